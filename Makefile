@@ -1,0 +1,34 @@
+# Every command sets up what it needs: python3, make and a C compiler are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test bench check judge clean
+
+$(READY): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+demo: $(READY)  ## the crab from modules to motion, with pictures in out/
+	$(BIN)/modurob demo --out out
+
+test: check  ## everything that must hold
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+judge: $(READY)  ## the long sweeps against Pinocchio and MuJoCo
+	$(BIN)/python -m pytest -n auto -m judge -s
+
+bench: $(READY)  ## speed, side by side with the tools of the field
+	$(BIN)/python -m benchmarks
+
+check: $(READY)  ## format, lint, types, import contract
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports --no-cache
+
+clean:
+	rm -rf $(VENV) out build dist

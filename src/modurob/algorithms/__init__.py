@@ -1,0 +1,95 @@
+"""Kinematics and dynamics in plain NumPy: the definition of right.
+
+Every function takes the mechanism first, broadcasts over leading axes and works for floats, complex numbers and objects.
+"""
+
+from modurob.algorithms.closed_form import (
+    closed_form_gravity_forces,
+    closed_form_mass_matrix,
+    transmission,
+    two_step_coriolis_matrix,
+)
+from modurob.algorithms.composite import mass_matrix
+from modurob.algorithms.configuration import difference, integrate, neutral, random_configuration
+from modurob.algorithms.coriolis import coriolis_matrix
+from modurob.algorithms.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
+from modurob.algorithms.energy import (
+    centre_of_mass,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+    kinetic_energy,
+    momentum,
+    momentum_matrix,
+    potential_energy,
+    total_mass,
+)
+from modurob.algorithms.forward import forward_dynamics
+from modurob.algorithms.inverse import bias_forces, gravity_forces, inverse_dynamics
+from modurob.algorithms.jacobians import (
+    body_jacobian,
+    body_jacobian_rate,
+    centre_of_mass_jacobian,
+    centre_of_mass_jacobian_rate,
+    jacobian,
+    jacobian_rate,
+    point_jacobian,
+    point_jacobian_rate,
+)
+from modurob.algorithms.kinematics import Poses, forward_kinematics, frame_acceleration, frame_pose, frame_twist
+from modurob.algorithms.loops import (
+    close_loops,
+    close_velocity,
+    independent_coordinates,
+    loop_bias,
+    loop_error,
+    loop_jacobian,
+)
+from modurob.algorithms.regressor import inertial_parameters, regressor
+
+__all__ = [
+    "Poses",
+    "bias_forces",
+    "body_jacobian",
+    "body_jacobian_rate",
+    "centre_of_mass",
+    "centre_of_mass_jacobian",
+    "centre_of_mass_jacobian_rate",
+    "centroidal_momentum",
+    "centroidal_momentum_matrix",
+    "close_loops",
+    "close_velocity",
+    "closed_form_gravity_forces",
+    "closed_form_mass_matrix",
+    "coriolis_matrix",
+    "difference",
+    "forward_dynamics",
+    "forward_dynamics_derivatives",
+    "forward_kinematics",
+    "frame_acceleration",
+    "frame_pose",
+    "frame_twist",
+    "gravity_forces",
+    "independent_coordinates",
+    "inertial_parameters",
+    "integrate",
+    "inverse_dynamics",
+    "inverse_dynamics_derivatives",
+    "jacobian",
+    "jacobian_rate",
+    "kinetic_energy",
+    "loop_bias",
+    "loop_error",
+    "loop_jacobian",
+    "mass_matrix",
+    "momentum",
+    "momentum_matrix",
+    "neutral",
+    "point_jacobian",
+    "point_jacobian_rate",
+    "potential_energy",
+    "random_configuration",
+    "regressor",
+    "total_mass",
+    "transmission",
+    "two_step_coriolis_matrix",
+]

@@ -1,0 +1,31 @@
+"""The joint that does not move."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modurob.catalogue.joints.joint import JointType
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array
+
+
+@dataclass(frozen=True)
+class Fixed(JointType):
+    """A weld: nv = 0."""
+
+    kind, nq, nv = "fixed", 0, 0
+
+    def pose(self, q: Array) -> Array:
+        return np.broadcast_to(se3.IDENTITY, (*np.shape(q)[:-1], 4, 4))
+
+    def motion_subspace(self, q: Array) -> Array:
+        return np.zeros((6, 0))
+
+    def constraint_subspace(self, q: Array) -> Array:
+        return np.eye(6)
+
+    def coordinates(self, X: Array) -> Array:
+        return np.zeros((*X.shape[:-2], 0))
+
+    def reversed(self) -> "Fixed":
+        return self

@@ -1,0 +1,44 @@
+"""The joint that holds nothing: a floating base."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modurob.catalogue.joints.joint import JointType
+from modurob.spatial import quaternion, se3
+from modurob.spatial.scalars import Array, as_array
+
+
+@dataclass(frozen=True)
+class Free(JointType):
+    """q = (position, quaternion), v the body twist; S = 1."""
+
+    kind, nq, nv = "free", 7, 6
+
+    def pose(self, q: Array) -> Array:
+        return se3.pose(quaternion.to_matrix(q[..., 3:]), q[..., :3])
+
+    def motion_subspace(self, q: Array) -> Array:
+        return np.eye(6)
+
+    def constraint_subspace(self, q: Array) -> Array:
+        return np.zeros((6, 0))
+
+    def coordinates(self, X: Array) -> Array:
+        return np.concatenate([se3.position(X), quaternion.from_matrix(se3.rotation(X))], axis=-1)
+
+    def neutral(self) -> Array:
+        return np.concatenate([np.zeros(3), quaternion.IDENTITY])
+
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+        return np.concatenate([rng.uniform(-1, 1, size=3), quaternion.random(rng)])
+
+    def integrate(self, q: Array, dq: Array) -> Array:
+        q = as_array(q)
+        step = se3.exp(dq)
+        moved = (quaternion.to_matrix(q[..., 3:]) @ se3.position(step)[..., None])[..., 0]
+        turned = quaternion.multiply(q[..., 3:], quaternion.exp(as_array(dq)[..., 3:]))
+        return np.concatenate([q[..., :3] + moved, quaternion.normalised(turned)], axis=-1)
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        return se3.log(se3.inverse(self.pose(as_array(q0))) @ self.pose(as_array(q1)))

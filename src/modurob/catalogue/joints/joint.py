@@ -1,0 +1,132 @@
+"""What a joint is: how far its successor frame is from its predecessor frame, and how it may move.
+
+A joint is one small value; algorithms know nothing else of it. A new kind of joint is a new file here and a line in `__init__`.
+"""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from modurob.errors import InputError
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array, as_array
+
+Axis = tuple[float, ...]  # three numbers
+
+
+def unit_axis(axis: Axis, what: str) -> Axis:
+    """`axis` of length one, or an error."""
+    a = np.asarray(axis)
+    if a.dtype == object:
+        return tuple(a)
+    if a.shape != (3,) or not np.all(np.isfinite(a)) or not np.any(a):
+        raise InputError(f"{what} axis {axis!r}: expected three finite numbers, not all zero")
+    return tuple(float(x) for x in a / np.sqrt(a @ a))
+
+
+class JointType(ABC):
+    """A joint between a predecessor and a successor frame. All matrices are in the successor frame."""
+
+    kind: ClassVar[str]
+    nq: ClassVar[int]
+    nv: ClassVar[int]
+    # half the range that `random` draws unlimited coordinates from
+    reach: ClassVar[tuple[float, ...]] = ()
+
+    @abstractmethod
+    def pose(self, q: Array) -> Array:
+        """X_PS(q), (..., 4, 4): successor in predecessor."""
+
+    @abstractmethod
+    def motion_subspace(self, q: Array) -> Array:
+        """S(q), (..., 6, nv) or (6, nv) if constant: the joint's twist is S v."""
+
+    def subspace_rate(self, q: Array, v: Array) -> Array:
+        """dS/dt, (..., 6, nv), zero where S is constant."""
+        return np.zeros((6, self.nv))
+
+    def bias(self, q: Array, v: Array) -> Array:
+        """(dS/dt) v, (..., 6): what the joint's twist changes by when vdot = 0 (002 (1.2.8))."""
+        return (self.subspace_rate(q, v) @ v[..., None])[..., 0]
+
+    @abstractmethod
+    def constraint_subspace(self, q: Array) -> Array:
+        """T(q), (..., 6, 6 - nv): the wrenches the joint transmits without doing work, S^T T = 0 (002 (1.2.9))."""
+
+    @abstractmethod
+    def coordinates(self, X: Array) -> Array:
+        """q, (..., nq), of the joint pose nearest to X; exact if the joint can reach X."""
+
+    def neutral(self) -> Array:
+        """q of the zero pose."""
+        return np.zeros(self.nq)
+
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+        """q drawn uniformly between the limits, within a turn or a metre of zero where there are none."""
+        reach = np.array(self.reach)
+        return rng.uniform(np.where(np.isfinite(lower), lower, -reach), np.where(np.isfinite(upper), upper, reach))
+
+    def integrate(self, q: Array, dq: Array) -> Array:
+        """q moved for one second with the constant velocity dq."""
+        return as_array(q) + dq
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """dq, (..., nv), with integrate(q0, dq) = q1."""
+        return as_array(q1) - q0
+
+    def reversed(self) -> "JointType":
+        """The same joint, with the same coordinates, seen from the successor."""
+        return Reversed(self)
+
+
+class Reversed(JointType):
+    """A joint walked through from its successor: X = X_J^-1 with the coordinates of the original."""
+
+    def __init__(self, original: JointType):
+        self.original = original
+        self.kind, self.nq, self.nv = original.kind, original.nq, original.nv  # type: ignore[misc]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reversed) and self.original == other.original
+
+    def __hash__(self) -> int:
+        return hash((Reversed, self.original))
+
+    def __repr__(self) -> str:
+        return f"Reversed({self.original!r})"
+
+    def _turned(self, q: Array, M: Array) -> Array:
+        return -se3.Ad(self.original.pose(q)) @ M
+
+    def pose(self, q: Array) -> Array:
+        return se3.inverse(self.original.pose(q))
+
+    def motion_subspace(self, q: Array) -> Array:
+        return self._turned(q, self.original.motion_subspace(q))
+
+    def subspace_rate(self, q: Array, v: Array) -> Array:
+        S = self.original.motion_subspace(q)
+        V = (S @ v[..., None])[..., 0]
+        return self._turned(q, se3.ad(V) @ S + self.original.subspace_rate(q, v))
+
+    def constraint_subspace(self, q: Array) -> Array:
+        return np.swapaxes(se3.Ad_inverse(self.original.pose(q)), -1, -2) @ self.original.constraint_subspace(q)
+
+    def coordinates(self, X: Array) -> Array:
+        return self.original.coordinates(se3.inverse(X))
+
+    def neutral(self) -> Array:
+        return self.original.neutral()
+
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+        return self.original.random(rng, lower, upper)
+
+    def integrate(self, q: Array, dq: Array) -> Array:
+        return self.original.integrate(q, dq)
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        return self.original.difference(q0, q1)
+
+    def reversed(self) -> JointType:
+        return self.original

@@ -1,0 +1,45 @@
+"""A joint that follows another."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modurob.catalogue.joints.joint import JointType
+from modurob.errors import InputError
+from modurob.spatial.scalars import Array
+
+
+@dataclass(frozen=True)
+class Mimic(JointType):
+    """`follower` at ratio * q + offset, where q is the coordinate of another joint: S is scaled by the ratio."""
+
+    follower: JointType
+    ratio: float = 1.0
+    offset: float = 0.0
+    nq, nv = 1, 1
+
+    def __post_init__(self) -> None:
+        if self.follower.nq != 1:
+            raise InputError(f"a {self.follower.kind} joint cannot mimic: expected a joint with one coordinate")
+        object.__setattr__(self, "kind", self.follower.kind)
+
+    def _q(self, q: Array) -> Array:
+        return self.ratio * q + self.offset
+
+    def pose(self, q: Array) -> Array:
+        return self.follower.pose(self._q(q))
+
+    def motion_subspace(self, q: Array) -> Array:
+        return self.ratio * self.follower.motion_subspace(self._q(q))
+
+    def constraint_subspace(self, q: Array) -> Array:
+        return self.follower.constraint_subspace(self._q(q))
+
+    def coordinates(self, X: Array) -> Array:
+        return (self.follower.coordinates(X) - self.offset) / self.ratio
+
+    def neutral(self) -> Array:
+        return np.zeros(1)
+
+    def reversed(self) -> "Mimic":
+        return Mimic(self.follower.reversed(), self.ratio, self.offset)

@@ -1,0 +1,40 @@
+"""The ball joint."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modurob.catalogue.joints.joint import JointType
+from modurob.spatial import quaternion, se3
+from modurob.spatial.scalars import Array
+
+
+@dataclass(frozen=True)
+class Spherical(JointType):
+    """q is a quaternion, v the angular velocity in successor axes; S = (0, 1)."""
+
+    kind, nq, nv = "spherical", 4, 3
+
+    def pose(self, q: Array) -> Array:
+        return se3.pose(quaternion.to_matrix(q))
+
+    def motion_subspace(self, q: Array) -> Array:
+        return np.eye(6, 3, k=-3)
+
+    def constraint_subspace(self, q: Array) -> Array:
+        return np.eye(6, 3)
+
+    def coordinates(self, X: Array) -> Array:
+        return quaternion.from_matrix(se3.rotation(X))
+
+    def neutral(self) -> Array:
+        return quaternion.IDENTITY
+
+    def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
+        return quaternion.random(rng)
+
+    def integrate(self, q: Array, dq: Array) -> Array:
+        return quaternion.normalised(quaternion.multiply(q, quaternion.exp(dq)))
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        return quaternion.log(quaternion.normalised(quaternion.multiply(quaternion.conjugate(q0), q1)))

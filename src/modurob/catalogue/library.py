@@ -1,0 +1,83 @@
+"""Where module types come from: those shipped, the user's own files, and files named by path."""
+
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from platformdirs import user_config_path
+
+from modurob.catalogue.module_type import ModuleType
+from modurob.catalogue.reading import parse_yaml, read_text, validated
+from modurob.catalogue.specification import ModuleSpec
+from modurob.errors import CatalogueError, UnknownNameError, choices
+
+
+def user_folder() -> Path:
+    """Module type files here are found by name, after those shipped."""
+    return user_config_path("modurob") / "modules"
+
+
+@cache
+def _shipped_names() -> tuple[str, ...]:
+    folder = resources.files("modurob.catalogue") / "modules"
+    return tuple(sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")))
+
+
+def names() -> tuple[str, ...]:
+    """Names of all module types that can be had without a path."""
+    own = sorted(p.stem for p in user_folder().glob("*.yaml"))
+    return _shipped_names() + tuple(n for n in own if n not in _shipped_names())
+
+
+def is_shipped(module_type: ModuleType) -> bool:
+    """Whether a file may refer to this type by its name alone."""
+    return module_type.name in _shipped_names() and module_type is _shipped(module_type.name)
+
+
+@cache
+def _shipped(name: str) -> ModuleType:
+    text = (resources.files("modurob.catalogue") / "modules" / f"{name}.yaml").read_text(encoding="utf-8")
+    return from_text(text, f"{name}.yaml")
+
+
+def from_text(text: str, where: str) -> ModuleType:
+    """The module type that a YAML text describes."""
+    return from_data(parse_yaml(text, where), where)
+
+
+def from_data(data: dict, where: str) -> ModuleType:
+    """The module type that parsed YAML describes."""
+    return ModuleType(validated(ModuleSpec, data, where, CatalogueError), where)
+
+
+def module_type(name: str | Path | ModuleType) -> ModuleType:
+    """A module type by name, by the path of its YAML file, or itself."""
+    if isinstance(name, ModuleType):
+        return name
+    text = str(name)
+    if text in _shipped_names():
+        return _shipped(text)
+    if isinstance(name, Path) or text.endswith((".yaml", ".yml")):
+        return _from_file(Path(name).resolve(), Path(name).resolve().stat().st_mtime_ns if Path(name).is_file() else 0)
+    own = user_folder() / f"{text}.yaml"
+    if text in names() and own.is_file():
+        return _from_file(own, own.stat().st_mtime_ns)
+    raise UnknownNameError(f"no module type {text!r}: {choices(text, names())}; or give the path of a .yaml file")
+
+
+@cache
+def _from_file(path: Path, changed: int) -> ModuleType:
+    """One value per file content, so that modules of one type are of one type."""
+    return from_text(read_text(path), path.name)
+
+
+def by_letter(letter: str) -> ModuleType:
+    """A module type by its letter in grids and matrices, or by its name."""
+    letters = {kind.specification.letter: kind for kind in map(module_type, names())}
+    if letter in letters:
+        return letters[letter]
+    if letter in names():
+        return module_type(letter)
+    raise UnknownNameError(
+        f"no module type with letter {letter!r}: {choices(letter, (f'{x} ({k.name})' for x, k in letters.items() if x))}"
+    )

@@ -1,0 +1,105 @@
+"""Every error modurob raises on purpose.
+
+ModurobError
+├── InputError              an argument of a call: wrong shape, not finite, unknown name
+├── FormatError             a file that is not what it should be
+│   ├── CatalogueError      a module type file
+│   └── UrdfError           a URDF file
+├── AssemblyError           modules that cannot be docked that way
+│   ├── UnknownNameError    no such module type, module or port
+│   ├── OccupiedPortError   the port is taken
+│   ├── MatingError         the two ports do not fit
+│   ├── ClashError          two modules in one place
+│   ├── DisconnectedError   a module that hangs on nothing
+│   └── AimError            not an assembly incidence matrix
+└── MechanismError          bodies and joints that make no mechanism
+    ├── InertiaError        no rigid body has this inertia
+    ├── SingularError       a freedom without inertia
+    └── ClosureError        loops that cannot be closed
+
+A message says what was found, where, what was expected, and the valid choices.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class ModurobError(Exception):
+    """Root of all errors raised on purpose."""
+
+
+class InputError(ModurobError, ValueError):
+    """An argument has the wrong shape, is not finite, or names nothing."""
+
+
+class FormatError(ModurobError, ValueError):
+    """A file is not what it should be."""
+
+
+class CatalogueError(FormatError):
+    """A module type file does not describe a module type."""
+
+
+class UrdfError(FormatError):
+    """A URDF file cannot be read as a robot; the message names the element."""
+
+
+class AssemblyError(ModurobError, ValueError):
+    """Modules cannot be put together that way."""
+
+
+class UnknownNameError(AssemblyError):
+    """There is no module type, module or port of that name."""
+
+
+class OccupiedPortError(AssemblyError):
+    """The port already holds a module."""
+
+
+class MatingError(AssemblyError):
+    """Two ports do not fit: connector kind, size, gender or roll."""
+
+
+class ClashError(AssemblyError):
+    """Two modules would stand in one place."""
+
+
+class DisconnectedError(AssemblyError):
+    """A module is not connected to the rest."""
+
+
+class AimError(AssemblyError):
+    """A matrix is not an assembly incidence matrix."""
+
+
+class MechanismError(ModurobError, ValueError):
+    """Bodies and joints do not make a mechanism."""
+
+
+class InertiaError(MechanismError):
+    """No rigid body has this mass, centre and inertia."""
+
+
+class SingularError(MechanismError):
+    """A freedom moves no inertia, so its acceleration is undefined."""
+
+
+class ClosureError(MechanismError):
+    """No configuration near the given one closes the loops."""
+
+
+class ModurobWarning(UserWarning):
+    """Something was accepted that deserves a look."""
+
+
+def choices(found: str, valid: Iterable[str]) -> str:
+    """The end of a message: the closest valid name, then all of them.
+
+    >>> choices("bakbone", ["backbone", "scout"])
+    "did you mean 'backbone'? valid: backbone, scout"
+    """
+    valid = list(valid)
+    close = difflib.get_close_matches(str(found), valid, n=1)
+    hint = f"did you mean '{close[0]}'? " if close else ""
+    shown = ", ".join(valid[:20]) + (f", ... ({len(valid)} in all)" if len(valid) > 20 else "")
+    return f"{hint}valid: {shown or 'none'}"

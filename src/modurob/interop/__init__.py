@@ -1,0 +1,1 @@
+"""Other tools: robots rebuilt in Pinocchio and MuJoCo, and modurob's answers compared with theirs."""

@@ -1,0 +1,91 @@
+"""The robot in Pinocchio."""
+
+import numpy as np
+
+from modurob.catalogue.joints import JointType
+from modurob.interop.twin import Twin
+from modurob.mechanism import Tables
+from modurob.spatial import inertia, so3
+from modurob.spatial.scalars import Array
+
+
+class PinocchioTwin(Twin):
+    """Joints with two or three rates become composites; quaternions change order; all else is the same."""
+
+    name = "Pinocchio"
+    tolerance = 1e-10
+
+    def __init__(self, m: Tables):
+        import pinocchio
+
+        self._pin = pinocchio
+        self._m = m
+        self.model = pinocchio.Model()
+        self.model.gravity.linear = m.gravity
+        for i, joint in enumerate(m.joints, start=1):
+            kind = _joint_model(pinocchio, joint.type)
+            number = self.model.addJoint(m.parent[i], kind, pinocchio.SE3(m.X_PJ[i]), joint.name)
+            own = m.inertia[i]
+            body = pinocchio.Inertia(float(inertia.mass(own)), inertia.centre(own), inertia.tensor(own))
+            self.model.appendBodyToJoint(number, body, pinocchio.SE3.Identity())
+        self.model.armature = m.armature
+        self.data = self.model.createData()
+
+    @classmethod
+    def obstacle(cls, m: Tables) -> str | None:
+        for joint in m.joints:
+            if joint.mimics or type(joint.type).__name__ == "Reversed":
+                return f"joint {joint.name} is a mimic or a reversed {joint.kind} joint"
+        return None
+
+    def _q(self, q: Array) -> Array:
+        q = np.array(q)
+        for joint in self._m.joints:
+            if joint.kind in ("spherical", "free"):
+                part = q[joint.q_slice]
+                part[-4:] = np.roll(part[-4:] / np.linalg.norm(part[-4:]), -1)
+        return q
+
+    def body_poses(self, q: Array) -> Array:
+        self._pin.forwardKinematics(self.model, self.data, self._q(q))
+        return np.stack([X.homogeneous for X in self.data.oMi])
+
+    def body_jacobian(self, q: Array, body: int) -> Array:
+        return self._pin.computeJointJacobian(self.model, self.data, self._q(q), body)
+
+    def inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
+        return np.array(self._pin.rnea(self.model, self.data, self._q(q), v, vdot))
+
+    def mass_matrix(self, q: Array) -> Array:
+        M = np.triu(self._pin.crba(self.model, self.data, self._q(q)))
+        return M + np.triu(M, 1).T
+
+    def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Array:
+        return np.array(self._pin.aba(self.model, self.data, self._q(q), v, tau))
+
+
+def _joint_model(pin, kind: JointType):  # noqa: ANN001, ANN202 - Pinocchio has no types
+    axes = {name: np.array(getattr(kind, name)) for name in ("axis", "axis2") if hasattr(kind, name)}
+    turn, slide = pin.JointModelRevoluteUnaligned, pin.JointModelPrismaticUnaligned
+    match kind.kind:
+        case "revolute":
+            return turn(axes["axis"])
+        case "prismatic":
+            return slide(axes["axis"])
+        case "helical":
+            return pin.JointModelHelicalUnaligned(axes["axis"], float(kind.pitch))  # type: ignore[attr-defined]
+        case "spherical":
+            return pin.JointModelSpherical()
+        case "free":
+            return pin.JointModelFreeFlyer()
+        case "cylindrical":
+            parts = [slide(axes["axis"]), turn(axes["axis"])]
+        case "universal":
+            parts = [turn(axes["axis"]), turn(axes["axis2"])]
+        case _:
+            u, w = so3.perpendicular(axes["axis"])
+            parts = [slide(u), slide(w), turn(axes["axis"])]
+    composite = pin.JointModelComposite(len(parts))
+    for part in parts:
+        composite.addJoint(part, pin.SE3.Identity())
+    return composite

@@ -1,0 +1,181 @@
+"""From docked modules to bodies and joints.
+
+A docked pair of ports welds two parts. Bodies are groups of welded parts, joints are the modules' own; connections that close
+a loop become loop joints.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob.assembly import Assembly, Connection
+from modurob.assembly.connection import mated
+from modurob.assembly.traversal import Traversal
+from modurob.catalogue import Module, ModuleJoint
+from modurob.catalogue.joints import Fixed, Free, JointType
+from modurob.errors import InputError, MechanismError, choices
+from modurob.mechanism.builder import Builder, JointProperties
+from modurob.mechanism.tables import Tables
+from modurob.spatial import se3
+
+FLOATING_BASE = "floating_base"
+
+# connections between parts of one body must fit this well [m, rad]
+FIT = 1e-6
+
+
+class _Step(NamedTuple):
+    """A joint of a module walked from part `start` to part `end`, `type` already turned that way."""
+
+    name: str
+    joint: ModuleJoint
+    type: JointType
+    start: str
+    end: str
+
+
+def fill(
+    builder: Builder,
+    assembly: Assembly,
+    base: str | None,
+    floating: bool,
+    locked: Mapping[str, float] | Iterable[str],
+    keep_idle: bool,
+) -> Tables:
+    """Walk the assembly from the base and add every part."""
+    walk = assembly.traversal(base)
+    held = _held(assembly, locked)
+    idle = () if keep_idle else tuple(_idle(assembly, walk.order[0], floating))
+    still = {**held, **{name: 0.0 for name in idle if name not in held}}
+
+    root = walk.order[0]
+    first = assembly.modules[root]
+    builder.body(
+        f"{root}/{first.root}",
+        first.parts[first.root].inertia,
+        joint=Free() if floating else None,
+        joint_name=FLOATING_BASE,
+    )
+    _add_module(builder, root, first, first.root, still)
+    for out, into, connection in walk.edges:
+        parent, child = assembly.modules[out.module], assembly.modules[into.module]
+        a, b = parent.ports[out.port], child.ports[into.port]
+        X = mated(a, b, connection.roll)
+        builder.body(f"{into.module}/{b.part}", child.parts[b.part].inertia, parent=f"{out.module}/{a.part}", at=X)
+        _add_module(builder, into.module, child, b.part, still)
+    redundant = _close_loops(builder, assembly, walk)
+    return builder.build(idle=idle, locked=tuple(held), redundant=redundant)
+
+
+def _add_module(builder: Builder, name: str, module: Module, entered: str, still: Mapping[str, float]) -> None:
+    """Add the parts of a module that hang on its part `entered`, then its frames and shapes."""
+    for step in _steps(module, entered):
+        path = f"{name}/{step.name}"
+        at, seat = se3.pose(None, step.joint.origin), se3.pose(None, -step.joint.origin)
+        if builder.has_frame(f"{name}/{step.end}"):
+            builder.loop(
+                path, step.type, f"{name}/{step.start}", f"{name}/{step.end}", at, se3.pose(None, step.joint.origin)
+            )
+            continue
+        part = module.parts[step.end]
+        common = {"parent": f"{name}/{step.start}", "seat": seat}
+        if path in still:
+            fixed_at = at @ step.type.pose(np.array([still[path]]))
+            builder.body(f"{name}/{step.end}", part.inertia, at=fixed_at, **common)
+        else:
+            properties = JointProperties(**step.joint.properties)
+            builder.body(
+                f"{name}/{step.end}",
+                part.inertia,
+                joint=step.type,
+                joint_name=path,
+                at=at,
+                properties=properties,
+                **common,
+            )
+    builder.frame(name, f"{name}/{module.root}")
+    for port in module.ports.values():
+        builder.frame(f"{name}/{port.name}", f"{name}/{port.part}", port.X)
+    for part in module.parts.values():
+        for shape in part.shapes:
+            builder.shape(shape.kind, shape.size, f"{name}/{part.name}", shape.X, shape.colour)
+
+
+def _steps(module: Module, entered: str) -> Iterator[_Step]:
+    """The module's joints, each once, walked outward from the part it is entered by."""
+    reached, used = [entered], set()
+    for part in reached:
+        for joint in module.joints_at[part]:
+            if joint.name in used:
+                continue
+            used.add(joint.name)
+            forth = joint.start == part
+            end = joint.end if forth else joint.start
+            yield _Step(joint.name, joint, joint.type if forth else joint.type.reversed(), part, end)
+            if end not in reached:
+                reached.append(end)
+
+
+def _held(assembly: Assembly, locked: Mapping[str, float] | Iterable[str]) -> dict[str, float]:
+    """Joints to lock and the coordinate each is held at."""
+    held = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked, 0.0)
+    joints = {f"{m}/{j.name}": j.type for m, module in assembly.modules.items() for j in module.joints.values()}
+    for name in held:
+        if name not in joints:
+            raise InputError(f"no joint {name!r} to lock: {choices(name, joints)}")
+        if joints[name].nq > 1:
+            raise InputError(f"joint {name!r} is {joints[name].kind}: only joints with one coordinate can be locked")
+    return held
+
+
+def _idle(assembly: Assembly, base: str, floating: bool) -> Iterator[str]:
+    """Joints with nothing docked and no mass on one side: they move nothing but an empty part of their own module."""
+    docked: dict[str, set[str]] = {}
+    for ref in assembly.occupied:
+        docked.setdefault(ref.module, set()).add(assembly.modules[ref.module].ports[ref.port].part)
+    for name, module in assembly.modules.items():
+        bearing = {p for p, part in module.parts.items() if np.any(part.inertia != 0)} | docked.get(name, set())
+        if name == base and not floating:
+            bearing.add(module.root)
+        for joint in module.joints.values():
+            if joint.type.nv and any(not side & bearing for side in _sides(module, joint)):
+                yield f"{name}/{joint.name}"
+
+
+def _sides(module: Module, joint: ModuleJoint) -> list[set[str]]:
+    """The parts on each side of a joint; none if the joint is in a loop of its module."""
+    sides = []
+    for start in (joint.start, joint.end):
+        side = [start]
+        for part in side:
+            for other in module.joints_at[part]:
+                end = other.end if other.start == part else other.start
+                if other is not joint and end not in side:
+                    side.append(end)
+        sides.append(set(side))
+    return [] if sides[0] & sides[1] else sides
+
+
+def _close_loops(builder: Builder, assembly: Assembly, walk: Traversal) -> tuple[str, ...]:
+    """Turn left-over connections into loop joints; those within one body must fit and are returned."""
+    redundant = []
+    for connection in walk.loops:
+        a, b = (assembly.modules[ref.module].ports[ref.port] for ref in (connection.a, connection.b))
+        parts = f"{connection.a.module}/{a.part}", f"{connection.b.module}/{b.part}"
+        at, seat = mated(a, b, connection.roll) @ b.X, b.X
+        P, S = (builder.frame_of(part) for part in parts)
+        if P.body == S.body:
+            _require_fit(connection, se3.log(se3.inverse(P.X @ at) @ (S.X @ seat)))
+            redundant.append(str(connection))
+        else:
+            builder.loop(str(connection), Fixed(), *parts, at, seat)
+    return tuple(redundant)
+
+
+def _require_fit(connection: Connection, gap: np.ndarray) -> None:
+    if np.abs(gap).max() > FIT:
+        shift, turn = np.linalg.norm(gap[:3]), np.rad2deg(np.linalg.norm(gap[3:]))
+        raise MechanismError(
+            f"{connection} cannot close: the two ports belong to one rigid body and are {shift:.3g} m and {turn:.3g} degrees apart"
+        )

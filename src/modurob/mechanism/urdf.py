@@ -1,0 +1,208 @@
+"""URDF files, read through yourdfpy into a builder."""
+
+import logging
+import warnings
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modurob.catalogue.joints import Free, JointType, Planar, Prismatic, Revolute
+from modurob.errors import ModurobError, ModurobWarning, UrdfError, choices
+from modurob.mechanism.builder import Builder, JointProperties, Source
+from modurob.mechanism.tables import Tables
+from modurob.spatial import inertia, se3
+from modurob.spatial.scalars import Array
+
+LARGEST_FILE = 64_000_000
+FLOATING_BASE = "floating_base"
+JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+
+
+def fill(builder: Builder, path: Path, floating: bool) -> Tables:
+    """Walk the links from the root, joints in file order, and add every one."""
+    robot = _parse(path)
+    builder.name = robot.name or path.stem
+    links = {link.name: link for link in robot.links}
+    children: dict[str, list[Any]] = {name: [] for name in links}
+    for joint in robot.joints:
+        children[joint.parent].append(joint)
+    root = _root(robot, links, path)
+    stack = [(root, None)]
+    try:
+        while stack:
+            name, joint = stack.pop()
+            if joint is None:
+                _add(builder, links[name], joint=Free() if floating else None, joint_name=FLOATING_BASE)
+            else:
+                _add(builder, links[name], **_joint_arguments(joint))
+            stack.extend((child.child, child) for child in reversed(children[name]))
+        tables = builder.build()
+    except ModurobError as error:
+        raise UrdfError(f"{path.name}: {error}") from None
+    for body in np.flatnonzero(inertia.mass(tables.inertia[1:]) == 0) + 1:
+        _warn(path, f"link {tables.bodies[body]!r} moves without mass; forward dynamics may have no answer")
+    return tables
+
+
+def _add(builder: Builder, link: Any, **arguments: Any) -> None:
+    spatial = _inertia(link)
+    if spatial is not None:
+        complaints = inertia.complaints(spatial)
+        if complaints:
+            warnings.warn(f"{builder.name}: link {link.name!r}: {'; '.join(complaints)}", ModurobWarning, stacklevel=6)
+    builder.body(link.name, spatial, check=False, **arguments)
+    for shape in _shapes(link):
+        builder.shape(*shape)
+
+
+def _inertia(link: Any) -> Array | None:
+    """6x6 in the link frame, or None where the file gives none."""
+    given = link.inertial
+    if given is None or given.mass is None:
+        return None
+    X = se3.IDENTITY if given.origin is None else given.origin
+    tensor = np.zeros((3, 3)) if given.inertia is None else np.asarray(given.inertia, dtype=float)
+    if not np.all(np.isfinite(tensor)) or not np.isfinite(given.mass) or not np.all(np.isfinite(X)):
+        raise UrdfError(f"<inertial> of link {link.name!r} is not finite")
+    return inertia.moved(inertia.spatial_inertia(float(given.mass), np.zeros(3), tensor), X)
+
+
+def _shapes(link: Any) -> Iterator[tuple]:
+    for visual in link.visuals:
+        X = se3.IDENTITY if visual.origin is None else visual.origin
+        geometry = visual.geometry
+        if geometry is None:
+            continue
+        if geometry.box is not None:
+            yield "box", tuple(map(float, geometry.box.size)), link.name, X
+        elif geometry.cylinder is not None:
+            yield "cylinder", (float(geometry.cylinder.radius), float(geometry.cylinder.length)), link.name, X
+        elif geometry.sphere is not None:
+            yield "sphere", (float(geometry.sphere.radius),), link.name, X
+
+
+def _joint_arguments(joint: Any) -> dict[str, Any]:
+    X = se3.IDENTITY if joint.origin is None else joint.origin
+    if not np.all(np.isfinite(X)):
+        raise UrdfError(f"<origin> of joint {joint.name!r} is not finite")
+    mimic = None
+    if joint.mimic is not None and joint.type in ("revolute", "continuous", "prismatic"):
+        ratio, offset = joint.mimic.multiplier, joint.mimic.offset
+        mimic = Source(joint.mimic.joint, 1.0 if ratio is None else ratio, offset or 0.0)
+    return {
+        "parent": joint.parent,
+        "joint": _joint_type(joint),
+        "joint_name": joint.name,
+        "at": X,
+        "properties": _properties(joint),
+        "mimic": mimic,
+    }
+
+
+def _joint_type(joint: Any) -> JointType | None:
+    axis = tuple(map(float, joint.axis))
+    if joint.type in ("revolute", "continuous"):
+        return Revolute(axis)
+    if joint.type == "prismatic":
+        return Prismatic(axis)
+    if joint.type == "planar":
+        return Planar(axis)
+    return Free() if joint.type == "floating" else None
+
+
+def _properties(joint: Any) -> JointProperties:
+    given: dict[str, float] = {}
+    if joint.limit is not None:
+        bounds = {"velocity": joint.limit.velocity, "effort": joint.limit.effort}
+        if joint.type in ("revolute", "prismatic"):
+            bounds |= {"lower": joint.limit.lower or 0.0, "upper": joint.limit.upper or 0.0}
+        given |= {name: float(x) for name, x in bounds.items() if x is not None}
+    if joint.dynamics is not None:
+        losses = {"damping": joint.dynamics.damping, "friction": joint.dynamics.friction}
+        given |= {name: float(x) for name, x in losses.items() if x is not None}
+    return JointProperties(**given)
+
+
+def _parse(path: Path) -> Any:
+    """The robot of a file, its XML checked first: no document type, every joint complete."""
+    from lxml import etree  # pyright: ignore  # heavy, and only URDF needs it
+    from yourdfpy import URDF
+
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_FILE:
+            raise UrdfError(
+                f"{path.name}: {size / 1e6:.0f} MB is too large: expected at most {LARGEST_FILE / 1e6:.0f} MB"
+            )
+        text = path.read_bytes()
+        tree = etree.fromstring(text, etree.XMLParser(resolve_entities=False, no_network=True))
+    except FileNotFoundError:
+        raise UrdfError(
+            f"{path}: no such file; {choices(path.name, (p.name for p in path.parent.glob('*.urdf')))}"
+        ) from None
+    except (OSError, etree.XMLSyntaxError) as error:
+        raise UrdfError(f"{path.name}: cannot be read as XML: {error}") from None
+    if tree.getroottree().docinfo.internalDTD is not None:
+        raise UrdfError(f"{path.name}: has a <!DOCTYPE>, which could read other files: remove it")
+    if tree.tag != "robot":
+        raise UrdfError(f"{path.name}: root element <{tree.tag}>: expected <robot>")
+    _require_complete(tree, path)
+    logging.getLogger("yourdfpy").setLevel(logging.CRITICAL)
+    try:
+        return URDF.load(BytesIO(text), build_scene_graph=False, load_meshes=False).robot
+    except Exception as error:  # yourdfpy raises whatever a malformed attribute meets
+        raise UrdfError(f"{path.name}: {type(error).__name__}: {error}") from None
+
+
+def _require_complete(tree: Any, path: Path) -> None:
+    """Names the element that is missing, doubled or of a kind URDF does not have."""
+    for tag in ("link", "joint"):
+        seen: set[str] = set()
+        for element in tree.findall(tag):
+            name = element.get("name")
+            if not name:
+                raise UrdfError(f"{path.name}, line {element.sourceline}: <{tag}> without a name")
+            if name in seen:
+                raise UrdfError(f"{path.name}, line {element.sourceline}: two <{tag}> named {name!r}")
+            seen.add(name)
+    links = [link.get("name") for link in tree.findall("link")]
+    for joint in tree.findall("joint"):
+        where = f"{path.name}, line {joint.sourceline}: joint {joint.get('name')!r}"
+        if joint.get("type") not in JOINT_KINDS:
+            raise UrdfError(f"{where} has type {joint.get('type')!r}: {choices(str(joint.get('type')), JOINT_KINDS)}")
+        for tag in ("parent", "child"):
+            end = joint.find(tag)
+            link = None if end is None else end.get("link")
+            if link not in links:
+                raise UrdfError(f"{where} has <{tag}> link {link!r}: {choices(str(link), links)}")
+        for numbers in joint.iter("origin", "axis"):
+            _require_numbers(numbers, ("xyz", "rpy"), where)
+
+
+def _require_numbers(element: Any, attributes: tuple[str, ...], where: str) -> None:
+    for attribute in attributes:
+        text = element.get(attribute, "0 0 0")
+        try:
+            numbers = [float(x) for x in text.split()]
+        except ValueError:
+            numbers = []
+        if len(numbers) != 3:
+            raise UrdfError(f"{where}: <{element.tag} {attribute}={text!r}>: expected three numbers")
+
+
+def _root(robot: Any, links: dict[str, Any], path: Path) -> str:
+    carried = [joint.child for joint in robot.joints]
+    twice = {name for name in carried if carried.count(name) > 1}
+    if twice:
+        raise UrdfError(f"{path.name}: link {sorted(twice)[0]!r} is the child of two joints: expected a tree")
+    roots = [name for name in links if name not in set(carried)]
+    if len(roots) != 1:
+        raise UrdfError(f"{path.name}: root links {roots or 'none, the joints go round'}: expected exactly one")
+    return roots[0]
+
+
+def _warn(path: Path, text: str) -> None:
+    warnings.warn(f"{path.name}: {text}", ModurobWarning, stacklevel=4)

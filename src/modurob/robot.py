@@ -1,0 +1,233 @@
+"""The object users hold: the tables of a mechanism with its kinematics and dynamics as methods.
+
+Each method checks its arguments and calls the function of the same name in `modurob.algorithms`, whose docstring says what
+it returns. Arguments broadcast over leading axes: q is (..., nq), v, vdot and tau are (..., nv).
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modurob import algorithms
+from modurob.algorithms.derivatives import ForwardDerivatives, InverseDerivatives
+from modurob.algorithms.inverse import External
+from modurob.algorithms.loops import Independent
+from modurob.assembly import Assembly
+from modurob.errors import InputError
+from modurob.mechanism import Tables, from_assembly, urdf
+from modurob.mechanism.builder import GRAVITY
+from modurob.mechanism.builder import Builder as TableBuilder
+from modurob.spatial.scalars import Array, as_array
+
+
+class Mechanism(Tables):
+    """A robot: bodies, joints and loops, and all that follows from them."""
+
+    def __repr__(self) -> str:
+        return f"Mechanism({self.name!r}, {len(self.bodies) - 1} bodies, nq={self.nq}, nv={self.nv}, loops={len(self.loops)})"
+
+    @classmethod
+    def from_assembly(
+        cls,
+        assembly: Assembly,
+        base: str | None = None,
+        floating: bool = False,
+        gravity: Any = GRAVITY,
+        locked: Mapping[str, float] | Iterable[str] = (),
+        keep_idle: bool = False,
+    ) -> "Mechanism":
+        """The robot of an assembly; see `Assembly.mechanism`."""
+        return from_assembly.fill(Builder(assembly.name, gravity), assembly, base, floating, locked, keep_idle)  # type: ignore[return-value]
+
+    @classmethod
+    def from_urdf(cls, path: str | Path, floating: bool = False, gravity: Any = GRAVITY) -> "Mechanism":
+        """The robot of a URDF file, its root link fixed in the world or floating."""
+        return urdf.fill(Builder(gravity=gravity), Path(path), floating)  # type: ignore[return-value]
+
+    @cached_property
+    def key(self) -> str:
+        """Equal for mechanisms with equal tables, names aside (64 hexadecimal digits)."""
+        parts: list[Any] = [self.parent, self.X_PJ.tolist(), self.inertia.tolist(), self.gravity.tolist()]
+        parts += [
+            (j.type, j.q_slice, j.v_slice, *map(repr, (j.limits, j.damping, j.friction, j.armature)))
+            for j in self.joints
+        ]
+        parts += [
+            (x.type, x.predecessor.body, x.predecessor.X.tolist(), x.successor.body, x.successor.X.tolist())
+            for x in self.loops
+        ]
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    # ---- configurations ----
+
+    def neutral(self) -> Array:
+        return algorithms.neutral(self)
+
+    def random_configuration(self, rng: np.random.Generator) -> Array:
+        return algorithms.random_configuration(self, rng)
+
+    def integrate(self, q: Array, dq: Array) -> Array:
+        return algorithms.integrate(self, self._q(q), self._v(dq, "dq"))
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        return algorithms.difference(self, self._q(q0, "q0"), self._q(q1, "q1"))
+
+    # ---- kinematics ----
+
+    def forward_kinematics(self, q: Array) -> algorithms.Poses:
+        return algorithms.forward_kinematics(self, self._q(q))
+
+    def frame_pose(self, q: Array, frame: str) -> Array:
+        return algorithms.frame_pose(self, self._q(q), frame)
+
+    def frame_twist(self, q: Array, v: Array, frame: str) -> Array:
+        return algorithms.frame_twist(self, self._q(q), self._v(v), frame)
+
+    def frame_acceleration(self, q: Array, v: Array, vdot: Array, frame: str) -> Array:
+        return algorithms.frame_acceleration(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame)
+
+    def jacobian(self, q: Array, frame: str) -> Array:
+        return algorithms.jacobian(self, self._q(q), frame)
+
+    def jacobian_rate(self, q: Array, v: Array, frame: str) -> Array:
+        return algorithms.jacobian_rate(self, self._q(q), self._v(v), frame)
+
+    def body_jacobian(self, q: Array, frame: str) -> Array:
+        return algorithms.body_jacobian(self, self._q(q), frame)
+
+    def body_jacobian_rate(self, q: Array, v: Array, frame: str) -> Array:
+        return algorithms.body_jacobian_rate(self, self._q(q), self._v(v), frame)
+
+    def point_jacobian(self, q: Array, frame: str, point: Array) -> Array:
+        return algorithms.point_jacobian(self, self._q(q), frame, point)
+
+    def point_jacobian_rate(self, q: Array, v: Array, frame: str, point: Array) -> Array:
+        return algorithms.point_jacobian_rate(self, self._q(q), self._v(v), frame, point)
+
+    def centre_of_mass(self, q: Array) -> Array:
+        return algorithms.centre_of_mass(self, self._q(q))
+
+    def centre_of_mass_jacobian(self, q: Array) -> Array:
+        return algorithms.centre_of_mass_jacobian(self, self._q(q))
+
+    def centre_of_mass_jacobian_rate(self, q: Array, v: Array) -> Array:
+        return algorithms.centre_of_mass_jacobian_rate(self, self._q(q), self._v(v))
+
+    # ---- dynamics ----
+
+    def inverse_dynamics(self, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
+        return algorithms.inverse_dynamics(self, self._q(q), self._v(v), self._v(vdot, "vdot"), external)
+
+    def forward_dynamics(self, q: Array, v: Array, tau: Array, external: External = None) -> Array:
+        return algorithms.forward_dynamics(self, self._q(q), self._v(v), self._v(tau, "tau"), external)
+
+    def mass_matrix(self, q: Array) -> Array:
+        return algorithms.mass_matrix(self, self._q(q))
+
+    def bias_forces(self, q: Array, v: Array) -> Array:
+        return algorithms.bias_forces(self, self._q(q), self._v(v))
+
+    def gravity_forces(self, q: Array) -> Array:
+        return algorithms.gravity_forces(self, self._q(q))
+
+    def coriolis_matrix(self, q: Array, v: Array) -> Array:
+        return algorithms.coriolis_matrix(self, self._q(q), self._v(v))
+
+    def two_step_coriolis_matrix(self, q: Array, v: Array) -> Array:
+        return algorithms.two_step_coriolis_matrix(self, self._q(q), self._v(v))
+
+    def regressor(self, q: Array, v: Array, vdot: Array) -> Array:
+        return algorithms.regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"))
+
+    def inertial_parameters(self) -> Array:
+        return algorithms.inertial_parameters(self)
+
+    def inverse_dynamics_derivatives(
+        self, q: Array, v: Array, vdot: Array, external: External = None
+    ) -> InverseDerivatives:
+        return algorithms.inverse_dynamics_derivatives(self, self._q(q), self._v(v), self._v(vdot, "vdot"), external)
+
+    def forward_dynamics_derivatives(
+        self, q: Array, v: Array, tau: Array, external: External = None
+    ) -> ForwardDerivatives:
+        return algorithms.forward_dynamics_derivatives(self, self._q(q), self._v(v), self._v(tau, "tau"), external)
+
+    # ---- energy and momentum ----
+
+    def kinetic_energy(self, q: Array, v: Array) -> Array:
+        return algorithms.kinetic_energy(self, self._q(q), self._v(v))
+
+    def potential_energy(self, q: Array) -> Array:
+        return algorithms.potential_energy(self, self._q(q))
+
+    def momentum(self, q: Array, v: Array) -> Array:
+        return algorithms.momentum(self, self._q(q), self._v(v))
+
+    def centroidal_momentum(self, q: Array, v: Array) -> Array:
+        return algorithms.centroidal_momentum(self, self._q(q), self._v(v))
+
+    def centroidal_momentum_matrix(self, q: Array) -> Array:
+        return algorithms.centroidal_momentum_matrix(self, self._q(q))
+
+    def total_mass(self) -> float:
+        return algorithms.total_mass(self)
+
+    # ---- loops ----
+
+    def loop_error(self, q: Array) -> Array:
+        return algorithms.loop_error(self, self._q(q))
+
+    def loop_jacobian(self, q: Array) -> Array:
+        return algorithms.loop_jacobian(self, self._q(q))
+
+    def loop_bias(self, q: Array, v: Array) -> Array:
+        return algorithms.loop_bias(self, self._q(q), self._v(v))
+
+    def close_loops(self, q: Array) -> Array:
+        return algorithms.close_loops(self, self._q(q))
+
+    def close_velocity(self, q: Array, v: Array) -> Array:
+        return algorithms.close_velocity(self, self._q(q), self._v(v))
+
+    def independent_coordinates(self, q: Array, v: Array) -> Independent:
+        return algorithms.independent_coordinates(self, self._q(q), self._v(v))
+
+    # ---- checks ----
+
+    def _q(self, q: Any, name: str = "q") -> Array:
+        q = self._finite(q, self.nq, name)
+        for joint in self.joints:
+            if joint.kind in ("spherical", "free") and q.dtype != object:
+                quaternion = q[..., joint.q_slice][..., -4:]
+                if np.any(np.abs((quaternion * quaternion).sum(axis=-1)) < 1e-12):
+                    raise InputError(
+                        f"{name}: the quaternion of joint {joint.name!r} is zero: expected length one, (1, 0, 0, 0) for no turn"
+                    )
+        return q
+
+    def _v(self, v: Any, name: str = "v") -> Array:
+        return self._finite(v, self.nv, name)
+
+    def _finite(self, x: Any, n: int, name: str) -> Array:
+        x = as_array(x)
+        if x.dtype.kind not in "fcO":
+            raise InputError(f"{name} holds {x.dtype}: expected numbers")
+        if x.ndim == 0 or x.shape[-1] != n:
+            joints = ", ".join(f"{j.name} ({j.kind})" for j in self.joints[:12])
+            raise InputError(
+                f"{name} has shape {x.shape}: expected (..., {n}) for {self.name} with joints {joints or 'none'}"
+            )
+        if x.dtype != object and not np.all(np.isfinite(x)):
+            where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
+            raise InputError(f"{name}[{', '.join(map(str, where))}] is {x[where]}: expected finite numbers")
+        return x
+
+
+class Builder(TableBuilder):
+    """Makes a Mechanism body by body; see `modurob.mechanism.Builder`."""
+
+    product = Mechanism

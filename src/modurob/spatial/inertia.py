@@ -1,0 +1,135 @@
+"""Spatial inertia: the 6x6 matrix [[m 1, -m [c]], [m [c], I_o]] that takes a body twist to its momentum.
+
+`c` is the centre of mass, `I_o` the inertia tensor about the frame's origin (with negative products off the diagonal, 001 5.2).
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modurob.errors import InertiaError
+from modurob.spatial import se3, so3
+from modurob.spatial.scalars import Array, as_array, is_numeric
+
+# relative slack of the physical checks: data files carry about seven digits
+SLACK = 1e-6
+
+
+def spatial_inertia(mass: ArrayLike, centre: ArrayLike, tensor: ArrayLike) -> Array:
+    """From mass [kg], centre of mass [m] and inertia tensor about the centre of mass [kg m²], all in one frame."""
+    mass, centre, tensor = as_array(mass), as_array(centre), as_array(tensor)
+    m = mass[..., None, None]
+    C = so3.skew(centre)
+    shape = np.broadcast_shapes(m.shape, C.shape, tensor.shape)
+    spatial = np.zeros((*shape[:-2], 6, 6), dtype=np.result_type(m, C, tensor))
+    spatial[..., :3, :3] = m * np.eye(3)
+    spatial[..., :3, 3:], spatial[..., 3:, :3] = -m * C, m * C
+    spatial[..., 3:, 3:] = tensor - m * (C @ C)
+    return spatial
+
+
+def box(mass: float, size: ArrayLike) -> Array:
+    """Homogeneous box with edges `size` along the axes, centred."""
+    x, y, z = as_array(size)
+    return spatial_inertia(mass, np.zeros(3), mass / 12 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y]))
+
+
+def cylinder(mass: float, radius: float, length: float) -> Array:
+    """Homogeneous cylinder along z, centred."""
+    across = mass * (3 * radius**2 + length**2) / 12
+    return spatial_inertia(mass, np.zeros(3), np.diag([across, across, mass * radius**2 / 2]))
+
+
+def sphere(mass: float, radius: float) -> Array:
+    """Homogeneous sphere, centred."""
+    return spatial_inertia(mass, np.zeros(3), 0.4 * mass * radius**2 * np.eye(3))
+
+
+def point(mass: float, centre: ArrayLike) -> Array:
+    """Point mass at `centre`."""
+    return spatial_inertia(mass, centre, np.zeros((3, 3)))
+
+
+def moved(spatial: Array, X: Array) -> Array:
+    """Inertia in frame A of a body known in frame B, X = X_AB: shift (Steiner) and turn in one (000 (3.17a))."""
+    A = se3.Ad_inverse(X)
+    return np.swapaxes(A, -1, -2) @ spatial @ A
+
+
+def mass(spatial: Array) -> Array:
+    """Mass [kg]."""
+    return spatial[..., 0, 0]
+
+
+def centre(spatial: Array) -> Array:
+    """Centre of mass [m]; the origin for a massless body."""
+    m = mass(spatial)[..., None]
+    first_moment = so3.vee(spatial[..., 3:, :3])
+    return first_moment / np.where(m == 0, 1, m)
+
+
+def tensor(spatial: Array) -> Array:
+    """Inertia tensor about the centre of mass [kg m²]."""
+    C = so3.skew(centre(spatial))
+    return spatial[..., 3:, 3:] + mass(spatial)[..., None, None] * (C @ C)
+
+
+def parameters(spatial: Array) -> Array:
+    """The ten numbers (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), tensor about the origin: the inertia is linear in them."""
+    T = spatial[..., 3:, 3:]
+    entries = [T[..., i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
+    return np.concatenate(
+        [mass(spatial)[..., None], so3.vee(spatial[..., 3:, :3]), np.stack(entries, axis=-1)], axis=-1
+    )
+
+
+def from_parameters(p: Array) -> Array:
+    """The spatial inertia of ten `parameters`."""
+    p = as_array(p)
+    spatial = np.zeros((*p.shape[:-1], 6, 6), dtype=p.dtype)
+    C = so3.skew(p[..., 1:4])
+    spatial[..., :3, :3] = p[..., :1, None] * np.eye(3)
+    spatial[..., :3, 3:], spatial[..., 3:, :3] = -C, C
+    for k, (i, j) in enumerate(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))):
+        spatial[..., 3 + i, 3 + j] = spatial[..., 3 + j, 3 + i] = p[..., 4 + k]
+    return spatial
+
+
+def complaints(spatial: Array) -> list[str]:
+    """What keeps this matrix from being the inertia of a rigid body; empty if nothing does, or if it is symbolic."""
+    if not is_numeric(spatial):
+        return []
+    if not np.all(np.isfinite(spatial)):
+        return ["it is not finite"]
+    m = float(mass(spatial))
+    moments = np.linalg.eigvalsh(tensor(spatial))
+    scale = SLACK * max(abs(moments).max(), 1e-300)
+    found = []
+    if m < 0:
+        found.append(f"mass {m:g} kg is negative")
+    if m == 0 and np.abs(spatial).max() > 0:
+        found.append("it has no mass but a moment of inertia")
+    if moments[0] < -scale:
+        found.append(f"principal moment {moments[0]:g} kg m² is negative")
+    elif moments[2] > moments[0] + moments[1] + scale:
+        listed = ", ".join(f"{x:g}" for x in moments)
+        found.append(
+            f"principal moments ({listed}) kg m² break the triangle inequality: the largest exceeds the sum of the others"
+        )
+    return found
+
+
+def checked(spatial: Array, where: str) -> Array:
+    """`spatial` itself, or an error that says what no rigid body has."""
+    found = complaints(spatial)
+    if found:
+        raise InertiaError(
+            f"{where}: {'; '.join(found)}; expected mass >= 0 and principal moments a <= b <= c with c <= a + b"
+        )
+    return spatial
+
+
+def random(rng: np.random.Generator) -> Array:
+    """A consistent inertia: that of a few random point masses about a random centre."""
+    points = rng.normal(size=(8, 3)) * rng.uniform(0.1, 0.5, size=3)
+    masses = rng.uniform(0.1, 1.0, size=8)
+    return sum((point(m, p) for m, p in zip(masses, points, strict=True)), start=np.zeros((6, 6)))
