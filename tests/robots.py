@@ -63,7 +63,7 @@ def random_mechanism(
             parent=parent,
             joint=joint,
             at=se3.random(rng, reach=0.5),
-            properties=mr.JointProperties(armature=rng.uniform(0, 0.2) if armature else 0.0),
+            properties=mr.JointProperties(armature=rng.uniform(0, 0.2) if armature and joint.kind != "free" else 0.0),
         )
     return builder.build()
 

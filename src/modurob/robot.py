@@ -41,7 +41,9 @@ class Mechanism(Tables):
         keep_idle: bool = False,
     ) -> "Mechanism":
         """The robot of an assembly; see `Assembly.mechanism`."""
-        return from_assembly.fill(Builder(assembly.name, gravity), assembly, base, floating, locked, keep_idle)  # type: ignore[return-value]
+        return from_assembly.fill(
+            Builder(assembly.name, gravity, trusted=True), assembly, base, floating, locked, keep_idle
+        )  # type: ignore[return-value]
 
     @classmethod
     def from_urdf(cls, path: str | Path, floating: bool = False, gravity: Any = GRAVITY) -> "Mechanism":
@@ -187,6 +189,9 @@ class Mechanism(Tables):
     def loop_bias(self, q: Array, v: Array) -> Array:
         return algorithms.loop_bias(self, self._q(q), self._v(v))
 
+    def loop_rank(self) -> int:
+        return algorithms.loop_rank(self)
+
     def close_loops(self, q: Array) -> Array:
         return algorithms.close_loops(self, self._q(q))
 
@@ -213,9 +218,13 @@ class Mechanism(Tables):
         return self._finite(v, self.nv, name)
 
     def _finite(self, x: Any, n: int, name: str) -> Array:
-        x = as_array(x)
-        if x.dtype.kind not in "fcO":
-            raise InputError(f"{name} holds {x.dtype}: expected numbers")
+        try:
+            x = as_array(x)
+        except ValueError:
+            raise InputError(f"{name} has rows of different length: expected shape (..., {n})") from None
+        words = x.dtype == object and any(y is None or isinstance(y, str) for y in x.flat)
+        if x.dtype.kind not in "fcO" or words:
+            raise InputError(f"{name} holds {x.tolist()!r:.60}: expected numbers")
         if x.ndim == 0 or x.shape[-1] != n:
             joints = ", ".join(f"{j.name} ({j.kind})" for j in self.joints[:12])
             raise InputError(

@@ -43,6 +43,7 @@ from modurob.algorithms.loops import (
     loop_bias,
     loop_error,
     loop_jacobian,
+    loop_rank,
 )
 from modurob.algorithms.regressor import inertial_parameters, regressor
 
@@ -80,6 +81,7 @@ __all__ = [
     "loop_bias",
     "loop_error",
     "loop_jacobian",
+    "loop_rank",
     "mass_matrix",
     "momentum",
     "momentum_matrix",

@@ -48,6 +48,7 @@ def articulated_dynamics(m: Tables, q: Array, v: Array, tau: Array, external: Ex
         _require_inertia(joint.name, D, inertia)
         handles[i] = _Handle(U, D, u)
         left = inertia - U @ solve(D, transposed(U))
+        left = (left + transposed(left)) / 2  # what rounding skews would grow along the tree
         p = p + apply(left, drift[i]) + apply(U, _solved(D, u))
         return transposed(Ad) @ left @ Ad, apply(transposed(Ad), p)
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.algorithms.recursion import outward
+from modurob.errors import InputError
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
@@ -24,7 +25,11 @@ def transposed(A: Array) -> Array:
 def together(*arrays: Array) -> list[Array]:
     """The arrays with their leading axes broadcast against each other; the last axis of each stays."""
     arrays = tuple(as_array(a) for a in arrays)
-    shape = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+    try:
+        shape = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+    except ValueError:
+        shapes = ", ".join(str(a.shape) for a in arrays)
+        raise InputError(f"arguments of shapes {shapes}: expected leading axes that broadcast") from None
     return [np.broadcast_to(a, (*shape, a.shape[-1])) for a in arrays]
 
 

@@ -1,15 +1,17 @@
 """Closed loops: the constraints of the loop joints on the coordinates of the tree (002 chapter 1, 001 5.7)."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.linalg
 
 from modurob.algorithms.composite import mass_matrix
-from modurob.algorithms.configuration import integrate
+from modurob.algorithms.configuration import integrate, neutral, random_configuration
 from modurob.algorithms.inverse import External, inverse_dynamics
 from modurob.algorithms.jacobians import body_jacobians
-from modurob.algorithms.kinematics import Dyad, apply, body_motions, body_poses, dyads, together, transposed
+from modurob.algorithms.kinematics import Dyad, Motion, apply, body_motions, body_poses, dyads, together, transposed
 from modurob.errors import ClosureError, SingularError
 from modurob.mechanism.tables import Frame, Loop, Tables
 from modurob.spatial import se3
@@ -49,51 +51,92 @@ def _closings(m: Tables, links: list[Dyad]) -> list[_Closing]:
 
 def loop_error(m: Tables, q: Array) -> Array:
     """How far each loop is from closed, along its constraints, (..., constraints) [m and rad]."""
-    closings = _closings(m, dyads(m, as_array(q)))
+    q = as_array(q)
     errors = []
-    for loop, at in zip(m.loops, closings, strict=True):
+    for loop, at in zip(m.loops, _closings(m, dyads(m, q)), strict=True):
         gap = se3.log(se3.inverse(loop.type.pose(at.q)) @ at.X_PS)
         errors.append(apply(transposed(loop.type.constraint_subspace(at.q)), gap))
-    return _stacked(errors, (*np.shape(q)[:-1], 0), axis=-1)
+    return _stacked(errors, (*q.shape[:-1], 0), axis=-1)
 
 
 def loop_jacobian(m: Tables, q: Array) -> Array:
-    """K, (..., constraints, nv), with K v = 0 where the loops stay closed: T^T (J_successor - J_predecessor) (002 (1.2.27))."""
+    """K, (..., constraints, nv), with K v = 0 where the loops stay closed: T^T (J_successor - J_predecessor)."""
     q = as_array(q)
-    closings = _closings(m, dyads(m, q))
+    return _jacobian(m, _closings(m, dyads(m, q)), q)
+
+
+def loop_bias(m: Tables, q: Array, v: Array) -> Array:
+    """k, (..., constraints), with K vdot = k where the loops stay closed (002 (1.2.27), mended)."""
+    q, v = together(q, v)
+    links = dyads(m, q)
+    return _bias(m, links, _closings(m, links), q, v)
+
+
+def _jacobian(m: Tables, closings: list[_Closing], q: Array) -> Array:
     rows = [transposed(loop.type.constraint_subspace(at.q)) @ at.J for loop, at in zip(m.loops, closings, strict=True)]
     return _stacked(rows, (*q.shape[:-1], 0, m.nv), axis=-2)
 
 
-def loop_bias(m: Tables, q: Array, v: Array) -> Array:
-    """k, (..., constraints), with K vdot = k where the loops stay closed (002 (1.2.27), mended).
-
-    The successor accelerates against the predecessor by J vdot + a; the joint allows S qddot + c: so k = -T^T (a - c).
-    """
-    q, v = together(q, v)
-    links = dyads(m, q)
+def _bias(m: Tables, links: list[Dyad], closings: list[_Closing], q: Array, v: Array) -> Array:
+    """The successor accelerates against the predecessor by J vdot + a; the joint allows S qddot + c: so k = -T^T (a - c)."""
     motions = body_motions(m, links, q, v, np.zeros_like(v), np.zeros(6))
     biases = []
-    for loop, at in zip(m.loops, _closings(m, links), strict=True):
-        P, S = loop.predecessor, loop.successor
-        back = se3.Ad_inverse(at.X_PS)
-        V_P, V = apply(back, apply(se3.Ad_inverse(P.X), motions[P.body].V)), apply(at.J, v)
-        a = apply(se3.Ad_inverse(S.X), motions[S.body].A) - apply(back, apply(se3.Ad_inverse(P.X), motions[P.body].A))
-        a = a + apply(se3.ad(V), V_P)
-        subspace = loop.type.motion_subspace(at.q)
-        rate = solve(transposed(subspace) @ subspace, transposed(subspace) @ V[..., None])[..., 0]
-        drift = a - loop.type.bias(at.q, rate)
-        biases.append(-apply(transposed(loop.type.constraint_subspace(at.q)), drift))
+    for loop, at in zip(m.loops, closings, strict=True):
+        (V_P, A_P), (_, A_S) = _frame_motion(loop.predecessor, motions), _frame_motion(loop.successor, motions)
+        back, V = se3.Ad_inverse(at.X_PS), apply(at.J, v)
+        a = A_S - apply(back, A_P) + apply(se3.ad(V), apply(back, V_P))
+        S, T = loop.type.motion_subspace(at.q), loop.type.constraint_subspace(at.q)
+        rate = solve(transposed(S) @ S, transposed(S) @ V[..., None])[..., 0]
+        biases.append(-apply(transposed(T), a - loop.type.bias(at.q, rate)))
     return _stacked(biases, (*q.shape[:-1], 0), axis=-1)
 
 
-def independent_rows(K: Array) -> Array:
-    """Indices of a largest set of independent rows of one matrix, in order."""
+def _frame_motion(at: Frame, motions: list[Motion]) -> Motion:
+    Ad = se3.Ad_inverse(at.X)
+    return Motion(apply(Ad, motions[at.body].V), apply(Ad, motions[at.body].A))
+
+
+def _independent_rows(K: Array, most: int) -> Array:
+    """Indices of a largest set of independent rows of one matrix, at most so many, in order."""
     if not K.size:
         return np.zeros(0, dtype=int)
     R, pivots = scipy.linalg.qr(np.real(K).T, mode="r", pivoting=True)  # pyright: ignore
     size = np.abs(np.diag(R))
-    return np.sort(pivots[: int((size > RANK_TOLERANCE * max(size[0], 1e-300)).sum())])
+    return np.sort(pivots[: min(most, int((size > RANK_TOLERANCE * max(size[0], 1e-300)).sum()))])
+
+
+def _numeric_rank(K: Array) -> int:
+    return len(_independent_rows(K, min(K.shape)))
+
+
+_RANKS: WeakKeyDictionary[Tables, int] = WeakKeyDictionary()
+
+
+def loop_rank(m: Tables) -> int:
+    """How many freedoms the loops take away where they are closed: the rank of K there, at most nv.
+
+    Linkages that move only by their special shape (planar ones, Bennett's) have dependent constraints when closed and
+    independent ones when open by rounding; so the rank is looked up at closed configurations, once.
+    """
+    if m not in _RANKS:
+        _RANKS[m] = max(_closed_ranks(m), default=m.nv)
+    return _RANKS[m]
+
+
+def _closed_ranks(m: Tables) -> Iterator[int]:
+    """Ranks at a few closed configurations: near the neutral one, else anywhere."""
+    rng = np.random.default_rng(0)
+    near = (integrate(m, neutral(m), rng.normal(size=m.nv) * 0.1) for _ in range(3))
+    far = (random_configuration(m, rng) for _ in range(12))
+    found = 0
+    for start in (*near, *far):
+        if found >= 3:
+            return
+        try:
+            yield _numeric_rank(loop_jacobian(m, close_loops(m, start)))
+            found += 1
+        except ClosureError:
+            continue
 
 
 def constrained_dynamics(m: Tables, q: Array, v: Array, tau: Array, external: External = None) -> Array:
@@ -102,17 +145,20 @@ def constrained_dynamics(m: Tables, q: Array, v: Array, tau: Array, external: Ex
     Of redundant constraints, as every planar loop has, an independent set is kept.
     """
     q, v, tau = together(q, v, tau)
-    M, K, k = mass_matrix(m, q), loop_jacobian(m, q), loop_bias(m, q, v)
+    links = dyads(m, q)
+    closings = _closings(m, links)
+    M, K, k = mass_matrix(m, q), _jacobian(m, closings, q), _bias(m, links, closings, q, v)
     push = tau - inverse_dynamics(m, q, v, np.zeros(m.nv), external)
     M, K, k = (np.broadcast_to(x, (*push.shape[:-1], *x.shape[x.ndim - r :])) for x, r in ((M, 2), (K, 2), (k, 1)))
     vdot = np.empty(push.shape, dtype=np.result_type(M, K, push))
+    rank = loop_rank(m)
     for at in np.ndindex(push.shape[:-1]):
-        vdot[at] = _saddle_point(M[at], K[at], push[at], k[at])
+        vdot[at] = _saddle_point(M[at], K[at], push[at], k[at], rank)
     return vdot
 
 
-def _saddle_point(M: Array, K: Array, push: Array, k: Array) -> Array:
-    kept = independent_rows(K)
+def _saddle_point(M: Array, K: Array, push: Array, k: Array, rank: int) -> Array:
+    kept = _independent_rows(K, rank)
     K, k = K[kept], k[kept]
     system = np.block([[M, -K.T], [K, np.zeros((len(k), len(k)))]])
     try:
@@ -146,7 +192,7 @@ def close_velocity(m: Tables, q: Array, v: Array) -> Array:
     M, K = mass_matrix(m, q), loop_jacobian(m, q)
     closed = np.array(v)
     for at in np.ndindex(v.shape[:-1]):
-        closed[at] = _saddle_point(M[at], K[at], M[at] @ v[at], np.zeros(K.shape[-2]))
+        closed[at] = _saddle_point(M[at], K[at], M[at] @ v[at], np.zeros(K.shape[-2]), loop_rank(m))
     return closed
 
 
@@ -167,9 +213,9 @@ def independent_coordinates(m: Tables, q: Array, v: Array) -> Independent:
     """Eliminate the loop constraints at one state: K G = 0, K g = k."""
     q, v = as_array(q), as_array(v)
     K, k = loop_jacobian(m, q), loop_bias(m, q, v)
-    kept = independent_rows(K)
+    kept = _independent_rows(K, loop_rank(m))
     K, k = K[kept], k[kept]
-    dependent = independent_rows(K.T)
+    dependent = _independent_rows(K.T, len(kept))
     rates = np.setdiff1d(np.arange(m.nv), dependent)
     G, g = np.zeros((m.nv, len(rates))), np.zeros(m.nv)
     G[rates] = np.eye(len(rates))

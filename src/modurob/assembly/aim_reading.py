@@ -17,7 +17,7 @@ Parameters = Mapping[str, Scalar] | Sequence[Mapping[str, Scalar]] | None
 
 def from_aim(matrix: Any, types: Types, parameters: Parameters) -> tuple[dict[str, Module], list[Connection]]:
     """Modules m0, m1, ... and the connection of each column."""
-    rows = [list(row) for row in matrix]
+    rows = _rows(matrix)
     rows = _without_class_row(rows)
     rows, column = _without_type_column(rows)
     aim = _integers(rows)
@@ -53,9 +53,19 @@ def _require_virtual(refs: list[PortRef], modules: Mapping[str, Module], column:
         )
 
 
+def _rows(matrix: Any) -> list[list]:
+    try:
+        rows = [list(row) for row in matrix]
+    except TypeError:
+        rows = None
+    if rows is None or isinstance(matrix, str):
+        raise AimError(f"AIM {matrix!r}: expected a matrix, one row for each module")
+    return rows
+
+
 def _without_class_row(rows: list[list]) -> list[list]:
     """Drop a last row of dyad classes, which the geometry knows better."""
-    if rows and any(isinstance(x, str) and x[:1] in ("D", "-") for x in rows[-1]):
+    if rows and any(isinstance(x, str) and x in ("", "-", "DS", "DP", "DO", "DX") for x in rows[-1]):
         return rows[:-1]
     return rows
 
@@ -79,7 +89,7 @@ def _integers(rows: list[list]) -> np.ndarray:
                 number = float(entry)
             except (TypeError, ValueError):
                 raise AimError(f"AIM entry {entry!r} in row {i}, column {c}: expected a face number or 0") from None
-            if not number.is_integer() or number < 0:
+            if not number.is_integer() or not 0 <= number < 1e6:
                 raise AimError(f"AIM entry {entry!r} in row {i}, column {c}: expected a whole number, a face or 0")
             aim[i, c] = int(number)
     return aim

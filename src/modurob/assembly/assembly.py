@@ -1,15 +1,17 @@
 """Which modules are docked where: an immutable graph."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from modurob.assembly import aim_reading, canonical, clash, grid, views
-from modurob.assembly.connection import Connection, PortRef, mated
+from modurob.assembly.connection import Connection, PortRef, docking, mated
 from modurob.assembly.traversal import Traversal, neighbours, traverse
 from modurob.catalogue import Module, ModuleType, Port, module_type
 from modurob.catalogue.expression import Scalar
+from modurob.catalogue.specification import NAME
 from modurob.errors import (
     AssemblyError,
     ClashError,
@@ -21,7 +23,7 @@ from modurob.errors import (
     choices,
 )
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, read_only
 
 if TYPE_CHECKING:
     from modurob.robot import Mechanism
@@ -37,7 +39,7 @@ class Assembly:
     name: str
 
     def __init__(self, modules: Mapping[str, Module], connections: Iterable[Connection] = (), name: str = "robot"):
-        self._fill(dict(modules), tuple(connections), name)
+        self._fill(dict(modules), tuple(docking(*c) for c in connections), name)
         self._require_valid()
 
     def _fill(self, modules: dict[str, Module], connections: tuple[Connection, ...], name: str) -> None:
@@ -48,11 +50,17 @@ class Assembly:
             f"an Assembly cannot be changed: dock, undock and connect return a new one (tried to set {name!r})"
         )
 
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Assembly) and self._content == other._content
 
     def __hash__(self) -> int:
         return hash(self._content)
+
+    def __reduce__(self) -> tuple:
+        return Assembly, (dict(self.modules), self.connections, self.name)
 
     @cached_property
     def _content(self) -> tuple:
@@ -107,16 +115,16 @@ class Assembly:
     ) -> "Assembly":
         """With a new module `name` docked by its port `by` at the free port `at`, turned by `roll` degrees about that port."""
         module = module_type(kind).module(parameters)
-        at, into = PortRef.parse(at), PortRef(_new_name(name, self.modules), by)
-        connection = Connection(at, into, float(roll))
+        connection = docking(at, PortRef(_new_name(name, self.modules), str(by)), roll)
+        at, into = connection.a, connection.b
         host, guest = self._free_port(at), _port(module, into)
         _require_mating(connection, host, guest)
         X = self.placements[at.module] @ mated(host, guest, connection.roll)
         docked = object.__new__(Assembly)
         docked._fill({**self.modules, name: module}, (*self.connections, connection), self.name)
         # what is known of this assembly holds for the larger one
-        docked.__dict__["occupied"] = {**self.occupied, at: into, into: at}
-        docked.__dict__["placements"] = {**self.placements, name: X}
+        docked.__dict__["occupied"] = MappingProxyType({**self.occupied, at: into, into: at})
+        docked.__dict__["placements"] = MappingProxyType({**self.placements, name: read_only(X)})
         docked._require_room(name)
         return docked
 
@@ -130,7 +138,7 @@ class Assembly:
 
     def connect(self, a: str | PortRef, b: str | PortRef, roll: float = 0.0) -> "Assembly":
         """With two free ports of modules that are already there docked: this closes a loop."""
-        connection = Connection(PortRef.parse(a), PortRef.parse(b), float(roll))
+        connection = docking(a, b, roll)
         if connection.a.module == connection.b.module:
             raise MatingError(f"{connection}: a module cannot dock to itself")
         _require_mating(connection, self._free_port(connection.a), self._free_port(connection.b))
@@ -150,9 +158,11 @@ class Assembly:
 
     def renamed(self, names: Mapping[str, str]) -> "Assembly":
         """The same robot with modules renamed."""
-        modules = {names.get(n, n): m for n, m in self.modules.items()}
-        if len(modules) != len(self.modules):
-            raise InputError("two modules would have one name")
+        for name in names:
+            self._require_module(name)
+        modules: dict[str, Module] = {}
+        for name, module in self.modules.items():
+            modules[_new_name(names.get(name, name), modules)] = module
 
         def end(p: PortRef) -> PortRef:
             return PortRef(names.get(p.module, p.module), p.port)
@@ -164,13 +174,13 @@ class Assembly:
     @cached_property
     def index(self) -> Mapping[str, int]:
         """Row of each module in the matrices."""
-        return {name: i for i, name in enumerate(self.modules)}
+        return MappingProxyType({name: i for i, name in enumerate(self.modules)})
 
     @cached_property
     def occupied(self) -> Mapping[PortRef, PortRef]:
         """For each docked port the port it holds."""
         both = [(c.a, c.b) for c in self.connections]
-        return dict([*both, *((b, a) for a, b in both)])
+        return MappingProxyType(dict([*both, *((b, a) for a, b in both)]))
 
     def docked_at(self, module: str, port: str) -> PortRef | None:
         """The port docked at a port, or None."""
@@ -198,8 +208,8 @@ class Assembly:
         X = {next(iter(self.modules)): se3.IDENTITY}
         for out, into, connection in self.traversal().edges:
             ports = self.modules[out.module].ports[out.port], self.modules[into.module].ports[into.port]
-            X[into.module] = X[out.module] @ mated(*ports, connection.roll)
-        return X
+            X[into.module] = read_only(X[out.module] @ mated(*ports, connection.roll))
+        return MappingProxyType(X)
 
     def aim(self) -> Array:
         """Assembly Incidence Matrix; see `views.aim`."""
@@ -276,6 +286,8 @@ class Assembly:
     def _require_valid(self) -> None:
         if not self.modules:
             raise AssemblyError("an assembly needs at least one module")
+        for name in self.modules:
+            _new_name(name, ())
         taken: dict[PortRef, PortRef] = {}
         for connection in self.connections:
             ends = []
@@ -296,15 +308,8 @@ class Assembly:
 
 
 def _new_name(name: str, taken: Iterable[str]) -> str:
-    if (
-        not isinstance(name, str)
-        or not name
-        or "/" in name
-        or len(name) > 64
-        or name == "world"
-        or not name.isprintable()
-    ):
-        raise InputError(f"module name {name!r}: expected a word without '/', other than 'world'")
+    if not isinstance(name, str) or not re.fullmatch(NAME, name) or name == "world":
+        raise InputError(f"module name {name!r}: expected 1 to 64 of A-Z a-z 0-9 _ . - and another word than 'world'")
     if name in taken:
         raise AssemblyError(f"there is already a module {name!r}: names must differ")
     return name

@@ -61,7 +61,7 @@ def _walk(assembly: "Assembly", start: str) -> tuple[Code, tuple[str, ...]]:
 
 
 def _starts(assembly: "Assembly") -> list[str]:
-    """The modules whose surroundings are rarest: coloured by what they are, then again by what they touch, until few share a colour."""
+    """The modules whose surroundings are rarest: coloured by what they are, then by what they touch, until few share a colour."""
     colours = _numbered({name: (module.key,) for name, module in assembly.modules.items()})
     while True:
         count = Counter(colours.values())

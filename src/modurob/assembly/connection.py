@@ -1,6 +1,6 @@
 """A port of a module, two of them docked, and how that places one module against the other."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Connection(NamedTuple):
     roll: float = 0.0
 
     def __str__(self) -> str:
-        return f"{self.a} - {self.b}" + (f" @ {self.roll:g}" if self.roll else "")
+        return f"{self.a} - {self.b}" + (f" @ {np.format_float_positional(self.roll, trim='-')}" if self.roll else "")
 
     def end(self, module: str) -> PortRef:
         """The port on that module."""
@@ -47,6 +47,15 @@ class Connection(NamedTuple):
     def other(self, module: str) -> PortRef:
         """The port on the other module."""
         return self.b if self.a.module == module else self.a
+
+
+def docking(a: str | PortRef, b: str | PortRef, roll: Any) -> Connection:
+    """The connection of two ports, its roll from 0 to 360 degrees: one docking, one value."""
+    try:
+        degrees = float(roll) % 360
+    except (TypeError, ValueError):
+        raise InputError(f"roll {roll!r} from {a} to {b}: expected degrees") from None
+    return Connection(PortRef.parse(a), PortRef.parse(b), degrees)
 
 
 def _quarter_exact(degrees: float) -> tuple[float, float]:

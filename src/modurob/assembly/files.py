@@ -1,22 +1,35 @@
 """Assemblies as YAML files."""
 
 import re
+from collections.abc import Iterable
 from importlib import resources
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from modurob.assembly.assembly import Assembly
-from modurob.assembly.connection import Connection, PortRef
+from modurob.assembly.connection import Connection, docking
 from modurob.catalogue import Module, ModuleType, library
 from modurob.catalogue.reading import parse_yaml, read_text, validated, write_text
 from modurob.catalogue.specification import ModuleSpec, Name
-from modurob.errors import CatalogueError, FormatError, ModurobError, choices
+from modurob.errors import FormatError, ModurobError, UnknownNameError, choices
 
 FORMAT = "modurob assembly 1"
-_CONNECTION = re.compile(r"^\s*(\S+/\S+)\s+-\s+(\S+/\S+?)(?:\s+@\s+(-?[0-9.]+))?\s*$")
+_CONNECTION = re.compile(r"^\s*(\S+/\S+)\s+-\s+(\S+/\S+?)(?:\s+@\s+(-?[0-9]+(?:\.[0-9]*)?))?\s*$")
+
+
+def _require_connection(text: str) -> str:
+    if not _CONNECTION.match(text):
+        raise ValueError("expected two ports, like m0/3 - m1/4, or m0/3 - m1/4 @ 90 with a roll")
+    return text
+
+
+ConnectionText = Annotated[
+    str, AfterValidator(_require_connection), WithJsonSchema({"type": "string", "pattern": _CONNECTION.pattern})
+]
 
 
 class _Spec(BaseModel):
@@ -38,9 +51,7 @@ class AssemblySpec(_Spec):
     description: str = ""
     types: dict[Name, ModuleSpec] = Field({}, description="module types that are not shipped")
     modules: dict[Name, str | ModuleEntry] = Field(min_length=1, description="type of each module")
-    connections: list[Annotated[str, Field(pattern=_CONNECTION.pattern)]] = Field(
-        [], description="m0/3 - m1/4, or m0/3 - m1/4 @ 90 with a roll"
-    )
+    connections: list[ConnectionText] = Field([], description="m0/3 - m1/4, or m0/3 - m1/4 @ 90 with a roll")
 
 
 def shipped_robots() -> tuple[str, ...]:
@@ -82,24 +93,41 @@ def save(assembly: Assembly, path: str | Path) -> None:
 
 def dumps(assembly: Assembly) -> str:
     """An assembly as YAML text; types that are not shipped are written out in it."""
-    types = {m.type.name: m.type for m in assembly.modules.values() if not library.is_shipped(m.type)}
+    label = _labels(m.type for m in assembly.modules.values())
     data: dict[str, Any] = {"format": FORMAT, "name": assembly.name}
+    types = {label[t.fingerprint]: t for m in assembly.modules.values() if not library.is_shipped(t := m.type)}
     if types:
         data["types"] = {
             n: t.specification.model_dump(mode="json", by_alias=True, exclude_defaults=True) for n, t in types.items()
         }
-    data["modules"] = {name: _entry(module) for name, module in assembly.modules.items()}
+    data["modules"] = {name: _entry(name, m, label[m.type.fingerprint]) for name, m in assembly.modules.items()}
     data["connections"] = [str(c) for c in assembly.connections]
     return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120)
 
 
-def _entry(module: Module) -> Any:
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON schemas of robot and module type files, as they stand in docs/schemas."""
+    return {"assembly": AssemblySpec.model_json_schema(), "module": ModuleSpec.model_json_schema()}
+
+
+def _labels(types: Iterable[ModuleType]) -> dict[str, str]:
+    """What a file calls each module type, by fingerprint: its name, numbered where another type has that name."""
+    labels: dict[str, str] = {}
+    for kind in types:
+        if kind.fingerprint not in labels:
+            taken = {*labels.values(), *(() if library.is_shipped(kind) else library.shipped_names())}
+            names = (f"{kind.name}-{i}" if i else kind.name for i in count())
+            labels[kind.fingerprint] = next(n for n in names if n not in taken)
+    return labels
+
+
+def _entry(name: str, module: Module, label: str) -> Any:
     if not module.changed:
-        return module.type.name
-    for name, value in module.changed.items():
-        if not isinstance(value, int | float | str):
-            raise FormatError(f"parameter {name} = {value} cannot be written to a file: expected a number")
-    return {"type": module.type.name, "parameters": dict(module.changed)}
+        return label
+    for parameter, value in module.changed.items():
+        if not isinstance(value, float | str):
+            raise FormatError(f"{name}: parameter {parameter} = {value} cannot be written to a file: expected a number")
+    return {"type": label, "parameters": dict(module.changed)}
 
 
 def _require_format(data: dict, where: str) -> None:
@@ -118,11 +146,11 @@ def _module(entry: str | ModuleEntry, types: dict[str, ModuleType], folder: Path
     if entry.type.endswith((".yaml", ".yml")):
         return library.module_type(folder / entry.type).module(entry.parameters)
     if entry.type not in library.names() and types:
-        raise CatalogueError(f"no module type {entry.type!r}: {choices(entry.type, [*types, *library.names()])}")
+        raise UnknownNameError(f"no module type {entry.type!r}: {choices(entry.type, [*types, *library.names()])}")
     return library.module_type(entry.type).module(entry.parameters)
 
 
 def _connection(text: str) -> Connection:
     found = _CONNECTION.match(text)
     assert found, "the pattern was checked on reading"
-    return Connection(PortRef.parse(found[1]), PortRef.parse(found[2]), float(found[3] or 0))
+    return docking(found[1], found[2], found[3] or 0)

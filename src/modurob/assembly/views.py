@@ -39,7 +39,8 @@ class IndirectTransformation(NamedTuple):
 def aim(assembly: "Assembly") -> Array:
     """Assembly Incidence Matrix: rows modules, columns connections, entries the faces docked (000 3.1), integers.
 
-    A port without a number counts from its place among the module's ports.
+    A port without a number counts from its place among the module's ports. The matrix knows faces, not rolls: a connection with a
+    roll other than 0 reads back without it.
     """
     matrix = np.zeros((len(assembly.modules), len(assembly.connections)), dtype=int)
     row = assembly.index

@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from modurob.errors import CatalogueError, choices
 from modurob.spatial.scalars import Array, as_array, cos, sin, sqrt
 
@@ -21,6 +23,7 @@ _BINARY: dict[type, Callable[[Any, Any], Any]] = {
 }
 _FUNCTIONS: dict[str, Callable[[Array], Array]] = {"sqrt": sqrt, "sin": sin, "cos": cos}
 LONGEST = 200
+LARGEST_BITS = 1000  # whole numbers stay below the largest float
 
 
 def names(expression: Expression) -> set[str]:
@@ -33,9 +36,13 @@ def value(expression: Expression, parameters: Mapping[str, Scalar]) -> Scalar:
     if isinstance(expression, int | float):
         return expression
     try:
-        return _evaluate(_parse(expression), parameters, expression)
-    except (ArithmeticError, ValueError) as error:
+        with np.errstate(invalid="ignore"):
+            found = _evaluate(_parse(expression), parameters, expression)
+    except ArithmeticError as error:
         raise CatalogueError(f"{expression!r}: {error}") from None
+    if isinstance(found, float) and not math.isfinite(found):
+        raise CatalogueError(f"{expression!r} is {found}: expected a finite number")
+    return found
 
 
 def _parse(expression: Expression) -> ast.expr:
@@ -59,11 +66,18 @@ def _evaluate(node: ast.expr, parameters: Mapping[str, Scalar], text: str) -> Sc
         case ast.Name(id=name):
             if name not in parameters:
                 raise CatalogueError(f"{text!r}: no parameter {name!r}: {choices(name, parameters)}")
+            if isinstance(parameters[name], str):
+                raise CatalogueError(
+                    f"{text!r}: parameter {name!r} is the word {parameters[name]!r}: expected a number"
+                )
             return parameters[name]
         case ast.UnaryOp(op=ast.USub(), operand=x):
             return -_evaluate(x, parameters, text)
         case ast.BinOp(op=ast.Pow(), left=x, right=ast.Constant(value=int() as power)) if 0 <= power <= 8:
-            return _evaluate(x, parameters, text) ** power
+            base = _evaluate(x, parameters, text)
+            if isinstance(base, int) and base.bit_length() * power > LARGEST_BITS:
+                raise CatalogueError(f"{text!r}: the power of a number of {base.bit_length()} bits is too large")
+            return base**power
         case ast.BinOp(op=op, left=x, right=y) if type(op) in _BINARY and not isinstance(op, ast.Pow):
             return _BINARY[type(op)](_evaluate(x, parameters, text), _evaluate(y, parameters, text))
         case ast.Call(func=ast.Name(id=name), args=[x], keywords=[]) if name in _FUNCTIONS:

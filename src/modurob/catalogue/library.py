@@ -18,7 +18,7 @@ def user_folder() -> Path:
 
 
 @cache
-def _shipped_names() -> tuple[str, ...]:
+def shipped_names() -> tuple[str, ...]:
     folder = resources.files("modurob.catalogue") / "modules"
     return tuple(sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")))
 
@@ -26,12 +26,13 @@ def _shipped_names() -> tuple[str, ...]:
 def names() -> tuple[str, ...]:
     """Names of all module types that can be had without a path."""
     own = sorted(p.stem for p in user_folder().glob("*.yaml"))
-    return _shipped_names() + tuple(n for n in own if n not in _shipped_names())
+    return shipped_names() + tuple(n for n in own if n not in shipped_names())
 
 
 def is_shipped(module_type: ModuleType) -> bool:
     """Whether a file may refer to this type by its name alone."""
-    return module_type.name in _shipped_names() and module_type is _shipped(module_type.name)
+    name = module_type.name
+    return name in shipped_names() and module_type.fingerprint == _shipped(name).fingerprint
 
 
 @cache
@@ -55,7 +56,7 @@ def module_type(name: str | Path | ModuleType) -> ModuleType:
     if isinstance(name, ModuleType):
         return name
     text = str(name)
-    if text in _shipped_names():
+    if text in shipped_names():
         return _shipped(text)
     if isinstance(name, Path) or text.endswith((".yaml", ".yml")):
         return _from_file(Path(name).resolve(), Path(name).resolve().stat().st_mtime_ns if Path(name).is_file() else 0)
@@ -73,11 +74,11 @@ def _from_file(path: Path, changed: int) -> ModuleType:
 
 def by_letter(letter: str) -> ModuleType:
     """A module type by its letter in grids and matrices, or by its name."""
-    letters = {kind.specification.letter: kind for kind in map(module_type, names())}
-    if letter in letters:
-        return letters[letter]
-    if letter in names():
-        return module_type(letter)
-    raise UnknownNameError(
-        f"no module type with letter {letter!r}: {choices(letter, (f'{x} ({k.name})' for x, k in letters.items() if x))}"
-    )
+    letters: list[str] = []
+    # shipped types come first and the user's own are read only if needed
+    for name in names():
+        own = module_type(name).specification.letter
+        if letter in (own, name):
+            return module_type(name)
+        letters += [f"{own} ({name})"] if own else []
+    raise UnknownNameError(f"no module type with letter {letter!r}: {choices(letter, letters)}")

@@ -1,7 +1,7 @@
 """A module type and the modules made from it."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -13,9 +13,9 @@ from modurob.catalogue import expression
 from modurob.catalogue.expression import Scalar
 from modurob.catalogue.joints import KINDS, Helical, JointType, Universal
 from modurob.catalogue.specification import ConnectorSpec, JointSpec, ModuleSpec, PartSpec, PortSpec, ShapeSpec
-from modurob.errors import CatalogueError, choices
+from modurob.errors import CatalogueError, InputError, choices
 from modurob.spatial import inertia, se3, so3
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, read_only
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class Connector:
         """Why the two cannot mate at this roll [degrees], or None."""
         if self.kind != other.kind:
             return f"connector {self.kind!r} does not fit {other.kind!r}"
+        if self.virtual != other.virtual:
+            return f"one connector {self.kind!r} is virtual, the other has a face"
         if self.size != other.size:
             return f"connector sizes differ: {self.size} m and {other.size} m"
         if {self.gender, other.gender} not in ({"none"}, {"male", "female"}):
@@ -117,6 +119,9 @@ class Module:
     def __hash__(self) -> int:
         return hash(self.key)
 
+    def __reduce__(self) -> tuple:
+        return ModuleType.module, (self.type, dict(self.changed))
+
 
 class ModuleType:
     """Parts, joints and ports as a file describes them; `module(**parameters)` makes one."""
@@ -131,6 +136,9 @@ class ModuleType:
 
     def __repr__(self) -> str:
         return f"ModuleType({self.name!r})"
+
+    def __reduce__(self) -> tuple:
+        return ModuleType, (self.specification, self._where)
 
     def module(self, parameters: Mapping[str, Scalar] | None = None) -> Module:
         """The module with these parameters, the others at their defaults."""
@@ -152,8 +160,10 @@ class ModuleType:
         changed: dict[str, Scalar] = {}
         for name, parameter in spec.items():
             default = parameter.value if parameter.choices else expression.value(parameter.value, values)
-            values[name] = value = given.get(name, default)
+            value = given.get(name, default)
             self._require_valid(name, value)
+            # 2, 2.0 and np.float64(2) are one value, and make one key
+            values[name] = value = float(value) if isinstance(value, int | float | np.integer | np.floating) else value
             if value != default:
                 changed[name] = value
         return values, changed
@@ -164,7 +174,7 @@ class ModuleType:
         if parameter.choices:
             if value not in parameter.choices:
                 raise CatalogueError(f"{what}; valid: {', '.join(parameter.choices)}")
-        elif isinstance(value, str | bool) or value is None:
+        elif isinstance(value, bool | Iterable) or value is None:
             raise CatalogueError(f"{what}: expected a number [{parameter.unit}]")
         elif isinstance(value, int | float | np.number):
             low, high = parameter.minimum, parameter.maximum
@@ -185,16 +195,19 @@ class _Maker:
             type=type_,
             changed=MappingProxyType(dict(changed)),
             parameters=MappingProxyType(dict(self.values)),
-            parts={name: self.part(name, p) for name, p in self.spec.parts.items()},
-            joints={name: self.joint(name, j) for name, j in self.spec.joints.items()},
-            ports={name: self.port(name, p, connectors) for name, p in self.spec.ports.items()},
+            parts=MappingProxyType({name: self.part(name, p) for name, p in self.spec.parts.items()}),
+            joints=MappingProxyType({name: self.joint(name, j) for name, j in self.spec.joints.items()}),
+            ports=MappingProxyType({name: self.port(name, p, connectors) for name, p in self.spec.ports.items()}),
         )
 
     def number(self, x: Any) -> Scalar:
         return expression.value(x, self.values)
 
     def vector(self, x: Any) -> Array:
-        return np.array([self.number(c) for c in x]) * 1.0
+        vector = np.array([self.number(c) for c in x]) * 1.0
+        if vector.dtype == float and not np.isfinite(vector).all():
+            raise CatalogueError(f"{list(x)}: expected finite numbers")
+        return vector
 
     def part(self, name: str, p: PartSpec) -> Part:
         moments = self.vector(p.inertia)
@@ -205,26 +218,26 @@ class _Maker:
             tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         spatial = inertia.spatial_inertia(np.array(self.number(p.mass) * 1.0), self.vector(p.centre), tensor)
         inertia.checked(spatial, f"module type {self.spec.name!r}, part {name!r}")
-        return Part(name, spatial, tuple(self.shape(s) for s in p.shapes))
+        return Part(name, read_only(spatial), tuple(self.shape(s) for s in p.shapes))
 
     def shape(self, s: ShapeSpec) -> PartShape:
         if s.box is not None:
             kind, size, turn = "box", self.vector(s.box), np.eye(3)
         elif s.cylinder is not None:
-            axis = _unit(self.vector(s.axis))
+            axis = _unit(self.vector(s.axis), "axis of a cylinder")
             u, w = so3.perpendicular(axis)
             kind, size, turn = "cylinder", self.vector(s.cylinder), np.stack([u, w, axis], axis=-1)
         else:
             kind, size, turn = "sphere", self.vector((s.sphere,)), np.eye(3)
-        return PartShape(kind, tuple(size), se3.pose(turn, self.vector(s.at)), s.colour)
+        return PartShape(kind, tuple(size), read_only(se3.pose(turn, self.vector(s.at))), s.colour)
 
     def joint(self, name: str, j: JointSpec) -> ModuleJoint:
         kind = KINDS[self.values.get(j.kind, j.kind)]
         arguments: dict[str, Any] = {}
         if hasattr(kind, "axis"):
-            arguments["axis"] = tuple(self.vector(j.axis))
+            arguments["axis"] = tuple(self.vector(j.axis).tolist())
         if kind is Universal and j.axis2 is not None:
-            arguments["axis2"] = tuple(self.vector(j.axis2))
+            arguments["axis2"] = tuple(self.vector(j.axis2).tolist())
         if kind is Helical:
             arguments["pitch"] = self.number(j.pitch or 0)
         properties: dict[str, Scalar] = {x: self.number(getattr(j, x)) for x in ("damping", "friction", "armature")}
@@ -233,21 +246,27 @@ class _Maker:
         for bound in ("velocity", "effort"):
             if getattr(j, bound) is not None:
                 properties[bound] = self.number(getattr(j, bound))
-        return ModuleJoint(name, kind(**arguments), j.from_, j.to, self.vector(j.at), properties)
+        try:
+            return ModuleJoint(name, kind(**arguments), j.from_, j.to, read_only(self.vector(j.at)), properties)
+        except InputError as error:
+            raise CatalogueError(f"joint {name!r}: {error}") from None
 
     def connector(self, name: str, c: ConnectorSpec) -> Connector:
         return Connector(name, c.gender, self.number(c.size), tuple(r % 360 for r in c.rolls), c.virtual)
 
     def port(self, name: str, p: PortSpec, connectors: Mapping[str, Connector]) -> Port:
-        z, x = _unit(self.vector(p.normal)), _unit(self.vector(p.up))
+        z, x = (
+            _unit(self.vector(p.normal), f"normal of port {name!r}"),
+            _unit(self.vector(p.up), f"up of port {name!r}"),
+        )
         if abs(float(z @ x)) > 1e-9:
             raise CatalogueError(f"port {name!r}: up {p.up} is not perpendicular to normal {p.normal}")
         turn = np.stack([x, np.cross(z, x), z], axis=-1)
-        return Port(name, p.part, se3.pose(turn, self.vector(p.at)), connectors[p.connector], p.number)
+        return Port(name, p.part, read_only(se3.pose(turn, self.vector(p.at))), connectors[p.connector], p.number)
 
 
-def _unit(a: Array) -> Array:
+def _unit(a: Array, what: str) -> Array:
     length = np.sqrt(float(a @ a))
     if not length > 0:
-        raise CatalogueError(f"direction {tuple(a)}: expected three numbers, not all zero")
+        raise CatalogueError(f"{what} {tuple(a.tolist())}: expected three numbers, not all zero")
     return a / length

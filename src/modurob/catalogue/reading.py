@@ -2,8 +2,9 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -40,7 +41,10 @@ class _PlainLoader(yaml.SafeLoader):
             if key in seen:
                 raise FormatError(f"line {key_node.start_mark.line + 1}: key {key!r} stands twice")
             seen.add(key)
-        return super().construct_mapping(node, deep)
+        mapping = super().construct_mapping(node, deep)
+        if len(mapping) != len(node.value):
+            raise FormatError(f"line {node.start_mark.line + 1}: two keys with one value, like 1 and 0x1")
+        return mapping
 
 
 def read_text(path: Path) -> str:
@@ -59,6 +63,13 @@ def read_text(path: Path) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
+    try:
+        _replace(path, text)
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _replace(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -95,11 +106,26 @@ def validated(model: type[Model], data: dict, where: str, error: type[FormatErro
         raise error("\n".join([f"{where}:", *lines[:20]])) from None
 
 
+def _model_at(model: type[BaseModel], path: tuple) -> type[BaseModel]:
+    """The model of the mapping that stands at a path in a file."""
+    for step in path:
+        if step in model.model_fields:
+            model = next(_models(model.model_fields[step].annotation), model)
+    return model
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that an annotation mentions."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)
+
+
 def _complaint(e: Any, model: type[BaseModel]) -> str:
-    if e["type"] == "extra_forbidden" and len(e["loc"]) == 1:
-        return f"unknown key; {choices(str(e['loc'][0]), (f.alias or n for n, f in model.model_fields.items()))}"
     if e["type"] == "extra_forbidden":
-        return "unknown key"
+        fields = _model_at(model, e["loc"][:-1]).model_fields
+        return f"unknown key; {choices(str(e['loc'][-1]), (f.alias or n for n, f in fields.items()))}"
     found = e["input"]
     shown = f", found {found!r}" if isinstance(found, str | int | float | bool | None) else ""
     return f"{e['msg'].removeprefix('Value error, ')}{shown}"

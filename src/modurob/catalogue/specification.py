@@ -13,7 +13,8 @@ def _as_name(x: object) -> object:
     return str(x) if isinstance(x, int) and not isinstance(x, bool) else x
 
 
-Name = Annotated[str, BeforeValidator(_as_name), Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
+NAME = r"^[A-Za-z0-9_.-]{1,64}$"
+Name = Annotated[str, BeforeValidator(_as_name), Field(pattern=NAME)]
 Vector = Annotated[
     tuple[Expression, Expression, Expression], Field(description="three numbers or expressions in the parameters")
 ]
@@ -121,7 +122,7 @@ class ModuleSpec(_Spec):
             for part in (joint.from_, joint.to):
                 self._require(part, self.parts, f"joint {name!r}: no part")
             choice = self.parameters.get(joint.kind)
-            for kind in choice.choices or () if choice else (joint.kind,):
+            for kind in (choice.choices if choice else None) or (joint.kind,):
                 self._require(kind, KINDS, f"joint {name!r}: no joint kind")
         for name, port in self.ports.items():
             self._require(port.part, self.parts, f"port {name!r}: no part")
@@ -134,7 +135,19 @@ class ModuleSpec(_Spec):
         if twice:
             raise ValueError(f"{sorted(twice)[0]!r} names two things: parts, joints and ports need different names")
         self._require_order()
+        self._require_joined()
         return self
+
+    def _require_joined(self) -> None:
+        reached = [next(iter(self.parts))]
+        for part in reached:
+            ends = ({j.from_, j.to} for j in self.joints.values() if part in (j.from_, j.to))
+            reached += sorted(set().union(*ends) - set(reached))
+        for part in self.parts:
+            if part not in reached:
+                raise ValueError(
+                    f"no joint leads from part {reached[0]!r} to part {part!r}: join them, or make them one"
+                )
 
     def _require_order(self) -> None:
         known: set[str] = set()

@@ -1,5 +1,8 @@
 """The robot in MuJoCo."""
 
+from importlib import import_module
+from typing import Any
+
 import numpy as np
 
 from modurob.algorithms.kinematics import dyads
@@ -20,17 +23,16 @@ class MujocoTwin(Twin):
     tolerance = 1e-9
 
     def __init__(self, m: Tables):
-        import mujoco
-
+        mujoco: Any = import_module("mujoco")
+        super().__init__(m)
         self._mj = mujoco
-        self._m = m
         spec = mujoco.MjSpec()
         spec.option.gravity = m.gravity
         spec.option.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT
         spec.compiler.balanceinertia = False
-        bodies = [spec.worldbody]
-        for i, joint in enumerate(m.joints, start=1):
-            own = m.inertia[i]
+        bodies = {0: spec.worldbody}
+        for i in self.order:
+            joint, own = m.joints[i - 1], m.inertia[i]
             T = inertia.tensor(own)
             body = bodies[m.parent[i]].add_body(
                 name=f"body{i}",
@@ -43,7 +45,7 @@ class MujocoTwin(Twin):
             )
             for k, arguments in enumerate(_joints(mujoco, joint.type)):
                 body.add_joint(name=f"joint{i}.{k}", armature=float(joint.armature[0]), **arguments)
-            bodies.append(body)
+            bodies[i] = body
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
 
@@ -56,8 +58,8 @@ class MujocoTwin(Twin):
                 return f"joint {joint.name} is a mimic, a helical or a reversed {joint.kind} joint"
             if joint.kind == "free" and m.parent[i] != 0:
                 return f"joint {joint.name} is a free joint between bodies"
-            if np.ptp(joint.armature) > 0:
-                return f"joint {joint.name} has armatures that differ"
+            if np.ptp(joint.armature) > 0 or (joint.kind == "free" and np.any(joint.armature)):
+                return f"joint {joint.name} has armatures that differ, or is free and has one"
             moments = np.linalg.eigvalsh(inertia.tensor(m.inertia[i]))
             if inertia.mass(m.inertia[i]) < SMALLEST or moments[0] < SMALLEST or inertia.complaints(m.inertia[i]):
                 return f"body {m.bodies[i]} has no mass, no extent, or an inertia no body has"
@@ -65,8 +67,8 @@ class MujocoTwin(Twin):
 
     def _rates(self, q: Array) -> Array:
         """qvel = rates v."""
-        T = np.eye(self._m.nv)
-        for joint, link in zip(self._m.joints, dyads(self._m, q)[1:], strict=True):
+        T = np.eye(self.m.nv)
+        for joint, link in zip(self.m.joints, dyads(self.m, q)[1:], strict=True):
             if joint.kind == "free":
                 first = slice(joint.v_slice.start, joint.v_slice.start + 3)
                 T[first, first] = se3.rotation(link.X)
@@ -74,8 +76,8 @@ class MujocoTwin(Twin):
 
     def _rate_drift(self, q: Array, v: Array) -> Array:
         """qacc = rates vdot + drift."""
-        drift = np.zeros(self._m.nv)
-        for joint, link in zip(self._m.joints, dyads(self._m, q)[1:], strict=True):
+        drift = np.zeros(self.m.nv)
+        for joint, link in zip(self.m.joints, dyads(self.m, q)[1:], strict=True):
             if joint.kind == "free":
                 start = joint.v_slice.start
                 drift[start : start + 3] = se3.rotation(link.X) @ np.cross(
@@ -84,50 +86,51 @@ class MujocoTwin(Twin):
         return drift
 
     def _place(self, q: Array, v: Array | None = None) -> None:
-        q = np.array(q)
-        for i, joint in enumerate(self._m.joints, start=1):
+        q, rates = np.array(q), self._rates(q)
+        for i, joint in enumerate(self.m.joints, start=1):
             if joint.kind == "free":
                 # MuJoCo forgets the placement of a free body
-                X = self._m.X_PJ[i] @ joint.type.pose(q[joint.q_slice])
+                X = self.m.X_PJ[i] @ joint.type.pose(q[joint.q_slice])
                 q[joint.q_slice] = joint.type.coordinates(X)
-        self.data.qpos = q
-        self.data.qvel = 0 if v is None else self._rates(q) @ v
+        self.data.qpos = q[self.q_index]
+        self.data.qvel = 0 if v is None else (rates @ v)[self.v_index]
         self._mj.mj_forward(self.model, self.data)
 
     def body_poses(self, q: Array) -> Array:
         self._place(q)
-        return se3.pose(self.data.xmat.reshape(-1, 3, 3), self.data.xpos)
+        return se3.pose(self.data.xmat.reshape(-1, 3, 3), self.data.xpos)[self.number]
 
     def body_jacobian(self, q: Array, body: int) -> Array:
         self._place(q)
-        linear, angular = np.zeros((2, 3, self._m.nv))
-        self._mj.mj_jacBody(self.model, self.data, linear, angular, body)
-        R = self.data.xmat[body].reshape(3, 3)
-        return np.vstack([R.T @ linear, R.T @ angular]) @ self._rates(q)
+        linear, angular = np.zeros((2, 3, self.m.nv))
+        number = int(self.number[body])
+        self._mj.mj_jacBody(self.model, self.data, linear, angular, number)
+        R = self.data.xmat[number].reshape(3, 3)
+        return np.vstack([R.T @ linear, R.T @ angular])[:, np.argsort(self.v_index)] @ self._rates(q)
 
     def inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
         self._place(q, v)
         T = self._rates(q)
-        self.data.qacc = T @ vdot + self._rate_drift(q, v)
+        self.data.qacc = (T @ vdot + self._rate_drift(q, v))[self.v_index]
         self._mj.mj_inverse(self.model, self.data)
-        return T.T @ self.data.qfrc_inverse
+        return T.T @ self.ours(np.array(self.data.qfrc_inverse))
 
     def mass_matrix(self, q: Array) -> Array:
         self._place(q)
-        M = np.zeros((self._m.nv, self._m.nv))
+        M = np.zeros((self.m.nv, self.m.nv))
         self._mj.mj_fullM(self.model, self.data, M)
         T = self._rates(q)
-        return T.T @ M @ T
+        return T.T @ self.ours(M) @ T
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Array:
         self._place(q, v)
         T = self._rates(q)
-        self.data.qfrc_applied = np.linalg.solve(T.T, tau)
+        self.data.qfrc_applied = np.linalg.solve(T.T, tau)[self.v_index]
         self._mj.mj_forward(self.model, self.data)
-        return np.linalg.solve(T, np.array(self.data.qacc) - self._rate_drift(q, v))
+        return np.linalg.solve(T, self.ours(np.array(self.data.qacc)) - self._rate_drift(q, v))
 
 
-def _joints(mj, kind: JointType) -> list[dict]:  # noqa: ANN001 - MuJoCo has no types
+def _joints(mj: Any, kind: JointType) -> list[dict]:
     hinge, slide = mj.mjtJoint.mjJNT_HINGE, mj.mjtJoint.mjJNT_SLIDE
     axes = [np.array(getattr(kind, name)) for name in ("axis", "axis2") if hasattr(kind, name)]
     match kind.kind:

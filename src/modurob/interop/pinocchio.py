@@ -1,5 +1,8 @@
 """The robot in Pinocchio."""
 
+from importlib import import_module
+from typing import Any
+
 import numpy as np
 
 from modurob.catalogue.joints import JointType
@@ -16,19 +19,18 @@ class PinocchioTwin(Twin):
     tolerance = 1e-10
 
     def __init__(self, m: Tables):
-        import pinocchio
-
+        pinocchio: Any = import_module("pinocchio")
+        super().__init__(m)
         self._pin = pinocchio
-        self._m = m
         self.model = pinocchio.Model()
         self.model.gravity.linear = m.gravity
-        for i, joint in enumerate(m.joints, start=1):
-            kind = _joint_model(pinocchio, joint.type)
-            number = self.model.addJoint(m.parent[i], kind, pinocchio.SE3(m.X_PJ[i]), joint.name)
-            own = m.inertia[i]
+        for i in self.order:
+            joint, own = m.joints[i - 1], m.inertia[i]
+            kind, parent = _joint_model(pinocchio, joint.type), int(self.number[m.parent[i]])
+            number = self.model.addJoint(parent, kind, pinocchio.SE3(m.X_PJ[i]), joint.name)
             body = pinocchio.Inertia(float(inertia.mass(own)), inertia.centre(own), inertia.tensor(own))
             self.model.appendBodyToJoint(number, body, pinocchio.SE3.Identity())
-        self.model.armature = m.armature
+        self.model.armature = m.armature[self.v_index]
         self.data = self.model.createData()
 
     @classmethod
@@ -40,31 +42,34 @@ class PinocchioTwin(Twin):
 
     def _q(self, q: Array) -> Array:
         q = np.array(q)
-        for joint in self._m.joints:
+        for joint in self.m.joints:
             if joint.kind in ("spherical", "free"):
                 part = q[joint.q_slice]
                 part[-4:] = np.roll(part[-4:] / np.linalg.norm(part[-4:]), -1)
-        return q
+        return q[self.q_index]
 
     def body_poses(self, q: Array) -> Array:
         self._pin.forwardKinematics(self.model, self.data, self._q(q))
-        return np.stack([X.homogeneous for X in self.data.oMi])
+        return np.stack([self.data.oMi[int(k)].homogeneous for k in self.number])
 
     def body_jacobian(self, q: Array, body: int) -> Array:
-        return self._pin.computeJointJacobian(self.model, self.data, self._q(q), body)
+        J = self._pin.computeJointJacobian(self.model, self.data, self._q(q), int(self.number[body]))
+        return J[:, np.argsort(self.v_index)]
 
     def inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
-        return np.array(self._pin.rnea(self.model, self.data, self._q(q), v, vdot))
+        v, vdot = v[self.v_index], vdot[self.v_index]
+        return self.ours(np.array(self._pin.rnea(self.model, self.data, self._q(q), v, vdot)))
 
     def mass_matrix(self, q: Array) -> Array:
         M = np.triu(self._pin.crba(self.model, self.data, self._q(q)))
-        return M + np.triu(M, 1).T
+        return self.ours(M + np.triu(M, 1).T)
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array) -> Array:
-        return np.array(self._pin.aba(self.model, self.data, self._q(q), v, tau))
+        v, tau = v[self.v_index], tau[self.v_index]
+        return self.ours(np.array(self._pin.aba(self.model, self.data, self._q(q), v, tau)))
 
 
-def _joint_model(pin, kind: JointType):  # noqa: ANN001, ANN202 - Pinocchio has no types
+def _joint_model(pin: Any, kind: JointType) -> Any:
     axes = {name: np.array(getattr(kind, name)) for name in ("axis", "axis2") if hasattr(kind, name)}
     turn, slide = pin.JointModelRevoluteUnaligned, pin.JointModelPrismaticUnaligned
     match kind.kind:

@@ -2,18 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from modurob.catalogue.joints import Fixed, JointType, Mimic
-from modurob.errors import MechanismError, choices
+from modurob.errors import InertiaError, MechanismError, choices
 from modurob.mechanism.tables import Frame, Joint, Limits, Loop, Shape, Tables
 from modurob.spatial import inertia as spatial_inertia
-from modurob.spatial import se3
-from modurob.spatial.scalars import Array, as_array
+from modurob.spatial import se3, so3
+from modurob.spatial.scalars import Array, as_array, read_only
 
 GRAVITY = (0.0, 0.0, -9.81)
+
+# how far from orthonormal a rotation may be: files carry about seven digits
+RIGID = 1e-5
 
 
 @dataclass(frozen=True)
@@ -51,13 +55,15 @@ class Builder:
 
     product: ClassVar[type[Tables]] = Tables
 
-    def __init__(self, name: str = "robot", gravity: Any = GRAVITY):
+    def __init__(self, name: str = "robot", gravity: Any = GRAVITY, trusted: bool = False):
+        """`trusted` says that poses and inertias were checked where they come from."""
         self.name = name
         self.gravity = _vector(gravity, "gravity")
+        self._trusted = trusted
         self._bodies = ["world"]
         self._parent = [-1]
         self._X_PJ: list[Array] = [se3.IDENTITY]
-        self._joints: list[tuple[str, JointType, JointProperties, Source | None]] = []
+        self._joints: dict[str, tuple[JointType, JointProperties, Source | None]] = {}
         self._frames: dict[str, Frame] = {"world": Frame(0, se3.IDENTITY)}
         self._inertias: list[tuple[int, Array, Array]] = []
         self._loops: list[Loop] = []
@@ -84,21 +90,24 @@ class Builder:
         """
         self._require_new(name, self._frames, "body")
         on = self.frame_of(parent)
-        at, seat = _pose(at, name), _pose(seat, name)
+        at, seat = self._pose(at, name), self._pose(seat, name)
+        if inertia is not None:
+            inertia = as_array(inertia)
+            if inertia.shape != (6, 6):
+                raise InertiaError(f"body {name!r}: inertia has shape {inertia.shape}, expected (6, 6)")
+            if check and not self._trusted:
+                spatial_inertia.checked(inertia, f"body {name!r}")
         if joint is None or isinstance(joint, Fixed):
             frame = Frame(on.body, on.X @ at @ seat)
         else:
             joint_name = joint_name or name
-            self._require_new(joint_name, {j[0] for j in self._joints}, "joint")
+            self._require_new(joint_name, self._joints, "joint")
             self._bodies.append(name)
             self._parent.append(on.body)
             self._X_PJ.append(on.X @ at)
-            self._joints.append((joint_name, joint, properties, mimic))
+            self._joints[joint_name] = joint, properties, mimic
             frame = Frame(len(self._bodies) - 1, seat)
         if inertia is not None:
-            inertia = as_array(inertia)
-            if check:
-                spatial_inertia.checked(inertia, f"body {name!r}")
             self._inertias.append((frame.body, frame.X, inertia))
         self._frames[name] = frame
         return frame
@@ -107,7 +116,7 @@ class Builder:
         """Name a frame fixed at X in frame `parent`."""
         self._require_new(name, self._frames, "frame")
         on = self.frame_of(parent)
-        self._frames[name] = Frame(on.body, on.X @ _pose(X, name))
+        self._frames[name] = Frame(on.body, on.X @ self._pose(X, name))
 
     def loop(
         self,
@@ -122,7 +131,7 @@ class Builder:
         self._require_new(name, {loop.name for loop in self._loops}, "loop")
         P, S = self.frame_of(predecessor), self.frame_of(successor)
         self._loops.append(
-            Loop(name, joint, Frame(P.body, P.X @ _pose(at, name)), Frame(S.body, S.X @ _pose(seat, name)))
+            Loop(name, joint, Frame(P.body, P.X @ self._pose(at, name)), Frame(S.body, S.X @ self._pose(seat, name)))
         )
 
     def shape(self, kind: str, size: tuple[float, ...], on: str, X: Array = se3.IDENTITY, colour: str = "0.7") -> None:
@@ -164,21 +173,38 @@ class Builder:
         """Joints with their places in q and v; a mimic has those of its source."""
         slices: dict[str, tuple[slice, slice]] = {}
         nq = nv = 0
-        for name, kind, _, mimic in self._joints:
+        for name, (kind, _, mimic) in self._joints.items():
             if mimic is None:
                 slices[name] = slice(nq, nq + kind.nq), slice(nv, nv + kind.nv)
                 nq, nv = nq + kind.nq, nv + kind.nv
         joints = []
-        for name, kind, properties, mimic in self._joints:
+        for name, (kind, properties, mimic) in self._joints.items():
             if mimic is not None:
-                if mimic.joint not in slices:
-                    sources = (s for s in slices if s != name)
+                sources = [s for s, (place, _) in slices.items() if place.stop - place.start == 1]
+                if mimic.joint not in sources:
+                    valid = choices(str(mimic.joint), sources)
                     raise MechanismError(
-                        f"joint {name!r} mimics {mimic.joint!r}, which has no coordinate: {choices(mimic.joint, sources)}"
+                        f"joint {name!r} mimics {mimic.joint!r}, which is no joint of one coordinate: {valid}"
                     )
                 kind = Mimic(kind, mimic.ratio, mimic.offset)
             joints.append(_joint(name, kind, slices[mimic.joint if mimic else name], properties))
         return tuple(joints)
+
+    def _pose(self, X: Array, name: str) -> Array:
+        """X itself, or an error if it is no rigid pose."""
+        if self._trusted or X is se3.IDENTITY:
+            return X
+        X = as_array(X)
+        if X.shape != (4, 4):
+            raise MechanismError(f"pose of {name!r} has shape {X.shape}: expected (4, 4)")
+        if X.dtype != object:
+            if not np.isfinite(X).all():
+                raise MechanismError(f"pose of {name!r} is not finite")
+            if not so3.is_rotation(se3.rotation(X), RIGID) or tuple(X[3]) != (0, 0, 0, 1):
+                raise MechanismError(
+                    f"pose of {name!r} is not rigid: expected [[R, p], [0, 1]], R a right-handed rotation"
+                )
+        return X
 
     @staticmethod
     def _require_new(name: str, taken: Mapping[str, Any] | set[str], what: str) -> None:
@@ -186,35 +212,48 @@ class Builder:
             raise MechanismError(f"there is already a {what} or frame named {name!r}: names must differ")
 
 
-def _joint(name: str, kind: JointType, slices: tuple[slice, slice], p: JointProperties) -> Joint:
+def _joint(name: str, kind: JointType, slices: tuple[slice, slice], properties: JointProperties) -> Joint:
+    try:
+        values = (_cached_values if _is_hashable(properties) else _values)(properties, kind.nq, kind.nv)
+    except MechanismError as error:
+        raise MechanismError(f"joint {name!r}: {error}") from None
+    return Joint(name, kind, *slices, *values)
+
+
+def _is_hashable(properties: JointProperties) -> bool:
+    """Not if it holds arrays."""
+    try:
+        hash(properties)
+    except TypeError:
+        return False
+    return True
+
+
+def _values(p: JointProperties, nq: int, nv: int) -> tuple[Any, ...]:
+    """Limits and losses as read-only arrays, one entry a coordinate."""
+
     def spread(value: Any, n: int, what: str) -> Array:
         array = as_array(value)
         if array.shape not in ((), (n,)):
-            raise MechanismError(f"joint {name!r}: {what} has shape {array.shape}, expected one number or {n}")
-        return np.array(np.broadcast_to(array, (n,)))
+            raise MechanismError(f"{what} has shape {array.shape}, expected one number or {n}")
+        return read_only(np.array(np.broadcast_to(array, (n,))))
 
-    limits = Limits(spread(p.lower, kind.nq, "lower limit"), spread(p.upper, kind.nq, "upper limit"))
-    if limits.lower.dtype != object and np.any(limits.lower > limits.upper):
-        raise MechanismError(f"joint {name!r}: lower limit {p.lower} is above upper limit {p.upper}")
-    names = ("velocity", "effort", "damping", "friction", "armature")
-    values = [spread(getattr(p, x), kind.nv, x) for x in names]
-    for what, value in zip(names, values, strict=True):
+    limits = Limits(spread(p.lower, nq, "lower limit"), spread(p.upper, nq, "upper limit"))
+    if limits.lower.dtype != object and np.any(~(limits.lower <= limits.upper)):
+        raise MechanismError(f"limits {p.lower} to {p.upper}: expected lower <= upper")
+    values = {x: spread(getattr(p, x), nv, x) for x in ("velocity", "effort", "damping", "friction", "armature")}
+    for what, value in values.items():
         if value.dtype != object and np.any(~(value >= 0)):
-            raise MechanismError(f"joint {name!r}: {what} {getattr(p, what)} is negative: expected zero or more")
-    return Joint(name, kind, *slices, limits, *values)
+            raise MechanismError(f"{what} {getattr(p, what)} is negative: expected zero or more")
+    return limits, *values.values()
+
+
+# modules of one type share their joints' limits
+_cached_values = lru_cache(maxsize=4096)(_values)
 
 
 def _vector(x: Any, what: str) -> Array:
     x = np.array(as_array(x))
-    if x.shape != (3,) or (x.dtype != object and not np.all(np.isfinite(x))):
-        raise MechanismError(f"{what} {x!r}: expected three finite numbers")
+    if x.shape != (3,) or x.dtype.kind not in "fcO" or (x.dtype != object and not np.all(np.isfinite(x))):
+        raise MechanismError(f"{what} {x.tolist()!r}: expected three finite numbers")
     return x
-
-
-def _pose(X: Array, name: str) -> Array:
-    if X is se3.IDENTITY:
-        return X
-    X = as_array(X)
-    if X.shape != (4, 4):
-        raise MechanismError(f"pose of {name!r} has shape {X.shape}: expected (4, 4)")
-    return X

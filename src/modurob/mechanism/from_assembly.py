@@ -5,7 +5,7 @@ a loop become loop joints.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -119,6 +119,7 @@ def _steps(module: Module, entered: str) -> Iterator[_Step]:
 
 def _held(assembly: Assembly, locked: Mapping[str, float] | Iterable[str]) -> dict[str, float]:
     """Joints to lock and the coordinate each is held at."""
+    locked = (locked,) if isinstance(locked, str) else locked
     held = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked, 0.0)
     joints = {f"{m}/{j.name}": j.type for m, module in assembly.modules.items() for j in module.joints.values()}
     for name in held:
@@ -126,7 +127,14 @@ def _held(assembly: Assembly, locked: Mapping[str, float] | Iterable[str]) -> di
             raise InputError(f"no joint {name!r} to lock: {choices(name, joints)}")
         if joints[name].nq > 1:
             raise InputError(f"joint {name!r} is {joints[name].kind}: only joints with one coordinate can be locked")
+        if not _is_coordinate(held[name]):
+            raise InputError(f"joint {name!r} is to be held at {held[name]!r}: expected a finite coordinate [rad or m]")
     return held
+
+
+def _is_coordinate(x: Any) -> bool:
+    """Whether x is a finite number or a symbol."""
+    return bool(np.isfinite(x)) if isinstance(x, int | float | np.number) else not (x is None or isinstance(x, str))
 
 
 def _idle(assembly: Assembly, base: str, floating: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from modurob.catalogue.joints import JointType, Mimic
 from modurob.errors import InputError, choices
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, read_only
 
 
 class Limits(NamedTuple):
@@ -99,7 +99,7 @@ class Tables:
         object.__setattr__(self, "nq", sum(j.type.nq for j in owners))
         object.__setattr__(self, "nv", sum(j.type.nv for j in owners))
         for array in (self.X_PJ, self.inertia, self.gravity):
-            array.flags.writeable = False
+            read_only(array)
 
     @cached_property
     def armature(self) -> Array:

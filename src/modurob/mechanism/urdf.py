@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from modurob.catalogue.joints import Free, JointType, Planar, Prismatic, Revolute
-from modurob.errors import ModurobError, ModurobWarning, UrdfError, choices
+from modurob.errors import InputError, ModurobError, ModurobWarning, UrdfError, choices
 from modurob.mechanism.builder import Builder, JointProperties, Source
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3
@@ -18,6 +18,21 @@ from modurob.spatial.scalars import Array
 
 LARGEST_FILE = 64_000_000
 FLOATING_BASE = "floating_base"
+WORLD_LINK = "world_link"
+XACRO = "{http://www.ros.org/wiki/xacro}"
+# attributes that must be one or three numbers
+NUMBERS = {
+    "origin": (3, ("xyz", "rpy")),
+    "axis": (3, ("xyz",)),
+    "mass": (1, ("value",)),
+    "inertia": (1, ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")),
+    "limit": (1, ("lower", "upper", "velocity", "effort")),
+    "dynamics": (1, ("damping", "friction")),
+    "mimic": (1, ("multiplier", "offset")),
+    "box": (3, ("size",)),
+    "cylinder": (1, ("radius", "length")),
+    "sphere": (1, ("radius",)),
+}
 JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
 
@@ -30,21 +45,38 @@ def fill(builder: Builder, path: Path, floating: bool) -> Tables:
     for joint in robot.joints:
         children[joint.parent].append(joint)
     root = _root(robot, links, path)
+    # a fixed root link called world is the world itself; any other link of that name needs another
+    is_world = root == "world" and not floating
+    if "world" in links and not is_world:
+        _warn(path, f"the frame of link 'world' is called {WORLD_LINK!r}, since 'world' is the inertial frame")
+        _rename_world(robot)
+        links = {link.name: link for link in robot.links}
+        children[WORLD_LINK] = children.pop("world")
+        root = _root(robot, links, path)
     stack = [(root, None)]
     try:
         while stack:
             name, joint = stack.pop()
-            if joint is None:
-                _add(builder, links[name], joint=Free() if floating else None, joint_name=FLOATING_BASE)
-            else:
+            if joint is not None:
                 _add(builder, links[name], **_joint_arguments(joint))
-            stack.extend((child.child, child) for child in reversed(children[name]))
+            elif not is_world:
+                _add(builder, links[name], joint=Free() if floating else None, joint_name=FLOATING_BASE)
+            stack.extend((child.child, child) for child in reversed(children.pop(name)))
+        _require_all_reached(children, root)
         tables = builder.build()
     except ModurobError as error:
         raise UrdfError(f"{path.name}: {error}") from None
     for body in np.flatnonzero(inertia.mass(tables.inertia[1:]) == 0) + 1:
         _warn(path, f"link {tables.bodies[body]!r} moves without mass; forward dynamics may have no answer")
     return tables
+
+
+def _rename_world(robot: Any) -> None:
+    for link in robot.links:
+        link.name = WORLD_LINK if link.name == "world" else link.name
+    for joint in robot.joints:
+        joint.parent = WORLD_LINK if joint.parent == "world" else joint.parent
+        joint.child = WORLD_LINK if joint.child == "world" else joint.child
 
 
 def _add(builder: Builder, link: Any, **arguments: Any) -> None:
@@ -104,12 +136,15 @@ def _joint_arguments(joint: Any) -> dict[str, Any]:
 
 def _joint_type(joint: Any) -> JointType | None:
     axis = tuple(map(float, joint.axis))
-    if joint.type in ("revolute", "continuous"):
-        return Revolute(axis)
-    if joint.type == "prismatic":
-        return Prismatic(axis)
-    if joint.type == "planar":
-        return Planar(axis)
+    try:
+        if joint.type in ("revolute", "continuous"):
+            return Revolute(axis)
+        if joint.type == "prismatic":
+            return Prismatic(axis)
+        if joint.type == "planar":
+            return Planar(axis)
+    except InputError as error:
+        raise UrdfError(f"joint {joint.name!r}: {error}") from None
     return Free() if joint.type == "floating" else None
 
 
@@ -149,12 +184,28 @@ def _parse(path: Path) -> Any:
         raise UrdfError(f"{path.name}: has a <!DOCTYPE>, which could read other files: remove it")
     if tree.tag != "robot":
         raise UrdfError(f"{path.name}: root element <{tree.tag}>: expected <robot>")
+    if any(isinstance(element.tag, str) and element.tag.startswith(XACRO) for element in tree.iter()):
+        raise UrdfError(f"{path.name}: a xacro file: expand it first, with xacro {path.name} > robot.urdf")
     _require_complete(tree, path)
+    _strip(tree)
+    tree.set("name", tree.get("name", path.stem))
     logging.getLogger("yourdfpy").setLevel(logging.CRITICAL)
     try:
-        return URDF.load(BytesIO(text), build_scene_graph=False, load_meshes=False).robot
+        return URDF.load(BytesIO(etree.tostring(tree)), build_scene_graph=False, load_meshes=False).robot
     except Exception as error:  # yourdfpy raises whatever a malformed attribute meets
-        raise UrdfError(f"{path.name}: {type(error).__name__}: {error}") from None
+        raise UrdfError(f"{path.name}: an element is malformed ({type(error).__name__}: {error})") from None
+
+
+def _strip(tree: Any) -> None:
+    """Leave out what has no part in a mechanism, and is often malformed: transmissions, plugins, materials, collisions."""
+    for element in list(tree.iter()):
+        kept = (
+            element.tag in ("link", "joint")
+            if element.getparent() is tree
+            else element.tag not in ("material", "collision")
+        )
+        if element is not tree and not kept and element.getparent() is not None:
+            element.getparent().remove(element)
 
 
 def _require_complete(tree: Any, path: Path) -> None:
@@ -178,19 +229,22 @@ def _require_complete(tree: Any, path: Path) -> None:
             link = None if end is None else end.get("link")
             if link not in links:
                 raise UrdfError(f"{where} has <{tag}> link {link!r}: {choices(str(link), links)}")
-        for numbers in joint.iter("origin", "axis"):
-            _require_numbers(numbers, ("xyz", "rpy"), where)
+        _require_numbers(joint, where)
+    for link in tree.findall("link"):
+        _require_numbers(link, f"{path.name}, line {link.sourceline}: link {link.get('name')!r}")
 
 
-def _require_numbers(element: Any, attributes: tuple[str, ...], where: str) -> None:
-    for attribute in attributes:
-        text = element.get(attribute, "0 0 0")
-        try:
-            numbers = [float(x) for x in text.split()]
-        except ValueError:
-            numbers = []
-        if len(numbers) != 3:
-            raise UrdfError(f"{where}: <{element.tag} {attribute}={text!r}>: expected three numbers")
+def _require_numbers(parent: Any, where: str) -> None:
+    for element in parent.iter(*NUMBERS):
+        n, attributes = NUMBERS[element.tag]
+        for attribute in attributes:
+            text = element.get(attribute, "0 0 0"[: 2 * n - 1])
+            try:
+                numbers = [float(x) for x in text.split()]
+            except ValueError:
+                numbers = []
+            if len(numbers) != n:
+                raise UrdfError(f"{where}: <{element.tag} {attribute}={text!r}>: expected {n} number{'s' * (n > 1)}")
 
 
 def _root(robot: Any, links: dict[str, Any], path: Path) -> str:
@@ -199,9 +253,16 @@ def _root(robot: Any, links: dict[str, Any], path: Path) -> str:
     if twice:
         raise UrdfError(f"{path.name}: link {sorted(twice)[0]!r} is the child of two joints: expected a tree")
     roots = [name for name in links if name not in set(carried)]
+    if not links:
+        raise UrdfError(f"{path.name}: no <link>: expected at least one")
     if len(roots) != 1:
         raise UrdfError(f"{path.name}: root links {roots or 'none, the joints go round'}: expected exactly one")
     return roots[0]
+
+
+def _require_all_reached(rest: dict[str, Any], root: str) -> None:
+    if rest:
+        raise UrdfError(f"no joints lead from the root link {root!r} to {', '.join(map(repr, rest))}: they go round")
 
 
 def _warn(path: Path, text: str) -> None:

@@ -60,6 +60,7 @@ def euler_angles(sequence: str, R: Array) -> Angles:
         rest = np.swapaxes(so3.about(np.eye(3)[i], a1), -1, -2) @ R
         if two_axis:
             a2 = np.arctan2(-parity * rest[..., k, i], rest[..., i, i])
+            a2 = np.where(singular, np.abs(a2), a2)
             a3 = np.arctan2(-parity * rest[..., j, k], rest[..., j, j])
         else:
             a2 = np.arctan2(parity * rest[..., i, k], rest[..., k, k])

@@ -12,6 +12,8 @@ from modurob.spatial.scalars import Array, as_array, is_numeric
 
 # relative slack of the physical checks: data files carry about seven digits
 SLACK = 1e-6
+# what is left of a moment about the centre of mass when all of it cancels, relative to that about the origin
+ROUNDING = 1e-12
 
 
 def spatial_inertia(mass: ArrayLike, centre: ArrayLike, tensor: ArrayLike) -> Array:
@@ -100,9 +102,12 @@ def complaints(spatial: Array) -> list[str]:
         return []
     if not np.all(np.isfinite(spatial)):
         return ["it is not finite"]
+    spatial = np.real(spatial)
+    if np.abs(spatial - from_parameters(parameters(spatial))).max() > SLACK * np.abs(spatial).max():
+        return ["it is not of the form [[m 1, -m [c]], [m [c], I_o]] with a symmetric I_o"]
     m = float(mass(spatial))
     moments = np.linalg.eigvalsh(tensor(spatial))
-    scale = SLACK * max(abs(moments).max(), 1e-300)
+    scale = SLACK * np.abs(moments).max() + ROUNDING * np.abs(spatial[3:, 3:]).max()
     found = []
     if m < 0:
         found.append(f"mass {m:g} kg is negative")

@@ -20,9 +20,12 @@ def unit_axis(axis: Axis, what: str) -> Axis:
     a = np.asarray(axis)
     if a.dtype == object:
         return tuple(a)
-    if a.shape != (3,) or not np.all(np.isfinite(a)) or not np.any(a):
+    # squares of numbers beyond these limits under- or overflow
+    if a.shape != (3,) or not 1e-100 < np.abs(a).max() < 1e100:
         raise InputError(f"{what} axis {axis!r}: expected three finite numbers, not all zero")
-    return tuple(float(x) for x in a / np.sqrt(a @ a))
+    length = np.sqrt(a @ a)
+    # an axis of length one stays as it is to the last bit, and -0.0 becomes 0.0: equal joints are written alike
+    return tuple(float(x) + 0.0 for x in (a if abs(length - 1) < 1e-15 else a / length))
 
 
 class JointType(ABC):
@@ -56,7 +59,7 @@ class JointType(ABC):
 
     @abstractmethod
     def coordinates(self, X: Array) -> Array:
-        """q, (..., nq), of the joint pose nearest to X; exact if the joint can reach X."""
+        """q, (..., nq), of a joint pose near X; exact if the joint can reach X."""
 
     def neutral(self) -> Array:
         """q of the zero pose."""

@@ -16,7 +16,7 @@ class Mimic(JointType):
     follower: JointType
     ratio: float = 1.0
     offset: float = 0.0
-    nq, nv = 1, 1
+    nq, nv, reach = 1, 1, (1.0,)
 
     def __post_init__(self) -> None:
         if self.follower.nq != 1:

@@ -1,0 +1,5 @@
+"""python -m modurob"""
+
+from modurob.cli import main
+
+main()

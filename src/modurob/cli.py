@@ -1,0 +1,216 @@
+"""The command `modurob`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from modurob import __version__
+from modurob.assembly import Assembly, load, shipped_robots
+from modurob.errors import ModurobError
+from modurob.interop.verify import Report
+from modurob.interop.verify import verify as verified
+from modurob.robot import Mechanism
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+console = Console(highlight=False)
+
+File = Annotated[str, typer.Argument(help="robot: an assembly (.yaml), a URDF file, or the name of a shipped robot")]
+Base = Annotated[str | None, typer.Option(help="module that stands in the world; the first by default")]
+Floating = Annotated[bool, typer.Option("--floating", help="let the base float")]
+
+
+def main() -> None:
+    """Run the command; errors made on purpose are one message, not a traceback."""
+    try:
+        app(standalone_mode=True)
+    except ModurobError as error:
+        Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {error}", soft_wrap=True, markup=True)
+        raise SystemExit(2) from None
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        console.print(f"modurob {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)] = False) -> None:
+    """Modular, self-reconfigurable robots: from docked modules to equations of motion."""
+
+
+def _is_urdf(file: str) -> bool:
+    return Path(file).suffix.lower() in (".urdf", ".xml")
+
+
+def _robot(file: str, base: str | None, floating: bool) -> tuple[Assembly | None, Mechanism]:
+    if _is_urdf(file):
+        return None, Mechanism.from_urdf(file, floating)
+    assembly = load(file)
+    return assembly, assembly.mechanism(base=base, floating=floating)
+
+
+def _assembly(file: str) -> Assembly:
+    if _is_urdf(file):
+        raise typer.BadParameter(f"{file} is a URDF file: it has bodies, not modules; give an assembly")
+    return load(file)
+
+
+@app.command()
+def info(file: File, base: Base = None, floating: Floating = False) -> None:
+    """Modules, bodies, freedoms, idle joints and loops of a robot."""
+    assembly, robot = _robot(file, base, floating)
+    facts = Table.grid(padding=(0, 2))
+    if assembly is not None:
+        kinds = [m.type.name for m in assembly.modules.values()]
+        counted = ", ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
+        facts.add_row("modules", f"{len(assembly)} ({counted}), {len(assembly.connections)} connections")
+    facts.add_row("bodies", f"{len(robot.bodies) - 1} moving, {robot.total_mass():.6g} kg")
+    facts.add_row("freedoms", _freedoms(robot))
+    facts.add_row("idle joints", ", ".join(robot.idle) or "none")
+    facts.add_row("loops", ", ".join(loop.name for loop in robot.loops) or "none")
+    if robot.redundant:
+        facts.add_row("redundant", ", ".join(robot.redundant))
+    console.print(f"[bold]{robot.name}[/]")
+    console.print(facts)
+    console.print(_joint_table(robot))
+
+
+def _freedoms(robot: Mechanism) -> str:
+    if not robot.loops:
+        return str(robot.nv)
+    taken = robot.loop_rank()
+    return f"{robot.nv - taken} ({robot.nv} joint rates, {taken} taken by loops)"
+
+
+def _joint_table(robot: Mechanism) -> Table:
+    table = Table("joint", "kind", "carries", "from", "lowest", "highest", box=None, pad_edge=False)
+    for i, joint in enumerate(robot.joints, start=1):
+        limits = [", ".join(f"{x:.4g}" for x in bound) for bound in joint.limits]
+        if joint.type.nq != joint.type.nv:
+            limits = ["", ""]
+        table.add_row(joint.name, joint.kind, robot.bodies[i], robot.bodies[robot.parent[i]], *limits)
+    return table
+
+
+@app.command()
+def aim(file: File, base: Base = None) -> None:
+    """Assembly Incidence Matrix, accessibility matrix, direct and indirect transformation lists."""
+    assembly = _assembly(file)
+    names = list(assembly.modules)
+    table = Table("", *(f"e{c}" for c in range(len(assembly.connections))), "type", title="Assembly Incidence Matrix")
+    for name, row in zip([*names, "dyad"], assembly.aim_table(), strict=True):
+        table.add_row(name, *map(str, row))
+    console.print(table)
+    reach = Table("", *names, title="Accessibility matrix")
+    for name, row in zip(names, assembly.accessibility(base), strict=True):
+        reach.add_row(name, *map(str, row))
+    console.print(reach)
+    direct = Table("i", "j", "from", "to", title="Direct transformations")
+    for row in assembly.direct_transformations(base):
+        direct.add_row(*map(str, row))
+    console.print(direct)
+    indirect = Table("i", "j", "= i", "x", "· x", "j", title="Indirect transformations")
+    for row in assembly.indirect_transformations(base):
+        indirect.add_row(*map(str, row))
+    console.print(indirect)
+
+
+@app.command()
+def check(file: File, base: Base = None, floating: Floating = False) -> None:
+    """Read a robot and say what is wrong with it, if anything."""
+    _, robot = _robot(file, base, floating)
+    console.print(f"{file}: fine: {len(robot.bodies) - 1} bodies, {_freedoms(robot)} freedoms")
+
+
+@app.command()
+def verify(file: File, base: Base = None, floating: Floating = False, seed: int = 0) -> None:
+    """Compare this robot's model with every judge that is installed and with the laws of mechanics."""
+    _, robot = _robot(file, base, floating)
+    report = verified(robot, seed)
+    _print_report(robot, report)
+    if not report.passed:
+        raise typer.Exit(1)
+
+
+def _print_report(robot: Mechanism, report: Report) -> None:
+    table = Table("quantity", "judge", "largest relative error", "allowed", "", title=f"{robot.name}: 10 random states")
+    for v in report.verdicts:
+        table.add_row(
+            v.quantity, v.judge, f"{v.error:.1e}", f"{v.tolerance:.0e}", "[green]pass" if v.passed else "[red]FAIL"
+        )
+    console.print(table)
+    for what, why in report.unanswered.items():
+        console.print(f"{what}: {why}")
+
+
+@app.command()
+def demo(out: Annotated[Path, typer.Option(help="folder for the pictures")] = Path("out")) -> None:
+    """The crab of document 003 from modules to torques, with pictures."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from modurob.draw import save_picture
+
+    out.mkdir(parents=True, exist_ok=True)
+    crab = load("crab")
+    robot = crab.mechanism(base="m0")
+    info("crab")
+    aim("crab")
+    q, v, vdot = np.array([0.4, -0.7, 0.9]), np.array([1.0, 0.5, -0.5]), np.zeros(3)
+    with np.printoptions(precision=6, suppress=True):
+        console.print(f"at q = {q}, v = {v}:")
+        console.print(
+            "M =",
+            robot.mass_matrix(q),
+            "C v =",
+            robot.coriolis_matrix(q, v) @ v,
+            "N =",
+            robot.gravity_forces(q),
+            sep="\n",
+        )
+        console.print("torques to keep going:", robot.inverse_dynamics(q, v, vdot))
+    _print_report(robot, verified(robot))
+    save_picture(robot, out / "crab.png", title="crab, all hinges at zero")
+    save_picture(robot, out / "crab_bent.png", q, title="crab, bent")
+    _plot_gait(robot, out / "crab_torques.png")
+    bigger = crab.dock("m6", "scout", at="m3/3", by="4").mechanism(base="m0")
+    console.print(f"dock a Scout at m3/3: {robot.nv} freedoms become {bigger.nv}")
+    save_picture(bigger, out / "crab_with_scout.png", title="crab with a Scout docked at m3/3")
+    console.print(f"pictures: {', '.join(sorted(str(p) for p in out.glob('crab*.png')))}")
+
+
+def _plot_gait(robot: Mechanism, path: Path) -> None:
+    """Torques of a swing of all hinges, from inverse dynamics over the whole swing in one call."""
+    import matplotlib.pyplot as plt
+
+    t = np.linspace(0, 2, 400)[:, None]
+    phase, rate = np.arange(robot.nv) * 2 * np.pi / 3, np.pi
+    q, v, vdot = (
+        0.6 * np.sin(rate * t + phase),
+        0.6 * rate * np.cos(rate * t + phase),
+        -0.6 * rate**2 * np.sin(rate * t + phase),
+    )
+    tau = robot.inverse_dynamics(q, v, vdot)
+    figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(7, 5), layout="constrained")
+    above.plot(t, np.rad2deg(q), label=[j.name for j in robot.joints])
+    above.set(ylabel="angle [degrees]")
+    figure.suptitle("crab swinging its three hinges")
+    figure.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=robot.nv, frameon=False)
+    below.plot(t, tau)
+    below.set(xlabel="time [s]", ylabel="torque [N m]")
+    for ax in (above, below):
+        ax.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+@app.command()
+def robots() -> None:
+    """The robots that come with modurob."""
+    for name in shipped_robots():
+        console.print(name)

@@ -1,0 +1,91 @@
+"""The command `modurob`."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import modurob as mr
+from modurob.cli import app
+from tests.mechanism.test_urdf import ARM
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_info_tells_modules_freedoms_and_idle_joints():
+    said = run("info", "crab")
+    assert "6 (6 backbone), 5 connections" in said
+    assert "m1/hinge, m3/hinge, m5/hinge" in said
+    assert "3 moving" in said
+
+
+def test_info_counts_the_freedoms_that_loops_take(tmp_path):
+    ring = mr.Assembly.single("m0", "backbone")
+    for i in range(1, 6):
+        ring = ring.dock(f"m{i}", "backbone", at=f"m{i - 1}/3", by="4")
+    mr.save(ring.connect("m5/3", "m0/4"), tmp_path / "ring.yaml")
+    said = run("info", tmp_path / "ring.yaml")
+    assert "3 (6 joint rates, 3 taken by loops)" in said
+    assert "m5/3 - m0/4" in said
+
+
+def test_info_of_a_urdf_file(tmp_path):
+    (tmp_path / "arm.urdf").write_text(ARM)
+    assert "shoulder" in run("info", tmp_path / "arm.urdf")
+    assert "floating_base" in run("info", tmp_path / "arm.urdf", "--floating")
+
+
+def test_aim_prints_matrices_and_lists():
+    said = run("aim", "crab")
+    for word in ("DP", "DS", "DO", "Accessibility", "Direct", "Indirect"):
+        assert word in said
+
+
+def test_check_says_fine_or_what_is_wrong(tmp_path):
+    assert "fine" in run("check", "crab")
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("format: modurob assembly 1\nmodules: {m0: bakbone}\n")
+    process = subprocess.run(
+        [sys.executable, "-m", "modurob", "check", str(bad)], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 2
+    assert "did you mean 'backbone'?" in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize("name", mr.shipped_robots())
+def test_verify_passes_on_every_shipped_robot(name):
+    said = run("verify", name)
+    assert "FAIL" not in said
+    assert "Pinocchio" in said
+
+
+def test_verify_fails_when_a_judge_disagrees(monkeypatch):
+    from modurob.interop import pinocchio
+
+    monkeypatch.setattr(
+        pinocchio.PinocchioTwin, "mass_matrix", lambda self, q: 1.01 * mr.load("crab").mechanism().mass_matrix(q)
+    )
+    assert "FAIL" in run("verify", "crab", code=1)
+
+
+def test_demo_draws_the_crab(tmp_path):
+    assert "3 freedoms become 4" in run("demo", "--out", tmp_path)
+    pictures = sorted(p.name for p in tmp_path.iterdir())
+    assert pictures == ["crab.png", "crab_bent.png", "crab_torques.png", "crab_with_scout.png"]
+    assert all(p.stat().st_size > 10_000 for p in tmp_path.iterdir())
+
+
+def test_robots_and_version():
+    assert "crab" in run("robots")
+    assert mr.__version__ in run("--version")
+
+
+def test_an_assembly_is_asked_for_where_modules_are_needed(tmp_path):
+    (tmp_path / "arm.urdf").write_text(ARM)
+    assert "not modules" in run("aim", tmp_path / "arm.urdf", code=2)
