@@ -1,6 +1,6 @@
 """Run every benchmark: python -m benchmarks."""
 
-from benchmarks import core
+from benchmarks import core, symbolic
 
-for benchmark in (core,):
+for benchmark in (core, symbolic):
     benchmark.main()

@@ -21,20 +21,21 @@ def random_axis(rng: np.random.Generator) -> tuple[float, ...]:
     return tuple(rng.normal(size=3))
 
 
-def random_joint(rng: np.random.Generator, kind: str) -> JointType:
-    """A joint of that kind with random axes."""
-    axis = random_axis(rng)
+def random_joint(rng: np.random.Generator, kind: str, axis: tuple[float, ...] | None = None) -> JointType:
+    """A joint of that kind with random axes, or with a given first axis and exact numbers."""
+    given = axis is not None
+    axis = random_axis(rng) if axis is None else axis
     match kind:
         case "revolute":
             return mr.Revolute(axis)
         case "prismatic":
             return mr.Prismatic(axis)
         case "helical":
-            return mr.Helical(axis, rng.uniform(-0.3, 0.3))
+            return mr.Helical(axis, 0.25 if given else rng.uniform(-0.3, 0.3))
         case "cylindrical":
             return mr.Cylindrical(axis)
         case "universal":
-            return mr.Universal(axis, tuple(np.cross(axis, rng.normal(size=3))))
+            return mr.Universal(axis, tuple(np.roll(axis, 1)) if given else tuple(np.cross(axis, rng.normal(size=3))))
         case "spherical":
             return mr.Spherical()
         case "planar":

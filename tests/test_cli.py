@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 import modurob as mr
 from modurob.cli import app
+from modurob.errors import InputError
+from modurob.symbolic import Equations
 from tests.mechanism.test_urdf import ARM
 
 
@@ -72,6 +74,53 @@ def test_verify_fails_when_a_judge_disagrees(monkeypatch):
         pinocchio.PinocchioTwin, "mass_matrix", lambda self, q: 1.01 * mr.load("crab").mechanism().mass_matrix(q)
     )
     assert "FAIL" in run("verify", "crab", code=1)
+
+
+def test_equations_are_printed_and_written(tmp_path):
+    said = run("equations", "double_pendulum", "--gravity", "0,9.81,0")
+    assert "M[1, 2] = l1**2*m2*(1 + cos(q2))" in said
+    assert "inverse dynamics by Newton-Euler takes (153, 120)" in said
+    names = [tmp_path / "a.tex", tmp_path / "a.c", tmp_path / "a.py"]
+    said = run("equations", "crab", "--latex", names[0], "--c", names[1], "--python", names[2], "--shorthand")
+    assert all(f"wrote {name}" in said.replace("\n", "") for name in names)
+    assert r"\begin{bmatrix}" in names[0].read_text()
+    assert "void crab_equations(" in names[1].read_text()
+    assert "def equations(q, v, p=()):" in names[2].read_text()
+
+
+def test_an_interrupt_leaves_no_half_file(tmp_path, monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Equations, "c", interrupted)
+    result = CliRunner().invoke(app, ["equations", "crab", "--c", str(tmp_path / "a.c")])
+    assert result.exit_code != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_equations_name_what_is_wrong():
+    assert "three numbers" in run("equations", "crab", "--gravity", "down", code=2)
+    result = CliRunner().invoke(app, ["equations", "crab", "--symbols", "mass"])
+    assert isinstance(result.exception, InputError)
+
+
+def test_prove_shows_both_derivations_identical():
+    said = run("prove", "crab")
+    assert "15 entries: both derivations are identical" in said
+    assert "different" not in said
+
+
+def test_prove_fails_when_they_differ(monkeypatch):
+    from modurob.symbolic import equations
+
+    honest = equations.lagrange
+
+    def wrong(m, coordinates):
+        M, N, V = honest(m, coordinates)
+        return M, 2 * N, V
+
+    monkeypatch.setattr(equations, "lagrange", wrong)
+    assert "different" in run("prove", "crab", code=1)
 
 
 def test_demo_draws_the_crab(tmp_path):

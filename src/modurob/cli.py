@@ -6,14 +6,19 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 from rich.table import Table
 
 from modurob import __version__
 from modurob.assembly import Assembly, load, shipped_robots
+from modurob.catalogue.reading import write_text
 from modurob.errors import ModurobError
 from modurob.interop.verify import Report
 from modurob.interop.verify import verify as verified
 from modurob.robot import Mechanism
+from modurob.symbolic import Equations
+from modurob.symbolic.model import SYMBOLS
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 console = Console(highlight=False)
@@ -146,6 +151,87 @@ def _print_report(robot: Mechanism, report: Report) -> None:
     console.print(table)
     for what, why in report.unanswered.items():
         console.print(f"{what}: {why}")
+
+
+Symbols = Annotated[
+    str,
+    typer.Option(
+        help="what to write as symbols: masses, centres, inertias, lengths, gravity, armatures, dampings; or all, or none"
+    ),
+]
+Gravity = Annotated[str, typer.Option(help="gravity in world axes, three numbers with commas [m/s²]")]
+
+
+def _equations(
+    file: str, base: str | None, symbols: str, gravity: str, digits: int | None, time_limit: float | None
+) -> Equations:
+    """Derive with a progress bar; Ctrl-C stops it."""
+    try:
+        g = [float(x) for x in gravity.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"gravity {gravity!r}: expected three numbers, like 0,0,-9.81") from None
+    robot = Mechanism.from_urdf(file, gravity=g) if _is_urdf(file) else load(file).mechanism(base=base, gravity=g)
+    chosen = {"all": SYMBOLS, "none": ()}.get(symbols, tuple(s for s in symbols.split(",") if s))
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("equations", total=1.0)
+
+        def show(stage: str, done: float) -> None:
+            bar.update(task, description=stage, completed=done)
+
+        eq = robot.equations(chosen, digits=digits, time_limit=time_limit, progress=show)
+        eq.polynomial("C")
+        return eq
+
+
+@app.command()
+def equations(
+    file: File,
+    base: Base = None,
+    symbols: Symbols = "masses,lengths,gravity",
+    gravity: Gravity = "0,0,-9.81",
+    latex: Annotated[Path | None, typer.Option(help="write LaTeX here")] = None,
+    c: Annotated[Path | None, typer.Option(help="write a C99 file here")] = None,
+    python: Annotated[Path | None, typer.Option(help="write a Python module here")] = None,
+    shorthand: Annotated[bool, typer.Option("--shorthand", help="c_{12} for cos(q1 + q2) in LaTeX")] = False,
+    digits: Annotated[int | None, typer.Option(help="round numbers that are not exact to so many decimals")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="give up after so many seconds")] = None,
+) -> None:
+    """The equations of motion in closed form: M, C and N, exact."""
+    eq = _equations(file, base, symbols, gravity, digits, time_limit)
+    written = {latex: lambda: eq.latex(shorthand), c: eq.c, python: eq.python}
+    for path, make in written.items():
+        if path is not None:
+            write_text(path, make())
+            console.print(f"wrote {path}")
+    if not any((latex, c, python)):
+        console.print(str(eq), soft_wrap=True, markup=False)
+    for line in eq.legend():
+        console.print(line, style="dim", markup=False)
+    count = eq.operations()
+    console.print(
+        f"code for M, C, N ({count['origin']}): {count['multiplications']} multiplications, {count['additions']} additions, "
+        f"{count['sines and cosines']} sines and cosines; inverse dynamics by Newton-Euler takes {count['Newton-Euler']}, "
+        f"by naive Lagrange {count['naive Lagrange']}",
+        style="dim",
+        soft_wrap=True,
+    )
+
+
+@app.command()
+def prove(
+    file: File, base: Base = None, symbols: Symbols = "masses,lengths,gravity", gravity: Gravity = "0,0,-9.81"
+) -> None:
+    """Derive the equations by the two-step recursion and from energies (Lagrange), and compare them entry by entry."""
+    eq = _equations(file, base, symbols, gravity, None, None)
+    table = Table("entry", "terms", "two-step = Lagrange")
+    lines = eq.proof()
+    for line in lines:
+        table.add_row(line.entry, str(line.terms), "[green]identical" if line.equal else "[red]different")
+    console.print(table)
+    if not all(line.equal for line in lines):
+        raise typer.Exit(1)
+    console.print(f"{len(lines)} entries: both derivations are identical")
 
 
 @app.command()

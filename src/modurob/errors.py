@@ -15,7 +15,11 @@ ModurobError
 └── MechanismError          bodies and joints that make no mechanism
     ├── InertiaError        no rigid body has this inertia
     ├── SingularError       a freedom without inertia
-    └── ClosureError        loops that cannot be closed
+    ├── ClosureError        loops that cannot be closed
+    └── EquationsError      no closed form, or none that is wanted
+        ├── NotExactError   a number that is no fraction or root
+        ├── TooLargeError   a closed form that nobody could use
+        └── CancelledError  stopped on the way
 
 A message says what was found, where, what was expected, and the valid choices.
 """
@@ -86,6 +90,22 @@ class SingularError(MechanismError):
 
 class ClosureError(MechanismError):
     """No configuration near the given one closes the loops."""
+
+
+class EquationsError(MechanismError):
+    """This robot has no closed form of the wanted kind."""
+
+
+class NotExactError(EquationsError):
+    """A number is neither a short fraction nor a square root of one."""
+
+
+class TooLargeError(EquationsError):
+    """The closed form would be too large to use."""
+
+
+class CancelledError(EquationsError):
+    """The derivation was stopped by its time limit or by the user."""
 
 
 class ModurobWarning(UserWarning):

@@ -5,7 +5,7 @@ it returns. Arguments broadcast over leading axes: q is (..., nq), v, vdot and t
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from modurob.mechanism import Tables, from_assembly, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
 from modurob.spatial.scalars import Array, as_array
+from modurob.symbolic import Equations
 
 
 class Mechanism(Tables):
@@ -200,6 +201,17 @@ class Mechanism(Tables):
 
     def independent_coordinates(self, q: Array, v: Array) -> Independent:
         return algorithms.independent_coordinates(self, self._q(q), self._v(v))
+
+    # ---- closed form ----
+
+    def equations(self, symbols: Collection[str] = (), method: str = "two-step", **options: Any) -> Equations:
+        """M, C, N in closed form, exact; `symbols` says which numbers become symbols. See `modurob.symbolic.Equations`.
+
+        `symbols` are masses, centres, inertias, lengths, gravity, armatures, dampings; parameters that are symbols already
+        stay so. `method` is two-step or lagrange. Options: digits to round numbers that are not exact, time_limit [s], largest
+        (terms), cancelled and progress (functions).
+        """
+        return Equations(self, symbols, method, **options)
 
     # ---- checks ----
 

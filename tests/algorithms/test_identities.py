@@ -77,6 +77,7 @@ def test_closed_form_through_the_transmission_matrix_equals_the_recursions(seed)
     robot, q, v, _, rng = robot_and_state(seed, armature=True)
     close(al.closed_form_mass_matrix(robot, q), robot.mass_matrix(q))
     close(al.closed_form_gravity_forces(robot, q), robot.gravity_forces(q))
+    close(al.closed_form_coriolis_matrix(robot, q, v), robot.two_step_coriolis_matrix(q, v))
     close(robot.two_step_coriolis_matrix(q, v) @ v + al.closed_form_gravity_forces(robot, q), robot.bias_forces(q, v))
     wrench = {robot.bodies[-1]: rng.normal(size=6)}
     still = np.zeros(robot.nv)

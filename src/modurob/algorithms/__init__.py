@@ -4,14 +4,14 @@ Every function takes the mechanism first, broadcasts over leading axes and works
 """
 
 from modurob.algorithms.closed_form import (
+    closed_form_coriolis_matrix,
     closed_form_gravity_forces,
     closed_form_mass_matrix,
     transmission,
-    two_step_coriolis_matrix,
 )
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import difference, integrate, neutral, random_configuration
-from modurob.algorithms.coriolis import coriolis_matrix
+from modurob.algorithms.coriolis import coriolis_matrix, two_step_coriolis_matrix
 from modurob.algorithms.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from modurob.algorithms.energy import (
     centre_of_mass,
@@ -30,12 +30,13 @@ from modurob.algorithms.jacobians import (
     body_jacobian_rate,
     centre_of_mass_jacobian,
     centre_of_mass_jacobian_rate,
+    frame_acceleration,
     jacobian,
     jacobian_rate,
     point_jacobian,
     point_jacobian_rate,
 )
-from modurob.algorithms.kinematics import Poses, forward_kinematics, frame_acceleration, frame_pose, frame_twist
+from modurob.algorithms.kinematics import Poses, forward_kinematics, frame_pose, frame_twist
 from modurob.algorithms.loops import (
     close_loops,
     close_velocity,
@@ -59,6 +60,7 @@ __all__ = [
     "centroidal_momentum_matrix",
     "close_loops",
     "close_velocity",
+    "closed_form_coriolis_matrix",
     "closed_form_gravity_forces",
     "closed_form_mass_matrix",
     "coriolis_matrix",

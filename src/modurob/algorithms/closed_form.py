@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.algorithms.inverse import External, body_wrenches
-from modurob.algorithms.kinematics import apply, dyads, gravity_acceleration, together, transposed
+from modurob.algorithms.kinematics import dyads, gravity_acceleration, together
+from modurob.algorithms.steps import apply, transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
@@ -48,14 +49,14 @@ def transmission(m: Tables, q: Array) -> Transmission:
     G_T0 = np.zeros((*q.shape[:-1], 6 * n, 6), dtype=dtype)
     S = np.zeros((*q.shape[:-1], 6 * n, m.nv), dtype=dtype)
     for i, joint in enumerate(m.joints, start=1):
-        p = m.parent[i]
+        p, Ad = m.parent[i], se3.Ad_inverse(links[i].X)
         S[..., _rows(i), joint.v_slice] = links[i].S
         G[..., _rows(i), _rows(i)] = np.eye(6)
         # direct transformation from the parent, then the indirect ones through it
         if p:
             for k in m.ancestors[p]:
-                G[..., _rows(i), _rows(k)] = links[i].Ad @ G[..., _rows(p), _rows(k)]
-        G_T0[..., _rows(i), :] = links[i].Ad @ (G_T0[..., _rows(p), :] if p else np.eye(6))
+                G[..., _rows(i), _rows(k)] = Ad @ G[..., _rows(p), _rows(k)]
+        G_T0[..., _rows(i), :] = Ad @ (G_T0[..., _rows(p), :] if p else np.eye(6))
     return Transmission(G, G_T0, S, _block_diagonal(list(m.inertia[1:])))
 
 
@@ -66,11 +67,10 @@ def closed_form_mass_matrix(m: Tables, q: Array) -> Array:
     return transposed(J) @ inertia @ J + np.diag(m.armature)
 
 
-def two_step_coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
+def closed_form_coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
     """C = S^T G^T (I G A1 + A2 I) G S, (..., nv, nv), A1 = diag(-ad(S_i v_i)), A2 = diag(-ad(V_i)^T) (000 (3.38), mended).
 
-    It has the product C v of `coriolis_matrix` but is another matrix: dM/dt - 2 C is not skew. Joints whose S turns add
-    S^T G^T I G dS/dt.
+    Joints whose S turns add S^T G^T I G dS/dt.
     """
     q, v = together(q, v)
     G, _, S, inertia = transmission(m, q)

@@ -1,9 +1,11 @@
-"""The Coriolis matrix made from Christoffel symbols."""
+"""Two matrices C with one product C v: of Christoffel symbols, and of the two-step recursion."""
 
 import numpy as np
 
-from modurob.algorithms.jacobians import body_jacobian_rates
-from modurob.algorithms.kinematics import apply, dyads, together, transposed
+from modurob.algorithms.jacobians import body_jacobian_rates, body_jacobians
+from modurob.algorithms.kinematics import dyads, together
+from modurob.algorithms.recursion import outward
+from modurob.algorithms.steps import apply, transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
@@ -24,4 +26,28 @@ def coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
         turn = I @ se3.ad(V)
         B = (turn - transposed(turn) + se3.coad(apply(I, V))) / 2
         C = C + transposed(J) @ (I @ Jdot + B @ J)
+    return C
+
+
+def two_step_coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
+    """C(q, v), (..., nv, nv), as the two-step recursion of documents 000 and 003 gives it (000 (3.38), mended).
+
+    C = sum over bodies of J^T (I D - ad(V)^T I J), where D v is the body's acceleration at vdot = 0:
+    D_i = Ad D_p - ad(S v) J_i + dS/dt. It has the product C v of `coriolis_matrix` but is another matrix: dM/dt - 2 C is not skew.
+    """
+    q, v = together(q, v)
+    links = dyads(m, q)
+    J = body_jacobians(m, links)
+
+    def step(i: int, D_P: Array) -> Array:
+        joint, (X, S) = m.joints[i - 1], links[i]
+        v_i = v[..., joint.v_slice]
+        D = se3.Ad_inverse(X) @ D_P - se3.ad(apply(S, v_i)) @ J[i]
+        D[..., joint.v_slice] += joint.type.subspace_rate(q[..., joint.q_slice], v_i)
+        return D
+
+    D = outward(m, np.zeros((*v.shape[:-1], 6, m.nv)), step)
+    C = np.zeros((*v.shape[:-1], m.nv, m.nv))
+    for I, J_i, D_i in zip(m.inertia[1:], J[1:], D[1:], strict=True):
+        C = C + transposed(J_i) @ (I @ D_i - transposed(se3.ad(apply(J_i, v))) @ I @ J_i)
     return C

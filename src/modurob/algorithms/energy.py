@@ -3,7 +3,8 @@
 import numpy as np
 
 from modurob.algorithms.jacobians import body_jacobians
-from modurob.algorithms.kinematics import apply, body_poses, body_twists, dyads, together, transposed
+from modurob.algorithms.kinematics import body_poses, body_twists, dyads, together
+from modurob.algorithms.steps import apply, transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3, so3
 from modurob.spatial.scalars import Array, as_array, dot

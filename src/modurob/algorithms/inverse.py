@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from modurob.algorithms.kinematics import apply, body_motions, dyads, gravity_acceleration, together, transposed
+from modurob.algorithms.kinematics import body_motions, dyads, together
 from modurob.algorithms.recursion import inward
+from modurob.algorithms.steps import apply, gyroscopic, transposed
 from modurob.errors import InputError
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
@@ -26,7 +27,7 @@ def body_wrenches(m: Tables, external: External) -> list[Array]:
         wrenches = [np.zeros(6)] * len(m.bodies)
         for name, wrench in external.items():
             at = m.frame(name)
-            wrenches[at.body] = wrenches[at.body] + apply(transposed(se3.Ad_inverse(at.X)), as_array(wrench))
+            wrenches[at.body] = wrenches[at.body] + se3.to_parent(at.X, as_array(wrench))
         return wrenches
     external = as_array(external)
     if external.shape[-2:] != (len(m.bodies), 6):
@@ -39,18 +40,17 @@ def body_wrenches(m: Tables, external: External) -> list[Array]:
 def inverse_dynamics(m: Tables, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
     """tau = M vdot + C v + N - J^T F, (..., nv): torques for a given motion.
 
-    Outward, twists and accelerations; inward, the wrench F_i that each joint transmits:
-    F_i = I A_i - ad(V_i)^T I V_i - F_ext + sum over children of Ad^T F_j, tau_i = S_i^T F_i (000 (3.22)-(3.28)).
+    Outward, angular velocities and accelerations; inward, the wrench F_i that each joint transmits:
+    F_i = I A_i + gyroscopic(I, w_i) - F_ext + sum over children of Ad^T F_j, tau_i = S_i^T F_i (000 (3.22)-(3.28)).
     """
     q, v, vdot = together(q, v, vdot)
     links = dyads(m, q)
-    motions = body_motions(m, links, q, v, vdot, gravity_acceleration(m))
-    on_body = body_wrenches(m, external)
+    motions = body_motions(m, links, q, v, vdot)
     own = [
-        (apply(inertia, A) + apply(se3.coad(apply(inertia, V)), V) - F_ext,)
-        for inertia, (V, A), F_ext in zip(m.inertia, motions, on_body, strict=True)
+        (apply(I, A) + gyroscopic(I, w) - F_ext,)
+        for I, (w, A), F_ext in zip(m.inertia, motions, body_wrenches(m, external), strict=True)
     ]
-    F = inward(m, own, lambda i, total: (apply(transposed(links[i].Ad), total[0]),))
+    F = inward(m, own, lambda i, total: (se3.to_parent(links[i].X, total[0]),))
     return gather(m, [apply(transposed(links[i].S), F[i][0]) for i in range(1, len(F))], v) + m.armature * vdot
 
 

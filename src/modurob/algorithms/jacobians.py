@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.kinematics import Dyad, apply, body_poses, dyads, together
+from modurob.algorithms.kinematics import body_poses, dyads, together
 from modurob.algorithms.recursion import outward
+from modurob.algorithms.steps import Dyad, apply
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3, so3
 from modurob.spatial.scalars import Array, as_array
@@ -22,7 +23,7 @@ def body_jacobians(m: Tables, links: list[Dyad]) -> list[Array]:
     """J of every body, in its own frame: J_i = Ad J_p + S_i (000 (3.29): the rows of G S)."""
 
     def step(i: int, J_P: Array) -> Array:
-        J = links[i].Ad @ J_P
+        J = se3.Ad_inverse(links[i].X) @ J_P
         J[..., m.joints[i - 1].v_slice] += links[i].S
         return J
 
@@ -33,7 +34,8 @@ def body_jacobian_rates(m: Tables, links: list[Dyad], q: Array, v: Array) -> lis
     """J and dJ/dt of every body: dJ_i/dt = Ad dJ_p/dt - ad(S v) Ad J_p + dS/dt."""
 
     def step(i: int, parent: BodyJacobian) -> BodyJacobian:
-        joint, (_, Ad, S) = m.joints[i - 1], links[i]
+        joint, (X, S) = m.joints[i - 1], links[i]
+        Ad = se3.Ad_inverse(X)
         v_i = v[..., joint.v_slice]
         J = Ad @ parent.J
         Jdot = Ad @ parent.Jdot - se3.ad(apply(S, v_i)) @ J
@@ -82,6 +84,12 @@ def jacobian_rate(m: Tables, q: Array, v: Array, frame: str) -> Array:
     w = so3.skew(apply(A @ J, v)[..., 3:])
     spin[..., :3, :], spin[..., 3:, :] = w @ (A @ J)[..., :3, :], w @ (A @ J)[..., 3:, :]
     return _turn(_frame_pose(m, q, frame)) @ (A @ Jdot + spin)
+
+
+def frame_acceleration(m: Tables, q: Array, v: Array, vdot: Array, frame: str) -> Array:
+    """Rate of change of the frame's twist (in its own axes), (..., 6): J vdot + (dJ/dt) v; gravity plays no part."""
+    q, v, vdot = together(q, v, vdot)
+    return apply(body_jacobian(m, q, frame), vdot) + apply(body_jacobian_rate(m, q, v, frame), v)
 
 
 def point_jacobian(m: Tables, q: Array, frame: str, point: Array) -> Array:

@@ -6,20 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.algorithms.recursion import outward
+from modurob.algorithms.steps import Dyad, Spin, apply, dyad, spin
 from modurob.errors import InputError
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
-
-
-def apply(A: Array, x: Array) -> Array:
-    """A x for stacks of matrices (..., n, k) and vectors (..., k)."""
-    return (A @ x[..., None])[..., 0]
-
-
-def transposed(A: Array) -> Array:
-    """A^T over the last two axes."""
-    return np.swapaxes(A, -1, -2)
 
 
 def together(*arrays: Array) -> list[Array]:
@@ -33,29 +24,10 @@ def together(*arrays: Array) -> list[Array]:
     return [np.broadcast_to(a, (*shape, a.shape[-1])) for a in arrays]
 
 
-class Dyad(NamedTuple):
-    """Joint i at a configuration: all that recursions need of it."""
-
-    X: Array  # X_PB, body i in body parent[i], (..., 4, 4)
-    Ad: Array  # Ad(X_BP): takes the parent's twists to body i, (..., 6, 6)
-    S: Array  # motion subspace, (..., 6, nv_i)
-
-
-class Motion(NamedTuple):
-    """Twist and acceleration of a body, (..., 6) each, in its own frame."""
-
-    V: Array
-    A: Array
-
-
 def dyads(m: Tables, q: Array) -> list[Dyad]:
     """Every joint at configuration q; entry 0 stands for the world."""
-    values = [Dyad(se3.IDENTITY, np.eye(6), np.zeros((6, 0)))]
-    for i, joint in enumerate(m.joints, start=1):
-        q_i = q[..., joint.q_slice]
-        X = m.X_PJ[i] @ joint.type.pose(q_i)
-        values.append(Dyad(X, se3.Ad_inverse(X), joint.type.motion_subspace(q_i)))
-    return values
+    world = Dyad(se3.IDENTITY, np.zeros((6, 0)))
+    return [world, *(dyad(j.type, m.X_PJ[i], q[..., j.q_slice]) for i, j in enumerate(m.joints, start=1))]
 
 
 def body_poses(m: Tables, links: list[Dyad]) -> list[Array]:
@@ -66,24 +38,38 @@ def body_poses(m: Tables, links: list[Dyad]) -> list[Array]:
 def body_twists(m: Tables, links: list[Dyad], v: Array) -> list[Array]:
     """V of every body in its own frame: V_i = Ad V_p + S v (000 (3.22))."""
     root = np.zeros((*v.shape[:-1], 6))
-    return outward(m, root, lambda i, V_P: apply(links[i].Ad, V_P) + apply(links[i].S, v[..., m.joints[i - 1].v_slice]))
+    return outward(
+        m, root, lambda i, V: se3.to_child(links[i].X, V) + apply(links[i].S, v[..., m.joints[i - 1].v_slice])
+    )
 
 
-def body_motions(m: Tables, links: list[Dyad], q: Array, v: Array, vdot: Array, A_0: Array) -> list[Motion]:
-    """Twist and acceleration of every body, the world accelerating with A_0.
+class Motion(NamedTuple):
+    """Angular velocity of a body, (..., 3), and its acceleration (a, dw/dt), (..., 6), in its own axes."""
 
-    A_i = Ad A_p + S vdot + (dS/dt) v + ad(V_i) S v (000 (3.23), the lost terms put back).
-    """
+    w: Array
+    A: Array
 
-    def step(i: int, parent: Motion) -> Motion:
-        joint, (_, Ad, S) = m.joints[i - 1], links[i]
+
+def body_spins(m: Tables, links: list[Dyad], q: Array, v: Array) -> list[Spin]:
+    """Angular velocity and drift of every body."""
+
+    def step(i: int, parent: Spin) -> Spin:
+        joint = m.joints[i - 1]
         v_i = v[..., joint.v_slice]
-        V_J = apply(S, v_i)
-        V = apply(Ad, parent.V) + V_J
-        A_J = apply(S, vdot[..., joint.v_slice]) + joint.type.bias(q[..., joint.q_slice], v_i)
-        return Motion(V, apply(Ad, parent.A) + A_J + apply(se3.ad(V), V_J))
+        return spin(links[i], parent.w, v_i, joint.type.bias(q[..., joint.q_slice], v_i))
 
-    return outward(m, Motion(np.zeros((*v.shape[:-1], 6)), A_0), step)
+    return outward(m, Spin(np.zeros((*v.shape[:-1], 3)), np.zeros(6)), step)
+
+
+def body_motions(m: Tables, links: list[Dyad], q: Array, v: Array, vdot: Array) -> list[Motion]:
+    """Motion of every body, the world accelerating against gravity: A_i = Ad A_p + S vdot + drift (000 (3.23), mended)."""
+    spins = body_spins(m, links, q, v)
+
+    def step(i: int, A_P: Array) -> Array:
+        return se3.to_child(links[i].X, A_P) + apply(links[i].S, vdot[..., m.joints[i - 1].v_slice]) + spins[i].drift
+
+    accelerations = outward(m, gravity_acceleration(m), step)
+    return [Motion(s.w, A) for s, A in zip(spins, accelerations, strict=True)]
 
 
 def gravity_acceleration(m: Tables) -> Array:
@@ -130,11 +116,3 @@ def frame_twist(m: Tables, q: Array, v: Array, frame: str) -> Array:
     q, v = together(q, v)
     at = m.frame(frame)
     return apply(se3.Ad_inverse(at.X), body_twists(m, dyads(m, q), v)[at.body])
-
-
-def frame_acceleration(m: Tables, q: Array, v: Array, vdot: Array, frame: str) -> Array:
-    """Rate of change of the frame's twist (in its own axes), (..., 6); gravity plays no part."""
-    q, v, vdot = together(q, v, vdot)
-    at = m.frame(frame)
-    motions = body_motions(m, dyads(m, q), q, v, vdot, np.zeros(6))
-    return apply(se3.Ad_inverse(at.X), motions[at.body].A)

@@ -10,8 +10,9 @@ import scipy.linalg
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral, random_configuration
 from modurob.algorithms.inverse import External, inverse_dynamics
-from modurob.algorithms.jacobians import body_jacobians
-from modurob.algorithms.kinematics import Dyad, Motion, apply, body_motions, body_poses, dyads, together, transposed
+from modurob.algorithms.jacobians import body_jacobian_rates, body_jacobians
+from modurob.algorithms.kinematics import body_poses, dyads, together
+from modurob.algorithms.steps import Dyad, apply, transposed
 from modurob.errors import ClosureError, SingularError
 from modurob.mechanism.tables import Frame, Loop, Tables
 from modurob.spatial import se3
@@ -79,21 +80,17 @@ def _jacobian(m: Tables, closings: list[_Closing], q: Array) -> Array:
 
 def _bias(m: Tables, links: list[Dyad], closings: list[_Closing], q: Array, v: Array) -> Array:
     """The successor accelerates against the predecessor by J vdot + a; the joint allows S qddot + c: so k = -T^T (a - c)."""
-    motions = body_motions(m, links, q, v, np.zeros_like(v), np.zeros(6))
+    rates = body_jacobian_rates(m, links, q, v)
     biases = []
     for loop, at in zip(m.loops, closings, strict=True):
-        (V_P, A_P), (_, A_S) = _frame_motion(loop.predecessor, motions), _frame_motion(loop.successor, motions)
-        back, V = se3.Ad_inverse(at.X_PS), apply(at.J, v)
-        a = A_S - apply(back, A_P) + apply(se3.ad(V), apply(back, V_P))
-        S, T = loop.type.motion_subspace(at.q), loop.type.constraint_subspace(at.q)
-        rate = solve(transposed(S) @ S, transposed(S) @ V[..., None])[..., 0]
+        P, S = loop.predecessor, loop.successor
+        V, V_P = apply(at.J, v), se3.to_child(at.X_PS, se3.to_child(P.X, apply(rates[P.body].J, v)))
+        A_P, A_S = (se3.to_child(end.X, apply(rates[end.body].Jdot, v)) for end in (P, S))
+        a = A_S - se3.to_child(at.X_PS, A_P) + apply(se3.ad(V), V_P)
+        subspace, T = loop.type.motion_subspace(at.q), loop.type.constraint_subspace(at.q)
+        rate = solve(transposed(subspace) @ subspace, transposed(subspace) @ V[..., None])[..., 0]
         biases.append(-apply(transposed(T), a - loop.type.bias(at.q, rate)))
     return _stacked(biases, (*q.shape[:-1], 0), axis=-1)
-
-
-def _frame_motion(at: Frame, motions: list[Motion]) -> Motion:
-    Ad = se3.Ad_inverse(at.X)
-    return Motion(apply(Ad, motions[at.body].V), apply(Ad, motions[at.body].A))
 
 
 def _independent_rows(K: Array, most: int) -> Array:

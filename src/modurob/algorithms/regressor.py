@@ -3,7 +3,8 @@
 import numpy as np
 
 from modurob.algorithms.jacobians import body_jacobians
-from modurob.algorithms.kinematics import Motion, body_motions, dyads, gravity_acceleration, together, transposed
+from modurob.algorithms.kinematics import Motion, body_motions, dyads, together
+from modurob.algorithms.steps import transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, so3
 from modurob.spatial.scalars import Array
@@ -18,18 +19,17 @@ def regressor(m: Tables, q: Array, v: Array, vdot: Array) -> Array:
     """Y, (..., nv, 10 n), with Y pi the inverse dynamics (without rotors): body i adds J_i^T W(V_i, A_i) pi_i."""
     q, v, vdot = together(q, v, vdot)
     links = dyads(m, q)
-    motions = body_motions(m, links, q, v, vdot, gravity_acceleration(m))
+    motions = body_motions(m, links, q, v, vdot)
     J = body_jacobians(m, links)
     return np.concatenate([transposed(J[i]) @ _wrench_regressor(motions[i]) for i in range(1, len(J))], axis=-1)
 
 
 def _wrench_regressor(motion: Motion) -> Array:
-    """W, (..., 6, 10): I A - ad(V)^T I V = W pi.
+    """W, (..., 6, 10): I A + gyroscopic(I, w) = W pi.
 
-    With a = dv/dt + w x v the acceleration of the origin: f = m a + ([wdot] + [w]²) m c, n = -[a] m c + I_o wdot + w x I_o w.
+    f = m a + ([dw/dt] + [w]²) m c and n = -[a] m c + I_o dw/dt + w x I_o w.
     """
-    (v, w), (vdot, wdot) = ((x[..., :3], x[..., 3:]) for x in motion)
-    a = vdot + np.cross(w, v)
+    w, a, wdot = motion.w, motion.A[..., :3], motion.A[..., 3:]
     spin = so3.skew(w)
     W = np.zeros((*a.shape[:-1], 6, 10), dtype=a.dtype)
     W[..., :3, 0] = a

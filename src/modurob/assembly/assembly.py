@@ -169,6 +169,40 @@ class Assembly:
 
         return Assembly(modules, (Connection(end(c.a), end(c.b), c.roll) for c in self.connections), self.name)
 
+    def with_parameters(self, modules: Mapping[str, Parameters] | None = None, **common: Scalar) -> "Assembly":
+        """The same robot with parameters changed: `common` for every module whose type has them, then those of single modules."""
+        for name in modules or {}:
+            self._require_module(name)
+        changed = {}
+        for name, module in self.modules.items():
+            shared = {k: v for k, v in common.items() if k in module.parameters}
+            changed[name] = module.type.module({**module.changed, **shared, **(modules or {}).get(name, {})})
+        for parameter in common:
+            if not any(parameter in m.parameters for m in self.modules.values()):
+                valid = dict.fromkeys(p for m in self.modules.values() for p in m.parameters)
+                raise InputError(f"no module has a parameter {parameter!r}: {choices(parameter, valid)}")
+        return Assembly(changed, self.connections, self.name)
+
+    def on_virtual_joints(self, freedoms: str = "xyzXYZ", base: str | None = None) -> "Assembly":
+        """The same robot with its base set on a chain of virtual joints: x, y, z slide along an axis, X, Y, Z turn about it.
+
+        The first, v0, is the new base. "xyZ" makes a planar robot, the default a free one, with coordinates in place of a
+        quaternion.
+        """
+        base = next(iter(self.modules)) if base is None else base
+        self._require_module(base)
+        unknown = [f for f in freedoms if f not in "xyzXYZ"]
+        if unknown or not freedoms:
+            raise InputError(f"freedoms {freedoms!r}: expected letters of x, y, z (slide) and X, Y, Z (turn)")
+        modules, connections = {}, []
+        for i, letter in enumerate(freedoms):
+            axis = {f"a{a}": float(a == letter.lower()) for a in "xyz"}
+            kind = "prismatic" if letter.islower() else "revolute"
+            modules[_new_name(f"v{i}", self.modules)] = module_type("virtual").module({"freedom": kind, **axis})
+            into = PortRef(base, "7") if i + 1 == len(freedoms) else PortRef(f"v{i + 1}", "in")
+            connections.append(Connection(PortRef(f"v{i}", "out"), into))
+        return Assembly({**modules, **self.modules}, (*connections, *self.connections), self.name)
+
     # ---- reading ----
 
     @cached_property

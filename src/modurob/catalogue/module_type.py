@@ -15,7 +15,7 @@ from modurob.catalogue.joints import KINDS, Helical, JointType, Universal
 from modurob.catalogue.specification import ConnectorSpec, JointSpec, ModuleSpec, PartSpec, PortSpec, ShapeSpec
 from modurob.errors import CatalogueError, InputError, choices
 from modurob.spatial import inertia, se3, so3
-from modurob.spatial.scalars import Array, read_only
+from modurob.spatial.scalars import Array, as_array, read_only
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class _Maker:
         return expression.value(x, self.values)
 
     def vector(self, x: Any) -> Array:
-        vector = np.array([self.number(c) for c in x]) * 1.0
+        vector = as_array(np.array([self.number(c) for c in x]))
         if vector.dtype == float and not np.isfinite(vector).all():
             raise CatalogueError(f"{list(x)}: expected finite numbers")
         return vector
@@ -216,7 +216,7 @@ class _Maker:
         else:
             xx, xy, yy, xz, yz, zz = moments
             tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        spatial = inertia.spatial_inertia(np.array(self.number(p.mass) * 1.0), self.vector(p.centre), tensor)
+        spatial = inertia.spatial_inertia(self.number(p.mass), self.vector(p.centre), tensor)
         inertia.checked(spatial, f"module type {self.spec.name!r}, part {name!r}")
         return Part(name, read_only(spatial), tuple(self.shape(s) for s in p.shapes))
 

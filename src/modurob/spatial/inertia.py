@@ -51,6 +51,27 @@ def point(mass: float, centre: ArrayLike) -> Array:
     return spatial_inertia(mass, centre, np.zeros((3, 3)))
 
 
+def mirrored(M: Array) -> Array:
+    """The symmetric matrix with the upper triangle of M."""
+    return np.triu(M) + np.swapaxes(np.triu(M, 1), -1, -2)
+
+
+def to_parent(X: Array, I: Array) -> Array:
+    """Ad(X^-1)^T I Ad(X^-1): any symmetric 6x6 inertia taken from the frame of X to the frame X is given in.
+
+    With the blocks [[A, B], [B^T, C]] turned by R, then shifted by p: A, B - A [p], C - B^T [p] + [p] (B - A [p]).
+    """
+    R, p = se3.rotation(X), so3.skew(se3.position(X))
+    Rt = np.swapaxes(R, -1, -2)
+    A, B, C = (R @ block @ Rt for block in (I[..., :3, :3], I[..., :3, 3:], I[..., 3:, 3:]))
+    shifted = B - A @ p
+    total = np.empty((*A.shape[:-2], 6, 6), dtype=np.result_type(A, shifted))
+    total[..., :3, :3], total[..., :3, 3:] = A, shifted
+    total[..., 3:, 3:] = C - np.swapaxes(B, -1, -2) @ p + p @ shifted
+    total[..., 3:, :3] = np.swapaxes(shifted, -1, -2)
+    return mirrored(total)
+
+
 def moved(spatial: Array, X: Array) -> Array:
     """Inertia in frame A of a body known in frame B, X = X_AB: shift (Steiner) and turn in one (000 (3.17a))."""
     A = se3.Ad_inverse(X)

@@ -58,6 +58,21 @@ def Ad_inverse(X: Array) -> Array:
     return A
 
 
+def to_child(X: Array, V: Array) -> Array:
+    """Ad(X^-1) V: a twist, or the acceleration of a rigid body, taken from the frame X is given in to the frame of X."""
+    Rt = np.swapaxes(rotation(X), -1, -2)
+    v, w = V[..., :3], V[..., 3:]
+    moved = v + so3.cross(w, position(X))
+    return np.concatenate([(Rt @ moved[..., None])[..., 0], (Rt @ w[..., None])[..., 0]], axis=-1)
+
+
+def to_parent(X: Array, F: Array) -> Array:
+    """Ad(X^-1)^T F: a wrench taken from the frame of X to the frame X is given in."""
+    R = rotation(X)
+    f, n = (R @ F[..., :3, None])[..., 0], (R @ F[..., 3:, None])[..., 0]
+    return np.concatenate([f, n + so3.cross(position(X), f)], axis=-1)
+
+
 def ad(V: Array) -> Array:
     """[[[w], [v]], [0, [w]]]: ad(V) W is the bracket of two twists (000 (2.38))."""
     V = as_array(V)

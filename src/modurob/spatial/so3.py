@@ -15,6 +15,12 @@ def skew(a: Array) -> Array:
     return K
 
 
+def cross(a: Array, b: Array) -> Array:
+    """a × b over leading axes."""
+    (ax, ay, az), (bx, by, bz) = ([x[..., i] for i in range(3)] for x in (a, b))
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+
+
 def vee(K: Array) -> Array:
     """The vector of the skew-symmetric part of K: vee(skew(a)) = a."""
     K = as_array(K)

@@ -1,0 +1,97 @@
+"""The local steps of the recursions, one joint each. Kernels are traced from them.
+
+A body's acceleration is here (a, dw/dt): the acceleration of its origin and its angular acceleration, in its own axes. Then the
+linear velocity plays no part in the dynamics (001 5.3), and only the angular velocity w is carried outward.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob.catalogue.joints import JointType
+from modurob.spatial import inertia, se3, so3
+from modurob.spatial.scalars import Array, solve
+
+
+def apply(A: Array, x: Array) -> Array:
+    """A x for stacks of matrices (..., n, k) and vectors (..., k)."""
+    return (A @ x[..., None])[..., 0]
+
+
+def transposed(A: Array) -> Array:
+    """A^T over the last two axes."""
+    return np.swapaxes(A, -1, -2)
+
+
+class Dyad(NamedTuple):
+    """A joint at a configuration."""
+
+    X: Array  # X_PB, the body in its parent, (..., 4, 4)
+    S: Array  # motion subspace, (..., 6, nv)
+
+
+def dyad(kind: JointType, X_PJ: Array, q: Array) -> Dyad:
+    """X_PB = X_PJ X_J(q) and S(q)."""
+    return Dyad(X_PJ @ kind.pose(q), kind.motion_subspace(q))
+
+
+class Spin(NamedTuple):
+    """Angular velocity of a body, (..., 3), and what its acceleration exceeds its parent's by at vdot = 0, (..., 6)."""
+
+    w: Array
+    drift: Array
+
+
+def spin(link: Dyad, w_P: Array, v: Array, bias: Array) -> Spin:
+    """From the parent's angular velocity, the joint's rates and its bias (dS/dt) v.
+
+    With the joint's twist (v_J, w_J) = S v and w' the parent's w in the body's axes: w = w' + w_J, and the drift is
+    (R^T w_P x (w_P x p) + 2 w' x v_J + w_J x v_J, w' x w_J) + bias (001 (5.1)-(5.4)).
+    """
+    Rt, p = transposed(se3.rotation(link.X)), se3.position(link.X)
+    V_J = apply(link.S, v)
+    v_J, w_J = V_J[..., :3], V_J[..., 3:]
+    carried = apply(Rt, w_P)
+    swing = apply(Rt, so3.cross(w_P, so3.cross(w_P, p)))
+    slide = so3.cross(2 * carried + w_J, v_J)
+    return Spin(carried + w_J, np.concatenate([swing + slide, so3.cross(carried, w_J)], axis=-1) + bias)
+
+
+def gyroscopic(I: Array, w: Array) -> Array:
+    """(w x (w x m c), w x I_o w): the wrench that turning with w takes, (..., 6)."""
+    momentum = apply(I[..., 3:], w)
+    return np.concatenate([so3.cross(w, momentum[..., :3]), so3.cross(w, momentum[..., 3:])], axis=-1)
+
+
+class Handle(NamedTuple):
+    """How the subtree at a joint answers the acceleration A of its body before the joint moves: vdot = D^-1 (u - U^T A)."""
+
+    U: Array
+    D: Array
+    u: Array
+
+
+def grasp(link: Dyad, I: Array, p: Array, tau: Array, armature: Array) -> Handle:
+    """U = I S, D = S^T U, u = tau - S^T p of an articulated body with inertia I and bias p."""
+    U = I @ link.S
+    return Handle(U, transposed(link.S) @ U + np.diag(armature), tau - apply(transposed(link.S), p))
+
+
+def absorb(link: Dyad, handle: Handle, I: Array, p: Array, drift: Array) -> tuple[Array, Array]:
+    """What the parent feels: inertia I - U D^-1 U^T and bias p + (I - U D^-1 U^T) drift + U D^-1 u, in its own frame."""
+    U, D, u = handle
+    left = inertia.mirrored(I - U @ solve(D, transposed(U)))
+    p = p + apply(left, drift) + apply(U, solved(D, u))
+    return inertia.to_parent(link.X, left), se3.to_parent(link.X, p)
+
+
+def release(link: Dyad, handle: Handle, A_P: Array, drift: Array) -> tuple[Array, Array]:
+    """vdot of the joint and the acceleration of the body."""
+    A = se3.to_child(link.X, A_P) + drift
+    vdot = solved(handle.D, handle.u - apply(transposed(handle.U), A))
+    return vdot, A + apply(link.S, vdot)
+
+
+def solved(D: Array, u: Array) -> Array:
+    """D^-1 u."""
+    return solve(D, u[..., None])[..., 0]
