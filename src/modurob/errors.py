@@ -12,6 +12,7 @@ ModurobError
 │   ├── ClashError          two modules in one place
 │   ├── DisconnectedError   a module that hangs on nothing
 │   └── AimError            not an assembly incidence matrix
+├── KernelError             compiled code cannot be had
 └── MechanismError          bodies and joints that make no mechanism
     ├── InertiaError        no rigid body has this inertia
     ├── SingularError       a freedom without inertia
@@ -74,6 +75,10 @@ class DisconnectedError(AssemblyError):
 
 class AimError(AssemblyError):
     """A matrix is not an assembly incidence matrix."""
+
+
+class KernelError(ModurobError):
+    """Compiled code cannot be had, or was given what it cannot take."""
 
 
 class MechanismError(ModurobError, ValueError):

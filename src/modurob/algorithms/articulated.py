@@ -5,7 +5,7 @@ import numpy as np
 from modurob.algorithms.inverse import External, body_wrenches, gather
 from modurob.algorithms.kinematics import body_spins, dyads, gravity_acceleration, together
 from modurob.algorithms.recursion import inward, outward
-from modurob.algorithms.steps import Handle, absorb, grasp, gyroscopic, release
+from modurob.algorithms.steps import Handle, absorb, grasp, gyroscopic, moved_inertia, release
 from modurob.errors import SingularError
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array, is_numeric
@@ -18,7 +18,7 @@ def articulated_dynamics(m: Tables, q: Array, v: Array, tau: Array, external: Ex
     """vdot of a tree, (..., nv), in time linear in the number of bodies.
 
     Inward, the articulated inertia I and bias p of each subtree as its joint feels it; outward, the accelerations. The local
-    steps are `grasp`, `absorb` and `release`.
+    steps are `spin`, `grasp`, `absorb` and `release`.
     """
     q, v, tau = together(q, v, tau)
     links = dyads(m, q)
@@ -31,15 +31,16 @@ def articulated_dynamics(m: Tables, q: Array, v: Array, tau: Array, external: Ex
 
     def step_in(i: int, total: tuple[Array, ...]) -> tuple[Array, ...]:
         joint, (I, p) = m.joints[i - 1], total
-        handles[i] = grasp(links[i], I, p, tau[..., joint.v_slice], joint.armature)
-        _require_inertia(joint.name, handles[i].D, I)
+        D = moved_inertia(links[i], I, joint.armature)
+        _require_inertia(joint.name, D, I)
+        handles[i] = grasp(links[i], I, p, tau[..., joint.v_slice], D)
         return absorb(links[i], handles[i], I, p, spins[i].drift)
 
     inward(m, own, step_in)
     rates: list[Array] = []
 
     def step_out(i: int, A_P: Array) -> Array:
-        vdot, A = release(links[i], handles[i], A_P, spins[i].drift)
+        vdot, A = release(links[i], handles[i].K, handles[i].k, A_P, spins[i].drift)
         rates.append(vdot)
         return A
 

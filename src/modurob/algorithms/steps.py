@@ -64,34 +64,34 @@ def gyroscopic(I: Array, w: Array) -> Array:
 
 
 class Handle(NamedTuple):
-    """How the subtree at a joint answers the acceleration A of its body before the joint moves: vdot = D^-1 (u - U^T A)."""
+    """How the subtree at a joint answers: with A the acceleration its body would have if the joint stood still, vdot = k - K A."""
 
-    U: Array
-    D: Array
-    u: Array
+    U: Array  # I S, (..., 6, nv)
+    K: Array  # D^-1 U^T with D = S^T U the inertia the joint moves, (..., nv, 6)
+    k: Array  # D^-1 (tau - S^T p), (..., nv)
 
 
-def grasp(link: Dyad, I: Array, p: Array, tau: Array, armature: Array) -> Handle:
-    """U = I S, D = S^T U, u = tau - S^T p of an articulated body with inertia I and bias p."""
+def moved_inertia(link: Dyad, I: Array, armature: Array) -> Array:
+    """D = S^T I S and the rotors, (..., nv, nv): what the joint has to move of an articulated body."""
+    return transposed(link.S) @ I @ link.S + np.diag(armature)
+
+
+def grasp(link: Dyad, I: Array, p: Array, tau: Array, D: Array) -> Handle:
+    """The handle of an articulated body with inertia I and bias p."""
     U = I @ link.S
-    return Handle(U, transposed(link.S) @ U + np.diag(armature), tau - apply(transposed(link.S), p))
+    push = tau - apply(transposed(link.S), p)
+    return Handle(U, solve(D, transposed(U)), solve(D, push[..., None])[..., 0])
 
 
 def absorb(link: Dyad, handle: Handle, I: Array, p: Array, drift: Array) -> tuple[Array, Array]:
-    """What the parent feels: inertia I - U D^-1 U^T and bias p + (I - U D^-1 U^T) drift + U D^-1 u, in its own frame."""
-    U, D, u = handle
-    left = inertia.mirrored(I - U @ solve(D, transposed(U)))
-    p = p + apply(left, drift) + apply(U, solved(D, u))
+    """What the parent feels: inertia I - U K and bias p + (I - U K) drift + U k, in its own frame."""
+    left = inertia.mirrored(I - handle.U @ handle.K)
+    p = p + apply(left, drift) + apply(handle.U, handle.k)
     return inertia.to_parent(link.X, left), se3.to_parent(link.X, p)
 
 
-def release(link: Dyad, handle: Handle, A_P: Array, drift: Array) -> tuple[Array, Array]:
+def release(link: Dyad, K: Array, k: Array, A_P: Array, drift: Array) -> tuple[Array, Array]:
     """vdot of the joint and the acceleration of the body."""
     A = se3.to_child(link.X, A_P) + drift
-    vdot = solved(handle.D, handle.u - apply(transposed(handle.U), A))
+    vdot = k - apply(K, A)
     return vdot, A + apply(link.S, vdot)
-
-
-def solved(D: Array, u: Array) -> Array:
-    """D^-1 u."""
-    return solve(D, u[..., None])[..., 0]

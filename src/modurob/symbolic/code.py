@@ -135,7 +135,7 @@ def operations(program: Program, n: int) -> dict[str, Any]:
     count = program.operations()
     return {
         "origin": program.origin,
-        "multiplications": count["*"] + count["/"],
+        "multiplications": count["*"] + count["reciprocal"],
         "additions": count["+"],
         "sines and cosines": count["sin"] + count["cos"],
         "Newton-Euler": (126 * n - 99, 106 * n - 92),

@@ -60,9 +60,12 @@ class Listing:
             case "+" | "-":
                 text = f"{self._text(node.args[0], 1)} {node.op} {self._text(node.args[1], 2)}"
                 return f"({text})" if binding > 1 else text
-            case "*" | "/":
-                text = f"{self._text(node.args[0], 2)} {node.op} {self._text(node.args[1], 3)}"
+            case "*":
+                text = f"{self._text(node.args[0], 2)} * {self._text(node.args[1], 3)}"
                 return f"({text})" if binding > 2 else text
+            case "reciprocal":
+                text = f"1.0 / {self._text(node.args[0], 3)}"
+                return f"({text})" if binding > 1 else text
         return f"{self._functions[node.op]}({self._text(node.args[0], 0)})"
 
 

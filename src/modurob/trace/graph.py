@@ -4,8 +4,9 @@ Every operation on a `Traced` scalar adds a node to a graph. Equal operations ar
 by zero and one vanish; so code written for matrices leaves only the operations that matter.
 """
 
+import operator
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ FUNCTIONS = ("sin", "cos", "sqrt")
 class Node(NamedTuple):
     """An operation on earlier nodes; inputs carry their name, constants their value."""
 
-    op: str  # input, constant, +, -, *, /, negate, sin, cos, sqrt
+    op: str  # input, constant, +, -, *, reciprocal, negate, sin, cos, sqrt
     args: tuple[int, ...] = ()
     value: Any = None
 
@@ -31,6 +32,7 @@ class Graph:
 
     nodes: list[Node] = field(default_factory=list)
     _known: dict[Node, int] = field(default_factory=dict)
+    _settled: list[bool] = field(default_factory=list)
 
     def input(self, name: str) -> "Traced":
         """A scalar given from outside."""
@@ -64,6 +66,8 @@ class Graph:
         x, y = self.number(a), self.number(b)
         if x is not None and y is not None:
             return self.constant(_FOLD[op](x, y)).index
+        if op == "/":
+            return self.operate("*", a, self.reciprocal(b))
         simpler = self._neutral(op, a, b, x, y)
         if simpler is not None:
             return simpler
@@ -77,23 +81,43 @@ class Graph:
     def _neutral(self, op: str, a: int, b: int, x: float | None, y: float | None) -> int | None:
         """What zero, one and equal operands leave."""
         if op == "+":
-            return b if x == 0 else a if y == 0 else None
+            return b if x == 0 else a if y == 0 else _first(self._completed(a, b), self._completed(b, a))
         if op == "-":
-            return a if y == 0 else self.negate(b) if x == 0 else self.constant(0.0).index if a == b else None
-        if x == 0 or (op == "*" and y == 0):
+            if a == b:
+                return self.constant(0.0).index
+            return a if y == 0 else self.negate(b) if x == 0 else self._left_over(a, b)
+        if 0 in (x, y):
             return self.constant(0.0).index
-        if y == 1:
-            return a
-        if y == -1:
-            return self.negate(a)
-        if op == "*" and x in (1, -1):
-            return b if x == 1 else self.negate(b)
+        for number, other in ((x, b), (y, a)):
+            if number in (1, -1):
+                return other if number == 1 else self.negate(other)
+        return _first(self._cancelled(a, b), self._cancelled(b, a))
+
+    def _completed(self, a: int, b: int) -> int | None:
+        """y for a + (y - a)."""
+        node = self.nodes[b]
+        return node.args[0] if node.op == "-" and node.args[1] == a else None
+
+    def _left_over(self, a: int, b: int) -> int | None:
+        """y for a - (a - y)."""
+        node = self.nodes[b]
+        return node.args[1] if node.op == "-" and node.args[0] == a else None
+
+    def _cancelled(self, a: int, b: int) -> int | None:
+        """1 for a (1 / a), y for a (y / a)."""
+        node = self.nodes[b]
+        if node == Node("reciprocal", (a,)):
+            return self.constant(1.0).index
+        if node.op == "*":
+            for own, other in (node.args, node.args[::-1]):
+                if self.nodes[own] == Node("reciprocal", (a,)):
+                    return other
         return None
 
     def _signs_out(self, op: str, a: int, b: int) -> int | None:
         """Signs move outward, so that a term and its negative share their node."""
         node_a, node_b = self.nodes[a], self.nodes[b]
-        if op in ("*", "/"):
+        if op == "*":
             if node_a.op == "negate":
                 return self.negate(self.operate(op, node_a.args[0], b))
             if node_b.op == "negate":
@@ -118,6 +142,15 @@ class Graph:
             return node.args[0]
         return self._node(Node("negate", (a,)))
 
+    def reciprocal(self, a: int) -> int:
+        """1 / a."""
+        node = self.nodes[a]
+        if node.op == "constant":
+            return self.constant(1 / node.value).index
+        if node.op == "negate":
+            return self.negate(self.reciprocal(node.args[0]))
+        return self._node(Node("reciprocal", (a,)))
+
     def function(self, name: str, a: int) -> int:
         """sin, cos or sqrt of a node; cos is even and sin odd."""
         node = self.nodes[a]
@@ -137,6 +170,24 @@ class Graph:
                 wanted.update(self.nodes[i].args)
         return sorted(wanted)
 
+    def depends_only_on(self, i: int, inputs: tuple[str, ...]) -> bool:
+        """Whether a node is made of constants and of inputs whose names start so."""
+        while len(self._settled) <= i:
+            node = self.nodes[len(self._settled)]
+            self._settled.append(
+                node.value.startswith(inputs) if node.op == "input" else all(self._settled[a] for a in node.args)
+            )
+        return self._settled[i]
+
+    def evaluate(self, wanted: Iterable[int], inputs: Mapping[str, Any]) -> dict[int, Any]:
+        """The values of nodes, and of all they depend on, for given inputs: numbers or arrays."""
+        values: dict[int, Any] = {}
+        for i in self.needed(Traced(self, w) for w in wanted):
+            op, args, value = self.nodes[i]
+            operands = [values[a] for a in args]
+            values[i] = inputs[value] if op == "input" else value if op == "constant" else _EVALUATE[op](*operands)
+        return values
+
     def operations(self, outputs: Iterable[Any]) -> Counter[str]:
         """How many of each operation the outputs take; signs count as nothing, differences as additions."""
         count: Counter[str] = Counter()
@@ -147,11 +198,18 @@ class Graph:
         return count
 
 
-_FOLD = {
-    "+": lambda x, y: x + y,
-    "-": lambda x, y: x - y,
-    "*": lambda x, y: x * y,
-    "/": lambda x, y: x / y,
+def _first(*found: int | None) -> int | None:
+    return next((i for i in found if i is not None), None)
+
+
+_FOLD: dict[str, Any] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+_EVALUATE: dict[str, Any] = {
+    **_FOLD,
+    "negate": operator.neg,
+    "reciprocal": lambda x: 1 / x,
+    "sin": np.sin,
+    "cos": np.cos,
+    "sqrt": np.sqrt,
 }
 
 

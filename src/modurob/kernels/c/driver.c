@@ -1,0 +1,305 @@
+/* Walks the tree for every block of states. */
+#include "prelude.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An array over states and entries, at any strides; an input may stand still over states. */
+typedef struct {
+    char *data;
+    ptrdiff_t state_stride, entry_stride;
+    long entries, states;
+} strided;
+
+/* Whether vectors may be moved from (or to) the rows of LANES states although rows are shorter than a vector: what is moved
+   too much then lies in rows that follow, all before state `end`. */
+static inline int reaches_into_next_rows(const strided *array, long first, long end)
+{
+    return array->entries > 0 && array->state_stride == array->entries * (ptrdiff_t)sizeof(real)
+        && first + LANES + (LANES - 1) / array->entries + 1 <= end;
+}
+
+typedef struct {
+    long bodies, passes;
+    const long *outward;        /* for each pass, whether it goes outward */
+    step **steps;               /* passes x bodies; for the mass matrix two more rows, lift and project */
+    const long *tree;           /* place of the parent among the bodies, -1 for the world */
+    const long *parent;         /* place of the parent's fields, for each body */
+    const long *own;            /* place of its own */
+    const long *children;       /* slot it receives in */
+    const long *sent;           /* slot it sends to */
+    const long *q, *v, *u, *out;  /* its first coordinate, rate, other input and result */
+    const long *rates;          /* how many rates it has */
+    const long *constants;      /* its first constant */
+    const real *table;
+    long fields, slots, slot_size;  /* vectors needed */
+    const real *world;          /* fields of the world */
+    long world_fields;
+} robot;
+
+/* The memory of one walker: what each joint sees, and the vectors behind it. */
+typedef struct {
+    const robot *r;
+    joint_view *view;
+    vec *q, *v, *u, *out, *lifted;
+    long out_entries;
+} work;
+
+#if LANES > 1
+/* Swaps the off-diagonal squares of edge `half` in every square of twice that edge. */
+static inline __attribute__((always_inline)) void swap_squares(vec *rows, const int half)
+{
+    ivec low, high;
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; ++i) {
+        low[i] = (i & half) ? LANES + i - half : i;
+        high[i] = (i & half) ? LANES + i : i + half;
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; ++i) {
+        if (!(i & half)) {
+            const vec a = rows[i], b = rows[i + half];
+            rows[i] = __builtin_shuffle(a, b, low);
+            rows[i + half] = __builtin_shuffle(a, b, high);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void transpose(vec *rows)
+{
+    if (LANES >= 16) {
+        swap_squares(rows, 8);
+    }
+    if (LANES >= 8) {
+        swap_squares(rows, 4);
+    }
+    if (LANES >= 4) {
+        swap_squares(rows, 2);
+    }
+    swap_squares(rows, 1);
+}
+#endif
+
+/* One entry of all lanes; lanes without a state repeat the last. */
+static inline vec gather(const char *base, ptrdiff_t state_stride, long valid)
+{
+    vec x;
+#if LANES == 1
+    (void)state_stride, (void)valid;
+    memcpy(&x, base, sizeof(real));
+#else
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; ++i) {
+        real one;
+        memcpy(&one, base + (i < valid ? i : valid - 1) * state_stride, sizeof(real));
+        x[i] = one;
+    }
+#endif
+    return x;
+}
+
+static void load(vec *into, const strided *from, long first, long valid)
+{
+    const char *base = from->data + first * from->state_stride;
+    long k = 0;
+#if LANES > 1
+    if (valid == LANES && from->entry_stride == (ptrdiff_t)sizeof(real) && from->entries >= LANES) {
+        while (k < from->entries) {
+            /* the last tile reaches back over the one before */
+            k = k + LANES <= from->entries ? k : from->entries - LANES;
+            vec rows[LANES];
+#pragma GCC unroll 16
+            for (int i = 0; i < LANES; ++i) {
+                memcpy(&rows[i], base + i * from->state_stride + k * (ptrdiff_t)sizeof(real), sizeof(vec));
+            }
+            transpose(rows);
+#pragma GCC unroll 16
+            for (int i = 0; i < LANES; ++i) {
+                into[k + i] = rows[i];
+            }
+            k += LANES;
+        }
+    } else if (valid == LANES && from->entries < LANES && reaches_into_next_rows(from, first, from->states)) {
+        vec rows[LANES];
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; ++i) {
+            memcpy(&rows[i], base + i * from->state_stride, sizeof(vec));
+        }
+        transpose(rows);
+        for (; k < from->entries; ++k) {
+            into[k] = rows[k];
+        }
+    }
+#endif
+    for (; k < from->entries; ++k) {
+        into[k] = gather(base + k * from->entry_stride, from->state_stride, valid);
+    }
+}
+
+/* Results of states before `end` may still be written over: they come later. */
+static void store(const strided *to, const vec *from, long first, long valid, long end)
+{
+    char *base = to->data + first * to->state_stride;
+    long k = 0;
+#if LANES > 1
+    if (valid == LANES && to->entry_stride == (ptrdiff_t)sizeof(real) && to->entries >= LANES) {
+        while (k < to->entries) {
+            k = k + LANES <= to->entries ? k : to->entries - LANES;
+            vec rows[LANES];
+#pragma GCC unroll 16
+            for (int i = 0; i < LANES; ++i) {
+                rows[i] = from[k + i];
+            }
+            transpose(rows);
+#pragma GCC unroll 16
+            for (int i = 0; i < LANES; ++i) {
+                memcpy(base + i * to->state_stride + k * (ptrdiff_t)sizeof(real), &rows[i], sizeof(vec));
+            }
+            k += LANES;
+        }
+    } else if (valid == LANES && to->entries < LANES && reaches_into_next_rows(to, first, end)) {
+        vec rows[LANES];
+        const vec zero = {0};
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; ++i) {
+            rows[i] = i < to->entries ? from[i] : zero;
+        }
+        transpose(rows);
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; ++i) {
+            memcpy(base + i * to->state_stride, &rows[i], sizeof(vec));
+        }
+        k = to->entries;
+    }
+#endif
+    for (; k < to->entries; ++k) {
+        const real *lane = (const real *)&from[k];
+        for (long i = 0; i < valid; ++i) {
+            memcpy(base + i * to->state_stride + k * to->entry_stride, &lane[i], sizeof(real));
+        }
+    }
+}
+
+/* Ask for the states of the next block while this one is computed. */
+static void prefetch(const strided *array, long first, long last)
+{
+    for (long state = first; state < last; ++state) {
+        const char *row = array->data + state * array->state_stride;
+        for (long k = 0; k < array->entries; k += 64 / (long)sizeof(real)) {
+            __builtin_prefetch(row + k * array->entry_stride);
+        }
+    }
+}
+
+static size_t rounded(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* Memory for inputs and results of so many entries; NULL if there is none. */
+work *make_work(const robot *r, long nq, long nv, long nu, long nout)
+{
+    const long widest = 6 * 6 + 6;
+    const long vectors = nq + nv + nu + nout + widest + r->fields + r->slots * r->slot_size + 1;
+    const size_t views = rounded((size_t)r->bodies * sizeof(joint_view)), head = rounded(sizeof(work));
+    char *memory = NULL;
+    if (posix_memalign((void **)&memory, 64, head + views + (size_t)vectors * sizeof(vec)) != 0) {
+        return NULL;
+    }
+    memset(memory, 0, head + views + (size_t)vectors * sizeof(vec));
+    work *w = (work *)memory;
+    w->r = r;
+    w->out_entries = nout;
+    w->view = (joint_view *)(memory + head);
+    w->q = (vec *)(memory + head + views);
+    w->v = w->q + nq;
+    w->u = w->v + nv;
+    w->out = w->u + nu;
+    w->lifted = w->out + nout;
+    vec *fields = w->lifted + widest, *slot = fields + r->fields;
+    for (long i = 0; i < r->world_fields; ++i) {
+        const vec zero = {0};
+        fields[i] = zero + r->world[i];
+    }
+    for (long i = 0; i < r->bodies; ++i) {
+        const joint_view one = {
+            r->table + r->constants[i], w->q + r->q[i], w->v + r->v[i], w->u + r->u[i],
+            fields + r->parent[i], fields + r->own[i],
+            slot + r->children[i] * r->slot_size, slot + r->sent[i] * r->slot_size, w->out + r->out[i],
+        };
+        w->view[i] = one;
+    }
+    return w;
+}
+
+void free_work(work *w)
+{
+    free(w);
+}
+
+static void walk(const work *w)
+{
+    const robot *r = w->r;
+    for (long p = 0; p < r->passes; ++p) {
+        step **steps = r->steps + p * r->bodies;
+        if (r->outward[p]) {
+            for (long i = 0; i < r->bodies; ++i) {
+                steps[i](&w->view[i]);
+            }
+        } else {
+            for (long i = r->bodies - 1; i >= 0; --i) {
+                steps[i](&w->view[i]);
+            }
+        }
+    }
+}
+
+/* The mass matrix, from what the walk left: each joint's momentum per unit rate, lifted from body to body towards the world, and what
+   the joints on the way feel of it. */
+static void climb(const work *w, long nv)
+{
+    const robot *r = w->r;
+    step **lift = r->steps + r->passes * r->bodies, **project = lift + r->bodies;
+    vec *momentum = w->lifted, *felt = w->lifted + 6;
+    for (long i = 0; i < r->bodies; ++i) {
+        for (long c = 0; c < r->rates[i]; ++c) {
+            const long column = r->v[i] + c;
+            memcpy(momentum, w->view[i].own + r->world_fields + 6 * c, 6 * sizeof(vec));
+            for (long j = i; j >= 0; j = r->tree[j]) {
+                joint_view view = w->view[j];
+                view.children = momentum;
+                view.sent = momentum;
+                view.out = felt;
+                project[j](&view);
+                for (long k = 0; k < r->rates[j]; ++k) {
+                    const long row = r->v[j] + k;
+                    if (j != i || k <= c) {
+                        w->out[row * nv + column] = w->out[column * nv + row] = felt[k];
+                    }
+                }
+                lift[j](&view);
+            }
+        }
+    }
+}
+
+/* States first to last - 1: loads a block of them into lanes, walks the tree, stores the results. `nv` is not zero for the mass matrix. */
+void run(work *w, long first, long last, const strided *q, const strided *v, const strided *u, const strided *out, long nv)
+{
+    for (long state = first; state < last; state += LANES) {
+        const long valid = last - state < LANES ? last - state : LANES;
+        load(w->q, q, state, valid);
+        load(w->v, v, state, valid);
+        load(w->u, u, state, valid);
+        const long next = state + LANES, after = next + LANES < last ? next + LANES : last;
+        prefetch(q, next, after);
+        prefetch(v, next, after);
+        prefetch(u, next, after);
+        prefetch(out, next, after);
+        walk(w);
+        if (nv) {
+            climb(w, nv);
+        }
+        store(out, w->out, state, valid, last);
+    }
+}

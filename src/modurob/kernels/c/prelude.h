@@ -1,0 +1,100 @@
+/* Vectors of LANES states. Every state has a lane to itself; lanes never mix but in the transposition at the edges. */
+#ifndef MODUROB_PRELUDE_H
+#define MODUROB_PRELUDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef SINGLE
+typedef float real;
+typedef int32_t whole;
+#define MAGIC 12582912.0f /* 1.5 * 2^23: adding it rounds to a whole number */
+#else
+typedef double real;
+typedef int64_t whole;
+#define MAGIC 6755399441055744.0 /* 1.5 * 2^52 */
+#endif
+
+#define BYTES (LANES * (int)sizeof(real))
+#if LANES == 1
+typedef real vec;
+typedef whole ivec;
+#else
+typedef real vec __attribute__((vector_size(BYTES), aligned(BYTES)));
+typedef whole ivec __attribute__((vector_size(BYTES), aligned(BYTES)));
+#endif
+
+/* What a step sees of its joint. */
+typedef struct {
+    const real *table;        /* its constants */
+    const vec *q, *v, *u;     /* coordinates, rates, and torques or accelerations */
+    const vec *parent;        /* fields of the parent */
+    vec *own;                 /* fields of its own */
+    const vec *children;      /* what its children sent */
+    vec *sent;                /* what it sends */
+    vec *out;                 /* its results */
+} joint_view;
+
+typedef void step(const joint_view *);
+
+static inline vec choose(ivec mask, vec yes, vec no)
+{
+#if LANES == 1
+    return mask ? yes : no;
+#else
+    return (vec)(((ivec)yes & mask) | ((ivec)no & ~mask));
+#endif
+}
+
+static inline vec square_root(vec x)
+{
+#if LANES == 1
+    return sizeof(real) == 8 ? (real)__builtin_sqrt((double)x) : (real)__builtin_sqrtf((float)x);
+#else
+    vec y;
+    for (int i = 0; i < LANES; ++i) {
+        y[i] = sizeof(real) == 8 ? (real)__builtin_sqrt((double)x[i]) : (real)__builtin_sqrtf((float)x[i]);
+    }
+    return y;
+#endif
+}
+
+/* Sine and cosine together: x = k pi/2 + r by Cody and Waite in three parts, polynomials on |r| <= pi/4.
+   Good to the last bit or two for |x| below a million turns. */
+static inline void sine_cosine(vec x, vec *sine, vec *cosine)
+{
+#ifdef SINGLE
+    const vec shifted = x * 0.636619772367581343f + MAGIC;
+    const vec k = shifted - MAGIC;
+    const vec r = ((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
+    const vec z = r * r;
+    const vec s = r + r * z * (-1.6666654611e-1f + z * (8.3321608736e-3f + z * -1.9515295891e-4f));
+    const vec c = 1.0f - 0.5f * z + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
+#else
+    const vec shifted = x * 0.63661977236758134308 + MAGIC;
+    const vec k = shifted - MAGIC;
+    const vec r = ((x - k * 1.57079632673412561417e+00) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21;
+    const vec z = r * r;
+    const vec s = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03
+        + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06
+        + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
+    const vec c = 1.0 - 0.5 * z + z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03
+        + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07
+        + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
+#endif
+#if LANES == 1
+    union { vec real; ivec bits; } quadrant = { shifted };
+    const ivec n = quadrant.bits;
+    const ivec odd = -(n & 1);
+    *sine = choose(odd, c, s) * (real)(1 - (n & 2));
+    *cosine = choose(odd, s, c) * (real)(1 - ((n + 1) & 2));
+#else
+    const ivec n = (ivec)shifted;
+    const ivec odd = -(n & 1);
+    const int top = 8 * (int)sizeof(real) - 2; /* moves bit 1 to the sign */
+    *sine = (vec)((ivec)choose(odd, c, s) ^ ((n & 2) << top));
+    *cosine = (vec)((ivec)choose(odd, s, c) ^ (((n + 1) & 2) << top));
+#endif
+}
+
+#endif
