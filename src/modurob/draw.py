@@ -79,7 +79,7 @@ def _faces(shapes: tuple[Shape, ...], X_WB: Array) -> tuple[list[Array], list[tu
 
     faces, colours = [], []
     for shape in shapes:
-        X = X_WB[shape.body] @ shape.X
+        X = X_WB[shape.frame.body] @ shape.in_body
         for polygon in _polygons(shape.kind, shape.size):
             corners = polygon @ se3.rotation(X).T + se3.position(X)
             normal = np.cross(corners[1] - corners[0], corners[2] - corners[1])

@@ -1,5 +1,6 @@
 """A port of a module, two of them docked, and how that places one module against the other."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from modurob.catalogue import Port
 from modurob.errors import InputError
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, read_only
 
 
 class PortRef(NamedTuple):
@@ -64,13 +65,14 @@ def _quarter_exact(degrees: float) -> tuple[float, float]:
     return (round(c), round(s)) if degrees % 90 == 0 else (c, s)
 
 
+@lru_cache(maxsize=4096)
 def mated(a: Port, b: Port, roll: float) -> Array:
     """Pose of b's module in a's module frame when the ports are docked, joints at zero, (4, 4).
 
     X_a Rot(z; roll) Rot(x; pi) X_b^-1; without the turns for virtual connectors.
     """
     if a.connector.virtual:
-        return a.X @ se3.inverse(b.X)
+        return read_only(a.X @ se3.inverse(b.X))
     c, s = _quarter_exact(roll)
     look_at = np.array([[c, s, 0.0], [s, -c, 0.0], [0.0, 0.0, -1.0]])
-    return a.X @ se3.pose(look_at) @ se3.inverse(b.X)
+    return read_only(a.X @ se3.pose(look_at) @ se3.inverse(b.X))

@@ -48,6 +48,16 @@ class ModuleJoint:
     origin: Array
     properties: Mapping[str, Scalar]
 
+    @cached_property
+    def at(self) -> Array:
+        """The joint's predecessor frame in the module frame, (4, 4)."""
+        return read_only(se3.pose(None, self.origin))
+
+    @cached_property
+    def seat(self) -> Array:
+        """The module frame in the joint's successor frame, joint at zero, (4, 4)."""
+        return read_only(se3.pose(None, -self.origin))
+
 
 @dataclass(frozen=True)
 class Connector:
@@ -108,15 +118,24 @@ class Module:
         return {p: tuple(j for j in self.joints.values() if p in (j.start, j.end)) for p in self.parts}
 
     @cached_property
+    def massive_parts(self) -> frozenset[str]:
+        """The parts that have mass."""
+        return frozenset(name for name, part in self.parts.items() if np.any(part.inertia != 0))
+
+    @cached_property
     def key(self) -> str:
         """What makes this module, as text: equal keys, equal modules."""
         changed = ", ".join(f"{k}={v!r}" for k, v in sorted(self.changed.items()))
         return f"{self.type.name}#{self.type.fingerprint}({changed})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Module) and self.key == other.key
+        return self is other or (isinstance(other, Module) and self.key == other.key)
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         return hash(self.key)
 
     def __reduce__(self) -> tuple:

@@ -1,12 +1,13 @@
 """Dyad types: joint kind and placement pattern. A robot is a table of types and constants."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from modurob.catalogue.joints import KINDS, Helical, JointType, Universal
-from modurob.kernels.frames import Framed, snapped
+from modurob.kernels.frames import SLIDES, Placed, matrix, snapped
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph
@@ -25,8 +26,9 @@ class DyadType:
     leaf: bool  # carries nothing
     adds: bool  # a sibling has sent something to the parent before
     armature: bool
-    offset: bool
-    back: tuple[Entry, ...] = ()  # twelve entries of the pose of the tables' body frame in the chosen one, where it matters
+    back: tuple[
+        Entry, ...
+    ] = ()  # twelve entries of the pose of the tables' body frame in the chosen one, where it matters
 
     @property
     def key(self) -> str:
@@ -36,7 +38,7 @@ class DyadType:
             for entries in (self.rotation, self.back)
         )
         place = "".join("xyz"[k] for k in range(3) if self.position[k])
-        flags = "".join(c for c, on in zip("LSAO", (self.leaf, self.adds, self.armature, self.offset), strict=True) if on)
+        flags = "".join(c for c, on in zip("LSA", (self.leaf, self.adds, self.armature), strict=True) if on)
         return f"{self.kind}|{turn}|{place}|{flags}|{back}"
 
     def joint(self, pitch: Any = 0.0) -> JointType:
@@ -62,17 +64,19 @@ def _entries(values: Array, name: str, constants: dict[str, float]) -> tuple[Ent
     return tuple(entries)
 
 
-def classified(body: Framed, leaf: bool, adds: bool, framed: bool) -> tuple[DyadType, dict[str, float]]:
-    """The type of a joint and the constants that its code reads, by name."""
-    constants: dict[str, float] = {"offset": body.offset, "pitch": body.pitch}
-    rotation = _entries(body.X_PJ[:3, :3].ravel(), "R", constants)
-    position = body.X_PJ[:3, 3]
+@lru_cache(maxsize=65536)
+def classified(
+    body: Placed, leaf: bool, adds: bool, turns_rotor: bool, framed: bool
+) -> tuple[DyadType, tuple[tuple[str, float], ...]]:
+    """The type of a joint, and those constants of its code that come from its placement."""
+    constants: dict[str, float] = {"sign": body.sign, "offset": body.offset}
+    X = matrix(body.X_PJ)
+    rotation = _entries(X[:3, :3].ravel(), "R", constants)
+    position = X[:3, 3]
     constants.update({f"p[{k}]": float(position[k]) for k in range(3) if position[k]})
-    constants.update({f"I[{k}]": float(x) for k, x in enumerate(inertia.parameters(body.inertia))})
-    constants.update({f"armature[{k}]": float(x) for k, x in enumerate(body.armature)})
-    back = _entries(snapped(se3.inverse(body.T))[:3].ravel(), "back", constants) if framed else ()
-    flags = leaf, adds, bool(np.any(body.armature)), bool(body.offset)
-    return DyadType(body.kind, rotation, tuple(bool(x) for x in position), *flags, back), constants
+    back = _entries(snapped(se3.inverse(matrix(body.T)))[:3].ravel(), "back", constants) if framed else ()
+    nonzero = tuple(bool(x) for x in position)
+    return DyadType(body.kind, rotation, nonzero, leaf, adds, turns_rotor, back), tuple(constants.items())
 
 
 class Constants:
@@ -86,8 +90,11 @@ class Constants:
             self.X_PJ[k, 3] = graph.input(f"p[{k}]") if kind.position[k] else 0.0
         self.inertia = inertia.from_parameters(np.array([graph.input(f"I[{k}]") for k in range(10)], dtype=object))
         nv = self.joint.nv
-        self.armature = np.array([graph.input(f"armature[{k}]") if kind.armature else 0.0 for k in range(nv)], dtype=object)
-        self.offset: Any = graph.input("offset") if kind.offset else 0.0
+        self.armature = np.array(
+            [graph.input(f"armature[{k}]") if kind.armature else 0.0 for k in range(nv)], dtype=object
+        )
+        self.sign: Any = graph.input("sign") if kind.kind in SLIDES else 1.0
+        self.offset: Any = graph.input("offset") if kind.kind == "revolute" else 0.0
         self.gravity = graph.inputs("g", (3,))
         # pose of the tables' body frame in the chosen one
         self.back: Array = np.eye(4, dtype=object)

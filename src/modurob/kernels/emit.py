@@ -1,13 +1,15 @@
 """The C code of a dyad type: one function a pass."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from modurob.kernels.dyad_type import DyadType
 from modurob.kernels.local import TABLE, Local, Program, TracedPass
 from modurob.trace import Graph, Traced, number
 
 
-class Code(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Code:
     """The functions of a type, the nodes its table holds, and the vectors it keeps."""
 
     functions: list[str]  # names, one a pass
@@ -43,7 +45,9 @@ class _Writer:
             done[i] = f"n{i}"
             lines += self._statement(i, done)
             lines += [self._store(where, x, done) for where, x in stores if isinstance(x, Traced) and x.index == i]
-        lines += [self._store(where, x, done) for where, x in stores if not isinstance(x, Traced) or x.index not in done]
+        lines += [
+            self._store(where, x, done) for where, x in stores if not isinstance(x, Traced) or x.index not in done
+        ]
         return "\n".join([*lines, "}", ""])
 
     def _store(self, where: str, x: Any, done: dict[int, str]) -> str:

@@ -1,8 +1,9 @@
 """A mechanism bound to compiled code: tables of types and constants, and the call."""
 
 import ctypes
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -11,9 +12,10 @@ import numpy as np
 from modurob.kernels.compiler import find_compiler, library
 from modurob.kernels.dyad_type import DyadType, classified
 from modurob.kernels.emit import Code, emitted
-from modurob.kernels.frames import reframed
+from modurob.kernels.frames import Placed, matrix, reframed
 from modurob.kernels.local import Program
 from modurob.mechanism import Tables
+from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
 _long_p, _void_p = ctypes.POINTER(ctypes.c_long), ctypes.c_void_p
@@ -82,34 +84,32 @@ class Kernel:
         self.dtype = np.dtype(dtype)
         single = self.dtype == np.float32
         self.lanes = lanes or (compiler.lanes(self.dtype.itemsize) if compiler else 1)
-        self.program, self._nv = program, m.nv
+        self.program, self.mass_matrix_of = program, m.nv if program.name == "mass_matrix" else 0
         self._keep: list[Any] = []
-        bodies = reframed(m)
-        carries = {b.parent for b in bodies}
-        slots = _slots([b.parent for b in bodies])
+        joints, parents = m.joints, m.parent[1:]
+        bodies = reframed(m)[1:]
+        carries, slots = set(parents), _slots(parents)
         typed = [
-            classified(b, b.body not in carries, bool(slots.add[i]), program.framed) for i, b in enumerate(bodies)
+            classified(b, i not in carries, slots.add[i - 1], bool(j.armature.any()), program.framed)
+            for i, (b, j) in enumerate(zip(bodies, joints, strict=True), start=1)
         ]
-        for _, constants in typed:
-            constants.update({f"g[{k}]": float(g) for k, g in enumerate(m.gravity)})
         loaded = [_loaded(kind, program, self.lanes, single) for kind, _ in typed]
         self._driver = _driver(self.lanes, single)
-        joints = [m.joints[b.body - 1] for b in bodies]
         v = [j.v_slice.start for j in joints]
         sizes = [program.per_joint(j.type.nv) for j in joints]
         out = [0, *np.cumsum(sizes)] if program.per_joint(1) != 1 or program.per_joint(2) != 2 else v
-        self.entries = m.nv**2 if program.name == "mass_matrix" else int(sum(sizes))
+        self.entries = m.nv**2 if self.mass_matrix_of else int(sum(sizes))
         own = [0, *np.cumsum([sum(program.shared.values()), *(one.code.fields for one in loaded)])]
         world = self._world(m)
-        table, starts = self._table(typed, loaded)
+        table, starts = _table(m, bodies, typed, loaded)
         passes = [p for p in program.passes if p.way != "climb"]
         self._robot = _Robot(
             len(bodies),
             len(passes),
             self._longs([p.way == "outward" for p in passes]),
             self._array(np.array([one.steps for one in loaded], dtype=np.uintp).T, np.uintp),
-            self._longs([b.parent - 1 for b in bodies]),
-            self._longs([own[b.parent] if b.parent else 0 for b in bodies]),
+            self._longs([p - 1 for p in parents]),
+            self._longs([own[p] if p else 0 for p in parents]),
             self._longs(own[1 : len(bodies) + 1]),
             self._longs(slots.children),
             self._longs(slots.sent),
@@ -121,7 +121,7 @@ class Kernel:
             self._longs(starts),
             self._array(table, self.dtype),
             int(own[-1]),
-            slots.count,
+            slots.number,
             sum(program.sent.values()),
             self._array(world, self.dtype),
             len(world),
@@ -141,21 +141,13 @@ class Kernel:
     def _longs(self, values: Any) -> int:
         return self._array(values, np.int_)
 
-    def _table(self, typed: list, loaded: list[Loaded]) -> tuple[Array, list[int]]:
-        """The constants of all bodies, each what its type's code reads, evaluated for all bodies of a type at once."""
-        groups: dict[DyadType, list[int]] = {}
-        for i, (kind, _) in enumerate(typed):
-            groups.setdefault(kind, []).append(i)
-        rows: list[Array] = [np.zeros(0)] * len(typed)
-        for members in groups.values():
-            code = loaded[members[0]].code
-            inputs = {name: np.array([typed[i][1][name] for i in members]) for name in typed[members[0]][1]}
-            values = code.graph.evaluate(code.table, inputs)
-            block = np.stack([np.broadcast_to(values[k], len(members)) for k in code.table] or [np.zeros(len(members))], axis=-1)
-            for row, i in zip(block, members, strict=True):
-                rows[i] = row
-        starts = np.concatenate([[0], np.cumsum([len(r) for r in rows])[:-1]]) if rows else []
-        return np.concatenate([np.zeros(0), *rows]), list(map(int, starts))
+    def make_work(self, nq: int, nv: int, nu: int) -> int:
+        """Memory for one walker, to be kept as long as the kernel; the address."""
+        return self._driver.make_work(ctypes.byref(self._robot), nq, nv, nu, self.entries) or 0
+
+    def address_of_once(self) -> int:
+        """The function that takes one state."""
+        return ctypes.cast(self._driver.once, _void_p).value or 0
 
     def __call__(self, q: Array, v: Array, u: Array, out: Array, threads: int = 1) -> None:
         """Fill `out`, (states, entries); inputs may have any strides."""
@@ -166,17 +158,49 @@ class Kernel:
             return
         per = -(-states // (threads * self.lanes)) * self.lanes
         ranges = [(a, min(a + per, states)) for a in range(0, states, per)]
-        list(_pool(threads).map(lambda r: self._share(*r, views), ranges))
+        list(_pool(threads).map(lambda r: self._share(r[0], r[1], views), ranges))
 
     def _share(self, first: int, last: int, views: list[_Strided]) -> None:
         work = self._driver.make_work(ctypes.byref(self._robot), *(s.entries for s in views))
         if not work:
             raise MemoryError("no memory for the states of a kernel")
         try:
-            nv = self._nv if self.program.name == "mass_matrix" else 0
-            self._driver.run(work, first, last, *(ctypes.byref(s) for s in views), nv)
+            self._driver.run(work, first, last, *(ctypes.byref(s) for s in views), self.mass_matrix_of)
         finally:
             self._driver.free_work(work)
+
+
+def _table(m: Tables, bodies: list[Placed], typed: list, loaded: list[Loaded]) -> tuple[Array, list[int]]:
+    """The constants of all bodies, one after another, and where each body's begin."""
+    T = np.stack([matrix(b.T) for b in bodies]) if bodies else np.zeros((0, 4, 4))
+    inertias = inertia.parameters(inertia.moved(m.inertia[1:], se3.inverse(T)))
+    gravity = m.gravity.tobytes()
+    rows = [
+        _row(
+            kind,
+            one.code,
+            constants,
+            own.tobytes(),
+            joint.armature.tobytes(),
+            getattr(joint.type, "pitch", 0.0),
+            gravity,
+        )
+        for (kind, constants), one, own, joint in zip(typed, loaded, inertias, m.joints, strict=True)
+    ]
+    starts = np.cumsum([0, *(len(row) for row in rows)])[:-1]
+    return np.concatenate([np.zeros(0), *rows]), starts.tolist()
+
+
+@lru_cache(maxsize=65536)
+def _row(
+    kind: DyadType, code: Code, constants: tuple, own: bytes, armature: bytes, pitch: float, gravity: bytes
+) -> Array:
+    """What the code of a type reads of one body."""
+    inputs = dict(constants) | {"pitch": pitch}
+    for name, numbers in (("I", own), ("armature", armature), ("g", gravity)):
+        inputs.update({f"{name}[{k}]": x for k, x in enumerate(np.frombuffer(numbers))})
+    values = code.graph.evaluate(code.table, inputs)
+    return np.array([values[k] for k in code.table])
 
 
 @cache
@@ -189,14 +213,14 @@ class _Slots(NamedTuple):
 
     children: list[int]
     sent: list[int]
-    add: list[int]
-    count: int
+    add: list[bool]
+    number: int
 
 
-def _slots(parents: list[int]) -> _Slots:
+def _slots(parents: Sequence[int]) -> _Slots:
     """Slots for bodies numbered 1, 2, ...; they are visited from the last to the first."""
     n = len(parents)
-    children, sent, add = [0] * n, [0] * n, [0] * n
+    children, sent, add = [0] * n, [0] * n, [False] * n
     of: dict[int, int] = {}
     free: list[int] = []
     count = 1  # slot 0 is where nobody looks
@@ -205,7 +229,7 @@ def _slots(parents: list[int]) -> _Slots:
         children[i - 1] = mine
         parent = parents[i - 1]
         if parent in of:
-            sent[i - 1], add[i - 1] = of[parent], 1
+            sent[i - 1], add[i - 1] = of[parent], True
         elif parent:
             if free:
                 of[parent] = free.pop()

@@ -30,7 +30,9 @@ class Program:
     """
 
     name: str
-    inputs: tuple[str, ...]  # arrays over q and v, in the order of the call; the third is over v, or common to all joints
+    inputs: tuple[
+        str, ...
+    ]  # arrays over q and v, in the order of the call; the third is over v, or common to all joints
     output: str
     per_joint: Callable[[int], int]  # entries of the output for a joint with so many rates
     shared: dict[str, int]
@@ -38,7 +40,9 @@ class Program:
     passes: tuple[Pass, ...]
     framed: bool = False  # whether results are in the frames of the tables
     common: bool = False  # whether the third input is common to all joints
-    reserved: Callable[[int], int] = lambda nv: 0  # own vectors that stand before all fields, for a joint with so many rates
+    reserved: Callable[[int], int] = lambda nv: (
+        0
+    )  # own vectors that stand before all fields, for a joint with so many rates
 
 
 class Angle:
@@ -88,8 +92,8 @@ class Local:
     # ---- what a step reads ----
 
     def joint(self, name: str) -> Array:
-        """q, v, tau, ... of the joint."""
-        return self.graph.inputs(name, (self.nq if name == "q" else self.nv,))
+        """q, v, tau, ... of the joint, along its axis in the chosen frame."""
+        return self.constants.sign * self.graph.inputs(name, (self.nq if name == "q" else self.nv,))
 
     def common(self, name: str, n: int) -> Array:
         """An input that all joints have in common."""
@@ -129,7 +133,9 @@ class Local:
 
     def _turning(self) -> tuple[int, ...]:
         """Which coordinates are angles."""
-        return {"revolute": (0,), "helical": (0,), "cylindrical": (1,), "universal": (0, 1), "planar": (2,)}.get(self.kind.kind, ())
+        return {"revolute": (0,), "helical": (0,), "cylindrical": (1,), "universal": (0, 1), "planar": (2,)}.get(
+            self.kind.kind, ()
+        )
 
     def _keep_waves(self, q: Array) -> None:
         angles = [q[i] + self.constants.offset for i in self._turning()]
@@ -139,7 +145,11 @@ class Local:
         """q with known cosines and sines; a helical joint needs the angle itself too."""
         out, waves = q.copy(), self.own("waves")
         for k, i in enumerate(self._turning()):
-            out[i] = _Both(q[i], *waves[2 * k : 2 * k + 2]) if self.kind.kind == "helical" else Angle(*waves[2 * k : 2 * k + 2])
+            out[i] = (
+                _Both(q[i], *waves[2 * k : 2 * k + 2])
+                if self.kind.kind == "helical"
+                else Angle(*waves[2 * k : 2 * k + 2])
+            )
         return out
 
     # ---- what a step leaves ----
@@ -180,17 +190,17 @@ class Local:
         for k, x in enumerate(np.asarray(value, dtype=object).ravel()):
             self._stores.append((f"sent[{self._sent[name] + k}]", x))
 
-    def emit(self, name: str, value: Array) -> None:
-        """An output of the joint."""
+    def emit(self, value: Array) -> None:
+        """The output of the joint."""
         for k, x in enumerate(np.asarray(value, dtype=object).ravel()):
-            self._stores.append((f"{name}[{k}]", x))
+            self._stores.append((f"{self.program.output}[{k}]", x))
 
     def _is_constant(self, x: Any) -> bool:
         return not isinstance(x, Traced) or self.graph.depends_only_on(x.index, TABLE)
 
 
 # inputs that stand in the table
-TABLE = ("R[", "p[", "I[", "armature[", "offset", "pitch", "g[", "back")
+TABLE = ("R[", "p[", "I[", "armature[", "sign", "offset", "pitch", "g[", "back")
 
 
 class _Both(Traced):

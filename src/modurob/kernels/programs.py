@@ -51,7 +51,7 @@ def _hold(local: Local) -> None:
 
 def _let_go(local: Local) -> None:
     vdot, A = release(local.link(), local.own("K"), local.own("k"), local.parent("A"), local.own("drift"))
-    local.emit("vdot", vdot)
+    local.emit(local.constants.sign * vdot)
     local.keep("A", A)
 
 
@@ -77,7 +77,8 @@ def _move(local: Local) -> None:
 def _bear(local: Local) -> None:
     link = local.link()
     F = local.own("F") + local.children("F")
-    local.emit("tau", apply(transposed(link.S), F) + local.constants.armature * local.joint("vdot"))
+    torques = apply(transposed(link.S), F) + local.constants.armature * local.joint("vdot")
+    local.emit(local.constants.sign * torques)
     local.send("F", se3.to_parent(link.X, F))
 
 
@@ -99,7 +100,7 @@ def _stand(local: Local) -> None:
 def _gather(local: Local) -> None:
     link = local.link()
     I = local.constants.inertia + unpacked(local.children("I"))
-    local.put((I @ link.S).T)
+    local.put(local.constants.sign * (I @ link.S).T)
     local.send("I", packed(inertia.to_parent(link.X, I)))
 
 
@@ -108,7 +109,7 @@ def _lift(local: Local) -> None:
 
 
 def _project(local: Local) -> None:
-    local.emit("M", apply(transposed(local.link().S), local.given(6)))
+    local.emit(local.constants.sign * apply(transposed(local.link().S), local.given(6)))
 
 
 MASS_MATRIX = Program(
@@ -133,7 +134,7 @@ def _place(local: Local) -> Array:
 
 
 def _show(local: Local) -> None:
-    local.emit("X", (_place(local) @ local.constants.back)[:3])
+    local.emit((_place(local) @ local.constants.back)[:3])
 
 
 FORWARD_KINEMATICS = Program(
@@ -153,7 +154,7 @@ def _reach(local: Local) -> None:
     R, arm = se3.rotation(X), local.common("point", 3) - se3.position(X)
     turns = R @ S[3:]
     slides = R @ S[:3] + so3.skew(arm).T @ turns
-    local.emit("J", np.concatenate([slides, turns]).T)
+    local.emit(local.constants.sign * np.concatenate([slides, turns]).T)
 
 
 JACOBIAN = Program(
@@ -172,7 +173,7 @@ def _kinetic(local: Local) -> None:
     link, v, constants = local.link(), local.joint("v"), local.constants
     V = se3.to_child(link.X, local.parent("V")) + apply(link.S, v)
     local.keep("V", V)
-    local.emit("K", np.array([(dot(V, apply(constants.inertia, V)) + dot(constants.armature * v, v)) / 2], dtype=object))
+    local.emit(np.array([(dot(V, apply(constants.inertia, V)) + dot(constants.armature * v, v)) / 2], dtype=object))
 
 
 KINETIC_ENERGY = Program(
@@ -189,7 +190,7 @@ KINETIC_ENERGY = Program(
 def _potential(local: Local) -> None:
     X, I = _place(local), local.constants.inertia
     first_moment = I[0, 0] * se3.position(X) + apply(se3.rotation(X), so3.vee(I[3:, :3]))
-    local.emit("P", np.array([-dot(first_moment, local.constants.gravity)], dtype=object))
+    local.emit(np.array([-dot(first_moment, local.constants.gravity)], dtype=object))
 
 
 POTENTIAL_ENERGY = Program(

@@ -9,7 +9,7 @@ import numpy as np
 
 from modurob.catalogue.joints import Fixed, JointType, Mimic
 from modurob.errors import InertiaError, MechanismError, choices
-from modurob.mechanism.tables import Frame, Joint, Limits, Loop, Shape, Tables
+from modurob.mechanism.tables import Frame, Frames, Joint, Limits, Loop, Shape, Tables
 from modurob.spatial import inertia as spatial_inertia
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array, as_array, read_only
@@ -65,6 +65,7 @@ class Builder:
         self._X_PJ: list[Array] = [se3.IDENTITY]
         self._joints: dict[str, tuple[JointType, JointProperties, Source | None]] = {}
         self._frames: dict[str, Frame] = {"world": Frame(0, se3.IDENTITY)}
+        self._relative: dict[str, tuple[Frame, Array]] = {}
         self._inertias: list[tuple[int, Array, Array]] = []
         self._loops: list[Loop] = []
         self._shapes: list[Shape] = []
@@ -89,6 +90,7 @@ class Builder:
         joint's successor frame. The new frame can be a parent in turn.
         """
         self._require_new(name, self._frames, "body")
+        self._require_new(name, self._relative, "body")
         on = self.frame_of(parent)
         at, seat = self._pose(at, name), self._pose(seat, name)
         if inertia is not None:
@@ -115,8 +117,8 @@ class Builder:
     def frame(self, name: str, parent: str, X: Array = se3.IDENTITY) -> None:
         """Name a frame fixed at X in frame `parent`."""
         self._require_new(name, self._frames, "frame")
-        on = self.frame_of(parent)
-        self._frames[name] = Frame(on.body, on.X @ self._pose(X, name))
+        self._require_new(name, self._relative, "frame")
+        self._relative[name] = self.frame_of(parent), self._pose(X, name)
 
     def loop(
         self,
@@ -136,18 +138,20 @@ class Builder:
 
     def shape(self, kind: str, size: tuple[float, ...], on: str, X: Array = se3.IDENTITY, colour: str = "0.7") -> None:
         """Something to draw, fixed at X in frame `on`: a box, cylinder or sphere."""
-        frame = self.frame_of(on)
-        self._shapes.append(Shape(kind, size, frame.body, frame.X @ X, colour))
+        self._shapes.append(Shape(kind, size, self.frame_of(on), X, colour))
 
     def frame_of(self, name: str) -> Frame:
         """The frame of that name, or an error with the valid names."""
-        if name not in self._frames:
-            raise MechanismError(f"no body or frame {name!r}: {choices(name, self._frames)}")
-        return self._frames[name]
+        if name in self._frames:
+            return self._frames[name]
+        if name in self._relative:
+            on, X = self._relative[name]
+            return Frame(on.body, on.X @ X)
+        raise MechanismError(f"no body or frame {name!r}: {choices(name, [*self._frames, *self._relative])}")
 
     def has_frame(self, name: str) -> bool:
         """Whether there is a body or frame of that name."""
-        return name in self._frames
+        return name in self._frames or name in self._relative
 
     def build(self, **reports: Any) -> Any:
         """The mechanism. Nothing is shared with the builder, which can go on."""
@@ -163,7 +167,7 @@ class Builder:
             X_PJ=np.stack(self._X_PJ),
             inertia=inertia,
             gravity=self.gravity,
-            frames=dict(self._frames),
+            frames=Frames(self._frames, self._relative),
             loops=tuple(self._loops),
             shapes=tuple(self._shapes),
             **reports,

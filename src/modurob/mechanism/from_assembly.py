@@ -5,6 +5,7 @@ a loop become loop joints.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,11 +73,9 @@ def _add_module(builder: Builder, name: str, module: Module, entered: str, still
     """Add the parts of a module that hang on its part `entered`, then its frames and shapes."""
     for step in _steps(module, entered):
         path = f"{name}/{step.name}"
-        at, seat = se3.pose(None, step.joint.origin), se3.pose(None, -step.joint.origin)
+        at, seat = step.joint.at, step.joint.seat
         if builder.has_frame(f"{name}/{step.end}"):
-            builder.loop(
-                path, step.type, f"{name}/{step.start}", f"{name}/{step.end}", at, se3.pose(None, step.joint.origin)
-            )
+            builder.loop(path, step.type, f"{name}/{step.start}", f"{name}/{step.end}", at, at)
             continue
         part = module.parts[step.end]
         common = {"parent": f"{name}/{step.start}", "seat": seat}
@@ -84,7 +83,7 @@ def _add_module(builder: Builder, name: str, module: Module, entered: str, still
             fixed_at = at @ step.type.pose(np.array([still[path]]))
             builder.body(f"{name}/{step.end}", part.inertia, at=fixed_at, **common)
         else:
-            properties = JointProperties(**step.joint.properties)
+            properties = _properties(step.joint)
             builder.body(
                 f"{name}/{step.end}",
                 part.inertia,
@@ -102,9 +101,15 @@ def _add_module(builder: Builder, name: str, module: Module, entered: str, still
             builder.shape(shape.kind, shape.size, f"{name}/{part.name}", shape.X, shape.colour)
 
 
-def _steps(module: Module, entered: str) -> Iterator[_Step]:
+@lru_cache(maxsize=4096)
+def _properties(joint: ModuleJoint) -> JointProperties:
+    return JointProperties(**joint.properties)
+
+
+@lru_cache(maxsize=4096)
+def _steps(module: Module, entered: str) -> tuple[_Step, ...]:
     """The module's joints, each once, walked outward from the part it is entered by."""
-    reached, used = [entered], set()
+    reached, used, steps = [entered], set(), []
     for part in reached:
         for joint in module.joints_at[part]:
             if joint.name in used:
@@ -112,15 +117,18 @@ def _steps(module: Module, entered: str) -> Iterator[_Step]:
             used.add(joint.name)
             forth = joint.start == part
             end = joint.end if forth else joint.start
-            yield _Step(joint.name, joint, joint.type if forth else joint.type.reversed(), part, end)
+            steps.append(_Step(joint.name, joint, joint.type if forth else joint.type.reversed(), part, end))
             if end not in reached:
                 reached.append(end)
+    return tuple(steps)
 
 
 def _held(assembly: Assembly, locked: Mapping[str, float] | Iterable[str]) -> dict[str, float]:
     """Joints to lock and the coordinate each is held at."""
     locked = (locked,) if isinstance(locked, str) else locked
     held = dict(locked) if isinstance(locked, Mapping) else dict.fromkeys(locked, 0.0)
+    if not held:
+        return held
     joints = {f"{m}/{j.name}": j.type for m, module in assembly.modules.items() for j in module.joints.values()}
     for name in held:
         if name not in joints:
@@ -143,14 +151,15 @@ def _idle(assembly: Assembly, base: str, floating: bool) -> Iterator[str]:
     for ref in assembly.occupied:
         docked.setdefault(ref.module, set()).add(assembly.modules[ref.module].ports[ref.port].part)
     for name, module in assembly.modules.items():
-        bearing = {p for p, part in module.parts.items() if np.any(part.inertia != 0)} | docked.get(name, set())
+        bearing = module.massive_parts | docked.get(name, set())
         if name == base and not floating:
-            bearing.add(module.root)
+            bearing = bearing | {module.root}
         for joint in module.joints.values():
             if joint.type.nv and any(not side & bearing for side in _sides(module, joint)):
                 yield f"{name}/{joint.name}"
 
 
+@lru_cache(maxsize=4096)
 def _sides(module: Module, joint: ModuleJoint) -> list[set[str]]:
     """The parts on each side of a joint; none if the joint is in a loop of its module."""
     sides = []

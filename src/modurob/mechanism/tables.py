@@ -3,7 +3,7 @@
 Body 0 is the world; `joints[i - 1]` connects body `parent[i]` to body `i`. Everything is constant.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -39,13 +39,41 @@ class Loop(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What to draw: a box (x, y, z), cylinder (radius, length along z) or sphere (radius), fixed on a body."""
+    """What to draw: a box (x, y, z), cylinder (radius, length along z) or sphere (radius), at X in a frame of a body."""
 
     kind: str
     size: tuple[float, ...]
-    body: int
+    frame: Frame
     X: Array
     colour: str
+
+    @property
+    def in_body(self) -> Array:
+        """Pose in the body, (4, 4)."""
+        return self.frame.X @ self.X
+
+
+class Frames(Mapping[str, Frame]):
+    """Frames by name. Those given relative to another are worked out when they are asked for."""
+
+    def __init__(self, known: Mapping[str, Frame], relative: Mapping[str, tuple[Frame, Array]]):
+        self._known, self._relative = dict(known), dict(relative)
+
+    def __getitem__(self, name: str) -> Frame:
+        if name not in self._known:
+            on, X = self._relative[name]
+            self._known[name] = Frame(on.body, on.X @ X)
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._relative or name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (n for n in self._known if n not in self._relative)
+        yield from self._relative
+
+    def __len__(self) -> int:
+        return len(self._known.keys() | self._relative.keys())
 
 
 @dataclass(frozen=True, eq=False)

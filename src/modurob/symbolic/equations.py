@@ -1,6 +1,7 @@
 """The equations of motion of a robot in closed form: M(q) vdot + C(q, v) v + D v + N(q) = tau."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -180,9 +181,7 @@ class Equations:
         """The exact tables with this frame's own pose made exact."""
         at = self.robot.frame(frame)
         pose = self._exact._pose(at.X, f"frame {frame}")
-        frames = {**self.tables.frames, frame: at._replace(X=pose)}
-        object.__setattr__(self.tables, "frames", frames)
-        return self.tables
+        return replace(self.tables, frames={frame: at._replace(X=pose)})
 
     # ---- symbols ----
 

@@ -1,5 +1,6 @@
 """Polynomials as trees of sums and products with common factors taken out."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -56,10 +57,17 @@ def collected(p: Polynomial) -> Sum:
     for m, c in rest.items():
         wave = sum(e * p.ring.field(g.name) for g, e in p.ring.exponents(m) if is_wave(g))
         groups.setdefault(wave, {})[m - wave] = c
-    inner = Sum(tuple(product for wave in sorted(groups) for product in _group(p.ring, wave, groups[wave])))
+    order = sorted(groups, key=lambda wave: _reading_order(p.ring, wave))
+    inner = Sum(tuple(product for wave in order for product in _group(p.ring, wave, groups[wave])))
     if coefficient == 1 and not common:
         return inner
     return Sum((Product(coefficient, (*_powers(p.ring, common), inner)),))
+
+
+def _reading_order(ring: Ring, wave: int) -> tuple[int, list[tuple[list[int], str]]]:
+    """Fewer waves first, then by the joints they turn with: 1, s1, s12, s2, s1 s2."""
+    waves = [([int(n) for n in re.findall(r"\d+", g.name)], g.name) for g, _ in ring.exponents(wave)]
+    return sum(e for _, e in ring.exponents(wave)), sorted(waves)
 
 
 def _group(ring: Ring, wave: int, terms: Terms) -> tuple[Product, ...]:

@@ -303,3 +303,22 @@ void run(work *w, long first, long last, const strided *q, const strided *v, con
         store(out, w->out, state, valid, last);
     }
 }
+
+#if LANES == 1
+/* One state, its numbers one after another. */
+void once(work *w, const real *q, const real *v, const real *u, real *out, long nv)
+{
+    memcpy(w->q, q, (size_t)(w->v - w->q) * sizeof(real));
+    if (v != NULL) {
+        memcpy(w->v, v, (size_t)(w->u - w->v) * sizeof(real));
+    }
+    if (u != NULL) {
+        memcpy(w->u, u, (size_t)(w->out - w->u) * sizeof(real));
+    }
+    walk(w);
+    if (nv) {
+        climb(w, nv);
+    }
+    memcpy(out, w->out, (size_t)w->out_entries * sizeof(real));
+}
+#endif
