@@ -113,6 +113,30 @@ class CancelledError(EquationsError):
     """The derivation was stopped by its time limit or by the user."""
 
 
+class SimulationError(ModurobError, ValueError):
+    """A simulation cannot be run as asked."""
+
+
+class RecordingError(SimulationError):
+    """A file is not a recording that can be read."""
+
+
+class GaitError(SimulationError):
+    """A gait does not fit the robot."""
+
+
+class ControlError(ModurobError, ValueError):
+    """A controller or trajectory cannot be made as asked."""
+
+
+class EstimateError(ModurobError, ValueError):
+    """A filter or sensor cannot be made as asked."""
+
+
+class StudioError(ModurobError, ValueError):
+    """The studio was asked for what it does not do."""
+
+
 class ModurobWarning(UserWarning):
     """Something was accepted that deserves a look."""
 

@@ -1,0 +1,1 @@
+"""Controllers and trajectories, for any robot."""

@@ -1,0 +1,1 @@
+"""Filters that find the state of any robot from its sensors."""

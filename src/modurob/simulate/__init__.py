@@ -1,0 +1,1 @@
+"""Motion over time: steppers, recordings, docking while running, gaits."""
