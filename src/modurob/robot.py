@@ -16,8 +16,10 @@ from modurob import algorithms
 from modurob.algorithms.derivatives import ForwardDerivatives, InverseDerivatives
 from modurob.algorithms.inverse import External
 from modurob.algorithms.loops import Independent
+from modurob.algorithms.stepping import NO_SPRINGS, LimitSprings, require_steps
 from modurob.assembly import Assembly
 from modurob.errors import InputError
+from modurob.kernels import Fast
 from modurob.mechanism import Tables, from_assembly, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
@@ -82,10 +84,10 @@ class Mechanism(Tables):
     # ---- kinematics ----
 
     def forward_kinematics(self, q: Array) -> algorithms.Poses:
-        return algorithms.forward_kinematics(self, self._q(q))
+        return self._answer("forward_kinematics", self._q(q))
 
     def frame_pose(self, q: Array, frame: str) -> Array:
-        return algorithms.frame_pose(self, self._q(q), frame)
+        return self.forward_kinematics(q)[frame]
 
     def frame_twist(self, q: Array, v: Array, frame: str) -> Array:
         return algorithms.frame_twist(self, self._q(q), self._v(v), frame)
@@ -94,7 +96,7 @@ class Mechanism(Tables):
         return algorithms.frame_acceleration(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame)
 
     def jacobian(self, q: Array, frame: str) -> Array:
-        return algorithms.jacobian(self, self._q(q), frame)
+        return self._answer("jacobian", self._q(q), frame)
 
     def jacobian_rate(self, q: Array, v: Array, frame: str) -> Array:
         return algorithms.jacobian_rate(self, self._q(q), self._v(v), frame)
@@ -123,19 +125,45 @@ class Mechanism(Tables):
     # ---- dynamics ----
 
     def inverse_dynamics(self, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
-        return algorithms.inverse_dynamics(self, self._q(q), self._v(v), self._v(vdot, "vdot"), external)
+        tau = self._fast.once("inverse_dynamics", q, v, vdot) if external is None else None
+        if tau is not None:
+            return tau
+        return self._answer("inverse_dynamics", self._q(q), self._v(v), self._v(vdot, "vdot"), external)
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array, external: External = None) -> Array:
-        return algorithms.forward_dynamics(self, self._q(q), self._v(v), self._v(tau, "tau"), external)
+        vdot = self._fast.once("forward_dynamics", q, v, tau) if external is None else None
+        if vdot is not None:
+            return vdot
+        return self._answer("forward_dynamics", self._q(q), self._v(v), self._v(tau, "tau"), external)
 
     def mass_matrix(self, q: Array) -> Array:
-        return algorithms.mass_matrix(self, self._q(q))
+        M = self._fast.once("mass_matrix", q)
+        return self._answer("mass_matrix", self._q(q)) if M is None else self._fast.with_rotors(M)
 
     def bias_forces(self, q: Array, v: Array) -> Array:
-        return algorithms.bias_forces(self, self._q(q), self._v(v))
+        return self._answer("bias_forces", self._q(q), self._v(v))
 
     def gravity_forces(self, q: Array) -> Array:
-        return algorithms.gravity_forces(self, self._q(q))
+        return self._answer("gravity_forces", self._q(q))
+
+    def advance(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        dt: float,
+        steps: int = 1,
+        method: str = "runge_kutta_4",
+        springs: LimitSprings = NO_SPRINGS,
+        tabulated: bool = False,
+    ) -> tuple[Array, Array]:
+        require_steps(dt, steps, method)
+        q, v, tau = self._q(q), self._v(v), self._v(tau, "tau")
+        if tabulated and (tau.ndim < 2 or tau.shape[-2] != steps):
+            raise InputError(
+                f"a table of torques of shape {tau.shape}: expected (..., {steps}, {self.nv}), a row a step"
+            )
+        return self._answer("advance", q, v, tau, dt, steps, method, springs, tabulated)
 
     def coriolis_matrix(self, q: Array, v: Array) -> Array:
         return algorithms.coriolis_matrix(self, self._q(q), self._v(v))
@@ -162,10 +190,10 @@ class Mechanism(Tables):
     # ---- energy and momentum ----
 
     def kinetic_energy(self, q: Array, v: Array) -> Array:
-        return algorithms.kinetic_energy(self, self._q(q), self._v(v))
+        return self._answer("kinetic_energy", self._q(q), self._v(v))
 
     def potential_energy(self, q: Array) -> Array:
-        return algorithms.potential_energy(self, self._q(q))
+        return self._answer("potential_energy", self._q(q))
 
     def momentum(self, q: Array, v: Array) -> Array:
         return algorithms.momentum(self, self._q(q), self._v(v))
@@ -213,6 +241,17 @@ class Mechanism(Tables):
         """
         return Equations(self, symbols, method, **options)
 
+    # ---- which way an answer is found ----
+
+    @cached_property
+    def _fast(self) -> Fast:
+        return Fast(self)
+
+    def _answer(self, name: str, *arguments: Any) -> Any:
+        """By compiled code where it can, else by the definition."""
+        answer = getattr(self._fast, name)(*arguments)
+        return getattr(algorithms, name)(self, *arguments) if answer is None else answer
+
     # ---- checks ----
 
     def _q(self, q: Any, name: str = "q") -> Array:
@@ -231,7 +270,8 @@ class Mechanism(Tables):
 
     def _finite(self, x: Any, n: int, name: str) -> Array:
         try:
-            x = as_array(x)
+            x = np.asarray(x)
+            x = x if x.dtype == np.float32 else as_array(x)
         except ValueError:
             raise InputError(f"{name} has rows of different length: expected shape (..., {n})") from None
         words = x.dtype == object and any(y is None or isinstance(y, str) for y in x.flat)
@@ -242,10 +282,19 @@ class Mechanism(Tables):
             raise InputError(
                 f"{name} has shape {x.shape}: expected (..., {n}) for {self.name} with joints {joints or 'none'}"
             )
-        if x.dtype != object and not np.all(np.isfinite(x)):
+        if x.dtype != object and not _all_finite(x):
             where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
             raise InputError(f"{name}[{', '.join(map(str, where))}] is {x[where]}: expected finite numbers")
         return x
+
+
+def _all_finite(x: Array) -> bool:
+    if x.ndim > 1:
+        # a sum is quicker than looking at each; only numbers that are not finite, or huge, spoil it
+        with np.errstate(all="ignore"):
+            if np.isfinite(x.sum()):
+                return True
+    return bool(np.isfinite(x).all())
 
 
 class Builder(TableBuilder):

@@ -10,7 +10,7 @@ from modurob.algorithms.closed_form import (
     transmission,
 )
 from modurob.algorithms.composite import mass_matrix
-from modurob.algorithms.configuration import difference, integrate, neutral, random_configuration
+from modurob.algorithms.configuration import difference, integrate, neutral, random_configuration, rate
 from modurob.algorithms.coriolis import coriolis_matrix, two_step_coriolis_matrix
 from modurob.algorithms.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from modurob.algorithms.energy import (
@@ -47,9 +47,12 @@ from modurob.algorithms.loops import (
     loop_rank,
 )
 from modurob.algorithms.regressor import inertial_parameters, regressor
+from modurob.algorithms.stepping import LimitSprings, advance, passive_forces
 
 __all__ = [
+    "LimitSprings",
     "Poses",
+    "advance",
     "bias_forces",
     "body_jacobian",
     "body_jacobian_rate",
@@ -88,10 +91,12 @@ __all__ = [
     "momentum",
     "momentum_matrix",
     "neutral",
+    "passive_forces",
     "point_jacobian",
     "point_jacobian_rate",
     "potential_energy",
     "random_configuration",
+    "rate",
     "regressor",
     "total_mass",
     "transmission",

@@ -21,6 +21,13 @@ def random_configuration(m: Tables, rng: np.random.Generator) -> Array:
     return np.concatenate([np.zeros(0), *(j.type.random(rng, *j.limits) for j in _owners(m))])
 
 
+def rate(m: Tables, q: Array, v: Array) -> Array:
+    """dq/dt, (..., nq)."""
+    q, v = together(q, v)
+    rates = [j.type.rate(q[..., j.q_slice], v[..., j.v_slice]) for j in _owners(m)]
+    return np.concatenate([q[..., :0], *rates], axis=-1)
+
+
 def integrate(m: Tables, q: Array, dq: Array) -> Array:
     """q moved for one second with the constant velocity dq: (..., nq) and (..., nv) give (..., nq)."""
     q, dq = together(q, dq)

@@ -1,9 +1,11 @@
 """The C compiler of the machine, and a cache of what it made."""
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -32,7 +34,7 @@ WIDTHS = (("__AVX512F__", 64), ("__AVX2__", 32), ("__SSE2__", 16), ("__ARM_NEON"
 class Compiler:
     """A C compiler that builds for this machine."""
 
-    path: str
+    command: tuple[str, ...]
     version: str
     vector_bytes: int
 
@@ -43,22 +45,24 @@ class Compiler:
 
 @cache
 def find_compiler() -> Compiler | None:
-    """The compiler named by MODUROB_CC or CC, else cc, gcc or clang; None if there is none that works."""
-    for name in (os.environ.get("MODUROB_CC"), os.environ.get("CC"), "cc", "gcc", "clang"):
-        path = shutil.which(name) if name else None
-        if path is None:
-            continue
+    """The compiler named by MODUROB_CC, and no other; else that of CC, cc, gcc, clang, or that of `modurob[cc]`; None if none works."""
+    given = os.environ.get("MODUROB_CC")
+    names = [given] if given else [os.environ.get("CC"), "cc", "gcc", "clang"]
+    commands = [(*name.split()[:-1], path) for name in names if name and (path := shutil.which(name.split()[-1]))]
+    if not given and importlib.util.find_spec("ziglang"):
+        commands.append((sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=undefined"))
+    for command in commands:
         try:
-            macros = _output([path, "-march=native", "-dM", "-E", "-x", "c", os.devnull])
-            version = _output([path, "--version"]).splitlines()[0]
+            macros = _output(*command, "-march=native", "-dM", "-E", "-x", "c", os.devnull)
+            version = _output(*command, "--version").splitlines()[0]
         except (OSError, subprocess.SubprocessError, IndexError):
             continue
         width = next((w for macro, w in WIDTHS if f"#define {macro} " in macros), 8)
-        return Compiler(path, version, width)
+        return Compiler(command, version, width)
     return None
 
 
-def _output(command: list[str]) -> str:
+def _output(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
@@ -77,7 +81,8 @@ def library(text: str, name: str, lanes: int, single: bool, extra: tuple[str, ..
     compiler = find_compiler()
     if compiler is None:
         raise KernelError("no C compiler found: install gcc or clang, or pip install modurob[cc]")
-    flags = (*FLAGS, "-march=native", f"-DLANES={lanes}", *(("-DSINGLE",) if single else ()), *extra)
+    own = os.environ.get("MODUROB_CFLAGS", "").split()
+    flags = (*FLAGS, "-march=native", f"-DLANES={lanes}", *(("-DSINGLE",) if single else ()), *extra, *own)
     prelude = (resources.files("modurob.kernels") / "c" / "prelude.h").read_text(encoding="utf-8")
     content = "\0".join((text, prelude, compiler.version, str(compiler.vector_bytes), *flags))
     key = f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:32]}"
@@ -117,10 +122,10 @@ def _build(compiler: Compiler, text: str, prelude: str, flags: tuple[str, ...], 
             source, made = Path(work, "kernel.c"), Path(work, "kernel.so")
             source.write_text(text, encoding="utf-8")
             Path(work, "prelude.h").write_text(prelude, encoding="utf-8")
-            command = [compiler.path, *flags, str(source), "-o", str(made), "-lm"]
+            command = [*compiler.command, *flags, str(source), "-o", str(made), "-lm"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                raise KernelError(f"{compiler.path} could not compile a kernel: {done.stderr.strip()[:2000]}")
+                raise KernelError(f"{compiler.command[0]} could not compile a kernel: {done.stderr.strip()[:2000]}")
             digest = Path(work, "kernel.sha256")
             digest.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
             os.replace(made, target)

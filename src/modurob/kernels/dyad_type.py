@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from modurob.catalogue.joints import KINDS, Helical, JointType, Universal
-from modurob.kernels.frames import SLIDES, Placed, matrix, snapped
+from modurob.catalogue.joints import KINDS, Helical, JointType, Reversed
+from modurob.kernels.frames import REVERSED, SLIDES, Placed, matrix, snapped
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph
@@ -43,9 +43,9 @@ class DyadType:
 
     def joint(self, pitch: Any = 0.0) -> JointType:
         """The joint in canonical axes."""
-        if self.kind == "universal":
-            return Universal()
-        return Helical(pitch=pitch) if self.kind == "helical" else KINDS[self.kind]()
+        kind = self.kind.removeprefix(REVERSED)
+        joint = Helical(pitch=pitch) if kind == "helical" else KINDS[kind]()
+        return joint if kind == self.kind else Reversed(joint)
 
 
 def _entries(values: Array, name: str, constants: dict[str, float]) -> tuple[Entry, ...]:

@@ -1,28 +1,38 @@
-"""The compiled side of a robot: which calls it can answer, and the answers."""
+"""The compiled side of a robot: which calls it can answer, and the answers.
+
+Every method returns what the function of the same name in `modurob.algorithms` returns, or None where only that can answer:
+robots with loops or joints that mimic, scalars that are not floats, and machines without a compiler.
+"""
 
 import importlib.util
 import os
 import sys
 import sysconfig
 import warnings
-from functools import cache
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
 import numpy as np
 
+from modurob import algorithms
+from modurob.algorithms.inverse import External, body_wrenches
+from modurob.algorithms.kinematics import Poses, together
+from modurob.algorithms.stepping import NO_SPRINGS, LimitSprings
 from modurob.errors import KernelError, ModurobWarning
-from modurob.kernels.compiler import find_compiler, library
+from modurob.kernels.compiler import library
 from modurob.kernels.kernel import Kernel
-from modurob.kernels.local import Program
 from modurob.kernels.programs import PROGRAMS
+from modurob.kernels.stepper import Stepper
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
 # results beyond this are looked at again by the definition: a freedom without inertia answers with rounding errors over nothing
 LARGEST = {np.dtype(np.float64): 1e10, np.dtype(np.float32): 1e5}
-# single states go through NumPy until so many have been asked for: then compiling pays
+# calls are answered by NumPy until so many single states, or states in batches, have been asked for: then compiling pays
 PATIENCE = 64
+BATCH_PATIENCE = 512
 # fewer states times freedoms are not worth a second thread
 WORTH_A_THREAD = 20_000
 
@@ -38,105 +48,263 @@ def set_threads(threads: int | None) -> None:
 
 
 def thread_count() -> int:
-    """Threads used for large batches."""
-    asked = _threads or int(os.environ.get("MODUROB_THREADS", "0") or 0)
-    return asked or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else asked or os.cpu_count() or 1
+    """Threads used for large batches: those of `set_threads`, else of MODUROB_THREADS, else all cores."""
+    asked = _threads or int(os.environ.get("MODUROB_THREADS") or 0)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return asked or cores
 
 
 @cache
 def _warn_once(reason: str) -> None:
-    warnings.warn(f"no compiled kernels, NumPy serves: {reason}", ModurobWarning, stacklevel=4)
+    warnings.warn(f"no compiled kernels, NumPy serves: {reason}", ModurobWarning, stacklevel=5)
 
 
 class Fast:
     """Kernels of one mechanism, made when they are first needed."""
 
-    def __init__(self, m: Tables):
-        self._m = m
-        self._kernels: dict[tuple[str, np.dtype, int | None], Kernel] = {}
-        self._once: dict[str, Any] = {}
+    def __init__(self, m: Tables, patient: bool = True):
+        """Not `patient`: batches are compiled for at once."""
+        self._m, self._patient = m, patient
+        self._kernels: dict[tuple[str, np.dtype, int | None], Any] = {}
+        self._handles: dict[str, Any] = {}
         self._calls: dict[str, int] = {}
+        self._coming: dict[str, Future[Any]] = {}
 
-    @property
-    def obstacle(self) -> str | None:
-        """Why this mechanism has no kernels, or None."""
+    @cached_property
+    def _possible(self) -> bool:
+        """Whether there are kernels for this mechanism: it moves, in numbers, each joint by itself."""
         m = self._m
-        if (
-            m.coupled
-            or not m.joints
-            or m.X_PJ.dtype == object
-            or m.inertia.dtype == object
-            or m.gravity.dtype == object
-        ):
-            return "joints that mimic, symbols, or nothing that moves"
-        return None
+        exact = any(x.dtype == object for x in (m.X_PJ, m.inertia, m.gravity, m.armature, m.damping))
+        return m.nv > 0 and not m.coupled and not exact
 
-    def kernel(self, name: str, dtype: Any = np.float64, lanes: int | None = None) -> Kernel:
-        """The compiled program of that name."""
+    def kernel(self, name: str, dtype: Any = np.float64, lanes: int | None = None) -> Any:
+        """The compiled program of that name, or the stepper for "advance"."""
         key = name, np.dtype(dtype), lanes
         if key not in self._kernels:
-            self._kernels[key] = Kernel(self._m, PROGRAMS[name], dtype, lanes)
+            make = Stepper(self._m, *key[1:]) if name == "advance" else Kernel(self._m, PROGRAMS[name], *key[1:])
+            self._kernels[key] = make
         return self._kernels[key]
 
-    def batch(self, name: str, *inputs: Array) -> Array | None:
-        """The result over the broadcast leading axes, (..., entries), or None where only the definition can answer."""
+    def _kernel_for(self, name: str, inputs: tuple[Array, ...]) -> Any:
+        """The kernel for a batch of these types, or None."""
         dtypes = {x.dtype for x in inputs}
-        dtype = np.dtype(np.float32) if dtypes == {np.dtype(np.float32)} else np.dtype(np.float64)
-        if self.obstacle or not dtypes <= {np.dtype(np.float32), np.dtype(np.float64)}:
+        if not self._possible or not dtypes <= {np.dtype(np.float32), np.dtype(np.float64)}:
+            return None
+        states = max(x.size // max(1, x.shape[-1]) for x in inputs)
+        asked = self._calls[f"{name} in batches"] = self._calls.get(f"{name} in batches", 0) + states
+        if self._patient and asked < BATCH_PATIENCE:
             return None
         try:
-            kernel = self.kernel(name, dtype)
+            return self.kernel(name, np.float32 if dtypes == {np.dtype(np.float32)} else np.float64)
         except KernelError as error:
             _warn_once(str(error))
             return None
-        shape = np.broadcast_shapes(*(x.shape[:-1] for x in inputs))
-        flat = [self._rows(x, shape, dtype) for x in inputs]
-        states = int(np.prod(shape))
-        flat += [np.zeros((states, 0), dtype)] * (3 - len(flat))
-        out = np.empty((states, kernel.entries), dtype)
-        threads = thread_count() if states * self._m.nv >= WORTH_A_THREAD else 1
-        kernel(flat[0], flat[1], flat[2], out, threads)
-        return out.reshape(*shape, kernel.entries)
 
-    @staticmethod
-    def _rows(x: Array, shape: tuple[int, ...], dtype: np.dtype) -> Array:
-        """x as (states, entries) at any strides, copied only where it must be."""
-        x = np.asarray(x, dtype)
-        return np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1])
+    # ---- answers ----
+
+    def forward_dynamics(self, q: Array, v: Array, tau: Array, external: External = None) -> Array | None:
+        if self._m.loops:
+            return None
+        q, v, tau = _together(q, v, tau)
+        vdot = self._answer("forward_dynamics", q, v, tau, external=external)
+        if vdot is None or vdot.ndim == 1:
+            return vdot
+        # states with a freedom that moves no inertia, or as good as none, are for the definition to judge
+        largest = LARGEST[vdot.dtype]
+        if vdot.size and not -largest < vdot.min() <= vdot.max() < largest:
+            odd = ~np.all(np.abs(vdot) < largest, axis=-1)
+            pushes = None if external is None else np.stack(body_wrenches(self._m, external), axis=-2)
+            if pushes is not None:
+                pushes = np.broadcast_to(pushes, (*odd.shape, *pushes.shape[-2:]))[odd]
+            vdot[odd] = algorithms.forward_dynamics(self._m, q[odd], v[odd], tau[odd], pushes)
+        return vdot
+
+    def inverse_dynamics(self, q: Array, v: Array, vdot: Array, external: External = None) -> Array | None:
+        return self._answer("inverse_dynamics", *_together(q, v, vdot), external=external)
+
+    def bias_forces(self, q: Array, v: Array) -> Array | None:
+        return self.inverse_dynamics(q, v, np.zeros(self._m.nv, v.dtype))
+
+    def gravity_forces(self, q: Array) -> Array | None:
+        return self.bias_forces(q, np.zeros(self._m.nv, q.dtype))
+
+    def mass_matrix(self, q: Array) -> Array | None:
+        M = self._answer("mass_matrix", q)
+        return None if M is None else self.with_rotors(M.reshape(*q.shape[:-1], self._m.nv, self._m.nv))
+
+    def with_rotors(self, M: Array) -> Array:
+        """M with the rotor inertias on its diagonal."""
+        return M if self._rotors is None else M + self._rotors.astype(M.dtype)
+
+    @cached_property
+    def _rotors(self) -> Array | None:
+        return np.diag(self._m.armature) if self._m.armature.any() else None
+
+    def forward_kinematics(self, q: Array) -> Poses | None:
+        X = self._body_poses(q)
+        return None if X is None else Poses(self._m, list(np.moveaxis(X, -3, 0)))
+
+    def _body_poses(self, q: Array) -> Array | None:
+        """X_WB of all bodies, (..., bodies, 4, 4)."""
+        rows = self._answer("forward_kinematics", q)
+        if rows is None:
+            return None
+        X = np.empty((*q.shape[:-1], len(self._m.bodies), 4, 4), rows.dtype)
+        X[...] = np.eye(4)
+        X[..., 1:, :3, :] = rows.reshape(*q.shape[:-1], -1, 3, 4)
+        return X
+
+    def jacobian(self, q: Array, frame: str) -> Array | None:
+        at = self._m.frame(frame)
+        X = self._body_poses(q)
+        if X is None:
+            return None
+        point = (X[..., at.body, :, :] @ at.X.astype(X.dtype))[..., :3, 3]
+        columns = self._answer("jacobian", q, np.zeros((*q.shape[:-1], self._m.nv), q.dtype), point)
+        if columns is None:
+            return None
+        J = np.swapaxes(columns.reshape(*q.shape[:-1], self._m.nv, 6), -1, -2)
+        return J * self._moves(at.body).astype(J.dtype)
+
+    def _moves(self, body: int) -> Array:
+        """1 for the rates that move a body, 0 for the others, (nv,)."""
+        moves = np.zeros(self._m.nv)
+        while body > 0:
+            moves[self._m.joints[body - 1].v_slice] = 1
+            body = self._m.parent[body]
+        return moves
+
+    def kinetic_energy(self, q: Array, v: Array) -> Array | None:
+        each = self._answer("kinetic_energy", *_together(q, v))
+        return None if each is None else each.sum(axis=-1)
+
+    def potential_energy(self, q: Array) -> Array | None:
+        each = self._answer("potential_energy", q)
+        return None if each is None else each.sum(axis=-1)
+
+    def advance(
+        self,
+        q: Array,
+        v: Array,
+        tau: Array,
+        dt: float,
+        steps: int = 1,
+        method: str = "runge_kutta_4",
+        springs: LimitSprings = NO_SPRINGS,
+        tabulated: bool = False,
+    ) -> tuple[Array, Array] | None:
+        nq, nv = self._m.nq, self._m.nv
+        if self._m.loops:
+            return None
+        if q.ndim == v.ndim == tau.ndim == 1:
+            handle = self._handle("advance")
+            if handle is None:
+                return None
+            self.kernel("advance", lanes=1).set(dt, method, springs)
+            state = _single().call(handle, q, v, tau, steps)
+            return None if state is None else (state[:nq], state[nq:])
+        stepper = self._kernel_for("advance", (q, v, tau))
+        if stepper is None:
+            return None
+        table = tau.shape[-2:] if tabulated else tau.shape[-1:]
+        shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], tau.shape[: -len(table)])
+        states = int(np.prod(shape))
+        torques = np.broadcast_to(np.asarray(tau, stepper.dtype), (*shape, *table)).reshape(states, *table)
+        q_out, v_out = np.empty((states, nq), stepper.dtype), np.empty((states, nv), stepper.dtype)
+        stepper.set(dt, method, springs)
+        rows = [_rows(np.broadcast_to(x, (*shape, x.shape[-1])), stepper.dtype) for x in (q, v)]
+        stepper(*rows, torques, q_out, v_out, steps, self._threads(states * steps))
+        return q_out.reshape(*shape, nq), v_out.reshape(*shape, nv)
+
+    def _threads(self, states: int) -> int:
+        return thread_count() if states * self._m.nv >= WORTH_A_THREAD else 1
+
+    def _answer(self, name: str, *inputs: Array, external: External = None) -> Array | None:
+        """Entries of the result, (..., entries), for inputs of equal leading axes."""
+        if external is not None:
+            name, inputs = f"{name}_pushed", (*inputs[:2], self._with_wrenches(inputs[2], external))
+            shape = inputs[2].shape[:-1]
+            inputs = tuple(np.broadcast_to(x, (*shape, x.shape[-1])) for x in inputs)
+        if inputs[0].ndim == 1:
+            handle = self._handle(name)
+            return None if handle is None else _single().call(handle, *map(np.ascontiguousarray, inputs))
+        kernel = self._kernel_for(name, inputs)
+        if kernel is None:
+            return None
+        rows = [_rows(x, kernel.dtype) for x in inputs]
+        states = rows[0].shape[0]
+        rows += [np.zeros((states, 0), kernel.dtype)] * (3 - len(rows))
+        out = np.empty((states, kernel.entries), kernel.dtype)
+        kernel(rows[0], rows[1], rows[2], out, self._threads(states))
+        return out.reshape(*inputs[0].shape[:-1], kernel.entries)
+
+    def _with_wrenches(self, tau: Array, external: External) -> Array:
+        """Each joint's entries of tau followed by the wrench on its body, (..., nv + 6 joints)."""
+        wrenches = body_wrenches(self._m, external)[1:]
+        shape = np.broadcast_shapes(tau.shape[:-1], *(w.shape[:-1] for w in wrenches))
+        pieces = [x for j, w in zip(self._m.joints, wrenches, strict=True) for x in (tau[..., j.v_slice], w)]
+        return np.concatenate([np.broadcast_to(x, (*shape, x.shape[-1])) for x in pieces], axis=-1).astype(tau.dtype)
 
     # ---- one state ----
 
-    def once(self, name: str) -> Any:
-        """A handle for `call`, or None until enough states were asked for, or where there is no compiler."""
-        if name in self._once:
-            return self._once[name]
+    def once(self, name: str, *inputs: Any) -> Array | None:
+        """The result for one state of float64 arrays, unchecked arguments welcome; None where the long way must be taken."""
+        handle = self._handles.get(name)
+        return None if handle is None else _single().call(handle, *inputs)
+
+    def _handle(self, name: str) -> Any:
+        """What `call` takes, once enough states were asked for and the compiler, in the background, is done."""
+        if name in self._handles:
+            return self._handles[name]
         self._calls[name] = self._calls.get(name, 0) + 1
-        if self._calls[name] < PATIENCE:
+        if self._calls[name] < PATIENCE or not self._possible:
             return None
-        self._once[name] = self._bound(name)
-        return self._once[name]
+        if name not in self._coming:
+            self._coming[name] = _background().submit(self._bound, name)
+        if self._coming[name].done():
+            self._handles[name] = self._coming.pop(name).result()
+        return self._handles.get(name)
+
+    def wait(self) -> None:
+        """Until what is compiled in the background is there."""
+        for future in self._coming.values():
+            future.result()
 
     def _bound(self, name: str) -> Any:
-        program: Program = PROGRAMS[name]
-        if self.obstacle or find_compiler() is None:
-            return None
+        nq, nv = self._m.nq, self._m.nv
         try:
             kernel, module = self.kernel(name, lanes=1), _single()
         except (KernelError, ImportError) as error:
             _warn_once(str(error))
             return None
-        sizes = [self._m.nq, *[self._m.nv] * (len(program.inputs) - 1)]
-        sizes += [0] * (3 - len(sizes))
-        rows = self._m.nv if kernel.mass_matrix_of else kernel.entries
-        work = kernel.make_work(*sizes)
-        columns = self._m.nv if kernel.mass_matrix_of else 0
-        largest = LARGEST[np.dtype(np.float64)]
-        return module.bind(work, kernel.address_of_once(), *sizes, rows, columns, kernel.mass_matrix_of, largest)
+        if name == "advance":
+            return module.bind(*kernel.once(), nq, nv, nv, nq + nv, 0, 1, LARGEST[kernel.dtype])
+        inputs = len(PROGRAMS[name].inputs)
+        sizes = (*kernel.input_entries[:inputs], *[0] * (3 - inputs))
+        shape = (nv, nv) if kernel.mass_matrix_of else (kernel.entries, 0)
+        return module.bind(*kernel.once(*sizes), *sizes, *shape, kernel.mass_matrix_of, LARGEST[kernel.dtype])
 
 
-def call(handle: Any, *inputs: Any) -> Array | None:
-    """One state through a handle of `Fast.once`; None where the long way must be taken."""
-    return _single().call(handle, *inputs)
+def _together(*inputs: Array) -> list[Array]:
+    """Inputs with equal leading axes, of the types they have."""
+    if len({x.shape[:-1] for x in inputs}) == 1:
+        return list(inputs)
+    shape = together(*inputs)[0].shape[:-1]
+    return [np.broadcast_to(x, (*shape, x.shape[-1])) for x in inputs]
+
+
+def _rows(x: Array, dtype: np.dtype) -> Array:
+    """x as (states, entries) at any strides, copied only where it must be."""
+    return np.asarray(x, dtype).reshape(-1, x.shape[-1])
+
+
+@cache
+def _background() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="modurob-compiler")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_background.cache_clear)
 
 
 @cache

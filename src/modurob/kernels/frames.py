@@ -11,13 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.catalogue.joints import JointType
+from modurob.catalogue.joints import JointType, Reversed
 from modurob.mechanism import Tables
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
 # entries of placements this close to 0 or 1 are that
 SNAP = 1e-13
+# before the kind of a joint walked through from its successor
+REVERSED = "reversed "
 # joints whose frame may slide along the axis and turn about it
 SLIDES = ("revolute", "prismatic")
 Z = np.array([0.0, 0.0, 1.0])
@@ -73,7 +75,8 @@ def _placed(
     if joint.kind == "revolute" and towards is not None and towards[0].kind in SLIDES:
         offset = _direction(se3.inverse(T) @ matrix(towards[1]) @ se3.pose(_turn(towards[0])))
         T = T @ se3.pose(so3.about(Z, np.array(offset)))
-    return Placed(joint.kind, snapped(X).tobytes(), T.tobytes(), sign, offset)
+    kind = REVERSED + joint.kind if isinstance(joint, Reversed) else joint.kind
+    return Placed(kind, snapped(X).tobytes(), T.tobytes(), sign, offset)
 
 
 def _simplifying(X: Array, parent_kind: str) -> Array:
@@ -104,6 +107,8 @@ def _direction(X: Array) -> float:
 
 def _turn(kind: JointType) -> Array:
     """The rotation that takes the canonical axes (z; x and y of a universal joint) to the joint's."""
+    if isinstance(kind, Reversed):
+        return _turn(kind.original)
     if kind.kind == "universal":
         a, b = np.array(kind.axis), np.array(kind.axis2)  # type: ignore[attr-defined]
         return np.stack([a, b, np.cross(a, b)], axis=-1)

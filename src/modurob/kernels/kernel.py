@@ -1,7 +1,9 @@
 """A mechanism bound to compiled code: tables of types and constants, and the call."""
 
 import ctypes
-from collections.abc import Sequence
+import os
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from importlib import resources
@@ -9,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.errors import KernelError
 from modurob.kernels.compiler import find_compiler, library
 from modurob.kernels.dyad_type import DyadType, classified
 from modurob.kernels.emit import Code, emitted
@@ -21,7 +24,9 @@ from modurob.spatial.scalars import Array
 _long_p, _void_p = ctypes.POINTER(ctypes.c_long), ctypes.c_void_p
 
 
-class _Strided(ctypes.Structure):
+class Strided(ctypes.Structure):
+    """An array over states and entries."""
+
     _fields_ = [
         ("data", _void_p),
         ("state_stride", ctypes.c_ssize_t),
@@ -57,13 +62,38 @@ def _driver(lanes: int, single: bool) -> ctypes.CDLL:
     driver.make_work.argtypes = [ctypes.POINTER(_Robot), *[ctypes.c_long] * 4]
     driver.make_work.restype = _void_p
     driver.free_work.argtypes = [_void_p]
-    driver.run.argtypes = [_void_p, ctypes.c_long, ctypes.c_long, *[ctypes.POINTER(_Strided)] * 4, ctypes.c_long]
+    driver.run.argtypes = [_void_p, ctypes.c_long, ctypes.c_long, *[ctypes.POINTER(Strided)] * 4, ctypes.c_long]
     driver.run.restype = None
+    driver.make_stepper.argtypes = [_void_p, *[ctypes.POINTER(_Robot)] * 3]
+    driver.make_stepper.restype = _void_p
+    driver.free_stepper.argtypes = [_void_p]
+    driver.advance.argtypes = [
+        _void_p,
+        ctypes.c_long,
+        ctypes.c_long,
+        *[ctypes.POINTER(Strided)] * 5,
+        ctypes.c_long,
+        ctypes.c_ssize_t,
+    ]
+    driver.advance.restype = None
     return driver
 
 
-@cache
-def _loaded(kind: DyadType, program: Program, lanes: int, single: bool) -> Loaded:
+_LOADED: dict[tuple[DyadType, Program, int, bool], Loaded] = {}
+
+
+def _all_loaded(kinds: list[DyadType], program: Program, lanes: int, single: bool) -> list[Loaded]:
+    """The code of each type; what is missing is compiled side by side."""
+    keys = [(kind, program, lanes, single) for kind in kinds]
+    missing = [key for key in dict.fromkeys(keys) if key not in _LOADED]
+    if missing:
+        _driver(lanes, single)
+        _LOADED.update(zip(missing, _pool(os.cpu_count() or 1).map(_load, missing), strict=True))
+    return [_LOADED[key] for key in keys]
+
+
+def _load(key: tuple[DyadType, Program, int, bool]) -> Loaded:
+    kind, program, lanes, single = key
     code = _emitted(kind, program)
     text = f'#include "prelude.h"\n\n/* {program.name} of {kind.key} */\n{code.text}'
     handle = ctypes.CDLL(str(library(text, program.name, lanes, single)))
@@ -93,11 +123,12 @@ class Kernel:
             classified(b, i not in carries, slots.add[i - 1], bool(j.armature.any()), program.framed)
             for i, (b, j) in enumerate(zip(bodies, joints, strict=True), start=1)
         ]
-        loaded = [_loaded(kind, program, self.lanes, single) for kind, _ in typed]
-        self._driver = _driver(self.lanes, single)
+        loaded = _all_loaded([kind for kind, _ in typed], program, self.lanes, single)
+        self.driver = _driver(self.lanes, single)
         v = [j.v_slice.start for j in joints]
-        sizes = [program.per_joint(j.type.nv) for j in joints]
-        out = [0, *np.cumsum(sizes)] if program.per_joint(1) != 1 or program.per_joint(2) != 2 else v
+        sizes = [program.per_joint(j.type) for j in joints]
+        third = sum(program.third(j.type) for j in joints) or 3
+        self.input_entries = (m.nq, m.nv, third)
         self.entries = m.nv**2 if self.mass_matrix_of else int(sum(sizes))
         own = [0, *np.cumsum([sum(program.shared.values()), *(one.code.fields for one in loaded)])]
         world = self._world(m)
@@ -115,8 +146,8 @@ class Kernel:
             self._longs(slots.sent),
             self._longs([j.q_slice.start for j in joints]),
             self._longs(v),
-            self._longs([0] * len(bodies) if program.common else v),
-            self._longs(out[: len(bodies)]),
+            self._longs(_starts(program.third(j.type) for j in joints)),
+            self._longs(_starts(sizes)),
             self._longs([j.type.nv for j in joints]),
             self._longs(starts),
             self._array(table, self.dtype),
@@ -141,33 +172,59 @@ class Kernel:
     def _longs(self, values: Any) -> int:
         return self._array(values, np.int_)
 
-    def make_work(self, nq: int, nv: int, nu: int) -> int:
-        """Memory for one walker, to be kept as long as the kernel; the address."""
-        return self._driver.make_work(ctypes.byref(self._robot), nq, nv, nu, self.entries) or 0
+    @property
+    def robot(self) -> Any:
+        """The tables, for the driver."""
+        return ctypes.byref(self._robot)
 
-    def address_of_once(self) -> int:
-        """The function that takes one state."""
-        return ctypes.cast(self._driver.once, _void_p).value or 0
+    def once(self, nq: int, nv: int, nu: int) -> tuple[int, int]:
+        """Addresses of a walker for single states, which lives as long as the kernel, and of its function."""
+        work = self.driver.make_work(self.robot, nq, nv, nu, self.entries)
+        if not work:
+            raise MemoryError("no memory for the state of a kernel")
+        weakref.finalize(self, self.driver.free_work, work)
+        return work, ctypes.cast(self.driver.once, _void_p).value or 0
 
     def __call__(self, q: Array, v: Array, u: Array, out: Array, threads: int = 1) -> None:
         """Fill `out`, (states, entries); inputs may have any strides."""
-        views = [_Strided(x.ctypes.data, x.strides[0], x.strides[1], x.shape[1], x.shape[0]) for x in (q, v, u, out)]
-        states = out.shape[0]
-        if threads <= 1 or states < 2 * self.lanes:
-            self._share(0, states, views)
-            return
-        per = -(-states // (threads * self.lanes)) * self.lanes
-        ranges = [(a, min(a + per, states)) for a in range(0, states, per)]
-        list(_pool(threads).map(lambda r: self._share(r[0], r[1], views), ranges))
+        views = [strided(x, self.dtype) for x in (q, v, u, out)]
+        self._require(views)
 
-    def _share(self, first: int, last: int, views: list[_Strided]) -> None:
-        work = self._driver.make_work(ctypes.byref(self._robot), *(s.entries for s in views))
-        if not work:
-            raise MemoryError("no memory for the states of a kernel")
-        try:
-            self._driver.run(work, first, last, *(ctypes.byref(s) for s in views), self.mass_matrix_of)
-        finally:
-            self._driver.free_work(work)
+        def share(first: int, last: int) -> None:
+            work = self.driver.make_work(self.robot, *(s.entries for s in views))
+            if not work:
+                raise MemoryError("no memory for the states of a kernel")
+            try:
+                self.driver.run(work, first, last, *(ctypes.byref(s) for s in views), self.mass_matrix_of)
+            finally:
+                self.driver.free_work(work)
+
+        in_shares(share, out.shape[0], self.lanes, threads)
+
+    def _require(self, views: list["Strided"]) -> None:
+        """An error unless the arrays are what the code will read and write."""
+        inputs = len(self.program.inputs)
+        expected = [*self.input_entries[:inputs], *[0] * (3 - inputs), self.entries]
+        if [s.entries for s in views] != expected or len({s.states for s in views}) != 1:
+            found = ", ".join(f"({s.states}, {s.entries})" for s in views)
+            raise KernelError(f"{self.program.name}: arrays of shapes {found}: expected rows of {expected} entries")
+
+
+def strided(x: Array, dtype: np.dtype) -> "Strided":
+    """An array for the driver."""
+    if x.dtype != dtype:
+        raise KernelError(f"an array of {x.dtype}: expected {dtype}")
+    return Strided(x.ctypes.data, x.strides[0], x.strides[1], x.shape[1], x.shape[0])
+
+
+def in_shares(share: Callable[[int, int], None], states: int, lanes: int, threads: int) -> None:
+    """Call share(first, last) for pieces that cover all states, whole blocks of lanes each, side by side."""
+    if threads <= 1 or states < 2 * lanes:
+        share(0, states)
+        return
+    per = -(-states // (threads * lanes)) * lanes
+    starts = range(0, states, per)
+    list(_pool(threads).map(share, starts, [min(a + per, states) for a in starts]))
 
 
 def _table(m: Tables, bodies: list[Placed], typed: list, loaded: list[Loaded]) -> tuple[Array, list[int]]:
@@ -206,6 +263,16 @@ def _row(
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="modurob")
+
+
+# threads do not survive a fork
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def _starts(sizes: Iterable[int]) -> list[int]:
+    """Where each of some pieces begins, laid end to end."""
+    return np.cumsum([0, *sizes])[:-1].tolist()
 
 
 class _Slots(NamedTuple):

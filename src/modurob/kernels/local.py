@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.algorithms.steps import Dyad, dyad
+from modurob.catalogue.joints import JointType
 from modurob.kernels.dyad_type import Constants, DyadType
+from modurob.kernels.frames import REVERSED
+from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph, Traced
 
@@ -21,6 +24,14 @@ class Pass(NamedTuple):
     step: Step
 
 
+def _nv(joint: JointType) -> int:
+    return joint.nv
+
+
+def _none(joint: JointType) -> int:
+    return 0
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """An algorithm as passes.
@@ -30,19 +41,16 @@ class Program:
     """
 
     name: str
-    inputs: tuple[
-        str, ...
-    ]  # arrays over q and v, in the order of the call; the third is over v, or common to all joints
+    inputs: tuple[str, ...]  # arrays over q, over v, and another, in the order of the call
     output: str
-    per_joint: Callable[[int], int]  # entries of the output for a joint with so many rates
+    per_joint: Callable[[JointType], int]  # entries of the output for a joint
     shared: dict[str, int]
     sent: dict[str, int]
     passes: tuple[Pass, ...]
     framed: bool = False  # whether results are in the frames of the tables
-    common: bool = False  # whether the third input is common to all joints
-    reserved: Callable[[int], int] = lambda nv: (
-        0
-    )  # own vectors that stand before all fields, for a joint with so many rates
+    is_pushed: bool = False  # whether a wrench acts on each body
+    third: Callable[[JointType], int] = _nv  # entries of the third input for a joint; none: it is common to all
+    reserved: Callable[[JointType], int] = _none  # own vectors of a joint that stand before all fields
 
 
 class Angle:
@@ -79,7 +87,7 @@ class Local:
         self._shared = _offsets(program.shared)
         self._sent = _offsets(program.sent)
         # own fields follow the shared ones
-        self.size = program.reserved(self.nv) + sum(program.shared.values())
+        self.size = program.reserved(self.constants.joint) + sum(program.shared.values())
         self.passes: list[TracedPass] = []
         self._stores: list[tuple[str, Any]] = []
         # what this pass has kept is at hand; what earlier ones have is read again
@@ -95,9 +103,16 @@ class Local:
         """q, v, tau, ... of the joint, along its axis in the chosen frame."""
         return self.constants.sign * self.graph.inputs(name, (self.nq if name == "q" else self.nv,))
 
-    def common(self, name: str, n: int) -> Array:
-        """An input that all joints have in common."""
+    def plain(self, name: str, n: int) -> Array:
+        """An input as it stands in the call."""
         return self.graph.inputs(name, (n,))
+
+    def push(self) -> Array:
+        """The external wrench on the body, in the chosen frame."""
+        if not self.program.is_pushed:
+            return np.zeros(6)
+        wrench = self.plain(self.program.inputs[2], self.nv + 6)[self.nv :]
+        return se3.to_parent(self.constants.back, wrench)
 
     def given(self, n: int) -> Array:
         """What a climb carries here."""
@@ -134,7 +149,7 @@ class Local:
     def _turning(self) -> tuple[int, ...]:
         """Which coordinates are angles."""
         return {"revolute": (0,), "helical": (0,), "cylindrical": (1,), "universal": (0, 1), "planar": (2,)}.get(
-            self.kind.kind, ()
+            self.kind.kind.removeprefix(REVERSED), ()
         )
 
     def _keep_waves(self, q: Array) -> None:

@@ -1,5 +1,7 @@
 """The algorithms as passes over the tree, made of the local steps of `algorithms.steps`."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from modurob.algorithms.steps import Spin, absorb, apply, grasp, gyroscopic, moved_inertia, release, spin, transposed
@@ -23,6 +25,17 @@ def unpacked(numbers: Array) -> Array:
     return M
 
 
+def pushed(program: Program) -> Program:
+    """The program with external wrenches, in the frames of the tables, behind each joint's third input."""
+    return replace(
+        program,
+        name=f"{program.name}_pushed",
+        third=lambda joint: joint.nv + 6,
+        framed=True,
+        is_pushed=True,
+    )
+
+
 def _spin(local: Local) -> Spin:
     v = local.joint("v")
     bias = local.constants.joint.bias(local.coordinates(), v)
@@ -33,7 +46,7 @@ def _turn(local: Local) -> None:
     w, drift = _spin(local)
     local.keep("w", w)
     local.keep("drift", drift)
-    local.keep("p", gyroscopic(local.constants.inertia, w), place="A")
+    local.keep("p", gyroscopic(local.constants.inertia, w) - local.push(), place="A")
 
 
 def _hold(local: Local) -> None:
@@ -59,7 +72,7 @@ FORWARD_DYNAMICS = Program(
     "forward_dynamics",
     ("q", "v", "tau"),
     "vdot",
-    lambda nv: nv,
+    lambda joint: joint.nv,
     shared={"w": 3, "A": 6},
     sent={"I": 21, "p": 6},
     passes=(Pass("outward", _turn), Pass("inward", _hold), Pass("outward", _let_go)),
@@ -71,7 +84,7 @@ def _move(local: Local) -> None:
     A = se3.to_child(link.X, local.parent("A")) + apply(link.S, local.joint("vdot")) + drift
     local.keep("w", w)
     local.keep("A", A)
-    local.keep("F", apply(I, A) + gyroscopic(I, w))
+    local.keep("F", apply(I, A) + gyroscopic(I, w) - local.push())
 
 
 def _bear(local: Local) -> None:
@@ -86,7 +99,7 @@ INVERSE_DYNAMICS = Program(
     "inverse_dynamics",
     ("q", "v", "vdot"),
     "tau",
-    lambda nv: nv,
+    lambda joint: joint.nv,
     shared={"w": 3, "A": 6},
     sent={"F": 6},
     passes=(Pass("outward", _move), Pass("inward", _bear)),
@@ -116,11 +129,11 @@ MASS_MATRIX = Program(
     "mass_matrix",
     ("q",),
     "M",
-    lambda nv: 0,
+    lambda joint: 0,
     shared={},
     sent={"F": 6, "I": 21},
     passes=(Pass("outward", _stand), Pass("inward", _gather), Pass("climb", _lift), Pass("climb", _project)),
-    reserved=lambda nv: 6 * nv,
+    reserved=lambda joint: 6 * joint.nv,
 )
 
 
@@ -141,7 +154,7 @@ FORWARD_KINEMATICS = Program(
     "forward_kinematics",
     ("q",),
     "X",
-    lambda nv: 12,
+    lambda joint: 12,
     shared={"X": 12},
     sent={},
     passes=(Pass("outward", _show),),
@@ -151,7 +164,7 @@ FORWARD_KINEMATICS = Program(
 
 def _reach(local: Local) -> None:
     X, S = _place(local), local.link().S
-    R, arm = se3.rotation(X), local.common("point", 3) - se3.position(X)
+    R, arm = se3.rotation(X), local.plain("point", 3) - se3.position(X)
     turns = R @ S[3:]
     slides = R @ S[:3] + so3.skew(arm).T @ turns
     local.emit(local.constants.sign * np.concatenate([slides, turns]).T)
@@ -161,11 +174,11 @@ JACOBIAN = Program(
     "jacobian",
     ("q", "v", "point"),
     "J",
-    lambda nv: 6 * nv,
+    lambda joint: 6 * joint.nv,
     shared={"X": 12},
     sent={},
     passes=(Pass("outward", _reach),),
-    common=True,
+    third=lambda joint: 0,
 )
 
 
@@ -180,7 +193,7 @@ KINETIC_ENERGY = Program(
     "kinetic_energy",
     ("q", "v"),
     "K",
-    lambda nv: 1,
+    lambda joint: 1,
     shared={"V": 6},
     sent={},
     passes=(Pass("outward", _kinetic),),
@@ -197,11 +210,40 @@ POTENTIAL_ENERGY = Program(
     "potential_energy",
     ("q",),
     "P",
-    lambda nv: 1,
+    lambda joint: 1,
     shared={"X": 12},
     sent={},
     passes=(Pass("outward", _potential),),
 )
+
+# added to the angles that an exponential is taken of: nothing, and yet never zero
+_TINY = 1e-18
+
+
+def _advance(local: Local) -> None:
+    joint = local.constants.joint
+    q, dq = local.plain("q", joint.nq), local.plain("v", joint.nv)
+    local.emit(joint.integrate(q, dq if joint.nq == joint.nv else dq + _TINY))
+
+
+INTEGRATE = Program(
+    "integrate",
+    ("q", "v"),
+    "moved",
+    lambda joint: joint.nq,
+    shared={},
+    sent={},
+    passes=(Pass("outward", _advance),),
+)
+
+
+def _rate(local: Local) -> None:
+    joint = local.constants.joint
+    local.emit(joint.rate(local.plain("q", joint.nq), local.plain("v", joint.nv)))
+
+
+RATE = replace(INTEGRATE, name="rate", output="rate", passes=(Pass("outward", _rate),))
+
 
 PROGRAMS = {
     p.name: p
@@ -213,5 +255,8 @@ PROGRAMS = {
         JACOBIAN,
         KINETIC_ENERGY,
         POTENTIAL_ENERGY,
+        INTEGRATE,
+        RATE,
+        *(pushed(p) for p in (FORWARD_DYNAMICS, INVERSE_DYNAMICS)),
     )
 }

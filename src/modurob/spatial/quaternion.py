@@ -84,6 +84,12 @@ def _cos_of_root(t: Array) -> Array:
     return 1 - t * s * s / 2 if t.dtype != object else cos(sqrt(t))
 
 
+def rate(q: Array, w: Array) -> Array:
+    """dq/dt = q (0, w)/2 of a frame that turns with w in its own axes."""
+    w = as_array(w)
+    return multiply(q, np.concatenate([0 * w[..., :1], w / 2], axis=-1))
+
+
 def log(q: Array) -> Array:
     """Rotation vector of q, of length at most pi."""
     q = as_array(q)

@@ -185,7 +185,9 @@ class Graph:
         for i in self.needed(Traced(self, w) for w in wanted):
             op, args, value = self.nodes[i]
             operands = [values[a] for a in args]
-            values[i] = inputs[value] if op == "input" else value if op == "constant" else _EVALUATE[op](*operands)
+            # one over nothing is infinite, as in compiled code
+            with np.errstate(all="ignore"):
+                values[i] = inputs[value] if op == "input" else value if op == "constant" else _EVALUATE[op](*operands)
         return values
 
     def operations(self, outputs: Iterable[Any]) -> Counter[str]:

@@ -33,6 +33,10 @@ class Free(JointType):
     def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
         return np.concatenate([rng.uniform(-1, 1, size=3), quaternion.random(rng)])
 
+    def rate(self, q: Array, v: Array) -> Array:
+        moved = (quaternion.to_matrix(q[..., 3:]) @ v[..., :3, None])[..., 0]
+        return np.concatenate([moved, quaternion.rate(q[..., 3:], v[..., 3:])], axis=-1)
+
     def integrate(self, q: Array, dq: Array) -> Array:
         q = as_array(q)
         step = se3.exp(dq)

@@ -70,6 +70,10 @@ class JointType(ABC):
         reach = np.array(self.reach)
         return rng.uniform(np.where(np.isfinite(lower), lower, -reach), np.where(np.isfinite(upper), upper, reach))
 
+    def rate(self, q: Array, v: Array) -> Array:
+        """dq/dt, (..., nq)."""
+        return v
+
     def integrate(self, q: Array, dq: Array) -> Array:
         """q moved for one second with the constant velocity dq."""
         return as_array(q) + dq
@@ -124,6 +128,9 @@ class Reversed(JointType):
 
     def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
         return self.original.random(rng, lower, upper)
+
+    def rate(self, q: Array, v: Array) -> Array:
+        return self.original.rate(q, v)
 
     def integrate(self, q: Array, dq: Array) -> Array:
         return self.original.integrate(q, dq)

@@ -33,6 +33,9 @@ class Spherical(JointType):
     def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
         return quaternion.random(rng)
 
+    def rate(self, q: Array, v: Array) -> Array:
+        return quaternion.rate(q, v)
+
     def integrate(self, q: Array, dq: Array) -> Array:
         return quaternion.normalised(quaternion.multiply(q, quaternion.exp(dq)))
 

@@ -46,6 +46,21 @@ typedef struct {
 } work;
 
 #if LANES > 1
+/* Lane i of the result is lane pick[i] of a and b laid end to end. */
+static inline __attribute__((always_inline)) vec shuffle(vec a, vec b, ivec pick)
+{
+#ifdef __clang__
+    vec mixed;
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; ++i) {
+        mixed[i] = pick[i] < LANES ? a[pick[i]] : b[pick[i] - LANES];
+    }
+    return mixed;
+#else
+    return __builtin_shuffle(a, b, pick);
+#endif
+}
+
 /* Swaps the off-diagonal squares of edge `half` in every square of twice that edge. */
 static inline __attribute__((always_inline)) void swap_squares(vec *rows, const int half)
 {
@@ -59,8 +74,8 @@ static inline __attribute__((always_inline)) void swap_squares(vec *rows, const 
     for (int i = 0; i < LANES; ++i) {
         if (!(i & half)) {
             const vec a = rows[i], b = rows[i + half];
-            rows[i] = __builtin_shuffle(a, b, low);
-            rows[i + half] = __builtin_shuffle(a, b, high);
+            rows[i] = shuffle(a, b, low);
+            rows[i + half] = shuffle(a, b, high);
         }
     }
 }
@@ -320,5 +335,174 @@ void once(work *w, const real *q, const real *v, const real *u, real *out, long 
         climb(w, nv);
     }
     memcpy(out, w->out, (size_t)w->out_entries * sizeof(real));
+}
+#endif
+
+/* ---- steps through time ---- */
+
+/* The rule, and what the joints do by themselves. */
+typedef struct {
+    long nq, nv, runge_kutta;
+    real dt, stiffness, loss;
+    const real *damping, *lower, *upper; /* over rates */
+    const long *coordinate;              /* the coordinate of each rate that has limits */
+} motion;
+
+typedef struct {
+    const motion *m;
+    work *dynamics, *integrate, *rate;
+    vec *q, *v, *held, *q_slope, *v_slope; /* state, torques, and sums of slopes */
+} stepper;
+
+void free_stepper(stepper *s)
+{
+    if (s != NULL) {
+        free_work(s->dynamics);
+        free_work(s->integrate);
+        free_work(s->rate);
+        free(s);
+    }
+}
+
+stepper *make_stepper(const motion *m, const robot *dynamics, const robot *integrate, const robot *rate)
+{
+    const size_t head = rounded(sizeof(stepper)), vectors = (size_t)(2 * m->nq + 3 * m->nv + 1);
+    char *memory = NULL;
+    if (posix_memalign((void **)&memory, 64, head + vectors * sizeof(vec)) != 0) {
+        return NULL;
+    }
+    memset(memory, 0, head + vectors * sizeof(vec));
+    stepper *s = (stepper *)memory;
+    s->m = m;
+    s->dynamics = make_work(dynamics, m->nq, m->nv, m->nv, m->nv);
+    s->integrate = make_work(integrate, m->nq, m->nv, 0, m->nq);
+    s->rate = make_work(rate, m->nq, m->nv, 0, m->nq);
+    s->q = (vec *)(memory + head);
+    s->v = s->q + m->nq;
+    s->held = s->v + m->nv;
+    s->q_slope = s->held + m->nv;
+    s->v_slope = s->q_slope + m->nq;
+    if (s->dynamics == NULL || s->integrate == NULL || s->rate == NULL) {
+        free_stepper(s);
+        return NULL;
+    }
+    return s;
+}
+
+/* vdot at the state in `dynamics`, from the torques held, damping, and the springs of limits. */
+static void accelerate(const stepper *s)
+{
+    const motion *m = s->m;
+    const work *d = s->dynamics;
+    const vec zero = {0};
+    for (long i = 0; i < m->nv; ++i) {
+        vec force = s->held[i] - m->damping[i] * d->v[i];
+        if (m->lower[i] > -__builtin_inf() || m->upper[i] < __builtin_inf()) {
+            const vec x = d->q[m->coordinate[i]];
+            const vec above = choose((ivec)(x > m->upper[i]), x - m->upper[i], zero);
+            const vec below = choose((ivec)(x < m->lower[i]), x - m->lower[i], zero);
+            const vec depth = above + below;
+            force -= m->stiffness * depth + choose((ivec)(depth != 0), m->loss * d->v[i], zero);
+        }
+        d->u[i] = force;
+    }
+    walk(d);
+}
+
+/* q moved for one second with the rates given to `integrate`. */
+static void turn(const stepper *s)
+{
+    memcpy(s->integrate->q, s->q, (size_t)s->m->nq * sizeof(vec));
+    walk(s->integrate);
+    memcpy(s->q, s->integrate->out, (size_t)s->m->nq * sizeof(vec));
+}
+
+static void semi_implicit_euler(const stepper *s)
+{
+    const motion *m = s->m;
+    memcpy(s->dynamics->q, s->q, (size_t)m->nq * sizeof(vec));
+    memcpy(s->dynamics->v, s->v, (size_t)m->nv * sizeof(vec));
+    accelerate(s);
+    for (long i = 0; i < m->nv; ++i) {
+        s->v[i] += m->dt * s->dynamics->out[i];
+        s->integrate->v[i] = m->dt * s->v[i];
+    }
+    turn(s);
+}
+
+static void runge_kutta_4(const stepper *s)
+{
+    const motion *m = s->m;
+    const real ahead[4] = {0, m->dt / 2, m->dt / 2, m->dt}, weight[4] = {m->dt / 6, m->dt / 3, m->dt / 3, m->dt / 6};
+    work *d = s->dynamics, *r = s->rate;
+    const vec zero = {0};
+    for (int stage = 0; stage < 4; ++stage) {
+        for (long i = 0; i < m->nq; ++i) {
+            d->q[i] = r->q[i] = stage ? s->q[i] + ahead[stage] * r->out[i] : s->q[i];
+        }
+        for (long i = 0; i < m->nv; ++i) {
+            d->v[i] = r->v[i] = stage ? s->v[i] + ahead[stage] * d->out[i] : s->v[i];
+        }
+        accelerate(s);
+        walk(r);
+        for (long i = 0; i < m->nq; ++i) {
+            s->q_slope[i] = (stage ? s->q_slope[i] : zero) + weight[stage] * r->out[i];
+        }
+        for (long i = 0; i < m->nv; ++i) {
+            s->v_slope[i] = (stage ? s->v_slope[i] : zero) + weight[stage] * d->out[i];
+        }
+    }
+    for (long i = 0; i < m->nq; ++i) {
+        s->q[i] += s->q_slope[i];
+    }
+    for (long i = 0; i < m->nv; ++i) {
+        s->v[i] += s->v_slope[i];
+        s->integrate->v[i] = zero;
+    }
+    turn(s); /* by nothing: back to length one */
+}
+
+static void step_once(const stepper *s)
+{
+    if (s->m->runge_kutta) {
+        runge_kutta_4(s);
+    } else {
+        semi_implicit_euler(s);
+    }
+}
+
+/* States first to last - 1, so many steps each; the torques of a step lie `stride` bytes behind those of the step before. */
+void advance(stepper *s, long first, long last, const strided *q, const strided *v, const strided *u, const strided *q_out,
+             const strided *v_out, long steps, ptrdiff_t stride)
+{
+    for (long state = first; state < last; state += LANES) {
+        const long valid = last - state < LANES ? last - state : LANES;
+        load(s->q, q, state, valid);
+        load(s->v, v, state, valid);
+        strided torques = *u;
+        for (long k = 0; k < steps; ++k) {
+            if (k == 0 || stride) {
+                load(s->held, &torques, state, valid);
+                torques.data += stride;
+            }
+            step_once(s);
+        }
+        store(q_out, s->q, state, valid, last);
+        store(v_out, s->v, state, valid, last);
+    }
+}
+
+#if LANES == 1
+/* One state under one torque; the result is q, then v. */
+void advance_once(stepper *s, const real *q, const real *v, const real *u, real *out, long steps)
+{
+    memcpy(s->q, q, (size_t)s->m->nq * sizeof(real));
+    memcpy(s->v, v, (size_t)s->m->nv * sizeof(real));
+    memcpy(s->held, u, (size_t)s->m->nv * sizeof(real));
+    for (long k = 0; k < steps; ++k) {
+        step_once(s);
+    }
+    memcpy(out, s->q, (size_t)s->m->nq * sizeof(real));
+    memcpy(out + s->m->nq, s->v, (size_t)s->m->nv * sizeof(real));
 }
 #endif

@@ -7,14 +7,14 @@
 
 #include <math.h>
 
-typedef void once(void *work, const double *q, const double *v, const double *u, double *out, long matrix);
+typedef void once(void *work, const double *q, const double *v, const double *u, double *out, long extra);
 
 typedef struct {
     void *work;
     once *run;
     long entries[3];    /* of q, v and the third input */
     long rows, columns; /* of the result; no columns for a vector */
-    long matrix;
+    long extra;         /* freedoms for the mass matrix, steps for a stepper */
     double largest;     /* results beyond this are looked at again */
 } bound;
 
@@ -37,7 +37,7 @@ static const double *numbers(PyObject *object, long n)
     return x;
 }
 
-/* call(robot, q[, v[, u]]) */
+/* call(robot, q[, v[, u[, how often]]]) */
 static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     (void)self;
@@ -46,6 +46,10 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
         return NULL;
     }
     const double *inputs[3] = {NULL, NULL, NULL};
+    const long extra = count > 4 ? PyLong_AsLong(arguments[4]) : b->extra;
+    if (extra == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
     for (Py_ssize_t i = 1; i < count && i < 4; ++i) {
         inputs[i - 1] = numbers(arguments[i], b->entries[i - 1]);
         if (inputs[i - 1] == NULL) {
@@ -58,7 +62,7 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
         return NULL;
     }
     double *out = (double *)PyArray_DATA((PyArrayObject *)result);
-    b->run(b->work, inputs[0], inputs[1], inputs[2], out, b->matrix);
+    b->run(b->work, inputs[0], inputs[1], inputs[2], out, extra);
     const long n = b->columns ? b->rows * b->columns : b->rows;
     for (long i = 0; i < n; ++i) {
         if (!(fabs(out[i]) < b->largest)) {
@@ -74,7 +78,7 @@ static void forget(PyObject *capsule)
     PyMem_Free(PyCapsule_GetPointer(capsule, NULL));
 }
 
-/* bind(work, run, nq, nv, nu, rows, columns, matrix, largest) */
+/* bind(work, run, nq, nv, nu, rows, columns, extra, largest) */
 static PyObject *bind(PyObject *self, PyObject *arguments)
 {
     (void)self;
@@ -84,7 +88,7 @@ static PyObject *bind(PyObject *self, PyObject *arguments)
         return PyErr_NoMemory();
     }
     if (!PyArg_ParseTuple(arguments, "KKllllll" "d", &work, &run, &b->entries[0], &b->entries[1], &b->entries[2], &b->rows,
-                          &b->columns, &b->matrix, &b->largest)) {
+                          &b->columns, &b->extra, &b->largest)) {
         PyMem_Free(b);
         return NULL;
     }

@@ -1,0 +1,163 @@
+"""What the compiler made is kept, whole, under any number of processes; and nothing is lost without it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import modurob as mr
+from modurob.kernels import compiler
+
+# a batch on the crab, whose result is printed to the last bit
+SCRIPT = """
+import numpy as np, modurob as mr
+robot = mr.load("crab").mechanism(base="m0")
+q, v, u = np.random.default_rng(0).normal(size=(3, 600, robot.nv))
+print(robot.forward_dynamics(q, v, u).tobytes().hex())
+"""
+
+
+def python(script: str, **environment: str) -> subprocess.Popen[str]:
+    """A Python of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-W", "always", "-c", script],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def answer(process: subprocess.Popen[str]) -> tuple[str, str]:
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return out.strip(), err
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory) -> tuple[Path, str]:
+    """A cache that four processes filled at once, and what they all said."""
+    folder = tmp_path_factory.mktemp("cache")
+    answers = [answer(p) for p in [python(SCRIPT, MODUROB_CACHE=str(folder)) for _ in range(4)]]
+    assert len({out for out, _ in answers}) == 1
+    assert all(err == "" for _, err in answers)
+    return folder, answers[0][0]
+
+
+def libraries(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.so"))
+
+
+def test_four_processes_at_once_leave_whole_files_and_nothing_else(filled):
+    folder, _ = filled
+    assert len(libraries(folder)) >= 2
+    assert all(compiler._is_whole(path) for path in libraries(folder))
+    assert {p.suffix for p in folder.iterdir()} == {".so", ".sha256"}
+
+
+def test_a_second_process_compiles_nothing(filled):
+    folder, expected = filled
+    before = {p: p.stat().st_mtime_ns for p in libraries(folder)}
+    assert answer(python(SCRIPT, MODUROB_CACHE=str(folder))) == (expected, "")
+    assert {p: p.stat().st_mtime_ns for p in libraries(folder)} == before
+
+
+@pytest.mark.parametrize("damage", ["cut short", "changed", "no digest", "empty"])
+def test_a_damaged_cache_is_built_again(filled, tmp_path, damage):
+    folder, expected = filled
+    for path in folder.iterdir():
+        shutil.copy(path, tmp_path)
+    for path in libraries(tmp_path):
+        content = path.read_bytes()
+        match damage:
+            case "cut short":
+                path.write_bytes(content[: len(content) // 2])
+            case "changed":
+                path.write_bytes(content[:-8] + b"tampered")
+            case "no digest":
+                path.with_suffix(".sha256").unlink()
+            case "empty":
+                path.write_bytes(b"")
+    assert answer(python(SCRIPT, MODUROB_CACHE=str(tmp_path))) == (expected, "")
+    assert all(compiler._is_whole(path) for path in libraries(tmp_path))
+
+
+def test_a_cache_that_cannot_be_written_is_no_obstacle(filled, tmp_path):
+    """A file stands where the folder should be: not even root can write there."""
+    (tmp_path / "taken").write_text("")
+    assert answer(python(SCRIPT, MODUROB_CACHE=str(tmp_path / "taken" / "kernels"))) == (filled[1], "")
+
+
+def test_without_a_compiler_numpy_serves_and_says_so_once(filled, tmp_path):
+    script = SCRIPT + "robot.forward_dynamics(q, v, u); robot.mass_matrix(q)\n"
+    out, err = answer(python(script, MODUROB_CACHE=str(tmp_path), MODUROB_CC="no-such-compiler"))
+    found, expected = (np.frombuffer(bytes.fromhex(x)) for x in (out, filled[1]))
+    assert np.abs(found - expected).max() < 1e-12 * np.abs(expected).max()
+    assert err.count("ModurobWarning") == 1
+    assert "no C compiler found: install gcc or clang, or pip install modurob[cc]" in err
+
+
+def test_a_compiler_that_fails_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("MODUROB_CACHE", str(tmp_path))
+    with pytest.raises(mr.ModurobError, match="could not compile a kernel"):
+        compiler.library("this is not C", "bad", 1, False)
+    assert not libraries(tmp_path)
+
+
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("MODUROB_CACHE", str(tmp_path))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(compiler.os, "replace", full)
+    with pytest.raises(mr.ModurobError, match=r"cannot be written to .*No space left on device"):
+        compiler.library("int nothing(void) { return 0; }", "full", 1, False)
+    assert not libraries(tmp_path)
+
+
+SANITIZED = """
+import numpy as np
+import modurob as mr
+from modurob.kernels import Fast
+from tests.robots import random_mechanism, random_state
+rng = np.random.default_rng(0)
+robot = random_mechanism(rng, 3, kinds=("revolute",), floating=True)
+fast = Fast(robot, patient=False)
+q, v, u = (np.stack(x) for x in zip(*(random_state(rng, robot) for _ in range(33))))
+wrenches = rng.normal(size=(len(robot.bodies), 6))
+for states, dtype in ((1, np.float64), (9, np.float64), (33, np.float64), (33, np.float32)):
+    a, b, c = (x[:states].astype(dtype) for x in (q, v, u))
+    fast.forward_dynamics(a, b, c), fast.inverse_dynamics(a, b, c, wrenches), fast.mass_matrix(a)
+    fast.jacobian(a, robot.bodies[-1]), fast.advance(a, b, c, 1e-3, 3), fast.advance(a, b, c, 1e-3, 3, "semi_implicit_euler")
+for k in range(140):
+    robot.forward_dynamics(q[0], v[0], u[0]), robot.mass_matrix(q[0]), robot.advance(q[0], v[0], u[0], 1e-3, 2)
+    if k == 70:
+        robot._fast.wait()
+assert len(robot._fast._handles) == 3
+print("clean")
+"""
+
+
+def test_sanitizers_find_nothing(tmp_path):
+    found = compiler.find_compiler()
+    assert found is not None
+    runtime = [
+        subprocess.run(
+            [*found.command, f"-print-file-name={x}.so"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for x in ("libasan", "libubsan")
+    ]
+    process = python(
+        SANITIZED,
+        MODUROB_CACHE=str(tmp_path),
+        MODUROB_CC=f"env -u LD_PRELOAD {found.command[-1]}",
+        MODUROB_CFLAGS="-O1 -fsanitize=address,undefined -fno-sanitize-recover=all",
+        LD_PRELOAD=" ".join(runtime),
+        ASAN_OPTIONS="detect_leaks=0",
+    )
+    assert answer(process)[0] == "clean"
