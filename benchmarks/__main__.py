@@ -1,6 +1,6 @@
 """Run every benchmark: python -m benchmarks."""
 
-from benchmarks import core, symbolic
+from benchmarks import kernels, symbolic
 
-for benchmark in (core, symbolic):
+for benchmark in (kernels, symbolic):
     benchmark.main()

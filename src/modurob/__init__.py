@@ -19,6 +19,7 @@ from modurob.catalogue.joints import (
     Universal,
 )
 from modurob.errors import ModurobError, ModurobWarning
+from modurob.kernels import set_threads
 from modurob.mechanism import JointProperties, Source
 from modurob.robot import Builder, Mechanism
 
@@ -47,5 +48,6 @@ __all__ = [
     "load",
     "module_type",
     "save",
+    "set_threads",
     "shipped_robots",
 ]

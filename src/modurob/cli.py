@@ -296,6 +296,22 @@ def _plot_gait(robot: Mechanism, path: Path) -> None:
 
 
 @app.command()
+def doctor(
+    warm_up: Annotated[bool, typer.Option(help="compile now for every way the shipped modules dock")] = False,
+) -> None:
+    """What compiles the kernels here, where they are kept, and how fast one is."""
+    from modurob.kernels import diagnosis, warmed_up
+
+    for what, found in diagnosis().items():
+        console.print(f"{what:>16}: {found}", highlight=False)
+    if warm_up:
+        with Bar(console=console) as progress:
+            task = progress.add_task("compiling", total=None)
+            for done, total in warmed_up():
+                progress.update(task, completed=done, total=total)
+
+
+@app.command()
 def robots() -> None:
     """The robots that come with modurob."""
     for name in shipped_robots():

@@ -13,6 +13,12 @@ ModurobError
 │   ├── DisconnectedError   a module that hangs on nothing
 │   └── AimError            not an assembly incidence matrix
 ├── KernelError             compiled code cannot be had
+├── SimulationError         a run that cannot be made as asked
+│   ├── RecordingError      a file that holds no recording
+│   └── GaitError           a gait that does not fit the robot
+├── ControlError            a controller or trajectory that cannot be
+├── EstimateError           a filter or sensor that cannot be
+├── StudioError             what the studio does not do
 └── MechanismError          bodies and joints that make no mechanism
     ├── InertiaError        no rigid body has this inertia
     ├── SingularError       a freedom without inertia

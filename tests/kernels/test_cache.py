@@ -55,8 +55,8 @@ def libraries(folder: Path) -> list[Path]:
 def test_four_processes_at_once_leave_whole_files_and_nothing_else(filled):
     folder, _ = filled
     assert len(libraries(folder)) >= 2
-    assert all(compiler._is_whole(path) for path in libraries(folder))
-    assert {p.suffix for p in folder.iterdir()} == {".so", ".sha256"}
+    assert all(compiler._read_notes(path) for path in libraries(folder))
+    assert {p.suffix for p in folder.iterdir()} == {".so", ".json"}
 
 
 def test_a_second_process_compiles_nothing(filled):
@@ -79,11 +79,11 @@ def test_a_damaged_cache_is_built_again(filled, tmp_path, damage):
             case "changed":
                 path.write_bytes(content[:-8] + b"tampered")
             case "no digest":
-                path.with_suffix(".sha256").unlink()
+                path.with_suffix(".json").unlink()
             case "empty":
                 path.write_bytes(b"")
     assert answer(python(SCRIPT, MODUROB_CACHE=str(tmp_path))) == (expected, "")
-    assert all(compiler._is_whole(path) for path in libraries(tmp_path))
+    assert all(compiler._read_notes(path) for path in libraries(tmp_path))
 
 
 def test_a_cache_that_cannot_be_written_is_no_obstacle(filled, tmp_path):
@@ -104,7 +104,7 @@ def test_without_a_compiler_numpy_serves_and_says_so_once(filled, tmp_path):
 def test_a_compiler_that_fails_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("MODUROB_CACHE", str(tmp_path))
     with pytest.raises(mr.ModurobError, match="could not compile a kernel"):
-        compiler.library("this is not C", "bad", 1, False)
+        compiler.notes_of(compiler.library("bad", "", 1, False), lambda: ("this is not C", None))
     assert not libraries(tmp_path)
 
 
@@ -116,7 +116,7 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr(compiler.os, "replace", full)
     with pytest.raises(mr.ModurobError, match=r"cannot be written to .*No space left on device"):
-        compiler.library("int nothing(void) { return 0; }", "full", 1, False)
+        compiler.notes_of(compiler.library("full", "", 1, False), lambda: ("int nothing(void) { return 0; }", None))
     assert not libraries(tmp_path)
 
 

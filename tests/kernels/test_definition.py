@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import modurob as mr
 from modurob import algorithms
 from modurob.algorithms import LimitSprings
-from modurob.kernels import Fast
+from modurob.kernels import Fast, kernel
 from modurob.kernels.kernel import Kernel
 from modurob.kernels.programs import FORWARD_DYNAMICS, PROGRAMS
 from modurob.spatial import inertia, se3
@@ -159,15 +159,15 @@ def test_inputs_of_any_layout():
 
 def test_wrong_types_are_refused():
     robot = mr.load("crab").mechanism(base="m0")
-    kernel = Kernel(robot, FORWARD_DYNAMICS)
+    compiled = Kernel(robot, FORWARD_DYNAMICS)
     x = np.zeros((4, 3))
     for bad in (x.astype(np.float32), x.astype(int), x.astype(complex)):
         with pytest.raises(mr.ModurobError, match=f"an array of {bad.dtype}: expected float64"):
-            kernel(x, x, bad, np.empty((4, 3)))
+            compiled(x, x, bad, np.empty((4, 3)))
     with pytest.raises(mr.ModurobError, match="expected rows of"):
-        kernel(x, x[:, :2], x, np.empty((4, 3)))
+        compiled(x, x[:, :2], x, np.empty((4, 3)))
     with pytest.raises(mr.ModurobError, match="expected rows of"):
-        kernel(x, x[:2], x, np.empty((4, 3)))
+        compiled(x, x[:2], x, np.empty((4, 3)))
     with pytest.raises(mr.ModurobError, match="expected numbers"):
         robot.forward_dynamics([["a", "b", "c"]], x, x)
     assert robot.forward_dynamics(x.astype(int), x, x).dtype == np.float64
@@ -179,14 +179,14 @@ def test_wrong_types_are_refused():
 def test_nan_in_one_lane_touches_no_other(name):
     rng = np.random.default_rng(2)
     robot = random_mechanism(rng, 6, floating=True)
-    kernel = Kernel(robot, PROGRAMS[name])
+    compiled = Kernel(robot, PROGRAMS[name])
     inputs = states(rng, robot, 19)
-    arrays = [x if k < len(kernel.program.inputs) else np.zeros((19, 0)) for k, x in enumerate(inputs)]
-    clean, spoiled = np.empty((2, 19, kernel.entries))
-    kernel(*arrays, clean)
+    arrays = [x if k < len(compiled.program.inputs) else np.zeros((19, 0)) for k, x in enumerate(inputs)]
+    clean, spoiled = np.empty((2, 19, compiled.entries))
+    compiled(*arrays, clean)
     arrays[0] = arrays[0].copy()
     arrays[0][5] = np.nan
-    kernel(*arrays, spoiled)
+    compiled(*arrays, spoiled)
     others = np.arange(19) != 5
     assert np.array_equal(clean[others], spoiled[others])
     assert np.isnan(spoiled[5]).any()
@@ -197,24 +197,34 @@ def test_results_do_not_depend_on_the_number_of_threads():
     robot = random_mechanism(rng, 6)
     q, v, u = states(rng, robot, 1003)
     for name in ("forward_dynamics", "inverse_dynamics"):
-        kernel = Kernel(robot, PROGRAMS[name])
-        results = np.empty((4, 1003, kernel.entries))
+        compiled = Kernel(robot, PROGRAMS[name])
+        results = np.empty((4, 1003, compiled.entries))
         for out, threads in zip(results, (1, 2, 3, 16), strict=True):
-            kernel(q, v, u, out, threads)
+            compiled(q, v, u, out, threads)
         assert all(np.array_equal(results[0], other) for other in results[1:])
 
 
-def test_small_batches_are_compiled_after_a_while():
+def test_small_batches_are_compiled_after_a_while(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel, "_LOADED", {})
+    monkeypatch.setenv("MODUROB_CACHE", str(tmp_path))
     robot = mr.load("crab").mechanism(base="m0")
     q, v, u = np.random.default_rng(0).normal(size=(3, 200, robot.nv))
     answers = [robot._fast.inverse_dynamics(q, v, u) for _ in range(4)]
     assert [x is None for x in answers] == [True, True, False, False]
     close(answers[-1], robot.inverse_dynamics(q, v, u))
+    # what was compiled for one robot is there for the next at once
+    again = mr.load("crab").mechanism(base="m0")
+    assert again._fast.inverse_dynamics(q[:1], v[:1], u[:1]) is not None
+    monkeypatch.setattr(kernel, "_LOADED", {})
+    again = mr.load("crab").mechanism(base="m0")
+    assert again._fast.inverse_dynamics(q[:1], v[:1], u[:1]) is not None
 
 
-def test_single_states_are_compiled_after_a_while_and_say_the_same():
+def test_single_states_are_compiled_after_a_while_and_say_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel, "_LOADED", {})
+    monkeypatch.setenv("MODUROB_CACHE", str(tmp_path))
     rng = np.random.default_rng(6)
-    robot = random_mechanism(rng, 5, floating=True)
+    robot = random_mechanism(rng, 3, kinds=("revolute", "prismatic"), floating=True)
     q, v, u = random_state(rng, robot)
     wrenches = rng.normal(size=(len(robot.bodies), 6))
     frame = robot.bodies[-1]

@@ -69,9 +69,23 @@ class PinocchioTwin(Twin):
         return self.ours(np.array(self._pin.aba(self.model, self.data, self._q(q), v, tau)))
 
 
+def _aligned(axis: Array, *models: Any) -> Any:
+    """The model for the axis x, y or z, as Pinocchio's own readers choose it, or that for any axis."""
+    for k in range(3):
+        if np.array_equal(axis, np.eye(3)[k]):
+            return models[k]()
+    return models[3](axis)
+
+
 def _joint_model(pin: Any, kind: JointType) -> Any:
     axes = {name: np.array(getattr(kind, name)) for name in ("axis", "axis2") if hasattr(kind, name)}
-    turn, slide = pin.JointModelRevoluteUnaligned, pin.JointModelPrismaticUnaligned
+
+    def turn(axis: Array) -> Any:
+        return _aligned(axis, pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ, pin.JointModelRevoluteUnaligned)
+
+    def slide(axis: Array) -> Any:
+        return _aligned(axis, pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ, pin.JointModelPrismaticUnaligned)
+
     match kind.kind:
         case "revolute":
             return turn(axes["axis"])

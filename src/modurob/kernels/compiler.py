@@ -2,15 +2,18 @@
 
 import hashlib
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from platformdirs import user_cache_path
 
@@ -45,7 +48,7 @@ class Compiler:
 
 @cache
 def find_compiler() -> Compiler | None:
-    """The compiler named by MODUROB_CC, and no other; else that of CC, cc, gcc, clang, or that of `modurob[cc]`; None if none works."""
+    """The compiler that MODUROB_CC names; without it that of CC, cc, gcc, clang, or `modurob[cc]`; None if none works."""
     given = os.environ.get("MODUROB_CC")
     names = [given] if given else [os.environ.get("CC"), "cc", "gcc", "clang"]
     commands = [(*name.split()[:-1], path) for name in names if name and (path := shutil.which(name.split()[-1]))]
@@ -72,36 +75,55 @@ def cache_folder() -> Path:
     return Path(given) if given else user_cache_path("modurob") / "kernels"
 
 
-def library(text: str, name: str, lanes: int, single: bool, extra: tuple[str, ...] = ()) -> Path:
-    """The shared library of a C text, from the cache or made now.
+class Library(NamedTuple):
+    """A shared library in the cache, whether it is there or not."""
 
-    The file name is the hash of all that makes it; beside it stands the hash of its content, so that a file that was cut short or
-    changed is made again. Files appear whole, under any number of processes.
+    path: Path
+    flags: tuple[str, ...]
+    compiler: Compiler
+
+
+def library(name: str, identity: str, lanes: int, single: bool, extra: tuple[str, ...] = ()) -> Library:
+    """Where the library of that name and identity stands, for this compiler, machine and width.
+
+    `identity` says all that its C text depends on. The file name is a hash of everything that makes the file.
     """
     compiler = find_compiler()
     if compiler is None:
         raise KernelError("no C compiler found: install gcc or clang, or pip install modurob[cc]")
     own = os.environ.get("MODUROB_CFLAGS", "").split()
     flags = (*FLAGS, "-march=native", f"-DLANES={lanes}", *(("-DSINGLE",) if single else ()), *extra, *own)
-    prelude = (resources.files("modurob.kernels") / "c" / "prelude.h").read_text(encoding="utf-8")
-    content = "\0".join((text, prelude, compiler.version, str(compiler.vector_bytes), *flags))
+    content = "\0".join((identity, prelude(), compiler.version, str(compiler.vector_bytes), *flags))
     key = f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:32]}"
-    folder = _usable_folder()
-    target = folder / f"{key}.so"
-    if not _is_whole(target):
-        _build(compiler, text, prelude, flags, target)
-    return target
+    return Library(_usable_folder(cache_folder()) / f"{key}.so", flags, compiler)
 
 
-def _is_whole(path: Path) -> bool:
+def notes_of(library: Library, write: Callable[[], tuple[str, Any]]) -> Any:
+    """What was noted with the library, which is there and whole afterwards.
+
+    If it is not, `write` gives its C text and the notes, and it is compiled. Beside it stands the hash of its content, so that
+    a file that was cut short or changed is made again. Files appear whole, under any number of processes.
+    """
+    known = _read_notes(library.path)
+    return _build(library, *write()) if known is None else known["notes"]
+
+
+def _read_notes(path: Path) -> Any:
     try:
-        return path.with_suffix(".sha256").read_text() == hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return False
+        notes = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        return notes if notes["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest() else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 @cache
-def _usable_folder_of(folder: Path) -> Path:
+def prelude() -> str:
+    """prelude.h."""
+    return (resources.files("modurob.kernels") / "c" / "prelude.h").read_text(encoding="utf-8")
+
+
+@cache
+def _usable_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.NamedTemporaryFile(dir=folder):
@@ -111,24 +133,22 @@ def _usable_folder_of(folder: Path) -> Path:
         return Path(tempfile.mkdtemp(prefix="modurob-kernels-"))
 
 
-def _usable_folder() -> Path:
-    return _usable_folder_of(cache_folder())
-
-
-def _build(compiler: Compiler, text: str, prelude: str, flags: tuple[str, ...], target: Path) -> None:
+def _build(library: Library, text: str, notes: Any) -> Any:
     """Compile beside the target and move it there when it is whole."""
+    target = library.path
     try:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix="building-") as work:
-            source, made = Path(work, "kernel.c"), Path(work, "kernel.so")
+            source, made, beside = Path(work, "kernel.c"), Path(work, "kernel.so"), Path(work, "kernel.json")
             source.write_text(text, encoding="utf-8")
-            Path(work, "prelude.h").write_text(prelude, encoding="utf-8")
-            command = [*compiler.command, *flags, str(source), "-o", str(made), "-lm"]
+            Path(work, "prelude.h").write_text(prelude(), encoding="utf-8")
+            command = [*library.compiler.command, *library.flags, str(source), "-o", str(made), "-lm"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                raise KernelError(f"{compiler.command[0]} could not compile a kernel: {done.stderr.strip()[:2000]}")
-            digest = Path(work, "kernel.sha256")
-            digest.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
+                raise KernelError(f"{command[0]} could not compile a kernel: {done.stderr.strip()[:2000]}")
+            digest = hashlib.sha256(made.read_bytes()).hexdigest()
+            beside.write_text(json.dumps({"sha256": digest, "notes": notes}), encoding="utf-8")
             os.replace(made, target)
-            os.replace(digest, target.with_suffix(".sha256"))
+            os.replace(beside, target.with_suffix(".json"))
     except OSError as error:
         raise KernelError(f"kernels cannot be written to {target.parent}: {error.strerror or error}") from None
+    return notes

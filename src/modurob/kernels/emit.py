@@ -5,7 +5,7 @@ from typing import Any
 
 from modurob.kernels.dyad_type import DyadType
 from modurob.kernels.local import TABLE, Local, Program, TracedPass
-from modurob.trace import Graph, Traced, number
+from modurob.trace import Graph, Node, Traced, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -13,19 +13,32 @@ class Code:
     """The functions of a type, the nodes its table holds, and the vectors it keeps."""
 
     functions: list[str]  # names, one a pass
-    text: str
     graph: Graph
     table: list[int]
     fields: int
 
+    def notes(self) -> dict[str, Any]:
+        """Itself as JSON has it, with those nodes alone that the table is made of."""
+        needed = self.graph.needed(Traced(self.graph, i) for i in self.table)
+        place = {i: k for k, i in enumerate(needed)}
+        nodes = [(op, [place[a] for a in args], value) for op, args, value in (self.graph.nodes[i] for i in needed)]
+        table = [place[i] for i in self.table]
+        return {"functions": self.functions, "nodes": nodes, "table": table, "fields": self.fields}
 
-def emitted(kind: DyadType, program: Program, name: str) -> Code:
-    """Trace the program at this type and write it down."""
+    @classmethod
+    def from_notes(cls, notes: dict[str, Any]) -> "Code":
+        """The other way."""
+        nodes = [Node(op, tuple(args), value) for op, args, value in notes["nodes"]]
+        return cls(notes["functions"], Graph(nodes), notes["table"], notes["fields"])
+
+
+def emitted(kind: DyadType, program: Program, name: str) -> tuple[str, Code]:
+    """Trace the program at this type and write it down: C text, and what must be known of it."""
     local = Local(kind, program)
     writer = _Writer(local, program)
     functions = [f"{name}_{i}" for i in range(len(local.passes))]
     bodies = [writer.function(f, traced) for f, traced in zip(functions, local.passes, strict=True)]
-    return Code(functions, "\n".join(bodies), local.graph, writer.table, local.size)
+    return "\n".join(bodies), Code(functions, local.graph, writer.table, local.size)
 
 
 class _Writer:

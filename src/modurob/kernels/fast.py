@@ -21,10 +21,10 @@ from modurob.algorithms.inverse import External, body_wrenches
 from modurob.algorithms.kinematics import Poses, together
 from modurob.algorithms.stepping import NO_SPRINGS, LimitSprings
 from modurob.errors import KernelError, ModurobWarning
-from modurob.kernels.compiler import library
-from modurob.kernels.kernel import Kernel
+from modurob.kernels.compiler import library, notes_of
+from modurob.kernels.kernel import Kernel, is_ready
 from modurob.kernels.programs import PROGRAMS
-from modurob.kernels.stepper import Stepper
+from modurob.kernels.stepper import STEPPER_PROGRAMS, Stepper
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
@@ -67,7 +67,8 @@ class Fast:
         self._m, self._patient = m, patient
         self._kernels: dict[tuple[str, np.dtype, int | None], Any] = {}
         self._handles: dict[str, Any] = {}
-        self._calls: dict[str, int] = {}
+        self._asked: dict[tuple[str, np.dtype, int | None], int] = {}
+        self._ready: set[tuple[str, np.dtype, int | None]] = set()
         self._coming: dict[str, Future[Any]] = {}
 
     @cached_property
@@ -90,12 +91,12 @@ class Fast:
         dtypes = {x.dtype for x in inputs}
         if not self._possible or not dtypes <= {np.dtype(np.float32), np.dtype(np.float64)}:
             return None
+        dtype = np.dtype(np.float32) if dtypes == {np.dtype(np.float32)} else np.dtype(np.float64)
         states = max(x.size // max(1, x.shape[-1]) for x in inputs)
-        asked = self._calls[f"{name} in batches"] = self._calls.get(f"{name} in batches", 0) + states
-        if self._patient and asked < BATCH_PATIENCE:
+        if not self._pays(name, dtype, None, states, BATCH_PATIENCE):
             return None
         try:
-            return self.kernel(name, np.float32 if dtypes == {np.dtype(np.float32)} else np.float64)
+            return self.kernel(name, dtype)
         except KernelError as error:
             _warn_once(str(error))
             return None
@@ -256,14 +257,28 @@ class Fast:
         """What `call` takes, once enough states were asked for and the compiler, in the background, is done."""
         if name in self._handles:
             return self._handles[name]
-        self._calls[name] = self._calls.get(name, 0) + 1
-        if self._calls[name] < PATIENCE or not self._possible:
+        if not self._possible or not self._pays(name, np.dtype(np.float64), 1, 1, PATIENCE):
             return None
         if name not in self._coming:
             self._coming[name] = _background().submit(self._bound, name)
+            if (name, np.dtype(np.float64), 1) in self._ready:
+                self._coming[name].result()  # nothing to compile: worth waiting for
         if self._coming[name].done():
             self._handles[name] = self._coming.pop(name).result()
         return self._handles.get(name)
+
+    def _pays(self, name: str, dtype: np.dtype, lanes: int | None, states: int, patience: int) -> bool:
+        """Whether to go through compiled code: it is there already, or enough states were asked for to compile it."""
+        key = name, dtype, lanes
+        if not self._patient or key in self._ready:
+            return True
+        if key not in self._asked:
+            programs = STEPPER_PROGRAMS if name == "advance" else (PROGRAMS[name],)
+            if all(is_ready(self._m, program, dtype, lanes) for program in programs):
+                self._ready.add(key)
+                return True
+        self._asked[key] = self._asked.get(key, 0) + states
+        return self._asked[key] >= patience
 
     def wait(self) -> None:
         """Until what is compiled in the background is there."""
@@ -313,10 +328,11 @@ def _single() -> Any:
     text = (resources.files("modurob.kernels") / "c" / "single.c").read_text(encoding="utf-8")
     includes = (f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}")
     identity = f"/* Python {sys.version}, NumPy {np.__version__} */\n"
-    path = library(identity + text, "single", 1, False, includes)
-    spec = importlib.util.spec_from_file_location("modurob_single", path)
+    at = library("single", identity + text, 1, False, includes)
+    notes_of(at, lambda: (text, None))
+    spec = importlib.util.spec_from_file_location("modurob_single", at.path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} cannot be loaded")
+        raise ImportError(f"{at.path} cannot be loaded")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -1,6 +1,7 @@
 """A mechanism bound to compiled code: tables of types and constants, and the call."""
 
 import ctypes
+import hashlib
 import os
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.errors import KernelError
-from modurob.kernels.compiler import find_compiler, library
+from modurob.kernels.compiler import Library, find_compiler, library, notes_of
 from modurob.kernels.dyad_type import DyadType, classified
 from modurob.kernels.emit import Code, emitted
 from modurob.kernels.frames import Placed, matrix, reframed
@@ -58,7 +59,9 @@ class Loaded(NamedTuple):
 @cache
 def _driver(lanes: int, single: bool) -> ctypes.CDLL:
     text = (resources.files("modurob.kernels") / "c" / "driver.c").read_text(encoding="utf-8")
-    driver = ctypes.CDLL(str(library(text, "driver", lanes, single)))
+    at = library("driver", text, lanes, single)
+    notes_of(at, lambda: (text, None))
+    driver = ctypes.CDLL(str(at.path))
     driver.make_work.argtypes = [ctypes.POINTER(_Robot), *[ctypes.c_long] * 4]
     driver.make_work.restype = _void_p
     driver.free_work.argtypes = [_void_p]
@@ -79,31 +82,49 @@ def _driver(lanes: int, single: bool) -> ctypes.CDLL:
     return driver
 
 
-_LOADED: dict[tuple[DyadType, Program, int, bool], Loaded] = {}
+class _Key(NamedTuple):
+    """A type's code for one width."""
+
+    kind: DyadType
+    program: Program
+    lanes: int
+    single: bool
+
+    @property
+    def library(self) -> Library:
+        return library(self.program.name, f"{_sources()} {self.kind.key}", self.lanes, self.single)
 
 
-def _all_loaded(kinds: list[DyadType], program: Program, lanes: int, single: bool) -> list[Loaded]:
+_LOADED: dict[_Key, Loaded] = {}
+
+
+@cache
+def _sources() -> str:
+    """A hash of all files that code is traced from, and by."""
+    package = resources.files("modurob")
+    folders = ("kernels", "algorithms", "spatial", "trace", "catalogue/joints")
+    files = [f for folder in folders for f in sorted((package / folder).iterdir(), key=str) if f.name.endswith(".py")]
+    return hashlib.sha256(b"\0".join(f.read_bytes() for f in files)).hexdigest()
+
+
+def _all_loaded(keys: list[_Key]) -> list[Loaded]:
     """The code of each type; what is missing is compiled side by side."""
-    keys = [(kind, program, lanes, single) for kind in kinds]
     missing = [key for key in dict.fromkeys(keys) if key not in _LOADED]
     if missing:
-        _driver(lanes, single)
         _LOADED.update(zip(missing, _pool(os.cpu_count() or 1).map(_load, missing), strict=True))
     return [_LOADED[key] for key in keys]
 
 
-def _load(key: tuple[DyadType, Program, int, bool]) -> Loaded:
-    kind, program, lanes, single = key
-    code = _emitted(kind, program)
-    text = f'#include "prelude.h"\n\n/* {program.name} of {kind.key} */\n{code.text}'
-    handle = ctypes.CDLL(str(library(text, program.name, lanes, single)))
-    addresses = tuple(ctypes.cast(getattr(handle, f), _void_p).value or 0 for f in code.functions)
-    return Loaded(code, addresses)
+def _load(key: _Key) -> Loaded:
+    at = key.library
+    code = Code.from_notes(notes_of(at, lambda: _written(key)))
+    handle = ctypes.CDLL(str(at.path))
+    return Loaded(code, tuple(ctypes.cast(getattr(handle, f), _void_p).value or 0 for f in code.functions))
 
 
-@cache
-def _emitted(kind: DyadType, program: Program) -> Code:
-    return emitted(kind, program, "step")
+def _written(key: _Key) -> tuple[str, Any]:
+    text, code = emitted(key.kind, key.program, "step")
+    return f'#include "prelude.h"\n\n/* {key.program.name} of {key.kind.key} */\n{text}', code.notes()
 
 
 class Kernel:
@@ -117,13 +138,9 @@ class Kernel:
         self.program, self.mass_matrix_of = program, m.nv if program.name == "mass_matrix" else 0
         self._keep: list[Any] = []
         joints, parents = m.joints, m.parent[1:]
-        bodies = reframed(m)[1:]
-        carries, slots = set(parents), _slots(parents)
-        typed = [
-            classified(b, i not in carries, slots.add[i - 1], bool(j.armature.any()), program.framed)
-            for i, (b, j) in enumerate(zip(bodies, joints, strict=True), start=1)
-        ]
-        loaded = _all_loaded([kind for kind, _ in typed], program, self.lanes, single)
+        bodies, slots = reframed(m)[1:], _slots(parents)
+        typed = _typed(m, bodies, slots, program)
+        loaded = _all_loaded([_Key(kind, program, self.lanes, single) for kind, _ in typed])
         self.driver = _driver(self.lanes, single)
         v = [j.v_slice.start for j in joints]
         sizes = [program.per_joint(j.type) for j in joints]
@@ -225,6 +242,26 @@ def in_shares(share: Callable[[int, int], None], states: int, lanes: int, thread
     per = -(-states // (threads * lanes)) * lanes
     starts = range(0, states, per)
     list(_pool(threads).map(share, starts, [min(a + per, states) for a in starts]))
+
+
+def is_ready(m: Tables, program: Program, dtype: Any, lanes: int | None) -> bool:
+    """Whether all code is in memory or in the cache, so that nothing must be compiled."""
+    compiler, dtype = find_compiler(), np.dtype(dtype)
+    if compiler is None:
+        return False
+    typed = _typed(m, reframed(m)[1:], _slots(m.parent[1:]), program)
+    width, single = lanes or compiler.lanes(dtype.itemsize), dtype == np.float32
+    keys = {_Key(kind, program, width, single) for kind, _ in typed}
+    return all(key in _LOADED or key.library.path.exists() for key in keys)
+
+
+def _typed(m: Tables, bodies: list[Placed], slots: "_Slots", program: Program) -> list[tuple[DyadType, tuple]]:
+    """The type of each joint, and its constants."""
+    carries = set(m.parent[1:])
+    return [
+        classified(b, i not in carries, slots.add[i - 1], bool(j.armature.any()), program.framed)
+        for i, (b, j) in enumerate(zip(bodies, m.joints, strict=True), start=1)
+    ]
 
 
 def _table(m: Tables, bodies: list[Placed], typed: list, loaded: list[Loaded]) -> tuple[Array, list[int]]:

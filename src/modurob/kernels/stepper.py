@@ -12,6 +12,7 @@ from modurob.kernels.programs import FORWARD_DYNAMICS, INTEGRATE, RATE
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
+STEPPER_PROGRAMS = (FORWARD_DYNAMICS, INTEGRATE, RATE)
 _void_p = ctypes.c_void_p
 
 
@@ -36,7 +37,7 @@ class Stepper:
 
     def __init__(self, m: Tables, dtype: Any = np.float64, lanes: int | None = None):
         self.dtype = np.dtype(dtype)
-        self._kernels = [Kernel(m, program, dtype, lanes) for program in (FORWARD_DYNAMICS, INTEGRATE, RATE)]
+        self._kernels = [Kernel(m, program, dtype, lanes) for program in STEPPER_PROGRAMS]
         self.lanes, self._driver = self._kernels[0].lanes, self._kernels[0].driver
         at = limited(m)
         self._arrays = [np.ascontiguousarray(x, self.dtype) for x in (m.damping, at.lower, at.upper)]

@@ -38,10 +38,10 @@ def estimate(m: Tables, coordinates: Coordinates) -> float:
     path = max(m.ancestors, key=len)[::-1]
     tips = len(m.parent) - len(set(m.parent) - {-1, 0}) - 1
     counts: dict[int, int] = {}
-    started = time.monotonic()
+    started = time.thread_time()
     for k in range(1, len(path) + 1):
         counts[k] = max(1, _terms(al.mass_matrix(_chain(m, path[:k]), coordinates.q)))
-        if time.monotonic() - started > LOOK:
+        if time.thread_time() - started > LOOK:
             break
     return max(1, tips) * _extended(counts, len(path))
 

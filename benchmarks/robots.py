@@ -1,0 +1,63 @@
+"""Robots to measure on."""
+
+from collections.abc import Iterator
+from importlib.metadata import files
+from pathlib import Path
+
+import numpy as np
+
+import modurob as mr
+from modurob.spatial import inertia, se3
+
+# the 24 turns that take a cube to itself
+CUBE_TURNS = [
+    R
+    for x in np.vstack([np.eye(3), -np.eye(3)])
+    for y in np.vstack([np.eye(3), -np.eye(3)])
+    if x @ y == 0 and np.linalg.det(R := np.stack([x, y, np.cross(x, y)], axis=-1)) > 0
+]
+
+
+def snake(n: int) -> mr.Assembly:
+    """A chain of n + 1 Backbones: n freedoms."""
+    aim = np.zeros((n + 1, n), dtype=int)
+    for i in range(n):
+        aim[i, i], aim[i + 1, i] = 3, 4
+    return mr.Assembly.from_aim(aim, types="backbone")
+
+
+def of_cubes(n: int, parents: list[int], seed: int = 0) -> mr.Mechanism:
+    """n cubes of 10 cm, each on a hinge at a face of its parent, turned in any of the 24 ways."""
+    rng = np.random.default_rng(seed)
+    cube = inertia.spatial_inertia(0.8, (0.0, 0.0, 0.05), np.diag([2e-3, 2e-3, 1.5e-3]))
+    builder = mr.Builder("cubes")
+    for i in range(n):
+        axis = np.eye(3)[rng.integers(3)]
+        face = np.eye(3)[rng.integers(3)] * rng.choice([-0.05, 0.05])
+        at = se3.pose(CUBE_TURNS[rng.integers(len(CUBE_TURNS))], face)
+        parent = "world" if parents[i] < 0 else f"b{parents[i]}"
+        builder.body(f"b{i}", cube, parent=parent, joint=mr.Revolute(tuple(axis)), at=at)
+    return builder.build()
+
+
+def binary_tree(n: int) -> mr.Mechanism:
+    """Every cube carries two."""
+    return of_cubes(n, [(i - 1) // 2 if i else -1 for i in range(n)])
+
+
+def organism(n: int) -> mr.Mechanism:
+    """Cubes docked at random onto one of the last eight."""
+    rng = np.random.default_rng(n)
+    return of_cubes(n, [int(rng.integers(max(0, i - 8), i)) if i else -1 for i in range(n)])
+
+
+def real_robots() -> Iterator[tuple[str, mr.Mechanism]]:
+    """An arm, a quadruped and a humanoid from example-robot-data; those with legs float."""
+    shipped = [str(Path(f.locate()).resolve()) for f in files("example-robot-data") or [] if f.name.endswith(".urdf")]
+    robots = {
+        "UR5 arm": ("ur_description/urdf/ur5_robot.urdf", False),
+        "ANYmal quadruped": ("anymal_b_simple_description/robots/anymal.urdf", True),
+        "Talos humanoid": ("talos_data/robots/talos_reduced.urdf", True),
+    }
+    for name, (path, floating) in robots.items():
+        yield name, mr.Mechanism.from_urdf(next(f for f in shipped if f.endswith(path)), floating=floating)
