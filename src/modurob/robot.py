@@ -6,6 +6,7 @@ it returns. Arguments broadcast over leading axes: q is (..., nq), v, vdot and t
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from modurob.kernels import Fast
 from modurob.mechanism import Tables, from_assembly, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
+from modurob.spatial import inertia
 from modurob.spatial.scalars import Array, as_array
 from modurob.symbolic import Equations
 
@@ -67,6 +69,14 @@ class Mechanism(Tables):
         ]
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
+    def with_payload(self, frame: str, spatial: Array) -> "Mechanism":
+        """A robot that carries a rigid load at a frame, its spatial inertia (6, 6) given in that frame: see `spatial.inertia`."""
+        at = self.frame(frame)
+        load = inertia.checked(np.asarray(spatial, dtype=float), f"payload at {frame}")
+        total = np.array(self.inertia)
+        total[at.body] += inertia.moved(load, at.X)
+        return replace(self, inertia=total)
+
     # ---- configurations ----
 
     def neutral(self) -> Array:
@@ -74,6 +84,9 @@ class Mechanism(Tables):
 
     def random_configuration(self, rng: np.random.Generator) -> Array:
         return algorithms.random_configuration(self, rng)
+
+    def rate(self, q: Array, v: Array) -> Array:
+        return algorithms.rate(self, self._q(q), self._v(v))
 
     def integrate(self, q: Array, dq: Array) -> Array:
         return algorithms.integrate(self, self._q(q), self._v(dq, "dq"))

@@ -86,6 +86,13 @@ def test_any_organism(seed, modules):
         check_all(robot, rng)
 
 
+@pytest.mark.parametrize(
+    ("name", "floating"), [*((name, False) for name in mr.shipped_robots()), ("crab", True), ("tree9", True)]
+)
+def test_every_shipped_robot(name, floating):
+    check_all(mr.load(name).mechanism(floating=floating), np.random.default_rng(9))
+
+
 def test_joints_walked_through_from_their_successor():
     """The base of an organism decides the way through its joints."""
     rng = np.random.default_rng(5)

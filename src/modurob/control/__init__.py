@@ -1,1 +1,31 @@
-"""Controllers and trajectories, for any robot."""
+"""Controllers, trajectories and gains, for any robot.
+
+A controller is a recipe: `on(robot)` makes the law for one robot, `law.torque(t, q, v)` its torques. What it tracks, its
+`reference`, is a number, numbers by joint name, an array, a Trajectory or a function of time.
+"""
+
+from modurob.control.compensation import FeedForward, GravityCompensation
+from modurob.control.computed_torque import ComputedTorque
+from modurob.control.design import Gains, gains_by_damping, gains_by_lqr, gains_by_poles, lqr
+from modurob.control.linear import Linear, linearised, state_space
+from modurob.control.pid import PID
+from modurob.control.state_feedback import LQR
+from modurob.control.trajectory import Point, Trajectory
+
+__all__ = [
+    "LQR",
+    "PID",
+    "ComputedTorque",
+    "FeedForward",
+    "Gains",
+    "GravityCompensation",
+    "Linear",
+    "Point",
+    "Trajectory",
+    "gains_by_damping",
+    "gains_by_lqr",
+    "gains_by_poles",
+    "linearised",
+    "lqr",
+    "state_space",
+]

@@ -1,1 +1,41 @@
 """Motion over time: steppers, recordings, docking while running, gaits."""
+
+from modurob.algorithms.stepping import LimitSprings
+from modurob.simulate.friction import Friction
+from modurob.simulate.gaits import Gait, gait
+from modurob.simulate.law import Controller, Estimator, Filter, Law
+from modurob.simulate.recording import Event, Recording, Segment, Settings
+from modurob.simulate.simulation import Simulation, simulate
+from modurob.simulate.status import Status
+from modurob.simulate.steppers import (
+    Adaptive,
+    ImplicitMidpoint,
+    RungeKutta4,
+    SemiImplicitEuler,
+    Stepper,
+    Variational,
+)
+
+__all__ = [
+    "Adaptive",
+    "Controller",
+    "Estimator",
+    "Event",
+    "Filter",
+    "Friction",
+    "Gait",
+    "ImplicitMidpoint",
+    "Law",
+    "LimitSprings",
+    "Recording",
+    "RungeKutta4",
+    "Segment",
+    "SemiImplicitEuler",
+    "Settings",
+    "Simulation",
+    "Status",
+    "Stepper",
+    "Variational",
+    "gait",
+    "simulate",
+]

@@ -15,9 +15,12 @@ class Law(Protocol):
 
 
 class Controller(Protocol):
-    """A control law for any robot. `sample_time` [s] is how long a torque is held; None: as often as the stepper steps."""
+    """A control law for any robot."""
 
-    sample_time: float | None
+    @property
+    def sample_time(self) -> float | None:
+        """How long a torque is held [s]; None: as long as a step of the stepper."""
+        ...
 
     def on(self, robot: Mechanism) -> Law:
         """The law for this robot, from rest. Called again when the robot changes shape."""

@@ -214,8 +214,8 @@ static size_t rounded(size_t bytes)
 /* Memory for inputs and results of so many entries; NULL if there is none. */
 work *make_work(const robot *r, long nq, long nv, long nu, long nout)
 {
-    const long widest = 6 * 6 + 6;
-    const long vectors = nq + nv + nu + nout + widest + r->fields + r->slots * r->slot_size + 1;
+    const long climbing = 3 * 6; /* momentum of a unit rate, here and at the parent, and what the joint feels of it */
+    const long vectors = nq + nv + nu + nout + climbing + r->fields + r->slots * r->slot_size + 1;
     const size_t views = rounded((size_t)r->bodies * sizeof(joint_view)), head = rounded(sizeof(work));
     char *memory = NULL;
     if (posix_memalign((void **)&memory, 64, head + views + (size_t)vectors * sizeof(vec)) != 0) {
@@ -231,7 +231,7 @@ work *make_work(const robot *r, long nq, long nv, long nu, long nout)
     w->u = w->v + nv;
     w->out = w->u + nu;
     w->lifted = w->out + nout;
-    vec *fields = w->lifted + widest, *slot = fields + r->fields;
+    vec *fields = w->lifted + climbing, *slot = fields + r->fields;
     for (long i = 0; i < r->world_fields; ++i) {
         const vec zero = {0};
         fields[i] = zero + r->world[i];
@@ -275,7 +275,7 @@ static void climb(const work *w, long nv)
 {
     const robot *r = w->r;
     step **lift = r->steps + r->passes * r->bodies, **project = lift + r->bodies;
-    vec *momentum = w->lifted, *felt = w->lifted + 6;
+    vec *momentum = w->lifted, *above = momentum + 6, *felt = above + 6;
     for (long i = 0; i < r->bodies; ++i) {
         for (long c = 0; c < r->rates[i]; ++c) {
             const long column = r->v[i] + c;
@@ -283,7 +283,7 @@ static void climb(const work *w, long nv)
             for (long j = i; j >= 0; j = r->tree[j]) {
                 joint_view view = w->view[j];
                 view.children = momentum;
-                view.sent = momentum;
+                view.sent = above;
                 view.out = felt;
                 project[j](&view);
                 for (long k = 0; k < r->rates[j]; ++k) {
@@ -293,6 +293,7 @@ static void climb(const work *w, long nv)
                     }
                 }
                 lift[j](&view);
+                memcpy(momentum, above, 6 * sizeof(vec));
             }
         }
     }

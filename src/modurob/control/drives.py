@@ -1,0 +1,63 @@
+"""Which joints a controller can move."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from modurob.errors import ControlError, choices
+from modurob.mechanism import Joint
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Drives:
+    """The driven joints of a robot. Fixed joints and joints that mimic another have no drive of their own."""
+
+    robot: Mechanism
+    joints: tuple[Joint, ...]
+
+    @classmethod
+    def of(cls, robot: Mechanism, actuated: Sequence[str] | None = None) -> "Drives":
+        """Drives at the joints named; None: at all joints but a free joint at the root, which is a floating base."""
+        joints = movable(robot)
+        if actuated is None:
+            afloat = [
+                j for j, parent in zip(robot.joints, robot.parent[1:], strict=True) if parent == 0 and j.kind == "free"
+            ]
+            return cls(robot, tuple(j for j in joints if j not in afloat))
+        wanted = {actuated} if isinstance(actuated, str) else set(actuated)
+        everywhere = cls(robot, joints)
+        for name in wanted:
+            everywhere.joint(name, "actuated")
+        return cls(robot, tuple(j for j in joints if j.name in wanted))
+
+    @cached_property
+    def q(self) -> Array:
+        """Where the driven coordinates stand in q."""
+        return np.concatenate([np.arange(0), *(np.r_[j.q_slice] for j in self.joints)])
+
+    @cached_property
+    def v(self) -> Array:
+        """Where the driven freedoms stand in v and tau."""
+        return np.concatenate([np.arange(0), *(np.r_[j.v_slice] for j in self.joints)])
+
+    @cached_property
+    def passive(self) -> Array:
+        """Where the freedoms without a drive stand in v and tau."""
+        return np.setdiff1d(np.arange(self.robot.nv), self.v)
+
+    def joint(self, name: str, what: str) -> Joint:
+        """The joint of that name, asked for by `what`."""
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        valid = choices(name, (j.name for j in self.joints))
+        raise ControlError(f"{what}: {name!r} is no joint of {self.robot.name} that can be driven: {valid}")
+
+
+def movable(robot: Mechanism) -> tuple[Joint, ...]:
+    """The joints with freedoms of their own."""
+    return tuple(j for j in robot.joints if j.type.nv and not j.mimics)

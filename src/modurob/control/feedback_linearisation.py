@@ -1,0 +1,58 @@
+"""Torques that make accelerations of a robot what one wants: the inverse of its equations of motion (000 6.1, 003 VIII.A)."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from modurob.control.drives import Drives, movable
+from modurob.errors import ControlError
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array, solve
+
+# q, v, u -> tau
+Inverse = Callable[[Array, Array, Array], Array]
+
+
+def inverse_model(robot: Mechanism) -> Inverse:
+    """tau = M u + C v + D v + N, (..., nv), with D the viscous damping of the joints: the motion gets vdot = u (000 (6.23))."""
+    D = robot.damping
+    if not np.any(D):
+        return robot.inverse_dynamics
+    return lambda q, v, u: robot.inverse_dynamics(q, v, u) + D * v
+
+
+def feedback_linearisation(drives: Drives, partial: bool, what: str) -> Inverse:
+    """The inverse model; with drives missing, if `partial`, the one that gives vdot = u at the driven joints alone."""
+    model = inverse_model(drives.robot)
+    if not len(drives.passive):
+        return model
+    passive = ", ".join(f"{j.name} ({j.kind})" for j in movable(drives.robot) if j not in drives.joints)
+    if not partial:
+        raise ControlError(
+            f"{what} on {drives.robot.name}: no drive at {passive}: expected one at every joint; "
+            "partial=True linearises the driven joints alone, actuated names them"
+        )
+    if drives.robot.loops:
+        raise ControlError(
+            f"{what} on {drives.robot.name}: no drive at {passive}: partial=True is for robots without loops"
+        )
+    return partial_inverse(model, drives)
+
+
+def partial_inverse(model: Inverse, drives: Drives) -> Inverse:
+    """tau with vdot = u at the driven joints and tau = 0 at the passive ones (collocated partial linearisation).
+
+    With rows p of M u + h the torques that passive freedoms would need, they accelerate by a with M_pp a = -(M u + h)_p
+    instead, which adds M_:p a to all torques.
+    """
+    p = drives.passive
+
+    def inverse(q: Array, v: Array, u: Array) -> Array:
+        tau = model(q, v, u)
+        M_p = drives.robot.mass_matrix(q)[..., p]
+        a = solve(M_p[..., p, :], -tau[..., p, None])
+        tau = tau + (M_p @ a)[..., 0]
+        tau[..., p] = 0.0
+        return tau
+
+    return inverse

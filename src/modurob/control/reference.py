@@ -1,0 +1,103 @@
+"""What a controller tracks: from a number, numbers by joint name, an array, a trajectory or a function to q, v, vdot of a robot."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modurob.control.drives import Drives
+from modurob.control.values import numbers
+from modurob.errors import ControlError
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+
+# t -> (position, velocity, acceleration), as a Trajectory is
+MotionFunction = Callable[[float], tuple[Any, Any, Any]]
+# q, v, vdot of a whole robot, (..., nq) and (..., nv)
+Motion = tuple[Array, Array, Array]
+
+
+@runtime_checkable
+class MotionRecipe(Protocol):
+    """A reference that makes itself for any robot."""
+
+    def on(self, robot: Mechanism) -> MotionFunction:
+        """Position, velocity and acceleration as functions of time, for this robot."""
+        ...
+
+
+Reference = ArrayLike | MotionFunction | Mapping[str, Any] | MotionRecipe
+
+
+def target(reference: Reference, drives: Drives) -> Callable[[float], Motion]:
+    """The reference for one robot, t -> (q, v, vdot). Joints it does not name stay at zero.
+
+    One number displaces every driven freedom by that much. An array holds the coordinates of the driven joints, or all of q. A
+    function of time, or a trajectory, returns position, velocity and acceleration in one of these sizes. A mapping gives each
+    joint it names a number, its coordinates or a function.
+    """
+    robot = drives.robot
+    if isinstance(reference, MotionRecipe):
+        reference = reference.on(robot)
+    named: Mapping[str, Any] = reference if isinstance(reference, Mapping) else {robot.name: reference}
+    constant: Motion = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+    moving: list[tuple[Drives, MotionFunction]] = []
+    for name, value in named.items():
+        part = Drives(robot, (drives.joint(name, "reference"),)) if named is reference else drives
+        function: Any = value if callable(value) else None
+        now: Any = function(0.0) if function else (value, 0.0, 0.0)
+        _check(now, part, f"reference of {name}", whole=part is drives)
+        if function is None:
+            constant = _placed(constant, part, now)
+        elif part is drives and np.shape(now[0]) == (robot.nv,) and len(part.q) == robot.nv:
+            # nothing to rearrange, and it is called often
+            return function
+        else:
+            moving.append((part, function))
+    # quaternions get length one
+    constant = robot.integrate(constant[0], constant[1]), constant[1], constant[2]
+    return (lambda t: _moved(constant, moving, t)) if moving else (lambda t: constant)
+
+
+def _check(given: Any, part: Drives, what: str, whole: bool) -> None:
+    """Refuse what is not position, velocity and acceleration of the part, or of the whole robot."""
+    try:
+        x, xdot, xddot = given
+    except (TypeError, ValueError):
+        raise ControlError(f"{what} gives {given!r:.60}: expected (position, velocity, acceleration)") from None
+    q, v = (len(part.q), part.robot.nq), (len(part.v), part.robot.nv)
+    for name, entries, sizes in (("position", x, q), ("velocity", xdot, v), ("acceleration", xddot, v)):
+        shape = numbers(entries, f"{what}: {name}").shape
+        valid = sorted(set(sizes if whole else sizes[:1]))
+        if shape and shape[-1] not in valid:
+            expected = " or ".join(f"(..., {n})" for n in valid)
+            raise ControlError(f"{what}: {name} has shape {shape}: expected one number or {expected}")
+
+
+def _moved(constant: Motion, moving: list[tuple[Drives, MotionFunction]], t: float) -> Motion:
+    motion = constant
+    for part, function in moving:
+        motion = _placed(motion, part, function(t))
+    return motion
+
+
+def _placed(motion: Motion, part: Drives, given: tuple[Any, Any, Any]) -> Motion:
+    """The motion with another one at some joints."""
+    q, v, vdot = motion
+    x, xdot, xddot = given
+    if np.ndim(x) == 0 and len(part.q) > len(part.v):
+        x = part.robot.integrate(part.robot.neutral(), _with(np.zeros(part.robot.nv), part.v, x))[part.q]
+    return _with(q, part.q, x), _with(v, part.v, xdot), _with(vdot, part.v, xddot)
+
+
+def _with(whole: Array, index: Array, entries: Any) -> Array:
+    """`whole` with other entries at the index: given as one number, as those entries, or among all."""
+    entries = np.asarray(entries, float)
+    if entries.ndim and entries.shape[-1] != len(index):
+        entries = entries[..., index]
+    axes = np.broadcast_shapes(whole.shape[:-1], entries.shape[:-1]) if entries.ndim > 1 else whole.shape[:-1]
+    changed = np.empty((*axes, whole.shape[-1]))
+    changed[...] = whole
+    changed[..., index] = entries
+    return changed

@@ -1,0 +1,211 @@
+"""Rules that carry a state through time while torques are held.
+
+A stepper is a recipe. Fixed steps run in compiled code as long as nothing acts on the robot but held torques, damping and the
+springs of limits; any other force is asked for at every evaluation.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.integrate import DOP853, LSODA, Radau
+
+from modurob.errors import SimulationError, choices
+from modurob.simulate.forces import Forces
+from modurob.spatial.scalars import Array
+
+State = tuple[Array, Array]
+# vdot at (t, q, v)
+Acceleration = Callable[[float, Array, Array], Array]
+
+
+class StepLimitError(SimulationError):
+    """A stepper could not go on: its steps became too small, or its equations could not be solved."""
+
+
+class Stepper(ABC):
+    """How a state is carried from t to t + duration under held torques."""
+
+    # whole steps have to fill the time between two ticks
+    dt: float | None
+    order: ClassVar[int]
+
+    @abstractmethod
+    def advanced(self, forces: Forces, t: float, q: Array, v: Array, tau: Array, duration: float) -> State:
+        """(q, v) at t + duration."""
+
+
+@dataclass(frozen=True)
+class FixedStep(Stepper):
+    """Steps of dt [s]."""
+
+    dt: float  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.dt) and self.dt > 0):
+            raise SimulationError(f"a step of {self.dt!r} s: expected a positive finite number")
+
+    def advanced(self, forces: Forces, t: float, q: Array, v: Array, tau: Array, duration: float) -> State:
+        def acceleration(t: float, q: Array, v: Array) -> Array:
+            return forces.acceleration(t, q, v, tau)
+
+        for k in range(round(duration / self.dt)):
+            q, v = self._step(forces, acceleration, t + k * self.dt, q, v, tau)
+        return q, v
+
+    @abstractmethod
+    def _step(self, forces: Forces, f: Acceleration, t: float, q: Array, v: Array, tau: Array) -> State:
+        """One step."""
+
+
+class Compiled(FixedStep):
+    """Steps that kernels know."""
+
+    method: ClassVar[str]
+
+    def advanced(self, forces: Forces, t: float, q: Array, v: Array, tau: Array, duration: float) -> State:
+        if not forces.simple:
+            return super().advanced(forces, t, q, v, tau, duration)
+        steps = round(duration / self.dt)
+        return forces.robot.advance(q, v, tau, self.dt, steps, self.method, forces.springs)
+
+
+class SemiImplicitEuler(Compiled):
+    """v' = v + dt vdot, then q' = q moved with v': first order, cheap, and energy stays near where it was."""
+
+    method, order = "semi_implicit_euler", 1
+
+    def _step(self, forces: Forces, f: Acceleration, t: float, q: Array, v: Array, tau: Array) -> State:
+        v = v + self.dt * f(t, q, v)
+        return forces.robot.integrate(q, self.dt * v), v
+
+
+class RungeKutta4(Compiled):
+    """The classical rule of order four, with dq/dt = rate(q, v); quaternions are brought back to length one."""
+
+    method, order = "runge_kutta_4", 4
+
+    def _step(self, forces: Forces, f: Acceleration, t: float, q: Array, v: Array, tau: Array) -> State:
+        dt, robot = self.dt, forces.robot
+        q1, v1 = robot.rate(q, v), f(t, q, v)
+        qm, vm = q + dt / 2 * q1, v + dt / 2 * v1
+        q2, v2 = robot.rate(qm, vm), f(t + dt / 2, qm, vm)
+        qm, vm = q + dt / 2 * q2, v + dt / 2 * v2
+        q3, v3 = robot.rate(qm, vm), f(t + dt / 2, qm, vm)
+        qe, ve = q + dt * q3, v + dt * v3
+        q4, v4 = robot.rate(qe, ve), f(t + dt, qe, ve)
+        q = q + dt / 6 * (q1 + 2 * q2 + 2 * q3 + q4)
+        return robot.integrate(q, np.zeros(robot.nv)), v + dt / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
+
+
+# iterations of the implicit rules: each gains a factor of about (dt |vdot/v|)
+_ITERATIONS = 50
+_SETTLED = 1e-14
+
+
+class ImplicitMidpoint(FixedStep):
+    """v' = v + dt vdot(q_m, v_m) with q_m = q moved with v_m for dt/2, v_m = (v + v')/2; q' = q moved with v_m for dt.
+
+    Second order and symmetric in time, on the manifold of any robot: energy of free motion does not drift.
+    """
+
+    order = 2
+
+    def _step(self, forces: Forces, f: Acceleration, t: float, q: Array, v: Array, tau: Array) -> State:
+        middle = v
+        for _ in range(_ITERATIONS):
+            q_m = forces.robot.integrate(q, self.dt / 2 * middle)
+            new = v + self.dt / 2 * f(t + self.dt / 2, q_m, middle)
+            change, middle = np.abs(new - middle).max(initial=0.0), new
+            if change <= _SETTLED * max(1.0, np.abs(middle).max(initial=0.0)):
+                return forces.robot.integrate(q, self.dt * middle), 2 * middle - v
+        raise StepLimitError(f"the midpoint did not settle at t = {t:g} s: take a step shorter than {self.dt:g} s")
+
+
+class Variational(FixedStep):
+    """The discrete Euler-Lagrange equations of the midpoint rule: momenta p = M v before and after a step obey
+
+    p = M v_m - dt/2 F, p' = M v_m + dt/2 F, with F = dL/dq + tau at q_m = (q + q')/2 and v_m = (q' - q)/dt.
+
+    Second order, symplectic and momentum-preserving: made for long runs. For robots whose coordinates are a vector.
+    """
+
+    order = 2
+
+    def advanced(self, forces: Forces, t: float, q: Array, v: Array, tau: Array, duration: float) -> State:
+        robot = forces.robot
+        if robot.nq != robot.nv or robot.loops:
+            raise SimulationError(
+                f"Variational steps need coordinates that are a vector, and no loops: {robot.name} has "
+                f"{'loops' if robot.loops else 'quaternions'}; valid: ImplicitMidpoint, RungeKutta4, SemiImplicitEuler, Adaptive"
+            )
+        return super().advanced(forces, t, q, v, tau, duration)
+
+    def _step(self, forces: Forces, f: Acceleration, t: float, q: Array, v: Array, tau: Array) -> State:
+        robot, dt = forces.robot, self.dt
+        p = _momentum(robot, q, v)
+        v_m = v + dt / 2 * f(t, q, v)
+        for _ in range(_ITERATIONS):
+            q_m = q + dt / 2 * v_m
+            force = _lagrangian_force(robot, q_m, v_m) + forces.generalised(t + dt / 2, q_m, v_m, tau)
+            miss = _momentum(robot, q_m, v_m) - dt / 2 * force - p
+            change = np.linalg.solve(robot.mass_matrix(q_m), miss[..., None])[..., 0]
+            v_m = v_m - change
+            if np.abs(change).max(initial=0.0) <= _SETTLED * max(1.0, np.abs(v_m).max(initial=0.0)):
+                q = q + dt * v_m
+                p = p + dt * force
+                return q, np.linalg.solve(robot.mass_matrix(q), p[..., None])[..., 0]
+        raise StepLimitError(f"the step did not settle at t = {t:g} s: take a step shorter than {dt:g} s")
+
+
+def _momentum(robot: Any, q: Array, v: Array) -> Array:
+    return (robot.mass_matrix(q) @ v[..., None])[..., 0]
+
+
+def _lagrangian_force(robot: Any, q: Array, v: Array) -> Array:
+    """dL/dq = (dM/dt) v - (C v + N): the rate of M(q) v along v, to fourth order, less the bias."""
+    h = 1e-3 / max(1.0, float(np.abs(v).max(initial=0.0)))
+    ahead, behind, far_ahead, far_behind = (_momentum(robot, q + k * h * v, v) for k in (1, -1, 2, -2))
+    rate = (8 * (ahead - behind) - (far_ahead - far_behind)) / (12 * h)
+    return rate - robot.bias_forces(q, v)
+
+
+_SOLVERS: dict[str, Any] = {"DOP853": DOP853, "Radau": Radau, "LSODA": LSODA}
+
+
+@dataclass(frozen=True)
+class Adaptive(Stepper):
+    """SciPy's steps of changing length: DOP853 (order eight), Radau (stiff) or LSODA (either)."""
+
+    method: str = "DOP853"
+    rtol: float = 1e-9
+    atol: float = 1e-12
+    max_step: float = np.inf  # [s]
+    dt = None
+
+    def __post_init__(self) -> None:
+        if self.method not in _SOLVERS:
+            raise SimulationError(f"method {self.method!r}: {choices(self.method, _SOLVERS)}")
+        for name in ("rtol", "atol", "max_step"):
+            if not getattr(self, name) > 0:
+                raise SimulationError(f"{name} {getattr(self, name)!r}: expected a positive number")
+
+    def advanced(self, forces: Forces, t: float, q: Array, v: Array, tau: Array, duration: float) -> State:
+        if q.ndim > 1:
+            raise SimulationError("Adaptive steps carry one run at a time: give q0 and v0 without leading axes")
+        robot, still = forces.robot, np.zeros(forces.robot.nv)
+
+        def slope(s: float, y: Array) -> Array:
+            q, v = robot.integrate(y[: robot.nq], still), y[robot.nq :]
+            return np.concatenate([robot.rate(q, v), forces.acceleration(s, q, v, tau)])
+
+        solver = _SOLVERS[self.method](
+            slope, t, np.concatenate([q, v]), t + duration, rtol=self.rtol, atol=self.atol, max_step=self.max_step
+        )
+        while solver.status == "running":
+            message = solver.step()
+            if solver.status == "failed":
+                raise StepLimitError(f"{self.method} could not go on from t = {solver.t:g} s: {message}")
+        return robot.integrate(solver.y[: robot.nq], still), solver.y[robot.nq :]
