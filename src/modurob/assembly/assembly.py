@@ -151,6 +151,41 @@ class Assembly:
             raise AssemblyError(f"nothing is docked at {port}: {choices(str(port), map(str, self.occupied))}")
         return Assembly(self.modules, (c for c in self.connections if port not in (c.a, c.b)), self.name)
 
+    def joined(self, other: "Assembly", a: str | PortRef, b: str | PortRef, roll: float = 0.0) -> "Assembly":
+        """Both, docked: port `a` is here, port `b` in the other."""
+        both = sorted(self.modules.keys() & other.modules.keys())
+        if both:
+            raise AssemblyError(f"modules {', '.join(both)} are in both organisms: rename them first, with `renamed`")
+        connection = docking(a, b, roll)
+        _require_mating(connection, self._free_port(connection.a), other._free_port(connection.b))
+        modules, connections = {**self.modules, **other.modules}, (*self.connections, *other.connections, connection)
+        return Assembly(modules, connections, self.name)
+
+    def parted(self, a: str | PortRef) -> tuple["Assembly", "Assembly"]:
+        """The two pieces that opening the connection at port `a` leaves, that of `a` first."""
+        port = PortRef.parse(a)
+        if port not in self.occupied:
+            raise AssemblyError(f"nothing is docked at {port}: {choices(str(port), map(str, self.occupied))}")
+        rest = [c for c in self.connections if port not in (c.a, c.b)]
+        mine, reached = {port.module}, [port.module]
+        while reached:
+            here = reached.pop()
+            beside = {n for c in rest for n in (c.a.module, c.b.module) if here in (c.a.module, c.b.module)}
+            reached += beside - mine
+            mine |= beside
+        if len(mine) == len(self.modules):
+            raise AssemblyError(f"{port} is in a loop: opening it leaves one piece; use `disconnect`")
+        pieces = (mine, self.modules.keys() - mine)
+        first, second = (
+            Assembly(
+                {n: m for n, m in self.modules.items() if n in piece},
+                (c for c in rest if c.a.module in piece),
+                self.name,
+            )
+            for piece in pieces
+        )
+        return first, second
+
     def rerooted(self, base: str) -> "Assembly":
         """The same robot with `base` as its first module and the others in walking order from it."""
         order = self.traversal(base).order

@@ -15,18 +15,23 @@ from modurob.simulate.steppers import (
     Stepper,
     Variational,
 )
+from modurob.simulate.world import Dock, Impact, Merge, Organism, Undock, World
 
 __all__ = [
     "Adaptive",
     "Controller",
+    "Dock",
     "Estimator",
     "Event",
     "Filter",
     "Friction",
     "Gait",
+    "Impact",
     "ImplicitMidpoint",
     "Law",
     "LimitSprings",
+    "Merge",
+    "Organism",
     "Recording",
     "RungeKutta4",
     "Segment",
@@ -35,7 +40,9 @@ __all__ = [
     "Simulation",
     "Status",
     "Stepper",
+    "Undock",
     "Variational",
+    "World",
     "gait",
     "simulate",
 ]

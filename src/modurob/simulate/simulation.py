@@ -83,7 +83,7 @@ class Simulation:
         cancelled: Callable[[], bool] | None = None,
     ) -> "Simulation":
         """Go on for `duration` [s], a whole number of ticks, unless something ends the run. `progress` is told the share done."""
-        total = _whole(duration, self.tick, "duration")
+        total = whole(duration, self.tick, "duration")
         for k in range(total):
             if self.status is not None and not self.status.ok:
                 break
@@ -231,11 +231,11 @@ def _tick(tick: float | None, controller: Controller | None, stepper: Stepper) -
     if not (np.isfinite(chosen) and chosen > 0):
         raise SimulationError(f"tick {chosen!r} s: expected a positive finite number")
     if stepper.dt is not None:
-        _whole(chosen, stepper.dt, "sample time")
+        whole(chosen, stepper.dt, "sample time")
     return float(chosen)
 
 
-def _whole(span: float, unit: float, what: str) -> int:
+def whole(span: float, unit: float, what: str) -> int:
     """How many units make the span, or an error."""
     if not (np.isfinite(span) and span > 0):
         raise SimulationError(f"{what} {span!r} s: expected a positive finite number")

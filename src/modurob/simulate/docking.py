@@ -1,0 +1,144 @@
+"""State carried over to a robot of another shape: poses stay, momentum stays, and what docking dissipates is known."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob.algorithms import momentum_matrix
+from modurob.assembly import Assembly
+from modurob.errors import SimulationError
+from modurob.robot import Mechanism
+from modurob.spatial import se3, so3
+from modurob.spatial.scalars import Array
+
+
+class Body(NamedTuple):
+    """An organism in motion: its modules, its robot, its state, and the angles of hinges that its robot holds locked."""
+
+    assembly: Assembly
+    robot: Mechanism
+    q: Array
+    v: Array
+    held: Mapping[str, float]
+
+    def coordinates(self, joint: str) -> Array | None:
+        """Where a joint stands, whether it moves or is held; None if it is not here."""
+        for own in self.robot.joints:
+            if own.name == joint:
+                return self.q[own.q_slice]
+        return np.array([self.held.get(joint, 0.0)]) if joint in self.robot.idle + self.robot.locked else None
+
+    def rates(self, joint: str) -> Array | None:
+        """How fast it moves."""
+        for own in self.robot.joints:
+            if own.name == joint:
+                return self.v[own.v_slice]
+        return None
+
+
+class Transfer(NamedTuple):
+    """The new organism, the energy that was lost [J], and how far the poses of modules had to give way [m, rad]."""
+
+    body: Body
+    lost: float
+    shift: tuple[float, float]
+
+
+def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str) -> Transfer:
+    """The organism `assembly`, floating, in the state of the organisms its modules come from.
+
+    Coordinates are those the joints had. Rates are those after a plastic impact: whatever forces come up between docked parts, they
+    do no work on the motions that are left, so that the momentum along these stays, sum of J^T I (J v - V) = 0 over all parts.
+    """
+    robot, held = _robot(assembly, old, gravity, base)
+    q = _coordinates(robot, assembly, old, base)
+    parts = [(f"{m}/{p.name}", p.inertia) for m, module in assembly.modules.items() for p in module.parts.values()]
+    known = [_owner(frame, old) for frame, _ in parts]
+    M, push, energy = np.diag(robot.armature), np.zeros(robot.nv), 0.0
+    shift = np.zeros(2)
+    for joint in robot.joints[1:]:
+        rates = next((r for b in old if (r := b.rates(joint.name)) is not None), np.zeros(joint.type.nv))
+        push[joint.v_slice] += joint.armature * rates
+        energy += 0.5 * float(joint.armature @ rates**2)
+    for (frame, own), body in zip(parts, known, strict=True):
+        J = robot.body_jacobian(q, frame)
+        M = M + J.T @ own @ J
+        if body is None:  # a module that joins moves with its port: nothing to say about it
+            continue
+        V = body.robot.frame_twist(body.q, body.v, frame)
+        push += J.T @ own @ V
+        energy += 0.5 * float(V @ own @ V)
+        shift = np.maximum(shift, _apart(body.robot.frame_pose(body.q, frame), robot.frame_pose(q, frame)))
+    if any(body is None for body in known):
+        v = _without_impact(robot, q, parts, known)
+        lost = 0.0
+    else:
+        v = np.linalg.solve(M, push)
+        v = v + _exact_momentum(robot, q, v, M, momentum_of(old), old)
+        lost = energy - float(robot.kinetic_energy(q, v)) if len(old) > 1 else 0.0
+    return Transfer(Body(assembly, robot, q, v, held), lost, (float(shift[0]), float(shift[1])))
+
+
+def momentum_of(bodies: Sequence[Body]) -> Array:
+    """Linear and angular momentum about the world origin, (6,)."""
+    return sum((b.robot.momentum(b.q, b.v) for b in bodies), np.zeros(6))
+
+
+def _robot(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str) -> tuple[Mechanism, dict[str, float]]:
+    """The floating robot, hinges that carry nothing held where they are."""
+    robot = assembly.mechanism(base=base, floating=True, gravity=gravity)
+    held = {}
+    for name in robot.idle:
+        at = next((float(x[0]) for b in old if (x := b.coordinates(name)) is not None), 0.0)
+        if at:
+            held[name] = at
+    return (assembly.mechanism(base=base, floating=True, gravity=gravity, locked=held) if held else robot), held
+
+
+def _coordinates(robot: Mechanism, assembly: Assembly, old: Sequence[Body], base: str) -> Array:
+    """q of the new robot, its base module where it was."""
+    q = robot.neutral()
+    for joint in robot.joints[1:]:
+        known = next((x for b in old if (x := b.coordinates(joint.name)) is not None), None)
+        if known is not None:
+            q[joint.q_slice] = known
+    owner = next(b for b in old if base in b.assembly.modules)
+    X = owner.robot.frame_pose(owner.q, base) @ se3.inverse(robot.frame_pose(q, base))
+    q[robot.joints[0].q_slice] = robot.joints[0].type.coordinates(se3.inverse(robot.X_PJ[1]) @ X @ robot.X_PJ[1])
+    return q
+
+
+def _owner(frame: str, old: Sequence[Body]) -> Body | None:
+    return next((b for b in old if frame in b.robot.frames), None)
+
+
+def _apart(X: Array, Y: Array) -> Array:
+    """Distance and angle between two poses."""
+    turn = so3.log(se3.rotation(X).T @ se3.rotation(Y))
+    return np.array([np.linalg.norm(se3.position(X) - se3.position(Y)), np.linalg.norm(turn)])
+
+
+def _without_impact(robot: Mechanism, q: Array, parts: Sequence, known: Sequence[Body | None]) -> Array:
+    """Rates with which all parts that were there move as they did: nothing pushes, what joins is carried along."""
+    J = np.concatenate([robot.body_jacobian(q, f) for (f, _), b in zip(parts, known, strict=True) if b is not None])
+    V = [b.robot.frame_twist(b.q, b.v, f) for (f, _), b in zip(parts, known, strict=True) if b is not None]
+    return np.linalg.lstsq(J, np.concatenate(V), rcond=None)[0]
+
+
+def _exact_momentum(robot: Mechanism, q: Array, v: Array, M: Array, before: Array, old: Sequence[Body]) -> Array:
+    """The least change of rates that gives the robot the momentum there was, although modules moved a little to fit."""
+    if len(old) != 1 and robot.joints[0].kind == "free":
+        A = momentum_matrix(robot, q)
+        S = np.linalg.solve(M, A.T)
+        return S @ np.linalg.solve(A @ S, before - A @ v)
+    return np.zeros(robot.nv)
+
+
+def require_fit(shift: tuple[float, float], tolerance: tuple[float, float], what: str) -> None:
+    """An error if modules would have to jump."""
+    if shift[0] > tolerance[0] or shift[1] > tolerance[1]:
+        raise SimulationError(
+            f"{what}: the ports are {shift[0] * 1e3:.3g} mm and {np.rad2deg(shift[1]):.3g} degrees apart: "
+            f"expected at most {tolerance[0] * 1e3:g} mm and {np.rad2deg(tolerance[1]):g} degrees"
+        )
