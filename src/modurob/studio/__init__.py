@@ -1,1 +1,1 @@
-"""The studio: a server on this machine and a page in the browser."""
+"""The studio: build a robot by clicking, watch it move, read its equations. A page in the browser, served from here."""

@@ -85,9 +85,9 @@ class Flow:
         solution = solve_ivp(
             lambda _, x: self._rate(x), (0, at[-1]), self._state, "LSODA", at, rtol=TOLERANCE, atol=TOLERANCE
         )
-        if not solution.success:
-            raise GaitError(f"the oscillators cannot be followed: {solution.message}")
         knots = self._read(np.ascontiguousarray(solution.y.T)) * (STEP ** np.arange(3.0))[:, None]
+        if not (solution.success and np.all(np.isfinite(knots))):
+            raise GaitError(f"the oscillators cannot be followed: {solution.message}")
         self._state = solution.y[:, -1]
         pieces = QUINTIC @ np.concatenate([knots[:-1], knots[1:]], axis=1)
         self._pieces = np.concatenate([self._pieces, pieces])
