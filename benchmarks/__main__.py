@@ -1,6 +1,6 @@
 """Run every benchmark: python -m benchmarks."""
 
-from benchmarks import kernels, symbolic
+from benchmarks import kernels, motion, symbolic
 
-for benchmark in (kernels, symbolic):
+for benchmark in (kernels, motion, symbolic):
     benchmark.main()

@@ -141,13 +141,13 @@ class Mechanism(Tables):
         tau = self._fast.once("inverse_dynamics", q, v, vdot) if external is None else None
         if tau is not None:
             return tau
-        return self._answer("inverse_dynamics", self._q(q), self._v(v), self._v(vdot, "vdot"), external)
+        return self._dynamics("inverse_dynamics", (q, v, vdot), ("q", "v", "vdot"), external)
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array, external: External = None) -> Array:
         vdot = self._fast.once("forward_dynamics", q, v, tau) if external is None else None
         if vdot is not None:
             return vdot
-        return self._answer("forward_dynamics", self._q(q), self._v(v), self._v(tau, "tau"), external)
+        return self._dynamics("forward_dynamics", (q, v, tau), ("q", "v", "tau"), external)
 
     def mass_matrix(self, q: Array) -> Array:
         M = self._fast.once("mass_matrix", q)
@@ -265,10 +265,21 @@ class Mechanism(Tables):
         answer = getattr(self._fast, name)(*arguments)
         return getattr(algorithms, name)(self, *arguments) if answer is None else answer
 
+    def _dynamics(self, name: str, inputs: Any, names: tuple[str, ...], external: External) -> Array:
+        """As `_answer`; what is not finite shows in the result, so that batches are looked at only then."""
+        sizes = (self.nq, self.nv, self.nv)
+        arrays = [self._shaped(x, n, called) for x, n, called in zip(inputs, sizes, names, strict=True)]
+        if max(x.ndim for x in arrays) > 1:
+            answer = getattr(self._fast, name)(*arrays, external)
+            if answer is not None:
+                return answer
+        q, v, third = arrays
+        return self._answer(name, self._q(q), self._v(v), self._v(third, names[2]), external)
+
     # ---- checks ----
 
     def _q(self, q: Any, name: str = "q") -> Array:
-        q = self._finite(q, self.nq, name)
+        q = self._finite(self._shaped(q, self.nq, name), name)
         for joint in self.joints:
             if joint.kind in ("spherical", "free") and q.dtype != object:
                 quaternion = q[..., joint.q_slice][..., -4:]
@@ -279,9 +290,9 @@ class Mechanism(Tables):
         return q
 
     def _v(self, v: Any, name: str = "v") -> Array:
-        return self._finite(v, self.nv, name)
+        return self._finite(self._shaped(v, self.nv, name), name)
 
-    def _finite(self, x: Any, n: int, name: str) -> Array:
+    def _shaped(self, x: Any, n: int, name: str) -> Array:
         try:
             x = np.asarray(x)
             x = x if x.dtype == np.float32 else as_array(x)
@@ -295,6 +306,9 @@ class Mechanism(Tables):
             raise InputError(
                 f"{name} has shape {x.shape}: expected (..., {n}) for {self.name} with joints {joints or 'none'}"
             )
+        return x
+
+    def _finite(self, x: Array, name: str) -> Array:
         if x.dtype != object and not _all_finite(x):
             where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
             raise InputError(f"{name}[{', '.join(map(str, where))}] is {x[where]}: expected finite numbers")

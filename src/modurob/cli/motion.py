@@ -174,11 +174,12 @@ def gait_command(
     base: Base = None,
     floating: Floating = False,
     name: Annotated[str, typer.Option(help="snake, crab, quadruped, wheel")] = "crab",
-    duration: Annotated[float, typer.Option(help="seconds")] = 4.0,
+    generator: Annotated[str, typer.Option(help="what makes the waves: sine, hopf, matsuoka, logistic")] = "sine",
+    duration: Annotated[float | None, typer.Option(help="seconds; ten swings if not given")] = None,
     out: Annotated[Path, typer.Option(help="picture")] = Path("gait.png"),
 ) -> None:
     """Draw the rhythm of a gait on a robot: each joint's wave and phase."""
     _, robot = robot_of(file, base, floating)
-    figure = plot_phases(gait(name).on(robot), duration)
+    figure = plot_phases(gait(name, generator=generator).on(robot), duration)
     figure.savefig(out, dpi=150)
     console.print(f"{name} gait of {robot.name}: {out}")

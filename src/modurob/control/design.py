@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, expm, solve_continuous_are, solve_discrete_are
 from scipy.optimize import brentq
-from scipy.signal import cont2discrete
 
 from modurob.control.values import checked_sample_time, numbers, one_positive
 from modurob.errors import ControlError
@@ -104,6 +103,8 @@ def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, sample_time: flo
     if (a.shape, q.shape, r.shape) != ((n, n), (n, n), (m, m)):
         shapes = f"A {a.shape}, B {b.shape}, Q {q.shape}, R {r.shape}"
         raise ControlError(f"{shapes}: expected (n, n), (n, m), (n, n), (m, m)")
+    from scipy.signal import cont2discrete  # slow to import
+
     try:
         if sample_time is None:
             return np.linalg.solve(r, b.T @ solve_continuous_are(a, b, q, r))

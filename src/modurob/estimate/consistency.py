@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from modurob.errors import EstimateError
 from modurob.estimate.belief import Belief, Innovation
@@ -38,5 +38,6 @@ def band(freedoms: int, runs: int = 1, level: float = 0.95) -> Band:
         raise EstimateError(
             f"a band for {freedoms} freedoms, {runs} runs, level {level}: expected one or more, one or more, and a level in (0, 1)"
         )
-    low, high = chi2.ppf([(1 - level) / 2, (1 + level) / 2], freedoms * runs) / runs
+    # quantiles of chi-square with freedoms * runs degrees
+    low, high = 2 * gammaincinv(freedoms * runs / 2, [(1 - level) / 2, (1 + level) / 2]) / runs
     return Band(float(low), float(high))

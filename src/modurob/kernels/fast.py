@@ -114,6 +114,8 @@ class Fast:
         largest = LARGEST[vdot.dtype]
         if vdot.size and not -largest < vdot.min() <= vdot.max() < largest:
             odd = ~np.all(np.abs(vdot) < largest, axis=-1)
+            if not all(np.isfinite(x[odd]).all() for x in (q, v, tau)):
+                return None
             pushes = None if external is None else np.stack(body_wrenches(self._m, external), axis=-2)
             if pushes is not None:
                 pushes = np.broadcast_to(pushes, (*odd.shape, *pushes.shape[-2:]))[odd]
@@ -121,7 +123,9 @@ class Fast:
         return vdot
 
     def inverse_dynamics(self, q: Array, v: Array, vdot: Array, external: External = None) -> Array | None:
-        return self._answer("inverse_dynamics", *_together(q, v, vdot), external=external)
+        tau = self._answer("inverse_dynamics", *_together(q, v, vdot), external=external)
+        # inputs that are not finite spoil it: the definition's caller looks at them
+        return tau if tau is None or np.isfinite(tau.sum()) else None
 
     def bias_forces(self, q: Array, v: Array) -> Array | None:
         return self.inverse_dynamics(q, v, np.zeros(self._m.nv, v.dtype))

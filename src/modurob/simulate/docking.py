@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.algorithms import momentum_matrix
-from modurob.assembly import Assembly
+from modurob.assembly import Assembly, Connection
+from modurob.assembly.connection import mated
 from modurob.errors import SimulationError
 from modurob.robot import Mechanism
 from modurob.spatial import se3, so3
@@ -38,10 +39,9 @@ class Body(NamedTuple):
 
 
 class Transfer(NamedTuple):
-    """The new organism, the energy that was lost [J], and how far the poses of modules had to give way [m, rad]."""
+    """The new organism, and how far the poses of modules had to give way [m, rad]."""
 
     body: Body
-    lost: float
     shift: tuple[float, float]
 
 
@@ -52,32 +52,23 @@ def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str)
     do no work on the motions that are left, so that the momentum along these stays, sum of J^T I (J v - V) = 0 over all parts.
     """
     robot, held = _robot(assembly, old, gravity, base)
-    q = _coordinates(robot, assembly, old, base)
+    q = _coordinates(robot, old, base)
     parts = [(f"{m}/{p.name}", p.inertia) for m, module in assembly.modules.items() for p in module.parts.values()]
     known = [_owner(frame, old) for frame, _ in parts]
-    M, push, energy = np.diag(robot.armature), np.zeros(robot.nv), 0.0
-    shift = np.zeros(2)
-    for joint in robot.joints[1:]:
-        rates = next((r for b in old if (r := b.rates(joint.name)) is not None), np.zeros(joint.type.nv))
-        push[joint.v_slice] += joint.armature * rates
-        energy += 0.5 * float(joint.armature @ rates**2)
-    for (frame, own), body in zip(parts, known, strict=True):
-        J = robot.body_jacobian(q, frame)
-        M = M + J.T @ own @ J
-        if body is None:  # a module that joins moves with its port: nothing to say about it
-            continue
-        V = body.robot.frame_twist(body.q, body.v, frame)
-        push += J.T @ own @ V
-        energy += 0.5 * float(V @ own @ V)
-        shift = np.maximum(shift, _apart(body.robot.frame_pose(body.q, frame), robot.frame_pose(q, frame)))
     if any(body is None for body in known):
         v = _without_impact(robot, q, parts, known)
-        lost = 0.0
     else:
-        v = np.linalg.solve(M, push)
-        v = v + _exact_momentum(robot, q, v, M, momentum_of(old), old)
-        lost = energy - float(robot.kinetic_energy(q, v)) if len(old) > 1 else 0.0
-    return Transfer(Body(assembly, robot, q, v, held), lost, (float(shift[0]), float(shift[1])))
+        v = _after_impact(robot, q, parts, known, old)
+    shift = np.zeros(2)
+    for (frame, _), body in zip(parts, known, strict=True):
+        if body is not None:
+            shift = np.maximum(shift, _apart(body.robot.frame_pose(body.q, frame), robot.frame_pose(q, frame)))
+    return Transfer(Body(assembly, robot, q, v, held), (float(shift[0]), float(shift[1])))
+
+
+def kinetic_energy_of(bodies: Sequence[Body]) -> float:
+    """Kinetic energy [J]."""
+    return float(sum(b.robot.kinetic_energy(b.q, b.v) for b in bodies))
 
 
 def momentum_of(bodies: Sequence[Body]) -> Array:
@@ -96,7 +87,7 @@ def _robot(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str) -
     return (assembly.mechanism(base=base, floating=True, gravity=gravity, locked=held) if held else robot), held
 
 
-def _coordinates(robot: Mechanism, assembly: Assembly, old: Sequence[Body], base: str) -> Array:
+def _coordinates(robot: Mechanism, old: Sequence[Body], base: str) -> Array:
     """q of the new robot, its base module where it was."""
     q = robot.neutral()
     for joint in robot.joints[1:]:
@@ -126,19 +117,42 @@ def _without_impact(robot: Mechanism, q: Array, parts: Sequence, known: Sequence
     return np.linalg.lstsq(J, np.concatenate(V), rcond=None)[0]
 
 
-def _exact_momentum(robot: Mechanism, q: Array, v: Array, M: Array, before: Array, old: Sequence[Body]) -> Array:
+def _after_impact(robot: Mechanism, q: Array, parts: Sequence, known: Sequence, old: Sequence[Body]) -> Array:
+    """Rates that keep the momentum of all parts, and of the rotors, along the motions that are left."""
+    push = np.zeros(robot.nv)
+    for joint in robot.joints[1:]:
+        rates = next((r for b in old if (r := b.rates(joint.name)) is not None), np.zeros(joint.type.nv))
+        push[joint.v_slice] += joint.armature * rates
+    for (frame, own), body in zip(parts, known, strict=True):
+        push += robot.body_jacobian(q, frame).T @ own @ body.robot.frame_twist(body.q, body.v, frame)
+    M = robot.mass_matrix(q)
+    v = _loops_closed(robot, q, np.linalg.solve(M, push))
+    return v + _exact_momentum(robot, q, v, M, momentum_of(old)) if len(old) > 1 else v
+
+
+def _exact_momentum(robot: Mechanism, q: Array, v: Array, M: Array, before: Array) -> Array:
     """The least change of rates that gives the robot the momentum there was, although modules moved a little to fit."""
-    if len(old) != 1 and robot.joints[0].kind == "free":
-        A = momentum_matrix(robot, q)
-        S = np.linalg.solve(M, A.T)
-        return S @ np.linalg.solve(A @ S, before - A @ v)
-    return np.zeros(robot.nv)
+    A = momentum_matrix(robot, q)
+    S = _loops_closed(robot, q, np.linalg.solve(M, A.T).T).T
+    return S @ np.linalg.solve(A @ S, before - A @ v)
 
 
-def require_fit(shift: tuple[float, float], tolerance: tuple[float, float], what: str) -> None:
+def _loops_closed(robot: Mechanism, q: Array, v: Array) -> Array:
+    return robot.close_velocity(q, v) if robot.loops else v
+
+
+def gap(first: Body, second: Body, docked: Connection) -> tuple[float, float]:
+    """How far port b of the second organism is from where it belongs at port a of the first [m, rad]."""
+    a, b = (x.assembly.modules[p.module].ports[p.port] for x, p in ((first, docked.a), (second, docked.b)))
+    place = first.robot.frame_pose(first.q, str(docked.a)) @ se3.inverse(a.X) @ mated(a, b, docked.roll) @ b.X
+    distance, angle = _apart(place, second.robot.frame_pose(second.q, str(docked.b)))
+    return float(distance), float(angle)
+
+
+def require_fit(apart: tuple[float, float], tolerance: tuple[float, float], what: str) -> None:
     """An error if modules would have to jump."""
-    if shift[0] > tolerance[0] or shift[1] > tolerance[1]:
+    if apart[0] > tolerance[0] or apart[1] > tolerance[1]:
         raise SimulationError(
-            f"{what}: the ports are {shift[0] * 1e3:.3g} mm and {np.rad2deg(shift[1]):.3g} degrees apart: "
+            f"{what}: the ports are {apart[0] * 1e3:.3g} mm and {np.rad2deg(apart[1]):.3g} degrees apart: "
             f"expected at most {tolerance[0] * 1e3:g} mm and {np.rad2deg(tolerance[1]):g} degrees"
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from modurob.algorithms.inverse import External
+from modurob.algorithms.inverse import External, body_wrenches
 from modurob.algorithms.stepping import NO_SPRINGS, LimitSprings, passive_forces
 from modurob.errors import SimulationError
 from modurob.robot import Mechanism
@@ -14,6 +14,10 @@ from modurob.spatial.scalars import Array
 
 # wrenches by frame name (f, n), as `forward_dynamics` takes them, at time t
 Wrenches = Callable[[float], External]
+
+
+class WrenchError(SimulationError):
+    """The function of external wrenches raised an error, or returned what are none."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,7 @@ class Forces:
 
     def acceleration(self, t: float, q: Array, v: Array, tau: Array) -> Array:
         """vdot, (..., nv)."""
-        external = None if self.external is None else self.external(t)
-        return self.robot.forward_dynamics(q, v, self.applied(q, v, tau), external)
+        return self.robot.forward_dynamics(q, v, self.applied(q, v, tau), self.wrenches(t))
 
     def generalised(self, t: float, q: Array, v: Array, tau: Array) -> Array:
         """All of them, external wrenches as J^T F, (..., nv)."""
@@ -52,5 +55,14 @@ class Forces:
         if self.external is None:
             return applied
         still = np.zeros(self.robot.nv)
-        pushed = self.robot.inverse_dynamics(q, v, still, self.external(t))
+        pushed = self.robot.inverse_dynamics(q, v, still, self.wrenches(t))
         return applied + self.robot.bias_forces(q, v) - pushed
+
+    def wrenches(self, t: float) -> Array | None:
+        """External wrenches on all bodies, in body frames, (..., bodies, 6); None if there are none."""
+        if self.external is None:
+            return None
+        try:
+            return np.stack(np.broadcast_arrays(*body_wrenches(self.robot, self.external(t))), axis=-2)
+        except Exception as error:  # whatever a user's function raises
+            raise WrenchError(f"{type(error).__name__}: {error}") from error

@@ -60,6 +60,7 @@ def plot_recording(run: "Recording", path: str | Path | None, joints: list[str] 
     if handles:
         figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)), frameon=False)
     title = run.robot.name if run.status.ok else f"{run.robot.name}: {run.status}"
+    figure.align_ylabels()
     figure.suptitle(title[:100])
     if path is not None:
         figure.savefig(path, dpi=150)

@@ -16,7 +16,7 @@ import numpy as np
 from modurob.algorithms import Poses
 from modurob.algorithms.stepping import LimitSprings
 from modurob.catalogue.reading import write_bytes
-from modurob.errors import RecordingError, SimulationError
+from modurob.errors import RecordingError, SimulationError, SingularError
 from modurob.mechanism.archive import from_data, to_data
 from modurob.robot import Mechanism
 from modurob.simulate.forces import Forces
@@ -33,7 +33,8 @@ from modurob.simulate.steppers import (
 from modurob.spatial.scalars import Array
 
 VERSION = 1
-ARRAYS = ("t", "q", "v", "tau", "q_estimate", "v_estimate")
+REQUIRED = ("t", "q", "v", "tau")
+ARRAYS = (*REQUIRED, "q_estimate", "v_estimate")
 _STEPPERS = {cls.__name__: cls for cls in (SemiImplicitEuler, RungeKutta4, ImplicitMidpoint, Variational, Adaptive)}
 
 
@@ -97,12 +98,16 @@ class Segment:
 
     @cached_property
     def vdot(self) -> Array:
-        """Accelerations at the ticks, (ticks, ..., nv)."""
+        """Accelerations at the ticks, (ticks, ..., nv); not numbers where a freedom moves no inertia."""
         if self.settings.pushed:
             # the wrenches are gone: differences of rates, one-sided at the ends
             return np.gradient(self.v, self.t, axis=0) if len(self.t) > 1 else np.zeros_like(self.v)
         forces = Forces(self.robot, self.settings.springs, self.settings.friction)
-        return self.robot.forward_dynamics(self.q, self.v, forces.applied(self.q, self.v, self.tau))
+        rows = self.q, self.v, forces.applied(self.q, self.v, self.tau)
+        try:
+            return self.robot.forward_dynamics(*rows)
+        except SingularError:
+            return np.stack([_acceleration(self.robot, *row) for row in zip(*rows, strict=True)])
 
     @cached_property
     def kinetic_energy(self) -> Array:
@@ -130,6 +135,14 @@ class Segment:
                 q += _numbered(joint.name, joint.type.nq)
                 v += _numbered(joint.name, joint.type.nv)
         return {"q": q, "v": v}
+
+
+def _acceleration(robot: Mechanism, q: Array, v: Array, tau: Array) -> Array:
+    """vdot, or what is not a number where there is none."""
+    try:
+        return robot.forward_dynamics(q, v, tau)
+    except SingularError:
+        return np.full_like(v, np.nan)
 
 
 def _numbered(name: str, n: int) -> list[str]:
@@ -207,13 +220,15 @@ class Recording:
         try:
             with zipfile.ZipFile(path) as file:
                 return _read(cls, file, path)
+        except RecordingError:
+            raise
         except OSError as error:
             raise RecordingError(f"{path}: cannot be read: {error.strerror or error}") from None
         except (zipfile.BadZipFile, EOFError):
             raise RecordingError(
                 f"{path}: not a recording, or cut short: expected a file that Recording.save wrote"
             ) from None
-        except (KeyError, ValueError, TypeError, IndexError) as error:
+        except Exception as error:  # whatever a damaged file leads to
             raise RecordingError(f"{path}: damaged: {error}") from None
 
     def repeated(self) -> "Recording":
@@ -240,8 +255,10 @@ class Recording:
             seed=s.seed,
             t0=float(old.t[0]),
         )
+        again.q, again.v = old.q[0], old.v[0]  # untouched: bringing quaternions to length one twice may change a bit
         if len(old.t) > 1:
             again.advance((len(old.t) - 1) * s.tick)
+        again.tau = old.tau[-1]
         return again.recording
 
     def to_csv(self, path: str | Path) -> None:
@@ -314,13 +331,17 @@ def _read(make: Callable[..., Recording], file: zipfile.ZipFile, path: str | Pat
         raise RecordingError(
             f"{path}: version {head['version']} of the format, this is modurob for version {VERSION}: get a newer modurob"
         )
-    segments = []
-    for i, data in enumerate(head["segments"]):
-        arrays = {
-            name: np.load(io.BytesIO(file.read(f"{i}/{name}.npy")), allow_pickle=False)
-            for name in ARRAYS
-            if f"{i}/{name}.npy" in file.namelist()
-        }
-        robot: Any = from_data(data["robot"], Mechanism)
-        segments.append(Segment(robot, Settings.from_data(data["settings"]), **arrays))
-    return make(tuple(segments), Status(*head["status"]), tuple(Event(*e) for e in head["events"]))
+    segments = tuple(_segment(file, i, data) for i, data in enumerate(head["segments"]))
+    return make(segments, Status(*head["status"]), tuple(Event(*e) for e in head["events"]))
+
+
+def _segment(file: zipfile.ZipFile, i: int, data: dict[str, Any]) -> Segment:
+    robot: Any = from_data(data["robot"], Mechanism)
+    present = [name for name in ARRAYS if name in REQUIRED or f"{i}/{name}.npy" in file.namelist()]
+    arrays = {name: np.load(io.BytesIO(file.read(f"{i}/{name}.npy")), allow_pickle=False) for name in present}
+    ticks = arrays["t"].shape
+    for name in present[1:]:
+        width, shape = robot.nq if name.startswith("q") else robot.nv, arrays[name].shape
+        if len(ticks) != 1 or len(shape) < 2 or (shape[0], shape[-1]) != (*ticks, width):
+            raise ValueError(f"{i}/{name}.npy has shape {shape}: expected {len(arrays['t'])} rows of {width} numbers")
+    return Segment(robot, Settings.from_data(data["settings"]), **arrays)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from modurob.algorithms.stepping import NO_SPRINGS, LimitSprings, limited
-from modurob.errors import InputError, SimulationError, SingularError
+from modurob.errors import ClosureError, InputError, KernelError, SimulationError, SingularError
 from modurob.robot import Mechanism
-from modurob.simulate.forces import Forces, Wrenches
+from modurob.simulate.forces import Forces, WrenchError, Wrenches
 from modurob.simulate.friction import Friction
 from modurob.simulate.law import Controller, Estimator
 from modurob.simulate.recording import Event, Recording, Segment, Settings
@@ -54,6 +54,8 @@ class Simulation:
         still = np.zeros(robot.nv)
         self.q = robot.integrate(np.broadcast_to(q, (*shape, robot.nq)), still)  # quaternions get length one
         self.v = np.array(np.broadcast_to(v, (*shape, robot.nv)))
+        if robot.loops:
+            self.q, self.v = _closed(robot, self.q, self.v)
         self.tick = _tick(tick, controller, self.stepper)
         self.t0, self.ticks = t0, 0
         self.status: Status | None = None
@@ -84,6 +86,7 @@ class Simulation:
     ) -> "Simulation":
         """Go on for `duration` [s], a whole number of ticks, unless something ends the run. `progress` is told the share done."""
         total = whole(duration, self.tick, "duration")
+        self._compile()
         for k in range(total):
             if self.status is not None and not self.status.ok:
                 break
@@ -94,6 +97,19 @@ class Simulation:
             if progress is not None:
                 progress((k + 1) / total)
         return self
+
+    def _compile(self) -> None:
+        """Wait for kernels now: a run that went over to them on its way could not be repeated to the last bit."""
+        fast, lanes = self.robot._fast, 1 if self.q.ndim == 1 else None
+        if self.robot.loops or self.robot.coupled or not self.robot.nv or self.forces.external is not None:
+            return  # there are none, or it cannot be repeated anyway
+        for name in self.stepper.kernels(self.forces):
+            try:
+                fast.kernel(name, lanes=lanes)
+            except KernelError:  # no compiler: NumPy serves from start to end
+                return
+            fast._ready.add((name, np.dtype(float), lanes))
+        fast.wait()
 
     def step(self) -> None:
         """One tick."""
@@ -117,12 +133,13 @@ class Simulation:
         try:
             q, v = self.stepper.advanced(self.forces, t, self.q, self.v, self.tau, self.tick)
             if self.robot.loops:
-                q = self.robot.close_loops(q)
-                v = self.robot.close_velocity(q, v)
-        except StepLimitError as error:
+                q, v = _closed(self.robot, q, v)
+        except (StepLimitError, ClosureError) as error:
             self._end("step limit", str(error))
-        except SingularError as error:
+        except (SingularError, np.linalg.LinAlgError) as error:
             self._end("singular", str(error))
+        except WrenchError as error:
+            self._end("wrench failed", str(error))
         except InputError as error:
             # a state on the way was not a number any more
             self._end("not finite", str(error))
@@ -227,12 +244,18 @@ def _tick(tick: float | None, controller: Controller | None, stepper: Stepper) -
         raise SimulationError(
             f"tick {tick:g} s and the controller's sample time {sample_time:g} s: expected one of them"
         )
-    chosen = sample_time or tick or stepper.dt or 0.01
+    chosen = next(x for x in (sample_time, tick, stepper.dt, 0.01) if x is not None)
     if not (np.isfinite(chosen) and chosen > 0):
         raise SimulationError(f"tick {chosen!r} s: expected a positive finite number")
     if stepper.dt is not None:
         whole(chosen, stepper.dt, "sample time")
     return float(chosen)
+
+
+def _closed(robot: Mechanism, q: Array, v: Array) -> tuple[Array, Array]:
+    """The state next to (q, v) that closes the loops, of each run."""
+    q = np.stack([robot.close_loops(x) for x in q.reshape(-1, robot.nq)]).reshape(q.shape)
+    return q, robot.close_velocity(q, v)
 
 
 def whole(span: float, unit: float, what: str) -> int:

@@ -11,6 +11,7 @@ KINDS = {
     "limit hit": "a joint passed its limit, and the run was to stop there",
     "singular": "a freedom moved no inertia",
     "controller failed": "the control law or the estimator raised an error",
+    "wrench failed": "the function of external wrenches raised an error",
     "cancelled": "it was stopped from outside",
 }
 

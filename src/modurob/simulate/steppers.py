@@ -36,6 +36,10 @@ class Stepper(ABC):
     def advanced(self, forces: Forces, t: float, q: Array, v: Array, tau: Array, duration: float) -> State:
         """(q, v) at t + duration."""
 
+    def kernels(self, forces: Forces) -> tuple[str, ...]:
+        """The functions of the robot that it calls and that can be compiled."""
+        return ("forward_dynamics",)
+
 
 @dataclass(frozen=True)
 class FixedStep(Stepper):
@@ -64,6 +68,9 @@ class Compiled(FixedStep):
     """Steps that kernels know."""
 
     method: ClassVar[str]
+
+    def kernels(self, forces: Forces) -> tuple[str, ...]:
+        return ("advance",) if forces.simple else super().kernels(forces)
 
     def advanced(self, forces: Forces, t: float, q: Array, v: Array, tau: Array, duration: float) -> State:
         if not forces.simple:
@@ -133,6 +140,9 @@ class Variational(FixedStep):
     """
 
     order = 2
+
+    def kernels(self, forces: Forces) -> tuple[str, ...]:
+        return "forward_dynamics", "inverse_dynamics", "mass_matrix"
 
     def advanced(self, forces: Forces, t: float, q: Array, v: Array, tau: Array, duration: float) -> State:
         robot = forces.robot

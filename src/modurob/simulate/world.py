@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.assembly import Assembly
+from modurob.assembly.connection import docking
 from modurob.errors import ModurobError, SimulationError, choices
-from modurob.simulate.docking import Body, Transfer, momentum_of, require_fit, transfer
+from modurob.simulate.docking import Body, Transfer, gap, kinetic_energy_of, momentum_of, require_fit, transfer
 from modurob.simulate.law import Controller, Estimator
 from modurob.simulate.recording import Event, Recording, Segment
 from modurob.simulate.simulation import Simulation, whole
@@ -98,14 +99,23 @@ class _Living:
     simulation: Simulation
     held: Mapping[str, float]
     past: list[Segment] = field(default_factory=list)
+    noted: list[Event] = field(default_factory=list)  # what simulations before this one noted
 
     @property
     def body(self) -> Body:
         s = self.simulation
         return Body(self.assembly, s.robot, s.q, s.v, self.held)
 
+    @property
+    def moving(self) -> bool:
+        """Whether nothing has ended its run."""
+        return self.simulation.status is None or self.simulation.status.ok
+
     def segments(self) -> list[Segment]:
         return [*self.past, *self.simulation.recording.segments]
+
+    def events(self) -> list[Event]:
+        return [*self.noted, *self.simulation.events]
 
 
 class World:
@@ -140,6 +150,8 @@ class World:
             robot = recipe.assembly.mechanism(base=base, floating=True, gravity=self.gravity)
             q = robot.neutral() if recipe.q is None else recipe.q
             v = np.zeros(robot.nv) if recipe.v is None else recipe.v
+            if np.ndim(q) != 1 or np.ndim(v) != 1:
+                raise SimulationError(f"organism {name!r}: q and v have leading axes: expected one state")
             body = Body(recipe.assembly, robot, q, v, {})
             self._living[name] = _Living(recipe, recipe.assembly, base, self._simulation(recipe, body), {})
 
@@ -190,17 +202,17 @@ class World:
         total, waiting = whole(duration, self.tick, "duration"), list(changes)
         for k in range(total):
             if cancelled is not None and cancelled():
-                break
-            for change in [c for c in waiting if self._is_due(c)]:
-                waiting.remove(change)
-                self._change(change)
+                return self.recordings()
+            self._make_due(waiting)
             for living in self._living.values():
-                s = living.simulation
-                if s.status is None or s.status.ok:
-                    s.step()
+                if living.moving:
+                    living.simulation.step()
             self.ticks += 1
             if progress is not None:
                 progress((k + 1) / total)
+        self._make_due(waiting)
+        for change in waiting:
+            self._missed(change, "its moment did not come")
         return self.recordings()
 
     def recordings(self) -> dict[str, Recording]:
@@ -210,31 +222,46 @@ class World:
 
     def _recording(self, x: _Living) -> Recording:
         status = x.simulation.status or Status(DONE, x.simulation.t)
-        return Recording(tuple(x.segments()), status, tuple(self.events))
+        events = sorted([*self.events, *x.events()], key=lambda e: e.t)
+        return Recording(tuple(x.segments()), status, tuple(events))
+
+    def _make_due(self, waiting: list[Change]) -> None:
+        """Make all changes whose moment has come, and take them off the list."""
+        for change in [c for c in waiting if self._is_due(c)]:
+            waiting.remove(change)
+            self._change(change)
 
     def _is_due(self, change: Change) -> bool:
         return change.when(self) if callable(change.when) else self.t >= change.when - self.tick / 2
 
     def _change(self, change: Change) -> None:
         """Make the change, or say why it could not be; nothing is half-changed."""
-        kind = type(change).__name__.lower()
         try:
             {Dock: self._dock, Undock: self._undock, Merge: self._merge}[type(change)](change)  # type: ignore[index]
         except ModurobError as error:
-            self.events.append(Event(self.t, "missed", f"{kind}: {error}"))
+            self._missed(change, str(error))
+
+    def _missed(self, change: Change, why: str) -> None:
+        self.events.append(Event(self.t, "missed", f"{type(change).__name__.lower()}: {why}"))
+
+    def _moving(self, name: str) -> _Living:
+        living = self._one(name)
+        if not living.moving:
+            raise SimulationError(f"organism {name!r} moves no more: {living.simulation.status}")
+        return living
 
     def _dock(self, change: Dock) -> None:
-        old = self._one(change.organism)
+        old = self._moving(change.organism)
         assembly = old.assembly.dock(change.module, change.type, change.at, change.by, change.roll)
         result = transfer(assembly, [old.body], self.gravity, old.base)
         self._replace(change.organism, old, result)
         self._note("dock", (change.organism,), [old.body], [result], f"{change.module} docked at {change.at}")
 
     def _undock(self, change: Undock) -> None:
-        old = self._one(change.organism)
-        if change.into in self._living:
+        old = self._moving(change.organism)
+        if change.into in self._living or change.into in self._gone:
             raise SimulationError(
-                f"an organism {change.into!r} is there already: choose another name for what is let go"
+                f"an organism {change.into!r} is or was there already: choose another name for what is let go"
             )
         body = old.body
         one, other = old.assembly.parted(change.port)
@@ -248,11 +275,12 @@ class World:
         self._note("undock", (change.organism, change.into), [body], results, f"{change.port} let go")
 
     def _merge(self, change: Merge) -> None:
-        first, second = self._one(change.first), self._one(change.second)
+        first, second = self._moving(change.first), self._moving(change.second)
         bodies = [first.body, second.body]
         assembly = first.assembly.joined(second.assembly, change.a, change.b, change.roll)
+        apart = gap(first.body, second.body, docking(change.a, change.b, change.roll))
+        require_fit(apart, change.tolerance, f"{change.a} to {change.b}")
         result = transfer(assembly, bodies, self.gravity, first.base)
-        require_fit(result.shift, change.tolerance, f"{change.a} to {change.b}")
         self._replace(change.first, first, result)
         self._gone[change.second] = self._recording(second)
         del self._living[change.second]
@@ -261,13 +289,17 @@ class World:
     def _replace(self, name: str, old: _Living, result: Transfer) -> None:
         simulation = self._simulation(old.recipe, result.body)
         past = old.segments() if old.simulation.ticks else old.past
-        self._living[name] = _Living(old.recipe, result.body.assembly, old.base, simulation, result.body.held, past)
+        self._living[name] = _Living(
+            old.recipe, result.body.assembly, old.base, simulation, result.body.held, past, old.events()
+        )
 
     def _note(
         self, kind: str, names: tuple[str, ...], before: Sequence[Body], after: Sequence[Transfer], what: str
     ) -> None:
-        lost = sum(r.lost for r in after)
-        shift = max((r.shift for r in after), default=(0.0, 0.0))
-        momenta = momentum_of(before), momentum_of([r.body for r in after])
+        bodies = [r.body for r in after]
+        # a new module brings its own energy
+        lost = 0.0 if kind == "dock" else kinetic_energy_of(before) - kinetic_energy_of(bodies)
+        shift = max(r.shift[0] for r in after), max(r.shift[1] for r in after)
+        momenta = momentum_of(before), momentum_of(bodies)
         self.impacts.append(Impact(self.t, kind, names, lost, momenta[0], momenta[1], shift))
         self.events.append(Event(self.t, kind, f"{what}, {lost:.3g} J lost"))

@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import signal
 
 from modurob.errors import GaitError
 from modurob.spatial.scalars import Array, as_array
@@ -32,6 +31,8 @@ def phases(motion: Array) -> Array:
     By the Hilbert transform of the motion without its mean; the first and last period are less exact.
     """
     motion = _columns(motion)
+    from scipy import signal  # slow to import
+
     analytic: Any = signal.hilbert(motion - motion.mean(axis=0), axis=0)
     return np.unwrap(np.angle(analytic), axis=0) + np.pi / 2
 
@@ -50,6 +51,8 @@ def spectrum(t: Array, motion: Array) -> Spectrum:
         raise GaitError(
             f"times of shape {t.shape} for a motion of shape {motion.shape}: expected one time a row, evenly rising"
         )
+    from scipy import signal  # slow to import
+
     frequency, power = signal.periodogram(motion, 1 / step[0], "hann", scaling="spectrum", axis=0)
     return Spectrum(frequency, np.sqrt(2 * power))
 

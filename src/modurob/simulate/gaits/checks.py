@@ -1,10 +1,13 @@
 """Refusals that several parts of gaits share."""
 
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from typing import Any
 
 from modurob.errors import GaitError
+
+# rates of oscillators beyond this, in units of 2 pi f, are no longer followed well
+FASTEST = 100.0
 
 
 def require_number(name: str, value: Any) -> None:
@@ -13,10 +16,11 @@ def require_number(name: str, value: Any) -> None:
         raise GaitError(f"{name} {value!r}: expected a finite number")
 
 
-def require_positive(name: str, value: Any, unit: str = "") -> None:
-    """Refuse what is no finite number above zero."""
-    if not (isinstance(value, Real) and isfinite(value) and float(value) > 0):
-        raise GaitError(f"{name} {value!r}: expected a finite number above zero{unit and f', in {unit}'}")
+def require_positive(name: str, value: Any, unit: str = "", most: float = inf) -> None:
+    """Refuse what is no finite number above zero, or beyond `most`."""
+    if not (isinstance(value, Real) and isfinite(value) and 0 < float(value) <= most):
+        limit = "" if most == inf else f", {most:g} at most"
+        raise GaitError(f"{name} {value!r}: expected a finite number above zero{limit}{unit and f', in {unit}'}")
 
 
 def require_seed(seed: Any) -> None:

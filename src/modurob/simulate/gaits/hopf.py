@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modurob.simulate.gaits.active import Network
-from modurob.simulate.gaits.checks import require_positive, require_seed
+from modurob.simulate.gaits.checks import FASTEST, require_positive, require_seed
 from modurob.simulate.gaits.waves import Flow
 from modurob.spatial.scalars import Array
 
@@ -24,33 +24,32 @@ class Hopf:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        require_positive("mu", self.mu)
-        require_positive("coupling", self.coupling)
+        require_positive("mu", self.mu, most=FASTEST)
+        require_positive("coupling", self.coupling, most=FASTEST)
         require_seed(self.seed)
 
     def waves(self, network: Network) -> Flow:
         turns = np.exp(1j * (network.phase[:, None] - network.phase)) * network.listens
 
-        # z stands for z / sqrt(mu) from here on
         def coupled(z: Array) -> Array:
             return self.coupling * (z @ turns.T - z)
 
         def growth(z: Array) -> Array:
-            return self.mu * (1 - np.abs(z) ** 2) + 1j
+            return self.mu - np.abs(z) ** 2 + 1j
 
         def rate(z: Array) -> Array:
             return growth(z) * z + coupled(z)
 
         def read(z: Array) -> Array:
             dz = rate(z)
-            ddz = growth(z) * dz - 2 * self.mu * np.real(z.conj() * dz) * z + coupled(dz)
-            return np.imag(np.stack([z, dz, ddz], axis=-2))
+            ddz = growth(z) * dz - 2 * np.real(z.conj() * dz) * z + coupled(dz)
+            return np.imag(np.stack([z, dz, ddz], axis=-2)) / np.sqrt(self.mu)
 
         # the integrator wants real states: real and imaginary parts in turn
         return Flow(
             lambda state: rate(state.view(complex)).view(float),
             lambda state: read(state.view(complex)),
-            self._start(network.phase).view(float),
+            np.sqrt(self.mu) * self._start(network.phase).view(float),
         )
 
     def _start(self, phase: Array) -> Array:

@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 
 from modurob.errors import GaitError
 from modurob.simulate.gaits.active import Network
-from modurob.simulate.gaits.checks import require_positive, require_seed
+from modurob.simulate.gaits.checks import FASTEST, require_positive, require_seed
 from modurob.simulate.gaits.waves import TOLERANCE, Flow
 from modurob.spatial.scalars import Array
 
@@ -48,7 +48,7 @@ class Matsuoka:
 
     def __post_init__(self) -> None:
         for name in ("inhibition", "adaptation", "slowness", "coupling"):
-            require_positive(name, getattr(self, name))
+            require_positive(name, getattr(self, name), most=FASTEST)
         require_seed(self.seed)
         lowest, highest = 1 + 1 / self.slowness, 1 + self.adaptation
         if not lowest < self.inhibition < highest:
@@ -72,11 +72,10 @@ class Matsuoka:
         lag = network.phase[:, None] - network.phase
         heard = np.kron(np.outer(PUSH, DIFFERENCE), np.cos(lag) * network.listens - np.eye(n))
         heard += np.kron(np.outer(PUSH, self._quadrature), np.sin(lag) * network.listens)
-        pair, fired, drive = (
-            np.kron(part, one) for part, one in zip(_pair(self), (np.eye(n), np.eye(n), np.ones(n)), strict=True)
-        )
+        A, B, c = self._pair
         pace = cycle.period / (2 * np.pi)
-        linear, fired, drive = pace * (pair + self.coupling / 2 * heard), pace * fired, pace * drive
+        linear = pace * (np.kron(A, np.eye(n)) + self.coupling / 2 * heard)
+        fired, drive = pace * np.kron(B, np.eye(n)), pace * np.kron(c, np.ones(n))
         difference = np.kron(DIFFERENCE, np.eye(n)) / cycle.peak
 
         def rate(state: Array) -> Array:
@@ -100,22 +99,22 @@ class Matsuoka:
         tired = (1 + tangent**2) / gain
         return np.array([1, -1, -tired, tired]) / tangent
 
+    @property
+    def _pair(self) -> tuple[Array, Array, Array]:
+        """A, B, c of one pair: d(x1, x2, f1, f2)/dt = A (x1, x2, f1, f2) + B (y1, y2) + c, time in units of tau."""
+        a, b, T = self.inhibition, self.adaptation, self.slowness
+        A = np.array([[-1, 0, -b, 0], [0, -1, 0, -b], [0, 0, -1 / T, 0], [0, 0, 0, -1 / T]])
+        B = np.array([[0, -a], [-a, 0], [1 / T, 0], [0, 1 / T]])
+        return A, B, np.array([1.0, 1.0, 0.0, 0.0])
+
     def _start(self, phase: Array) -> Array:
         return phase if self.seed is None else np.random.default_rng(self.seed).uniform(0, 2 * np.pi, len(phase))
 
 
-def _pair(self: Matsuoka) -> tuple[Array, Array, Array]:
-    """A, B, c of one pair: d(x1, x2, f1, f2)/dt = A (x1, x2, f1, f2) + B (y1, y2) + c, time in units of tau."""
-    a, b, T = self.inhibition, self.adaptation, self.slowness
-    A = np.array([[-1, 0, -b, 0], [0, -1, 0, -b], [0, 0, -1 / T, 0], [0, 0, 0, -1 / T]])
-    B = np.array([[0, -a], [-a, 0], [1 / T, 0], [0, 1 / T]])
-    return A, B, np.array([1.0, 1.0, 0.0, 0.0])
-
-
 @lru_cache(maxsize=64)
-def _cycle(self: Matsuoka) -> Cycle:
+def _cycle(oscillator: Matsuoka) -> Cycle:
     """Run one pair until it has settled, and measure it."""
-    A, B, c = _pair(self)
+    A, B, c = oscillator._pair
 
     def rate(_: float, state: Array) -> Array:
         return A @ state + B @ np.maximum(state[:2], 0) + c
@@ -124,7 +123,7 @@ def _cycle(self: Matsuoka) -> Cycle:
         return state[0] - state[1]
 
     rises.direction = 1  # type: ignore[attr-defined]
-    period = 2 * np.pi / self.natural_frequency
+    period = 2 * np.pi / oscillator.natural_frequency
     settings = {"method": "LSODA", "rtol": TOLERANCE, "atol": TOLERANCE}
     settled = solve_ivp(rate, (0, SETTLING * period), (0.1, 0, 0, 0), **settings).y[:, -1]
     run = solve_ivp(rate, (0, 5 * period), settled, events=rises, dense_output=True, **settings)

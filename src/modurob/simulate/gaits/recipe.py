@@ -48,19 +48,18 @@ class Gait:
 
     def on(self, robot: Mechanism) -> Reference:
         """The gait for this robot, from t = 0 on."""
+        if robot.loops and not isinstance(self.generator, Sine):
+            raise GaitError(
+                f"{robot.name} has loops, whose joints cannot keep waves of their own: expected generator 'sine'"
+            )
         joints = active_joints(robot, self.amplitude if isinstance(self.amplitude, Mapping) else None)
         rest = self._rest(robot)
         score = self.pattern.on(joints, rest)
         centre, amplitude = rest[joints.q_index] + score.centre, score.sign * self._amplitudes(joints)
         waves = self.generator.waves(joints.network(score.phase))
         swing = Swing(joints, rest, centre, amplitude, 2 * np.pi * self.frequency, waves)
-        if robot.loops and not isinstance(self.generator, Sine):
-            raise GaitError(
-                f"{robot.name} has loops, whose joints cannot keep waves of their own: expected generator 'sine'"
-            )
-        reference = Reference(
-            joints, self.frequency, centre, amplitude, score.phase, closed(swing) if robot.loops else swing
-        )
+        motion = closed(swing) if robot.loops else swing
+        reference = Reference(joints, self.frequency, centre, amplitude, score.phase, motion)
         require_limits(reference)
         return reference
 

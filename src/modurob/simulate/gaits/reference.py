@@ -88,8 +88,9 @@ def _require_room(joint: Joint, lowest: Array, highest: Array, centre: Array, am
     lower, upper = joint.limits
     if np.all((lower <= lowest) & (highest <= upper)):
         return
-    # what it swings by, if it did no more than its limits allow
-    fits = (amplitude / (highest - centre + 1e-300) * np.minimum(upper - centre, centre - lower)).min()
+    # the part of the amplitude that stays within the limits
+    reach = np.maximum(highest - centre, centre - lowest) + 1e-300
+    fits = (amplitude / reach * np.minimum(upper - centre, centre - lower)).min()
     hint = f"an amplitude of about {fits:.4g} fits" if fits > 0 else "give it a posture within its limits"
     raise GaitError(
         f"joint {joint.name!r} would swing from {lowest} to {highest}, its limits are {lower} to {upper}: {hint}"

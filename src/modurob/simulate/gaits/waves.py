@@ -37,7 +37,7 @@ DERIVATIVES = np.concatenate([np.eye(6), DERIVATIVE, DERIVATIVE @ DERIVATIVE], a
 
 
 class Waves(Protocol):
-    """The waves of a network, each within -1 and 1."""
+    """The waves of a network, each within -1 and 1 (neurons shoot over by some hundredths while they lock)."""
 
     def __call__(self, s: Array) -> Jet:
         """w, dw/ds and d2w/ds2, (..., n) each, for s of shape (...)."""

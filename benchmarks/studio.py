@@ -1,0 +1,263 @@
+"""The studio under load: how soon its page is ready, how smoothly it draws, what it costs the server, and whether it leaks.
+
+`python -m benchmarks.studio [MINUTES]` needs Chromium and Playwright; MINUTES (1 by default) is how long robots are built, run and
+stopped in a loop. The browser draws in software, in the page's low detail, so numbers are for machines without a graphics card.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+from rich.console import Console
+from rich.table import Table
+from websockets.asyncio.client import ClientConnection, connect
+
+import modurob as mr
+from benchmarks.robots import snake
+from modurob.assembly.files import dumps
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = (
+    "--no-sandbox --disable-gpu --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+)
+SERVER = "from modurob.studio.server import serve; serve(browser=False)"
+READY = "window.studio?.view?.frames > 0 && window.studio.state.design !== null"
+SETTINGS = {"controller": "computed_torque", "amplitude": 0.1, "duration": 12.0, "step": 0.005}
+
+
+class Server(NamedTuple):
+    """A studio in a process of its own."""
+
+    address: str
+    process: int
+
+    def cpu_seconds(self) -> float:
+        """Processor time that it has used."""
+        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> float:
+        """Resident memory [MB]."""
+        return int(Path(f"/proc/{self.process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A studio, its saved robots in a folder that goes with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "XDG_DATA_HOME": folder}
+        command = [sys.executable, "-c", SERVER]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+            assert process.stdout is not None
+            address = process.stdout.readline().split()[-1]
+            try:
+                yield Server(address, process.pid)
+            finally:
+                process.terminate()
+
+
+def until(page: Page, script: str, patience: float = 60.0) -> None:
+    """Wait until a script in the page gives something true."""
+    deadline = time.monotonic() + patience
+    while not page.evaluate(script):
+        if time.monotonic() > deadline:
+            raise TimeoutError(script)
+        time.sleep(0.005)
+
+
+@contextmanager
+def browsing() -> Iterator[Any]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS.split())
+        yield browser
+        browser.close()
+
+
+def page_ready(browser: Any, server: Server) -> float:
+    """Seconds from asking for the page to the robot on it, nothing cached."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    started = time.monotonic()
+    page.goto(server.address + "&detail=low")
+    until(page, READY)
+    took = time.monotonic() - started
+    context.close()
+    return took
+
+
+class Motion(NamedTuple):
+    """A run as it was seen: frames a second, and how long the robot moved after stop [s]."""
+
+    rate: float
+    still: float
+
+
+def motion(browser: Any, server: Server, modules: int, seconds: float = 6.0) -> Motion:
+    """A snake under computed torque, shown for a while, then stopped."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.goto(server.address + "&detail=low")
+    until(page, READY)
+    page.evaluate("(text) => studio.send('open', {text})", dumps(snake(modules - 1)))
+    until(page, f"studio.state.design.modules.length === {modules}")
+    page.evaluate("(settings) => studio.send('start_run', {settings})", SETTINGS)
+    until(page, "studio.state.runs.state === 'running' && studio.state.sample?.[0] > 0.2")
+    frames, started = page.evaluate("studio.view.frames"), time.monotonic()
+    time.sleep(seconds)
+    rate = (page.evaluate("studio.view.frames") - frames) / (time.monotonic() - started)
+    still = page.evaluate(
+        """new Promise((done) => {
+          const pressed = performance.now();
+          let [last, moved] = [studio.state.sample[0], pressed];
+          studio.send("stop_run");
+          const look = () => {
+            const now = performance.now();
+            if (studio.state.sample[0] !== last) [last, moved] = [studio.state.sample[0], now];
+            if (now - pressed < 2000) requestAnimationFrame(look); else done((moved - pressed) / 1000);
+          };
+          look();
+        })"""
+    )
+    context.close()
+    return Motion(rate, still)
+
+
+# ---- users without a browser ----
+
+
+@asynccontextmanager
+async def user(server: Server) -> AsyncIterator[ClientConnection]:
+    """A page's side of the websocket."""
+    page, token = server.address.split("?token=")
+    async with connect(f"{page.replace('http://', 'ws://')}socket?token={token}", max_size=None) as socket:
+        await say(socket, "hello")
+        yield socket
+
+
+async def say(socket: ClientConnection, command: str, **fields: Any) -> None:
+    await socket.send(json.dumps({"type": command, **fields}))
+
+
+async def heard(socket: ClientConnection) -> dict[str, Any]:
+    """The next event; frames are acknowledged, as a page does."""
+    message = await asyncio.wait_for(socket.recv(), timeout=20)
+    if isinstance(message, str):
+        return json.loads(message)
+    await say(socket, "acknowledge", number=int(np.frombuffer(message[:16], "<u4")[1]))
+    return {"type": "frame"}
+
+
+class Seen(NamedTuple):
+    """Frames a second, and what went wrong."""
+
+    rate: float
+    problem: str
+
+
+async def watched(server: Server, robot: str, seconds: float) -> Seen:
+    """One user who runs a robot and takes every frame."""
+    frames, problem = 0, ""
+    async with user(server) as socket:
+        await say(socket, "open", text=robot)
+        await say(socket, "start_run", settings=SETTINGS)
+        counting = time.monotonic() + 1.0
+        while (now := time.monotonic()) < counting + seconds:
+            event = await heard(socket)
+            frames += event["type"] == "frame" and now > counting
+            problem = event["message"] if event["type"] == "refused" else problem
+    return Seen(frames / seconds, problem)
+
+
+def alone(server: Server, modules: int, seconds: float = 6.0) -> tuple[float, float]:
+    """One user with a large robot: frames a second, and the server's share of one core."""
+
+    async def run() -> tuple[float, float]:
+        task = asyncio.create_task(watched(server, dumps(snake(modules - 1)), seconds))
+        await asyncio.sleep(1.5)
+        cpu, started = server.cpu_seconds(), time.monotonic()
+        await asyncio.sleep(seconds - 1.0)
+        share = (server.cpu_seconds() - cpu) / (time.monotonic() - started)
+        return (await task).rate, share
+
+    return asyncio.run(run())
+
+
+def crowd(server: Server, users: int = 20, seconds: float = 8.0) -> list[Seen]:
+    """Users who all run a crab at once."""
+
+    async def everybody() -> list[Seen]:
+        crab = dumps(mr.load("crab"))
+        return await asyncio.gather(*(watched(server, crab, seconds) for _ in range(users)))
+
+    return asyncio.run(everybody())
+
+
+async def _loop(server: Server, minutes: float) -> list[float]:
+    """Start, stop and edit without a pause; memory every so often [MB]."""
+    memory: list[float] = []
+    async with user(server) as socket:
+
+        async def do(command: str, **fields: Any) -> None:
+            await say(socket, command, **fields)
+            while (await heard(socket))["type"] != "runs":
+                pass
+
+        deadline, rounds = time.monotonic() + 60 * minutes, 0
+        while time.monotonic() < deadline:
+            await do("open_shipped", name="crab")
+            await do("dock", kind="scout", at="m3/3", by="4")
+            await do("start_run", settings=SETTINGS)
+            await asyncio.sleep(0.05)
+            await do("stop_run")
+            await do("undo")
+            rounds += 1
+            if rounds % 20 == 0:
+                memory.append(server.memory())
+    return memory
+
+
+def soak(server: Server, minutes: float) -> list[float]:
+    """Memory of the server while one user builds, runs and stops in a loop [MB]."""
+    return asyncio.run(_loop(server, minutes))
+
+
+def main(minutes: float = 1.0) -> None:
+    """Measure everything and print it."""
+    console = Console()
+    table = Table("what", "measured", "wanted", title="studio, Chromium drawing in software, low detail")
+    with serving() as server:
+        with browsing() as browser:
+            times = [page_ready(browser, server) for _ in range(5)]
+            table.add_row("page ready, nothing cached", f"{np.median(times):.2f} s", "under 2 s")
+            for modules in (10, 100, 1000):
+                seen = motion(browser, server, modules)
+                wanted = ("30 /s", "under 0.2 s") if modules == 100 else ("", "")
+                table.add_row(f"{modules} modules: frames drawn", f"{seen.rate:.0f} /s", wanted[0])
+                table.add_row(f"{modules} modules: moves after stop", f"{seen.still:.3f} s", wanted[1])
+        rate, cpu = alone(server, 100)
+        table.add_row(
+            f"100 modules: server at {rate:.0f} frames/s, of one core", f"{100 * cpu:.0f} %", "under 20 % at 60"
+        )
+        together = crowd(server)
+        table.add_row("20 users with a crab each: slowest", f"{min(s.rate for s in together):.0f} /s", "10 /s")
+        table.add_row("errors among them", str(sum(bool(s.problem) for s in together)), "0")
+        memory = soak(server, minutes)
+        half = len(memory) // 2
+        table.add_row(f"memory after {minutes:g} min of start, stop, edit", f"{memory[-1]:.0f} MB", "no growth")
+        table.add_row("growth in the second half", f"{memory[-1] - memory[half]:+.1f} MB", "none")
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 1.0)
