@@ -1,14 +1,11 @@
 """Motion: simulate, plot, gait, reproduce, studio."""
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from modurob.cli.app import Base, File, Floating, app, console, robot_of
 from modurob.control import PID, ComputedTorque, GravityCompensation
@@ -38,29 +35,6 @@ STEPPERS: dict[str, Callable[[float], Stepper]] = {
     "lsoda": lambda dt: Adaptive("LSODA"),
 }
 CONTROLLERS = ("none", "computed-torque", "pid", "gravity")
-# a run that takes longer than this shows how far it is [s]
-PATIENCE = 2.0
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[float], None]]:
-    """A bar that appears when a run has taken two seconds."""
-    started, bar = time.monotonic(), None
-
-    def tell(share: float) -> None:
-        nonlocal bar
-        if bar is None and time.monotonic() - started > PATIENCE:
-            bar = Progress(TextColumn(what), BarColumn(), TimeRemainingColumn(), console=console, transient=True)
-            bar.start()
-            bar.add_task(what, total=1.0)
-        if bar is not None:
-            bar.update(bar.task_ids[0], completed=share)
-
-    try:
-        yield tell
-    finally:
-        if bar is not None:
-            bar.stop()
 
 
 def _numbers(text: str | None, n: int, what: str) -> Any:
@@ -132,8 +106,7 @@ def simulate_command(
         q0 = np.full(robot.nq, q0)
     law = _controller(robot, controller, (kp, kd, ki), target, sample_time, floating)
     estimator = ExtendedKalmanFilter(HallSensors(noise=noise)) if ekf else None
-    with _progress(f"{robot.name}") as tell:
-        run = simulate(robot, q0, None, duration, law, STEPPERS[stepper](dt), tell, estimator=estimator)
+    run = simulate(robot, q0, None, duration, law, STEPPERS[stepper](dt), estimator=estimator)
     console.print(f"{robot.name}: {len(run.t)} ticks, {run.status}")
     for event in run.events:
         console.print(f"  {event.t:.4g} s  {event.message}")

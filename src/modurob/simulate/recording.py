@@ -5,7 +5,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -122,6 +122,20 @@ class Segment:
         """Kinetic and potential energy [J], (ticks, ...)."""
         return self.kinetic_energy + self.potential_energy
 
+    def at(self, t: float) -> tuple[Array, Array]:
+        """(q, v) at any time between two ticks: the stepper goes on from the tick before, under the torque that was held."""
+        if not self.t[0] <= t <= self.t[-1]:
+            raise SimulationError(f"t = {t:g} s: recorded from {self.t[0]:g} to {self.t[-1]:g} s")
+        if self.settings.pushed:
+            raise SimulationError("external wrenches acted, which no recording holds: states are known at ticks alone")
+        k = int(np.searchsorted(self.t, t, side="right")) - 1
+        q, v, rest = self.q[k], self.v[k], t - float(self.t[k])
+        forces = Forces(self.robot, self.settings.springs, self.settings.friction)
+        for stepper, span in _spans(self.settings.stepper, rest):
+            q, v = stepper.advanced(forces, t - rest, q, v, self.tau[k], span)
+            rest -= span
+        return q, v
+
     def poses(self) -> Poses:
         """Poses of all bodies and frames, by name."""
         return self.robot.forward_kinematics(self.q)
@@ -143,6 +157,15 @@ def _acceleration(robot: Mechanism, q: Array, v: Array, tau: Array) -> Array:
         return robot.forward_dynamics(q, v, tau)
     except SingularError:
         return np.full_like(v, np.nan)
+
+
+def _spans(stepper: Stepper, duration: float) -> Iterator[tuple[Stepper, float]]:
+    """Whole steps, then a shorter one, that fill the duration."""
+    whole = duration if stepper.dt is None else int(duration / stepper.dt) * stepper.dt
+    if whole > 0:
+        yield stepper, whole
+    if duration - whole > 1e-12:
+        yield replace(stepper, dt=duration - whole), duration - whole  # type: ignore[type-var]
 
 
 def _numbered(name: str, n: int) -> list[str]:

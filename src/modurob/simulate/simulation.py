@@ -11,6 +11,7 @@ from modurob.robot import Mechanism
 from modurob.simulate.forces import Forces, WrenchError, Wrenches
 from modurob.simulate.friction import Friction
 from modurob.simulate.law import Controller, Estimator
+from modurob.simulate.progress import progress_bar
 from modurob.simulate.recording import Event, Recording, Segment, Settings
 from modurob.simulate.status import DONE, Status
 from modurob.simulate.steppers import RungeKutta4, StepLimitError, Stepper
@@ -231,10 +232,14 @@ def simulate(
 ) -> Recording:
     """Let a robot move for `duration` [s] from (q0, v0): at rest at zero if not given. Options are those of `Simulation`.
 
+    `progress` is told the share done; without it, a bar appears on the terminal after two seconds.
+
     >>> run = simulate(robot, q0, duration=10.0, controller=ComputedTorque(...), stepper=RungeKutta4(1e-3))
     >>> run.t, run.q, run.status
     """
-    return Simulation(robot, q0, v0, controller, stepper, **options).advance(duration, progress, cancelled).recording
+    simulation = Simulation(robot, q0, v0, controller, stepper, **options)
+    with progress_bar(robot.name) as tell:
+        return simulation.advance(duration, progress or tell, cancelled).recording
 
 
 def _tick(tick: float | None, controller: Controller | None, stepper: Stepper) -> float:

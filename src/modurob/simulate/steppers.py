@@ -175,11 +175,12 @@ def _momentum(robot: Any, q: Array, v: Array) -> Array:
 
 
 def _lagrangian_force(robot: Any, q: Array, v: Array) -> Array:
-    """dL/dq = (dM/dt) v - (C v + N): the rate of M(q) v along v, to fourth order, less the bias."""
-    h = 1e-3 / max(1.0, float(np.abs(v).max(initial=0.0)))
-    ahead, behind, far_ahead, far_behind = (_momentum(robot, q + k * h * v, v) for k in (1, -1, 2, -2))
-    rate = (8 * (ahead - behind) - (far_ahead - far_behind)) / (12 * h)
-    return rate - robot.bias_forces(q, v)
+    """dL/dq = C^T v - N: entry j of C^T v is v . C(e_j) v, and C(e_j) v comes from the bias at v + e_j and v - e_j, exactly."""
+    size = max(1.0, float(np.abs(v).max(initial=0.0)))
+    unit = size * np.eye(robot.nv)
+    bias = robot.bias_forces(q[..., None, :], np.concatenate([v[..., None, :] + unit, v[..., None, :] - unit], axis=-2))
+    ahead, behind = bias[..., : robot.nv, :], bias[..., robot.nv :, :]
+    return ((ahead - behind) @ v[..., None])[..., 0] / (4 * size) - robot.gravity_forces(q)
 
 
 _SOLVERS: dict[str, Any] = {"DOP853": DOP853, "Radau": Radau, "LSODA": LSODA}
