@@ -138,3 +138,55 @@ def test_robots_and_version():
 def test_an_assembly_is_asked_for_where_modules_are_needed(tmp_path):
     (tmp_path / "arm.urdf").write_text(ARM)
     assert "not modules" in run("aim", tmp_path / "arm.urdf", code=2)
+
+
+def test_simulate_then_plot(tmp_path):
+    file, picture, table = tmp_path / "run.mrun", tmp_path / "run.png", tmp_path / "run.csv"
+    arguments = ["--controller", "computed-torque", "--reference", "0.3,0.2,-0.4", "--duration", "2"]
+    result = run("simulate", "crab", *arguments, "--out", file, "--plot", str(tmp_path / "first.png"))
+    assert "2001 ticks, done at t = 2 s" in result
+    assert "q = [ 0.3  0.2 -0.4]" in result
+    assert "2001 ticks" in run("plot", file, "--out", str(picture), "--table", str(table))
+    assert picture.read_bytes()[:4] == (tmp_path / "first.png").read_bytes()[:4] == b"\x89PNG"
+    assert len(table.read_text().splitlines()) == 2002
+
+
+def test_simulate_with_a_gait_and_a_filter():
+    result = run("simulate", "crab", "--controller", "computed-torque", "--gait", "crab", "--ekf", "--duration", "0.1")
+    assert "101 ticks, done" in result
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--controller", "bang-bang"], "valid: none, computed-torque, pid, gravity"),
+        (["--stepper", "euler"], "valid: runge-kutta-4, semi-implicit-euler"),
+        (["--reference", "0.1,0.2", "--controller", "pid"], "--reference has 2 numbers: expected one, or 3"),
+        (["--start", "a"], "--start 'a': expected numbers with commas"),
+        (["--dt", "0.3"], "not a multiple of 0.3 s"),
+        (["--duration", "0"], "duration 0.0 s: expected a positive"),
+        (["--gait", "gallop", "--controller", "pid"], "gallop"),
+    ],
+)
+def test_simulate_names_what_is_wrong(arguments, message):
+    with pytest.raises(mr.ModurobError) as refused:
+        CliRunner().invoke(app, ["simulate", "crab", *arguments], catch_exceptions=False)
+    assert message in str(refused.value)
+
+
+def test_plot_names_a_missing_file(tmp_path):
+    with pytest.raises(mr.ModurobError, match=r"nothing\.mrun: cannot be read"):
+        CliRunner().invoke(app, ["plot", str(tmp_path / "nothing.mrun")], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("generator", ["sine", "hopf"])
+def test_gait_draws_a_picture(tmp_path, generator):
+    out = tmp_path / "gait.png"
+    assert "snake gait of crab" in run("gait", "crab", "--name", "snake", "--generator", generator, "--out", str(out))
+    assert out.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_doctor_finds_a_compiler():
+    result = run("doctor")
+    assert "million states/s" in result
+    assert "vector width" in result

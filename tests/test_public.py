@@ -1,6 +1,7 @@
 """The names that users rely on, the README's example, and the examples."""
 
 import contextlib
+import importlib
 import inspect
 import io
 import re
@@ -10,13 +11,17 @@ from pathlib import Path
 import pytest
 
 import modurob as mr
-from modurob import algorithms, assembly, catalogue, mechanism, spatial
+from modurob import algorithms, assembly, catalogue, control, estimate, mechanism, spatial
 from modurob.catalogue import joints
 
 ROOT = Path(__file__).parent.parent
+# mr.simulate is the function
+SIMULATE = importlib.import_module("modurob.simulate")
 
 
-@pytest.mark.parametrize("module", [mr, algorithms, assembly, catalogue, joints, mechanism, spatial])
+@pytest.mark.parametrize(
+    "module", [mr, algorithms, assembly, catalogue, control, estimate, joints, mechanism, SIMULATE, spatial]
+)
 def test_exported_names_exist_once_and_are_sorted(module):
     assert len(set(module.__all__)) == len(module.__all__)
     for name in module.__all__:
@@ -24,7 +29,7 @@ def test_exported_names_exist_once_and_are_sorted(module):
 
 
 def test_every_method_of_a_robot_is_a_free_function_too():
-    own = {"from_assembly", "from_urdf", "frame", "joint", "equations"}
+    own = {"from_assembly", "from_urdf", "frame", "joint", "equations", "with_payload"}
     methods = [
         n
         for n, f in inspect.getmembers(mr.Mechanism, lambda f: inspect.isfunction(f) or inspect.ismethod(f))
