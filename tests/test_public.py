@@ -54,6 +54,16 @@ def test_the_readme_example_prints_what_the_readme_says():
     assert len([line for line in code.splitlines() if line]) <= 15
 
 
+@pytest.mark.parametrize("title", ["Equations in closed form", "Motion"])
+def test_the_other_examples_of_the_readme_run(title, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text()
+    code = re.search(rf"## {title}\n```python\n(.*?)```", text, re.DOTALL)[1]
+    crab = mr.load("crab").mechanism(base="m0")
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(code, "README.md", "exec"), {"mr": mr, "robot": crab, "my_matrix": crab.equations().M})
+
+
 def test_the_readme_names_every_shipped_module_type():
     text = (ROOT / "README.md").read_text()
     assert all(f"`{name}`" in text for name in catalogue.names())

@@ -21,7 +21,7 @@ from modurob.errors import KernelError
 
 FLAGS = (
     "-std=gnu11",
-    "-O3",
+    "-O2",
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fno-signed-zeros",
