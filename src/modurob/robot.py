@@ -86,10 +86,10 @@ class Mechanism(Tables):
         return algorithms.random_configuration(self, rng)
 
     def rate(self, q: Array, v: Array) -> Array:
-        return algorithms.rate(self, self._q(q), self._v(v))
+        return self._answer("rate", self._q(q), self._v(v))
 
     def integrate(self, q: Array, dq: Array) -> Array:
-        return algorithms.integrate(self, self._q(q), self._v(dq, "dq"))
+        return self._answer("integrate", self._q(q), self._v(dq, "dq"))
 
     def difference(self, q0: Array, q1: Array) -> Array:
         return algorithms.difference(self, self._q(q0, "q0"), self._q(q1, "q1"))

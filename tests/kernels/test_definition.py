@@ -53,6 +53,9 @@ def check_all(robot: mr.Mechanism, rng: np.random.Generator, dtype=np.float64, t
     for name in ("forward_dynamics", "inverse_dynamics"):
         found = getattr(fast, name)(q, v, u, wrenches)
         close(found, getattr(algorithms, name)(robot, q, v, u, wrenches), tolerance)
+    if robot.nq > robot.nv:
+        for name in ("integrate", "rate"):
+            close(getattr(fast, name)(q, v), getattr(algorithms, name)(robot, q, v), tolerance)
     poses = fast.forward_kinematics(q)
     close(poses.bodies, algorithms.forward_kinematics(robot, q).bodies, tolerance)
     for method in ("semi_implicit_euler", "runge_kutta_4"):

@@ -187,6 +187,13 @@ class Fast:
         each = self._answer("potential_energy", q)
         return None if each is None else each.sum(axis=-1)
 
+    def integrate(self, q: Array, dq: Array) -> Array | None:
+        # coordinates alone are added up quickly enough
+        return None if self._m.nq == self._m.nv else self._answer("integrate", *_together(q, dq))
+
+    def rate(self, q: Array, v: Array) -> Array | None:
+        return None if self._m.nq == self._m.nv else self._answer("rate", *_together(q, v))
+
     def advance(
         self,
         q: Array,

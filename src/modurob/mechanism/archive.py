@@ -13,7 +13,7 @@ from modurob.spatial.scalars import Array
 
 def to_data(m: Tables) -> dict[str, Any]:
     """Lists, numbers and texts alone; numbers survive JSON unchanged."""
-    if any(x.dtype == object for x in (m.X_PJ, m.inertia, m.gravity)):
+    if any(x.dtype == object for x in (m.X_PJ, m.inertia, m.gravity, m.armature, m.damping)):
         raise MechanismError(f"{m.name} has symbols for numbers: give them values to write it down")
     return {
         "name": m.name,

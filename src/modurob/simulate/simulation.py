@@ -45,8 +45,12 @@ class Simulation:
         tick: float | None = None,
         seed: int = 0,
         t0: float = 0.0,
+        belief: tuple[Array, Array] | None = None,
     ):
-        """`tick` [s] is how often states are recorded where no controller says; `seed` that of the sensors' noise."""
+        """`belief` is where the estimator starts, at the true state if not given; `seed` that of the sensors' noise.
+
+        `tick` [s] is how often states are recorded where no controller says.
+        """
         self.robot, self.stepper = robot, stepper or RungeKutta4(1e-3)
         self.forces = Forces(robot, springs, friction, external=external)
         q = robot.neutral() if q0 is None else robot._q(q0, "q0")
@@ -61,7 +65,8 @@ class Simulation:
         self.t0, self.ticks = t0, 0
         self.status: Status | None = None
         self._law = controller.on(robot) if controller is not None else None
-        self._filter = estimator.on(robot, self.q, self.v, self.tick) if estimator is not None else None
+        self.estimate = (self.q, self.v) if belief is None else belief
+        self._filter = estimator.on(robot, *self.estimate, self.tick) if estimator is not None else None
         self._rng = np.random.default_rng(seed)
         self._stop_at_limits, self._limits, self._beyond = stop_at_limits, limited(robot), frozenset[int]()
         self._bounded = bool(np.isfinite(self._limits.lower).any() or np.isfinite(self._limits.upper).any())
@@ -157,7 +162,7 @@ class Simulation:
             if self._filter is not None:
                 measurement = self._filter.measured(t, q, v, self._rng)
                 q, v = self._filter.update(t, self.tau, measurement)
-                self._estimate = q, v
+                self.estimate = q, v
             if self._law is None:
                 return True
             tau = np.asarray(self._law.torque(t, q, v), dtype=float)
@@ -195,7 +200,7 @@ class Simulation:
     def _record(self, t: float) -> None:
         row = {"t": np.array(t), "q": self.q, "v": self.v, "tau": self.tau}
         if self._filter is not None:
-            row |= {"q_estimate": self._estimate[0], "v_estimate": self._estimate[1]}
+            row |= {"q_estimate": self.estimate[0], "v_estimate": self.estimate[1]}
         for name, x in row.items():
             if self._rows == 0:
                 self._arrays[name] = np.empty((_ROOM, *x.shape))

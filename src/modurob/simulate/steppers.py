@@ -176,11 +176,13 @@ def _momentum(robot: Any, q: Array, v: Array) -> Array:
 
 def _lagrangian_force(robot: Any, q: Array, v: Array) -> Array:
     """dL/dq = C^T v - N: entry j of C^T v is v . C(e_j) v, and C(e_j) v comes from the bias at v + e_j and v - e_j, exactly."""
+    still = np.zeros_like(v)
     size = max(1.0, float(np.abs(v).max(initial=0.0)))
-    unit = size * np.eye(robot.nv)
-    bias = robot.bias_forces(q[..., None, :], np.concatenate([v[..., None, :] + unit, v[..., None, :] - unit], axis=-2))
-    ahead, behind = bias[..., : robot.nv, :], bias[..., robot.nv :, :]
-    return ((ahead - behind) @ v[..., None])[..., 0] / (4 * size) - robot.gravity_forces(q)
+    rows = []
+    for unit in size * np.eye(robot.nv):
+        change = robot.inverse_dynamics(q, v + unit, still) - robot.inverse_dynamics(q, v - unit, still)
+        rows.append((change * v).sum(axis=-1))
+    return np.stack(rows, axis=-1) / (4 * size) - robot.inverse_dynamics(q, still, still)
 
 
 _SOLVERS: dict[str, Any] = {"DOP853": DOP853, "Radau": Radau, "LSODA": LSODA}

@@ -111,6 +111,13 @@ class _Living:
         """Whether nothing has ended its run."""
         return self.simulation.status is None or self.simulation.status.ok
 
+    @property
+    def believed(self) -> Body:
+        """The organism as its estimator has it; as it is, where there is none."""
+        s = self.simulation
+        q, v = s.estimate if self.recipe.estimator is not None else (s.q, s.v)
+        return Body(self.assembly, s.robot, q, v, self.held)
+
     def segments(self) -> list[Segment]:
         return [*self.past, *self.simulation.recording.segments]
 
@@ -153,7 +160,7 @@ class World:
             if np.ndim(q) != 1 or np.ndim(v) != 1:
                 raise SimulationError(f"organism {name!r}: q and v have leading axes: expected one state")
             body = Body(recipe.assembly, robot, q, v, {})
-            self._living[name] = _Living(recipe, recipe.assembly, base, self._simulation(recipe, body), {})
+            self._living[name] = _Living(recipe, recipe.assembly, base, self._simulation(recipe, body, base), {})
 
     @property
     def t(self) -> float:
@@ -178,7 +185,12 @@ class World:
         simulation = self[name]
         return simulation.robot.frame_pose(simulation.q, frame)
 
-    def _simulation(self, recipe: Organism, body: Body) -> Simulation:
+    def _simulation(self, recipe: Organism, body: Body, base: str, before: Sequence[_Living] = ()) -> Simulation:
+        """The organism set going; its estimator starts from what those it comes from believed."""
+        belief = None
+        if before and recipe.estimator is not None:
+            believed = transfer(body.assembly, [x.believed for x in before], self.gravity, base).body
+            belief = believed.q, believed.v
         return Simulation(
             body.robot,
             body.q,
@@ -189,6 +201,7 @@ class World:
             tick=self.tick,
             seed=self.seed + self.ticks,
             t0=self.t,
+            belief=belief,
         )
 
     def run(
@@ -254,7 +267,7 @@ class World:
         old = self._moving(change.organism)
         assembly = old.assembly.dock(change.module, change.type, change.at, change.by, change.roll)
         result = transfer(assembly, [old.body], self.gravity, old.base)
-        self._replace(change.organism, old, result)
+        self._replace(change.organism, old, result, [old])
         self._note("dock", (change.organism,), [old.body], [result], f"{change.module} docked at {change.at}")
 
     def _undock(self, change: Undock) -> None:
@@ -269,8 +282,8 @@ class World:
         base = next(iter(goes.modules))
         results = [transfer(stays, [body], self.gravity, old.base), transfer(goes, [body], self.gravity, base)]
         recipe = Organism(goes, controller=change.controller or old.recipe.controller, estimator=old.recipe.estimator)
-        free = _Living(recipe, goes, base, self._simulation(recipe, results[1].body), results[1].body.held)
-        self._replace(change.organism, old, results[0])
+        free = _Living(recipe, goes, base, self._simulation(recipe, results[1].body, base, [old]), results[1].body.held)
+        self._replace(change.organism, old, results[0], [old])
         self._living[change.into] = free
         self._note("undock", (change.organism, change.into), [body], results, f"{change.port} let go")
 
@@ -281,13 +294,13 @@ class World:
         apart = gap(first.body, second.body, docking(change.a, change.b, change.roll))
         require_fit(apart, change.tolerance, f"{change.a} to {change.b}")
         result = transfer(assembly, bodies, self.gravity, first.base)
-        self._replace(change.first, first, result)
+        self._replace(change.first, first, result, [first, second])
         self._gone[change.second] = self._recording(second)
         del self._living[change.second]
         self._note("merge", (change.first, change.second), bodies, [result], f"{change.a} docked to {change.b}")
 
-    def _replace(self, name: str, old: _Living, result: Transfer) -> None:
-        simulation = self._simulation(old.recipe, result.body)
+    def _replace(self, name: str, old: _Living, result: Transfer, before: Sequence[_Living]) -> None:
+        simulation = self._simulation(old.recipe, result.body, old.base, before)
         past = old.segments() if old.simulation.ticks else old.past
         self._living[name] = _Living(
             old.recipe, result.body.assembly, old.base, simulation, result.body.held, past, old.events()
