@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.markup import escape
+from rich.table import Table
 
 from modurob.cli.app import Base, File, Floating, app, console, robot_of
 from modurob.control import PID, ComputedTorque, GravityCompensation
@@ -24,6 +26,7 @@ from modurob.simulate import (
     simulate,
 )
 from modurob.simulate.gaits import gait, plot_phases
+from modurob.simulate.progress import progress_bar
 
 STEPPERS: dict[str, Callable[[float], Stepper]] = {
     "runge-kutta-4": RungeKutta4,
@@ -156,3 +159,24 @@ def gait_command(
     figure = plot_phases(gait(name, generator=generator).on(robot), duration)
     figure.savefig(out, dpi=150)
     console.print(f"{name} gait of {robot.name}: {out}")
+
+
+@app.command(name="reproduce")
+def reproduce_command(
+    out: Annotated[Path, typer.Option(help="folder for the pictures")] = Path("reproduced"),
+    only: Annotated[list[str] | None, typer.Option(help="a figure, like 5.4 or 11; may be given again")] = None,
+) -> None:
+    """Draw the figures of documents 000 and 003 again, and check each against a judge."""
+    from modurob.reproduce import reproduce  # SymPy's mechanics takes a while to import
+
+    with progress_bar("figures") as tell:
+        checks = reproduce(out, only, lambda figure, done: tell(done))
+    table = Table("figure", "what", "expected", "found", "")
+    colours = {"pass": "green", "FAIL": "red", "skipped": "yellow"}
+    for c in checks:
+        table.add_row(c.figure, c.what, c.expected_text, escape(c.found_text), f"[{colours[c.verdict]}]{c.verdict}")
+    console.print(table)
+    passed = sum(c.passed for c in checks)
+    console.print(f"{passed} of {len(checks)} passed; pictures: {out}")
+    if passed < len(checks):
+        raise typer.Exit(1)

@@ -1,0 +1,139 @@
+"""Every figure of the sources is found again, and a judge of another robot would not agree."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from modurob.errors import InputError
+from modurob.reproduce import (
+    FIGURES,
+    figure_4_2,
+    figure_5_4,
+    figure_5_9,
+    figure_6_6,
+    figure_8,
+    figure_11,
+    figure_13,
+    figure_15,
+    picture_name,
+    reproduce,
+)
+from modurob.simulate import RungeKutta4, simulate
+from modurob.spatial import inertia
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text()
+
+
+@pytest.mark.parametrize("number", FIGURES)
+def test_a_figure_is_found_again(number, tmp_path):
+    checks = reproduce(tmp_path, only=[number])
+    assert checks
+    assert [c for c in checks if not c.passed] == []
+    document = "000" if "." in number else "003"
+    assert {c.figure for c in checks} == {f"{document} Fig. {number}"}
+    assert [c.what for c in checks if c.what not in DOCUMENT] == []
+    assert [p.name for p in tmp_path.iterdir()] == [picture_name(number)]
+    assert (tmp_path / picture_name(number)).read_bytes().startswith(b"\x89PNG")
+
+
+# ---- the checks can fail ----
+
+
+def failed(figure):
+    return {c.what for c in figure.reproduced().checks if not c.passed}
+
+
+def test_lagrange_with_a_rod_too_long_disagrees(monkeypatch):
+    monkeypatch.setattr(figure_5_4, "DURATION", 2.0)
+    run, judged = figure_5_4.compared(figure_5_4.load("double_pendulum"), (10.0, 10.001), (1.0, 1.0))
+    assert np.abs(run.q - judged.q).max() > 1e4 * figure_5_4.APART
+
+
+def test_the_printed_equations_are_not_those_of_modules_with_extent():
+    robot = figure_5_4.hanging(
+        figure_5_4.load("double_pendulum").with_parameters({"m2": {"Ixx": 1, "Iyy": 1, "length": 6}})
+    )
+    assert figure_5_4.unlike_printed(robot) == 4  # all of M; C and N stay
+
+
+def test_a_pendulum_by_hand_with_another_mass_disagrees(monkeypatch):
+    monkeypatch.setattr(figure_8, "MASSES", (1.0, 1.001))
+    monkeypatch.setattr(figure_8, "DURATION", 2.0)
+    assert len(failed(figure_8)) == 3
+
+
+def test_a_force_from_outside_moves_the_centre_of_mass(monkeypatch):
+    monkeypatch.setattr(figure_5_9.RandomLaw, "torque", lambda self, t, q, v: np.full(v.shape, 1e-6))
+    assert len(failed(figure_5_9)) == 3
+
+
+def test_the_free_organisms_do_move():
+    run = figure_5_9.shaken(figure_5_9.load("crab").mechanism(floating=True, gravity=(0, 0, 0)))
+    assert np.ptp(run.q[:, -3:], axis=0).min() > 0.5
+
+
+def test_with_the_gains_as_printed_joint_2_is_the_slower_one(monkeypatch):
+    right = figure_6_6.gains_by_poles(figure_6_6.POLES)
+    monkeypatch.setattr(figure_6_6, "gains_by_poles", lambda poles: right._replace(kp=right.kd, kd=right.kp))
+    assert {"Kp of joint 1", "Kd of joint 2", "poles of robot and law, off by"} < failed(figure_6_6)
+    slow, slower = figure_6_6.responses(right.kd, right.kp, np.linspace(0, 4, 100))[-1]
+    assert slower < slow
+
+
+def test_an_engine_with_a_gram_more_disagrees():
+    crab = figure_11.load("crab").mechanism(base="m0")
+    heavier = crab.with_payload("m3", inertia.point(1e-3, (0, 0, 0)))
+    run = simulate(crab, figure_11.BENT, duration=0.5, stepper=RungeKutta4(1e-3))
+    same, other = (figure_11.engine_run(robot, figure_11.BENT, 0.5, 1e-3).q for robot in (crab, heavier))
+    assert np.abs(same - run.q).max() < figure_11.APART["angle"]
+    assert np.abs(other - run.q).max() > 1e3 * figure_11.APART["angle"]
+
+
+def test_a_filter_of_other_noise_is_not_that_of_riccati_and_theory(monkeypatch):
+    monkeypatch.setattr(figure_15, "R", 1.5 * np.eye(3))
+    covariance, angles, *_ = figure_15.reproduced().checks
+    assert (covariance.verdict, angles.verdict) == ("FAIL", "FAIL")
+
+
+# ---- without the judges ----
+
+
+def test_without_mujoco_its_lines_are_skipped_and_not_passed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    (line,) = figure_11.reproduced().checks
+    assert not line.passed
+    assert line.found_text == "skipped: pip install modurob[judges]"
+    assert [c.verdict for c in figure_13.reproduced().checks] == ["pass", "pass", "skipped"]
+
+
+def test_without_a_compiler_the_compiled_line_is_skipped(monkeypatch):
+    monkeypatch.setattr(figure_4_2, "MODULES", range(1, 3))
+    monkeypatch.setattr(figure_4_2, "compiled_evaluation", lambda robot, state: None)
+    verdicts = [c.verdict for c in figure_4_2.reproduced().checks]
+    assert verdicts == ["pass", "pass", "pass", "skipped", "pass", "pass"]
+
+
+# ---- the run through them ----
+
+
+def test_the_run_tells_how_far_it_is(tmp_path, monkeypatch):
+    for number in ("8", "5.4"):
+        monkeypatch.setitem(FIGURES, number, lambda: ([], figure_8.panels("", [""])[0]))
+    told = []
+    assert reproduce(tmp_path / "new" / "folder", ["8", "5.4"], lambda figure, done: told.append((figure, done))) == []
+    assert told == [("5.4", 0.0), ("8", 0.5), ("", 1.0)]
+    assert len(list((tmp_path / "new" / "folder").iterdir())) == 2
+
+
+def test_a_figure_that_is_none_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"no figure '5\.5': did you mean '5\.[489]'\? valid: 4\.2, .*, 15"):
+        reproduce(tmp_path / "out", ["8", "5.5"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"file: expected a folder, or a place for one: File exists"):
+        reproduce(tmp_path / "file", ["8"])
