@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench check judge clean
+.PHONY: demo test bench check judge browser clean
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -15,7 +15,12 @@ $(READY): pyproject.toml
 demo: $(READY)  ## the crab from modules to motion, with pictures in out/
 	$(BIN)/modurob demo --out out
 
-test: check  ## everything that must hold
+browser:  ## Chromium for the tests of the studio's page, where apt-get may install it
+	command -v chromium > /dev/null \
+	|| { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
+	|| echo "no chromium, and no right to install it: the studio's page is not tested"
+
+test: check browser  ## everything that must hold
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 judge: $(READY)  ## the long sweeps against Pinocchio and MuJoCo

@@ -190,3 +190,11 @@ def test_doctor_finds_a_compiler():
     result = run("doctor")
     assert "million states/s" in result
     assert "vector width" in result
+
+
+def test_reproduce_draws_and_checks_a_figure(tmp_path):
+    said = run("reproduce", "--only", "6.6", "--out", tmp_path)
+    assert "7 of 7 passed" in said
+    assert (tmp_path / "figure_6_6.png").is_file()
+    with pytest.raises(InputError, match="valid: "):
+        CliRunner().invoke(app, ["reproduce", "--only", "9.9"], catch_exceptions=False)

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from modurob.cli.app import Base, File, Floating, app, console, robot_of
 from modurob.control import PID, ComputedTorque, GravityCompensation
-from modurob.errors import InputError, SimulationError, choices
+from modurob.errors import InputError, SimulationError, StudioError, choices
 from modurob.estimate import ExtendedKalmanFilter, HallSensors
 from modurob.robot import Mechanism
 from modurob.simulate import (
@@ -180,3 +180,18 @@ def reproduce_command(
     console.print(f"{passed} of {len(checks)} passed; pictures: {out}")
     if passed < len(checks):
         raise typer.Exit(1)
+
+
+@app.command()
+def studio(
+    file: Annotated[str | None, typer.Argument(help="robot to open: an assembly (.yaml), or a shipped robot")] = None,
+    port: Annotated[int, typer.Option(help="port; a free one if 0")] = 0,
+    host: Annotated[str, typer.Option(help="address to listen on; this machine alone by default")] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option(help="open the browser")] = True,
+) -> None:
+    """Build, watch and steer a robot in the browser."""
+    try:
+        from modurob.studio.server import serve
+    except ImportError:
+        raise StudioError("the studio needs its extra: pip install 'modurob[studio]'") from None
+    serve(file, host, port, browser)
