@@ -6,7 +6,6 @@ from modurob.estimate.manifold import carried, moved
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
-
 # differences of fourth order over such steps are good to some twelve digits
 _STEP = 1e-3
 _POINTS = np.array([1.0, -1.0, 2.0, -2.0])

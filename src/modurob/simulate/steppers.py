@@ -14,6 +14,7 @@ from scipy.integrate import DOP853, LSODA, Radau
 
 from modurob.errors import SimulationError, choices
 from modurob.simulate.forces import Forces
+from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
 State = tuple[Array, Array]
@@ -38,7 +39,7 @@ class Stepper(ABC):
 
     def kernels(self, forces: Forces) -> tuple[str, ...]:
         """The functions of the robot that it calls and that can be compiled."""
-        return ("forward_dynamics",)
+        return ("forward_dynamics", *(("integrate", "rate") if forces.robot.nq > forces.robot.nv else ()))
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Compiled(FixedStep):
 
 
 class SemiImplicitEuler(Compiled):
-    """v' = v + dt vdot, then q' = q moved with v': first order, cheap, and energy stays near where it was."""
+    """v' = v + dt vdot, then q' = q moved with v': first order, and cheap."""
 
     method, order = "semi_implicit_euler", 1
 
@@ -108,81 +109,126 @@ class RungeKutta4(Compiled):
 
 
 # iterations of the implicit rules: each gains a factor of about (dt |vdot/v|)
-_ITERATIONS = 50
-_SETTLED = 1e-14
+_ITERATIONS = 100
+# changes of velocity this small, in parts of it, are none; smaller than _ROUNDING they are rounding errors once they stop shrinking
+_SETTLED, _ROUNDING = 1e-14, 1e-10
+# and this large they lead nowhere
+_LOST = 1e6
+
+
+def _settled(change: float, before: float, v: Array) -> bool:
+    size = max(1.0, float(np.abs(v).max(initial=0.0)))
+    return change <= _SETTLED * size or (before <= change <= _ROUNDING * size)
 
 
 class ImplicitMidpoint(FixedStep):
     """v' = v + dt vdot(q_m, v_m) with q_m = q moved with v_m for dt/2, v_m = (v + v')/2; q' = q moved with v_m for dt.
 
-    Second order and symmetric in time, on the manifold of any robot: energy of free motion does not drift.
+    Second order and symmetric in time, for any robot: energy of free motion wanders little, but momentum is not kept.
     """
 
     order = 2
 
     def _step(self, forces: Forces, f: Acceleration, t: float, q: Array, v: Array, tau: Array) -> State:
-        middle = v
+        middle, change = v, np.inf
         for _ in range(_ITERATIONS):
             q_m = forces.robot.integrate(q, self.dt / 2 * middle)
             new = v + self.dt / 2 * f(t + self.dt / 2, q_m, middle)
-            change, middle = np.abs(new - middle).max(initial=0.0), new
-            if change <= _SETTLED * max(1.0, np.abs(middle).max(initial=0.0)):
+            before, change, middle = change, np.abs(new - middle).max(initial=0.0), new
+            if _settled(change, before, middle):
                 return forces.robot.integrate(q, self.dt * middle), 2 * middle - v
+            if not change < _LOST:
+                break
         raise StepLimitError(f"the midpoint did not settle at t = {t:g} s: take a step shorter than {self.dt:g} s")
 
 
 class Variational(FixedStep):
     """The discrete Euler-Lagrange equations of the midpoint rule: momenta p = M v before and after a step obey
 
-    p = M v_m - dt/2 F, p' = M v_m + dt/2 F, with F = dL/dq + tau at q_m = (q + q')/2 and v_m = (q' - q)/dt.
+    p = M v_m - dt/2 F, p' = M v_m + dt/2 F, with F = dL/dq + tau at q_m, q moved with v_m for dt/2; q' = q moved with v_m for dt.
 
-    Second order, symplectic and momentum-preserving: made for long runs. For robots whose coordinates are a vector.
+    Second order, symplectic and momentum-preserving: made for long runs. Momenta of joints with quaternions turn with their bodies
+    (Marsden and West 2001, on Lie groups: `_turned`). For robots without loops.
     """
 
     order = 2
 
     def kernels(self, forces: Forces) -> tuple[str, ...]:
-        return "forward_dynamics", "inverse_dynamics", "mass_matrix"
+        return *super().kernels(forces), "inverse_dynamics", "mass_matrix"
 
     def advanced(self, forces: Forces, t: float, q: Array, v: Array, tau: Array, duration: float) -> State:
-        robot = forces.robot
-        if robot.nq != robot.nv or robot.loops:
+        if forces.robot.loops:
             raise SimulationError(
-                f"Variational steps need coordinates that are a vector, and no loops: {robot.name} has "
-                f"{'loops' if robot.loops else 'quaternions'}; valid: ImplicitMidpoint, RungeKutta4, SemiImplicitEuler, Adaptive"
+                f"Variational steps are for robots without loops, and {forces.robot.name} has some; "
+                "valid: ImplicitMidpoint, RungeKutta4, SemiImplicitEuler, Adaptive"
             )
         return super().advanced(forces, t, q, v, tau, duration)
 
     def _step(self, forces: Forces, f: Acceleration, t: float, q: Array, v: Array, tau: Array) -> State:
         robot, dt = forces.robot, self.dt
-        p = _momentum(robot, q, v)
-        v_m = v + dt / 2 * f(t, q, v)
+        p = (robot.mass_matrix(q) @ v[..., None])[..., 0]
+        v_m, size = v + dt / 2 * f(t, q, v), np.inf
         for _ in range(_ITERATIONS):
-            q_m = q + dt / 2 * v_m
-            force = _lagrangian_force(robot, q_m, v_m) + forces.generalised(t + dt / 2, q_m, v_m, tau)
-            miss = _momentum(robot, q_m, v_m) - dt / 2 * force - p
-            change = np.linalg.solve(robot.mass_matrix(q_m), miss[..., None])[..., 0]
-            v_m = v_m - change
-            if np.abs(change).max(initial=0.0) <= _SETTLED * max(1.0, np.abs(v_m).max(initial=0.0)):
-                q = q + dt * v_m
-                p = p + dt * force
+            q_m = robot.integrate(q, dt / 2 * v_m)
+            M = robot.mass_matrix(q_m)
+            p_m = (M @ v_m[..., None])[..., 0]
+            push = dt / 2 * (_lagrangian_force(robot, q_m, v_m, p_m) + forces.generalised(t + dt / 2, q_m, v_m, tau))
+            miss = _turned(robot, -dt * v_m, p_m, -push) - p
+            change = np.linalg.solve(M, miss[..., None])[..., 0]
+            before, size, v_m = size, np.abs(change).max(initial=0.0), v_m - change
+            if _settled(size, before, v_m):
+                q = robot.integrate(q, dt * v_m)
+                p = _turned(robot, dt * v_m, p_m, push)
                 return q, np.linalg.solve(robot.mass_matrix(q), p[..., None])[..., 0]
+            if not size < _LOST:
+                break
         raise StepLimitError(f"the step did not settle at t = {t:g} s: take a step shorter than {dt:g} s")
 
 
-def _momentum(robot: Any, q: Array, v: Array) -> Array:
-    return (robot.mass_matrix(q) @ v[..., None])[..., 0]
+def _lagrangian_force(robot: Any, q: Array, v: Array, p: Array) -> Array:
+    """dL/dq, (..., nv), exactly: of v . M v/2 along e_j it is v . C(e_j) v, which the bias at v + e_j and v - e_j gives.
 
-
-def _lagrangian_force(robot: Any, q: Array, v: Array) -> Array:
-    """dL/dq = C^T v - N: entry j of C^T v is v . C(e_j) v, and C(e_j) v comes from the bias at v + e_j and v - e_j, exactly."""
+    Where velocities do not commute, [e_j, v] . p/2 comes to it, p = M v.
+    """
     still = np.zeros_like(v)
     size = max(1.0, float(np.abs(v).max(initial=0.0)))
     rows = []
     for unit in size * np.eye(robot.nv):
         change = robot.inverse_dynamics(q, v + unit, still) - robot.inverse_dynamics(q, v - unit, still)
         rows.append((change * v).sum(axis=-1))
-    return np.stack(rows, axis=-1) / (4 * size) - robot.inverse_dynamics(q, still, still)
+    force = np.stack(rows, axis=-1) / (4 * size) - robot.inverse_dynamics(q, still, still)
+    for i, ad in _brackets(robot, v):
+        force[..., i] -= (p[..., None, i] @ ad)[..., 0, :] / 2
+    return force
+
+
+def _turned(robot: Any, dq: Array, p: Array, push: Array) -> Array:
+    """The momentum p + push of the middle as it is at the end of a turn by dq: J(dq)^-T (p + J(dq/2)^T push).
+
+    J is the right Jacobian of the exponential, exp(dq + x) = exp(dq) exp(J x) to first order; one where velocities commute.
+    """
+    end = p + push
+    for i, ad in _brackets(robot, dq / 2):
+        half = _right_jacobian(ad)
+        whole = half - ad @ half @ half / 2
+        middle = p[..., i] + (push[..., None, i] @ half)[..., 0, :]
+        end[..., i] = np.linalg.solve(np.swapaxes(whole, -1, -2), middle[..., None])[..., 0]
+    return end
+
+
+def _brackets(robot: Any, v: Array) -> list[tuple[slice, Array]]:
+    """For each joint with a quaternion its rates in v, and the matrix of x -> [v, x] there."""
+    of = {"spherical": so3.skew, "free": se3.ad}
+    return [(j.v_slice, of[j.kind](v[..., j.v_slice])) for j in robot.joints if j.kind in of]
+
+
+def _right_jacobian(ad: Array) -> Array:
+    """J(dq) = 1 - ad/2! + ad²/3! - ..., (..., n, n), to rounding for turns of up to a radian; J(2 dq) = J - ad J²/2."""
+    term = J = np.eye(ad.shape[-1])
+    for k in range(2, 18):
+        term = term @ ad / -k
+        J = J + term
+    return J
 
 
 _SOLVERS: dict[str, Any] = {"DOP853": DOP853, "Radau": Radau, "LSODA": LSODA}

@@ -1,0 +1,261 @@
+"""One page and its session: commands in, events and frames out."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, ClassVar
+
+import numpy as np
+from starlette.websockets import WebSocketDisconnect
+
+from modurob.errors import ModurobError, StudioError
+from modurob.studio import describe, protocol
+from modurob.studio.channel import Channel
+from modurob.studio.derivation import Derivation
+from modurob.studio.poses import body_poses
+from modurob.studio.runs import Run
+from modurob.studio.session import Session
+
+RATE = 60.0  # frames a second
+LONGEST_TICK = 0.1  # seconds that one frame may stand for: after a pause of the machine a run does not jump
+
+# derivations take turns, so that they never take all cores
+_derivers = ThreadPoolExecutor(max_workers=1, thread_name_prefix="derivation")
+
+
+class Client:
+    """Serves one page until it goes."""
+
+    def __init__(self, channel: Channel, session: Session):
+        self.channel, self.session = channel, session
+        self._editing = asyncio.Lock()
+        self._pumping: asyncio.Task[None] | None = None
+        self._deriving: tuple[Derivation, asyncio.Task[None]] | None = None
+
+    async def serve(self) -> None:
+        """Answer commands until the page goes; a run that is going on is then held."""
+        try:
+            await self._show_all()
+            while True:
+                await self._answer(await self.channel.receive())
+        except WebSocketDisconnect:
+            pass
+        finally:
+            self._cancel_derivation()
+            if self.session.active is not None:
+                self.session.paused = True
+
+    async def _answer(self, text: str) -> None:
+        """Do one command; if it cannot be done, give it back with the reason."""
+        try:
+            command = protocol.decode(text)
+            if isinstance(command, protocol.Edit):
+                await self.edit(command)
+            elif type(command) in self._HANDLERS:
+                await self._HANDLERS[type(command)](self, command)
+            else:
+                raise StudioError("hello comes first, and once")
+        except ModurobError as error:
+            await self.channel.send(protocol.Refused(_echo(text), str(error)))
+        except WebSocketDisconnect:
+            raise
+        except Exception as error:
+            # a mistake of ours: the user goes on, the log has the whole of it
+            logging.getLogger(__name__).exception("%.200s", text)
+            message = f"the studio failed at this: {type(error).__name__}: {error}"
+            await self.channel.send(protocol.Refused(_echo(text), message))
+
+    # ---- the design ----
+
+    async def edit(self, edit: protocol.Edit) -> None:
+        """Change the design, one edit at a time, and show it."""
+        async with self._editing:
+            await asyncio.to_thread(self.session.edit, edit)
+        await self._show_all()
+
+    async def _undo(self, command: protocol.Undo) -> None:
+        async with self._editing:
+            await asyncio.to_thread(self.session.undo)
+        await self._show_all()
+
+    async def _redo(self, command: protocol.Redo) -> None:
+        async with self._editing:
+            await asyncio.to_thread(self.session.redo)
+        await self._show_all()
+
+    async def _show_all(self) -> None:
+        """Tell the page everything that may have changed."""
+        s = self.session
+        design = await asyncio.to_thread(describe.robot, s.design)
+        await self.channel.send(protocol.Robot({**design, "can_undo": s.can_undo, "can_redo": s.can_redo}))
+        await self._show_runs()
+        await self._show_pose()
+        if s.active is not None and not s.paused:
+            self._pump()
+
+    # ---- the pose ----
+
+    async def _set_coordinate(self, command: protocol.SetCoordinate) -> None:
+        self.session.set_coordinate(command.index, command.value)
+        await self._show_pose()
+
+    async def _set_rate(self, command: protocol.SetRate) -> None:
+        self.session.set_rate(command.index, command.value)
+        await self._show_pose()
+
+    async def _reset_pose(self, command: protocol.ResetPose) -> None:
+        self.session.reset_pose()
+        await self._show_pose()
+
+    async def _acknowledge(self, command: protocol.Acknowledge) -> None:
+        await self.channel.acknowledge(command.number)
+
+    async def _show_pose(self) -> None:
+        s = self.session
+        await self.channel.send(protocol.Pose(s.q.tolist(), s.v.tolist()))
+        if s.active is None:
+            await self.channel.show(s.poses(), np.zeros(0))
+        else:
+            await self._show_sample(s.active)
+
+    # ---- equations ----
+
+    async def _derive(self, command: protocol.Derive) -> None:
+        self._cancel_derivation()
+        loop = asyncio.get_running_loop()
+
+        def report(stage: str, done: float) -> None:
+            asyncio.run_coroutine_threadsafe(self.channel.send(protocol.Progress(stage, done)), loop)
+
+        derivation = Derivation(self.session.robot, command, report)
+
+        async def work() -> None:
+            result = await loop.run_in_executor(_derivers, derivation.run)
+            if not derivation.cancelled:
+                await self.channel.send(result)
+
+        self._deriving = derivation, asyncio.create_task(_quiet(work()))
+
+    async def _cancel(self, command: protocol.CancelDerivation) -> None:
+        self._cancel_derivation()
+        await self.channel.send(protocol.Equations("", {}, [], "stopped"))
+
+    def _cancel_derivation(self) -> None:
+        if self._deriving is not None:
+            self._deriving[0].cancel()
+            self._deriving = None
+
+    # ---- runs ----
+
+    async def _start(self, command: protocol.StartRun) -> None:
+        await asyncio.to_thread(self.session.start, command.settings)
+        await self._show_runs()
+        self._pump()
+
+    async def _pause(self, command: protocol.PauseRun) -> None:
+        self.session.paused = True
+        await self._show_runs()
+
+    async def _resume(self, command: protocol.ResumeRun) -> None:
+        self.session.paused = False
+        await self._show_runs()
+        self._pump()
+
+    async def _step(self, command: protocol.StepRun) -> None:
+        run = self.session.active
+        self.session.paused = True
+        if run is not None:
+            await asyncio.to_thread(run.advance_to_sample)
+            await self._show_sample(run)
+        await self._show_runs()
+
+    async def _stop(self, command: protocol.StopRun) -> None:
+        self.session.stop()
+        await self._show_runs()
+
+    async def _set_speed(self, command: protocol.SetSpeed) -> None:
+        self.session.speed = command.speed
+        await self._show_runs()
+
+    async def _scrub(self, command: protocol.Scrub) -> None:
+        run = self.session.run(command.run)
+        q, sample = run.at(command.t)
+        await self.channel.show(body_poses(run.robot)(q), sample)
+
+    async def _fetch(self, command: protocol.FetchRun) -> None:
+        run = self.session.run(command.run)
+        await self.channel.send(protocol.history(run.number, await asyncio.to_thread(lambda: run.samples)))
+
+    async def _delete(self, command: protocol.DeleteRun) -> None:
+        self.session.delete_run(command.run)
+        await self._show_runs()
+
+    async def _show_runs(self, note: str = "") -> None:
+        s = self.session
+        state = "idle" if s.active is None else "paused" if s.paused else "running"
+        active, t = (s.active.number, s.active.t) if s.active is not None else (-1, 0.0)
+        summaries = [run.summary() for run in s.runs.values()]
+        await self.channel.send(protocol.Runs(summaries, state, active, t, s.speed, note))
+
+    async def _show_sample(self, run: Run) -> None:
+        q, sample = run.last
+        await self.channel.show(body_poses(run.robot)(q), sample)
+
+    def _pump(self) -> None:
+        """Let the run go on, if it is not going on already."""
+        if self._pumping is None or self._pumping.done():
+            self._pumping = asyncio.create_task(_quiet(self._advance()))
+
+    async def _advance(self) -> None:
+        """Advance the run in real time, a frame at a time, no faster than the page can draw."""
+        s, before = self.session, time.monotonic()
+        while (run := s.active) is not None and not s.paused:
+            await self.channel.room()
+            now = time.monotonic()
+            await asyncio.to_thread(run.advance, min(now - before, LONGEST_TICK) * s.speed)
+            before = now
+            if s.active is run:
+                await self._show_sample(run)
+                if run.ended:
+                    s.stop()
+                    await self._show_runs(run.status)
+            await asyncio.sleep(max(0.0, 1 / RATE - (time.monotonic() - now)))
+
+    _HANDLERS: ClassVar[dict[type, Callable[["Client", Any], Awaitable[None]]]] = {
+        protocol.Undo: _undo,
+        protocol.Redo: _redo,
+        protocol.SetCoordinate: _set_coordinate,
+        protocol.SetRate: _set_rate,
+        protocol.ResetPose: _reset_pose,
+        protocol.Acknowledge: _acknowledge,
+        protocol.Derive: _derive,
+        protocol.CancelDerivation: _cancel,
+        protocol.StartRun: _start,
+        protocol.PauseRun: _pause,
+        protocol.ResumeRun: _resume,
+        protocol.StepRun: _step,
+        protocol.StopRun: _stop,
+        protocol.SetSpeed: _set_speed,
+        protocol.Scrub: _scrub,
+        protocol.FetchRun: _fetch,
+        protocol.DeleteRun: _delete,
+    }
+
+
+async def _quiet(work: Awaitable[None]) -> None:
+    """Work for a page that may have gone meanwhile."""
+    with suppress(WebSocketDisconnect):
+        await work
+
+
+def _echo(text: str) -> dict[str, Any]:
+    """A refused command as it came, if it is short enough to give back."""
+    try:
+        data = json.loads(text) if len(text) < 10_000 else {}
+    except (ValueError, RecursionError):
+        data = {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,55 @@
+"""The equations of motion, derived in a thread that can be stopped."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from modurob.errors import ModurobError
+from modurob.robot import Mechanism
+from modurob.studio.protocol import Derive, Equations
+from modurob.symbolic import Equations as Derived
+
+TIME_LIMIT = 120.0  # seconds
+MOST_TERMS = 600  # that are typeset
+PARTS = ("M", "C", "N")
+
+
+@dataclass
+class Derivation:
+    """One derivation: `run` in a thread, `cancel` from anywhere."""
+
+    robot: Mechanism
+    wish: Derive
+    progress: Callable[[str, float], None]
+    _cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def cancel(self) -> None:
+        """Stop soon."""
+        self._cancelled.set()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    def run(self) -> Equations:
+        """The equations, or the reason why there are none."""
+        try:
+            return shown(self.derive(), self.wish.shorthand)
+        except ModurobError as error:
+            return Equations("", {}, [], str(error))
+
+    def derive(self) -> Derived:
+        """The equations of the robot with the wanted symbols."""
+        return self.robot.equations(
+            self.wish.symbols, time_limit=TIME_LIMIT, cancelled=self._cancelled.is_set, progress=self.progress
+        )
+
+
+def shown(eq: Derived, shorthand: bool) -> Equations:
+    """The equations for the page: the whole as LaTeX, and each matrix apart; neither if nobody could read them."""
+    count = sum(len(p.terms) for part in PARTS for p in eq.polynomial(part).ravel())
+    if count > MOST_TERMS:
+        return Equations("", {}, [f"{count} terms: too many to read here; Export writes them to files"])
+    latex = eq.latex(shorthand)
+    matrices = (line.removeprefix("& ").removesuffix(r" \\") for line in latex.splitlines())
+    return Equations(latex, {m[0]: m for m in matrices if m[:4] in ("M = ", "C = ", "N = ")}, eq.legend())

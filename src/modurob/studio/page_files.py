@@ -1,0 +1,43 @@
+"""The files of the page, compressed once and kept."""
+
+import gzip
+import hashlib
+import mimetypes
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+FOLDER = Path(__file__).parent / "static"
+PLAIN = (".woff2", ".png")  # compressed already
+
+
+class Packed(NamedTuple):
+    """A file as it is sent."""
+
+    data: bytes
+    headers: dict[str, str]
+
+
+@lru_cache(maxsize=256)
+def packed(path: Path, changed: int) -> Packed:
+    """A file, compressed unless it is already; `changed` is when it was last written."""
+    data = path.read_bytes()
+    kind = "text/javascript" if path.suffix in (".js", ".mjs") else mimetypes.guess_type(path.name)[0]
+    headers = {"Content-Type": kind or "text/plain", "ETag": f'"{hashlib.sha256(data).hexdigest()[:32]}"'}
+    if path.suffix in PLAIN:
+        return Packed(data, headers)
+    return Packed(gzip.compress(data, 6), {**headers, "Content-Encoding": "gzip"})
+
+
+def answer(request: Request) -> Response:
+    """The file at a path below the folder; nothing if the browser has it already."""
+    path = (FOLDER / request.path_params["path"]).resolve()
+    if not path.is_relative_to(FOLDER) or not path.is_file():
+        return PlainTextResponse("no such file", 404)
+    data, headers = packed(path, path.stat().st_mtime_ns)
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers={"ETag": headers["ETag"]})
+    return Response(data, headers=headers)

@@ -1,0 +1,239 @@
+"""The studio's web server: one page, its files, and a websocket for each page that is open."""
+
+import asyncio
+import base64
+import hashlib
+import secrets
+import socket
+import webbrowser
+from functools import cache
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from modurob.assembly import load, shipped_robots
+from modurob.errors import ModurobError, StudioError
+from modurob.studio import describe, downloads, page_files, protocol, safety
+from modurob.studio.autosave import Autosave
+from modurob.studio.channel import Channel
+from modurob.studio.client import Client
+from modurob.studio.design import Design
+from modurob.studio.session import Session
+
+MOST_SESSIONS = 64
+LARGEST_UPLOAD = 2_000_000  # bytes
+# nothing but this server's own files and the import map in the page; KaTeX and the plots set styles
+POLICY = (
+    "default-src 'self'; script-src 'self' 'sha256-{import_map}'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+NO_TOKEN = (
+    "This address lacks its token. Open the whole address that `modurob studio` printed, with ?token=... at its end.\n"
+)
+
+
+class Studio:
+    """The sessions of one server."""
+
+    def __init__(self, design: Design | None = None, autosave: Autosave | None = None, hosts: tuple[str, ...] = ()):
+        self.token = secrets.token_urlsafe(24)
+        self.hosts = (*safety.LOOPBACK, *hosts)
+        self.autosave = autosave or Autosave()
+        self.design = design
+        self.sessions: dict[str, Session] = {}
+        self._open: dict[str, Client] = {}
+
+    def app(self) -> Starlette:
+        """The web application."""
+        return Starlette(
+            routes=[
+                Route("/", self._page),
+                Route("/open/{session}", self._upload, methods=["POST"]),
+                Route("/file/{session}/{name:path}", self._file),
+                WebSocketRoute("/socket", self._socket),
+                Route("/static/{path:path}", page_files.answer),
+            ],
+            middleware=[Middleware(_Guard, hosts=self.hosts)],
+        )
+
+    # ---- files ----
+
+    async def _page(self, request: Request) -> Response:
+        if not safety.knows(request, self.token):
+            return PlainTextResponse(NO_TOKEN, 403)
+        answer = FileResponse(page_files.FOLDER / "index.html")
+        answer.set_cookie(safety.cookie(request), self.token, httponly=True, samesite="strict")
+        return answer
+
+    async def _upload(self, request: Request) -> Response:
+        """A robot file for a session: read with a limit on its size."""
+        if not safety.knows(request, self.token):
+            return PlainTextResponse(NO_TOKEN, 403)
+        client = self._open.get(request.path_params["session"])
+        if client is None:
+            return PlainTextResponse("no such session", 404)
+        data = b""
+        async for chunk in request.stream():
+            data += chunk
+            if len(data) > LARGEST_UPLOAD:
+                limit = f"{LARGEST_UPLOAD / 1e6:.0f} MB"
+                return PlainTextResponse(f"the file is too large: the studio reads robots of at most {limit}", 413)
+        try:
+            await client.edit(protocol.Open(data.decode()))
+        except UnicodeDecodeError:
+            return PlainTextResponse("the file is not text: expected a robot in YAML", 400)
+        except ModurobError as error:
+            return PlainTextResponse(str(error), 400)
+        return PlainTextResponse("opened")
+
+    async def _file(self, request: Request) -> Response:
+        if not safety.knows(request, self.token):
+            return PlainTextResponse(NO_TOKEN, 403)
+        session = self.sessions.get(request.path_params["session"])
+        if session is None:
+            return PlainTextResponse("no such session", 404)
+        try:
+            return await downloads.answer(session, request.path_params["name"], dict(request.query_params))
+        except ModurobError as error:
+            return PlainTextResponse(str(error), 400)
+
+    # ---- sessions ----
+
+    async def _socket(self, socket: WebSocket) -> None:
+        if not safety.knows(socket, self.token):
+            await socket.close(4403, "the token is missing or wrong")
+            return
+        await socket.accept()
+        channel = Channel(socket)
+        try:
+            session = await self._greeted(channel)
+        except ModurobError as error:
+            await channel.send(protocol.Refused({}, str(error)))
+            await socket.close(4400)
+            return
+        except WebSocketDisconnect:
+            return
+        client = self._open[session.name] = Client(channel, session)
+        try:
+            await channel.send(await asyncio.to_thread(self._welcome, session))
+            await client.serve()
+        finally:
+            if self._open.get(session.name) is client:
+                del self._open[session.name]
+
+    async def _greeted(self, channel: Channel) -> Session:
+        """The session of a page that says hello."""
+        hello = protocol.decode(await channel.receive())
+        if not isinstance(hello, protocol.Hello):
+            raise StudioError("expected hello first")
+        await self._left(hello.session)
+        return self._session(hello.session)
+
+    async def _left(self, name: str) -> None:
+        """Wait a moment for the page that has a session open to go: it may be the one that is being loaded again."""
+        for _ in range(10):
+            if name not in self._open:
+                return
+            await asyncio.sleep(0.05)
+
+    def _session(self, name: str) -> Session:
+        """The session of that name; a new one if there is none, and a copy of it if another page has it open."""
+        known = self.sessions.get(name)
+        if known is not None and name not in self._open:
+            return known
+        self._make_room()
+        session = Session(self.autosave, known.design if known is not None else self.design)
+        self.sessions[session.name] = session
+        return session
+
+    def _make_room(self) -> None:
+        """Forget the oldest session that nobody looks at, if there are too many; what it designed is on disk."""
+        if len(self.sessions) < MOST_SESSIONS:
+            return
+        idle = next((name for name in self.sessions if name not in self._open), None)
+        if idle is None:
+            raise StudioError(f"{MOST_SESSIONS} pages are open: close one")
+        del self.sessions[idle]
+
+    def _welcome(self, session: Session) -> protocol.Welcome:
+        recent = [r for r in self.autosave.recent() if r["session"] != session.name]
+        return protocol.Welcome(session.name, describe.module_types(), list(shipped_robots()), recent, LARGEST_UPLOAD)
+
+
+class _Guard:
+    """Refuses foreign hosts and origins, and tells browsers to be strict."""
+
+    def __init__(self, app: ASGIApp, hosts: tuple[str, ...]):
+        self.app, self.hosts = app, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        why = safety.refusal(HTTPConnection(scope), self.hosts)
+        if why is not None and scope["type"] == "websocket":
+            await WebSocket(scope, receive, send).close(4403, why[:120])
+        elif why is not None:
+            await PlainTextResponse(why + "\n", 403)(scope, receive, send)
+        else:
+            await self.app(scope, receive, _strict(send))
+
+
+@cache
+def _policy() -> str:
+    text = (page_files.FOLDER / "index.html").read_text(encoding="utf-8")
+    import_map = text.split('<script type="importmap">')[1].split("</script>")[0]
+    return POLICY.format(import_map=base64.b64encode(hashlib.sha256(import_map.encode()).digest()).decode())
+
+
+def _strict(send: Send) -> Send:
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers["Content-Security-Policy"] = _policy()
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers["Referrer-Policy"] = "no-referrer"
+            headers["Cache-Control"] = "no-cache"
+        await send(message)
+
+    return with_headers
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket on that port; a free one for port 0."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise StudioError(f"port {port} of {host} cannot be had: {error.strerror}; port 0 finds a free one") from None
+
+
+def serve(file: str | None = None, host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> None:
+    """Run the studio until Ctrl-C; prints the address, and opens a browser on it."""
+    design = Design.of(load(file)) if file else None
+    studio = Studio(design, hosts=() if host in safety.LOOPBACK else (host,))
+    with listening(host, port) as door:
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{door.getsockname()[1]}/?token={studio.token}"
+        print(f"modurob studio: {address}", flush=True)
+        if browser:
+            webbrowser.open(address)
+        server(studio).run(sockets=[door])
+
+
+def server(studio: Studio) -> uvicorn.Server:
+    """The web server of a studio."""
+    options: dict[str, Any] = {
+        "log_level": "warning",
+        "ws_max_size": 2 * protocol.LONGEST_TEXT,
+        "ws_per_message_deflate": False,
+        "timeout_graceful_shutdown": 1,
+    }
+    return uvicorn.Server(uvicorn.Config(studio.app(), **options))

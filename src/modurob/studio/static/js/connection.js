@@ -1,0 +1,71 @@
+// The websocket to the server: commands out, events and frames in; tries again when it is lost.
+
+const FRAME = 1;
+const LONGEST = 2e6; // characters of one command
+
+export class Connection {
+  #socket = null;
+  #listeners = new Map();
+  #delay = 300;
+
+  constructor(storage) {
+    this.storage = storage;
+  }
+
+  /** Call `listener` with each event of that type; the types "frame", "history", "open" and "lost" are this side's own. */
+  on(type, listener) {
+    if (!this.#listeners.has(type)) this.#listeners.set(type, []);
+    this.#listeners.get(type).push(listener);
+  }
+
+  send(type, fields = {}) {
+    const text = JSON.stringify({ type, ...fields });
+    if (text.length > LONGEST)
+      this.#tell("refused", { command: { type }, message: "this text is too long: the studio reads at most 2 MB" });
+    else if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text);
+  }
+
+  open() {
+    const address = new URL("./socket", location.href);
+    address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+    address.search = location.search;
+    this.#socket = new WebSocket(address);
+    this.#socket.binaryType = "arraybuffer";
+    this.#socket.onopen = () => {
+      this.#delay = 300;
+      this.send("hello", { session: this.storage.get("session") ?? "" });
+      this.#tell("open", {});
+    };
+    this.#socket.onmessage = ({ data }) =>
+      typeof data === "string" ? this.#event(JSON.parse(data)) : this.#binary(data);
+    this.#socket.onclose = ({ reason }) => {
+      this.#tell("lost", { reason });
+      setTimeout(() => this.open(), this.#delay);
+      this.#delay = Math.min(2 * this.#delay, 5000);
+    };
+  }
+
+  /** Let the connection go, as a network may; it comes back by itself. */
+  drop() {
+    this.#socket.close();
+  }
+
+  #event(event) {
+    if (event.type === "welcome") this.storage.set("session", event.session);
+    this.#tell(event.type, event);
+  }
+
+  #binary(data) {
+    const [kind, number, rows, columns] = new Uint32Array(data, 0, 4);
+    if (kind === FRAME) {
+      const poses = new Float32Array(data, 16, 12 * rows);
+      this.#tell("frame", { number, bodies: rows, poses, sample: new Float32Array(data, 16 + 48 * rows, columns) });
+    } else {
+      this.#tell("history", { run: number, rows, columns, samples: new Float32Array(data, 16) });
+    }
+  }
+
+  #tell(type, event) {
+    for (const listener of this.#listeners.get(type) ?? []) listener(event);
+  }
+}

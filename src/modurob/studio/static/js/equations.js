@@ -1,0 +1,170 @@
+// The Equations panel: M, C and N in closed form, derived by the server as the robot grows, typeset here.
+
+import katex from "katex";
+import { h, redraw } from "./dom.js";
+import { toast } from "./refusals.js";
+import { connection, fileAddress, on, send, state } from "./studio.js";
+
+const SYMBOLS = ["masses", "lengths", "gravity", "inertias", "centres", "dampings", "armatures"];
+const NOT_LIVE = 8; // freedoms above which a button must be pressed
+const chosen = new Set(["masses", "lengths", "gravity"]);
+let shorthand = true;
+let latex = "";
+
+export function start(panel) {
+  document.head.append(h("link", { rel: "stylesheet", href: "./static/vendor/katex/katex.min.css" }));
+  const symbols = h("div", { class: "row" });
+  const progress = h("div", { hidden: true });
+  const matrices = h("div", { "aria-live": "polite" });
+  const copies = h(
+    "div",
+    { class: "row" },
+    h(
+      "button",
+      {
+        class: "button",
+        id: "copy-latex",
+        onclick: () => (latex ? copy(latex, "LaTeX") : copyFile("equations.tex", "LaTeX")),
+      },
+      "Copy LaTeX",
+    ),
+    h(
+      "button",
+      { class: "button", id: "copy-python", onclick: () => copyFile("equations.py", "Python") },
+      "Copy Python",
+    ),
+    h("button", { class: "button", id: "copy-c", onclick: () => copyFile("equations.c", "C") }, "Copy C"),
+  );
+  panel.append(
+    h(
+      "div",
+      { class: "group" },
+      h("h2", {}, "Written as symbols"),
+      symbols,
+      h(
+        "label",
+        { class: "row small", style: { marginTop: "8px" } },
+        h("input", {
+          type: "checkbox",
+          checked: shorthand,
+          onchange: (e) => {
+            shorthand = e.target.checked;
+            derive();
+          },
+        }),
+        "short: c₁₂ for cos(q₁ + q₂)",
+      ),
+    ),
+    h("div", { class: "group" }, h("h2", {}, "Equations of motion"), progress, matrices),
+    h("div", { class: "group" }, h("h2", {}, "Copy"), copies),
+  );
+
+  const drawSymbols = () =>
+    redraw(
+      symbols,
+      SYMBOLS.map((name) =>
+        h(
+          "button",
+          {
+            class: "chip",
+            "data-key": name,
+            "aria-pressed": String(chosen.has(name)),
+            onclick: () => {
+              chosen.has(name) ? chosen.delete(name) : chosen.add(name);
+              drawSymbols();
+              derive();
+            },
+          },
+          name,
+        ),
+      ),
+    );
+  drawSymbols();
+
+  let derived = null; // the design that is shown or being derived
+  function derive() {
+    derived = state.design;
+    panel.setAttribute("aria-busy", "true");
+    send("derive", { symbols: [...chosen], shorthand });
+    showProgress(progress, "starting", 0);
+  }
+  function live() {
+    if (state.panel !== "equations" || !state.design || state.design === derived) return;
+    if (!state.design.nv) {
+      derived = state.design;
+      redraw(
+        matrices,
+        h("p", { class: "soft" }, "Nothing moves yet: dock a module so that a hinge has something to carry."),
+      );
+    } else if (state.design.nv > NOT_LIVE) {
+      redraw(
+        matrices,
+        h("p", { class: "soft" }, `${state.design.nv} freedoms: these equations are long and take a while. `),
+        h("button", { class: "button main", onclick: derive }, "Derive"),
+      );
+    } else derive();
+  }
+  on("design", live);
+  on("panel", live);
+  connection.on("progress", ({ stage, done }) => showProgress(progress, stage, done));
+  connection.on("equations", (equations) => {
+    progress.hidden = true;
+    panel.setAttribute("aria-busy", "false");
+    latex = equations.latex;
+    redraw(matrices, typeset(equations));
+  });
+  live();
+}
+
+function showProgress(box, stage, done) {
+  box.hidden = false;
+  redraw(
+    box,
+    h(
+      "div",
+      { class: "row spread small" },
+      h("span", {}, stage),
+      h("button", { class: "link", "data-key": "cancel", onclick: () => send("cancel_derivation") }, "Cancel"),
+    ),
+    h("progress", { value: done, max: 1, "aria-label": "Derivation" }),
+  );
+}
+
+function typeset({ parts, legend, problem }) {
+  if (problem) return [h("p", { class: "refusal" }, problem)];
+  const law = String.raw`M(q)\,\ddot{q} + C(q,\dot{q})\,\dot{q} + N(q) = \tau`;
+  const formulas = [law, ...Object.values(parts)];
+  const boxes = formulas.map((formula) => {
+    const box = h("div", { class: "equation", tabIndex: 0, role: "region", "aria-label": "Formula" });
+    katex.render(formula.replaceAll(String.raw` \\ `, String.raw` \\[5pt] `), box, {
+      displayMode: true,
+      throwOnError: false,
+      maxExpand: 1e5,
+      strict: false,
+    });
+    return box;
+  });
+  return [
+    ...boxes,
+    h(
+      "ul",
+      { class: "small soft" },
+      legend.map((line) => h("li", {}, line)),
+    ),
+  ];
+}
+
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(`${what} copied: ${text.length} characters`);
+  } catch {
+    toast("The browser does not let this page copy: use Export instead.");
+  }
+}
+
+async function copyFile(name, what) {
+  const answer = await fetch(`${fileAddress(name)}?symbols=${[...chosen].join()}`);
+  const text = await answer.text();
+  answer.ok ? copy(text, what) : toast(text);
+}

@@ -1,0 +1,405 @@
+// The robot in 3D: instanced shapes moved by the poses of their bodies, ports to click, drawn only when something changed.
+
+import * as THREE from "three";
+import { OrbitControls } from "three/OrbitControls.js";
+import { Ghost } from "./ghost.js";
+import { Ground } from "./ground.js";
+import { Marks } from "./marks.js";
+import { IDENTITY, multiply } from "./poses.js";
+import { KNOB, geometryOf, knob, material } from "./shapes.js";
+
+const CLICK = 4; // pixels that a click may travel
+const COLOURS = {
+  light: { port: 0x0d9488, unfit: 0x9aa5b1, hover: 0xf59e0b, grid: 0x5b6b7d, selected: 0x0b6e69 },
+  dark: { port: 0x2dd4bf, unfit: 0x56616f, hover: 0xfbbf24, grid: 0x8a99a9, selected: 0x5ad1c6 },
+};
+
+export class View {
+  /**
+   * `on` has port(ref), module(name), empty() and hover(port or null) for what the pointer does, and slow() for when
+   * pictures take too long; `low` is the detail to begin with.
+   */
+  constructor(canvas, on, low) {
+    this.canvas = canvas;
+    this.on = on;
+    this.low = low;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !low, alpha: true });
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(38, 1, 0.005, 200);
+    this.camera.up.set(0, 0, 1);
+    this.camera.position.set(0.55, -0.8, 0.75);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.addEventListener("change", () => this.draw());
+    this.robot = new THREE.Group();
+    this.ground = new Ground();
+    this.marks = new Marks();
+    this.ghost = new Ghost();
+    this.scene.add(this.robot, this.ground.group, this.marks.group, this.ghost.group);
+    this.#light();
+    this.meshes = [];
+    this.poses = new Float32Array(IDENTITY);
+    this.design = null;
+    this.ports = null;
+    this.visible = { ports: true, frames: false, centres: false, ellipsoids: false };
+    this.theme = "light";
+    this.frames = 0;
+    this.hovered = null;
+    this.selected = null;
+    this.fits = () => true;
+    this.ground.setLow(low);
+    this.#listen();
+    new ResizeObserver(() => this.#resize()).observe(canvas.parentElement);
+    this.#resize();
+  }
+
+  #light() {
+    this.sky = new THREE.HemisphereLight(0xffffff, 0xc3ccd6, 2.1);
+    this.sun = new THREE.DirectionalLight(0xffffff, 1.9);
+    const fill = new THREE.DirectionalLight(0xdbe7ff, 0.7);
+    fill.position.set(-2, -1, 0.6);
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.radius = 4;
+    this.sun.shadow.bias = -0.0005;
+    this.sun.shadow.normalBias = 0.002;
+    this.scene.add(this.sky, this.sun, this.sun.target, fill);
+  }
+
+  // ---- what is shown ----
+
+  /** A new robot: one instanced mesh for each kind and size of shape. */
+  setRobot(design) {
+    const first = this.design === null;
+    if (!first) this.#setHovered(null);
+    this.design = design;
+    for (const mesh of this.meshes) {
+      mesh.geometry.dispose();
+      mesh.dispose();
+    }
+    this.robot.clear();
+    this.meshes = [];
+    const alike = new Map();
+    for (const shape of design.shapes) {
+      const key = `${shape.kind} ${shape.size}`;
+      if (!alike.has(key)) alike.set(key, []);
+      alike.get(key).push(shape);
+    }
+    for (const shapes of alike.values()) this.meshes.push(this.#mesh(shapes));
+    this.#makePorts(design.ports);
+    this.marks.setRobot(design);
+    if (this.meshes.length) this.robot.add(...this.meshes);
+    this.#paint();
+    this.pendingFit = first;
+  }
+
+  #mesh(shapes) {
+    const mesh = new THREE.InstancedMesh(geometryOf(shapes[0], this.low), material(this.low), shapes.length);
+    mesh.castShadow = mesh.receiveShadow = true;
+    mesh.frustumCulled = false;
+    mesh.userData.shapes = shapes;
+    return mesh;
+  }
+
+  #makePorts(ports) {
+    this.free = ports.filter((port) => port.holds === null);
+    if (this.ports) {
+      this.ports.geometry.dispose();
+      this.ports.dispose();
+      this.scene.remove(this.ports);
+    }
+    this.size = this.#moduleSize();
+    const geometry = knob(this.size, this.low);
+    this.ports = new THREE.InstancedMesh(
+      geometry,
+      new THREE.MeshBasicMaterial({ vertexColors: true }),
+      Math.max(1, this.free.length),
+    );
+    this.ports.count = this.free.length;
+    this.ports.frustumCulled = false;
+    this.scene.add(this.ports);
+  }
+
+  /** Show where a module would stand, or nothing. */
+  preview(port, type, by, roll) {
+    if (port) this.ghost.show(type, by, roll, new THREE.Matrix4().fromArray(this.#inWorld(port.body, port.X)));
+    else this.ghost.hide();
+    this.draw();
+  }
+
+  #moduleSize() {
+    const sizes = this.design.shapes.map((shape) => Math.max(...shape.size)).sort((a, b) => a - b);
+    return sizes.length ? sizes[Math.floor(sizes.length / 2)] : 0.1;
+  }
+
+  /** Poses of the bodies, twelve numbers each. */
+  setPoses(poses) {
+    this.poses = poses;
+    for (const mesh of this.meshes) {
+      const shapes = mesh.userData.shapes;
+      const out = mesh.instanceMatrix.array;
+      for (let i = 0; i < shapes.length; i++) multiply(out, 16 * i, poses, 12 * shapes[i].body, shapes[i].X, 0);
+      mesh.instanceMatrix.needsUpdate = true;
+      mesh.boundingSphere = null;
+    }
+    for (let i = 0; i < this.free.length; i++) {
+      multiply(this.ports.instanceMatrix.array, 16 * i, poses, 12 * this.free[i].body, this.free[i].X, 0);
+    }
+    this.ports.instanceMatrix.needsUpdate = true;
+    this.ports.boundingSphere = null;
+    this.marks.setPoses(poses, this.visible);
+    if (this.pendingFit) {
+      this.pendingFit = false;
+      this.fit();
+    }
+    this.draw();
+  }
+
+  /** Colours of shapes and ports, after the selection, the hover or the theme changed. */
+  #paint() {
+    const palette = COLOURS[this.theme];
+    const colour = new THREE.Color();
+    const glow = new THREE.Color(palette.selected);
+    for (const mesh of this.meshes) {
+      mesh.userData.shapes.forEach((shape, i) => {
+        colour.set(shape.colour);
+        if (this.design.modules[shape.module].name === this.selected) colour.lerp(glow, 0.55);
+        mesh.setColorAt(i, colour);
+      });
+      mesh.instanceColor.needsUpdate = true;
+    }
+    this.free?.forEach((port, i) => {
+      const hex = port.ref === this.hovered ? palette.hover : this.fits(port) ? palette.port : palette.unfit;
+      this.ports.setColorAt(i, colour.set(hex));
+    });
+    if (this.ports?.instanceColor) this.ports.instanceColor.needsUpdate = true;
+    if (this.ports) this.ports.visible = this.visible.ports;
+    this.draw();
+  }
+
+  setTheme(theme) {
+    this.theme = theme;
+    this.sky.intensity = theme === "dark" ? 1.6 : 2.1;
+    this.ground.setColour(COLOURS[theme].grid, theme === "dark" ? 0.5 : 0.3);
+    if (this.design) this.#paint();
+  }
+
+  setSelected(name) {
+    this.selected = name;
+    if (this.design) this.#paint();
+  }
+
+  setFits(fits) {
+    this.fits = fits;
+    if (this.design) this.#paint();
+  }
+
+  setVisible(what, visible) {
+    this.visible[what] = visible;
+    this.ports.visible = this.visible.ports;
+    this.marks.setPoses(this.poses, this.visible);
+    this.draw();
+  }
+
+  /** Fewer pixels, no shadows: for machines without a graphics card. */
+  setLow(low) {
+    this.low = low;
+    this.ground.setLow(low);
+    this.#resize();
+    if (!this.design) return;
+    this.setRobot(this.design);
+    this.setPoses(this.poses);
+  }
+
+  // ---- the camera ----
+
+  bounds() {
+    const box = new THREE.Box3();
+    for (const mesh of this.meshes) {
+      mesh.computeBoundingSphere();
+      box.union(new THREE.Box3().setFromObject(mesh));
+    }
+    return box.isEmpty() ? new THREE.Box3(new THREE.Vector3(-0.1, -0.1, -0.1), new THREE.Vector3(0.1, 0.1, 0.1)) : box;
+  }
+
+  /** Everything in view, seen from the present direction. */
+  fit() {
+    const box = this.bounds();
+    const sphere = box.getBoundingSphere(new THREE.Sphere());
+    sphere.radius += 0.45 * this.size; // for the ports
+    const direction = this.camera.position.clone().sub(this.controls.target).normalize();
+    const narrow = Math.min(1, this.camera.aspect);
+    const far = (1.12 * sphere.radius) / Math.sin((this.camera.fov * Math.PI) / 360) / narrow;
+    this.controls.target.copy(sphere.center);
+    this.camera.position.copy(sphere.center).addScaledVector(direction, far);
+    this.camera.near = far / 200;
+    this.camera.far = far * 50;
+    this.camera.updateProjectionMatrix();
+    this.#settle(box, sphere);
+    this.controls.update();
+    this.draw();
+  }
+
+  /** Ground and light follow the robot's size and place. */
+  #settle(box, sphere) {
+    this.ground.place(box, this.size);
+    this.sun.position.copy(sphere.center).add(new THREE.Vector3(0.9, -1.3, 2.2).multiplyScalar(2 * sphere.radius));
+    this.sun.target.position.copy(sphere.center);
+    const camera = this.sun.shadow.camera;
+    const reach = 2.2 * sphere.radius;
+    Object.assign(camera, {
+      left: -reach,
+      right: reach,
+      top: reach,
+      bottom: -reach,
+      near: 0.01,
+      far: 12 * sphere.radius,
+    });
+    camera.updateProjectionMatrix();
+  }
+
+  orbit(right, up) {
+    const offset = this.camera.position.clone().sub(this.controls.target);
+    const s = new THREE.Spherical().setFromVector3(new THREE.Vector3(offset.x, offset.z, -offset.y));
+    s.theta += right;
+    s.phi = Math.min(Math.max(s.phi - up, 0.05), Math.PI - 0.05);
+    const turned = new THREE.Vector3().setFromSpherical(s);
+    this.camera.position.copy(this.controls.target).add(new THREE.Vector3(turned.x, -turned.z, turned.y));
+    this.controls.update();
+    this.draw();
+  }
+
+  zoom(factor) {
+    this.camera.position.lerp(this.controls.target, 1 - factor);
+    this.controls.update();
+    this.draw();
+  }
+
+  // ---- drawing ----
+
+  draw() {
+    if (!this.waiting) this.waiting = requestAnimationFrame(() => this.#render());
+  }
+
+  #render() {
+    this.waiting = 0;
+    this.frames++;
+    this.#watch(performance.now());
+    const shadows = !this.low;
+    if (this.renderer.shadowMap.enabled !== shadows) {
+      this.renderer.shadowMap.enabled = this.sun.castShadow = shadows;
+      for (const mesh of this.meshes) mesh.material.needsUpdate = true;
+    }
+    this.renderer.render(this.scene, this.camera);
+    this.afterDraw?.();
+  }
+
+  /** Tell when pictures that follow each other take too long, a second at a stretch. */
+  #watch(now) {
+    const took = now - (this.before ?? 0);
+    this.before = now;
+    this.slow = took > 50 && took < 1000 ? (this.slow ?? 0) + took : 0;
+    if (this.slow > 1000 && !this.low) this.on.slow();
+  }
+
+  #resize() {
+    const { clientWidth, clientHeight } = this.canvas.parentElement;
+    if (!clientWidth || !clientHeight) return;
+    this.renderer.setPixelRatio(this.low ? 0.5 : Math.min(devicePixelRatio, 2));
+    this.renderer.setSize(clientWidth, clientHeight, false);
+    this.camera.aspect = clientWidth / clientHeight;
+    this.camera.updateProjectionMatrix();
+    this.draw();
+  }
+
+  /** The present picture as a PNG. */
+  picture() {
+    this.#render();
+    return new Promise((done) => this.canvas.toBlob(done, "image/png"));
+  }
+
+  // ---- the pointer ----
+
+  #listen() {
+    let down = null;
+    this.canvas.addEventListener("pointerdown", (e) => {
+      down = [e.clientX, e.clientY];
+    });
+    this.canvas.addEventListener("pointerup", (e) => {
+      const travelled = down && Math.hypot(e.clientX - down[0], e.clientY - down[1]);
+      down = null;
+      if (travelled === null || travelled > CLICK || e.button !== 0) return;
+      const hit = this.#hit(e);
+      if (hit?.port) this.on.port(hit.port.ref);
+      else if (hit?.module) this.on.module(hit.module);
+      else this.on.empty();
+    });
+    let moved = null;
+    this.canvas.addEventListener("pointermove", (e) => {
+      if (e.buttons || e.pointerType === "touch") return;
+      if (!moved)
+        requestAnimationFrame(() => {
+          this.#hover(moved);
+          moved = null;
+        });
+      moved = e;
+    });
+    this.canvas.addEventListener("pointerleave", () => this.#setHovered(null));
+  }
+
+  #hover(event) {
+    this.#setHovered(this.#hit(event)?.port ?? null);
+  }
+
+  #setHovered(port) {
+    if (this.hovered === (port?.ref ?? null)) return;
+    this.hovered = port?.ref ?? null;
+    this.canvas.style.cursor = port ? "pointer" : "";
+    this.on.hover(port);
+    this.#paint();
+  }
+
+  /** What is under the pointer: ports and bodies together, so that a hidden port cannot be hit. */
+  #hit(event) {
+    const { left, top, width, height } = this.canvas.getBoundingClientRect();
+    const at = new THREE.Vector2((2 * (event.clientX - left)) / width - 1, 1 - (2 * (event.clientY - top)) / height);
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(at, this.camera);
+    const things = this.visible.ports && this.free.length ? [...this.meshes, this.ports] : this.meshes;
+    const hit = ray.intersectObjects(things, false)[0];
+    if (!hit) return null;
+    if (hit.object === this.ports) return { port: this.free[hit.instanceId] };
+    return { module: this.design.modules[hit.object.userData.shapes[hit.instanceId].module].name };
+  }
+
+  #inWorld(body, X) {
+    const out = new Float32Array(16);
+    multiply(out, 0, this.poses, 12 * body, X, 0);
+    return out;
+  }
+
+  /** Where something at twelve numbers X on a body appears, in pixels of the canvas. */
+  pixel(body, X) {
+    const out = this.#inWorld(body, X);
+    const p = new THREE.Vector3(out[12], out[13], out[14]).project(this.camera);
+    const { clientWidth, clientHeight } = this.canvas;
+    return { x: ((p.x + 1) / 2) * clientWidth, y: ((1 - p.y) / 2) * clientHeight, behind: p.z > 1 };
+  }
+
+  /** Where the ball of a port appears. */
+  portPixel(ref) {
+    const port = this.design.ports.find((p) => p.ref === ref);
+    if (!port) return null;
+    const X = port.X.slice();
+    for (let row = 0; row < 3; row++) X[4 * row + 3] += KNOB * this.size * X[4 * row + 2];
+    return this.pixel(port.body, X);
+  }
+
+  /** Where a port can be clicked: null if something else is in front of it. */
+  clickable(ref) {
+    const at = this.portPixel(ref);
+    if (!at) return null;
+    const { left, top } = this.canvas.getBoundingClientRect();
+    const point = { clientX: left + at.x, clientY: top + at.y };
+    return this.#hit(point)?.port?.ref === ref ? { x: point.clientX, y: point.clientY } : null;
+  }
+}

@@ -1,0 +1,143 @@
+"""The studio's page as a test sees it: what it says it shows, and where to click."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser as Chromium
+from playwright.sync_api import BrowserContext, Locator, Route
+from playwright.sync_api import Page as Tab
+
+from modurob.studio.server import Studio
+
+OUT = Path("out")
+PATIENCE = 15.0  # seconds
+CRAB = (("m0/3", "4"), ("m1/2", "5"), ("m2/3", "2"), ("m1/5", "2"), ("m4/3", "5"))
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running studio and its address."""
+
+    studio: Studio
+    address: str
+
+
+@dataclass(frozen=True)
+class Browser:
+    """A browser that opens pages of users who do not know each other."""
+
+    chromium: Chromium
+
+    def page(self, address: str, fragment: str = "", detail: str = "low", **options: Any) -> "Page":
+        """The page at an address, in a browser context of its own, ready to use."""
+        options.setdefault("viewport", {"width": 1280, "height": 800})
+        context = self.chromium.new_context(**options)
+        context.set_default_timeout(1000 * PATIENCE)
+        page = Page(context, context.new_page())
+        page.watch()
+        page.tab.goto(f"{address}&detail={detail}{fragment}")
+        page.ready()
+        return page
+
+
+@dataclass
+class Page:
+    """One open page."""
+
+    context: BrowserContext
+    tab: Tab
+    strayed: list[str] = field(default_factory=list)  # requests that wanted to leave this machine
+    problems: list[str] = field(default_factory=list)  # errors in the page
+
+    def watch(self) -> None:
+        """Note what goes wrong, and keep requests on this machine."""
+
+        def check(route: Route) -> None:
+            if urlsplit(route.request.url).hostname == "127.0.0.1":
+                route.continue_()
+            else:
+                self.strayed.append(route.request.url)
+                route.abort()
+
+        self.context.route("**/*", check)
+        self.tab.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.tab.on("console", lambda m: self.problems.append(m.text) if m.type == "error" else None)
+
+    def ready(self) -> None:
+        """Wait until the robot is drawn."""
+        self.until("window.studio?.view?.frames > 0 && window.studio.state.design !== null")
+
+    def close(self) -> None:
+        self.context.close()
+
+    def js(self, script: str, argument: Any = None) -> Any:
+        """The value of a script in the page."""
+        return self.tab.evaluate(script, argument)
+
+    def until(self, script: str, argument: Any = None) -> Any:
+        """Wait until a script gives something true. The page forbids eval, which Playwright's own waiting needs."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if found := self.js(script, argument):
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"still not so after {PATIENCE} s: {script} ({argument!r})")
+
+    def settle(self) -> None:
+        """Wait for two pictures, so that what was sent is seen."""
+        self.js("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    def picture(self, name: str) -> None:
+        """A screenshot in out/."""
+        self.settle()
+        OUT.mkdir(exist_ok=True)
+        self.tab.screenshot(path=OUT / f"studio_{name}.png")
+
+    # ---- what the page shows ----
+
+    @property
+    def design(self) -> dict[str, Any]:
+        return self.js("studio.state.design")
+
+    @property
+    def session(self) -> str:
+        return self.js("studio.state.session")
+
+    def modules(self, count: int) -> None:
+        """Wait until the robot has so many modules."""
+        self.until("(n) => studio.state.design.modules.length === n", count)
+
+    def at(self, css: str) -> Locator:
+        return self.tab.locator(css)
+
+    # ---- what a user does ----
+
+    def open(self, robot: str, modules: int) -> None:
+        """A shipped robot, from the gallery."""
+        self.at("#gallery-open").click()
+        self.tab.get_by_role("dialog").get_by_role("button", name=robot).first.click()
+        self.modules(modules)
+
+    def panel(self, name: str) -> None:
+        self.tab.get_by_role("tab", name=name).click()
+
+    def choose_face(self, face: str) -> None:
+        self.tab.get_by_role("radiogroup", name="Face it docks by").get_by_text(face, exact=True).click()
+
+    def click_port(self, ref: str) -> None:
+        """Click a port in the 3D view, turning the view until the port is not hidden."""
+        for _ in range(60):
+            where = self.js("(ref) => studio.view.clickable(ref)", ref)
+            if where:
+                self.tab.mouse.click(where["x"], where["y"])
+                return
+            self.at("#canvas").focus()
+            self.tab.keyboard.press("ArrowRight")
+            self.settle()
+        raise AssertionError(f"port {ref} is hidden from all sides")
+
+    def click_cell(self, column: int, row: int) -> None:
+        self.at(f'[data-key="cell {column},{row}"]').click()

@@ -1,0 +1,249 @@
+"""Inspecting, equations, exporting, looks and manners of the page, in a real browser."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import modurob as mr
+from modurob.assembly.files import dumps, loads
+from tests.studio.pages import Browser, Page, Served
+
+CRAB = mr.load("crab")
+AXE = Path(__file__).parent / "vendor/axe-core/axe.min.js"
+PANELS = ("Build", "Inspect", "Equations", "Simulate", "Export")
+
+
+# ---- inspect ----
+
+
+def test_sliders_pose_the_robot(page: Page) -> None:
+    page.open("crab", 6)
+    page.panel("Inspect")
+    page.at("#slider-0").fill("0.5")
+    page.until("Math.abs(studio.state.pose.q[0] - 0.5) < 0.01")
+    q = np.array(page.js("studio.state.pose.q"))
+    poses = np.reshape(page.until("[...studio.view.poses]"), (-1, 3, 4))
+    page.until("(x) => Math.abs(studio.view.poses[12 + 5] - x) < 1e-5", float(np.cos(q[0])))
+    poses = np.reshape(page.js("[...studio.view.poses]"), (-1, 3, 4))
+    assert np.allclose(poses, CRAB.mechanism().forward_kinematics(q).bodies[:, :3], atol=1e-6)
+    page.tab.get_by_role("button", name="All to zero").click()
+    page.until("studio.state.pose.q.every((x) => x === 0)")
+
+
+def test_parameters_are_fields_with_units(page: Page) -> None:
+    page.open("crab", 6)
+    page.panel("Inspect")
+    page.tab.get_by_label("Module to inspect").select_option("m3")
+    field = page.at("#parameter-mass")
+    expect(field).to_have_value("1")
+    field.fill("2.5")
+    field.press("Enter")
+    page.until("studio.state.design.modules[3].parameters.find((p) => p.name === 'mass').value === 2.5")
+    expect(page.at("#facts")).to_contain_text("6.5 kg")
+    field.fill("-1")
+    field.press("Enter")
+    expect(page.at('.refusal[data-for~="set_parameter"]')).to_contain_text("expected a finite number from 0")
+    expect(page.at("#panel-inspect")).to_contain_text("idle hinges, locked: m1/hinge, m3/hinge, m5/hinge")
+
+
+def test_layers_can_be_laid_over_the_robot(page: Page) -> None:
+    page.open("crab", 6)
+    for layer in ("frames", "centres", "ellipsoids", "names"):
+        page.at(f"#view-{layer}").click()
+        expect(page.at(f"#view-{layer}")).to_have_attribute("aria-pressed", "true")
+    expect(page.at("#labels .name")).to_have_count(6)
+    assert page.js("studio.view.marks.ellipsoids.visible && studio.view.marks.frames.visible")
+    # the large mark stands in the centre of mass of the robot
+    robot = CRAB.mechanism()
+    mark = page.js("[...studio.view.marks.centre.instanceMatrix.array.slice(12, 15)]")
+    assert np.allclose(mark, robot.centre_of_mass(robot.neutral()), atol=1e-6)
+    page.picture("layers")
+
+
+# ---- equations ----
+
+
+def test_equations_appear_and_are_the_librarys(page: Page) -> None:
+    page.open("crab", 6)
+    page.panel("Equations")
+    expect(page.at(".equation .katex").first).to_be_visible()
+    expect(page.at(".equation")).to_have_count(4)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.at("#copy-latex").click()
+    eq = CRAB.mechanism().equations(("masses", "lengths", "gravity"))
+    page.until("async (text) => (await navigator.clipboard.readText()) === text", eq.latex(shorthand=True))
+    page.at("#copy-c").click()
+    page.until("async (text) => (await navigator.clipboard.readText()) === text", eq.c())
+    page.at("#copy-python").click()
+    page.until("async (text) => (await navigator.clipboard.readText()) === text", eq.python())
+    # typeset as they are: KaTeX keeps the source beside the picture
+    sources = page.js("[...document.querySelectorAll('.equation annotation')].map((x) => x.textContent)")
+    law = eq.latex(shorthand=True)
+    for source in sources[1:]:
+        assert source.replace(r"\\[5pt]", r"\\") in law
+
+
+def test_equations_grow_with_the_robot(page: Page) -> None:
+    page.panel("Equations")
+    expect(page.at("#panel-equations")).to_contain_text("Nothing moves yet")
+    page.js("studio.send('dock', {kind: 'backbone', at: 'm0/3', by: '4'})")
+    expect(page.at("#panel-equations")).to_contain_text("coordinate of joint m0/hinge")
+    page.js("studio.send('dock', {kind: 'backbone', at: 'm1/3', by: '4'})")
+    expect(page.at("#panel-equations")).to_contain_text("coordinate of joint m1/hinge")
+
+
+# ---- export ----
+
+
+def saved(page: Page, name: str, folder: Path) -> Path:
+    with page.tab.expect_download() as download:
+        page.at(f'[data-file="{name}"]').click()
+    path = folder / name
+    download.value.save_as(path)
+    return path
+
+
+def test_export_and_load_back(page: Page, tmp_path: Path, rng: np.random.Generator) -> None:
+    page.open("crab", 6)
+    page.panel("Export")
+    assert mr.load(saved(page, "robot.yaml", tmp_path)).key == CRAB.key
+    robot, again = CRAB.mechanism(), mr.Mechanism.from_urdf(saved(page, "robot.urdf", tmp_path))
+    q, v, vdot = rng.normal(size=(3, 3))
+    assert np.allclose(again.inverse_dynamics(q, v, vdot), robot.inverse_dynamics(q, v, vdot), atol=1e-12)
+    assert saved(page, "equations.c", tmp_path).read_text() == robot.equations().c()
+    with page.tab.expect_download() as download:
+        page.at("#picture").click()
+    download.value.save_as(tmp_path / "view.png")
+    assert (tmp_path / "view.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_share_link_carries_the_robot(page: Page, browser: Browser, served: Served) -> None:
+    page.open("tree9", 9)
+    page.panel("Export")
+    field = page.tab.get_by_label("Share link", exact=True)
+    expect(field).to_have_value(re.compile("#robot="))
+    code = field.input_value().split("#robot=")[1]
+    assert served.studio.token not in field.input_value()
+    other = browser.page(served.address, f"#robot={code}")
+    other.modules(9)
+    assert other.design["key"] == mr.load("tree9").key
+    other.close()
+
+
+def test_a_cut_off_link_is_explained(page: Page) -> None:
+    page.at("#gallery-open").click()
+    page.tab.get_by_label("Robot as YAML, or a share link").fill("http://127.0.0.1/#robot=abc")
+    page.tab.get_by_role("button", name="Open the text").click()
+    expect(page.at('.refusal[data-for~="open"]')).to_contain_text("cut off")
+
+
+# ---- opening ----
+
+
+def test_a_file_is_opened_and_a_huge_one_refused(page: Page, tmp_path: Path) -> None:
+    page.at("#gallery-open").click()
+    huge = tmp_path / "huge.yaml"
+    huge.write_bytes(b"#" * 3_000_000)
+    page.tab.get_by_label("Robot file").set_input_files(huge)
+    expect(page.at('.refusal[data-for~="open"]')).to_contain_text("at most 2 MB")
+    good = tmp_path / "crab.yaml"
+    good.write_text(dumps(CRAB))
+    page.tab.get_by_label("Robot file").set_input_files(good)
+    page.modules(6)
+    expect(page.tab.get_by_role("dialog")).to_be_hidden()
+    assert loads(dumps(CRAB)).key == page.design["key"]
+
+
+def test_text_that_is_no_robot_is_explained(page: Page) -> None:
+    page.at("#gallery-open").click()
+    page.picture("gallery")
+    page.tab.get_by_label("Robot as YAML, or a share link").fill("format: modurob assembly 1\nmodules: {m0: spider}")
+    page.tab.get_by_role("button", name="Open the text").click()
+    expect(page.at('.refusal[data-for~="open"]')).to_contain_text("no module type 'spider'")
+    page.js("studio.send('open', {text: 'x'.repeat(3e6)})")
+    expect(page.at('.refusal[data-for~="open"]')).to_contain_text("too long")
+
+
+# ---- looks and manners ----
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_violation_of_accessibility(browser: Browser, served: Served, scheme: str) -> None:
+    """axe-core on every panel, in both colour schemes; pictures of all of them."""
+    page = browser.page(served.address, detail="high", color_scheme=scheme, bypass_csp=True)
+    page.open("crab", 6)
+    page.js("studio.send('set_coordinate', {index: 1, value: 0.5})")
+    page.js("studio.send('set_coordinate', {index: 2, value: 0.5})")
+    page.tab.add_script_tag(path=AXE)
+    for panel in PANELS:
+        page.panel(panel)
+        if panel == "Inspect":
+            page.at("#view-names").click()
+            page.tab.get_by_label("Module to inspect").select_option("m3")
+        if panel == "Equations":
+            page.at("#view-names").click()
+            expect(page.at(".equation .katex").first).to_be_visible()
+        if panel == "Simulate":
+            page.at("#setting-duration").fill("1")
+            page.at("#setting-duration").press("Tab")
+            page.at("#run").click()
+            page.until("studio.state.runs.runs[0]?.status === 'finished'")
+            expect(page.at(".plot canvas")).to_have_count(3)
+        page.settle()
+        page.picture(f"{panel.lower()}_{scheme}")
+        violations = page.js("axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations)")
+        serious = [
+            (v["id"], [n["html"][:160] for n in v["nodes"][:3]])
+            for v in violations
+            if v["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], f"{panel}: {serious}"
+    page.close()
+
+
+def test_the_theme_can_be_chosen(page: Page) -> None:
+    expect(page.at("html")).to_have_attribute("data-theme", "light")
+    page.at("#theme").click()
+    page.at("#theme").click()
+    expect(page.at("html")).to_have_attribute("data-theme", "dark")
+    page.tab.reload()
+    page.ready()
+    expect(page.at("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_a_small_screen_still_works(browser: Browser, served: Served) -> None:
+    page = browser.page(served.address, viewport={"width": 390, "height": 780}, has_touch=True)
+    assert page.js("document.documentElement.scrollWidth") <= 390
+    page.click_port("m0/4")
+    page.modules(2)
+    page.picture("small")
+    for panel in PANELS:
+        page.panel(panel)
+        expect(page.at(f"#panel-{panel.lower()}")).to_be_visible()
+    page.close()
+
+
+def test_an_idle_page_draws_nothing(page: Page) -> None:
+    page.open("crab", 6)
+    page.tab.wait_for_timeout(500)
+    before = page.js("studio.view.frames")
+    page.tab.wait_for_timeout(1000)
+    assert page.js("studio.view.frames") == before
+
+
+def test_a_page_without_the_token_says_so(browser: Browser, served: Served) -> None:
+    context = browser.chromium.new_context()
+    tab = context.new_page()
+    tab.goto(served.address.split("?")[0])
+    expect(tab.locator("body")).to_contain_text("lacks its token")
+    context.close()
+
+
+def test_a_lost_connection_is_shown_and_found_again(page: Page, served: Served) -> None:
+    expect(page.at("#connection")).to_have_text("connected")
+    page.js("studio.drop()")
+    expect(page.at("#connection")).to_have_text("connection lost")
+    expect(page.at("#connection")).to_have_text("connected")

@@ -1,0 +1,234 @@
+"""Runs of a session: what the settings mean, samples, going on through changes of shape, failures."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import modurob as mr
+from modurob.errors import ModurobError, StudioError
+from modurob.simulate import Recording
+from modurob.studio import downloads, protocol, runs
+from modurob.studio.autosave import Autosave
+from modurob.studio.design import Design
+from modurob.studio.protocol import RunSettings
+from modurob.studio.runs import Run
+from modurob.studio.session import MOST_RUNS, Session
+
+CRAB = mr.load("crab").mechanism()
+
+
+def finished(run: Run) -> Run:
+    for _ in range(10_000):
+        if run.ended:
+            return run
+        run.advance(0.1)
+    raise AssertionError("it does not end")
+
+
+def ran(robot: mr.Mechanism = CRAB, q: Any = None, **settings: Any) -> Run:
+    q = robot.neutral() if q is None else np.asarray(q)
+    return finished(Run(0, robot, q, np.zeros(robot.nv), RunSettings(**settings)))
+
+
+def column(run: Run, name: str) -> np.ndarray:
+    """A part of the samples, (rows, ...)."""
+    nq, nv = run.robot.nq, run.robot.nv
+    starts = {"t": (0, 1), "q": (1, nq), "v": (1 + nq, nv), "vdot": (1 + nq + nv, nv)}
+    starts |= {"tau": (1 + nq + 2 * nv, nv), "error": (1 + nq + 3 * nv, nv), "energy": (1 + nq + 4 * nv, 2)}
+    start, size = starts[name]
+    return run.samples[:, start : start + size].astype(float)
+
+
+def test_placed_poles_give_the_step_response_of_those_poles() -> None:
+    """e(t) = (p2 exp(p1 t) - p1 exp(p2 t)) / (p2 - p1) of the step, sampled finely."""
+    run = ran(
+        controller="pole_placement",
+        reference="set_point",
+        amplitude=0.3,
+        poles=(-4.0, -9.0),
+        sample_time=1e-3,
+        duration=1.0,
+    )
+    t = column(run, "t")[:, 0]
+    expected = 0.3 * (-9 * np.exp(-4 * t) + 4 * np.exp(-9 * t)) / (-9 + 4)
+    assert np.allclose(column(run, "error"), expected[:, None], atol=2e-3)
+
+
+def test_computed_torque_follows_a_gait() -> None:
+    run = ran(controller="computed_torque", proportional=400.0, derivative=40.0, sample_time=1e-3, duration=3.0)
+    assert run.status == "finished"
+    assert np.abs(column(run, "error")[-60:]).max() < 2e-3
+    assert np.abs(column(run, "q")).max() > 0.3
+
+
+def test_free_motion_keeps_its_energy() -> None:
+    run = ran(q=[0.4, -0.3, 0.2], controller="none", stepper="runge_kutta_4", sample_time=1e-3, duration=2.0)
+    total = column(run, "energy").sum(axis=1)
+    assert np.ptp(column(run, "energy")[:, 0]) > 0.1
+    assert np.ptp(total) < 1e-4
+    assert not column(run, "tau").any()
+
+
+@pytest.mark.parametrize(
+    "stepper", ["semi_implicit_euler", "runge_kutta_4", "implicit_midpoint", "variational", "adaptive"]
+)
+def test_all_steppers_agree(stepper: str) -> None:
+    """Free motion for a quarter of a second, against the exact one of DOP853."""
+    start = {"q": [0.4, -0.3, 0.2], "controller": "none", "sample_time": 1e-3, "duration": 0.25}
+    expected = ran(**start, stepper="adaptive").recording.q[-1]
+    assert np.allclose(ran(**start, stepper=stepper).recording.q[-1], expected, atol=0.01)
+
+
+def test_pid_holds_and_limits_are_kept() -> None:
+    held = ran(q=[0.2, 0.1, -0.1], controller="pid", proportional=8.0, integral=6.0, derivative=0.6, reference="hold")
+    assert np.abs(column(held, "error")[-1]).max() < 0.02
+    limited = ran(controller="computed_torque", reference="set_point", amplitude=1.5, saturated=True, duration=1.0)
+    efforts = np.array([j.effort_limit[0] for j in CRAB.joints])
+    assert np.all(np.abs(column(limited, "tau")) <= efforts * (1 + 1e-6))
+
+
+def test_the_filter_sees_angles_only_and_still_follows() -> None:
+    run = ran(filtered=True, noise=2e-3, duration=1.5, sample_time=0.01)
+    assert run.status == "finished"
+    assert np.abs(column(run, "error")[-20:]).max() < 0.05
+    assert run.recording.v_estimate.shape == run.recording.v.shape
+    assert not np.array_equal(run.recording.q_estimate, run.recording.q)
+
+
+def test_samples_are_what_happened() -> None:
+    run = ran(duration=1.0)
+    t, q = column(run, "t")[:, 0], column(run, "q")
+    record = run.recording
+    at = np.searchsorted(record.t, t - 1e-6)
+    assert np.allclose(q, record.q[at], atol=1e-6)
+    assert np.allclose(column(run, "v"), record.v[at], atol=1e-5)
+    assert np.allclose(np.diff(t)[:-1], 1 / 60, atol=0.003)
+    middle, sample = run.at(0.5)
+    assert abs(sample[0] - 0.5) <= 1 / 60
+    assert np.array_equal(middle, sample[1 : 1 + CRAB.nq])
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_any_robot_runs(floating: bool) -> None:
+    # the pendulum and the crane have point masses: they cannot float
+    for name in ("crab", "tree9") if floating else mr.shipped_robots():
+        robot = mr.load(name).mechanism(floating=floating)
+        run = ran(robot, duration=0.2, reference="hold")
+        assert run.status == "finished"
+        assert run.samples.shape[1] == 3 + robot.nq + 4 * robot.nv
+
+
+def test_what_fails_is_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    wild = ran(controller="pid", proportional=1e6, derivative=1e5, duration=5.0)
+    assert "at t = " in wild.status
+    assert wild.t < 5
+
+    def crash(*_: Any) -> None:
+        raise ZeroDivisionError("by chance")
+
+    run = Run(0, CRAB, CRAB.neutral(), np.zeros(3), RunSettings())
+    monkeypatch.setattr(run._simulation, "step", crash)
+    run.advance(0.1)
+    assert run.status == "failed at 0 s: by chance"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (RunSettings(amplitude=3.0), "limits"),
+        (RunSettings(sample_time=0.0035), "multiple"),
+        (RunSettings(controller="pole_placement", poles=(1.0, -2.0)), "below zero"),
+        (RunSettings(duration=600.0, sample_time=1e-4, step=1e-4), "too much to keep"),
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_runs(settings: RunSettings, message: str, tmp_path: Path) -> None:
+    session = Session(Autosave(tmp_path), Design.of(mr.load("crab")))
+    running = session.start(RunSettings())
+    with pytest.raises(ModurobError, match=message):
+        session.start(settings)
+    assert session.active is running
+
+
+def test_patience_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is slower than time does not pile up what it owes."""
+    monkeypatch.setattr(runs, "PATIENCE", 0.0)
+    run = Run(0, CRAB, CRAB.neutral(), np.zeros(3), RunSettings())
+    run.advance(100.0)
+    assert run.t == 0
+    monkeypatch.setattr(runs, "PATIENCE", 10.0)
+    run.advance(0.0)
+    assert run.t < 0.3
+
+
+# ---- in a session ----
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return Session(Autosave(tmp_path), Design.of(mr.load("crab")))
+
+
+def test_a_run_goes_on_while_modules_dock_and_undock(session: Session) -> None:
+    first = session.start(RunSettings(duration=2.0))
+    first.advance(0.5)
+    q, t = first.state[0], first.t
+    session.edit(protocol.Dock("backbone", "m3/3", "4"))
+    second = session.active
+    assert second is not None
+    assert first.status == "the robot changed"
+    assert (second.before, second.t) == (first.number, t)
+    # the joints stand where they stood
+    joints = {j.name: second.state[0][j.q_slice][0] for j in session.robot.joints}
+    assert [joints[j.name] for j in CRAB.joints] == q.tolist()
+    assert joints["m3/hinge"] == 0
+    second.advance(0.2)
+    session.edit(protocol.Undock("m6"))
+    third = session.active
+    assert third is not None
+    assert np.array_equal(third.robot.parent, CRAB.parent)
+    assert finished(third).t == pytest.approx(2.0)
+
+
+def test_another_robot_ends_the_run(session: Session) -> None:
+    run = session.start(RunSettings())
+    session.edit(protocol.OpenShipped("tree9"))
+    assert session.active is None
+    assert run.ended
+
+
+def test_a_robot_that_does_not_move_cannot_run(session: Session) -> None:
+    session.edit(protocol.New("backbone"))
+    with pytest.raises(StudioError, match="nothing moves"):
+        session.start(RunSettings())
+
+
+def test_runs_are_kept_and_forgotten(session: Session) -> None:
+    for _ in range(MOST_RUNS + 3):
+        session.start(RunSettings()).advance(0.05)
+    assert list(session.runs) == list(range(3, MOST_RUNS + 3))
+    session.delete_run(5)
+    with pytest.raises(StudioError, match="no run 5"):
+        session.run(5)
+    newest = session.active
+    assert newest is not None
+    session.delete_run(newest.number)
+    assert session.active is None
+
+
+def test_files_of_a_run(session: Session, tmp_path: Path) -> None:
+    run = finished(session.start(RunSettings(duration=0.3)))
+    path = tmp_path / "run.mrun"
+    path.write_bytes(downloads.content(session, "run-0.mrun", {}))  # type: ignore[arg-type]
+    again = Recording.load(path)
+    assert np.array_equal(again.q, run.recording.q)
+    assert np.array_equal(again.repeated().q, again.q)
+    text = downloads.content(session, "run-0.csv", {})
+    assert isinstance(text, bytes)
+    head, first, *_ = text.decode().splitlines()
+    assert head.startswith("t,q m0/hinge,q m2/hinge")
+    assert first.split(",")[0] == "0.0"
+    for name in ("run-7.csv", "run-0.exe", "run-..csv"):
+        with pytest.raises(StudioError, match=r"no run|no file"):
+            downloads.content(session, name, {})
