@@ -13,7 +13,7 @@ from modurob.spatial.scalars import Array
 @final
 @dataclass(frozen=True, eq=False)
 class ExtendedKalmanFilter(KalmanRecipe):
-    """The filter of 003 VIII.B for any robot: P' = F P F^T + W Q W^T with derivatives of the dynamics in F that are good to eleven digits."""
+    """The filter of 003 VIII.B for any robot: P' = F P F^T + W Q W^T, the derivatives of the dynamics in F to eleven digits."""
 
     def propagated(self, robot: Mechanism, belief: Belief, tau: Array, dt: float) -> Belief:
         q, v = step(robot, belief.q, belief.v, tau, dt)
