@@ -36,6 +36,7 @@ VERSION = 1
 REQUIRED = ("t", "q", "v", "tau")
 ARRAYS = (*REQUIRED, "q_estimate", "v_estimate")
 _STEPPERS = {cls.__name__: cls for cls in (SemiImplicitEuler, RungeKutta4, ImplicitMidpoint, Variational, Adaptive)}
+_SINGULAR = (SingularError, np.linalg.LinAlgError)
 
 
 class Event(NamedTuple):
@@ -105,8 +106,9 @@ class Segment:
         forces = Forces(self.robot, self.settings.springs, self.settings.friction)
         rows = self.q, self.v, forces.applied(self.q, self.v, self.tau)
         try:
-            return self.robot.forward_dynamics(*rows)
-        except SingularError:
+            with np.errstate(all="ignore"):
+                return self.robot.forward_dynamics(*rows)
+        except _SINGULAR:
             return np.stack([_acceleration(self.robot, *row) for row in zip(*rows, strict=True)])
 
     @cached_property
@@ -155,7 +157,7 @@ def _acceleration(robot: Mechanism, q: Array, v: Array, tau: Array) -> Array:
     """vdot, or what is not a number where there is none."""
     try:
         return robot.forward_dynamics(q, v, tau)
-    except SingularError:
+    except _SINGULAR:
         return np.full_like(v, np.nan)
 
 

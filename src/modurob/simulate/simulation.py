@@ -137,7 +137,8 @@ class Simulation:
     def _carried(self, t: float) -> tuple[Array, Array] | None:
         """The state at the next tick, or None if there is none."""
         try:
-            q, v = self.stepper.advanced(self.forces, t, self.q, self.v, self.tau, self.tick)
+            with np.errstate(all="ignore"):  # overflow shows in the state
+                q, v = self.stepper.advanced(self.forces, t, self.q, self.v, self.tau, self.tick)
             if self.robot.loops:
                 q, v = _closed(self.robot, q, v)
         except (StepLimitError, ClosureError) as error:
@@ -170,8 +171,8 @@ class Simulation:
             self._end("controller failed", f"{type(error).__name__}: {error}")
             return False
         if tau.shape != self.v.shape:
-            expected = "" if tau.ndim == 0 else f" of shape {tau.shape}"
-            self._end("controller failed", f"torques{expected}: expected shape {self.v.shape} for {self.robot.name}")
+            found = f"torques of shape {tau.shape}: expected {self.v.shape} for {self.robot.name}"
+            self._end("controller failed", found)
             return False
         if not np.isfinite(tau).all():
             self._end("not finite", f"the law's torque is {tau}")

@@ -231,6 +231,8 @@ def _right_jacobian(ad: Array) -> Array:
     return J
 
 
+# between two ticks: more are a motion too fast to follow
+_MOST_STEPS = 10_000
 _SOLVERS: dict[str, Any] = {"DOP853": DOP853, "Radau": Radau, "LSODA": LSODA}
 
 
@@ -263,8 +265,12 @@ class Adaptive(Stepper):
         solver = _SOLVERS[self.method](
             slope, t, np.concatenate([q, v]), t + duration, rtol=self.rtol, atol=self.atol, max_step=self.max_step
         )
-        while solver.status == "running":
+        for _ in range(_MOST_STEPS):
             message = solver.step()
             if solver.status == "failed":
                 raise StepLimitError(f"{self.method} could not go on from t = {solver.t:g} s: {message}")
+            if solver.status == "finished":
+                break
+        else:
+            raise StepLimitError(f"{self.method} took {_MOST_STEPS} steps from t = {t:g} s and is at {solver.t:g} s only")
         return robot.integrate(solver.y[: robot.nq], still), solver.y[robot.nq :]

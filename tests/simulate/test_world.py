@@ -1,0 +1,224 @@
+"""Docking while running: poses stay, momentum stays, and everything goes on for the robot that has become."""
+
+import numpy as np
+import pytest
+
+import modurob as mr
+from modurob.catalogue.joints import Free
+from modurob.errors import SimulationError
+from modurob.spatial import se3
+from tests.robots import random_assembly
+
+NOWHERE = (0.0, 0.0, 0.0)
+HOLD = mr.ComputedTorque(kp=100, kd=20, partial=True)
+
+
+def chain(prefix, modules=3):
+    assembly = mr.Assembly.single(f"{prefix}0", "backbone")
+    for i in range(1, modules):
+        assembly = assembly.dock(f"{prefix}{i}", "backbone", at=f"{prefix}{i - 1}/3", by="4")
+    return assembly
+
+
+def floating(assembly):
+    return assembly.mechanism(base=next(iter(assembly.modules)), floating=True, gravity=NOWHERE)
+
+
+def meeting(a, b, port_a, port_b, q_a, q_joints_b, rng, shift=se3.IDENTITY):
+    """q of b, bent as asked, with its port where that of a fits it, but for a small shift; and random rates of both."""
+    robot_a, robot_b = floating(a), floating(b)
+    both = floating(a.joined(b, port_a, port_b))
+    # the pose of b's port in a's, from the robot of both at any configuration
+    q = both.neutral()
+    mate = se3.inverse(both.frame_pose(q, port_a)) @ both.frame_pose(q, port_b)
+    q_b = robot_b.neutral()
+    q_b[7:] = q_joints_b
+    wanted = robot_a.frame_pose(q_a, port_a) @ mate @ shift
+    q_b[:7] = Free().coordinates(wanted @ se3.inverse(robot_b.frame_pose(q_b, port_b)))
+    return q_b, 0.3 * rng.normal(size=robot_a.nv), 0.3 * rng.normal(size=robot_b.nv)
+
+
+def bent(robot, rng):
+    q = robot.neutral()
+    q[:7] = robot.random_configuration(rng)[:7]
+    q[7:] = rng.uniform(-0.6, 0.6, robot.nq - 7)
+    return q
+
+
+def energy(simulation):
+    return float(simulation.robot.kinetic_energy(simulation.q, simulation.v))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("off", [0.0, 5e-4])
+def test_merging_keeps_momentum_and_poses_and_accounts_for_energy(seed, off):
+    rng = np.random.default_rng(seed)
+    a = random_assembly(rng, 3).renamed({f"m{i}": f"a{i}" for i in range(3)})
+    b = random_assembly(rng, 3, types=("backbone",)).renamed({f"m{i}": f"b{i}" for i in range(3)})
+    port_a, port_b = str(a.free_ports[0]), str(b.free_ports[-1])
+    try:
+        a.joined(b, port_a, port_b)
+    except mr.ModurobError:
+        pytest.skip("these two have no room for each other")
+    q_a = bent(floating(a), rng)
+    shift = se3.pose(None, off * np.array([1.0, -1.0, 1.0]) / np.sqrt(3))
+    q_b, v_a, v_b = meeting(a, b, port_a, port_b, q_a, bent(floating(b), rng)[7:], rng, shift)
+    world = mr.World({"a": mr.Organism(a, q_a, v_a), "b": mr.Organism(b, q_b, v_b)}, gravity=NOWHERE)
+    before = energy(world["a"]) + energy(world["b"])
+    poses = {f: world.pose(n, f) for n, x in (("a", a), ("b", b)) for f in x.modules}
+    runs = world.run(0.001, [mr.Merge(0.0, "a", "b", port_a, port_b)])
+    assert [e.kind for e in world.events] == ["merge"], world.events
+    impact = world.impacts[0]
+    np.testing.assert_allclose(impact.momentum_after, impact.momentum_before, rtol=0, atol=1e-10)
+    assert np.abs(impact.momentum_before).max() > 1e-2
+    start = runs["a"].segments[-1]
+    assert impact.energy_lost == pytest.approx(before - start.kinetic_energy[0], abs=1e-12)
+    assert off or impact.energy_lost > 0
+    for frame, X in poses.items():
+        now = start.robot.frame_pose(start.q[0], frame)
+        assert np.linalg.norm((now - X)[:3, 3]) <= 1e-12 + 2 * off
+
+
+def test_equal_masses_that_meet_head_on_lose_what_the_closed_form_says():
+    """m v²/4 for two equal masses of which one rests: half of the energy."""
+    a, b = chain("m", 1), chain("n", 1)
+    robot = floating(a)
+    q_b, _, _ = meeting(a, b, "m0/3", "n0/4", robot.neutral(), [], np.random.default_rng(0))
+    v_b = np.zeros(floating(b).nv)
+    v_b[1] = -0.2
+    world = mr.World({"a": mr.Organism(a), "b": mr.Organism(b, q_b, v_b)}, gravity=NOWHERE)
+    mass = robot.total_mass()
+    world.run(0.001, [mr.Merge(0.0, "a", "b", "m0/3", "n0/4")])
+    # the hinge between their centres is free, and in line with them: it feels nothing
+    assert world.impacts[0].energy_lost == pytest.approx(mass * 0.2**2 / 4, rel=1e-9)
+
+
+def test_letting_go_keeps_momentum_energy_and_every_rate():
+    rng = np.random.default_rng(1)
+    assembly = chain("m", 5)
+    robot = floating(assembly)
+    q, v = bent(robot, rng), rng.normal(size=robot.nv)
+    world = mr.World({"all": mr.Organism(assembly, q, v)}, gravity=NOWHERE)
+    twists = {f: robot.frame_twist(q, v, f) for f in assembly.modules}
+    before = energy(world["all"])
+    runs = world.run(0.001, [mr.Undock(0.0, "all", "m2/3", "rest")])
+    impact = world.impacts[0]
+    np.testing.assert_allclose(impact.momentum_after, impact.momentum_before, rtol=0, atol=1e-10)
+    assert impact.energy_lost == pytest.approx(0.0, abs=1e-12)
+    parts = [runs["all"].segments[-1], runs["rest"].segments[0]]
+    assert sum(float(p.kinetic_energy[0]) for p in parts) == pytest.approx(before, abs=1e-12)
+    for frame, V in twists.items():
+        own = next(p for p in parts if frame in p.robot.frames)
+        np.testing.assert_allclose(own.robot.frame_twist(own.q[0], own.v[0], frame), V, atol=1e-12)
+    # a hinge that carries nothing any more stays bent as it was
+    bend = q[robot.joint("m2/hinge").q_slice]
+    left = parts[0].robot
+    expected = robot.frame_pose(q, "m2/3")
+    np.testing.assert_allclose(left.frame_pose(parts[0].q[0], "m2/3"), expected, atol=1e-12)
+    assert "m2/hinge" not in [j.name for j in left.joints]
+    assert abs(bend[0]) > 0.01
+
+
+def test_a_module_that_joins_moves_along():
+    rng = np.random.default_rng(2)
+    assembly = chain("m", 3)
+    robot = floating(assembly)
+    q, v = bent(robot, rng), rng.normal(size=robot.nv)
+    world = mr.World({"a": mr.Organism(assembly, q, v, controller=HOLD)}, gravity=NOWHERE)
+    runs = world.run(0.02, [mr.Dock(0.0, "a", "new", "scout", "m0/2", "4")])
+    after = runs["a"].segments[-1]
+    assert "new" in after.robot.frames
+    for frame in assembly.modules:
+        np.testing.assert_allclose(after.robot.frame_pose(after.q[0], frame), robot.frame_pose(q, frame), atol=1e-12)
+        np.testing.assert_allclose(
+            after.robot.frame_twist(after.q[0], after.v[0], frame), robot.frame_twist(q, v, frame), atol=1e-9
+        )
+    assert runs["a"].status.ok
+    assert world.assembly("a") == assembly.dock("new", "scout", "m0/2", "4")
+
+
+def test_two_organisms_meet_dock_and_go_on_under_one_law():
+    rng = np.random.default_rng(3)
+    a, b = chain("m"), chain("n")
+    speed, way = 0.1, 0.5
+    q_b, v_a, v_b = meeting(a, b, "m2/3", "n0/4", floating(a).neutral(), np.zeros(floating(b).nq - 7), rng)
+    v_a[:], v_b[:] = 0, 0
+    v_b[1], q_b[1] = -speed, q_b[1] + speed * way
+    law = mr.ComputedTorque(100, 20, reference=mr.gait("snake", amplitude=0.3), partial=True)
+
+    class AfterDocking:
+        """The gait, once there is a robot of six modules to play it on."""
+
+        sample_time = None
+
+        def on(self, robot):
+            return (law if "n0" in robot.frames and "m0" in robot.frames else HOLD).on(robot)
+
+    world = mr.World(
+        {"a": mr.Organism(a, controller=AfterDocking()), "b": mr.Organism(b, q_b, v_b, controller=AfterDocking())},
+        gravity=NOWHERE,
+    )
+    ports = lambda w: np.linalg.norm(w.pose("a", "m2/3")[:3, 3] - w.pose("b", "n0/4")[:3, 3])  # noqa: E731
+    runs = world.run(1.5, [mr.Merge(lambda w: ports(w) < 1e-9, "a", "b", "m2/3", "n0/4")])
+    assert world.impacts[0].t == pytest.approx(way, abs=2e-3)
+    assert [s.robot.nv for s in runs["a"].segments] == [8, 11]
+    assert runs["b"].status.t == pytest.approx(way, abs=2e-3)
+    joined = runs["a"].segments[1]
+    # it swings, and moves off with the momentum that was brought
+    assert np.ptp(joined.q[:, 7:], axis=0).max() > 0.1
+    momenta = joined.robot.momentum(joined.q, joined.v)
+    np.testing.assert_allclose(momenta, np.tile(world.impacts[0].momentum_before, (len(momenta), 1)), atol=1e-6)
+    with pytest.raises(SimulationError, match="changes its size with the robot"):
+        _ = runs["a"].q
+
+
+def test_a_filter_goes_on_from_what_it_believed():
+    a, b = chain("m", 2), chain("n", 2)
+    q_b, _, _ = meeting(
+        a, b, "m1/3", "n0/4", floating(a).neutral(), np.zeros(floating(b).nq - 7), np.random.default_rng(4)
+    )
+    eyes = mr.ExtendedKalmanFilter(mr.HallSensors(noise=1e-2))
+    world = mr.World(
+        {"a": mr.Organism(a, controller=HOLD, estimator=eyes), "b": mr.Organism(b, q_b, estimator=eyes)},
+        gravity=NOWHERE,
+    )
+    runs = world.run(0.04, [mr.Merge(0.02, "a", "b", "m1/3", "n0/4")])
+    assert runs["a"].status.ok
+    before, after = runs["a"].segments
+    at, joint = after.robot.joint("m0/hinge"), before.robot.joint("m0/hinge")
+    believed, true = before.q_estimate[-1][joint.q_slice], before.q[-1][joint.q_slice]
+    assert abs(believed - true) > 1e-5
+    # the first sample moves it a little
+    assert abs(after.q_estimate[0][at.q_slice] - believed) < 0.5 * abs(believed - true) + 1e-2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (mr.Merge(0.0, "a", "b", "m1/3", "n0/4"), "ports are 1e+03 mm"),
+        (mr.Merge(0.0, "a", "c", "m1/3", "n0/4"), "no organism 'c'"),
+        (mr.Merge(0.0, "a", "b", "m0/3", "n0/4"), "m0/3"),
+        (mr.Undock(0.0, "a", "m1/3", "c"), "nothing is docked at m1/3"),
+        (mr.Undock(0.0, "a", "m0/3", "b"), "choose another name"),
+        (mr.Dock(0.0, "a", "m0", "backbone", "m1/3", "4"), "m0"),
+        (mr.Dock(0.0, "a", "x", "bakbone", "m1/3", "4"), "did you mean 'backbone'"),
+    ],
+)
+def test_what_cannot_be_is_missed_and_nothing_changes(change, message):
+    a, b = chain("m", 2), chain("n", 2)
+    far = floating(b).neutral()
+    far[1] = 1.21
+    world = mr.World({"a": mr.Organism(a), "b": mr.Organism(b, far)}, gravity=NOWHERE)
+    world.run(0.01, [change])
+    assert [e.kind for e in world.events] == ["missed"]
+    assert message in world.events[0].message
+    assert world.assembly("a") == a
+    assert world["b"].status is None
+    assert world["a"].ticks == 10
+
+
+def test_a_world_can_be_cancelled():
+    world = mr.World({"a": mr.Organism(chain("m", 2))}, gravity=NOWHERE)
+    calls = iter(range(100))
+    world.run(1.0, cancelled=lambda: next(calls) >= 5)
+    assert world.ticks == 5
