@@ -9,6 +9,7 @@ import os
 import sys
 import sysconfig
 import warnings
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, cached_property
 from importlib import resources
@@ -16,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from modurob import algorithms
 from modurob.algorithms.inverse import External, body_wrenches
 from modurob.algorithms.kinematics import Poses, together
 from modurob.algorithms.stepping import NO_SPRINGS, LimitSprings
@@ -28,8 +28,9 @@ from modurob.kernels.stepper import STEPPER_PROGRAMS, Stepper
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
-# results beyond this are looked at again by the definition: a freedom without inertia answers with rounding errors over nothing
-LARGEST = {np.dtype(np.float64): 1e10, np.dtype(np.float32): 1e5}
+# accelerations beyond this are left to the definition: a freedom without inertia answers with rounding errors over nothing
+LARGEST = {np.dtype(np.float64): 1e10, np.dtype(np.float32): 1e6}
+UNBOUNDED = {np.dtype(np.float64): np.inf, np.dtype(np.float32): np.inf}
 # calls are answered by NumPy until so many single states, or states in batches, have been asked for: then compiling pays
 PATIENCE = 64
 BATCH_PATIENCE = 512
@@ -106,26 +107,10 @@ class Fast:
     def forward_dynamics(self, q: Array, v: Array, tau: Array, external: External = None) -> Array | None:
         if self._m.loops:
             return None
-        q, v, tau = _together(q, v, tau)
-        vdot = self._answer("forward_dynamics", q, v, tau, external=external)
-        if vdot is None or vdot.ndim == 1:
-            return vdot
-        # states with a freedom that moves no inertia, or as good as none, are for the definition to judge
-        largest = LARGEST[vdot.dtype]
-        if vdot.size and not -largest < vdot.min() <= vdot.max() < largest:
-            odd = ~np.all(np.abs(vdot) < largest, axis=-1)
-            if not all(np.isfinite(x[odd]).all() for x in (q, v, tau)):
-                return None
-            pushes = None if external is None else np.stack(body_wrenches(self._m, external), axis=-2)
-            if pushes is not None:
-                pushes = np.broadcast_to(pushes, (*odd.shape, *pushes.shape[-2:]))[odd]
-            vdot[odd] = algorithms.forward_dynamics(self._m, q[odd], v[odd], tau[odd], pushes)
-        return vdot
+        return self._answer("forward_dynamics", *_together(q, v, tau), external=external, largest=LARGEST)
 
     def inverse_dynamics(self, q: Array, v: Array, vdot: Array, external: External = None) -> Array | None:
-        tau = self._answer("inverse_dynamics", *_together(q, v, vdot), external=external)
-        # inputs that are not finite spoil it: the definition's caller looks at them
-        return tau if tau is None or np.isfinite(tau.sum()) else None
+        return self._answer("inverse_dynamics", *_together(q, v, vdot), external=external)
 
     def bias_forces(self, q: Array, v: Array) -> Array | None:
         return self.inverse_dynamics(q, v, np.zeros(self._m.nv, v.dtype))
@@ -231,8 +216,10 @@ class Fast:
     def _threads(self, states: int) -> int:
         return thread_count() if states * self._m.nv >= WORTH_A_THREAD else 1
 
-    def _answer(self, name: str, *inputs: Array, external: External = None) -> Array | None:
-        """Entries of the result, (..., entries), for inputs of equal leading axes."""
+    def _answer(
+        self, name: str, *inputs: Array, external: External = None, largest: Mapping[np.dtype, float] = UNBOUNDED
+    ) -> Array | None:
+        """Entries of the result, (..., entries), for inputs of equal leading axes; None if one is beyond `largest`, or no number."""
         if external is not None:
             name, inputs = f"{name}_pushed", (*inputs[:2], self._with_wrenches(inputs[2], external))
             shape = inputs[2].shape[:-1]
@@ -247,7 +234,9 @@ class Fast:
         states = rows[0].shape[0]
         rows += [np.zeros((states, 0), kernel.dtype)] * (3 - len(rows))
         out = np.empty((states, kernel.entries), kernel.dtype)
-        kernel(rows[0], rows[1], rows[2], out, self._threads(states))
+        threads = self._threads(states)
+        if not kernel(rows[0], rows[1], rows[2], out, threads, largest[kernel.dtype]):
+            return None
         return out.reshape(*inputs[0].shape[:-1], kernel.entries)
 
     def _with_wrenches(self, tau: Array, external: External) -> Array:

@@ -65,8 +65,9 @@ def _driver(lanes: int, single: bool) -> ctypes.CDLL:
     driver.make_work.argtypes = [ctypes.POINTER(_Robot), *[ctypes.c_long] * 4]
     driver.make_work.restype = _void_p
     driver.free_work.argtypes = [_void_p]
-    driver.run.argtypes = [_void_p, ctypes.c_long, ctypes.c_long, *[ctypes.POINTER(Strided)] * 4, ctypes.c_long]
-    driver.run.restype = None
+    real = ctypes.c_float if single else ctypes.c_double
+    driver.run.argtypes = [_void_p, *[ctypes.c_long] * 2, *[ctypes.POINTER(Strided)] * 4, ctypes.c_long, real]
+    driver.run.restype = ctypes.c_int
     driver.make_stepper.argtypes = [_void_p, *[ctypes.POINTER(_Robot)] * 3]
     driver.make_stepper.restype = _void_p
     driver.free_stepper.argtypes = [_void_p]
@@ -202,21 +203,22 @@ class Kernel:
         weakref.finalize(self, self.driver.free_work, work)
         return work, ctypes.cast(self.driver.once, _void_p).value or 0
 
-    def __call__(self, q: Array, v: Array, u: Array, out: Array, threads: int = 1) -> None:
-        """Fill `out`, (states, entries); inputs may have any strides."""
+    def __call__(self, q: Array, v: Array, u: Array, out: Array, threads: int = 1, largest: float = np.inf) -> bool:
+        """Fill `out`, (states, entries); inputs may have any strides. Returns whether all results are numbers below `largest`."""
         views = [strided(x, self.dtype) for x in (q, v, u, out)]
         self._require(views)
 
-        def share(first: int, last: int) -> None:
+        def share(first: int, last: int) -> bool:
             work = self.driver.make_work(self.robot, *(s.entries for s in views))
             if not work:
                 raise MemoryError("no memory for the states of a kernel")
             try:
-                self.driver.run(work, first, last, *(ctypes.byref(s) for s in views), self.mass_matrix_of)
+                references = [ctypes.byref(s) for s in views]
+                return bool(self.driver.run(work, first, last, *references, self.mass_matrix_of, largest))
             finally:
                 self.driver.free_work(work)
 
-        in_shares(share, out.shape[0], self.lanes, threads)
+        return all(in_shares(share, out.shape[0], self.lanes, threads))
 
     def _require(self, views: list["Strided"]) -> None:
         """An error unless the arrays are what the code will read and write."""
@@ -234,14 +236,13 @@ def strided(x: Array, dtype: np.dtype) -> "Strided":
     return Strided(x.ctypes.data, x.strides[0], x.strides[1], x.shape[1], x.shape[0])
 
 
-def in_shares(share: Callable[[int, int], None], states: int, lanes: int, threads: int) -> None:
-    """Call share(first, last) for pieces that cover all states, whole blocks of lanes each, side by side."""
+def in_shares(share: Callable[[int, int], Any], states: int, lanes: int, threads: int) -> list[Any]:
+    """What share(first, last) returns for pieces that cover all states, whole blocks of lanes each, side by side."""
     if threads <= 1 or states < 2 * lanes:
-        share(0, states)
-        return
+        return [share(0, states)]
     per = -(-states // (threads * lanes)) * lanes
     starts = range(0, states, per)
-    list(_pool(threads).map(share, starts, [min(a + per, states) for a in starts]))
+    return list(_pool(threads).map(share, starts, [min(a + per, states) for a in starts]))
 
 
 def is_ready(m: Tables, program: Program, dtype: Any, lanes: int | None) -> bool:

@@ -304,15 +304,35 @@ static void climb(const work *w, long nv)
                     }
                 }
                 lift[j](&view);
-                memcpy(momentum, above, 6 * sizeof(vec));
+                vec *const lifted = above;
+                above = momentum;
+                momentum = lifted;
             }
         }
     }
 }
 
-/* States first to last - 1: loads a block of them into lanes, walks the tree, stores the results. `nv` is not zero for the mass matrix. */
-void run(work *w, long first, long last, const strided *q, const strided *v, const strided *u, const strided *out, long nv)
+/* Whether all results are smaller than `largest`, which nothing that is not a number is. */
+static int ordinary(const vec *results, long n, real largest)
 {
+    ivec all = -(ivec){0} - 1;
+    for (long k = 0; k < n; ++k) {
+        all &= (ivec)(results[k] < largest) & (ivec)(results[k] > -largest);
+    }
+    const whole *lane = (const whole *)&all;
+    for (int i = 0; i < LANES; ++i) {
+        if (!lane[i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* States first to last - 1: loads a block of them into lanes, walks the tree, stores the results. `nv` is not zero for the mass matrix.
+   Returns whether all results are smaller than `largest`. */
+int run(work *w, long first, long last, const strided *q, const strided *v, const strided *u, const strided *out, long nv, real largest)
+{
+    int fine = 1;
     for (long state = first; state < last; state += LANES) {
         const long valid = last - state < LANES ? last - state : LANES;
         load(w->q, q, state, valid);
@@ -324,8 +344,10 @@ void run(work *w, long first, long last, const strided *q, const strided *v, con
         if (nv) {
             climb(w, nv);
         }
+        fine &= ordinary(w->out, w->out_entries, largest);
         store(out, w->out, state, valid, last);
     }
+    return fine;
 }
 
 #if LANES == 1
