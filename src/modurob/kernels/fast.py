@@ -219,7 +219,7 @@ class Fast:
     def _answer(
         self, name: str, *inputs: Array, external: External = None, largest: Mapping[np.dtype, float] = UNBOUNDED
     ) -> Array | None:
-        """Entries of the result, (..., entries), for inputs of equal leading axes; None if one is beyond `largest`, or no number."""
+        """Entries of the result, (..., entries), for inputs of equal leading axes; None if one is beyond `largest` or no number."""
         if external is not None:
             name, inputs = f"{name}_pushed", (*inputs[:2], self._with_wrenches(inputs[2], external))
             shape = inputs[2].shape[:-1]
