@@ -363,7 +363,7 @@ def test_a_start_that_leaves_loops_open_is_closed_first():
     robot = four_bar(FourBar())
     run = mr.simulate(robot, [1.0, 0.0, 2.0], [1.0, 0.0, 0.0], 0.01, stepper=mr.RungeKutta4(5e-3))
     assert np.abs(robot.loop_error(run.q)).max() < 1e-12
-    assert np.abs((robot.loop_jacobian(run.q) @ run.v[..., None])).max() < 1e-12
+    assert np.abs(robot.loop_jacobian(run.q) @ run.v[..., None]).max() < 1e-12
 
 
 @pytest.mark.parametrize("which", ["crab", "random", "four-bar"])

@@ -272,5 +272,7 @@ class Adaptive(Stepper):
             if solver.status == "finished":
                 break
         else:
-            raise StepLimitError(f"{self.method} took {_MOST_STEPS} steps from t = {t:g} s and is at {solver.t:g} s only")
+            raise StepLimitError(
+                f"{self.method} took {_MOST_STEPS} steps from t = {t:g} s and is at {solver.t:g} s only"
+            )
         return robot.integrate(solver.y[: robot.nq], still), solver.y[robot.nq :]
