@@ -102,20 +102,16 @@ def test_a_step_that_cannot_be_made_ends_the_run(crab):
     ended("step limit", "take a step shorter than 0.5 s", run)
 
 
-def test_adaptive_steps_that_become_too_small_end_the_run():
-    wall = mr.simulate(
-        wheel(),
-        duration=2.0,
-        stepper=mr.Adaptive(),
-        tick=0.5,
-        external=lambda t: {"disc": [0, 0, 0, 0, 0, (1.1 - t) ** -3]},
+def test_adaptive_steps_that_become_too_small_end_the_run(rng):
+    noise = mr.simulate(
+        wheel(), duration=1.0, stepper=mr.Adaptive(), external=lambda t: {"disc": [0, 0, 0, 0, 0, rng.normal()]}
     )
-    assert ended("step limit", "", wall).t[-1] == 1.0
+    ended("step limit", "Required step size is less than spacing between numbers", noise)
 
 
 def test_a_motion_too_fast_to_follow_ends_the_run(crab):
-    run = mr.simulate(crab, v0=[1e7, 0, 0], duration=1.0, stepper=mr.Adaptive(), tick=1.0)
-    ended("step limit", "DOP853 took 10000 steps", run)
+    run = mr.simulate(crab, v0=[1e7, 0, 0], duration=1.0, stepper=mr.Adaptive(), tick=1e-3)
+    ended("step limit", "DOP853 took 1100 steps from t = 0 s", run)
 
 
 def test_loops_that_cannot_be_closed_end_the_run():
@@ -251,9 +247,8 @@ def test_computed_torque_with_a_filter_tracks_on_the_crab(crab):
     assert np.abs(run.q - desired)[0].max() > 0.1
     assert np.abs(run.q - desired)[late].max() < 5e-3
     assert np.abs(run.q_estimate - run.q)[late].max() < 2e-3
-    # a hundred times better than differences of readings: sqrt(2) 1e-3 rad / 2 ms
-    assert np.abs(run.v_estimate - run.v)[late].std() < 0.01 * np.sqrt(2) * 1e-3 / 2e-3 * 10
-    assert np.abs(run.v_estimate - run.v)[late].max() > 0
+    # fifty times better than differences of readings, which are wrong by sqrt(2) 1e-3 rad / 2 ms
+    assert np.sqrt(np.mean((run.v_estimate - run.v)[late] ** 2)) < np.sqrt(2) * 1e-3 / 2e-3 / 50
 
 
 def test_seeds_make_the_noise(crab):

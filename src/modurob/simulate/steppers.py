@@ -231,8 +231,8 @@ def _right_jacobian(ad: Array) -> Array:
     return J
 
 
-# between two ticks: more are a motion too fast to follow
-_MOST_STEPS = 10_000
+# steps that may come on end, and how long they must be on average after that [s]: else the motion is too fast to follow
+_MANY_STEPS, _SHORTEST = 1000, 1e-5
 _SOLVERS: dict[str, Any] = {"DOP853": DOP853, "Radau": Radau, "LSODA": LSODA}
 
 
@@ -265,7 +265,8 @@ class Adaptive(Stepper):
         solver = _SOLVERS[self.method](
             slope, t, np.concatenate([q, v]), t + duration, rtol=self.rtol, atol=self.atol, max_step=self.max_step
         )
-        for _ in range(_MOST_STEPS):
+        most = _MANY_STEPS + round(duration / _SHORTEST)
+        for _ in range(most):
             message = solver.step()
             if solver.status == "failed":
                 raise StepLimitError(f"{self.method} could not go on from t = {solver.t:g} s: {message}")
