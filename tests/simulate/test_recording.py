@@ -7,11 +7,14 @@ import zipfile
 
 import numpy as np
 import pytest
+import sympy
 
 import modurob as mr
-from modurob.errors import RecordingError, SimulationError
+from modurob.errors import MechanismError, RecordingError, SimulationError
 from modurob.mechanism.archive import from_data, to_data
-from tests.robots import random_mechanism
+from modurob.spatial import inertia, se3
+from tests.robots import random_mechanism, random_state
+from tests.simulate.motions import Torques
 
 REACH = mr.ComputedTorque(kp=100, kd=20, reference=0.3, sample_time=2e-3)
 START = np.array([0.4, -0.7, 0.9])
@@ -53,6 +56,54 @@ def test_saved_loaded_and_repeated_it_is_the_same_to_the_last_bit(tmp_path, name
         np.testing.assert_array_equal(again.q_estimate, run.q_estimate)
 
 
+ANY_STEPPER = [mr.RungeKutta4(2e-3), mr.ImplicitMidpoint(2e-3), mr.Variational(2e-3), mr.Adaptive()]
+
+
+@pytest.mark.parametrize("stepper", ANY_STEPPER, ids=lambda s: type(s).__name__)
+def test_runs_of_any_robot_are_repeated_to_the_last_bit(tmp_path, rng, stepper):
+    """Whether kernels were there at the start or not, and though quaternions were given of any length."""
+    robot = random_mechanism(rng, 3, floating=True)
+    q, v, _ = random_state(rng, robot)
+    q[3:7] *= 3
+    friction = mr.Friction(viscous=0.1) if isinstance(stepper, mr.RungeKutta4) else None
+    run = mr.simulate(robot, q, v, 0.3, stepper=stepper, tick=2e-3, friction=friction)
+    run.save(tmp_path / "a.mrun")
+    again = mr.Recording.load(tmp_path / "a.mrun").repeated()
+    for array in ("t", "q", "v", "tau"):
+        np.testing.assert_array_equal(getattr(again, array), getattr(run, array))
+
+
+def test_runs_side_by_side_are_repeated_to_the_last_bit(rng):
+    run = mr.simulate(crab(), rng.normal(size=(5, 3)), duration=0.1, controller=REACH)
+    again = run.repeated()
+    np.testing.assert_array_equal(again.q, run.q)
+    np.testing.assert_array_equal(again.v, run.v)
+
+
+FAILURES = {
+    "not finite": {"controller": Torques(lambda t, q, v: np.full(3, 0.1 if t < 0.05 else np.nan))},
+    "controller failed": {"controller": Torques(lambda t, q, v: np.full(3, [0.1][int(t > 0.05)]))},
+    "diverged": {"controller": Torques(lambda t, q, v: np.full(3, 0.1 if t < 0.05 else 1e9))},
+    "step limit": {"stepper": mr.ImplicitMidpoint(0.5)},
+    "limit hit": {"stop_at_limits": True},
+    "cancelled": {"cancelled": iter([False] * 7 + [True]).__next__},
+}
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_runs_that_failed_are_kept(tmp_path, kind):
+    run = mr.simulate(crab(), START, duration=1.0, **FAILURES[kind])
+    assert run.status.kind == kind
+    run.save(tmp_path / "a.mrun")
+    run.to_csv(tmp_path / "a.csv")
+    assert kind in run.plot(tmp_path / "a.png").get_suptitle()
+    again = mr.Recording.load(tmp_path / "a.mrun")
+    assert (again.status, again.events) == (run.status, run.events)
+    for other in (again, again.repeated()):
+        for array in ("t", "q", "v", "tau"):
+            np.testing.assert_array_equal(getattr(other, array), getattr(run, array))
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_any_robot_survives_its_file(seed):
     rng = np.random.default_rng(seed)
@@ -76,6 +127,32 @@ def test_a_robot_with_loops_frames_and_shapes_survives_its_file():
     np.testing.assert_array_equal(again.loop_error(q), robot.loop_error(q))
     np.testing.assert_array_equal(again.frame_pose(q, "m3/2"), robot.frame_pose(q, "m3/2"))
     assert [s.kind for s in again.shapes] == [s.kind for s in robot.shapes]
+
+
+def test_joints_that_mimic_or_are_reversed_survive_their_file(rng):
+    builder = mr.Builder("gripper", gravity=(1, 2, 3))
+    slide = mr.JointProperties(lower=-1, upper=[0.5], velocity=2, effort=3, damping=0.1, friction=0.2, armature=0.3)
+    builder.body("left", inertia.random(rng), joint=mr.Helical((0, 1, 1), 0.05), joint_name="screw", properties=slide)
+    follower = mr.Source("screw", ratio=-0.5, offset=0.1)
+    builder.body("right", inertia.random(rng), joint=mr.Prismatic((1, 0, 0)), mimic=follower, at=se3.random(rng))
+    # from its last module on, the crab's joints are walked through backwards
+    for robot in (builder.build(), mr.load("crab").mechanism(base="m5"), mr.load("crab").mechanism(base="m3")):
+        again = from_data(json.loads(json.dumps(to_data(robot))), mr.Mechanism)
+        assert again.key == robot.key
+        assert [j.type for j in again.joints] == [j.type for j in robot.joints]
+        for name in ("velocity_limit", "effort_limit", "damping", "friction", "armature"):
+            for mine, other in zip(robot.joints, again.joints, strict=True):
+                np.testing.assert_array_equal(getattr(mine, name), getattr(other, name))
+        q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
+        np.testing.assert_array_equal(again.mass_matrix(q), robot.mass_matrix(q))
+        np.testing.assert_array_equal(again.bias_forces(q, v), robot.bias_forces(q, v))
+
+
+def test_symbols_cannot_be_written_down():
+    mass = sympy.Symbol("m", positive=True)
+    robot = mr.Assembly.single("m0", "backbone", parameters={"mass": mass}).mechanism(floating=True)
+    with pytest.raises(MechanismError, match="has symbols for numbers: give them values"):
+        to_data(robot)
 
 
 def test_tables_hold_every_number(run, tmp_path):
@@ -201,6 +278,41 @@ def test_a_missing_array_is_named(run, tmp_path):
     rewritten(run, tmp_path / "a.mrun", lambda head: None, without=("0/q.npy",))
     with pytest.raises(RecordingError, match=r"a\.mrun: damaged"):
         mr.Recording.load(tmp_path / "a.mrun")
+
+
+@pytest.mark.parametrize("name", ["q", "v", "tau", "t"])
+def test_an_array_of_another_size_is_named(run, tmp_path, name):
+    rewritten(run, tmp_path / "a.mrun", lambda head: None, without=(f"0/{name}.npy",))
+    array = io.BytesIO()
+    np.save(array, getattr(run, name)[:-1])
+    with zipfile.ZipFile(tmp_path / "a.mrun", "a") as file:
+        file.writestr(f"0/{name}.npy", array.getvalue())
+    with pytest.raises(
+        RecordingError, match=r"a\.mrun: damaged: 0/.*\.npy has shape .*: expected \d+ rows of 3 numbers"
+    ):
+        mr.Recording.load(tmp_path / "a.mrun")
+
+
+def test_random_bytes_are_no_recording(run, tmp_path, rng):
+    """Anything may stand in a file: it is a recording, or an error names the file."""
+    run.save(tmp_path / "a.mrun")
+    content, path = (tmp_path / "a.mrun").read_bytes(), tmp_path / "b.mrun"
+    path.write_bytes(rng.bytes(1000))
+    with pytest.raises(RecordingError, match=r"b\.mrun: not a recording"):
+        mr.Recording.load(path)
+    refused = 0
+    for _ in range(200):
+        spoilt = bytearray(content)
+        spoilt[rng.integers(len(spoilt))] ^= 1 << rng.integers(8)
+        path.write_bytes(spoilt)
+        try:
+            found = mr.Recording.load(path)
+        except RecordingError as error:
+            assert str(path) in str(error)
+            refused += 1
+        else:
+            np.testing.assert_array_equal(found.q, run.q)
+    assert refused > 150
 
 
 def test_what_cannot_be_saved_leaves_nothing(run, tmp_path):

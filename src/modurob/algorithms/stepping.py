@@ -61,32 +61,32 @@ def passive_forces(m: Tables, q: Array, v: Array, springs: LimitSprings = NO_SPR
     return tau - springs.stiffness * depth - np.where(depth != 0, springs.damping * v, 0)
 
 
-def semi_implicit_euler(
-    m: Tables, q: Array, v: Array, tau: Array, dt: float, springs: LimitSprings = NO_SPRINGS
-) -> tuple[Array, Array]:
-    """v' = v + dt vdot, q' = q moved with v': first order, and energy stays near where it was."""
-    v = v + dt * forward_dynamics(m, q, v, tau + passive_forces(m, q, v, springs))
+# vdot at (t, q, v)
+Acceleration = Callable[[float, Array, Array], Array]
+State = tuple[Array, Array]
+
+
+def semi_implicit_euler(m: Tables, f: Acceleration, t: float, q: Array, v: Array, dt: float) -> State:
+    """v' = v + dt vdot, q' = q moved with v': first order, and cheap."""
+    v = v + dt * f(t, q, v)
     return integrate(m, q, dt * v), v
 
 
-def runge_kutta_4(
-    m: Tables, q: Array, v: Array, tau: Array, dt: float, springs: LimitSprings = NO_SPRINGS
-) -> tuple[Array, Array]:
+def runge_kutta_4(m: Tables, f: Acceleration, t: float, q: Array, v: Array, dt: float) -> State:
     """The classical rule of order four on (q, v) with dq/dt = rate(q, v); quaternions are brought back to length one."""
-
-    def slope(q: Array, v: Array) -> tuple[Array, Array]:
-        return rate(m, q, v), forward_dynamics(m, q, v, tau + passive_forces(m, q, v, springs))
-
-    q1, v1 = slope(q, v)
-    q2, v2 = slope(q + dt / 2 * q1, v + dt / 2 * v1)
-    q3, v3 = slope(q + dt / 2 * q2, v + dt / 2 * v2)
-    q4, v4 = slope(q + dt * q3, v + dt * v3)
+    half = dt / 2
+    q1, v1 = rate(m, q, v), f(t, q, v)
+    q2, v2 = rate(m, q + half * q1, v + half * v1), f(t + half, q + half * q1, v + half * v1)
+    q3, v3 = rate(m, q + half * q2, v + half * v2), f(t + half, q + half * q2, v + half * v2)
+    q4, v4 = rate(m, q + dt * q3, v + dt * v3), f(t + dt, q + dt * q3, v + dt * v3)
     q = q + dt / 6 * (q1 + 2 * q2 + 2 * q3 + q4)
     return integrate(m, q, np.zeros(m.nv)), v + dt / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
 
 
-Step = Callable[[Tables, Array, Array, Array, float, LimitSprings], tuple[Array, Array]]
-STEPS: dict[str, Step] = {"semi_implicit_euler": semi_implicit_euler, "runge_kutta_4": runge_kutta_4}
+STEPS: dict[str, Callable[[Tables, Acceleration, float, Array, Array, float], State]] = {
+    "semi_implicit_euler": semi_implicit_euler,
+    "runge_kutta_4": runge_kutta_4,
+}
 
 
 def advance(
@@ -105,7 +105,12 @@ def advance(
     rows = as_array(tau) if tabulated else as_array(tau)[..., None, :]
     q, v, _ = together(q, v, rows[..., 0, :] if steps else v)
     for k in range(steps):
-        q, v = STEPS[method](m, q, v, rows[..., k if tabulated else 0, :], dt, springs)
+        held = rows[..., k if tabulated else 0, :]
+
+        def acceleration(t: float, q: Array, v: Array, held: Array = held) -> Array:
+            return forward_dynamics(m, q, v, held + passive_forces(m, q, v, springs))
+
+        q, v = STEPS[method](m, acceleration, k * dt, q, v, dt)
     return q, v
 
 

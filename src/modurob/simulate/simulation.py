@@ -14,11 +14,9 @@ from modurob.simulate.law import Controller, Estimator
 from modurob.simulate.progress import progress_bar
 from modurob.simulate.recording import Event, Recording, Segment, Settings
 from modurob.simulate.status import DONE, Status
-from modurob.simulate.steppers import RungeKutta4, StepLimitError, Stepper
+from modurob.simulate.steppers import DIVERGED, RungeKutta4, StepLimitError, Stepper
 from modurob.spatial.scalars import Array
 
-# faster than this nothing moves that a rigid body models
-DIVERGED = 1e8
 # ticks that a recording first has room for
 _ROOM = 1024
 
