@@ -29,7 +29,7 @@ def test_exported_names_exist_once_and_are_sorted(module):
 
 
 def test_every_method_of_a_robot_is_a_free_function_too():
-    own = {"from_assembly", "from_urdf", "frame", "joint", "equations", "with_payload"}
+    own = {"from_assembly", "from_urdf", "frame", "joint", "equations", "with_payload", "compile"}
     methods = [
         n
         for n, f in inspect.getmembers(mr.Mechanism, lambda f: inspect.isfunction(f) or inspect.ismethod(f))

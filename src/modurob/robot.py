@@ -260,6 +260,10 @@ class Mechanism(Tables):
     def _fast(self) -> Fast:
         return Fast(self)
 
+    def compile(self, wanted: Iterable[tuple[str, int | None]]) -> None:
+        """Have functions compiled now rather than in the background: (name, 1) for single states, (name, None) for batches."""
+        self._fast.compile(wanted)
+
     def _answer(self, name: str, *arguments: Any) -> Any:
         """By compiled code where it can, else by the definition."""
         answer = getattr(self._fast, name)(*arguments)

@@ -128,6 +128,14 @@ def test_a_freedom_without_inertia_is_refused_in_a_batch_too():
         robot.forward_dynamics(np.zeros((600, 1)), np.zeros((600, 1)), np.ones((600, 1)))
 
 
+def test_a_freedom_without_inertia_is_refused_where_joints_mimic():
+    builder = mr.Builder("empty")
+    builder.body("a", np.zeros((6, 6)), joint=mr.Revolute())
+    builder.body("b", np.zeros((6, 6)), joint=mr.Revolute(), parent="a", mimic=mr.Source("a"))
+    with pytest.raises(mr.ModurobError, match="no inertia"):
+        builder.build().forward_dynamics([0.0], [0.0], [1.0])
+
+
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 4097])
 def test_batches_of_any_size(n):
     robot = mr.load("crab").mechanism(base="m0")

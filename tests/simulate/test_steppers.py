@@ -147,10 +147,7 @@ def swung(stepper, minutes):
     return run
 
 
-LONG = [2, pytest.param(10, marks=pytest.mark.judge)]
-
-
-@pytest.mark.parametrize("minutes", LONG)
+@pytest.mark.parametrize("minutes", [2, pytest.param(10, marks=pytest.mark.judge)])
 def test_energy_of_the_swinging_crab_is_bounded(minutes):
     """Symmetric rules hold the error in one band; the error of Runge and Kutta's rule leaves its own within a minute."""
     for stepper in (mr.Variational, mr.ImplicitMidpoint):
@@ -160,22 +157,20 @@ def test_energy_of_the_swinging_crab_is_bounded(minutes):
     assert trend(swung(mr.RungeKutta4(0.04), minutes), minutes) > 0.9
 
 
-@pytest.mark.parametrize("minutes", LONG)
-def test_energy_of_the_floating_crab_is_bounded_and_its_momentum_stays(minutes):
+def test_energy_of_the_floating_crab_is_bounded_for_ten_minutes_and_its_momentum_stays():
     robot, q = free_crab()
-    run = mr.simulate(robot, q, 0.25 * TUMBLE, 60.0 * minutes, stepper=mr.Variational(0.2))
+    run = mr.simulate(robot, q, 0.25 * TUMBLE, 600.0, stepper=mr.Variational(0.2))
     # the motion is chaotic: what a minute shows of the band differs
-    assert trend(run, minutes) < 0.3
-    assert minute(run, minutes - 1)[1] < 0.001 * run.kinetic_energy.max()
+    assert trend(run, 10) < 0.3
+    assert drift(run) < 0.001
     momenta = robot.momentum(run.q, run.v)
     # rounding errors of some thousand steps
     assert np.abs(momenta - momenta[0]).max() < 1e-10 * np.abs(momenta).max()
 
 
-@pytest.mark.parametrize("minutes", LONG)
-def test_energy_of_the_floating_crab_wanders_little_with_implicit_midpoint_steps(minutes):
+def test_energy_of_the_floating_crab_wanders_little_with_implicit_midpoint_steps():
     robot, q = free_crab()
-    run = mr.simulate(robot, q, 0.25 * TUMBLE, 60.0 * minutes, stepper=mr.ImplicitMidpoint(0.2))
+    run = mr.simulate(robot, q, 0.25 * TUMBLE, 600.0, stepper=mr.ImplicitMidpoint(0.2))
     assert drift(run) < 2e-3
 
 

@@ -79,6 +79,83 @@ def test_merging_keeps_momentum_and_poses_and_accounts_for_energy(seed, off):
         assert np.linalg.norm((now - X)[:3, 3]) <= 1e-12 + 2 * off
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rigid_organisms_that_meet_become_one_rigid_body(seed):
+    """Docked by sides that no hinge moves they have no joints: v = P/m and w = J^-1 L about the common centre of mass."""
+    rng = np.random.default_rng(seed)
+    a = mr.Assembly.single("m0", "backbone").dock("m1", "scout", "m0/2", "5")
+    b = mr.Assembly.single("n0", "backbone").dock("n1", "backbone", "n0/4", "4")
+    q_a = bent(floating(a), rng)
+    q_b, v_a, v_b = meeting(a, b, "m1/2", "n0/2", q_a, [], rng)
+    world = mr.World({"a": mr.Organism(a, q_a, v_a), "b": mr.Organism(b, q_b, v_b)}, gravity=NOWHERE)
+    masses, centres, tensors, P, L = [], [], [], np.zeros(3), np.zeros(3)
+    for name, assembly in (("a", a), ("b", b)):
+        robot, q, v = world[name].robot, world[name].q, world[name].v
+        for module in assembly.modules:
+            own = assembly.modules[module].parts["A"].inertia
+            X, V = robot.frame_pose(q, module), robot.frame_twist(q, v, module)
+            R, c = X[:3, :3], X[:3, 3]
+            m, linear, angular = own[0, 0], R @ V[:3], R @ V[3:]
+            masses.append(m)
+            centres.append(c)
+            tensors.append(R @ own[3:, 3:] @ R.T)
+            P += m * linear
+            L += np.cross(c, m * linear) + tensors[-1] @ angular
+    total, centre = sum(masses), np.average(centres, axis=0, weights=masses)
+    J = sum(
+        T + m * ((d := c - centre) @ d * np.eye(3) - np.outer(d, d))
+        for m, c, T in zip(masses, centres, tensors, strict=True)
+    )
+    v, w = P / total, np.linalg.solve(J, L - np.cross(centre, P))
+    world.run(0.001, [mr.Merge(0.0, "a", "b", "m1/2", "n0/2")])
+    start = world.recordings()["a"].segments[-1]
+    assert start.robot.nv == 6
+    for module in ("m0", "m1", "n0", "n1"):
+        X, V = start.robot.frame_pose(start.q[0], module), start.robot.frame_twist(start.q[0], start.v[0], module)
+        np.testing.assert_allclose(X[:3, :3] @ V[3:], w, atol=1e-12)
+        np.testing.assert_allclose(X[:3, :3] @ V[:3], v + np.cross(w, X[:3, 3] - centre), atol=1e-12)
+    energy_after = total * v @ v / 2 + w @ J @ w / 2
+    assert start.kinetic_energy[0] == pytest.approx(energy_after, rel=1e-12)
+
+
+def test_a_tilted_organism_is_turned_to_fit_and_momentum_stays():
+    """Half a degree off at the port: far modules move by more than the tolerance, the ports do not."""
+    rng = np.random.default_rng(5)
+    a, b = chain("m"), chain("n", 6)
+    q_a = bent(floating(a), rng)
+    tilt = se3.exp([0, 0, 0, 5e-3, -4e-3, 6e-3])
+    q_b, v_a, v_b = meeting(a, b, "m2/3", "n0/4", q_a, bent(floating(b), rng)[7:], rng, tilt)
+    world = mr.World({"a": mr.Organism(a, q_a, v_a), "b": mr.Organism(b, q_b, v_b)}, gravity=NOWHERE)
+    world.run(0.001, [mr.Merge(0.0, "a", "b", "m2/3", "n0/4")])
+    impact = world.impacts[0]
+    assert impact.shift[0] > 1e-3
+    assert impact.shift[1] == pytest.approx(np.linalg.norm([5e-3, -4e-3, 6e-3]), rel=1e-6)
+    np.testing.assert_allclose(impact.momentum_after, impact.momentum_before, rtol=0, atol=1e-10)
+
+
+def ring(prefix):
+    """Six modules in a circle."""
+    return chain(prefix, 6).connect(f"{prefix}5/3", f"{prefix}0/4")
+
+
+def test_rings_stay_closed_when_they_dock():
+    rng = np.random.default_rng(6)
+    a, b = ring("m"), chain("n")
+    robot = floating(a)
+    q_a = robot.neutral()
+    q_a[7:] = np.pi / 3
+    q_a = robot.close_loops(q_a)
+    q_b, v_a, v_b = meeting(a, b, "m0/2", "n0/4", q_a, bent(floating(b), rng)[7:], rng)
+    world = mr.World({"a": mr.Organism(a, q_a, v_a), "b": mr.Organism(b, q_b, v_b)}, gravity=NOWHERE)
+    runs = world.run(0.005, [mr.Merge(0.002, "a", "b", "m0/2", "n0/4", tolerance=(0.1, 0.5))])
+    impact = world.impacts[0]
+    np.testing.assert_allclose(impact.momentum_after, impact.momentum_before, rtol=0, atol=1e-10)
+    for segment in runs["a"].segments:
+        closing = segment.robot.loop_jacobian(segment.q) @ segment.v[..., None]
+        assert np.abs(closing).max() < 1e-10
+        assert np.abs(segment.robot.loop_error(segment.q)).max() < 1e-10
+
+
 def test_equal_masses_that_meet_head_on_lose_what_the_closed_form_says():
     """m v²/4 for two equal masses of which one rests: half of the energy."""
     a, b = chain("m", 1), chain("n", 1)
@@ -117,6 +194,21 @@ def test_letting_go_keeps_momentum_energy_and_every_rate():
     np.testing.assert_allclose(left.frame_pose(parts[0].q[0], "m2/3"), expected, atol=1e-12)
     assert "m2/hinge" not in [j.name for j in left.joints]
     assert abs(bend[0]) > 0.01
+
+
+def test_a_hinge_that_was_let_go_goes_on_from_where_it_is():
+    """Bent while it carried modules, held while it carries none, and moving again from there with a new one."""
+    rng = np.random.default_rng(7)
+    assembly = chain("m", 3)
+    q = bent(floating(assembly), rng)
+    bend = q[floating(assembly).joint("m1/hinge").q_slice]
+    world = mr.World({"a": mr.Organism(assembly, q)}, gravity=NOWHERE)
+    changes = [mr.Undock(0.0, "a", "m1/3", "rest"), mr.Dock(0.002, "a", "new", "backbone", "m1/3", "4")]
+    runs = world.run(0.004, changes)
+    assert [e.kind for e in world.events] == ["undock", "dock"]
+    without, withit = runs["a"].segments
+    assert "m1/hinge" in without.robot.locked
+    np.testing.assert_allclose(withit.q[0][withit.robot.joint("m1/hinge").q_slice], bend, atol=1e-12)
 
 
 def test_a_module_that_joins_moves_along():
@@ -215,6 +307,100 @@ def test_what_cannot_be_is_missed_and_nothing_changes(change, message):
     assert world.assembly("a") == a
     assert world["b"].status is None
     assert world["a"].ticks == 10
+
+
+def test_a_change_whose_moment_does_not_come_is_missed():
+    world = mr.World({"a": mr.Organism(chain("m", 3))}, gravity=NOWHERE)
+    late, never = mr.Undock(0.5, "a", "m1/3", "b"), mr.Undock(lambda w: w.t > 9, "a", "m0/3", "c")
+    world.run(0.01, [late, never])
+    assert [(e.kind, e.message) for e in world.events] == [("missed", "undock: its moment did not come")] * 2
+
+
+def test_a_change_at_the_end_is_made():
+    world = mr.World({"a": mr.Organism(chain("m", 3))}, gravity=NOWHERE)
+    runs = world.run(0.01, [mr.Undock(0.01, "a", "m1/3", "b")])
+    assert world.impacts[0].t == 0.01
+    assert sorted(runs) == ["a", "b"]
+    assert [len(s.t) for s in runs["a"].segments] == [11, 1]
+    assert world.run(0.01)["b"].status.t == 0.02
+
+
+def test_names_of_organisms_are_not_used_twice():
+    """What has merged is still among the recordings."""
+    a, b = chain("m", 2), chain("n", 2)
+    q_b, _, _ = meeting(a, b, "m1/3", "n0/4", floating(a).neutral(), np.zeros(1), np.random.default_rng(0))
+    world = mr.World({"a": mr.Organism(a), "b": mr.Organism(b, q_b)}, gravity=NOWHERE)
+    runs = world.run(0.01, [mr.Merge(0.002, "a", "b", "m1/3", "n0/4"), mr.Undock(0.005, "a", "m1/3", "b")])
+    assert [e.kind for e in world.events] == ["merge", "missed"]
+    assert "'b' is or was there already" in world.events[1].message
+    assert runs["b"].status.t == 0.002
+
+
+class Fails:
+    """A law that cannot be made for more than two modules, or that fails after a while."""
+
+    sample_time = None
+
+    def __init__(self, when=np.inf):
+        self.when = when
+
+    def on(self, robot):
+        if robot.nv > 7:
+            raise mr.ModurobError("too many modules")
+        return self
+
+    def torque(self, t, q, v):
+        return np.zeros(7) if t < self.when else 1 / 0
+
+
+def test_a_controller_that_cannot_be_made_stops_the_docking():
+    a = chain("m", 2)
+    world = mr.World({"a": mr.Organism(a, controller=Fails())}, gravity=NOWHERE)
+    runs = world.run(0.01, [mr.Dock(0.005, "a", "new", "backbone", "m1/3", "4")])
+    assert world.events[0].message == "dock: too many modules"
+    assert world.assembly("a") == a
+    assert runs["a"].status.ok
+    assert len(runs["a"].segments) == 1
+
+
+def test_an_organism_whose_run_has_ended_is_left_alone():
+    world = mr.World(
+        {"a": mr.Organism(chain("m", 2), controller=Fails(0.003)), "b": mr.Organism(chain("n", 2))}, gravity=NOWHERE
+    )
+    runs = world.run(0.01, [mr.Undock(0.006, "a", "m0/3", "c")])
+    assert runs["a"].status.kind == "controller failed"
+    assert runs["b"].status.ok
+    assert runs["b"].t[-1] == 0.01
+    assert "organism 'a' moves no more: controller failed at t = 0.003 s" in world.events[0].message
+
+
+def test_limits_that_organisms_pass_are_among_their_events(tmp_path):
+    a = chain("m", 3)
+    q = floating(a).neutral()
+    q[7:] = 1.5
+    v = np.zeros(floating(a).nv)
+    v[6:] = 10.0
+    world = mr.World({"a": mr.Organism(a, q, v)}, gravity=NOWHERE)
+    run = world.run(0.03, [mr.Undock(0.015, "a", "m1/3", "b")])["a"]
+    assert [e.kind for e in run.events][:2] == ["limit", "limit"]
+    assert [e.t for e in run.events] == sorted(e.t for e in run.events)
+    assert "undock" in [e.kind for e in run.events]
+    run.save(tmp_path / "a.mrun")
+    again = mr.Recording.load(tmp_path / "a.mrun")
+    assert again.events == run.events
+    assert [s.robot.key for s in again.segments] == [s.robot.key for s in run.segments]
+    for mine, other in zip(run.segments, again.segments, strict=True):
+        np.testing.assert_array_equal(mine.q, other.q)
+    with pytest.raises(SimulationError, match="repeat its segments one by one"):
+        again.repeated()
+    assert run.plot(tmp_path / "a.png").axes[0].get_ylabel() == "position [rad]"
+
+
+def test_organisms_have_one_state():
+    with pytest.raises(SimulationError, match=r"organism 'a': q and v have leading axes: expected one state"):
+        mr.World({"a": mr.Organism(chain("m", 2), np.tile(floating(chain("m", 2)).neutral(), (3, 1)))})
+    with pytest.raises(mr.ModurobError, match=r"q0 has shape \(3,\)"):
+        mr.World({"a": mr.Organism(chain("m", 2), np.zeros(3))})
 
 
 def test_a_world_can_be_cancelled():

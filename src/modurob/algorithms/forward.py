@@ -7,8 +7,9 @@ from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.inverse import External, inverse_dynamics
 from modurob.algorithms.kinematics import together
 from modurob.algorithms.loops import constrained_dynamics
+from modurob.errors import SingularError
 from modurob.mechanism.tables import Tables
-from modurob.spatial.scalars import Array, solve
+from modurob.spatial.scalars import Array, is_numeric, solve
 
 
 def forward_dynamics(m: Tables, q: Array, v: Array, tau: Array, external: External = None) -> Array:
@@ -22,5 +23,8 @@ def forward_dynamics(m: Tables, q: Array, v: Array, tau: Array, external: Extern
     if m.coupled:
         q, v, tau = together(q, v, tau)
         push = tau - inverse_dynamics(m, q, v, np.zeros(m.nv), external)
-        return solve(mass_matrix(m, q), push[..., None])[..., 0]
+        M = mass_matrix(m, q)
+        if is_numeric(M) and np.any(np.linalg.eigvalsh(np.real(M)) <= 0):
+            raise SingularError(f"{m.name}: a freedom moves no inertia, so forward dynamics has no answer")
+        return solve(M, push[..., None])[..., 0]
     return articulated_dynamics(m, q, v, tau, external)

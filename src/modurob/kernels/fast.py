@@ -9,7 +9,7 @@ import os
 import sys
 import sysconfig
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, cached_property
 from importlib import resources
@@ -279,6 +279,20 @@ class Fast:
                 return True
         self._asked[key] = self._asked.get(key, 0) + states
         return self._asked[key] >= patience
+
+    def compile(self, wanted: Iterable[tuple[str, int | None]]) -> None:
+        """Have functions ready from now on, for single states (1) or batches (None); nothing happens where there are no kernels."""
+        if not self._possible:
+            return None
+        for name, lanes in wanted:
+            if self._m.loops and name in ("forward_dynamics", "advance"):
+                continue
+            try:
+                self.kernel(name, lanes=lanes)
+            except KernelError as error:
+                return _warn_once(str(error))
+            self._ready.add((name, np.dtype(np.float64), lanes))
+        return self.wait()
 
     def wait(self) -> None:
         """Until what is compiled in the background is there."""

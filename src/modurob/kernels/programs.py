@@ -216,14 +216,11 @@ POTENTIAL_ENERGY = Program(
     passes=(Pass("outward", _potential),),
 )
 
-# added to the angles that an exponential is taken of: nothing, and yet never zero
-_TINY = 1e-18
-
 
 def _advance(local: Local) -> None:
     joint = local.constants.joint
     q, dq = local.plain("q", joint.nq), local.plain("v", joint.nv)
-    local.emit(joint.integrate(q, dq if joint.nq == joint.nv else dq + _TINY))
+    local.emit(joint.integrate(q, dq))
 
 
 INTEGRATE = Program(

@@ -126,19 +126,22 @@ def _after_impact(robot: Mechanism, q: Array, parts: Sequence, known: Sequence, 
     for (frame, own), body in zip(parts, known, strict=True):
         push += robot.body_jacobian(q, frame).T @ own @ body.robot.frame_twist(body.q, body.v, frame)
     M = robot.mass_matrix(q)
-    v = _loops_closed(robot, q, np.linalg.solve(M, push))
+    v = _solved(robot, q, M, push)
     return v + _exact_momentum(robot, q, v, M, momentum_of(old)) if len(old) > 1 else v
 
 
 def _exact_momentum(robot: Mechanism, q: Array, v: Array, M: Array, before: Array) -> Array:
     """The least change of rates that gives the robot the momentum there was, although modules moved a little to fit."""
     A = momentum_matrix(robot, q)
-    S = _loops_closed(robot, q, np.linalg.solve(M, A.T).T).T
+    S = _solved(robot, q, M, A.T)
     return S @ np.linalg.solve(A @ S, before - A @ v)
 
 
-def _loops_closed(robot: Mechanism, q: Array, v: Array) -> Array:
-    return robot.close_velocity(q, v) if robot.loops else v
+def _solved(robot: Mechanism, q: Array, M: Array, push: Array) -> Array:
+    """Rates v with M v = push, in columns; those next to them that keep loops closed, where M of the tree may be singular."""
+    if not robot.loops:
+        return np.linalg.solve(M, push)
+    return robot.close_velocity(q, np.linalg.lstsq(M, push, rcond=None)[0].T).T
 
 
 def gap(first: Body, second: Body, docked: Connection) -> tuple[float, float]:

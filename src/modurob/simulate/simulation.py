@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from modurob.algorithms.stepping import NO_SPRINGS, LimitSprings, limited
-from modurob.errors import ClosureError, InputError, KernelError, SimulationError, SingularError
+from modurob.errors import ClosureError, InputError, SimulationError, SingularError
 from modurob.robot import Mechanism
 from modurob.simulate.forces import Forces, WrenchError, Wrenches
 from modurob.simulate.friction import Friction
@@ -104,16 +104,14 @@ class Simulation:
 
     def _compile(self) -> None:
         """Wait for kernels now: a run that went over to them on its way could not be repeated to the last bit."""
-        fast, lanes = self.robot._fast, 1 if self.q.ndim == 1 else None
-        if self.robot.loops or self.robot.coupled or not self.robot.nv or self.forces.external is not None:
-            return  # there are none, or it cannot be repeated anyway
-        for name in self.stepper.kernels(self.forces):
-            try:
-                fast.kernel(name, lanes=lanes)
-            except KernelError:  # no compiler: NumPy serves from start to end
-                return
-            fast._ready.add((name, np.dtype(float), lanes))
-        fast.wait()
+        lanes = 1 if self.q.ndim == 1 else None
+        wanted = [(name, lanes) for name in self.stepper.kernels(self.forces)]
+        if self._law is not None or self._filter is not None:
+            wanted += [("inverse_dynamics", lanes), ("mass_matrix", lanes)]
+        if self._filter is not None:
+            # filters look around a state in batches
+            wanted += [("advance", lanes), ("forward_dynamics", None)]
+        self.robot.compile(wanted)
 
     def step(self) -> None:
         """One tick."""

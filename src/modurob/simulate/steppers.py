@@ -178,11 +178,10 @@ def _lagrangian_force(robot: Any, q: Array, v: Array, p: Array) -> Array:
     """
     still = np.zeros_like(v)
     size = max(1.0, float(np.abs(v).max(initial=0.0)))
-    rows = []
-    for unit in size * np.eye(robot.nv):
+    force = -robot.inverse_dynamics(q, still, still)
+    for j, unit in enumerate(size * np.eye(robot.nv)):
         change = robot.inverse_dynamics(q, v + unit, still) - robot.inverse_dynamics(q, v - unit, still)
-        rows.append((change * v).sum(axis=-1))
-    force = np.stack(rows, axis=-1) / (4 * size) - robot.inverse_dynamics(q, still, still)
+        force[..., j] += (change * v).sum(axis=-1) / (4 * size)
     for i, ad in _brackets(robot, v):
         force[..., i] -= (p[..., None, i] @ ad)[..., 0, :] / 2
     return force

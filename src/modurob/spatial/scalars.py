@@ -88,7 +88,13 @@ _TERMS = 10
 def _series_or(t: Array, coefficients: tuple[float, ...], formula: Callable[[Array], Array]) -> Array:
     """`formula(t)`, or its power series in t where |t| is small and the formula would cancel."""
     if t.dtype == object:
-        one: Any = np.frompyfunc(lambda s: coefficients[0] if s == 0 else formula(np.array([s], dtype=object))[0], 1, 1)
+
+        def at(s: Any) -> Any:
+            # traced scalars cannot be looked at: they have a way not to be zero
+            s = s.nonzero() if hasattr(s, "nonzero") else s
+            return coefficients[0] if s == 0 else formula(np.array([s], dtype=object))[0]
+
+        one: Any = np.frompyfunc(at, 1, 1)
         return one(t)
     small = np.abs(t) < _SMALL
     series: Any = np.polynomial.polynomial.polyval(np.where(small, t, 0), coefficients)
