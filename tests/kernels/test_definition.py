@@ -1,5 +1,7 @@
 """Compiled code equals the definition in NumPy, which the judges have judged."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 import modurob as mr
 from modurob import algorithms
 from modurob.algorithms import LimitSprings
-from modurob.kernels import Fast, kernel
+from modurob.kernels import Fast, compiler, kernel
 from modurob.kernels.kernel import Kernel
 from modurob.kernels.programs import FORWARD_DYNAMICS, PROGRAMS
 from modurob.spatial import inertia, se3
@@ -274,6 +276,38 @@ def test_single_states_are_compiled_after_a_while_and_say_the_same(tmp_path, mon
         robot.forward_dynamics(q[:2], v, u)
     with pytest.raises(mr.ModurobError, match="inf: expected finite"):
         robot.forward_dynamics(q, v * np.inf, u)
+
+
+def test_threads_that_step_one_robot_do_not_disturb_each_other():
+    robot = mr.load("crab").mechanism(base="m0")
+    fast = Fast(robot, patient=False)
+    q, v, tau = np.random.default_rng(7).normal(size=(3, 2048, robot.nv))
+    steps = [1e-4, 3e-3]
+    expected = [np.hstack(fast.advance(q, v, tau, dt, 20)) for dt in steps]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda k: np.hstack(fast.advance(q, v, tau, steps[k % 2], 20)), range(40)))
+    assert all(np.array_equal(x, expected[k % 2]) for k, x in enumerate(found))
+
+
+def test_docking_runs_no_compiler_where_its_joints_are_known(monkeypatch):
+    def snake(n):
+        assembly = mr.Assembly.single("m0", "backbone")
+        for i in range(1, n + 1):
+            assembly = assembly.dock(f"m{i}", "backbone", at=f"m{i - 1}/3", by="4")
+        return assembly
+
+    known = snake(4)
+    for lanes in (1, None):
+        Fast(known.mechanism()).kernel("forward_dynamics", lanes=lanes)
+
+    def forbidden(*_):
+        raise AssertionError("the compiler was run")
+
+    monkeypatch.setattr(compiler, "_build", forbidden)
+    robot = known.dock("m5", "backbone", at="m4/3", by="4").mechanism()
+    q, v, tau = np.random.default_rng(0).normal(size=(3, 5, robot.nv))
+    assert robot._fast.forward_dynamics(q, v, tau) is not None
+    assert robot._fast.forward_dynamics(q[0], v[0], tau[0]) is not None
 
 
 def test_steps_stay_on_the_manifold_and_keep_energy():

@@ -191,14 +191,16 @@ class Fast:
         tabulated: bool = False,
     ) -> tuple[Array, Array] | None:
         nq, nv = self._m.nq, self._m.nv
-        if self._m.loops:
+        if self._m.loops or not steps:
             return None
         if q.ndim == v.ndim == tau.ndim == 1:
             handle = self._handle("advance")
             if handle is None:
                 return None
-            self.kernel("advance", lanes=1).set(dt, method, springs)
-            state = _single().call(handle, q, v, tau, steps)
+            stepper = self.kernel("advance", lanes=1)
+            with stepper.lock:
+                stepper.set_once(dt, method, springs)
+                state = _single().call(handle, q, v, tau, steps)
             return None if state is None else (state[:nq], state[nq:])
         stepper = self._kernel_for("advance", (q, v, tau))
         if stepper is None:
@@ -208,9 +210,8 @@ class Fast:
         states = int(np.prod(shape))
         torques = np.broadcast_to(np.asarray(tau, stepper.dtype), (*shape, *table)).reshape(states, *table)
         q_out, v_out = np.empty((states, nq), stepper.dtype), np.empty((states, nv), stepper.dtype)
-        stepper.set(dt, method, springs)
         rows = [_rows(np.broadcast_to(x, (*shape, x.shape[-1])), stepper.dtype) for x in (q, v)]
-        stepper(*rows, torques, q_out, v_out, steps, self._threads(states * steps))
+        stepper(*rows, torques, q_out, v_out, dt, steps, method, springs, self._threads(states * steps))
         return q_out.reshape(*shape, nq), v_out.reshape(*shape, nv)
 
     def _threads(self, states: int) -> int:

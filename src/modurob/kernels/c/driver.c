@@ -196,7 +196,7 @@ static void store(const strided *to, const vec *from, long first, long valid, lo
 }
 
 /* Where the next block of states begins in each array, NULL where it is not in one piece. It is asked for line by line while this one is
-   computed: all at once would stall, and not at all costs a fifth of the time where arrays are larger than the cache. */
+   computed: asking for all of it at once was slower. */
 typedef struct {
     const char *arrays[4];
 } ahead;
