@@ -1,10 +1,10 @@
 """Controllers that are functions, and judges of motion: SciPy's integrator along any law of acceleration, MuJoCo's own steps."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy.integrate import solve_ivp
 
 import modurob as mr
@@ -49,7 +49,7 @@ def apart(robot: mr.Mechanism, one, two) -> float:
 
 def mujoco_poses(robot: mr.Mechanism, q, v, times, dt: float):
     """Poses of all bodies at the times [s] by MuJoCo's own steps of dt, (times, bodies, 4, 4)."""
-    mujoco: Any = pytest.importorskip("mujoco")
+    mujoco: Any = import_module("mujoco")
     twin = MujocoTwin(robot)
     twin.model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     twin.model.opt.timestep = dt

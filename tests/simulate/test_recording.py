@@ -6,6 +6,7 @@ import json
 import zipfile
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 import sympy
 
@@ -164,8 +165,7 @@ def test_tables_hold_every_number(run, tmp_path):
     run.to_csv(tmp_path / "a.csv")
     run.to_parquet(tmp_path / "a.parquet")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text())))
-    pyarrow = pytest.importorskip("pyarrow.parquet")
-    columns = pyarrow.read_table(tmp_path / "a.parquet").to_pydict()
+    columns = pyarrow.parquet.read_table(tmp_path / "a.parquet").to_pydict()
     assert list(rows[0]) == list(columns)
     for k, joint in enumerate(("m0/hinge", "m2/hinge", "m4/hinge")):
         for name in ("q", "v", "vdot", "tau"):

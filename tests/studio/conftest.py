@@ -41,6 +41,8 @@ def browser() -> Iterator[Browser]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
+        if os.environ.get("CI"):
+            pytest.fail("no playwright: pip install playwright")
         pytest.skip("the page is not tested: pip install playwright")
     path = shutil.which("chromium") or CHROMIUM
     if not Path(path).exists():
