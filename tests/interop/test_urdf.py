@@ -7,7 +7,7 @@ import pytest
 
 import modurob as mr
 from modurob.errors import UrdfError
-from modurob.interop.urdf import UNLIMITED, urdf
+from modurob.mechanism.urdf import UNLIMITED, urdf
 from tests.robots import random_assembly
 
 # URDF has no rotor inertia: the Scout's disc has some by default

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import modurob as mr
-from modurob.interop.mujoco import MujocoTwin
+from modurob.judges.mujoco import MujocoTwin
 from modurob.spatial import se3
 
 STEP = 1e-20

@@ -10,7 +10,16 @@ from modurob.algorithms.closed_form import (
     transmission,
 )
 from modurob.algorithms.composite import mass_matrix
-from modurob.algorithms.configuration import difference, integrate, neutral, random_configuration, rate
+from modurob.algorithms.configuration import bracket, difference, integrate, neutral, random_configuration, rate
+from modurob.algorithms.constraints.closure import (
+    close_loops,
+    close_velocity,
+    independent_coordinates,
+    loop_bias,
+    loop_error,
+    loop_jacobian,
+    loop_rank,
+)
 from modurob.algorithms.coriolis import coriolis_matrix, two_step_coriolis_matrix
 from modurob.algorithms.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from modurob.algorithms.energy import (
@@ -24,7 +33,8 @@ from modurob.algorithms.energy import (
     total_mass,
 )
 from modurob.algorithms.forward import forward_dynamics
-from modurob.algorithms.inverse import bias_forces, gravity_forces, inverse_dynamics
+from modurob.algorithms.forces import dry_friction, passive_forces, stored_energy
+from modurob.algorithms.inverse import bias_forces, gravity_forces, inverse_dynamics, tree_inverse_dynamics
 from modurob.algorithms.jacobians import (
     body_jacobian,
     body_jacobian_rate,
@@ -37,23 +47,12 @@ from modurob.algorithms.jacobians import (
     point_jacobian_rate,
 )
 from modurob.algorithms.kinematics import Poses, forward_kinematics, frame_pose, frame_twist
-from modurob.algorithms.loops import (
-    close_loops,
-    close_velocity,
-    independent_coordinates,
-    loop_bias,
-    loop_error,
-    loop_jacobian,
-    loop_rank,
-)
 from modurob.algorithms.regressor import inertial_parameters, regressor
-from modurob.algorithms.stepping import LimitSprings, advance, passive_forces
 
 __all__ = [
-    "LimitSprings",
     "Poses",
-    "advance",
     "bias_forces",
+    "bracket",
     "body_jacobian",
     "body_jacobian_rate",
     "centre_of_mass",
@@ -68,6 +67,7 @@ __all__ = [
     "closed_form_mass_matrix",
     "coriolis_matrix",
     "difference",
+    "dry_friction",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",
@@ -98,7 +98,9 @@ __all__ = [
     "random_configuration",
     "rate",
     "regressor",
+    "stored_energy",
     "total_mass",
     "transmission",
+    "tree_inverse_dynamics",
     "two_step_coriolis_matrix",
 ]

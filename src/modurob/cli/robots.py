@@ -13,8 +13,8 @@ from rich.table import Table
 from modurob.assembly import load, shipped_robots
 from modurob.catalogue.reading import write_text
 from modurob.cli.app import Base, File, Floating, app, assembly_of, console, is_urdf, robot_of
-from modurob.interop.verify import Report
-from modurob.interop.verify import verify as verified
+from modurob.judges.verify import Report
+from modurob.judges.verify import verify as verified
 from modurob.robot import Mechanism
 from modurob.symbolic import Equations
 from modurob.symbolic.model import SYMBOLS

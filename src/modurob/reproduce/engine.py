@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.interop.mujoco import MujocoTwin
+from modurob.judges.mujoco import MujocoTwin
 from modurob.robot import Mechanism
 from modurob.simulate import Law
 from modurob.spatial.scalars import Array

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from modurob.assembly.files import dumps
 from modurob.errors import StudioError, choices
-from modurob.interop.urdf import urdf
+from modurob.mechanism.urdf import urdf
 from modurob.simulate import Recording
 from modurob.studio.derivation import Derivation
 from modurob.studio.protocol import Derive

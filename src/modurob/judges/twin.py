@@ -6,7 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from modurob.mechanism import Tables
+from modurob.registry import Registry
 from modurob.spatial.scalars import Array
+
+
+JUDGES: Registry[type["Twin"]] = Registry("judge")
 
 
 def depth_first(m: Tables) -> list[int]:

@@ -7,15 +7,16 @@ import numpy as np
 
 from modurob.algorithms.kinematics import dyads
 from modurob.catalogue.joints import JointType
-from modurob.interop.twin import Twin
+from modurob.judges.twin import JUDGES, Twin
 from modurob.mechanism import Tables
-from modurob.spatial import inertia, quaternion, se3, so3
+from modurob.spatial import inertia, quaternion, se3
 from modurob.spatial.scalars import Array
 
 # MuJoCo refuses moving bodies below this
 SMALLEST = 1e-12
 
 
+@JUDGES.register("mujoco")
 class MujocoTwin(Twin):
     """Joints with two or three rates become several on one body; a free joint's linear velocity is in world axes there."""
 
@@ -54,8 +55,8 @@ class MujocoTwin(Twin):
         if not m.joints:
             return "nothing moves"
         for i, joint in enumerate(m.joints, start=1):
-            if joint.mimics or type(joint.type).__name__ == "Reversed" or joint.kind == "helical":
-                return f"joint {joint.name} is a mimic, a helical or a reversed {joint.kind} joint"
+            if joint.mimics or joint.type.elementary() is None:
+                return f"joint {joint.name} is a mimic, or a {joint.kind} joint that is made of no simple ones"
             if joint.kind == "free" and m.parent[i] != 0:
                 return f"joint {joint.name} is a free joint between bodies"
             if np.ptp(joint.armature) > 0 or (joint.kind == "free" and np.any(joint.armature)):
@@ -131,20 +132,12 @@ class MujocoTwin(Twin):
 
 
 def _joints(mj: Any, kind: JointType) -> list[dict]:
-    hinge, slide = mj.mjtJoint.mjJNT_HINGE, mj.mjtJoint.mjJNT_SLIDE
-    axes = [np.array(getattr(kind, name)) for name in ("axis", "axis2") if hasattr(kind, name)]
-    match kind.kind:
-        case "revolute":
-            return [{"type": hinge, "axis": axes[0]}]
-        case "prismatic":
-            return [{"type": slide, "axis": axes[0]}]
-        case "spherical":
-            return [{"type": mj.mjtJoint.mjJNT_BALL}]
-        case "free":
-            return [{"type": mj.mjtJoint.mjJNT_FREE}]
-        case "cylindrical":
-            return [{"type": slide, "axis": axes[0]}, {"type": hinge, "axis": axes[0]}]
-        case "universal":
-            return [{"type": hinge, "axis": axis} for axis in axes]
-    u, w = so3.perpendicular(axes[0])
-    return [{"type": slide, "axis": u}, {"type": slide, "axis": w}, {"type": hinge, "axis": axes[0]}]
+    """The simple joints that make a joint, as MuJoCo has them."""
+    types = {
+        "revolute": mj.mjtJoint.mjJNT_HINGE,
+        "prismatic": mj.mjtJoint.mjJNT_SLIDE,
+        "spherical": mj.mjtJoint.mjJNT_BALL,
+        "free": mj.mjtJoint.mjJNT_FREE,
+    }
+    parts: Any = kind.elementary() or ()
+    return [{"type": types[p.kind]} | ({"axis": np.array(p.axis)} if hasattr(p, "axis") else {}) for p in parts]

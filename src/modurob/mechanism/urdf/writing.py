@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from modurob.errors import UrdfError
-from modurob.mechanism.tables import Joint, Shape
-from modurob.robot import Mechanism
+from modurob.catalogue.forces import Friction
+from modurob.mechanism.tables import Joint, JointRow, Shape, Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.angles import fixed_angles
 from modurob.spatial.scalars import Array
@@ -18,13 +18,13 @@ WRITTEN = ("revolute", "prismatic", "fixed")
 UNLIMITED = 1e9
 
 
-def urdf(robot: Mechanism) -> str:
+def urdf(robot: Tables) -> str:
     """The text of a URDF file; read back by `Mechanism.from_urdf`, floating if the robot floats, it is the same robot.
 
     URDF has no rotor inertia and no loops: a robot with loops, or with joints other than hinges and slides, is refused.
     """
-    if robot.loops:
-        raise UrdfError(f"URDF has no loops, this robot has {', '.join(loop.name for loop in robot.loops)}")
+    if robot.constraints:
+        raise UrdfError(f"URDF has no loops, this robot has {', '.join(c.name for c in robot.constraints)}")
     root = ET.Element("robot", name=robot.name)
     floats = bool(robot.joints) and robot.joints[0].kind == "free"
     links = range(1 if floats else 0, len(robot.bodies))
@@ -50,7 +50,7 @@ def _origin(X: Array) -> ET.Element:
     return ET.Element("origin", xyz=_numbers(se3.position(X)), rpy=_numbers(turns))
 
 
-def _link(robot: Mechanism, body: int) -> ET.Element:
+def _link(robot: Tables, body: int) -> ET.Element:
     link = ET.Element("link", name=_name(robot.bodies[body]))
     spatial = robot.inertia[body]
     if inertia.mass(spatial) > 0:
@@ -78,10 +78,10 @@ def _visual(shape: Shape, number: int) -> ET.Element:
     return visual
 
 
-def _joint(robot: Mechanism, body: int) -> ET.Element:
+def _joint(robot: Tables, body: int) -> ET.Element:
     joint = robot.joints[body - 1]
     if joint.kind not in WRITTEN or joint.mimics:
-        raise UrdfError(f"joint {joint.name} is {joint.kind}: the studio writes {', '.join(WRITTEN)} joints to URDF")
+        raise UrdfError(f"joint {joint.name} is {joint.kind}: written to URDF are {', '.join(WRITTEN)}")
     limited = joint.kind == "prismatic" or bool(np.isfinite([*joint.limits.lower, *joint.limits.upper]).all())
     element = ET.Element("joint", name=_name(joint.name), type=joint.kind if limited else "continuous")
     element.append(_origin(robot.X_PJ[body]))
@@ -90,8 +90,16 @@ def _joint(robot: Mechanism, body: int) -> ET.Element:
     if joint.kind != "fixed":
         ET.SubElement(element, "axis", xyz=_numbers(joint.type.axis))  # type: ignore[attr-defined]
         element.append(_limit(joint))
-        ET.SubElement(element, "dynamics", damping=_numbers(joint.damping), friction=_numbers(joint.friction))
+        viscous, coulomb = _losses(robot, body - 1)
+        ET.SubElement(element, "dynamics", damping=_numbers([viscous]), friction=_numbers([coulomb]))
     return element
+
+
+def _losses(robot: Tables, joint: int) -> tuple[float, float]:
+    """Viscous and Coulomb friction of a joint."""
+    forces = [row.force for row in robot.forces if isinstance(row, JointRow) and row.joint == joint]
+    own = [force for force in forces if isinstance(force, Friction)]
+    return sum(f.viscous for f in own), sum(f.coulomb for f in own)
 
 
 def _limit(joint: Joint) -> ET.Element:

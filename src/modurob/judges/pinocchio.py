@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from modurob.catalogue.joints import JointType
-from modurob.interop.twin import Twin
+from modurob.catalogue.joints import Helical, JointType
+from modurob.judges.twin import JUDGES, Twin
 from modurob.mechanism import Tables
-from modurob.spatial import inertia, so3
+from modurob.spatial import inertia
 from modurob.spatial.scalars import Array
 
 
+@JUDGES.register("pinocchio")
 class PinocchioTwin(Twin):
     """Joints with two or three rates become composites; quaternions change order; all else is the same."""
 
@@ -36,14 +37,14 @@ class PinocchioTwin(Twin):
     @classmethod
     def obstacle(cls, m: Tables) -> str | None:
         for joint in m.joints:
-            if joint.mimics or type(joint.type).__name__ == "Reversed":
-                return f"joint {joint.name} is a mimic or a reversed {joint.kind} joint"
+            if joint.mimics or (joint.type.elementary() is None and joint.kind != "helical"):
+                return f"joint {joint.name} is a mimic, or a {joint.kind} joint that is made of no simple ones"
         return None
 
     def _q(self, q: Array) -> Array:
         q = np.array(q)
         for joint in self.m.joints:
-            if joint.kind in ("spherical", "free"):
+            if joint.type.nq > joint.type.nv:
                 part = q[joint.q_slice]
                 part[-4:] = np.roll(part[-4:] / np.linalg.norm(part[-4:]), -1)
         return q[self.q_index]
@@ -78,33 +79,26 @@ def _aligned(axis: Array, *models: Any) -> Any:
 
 
 def _joint_model(pin: Any, kind: JointType) -> Any:
-    axes = {name: np.array(getattr(kind, name)) for name in ("axis", "axis2") if hasattr(kind, name)}
-
-    def turn(axis: Array) -> Any:
-        return _aligned(axis, pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ, pin.JointModelRevoluteUnaligned)
-
-    def slide(axis: Array) -> Any:
-        return _aligned(axis, pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ, pin.JointModelPrismaticUnaligned)
-
-    match kind.kind:
-        case "revolute":
-            return turn(axes["axis"])
-        case "prismatic":
-            return slide(axes["axis"])
-        case "helical":
-            return pin.JointModelHelicalUnaligned(axes["axis"], float(kind.pitch))  # type: ignore[attr-defined]
-        case "spherical":
-            return pin.JointModelSpherical()
-        case "free":
-            return pin.JointModelFreeFlyer()
-        case "cylindrical":
-            parts = [slide(axes["axis"]), turn(axes["axis"])]
-        case "universal":
-            parts = [turn(axes["axis"]), turn(axes["axis2"])]
-        case _:
-            u, w = so3.perpendicular(axes["axis"])
-            parts = [slide(u), slide(w), turn(axes["axis"])]
+    """The joint, or the chain of joints, that Pinocchio has for it."""
+    if isinstance(kind, Helical):
+        return pin.JointModelHelicalUnaligned(np.array(kind.axis), float(kind.pitch))
+    parts = [_elementary(pin, part) for part in kind.elementary() or ()]
+    if len(parts) == 1:
+        return parts[0]
     composite = pin.JointModelComposite(len(parts))
     for part in parts:
         composite.addJoint(part, pin.SE3.Identity())
     return composite
+
+
+def _elementary(pin: Any, kind: Any) -> Any:
+    match kind.kind:
+        case "revolute":
+            models = pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ, pin.JointModelRevoluteUnaligned
+            return _aligned(np.array(kind.axis), *models)
+        case "prismatic":
+            models = pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ, pin.JointModelPrismaticUnaligned
+            return _aligned(np.array(kind.axis), *models)
+        case "spherical":
+            return pin.JointModelSpherical()
+    return pin.JointModelFreeFlyer()

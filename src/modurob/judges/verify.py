@@ -7,16 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob import algorithms as al
-from modurob.algorithms.derivatives import STEP, complex_step
+from modurob.algorithms.derivatives import complex_step
+from modurob.algorithms.interpreter import TINY as STEP
 from modurob.errors import ClosureError, SingularError
-from modurob.interop.mujoco import MujocoTwin
-from modurob.interop.pinocchio import PinocchioTwin
-from modurob.interop.twin import Twin
+from modurob.judges.twin import JUDGES, Twin
 from modurob.mechanism import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
-JUDGES: dict[str, type[Twin]] = {"pinocchio": PinocchioTwin, "mujoco": MujocoTwin}
 STATES = 10
 IDENTITY_TOLERANCE = 1e-9
 
@@ -108,7 +106,7 @@ def _judged(m: Tables, twin: Twin, states: list[State], solvable: bool) -> Itera
     )
     yield compare(
         "inverse dynamics",
-        lambda s: al.inverse_dynamics(m, s.q, s.v, s.vdot),
+        lambda s: al.tree_inverse_dynamics(m, s.q, s.v, s.vdot),
         lambda s: twin.inverse_dynamics(s.q, s.v, s.vdot),
     )
     yield compare("mass matrix", lambda s: al.mass_matrix(m, s.q), lambda s: twin.mass_matrix(s.q))
@@ -134,7 +132,7 @@ def _identities(m: Tables, states: list[State], solvable: bool) -> Iterator[Verd
         return float(np.abs(al.mass_matrix(m, s.q)).max() * np.abs(s.v).max() ** 2)
 
     def columns(s: State) -> float:
-        free = al.inverse_dynamics(m, s.q, still, np.eye(m.nv)) - al.inverse_dynamics(m, s.q, still, still)
+        free = al.tree_inverse_dynamics(m, s.q, still, np.eye(m.nv)) - al.tree_inverse_dynamics(m, s.q, still, still)
         return relative_error(al.mass_matrix(m, s.q), free.T)
 
     def skewness(s: State) -> float:
@@ -153,13 +151,13 @@ def _identities(m: Tables, states: list[State], solvable: bool) -> Iterator[Verd
         return relative_error(al.gravity_forces(m, s.q), slope, weight)
 
     def power(s: State) -> float:
-        tau = al.inverse_dynamics(m, s.q, s.v, s.vdot)
+        tau = al.tree_inverse_dynamics(m, s.q, s.v, s.vdot)
         q, v = al.integrate(m, s.q, 1j * STEP * s.v), s.v + 1j * STEP * s.vdot
         rate = np.imag(al.kinetic_energy(m, q, v) + al.potential_energy(m, q)) / STEP
         return relative_error(rate, tau @ s.v, float(np.abs(tau * s.v).max()))
 
     def round_trip(s: State) -> float:
-        return relative_error(al.forward_dynamics(m, s.q, s.v, al.inverse_dynamics(m, s.q, s.v, s.vdot)), s.vdot)
+        return relative_error(al.forward_dynamics(m, s.q, s.v, al.tree_inverse_dynamics(m, s.q, s.v, s.vdot)), s.vdot)
 
     def closure(s: State) -> float:
         v = al.close_velocity(m, s.q, s.v)
