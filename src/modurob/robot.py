@@ -25,6 +25,7 @@ from modurob.algorithms.derivatives import (
     InverseDerivatives,
 )
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
+from modurob.algorithms.frame_slopes import FrameDerivatives
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.wrenches import External
 from modurob.assembly import Assembly
@@ -152,6 +153,10 @@ class Mechanism(Tables):
     def frame_acceleration(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> Array:
         """Rate of change of the frame's twist in its own axes, (..., 6): J_body vdot + (dJ_body/dt) v; gravity plays no part."""
         return algorithms.frame_acceleration(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame)
+
+    def frame_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> FrameDerivatives:
+        """d twist and d acceleration of a frame, in its own axes, by q, v and vdot, (..., 6, nv) each, exact; see `FrameDerivatives`."""
+        return algorithms.frame_derivatives(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame, kernels.run)
 
     def jacobian(self, q: ArrayLike, frame: str) -> Array:
         """J, (..., 6, nv), rows (v, w): velocity of the frame's origin and angular velocity, both in world axes, are J v.

@@ -32,8 +32,9 @@ from modurob.algorithms.energy import (
     potential_energy,
     total_mass,
 )
-from modurob.algorithms.forward import forward_dynamics
 from modurob.algorithms.forces import dry_friction, passive_forces, stored_energy
+from modurob.algorithms.forward import forward_dynamics
+from modurob.algorithms.frame_slopes import frame_derivatives
 from modurob.algorithms.inverse import bias_forces, gravity_forces, inverse_dynamics, tree_inverse_dynamics
 from modurob.algorithms.jacobians import (
     body_jacobian,
@@ -72,6 +73,7 @@ __all__ = [
     "forward_dynamics_derivatives",
     "forward_kinematics",
     "frame_acceleration",
+    "frame_derivatives",
     "frame_pose",
     "frame_twist",
     "gravity_forces",

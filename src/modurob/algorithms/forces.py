@@ -5,13 +5,15 @@ moves, and at rest holds against whatever is applied, so it is no function of th
 """
 
 from copy import copy
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob.algorithms.composite import mass_matrix
-from modurob.algorithms.configuration import neutral
+from modurob.algorithms.configuration import integrate, neutral
+from modurob.algorithms.derivatives import complex_step
 from modurob.algorithms.interpreter import TINY, interpret
 from modurob.algorithms.inverse import tree_inverse_dynamics
 from modurob.algorithms.kinematics import at_origin, rigid, together, with_pose
@@ -248,3 +250,17 @@ def passive_forces(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
         return total
     still = np.zeros(m.nv)
     return total + tree_inverse_dynamics(m, q, v, still, run=run) - tree_inverse_dynamics(m, q, v, still, wrenches, run)
+
+
+def passive_slopes(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any = 0.0) -> tuple[Array, Array]:
+    """d `passive_forces` by q (along `integrate`) and by v, (..., nv, nv) each."""
+    q, v = together(q, v)
+    own, axes = acting(m), v.ndim - 1
+    x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
+    by_q, by_v = (np.apply_along_axis(np.diag, -1, s) for s in effort_slopes(m, t, q, v, x))
+    if own.frame_rows:
+        apart = replace(m, forces=tuple(row for _, row in own.frame_rows))
+        x = np.concatenate([x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx] for k, row in own.frame_rows], axis=-1)
+        by_q = by_q + complex_step(lambda d: passive_forces(apart, integrate(m, q, d), v, x, t), m.nv, axes)
+        by_v = by_v + complex_step(lambda d: passive_forces(apart, q, v + d, x, t), m.nv, axes)
+    return by_q, by_v

@@ -6,9 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.constraints.solver import constrained_solution
-from modurob.algorithms.program import SINGULAR, Answer, Climb, Constraints, Flow, Forces, Inward, Outward, Pairs, Program, Run
-from modurob.algorithms.steps import Dyad, dyad
+from modurob.algorithms.constraints.solver import constrained_solution, held_solution
+from modurob.algorithms.program import (
+    SINGULAR,
+    Answer,
+    Climb,
+    Constraints,
+    Flow,
+    Forces,
+    Inward,
+    Outward,
+    Pairs,
+    Program,
+    Run,
+)
+from modurob.algorithms.steps import Dyad, apply, dyad
 from modurob.catalogue.joints import Free
 from modurob.mechanism.tables import Coupling, Frame, Joint, Loop, Tables
 from modurob.spatial import se3
@@ -49,6 +61,12 @@ class NumPyEngine:
     def zeros(self, kind: str) -> Array:
         return np.zeros((*self._shape, self.m.nq if kind == "coordinates" else self.m.nv))
 
+    def ones(self, kind: str) -> Array:
+        return self.zeros(kind) + 1
+
+    def times(self, a: Array, b: Array) -> Array:
+        return a * b
+
     def forces(self, t: Any, q: Array, v: Array, x: Array, slide: Array | None = None, slopes: bool = False) -> Forces:
         from modurob.algorithms import forces as own  # which are found with programs
 
@@ -63,6 +81,20 @@ class NumPyEngine:
         vdot, multipliers, singular = constrained_solution(M + np.diag(self.m.armature), K, push[0] - push[1], k)
         self._note(-singular.astype(int))
         return vdot, multipliers
+
+    def nearest(self, K: Array, k: Array) -> Array:
+        one = np.broadcast_to(np.eye(self.m.nv), (*K.shape[:-2], self.m.nv, self.m.nv))
+        return constrained_solution(one, K, np.zeros(K.shape[:-2] + K.shape[-1:]), k).vdot
+
+    def product(self, A: Array, x: Array) -> Array:
+        return apply(A, x)
+
+    def held(self, terms: dict[str, Array], tau: Array, free: Array) -> tuple[Array, Array]:
+        """Accelerations of constrained motion with some rates held, and the forces that hold them, beside tau."""
+        M = terms["M"] + np.diag(self.m.armature)
+        vdot, reaction, singular = held_solution(M, terms["K"], tau - terms["bias"], terms["k"], free)
+        self._note(-singular.astype(int))
+        return vdot, reaction
 
     def solved_slopes(self, M: Array, by_q: Array, by_v: Array) -> Array:
         one = np.broadcast_to(np.eye(self.m.nv), M.shape)

@@ -96,18 +96,22 @@ def slope_terms(j: View) -> None:
     """
     X, S = world_motion(j)
     I, f = world_force(j, X)
+    d, dd, e = _slopes_of_motion(j, S, X)
+    P = inertia.momentum(I, j.own("V"))[..., :3]
+    j.keep(I=I, f=f, P=P, N=velocity_tensor(I, j.own("V")))
+    j.columns(dd=dd, e=e, dw=d[..., 3:])
+
+
+def _slopes_of_motion(j: View, S: Array, X: Array) -> tuple[Array, Array, Array]:
+    """d, dd and e of each rate, (..., nv, 6)."""
     V_P, A_P, V = (x[..., None, :] for x in (j.parent("V"), j.parent("A"), j.own("V")))
     d = se3.bracket(V_P, S)
-    e = d + se3.bracket(V, S)
-    dd = se3.bracket(A_P, S)
+    e, dd = d + se3.bracket(V, S), se3.bracket(A_P, S)
     if j.type.turns:
         turned, d_own, dd_own, e_own = _turning(j, X)
         d, dd, e = d + d_own, dd + dd_own + se3.bracket(V, d_own), e + e_own
         j.keep(turned=turned)
-    dd = dd + se3.bracket(V_P, d)
-    P = inertia.momentum(I, j.own("V"))[..., :3]
-    j.keep(I=I, f=f, P=P, N=velocity_tensor(I, j.own("V")))
-    j.columns(dd=dd, e=e, dw=d[..., 3:])
+    return d, dd + se3.bracket(V_P, d), e
 
 
 def velocity_tensor(I: Array, V: Array) -> Array:
@@ -213,3 +217,26 @@ def _inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> d
     q, v, vdot, *wrenches = together(q, v, vdot, *body_wrenches(m, external))
     inputs = {"q": q, "v": v, "vdot": vdot}
     return {**inputs, "external": np.stack(wrenches, axis=-2)} if wrenches else inputs
+
+
+# ---- slopes of kinematics ----
+
+
+def motion_slope_terms(j: View) -> None:
+    """Outward: the vectors S, d, dd and e of `slope_terms`, of the joints that are `on` a path."""
+    X, S = world_motion(j)
+    d, dd, e = _slopes_of_motion(j, S, X)
+    on = j.given("on")[..., None, None]
+    j.emit(**{name: on * transposed(x) for name, x in (("S", S), ("d", d), ("dd", dd), ("e", e))})
+
+
+MOTION_SLOPES = Program(
+    "motion_slopes",
+    inputs={"q": "coordinates", "v": "rates", "vdot": "rates", "on": "bodies", "reference": "reference"},
+    results={"S": "vectors", "d": "vectors", "dd": "vectors", "e": "vectors"},
+    passes=(Outward(motion_slope_terms),),
+    shared=EQUATIONS.shared,
+    columns={"S": 6},
+    world=_world,
+    in_body_axes=False,
+)

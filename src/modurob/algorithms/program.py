@@ -185,12 +185,28 @@ class Engine(Protocol):
         """An array of zeros over coordinates or rates."""
         ...
 
+    def ones(self, kind: str) -> Any:
+        """An array of ones."""
+        ...
+
+    def times(self, a: Any, b: Any) -> Any:
+        """The product of two arrays, entry by entry."""
+        ...
+
     def forces(self, t: Any, q: Any, v: Any, x: Any, slide: Any = None, slopes: bool = False) -> Forces:
         """What the forces of the mechanism's own do; dry friction pushes against `slide`, the direction in which each rate slides."""
         ...
 
     def constrained(self, M: Any, K: Any, push: tuple[Any, Any], k: Any) -> tuple[Any, Any]:
         """vdot and multipliers with (M + rotors) vdot - K^T lambda = push[0] - push[1] and K vdot = k."""
+        ...
+
+    def nearest(self, K: Any, k: Any) -> Any:
+        """The shortest x with K x = k, (..., nv)."""
+        ...
+
+    def product(self, A: Any, x: Any) -> Any:
+        """A x of a row matrix and an array over rates."""
         ...
 
     def solved_slopes(self, M: Any, by_q: Any, by_v: Any) -> Any:
@@ -206,6 +222,7 @@ class Flow:
     inputs: dict[str, str | int]
     results: dict[str, str]
     define: Callable[[Any, dict[str, Any]], dict[str, Any]]  # (engine, inputs) -> results
+    repeated: bool = False  # whether results are the inputs of the same name when it runs again
 
 
 class Answer(NamedTuple):

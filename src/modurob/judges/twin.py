@@ -9,7 +9,6 @@ from modurob.mechanism import Tables
 from modurob.registry import Registry
 from modurob.spatial.scalars import Array
 
-
 JUDGES: Registry[type["Twin"]] = Registry("judge")
 
 

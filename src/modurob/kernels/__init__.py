@@ -2,6 +2,6 @@
 
 from modurob.kernels.evaluator import run
 from modurob.kernels.single import once
-from modurob.kernels.threads import set_threads, thread_count
+from modurob.kernels.threads import set_threads, thread_count, threads_for
 
-__all__ = ["once", "run", "set_threads", "thread_count"]
+__all__ = ["once", "run", "set_threads", "thread_count", "threads_for"]

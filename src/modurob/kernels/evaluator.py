@@ -24,12 +24,10 @@ from modurob.errors import KernelError, ModurobWarning
 from modurob.kernels.compiler import find_compiler
 from modurob.kernels.lowering import packed
 from modurob.kernels.sequence import OPTIONAL, Engine, Register
-from modurob.kernels.threads import thread_count
+from modurob.kernels.threads import threads_for
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
-# fewer states times rates are not worth a second thread
-WORTH_A_THREAD = 20_000
 # evaluators that are kept; robots come and go
 KEPT = 1024
 # the status of a state whose results are not finite
@@ -83,6 +81,11 @@ class Evaluator:
         self.inputs = [n for n, k in program.inputs.items() if k != "reference" and (k not in OPTIONAL or n in given)]
         registers = {name: engine.input(program.inputs[name]) for name in self.inputs}
         results = engine.run(program, **registers)
+        if isinstance(program, Flow) and program.repeated:
+            places = {name: x.place for name, x in results.items()}  # all of them there before one is written over
+            for name in places.keys() & registers.keys():
+                engine.assign(registers[name], results[name])
+                results[name] = registers[name]
         self.outputs = list(program.results)
         places = [(results[name].place, results[name].n) for name in self.outputs]
         engine.op("look", [len(places), *(x for place in places for x in place)])
@@ -295,8 +298,7 @@ def run(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
     found = evaluator(m, program, given, single, 1 if states == 1 else lanes_of(single)) if states else None
     if found is None:
         return _interpreted(program, m, inputs)
-    threads = thread_count() if states * m.nv >= WORTH_A_THREAD else 1
-    results, status = found(rows, states, threads)
+    results, status = found(rows, states, threads_for(states * m.nv))
     named = {name: shaped(program.results[name], x, m, shape) for name, x in zip(found.outputs, results, strict=True)}
     if status is None:
         return Answer(named, np.zeros(shape, dtype=int))
@@ -328,7 +330,7 @@ def _as_rows(program: Program | Flow, inputs: dict[str, Array]) -> tuple[dict[st
         if kind == "bodies":
             x = x[..., 1:]
         shape = x.shape[:-1]
-        rows[name] = x.reshape(-1, x.shape[-1]) if x.ndim != 2 else x
+        rows[name] = x.reshape(int(np.prod(shape)), x.shape[-1]) if x.ndim != 2 else x
     return rows, shape
 
 
@@ -358,6 +360,8 @@ def tail(kind: str, m: Tables) -> tuple[int, ...]:
             return (bodies,)
         case "vectors":
             return (n, 6)
+    if kind.isdigit():
+        return (int(kind),)
     rows = sum(c.rows for c in m.constraints)
     return (rows,) if kind == "rows" else (rows, n)
 

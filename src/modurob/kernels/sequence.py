@@ -64,18 +64,14 @@ class Register:
 
     def __mul__(self, factor: "float | Register") -> "Register":
         if isinstance(factor, Register):
-            return Register(self.engine, [(f, _one(s, factor.place), p) for f, s, p in self.terms], self.n)
+            scale, terms = factor.place, self.terms if not any(s for _, s, _ in self.terms) else [(1.0, 0, self.place)]
+            return Register(self.engine, [(f, scale, p) for f, _, p in terms], self.n)
         return Register(self.engine, [(f * factor, s, p) for f, s, p in self.terms], self.n)
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: float) -> "Register":
         return self * (1 / divisor)
-
-
-def _one(scale: int, other: int) -> int:
-    assert scale == 0, "a term has one scale"
-    return other
 
 
 class Engine:
@@ -122,6 +118,16 @@ class Engine:
         n = self.entries(kind)
         return self._register(self.allocate(n), n)
 
+    def ones(self, kind: str) -> Register:
+        register = self.zeros(kind)
+        self.start |= {register.place + i: 1.0 for i in range(register.n)}
+        return register
+
+    def times(self, a: Register, b: Register) -> Register:
+        out = self._register(self.allocate(a.n), a.n)
+        self.op("multiply", [a.n, a.place, b.place, out.place])
+        return out
+
     def entries(self, kind: str | int) -> int:
         """How many numbers an array of that kind has."""
         m, bodies = self.m, len(self.m.joints)
@@ -140,7 +146,7 @@ class Engine:
             "rows": rows,
             "row matrix": rows * m.nv,
         }
-        return kind if isinstance(kind, int) else sizes[kind]
+        return int(kind) if isinstance(kind, int) or kind.isdigit() else sizes[kind]
 
     # ---- rows over arrays ----
 
@@ -173,13 +179,30 @@ class Engine:
     def constrained(
         self, M: Register, K: Register, push: tuple[Register, Register], k: Register
     ) -> tuple[Register, Register]:
+        return self._constrained(M, K, push, k, self.m.armature)
+
+    def nearest(self, K: Register, k: Register) -> Register:
+        n = self.m.nv
+        one, zero = self._register(self.allocate(n * n), n * n), self.zeros("rates")
+        self.start |= {one.place + i * (n + 1): 1.0 for i in range(n)}
+        return self._constrained(one, K, (zero, zero), k, np.zeros(n))[0]
+
+    def product(self, A: Register, x: Register) -> Register:
+        rows = A.n // x.n
+        out = self._register(self.allocate(rows), rows)
+        self.op("product", [rows, x.n, A.place, x.place, out.place])
+        return out
+
+    def _constrained(
+        self, M: Register, K: Register, push: tuple[Register, Register], k: Register, rotors: Array
+    ) -> tuple[Register, Register]:
         n, r = self.m.nv, k.n
         vdot, multipliers = self.zeros("rates"), self._register(self.allocate(r), r)
         work = self.allocate(n * n + n + n * (r + 1) + 2 * r * r + 4 * r)
         head = [n, r, M.place, K.place, push[0].place, push[1].place, k.place, vdot.place, multipliers.place, work]
         of_M, of_rows = self.anatomy.pattern, dense_pattern(r)
         at = [*head, len(head) + 1 + len(of_M), *of_M, *of_rows]
-        self.op("constrain", at, [self._nothing, PROXIMAL, ITERATIONS, *self.m.armature])
+        self.op("constrain", at, [self._nothing, PROXIMAL, ITERATIONS, *rotors])
         return vdot, multipliers
 
     def solved_slopes(self, M: Register, by_q: Register, by_v: Register) -> Register:

@@ -22,14 +22,17 @@ _NONE: dict[bytes, Any] = {}
 NOTHING: frozenset[str] = frozenset()
 
 
-def once(program: Program | Flow, m: Tables, *inputs: Any) -> Any:
-    """The results for one state of float64 arrays, unchecked arguments welcome; None where the long way must be taken."""
+def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> Any:
+    """The results for one state of float64 arrays, unchecked arguments welcome; None where the long way must be taken.
+
+    It holds the interpreter's lock, and with it the one arena that all calls share.
+    """
     handle = _HANDLES.get(program.name, _NONE).get(m.key)
     if handle is None:
         if not all(isinstance(x, np.ndarray) and x.dtype == np.float64 and x.ndim == 1 for x in inputs):
             return None
         handle = _bound(program, m)
-    return None if handle is False else _call(handle, *inputs)
+    return None if handle is False else _call(handle, repeats, *inputs)
 
 
 def _bound(program: Program | Flow, m: Tables) -> Any:

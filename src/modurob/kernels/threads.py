@@ -24,3 +24,12 @@ def thread_count() -> int:
         raise InputError(f"MODUROB_THREADS is {asked!r}: expected a whole number above zero")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return int(asked) if asked else cores
+
+
+# fewer states times rates are not worth a second thread
+WORTH_A_THREAD = 20_000
+
+
+def threads_for(work: int) -> int:
+    """Threads that so many states times rates are worth."""
+    return thread_count() if work >= WORTH_A_THREAD else 1

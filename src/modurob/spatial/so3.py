@@ -5,7 +5,6 @@ import numpy as np
 from modurob.spatial import quaternion
 from modurob.spatial.scalars import Array, as_array, cos, cross, dot, sin, sinc, versinc
 
-
 __all__ = [
     "about",
     "axis_angle",

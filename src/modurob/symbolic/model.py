@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from modurob.errors import EquationsError, InputError, choices
 from modurob.catalogue.forces import Friction
+from modurob.errors import EquationsError, InputError, choices
 from modurob.mechanism import ForceRow, Joint, JointRow, Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array

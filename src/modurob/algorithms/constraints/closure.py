@@ -10,14 +10,14 @@ import scipy.linalg
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral, random_configuration
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
-from modurob.algorithms.constraints.solver import constrained_solution, proximal_solution
+from modurob.algorithms.constraints.solver import constrained_solution
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import together
 from modurob.algorithms.program import Run
 from modurob.algorithms.steps import apply, transposed
 from modurob.errors import ClosureError, SingularError
 from modurob.mechanism.tables import Tables
-from modurob.spatial.scalars import Array, as_array, dot, sqrt
+from modurob.spatial.scalars import Array, as_array
 
 # constraints this much smaller than the largest depend on the others
 RANK_TOLERANCE = 1e-9
@@ -44,10 +44,10 @@ def loop_bias(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
 
 
 def closing_step(K: Array, error: Array) -> Array:
-    """The shortest dq, (..., nv), that closes the constraints to first order: K dq = -error in the sense of least squares."""
-    s = 1 / sqrt(np.maximum(dot(K, K), 1e-300))
-    K = s[..., None] * K
-    return apply(transposed(K), proximal_solution(K @ transposed(K), -s * error))
+    """The shortest dq, (..., nv), that closes the constraints to first order: K dq = -error."""
+    n = K.shape[-1]
+    one = np.broadcast_to(np.eye(n), (*K.shape[:-2], n, n))
+    return constrained_solution(one, K, np.zeros((*K.shape[:-2], n)), -error).vdot
 
 
 def close_loops(m: Tables, q: Array, run: Run = interpret) -> Array:

@@ -45,6 +45,15 @@ def constrained_solution(M: Array, K: Array, push: Array, k: Array) -> Solution:
     return Solution(y + apply(Z, multipliers), multipliers, _is_singular(M))
 
 
+def held_solution(M: Array, K: Array, push: Array, k: Array, free: Array) -> Solution:
+    """As `constrained_solution`, with the rates held where `free` is zero; in place of multipliers the forces that hold them, (..., nv)."""
+    moving = free[..., :, None] * free[..., None, :]
+    held = moving * M + (1 - free)[..., None] * np.eye(M.shape[-1])
+    vdot, multipliers, singular = constrained_solution(held, K * free[..., None, :], push * free, k)
+    reaction = (1 - free) * (apply(M, vdot) - push - apply(transposed(K), multipliers))
+    return Solution(vdot, reaction, singular)
+
+
 def proximal_solution(D: Array, b: Array) -> Array:
     """x with D x = b for a symmetric positive semidefinite D of unit diagonal, (..., n, n), and b within its range, (..., n)."""
     damped = D + PROXIMAL * np.eye(D.shape[-1])

@@ -1,7 +1,7 @@
 """The joint kinds, each one small value. See docs/conventions.md for their coordinates."""
 
-from modurob.catalogue.joints.fixed import Fixed
 from modurob.catalogue.joints.axial import Cylindrical, Helical, Prismatic, Revolute
+from modurob.catalogue.joints.fixed import Fixed
 from modurob.catalogue.joints.free import Free
 from modurob.catalogue.joints.joint import KINDS, Canonical, JointType, Reversed
 from modurob.catalogue.joints.mimic import Mimic

@@ -348,6 +348,15 @@ void combine(vec *arena, const int32_t *at, const real *c)
     }
 }
 
+/* Entry by entry. at: entries, two arrays, where their product goes. */
+void multiply(vec *arena, const int32_t *at, const real *c)
+{
+    (void)c;
+    for (int32_t i = 0; i < at[0]; ++i) {
+        arena[at[3] + i] = arena[at[1] + i] * arena[at[2] + i];
+    }
+}
+
 /* Adds entries of an array to entries of another; at: how many, then from and to of each. */
 void scatter(vec *arena, const int32_t *at, const real *c)
 {
@@ -380,6 +389,20 @@ void set(vec *arena, const int32_t *at, const real *c)
 }
 
 /* ---- rows over matrices ---- */
+
+/* y = A x. at: rows, columns, A, x, y. */
+void product(vec *arena, const int32_t *at, const real *c)
+{
+    (void)c;
+    for (int32_t i = 0; i < at[0]; ++i) {
+        const vec *const A = arena + at[2] + i * at[1], *const x = arena + at[3];
+        vec sum = V(0);
+        for (int32_t j = 0; j < at[1]; ++j) {
+            sum += A[j] * x[j];
+        }
+        arena[at[4] + i] = sum;
+    }
+}
 
 /* Rows of K: wrenches T (rows, 6) against the vectors of rates, with a sign. at: rows, nv, T, K, whether to add to what is there, rates; then for
    each its vector, its coordinate and the sign. */

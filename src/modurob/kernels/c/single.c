@@ -53,7 +53,7 @@ static PyObject *finished(PyObject **results, int n)
     return all;
 }
 
-/* call(handle, inputs...): the results, or None */
+/* call(handle, repeats, inputs...): the results, or None */
 static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     (void)self;
@@ -61,7 +61,12 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     if (b == NULL) {
         return NULL;
     }
-    if (count != b->inputs + 1) {
+    const long repeats = PyLong_AsLong(arguments[1]);
+    if (repeats == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    arguments += 1;
+    if (count != b->inputs + 2) {
         Py_RETURN_NONE;
     }
     const double *inputs[MOST_INPUTS];
@@ -83,7 +88,7 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
         }
         outputs[i] = (double *)PyArray_DATA((PyArrayObject *)results[i]);
     }
-    if (b->run(b->sequence, b->arena, inputs, outputs, 1) != 0) {
+    if (b->run(b->sequence, b->arena, inputs, outputs, repeats) != 0) {
         for (int i = 0; i < b->outputs; ++i) {
             Py_DECREF(results[i]);
         }

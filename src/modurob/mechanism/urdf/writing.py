@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from modurob.errors import UrdfError
 from modurob.catalogue.forces import Friction
+from modurob.errors import UrdfError
 from modurob.mechanism.tables import Joint, JointRow, Shape, Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.angles import fixed_angles

@@ -1,0 +1,43 @@
+"""Motion over time: the system (q, v, x), steppers, runs and recordings, and organisms that change shape on the way."""
+
+from modurob.simulation.law import Controller, Estimator, Filter, Law, Measured, Memoryless
+from modurob.simulation.recording import Event, Recording, Segment, Settings
+from modurob.simulation.simulation import Simulation, simulate
+from modurob.simulation.status import Status, Statuses
+from modurob.simulation.steppers import (
+    STEPPERS,
+    Adaptive,
+    ImplicitMidpoint,
+    LinearlyImplicit,
+    RungeKutta4,
+    SemiImplicitEuler,
+    Stepper,
+    Variational,
+)
+from modurob.simulation.system import InWorld
+
+__all__ = [
+    "STEPPERS",
+    "Adaptive",
+    "Controller",
+    "Estimator",
+    "Event",
+    "Filter",
+    "ImplicitMidpoint",
+    "InWorld",
+    "Law",
+    "LinearlyImplicit",
+    "Measured",
+    "Memoryless",
+    "Recording",
+    "RungeKutta4",
+    "Segment",
+    "SemiImplicitEuler",
+    "Settings",
+    "Simulation",
+    "Status",
+    "Statuses",
+    "Stepper",
+    "Variational",
+    "simulate",
+]
