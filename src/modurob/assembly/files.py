@@ -13,7 +13,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 from modurob.assembly.assembly import Assembly
 from modurob.assembly.connection import Connection, docking
 from modurob.catalogue import Module, ModuleType, library
-from modurob.catalogue.reading import parse_yaml, read_text, validated, write_text
+from modurob.catalogue.plain_yaml import parse_yaml
+from modurob.catalogue.reading import read_text, write_text
+from modurob.catalogue.validation import validated
 from modurob.catalogue.specification import ModuleSpec, Name
 from modurob.errors import FormatError, ModurobError, UnknownNameError, choices
 

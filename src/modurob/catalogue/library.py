@@ -7,7 +7,9 @@ from pathlib import Path
 from platformdirs import user_config_path
 
 from modurob.catalogue.module_type import ModuleType
-from modurob.catalogue.reading import parse_yaml, read_text, validated
+from modurob.catalogue.plain_yaml import parse_yaml
+from modurob.catalogue.reading import read_text
+from modurob.catalogue.validation import validated
 from modurob.catalogue.specification import ModuleSpec
 from modurob.errors import CatalogueError, UnknownNameError, choices
 
