@@ -5,7 +5,7 @@
 >>> robot.mass_matrix(robot.neutral())
 """
 
-from modurob.assembly import Assembly, Connection, PortRef, load, save, shipped_robots
+from modurob.assembly import Connection, PortRef, Setup, save, shipped_robots
 from modurob.catalogue import ModuleType, module_type
 from modurob.catalogue.joints import (
     Cylindrical,
@@ -34,7 +34,7 @@ from modurob.errors import ModurobError, ModurobWarning
 from modurob.estimate import ExtendedKalmanFilter, HallSensors, UnscentedKalmanFilter, observability
 from modurob.kernels import set_threads
 from modurob.mechanism import JointProperties, Source
-from modurob.robot import Builder, Mechanism
+from modurob.robot import Assembly, Builder, Mechanism, load
 from modurob.simulate import (
     Adaptive,
     Dock,
@@ -92,6 +92,7 @@ __all__ = [
     "Revolute",
     "RungeKutta4",
     "SemiImplicitEuler",
+    "Setup",
     "Simulation",
     "Source",
     "Spherical",

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from modurob import algorithms
+from modurob import assembly as modular
 from modurob.algorithms.derivatives import ForwardDerivatives, InverseDerivatives
 from modurob.algorithms.inverse import External
 from modurob.algorithms.loops import Independent
 from modurob.algorithms.stepping import NO_SPRINGS, LimitSprings, require_steps
-from modurob.assembly import Assembly
 from modurob.errors import InputError
 from modurob.kernels import Fast
 from modurob.mechanism import Tables, from_assembly, urdf
@@ -38,7 +38,7 @@ class Mechanism(Tables):
     @classmethod
     def from_assembly(
         cls,
-        assembly: Assembly,
+        assembly: modular.Assembly,
         base: str | None = None,
         floating: bool = False,
         gravity: Any = GRAVITY,
@@ -332,3 +332,68 @@ class Builder(TableBuilder):
     """Makes a Mechanism body by body; see `modurob.mechanism.Builder`."""
 
     product = Mechanism
+
+
+class Assembly(modular.Assembly):
+    """Modules, the connections between their ports, how they stand (`modurob.assembly.Assembly`), and the robot they make.
+
+    >>> import modurob as mr
+    >>> mr.load("crane").robot().gravity.tolist()
+    [0.0, 9.81, 0.0]
+    """
+
+    def mechanism(
+        self,
+        base: str | None = None,
+        floating: bool = False,
+        gravity: Any = GRAVITY,
+        locked: Mapping[str, float] | Iterable[str] = (),
+        keep_idle: bool = False,
+    ) -> Mechanism:
+        """The robot, standing as the arguments say: the first part of module `base` stands in the world, or floats.
+
+        `base` is the first module by default, `gravity` is in world axes [m/s²]. `locked` names joints (m3/hinge) to hold at zero,
+        or maps them to the coordinate to hold [rad, m]. Idle joints, which move nothing but an empty part of their own module, are
+        locked too unless `keep_idle`.
+
+        >>> import modurob as mr
+        >>> mr.load("crab").mechanism(base="m0").nv
+        3
+        """
+        return Mechanism.from_assembly(self, base, floating, gravity, locked, keep_idle)
+
+    def robot(self) -> Mechanism:
+        """The robot as its file says it stands: base, floating, gravity; idle joints are held at their initial coordinates.
+
+        >>> import modurob as mr
+        >>> [joint.name for joint in mr.load("crane").robot().joints]
+        ['m0/joint', 'm1/hinge']
+        """
+        stands = (self.base, self.setup.floating, self.setup.gravity)
+        robot = self.mechanism(*stands)
+        held = {name: q[0] for name, q in self.setup.coordinates.items() if name in robot.idle and any(q)}
+        return self.mechanism(*stands, locked=held) if held else robot
+
+    def initial_state(self) -> tuple[Array, Array]:
+        """q (nq,) and v (nv,) of `robot()` where its file says it starts; zero, or neutral, where nothing is said.
+
+        >>> import modurob as mr
+        >>> q, v = mr.load("crane").initial_state()
+        >>> q.round(4).tolist(), v.tolist()
+        ([0.0, 0.7854], [0.0, 0.0])
+        """
+        robot, setup = self.robot(), self.setup
+        q, v = np.array(robot.neutral()), np.zeros(robot.nv)
+        for joint in robot.joints:
+            if joint.name == from_assembly.FLOATING_BASE:
+                q[joint.q_slice], v[joint.v_slice] = (*setup.position, *setup.quaternion), setup.twist
+                continue
+            q[joint.q_slice] = setup.coordinates.get(joint.name, q[joint.q_slice])
+            v[joint.v_slice] = setup.rates.get(joint.name, v[joint.v_slice])
+        for name, rate in setup.rates.items():
+            if any(rate) and name in robot.idle:
+                raise InputError(f"{name} starts at rate {rate[0]:g}, but is idle: nothing hangs on it, and it is held")
+        return q, v
+
+
+load, loads = Assembly.load, Assembly.loads

@@ -82,7 +82,7 @@ class Maker:
             kind, size, turn = "sphere", self._vector((s.sphere,)), np.eye(3)
         if size.dtype == float and (size < 0).any():
             raise CatalogueError(f"{kind} of size {tuple(size.tolist())}: expected lengths of zero or more [m]")
-        return PartShape(kind, tuple(size), read_only(se3.pose(turn, self._vector(s.at))), s.colour)
+        return PartShape(kind, tuple(size.tolist()), read_only(se3.pose(turn, self._vector(s.at))), s.colour)
 
     def _joint(self, name: str, j: JointSpec) -> ModuleJoint:
         kind = KINDS[self.values.get(j.kind, j.kind)]

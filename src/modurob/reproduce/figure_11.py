@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from modurob.assembly import load
 from modurob.reproduce.check import Check, Reproduction, apart
 from modurob.reproduce.engine import MISSING, engine_run, installed
 from modurob.reproduce.pictures import JUDGE, judge, legend, panels
+from modurob.robot import load
 from modurob.simulate import Adaptive, simulate
 
 FIGURE = "003 Fig. 11"

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from modurob.assembly import load
 from modurob.control import ComputedTorque, gains_by_poles
 from modurob.reproduce.check import Check, Reproduction, apart
 from modurob.reproduce.engine import MISSING, engine_run, installed
 from modurob.reproduce.pictures import against, judge, legend, panels
 from modurob.reproduce.step_response import linear_step, step_response
+from modurob.robot import load
 
 FIGURE = "003 Fig. 13"
 # the paper gives neither gains nor steps

@@ -8,13 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy.linalg import expm, solve_discrete_are, solve_discrete_lyapunov
 
-from modurob.assembly import load
 from modurob.control import ComputedTorque, gains_by_poles, linearised
 from modurob.estimate import ExtendedKalmanFilter, HallSensors
 from modurob.reproduce.check import Check, Reproduction, apart
 from modurob.reproduce.pictures import legend
 from modurob.reproduce.step_response import linear_step
-from modurob.robot import Mechanism
+from modurob.robot import Mechanism, load
 from modurob.simulate import Controller
 from modurob.spatial.scalars import Array
 

@@ -8,11 +8,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from modurob import algorithms
-from modurob.assembly import Assembly
 from modurob.kernels import Fast
 from modurob.reproduce.check import Check, Reproduction
 from modurob.reproduce.lagrange import GRAVITY, pendulum
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
 
 FIGURE = "000 Fig. 4.2"

@@ -3,11 +3,10 @@
 import numpy as np
 import sympy
 
-from modurob.assembly import Assembly, load
 from modurob.reproduce.check import Check, Reproduction, apart
 from modurob.reproduce.lagrange import GRAVITY, Accelerations, Motion, by_lagrange, coordinates, motion, rate
 from modurob.reproduce.pictures import against, judge, legend, panels
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism, load
 from modurob.simulate import Adaptive, Recording, simulate
 
 FIGURE = "000 Fig. 5.4"

@@ -5,10 +5,10 @@ import sympy
 from scipy.integrate import quad
 from scipy.interpolate import CubicHermiteSpline
 
-from modurob.assembly import load
 from modurob.reproduce.check import Check, Reproduction, apart
 from modurob.reproduce.lagrange import GRAVITY, Accelerations, by_lagrange, coordinates, motion, rate
 from modurob.reproduce.pictures import against, judge, legend, panels
+from modurob.robot import load
 from modurob.simulate import Adaptive, Recording, simulate
 
 FIGURE = "000 Fig. 5.8"

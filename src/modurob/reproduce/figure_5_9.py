@@ -7,9 +7,8 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
-from modurob.assembly import Assembly, load
 from modurob.reproduce.check import Check, Reproduction
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism, load
 from modurob.simulate import Recording, RungeKutta4, simulate
 from modurob.spatial.scalars import Array
 

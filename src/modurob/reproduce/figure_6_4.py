@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from modurob.assembly import load
 from modurob.control import PID
 from modurob.reproduce.check import Check, Reproduction, apart
 from modurob.reproduce.lagrange import GRAVITY
 from modurob.reproduce.pictures import JUDGE, judge, legend, panels
 from modurob.reproduce.step_response import linear_step, step_response
+from modurob.robot import load
 
 FIGURE = "000 Fig. 6.4"
 KP, KI, KD = 10.0, 1.0, 4.0  # [1/s²], [1/s³], [1/s]

@@ -4,13 +4,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from modurob.assembly import load
 from modurob.control import ComputedTorque, gains_by_poles
 from modurob.reproduce.check import Check, Reproduction, apart
 from modurob.reproduce.lagrange import GRAVITY
 from modurob.reproduce.pictures import against, judge, legend, panels
 from modurob.reproduce.step_response import linear_step, step_response
-from modurob.robot import Mechanism
+from modurob.robot import Mechanism, load
 from modurob.simulate import Law
 from modurob.spatial.scalars import Array
 

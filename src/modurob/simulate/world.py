@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.assembly import Assembly
 from modurob.assembly.connection import docking
 from modurob.errors import ModurobError, SimulationError, choices
+from modurob.robot import Assembly
 from modurob.simulate.docking import Body, Transfer, gap, kinetic_energy_of, momentum_of, require_fit, transfer
 from modurob.simulate.law import Controller, Estimator
 from modurob.simulate.recording import Event, Recording, Segment
