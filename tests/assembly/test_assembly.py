@@ -211,6 +211,36 @@ def test_what_is_no_module_is_refused(module):
         mr.Assembly({"a": module})
 
 
+def test_connections_may_be_text():
+    crab = mr.load("crab")
+    assert mr.Assembly(crab.modules, map(str, crab.connections)) == crab
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mr.Assembly("crab"), "modules 'crab': expected modules by name"),
+        (
+            lambda: mr.Assembly(mr.load("crab").modules, ["m0/3 m1/4"]),
+            "connection 'm0/3 m1/4': expected two ports, like",
+        ),
+        (
+            lambda: mr.Assembly(mr.load("crab").modules, [3]),
+            "connection 3: expected two ports and a roll, or text like",
+        ),
+        (lambda: mr.Assembly(mr.load("crab").modules, [("m0/3",)]), "connection .*: expected two ports and a roll"),
+        (lambda: mr.Assembly(mr.load("crab").modules, setup={"base": "m0"}), "setup .*: expected a Setup"),
+        (lambda: mr.load(3), "3 is no file: expected a path, or the name of a shipped robot"),
+        (lambda: mr.load(mr.load("crab")), "is no file: expected a path"),
+        (lambda: mr.save(mr.load("crab").mechanism(), "x.yaml"), "Mechanism.*: expected an assembly"),
+        (lambda: mr.Connection.parse("m0/3 - m1/4 @ nan"), "connection 'm0/3 - m1/4 @ nan': expected two ports"),
+    ],
+)
+def test_natural_mistakes(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
 @pytest.mark.parametrize("label", [3, None, "\ud800"])
 def test_labels_are_text(label):
     for change in ({"name": label}, {"description": label}):

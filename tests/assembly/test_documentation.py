@@ -39,7 +39,7 @@ def test_every_method_of_an_assembly_has_an_example(name):
 def test_every_public_name_says_what_it_is(thing):
     text = inspect.getdoc(thing) or ""
     assert len(text) > 40
-    assert ">>>" in text or thing in (assembly.save, assembly.Branch, catalogue.Connector)
+    assert ">>>" in text
 
 
 def test_words():

@@ -62,6 +62,13 @@ def test_a_matrix_without_types_is_of_the_chosen_type():
     assert mr.Assembly.from_aim(str(CRAB.aim()), "backbone") == CRAB
 
 
+def test_a_single_module_as_text():
+    one = mr.Assembly.single("m0", "scout")
+    assert one.matrix_text() == "S\n"
+    assert mr.Assembly.from_aim(one.matrix_text()) == one
+    assert (one.matrix_text("accessibility"), one.matrix_text("dtl"), one.matrix_text("idtl")) == ("0", "", "")
+
+
 def test_twists_in_text():
     crane = "7(0 0 1 0 0 0), 0; 7 3; 0 4"
     robot = mr.Assembly.from_aim(crane, types="backbone")

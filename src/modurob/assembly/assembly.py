@@ -6,9 +6,11 @@ from html import escape
 from pathlib import Path
 from typing import Any, Self
 
-from modurob.assembly import files, incidence, matrix_text
-from modurob.assembly.cells import read as read_cells
+from modurob.assembly import files, matrix_text
 from modurob.assembly.graph import new_name
+from modurob.assembly.grid_text import read as read_cells
+from modurob.assembly.incidence import read_matrix
+from modurob.assembly.incidence_modules import Parameters, Types, contents, require_classes
 from modurob.assembly.matrices import Matrices
 from modurob.assembly.setup import GRAVITY
 from modurob.catalogue import ModuleType, module_type
@@ -70,8 +72,8 @@ class Assembly(Matrices):
     def from_aim(
         cls,
         matrix: Any,
-        types: incidence.Types = None,
-        parameters: incidence.Parameters = None,
+        types: Types = None,
+        parameters: Parameters = None,
         name: str = "robot",
     ) -> Self:
         """From an Assembly Incidence Matrix, rows of entries or text: rows modules m0, m1, ..., columns connections, entries faces.
@@ -88,20 +90,20 @@ class Assembly(Matrices):
         ['m0', 'm1', 'e0']
         """
         rows = matrix_text.padded(matrix_text.table(matrix)) if isinstance(matrix, str) else matrix
-        found = incidence.read_matrix(rows)
-        contents = incidence.contents(found, types, parameters)
-        assembly = cls(contents.modules, contents.connections, name)
-        if found.last is not None:
+        matrix = read_matrix(rows)
+        found = contents(matrix, types, parameters)
+        assembly = cls(found.modules, found.connections, name)
+        if matrix.last is not None:
             classes = dict(zip(assembly.connections, assembly.dyad_classes(), strict=True))
-            incidence.require_classes(found, contents.columns, classes)
+            require_classes(matrix.last, found.columns, classes)
         return assembly
 
     @classmethod
     def from_direct_transformations(
         cls,
         rows: Any,
-        types: incidence.Types = None,
-        parameters: incidence.Parameters = None,
+        types: Types = None,
+        parameters: Parameters = None,
         name: str = "robot",
     ) -> Self:
         """From a Direct Transformation List, rows or text: module, module, face, face. `types` and `parameters` as for `from_aim`.
@@ -109,9 +111,9 @@ class Assembly(Matrices):
         >>> Assembly.from_direct_transformations("0 1 3 4; 1 2 2 5@90", types="backbone").connections[1].roll
         90.0
         """
-        found = matrix_text.incidence_of_rows(matrix_text.table(rows) if isinstance(rows, str) else rows)
-        contents = incidence.contents(found, types, parameters)
-        return cls(contents.modules, contents.connections, name)
+        matrix = matrix_text.incidence_of_rows(matrix_text.table(rows) if isinstance(rows, str) else rows)
+        found = contents(matrix, types, parameters)
+        return cls(found.modules, found.connections, name)
 
     @classmethod
     def from_grid(

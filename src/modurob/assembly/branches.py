@@ -17,7 +17,12 @@ FLIP = np.diag([1.0, -1.0, 1.0, 1.0])
 
 
 class Branch(NamedTuple):
-    """What hangs beyond a port: the port `at` that carries it, the port `by` that it hangs by, its modules in walking order."""
+    """What hangs beyond a port: the port `at` that carries it, the port `by` that it hangs by, its modules in walking order.
+
+    >>> from modurob.assembly import Assembly
+    >>> print(Assembly.load("crab").branch("m4").at)
+    m1/5
+    """
 
     at: PortRef
     by: PortRef

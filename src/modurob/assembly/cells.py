@@ -1,34 +1,28 @@
-"""Planar robots in the cells of a grid: read, written, and changed cell by cell.
+"""Planar robots in the cells of a grid: where modules stand, and changes cell by cell.
 
 A cell is (column, row), the first module in (0, 0), columns along its x axis and rows along its y axis. Neighbours dock wherever
-both have a port that looks at the other. As text the first row is the furthest in y: B is a Backbone, S90 a Scout turned by 90
-degrees counter-clockwise, . nothing.
+both have a port that looks at the other.
 """
 
-import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from modurob.assembly.connection import Connection, PortRef
 from modurob.assembly.edits import Edits
-from modurob.assembly.graph import MOST_MODULES, Graph
-from modurob.catalogue import Module, ModuleType, Port, library, module_type
-from modurob.catalogue.expression import Scalar
-from modurob.errors import AssemblyError, InputError
+from modurob.assembly.graph import Graph
+from modurob.catalogue import Module, ModuleType, Port, module_type
+from modurob.errors import AssemblyError
 from modurob.spatial import se3
 
 Cell = tuple[int, int]
 A = TypeVar("A", bound=Edits)
 
-LONGEST_TEXT = 1_000_000
 # from a cell to its neighbours, and a quarter turn about z as (cosine, sine)
 STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 # modules this far from the middle of their cell, as part of its width, are not in the grid
 LOOSE = 1e-3
-_CELL = re.compile(r"([A-Z]{1,2})(0|90|180|270)?")
 
 
 class Placed(NamedTuple):
@@ -49,82 +43,6 @@ class Plane(NamedTuple):
     def at(self) -> dict[Cell, Placed]:
         """What stands in each cell."""
         return {p.cell: p for p in self.modules.values()}
-
-
-# ---- text ----
-
-
-def read(
-    cells: str | Sequence[Sequence[str | None]], parameters: Mapping[str, Scalar] | None
-) -> tuple[dict[str, Module], list[Connection]]:
-    """Modules m0, m1, ... row by row, and a connection wherever two neighbours have ports that look at each other."""
-    modules: dict[str, Module] = {}
-    placed: dict[Cell, Placed] = {}
-    by_letter = cache(lambda letter: library.by_letter(letter).module(parameters))
-    filled = [
-        (r, c, cell) for r, row in enumerate(_rows(cells)) for c, cell in enumerate(row) if cell not in (None, "", ".")
-    ]
-    if len(filled) > MOST_MODULES:
-        raise InputError(f"{len(filled)} modules in a grid: expected at most {MOST_MODULES}")
-    for r, c, cell in filled:
-        found = _CELL.fullmatch(str(cell)) if len(str(cell)) < 6 else None
-        if not found:
-            raise InputError(
-                f"cell {cell!r:.80} in row {r}, column {c}: expected a type letter with 0, 90, 180 or 270, like B or S90; or ."
-            )
-        name = f"m{len(modules)}"
-        modules[name] = by_letter(found[1])
-        placed[c, -r] = Placed(name, (c, -r), int(found[2] or 0) // 90)
-    return modules, _docked(modules, placed)
-
-
-def _docked(modules: Mapping[str, Module], placed: Mapping[Cell, Placed]) -> list[Connection]:
-    """The connections of all neighbours, each pair once, seen from the left or from the upper one."""
-    return [
-        connection
-        for one in placed.values()
-        for side in (0, 3)
-        if (two := placed.get(_beside(one.cell, side))) is not None
-        for connection in _between(modules, one, two, side)
-    ]
-
-
-def _rows(cells: str | Sequence[Sequence[str | None]]) -> Sequence[Sequence[str | None]]:
-    if not isinstance(cells, str):
-        try:
-            return [list(row) for row in cells]
-        except TypeError:
-            raise InputError(f"cells {cells!r:.80}: expected text, or rows of cells like B, S90 and .") from None
-    if len(cells) > LONGEST_TEXT:
-        raise InputError(f"a grid of {len(cells)} characters: expected at most {LONGEST_TEXT}")
-    return [line.split() for line in cells.strip().splitlines()]
-
-
-def written(assembly: Graph) -> str:
-    """The cells of a planar robot as text; `read` makes the same robot of it, modules row by row, at default parameters."""
-    where = plane(assembly).at
-    for c in _docked(assembly.modules, where):
-        if assembly.occupied.get(c.a) != c.b:
-            raise AssemblyError(f"{c.a} and {c.b} look at each other but are not docked: in a grid they would be")
-    columns, rows = zip(*where, strict=True)
-    lines = []
-    for row in range(max(rows), min(rows) - 1, -1):
-        line = [_symbol(assembly, where.get((column, row))) for column in range(min(columns), max(columns) + 1)]
-        lines.append(line)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(" ".join(s.ljust(w) for s, w in zip(line, widths, strict=True)).rstrip() for line in lines)
-
-
-def _symbol(assembly: Graph, placed: Placed | None) -> str:
-    if placed is None:
-        return "."
-    kind = assembly.modules[placed.name].type
-    if kind.specification.letter is None:
-        raise AssemblyError(f"{placed.name} is a {kind.name}, which has no letter: it cannot be written in a grid")
-    return kind.specification.letter + (str(90 * placed.quarters) if placed.quarters else "")
-
-
-# ---- cells of an assembly ----
 
 
 def plane(assembly: Graph) -> Plane:
@@ -228,6 +146,17 @@ def _width(module: Module) -> float:
     if not any(reach):
         raise AssemblyError(f"a {module.type.name} has no ports with faces: it has no place in a grid")
     return 2 * max(reach)
+
+
+def docked(modules: Mapping[str, Module], placed: Mapping[Cell, Placed]) -> list[Connection]:
+    """The connections of all neighbours, each pair once, seen from the left or from the upper one."""
+    return [
+        connection
+        for one in placed.values()
+        for side in (0, 3)
+        if (two := placed.get(_beside(one.cell, side))) is not None
+        for connection in _between(modules, one, two, side)
+    ]
 
 
 def _beside(cell: Cell, side: int) -> Cell:

@@ -48,13 +48,15 @@ class Graph:
     def __init__(
         self,
         modules: Mapping[str, Module],
-        connections: Iterable[Connection] = (),
+        connections: Iterable[Connection | str] = (),
         name: str = "robot",
         description: str = "",
         setup: Setup = Setup(),  # noqa: B008 (a value that cannot change)
     ):
         """`modules` by name and `connections` between their ports; what does not fit together is refused."""
-        self._fill(dict(modules), tuple(docking(*c) for c in connections), name, description, setup)
+        if not isinstance(modules, Mapping):
+            raise InputError(f"modules {modules!r:.80}: expected modules by name")
+        self._fill(dict(modules), tuple(map(_connection, connections)), name, description, setup)
         self._require_valid()
 
     def _fill(
@@ -66,7 +68,8 @@ class Graph:
         setup: Setup,
     ) -> None:
         # the first module is the base where nothing else is said: one robot, one value
-        setup = replace(setup, base=None) if setup.base == next(iter(modules), None) else setup
+        if isinstance(setup, Setup) and setup.base == next(iter(modules), None):
+            setup = replace(setup, base=None)
         self.__dict__.update(
             modules=MappingProxyType(modules),
             connections=connections,
@@ -233,6 +236,8 @@ class Graph:
 
     def _require_valid(self) -> None:
         _require_labels(self.name, self.description)
+        if not isinstance(self.setup, Setup):
+            raise InputError(f"setup {self.setup!r:.80}: expected a Setup")
         if not self.modules:
             raise AssemblyError("an assembly needs at least one module")
         for name, module in self.modules.items():
@@ -260,6 +265,15 @@ class Graph:
             if connection.a.module == connection.b.module:
                 raise MatingError(f"{connection}: a module cannot dock to itself")
             require_mating(connection, *ends)
+
+
+def _connection(c: Any) -> Connection:
+    if isinstance(c, str):
+        return Connection.parse(c)
+    try:
+        return docking(*c)
+    except TypeError:
+        raise InputError(f"connection {c!r:.80}: expected two ports and a roll, or text like m0/3 - m1/4") from None
 
 
 def _require_labels(*texts: Any) -> None:

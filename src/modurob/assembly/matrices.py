@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from modurob.assembly import canonical, cells, matrix_text, views
+from modurob.assembly import canonical, grid_text, matrix_text, views
 from modurob.assembly.branches import Branches
 from modurob.spatial.scalars import Array
 
@@ -114,7 +114,7 @@ class Matrices(Branches):
         B   B B
         .   B .
         """
-        return cells.written(self)
+        return grid_text.written(self)
 
     @cached_property
     def key(self) -> str:

@@ -6,7 +6,8 @@ import numpy as np
 
 from modurob.assembly.connection import Connection, PortRef, degrees_text, mated
 from modurob.assembly.graph import Graph
-from modurob.assembly.incidence import depths, joint_letters
+from modurob.assembly.incidence import depths
+from modurob.assembly.incidence_modules import joint_letters
 from modurob.catalogue import Module
 from modurob.errors import InputError, choices
 from modurob.spatial import se3

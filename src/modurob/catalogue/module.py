@@ -90,6 +90,9 @@ class Connector:
     """What a port can mate with: its kind (a word of the module type), gender, size [m], the rolls it allows [degrees].
 
     A virtual connector has no face: docked, its frames coincide.
+
+    >>> Connector("cobold", "none", 0, (0.0, 90.0, 180.0, 270.0), virtual=False).rolls
+    (0.0, 90.0, 180.0, 270.0)
     """
 
     kind: str
