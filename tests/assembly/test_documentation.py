@@ -24,6 +24,12 @@ def test_examples_run(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
+def test_examples_of_the_robot_of_an_assembly_run():
+    runner = doctest.DocTestRunner()
+    for example in doctest.DocTestFinder().find(mr.Assembly, globs={}):
+        assert runner.run(example).failed == 0
+
+
 @pytest.mark.parametrize("name", [n for n in dir(mr.Assembly) if not n.startswith("_")])
 def test_every_method_of_an_assembly_has_an_example(name):
     text = inspect.getdoc(inspect.getattr_static(mr.Assembly, name)) or inspect.getdoc(getattr(mr.Assembly, name))

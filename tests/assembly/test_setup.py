@@ -63,6 +63,7 @@ def test_zero_has_no_sign():
         ({"coordinates": [1]}, r"coordinates \[1\]: expected numbers by joint name"),
         ({"coordinates": {"a/b": "x"}}, "coordinates of a/b .*: expected one or more finite numbers"),
         ({"rates": {"a/b": [[1]]}}, "rates of a/b .*: expected one or more finite numbers"),
+        ({"base": ["m0"]}, r"base \['m0'\]: expected the name of a module"),
         ({"floating": "yes"}, "floating 'yes': expected True or False"),
         ({"floating": True, "quaternion": (0, 0, 0, 0)}, "quaternion is zero"),
         ({"floating": True, "twist": (0, 0, 0)}, "twist .*: expected 6 finite numbers"),

@@ -55,6 +55,17 @@ def test_a_port_with_one_roll_and_a_size():
     assert robot.connections[-1].roll == 30
 
 
+def test_a_virtual_port_of_another_kind():
+    anchor = {"anchor": {"virtual": True, "rolls": [0]}}
+    back = {**GRIPPER["ports"]["back"], "connector": "anchor"}
+    robot = mr.Assembly.single("a", gripper(connectors=anchor, ports={"back": back})).on_virtual_joints("xy")
+    assert str(robot.connections[-1]) == "v1/out - a/back"
+    assert robot.modules["v1"].type.name == "virtual_anchor"
+    faced = gripper(connectors={"virtual": {}}, ports={"back": {**back, "connector": "virtual"}})
+    with pytest.raises(InputError, match="port 'back': its connector 'virtual' is not that of virtual joints: rename"):
+        mr.Assembly.single("a", faced).on_virtual_joints("x", at="a/back")
+
+
 def test_any_module_of_a_robot_is_set_on_them():
     robot = mr.load("crab").on_virtual_joints("yz", at="m3")
     assert robot.docked_at("m3", "7") == mr.PortRef("v1", "out")

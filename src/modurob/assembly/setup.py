@@ -48,6 +48,8 @@ class Setup:
         for name in ("coordinates", "rates"):
             object.__setattr__(self, name, _by_joint(getattr(self, name), name))
         object.__setattr__(self, "floating", _truth(self.floating))
+        if not isinstance(self.base, str | None):
+            raise InputError(f"base {self.base!r:.80}: expected the name of a module")
         if not any(self.quaternion):
             raise InputError("quaternion is zero: expected length one, (1, 0, 0, 0) for no turn")
         if not self.floating and (self.position, self.quaternion, self.twist) != _STANDING:

@@ -24,18 +24,25 @@ def parameters(letter: str) -> dict[str, float | str]:
 
 
 def _carrier(port: Port) -> ModuleType:
-    if port.connector.virtual:
-        return module_type("virtual")
+    """The shipped virtual joint where it fits, else one made for the connector."""
+    plain = module_type("virtual")
     if not port.connector.rolls or not isinstance(port.connector.size, int | float):
         raise InputError(f"port {port.name!r}: expected a connector with a size in numbers and at least one roll")
+    if port.connector.misfit(plain.module().ports["out"].connector, port.connector.rolls[0]) is None:
+        return plain
+    if port.connector.kind in plain.specification.connectors:
+        raise InputError(
+            f"port {port.name!r}: its connector {port.connector.kind!r} is not that of virtual joints: rename it"
+        )
     return _fitting(port.connector)
 
 
 @lru_cache(maxsize=64)
 def _fitting(connector: Connector) -> ModuleType:
-    """The virtual joint whose `out` is a face that looks up and fits a connector."""
+    """The virtual joint whose `out` fits a connector; a face looks up."""
     gender = {"male": "female", "female": "male"}.get(connector.gender, "none")
-    face = ConnectorSpec.model_validate({"gender": gender, "size": connector.size, "rolls": connector.rolls[:1]})
+    like = {"size": connector.size, "rolls": connector.rolls[:1], "virtual": connector.virtual}
+    face = ConnectorSpec.model_validate({"gender": gender, **like})
     out = PortSpec.model_validate({"part": "carriage", "at": (0, 0, 0), "connector": connector.kind})
     plain = module_type("virtual").specification
     changes = {
