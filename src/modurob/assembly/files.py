@@ -129,8 +129,12 @@ def _type_below(folder: Path | None, path: str) -> ModuleType:
 def save(assembly: Graph, path: str | Path) -> None:
     """Write an assembly to a robot file, whole or not at all; see `modurob.catalogue.reading.write_bytes`.
 
+    >>> import tempfile
     >>> from modurob.assembly import Assembly
-    >>> save(Assembly.single("m0", "backbone"), "/dev/null")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(Assembly.single("m0", "scout"), f"{folder}/robot.yaml")
+    ...     Assembly.load(f"{folder}/robot.yaml")
+    Assembly('robot', 1 scout, 0 connections)
     """
     write_text(Path(path), dumps(assembly))
 
