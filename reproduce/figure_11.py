@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from modurob.assembly import load
+from modurob.robot import load
+from modurob.simulation import Adaptive, simulate
 from reproduce.check import Check, Reproduction, apart
 from reproduce.engine import MISSING, engine_run, installed
 from reproduce.pictures import JUDGE, judge, legend, panels
-from modurob.simulation import Adaptive, simulate
 
 FIGURE = "003 Fig. 11"
 # the paper gives no start: bent for the picture, and flat, as it was docked, for a longer run

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from modurob.assembly import load
 from modurob.control import ComputedTorque, gains_by_poles
+from modurob.robot import load
 from reproduce.check import Check, Reproduction, apart
 from reproduce.engine import MISSING, engine_run, installed
 from reproduce.pictures import against, judge, legend, panels

@@ -8,15 +8,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy.linalg import expm, solve_discrete_are, solve_discrete_lyapunov
 
-from modurob.assembly import load
 from modurob.control import ComputedTorque, gains_by_poles, linearised
 from modurob.estimation import ExtendedKalmanFilter, HallSensors
+from modurob.robot import Mechanism, load
+from modurob.simulation import Controller
+from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction, apart
 from reproduce.pictures import legend
 from reproduce.step_response import linear_step
-from modurob.robot import Mechanism
-from modurob.simulation import Controller
-from modurob.spatial.scalars import Array
 
 FIGURE = "003 Fig. 15"
 Q, R = np.diag(np.repeat([0.1, 1e-4], 3)), np.eye(3)  # (52), (54); W and V are the identity

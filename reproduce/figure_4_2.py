@@ -8,12 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from modurob import algorithms
-from modurob.assembly import Assembly
 from modurob.kernels import Fast
+from modurob.robot import Assembly, Mechanism
+from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction
 from reproduce.lagrange import GRAVITY, pendulum
-from modurob.robot import Mechanism
-from modurob.spatial.scalars import Array
 
 FIGURE = "000 Fig. 4.2"
 MODULES = range(1, 7)  # that move

@@ -3,12 +3,11 @@
 import numpy as np
 import sympy
 
-from modurob.assembly import Assembly, load
+from modurob.robot import Assembly, Mechanism, load
+from modurob.simulation import Adaptive, Recording, simulate
 from reproduce.check import Check, Reproduction, apart
 from reproduce.lagrange import GRAVITY, Accelerations, Motion, by_lagrange, coordinates, motion, rate
 from reproduce.pictures import against, judge, legend, panels
-from modurob.robot import Mechanism
-from modurob.simulation import Adaptive, Recording, simulate
 
 FIGURE = "000 Fig. 5.4"
 START = (np.pi / 2, np.pi / 2)  # [rad], at rest

@@ -5,11 +5,11 @@ import sympy
 from scipy.integrate import quad
 from scipy.interpolate import CubicHermiteSpline
 
-from modurob.assembly import load
+from modurob.robot import load
+from modurob.simulation import Adaptive, Recording, simulate
 from reproduce.check import Check, Reproduction, apart
 from reproduce.lagrange import GRAVITY, Accelerations, by_lagrange, coordinates, motion, rate
 from reproduce.pictures import against, judge, legend, panels
-from modurob.simulation import Adaptive, Recording, simulate
 
 FIGURE = "000 Fig. 5.8"
 WAGON, LOAD, ROPE, START = 1.0, 1.0, 5.0, np.pi / 4  # [kg], [kg], [m], [rad]: 000 (5.23), (5.24)

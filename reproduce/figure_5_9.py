@@ -7,11 +7,10 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
-from modurob.assembly import Assembly, load
-from reproduce.check import Check, Reproduction
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism, load
 from modurob.simulation import Recording, RungeKutta4, simulate
 from modurob.spatial.scalars import Array
+from reproduce.check import Check, Reproduction
 
 FIGURE = "000 Fig. 5.9"
 DURATION = 4.0  # [s]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from modurob.assembly import load
 from modurob.control import PID
+from modurob.robot import load
 from reproduce.check import Check, Reproduction, apart
 from reproduce.lagrange import GRAVITY
 from reproduce.pictures import JUDGE, judge, legend, panels

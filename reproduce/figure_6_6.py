@@ -4,15 +4,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from modurob.assembly import load
 from modurob.control import ComputedTorque, gains_by_poles
+from modurob.robot import Mechanism, load
+from modurob.simulation import Law
+from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction, apart
 from reproduce.lagrange import GRAVITY
 from reproduce.pictures import against, judge, legend, panels
 from reproduce.step_response import linear_step, step_response
-from modurob.robot import Mechanism
-from modurob.simulation import Law
-from modurob.spatial.scalars import Array
 
 FIGURE = "000 Fig. 6.6"
 POLES = np.array([[-2.0, -3.0], [-10.0, -5.0]])  # [1/s], of joint 1 and joint 2

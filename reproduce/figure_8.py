@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from modurob.assembly import load
+from modurob.robot import load
+from modurob.simulation import Adaptive, simulate
 from reproduce.check import Check, Reproduction, apart
 from reproduce.lagrange import GRAVITY, motion, pendulum
 from reproduce.pictures import against, judge, legend, panels
-from modurob.simulation import Adaptive, simulate
 
 FIGURE = "003 Fig. 8"
 # the paper gives no numbers: start, size and duration of the listing in 000 4.1

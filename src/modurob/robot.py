@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob import algorithms, kernels
+from modurob import assembly as modular
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.algorithms.checks import require_finite, require_quaternions
 from modurob.algorithms.composite import MASS_MATRIX
@@ -28,7 +29,6 @@ from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
 from modurob.algorithms.frame_slopes import FrameDerivatives
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.wrenches import External
-from modurob.assembly import Assembly
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError
 from modurob.mechanism import FrameRow, JointRow, Tables, from_assembly, urdf
@@ -51,7 +51,7 @@ class Mechanism(Tables):
     @classmethod
     def from_assembly(
         cls,
-        assembly: Assembly,
+        assembly: modular.Assembly,
         base: str | None = None,
         floating: bool = False,
         gravity: ArrayLike = GRAVITY,
@@ -399,3 +399,68 @@ class Builder(TableBuilder):
     """Makes a Mechanism body by body; see `modurob.mechanism.Builder`."""
 
     product = Mechanism
+
+
+class Assembly(modular.Assembly):
+    """Modules, the connections between their ports, how they stand (`modurob.assembly.Assembly`), and the robot they make.
+
+    >>> import modurob as mr
+    >>> mr.load("crane").robot().gravity.tolist()
+    [0.0, 9.81, 0.0]
+    """
+
+    def mechanism(
+        self,
+        base: str | None = None,
+        floating: bool = False,
+        gravity: Any = GRAVITY,
+        locked: Mapping[str, float] | Iterable[str] = (),
+        keep_idle: bool = False,
+    ) -> Mechanism:
+        """The robot, standing as the arguments say: the first part of module `base` stands in the world, or floats.
+
+        `base` is the first module by default, `gravity` is in world axes [m/s²]. `locked` names joints (m3/hinge) to hold at zero,
+        or maps them to the coordinate to hold [rad, m]. Idle joints, which move nothing but an empty part of their own module, are
+        locked too unless `keep_idle`.
+
+        >>> import modurob as mr
+        >>> mr.load("crab").mechanism(base="m0").nv
+        3
+        """
+        return Mechanism.from_assembly(self, base, floating, gravity, locked, keep_idle)
+
+    def robot(self) -> Mechanism:
+        """The robot as its file says it stands: base, floating, gravity; idle joints are held at their initial coordinates.
+
+        >>> import modurob as mr
+        >>> [joint.name for joint in mr.load("crane").robot().joints]
+        ['m0/joint', 'm1/hinge']
+        """
+        stands = (self.base, self.setup.floating, self.setup.gravity)
+        robot = self.mechanism(*stands)
+        held = {name: q[0] for name, q in self.setup.coordinates.items() if name in robot.idle and any(q)}
+        return self.mechanism(*stands, locked=held) if held else robot
+
+    def initial_state(self) -> tuple[Array, Array]:
+        """q (nq,) and v (nv,) of `robot()` where its file says it starts; zero, or neutral, where nothing is said.
+
+        >>> import modurob as mr
+        >>> q, v = mr.load("crane").initial_state()
+        >>> q.round(4).tolist(), v.tolist()
+        ([0.0, 0.7854], [0.0, 0.0])
+        """
+        robot, setup = self.robot(), self.setup
+        q, v = np.array(robot.neutral()), np.zeros(robot.nv)
+        for joint in robot.joints:
+            if joint.name == from_assembly.FLOATING_BASE:
+                q[joint.q_slice], v[joint.v_slice] = (*setup.position, *setup.quaternion), setup.twist
+                continue
+            q[joint.q_slice] = setup.coordinates.get(joint.name, q[joint.q_slice])
+            v[joint.v_slice] = setup.rates.get(joint.name, v[joint.v_slice])
+        for name, rate in setup.rates.items():
+            if any(rate) and name in robot.idle:
+                raise InputError(f"{name} starts at rate {rate[0]:g}, but is idle: nothing hangs on it, and it is held")
+        return q, v
+
+
+load, loads = Assembly.load, Assembly.loads

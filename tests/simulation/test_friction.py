@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from modurob.simulation.friction import Friction
 
 import modurob as mr
 from modurob.errors import SimulationError
-from modurob.simulation.friction import Friction
 from modurob.spatial import inertia
 
 X24 = Friction(viscous=0.5, coulomb=2, static=3, stribeck_velocity=0.1)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from modurob.simulation.forces import Forces
 
 import modurob as mr
-from modurob.simulation.forces import Forces
 from tests.algorithms.test_loops import four_bar
 from tests.oracles.four_bar import FourBar
 from tests.robots import COORDINATE_RATES, KINDS, random_mechanism, random_state

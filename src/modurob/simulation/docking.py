@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.algorithms import momentum_matrix
-from modurob.assembly import Assembly, Connection
+from modurob.assembly import Connection
 from modurob.assembly.connection import mated
 from modurob.errors import SimulationError
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.assembly import Assembly
 from modurob.assembly.connection import docking
 from modurob.errors import ModurobError, SimulationError, choices
+from modurob.robot import Assembly
 from modurob.simulation.docking import Body, Transfer, gap, kinetic_energy_of, momentum_of, require_fit, transfer
 from modurob.simulation.law import Controller, Estimator
 from modurob.simulation.recording import Event, Recording, Segment

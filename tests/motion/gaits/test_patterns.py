@@ -8,8 +8,8 @@ from modurob.errors import GaitError
 from modurob.motion.gaits import gait, phases
 from modurob.motion.gaits.active import active_joints
 from modurob.spatial import inertia, se3
-from tests.robots import random_assembly
 from tests.motion.gaits.bodies import X, Y, Z, fitting, ring, snake, walker, wrapped
+from tests.robots import random_assembly
 
 
 def by_name(reference, t):

@@ -9,8 +9,8 @@ from modurob.errors import GaitError
 from modurob.motion.gaits import PRESETS, Gait, Hopf, Logistic, Matsuoka, Phases, Snake, gait, spectrum
 from modurob.motion.gaits.waves import QUINTIC, Flow, powers
 from modurob.spatial import inertia
-from tests.robots import random_mechanism
 from tests.motion.gaits.bodies import fitting, snake, walker
+from tests.robots import random_mechanism
 
 GENERATORS = ["sine", "hopf", "matsuoka", "logistic"]
 SEEDED = ["sine", Hopf(seed=1), Matsuoka(seed=1), Logistic(seed=1)]
