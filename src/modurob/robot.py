@@ -98,6 +98,11 @@ class Mechanism(Tables):
         """A robot without the forces of these names; without names, without any: no friction, no stops, no springs."""
         return replace(self, forces=tuple(row for row in self.forces if names and row.name not in names))
 
+    def ideal(self) -> "Mechanism":
+        """The robot of the textbook: no friction, springs or stops, and drives that give any torque."""
+        free = tuple(replace(j, effort_limit=np.full(j.type.nv, np.inf)) for j in self.joints)
+        return replace(self, joints=free, forces=())
+
     # ---- configurations ----
 
     def neutral(self) -> Array:

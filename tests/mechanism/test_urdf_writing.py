@@ -7,7 +7,8 @@ import pytest
 
 import modurob as mr
 from modurob.errors import UrdfError
-from modurob.mechanism.urdf import UNLIMITED, urdf
+from modurob.mechanism.urdf import urdf
+from modurob.mechanism.urdf.writing import UNLIMITED
 from tests.robots import random_assembly
 
 # URDF has no rotor inertia: the Scout's disc has some by default

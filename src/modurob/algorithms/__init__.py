@@ -53,9 +53,9 @@ from modurob.algorithms.regressor import inertial_parameters, regressor
 __all__ = [
     "Poses",
     "bias_forces",
-    "bracket",
     "body_jacobian",
     "body_jacobian_rate",
+    "bracket",
     "centre_of_mass",
     "centre_of_mass_jacobian",
     "centre_of_mass_jacobian_rate",

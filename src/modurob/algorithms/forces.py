@@ -231,7 +231,9 @@ def stored_energy(m: Tables, q: Array, x: Array | None = None, run: Run = interp
     still = np.zeros((*q.shape[:-1], m.nv))
     for group in own.groups:
         coordinates, _, states = group.state(q, still, x)
-        total = total + np.broadcast_to(group.force.energy(coordinates, states), (*total.shape, len(group.v))).sum(axis=-1)
+        total = total + np.broadcast_to(group.force.energy(coordinates, states), (*total.shape, len(group.v))).sum(
+            axis=-1
+        )
     found = run(MOTIONS, m, {"q": q, "v": still}).results if own.frame_rows else {}
     for k, row in own.frame_rows:
         states = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx]
@@ -260,7 +262,9 @@ def passive_slopes(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
     by_q, by_v = (np.apply_along_axis(np.diag, -1, s) for s in effort_slopes(m, t, q, v, x))
     if own.frame_rows:
         apart = replace(m, forces=tuple(row for _, row in own.frame_rows))
-        x = np.concatenate([x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx] for k, row in own.frame_rows], axis=-1)
+        x = np.concatenate(
+            [x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx] for k, row in own.frame_rows], axis=-1
+        )
         by_q = by_q + complex_step(lambda d: passive_forces(apart, integrate(m, q, d), v, x, t), m.nv, axes)
         by_v = by_v + complex_step(lambda d: passive_forces(apart, q, v + d, x, t), m.nv, axes)
     return by_q, by_v

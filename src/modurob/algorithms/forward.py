@@ -15,7 +15,9 @@ from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
 
-def forward_dynamics(m: Tables, q: Array, v: Array, tau: Array, external: External = None, run: Run = interpret) -> Array:
+def forward_dynamics(
+    m: Tables, q: Array, v: Array, tau: Array, external: External = None, run: Run = interpret
+) -> Array:
     """vdot = M^-1 (tau + J^T F - C v - N), (..., nv), constraints kept.
 
     Trees go through articulated bodies; where joints share coordinates or close loops, mass matrix and constraints are solved together.

@@ -113,7 +113,9 @@ class _Run:
         self.columns: list[dict[str, Array]] = [{} for _ in m.bodies]
         self.singular = np.zeros(self.shape, dtype=int)
         n, kinds = m.nv, program.results
-        self.matrices = {name: np.zeros((*self.shape, n, n), self._dtype()) for name, k in kinds.items() if k == "matrix"}
+        self.matrices = {
+            name: np.zeros((*self.shape, n, n), self._dtype()) for name, k in kinds.items() if k == "matrix"
+        }
         self.rows: dict[str, list[Array]] = {name: [] for name, kind in kinds.items() if kind in ("rows", "row matrix")}
         self.views = [_NumPyView(self, i) for i in range(1, len(m.bodies))]
 

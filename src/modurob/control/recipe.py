@@ -44,7 +44,9 @@ class Recipe:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return type(self) is type(other) and all(
+            _same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
+        )
 
     def __hash__(self) -> int:
         return hash((type(self), self.sample_time, self.model))

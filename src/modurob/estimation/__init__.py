@@ -3,19 +3,26 @@
 from modurob.estimation.belief import Belief, Innovation
 from modurob.estimation.consistency import Band, band, nees, nis
 from modurob.estimation.extended import ExtendedKalmanFilter
-from modurob.estimation.kalman import KalmanFilter
+from modurob.estimation.kalman import FILTERS, KalmanFilter
 from modurob.estimation.observability import Observability, observability
-from modurob.estimation.sensors import HallSensors
+from modurob.estimation.sensors import IMU, SENSORS, ContactSensor, HallSensors, PoseSensor, RateSensors, Sensor
 from modurob.estimation.unscented import UnscentedKalmanFilter
 
 __all__ = [
+    "FILTERS",
+    "IMU",
+    "SENSORS",
     "Band",
     "Belief",
+    "ContactSensor",
     "ExtendedKalmanFilter",
     "HallSensors",
     "Innovation",
     "KalmanFilter",
     "Observability",
+    "PoseSensor",
+    "RateSensors",
+    "Sensor",
     "UnscentedKalmanFilter",
     "band",
     "nees",

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modurob.algorithms import bracket
 from modurob.algorithms.steps import apply, transposed
-from modurob.estimation.manifold import carried, moved
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
@@ -19,7 +19,7 @@ class Belief(NamedTuple):
 
 
 class Innovation(NamedTuple):
-    """Measured minus expected angles, (..., m), and its covariance S, (..., m, m). Readings that were lost count as zero."""
+    """Measured minus expected readings, (..., m), and its covariance S, (..., m, m). Readings that were lost count as zero."""
 
     e: Array
     S: Array
@@ -32,19 +32,19 @@ def through(F: Array, P: Array) -> Array:
 
 
 def displaced(robot: Mechanism, belief: Belief, dx: Array) -> Belief:
-    """The belief moved by dx, (..., 2 nv); errors in axes that turn are turned along, to first order: dq' = (1 + B(dx) / 2) dq."""
+    """The belief moved by dx, (..., 2 nv); errors in axes that turn are turned along, to first order: dq' = (1 - [dq, .] / 2) dq."""
     nv = robot.nv
     dq, dv = dx[..., :nv], dx[..., nv:]
     P = belief.P
     if robot.nq != nv:
         turn = np.zeros_like(P) + np.eye(2 * nv)
-        turn[..., :nv, :nv] += carried(robot, dq) / 2
+        turn[..., :nv, :nv] -= bracket(robot, dq) / 2
         P = through(turn, P)
-    return Belief(moved(robot, belief.q, dq), belief.v + dv, P)
+    return Belief(robot.integrate(belief.q, dq), belief.v + dv, P)
 
 
 def corrected(robot: Mechanism, belief: Belief, innovation: Innovation, H: Array, R: Array) -> Belief:
-    """The belief after an innovation e = H dx + noise of covariance R was seen (003 (51)).
+    """The belief after an innovation e = H dx + noise of covariance R was seen (Meister, Gutenkunst, Levi (51)).
 
     K = P H^T S^-1, and Joseph's form of P, (1 - K H) P (1 - K H)^T + K R K^T, which stays a covariance under rounding.
     """

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from modurob.algorithms import integrate, loop_jacobian
 from modurob.algorithms.derivatives import complex_step
 from modurob.algorithms.steps import apply, transposed
 from modurob.estimation.belief import Belief, through
-from modurob.estimation.manifold import moved
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
@@ -24,16 +24,16 @@ def allowed(robot: Mechanism, q: Array, v: Array) -> Array:
     """
     K = robot.loop_jacobian(q)
     inverse = _inverse(robot, K)
-    slope = complex_step(lambda d: apply(robot.loop_jacobian(robot.integrate(q, d)), v), robot.nv, v.ndim - 1)
+    slope = complex_step(lambda d: apply(loop_jacobian(robot, integrate(robot, q, d)), v), robot.nv, v.ndim - 1)
     along = np.eye(robot.nv) - inverse @ K
     return np.block([[along, np.zeros_like(along)], [-inverse @ slope @ along, along]])
 
 
 def closed(robot: Mechanism, belief: Belief) -> Belief:
     """The belief projected onto the states that close the loops, to first order: P' = T P T^T."""
-    if not robot.loops:
+    if not robot.constraints:
         return belief
     q, v, P = belief
     K, T = robot.loop_jacobian(q), allowed(robot, q, v)
     inverse = _inverse(robot, K)
-    return Belief(moved(robot, q, -apply(inverse, robot.loop_error(q))), v - apply(inverse @ K, v), through(T, P))
+    return Belief(robot.integrate(q, -apply(inverse, robot.loop_error(q))), v - apply(inverse @ K, v), through(T, P))

@@ -1,5 +1,6 @@
 """What the sensors can tell of the state, and what they never will."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,15 +8,14 @@ import scipy.linalg
 
 from modurob.errors import EstimateError
 from modurob.estimation.closure import allowed
-from modurob.estimation.prediction import step, transition
-from modurob.estimation.sensors import HallSensors
-from modurob.mechanism.tables import Joint
+from modurob.estimation.kalman import readings_of, stacked_slope
+from modurob.estimation.prediction import transition
+from modurob.estimation.sensors import HallSensors, Sensor
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
 # what moves the readings this much less than the best seen direction is not seen: far above rounding, far below anything of use
 UNSEEN = 1e-12
-FREE = ("x", "y", "z", "turn x", "turn y", "turn z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +34,24 @@ class Observability:
 
 
 def observability(
-    robot: Mechanism, q: Array, v: Array, tau: Array, sample_time: float, sensors: HallSensors | None = None
+    robot: Mechanism,
+    q: Array,
+    v: Array,
+    tau: Array,
+    sample_time: float,
+    sensors: Sensor | Sequence[Sensor] | None = None,
 ) -> Observability:
-    """The rank of O = (H, H F, ..., H F^(2 nv - 1)), F and H of the system linearised at one state (q, v) under the torques tau."""
+    """The rank of O = (H, H F, ..., H F^(2 nv - 1)), F and H of the system and its sensors linearised at one state (q, v) under the torques tau."""
     q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))
     if q.ndim != 1 or v.ndim != 1 or tau.ndim != 1:
         raise EstimateError(
             f"q, v, tau have shapes {q.shape}, {v.shape}, {tau.shape}: expected one state, ({robot.nq},) and ({robot.nv},)"
         )
-    F = transition(robot, q, v, step(robot, q, v, tau, sample_time)[1], tau, sample_time)
-    rows = [np.eye(len(F))[(sensors or HallSensors()).on(robot).rates]]
+    F = transition(robot, q, v, tau, sample_time)
+    rows = [stacked_slope(readings_of(sensors or HallSensors(), robot), q, v, tau)]
     while len(rows) < len(F):
         rows.append(rows[-1] @ F)
-    basis = scipy.linalg.orth(allowed(robot, q, v), rcond=1e-9) if robot.loops else np.eye(len(F))
+    basis = scipy.linalg.orth(allowed(robot, q, v), rcond=1e-9) if robot.constraints else np.eye(len(F))
     _, s, Vt = np.linalg.svd(np.concatenate(rows) @ basis)
     rank = int((s > UNSEEN * s[0]).sum())
     directions = Vt[rank:] @ basis.T
@@ -57,12 +62,5 @@ def observability(
 
 def _names(robot: Mechanism) -> list[str]:
     """Of the entries of (dq, dv)."""
-    names = [name for joint in robot.joints if not joint.mimics for name in _of_joint(joint)]
+    names = [name for joint in robot.joints if not joint.mimics for name in joint.rate_names()]
     return names + [f"{name} rate" for name in names]
-
-
-def _of_joint(joint: Joint) -> list[str]:
-    if joint.type.nv == 1:
-        return [joint.name]
-    parts = FREE if joint.kind == "free" else range(joint.type.nv)
-    return [f"{joint.name} {part}" for part in parts]

@@ -7,8 +7,7 @@ import numpy as np
 
 from modurob.algorithms.steps import transposed
 from modurob.estimation.belief import Belief
-from modurob.estimation.kalman import KalmanRecipe
-from modurob.estimation.manifold import between, moved
+from modurob.estimation.kalman import FILTERS, KalmanRecipe
 from modurob.estimation.prediction import step
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
@@ -20,6 +19,7 @@ def root(P: Array) -> Array:
     return vectors * np.sqrt(np.maximum(values, 0))[..., None, :]
 
 
+@FILTERS.register("ukf")
 @final
 @dataclass(frozen=True, eq=False)
 class UnscentedKalmanFilter(KalmanRecipe):
@@ -33,10 +33,10 @@ class UnscentedKalmanFilter(KalmanRecipe):
         # a leading axis of 2 n + 1 errors, the belief itself first
         columns = np.moveaxis(root(2 * nv * belief.P), -1, 0)
         dx = np.concatenate([np.zeros_like(columns[:1]), columns, -columns])
-        q, v = step(robot, moved(robot, belief.q, dx[..., :nv]), belief.v + dx[..., nv:], tau, dt)
+        q, v = step(robot, robot.integrate(belief.q, dx[..., :nv]), belief.v + dx[..., nv:], tau, dt)
         # their mean, as seen from where the belief itself went
-        middle = moved(robot, q[0], between(robot, q[0], q[1:]).mean(axis=0))
+        middle = robot.integrate(q[0], robot.difference(q[0], q[1:]).mean(axis=0))
         mean = v[1:].mean(axis=0)
-        errors = np.concatenate([between(robot, middle, q[1:]), v[1:] - mean], axis=-1)
+        errors = np.concatenate([robot.difference(middle, q[1:]), v[1:] - mean], axis=-1)
         spread = np.moveaxis(errors, 0, -1)
         return Belief(middle, mean, spread @ transposed(spread) / (4 * nv))

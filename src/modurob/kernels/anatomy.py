@@ -77,7 +77,13 @@ class Anatomy:
     def row(self, i: int, code: Code) -> Array:
         """The constants that the code of a type reads of body i + 1."""
         m, joint = self.m, self.m.joints[i]
-        own = (self._inertias[i].tobytes(), joint.armature.tobytes(), m.gravity.tobytes(), float(i + 1), self.slots.add[i])
+        own = (
+            self._inertias[i].tobytes(),
+            joint.armature.tobytes(),
+            m.gravity.tobytes(),
+            float(i + 1),
+            self.slots.add[i],
+        )
         return _row(code, self.placed[i], self._rotations[i], *own)
 
     # ---- pairs ----

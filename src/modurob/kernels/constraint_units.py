@@ -18,22 +18,23 @@ SLOTS = ("predecessor", "successor", "reference", "T", "error", "k")
 
 
 class _TracedLoop:
-    """A loop joint as the steps of `algorithms.constraints.rows` see it; the table holds the frames at its ends."""
+    """A loop joint as the steps of `algorithms.constraints.rows` see it, with one leading axis; the table holds the frames at its ends."""
 
     def __init__(self, joint: JointType, program: Program):
         self.graph, self.program, self.stores = Graph(), program, list[Store]()
-        self.type = with_parameters(joint, {p: self.graph.input("parameter", i) for i, p in enumerate(joint.parameters)})
+        self.type = with_parameters(
+            joint, {p: self.graph.input("parameter", i) for i, p in enumerate(joint.parameters)}
+        )
 
     def pose(self, end: str) -> Array:
-        X = np.eye(4, dtype=object)
+        X, frame = np.eye(4, dtype=object), np.eye(4, dtype=object)
         X[:3] = self.graph.inputs(f"{end} X", (3, 4))
         X[:3, 3] = X[:3, 3] - self.graph.inputs("reference", 3)
-        frame = np.eye(4, dtype=object)
         frame[:3] = self.graph.inputs("back" if end == "predecessor" else "frame", (3, 4))
-        return X @ frame
+        return (X @ frame)[None]
 
     def motion(self, end: str) -> tuple[Array, Array]:
-        return self.graph.inputs(f"{end} V", 6), self.graph.inputs(f"{end} A", 6)
+        return self.graph.inputs(f"{end} V", (1, 6)), self.graph.inputs(f"{end} A", (1, 6))
 
     def wrenches(self, T: Array) -> None:
         self._store("T", T)
@@ -76,4 +77,3 @@ def loop_constants(joint: JointType, X_P: Array, X_S: Array) -> dict[str, Any]:
     """The table of a loop: the frames at its ends, in the chosen frames of their bodies."""
     parameters = [getattr(getattr(joint, "original", joint), p) for p in joint.parameters]
     return {"back": X_P[:3].ravel(), "frame": X_S[:3].ravel(), "parameter": np.array(parameters, dtype=float)}
-

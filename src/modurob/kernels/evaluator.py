@@ -179,9 +179,7 @@ class Evaluator:
             if not arena:
                 raise MemoryError("no memory for the states of a kernel")
             try:
-                return bool(
-                    self.driver.library.run(self.address, arena, begin, end, ins, outs, repeats, behind, where)
-                )
+                return bool(self.driver.library.run(self.address, arena, begin, end, ins, outs, repeats, behind, where))
             finally:
                 self.driver.library.free_arena(arena)
 
@@ -191,7 +189,9 @@ class Evaluator:
         """An error unless the arrays are what the code will read."""
         if [x.shape for x in arrays] != [(states, n) for n in self.sizes]:
             found = ", ".join(str(x.shape) for x in arrays)
-            raise KernelError(f"{self.program.name}: arrays of shapes {found}: expected {states} rows of {self.sizes} entries")
+            raise KernelError(
+                f"{self.program.name}: arrays of shapes {found}: expected {states} rows of {self.sizes} entries"
+            )
 
 
 def _views(arrays: list[Array]) -> Any:
@@ -369,10 +369,10 @@ def tail(kind: str, m: Tables) -> tuple[int, ...]:
 def _repaired(answer: Answer, program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
     """The answer with the states that are not finite taken by NumPy: angles beyond a million radians, or what has no answer."""
     require_inputs(m, inputs)
-    at = np.nonzero(answer.singular == NOT_FINITE)
+    at = answer.singular == NOT_FINITE
     with np.errstate(all="ignore"):
         again = interpret(program, m, {name: x[at].astype(float) for name, x in inputs.items()})
-    singular = answer.singular.copy()
+    singular = np.array(answer.singular)
     singular[at] = again.singular
     results = {name: np.array(x) for name, x in answer.results.items()}
     for name, x in results.items():

@@ -39,7 +39,9 @@ def _identity(force: Any) -> str:
 
 
 def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
-    return [Store(Place(array, k), x, add) for k, x in enumerate(np.atleast_1d(np.asarray(values, dtype=object)).ravel())]
+    return [
+        Store(Place(array, k), x, add) for k, x in enumerate(np.atleast_1d(np.asarray(values, dtype=object)).ravel())
+    ]
 
 
 def joint_unit(force: JointForce, slopes: bool, dry: bool, lanes: int, single: bool) -> Unit:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.constraints.solver import ITERATIONS, PROXIMAL
+from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL
 from modurob.algorithms.forces import MOTIONS, Acting, acting
 from modurob.algorithms.interpreter import floats
 from modurob.algorithms.program import SINGULAR, Climb, Constraints, Flow, Forces, Inward, Outward, Pairs, Program
@@ -202,7 +202,7 @@ class Engine:
         head = [n, r, M.place, K.place, push[0].place, push[1].place, k.place, vdot.place, multipliers.place, work]
         of_M, of_rows = self.anatomy.pattern, dense_pattern(r)
         at = [*head, len(head) + 1 + len(of_M), *of_M, *of_rows]
-        self.op("constrain", at, [self._nothing, PROXIMAL, ITERATIONS, *rotors])
+        self.op("constrain", at, [self._nothing, PROXIMAL, ITERATIONS, FILTERS, *rotors])
         return vdot, multipliers
 
     def solved_slopes(self, M: Register, by_q: Register, by_v: Register) -> Register:
@@ -236,7 +236,9 @@ class Engine:
         self.op("clear", [register.place, register.n])
         return register
 
-    def _joint_forces(self, own: Acting, out: Forces, t: Register, q: Register, v: Register, x: Register, slide: Any) -> None:
+    def _joint_forces(
+        self, own: Acting, out: Forces, t: Register, q: Register, v: Register, x: Register, slide: Any
+    ) -> None:
         slopes = out.by_q is not None
         forces = [row.force for _, row in own.joint_rows]
         units = loaded([joint_unit(f, slopes, slide is not None, self.lanes, self.single) for f in forces])
@@ -255,7 +257,11 @@ class Engine:
             state = own.x_starts[k]
             at = [t.place]
             for frame in (row.a, row.b):
-                at += [found["X"].place + 12 * (frame.body - 1), found["V"].place + 6 * (frame.body - 1)] if frame.body else self._still()
+                at += (
+                    [found["X"].place + 12 * (frame.body - 1), found["V"].place + 6 * (frame.body - 1)]
+                    if frame.body
+                    else self._still()
+                )
             assert out.external is not None
             at += [x.place + state, *(out.external.place + 6 * f.body for f in (row.a, row.b)), out.rate.place + state]
             self._row(unit, at, frame_constants(row.force, row.a.X, row.b.X))
@@ -372,7 +378,11 @@ class _Laid:
     def _constants(self) -> None:
         rows = [self.a.row(i, unit.code) for i, unit in enumerate(self.units)]
         self.table = np.concatenate([np.zeros(0), *rows])
-        self.starts = np.concatenate([[0], np.cumsum([len(r) for r in rows])[:-1]]).astype(np.int64) if rows else np.zeros(0, np.int64)
+        self.starts = (
+            np.concatenate([[0], np.cumsum([len(r) for r in rows])[:-1]]).astype(np.int64)
+            if rows
+            else np.zeros(0, np.int64)
+        )
 
     # ---- places of each joint ----
 
@@ -412,7 +422,12 @@ class _Laid:
         if kind == "reference":
             return self._reference
         place = self.inputs[name].place
-        steps = {"coordinates": a.q_starts, "rates": a.v_starts, "wrenches": 6 * (bodies + 1), "inertias": 21 * (bodies + 1)}
+        steps = {
+            "coordinates": a.q_starts,
+            "rates": a.v_starts,
+            "wrenches": 6 * (bodies + 1),
+            "inertias": 21 * (bodies + 1),
+        }
         return place + (bodies if kind == "bodies" else steps.get(str(kind), 0))
 
     @property
@@ -490,7 +505,12 @@ class _Laid:
             axis=-1,
         )
         at = np.concatenate(
-            [[n, self.engine.m.nv, self.out[matrix], first, second, felt], own.ravel(), self.at.ravel(), swapped.ravel()]
+            [
+                [n, self.engine.m.nv, self.out[matrix], first, second, felt],
+                own.ravel(),
+                self.at.ravel(),
+                swapped.ravel(),
+            ]
         )
         steps = np.array([u.steps[function : function + 2] for u in self.units], dtype=np.uint64).reshape(n, 2)
         climbers = np.concatenate([steps, self.starts[:, None].astype(np.uint64)], axis=-1)
@@ -524,7 +544,9 @@ class _Laid:
                 nv, v = kind.joint.nv, int(self.a.v_starts[i])
                 if kind.joint.turns:
                     for r in range(nv):
-                        ends += [x for c in range(nv) for x in (place + r * nv + c, self.out[name] + (v + r) * n + v + c)]
+                        ends += [
+                            x for c in range(nv) for x in (place + r * nv + c, self.out[name] + (v + r) * n + v + c)
+                        ]
                     place += nv * nv
             if ends:
                 self.engine.op("scatter", [len(ends) // 2, *ends])
@@ -544,7 +566,11 @@ class _Laid:
         ends = c.predecessor, c.successor
         places = [self.fields[f.body] for f in ends]
         outputs = [self.out[name] + row if name in self.out else 0 for name in ("error", "k")]
-        e._row(unit, [*places, self._reference, T, *outputs], loop_constants(c.type, *(a.chosen(f.body, f.X) for f in ends)))
+        e._row(
+            unit,
+            [*places, self._reference, T, *outputs],
+            loop_constants(c.type, *(a.chosen(f.body, f.X) for f in ends)),
+        )
         above, below = (set(m.ancestors[f.body]) for f in ends)
         list_ = [
             x

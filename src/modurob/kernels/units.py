@@ -110,6 +110,14 @@ if hasattr(os, "register_at_fork"):
 def sources() -> str:
     """A hash of all files that code is traced from, and by."""
     package = resources.files("modurob")
-    folders = ("kernels", "algorithms", "algorithms/constraints", "spatial", "trace", "catalogue/joints", "catalogue/forces")
+    folders = (
+        "kernels",
+        "algorithms",
+        "algorithms/constraints",
+        "spatial",
+        "trace",
+        "catalogue/joints",
+        "catalogue/forces",
+    )
     files = [f for folder in folders for f in sorted((package / folder).iterdir(), key=str) if f.name.endswith(".py")]
     return hashlib.sha256(b"\0".join(f.read_bytes() for f in files)).hexdigest()

@@ -15,7 +15,7 @@ VECTORS = Dialect(
     store="{0}= {1};",
     number=lambda x: f"V({number(x)})",
     select="SELECT({0}, {1}, {2}, {3})",
-    functions={"sqrt": "square_root({0})", "exp": "each_exp({0})", "log": "each_log({0})", "tanh": "each_tanh({0})"},
+    functions={"sqrt": "square_root({0})", "exp": "each_exp({0})", "log": "each_log({0})", "tanh": "each_tanh({0})", "rint": "each_rint({0})"},
     atan2="each_atan2({0}, {1})",
     waves="vec {0}_sin, {0}_cos; sine_cosine({1}, &{0}_sin, &{0}_cos);",
     unnamed=("constant", "negate"),
@@ -74,7 +74,9 @@ def function(name: str, graph: Graph, stores: Sequence[Store], layout: Layout, t
     lines = list(Listing(graph, destinations, dialect, table.text).lines())
     read = {graph.nodes[i].value.array for i in graph.needed(s.value for s in stores) if graph.nodes[i].op == "input"}
     pointers = layout.pointers(read - TABLE | {s.place.array for s in stores})
-    return "\n".join([f"void {name}(vec *arena, const int32_t *at, const real *c)", "{", *_unused(), *pointers, *lines, "}", ""])
+    return "\n".join(
+        [f"void {name}(vec *arena, const int32_t *at, const real *c)", "{", *_unused(), *pointers, *lines, "}", ""]
+    )
 
 
 def _unused() -> list[str]:

@@ -95,8 +95,15 @@ def _read_constraint(data: dict[str, Any]) -> Constraint:
 
 
 def _force(row: ForceRow) -> dict[str, Any]:
-    numbers = {name: None if x is None else _numbers(np.array([x], dtype=float))[0] for name, x in row.force.parameters().items()}
-    at = {"joint": row.joint, "rate": row.rate} if isinstance(row, JointRow) else {"a": _frame(row.a), "b": _frame(row.b)}
+    numbers = {
+        name: None if x is None else _numbers(np.array([x], dtype=float))[0]
+        for name, x in row.force.parameters().items()
+    }
+    at = (
+        {"joint": row.joint, "rate": row.rate}
+        if isinstance(row, JointRow)
+        else {"a": _frame(row.a), "b": _frame(row.b)}
+    )
     return {"name": row.name, "kind": row.force.kind, "numbers": numbers, **at}
 
 

@@ -242,6 +242,8 @@ class Builder:
             if mimic is not None:
                 kind = self._mimic(name, kind, mimic, slices)
             values, acting = _read(name, kind, properties)
+            if mimic is not None:
+                acting = _without_contradiction(acting, mimic, self._joints[mimic.joint][1])
             forces += [JointRow(f"{name} {force.kind}", force, len(joints), rate) for force, rate in acting]
             joints.append(Joint(name, kind, *slices[mimic.joint if mimic else name], *values))
         return tuple(joints), forces
@@ -258,7 +260,9 @@ class Builder:
         if isinstance(given, Loop):
             return given
         ratios, offset = given
-        return Coupling(name, tuple(self._joint_index(j, name) for j in ratios), tuple(map(float, ratios.values())), offset)
+        return Coupling(
+            name, tuple(self._joint_index(j, name) for j in ratios), tuple(map(float, ratios.values())), offset
+        )
 
     def _force_row(self, name: str, force: Any, *at: Any) -> ForceRow:
         if isinstance(force, FrameForce):
@@ -305,6 +309,18 @@ def _read(name: str, kind: JointType, properties: JointProperties) -> tuple[Valu
         return read(properties, kind.nq, kind.nv)
     except (MechanismError, InputError) as error:
         raise MechanismError(f"joint {name!r}: {error}") from None
+
+
+def _without_contradiction(acting: Acting, mimic: Source, source: JointProperties) -> Acting:
+    """The forces of a mimic joint but for a stop that would leave its source no room, as files sometimes have it."""
+    kept = []
+    for force, rate in acting:
+        if isinstance(force, Stop) and mimic.ratio:
+            ends = sorted((x - mimic.offset) / mimic.ratio for x in (force.lower, force.upper))
+            if not max(ends[0], float(np.max(source.lower))) < min(ends[1], float(np.min(source.upper))):
+                continue
+        kept.append((force, rate))
+    return tuple(kept)
 
 
 def _is_hashable(properties: JointProperties) -> bool:

@@ -259,16 +259,14 @@ class Tables:
 
     @cached_property
     def limits(self) -> Limits:
-        """Limits by rate, those of mimic joints among them, (nv,); infinite where there is none."""
+        """Limits by rate, (nv,), infinite where there is none; those of mimic joints among them where they leave anything."""
         lower, upper = np.full(self.nv, -np.inf), np.full(self.nv, np.inf)
-        for j in self.joints:
-            if j.type.nq == j.type.nv:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    ends = np.sort([(x - j.offset) / j.ratio for x in j.limits], axis=0)
-                lower[j.v_slice], upper[j.v_slice] = (
-                    np.maximum(lower[j.v_slice], ends[0]),
-                    np.minimum(upper[j.v_slice], ends[1]),
-                )
+        for j in sorted(self.joints, key=lambda j: j.mimics):
+            if j.type.nq == j.type.nv and j.ratio:
+                ends = np.sort([(x - j.offset) / j.ratio for x in j.limits], axis=0) + 0.0
+                low, high = np.maximum(lower[j.v_slice], ends[0]), np.minimum(upper[j.v_slice], ends[1])
+                if not j.mimics or np.all(low < high):
+                    lower[j.v_slice], upper[j.v_slice] = low, high
         return Limits(read_only(lower), read_only(upper))
 
     @cached_property
@@ -367,7 +365,9 @@ def _require_consistent(m: Tables) -> None:
         if shape != expected[name]:
             raise MechanismError(f"{m.name}: table {name} has shape {shape}: expected {expected[name]}")
     if n < 1 or len(m.joints) != n - 1:
-        raise MechanismError(f"{m.name}: {len(m.joints)} joints for {n} bodies: expected one for each body but the world")
+        raise MechanismError(
+            f"{m.name}: {len(m.joints)} joints for {n} bodies: expected one for each body but the world"
+        )
     if m.parent[0] != -1 or any(not 0 <= p < i for i, p in enumerate(m.parent[1:], start=1)):
         raise MechanismError(f"{m.name}: parents {m.parent[:8]}...: expected -1, then for each body one before it")
     _require_places(m)
@@ -433,7 +433,9 @@ def _require_rate(m: Tables, row: JointRow) -> None:
 
 def _require_coupling(m: Tables, c: Coupling) -> None:
     if len(c.joints) != len(c.ratios) or not c.joints or not np.all(np.isfinite([*c.ratios, c.offset])):
-        raise MechanismError(f"{m.name}: coupling {c.name}: expected a finite ratio for each joint, and a finite offset")
+        raise MechanismError(
+            f"{m.name}: coupling {c.name}: expected a finite ratio for each joint, and a finite offset"
+        )
     for i in c.joints:
         if not 0 <= i < len(m.joints) or m.joints[i].type.nv != 1:
             raise MechanismError(f"{m.name}: coupling {c.name}: expected joints of one coordinate")

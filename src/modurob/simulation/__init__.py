@@ -15,21 +15,39 @@ from modurob.simulation.steppers import (
     Variational,
 )
 from modurob.simulation.system import InWorld
+from modurob.simulation.world import (
+    Connect,
+    Disconnect,
+    Dock,
+    Impact,
+    Merge,
+    Organism,
+    Reroot,
+    Undock,
+    World,
+)
 
 __all__ = [
     "STEPPERS",
     "Adaptive",
+    "Connect",
     "Controller",
+    "Disconnect",
+    "Dock",
     "Estimator",
     "Event",
     "Filter",
+    "Impact",
     "ImplicitMidpoint",
     "InWorld",
     "Law",
     "LinearlyImplicit",
     "Measured",
     "Memoryless",
+    "Merge",
+    "Organism",
     "Recording",
+    "Reroot",
     "RungeKutta4",
     "Segment",
     "SemiImplicitEuler",
@@ -38,6 +56,8 @@ __all__ = [
     "Status",
     "Statuses",
     "Stepper",
+    "Undock",
     "Variational",
+    "World",
     "simulate",
 ]

@@ -9,19 +9,21 @@ from modurob.algorithms import momentum_matrix
 from modurob.assembly import Connection
 from modurob.assembly.connection import mated
 from modurob.errors import SimulationError
-from modurob.robot import Assembly, Mechanism
+from modurob.mechanism import from_assembly
+from modurob.robot import Assembly, Builder, Mechanism
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
 
 class Body(NamedTuple):
-    """An organism in motion: its modules, its robot, its state, and the angles of hinges that its robot holds locked."""
+    """An organism in motion: its modules, its robot, its state, the angles of hinges that its robot holds locked, and where it stands if it does."""
 
     assembly: Assembly
     robot: Mechanism
     q: Array
     v: Array
     held: Mapping[str, float]
+    stands: Array | None = None  # pose of the base module in the world, None if it floats
 
     def coordinates(self, joint: str) -> Array | None:
         """Where a joint stands, whether it moves or is held; None if it is not here."""
@@ -45,25 +47,36 @@ class Transfer(NamedTuple):
     shift: tuple[float, float]
 
 
+def robot_of(
+    assembly: Assembly, base: str, gravity: Array, held: Mapping[str, float] | None = None, stands: Array | None = None
+) -> Mechanism:
+    """The robot of an organism, floating, or standing at a pose in the world."""
+    builder = Builder(assembly.name, gravity, trusted=True)
+    at = se3.IDENTITY if stands is None else stands
+    reports = from_assembly.add(builder, assembly, base, stands is None, held or {}, at=at)
+    return builder.build(**reports._asdict())
+
+
 def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str) -> Transfer:
-    """The organism `assembly`, floating, in the state of the organisms its modules come from.
+    """The organism `assembly` in the state of the organisms its modules come from; it stands where the first of them does, or floats.
 
     Coordinates are those the joints had. Rates are those after a plastic impact: whatever forces come up between docked parts, they
     do no work on the motions that are left, so that the momentum along these stays, sum of J^T I (J v - V) = 0 over all parts.
     """
-    robot, held = _robot(assembly, old, gravity, base)
-    q = _coordinates(robot, old, base)
+    stands = old[0].stands
+    robot, held = _robot(assembly, old, gravity, base, stands)
+    q = _coordinates(robot, old, base, stands)
     parts = [(f"{m}/{p.name}", p.inertia) for m, module in assembly.modules.items() for p in module.parts.values()]
     known = [_owner(frame, old) for frame, _ in parts]
     if any(body is None for body in known):
         v = _without_impact(robot, q, parts, known)
     else:
-        v = _after_impact(robot, q, parts, known, old)
+        v = _after_impact(robot, q, parts, known, old, stands)
     shift = np.zeros(2)
     for (frame, _), body in zip(parts, known, strict=True):
         if body is not None:
             shift = np.maximum(shift, _apart(body.robot.frame_pose(body.q, frame), robot.frame_pose(q, frame)))
-    return Transfer(Body(assembly, robot, q, v, held), (float(shift[0]), float(shift[1])))
+    return Transfer(Body(assembly, robot, q, v, held, stands), (float(shift[0]), float(shift[1])))
 
 
 def kinetic_energy_of(bodies: Sequence[Body]) -> float:
@@ -76,24 +89,29 @@ def momentum_of(bodies: Sequence[Body]) -> Array:
     return sum((b.robot.momentum(b.q, b.v) for b in bodies), np.zeros(6))
 
 
-def _robot(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str) -> tuple[Mechanism, dict[str, float]]:
-    """The floating robot, hinges that carry nothing held where they are."""
-    robot = assembly.mechanism(base=base, floating=True, gravity=gravity)
+def _robot(
+    assembly: Assembly, old: Sequence[Body], gravity: Array, base: str, stands: Array | None
+) -> tuple[Mechanism, dict[str, float]]:
+    """The robot, hinges that carry nothing held where they are."""
+    robot = robot_of(assembly, base, gravity, stands=stands)
     held = {}
     for name in robot.idle:
         at = next((float(x[0]) for b in old if (x := b.coordinates(name)) is not None), 0.0)
         if at:
             held[name] = at
-    return (assembly.mechanism(base=base, floating=True, gravity=gravity, locked=held) if held else robot), held
+    return (robot_of(assembly, base, gravity, held, stands) if held else robot), held
 
 
-def _coordinates(robot: Mechanism, old: Sequence[Body], base: str) -> Array:
+def _coordinates(robot: Mechanism, old: Sequence[Body], base: str, stands: Array | None) -> Array:
     """q of the new robot, its base module where it was."""
     q = robot.neutral()
-    for joint in robot.joints[1:]:
+    first = 1 if stands is None else 0
+    for joint in robot.joints[first:]:
         known = next((x for b in old if (x := b.coordinates(joint.name)) is not None), None)
         if known is not None:
             q[joint.q_slice] = known
+    if stands is not None:
+        return q
     owner = next(b for b in old if base in b.assembly.modules)
     X = owner.robot.frame_pose(owner.q, base) @ se3.inverse(robot.frame_pose(q, base))
     q[robot.joints[0].q_slice] = robot.joints[0].type.coordinates(se3.inverse(robot.X_PJ[1]) @ X @ robot.X_PJ[1])
@@ -117,17 +135,19 @@ def _without_impact(robot: Mechanism, q: Array, parts: Sequence, known: Sequence
     return np.linalg.lstsq(J, np.concatenate(V), rcond=None)[0]
 
 
-def _after_impact(robot: Mechanism, q: Array, parts: Sequence, known: Sequence, old: Sequence[Body]) -> Array:
+def _after_impact(
+    robot: Mechanism, q: Array, parts: Sequence, known: Sequence, old: Sequence[Body], stands: Array | None
+) -> Array:
     """Rates that keep the momentum of all parts, and of the rotors, along the motions that are left."""
     push = np.zeros(robot.nv)
-    for joint in robot.joints[1:]:
+    for joint in robot.joints[0 if stands is not None else 1 :]:
         rates = next((r for b in old if (r := b.rates(joint.name)) is not None), np.zeros(joint.type.nv))
         push[joint.v_slice] += joint.armature * rates
     for (frame, own), body in zip(parts, known, strict=True):
         push += robot.body_jacobian(q, frame).T @ own @ body.robot.frame_twist(body.q, body.v, frame)
     M = robot.mass_matrix(q)
     v = _solved(robot, q, M, push)
-    return v + _exact_momentum(robot, q, v, M, momentum_of(old)) if len(old) > 1 else v
+    return v + _exact_momentum(robot, q, v, M, momentum_of(old)) if len(old) > 1 and stands is None else v
 
 
 def _exact_momentum(robot: Mechanism, q: Array, v: Array, M: Array, before: Array) -> Array:
@@ -139,7 +159,7 @@ def _exact_momentum(robot: Mechanism, q: Array, v: Array, M: Array, before: Arra
 
 def _solved(robot: Mechanism, q: Array, M: Array, push: Array) -> Array:
     """Rates v with M v = push, in columns; those next to them that keep loops closed, where M of the tree may be singular."""
-    if not robot.loops:
+    if not robot.constraints:
         return np.linalg.solve(M, push)
     return robot.close_velocity(q, np.linalg.lstsq(M, push, rcond=None)[0].T).T
 

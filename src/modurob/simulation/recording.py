@@ -261,7 +261,15 @@ class Recording:
         if s.pushed:
             raise SimulationError("external wrenches acted, which no recording holds: run it again with them")
         again = Simulation(
-            old.robot, old.q[0], old.v[0], _Replay(old), s.stepper, tick=s.tick, seed=s.seed, t0=float(old.t[0]), x0=old.x[0]
+            old.robot,
+            old.q[0],
+            old.v[0],
+            _Replay(old),
+            s.stepper,
+            tick=s.tick,
+            seed=s.seed,
+            t0=float(old.t[0]),
+            x0=old.x[0],
         )
         # untouched: bringing quaternions to length one twice may change a bit
         again.state = State(old.q[0], old.v[0], old.x[0])
@@ -363,7 +371,9 @@ def _read(make: Callable[..., Recording], file: zipfile.ZipFile, path: str | Pat
     if head["version"] != VERSION:
         newer = head["version"] > VERSION
         hint = "get a newer modurob" if newer else "run it again, or read it with modurob 0.1"
-        raise RecordingError(f"{path}: version {head['version']} of the format, this modurob reads version {VERSION}: {hint}")
+        raise RecordingError(
+            f"{path}: version {head['version']} of the format, this modurob reads version {VERSION}: {hint}"
+        )
     segments = tuple(_segment(file, i, data) for i, data in enumerate(head["segments"]))
     return make(segments, _read_status(head["status"]), tuple(Event(*e) for e in head["events"]))
 

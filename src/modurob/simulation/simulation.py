@@ -11,6 +11,7 @@ from modurob.errors import ClosureError, InputError, SimulationError, SingularEr
 from modurob.robot import Mechanism
 from modurob.simulation.law import Estimator, Measured, as_controller
 from modurob.simulation.progress import progress_bar
+from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.status import DONE, Status, Statuses
 from modurob.simulation.steppers import RungeKutta4, StepLimitError, Stepper
@@ -18,9 +19,6 @@ from modurob.simulation.steppers.adaptive import DIVERGED
 from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State, WrenchError, Wrenches, pushes
 from modurob.spatial.scalars import Array
-
-# ticks that a recording first has room for
-_ROOM = 1024
 
 
 class Simulation:
@@ -72,8 +70,7 @@ class Simulation:
         self._bounded = np.isfinite(robot.limits.lower) | np.isfinite(robot.limits.upper)
         self.tau = np.zeros_like(self.v)
         self.settings = Settings(self.stepper, self.tick, seed, repr(controller), repr(estimator), external is not None)
-        self._arrays: dict[str, Array] = {}
-        self._rows = 0
+        self._recorder = Recorder()
 
     def _start(self, q0: Any, v0: Any, x0: Any) -> State:
         """The state to start from: quaternions of length one, loops closed."""
@@ -82,11 +79,15 @@ class Simulation:
         v = np.zeros(robot.nv) if v0 is None else robot._v(v0, "v0")
         x = own.start() if x0 is None else np.asarray(x0, dtype=float)
         if x.shape[-1:] != (own.nx,):
-            raise InputError(f"x0 has shape {x.shape}: expected (..., {own.nx}), the states of the forces on {robot.name}")
+            raise InputError(
+                f"x0 has shape {x.shape}: expected (..., {own.nx}), the states of the forces on {robot.name}"
+            )
         try:
             shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], x.shape[:-1])
         except ValueError:
-            raise InputError(f"q0 of shape {q.shape} and v0 of shape {v.shape}: expected leading axes that broadcast") from None
+            raise InputError(
+                f"q0 of shape {q.shape} and v0 of shape {v.shape}: expected leading axes that broadcast"
+            ) from None
         q = robot.integrate(np.broadcast_to(q, (*shape, robot.nq)), np.zeros(robot.nv))
         v = np.array(np.broadcast_to(v, (*shape, robot.nv)))
         if robot.constraints:
@@ -192,7 +193,9 @@ class Simulation:
 
     def _look_at(self, state: State, singular: Array) -> None:
         """End the runs that have no state, or one beyond all bounds."""
-        finite = np.isfinite(state.q).all(axis=-1) & np.isfinite(state.v).all(axis=-1) & np.isfinite(state.x).all(axis=-1)
+        finite = (
+            np.isfinite(state.q).all(axis=-1) & np.isfinite(state.v).all(axis=-1) & np.isfinite(state.x).all(axis=-1)
+        )
         largest = np.abs(state.v).max(axis=-1, initial=0.0)
         if np.all(finite) and np.all(largest <= DIVERGED) and not np.any(singular):
             return
@@ -280,32 +283,19 @@ class Simulation:
     # ---- what is written down ----
 
     def _record(self, t: float) -> None:
-        row = {"t": np.array(t), "q": self.q, "v": self.v, "tau": self.tau}
-        if self.x.shape[-1]:
-            row["x"] = self.x
+        row = self._row(t)
         if self._filter is not None:
             row |= {"q_estimate": self.estimate.q, "v_estimate": self.estimate.v}
-        for name, x in row.items():
-            if self._rows == 0:
-                self._arrays[name] = np.empty((_ROOM, *x.shape))
-            elif self._rows == len(self._arrays[name]):
-                self._arrays[name] = np.concatenate([self._arrays[name], np.empty_like(self._arrays[name])])
-            self._arrays[name][self._rows] = x
-        self._rows += 1
+        self._recorder.add(row)
+
+    def _row(self, t: float) -> dict[str, Array]:
+        row = {"t": np.array(t), "q": self.q, "v": self.v, "tau": self.tau}
+        return {**row, "x": self.x} if self.x.shape[-1] else row
 
     @property
     def recording(self) -> Recording:
         """All ticks so far, and the state now, under the torque that brought it here."""
-        channels = {name: np.array(x[: self._rows]) for name, x in self._arrays.items()}
-        now = {"t": np.array(self.t), "q": self.q, "v": self.v, "tau": self.tau}
-        if self.x.shape[-1]:
-            now["x"] = self.x
-        if not channels or channels["t"][-1] < self.t:
-            for name, x in now.items():
-                channels[name] = np.concatenate([channels[name], x[None]]) if name in channels else x[None]
-            for name in ("q_estimate", "v_estimate"):
-                if name in channels:
-                    channels[name] = np.concatenate([channels[name], channels[name][-1:]])
+        channels = self._recorder.channels(self._row(self.t))
         return Recording((Segment(self.robot, self.settings, channels),), self._status(), tuple(self.events))
 
 
@@ -342,7 +332,9 @@ def simulate(
 
 def _robot(robot: Any) -> Mechanism:
     if not isinstance(robot, Mechanism):
-        hint = ": give its mechanism, assembly.mechanism(...) or assembly.robot()" if hasattr(robot, "mechanism") else ""
+        hint = (
+            ": give its mechanism, assembly.mechanism(...) or assembly.robot()" if hasattr(robot, "mechanism") else ""
+        )
         raise SimulationError(f"{type(robot).__name__} is no robot: expected a Mechanism{hint}")
     return robot
 

@@ -154,7 +154,9 @@ class Mover:
             _assign(s, going[~passed], _of(end, ~passed))
             left[going[~passed]] = 0.0
             if passed.any():
-                stopped, share = self._stopped(at[passed], _of(now, passed), torques[passed], rest[passed], _only(held, passed))
+                stopped, share = self._stopped(
+                    at[passed], _of(now, passed), torques[passed], rest[passed], _only(held, passed)
+                )
                 _assign(s, going[passed], stopped)
                 left[going[passed]] = rest[passed] * (1 - share)
             going = going[passed & (left[going, 0] > 1e-9 * dt) & (singular[going] == 0)]
@@ -206,7 +208,9 @@ class Mover:
         f_high = slowest(end)
         best, share = end, high
         for k in range(SEARCH):
-            guess = np.where(k % 3 == 2, (low + high) / 2, low + (high - low) * f_low / np.maximum(f_low - f_high, 1e-300))
+            guess = np.where(
+                k % 3 == 2, (low + high) / 2, low + (high - low) * f_low / np.maximum(f_low - f_high, 1e-300)
+            )
             share = np.clip(guess, low + 1e-3 * (high - low), high - 1e-3 * (high - low))
             best = self._steps(t, s, u, dt * share, 1, held).state
             f = slowest(best)

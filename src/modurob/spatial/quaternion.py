@@ -58,7 +58,7 @@ def to_matrix(q: Array) -> Array:
 def from_matrix(R: Array) -> Array:
     """Unit quaternion of R with w >= 0, from the largest of its four components (foundations (Q3), without its division by zero)."""
     R = as_array(R)
-    (a, b, c), (d, e, f), (g, h, i) = ([R[..., row, column] for column in range(3)] for row in range(3))
+    (a, b, c), (d, e, f), (g, h, i) = ([R[..., row, column, None] for column in range(3)] for row in range(3))
     # row k is 4 q_k (w, x, y, z)
     rows = [
         [1 + a + e + i, h - f, c - g, d - b],
@@ -66,10 +66,10 @@ def from_matrix(R: Array) -> Array:
         [c - g, b + d, 1 - a + e - i, f + h],
         [d - b, c + g, f + h, 1 - a - e + i],
     ]
-    best, square = np.stack(rows[0], axis=-1), rows[0][0]
+    best, square = np.concatenate(rows[0], axis=-1), rows[0][0]
     for k in range(1, 4):
-        row, own = np.stack(rows[k], axis=-1), rows[k][k]
-        best, square = select(square[..., None], own[..., None], row, best), select(square, own, own, square)
+        row, own = np.concatenate(rows[k], axis=-1), rows[k][k]
+        best, square = select(square, own, row, best), select(square, own, own, square)
     return _positive(best / sqrt(dot(best, best))[..., None])
 
 

@@ -64,6 +64,7 @@ sqrt = _elementary("sqrt", np.sqrt)
 exp = _elementary("exp", np.exp)
 log = _elementary("log", np.log)
 tanh = _elementary("tanh", np.tanh)
+rint = _elementary("rint", lambda x: np.rint(np.real(x)))  # nearest whole number; its slope is zero
 
 
 def atan2(y: Array, x: Array) -> Array:

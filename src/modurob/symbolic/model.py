@@ -139,7 +139,9 @@ class ExactTables:
         """Of forces, viscous friction has a place in the equations."""
         if not isinstance(row, JointRow) or not isinstance(row.force, Friction):
             return row
-        viscous = self._symbol("dampings", f"d{row.joint + 1}", row.force.viscous, f"damping of joint {joints[row.joint].name}")
+        viscous = self._symbol(
+            "dampings", f"d{row.joint + 1}", row.force.viscous, f"damping of joint {joints[row.joint].name}"
+        )
         return row._replace(force=replace(row.force, viscous=viscous))
 
 

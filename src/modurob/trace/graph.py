@@ -24,8 +24,9 @@ FUNCTIONS: dict[str, Any] = {
     "exp": np.exp,
     "log": np.log,
     "tanh": np.tanh,
+    "rint": np.rint,
 }
-ODD = ("sin", "tanh")
+ODD = ("sin", "tanh", "rint")
 # what is no work
 FREE = ("input", "constant", "negate")
 
@@ -180,7 +181,7 @@ class Graph:
         return self._node(Node("reciprocal", (a,)))
 
     def function(self, name: str, a: int) -> int:
-        """A function of one argument; cos is even, sin and tanh are odd."""
+        """A function of one argument; cos is even, sin, tanh and rint are odd."""
         node = self.nodes[a]
         if node.op == "constant":
             with np.errstate(all="ignore"):
@@ -327,6 +328,9 @@ class Traced:
 
     def tanh(self) -> "Traced":
         return self._new(self.graph.function("tanh", self.index))
+
+    def rint(self) -> "Traced":
+        return self._new(self.graph.function("rint", self.index))
 
     def atan2(self, x: Any) -> "Traced":
         """The angle of the point (x, self)."""

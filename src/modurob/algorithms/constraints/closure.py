@@ -155,6 +155,8 @@ def independent_coordinates(m: Tables, q: Array, v: Array, run: Run = interpret)
             G[..., dependent, :] = -np.linalg.solve(K[..., dependent], K[..., rates])
             g[..., dependent] = np.linalg.solve(K[..., dependent], k[..., None])[..., 0]
         except np.linalg.LinAlgError:
-            raise SingularError(f"{m.name}: the loops are singular in a state: choose another, or fewer of them") from None
+            raise SingularError(
+                f"{m.name}: the loops are singular in a state: choose another, or fewer of them"
+            ) from None
     bias = found["bias"] + apply(M, g)
     return Independent(rates, G, g, transposed(G) @ M @ G, apply(transposed(G), bias))

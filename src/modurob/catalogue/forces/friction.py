@@ -29,8 +29,14 @@ class Friction(JointForce):
         if self.static is None:
             object.__setattr__(self, "static", self.coulomb)
         self._require(viscous=self.viscous, coulomb=self.coulomb, static=self.static, stribeck=self.stribeck)
-        if isinstance(self.static, int | float) and isinstance(self.coulomb, int | float) and self.static < self.coulomb:
-            raise InputError(f"friction: static {self.static} is below coulomb {self.coulomb}: expected at least as much")
+        if (
+            isinstance(self.static, int | float)
+            and isinstance(self.coulomb, int | float)
+            and self.static < self.coulomb
+        ):
+            raise InputError(
+                f"friction: static {self.static} is below coulomb {self.coulomb}: expected at least as much"
+            )
 
     def effort(self, t: Any, q: Array, v: Array, x: Array) -> Array:
         return -self.viscous * v

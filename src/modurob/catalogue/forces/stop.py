@@ -26,7 +26,9 @@ class Stop(JointForce):
 
     def __post_init__(self) -> None:
         if (self.stiffness is None) != (self.damping is None):
-            raise InputError(f"stop with stiffness {self.stiffness} and damping {self.damping}: expected both, or neither")
+            raise InputError(
+                f"stop with stiffness {self.stiffness} and damping {self.damping}: expected both, or neither"
+            )
         if self.stiffness is not None:
             self._require(stiffness=self.stiffness, damping=self.damping)
 

@@ -10,7 +10,7 @@ import numpy as np
 from modurob.catalogue.joints.joint import KINDS, Axis, Canonical, JointType, unit_axis
 from modurob.errors import InputError
 from modurob.spatial import se3, so3
-from modurob.spatial.scalars import Array, as_array, atan2, dot
+from modurob.spatial.scalars import Array, as_array, atan2, dot, rint
 
 
 def turn_about(axis: Array, X: Array) -> Array:
@@ -145,8 +145,8 @@ class Helical(Axial):
     def coordinates(self, X: Array) -> Array:
         # the slide says which turn it is
         angle = turn_about(self._a, X)
-        if self.pitch:
-            turns = np.round(np.real(dot(se3.position(X), self._a) / self.pitch - angle) / (2 * np.pi))
+        if not isinstance(self.pitch, int | float) or self.pitch:
+            turns = rint((dot(se3.position(X), self._a) / self.pitch - angle) / (2 * np.pi))
             angle = angle + 2 * np.pi * turns
         return angle[..., None]
 

@@ -555,7 +555,8 @@ void solve_slopes(vec *arena, const int32_t *at, const real *c)
 }
 
 /* M vdot - K^T lambda = push, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
-   where the pattern of the rows begins, then that of M. c: what is nothing, the proximal term, how often it is taken off, and the rotors. */
+   where the pattern of the rows begins, then that of M. c: what is nothing, the proximal term, how often it is taken off, how often
+   all that is done, and the rotors. */
 void constrain(vec *arena, const int32_t *at, const real *c)
 {
     const int32_t n = at[0], r = at[1], wide = r + 1;
@@ -568,7 +569,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     vec average = V(0);
     memcpy(M, arena + at[2], (size_t)(n * n) * sizeof(vec));
     for (int32_t i = 0; i < n; ++i) {
-        M[i * n + i] += c[3 + i];
+        M[i * n + i] += c[4 + i];
         average += M[i * n + i];
     }
     average = average * ((real)1 / (real)(n ? n : 1));
@@ -615,7 +616,6 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     }
     for (int32_t a = 0; a < r; ++a) {
         rest[a] *= scale[a];
-        lambda[a] = V(0);
         for (int32_t b = 0; b < r; ++b) {
             D[a * r + b] *= scale[a] * scale[b];
             damped[a * r + b] = D[a * r + b] + V(a == b ? c[1] : 0);
@@ -623,16 +623,27 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     }
     vec unused = V(0);
     factored(damped, damped_inverse, r, of_rows, &unused, 0, 0);
-    for (int again = 0; again < (int)c[2]; ++again) {
+    for (int filter = 0; filter < (int)c[3]; ++filter) {
         for (int32_t a = 0; a < r; ++a) {
-            change[a] = rest[a];
-            for (int32_t b = 0; b < r; ++b) {
-                change[a] -= D[a * r + b] * lambda[b];
+            lambda[a] = V(0);
+        }
+        for (int again = 0; again < (int)c[2]; ++again) {
+            for (int32_t a = 0; a < r; ++a) {
+                change[a] = rest[a];
+                for (int32_t b = 0; b < r; ++b) {
+                    change[a] -= D[a * r + b] * lambda[b];
+                }
+            }
+            substituted(damped, damped_inverse, r, of_rows, change, 1);
+            for (int32_t a = 0; a < r; ++a) {
+                lambda[a] += change[a];
             }
         }
-        substituted(damped, damped_inverse, r, of_rows, change, 1);
         for (int32_t a = 0; a < r; ++a) {
-            lambda[a] += change[a];
+            rest[a] = V(0);
+            for (int32_t b = 0; b < r; ++b) {
+                rest[a] += D[a * r + b] * lambda[b];
+            }
         }
     }
     for (int32_t a = 0; a < r; ++a) {

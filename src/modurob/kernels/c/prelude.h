@@ -72,6 +72,7 @@ static inline vec choose(ivec mask, vec yes, vec no)
 EACH(exp, exp((double)a))
 EACH(log, log((double)a))
 EACH(tanh, tanh((double)a))
+EACH(rint, rint((double)a))
 EACH(root, sizeof(real) == 8 ? (real)__builtin_sqrt((double)a) : (real)__builtin_sqrtf((float)a))
 #define square_root each_root
 

@@ -46,5 +46,3 @@ class LinearlyImplicit(FixedStep):
         )
         v = s.v + found["vdot"] * dt
         return State(system.integrate(s.q, (s.v + v) * dt * 0.5), v, s.x + forces.rate * dt)
-
-

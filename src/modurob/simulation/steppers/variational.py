@@ -116,5 +116,3 @@ def _right_jacobian(ad: Array) -> Array:
         term = term @ ad / -k
         J = J + term
     return J
-
-
