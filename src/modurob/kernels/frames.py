@@ -18,6 +18,8 @@ from modurob.spatial.scalars import Array
 
 # entries of placements this close to 0 or 1 are that
 SNAP = 1e-13
+# a common normal further away than this many distances of the joints is of no use
+FARTHEST = 10.0
 Z = np.array([0.0, 0.0, 1.0])
 # half a turn about x: points z the other way
 ROUND = np.diag([1.0, -1.0, -1.0, 1.0])
@@ -95,6 +97,9 @@ def _simplifying(X: Array, parent_axial: bool) -> Array:
         x = normal / np.linalg.norm(normal)
         across = np.cross(Z, x)
         slide = -(p @ across) / (k @ across)
+        if abs(slide) > FARTHEST * np.linalg.norm(p):
+            # axes that are parallel but for a little meet far away, where nothing is exact
+            slide = -p[2] / k[2]
     turn = np.arctan2(x @ R[:, 1], x @ R[:, 0])
     return se3.pose(so3.about(Z, turn), slide * Z)
 
