@@ -1,7 +1,7 @@
 """The value users hold: the tables of a mechanism with its kinematics and dynamics as methods.
 
-Each method checks the shapes of its arguments and calls the function of the same name in `modurob.algorithms`, compiled where there is a
-compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
+Each method checks the shapes of its arguments and calls the function of the same name in `modurob.algorithms`, compiled where there
+is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -281,7 +281,10 @@ class Mechanism(Tables):
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None
     ) -> InverseDerivatives:
-        """d tau by q (along `integrate`), v and vdot, (..., nv, nv) each, as .q, .v and .vdot; of the tree. Wrenches stay in their frames."""
+        """d tau by q (along `integrate`), v and vdot, (..., nv, nv) each, as .q, .v and .vdot; of the tree.
+
+        Wrenches stay in their frames.
+        """
         q, v, vdot = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(vdot, self.nv, "vdot")
         return algorithms.inverse_dynamics_derivatives(self, q, v, vdot, external, kernels.run)
 

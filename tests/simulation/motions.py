@@ -1,4 +1,4 @@
-"""Controllers that are functions, and judges of motion: SciPy's integrator along any law of acceleration, MuJoCo's own steps."""
+"""Judges of motion: SciPy's integrator along any law of acceleration, MuJoCo's own steps."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -12,19 +12,6 @@ from modurob.judges.mujoco import MujocoTwin
 from modurob.spatial import se3
 
 STEP = 1e-20
-
-
-class Torques:
-    """A controller that is a function of t, q and v."""
-
-    def __init__(self, function: Callable, sample_time: float | None = None):
-        self.function, self.sample_time = function, sample_time
-
-    def on(self, robot: mr.Mechanism) -> "Torques":
-        return self
-
-    def torque(self, t: float, q, v):
-        return self.function(t, q, v)
 
 
 def judged(robot: mr.Mechanism, q, v, duration: float, acceleration: Callable, tolerance: float = 1e-12):

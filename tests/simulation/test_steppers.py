@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
-from modurob.simulation.forces import Forces
 
 import modurob as mr
+from modurob.simulation.push import pushes
+from modurob.simulation.stepping import Mover
+from modurob.simulation.system import State
 from tests.algorithms.test_loops import four_bar
 from tests.oracles.four_bar import FourBar
 from tests.robots import COORDINATE_RATES, KINDS, random_mechanism, random_state
 from tests.simulation.motions import apart, judged, mujoco_poses
 
-ORDERS = {mr.SemiImplicitEuler: 1, mr.RungeKutta4: 4, mr.ImplicitMidpoint: 2, mr.Variational: 2}
+ORDERS = {mr.SemiImplicitEuler: 1, mr.LinearlyImplicit: 1, mr.RungeKutta4: 4, mr.ImplicitMidpoint: 2, mr.Variational: 2}
 # steps in DURATION at which errors are measured: small enough to show the order, far above rounding
 STEPS = {1: (16, 32), 2: (16, 32), 4: (8, 16)}
 DURATION = 0.08
@@ -24,15 +26,26 @@ def wrench(t):
 
 
 def situation(name, robot, tau):
-    """Forces on a robot, and the acceleration under them as equations of motion say."""
+    """A robot, wrenches on it, and the acceleration under them as equations of motion say."""
     last = robot.bodies[-1]
     if name == "pushed":
-        forces = Forces(robot, external=lambda t: {last: wrench(t)})
-        return forces, lambda t, q, v: robot.forward_dynamics(q, v, tau, {last: wrench(t)})
+        return (
+            robot,
+            pushes(robot, lambda t: {last: wrench(t)}),
+            lambda t, q, v: robot.forward_dynamics(q, v, tau, {last: wrench(t)}),
+        )
     if name == "rubbed":
-        forces = Forces(robot, friction=mr.Friction(viscous=VISCOUS))
-        return forces, lambda t, q, v: robot.forward_dynamics(q, v, tau - VISCOUS * v)
-    return Forces(robot), lambda t, q, v: robot.forward_dynamics(q, v, tau)
+        rubbed = robot
+        for joint in robot.joints:
+            for k in range(0 if joint.mimics else joint.type.nv):
+                rubbed = rubbed.with_force(f"rub {joint.name} {k}", mr.Friction(VISCOUS), joint=joint.name, rate=k)
+        return rubbed, None, lambda t, q, v: robot.forward_dynamics(q, v, tau - VISCOUS * v)
+    return robot, None, lambda t, q, v: robot.forward_dynamics(q, v, tau)
+
+
+def advanced(stepper, robot, push, q, v, tau):
+    state = State(q, v, np.zeros(0))
+    return Mover(robot, stepper, push).advance(0.0, state, tau, DURATION).state[:2]
 
 
 @pytest.mark.parametrize("name", ["held", "pushed", "rubbed"])
@@ -42,13 +55,12 @@ def test_every_fixed_stepper_converges_with_its_order(seed, floating, name):
     rng = np.random.default_rng(seed)
     robot = random_mechanism(rng, 3, KINDS if floating else COORDINATE_RATES, floating)
     (q, v, _), tau = random_state(rng, robot), rng.normal(size=robot.nv)
-    forces, acceleration = situation(name, robot, tau)
+    robot, push, acceleration = situation(name, robot, tau)
     end = judged(robot, q, v, DURATION, acceleration)
     for stepper in ORDERS:
         assert stepper.order == ORDERS[stepper]
         errors = [
-            apart(robot, end, stepper(DURATION / n).advanced(forces, 0.0, q, v, tau, DURATION))
-            for n in STEPS[stepper.order]
+            apart(robot, end, advanced(stepper(DURATION / n), robot, push, q, v, tau)) for n in STEPS[stepper.order]
         ]
         assert np.log2(errors[0] / errors[1]) == pytest.approx(stepper.order, abs=0.1), stepper
 
@@ -57,29 +69,27 @@ def test_every_fixed_stepper_converges_with_its_order(seed, floating, name):
 def test_adaptive_steps_keep_their_tolerance(rng, method):
     robot = random_mechanism(rng, 3, floating=True)
     (q, v, _), tau = random_state(rng, robot), rng.normal(size=robot.nv)
-    forces, acceleration = situation("pushed", robot, tau)
+    robot, push, acceleration = situation("pushed", robot, tau)
     end = judged(robot, q, v, DURATION, acceleration)
     errors = []
     for rtol in (1e-4, 1e-8):
         stepper = mr.Adaptive(method, rtol=rtol, atol=rtol)
-        errors.append(apart(robot, end, stepper.advanced(forces, 0.0, q, v, tau, DURATION)))
+        errors.append(apart(robot, end, advanced(stepper, robot, push, q, v, tau)))
     # tolerances are those of one step; a few of them add up
     assert errors[0] < 1e-2
     assert errors[1] < min(1e-6, errors[0])
 
 
-@pytest.mark.parametrize("stepper", [mr.SemiImplicitEuler, mr.RungeKutta4])
+@pytest.mark.parametrize("stepper", [mr.SemiImplicitEuler, mr.LinearlyImplicit, mr.RungeKutta4])
 @pytest.mark.parametrize("floating", [False, True])
 def test_compiled_steps_are_the_plain_ones(rng, stepper, floating):
-    """A wrench of nothing sends the same run through plain steps. Damping and springs of limits are in both."""
+    """A wrench of nothing sends the same run through plain steps. Damping and stops are in both."""
     assembly = mr.load("crab").with_parameters(damping=0.02)
     robot = assembly.mechanism(base="m0", floating=floating)
     # beyond the limits of half a turn, so that springs push
     q, v = robot.integrate(robot.neutral(), np.r_[np.zeros(robot.nv - 3), 1.5, -1.6, 0.4]), rng.normal(size=robot.nv)
-    springs = mr.LimitSprings(stiffness=5.0, damping=0.1)
     runs = [
-        mr.simulate(robot, q, v, 0.3, stepper=stepper(1e-3), springs=springs, external=external)
-        for external in (None, lambda t: None)
+        mr.simulate(robot, q, v, 0.3, stepper=stepper(1e-3), external=external) for external in (None, lambda t: None)
     ]
     # rounding grows by less than a factor of ten thousand in 300 steps
     assert apart(robot, *((run.q, run.v) for run in runs)) < 1e-12 * np.abs(runs[0].v).max()
@@ -105,12 +115,14 @@ def drift(run):
 
 def free_crab():
     """The floating crab in free space, turning and bending."""
-    robot = mr.load("crab").mechanism(floating=True, gravity=(0, 0, 0))
+    robot = mr.load("crab").mechanism(floating=True, gravity=(0, 0, 0)).ideal()
     return robot, robot.integrate(robot.neutral(), np.r_[np.zeros(6), SWING[0]])
 
 
 def test_adaptive_steps_keep_the_energy_of_the_swinging_crab():
-    run = mr.simulate(mr.load("crab").mechanism(base="m0"), *SWING, 10.0, stepper=mr.Adaptive(rtol=1e-11), tick=0.1)
+    run = mr.simulate(
+        mr.load("crab").mechanism(base="m0").ideal(), *SWING, 10.0, stepper=mr.Adaptive(rtol=1e-11), tick=0.1
+    )
     assert run.status.ok
     assert np.ptp(run.kinetic_energy) > 1
     assert drift(run) < 1e-9
@@ -141,7 +153,7 @@ def trend(run, minutes):
 
 def swung(stepper, minutes):
     """The crab swings about hanging down, by more than half a radian."""
-    robot = mr.load("crab").mechanism(base="m0")
+    robot = mr.load("crab").mechanism(base="m0").ideal()
     run = mr.simulate(robot, [-np.pi / 2, 0, 0] + 0.5 * SWING[0], None, 60.0 * minutes, stepper=stepper)
     assert np.ptp(run.q, axis=0).min() > 0.5
     return run
@@ -184,7 +196,7 @@ def test_motion_is_that_of_mujoco(rng, which):
         robot = random_mechanism(rng, 4, ("revolute", "prismatic", "spherical", "universal"))
         q, v = robot.neutral(), 0.1 * rng.normal(size=robot.nv)
     else:
-        robot = mr.load("crab").mechanism(base="m0", floating=which != "crab")
+        robot = mr.load("crab").mechanism(base="m0", floating=which != "crab").ideal()
         v = 0.5 * TUMBLE[-robot.nv :]
         q = robot.integrate(robot.neutral(), np.r_[np.zeros(robot.nv - 3), 0.3 * SWING[0]])
     times = np.arange(1.0, 6.0)
@@ -221,7 +233,9 @@ def test_adaptive_options_are_checked(options, message):
 
 
 def test_variational_steps_refuse_loops():
-    with pytest.raises(mr.ModurobError, match=r"without loops, and .* has some; valid: ImplicitMidpoint"):
+    with pytest.raises(
+        mr.ModurobError, match=r"without loops and mimic joints, and .* has some; valid: ImplicitMidpoint"
+    ):
         mr.simulate(four_bar(FourBar()), [1.0, 0.0, 2.0], duration=0.1, stepper=mr.Variational(0.01))
 
 

@@ -1,7 +1,8 @@
 """What acts on a robot by itself: the one sum over its table of forces.
 
-Forces along joints add to the torques; forces between frames are wrenches on bodies. Dry friction is kept apart: it opposes whatever
-moves, and at rest holds against whatever is applied, so it is no function of the state. Forces alike are evaluated together.
+Forces along joints add to the torques; forces between frames are wrenches on bodies. Dry friction is kept apart: it opposes
+whatever moves, and at rest holds against whatever is applied, so it is no function of the state. Forces alike are evaluated
+together.
 """
 
 from copy import copy

@@ -20,7 +20,8 @@ def forward_dynamics(
 ) -> Array:
     """vdot = M^-1 (tau + J^T F - C v - N), (..., nv), constraints kept.
 
-    Trees go through articulated bodies; where joints share coordinates or close loops, mass matrix and constraints are solved together.
+    Trees go through articulated bodies; where joints share coordinates or close loops, mass matrix and constraints are solved
+    together.
     """
     answer = accelerations(m, q, v, tau, external, run)
     require_regular(m, answer.singular)

@@ -318,7 +318,7 @@ class _NumPyView:
     def require(self, pivot: Array, scale: Array) -> None:
         pivot = np.asarray(pivot)
         if is_numeric(pivot):
-            bad = ~(np.real(pivot) > SINGULAR * np.real(scale)).all(axis=-1)
+            bad = (np.real(pivot) <= SINGULAR * np.real(scale)).any(axis=-1)
             self._run.singular = np.where((self._run.singular == 0) & bad, self.body, self._run.singular)
 
 

@@ -15,7 +15,10 @@ from modurob.spatial.scalars import Array, as_array
 
 
 def together(*arrays: Array) -> list[Array]:
-    """The arrays with their leading axes broadcast against each other; the last axis of each stays. Only float32 alone stays float32."""
+    """The arrays with their leading axes broadcast against each other; the last axis of each stays.
+
+    Only float32 alone stays float32.
+    """
     found = [np.asarray(a) for a in arrays]
     if not all(a.dtype == np.float32 for a in found):
         found = [as_array(a) for a in found]

@@ -145,9 +145,10 @@ class Program:
     """An algorithm as passes.
 
     `inputs` and `results` say what each array runs over: coordinates (nq), rates (nv), wrenches (6 a body, in body frames),
-    inertias (6x6 a body), reference (3: a point near the robot, found from q), poses (3x4 a body, of body frames), twists (6 a body, in body frames), bodies (one number each), vectors (6 a rate), matrix (nv x nv),
-    rows (one a constraint row), row matrix (rows x nv), or a number of entries common to all. `shared` are the fields that children read of their parent, `sent` those that children add up for
-    it, with their shapes; `world` gives those of the world.
+    inertias (6x6 a body), reference (3: a point near the robot, found from q), poses (3x4 a body, of body frames), twists (6 a
+    body, in body frames), bodies (one number each), vectors (6 a rate), matrix (nv x nv), rows (one a constraint row), row matrix
+    (rows x nv), or a number of entries common to all. `shared` are the fields that children read of their parent, `sent` those that
+    children add up for it, with their shapes; `world` gives those of the world.
     """
 
     name: str

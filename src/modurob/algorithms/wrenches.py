@@ -9,7 +9,8 @@ from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
 
-# wrenches (f, n) by frame name, in the axes of the frame at its origin; or an array (..., bodies, 6) in body frames, the world first
+# wrenches (f, n) by frame name, in the axes of the frame at its origin; or an array (..., bodies, 6) in body frames, the world
+# first
 External = Mapping[str, Array] | Array | None
 
 

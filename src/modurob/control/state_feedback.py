@@ -27,8 +27,9 @@ NOTHING = 1e-9
 class LQR(Recipe):
     """tau = tau_d + K (e, -v), with K of the least integral of dq² position + v² velocity + dtau² effort near the set point.
 
-    The set point is an equilibrium under tau_d: joints without a drive must rest there by themselves. Weights are one number, numbers by joint
-    name or an array, for all joints; a floating base is one of them. With a sample time K is that of the sampled robot.
+    The set point is an equilibrium under tau_d: joints without a drive must rest there by themselves. Weights are one number,
+    numbers by joint name or an array, for all joints; a floating base is one of them. With a sample time K is that of the sampled
+    robot.
     """
 
     reference: Reference = 0.0

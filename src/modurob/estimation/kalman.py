@@ -152,7 +152,10 @@ class KalmanFilter:
     def measure(
         self, memory: Beliefs, t: float, q: Array, v: Array, vdot: Array, rng: np.random.Generator
     ) -> tuple[Beliefs, Any]:
-        """What arrives from the sensors at t, an array for each; None if nothing does. Measured now, it arrives `delay` samples later."""
+        """What arrives from the sensors at t, an array for each; None if nothing does.
+
+        Measured now, it arrives `delay` samples later.
+        """
         now = tuple(r.sample(np.asarray(q, dtype=float), v, vdot, rng) for r in self._true)
         waiting = (*memory.on_the_way, now)
         if len(waiting) <= self._delay:

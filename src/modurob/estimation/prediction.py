@@ -34,8 +34,8 @@ def step(robot: Mechanism, q: Array, v: Array, tau: Array, dt: float) -> tuple[A
 def transition(robot: Mechanism, q: Array, v: Array, tau: Array, dt: float) -> Array:
     """F, (..., 2 nv, 2 nv), with dx' = F dx over a step from (q, v): the A of Meister, Gutenkunst, Levi (40).
 
-    The variational equation dF/dt = A F, carried along the step by the rule of the step itself, to its order; exact where the system is
-    linear.
+    The variational equation dF/dt = A F, carried along the step by the rule of the step itself, to its order; exact where the
+    system is linear.
     """
     half, one = dt / 2, np.eye(2 * robot.nv)
     A1 = _slopes(robot, q, v, tau)

@@ -23,7 +23,10 @@ class Slots(NamedTuple):
 
 
 def slots_of(parents: tuple[int, ...]) -> Slots:
-    """Slots for bodies numbered 1, 2, ...; they are visited from the last to the first. What the world receives goes to slot zero."""
+    """Slots for bodies numbered 1, 2, ...; they are visited from the last to the first.
+
+    What the world receives goes to slot zero.
+    """
     n = len(parents)
     children, sent, add = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32), [False] * n
     of: dict[int, int] = {}

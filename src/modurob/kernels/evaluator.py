@@ -1,7 +1,8 @@
 """Evaluators: one function of one mechanism, compiled. They live in one table, by the bytes of all that makes them.
 
-A robot is a value and knows nothing of this. Which way a function of a robot is evaluated is decided by the robot and the function alone,
-so that the same call gives the same bits whatever was called before: compiled where there is a compiler, by NumPy where there is none.
+A robot is a value and knows nothing of this. Which way a function of a robot is evaluated is decided by the robot and the function
+alone, so that the same call gives the same bits whatever was called before: compiled where there is a compiler, by NumPy where
+there is none.
 """
 
 import ctypes
@@ -17,21 +18,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.checks import require_inputs
-from modurob.algorithms.interpreter import interpret
-from modurob.algorithms.program import Answer, Flow, Program
+from modurob.algorithms.program import Flow, Program
 from modurob.errors import KernelError, ModurobWarning
 from modurob.kernels.compiler import find_compiler
-from modurob.kernels.lowering import packed
 from modurob.kernels.sequence import OPTIONAL, Engine, Register
-from modurob.kernels.threads import threads_for
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
 # evaluators that are kept; robots come and go
 KEPT = 1024
-# the status of a state whose results are not finite
-NOT_FINITE = -2
 
 
 class Strided(ctypes.Structure):
@@ -159,27 +154,24 @@ class Evaluator:
         return arena
 
     def __call__(
-        self, inputs: dict[str, Array], states: int, threads: int = 1, repeats: int = 1, tabulated: tuple[str, ...] = ()
+        self, inputs: dict[str, Array], states: int, threads: int = 1, repeats: int = 1
     ) -> tuple[list[Array], Array | None]:
-        """The results, (states, entries), for inputs (states, entries) at any strides; and the status of each state, None if all is well.
+        """The results, (states, entries), of rows that run `repeats` times, for inputs (states, entries) at any strides.
 
-        Rows run `repeats` times; of inputs in `tabulated`, (states, repeats, entries), each time has its own.
+        And the status of each state, None if all is well.
         """
         arrays = [inputs[name] for name in self.inputs]
         arrays = [x if x.dtype == self.dtype else x.astype(self.dtype) for x in arrays]
-        strides = [x.strides[1] if n in tabulated else 0 for n, x in zip(self.inputs, arrays, strict=True)]
-        first = [x[:, 0] if n in tabulated else x for n, x in zip(self.inputs, arrays, strict=True)]
-        self._require(first, states)
+        self._require(arrays, states)
         out, status = [np.empty((states, n), self.dtype) for n in self.widths], np.zeros(states, self.dtype)
-        ins, outs = _views(first), _views(out)
-        behind, where = (ctypes.c_ssize_t * max(1, len(strides)))(*strides), status.ctypes.data
+        ins, outs, where = _views(arrays), _views(out), status.ctypes.data
 
         def share(begin: int, end: int) -> bool:
             arena = self.driver.library.make_arena(self.address)
             if not arena:
                 raise MemoryError("no memory for the states of a kernel")
             try:
-                return bool(self.driver.library.run(self.address, arena, begin, end, ins, outs, repeats, behind, where))
+                return bool(self.driver.library.run(self.address, arena, begin, end, ins, outs, repeats, where))
             finally:
                 self.driver.library.free_arena(arena)
 
@@ -283,63 +275,6 @@ def lanes_of(single: bool) -> int:
     return compiler.lanes(4 if single else 8) if compiler else 1
 
 
-# ---- running ----
-
-
-def run(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
-    """As `algorithms.interpreter.interpret`, compiled where that is possible; inputs have equal leading axes."""
-    dtypes = {x.dtype for x in inputs.values()}
-    if not dtypes <= _FLOATS or not compilable(m):
-        return _interpreted(program, m, inputs)
-    single = dtypes == {np.dtype(np.float32)}
-    rows, shape = _as_rows(program, inputs)
-    states = int(np.prod(shape))
-    given = frozenset(n for n in inputs if program.inputs[n] in OPTIONAL)
-    found = evaluator(m, program, given, single, 1 if states == 1 else lanes_of(single)) if states else None
-    if found is None:
-        return _interpreted(program, m, inputs)
-    results, status = found(rows, states, threads_for(states * m.nv))
-    named = {name: shaped(program.results[name], x, m, shape) for name, x in zip(found.outputs, results, strict=True)}
-    if status is None:
-        return Answer(named, np.zeros(shape, dtype=int))
-    answer = Answer(named, status.astype(int).reshape(shape))
-    return _repaired(answer, program, m, inputs) if (status == NOT_FINITE).any() else answer
-
-
-def _interpreted(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
-    """By NumPy, in double precision."""
-    require_inputs(m, inputs)
-    if {x.dtype for x in inputs.values()} != {np.dtype(np.float32)}:
-        return interpret(program, m, inputs)
-    results, singular = interpret(program, m, {name: x.astype(float) for name, x in inputs.items()})
-    return Answer({name: x.astype(np.float32) for name, x in results.items()}, singular)
-
-
-_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
-
-
-def _as_rows(program: Program | Flow, inputs: dict[str, Array]) -> tuple[dict[str, Array], tuple[int, ...]]:
-    """Inputs as (states, entries), copied only where they must be, and their leading axes."""
-    rows, shape = {}, ()
-    for name, x in inputs.items():
-        kind = program.inputs[name]
-        if kind == "inertias":
-            x = np.moveaxis(packed(np.moveaxis(x, (-2, -1), (0, 1))), 0, -1)
-        if kind in OPTIONAL:
-            x = x.reshape(*x.shape[:-2], -1)
-        if kind == "bodies":
-            x = x[..., 1:]
-        shape = x.shape[:-1]
-        rows[name] = x.reshape(int(np.prod(shape)), x.shape[-1]) if x.ndim != 2 else x
-    return rows, shape
-
-
-def shaped(kind: str, x: Array, m: Tables, shape: tuple[int, ...]) -> Array:
-    """A result, (states, entries), as the interpreter gives it."""
-    x = x.reshape(*shape, *tail(kind, m))
-    return np.swapaxes(x, -1, -2) if kind == "vectors" else x
-
-
 def tail(kind: str, m: Tables) -> tuple[int, ...]:
     """The axes of a result behind the leading ones, as kernels lay it out."""
     n, bodies = m.nv, len(m.joints)
@@ -364,17 +299,3 @@ def tail(kind: str, m: Tables) -> tuple[int, ...]:
         return (int(kind),)
     rows = sum(c.rows for c in m.constraints)
     return (rows,) if kind == "rows" else (rows, n)
-
-
-def _repaired(answer: Answer, program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
-    """The answer with the states that are not finite taken by NumPy: angles beyond a million radians, or what has no answer."""
-    require_inputs(m, inputs)
-    at = answer.singular == NOT_FINITE
-    with np.errstate(all="ignore"):
-        again = interpret(program, m, {name: x[at].astype(float) for name, x in inputs.items()})
-    singular = np.array(answer.singular)
-    singular[at] = again.singular
-    results = {name: np.array(x) for name, x in answer.results.items()}
-    for name, x in results.items():
-        x[at] = again.results[name]
-    return Answer(results, singular)

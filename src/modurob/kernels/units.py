@@ -86,7 +86,7 @@ class Driver:
         pointer, long = ctypes.c_void_p, ctypes.c_long
         self.library.make_arena.argtypes, self.library.make_arena.restype = [pointer], pointer
         self.library.free_arena.argtypes, self.library.free_arena.restype = [pointer], None
-        self.library.run.argtypes = [pointer, pointer, long, long, pointer, pointer, long, pointer, pointer]
+        self.library.run.argtypes = [pointer, pointer, long, long, pointer, pointer, long, pointer]
         self.library.run.restype = ctypes.c_int
 
     def address(self, name: str) -> int:

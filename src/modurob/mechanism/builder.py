@@ -48,7 +48,8 @@ class JointProperties:
     """Limits, drive, losses and springs of a joint; one number stands for all of its rates, an array has one for each.
 
     Units are those of the joint: rad and N m where it turns, m and N where it slides. All of it acts in simulation without being
-    asked for: drives give no more than `effort` (zero: the joint has no drive), friction holds and brakes, stops push back from the limits.
+    asked for: drives give no more than `effort` (zero: the joint has no drive), friction holds and brakes, stops push back from the
+    limits.
     """
 
     lower: Any = -np.inf

@@ -1,6 +1,7 @@
 """Motion over time: the system (q, v, x), steppers, runs and recordings, and organisms that change shape on the way."""
 
 from modurob.simulation.law import Controller, Estimator, Filter, Law, Measured, Memoryless
+from modurob.simulation.push import InWorld
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.simulation import Simulation, simulate
 from modurob.simulation.status import Status, Statuses
@@ -14,7 +15,6 @@ from modurob.simulation.steppers import (
     Stepper,
     Variational,
 )
-from modurob.simulation.system import InWorld
 from modurob.simulation.world import (
     Connect,
     Disconnect,

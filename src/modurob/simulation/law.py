@@ -1,7 +1,7 @@
 """What a simulation asks of controllers and estimators.
 
-Both are recipes for any robot: `on` makes them for one. What is made is pure: a law is a function of its memory, the time and what is measured, so
-that it can be batched, saved, resumed, traced and sent to a robot.
+Both are recipes for any robot: `on` makes them for one. What is made is pure: a law is a function of its memory, the time and what
+is measured, so that it can be batched, saved, resumed, traced and sent to a robot.
 """
 
 import inspect

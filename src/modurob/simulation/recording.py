@@ -69,8 +69,8 @@ class Settings:
 class Segment:
     """One robot, from one change of shape to the next.
 
-    `channels` are arrays by name whose rows are ticks, then runs side by side if there are several: t (ticks,) [s]; q, v; tau, each held until the
-    next tick; x, the states of forces; q_estimate, v_estimate.
+    `channels` are arrays by name whose rows are ticks, then runs side by side if there are several: t (ticks,) [s]; q, v; tau, each
+    held until the next tick; x, the states of forces; q_estimate, v_estimate.
     """
 
     robot: Mechanism
@@ -275,7 +275,7 @@ class Recording:
         again.state = State(old.q[0], old.v[0], old.x[0])
         if len(old.t) > 1:
             again.advance((len(old.t) - 1) * s.tick)
-        again.tau = old.tau[-1]
+        again.pilot.tau = old.tau[-1]
         return again.recording
 
     def to_csv(self, path: str | Path) -> None:

@@ -7,25 +7,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.algorithms.forces import acting
-from modurob.errors import ClosureError, InputError, SimulationError, SingularError
+from modurob.errors import InputError, SimulationError
 from modurob.robot import Mechanism
 from modurob.simulation.law import Estimator, Measured, as_controller
+from modurob.simulation.pilot import Pilot
 from modurob.simulation.progress import progress_bar
+from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
-from modurob.simulation.status import DONE, Status, Statuses
-from modurob.simulation.steppers import RungeKutta4, StepLimitError, Stepper
-from modurob.simulation.steppers.adaptive import DIVERGED
+from modurob.simulation.status import DONE, Failure, Status, Statuses
+from modurob.simulation.steppers import RungeKutta4, Stepper
 from modurob.simulation.stepping import Mover
-from modurob.simulation.system import State, WrenchError, Wrenches, pushes
+from modurob.simulation.system import State
 from modurob.spatial.scalars import Array
 
 
 class Simulation:
     """A robot with its controller, estimator and stepper, advanced tick by tick; `recording` is what happened so far.
 
-    A tick: sensors are read and the estimate is updated, the law gives torques, drives give as much of them as they can, these are held, and
-    the stepper carries the state to the next tick. Leading axes of q0 and v0 are runs side by side, each with a status of its own.
+    A tick: sensors are read and the estimate is updated, the law gives torques, drives give as much of them as they can, these are
+    held, and the stepper carries the state to the next tick. Leading axes of q0 and v0 are runs side by side, each with a status of
+    its own.
     """
 
     def __init__(
@@ -45,30 +47,25 @@ class Simulation:
         belief: tuple[Array, Array] | None = None,
     ):
         """`controller` is a controller or a function f(t, q, v); `belief` is where the estimator starts, at the true state if not given; `seed`
-        that of the sensors' noise; x0 the states of the robot's forces. `tick` [s] is how often states are recorded where no controller says.
+        that of the sensors' noise; x0 the states of the robot's forces. `tick` [s] is how often states are recorded where no
+        controller says.
         """
         self.robot, self.stepper = _robot(robot), _stepper(stepper)
         self.stepper.require(robot)
         controller = as_controller(controller)
         if estimator is not None and not isinstance(estimator, Estimator):
             raise SimulationError(f"estimator {estimator!r:.60}: expected one such as mr.ExtendedKalmanFilter(...)")
-        self._push = pushes(robot, external)
-        self._mover = Mover(robot, self.stepper, self._push)
         self.state = self._start(q0, v0, x0)
+        self._mover = Mover(robot, self.stepper, pushes(robot, external, self.v.shape[:-1]))
         self.tick = _tick(tick, controller, self.stepper)
         self.t0, self.ticks = float(t0), 0
         self.events: list[Event] = []
         self._statuses: dict[int, Status] = {}  # of runs that ended, by their number
-        self._law = controller.on(robot) if controller is not None else None
-        self._memory = self._law.start() if self._law is not None else None
-        self._filter = estimator.on(robot, self.tick) if estimator is not None else None
         believed = (self.q, self.v) if belief is None else belief
-        self.estimate = Measured(*believed)
-        self._belief = self._filter.start(*believed) if self._filter is not None else None
+        self.pilot = Pilot(robot, controller, estimator, self.tick, believed)
         self._rng = np.random.default_rng(seed)
         self._stop_at_limits, self._beyond = stop_at_limits, frozenset[int]()
-        self._bounded = np.isfinite(robot.limits.lower) | np.isfinite(robot.limits.upper)
-        self.tau = np.zeros_like(self.v)
+        self._bounded = bool(np.isfinite([robot.limits.lower, robot.limits.upper]).any())
         self.settings = Settings(self.stepper, self.tick, seed, repr(controller), repr(estimator), external is not None)
         self._recorder = Recorder()
 
@@ -118,6 +115,16 @@ class Simulation:
         return self.state.x
 
     @property
+    def tau(self) -> Array:
+        """Torques held now, (..., nv)."""
+        return self.pilot.tau
+
+    @property
+    def estimate(self) -> Measured | None:
+        """What the estimator makes of the state; None without one."""
+        return self.pilot.estimate
+
+    @property
     def _runs(self) -> int:
         return int(np.prod(self.v.shape[:-1]))
 
@@ -152,7 +159,7 @@ class Simulation:
             if self.over:
                 break
             if cancelled is not None and cancelled():
-                self._end("cancelled", "asked to stop")
+                self._end(Failure("cancelled", "asked to stop"), self.t)
                 break
             self.step()
             if progress is not None:
@@ -162,52 +169,20 @@ class Simulation:
     def step(self) -> None:
         """One tick."""
         t = self.t
-        if self.over or not self._decide(t):
+        failure = self.pilot.decide(t, self.q, self.v, self.acceleration, self._rng)
+        if failure is not None:
+            self._end(failure, t)
+        if self.over:
             return
-        self._record(t)
-        moved = self._moved(t)
-        if moved is None:
+        self._recorder.add(self._row(t))
+        state, failures = self._mover.attempt(t, self.state, self.tau, self.tick)
+        for failure in failures:
+            self._end(failure, t + self.tick if failure.kind == "diverged" else t)
+        if state is None or (self.over and not np.isfinite(state.v).all()):
             return
         self.ticks += 1
-        self.state = self._kept(moved)
+        self.state = self._kept(state)
         self._look_at_limits()
-
-    def _moved(self, t: float) -> State | None:
-        """The state at the next tick, or None if no run has one; runs that have none end."""
-        try:
-            with np.errstate(all="ignore"):  # overflow shows in the state
-                state, singular = self._mover.advance(t, self.state, self.tau, self.tick)
-        except (StepLimitError, ClosureError) as error:
-            self._end("step limit", str(error))
-        except (SingularError, np.linalg.LinAlgError) as error:
-            self._end("singular", str(error))
-        except WrenchError as error:
-            self._end("wrench failed", str(error))
-        except InputError as error:
-            # a state on the way was not a number any more
-            self._end("not finite", str(error))
-        else:
-            self._look_at(state, singular)
-            return None if self.over and not np.isfinite(state.v).all() else state
-        return None
-
-    def _look_at(self, state: State, singular: Array) -> None:
-        """End the runs that have no state, or one beyond all bounds."""
-        finite = (
-            np.isfinite(state.q).all(axis=-1) & np.isfinite(state.v).all(axis=-1) & np.isfinite(state.x).all(axis=-1)
-        )
-        largest = np.abs(state.v).max(axis=-1, initial=0.0)
-        if np.all(finite) and np.all(largest <= DIVERGED) and not np.any(singular):
-            return
-        rows = zip(np.ravel(singular), np.ravel(finite), np.ravel(largest), strict=True)
-        for k, (joint, is_finite, size) in enumerate(rows):
-            if joint:
-                name = f"joint {self.robot.joints[joint - 1].name!r}" if joint > 0 else "a degree of freedom"
-                self._end("singular", f"{name} moves no inertia", k)
-            elif not is_finite:
-                self._end("not finite", "the state is not a finite number any more", k)
-            elif size > DIVERGED:
-                self._end("diverged", f"a rate reached {size:.3g}", k, self.t + self.tick)
 
     def _kept(self, moved: State) -> State:
         """The new state; runs that ended stay where they were when they did."""
@@ -216,86 +191,43 @@ class Simulation:
             return moved
         arrays = []
         for old, new in zip(self.state, moved, strict=True):
-            flat = np.array(new).reshape(-1, new.shape[-1])
-            flat[stay] = old.reshape(-1, old.shape[-1])[stay]
+            flat = np.array(new).reshape(self._runs, new.shape[-1])
+            flat[stay] = old.reshape(flat.shape)[stay]
             arrays.append(flat.reshape(new.shape))
         return State(*arrays)
-
-    def _decide(self, t: float) -> bool:
-        """The torques for this tick; False if there are none."""
-        try:
-            measured = Measured(self.q, self.v)
-            if self._filter is not None:
-                measured = self._estimated(t)
-            if self._law is None:
-                return True
-            seen = Measured(*(_unwritable(x) for x in measured))
-            memory, tau = self._law.step(self._memory, t, seen)
-            tau = np.asarray(tau, dtype=float)
-        except Exception as error:  # whatever a user's law raises
-            self._end("controller failed", f"{type(error).__name__}: {error}")
-            return False
-        if tau.shape != self.v.shape:
-            found = f"torques of shape {tau.shape}: expected {self.v.shape} for {self.robot.name}"
-            self._end("controller failed", found)
-            return False
-        self._end_where(~np.isfinite(tau).all(axis=-1), "not finite", tau)
-        if self.over:
-            return False
-        limit = self.robot.effort_limit
-        self._memory, self.tau = memory, np.clip(np.where(np.isfinite(tau), tau, 0.0), -limit, limit)
-        return True
-
-    def _estimated(self, t: float) -> Measured:
-        f: Any = self._filter
-        vdot = self.acceleration()
-        self._belief, seen = f.measure(self._belief, t, self.q, self.v, vdot, self._rng)
-        self._belief, self.estimate = f.update(self._belief, t, self.tau, seen)
-        return self.estimate
 
     def acceleration(self) -> Array:
         """vdot now, under the torques that are held, (..., nv)."""
         return self._mover.acceleration(self.t, self.state, self.tau)
 
     def _look_at_limits(self) -> None:
-        if not self._bounded.any():
+        if not self._bounded:
             return
-        limits, coordinate = self.robot.limits, self.robot.coordinate_of
-        x = self.q[..., np.maximum(coordinate, 0)]
-        out = self._bounded & ((x < limits.lower) | (x > limits.upper))
+        out = beyond_limits(self.robot, self.q)
         beyond = frozenset(np.flatnonzero(out.any(axis=tuple(range(out.ndim - 1)))).tolist())
         for k in sorted(beyond - self._beyond):
-            name = next(j.name for j in self.robot.joints if j.v_slice.start <= k < j.v_slice.stop)
-            self.events.append(Event(self.t, "limit", f"joint {name} passed its limit"))
+            message = f"joint {joint_of_rate(self.robot, k)} passed its limit"
+            self.events.append(Event(self.t, "limit", message))
             if self._stop_at_limits:
-                for run in np.flatnonzero(np.ravel(out[..., k])):
-                    self._end("limit hit", f"joint {name} passed its limit", int(run))
+                self._end(Failure("limit hit", message, out[..., k]), self.t)
         self._beyond = beyond
 
-    def _end_where(self, runs: Array, kind: str, tau: Array) -> None:
-        for k in np.flatnonzero(np.ravel(runs)):
-            self._end(kind, f"the law's torque is {tau.reshape(-1, tau.shape[-1])[k]}", int(k))
-
-    def _end(self, kind: str, message: str, run: int | None = None, t: float | None = None) -> None:
-        for k in range(self._runs) if run is None else (run,):
-            self._statuses.setdefault(k, Status(kind, self.t if t is None else t, message))
+    def _end(self, failure: Failure, t: float) -> None:
+        runs = range(self._runs) if failure.runs is None else np.flatnonzero(np.ravel(failure.runs)).tolist()
+        for k in runs:
+            self._statuses.setdefault(k, Status(failure.kind, t, failure.message))
 
     # ---- what is written down ----
 
-    def _record(self, t: float) -> None:
-        row = self._row(t)
-        if self._filter is not None:
-            row |= {"q_estimate": self.estimate.q, "v_estimate": self.estimate.v}
-        self._recorder.add(row)
-
     def _row(self, t: float) -> dict[str, Array]:
-        row = {"t": np.array(t), "q": self.q, "v": self.v, "tau": self.tau}
+        row = {"t": np.array(t), "q": self.q, "v": self.v, **self.pilot.channels}
         return {**row, "x": self.x} if self.x.shape[-1] else row
 
     @property
     def recording(self) -> Recording:
         """All ticks so far, and the state now, under the torque that brought it here."""
-        channels = self._recorder.channels(self._row(self.t))
+        now = {name: x for name, x in self._row(self.t).items() if not name.endswith("_estimate")}
+        channels = self._recorder.channels(now)
         return Recording((Segment(self.robot, self.settings, channels),), self._status(), tuple(self.events))
 
 
@@ -316,10 +248,11 @@ def simulate(
 ) -> Recording:
     """Let a robot move for `duration` [s] from (q0, v0): at rest at zero if not given.
 
-    `controller` is a controller or a function f(t, q, v) of torques [N m or N]; `stepper` is RungeKutta4(1e-3) if not given; `external` a function
-    of t, or of t, q and v, that returns wrenches (f, n) by frame name, in the axes of each frame (or mr.InWorld(wrench)); `tick` [s] how often
-    states are recorded where no controller has a sample time. Friction, springs and stops of the robot act, and drives give no
-    more than their effort. `progress` is told the share done; without it, a bar appears on the terminal after two seconds.
+    `controller` is a controller or a function f(t, q, v) of torques [N m or N]; `stepper` is RungeKutta4(1e-3) if not given;
+    `external` a function of t, or of t, q and v, that returns wrenches (f, n) by frame name, in the axes of each frame (or
+    mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time. Friction, springs and stops
+    of the robot act, and drives give no more than their effort. `progress` is told the share done; without it, a bar appears on the
+    terminal after two seconds.
 
     >>> run = mr.simulate(robot, q0, duration=1.0, controller=mr.ComputedTorque(100, 20), stepper=mr.RungeKutta4(1e-3))
     >>> run.t.shape, run.q.shape, run.status.ok
@@ -328,6 +261,18 @@ def simulate(
     simulation = Simulation(robot, q0, v0, controller, stepper, estimator, external, stop_at_limits, tick, seed)
     with progress_bar(robot.name) as tell:
         return simulation.advance(duration, progress or tell, cancelled).recording
+
+
+def beyond_limits(robot: Mechanism, q: Array) -> Array:
+    """Which rates belong to coordinates beyond their limits, (..., nv)."""
+    at, coordinate = robot.limits, robot.coordinate_of
+    x = q[..., np.maximum(coordinate, 0)]
+    return (coordinate >= 0) & ((x < at.lower) | (x > at.upper))
+
+
+def joint_of_rate(robot: Mechanism, k: int) -> str:
+    """The name of the joint that rate k of v belongs to."""
+    return next(j.name for j in robot.joints if j.v_slice.start <= k < j.v_slice.stop)
 
 
 def _robot(robot: Any) -> Mechanism:
@@ -360,13 +305,6 @@ def _tick(tick: float | None, controller: Any, stepper: Stepper) -> float:
     if stepper.dt is not None:
         whole(chosen, stepper.dt, "sample time")
     return float(chosen)
-
-
-def _unwritable(x: Array) -> Array:
-    """A view that a law cannot change the simulated state through."""
-    seen = x.view()
-    seen.flags.writeable = False
-    return seen
 
 
 def whole(span: float, unit: float, what: str) -> int:

@@ -2,6 +2,9 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from modurob.spatial.scalars import Array
 
 DONE = "done"
 KINDS = {
@@ -32,6 +35,14 @@ class Status:
 
     def __str__(self) -> str:
         return f"{self.kind} at t = {self.t:g} s" + (f": {self.message}" if self.message else "")
+
+
+class Failure(NamedTuple):
+    """Why runs cannot go on: a key of KINDS, what happened, and which runs, (...) of booleans; None for all."""
+
+    kind: str
+    message: str
+    runs: Array | None = None
 
 
 class Statuses(tuple[Status, ...]):

@@ -1,11 +1,12 @@
 """Steppers at work on one robot: in kernels where they can, and with dry friction that holds exactly.
 
-Within a step each joint with dry friction either rests, held by whatever force that takes up to its limit, or slides one way. A joint whose
-rate passes zero stops there: the step is cut at that moment, found to rounding, and goes on with the joint at rest, or sliding back.
+Within a step each joint with dry friction either rests, held by whatever force that takes up to its limit, or slides one way. A
+joint whose rate passes zero stops there: the step is cut at that moment, found to rounding, and goes on with the joint at rest, or
+sliding back.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -15,10 +16,12 @@ from modurob import kernels
 from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import NumPyEngine
 from modurob.algorithms.program import Engine, Flow
-from modurob.kernels.evaluator import evaluator as find_evaluator
-from modurob.kernels.evaluator import lanes_of
+from modurob.errors import ClosureError, InputError, SingularError
 from modurob.mechanism.tables import Tables
-from modurob.simulation.steppers import Stepper
+from modurob.simulation.push import Push, WrenchError
+from modurob.simulation.status import Failure
+from modurob.simulation.steppers import StepLimitError, Stepper
+from modurob.simulation.steppers.adaptive import DIVERGED
 from modurob.simulation.system import Held, State, System, is_joined, sticks
 from modurob.spatial.scalars import Array
 
@@ -28,6 +31,17 @@ SLACK = 1e-12
 MOST_EVENTS = 24
 # halvings and secants in search of the moment a joint stops
 SEARCH = 60
+
+
+# what ends all runs at once, by the error that says so; a state on the way that is no number any more is refused as input
+ERRORS: dict[type[Exception], str] = {
+    StepLimitError: "step limit",
+    ClosureError: "step limit",
+    SingularError: "singular",
+    np.linalg.LinAlgError: "singular",
+    WrenchError: "wrench failed",
+    InputError: "not finite",
+}
 
 
 class Moved(NamedTuple):
@@ -63,7 +77,7 @@ class Mover:
 
     m: Tables
     stepper: Stepper
-    push: Callable[[Any, Any, Any], Any] | None = None
+    push: Push | None = None
 
     @cached_property
     def _sticks(self) -> bool:
@@ -96,13 +110,41 @@ class Mover:
                 moved = self._with_friction(t + k * dt, moved, u, dt)
         return Moved(State(*(x.reshape(*shape, x.shape[-1]) for x in moved.state)), moved.singular.reshape(shape))
 
+    def attempt(self, t: float, s: State, u: Array, duration: float) -> tuple[State | None, list[Failure]]:
+        """The state later, and what ended runs on the way; None if there is no state for any."""
+        try:
+            with np.errstate(all="ignore"):  # overflow shows in the state
+                moved = self.advance(t, s, u, duration)
+        except tuple(ERRORS) as error:
+            kind = next(kind for cause, kind in ERRORS.items() if isinstance(error, cause))
+            return None, [Failure(kind, str(error))]
+        return moved.state, list(self._lost(moved))
+
+    def _lost(self, moved: Moved) -> Iterator[Failure]:
+        """Runs that have no state, or one beyond all bounds."""
+        (q, v, x), singular = moved
+        fine = np.abs(v).max(initial=0.0) <= DIVERGED and np.isfinite(q).all() and np.isfinite(x).all()
+        if fine and not singular.any():
+            return
+        finite = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1) & np.isfinite(x).all(axis=-1)
+        for joint in np.unique(singular[singular != 0]):
+            name = f"joint {self.m.joints[joint - 1].name!r}" if joint > 0 else "a degree of freedom"
+            yield Failure("singular", f"{name} moves no inertia", singular == joint)
+        gone = ~finite & (singular == 0)
+        if gone.any():
+            yield Failure("not finite", "the state is not a finite number any more", gone)
+        largest = np.abs(v).max(axis=-1, initial=0.0)
+        fast = finite & (singular == 0) & (largest > DIVERGED)
+        if fast.any():
+            yield Failure("diverged", f"a rate reached {largest[fast].max():.3g}", fast)
+
     def acceleration(self, t: float, s: State, u: Array) -> Array:
         """vdot of a state, friction and all, (..., nv); not a number where a degree of freedom moves no inertia."""
         shape, flat = s.v.shape[:-1], _flat(s)
         u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
         at = np.full((len(flat.v), 1), float(t))
         held = self._modes(at, flat, u)[0] if self._sticks else None
-        engine = NumPyEngine(self.m, flat.v.shape[:-1], kernels.run)
+        engine = NumPyEngine(self.m, flat.v.shape[:-1], kernels.run_any)
         vdot = np.array(System(engine, self.push).slope(at, flat, u, held).v)
         vdot[engine.singular != 0] = np.nan
         return vdot.reshape(*shape, vdot.shape[-1])
@@ -111,29 +153,32 @@ class Mover:
 
     def _steps(self, t: Any, s: State, u: Array, dt: Any, steps: int = 1, held: Held | None = None) -> Moved:
         """So many steps of equal length, each run with its own; in a kernel if there is one."""
-        found = self._in_kernel(t, s, u, dt, steps, held) if self._compiled else None
-        if found is not None:
-            return found
-        engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run)
+        t, dt = (np.broadcast_to(x, (len(s.v), 1)) for x in (t, dt))
+        if not self._compiled:
+            return self._plain_steps(t, s, u, dt, steps, held)
+        flow = step_flow(self.stepper, acting(self.m).nx, held is not None)
+        inputs = {"t": t, "dt": dt, "q": s.q, "v": s.v, "x": s.x, "u": u}
+        if held is not None:
+            inputs |= {"free": held.free, "slide": held.slide}
+        found = kernels.repeated(flow, self.m, inputs, steps)
+        if found is None:
+            return self._plain_steps(t, s, u, dt, steps, held)
+        moved = Moved(State(*(found.results[name] for name in ("q", "v", "x"))), found.singular)
+        lost = found.singular == kernels.NOT_FINITE
+        if lost.any():
+            only = None if held is None else _only(held, lost)
+            again = self._on(lost)._plain_steps(t[lost], _of(s, lost), u[lost], dt[lost], steps, only)
+            _assign(moved.state, lost, again.state)
+            moved.singular[lost] = again.singular
+        return moved
+
+    def _plain_steps(self, t: Array, s: State, u: Array, dt: Array, steps: int, held: Held | None) -> Moved:
+        """The same step by step, also for states that no kernel has an answer for."""
+        engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
         system = System(engine, self.push)
         for k in range(steps):
             s = system.closed(self.stepper.step(system, t + k * dt, s, u, dt, held))
         return Moved(s, engine.singular)
-
-    def _in_kernel(self, t: Any, s: State, u: Array, dt: Any, steps: int, held: Held | None) -> Moved | None:
-        runs = len(s.v)
-        flow = step_flow(self.stepper, acting(self.m).nx, held is not None)
-        evaluator = find_evaluator(self.m, flow, frozenset(), False, 1 if runs == 1 else lanes_of(False))
-        if evaluator is None or not runs or not steps:
-            return None
-        column = np.empty((runs, 2))
-        column[:, :1], column[:, 1:] = t, dt
-        inputs = {"t": column[:, :1], "dt": column[:, 1:], "q": s.q, "v": s.v, "x": s.x, "u": u}
-        if held is not None:
-            inputs |= {"free": held.free, "slide": held.slide}
-        (_, q, v, x), status = evaluator(inputs, runs, kernels.threads_for(runs * steps * self.m.nv), steps)
-        singular = np.zeros(runs, dtype=int) if status is None else np.where(status == -2, 0, status).astype(int)
-        return Moved(State(q, v, x), singular)
 
     # ---- dry friction ----
 
@@ -147,14 +192,15 @@ class Mover:
                 break
             now, torques, rest = _of(s, going), u[going], left[going]
             at = t + dt - rest
-            held, bad = self._modes(at, now, torques)
-            end, worse = self._steps(at, now, torques, rest, 1, held)
+            mover = self._on(going)
+            held, bad = mover._modes(at, now, torques)
+            end, worse = mover._steps(at, now, torques, rest, 1, held)
             _put(singular, going, np.where(bad != 0, bad, worse))
             passed = (held.slide * end.v < 0).any(axis=-1)
             _assign(s, going[~passed], _of(end, ~passed))
             left[going[~passed]] = 0.0
             if passed.any():
-                stopped, share = self._stopped(
+                stopped, share = self._on(going[passed])._stopped(
                     at[passed], _of(now, passed), torques[passed], rest[passed], _only(held, passed)
                 )
                 _assign(s, going[passed], stopped)
@@ -162,11 +208,15 @@ class Mover:
             going = going[passed & (left[going, 0] > 1e-9 * dt) & (singular[going] == 0)]
         return Moved(s, singular)
 
+    def _on(self, runs: Array) -> "Mover":
+        """The same for some of the runs."""
+        return self if self.push is None else replace(self, push=self.push.of(runs))
+
     def _modes(self, t: Array, s: State, u: Array) -> tuple[Held, Array]:
         """Which rates friction holds in a state, and which way the others slide; and whether the state is singular.
 
-        All that rest are held first. The one that needs most beyond what friction gives is let go, until none does; one that would then move
-        against its friction is held again.
+        All that rest are held first. The one that needs most beyond what friction gives is let go, until none does; one that would
+        then move against its friction is held again.
         """
         holding = acting(self.m).holding
         dry = holding > 0
@@ -177,7 +227,7 @@ class Mover:
         for _ in range(2 * int(dry.sum()) + 1):
             if not (free == 0).any():
                 break
-            engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run)
+            engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
             slope = System(engine, self.push).slope(t, s, u, Held(free, slide))
             singular = engine.singular
             excess = np.where(free == 0, np.abs(slope.reaction) / np.where(dry, holding, 1.0) - 1, -1.0)

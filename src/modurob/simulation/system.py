@@ -1,13 +1,11 @@
 """A robot as a system (q, v, x): what changes it, written once for NumPy and for kernels.
 
-q and v are the configuration and velocity of the robot, x the states that its forces have of their own. Torques u are held over a step.
+q and v are the configuration and velocity of the robot, x the states that its forces have of their own. Torques u are held over a
+step.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from modurob.algorithms.articulated import FORWARD_DYNAMICS, HYBRID_DYNAMICS
 from modurob.algorithms.configuration import INTEGRATE, RATE
@@ -15,14 +13,8 @@ from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
 from modurob.algorithms.program import Engine
-from modurob.algorithms.wrenches import External, body_wrenches
-from modurob.errors import SimulationError
 from modurob.mechanism.tables import Tables
-from modurob.spatial import se3
-from modurob.spatial.scalars import Array
-
-# wrenches at (t, q, v), or t alone, by frame name (f, n) in the axes of the frame, or as `forward_dynamics` takes them
-Wrenches = Callable[..., External]
+from modurob.simulation.push import Push
 
 
 class State(NamedTuple):
@@ -49,16 +41,12 @@ class Slope(NamedTuple):
     reaction: Any = None
 
 
-class WrenchError(SimulationError):
-    """The function of external wrenches raised an error, or returned what are none."""
-
-
 @dataclass(frozen=True, eq=False)
 class System:
     """A mechanism on an engine. Wrenches that a user's function gives need NumPy, all else runs in kernels too."""
 
     engine: Engine
-    push: Callable[[Any, Any, Any], Any] | None = None  # (t, q, v) -> wrenches on bodies (..., bodies, 6)
+    push: Push | None = None
 
     @property
     def m(self) -> Tables:
@@ -120,60 +108,3 @@ def is_joined(m: Tables) -> bool:
 def sticks(m: Tables) -> bool:
     """Whether some joint has dry friction."""
     return bool(acting(m).holding.any())
-
-
-def pushes(m: Tables, external: Wrenches | Mapping[str, Any] | None) -> Callable[[Any, Any, Any], Any] | None:
-    """A user's wrenches as a function of (t, q, v) that gives an array (..., bodies, 6) in body frames."""
-    if external is None:
-        return None
-    if not callable(external):
-        raise SimulationError(
-            f"external wrenches {external!r:.60}: expected a function of t, or of t, q and v, that returns wrenches by frame name"
-        )
-    given = _of_state(external)
-
-    def push(t: Any, q: Array, v: Array) -> Array:
-        try:
-            wrenches = body_wrenches(m, _in_frames(m, q, given(float(t), q, v)))
-            return np.stack(np.broadcast_arrays(*wrenches), axis=-2) + np.zeros((*v.shape[:-1], 1, 1))
-        except Exception as error:  # whatever a user's function raises
-            raise WrenchError(f"{type(error).__name__}: {error}") from error
-
-    return push
-
-
-def _of_state(external: Wrenches) -> Wrenches:
-    """A function of (t, q, v), from one of t alone or of all three."""
-    import inspect
-
-    try:
-        parameters = inspect.signature(external).parameters.values()
-    except (TypeError, ValueError):
-        return lambda t, q, v: external(t)
-    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    many = any(p.kind == p.VAR_POSITIONAL for p in parameters) or len(places) >= 3
-    return external if many else lambda t, q, v: external(t)
-
-
-@dataclass(frozen=True, eq=False)
-class InWorld:
-    """A wrench (f, n) in world axes at the origin of the frame it acts on, (..., 6)."""
-
-    wrench: Any
-
-
-def _in_frames(m: Tables, q: Array, given: External) -> External:
-    """Wrenches in world axes turned into the axes of their frames."""
-    if not isinstance(given, Mapping) or not any(isinstance(F, InWorld) for F in given.values()):
-        return given
-    from modurob import kernels
-    from modurob.algorithms import forward_kinematics
-
-    poses = forward_kinematics(m, q, kernels.run)
-    turned = {}
-    for name, F in given.items():
-        if isinstance(F, InWorld):
-            Rt, W = np.swapaxes(se3.rotation(poses[name]), -1, -2), np.asarray(F.wrench, dtype=float)
-            F = np.concatenate([(Rt @ W[..., :3, None])[..., 0], (Rt @ W[..., 3:, None])[..., 0]], axis=-1)
-        turned[name] = F
-    return turned

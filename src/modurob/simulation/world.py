@@ -1,7 +1,7 @@
 """Organisms that move in one world and change shape on the way: dock, undock, merge, connect, stand on another base.
 
-The world is one mechanism with several roots, so that anything can act between organisms. Laws and filters see each organism as a robot of its
-own; they are made anew whenever it changes shape.
+The world is one mechanism with several roots, so that anything can act between organisms. Laws and filters see each organism as a
+robot of its own; they are made anew whenever it changes shape.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 from modurob.algorithms.forces import acting
 from modurob.assembly.connection import docking
 from modurob.catalogue.forces import FrameForce
-from modurob.errors import InputError, ModurobError, SimulationError, SingularError, choices
+from modurob.errors import ModurobError, SimulationError, choices
 from modurob.mechanism import from_assembly
 from modurob.robot import Assembly, Builder, Mechanism
 from modurob.simulation.docking import (
@@ -26,15 +26,17 @@ from modurob.simulation.docking import (
     robot_of,
     transfer,
 )
-from modurob.simulation.law import Estimator, Measured, as_controller
+from modurob.simulation.law import Estimator, as_controller
+from modurob.simulation.pilot import Pilot
+from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
-from modurob.simulation.simulation import whole
-from modurob.simulation.status import DONE, Status
-from modurob.simulation.steppers import RungeKutta4, StepLimitError, Stepper
+from modurob.simulation.simulation import beyond_limits, joint_of_rate, whole
+from modurob.simulation.status import DONE, Failure, Status
+from modurob.simulation.steppers import RungeKutta4, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
 from modurob.simulation.stepping import Mover
-from modurob.simulation.system import State, WrenchError, Wrenches, pushes
+from modurob.simulation.system import State
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
@@ -46,8 +48,9 @@ When = float | Callable[["World"], bool]
 class Organism:
     """An assembly in the world, and what drives it: controller and estimator are made anew whenever it changes shape.
 
-    q and v are those of `assembly.mechanism(base=base, floating=True)`: position and quaternion of the base first. An organism that stands, with
-    `stands` the pose of its base module in the world, (4, 4), has joints alone. The controller may be a function f(t, q, v).
+    q and v are those of `assembly.mechanism(base=base, floating=True)`: position and quaternion of the base first. An organism that
+    stands, with `stands` the pose of its base module in the world, (4, 4), has joints alone. The controller may be a function f(t,
+    q, v).
     """
 
     assembly: Assembly
@@ -122,7 +125,10 @@ class Disconnect:
 
 @dataclass(frozen=True)
 class Reroot:
-    """Another module of an organism becomes its base: the same motion, in other coordinates. An organism that stands does so on its new base from now on."""
+    """Another module of an organism becomes its base: the same motion, in other coordinates.
+
+    An organism that stands does so on its new base from now on.
+    """
 
     when: When
     organism: str
@@ -153,13 +159,8 @@ class Living:
     base: str
     settings: Settings
     t0: float
-    every: int = 1  # ticks between two samples of its law
-    law: Any = None
-    memory: Any = None
-    filter: Any = None
-    belief: Any = None
-    estimate: Measured | None = None
-    tau: Array = field(default_factory=lambda: np.zeros(0))
+    every: int  # ticks between two samples of its law
+    pilot: Pilot
     ticks: int = 0
     status: Status | None = None
     recorder: Recorder = field(default_factory=Recorder)
@@ -180,6 +181,10 @@ class Living:
         return self.body.v
 
     @property
+    def tau(self) -> Array:
+        return self.pilot.tau
+
+    @property
     def assembly(self) -> Assembly:
         return self.body.assembly
 
@@ -191,15 +196,16 @@ class Living:
     @property
     def believed(self) -> Body:
         """The organism as its estimator has it; as it is, where there is none."""
-        return self.body if self.estimate is None else self.body._replace(q=self.estimate.q, v=self.estimate.v)
+        estimate = self.pilot.estimate
+        return self.body if estimate is None else self.body._replace(q=estimate.q, v=estimate.v)
 
     def row(self, t: float) -> dict[str, Array]:
         """What is written down."""
-        return {"t": np.array(t), "q": self.q, "v": self.v, "tau": self.tau}
+        return {"t": np.array(t), "q": self.q, "v": self.v}
 
     def segments(self, t: float) -> list[Segment]:
         """All it has been, up to now."""
-        now = Segment(self.robot, self.settings, self.recorder.channels(self.row(t)))
+        now = Segment(self.robot, self.settings, self.recorder.channels({**self.row(t), "tau": self.tau}))
         return [*self.past, now]
 
 
@@ -263,18 +269,11 @@ class World:
         settings = Settings(
             self.stepper, self.tick, self._seed, repr(controller), repr(recipe.estimator), self._external is not None
         )
-        living = Living(recipe, body, base, settings, self.t, every, tau=np.zeros(body.robot.nv))
-        if controller is not None:
-            living.law = controller.on(body.robot)
-            living.memory = living.law.start()
-        if recipe.estimator is not None:
-            believed = (
-                transfer(body.assembly, [x.believed for x in before], self.gravity, base).body if before else body
-            )
-            living.filter = recipe.estimator.on(body.robot, sample_time)
-            living.estimate = Measured(believed.q, believed.v)
-            living.belief = living.filter.start(believed.q, believed.v)
-        return living
+        believed = body
+        if recipe.estimator is not None and before:
+            believed = transfer(body.assembly, [x.believed for x in before], self.gravity, base).body
+        pilot = Pilot(body.robot, controller, recipe.estimator, sample_time, (believed.q, believed.v))
+        return Living(recipe, body, base, settings, self.t, every, pilot)
 
     # ---- the world as one mechanism ----
 
@@ -376,89 +375,65 @@ class World:
         """One tick."""
         for name in self._places:
             living = self._living[name]
-            self._decide(living)
+            self._decide(name, living)
             if living.moving:
-                row = living.row(self.t)
-                estimate = living.estimate
-                living.recorder.add(
-                    row if estimate is None else {**row, "q_estimate": estimate.q, "v_estimate": estimate.v}
-                )
+                living.recorder.add({**living.row(self.t), **living.pilot.channels})
         self._drop_ended()
-        moved = self._moved()
+        state = self._moved() if self._places else None
         self.ticks += 1
-        if moved is None:
+        if state is None:
             return
         for name, (at_q, at_v) in self._places.items():
             living = self._living[name]
-            living.body = living.body._replace(q=moved.q[at_q], v=moved.v[at_v])
+            living.body = living.body._replace(q=state.q[at_q], v=state.v[at_v])
             living.ticks += 1
-            self._look_at(living)
+            self._look_at_limits(living)
         self._drop_ended()
 
-    def _decide(self, x: Living) -> None:
+    def _decide(self, name: str, x: Living) -> None:
         """The torques of an organism for this tick."""
         if (self.ticks - round(x.t0 / self.tick)) % x.every:
             return
-        try:
-            measured = Measured(x.q, x.v)
-            if x.filter is not None:
-                vdot = Mover(x.robot, self.stepper).acceleration(self.t, _still(x.robot, x.q, x.v), x.tau)
-                x.belief, seen = x.filter.measure(x.belief, self.t, x.q, x.v, vdot, self._rng)
-                x.belief, measured = x.filter.update(x.belief, self.t, x.tau, seen)
-                x.estimate = measured
-            if x.law is None:
-                return
-            memory, tau = x.law.step(x.memory, self.t, Measured(*(np.array(y) for y in measured)))
-            tau = np.asarray(tau, dtype=float)
-        except Exception as error:  # whatever a user's law raises
-            x.status = Status("controller failed", self.t, f"{type(error).__name__}: {error}")
-            return
-        if tau.shape != x.v.shape:
-            found = f"torques of shape {tau.shape}: expected {x.v.shape} for {x.robot.name}"
-            x.status = Status("controller failed", self.t, found)
-        elif not np.isfinite(tau).all():
-            x.status = Status("not finite", self.t, f"the law's torque is {tau}")
-        else:
-            x.memory, x.tau = memory, np.clip(tau, -x.robot.effort_limit, x.robot.effort_limit)
+
+        def acceleration() -> Array:
+            return self._mover.acceleration(self.t, self.state, self._tau)[self._places[name][1]]
+
+        failure = x.pilot.decide(self.t, x.q, x.v, acceleration, self._rng)
+        if failure is not None:
+            x.status = Status(failure.kind, self.t, failure.message)
+
+    @property
+    def _tau(self) -> Array:
+        return np.concatenate([self._living[name].tau for name in self._places])
 
     def _moved(self) -> State | None:
         """The state of the world at the next tick; None if it has none, which ends all runs."""
-        if not self._places:
-            return None
-        tau = np.concatenate([self._living[name].tau for name in self._places])
-        try:
-            with np.errstate(all="ignore"):  # overflow shows in the state
-                state, singular = self._mover.advance(self.t, self.state, tau, self.tick)
-        except (StepLimitError, SingularError, np.linalg.LinAlgError, WrenchError, InputError) as error:
-            kinds = {StepLimitError: "step limit", WrenchError: "wrench failed", InputError: "not finite"}
-            self._end_all(kinds.get(type(error), "singular"), str(error))
-            return None
-        if singular:
-            joint = self._mechanism.joints[int(singular) - 1].name if singular > 0 else "a joint"
-            self._end_all("singular", f"{joint} moves no inertia")
+        state, failures = self._mover.attempt(self.t, self.state, self._tau, self.tick)
+        for failure in failures:
+            for name in self._ended_by(failure, state):
+                self._living[name].status = Status(failure.kind, self.t, failure.message)
+        if state is None or (failures and not any(self._living[name].moving for name in self._places)):
+            self._drop_ended()
             return None
         starts = acting(self._mechanism).x_starts
         self._x = {n: state.x[s : s + len(old)] for (n, old), s in zip(self._x.items(), starts, strict=True)}
         return state
 
-    def _end_all(self, kind: str, message: str) -> None:
-        for name in self._places:
-            self._living[name].status = Status(kind, self.t, message)
-        self._drop_ended()
+    def _ended_by(self, failure: Failure, state: State | None) -> list[str]:
+        """The organisms whose run a failure ends: those that have no state, or move beyond all bounds; all, if that says nothing."""
+        if state is None or failure.kind == "singular":
+            return list(self._places)
+        return [
+            name
+            for name, (at_q, at_v) in self._places.items()
+            if not np.isfinite(state.q[at_q]).all() or not np.abs(state.v[at_v]).max(initial=0.0) <= DIVERGED
+        ] or list(self._places)
 
-    def _look_at(self, x: Living) -> None:
-        """End the run of an organism that has no state any more; note the limits it passes."""
-        largest = np.abs(x.v).max(initial=0.0)
-        if not (np.isfinite(x.q).all() and np.isfinite(x.v).all()):
-            x.status = Status("not finite", self.t, "the state is not a finite number any more")
-        elif largest > DIVERGED:
-            x.status = Status("diverged", self.t, f"a rate reached {largest:.3g}")
-        limits, coordinate = x.robot.limits, x.robot.coordinate_of
-        at = x.q[np.maximum(coordinate, 0)]
-        out = frozenset(np.flatnonzero((coordinate >= 0) & ((at < limits.lower) | (at > limits.upper))).tolist())
+    def _look_at_limits(self, x: Living) -> None:
+        """Note the limits an organism passes."""
+        out = frozenset(np.flatnonzero(beyond_limits(x.robot, x.q)).tolist())
         for k in sorted(out - x.beyond):
-            joint = next(j.name for j in x.robot.joints if j.v_slice.start <= k < j.v_slice.stop)
-            x.events.append(Event(self.t, "limit", f"joint {joint} passed its limit"))
+            x.events.append(Event(self.t, "limit", f"joint {joint_of_rate(x.robot, k)} passed its limit"))
         x.beyond = out
 
     def _drop_ended(self) -> None:
@@ -607,10 +582,6 @@ class World:
         momenta = momentum_of(before), momentum_of(bodies)
         self.impacts.append(Impact(self.t, kind, names, lost, momenta[0], momenta[1], shift))
         self.events.append(Event(self.t, kind, f"{what}, {lost:.3g} J lost"))
-
-
-def _still(robot: Mechanism, q: Array, v: Array) -> State:
-    return State(q, v, acting(robot).start())
 
 
 def _require_different(organisms: Mapping[str, Organism]) -> None:

@@ -13,7 +13,8 @@ from modurob.algorithms.program import SINGULAR
 from modurob.algorithms.steps import apply, transposed
 from modurob.spatial.scalars import Array, dot, is_numeric, pivots, solve, sqrt
 
-# the proximal term, in parts of what each constraint moves by itself; how often it is taken off again, and how often all that is done
+# the proximal term, in parts of what each constraint moves by itself; how often it is taken off again, and how often all that is
+# done
 PROXIMAL = 1e-7
 ITERATIONS = 6
 FILTERS = 3
@@ -58,8 +59,8 @@ def held_solution(M: Array, K: Array, push: Array, k: Array, free: Array) -> Sol
 def proximal_solution(D: Array, b: Array) -> Array:
     """x with D x = b for a symmetric positive semidefinite D of unit diagonal, (..., n, n), and b within its range, (..., n).
 
-    Along an eigenvector of D with the eigenvalue d, x is b / d times g³, g = 1 - (p / (d + p))^k: one to rounding for constraints, and of the order of
-    (d / p)³ for rows that depend on others but for rounding, or but for a loop that stands open a little.
+    Along an eigenvector of D with the eigenvalue d, x is b / d times g³, g = 1 - (p / (d + p))^k: one to rounding for constraints,
+    and of the order of (d / p)³ for rows that depend on others but for rounding, or but for a loop that stands open a little.
     """
     damped = D + PROXIMAL * np.eye(D.shape[-1])
     for _ in range(FILTERS):

@@ -266,11 +266,9 @@ static inline int note(vec status, real *statuses, long valid)
     return found;
 }
 
-/* States first to last - 1: loads a block of them into lanes, runs the rows `repeats` times, stores the results. Of an input whose stride in
-   `strides` is not zero, each repetition has an array of its own, that many bytes behind the one before. A status other than zero goes to `statuses`;
-   returns whether there is any. */
-int run(const sequence *s, vec *arena, long first, long last, const strided *inputs, const strided *outputs, long repeats,
-        const ptrdiff_t *strides, real *statuses)
+/* States first to last - 1: loads a block of them into lanes, runs the rows `repeats` times, stores the results. A status other than zero goes to
+   `statuses`; returns whether there is any. */
+int run(const sequence *s, vec *arena, long first, long last, const strided *inputs, const strided *outputs, long repeats, real *statuses)
 {
     int found = 0;
     for (long state = first; state < last; state += LANES) {
@@ -283,13 +281,6 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
             run_rows_ahead(s, arena, inputs, outputs, state + LANES, last);
         }
         for (long again = 0; repeats > 1 && again < repeats; ++again) {
-            for (long k = 0; again && k < s->input_count; ++k) {
-                if (strides[k]) {
-                    strided later = inputs[k];
-                    later.data += again * strides[k];
-                    load(arena + s->inputs[k].place, &later, state, valid);
-                }
-            }
             run_rows(s, arena);
         }
         for (long k = 0; k < s->output_count; ++k) {

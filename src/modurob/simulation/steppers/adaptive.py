@@ -18,6 +18,10 @@ _MANY_STEPS, _SHORTEST = 1000, 1e-5
 _SOLVERS: dict[str, Any] = {"DOP853": DOP853, "Radau": Radau, "LSODA": LSODA}
 
 
+class _LostError(Exception):
+    """A slope on the way is not finite."""
+
+
 @STEPPERS.register("adaptive")
 @dataclass(frozen=True)
 class Adaptive(Stepper):
@@ -37,8 +41,7 @@ class Adaptive(Stepper):
                 raise SimulationError(f"{name} {getattr(self, name)!r}: expected a positive number")
 
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
-        runs = s.v.reshape(-1, s.v.shape[-1])
-        if len(runs) != 1:
+        if np.prod(s.v.shape[:-1]) != 1:
             raise SimulationError("Adaptive steps carry one run at a time: give q0 and v0 without leading axes")
         m, nq, nv = system.m, system.m.nq, system.m.nv
         start, duration = float(np.ravel(t)[0]), float(np.ravel(dt)[0])
@@ -50,13 +53,18 @@ class Adaptive(Stepper):
         def slope(time: float, y: Array) -> Array:
             now = state(y)
             now = now._replace(q=system.normalised(now.q))
-            return np.concatenate([np.ravel(x) for x in system.slope(time, now, u, held)[:3]])
+            slopes = np.concatenate([np.ravel(x) for x in system.slope(time, now, u, held)[:3]])
+            if not np.isfinite(slopes).all():
+                raise _LostError
+            return slopes
 
         y = np.concatenate([np.ravel(x) for x in s])
-        solver = _SOLVERS[self.method](
-            slope, start, y, start + duration, rtol=self.rtol, atol=self.atol, max_step=self.max_step
-        )
-        end = state(self._finished(solver, start, duration, slice(nq, nq + nv)))
+        options = {"rtol": self.rtol, "atol": self.atol, "max_step": self.max_step}
+        try:
+            solver = _SOLVERS[self.method](slope, start, y, start + duration, **options)
+            end = state(self._finished(solver, start, duration, slice(nq, nq + nv)))
+        except _LostError:
+            return state(np.full_like(y, np.nan))
         return end._replace(q=system.normalised(end.q)) if m.nv else end
 
     def _finished(self, solver: Any, start: float, duration: float, rates: slice) -> Array:

@@ -42,11 +42,10 @@ class Variational(FixedStep):
         v_m, x_m, size = v + slope.v * (dt / 2), x, np.full(v.shape[:-1], np.inf)
         for _ in range(ITERATIONS):
             q_m, middle = system.integrate(q, v_m * (dt / 2)), t + dt / 2
-            M = _inertia(m, q_m)
-            p_m = apply(M, v_m)
+            M, p_m, own = _middle(m, q_m, v_m)
             force, rate = _applied(system, middle, State(q_m, v_m, x_m), u, held)
             x_m = x + rate * (dt / 2)
-            push = (_lagrangian_force(m, q_m, v_m, p_m) + force) * (dt / 2)
+            push = (own + force) * (dt / 2)
             miss = _turned(m, -dt * v_m, p_m, -push) - p
             change = _solved(M, miss, free)
             before, size, v_m = size, np.abs(change).max(axis=-1, initial=0.0), v_m - change
@@ -61,7 +60,7 @@ class Variational(FixedStep):
 
 
 def _inertia(m: Tables, q: Array) -> Array:
-    return algorithms.mass_matrix(m, q, kernels.run)
+    return algorithms.mass_matrix(m, q, kernels.run_any)
 
 
 def _solved(M: Array, p: Array, free: Array) -> Array:
@@ -77,22 +76,22 @@ def _applied(system: System, t: Any, s: State, u: Array, held: Held | None) -> t
     total, external = u + forces.tau, system.external(t, s, forces.external)
     if external is not None:
         still = np.zeros(m.nv)
-        pushed = algorithms.tree_inverse_dynamics(m, s.q, s.v, still, external, kernels.run)
-        total = total + algorithms.bias_forces(m, s.q, s.v, kernels.run) - pushed
+        pushed = algorithms.tree_inverse_dynamics(m, s.q, s.v, still, external, kernels.run_any)
+        total = total + algorithms.bias_forces(m, s.q, s.v, kernels.run_any) - pushed
     return total, forces.rate
 
 
-def _lagrangian_force(m: Tables, q: Array, v: Array, p: Array) -> Array:
-    """dL/dq, (..., nv), exactly: of v . M v/2 along e_j it is v . C(e_j) v, which the bias at v + e_j and v - e_j gives.
+def _middle(m: Tables, q: Array, v: Array) -> tuple[Array, Array, Array]:
+    """M, p = M v and dL/dq, (..., nv), exactly.
 
-    Where velocities do not commute, [e_j, v] . p/2 comes to it, p = M v.
+    Along e_j the derivative of v . M v/2 is v . C(e_j) v, half of v . d(C v)/dv_j. Where velocities do not commute, [e_j, v] . p/2
+    comes to it.
     """
-    size = max(1.0, float(np.abs(v).max(initial=0.0)))
-    units = size * np.eye(m.nv).reshape(m.nv, *[1] * (v.ndim - 1), m.nv)
-    ahead, behind = (algorithms.bias_forces(m, q, v + sign * units, kernels.run) for sign in (1, -1))
-    force = np.moveaxis(((ahead - behind) * v).sum(axis=-1), 0, -1) / (4 * size)
-    force = force - algorithms.gravity_forces(m, q, kernels.run)
-    return force - (p[..., None, :] @ algorithms.bracket(m, v))[..., 0, :] / 2
+    still = np.zeros_like(v)
+    slopes = algorithms.inverse_dynamics_derivatives(m, q, v, still, run=kernels.run_any)
+    p = apply(slopes.vdot, v)
+    force = (v[..., None, :] @ slopes.v)[..., 0, :] / 2 - algorithms.gravity_forces(m, q, kernels.run_any)
+    return slopes.vdot, p, force - (p[..., None, :] @ algorithms.bracket(m, v))[..., 0, :] / 2
 
 
 def _turned(m: Tables, dq: Array, p: Array, push: Array) -> Array:
