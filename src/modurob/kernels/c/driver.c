@@ -361,14 +361,14 @@ void scatter(vec *arena, const int32_t *at, const real *c)
 void look(vec *arena, const int32_t *at, const real *c)
 {
     (void)c;
-    vec nothing = V(0);
+    ivec finite = (ivec)(V(0) == V(0));
     for (int32_t k = 0; k < at[0]; ++k) {
         const vec *const x = arena + at[1 + 2 * k];
         for (int32_t i = 0; i < at[2 + 2 * k]; ++i) {
-            nothing += x[i] * 0;
+            finite &= (ivec)(x[i] <= V(LARGEST)) & (ivec)(x[i] >= V(-LARGEST));
         }
     }
-    arena[0] = choose((ivec)(nothing == 0), arena[0], V(-2));
+    arena[0] = choose(finite, arena[0], V(-2));
 }
 
 /* at: how many, then where each number of c goes. */
