@@ -1,4 +1,5 @@
-"""Robots, assemblies, recordings and laws are values: copied, sent elsewhere and asked from anywhere, they say the same to the last bit."""
+"""Robots, assemblies, recordings and laws are values: copied, sent elsewhere and asked from anywhere, they say the same to the
+last bit."""
 
 import copy
 import multiprocessing
@@ -43,7 +44,8 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_copies_are_equal_and_answer_alike(way):
     rng = np.random.default_rng(1)
-    robots = [used(crab()), used(random_mechanism(rng, 5, floating=True)), crab().with_force("r", mr.Friction(1, 2), joint="m0/hinge")]
+    rubbed = crab().with_force("r", mr.Friction(1, 2), joint="m0/hinge")
+    robots = [used(crab()), used(random_mechanism(rng, 5, floating=True)), rubbed]
     for robot in robots:
         again = WAYS[way](robot)
         assert again == robot
