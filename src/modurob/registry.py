@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from types import CodeType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from modurob.errors import InputError, ModurobError, choices
 
 T = TypeVar("T")
+Own = TypeVar("Own")
 
 
 class Registry(Mapping[str, T]):
@@ -32,7 +33,7 @@ class Registry(Mapping[str, T]):
         self._things[name] = thing
         return thing
 
-    def register(self, name: str) -> Callable[[T], T]:
+    def register(self, name: str) -> Callable[[Own], Own]:
         """A decorator that registers what it decorates.
 
         >>> STEPPERS = Registry("stepper")
@@ -41,7 +42,12 @@ class Registry(Mapping[str, T]):
         >>> list(STEPPERS)
         ['euler']
         """
-        return lambda thing: self.add(name, thing)
+
+        def registered(thing: Own) -> Own:
+            self.add(name, cast(Any, thing))
+            return thing
+
+        return registered
 
     def __getitem__(self, name: str) -> T:
         try:

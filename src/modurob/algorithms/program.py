@@ -205,6 +205,11 @@ class Engine(Protocol):
         """vdot and multipliers with (M + rotors) vdot - K^T lambda = push[0] - push[1] and K vdot = k."""
         ...
 
+    def held(self, terms: dict[str, Any], tau: Any, free: Any) -> tuple[Any, Any]:
+        """vdot of constrained motion, from the terms of `CONSTRAINED`, with the rates held where `free` is zero, and the
+        forces that hold them."""
+        ...
+
     def nearest(self, K: Any, k: Any) -> Any:
         """The shortest x with K x = k, (..., nv)."""
         ...

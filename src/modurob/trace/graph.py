@@ -35,7 +35,7 @@ class Place(NamedTuple):
     """Where an input or a result stands: an entry of a named array."""
 
     array: str
-    index: int
+    index: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 class Node(NamedTuple):

@@ -64,7 +64,7 @@ def proximal_solution(D: Array, b: Array) -> Array:
     Along an eigenvector of D with the eigenvalue d, x is b / d times g³, g = 1 - (p / (d + p))^k: one to rounding for constraints,
     and of the order of (d / p)³ for rows that depend on others but for rounding, or but for a loop that stands open a little.
     """
-    damped = D + PROXIMAL * np.eye(D.shape[-1])
+    damped, x = D + PROXIMAL * np.eye(D.shape[-1]), b
     for _ in range(FILTERS):
         x = np.zeros(b.shape, dtype=b.dtype)
         for _ in range(ITERATIONS):

@@ -139,12 +139,14 @@ KINDS: Registry[type[JointType]] = Registry("joint kind")
 class Reversed(JointType):
     """A joint walked through from its successor: X = X_J^-1 with the coordinates of the original."""
 
-    turns = True
-
     def __init__(self, original: JointType):
         self.original = original
         for name in ("kind", "nq", "nv", "units", "labels", "q_labels", "parameters"):
             setattr(self, name, getattr(original, name))
+
+    @property
+    def turns(self) -> bool:
+        return True
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reversed) and self.original == other.original
