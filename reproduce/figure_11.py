@@ -19,7 +19,7 @@ APART = {"angle": 1e-6, "rate": 1e-5, "acceleration": 1e-3}
 
 def reproduced() -> Reproduction:
     """Falling and swinging about its base, no torques: ours by SciPy's adaptive steps, theirs by its own of 0.25 ms."""
-    crab = load("crab").mechanism(base="m0")
+    crab = load("crab").robot().ideal()
     run = simulate(crab, BENT, duration=2.0, stepper=Adaptive(rtol=1e-12), tick=TICK)
     figure, axes = panels(
         f"{FIGURE}: the crab let go, its base fixed, its hinges free to spin",

@@ -20,7 +20,7 @@ LEFT = 1e-4
 
 def reproduced() -> Reproduction:
     """Three active joints, each beside e'' + K1 e' + K0 e = 0 (003 (36)); then the same law on MuJoCo's crab."""
-    crab = load("crab").mechanism(base="m0")
+    crab = load("crab").robot().ideal()
     kp, kd, _ = gains_by_poles(POLES)
     run, q = step_response(crab, lambda T: ComputedTorque(kp, kd, GOAL, sample_time=T), DURATION, SAMPLE_TIME)
     judged = linear_step([float(kp)], [1.0, float(kd), float(kp)], run.t)[:, None] * GOAL

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from modurob import algorithms
-from modurob.kernels import Fast
+from modurob import algorithms, kernels
+from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction
@@ -102,15 +102,8 @@ def closed_form(robot: Mechanism) -> Evaluation:
 
 
 def compiled_evaluation(robot: Mechanism, state: Array) -> Evaluation | None:
-    """What a robot uses once it has been asked often; None without a compiler."""
-    fast = Fast(robot, patient=False)
-    # the first call has it compiled, the second finds it
-    for _ in range(2):
-        fast.forward_dynamics(*state)
-        fast.wait()
-    if fast.once("forward_dynamics", *state) is None:
-        return None
-    return lambda q, v, tau: fast.once("forward_dynamics", q, v, tau)
+    """What a robot uses; None without a compiler."""
+    return None if kernels.once(FORWARD_DYNAMICS, robot, *state) is None else robot.forward_dynamics
 
 
 def duration(f: Callable[[], object]) -> float:

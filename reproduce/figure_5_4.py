@@ -38,8 +38,8 @@ def reproduced() -> Reproduction:
 
 
 def hanging(assembly: Assembly) -> Mechanism:
-    """The pendulum along gravity, which is along y."""
-    return assembly.mechanism(gravity=(0, GRAVITY, 0))
+    """The pendulum along gravity, which is along y, without stops."""
+    return assembly.robot().ideal()
 
 
 def compared(assembly: Assembly, lengths: tuple[float, float], masses: tuple[float, float]) -> tuple[Recording, Motion]:

@@ -19,7 +19,7 @@ APART = 1e-9
 
 def reproduced() -> Reproduction:
     """The shipped crane beside Lagrange's equations, beside (5.15a-b) as printed, and beside what can be worked out by hand."""
-    robot = load("crane").mechanism(gravity=(0, GRAVITY, 0))
+    robot = load("crane").robot().ideal()
     run = simulate(robot, np.array([0.0, START]), duration=10.0, stepper=Adaptive(rtol=1e-12), tick=0.01)
     judged = motion(crane(), (0.0, START), (0.0, 0.0), run.t)
     # all starts at rest, so the centre of mass stays below one point of the rail

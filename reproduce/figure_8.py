@@ -5,7 +5,7 @@ import numpy as np
 from modurob.robot import load
 from modurob.simulation import Adaptive, simulate
 from reproduce.check import Check, Reproduction, apart
-from reproduce.lagrange import GRAVITY, motion, pendulum
+from reproduce.lagrange import motion, pendulum
 from reproduce.pictures import against, judge, legend, panels
 
 FIGURE = "003 Fig. 8"
@@ -18,7 +18,7 @@ APART = 1e-9
 
 def reproduced() -> Reproduction:
     """The shipped pendulum beside 000 (5.8a-b), written by hand in absolute angles."""
-    robot = load("double_pendulum").mechanism(gravity=(0, GRAVITY, 0))
+    robot = load("double_pendulum").robot().ideal()
     run = simulate(robot, np.array(START), duration=DURATION, stepper=Adaptive(rtol=1e-12), tick=0.02)
     judged = motion(pendulum(LENGTHS, MASSES), START, (0.0, 0.0), run.t)
     rows = {"angle": "rad", "rate": "rad/s", "acceleration": "rad/s²"}

@@ -38,7 +38,7 @@ def test_a_linear_step_is_its_closed_form():
 
 
 def test_extrapolation_takes_away_what_holding_torques_does():
-    robot = mr.load("double_pendulum").mechanism(gravity=(0, GRAVITY, 0))
+    robot = mr.load("double_pendulum").robot().ideal()
     run, q = step_response(robot, lambda T: mr.ComputedTorque(6.0, 5.0, 1.0, sample_time=T), 1.0, 1e-2)
     right = linear_step([6], [1, 5, 6], run.t)[:, None]
     assert np.abs(run.q - right).max() > 1e-3
