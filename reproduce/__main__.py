@@ -16,7 +16,7 @@ COLOURS = {"pass": "green", "FAIL": "red", "skipped": "yellow"}
 
 
 def command(
-    out: Annotated[Path, typer.Option(help="folder for the pictures")] = Path("reproduced"),
+    out: Annotated[Path, typer.Option(help="folder for the pictures")] = Path("out/reproduced"),
     only: Annotated[list[str] | None, typer.Option(help="a figure, like 5.4 or 11; may be given again")] = None,
 ) -> None:
     """Draw the figures of the sources again, and check each against a judge."""

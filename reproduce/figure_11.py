@@ -1,4 +1,4 @@
-"""003 Fig. 11: the crab's motion beside that of an independent engine, MuJoCo in place of SimMechanics."""
+"""Meister et al. Fig. 11: the crab's motion beside that of an independent engine, MuJoCo in place of SimMechanics."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from reproduce.check import Check, Reproduction, apart
 from reproduce.engine import MISSING, engine_run, installed
 from reproduce.pictures import JUDGE, judge, legend, panels
 
-FIGURE = "003 Fig. 11"
+FIGURE = "Meister et al. Fig. 11"
 # the paper gives no start: bent for the picture, and flat, as it was docked, for a longer run
 BENT, FLAT = np.array([0.3, -0.2, 0.1]), np.zeros(3)  # [rad], at rest
 TICK, STEP = 0.005, 2.5e-4  # [s]

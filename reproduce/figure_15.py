@@ -1,4 +1,4 @@
-"""003 Fig. 15: the crab under computed torque, its states estimated from noisy angles by an extended Kalman filter."""
+"""Meister et al. Fig. 15: the crab under computed torque, its states estimated from noisy angles by an extended Kalman filter."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from reproduce.check import Check, Reproduction, apart
 from reproduce.pictures import legend
 from reproduce.step_response import linear_step
 
-FIGURE = "003 Fig. 15"
+FIGURE = "Meister et al. Fig. 15"
 Q, R = np.diag(np.repeat([0.1, 1e-4], 3)), np.eye(3)  # (52), (54); W and V are the identity
 # the paper gives neither noise nor sample time, gains and steps
 NOISE, SAMPLE_TIME, DURATION = 0.02, 5e-3, 4.0  # [rad], [s], [s]
@@ -29,7 +29,7 @@ FILTER = ExtendedKalmanFilter(HallSensors(noise=NOISE, resolution=0.0), Q=Q, R=R
 
 
 class Loop(NamedTuple):
-    """What went round in the loop of 003 Figure 14, (samples, runs, 3) each."""
+    """What went round in the loop of Meister et al. Figure 14, (samples, runs, 3) each."""
 
     q: Array
     v: Array

@@ -1,4 +1,4 @@
-"""000 Fig. 5.8: a crane, a wagon on a rail with a load that swings below it."""
+"""Gutenkunst Fig. 5.8: a crane, a wagon on a rail with a load that swings below it."""
 
 import numpy as np
 import sympy
@@ -11,8 +11,8 @@ from reproduce.check import Check, Reproduction, apart
 from reproduce.lagrange import GRAVITY, Accelerations, by_lagrange, coordinates, motion, rate
 from reproduce.pictures import against, judge, legend, panels
 
-FIGURE = "000 Fig. 5.8"
-WAGON, LOAD, ROPE, START = 1.0, 1.0, 5.0, np.pi / 4  # [kg], [kg], [m], [rad]: 000 (5.23), (5.24)
+FIGURE = "Gutenkunst Fig. 5.8"
+WAGON, LOAD, ROPE, START = 1.0, 1.0, 5.0, np.pi / 4  # [kg], [kg], [m], [rad]: Gutenkunst (5.23), (5.24)
 # two integrations, each good to 1e-12 a step
 APART = 1e-9
 
@@ -47,7 +47,7 @@ def crane() -> Accelerations:
 
 
 def left_over(run: Recording) -> float:
-    """The largest left side of 000 (5.15a), and of (5.15b) times the load [N]."""
+    """The largest left side of Gutenkunst (5.15a), and of (5.15b) times the load [N]."""
     phi, phid, zdd, phidd = run.q[:, 1], run.v[:, 1], run.vdot[:, 0], run.vdot[:, 1]
     rail = (WAGON + LOAD) * zdd + LOAD * ROPE * (phidd * np.cos(phi) - phid**2 * np.sin(phi))
     swing = LOAD * (ROPE * phidd + GRAVITY * np.sin(phi) + zdd * np.cos(phi))

@@ -1,4 +1,4 @@
-"""000 Fig. 5.9: a free organism under random torques, whose centre of mass stays."""
+"""Gutenkunst Fig. 5.9: a free organism under random torques, whose centre of mass stays."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from modurob.simulation import Measured, Recording, RungeKutta4, simulate
 from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction
 
-FIGURE = "000 Fig. 5.9"
+FIGURE = "Gutenkunst Fig. 5.9"
 DURATION = 4.0  # [s]
 DRIFT = np.array([0.3, -0.2, 0.1])  # velocity of a free crab [m/s]
 
@@ -70,7 +70,7 @@ def shaken(robot: Mechanism, v0: Array | None = None) -> Recording:
 
 
 def centre_of_mass(run: Recording, modules: list[str]) -> Array:
-    """000 (5.26) for modules of one mass, each at its module's centre, (ticks, 3) [m]."""
+    """Gutenkunst (5.26) for modules of one mass, each at its module's centre, (ticks, 3) [m]."""
     return positions(run, modules).mean(axis=1)
 
 

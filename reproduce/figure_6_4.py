@@ -1,4 +1,4 @@
-"""000 Fig. 6.4: step responses of the double pendulum, linearised by feedback, under PID with 10, 1, 4."""
+"""Gutenkunst Fig. 6.4: step responses of the double pendulum, linearised by feedback, under PID with 10, 1, 4."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from reproduce.check import Check, Reproduction, apart
 from reproduce.pictures import JUDGE, judge, legend, panels
 from reproduce.step_response import linear_step, step_response
 
-FIGURE = "000 Fig. 6.4"
+FIGURE = "Gutenkunst Fig. 6.4"
 KP, KI, KD = 10.0, 1.0, 4.0  # [1/s²], [1/s³], [1/s]
 DURATION, SAMPLE_TIME = 8.0, 2e-3  # [s]
 # what is left of holding torques for 2 ms, after extrapolation

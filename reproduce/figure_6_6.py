@@ -1,4 +1,4 @@
-"""000 Fig. 6.6: step responses of the double pendulum with its poles placed at -2, -3 and -5, -10."""
+"""Gutenkunst Fig. 6.6: step responses of the double pendulum with its poles placed at -2, -3 and -5, -10."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -12,7 +12,7 @@ from reproduce.check import Check, Reproduction, apart
 from reproduce.pictures import against, judge, legend, panels
 from reproduce.step_response import linear_step, step_response
 
-FIGURE = "000 Fig. 6.6"
+FIGURE = "Gutenkunst Fig. 6.6"
 POLES = np.array([[-2.0, -3.0], [-10.0, -5.0]])  # [1/s], of joint 1 and joint 2
 GAINS = {"Kp": (6.0, 50.0), "Kd": (5.0, 15.0)}  # (6.38a-b) compared with l² + l Kd + Kp
 SAMPLE_TIME, DURATION = 2e-3, 4.0  # [s]

@@ -36,8 +36,8 @@ def test_a_figure_is_found_again(number, tmp_path):
     checks = reproduce(tmp_path, only=[number])
     assert checks
     assert [c for c in checks if not c.passed] == []
-    document = "000" if "." in number else "003"
-    assert {c.figure for c in checks} == {f"{document} Fig. {number}"}
+    source = "Gutenkunst" if "." in number else "Meister et al."
+    assert {c.figure for c in checks} == {f"{source} Fig. {number}"}
     assert [c.what for c in checks if c.what not in DOCUMENT] == []
     assert [p.name for p in tmp_path.iterdir()] == [picture_name(number)]
     assert (tmp_path / picture_name(number)).read_bytes().startswith(b"\x89PNG")
