@@ -6,7 +6,7 @@ they hold the same, whatever was done with them.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from modurob.catalogue.forces import FrameForce, Friction, JointForce
 from modurob.catalogue.joints import JointType, Mimic
 from modurob.errors import InputError, MechanismError, choices
+from modurob.registry import fingerprint
 from modurob.spatial.scalars import Array, read_only
 
 
@@ -332,7 +333,16 @@ def _digest(m: Tables) -> bytes:
 
 @lru_cache(maxsize=4096)
 def _text(value: JointType | JointForce | FrameForce) -> bytes:
-    return repr(value).encode()
+    return _word(value).encode()
+
+
+def _word(x: Any) -> str:
+    """A number to its last bit, a joint or force by what it does and its numbers, anything else as it writes itself."""
+    if is_dataclass(x):
+        return f"{fingerprint(type(x))}({','.join(_word(getattr(x, f.name)) for f in fields(x))})"
+    if isinstance(x, tuple):
+        return f"({','.join(map(_word, x))})"
+    return (float(x) + 0.0).hex() if isinstance(x, int | float | np.number) else repr(x)
 
 
 def _bytes(array: Array) -> bytes:

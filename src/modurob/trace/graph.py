@@ -311,6 +311,9 @@ class Traced:
     def __neg__(self) -> "Traced":
         return self._new(self.graph.negate(self.index))
 
+    def __abs__(self) -> "Traced":
+        return self.select(self, 0.0, -self, self)
+
     def sin(self) -> "Traced":
         return self._new(self.graph.function("sin", self.index))
 
