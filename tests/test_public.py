@@ -10,11 +10,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import modurob as mr
 from modurob import algorithms, assembly, catalogue, control, estimation, mechanism, simulation, spatial
 from modurob.catalogue import joints
+from modurob.cli import app
 
 ROOT = Path(__file__).parent.parent
 
@@ -79,6 +81,16 @@ def test_the_readme_example_prints_what_the_readme_says():
     assert len([line for line in code.splitlines() if line]) <= 15
 
 
+def test_the_commands_of_the_readme_are_all_there_are():
+    text = (ROOT / "README.md").read_text()
+    named = re.search(r"## Command line\n```\n(.*?)```", text, re.DOTALL)[1]
+    assert {line.split()[1] for line in named.splitlines()} | {"robots"} == {
+        c.name or c.callback.__name__ for c in app.registered_commands
+    }
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(re.findall(r"(?:`|^)make ([a-z]+)", text, re.MULTILINE)) <= set(targets)
+
+
 @pytest.mark.parametrize("title", ["Equations in closed form", "Motion"])
 def test_the_other_examples_of_the_readme_run(title, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -86,7 +98,13 @@ def test_the_other_examples_of_the_readme_run(title, tmp_path, monkeypatch):
     code = re.search(rf"## {title}\n```python\n(.*?)```", text, re.DOTALL)[1]
     crab = mr.load("crab").mechanism(base="m0")
     with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(code, "README.md", "exec"), {"mr": mr, "robot": crab, "my_matrix": crab.equations().M})
+        names = {"mr": mr, "robot": crab, "my_matrix": crab.equations().M}
+        exec(compile(code, "README.md", "exec"), names)
+    if title == "Motion":
+        run, law = names["run"], names["law"]
+        assert run.status.ok
+        wanted = law.reference.on(names["robot"])(run.t[2000:])[0]
+        assert np.abs(run.q[2000:] - wanted).max() < 1e-3  # the noise of the sensors [rad]: the drives suffice
 
 
 def test_the_readme_names_every_shipped_module_type():
@@ -95,7 +113,8 @@ def test_the_readme_names_every_shipped_module_type():
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
-def test_examples_run(path, capsys):
+def test_examples_run(path, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
 
