@@ -136,6 +136,12 @@ def test_demo_draws_the_crab(tmp_path):
     assert all(p.stat().st_size > 10_000 for p in tmp_path.iterdir())
 
 
+def test_demo_needs_a_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file: expected a folder, or a place for one: File exists"):
+        CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "file")], catch_exceptions=False)
+
+
 def test_robots_and_version():
     assert "crab" in run("robots")
     assert mr.__version__ in run("--version")
@@ -247,6 +253,7 @@ def test_a_file_says_whether_the_base_floats(tmp_path):
     mr.save(mr.load("crab").with_setup(base="m1", floating=True), tmp_path / "crab.yaml")
     assert "m1 (floating)" in run("info", tmp_path / "crab.yaml")
     assert "floating_base" in run("info", tmp_path / "crab.yaml", "--base", "m2")
+    assert "floating" not in run("info", tmp_path / "crab.yaml", "--fixed")
 
 
 def test_help_names_what_is_registered_and_keeps_its_brackets():

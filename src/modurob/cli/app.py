@@ -26,7 +26,9 @@ console = Console(highlight=False, markup=False, emoji=False)
 
 File = Annotated[str, typer.Argument(help="robot: an assembly (.yaml), a URDF file, or the name of a shipped robot")]
 Base = Annotated[str | None, typer.Option(help="module that stands in the world; as the file says if not given")]
-Floating = Annotated[bool, typer.Option("--floating", help="let the base float; as the file says if not given")]
+Floating = Annotated[
+    bool | None, typer.Option("--floating/--fixed", help="whether the base floats; as the file says if not given")
+]
 
 PICTURES = (".png", ".pdf", ".svg")
 
@@ -118,19 +120,19 @@ def is_urdf(file: str) -> bool:
     return Path(file).suffix.lower() in (".urdf", ".xml")
 
 
-def assembly_of(file: str, base: str | None = None, floating: bool = False, gravity: Any = None) -> "mr.Assembly":
+def assembly_of(file: str, base: str | None = None, floating: bool | None = None, gravity: Any = None) -> "mr.Assembly":
     """The modules of a file, standing as it says where the options do not."""
     if is_urdf(file):
         raise typer.BadParameter(f"{file} is a URDF file: it has bodies, not modules; give an assembly")
-    return mr.load(file).with_setup(base=base, floating=floating or None, gravity=gravity)
+    return mr.load(file).with_setup(base=base, floating=floating, gravity=gravity)
 
 
 def robot_of(
-    file: str, base: str | None, floating: bool = False, gravity: Any = None
+    file: str, base: str | None, floating: bool | None = None, gravity: Any = None
 ) -> "tuple[mr.Assembly | None, mr.Mechanism]":
     """The robot of a file, and its modules if it has any."""
     if is_urdf(file):
         told = {} if gravity is None else {"gravity": gravity}
-        return None, mr.Mechanism.from_urdf(file, floating, **told)
+        return None, mr.Mechanism.from_urdf(file, bool(floating), **told)
     assembly = assembly_of(file, base, floating, gravity)
     return assembly, assembly.robot()

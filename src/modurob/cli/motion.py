@@ -59,7 +59,7 @@ def _start(assembly: "mr.Assembly | None", robot: "mr.Mechanism", start: str | N
 def simulate_command(
     file: File,
     base: Base = None,
-    floating: Floating = False,
+    floating: Floating = None,
     duration: Annotated[float, typer.Option(help="seconds")] = 5.0,
     controller: Annotated[str, typer.Option(help="none, {controllers}")] = NO_CONTROLLER,
     kp: Annotated[float | None, typer.Option(help="gain of the position error; 100 if needed and not given")] = None,
@@ -161,7 +161,7 @@ def plot(
 def gait_command(
     file: File,
     base: Base = None,
-    floating: Floating = False,
+    floating: Floating = None,
     name: Annotated[str, typer.Option(help="{gaits}")] = "crab",
     generator: Annotated[str, typer.Option(help="what makes the waves: {generators}")] = "sine",
     duration: Annotated[float | None, typer.Option(help="seconds; ten swings if not given")] = None,

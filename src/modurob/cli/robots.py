@@ -10,7 +10,7 @@ from rich.text import Text
 
 import modurob as mr
 from modurob.cli.app import Base, File, Floating, assembly_of, command, console, is_urdf, robot_of
-from modurob.errors import CatalogueError
+from modurob.errors import CatalogueError, InputError
 
 if TYPE_CHECKING:
     from modurob.judges.verify import Report
@@ -20,7 +20,7 @@ MODULE_FILE = re.compile(r"^(format:\s*[\"']?modurob module|parts:)", re.MULTILI
 
 
 @command()
-def info(file: File, base: Base = None, floating: Floating = False) -> None:
+def info(file: File, base: Base = None, floating: Floating = None) -> None:
     """Modules, bodies, degrees of freedom, forces, idle joints and loops of a robot."""
     assembly, robot = robot_of(file, base, floating)
     facts = Table.grid(padding=(0, 2))
@@ -85,7 +85,7 @@ def aim(file: File, base: Base = None) -> None:
 
 
 @command()
-def check(file: File, base: Base = None, floating: Floating = False) -> None:
+def check(file: File, base: Base = None, floating: Floating = None) -> None:
     """Read a robot or a module type and say what is wrong with it, if anything: of a module type, all at once."""
     from modurob.catalogue.reading import read_text
 
@@ -109,7 +109,7 @@ def _check_module(file: str, text: str) -> None:
 
 
 @command()
-def verify(file: File, base: Base = None, floating: Floating = False, seed: int = 0) -> None:
+def verify(file: File, base: Base = None, floating: Floating = None, seed: int = 0) -> None:
     """Compare this robot's model with every judge that is installed and with the laws of mechanics."""
     _, robot = robot_of(file, base, floating)
     report = mr.judges.verify(robot, seed)
@@ -135,7 +135,10 @@ def demo(out: Annotated[Path, typer.Option(help="folder for the pictures")] = Pa
     import numpy as np
 
     mpl.use("Agg")
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: expected a folder, or a place for one: {error.strerror}") from None
     crab = mr.load("crab")
     robot = crab.robot()
     info("crab")
