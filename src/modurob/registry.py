@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from types import CodeType
 from typing import Any, TypeVar
@@ -80,10 +81,8 @@ def fingerprint(cls: type) -> str:
         return name
     own = [c for c in cls.__mro__ if c.__module__.split(".")[0] not in ("modurob", "builtins", "abc", "typing")]
     parts = [f"{key} {_code(value)}" for c in own for key, value in sorted(vars(c).items()) if not key.startswith("__")]
-    try:
+    with suppress(OSError, TypeError, KeyError):  # what comes from a console or a notebook stands in no file
         parts.append(inspect.getsource(sys.modules[cls.__module__]))
-    except (OSError, TypeError, KeyError):
-        pass  # from a console or a notebook
     return f"{name} {hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}"
 
 

@@ -138,9 +138,7 @@ def backwards(rng):
     builder = mr.Builder("backwards")
     for i, joint in enumerate((mr.Spherical(), mr.Planar(), mr.Universal(), mr.Free(), mr.Helical((0, 1, 1), 0.1))):
         parent = f"b{i - 1}" if i else "world"
-        builder.body(
-            f"b{i}", inertia.random(rng), parent=parent, joint=joint.reversed(), at=se3.random(rng, reach=0.5)
-        )
+        builder.body(f"b{i}", inertia.random(rng), parent=parent, joint=joint.reversed(), at=se3.random(rng, reach=0.5))
     return builder.build()
 
 
@@ -177,7 +175,11 @@ def ring(rng, joint):
     for i in range(6):
         parent = f"b{i - 1}" if i else "world"
         builder.body(
-            f"b{i}", inertia.random(rng), parent=parent, joint=mr.Revolute(tuple(rng.normal(size=3))), at=se3.random(rng)
+            f"b{i}",
+            inertia.random(rng),
+            parent=parent,
+            joint=mr.Revolute(tuple(rng.normal(size=3))),
+            at=se3.random(rng),
         )
     builder.loop("tie", joint, "world", "b5", se3.random(rng), se3.random(rng))
     builder.coupling("gear", {"b0": 1.0, "b1": -2.0}, 0.1)
@@ -251,7 +253,9 @@ def test_inputs_of_any_layout():
     for layout in layouts:
         np.testing.assert_allclose(robot.forward_dynamics(*layout).reshape(64, -1), expected, atol=1e-11)
     # one torque, and one configuration, for all
-    np.testing.assert_allclose(robot.forward_dynamics(q, v, u[0])[7], robot.forward_dynamics(q[7], v[7], u[0]), atol=1e-11)
+    np.testing.assert_allclose(
+        robot.forward_dynamics(q, v, u[0])[7], robot.forward_dynamics(q[7], v[7], u[0]), atol=1e-11
+    )
     spread = robot.forward_dynamics(q[:, None], v[None, :3], u[0])
     assert spread.shape == (64, 3, robot.nv)
     np.testing.assert_allclose(spread[5, 2], robot.forward_dynamics(q[5], v[2], u[0]), atol=1e-11)

@@ -90,7 +90,8 @@ def puller(stiffness, static, coulomb, speed):
 def test_a_block_on_a_spring_sticks_and_slips(stepper):
     """Slips last (pi - atan(d w/s)) 2/w with d = (static - coulomb)/k, sticks 2 d/s; a cycle carries the block s times its length.
 
-    In a frame that goes on with the rest point, a slip is part of a harmonic swing about where coulomb friction balances the spring.
+    In a frame that goes on with the rest point, a slip is part of a harmonic swing about the balance of coulomb
+    friction and the spring.
     """
     k, static, coulomb, speed = 100.0, 6.0, 3.0, 0.2
     w, d = np.sqrt(k), (static - coulomb) / k

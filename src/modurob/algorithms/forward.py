@@ -67,6 +67,6 @@ def require_regular(m: Tables, singular: Array) -> None:
     body = int(bad[at])
     what = f"joint {m.joints[body - 1].name!r} moves" if body > 0 else f"a degree of freedom of {m.name} moves"
     raise SingularError(
-        f"{what} no inertia{where}, so forward dynamics has no answer: give the bodies it carries mass and extent, set an armature, "
-        "or lock the joint"
+        f"{what} no inertia{where}, so forward dynamics has no answer: give the bodies it carries mass and extent, "
+        "set an armature, or lock the joint"
     )

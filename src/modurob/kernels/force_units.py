@@ -43,7 +43,8 @@ def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
 
 
 def joint_unit(force: JointForce, slopes: bool, dry: bool, lanes: int, single: bool) -> Unit:
-    """The function of a force along a joint: its effort, with its slopes if asked for, and its dry friction against `slide` if asked for."""
+    """The function of a force along a joint: its effort, with its slopes if asked for, and its dry friction against `slide` if
+    asked for."""
 
     def write() -> tuple[str, Code]:
         graph = Graph()

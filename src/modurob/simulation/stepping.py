@@ -247,7 +247,8 @@ class Mover:
         return Held(free, slide), singular
 
     def _stopped(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[State, Array]:
-        """The state where the first sliding rate comes to rest, that rate at zero, and the share of the step until then, (runs, 1)."""
+        """The state where the first sliding rate comes to rest, that rate at zero, and the share of the step until then,
+        (runs, 1)."""
         slides = held.slide != 0
 
         def slowest(end: State) -> Array:

@@ -96,7 +96,8 @@ class JointType(ABC):
         return np.zeros(self.nq)
 
     def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
-        """q drawn uniformly between the limits; within half a turn or a metre of zero where there are none, or of the one there is."""
+        """q drawn uniformly between the limits; within half a turn or a metre of zero where there are none, or of the one
+        there is."""
         reach = np.array([np.pi if unit == "rad" else 1.0 for unit in self.units])
         low = np.where(np.isfinite(lower), lower, np.minimum(-reach, upper - 2 * reach))
         return rng.uniform(low, np.where(np.isfinite(upper), upper, np.maximum(reach, low + 2 * reach)))
