@@ -133,7 +133,7 @@ def _print_run(run: "mr.Recording") -> None:
     for event in run.events:
         console.print(f"  {event.t:.4g} s  {event.message}")
     with np.printoptions(precision=6, suppress=True):
-        console.print(f"at the end q = {run.q[-1]} v = {run.v[-1]}")
+        console.print(f"at the end q = {run.q[-1]} v = {run.v[-1]}", soft_wrap=True)
 
 
 @command()

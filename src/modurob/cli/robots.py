@@ -105,7 +105,7 @@ def _check_module(file: str, text: str) -> None:
         raise CatalogueError("\n".join((f"{file} describes no module type:", *(f"  {line}" for line in mistakes))))
     module = mr.module_type(Path(file)).module()
     counts = f"{len(module.parts)} parts, {len(module.joints)} joints, {len(module.ports)} ports"
-    console.print(f"{file}: fine: module type {module.type.name}, {counts}")
+    console.print(f"{file}: fine: module type {module.type.name}, {counts}", soft_wrap=True)
 
 
 @command()
