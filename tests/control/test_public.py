@@ -11,6 +11,7 @@ import pytest
 
 import modurob as mr
 from modurob import control
+from modurob.simulation import Measured
 
 ROOT = Path(__file__).parent.parent.parent
 RECIPES = (control.ComputedTorque, control.FeedForward, control.GravityCompensation, control.LQR, control.PID)
@@ -29,7 +30,8 @@ def test_recipes_are_values_that_make_laws(recipe):
     with pytest.raises(dataclasses.FrozenInstanceError):
         made.sample_time = 0.02
     for robot in (mr.load("crab").mechanism(), mr.load("double_pendulum").mechanism()):
-        tau = made.on(robot).torque(0.0, robot.neutral(), np.zeros(robot.nv))
+        law = made.on(robot)
+        _, tau = law.step(law.start(), 0.0, Measured(robot.neutral(), np.zeros(robot.nv)))
         assert tau.shape == (robot.nv,)
         assert np.all(np.isfinite(tau))
 

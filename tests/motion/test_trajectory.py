@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
 
-from modurob.control import Trajectory
+from modurob.motion import Trajectory
 
 number = st.floats(-10, 10).map(lambda x: round(x, 3))
 above_zero = st.floats(0.05, 20).map(lambda x: round(x, 3))

@@ -1,9 +1,11 @@
 """Torques that make accelerations of a robot what one wants: the inverse of its equations of motion (Gutenkunst 6.1)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from modurob import kernels
 from modurob.algorithms import passive_forces
+from modurob.catalogue.forces import Stop
 from modurob.control.drives import Drives, movable
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
@@ -14,10 +16,15 @@ Inverse = Callable[[Array, Array, Array], Array]
 
 
 def inverse_model(robot: Mechanism) -> Inverse:
-    """tau = M u + C v + N - passive(q, v), (..., nv), with the forces of the robot's own: the motion gets vdot = u (Gutenkunst (6.23))."""
-    if not robot.forces:
+    """tau = M u + C v + N - passive(q, v), (..., nv), with the forces of the robot's own: the motion gets vdot = u (Gutenkunst (6.23)).
+
+    Stops are left out: a law that cancelled them would drive the robot through its limits.
+    """
+    forces = tuple(row for row in robot.forces if not isinstance(row.force, Stop))
+    if not forces:
         return robot.inverse_dynamics
-    return lambda q, v, u: robot.inverse_dynamics(q, v, u) - passive_forces(robot, q, v, run=kernels.run)
+    model = replace(robot, forces=forces)
+    return lambda q, v, u: robot.inverse_dynamics(q, v, u) - passive_forces(model, q, v, run=kernels.run)
 
 
 def feedback_linearisation(drives: Drives, partial: bool, what: str) -> Inverse:
