@@ -16,7 +16,7 @@ Inverse = Callable[[Array, Array, Array], Array]
 
 
 def inverse_model(robot: Mechanism) -> Inverse:
-    """tau = M u + C v + N - passive(q, v), (..., nv), with the forces of the robot's own: the motion gets vdot = u (Gutenkunst (6.23)).
+    """tau = M u + C v + N - passive(q, v), (..., nv), with the forces of the robot's own: vdot becomes u (Gutenkunst (6.23)).
 
     Stops are left out: a law that cancelled them would drive the robot through its limits.
     """
