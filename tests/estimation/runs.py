@@ -22,8 +22,8 @@ def advanced(robot: mr.Mechanism, q, v, tau, dt: float, steps: int = 1):
 class Running:
     """A filter with its memory, for tests that follow one belief."""
 
-    def __init__(self, recipe, robot: mr.Mechanism, q, v, dt: float, plant: mr.Mechanism | None = None):
-        self.filter = recipe.on(robot if plant is None else plant, dt)
+    def __init__(self, recipe, robot: mr.Mechanism, q, v, dt: float):
+        self.filter = recipe.on(robot, dt)
         self.memory: Beliefs = self.filter.start(q, v)
 
     def measured(self, t, q, v, rng, vdot=None):
@@ -86,8 +86,9 @@ def followed(rng, robot, recipe, first, truth: Truth, dt: float) -> Followed:
     estimator = Running(recipe, robot, *(np.tile(x, (runs, 1)) for x in first), dt)
     dx, squares, innovations, readings = [], [], [], []
     for k, (q, v) in enumerate(zip(truth.q, truth.v, strict=True)):
-        y = estimator.measured(k * dt, q, v, rng)
-        q_hat, v_hat = estimator.update(k * dt, truth.tau[k - 1] if k else np.zeros(robot.nv), y)
+        tau = truth.tau[k - 1] if k else np.zeros(robot.nv)
+        y = estimator.measured(k * dt, q, v, rng, robot.forward_dynamics(q, v, np.broadcast_to(tau, v.shape)))
+        q_hat, v_hat = estimator.update(k * dt, tau, y)
         dx.append(np.concatenate([robot.difference(q_hat, q), v - v_hat], axis=-1))
         squares.append(nees(robot, estimator.belief, q, v))
         innovations.append(estimator.innovation)

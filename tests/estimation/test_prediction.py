@@ -29,12 +29,12 @@ def slopes(robot, q, v, tau, dt, h=1e-5):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_transition_is_the_slope_of_the_step(seed):
-    """To second order: halving the step makes the error of one step eight times smaller."""
+    """To fourth order: halving the step makes the error of one step some thirty times smaller."""
     rng = np.random.default_rng(seed)
     robot = random_mechanism(rng, 4, floating=seed % 2 == 0)
     q, v, tau = random_state(rng, robot)
     wrong = []
-    for dt in (0.02, 0.01, 0.005):
+    for dt in (0.04, 0.02, 0.01):
         F = transition(robot, q, v, tau, dt)
         wrong.append(np.abs(F - slopes(robot, q, v, tau, dt)).max())
     assert wrong[-1] < 1e-5

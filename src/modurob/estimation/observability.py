@@ -41,7 +41,7 @@ def observability(
     sample_time: float,
     sensors: Sensor | Sequence[Sensor] | None = None,
 ) -> Observability:
-    """The rank of O = (H, H F, ..., H F^(2 nv - 1)), F and H of the system and its sensors linearised at one state (q, v) under the torques tau."""
+    """The rank of O = (H, H F, ..., H F^(2 nv - 1)), F and H of the robot and its sensors at one state (q, v) under torques tau."""
     q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))
     if q.ndim != 1 or v.ndim != 1 or tau.ndim != 1:
         raise EstimateError(
