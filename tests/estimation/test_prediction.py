@@ -37,9 +37,9 @@ def test_the_transition_is_the_slope_of_the_step(seed):
     for dt in (0.04, 0.02, 0.01):
         F = transition(robot, q, v, tau, dt)
         wrong.append(np.abs(F - slopes(robot, q, v, tau, dt)).max())
-    assert wrong[-1] < 1e-5
-    assert np.log2(wrong[0] / wrong[1]) > 2.8
-    assert np.log2(wrong[1] / wrong[2]) > 2.8
+    assert wrong[-1] < 1e-7
+    assert np.log2(wrong[0] / wrong[1]) > 4.7
+    assert np.log2(wrong[1] / wrong[2]) > 4.7
 
 
 def test_a_belief_that_turns_takes_its_covariance_along(rng):

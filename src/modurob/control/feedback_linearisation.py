@@ -48,7 +48,7 @@ def feedback_linearisation(drives: Drives, partial: bool, what: str) -> Inverse:
 def partial_inverse(model: Inverse, drives: Drives) -> Inverse:
     """tau with vdot = u at the driven joints and tau = 0 at the passive ones (collocated partial linearisation).
 
-    With rows p of M u + h the torques that passive freedoms would need, they accelerate by a with M_pp a = -(M u + h)_p
+    With rows p of M u + h the torques that passive joints would need, they accelerate by a with M_pp a = -(M u + h)_p
     instead, which adds M_:p a to all torques.
     """
     p = drives.passive

@@ -11,7 +11,7 @@ from modurob.control.feedback_linearisation import feedback_linearisation
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Reference, target
 from modurob.control.tracking import errors_of
-from modurob.control.values import PerJoint, limiter, per_freedom
+from modurob.control.values import PerJoint, limiter, per_rate
 from modurob.errors import ControlError, choices
 from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
@@ -72,7 +72,7 @@ class PID(Recipe):
 
 def _gains(recipe: PID, drives: Drives) -> tuple[Array, Array]:
     """kp and kd of each rate, (nv,) each; those not given suit the robot."""
-    kp, kd = (None if k is None else per_freedom(k, drives, name) for k, name in ((recipe.kp, "kp"), (recipe.kd, "kd")))
+    kp, kd = (None if k is None else per_rate(k, drives, name) for k, name in ((recipe.kp, "kp"), (recipe.kd, "kd")))
     if kp is not None and kd is not None:
         return kp, kd
     unit = np.isin(np.arange(drives.robot.nv), drives.v).astype(float)
@@ -96,7 +96,7 @@ class PIDLaw(BoundLaw):
         drives = self.drives
         self._mass_matrix, self._nv = drives.robot.mass_matrix, drives.robot.nv
         self._kp, self._kd = _gains(recipe, drives)
-        self._ki = per_freedom(recipe.ki, drives, "ki")
+        self._ki = per_rate(recipe.ki, drives, "ki")
         self._target, self._errors = target(recipe.reference, drives), errors_of(drives)
         self._limited = limiter(recipe.saturation, drives)
         if recipe.linearise:

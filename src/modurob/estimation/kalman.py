@@ -88,7 +88,7 @@ class Beliefs(NamedTuple):
 
 def readings_of(sensors: Sensor | Sequence[Sensor], robot: Mechanism) -> list[Reading]:
     """The models of sensors on a robot; all must be equally late."""
-    each = list(sensors) if isinstance(sensors, list | tuple) else [sensors]
+    each: list[Any] = list(sensors) if isinstance(sensors, list | tuple) else [sensors]
     for s in each:
         if not isinstance(s, Sensor):
             kinds = ", ".join(f"mr.{kind.__name__}(...)" for kind in SENSORS.values())

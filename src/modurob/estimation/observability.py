@@ -22,8 +22,8 @@ UNSEEN = 1e-12
 class Observability:
     """What 2 nv samples of the sensors tell of a small error of the state."""
 
-    states: int  # freedoms of the error: 2 nv, less what loops take away
-    rank: int  # freedoms that the readings show
+    states: int  # degrees of freedom of the error: 2 nv, less what loops take away
+    rank: int  # of them that the readings show
     condition: float  # how much more the readings move with the best seen direction than with the worst seen
     directions: Array  # what they do not show: orthonormal errors (dq, dv), (states - rank, 2 nv)
     unseen: tuple[str, ...]  # coordinates and rates with a part in those directions

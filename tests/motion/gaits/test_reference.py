@@ -1,5 +1,8 @@
 """References of any gait on any robot: smooth, deterministic, within limits, at the asked frequency."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy.interpolate import BPoly
@@ -65,6 +68,26 @@ def test_the_same_gait_is_the_same_whenever_and_however_it_is_asked(generator):
             for ours, theirs in zip(together, other(float(times[i])), strict=True):
                 np.testing.assert_array_equal(ours[i], theirs)
     assert reference(np.zeros((2, 3)))[0].shape == (2, 3, robot.nq)
+
+
+@pytest.mark.parametrize("generator", SEEDED, ids=GENERATORS)
+def test_threads_ask_one_gait_and_get_what_one_would(generator):
+    robot, recipe = snake(5).mechanism(), gait("snake", generator=generator)
+    reference, times = recipe.on(robot), [40.0, 3.0, 55.0, 21.0, 60.0, 8.0, 33.0, 47.0]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda t: reference(t)[0], times))
+    alone = recipe.on(robot)
+    for t, q in zip(times, found, strict=True):
+        np.testing.assert_array_equal(q, alone(t)[0])
+
+
+def test_gaits_are_values():
+    one, two = (
+        Gait(Phases({"m0/hinge": 0.5}), Hopf(seed=2), {"m0/hinge": 0.2}, 0.7, {"m1/hinge": 0.1}) for _ in range(2)
+    )
+    assert one == two == pickle.loads(pickle.dumps(one))
+    assert hash(one) == hash(two)
+    assert one != Gait(Phases({"m0/hinge": 0.6}), Hopf(seed=2), {"m0/hinge": 0.2}, 0.7, {"m1/hinge": 0.1})
 
 
 @pytest.mark.parametrize("generator", ["hopf", "matsuoka", "logistic"])

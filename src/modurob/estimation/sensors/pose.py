@@ -50,7 +50,7 @@ class PoseReading(Reading):
         reading = self._checked(reading, (*v.shape[:-1], 4, 4))
         X, missing = self.robot.frame_pose(q, self._frame), np.isnan(reading)
         gap = se3.log(se3.inverse(X) @ np.where(missing, X, reading))
-        return np.where(missing.any(axis=(-1, -2))[..., None], np.nan, gap)
+        return np.where(missing.any(axis=-1).any(axis=-1, keepdims=True), np.nan, gap)
 
     def slope(self, q: Array, v: Array, vdot: Array) -> tuple[Array, None]:
         J = self.robot.body_jacobian(q, self._frame)

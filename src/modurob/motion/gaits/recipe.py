@@ -51,6 +51,10 @@ class Gait:
         for name, value in self.posture.items():
             require_number(f"posture of {name!r}", value)
 
+    def __hash__(self) -> int:
+        # amplitudes and postures are mappings, which have none
+        return hash((type(self.pattern), type(self.generator), self.frequency))
+
     def on(self, robot: Mechanism) -> Reference:
         """The gait for this robot, from t = 0 on."""
         require_robot(robot, "a gait", GaitError)
