@@ -137,8 +137,21 @@ def test_runs_side_by_side_are_the_runs_alone(recipe):
         np.testing.assert_allclose(together.tau[:, k], alone.tau, atol=1e-7)
 
 
+def test_a_run_is_resumed_with_what_the_law_remembers(recipe):
+    """Half a run, its state and the law's memory saved, and the other half from these: the same as the whole."""
+    robot, q0 = mr.load("crab").robot(), [0.1, 0.2, 0.3]
+    whole = mr.Simulation(robot, q0, controller=recipe).advance(0.2)
+    half = mr.Simulation(robot, q0, controller=recipe).advance(0.1)
+    q, v, memory = pickle.loads(pickle.dumps((half.q, half.v, half.pilot.memory)))
+    rest = mr.Simulation(robot, q, v, controller=recipe, t0=half.t)
+    rest.pilot.memory = memory
+    rest.advance(0.1)
+    np.testing.assert_allclose(rest.q, whole.q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(rest.tau, whole.tau, rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize(
-    "law", [ComputedTorque(100.0, 20.0, 1.7), PID(reference=1.7, linearise=True), FeedForward(1.7, 5.0, 1.0)]
+    "law", [ComputedTorque(100.0, 20.0, 1.7), PID(reference=1.7, linearise=True), FeedForward(1.7, 5.0, 1.0), LQR(1.7)]
 )
 def test_stops_are_not_cancelled(law):
     """A set point beyond the limits: the law pushes, the stops hold, and the robot stays about there."""

@@ -43,4 +43,7 @@ def test_the_examples_of_the_document_run():
         for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
             exec(compile(code, "control.md", "exec"), names)
     assert np.all(np.isfinite(names["tau"]))
+    assert names["run"].status.ok
+    assert names["damped"].status.ok
+    np.testing.assert_array_equal(names["gains"].kp, [6, 50])
     assert "[" in out.getvalue()

@@ -15,15 +15,19 @@ from modurob.spatial.scalars import Array, solve
 Inverse = Callable[[Array, Array, Array], Array]
 
 
+def without_stops(robot: Mechanism) -> Mechanism:
+    """The robot as laws see it, which do not count on its stops."""
+    return replace(robot, forces=tuple(row for row in robot.forces if not isinstance(row.force, Stop)))
+
+
 def inverse_model(robot: Mechanism) -> Inverse:
     """tau = M u + C v + N - passive(q, v), (..., nv), with the forces of the robot's own: vdot becomes u (Gutenkunst (6.23)).
 
     Stops are left out: a law that cancelled them would drive the robot through its limits.
     """
-    forces = tuple(row for row in robot.forces if not isinstance(row.force, Stop))
-    if not forces:
+    model = without_stops(robot)
+    if not model.forces:
         return robot.inverse_dynamics
-    model = replace(robot, forces=forces)
     return lambda q, v, u: robot.inverse_dynamics(q, v, u) - passive_forces(model, q, v, run=kernels.run)
 
 

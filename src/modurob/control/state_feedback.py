@@ -8,6 +8,7 @@ from modurob import kernels
 from modurob.algorithms import passive_forces
 from modurob.control.design import lqr
 from modurob.control.drives import Drives, movable
+from modurob.control.feedback_linearisation import without_stops
 from modurob.control.linear import linearised
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Motion, Reference, target
@@ -46,7 +47,8 @@ class LQRLaw(BoundLaw, Memoryless):
 
     def __init__(self, recipe: LQR, robot: Mechanism):
         super().__init__(recipe, robot)
-        drives, robot = self.drives, self.drives.robot
+        robot = without_stops(self.drives.robot)
+        drives = Drives(robot, self.drives.joints)
         everywhere = Drives(robot, movable(robot))
         self._set_point = _set_point(recipe, everywhere)
         self._tau = _holding(self._set_point[0], drives)
