@@ -70,6 +70,16 @@ def test_values_that_differ_are_not_equal():
     assert runs[0] == mr.simulate(crab(), [0.1, 0, 0], duration=0.01)
 
 
+@pytest.mark.parametrize("way", ["deepcopy", "pickle"])
+def test_a_simulation_half_way_goes_on_alike(way):
+    simulation = mr.Simulation(crab(), [0.1, 0.2, 0.3], controller=LAWS[0], estimator=LAWS[3], seed=4)
+    simulation.advance(0.02)
+    again = WAYS[way](simulation)
+    runs = [x.advance(0.02).recording for x in (simulation, again)]
+    assert len(runs[0].t) == 41
+    assert runs[0] == runs[1]
+
+
 def test_a_robot_cannot_be_changed():
     robot = crab()
     with pytest.raises(AttributeError):

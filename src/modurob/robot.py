@@ -28,6 +28,7 @@ from modurob.algorithms.derivatives import (
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
 from modurob.algorithms.frame_slopes import FrameDerivatives
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
+from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.wrenches import External
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError
@@ -290,6 +291,11 @@ class Mechanism(Tables):
 
         Wrenches stay in their frames.
         """
+        if external is None and not self.armature.any():
+            found = kernels.once(SLOPES, self, q, v, vdot)
+            if found is not None:
+                M, by_q, by_v = found
+                return InverseDerivatives(by_q, by_v, M)
         q, v, vdot = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(vdot, self.nv, "vdot")
         return algorithms.inverse_dynamics_derivatives(self, q, v, vdot, external, kernels.run)
 

@@ -208,9 +208,8 @@ class Slopes(NamedTuple):
 
 def slopes(m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret) -> Slopes:
     """The slopes of tau = M vdot + C v + N - J^T F of the tree; wrenches stay fixed in their frames."""
-    found = run(SLOPES, m, _inputs(m, q, v, vdot, external)).results
-    rotors = np.diag(m.armature)
-    return Slopes(found["M"] + rotors, found["by_q"], found["by_v"])
+    M, by_q, by_v = run(SLOPES, m, _inputs(m, q, v, vdot, external)).results.values()
+    return Slopes(M + np.diag(m.armature) if m.armature.any() else M, by_q, by_v)
 
 
 def _inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> dict[str, Array]:

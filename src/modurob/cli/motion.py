@@ -1,5 +1,6 @@
 """Motion: simulate, plot, gait, studio."""
 
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,8 +43,8 @@ def _controller(robot: "mr.Mechanism", name: str, given: dict[str, Any]) -> Any:
     options = {option: x for option, x in given.items() if option != "gait"}
     options["reference"] = given["gait"] or given["reference"]
     floating = bool(robot.joints) and robot.joints[0].kind == "free"
-    needs_gains = getattr(laws[name], "kp", None) is None
-    otherwise = {"reference": 0.0, "partial": floating, **(GAINS if needs_gains else {})}
+    needed = {f.name for f in fields(laws[name]) if f.default is MISSING}
+    otherwise = {"reference": 0.0, "partial": floating, **{k: x for k, x in GAINS.items() if k in needed}}
     return made(laws[name], name, options, otherwise)
 
 
@@ -62,8 +63,12 @@ def simulate_command(
     floating: Floating = None,
     duration: Annotated[float, typer.Option(help="seconds")] = 5.0,
     controller: Annotated[str, typer.Option(help="none, {controllers}")] = NO_CONTROLLER,
-    kp: Annotated[float | None, typer.Option(help="gain of the position error; 100 if needed and not given")] = None,
-    kd: Annotated[float | None, typer.Option(help="gain of the velocity error; 20 if needed and not given")] = None,
+    kp: Annotated[
+        float | None, typer.Option(help="gain of the position error; if not given, the law's own, or 100")
+    ] = None,
+    kd: Annotated[
+        float | None, typer.Option(help="gain of the velocity error; if not given, the law's own, or 20")
+    ] = None,
     ki: Annotated[float | None, typer.Option(help="gain of the integral, for pid")] = None,
     reference: Annotated[str | None, typer.Option(help="where to go: one number, or one a joint with commas")] = None,
     gait: Annotated[str | None, typer.Option(help="rhythm to track: {gaits}")] = None,

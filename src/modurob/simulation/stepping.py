@@ -81,6 +81,9 @@ class Mover:
     stepper: Stepper
     push: Push | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Mover, (self.m, self.stepper, self.push)
+
     @cached_property
     def _sticks(self) -> bool:
         return sticks(self.m)

@@ -460,7 +460,7 @@ void climb(vec *arena, const int32_t *at, const real *c)
 /* The pattern of a symmetric matrix that is eliminated from its last row to its first: for each row where its columns stand, then how
    many there are before the diagonal, and which. */
 typedef const int32_t *pattern;
-#define BLOCK 8 /* columns that are solved for at once */
+#define BLOCK 12 /* columns that are solved for at once */
 static inline const int32_t *columns_of(pattern p, int32_t k, int32_t *count)
 {
     const int32_t *found = p + p[k];
@@ -534,19 +534,22 @@ static inline __attribute__((always_inline)) void substituted_columns(
     }
 }
 
-/* B becomes M^-1 B, (n, wide), for `columns` of its columns. */
-static inline void substituted(const vec *L, const vec *inverse, int32_t n, pattern p, vec *B, int32_t wide, int32_t columns)
+/* M^-1 B for the first `end` columns of B, (n, wide), a few at once; where B is the identity only down to their last row. */
+static inline void substituted(const vec *L, const vec *inverse, int32_t n, pattern p, vec *B, int32_t wide, int32_t end, int identity)
 {
     int32_t j = 0;
-    for (; j + BLOCK <= columns; j += BLOCK) {
-        substituted_columns(L, inverse, n, p, B + j, wide, n - 1, BLOCK);
+    for (; j + BLOCK <= end; j += BLOCK) {
+        substituted_columns(L, inverse, n, p, B + j, wide, identity ? j + BLOCK - 1 : n - 1, BLOCK);
     }
-    if (j < columns) {
-        substituted_columns(L, inverse, n, p, B + j, wide, n - 1, columns - j);
+    for (; j + 4 <= end; j += 4) {
+        substituted_columns(L, inverse, n, p, B + j, wide, identity ? j + 3 : n - 1, 4);
+    }
+    for (; j < end; ++j) {
+        substituted_columns(L, inverse, n, p, B + j, wide, identity ? j : n - 1, 1);
     }
 }
 
-/* M^-1, (n, n) with rows `wide` apart, which is symmetric: above its diagonal it is found, below it is the same. */
+/* M^-1, (n, n) with rows `wide` apart: it is symmetric, so that what stands above its diagonal is enough. */
 static inline void inverted(const vec *L, const vec *inverse, int32_t n, pattern p, vec *B, int32_t wide)
 {
     for (int32_t i = 0; i < n; ++i) {
@@ -554,15 +557,9 @@ static inline void inverted(const vec *L, const vec *inverse, int32_t n, pattern
             B[i * wide + j] = V(i == j);
         }
     }
-    int32_t j = 0;
-    for (; j + BLOCK <= n; j += BLOCK) {
-        substituted_columns(L, inverse, n, p, B + j, wide, j + BLOCK - 1, BLOCK);
-    }
-    if (j < n) {
-        substituted_columns(L, inverse, n, p, B + j, wide, n - 1, n - j);
-    }
+    substituted(L, inverse, n, p, B, wide, n, 1);
     for (int32_t i = 0; i < n; ++i) {
-        for (j = 0; j < i; ++j) {
+        for (int32_t j = 0; j < i; ++j) {
             B[i * wide + j] = B[j * wide + i];
         }
     }
@@ -584,7 +581,7 @@ void solve_slopes(vec *arena, const int32_t *at, const real *c)
         M[i * n + i] += c[1 + i];
     }
     factored(M, inverse, n, at + 6, arena, c[0], -1);
-    substituted(M, inverse, n, at + 6, B, 3 * n, 2 * n);
+    substituted(M, inverse, n, at + 6, B, 3 * n, 2 * n, 0);
     inverted(M, inverse, n, at + 6, B + 2 * n, 3 * n);
 }
 
@@ -647,7 +644,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
         }
     }
     factored(M, inverse, n, of_M, arena, c[0], -1);
-    substituted(M, inverse, n, of_M, B, wide, wide);
+    substituted(M, inverse, n, of_M, B, wide, wide, 0);
     /* what the constraints move, scaled to one for each of them, and what is left for them to do */
     for (int32_t a = 0; a < r; ++a) {
         rest[a] = k[a];
