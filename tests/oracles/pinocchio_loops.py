@@ -1,4 +1,4 @@
-"""Mechanisms with loops by Pinocchio: its mass matrix, bias forces, Jacobians and accelerations of frames, and the geometry of pins.
+"""Mechanisms with loops by Pinocchio: its mass matrix, bias forces, Jacobians and accelerations, and the geometry of pins.
 
 The constraints are written here from scratch, as distances that stay zero, and solved by least squares with NumPy: nothing of
 `modurob.algorithms.constraints` is in it.
@@ -117,9 +117,7 @@ class ConstraintDynamics:
         self.constraints = pin.StdVec_RigidConstraintModel()
         for c in m.constraints:
             ends = [
-                x
-                for f in (c.predecessor, c.successor)
-                for x in (int(self.twin.number[f.body]), pin.SE3(np.array(f.X)))
+                x for f in (c.predecessor, c.successor) for x in (int(self.twin.number[f.body]), pin.SE3(np.array(f.X)))
             ]
             self.constraints.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, self.model, *ends, pin.LOCAL))
         self.datas = pin.StdVec_RigidConstraintData()
@@ -136,9 +134,7 @@ class ConstraintDynamics:
 
     def __call__(self, q, v, tau):
         """vdot of a state in their order, in their order."""
-        return pin.constraintDynamics(
-            self.model, self.data, q, v, tau, self.constraints, self.datas, self.settings
-        )
+        return pin.constraintDynamics(self.model, self.data, q, v, tau, self.constraints, self.datas, self.settings)
 
     def forward_dynamics(self, q, v, tau):
         return self.twin.ours(np.array(self(*self.theirs(q, v, tau))))

@@ -60,7 +60,8 @@ def proximal_solution(D: Array, b: Array) -> Array:
     """x with D x = b for a symmetric positive semidefinite D of unit diagonal, (..., n, n), and b within its range, (..., n).
 
     Along an eigenvector of D with the eigenvalue d, x is b / d times g³, g = 1 - (p / (d + p))^k: one to rounding for constraints,
-    and of the order of (d / p)³ for rows that depend on others but for rounding, or but for a loop that stands open a little.
+    and of the order of (d / p)³ for rows that depend on others but for rounding, or but for a loop that stands open a little. Kernels
+    stop as soon as b - D x is nothing.
     """
     damped = D + PROXIMAL * np.eye(D.shape[-1])
     for _ in range(FILTERS):
