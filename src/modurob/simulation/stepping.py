@@ -67,7 +67,8 @@ def step_flow(stepper: Stepper, nx: int, held: bool) -> Flow:
     inputs: dict[str, str | int] = {"t": 1, "dt": 1, "q": "coordinates", "v": "rates", "x": nx, "u": "rates"}
     if held:
         inputs |= {"free": "rates", "slide": "rates"}
-    name = f"{stepper.kind} step{' with dry friction' if held else ''}"
+    own = "".join(f" {x}={value!r}" for x, value in stepper.parameters().items() if x != "dt")
+    name = f"{stepper.kind} step{own}{' with dry friction' if held else ''}"
     return Flow(name, inputs, {"t": "1", "q": "coordinates", "v": "rates", "x": str(nx)}, define, repeated=True)
 
 
