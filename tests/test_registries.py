@@ -20,6 +20,7 @@ from modurob.errors import CatalogueError, InputError, MechanismError
 from modurob.estimation import FILTERS, SENSORS
 from modurob.judges import JUDGES, verify
 from modurob.judges.verify import relative_error
+from modurob.kernels.dyad import source_text
 from modurob.mechanism import EXPORTS
 from modurob.motion.gaits import GENERATORS, PRESETS
 from modurob.simulation.steppers import STEPPERS
@@ -212,6 +213,25 @@ def test_a_force_is_used_by_simulation_kernels_and_recordings(added, tmp_path):
     run.save(tmp_path / "run.mrun")
     again = mr.Recording.load(tmp_path / "run.mrun")
     assert again.robot.forces == robot.forces
+
+
+def test_forces_that_were_typed_in_have_kernels_too(rng):
+    """There is no source to tell them apart by: their compiled lines do."""
+    texts, text = [], FILES["hardening.py"]
+    for factor in (1.0, 1.0, 2.0):
+        space = {"__name__": "typed_in"}
+        exec(text.replace("@FORCES", "#").replace("-self.stiffness * q", f"-{factor} * self.stiffness * q"), space)
+        texts.append(source_text(space["HardeningSpring"]))
+    assert texts[0] == texts[1] != texts[2]
+    robot = pendulum(mr.Revolute((0, 1, 0))).with_force("duffing", space["HardeningSpring"](30.0), joint="tip")
+    run = mr.simulate(robot, [0.3, 0.9], duration=0.1, stepper=mr.RungeKutta4(1e-3))
+    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q) + 30.0 * run.q[:, 1] ** 2
+    np.testing.assert_allclose(energy, energy[0], atol=1e-8 * np.abs(energy).max())
+
+
+def test_compiled_code_is_known_by_the_whole_file(added, tmp_path):
+    """A function beside the class may be what was edited."""
+    assert "def column(" in source_text(added("rolling.py").Rolling)
 
 
 # ---- controllers, sensors, filters ----

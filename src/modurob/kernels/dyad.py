@@ -5,6 +5,7 @@ joints share a few general types, so that no robot, however odd, needs much to b
 """
 
 import inspect
+import sys
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
@@ -66,8 +67,26 @@ def joint_text(joint: JointType) -> str:
         return f"reversed {joint_text(joint.original)}"
     own = [f"{f.name}={getattr(joint, f.name)!r}" for f in fields(joint) if f.name not in joint.parameters]  # type: ignore[arg-type]
     cls = type(joint)
-    source = "" if cls.__module__.startswith("modurob.") else inspect.getsource(cls)
-    return f"{cls.__module__}.{cls.__qualname__}({', '.join(own)}){source}"
+    return f"{cls.__module__}.{cls.__qualname__}({', '.join(own)}){source_text(cls)}"
+
+
+@lru_cache(maxsize=1024)
+def source_text(cls: type) -> str:
+    """For a class from outside the package what makes its code: the file it stands in, else its own lines, else those compiled."""
+    if cls.__module__.startswith("modurob."):
+        return ""
+    for whole in (sys.modules.get(cls.__module__), cls):
+        try:
+            return inspect.getsource(whole)  # type: ignore[arg-type]
+        except (OSError, TypeError):
+            continue
+    functions = [getattr(f, "fget", f) for c in cls.__mro__[:-1] for _, f in sorted(vars(c).items())]
+    return " ".join(_compiled_text(f.__code__) for f in functions if hasattr(f, "__code__"))
+
+
+def _compiled_text(code: Any) -> str:
+    inner = [_compiled_text(c) if hasattr(c, "co_code") else repr(c) for c in code.co_consts]
+    return f"{code.co_name} {code.co_code.hex()} {code.co_names} {inner}"
 
 
 def _entries(values: Array, constants: list[float]) -> tuple[Entry, ...]:

@@ -1,12 +1,12 @@
 """The C functions of forces, one for each kind and pattern of numbers that are zero. Forces are traced with one leading axis."""
 
-import inspect
 from copy import copy
 from typing import Any
 
 import numpy as np
 
 from modurob.catalogue.forces import FrameForce, JointForce, Motion
+from modurob.kernels.dyad import source_text
 from modurob.kernels.lowering import Store
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
@@ -34,8 +34,7 @@ def _traced(force: Any, graph: Graph) -> Any:
 
 def _identity(force: Any) -> str:
     cls = type(force)
-    source = "" if cls.__module__.startswith("modurob.") else inspect.getsource(cls)
-    return f"{cls.__module__}.{cls.__qualname__} {nonzero(force)} {source}"
+    return f"{cls.__module__}.{cls.__qualname__} {nonzero(force)} {source_text(cls)}"
 
 
 def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
