@@ -300,6 +300,68 @@ def test_pandas_mimic_finger_is_a_coupling(rng, tmp_path):
     np.testing.assert_allclose(robot.inverse_dynamics(q, v, vdot), tau, rtol=1e-8, atol=1e-8)
 
 
+def gripper(rng, case):
+    """A random tree with mimic joints, limbs and rotors on them: beside their source, on two hubs, or where no body can be one."""
+    builder = mr.Builder("gripper", gravity=rng.normal(size=3) * 5)
+
+    def add(name, parent, kind, mimic=None, rotor=0.0):
+        own = {"parent": parent, "joint": random_joint(rng, kind), "at": se3.random(rng, reach=0.5), "mimic": mimic}
+        builder.body(name, inertia.random(rng), **own, properties=mr.JointProperties(armature=rotor))
+
+    add("base", "world", "free")
+    add("hand", "base", "spherical")
+    add("left", "hand", "prismatic", rotor=0.3)
+    add("palm", "hand", "revolute")
+    on = {"chain": "left", "world": "world", "apart": "base"}.get(case, "hand")
+    add("right", on, "revolute", mr.Source("left", -1.7, 0.2), rotor=0.1)
+    add("third", on, "helical", mr.Source("left", 0.6))
+    add("nail", "right", "universal")
+    if case == "two":
+        add("thumb", "palm", "revolute")
+        add("ring", "palm", "prismatic", mr.Source("thumb", 0.5, -0.1))
+    return builder.build()
+
+
+@pytest.mark.parametrize("case", ["one", "two", "chain", "world", "apart"])
+def test_mimic_joints_are_eliminated_where_they_hang(case, rng):
+    """The recursion, in NumPy and in kernels, gives what mass matrix and bias forces do."""
+    robot = gripper(rng, case)
+    assert len(robot.hubs) == {"one": 1, "two": 2}.get(case, 0)
+    q = np.stack([robot.random_configuration(rng) for _ in range(9)])
+    v, tau = rng.normal(size=(2, 9, robot.nv))
+    push = rng.normal(size=(9, len(robot.bodies), 6))
+    for external in (None, push):
+        bias = np.stack(
+            [robot.inverse_dynamics(q[k], v[k], 0 * v[k], None if external is None else push[k]) for k in range(9)]
+        )
+        expected = np.linalg.solve(robot.mass_matrix(q), (tau - bias)[..., None])[..., 0]
+        assert relative_error(algorithms.forward_dynamics(robot, q, v, tau, external), expected) < JUDGED
+        assert relative_error(robot.forward_dynamics(q, v, tau, external), expected) < JUDGED
+    assert (
+        relative_error(
+            robot.forward_dynamics(q[0], v[0], tau[0]), algorithms.forward_dynamics(robot, q[0], v[0], tau[0])
+        )
+        < 1e-11
+    )
+    run = mr.simulate(robot, q[0], 0.3 * v[0], duration=0.2, stepper=mr.RungeKutta4(1e-3))
+    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
+    np.testing.assert_allclose(energy, energy[0], atol=1e-8 * np.abs(energy).max())
+
+
+def test_weightless_fingers_are_named():
+    builder = mr.Builder("weightless")
+    builder.body("hand", rod(1.0, 1.0), joint=Z)
+    for name, mimic in (("left", None), ("right", mr.Source("left", -1.0))):
+        builder.body(name, parent="hand", joint=mr.Prismatic((1, 0, 0)), mimic=mimic)
+    robot = builder.build()
+    for forward in (robot.forward_dynamics, lambda *state: algorithms.forward_dynamics(robot, *state)):
+        with pytest.raises(SingularError, match="joint 'left' moves no inertia"):
+            forward(np.zeros(2), np.zeros(2), np.zeros(2))
+    run = mr.simulate(robot, duration=0.01)
+    assert run.status.kind == "singular"
+    assert "'left' moves no inertia" in run.status.message
+
+
 # ---- singular poses ----
 
 

@@ -59,7 +59,13 @@ class Anatomy:
         carries = set(m.parent[1:])
         shared = self._shared_rates()
         typed = [
-            classified(body, i not in carries, self.slots.add[i - 1], j.v_slice.start in shared, bool(j.armature.any()))
+            classified(
+                body,
+                i not in carries,
+                self.slots.add[i - 1],
+                bool(j.armature.any()),
+                (j.v_slice.start in shared, j.mimics, i in m.hubs),
+            )
             for i, (body, j) in enumerate(zip(self.placed, m.joints, strict=True), start=1)
         ]
         self.kinds: list[DyadType] = [kind for kind, _ in typed]
