@@ -1,6 +1,6 @@
 """Run every benchmark: python -m benchmarks."""
 
-from benchmarks import kernels, motion, symbolic
+from benchmarks import kernels, loops, motion, symbolic
 
-for benchmark in (kernels, motion, symbolic):
+for benchmark in (kernels, loops, motion, symbolic):
     benchmark.main()

@@ -94,7 +94,8 @@ def fingerprint(cls: type) -> str:
 
 def _code(value: Any) -> str:
     """What an attribute of a class does, in words without addresses."""
-    code = value if isinstance(value, CodeType) else getattr(getattr(value, "__func__", value), "__code__", None)
+    function = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
+    code = value if isinstance(value, CodeType) else getattr(function, "__code__", None)
     if code is None:
         return repr(value) if isinstance(value, str | int | float | tuple | bool | None) else type(value).__name__
     return f"{code.co_code.hex()} {code.co_names} {' '.join(_code(x) for x in code.co_consts)}"

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from modurob import algorithms, kernels
 from modurob import assembly as modular
-from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.algorithms.checks import require_finite, require_quaternions
 from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.constraints.closure import Independent
@@ -25,7 +24,7 @@ from modurob.algorithms.derivatives import (
     ForwardDerivatives,
     InverseDerivatives,
 )
-from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
+from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.frame_slopes import FrameDerivatives
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import SLOPES
@@ -243,7 +242,7 @@ class Mechanism(Tables):
 
     @cached_property
     def _dynamics(self) -> Any:
-        return CONSTRAINED_DYNAMICS if self.coupled or self.constraints else FORWARD_DYNAMICS
+        return dynamics_of(self)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """M(q) of the tree, (..., nv, nv): symmetric, kinetic energy = v^T M v / 2.

@@ -1,64 +1,426 @@
-"""Closed loops: four-bar, Bennett and others against closed forms."""
+"""Closed loops and couplings: against Pinocchio's constraint dynamics, closed forms and the laws of mechanics."""
+
+from dataclasses import replace
+from importlib.metadata import files
+from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.errors import ClosureError
+from modurob import algorithms
+from modurob.errors import ClosureError, InputError, SingularError
 from modurob.judges.verify import relative_error
+from modurob.mechanism import Coupling
 from modurob.spatial import inertia, se3, so3
 from tests.moved import moved
 from tests.oracles.four_bar import FourBar
+from tests.oracles.linkages import (
+    LINKAGES,
+    Z,
+    along_x,
+    bennett_configuration,
+    bennett_robot,
+    four_bar_robot,
+    four_bar_state,
+    rod,
+)
+from tests.oracles.pinocchio_loops import ConstraintDynamics, PinocchioLoops
 from tests.robots import random_joint
 
-Z = mr.Revolute((0, 0, 1))
+# solving with Pinocchio's terms and with ours differs by rounding, times the condition of the constraints: at most 1e5 here
+JUDGED = 1e-10
+EVERY = pytest.mark.parametrize("name", LINKAGES)
+four_bar = four_bar_robot
 
 
-def rod(mass, length):
-    """A rod along x from the origin, its mass in the middle."""
-    own = inertia.spatial_inertia(mass, np.zeros(3), mass * length**2 / 12 * np.diag([0.0, 1.0, 1.0]))
-    return inertia.moved(own, se3.pose(None, (length / 2, 0, 0)))
+def linkage(name, seed=0):
+    """A mechanism with random inertias, and a stream of random numbers for its states."""
+    rng = np.random.default_rng([seed, len(name)])
+    return LINKAGES[name](rng), rng
 
 
-def along_x(length):
-    return se3.pose(None, (length, 0, 0))
+# ---- against Pinocchio ----
 
 
-def four_bar(bar: FourBar) -> mr.Mechanism:
-    """Crank and coupler as one chain, the rocker as another, pinned together."""
-    builder = mr.Builder("four-bar", gravity=(0, -bar.g, 0))
-    builder.body("crank", rod(bar.masses[0], bar.a), joint=Z)
-    builder.body("coupler", rod(bar.masses[1], bar.b), parent="crank", joint=Z, at=along_x(bar.a))
-    builder.body("rocker", rod(bar.masses[2], bar.c), joint=Z, at=along_x(bar.d))
-    builder.loop("pin", Z, "coupler", "rocker", along_x(bar.b), along_x(bar.c))
+@EVERY
+def test_linkages_close_where_their_closed_forms_say(name):
+    link, rng = linkage(name)
+    for _ in range(5):
+        q, v = link.state(rng)
+        assert np.abs(link.robot.loop_error(q)).max() < 1e-12
+        assert np.linalg.norm(v) > 1e-3
+        K, _ = PinocchioLoops(link.robot).rows(q, v)
+        assert np.abs(K @ v).max() < 1e-12 * max(1, np.abs(v).max())
+    assert link.robot.nv - link.robot.loop_rank() == link.freedoms
+
+
+@EVERY
+@pytest.mark.parametrize("seed", range(3))
+def test_forward_dynamics_of_linkages(name, seed):
+    """M vdot - K^T lambda = tau - bias and K vdot = k, solved with Pinocchio's terms and rows of geometry."""
+    link, rng = linkage(name, seed)
+    judge = PinocchioLoops(link.robot)
+    for _ in range(5):
+        (q, v), tau = link.state(rng), 10 * rng.normal(size=link.robot.nv)
+        expected, _ = judge.forward_dynamics(q, 3 * v, tau)
+        assert relative_error(link.robot.forward_dynamics(q, 3 * v, tau), expected) < JUDGED
+
+
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank", "stewart", "delta"])
+def test_forward_dynamics_as_pinocchio_solves_it(name):
+    """Its `constraintDynamics` holds points together: what a ball joint does, and in the plane a hinge."""
+    link, rng = linkage(name)
+    judge = ConstraintDynamics(link.robot)
+    for _ in range(5):
+        (q, v), tau = link.state(rng), link.drive(rng)
+        expected = judge.forward_dynamics(q, v, tau)
+        assert relative_error(link.robot.forward_dynamics(q, v, tau), expected) < JUDGED
+
+
+@EVERY
+@pytest.mark.parametrize("seed", range(3))
+def test_inverse_dynamics_of_linkages(name, seed):
+    """Torques of the drives alone, as Pinocchio's tree and rows of geometry need them; inverse after forward returns them."""
+    link, rng = linkage(name, seed)
+    robot, judge = link.robot, PinocchioLoops(link.robot)
+    driven = robot.effort_limit > 0
+    assert 0 < driven.sum() == link.freedoms < robot.nv
+    for _ in range(3):
+        (q, v), tau = link.state(rng), link.drive(rng)
+        vdot = robot.forward_dynamics(q, v, tau)
+        found = robot.inverse_dynamics(q, v, vdot)
+        assert relative_error(found, tau) < JUDGED
+        assert relative_error(found, judge.inverse_dynamics(q, v, vdot, driven)) < JUDGED
+        assert not found[~driven].any()
+
+
+def test_more_drives_than_freedoms_share_the_least_torques(rng):
+    """With a drive at every joint of a four-bar the torques are the smallest of all that bring about the motion."""
+    robot, bar = four_bar(FourBar()), FourBar()
+    q, v = four_bar_state(bar, 0.7, 1.3)
+    vdot = robot.forward_dynamics(q, v, rng.normal(size=3))
+    found = robot.inverse_dynamics(q, v, vdot)
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, found), vdot, rtol=1e-9, atol=1e-10)
+    expected = PinocchioLoops(robot).inverse_dynamics(q, v, vdot, np.full(3, True))
+    # their multipliers are made small too, so theirs is a bound; ours has nothing along K^T
+    assert np.linalg.norm(found) <= np.linalg.norm(expected) + 1e-12
+    assert np.abs(robot.loop_jacobian(q) @ found).max() < 1e-10
+
+
+@EVERY
+def test_kernels_of_linkages_are_the_definition(name):
+    link, rng = linkage(name)
+    states = [link.state(rng) for _ in range(9)]
+    q, v = (np.stack(x) for x in zip(*states, strict=True))
+    tau = rng.normal(size=v.shape)
+    expected = algorithms.forward_dynamics(link.robot, q, v, tau)
+    assert relative_error(link.robot.forward_dynamics(q, v, tau), expected) < JUDGED
+    assert relative_error(link.robot.loop_jacobian(q), algorithms.loop_jacobian(link.robot, q)) < 1e-13
+    expected = algorithms.loop_bias(link.robot, q, v)
+    assert relative_error(link.robot.loop_bias(q, v), expected, scale=1.0) < 1e-12
+
+
+@EVERY
+def test_batches_of_linkages_are_single_calls(name):
+    link, rng = linkage(name)
+    robot = link.robot
+    states = [link.state(rng) for _ in range(6)]
+    q, v = (np.stack(x).reshape(2, 3, -1) for x in zip(*states, strict=True))
+    tau = np.where(robot.effort_limit > 0, rng.normal(size=v.shape), 0.0)
+    vdot = robot.forward_dynamics(q, v, tau)
+    open_q = robot.integrate(q, 1e-2 * rng.normal(size=v.shape))
+    calls = {
+        "forward": (robot.forward_dynamics, (q, v, tau)),
+        "inverse": (robot.inverse_dynamics, (q, v, vdot)),
+        "error": (robot.loop_error, (open_q,)),
+        "K": (robot.loop_jacobian, (q,)),
+        "k": (robot.loop_bias, (q, v)),
+        "closed": (robot.close_loops, (open_q,)),
+        "velocity": (robot.close_velocity, (q, tau)),
+    }
+    for what, (f, given) in calls.items():
+        batch = f(*given)
+        assert batch.shape[:2] == (2, 3), what
+        for at in np.ndindex(2, 3):
+            assert relative_error(batch[at], f(*(x[at] for x in given)), scale=1.0) < 1e-9, what
+
+
+@EVERY
+def test_independent_coordinates_of_batches(name):
+    link, rng = linkage(name)
+    robot = link.robot
+    q, v = (np.stack(x) for x in zip(*[link.state(rng) for _ in range(3)], strict=True))
+    tau = rng.normal(size=v.shape)
+    found = robot.independent_coordinates(q, v)
+    assert found.G.shape == (3, robot.nv, link.freedoms)
+    push = np.einsum("...ij,...i->...j", found.G, tau) - found.bias
+    ydot = np.linalg.solve(found.inertia, push[..., None])[..., 0]
+    vdot = np.einsum("...ij,...j->...i", found.G, ydot) + found.g
+    assert relative_error(vdot, robot.forward_dynamics(q, v, tau)) < 1e-8
+
+
+# ---- energy and closure over time ----
+
+
+def sprung(link, q, stiffness):
+    """The robot with springs at its drives, which keep it away from its singular poses."""
+    robot = link.robot
+    for joint in robot.joints:
+        if np.all(joint.effort_limit > 0):
+            spring = mr.JointSpring(stiffness, float(q[joint.q_slice][0]))
+            robot = robot.with_force(f"spring at {joint.name}", spring, joint=joint.name)
+    return robot
+
+
+def swing(name, seconds):
+    """Largest loop error, and largest change of energy in parts of the largest kinetic energy, on the way."""
+    link, rng = linkage(name, 1)
+    q, v = link.state(rng)
+    stiffness = {"stewart": 2000.0, "delta": 200.0}.get(name, 0.0)
+    robot = sprung(link, q, stiffness) if stiffness else link.robot
+    run = mr.simulate(robot, q, v * (0.3 if stiffness else 1.0), duration=seconds, stepper=mr.RungeKutta4(1e-3))
+    assert run.status.ok
+    driven = [j.q_slice.start for j in robot.joints if np.all(j.effort_limit > 0)]
+    stored = stiffness / 2 * ((run.q[:, driven] - q[driven]) ** 2).sum(axis=-1)
+    kinetic = robot.kinetic_energy(run.q, run.v)
+    energy = kinetic + robot.potential_energy(run.q) + stored
+    assert np.ptp(run.q, axis=0).max() > 0.1  # it did move
+    speed = np.abs(np.einsum("tij,tj->ti", robot.loop_jacobian(run.q), run.v)).max()
+    return np.abs(robot.loop_error(run.q)).max(), speed, np.abs(energy - energy[0]).max() / kinetic.max()
+
+
+# Runge and Kutta's rule at 1 ms: (dt w)^4 of the fastest swings, 20 rad/s here, each second
+@EVERY
+def test_linkages_keep_energy_and_stay_closed(name):
+    error, speed, drift = swing(name, 2.0)
+    assert error < 1e-12
+    assert speed < 1e-11
+    assert drift < 1e-8
+
+
+@pytest.mark.judge
+@EVERY
+def test_linkages_keep_energy_and_stay_closed_for_a_minute(name):
+    error, speed, drift = swing(name, 60.0)
+    assert error < 1e-12
+    assert speed < 1e-11
+    assert drift < 1e-6
+
+
+# ---- couplings are rows of the same table ----
+
+
+def geared_pendulums(ratio, loads):
+    """Two pendulums on one beam, the second turns by `ratio` for one turn of the first."""
+    builder = mr.Builder("gear", gravity=(0, -9.81, 0))
+    for k, own in enumerate(loads):
+        builder.body(f"p{k}", own, joint=Z, at=along_x(float(k)), joint_name=f"j{k}")
+    builder.coupling("gear", {"j0": ratio, "j1": -1.0}, offset=-0.3)
     return builder.build()
 
 
-def four_bar_state(bar, t, td):
-    """Joint coordinates and rates for the crank angle and rate."""
-    (p, r), (pd, rd) = bar.angles(t), bar.rates(t)
-    return np.array([t, p - t, r]), td * np.array([1, pd - 1, rd])
+def test_a_gear_is_one_row(rng):
+    """q1 = ratio q0 + 0.3: one degree of freedom of inertia J0 + ratio² J1, pulled by both weights."""
+    ratio, lengths, masses = -2.5, (0.6, 0.4), (1.3, 0.9)
+    loads = [inertia.point(m, (length, 0, 0)) for m, length in zip(masses, lengths, strict=True)]
+    robot = geared_pendulums(ratio, loads)
+    q0, v0 = rng.normal(size=2)
+    q, v = np.array([q0, ratio * q0 + 0.3]), np.array([v0, ratio * v0])
+    assert np.abs(robot.loop_error(q)).max() < 1e-15
+    np.testing.assert_allclose(robot.loop_jacobian(q), [[ratio, -1.0]])
+    tau = rng.normal(size=2)
+    J = [m * length**2 for m, length in zip(masses, lengths, strict=True)]
+    weight = [9.81 * m * length * np.cos(x) for m, length, x in zip(masses, lengths, q, strict=True)]
+    push = tau[0] - weight[0] + ratio * (tau[1] - weight[1])
+    vdot0 = push / (J[0] + ratio**2 * J[1])
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), [vdot0, ratio * vdot0], rtol=1e-12)
+    np.testing.assert_allclose(algorithms.forward_dynamics(robot, q, v, tau), [vdot0, ratio * vdot0], rtol=1e-12)
+    found = robot.inverse_dynamics(q, v, [vdot0, ratio * vdot0])
+    assert found[0] + ratio * found[1] == pytest.approx(tau[0] + ratio * tau[1], rel=1e-12)
+    with pytest.raises(InputError, match="no torques at the joints"):
+        replace(robot, joints=tuple(replace(j, effort_limit=np.zeros(1)) for j in robot.joints)).inverse_dynamics(
+            q, v, [vdot0, ratio * vdot0]
+        )
 
 
-def bennett(a=1.0, b=0.7, alpha=1.1):
-    """Four links with lengths a, b, a, b and twists alpha, beta, alpha, beta; sin(alpha)/a = sin(beta)/b."""
-    beta = np.arcsin(b * np.sin(alpha) / a)
-    links = [(a, alpha), (b, beta), (a, alpha), (b, beta)]
-    builder = mr.Builder("bennett", gravity=(0, 0, -9.81))
-    parent = "world"
-    for i, (length, twist) in enumerate(links[:3]):
-        seat = se3.denavit_hartenberg(0.0, 0.0, length, twist)
-        own = inertia.moved(inertia.box(1.0, (length, 0.1, 0.1)), along_x(-length / 2))
-        builder.body(f"l{i}", own, parent=parent, joint=Z, seat=seat)
-        parent = f"l{i}"
-    last = se3.denavit_hartenberg(0.0, 0.0, *links[3])
-    builder.loop("closing", Z, parent, "world", seat=se3.inverse(last))
-    return builder.build(), beta
+def test_gears_and_loops_share_one_solve(rng):
+    """A flywheel geared to the crank of a four-bar adds ratio² times its inertia to the crank's."""
+    bar, ratio, J = FourBar(), 3.0, 0.2
+    builder = mr.Builder("pump", gravity=(0, -bar.g, 0))
+    for name, mass, length, parent, at in (
+        ("crank", bar.masses[0], bar.a, "world", 0.0),
+        ("coupler", bar.masses[1], bar.b, "crank", bar.a),
+        ("rocker", bar.masses[2], bar.c, "world", bar.d),
+    ):
+        builder.body(name, rod(mass, length), parent=parent, joint=Z, at=along_x(at))
+    wheel = inertia.spatial_inertia(2.0, np.zeros(3), np.diag([J / 2, J / 2, J]))
+    builder.body("wheel", wheel, joint=Z)
+    builder.loop("pin", Z, "coupler", "rocker", along_x(bar.b), along_x(bar.c))
+    builder.coupling("belt", {"crank": ratio, "wheel": -1.0})
+    robot = builder.build()
+    assert [c.rows for c in robot.constraints] == [5, 1]
+    for _ in range(5):
+        t, td, tau = rng.normal(size=3)
+        q, v = (np.array([*x, ratio * y]) for x, y in zip(four_bar_state(bar, t, td), (t, td), strict=True))
+        plain = bar.acceleration(t, td, tau) * bar.inertia(t)
+        expected = plain / (bar.inertia(t) + ratio**2 * J)
+        vdot = robot.forward_dynamics(q, v, [tau, 0, 0, 0])
+        assert vdot[0] == pytest.approx(expected, rel=1e-9)
+        assert vdot[3] == pytest.approx(ratio * expected, rel=1e-9)
 
 
-def bennett_configuration(t1, alpha, beta):
-    t2 = 2 * np.arctan(np.sin((alpha + beta) / 2) / np.sin((beta - alpha) / 2) / np.tan(t1 / 2))
-    return np.array([t1, t2, -t1])
+def panda(tmp_path, mimics=True):
+    """Franka's arm with its gripper from example-robot-data; without mimics its fingers have coordinates of their own."""
+    at = next(Path(str(f.locate())) for f in files("example-robot-data") or [] if str(f).endswith("urdf/panda.urdf"))
+    root = ET.fromstring(at.read_text())
+    for joint in root.findall("joint"):
+        for mimic in () if mimics else joint.findall("mimic"):
+            joint.remove(mimic)
+    path = tmp_path / f"panda{mimics}.urdf"
+    path.write_text(ET.tostring(root, encoding="unicode"))
+    return mr.Mechanism.from_urdf(path)
+
+
+def test_pandas_mimic_finger_is_a_coupling(rng, tmp_path):
+    """A finger that shares a coordinate moves as one with a coordinate of its own and a row that ties it to the other."""
+    robot, apart = panda(tmp_path), panda(tmp_path, mimics=False)
+    assert (robot.nv, apart.nv) == (8, 9)
+    names = [j.name for j in apart.joints]
+    fingers = tuple(names.index(f"panda_finger_joint{k}") for k in (1, 2))
+    tied = replace(apart, constraints=(Coupling("fingers", fingers, (1.0, -1.0), 0.0),))
+    q, v, tau = robot.random_configuration(rng), *rng.normal(size=(2, 8))
+    both = [np.array([*x, x[7]]) for x in (q, v)]
+    vdot = robot.forward_dynamics(q, v, tau)
+    found = tied.forward_dynamics(*both, [*tau, 0.0])
+    np.testing.assert_allclose(found, [*vdot, vdot[7]], rtol=1e-9, atol=1e-9 * np.abs(vdot).max())
+    torques = tied.inverse_dynamics(*both, found)
+    np.testing.assert_allclose([*torques[:7], torques[7] + torques[8]], tau, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, vdot), tau, rtol=1e-8, atol=1e-8)
+
+
+def gripper(rng, case):
+    """A random tree with mimic joints, limbs and rotors on them: beside their source, on two hubs, or where no body can be one."""
+    builder = mr.Builder("gripper", gravity=rng.normal(size=3) * 5)
+
+    def add(name, parent, kind, mimic=None, rotor=0.0):
+        own = {"parent": parent, "joint": random_joint(rng, kind), "at": se3.random(rng, reach=0.5), "mimic": mimic}
+        builder.body(name, inertia.random(rng), **own, properties=mr.JointProperties(armature=rotor))
+
+    add("base", "world", "free")
+    add("hand", "base", "spherical")
+    add("left", "hand", "prismatic", rotor=0.3)
+    add("palm", "hand", "revolute")
+    on = {"chain": "left", "world": "world", "apart": "base"}.get(case, "hand")
+    add("right", on, "revolute", mr.Source("left", -1.7, 0.2), rotor=0.1)
+    add("third", on, "helical", mr.Source("left", 0.6))
+    add("nail", "right", "universal")
+    if case == "two":
+        add("thumb", "palm", "revolute")
+        add("ring", "palm", "prismatic", mr.Source("thumb", 0.5, -0.1))
+    return builder.build()
+
+
+@pytest.mark.parametrize("case", ["one", "two", "chain", "world", "apart"])
+def test_mimic_joints_are_eliminated_where_they_hang(case, rng):
+    """The recursion, in NumPy and in kernels, gives what mass matrix and bias forces do."""
+    robot = gripper(rng, case)
+    assert len(robot.hubs) == {"one": 1, "two": 2}.get(case, 0)
+    q = np.stack([robot.random_configuration(rng) for _ in range(9)])
+    v, tau = rng.normal(size=(2, 9, robot.nv))
+    push = rng.normal(size=(9, len(robot.bodies), 6))
+    for external in (None, push):
+        bias = np.stack(
+            [robot.inverse_dynamics(q[k], v[k], 0 * v[k], None if external is None else push[k]) for k in range(9)]
+        )
+        expected = np.linalg.solve(robot.mass_matrix(q), (tau - bias)[..., None])[..., 0]
+        assert relative_error(algorithms.forward_dynamics(robot, q, v, tau, external), expected) < JUDGED
+        assert relative_error(robot.forward_dynamics(q, v, tau, external), expected) < JUDGED
+    assert (
+        relative_error(
+            robot.forward_dynamics(q[0], v[0], tau[0]), algorithms.forward_dynamics(robot, q[0], v[0], tau[0])
+        )
+        < 1e-11
+    )
+    run = mr.simulate(robot, q[0], 0.3 * v[0], duration=0.2, stepper=mr.RungeKutta4(1e-3))
+    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
+    np.testing.assert_allclose(energy, energy[0], atol=1e-8 * np.abs(energy).max())
+
+
+def test_weightless_fingers_are_named():
+    builder = mr.Builder("weightless")
+    builder.body("hand", rod(1.0, 1.0), joint=Z)
+    for name, mimic in (("left", None), ("right", mr.Source("left", -1.0))):
+        builder.body(name, parent="hand", joint=mr.Prismatic((1, 0, 0)), mimic=mimic)
+    robot = builder.build()
+    for forward in (robot.forward_dynamics, lambda *state: algorithms.forward_dynamics(robot, *state)):
+        with pytest.raises(SingularError, match="joint 'left' moves no inertia"):
+            forward(np.zeros(2), np.zeros(2), np.zeros(2))
+    run = mr.simulate(robot, duration=0.01)
+    assert run.status.kind == "singular"
+    assert "'left' moves no inertia" in run.status.message
+
+
+# ---- singular poses ----
+
+
+def parallelogram():
+    """A four-bar of equal opposite sides: laid flat it can go on as a parallelogram or as a butterfly. And that pose."""
+    robot = four_bar(FourBar(a=0.5, b=1.0, c=0.5, d=1.0))
+    return robot, np.zeros(3)
+
+
+def test_reduced_equations_of_a_singular_pose_are_refused():
+    robot, flat = parallelogram()
+    away = robot.close_loops([0.6, -0.6, 0.6])
+    assert robot.nv - robot.loop_rank() == 1
+    assert len(robot.independent_coordinates(away, np.zeros(3)).rates) == 1
+    with pytest.raises(SingularError, match=r"four-bar: .*pin.* rank 1 instead of 2"):
+        robot.independent_coordinates(flat, np.zeros(3))
+    with pytest.raises(SingularError, match=r"state \(1,\)"):
+        robot.independent_coordinates(np.stack([away, flat]), np.zeros((2, 3)))
+
+
+def test_forward_dynamics_at_a_singular_pose_at_rest(rng):
+    """The rows still agree with each other there, and the accelerations are those of least squares."""
+    robot, flat = parallelogram()
+    tau = rng.normal(size=3)
+    expected, _ = PinocchioLoops(robot).forward_dynamics(flat, np.zeros(3), tau)
+    assert relative_error(robot.forward_dynamics(flat, np.zeros(3), tau), expected) < 1e-9
+
+
+def test_motions_beyond_the_drives_are_refused():
+    """A piston at its dead centre has no hold on the crank."""
+    builder = mr.Builder("engine", gravity=(0, -9.81, 0))
+    idle = mr.JointProperties(effort=0.0)
+    builder.body("crank", rod(1.0, 0.3), joint=Z, properties=idle)
+    builder.body("rod", rod(1.0, 0.8), parent="crank", joint=Z, at=along_x(0.3), properties=idle)
+    builder.body("piston", inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Prismatic((1, 0, 0)))
+    builder.loop("pin", Z, "rod", "piston", along_x(0.8))
+    robot, still = builder.build(), np.zeros(3)
+    q = robot.close_loops([0.5, -0.7, 1.0])
+    vdot = robot.forward_dynamics(q, still, [0, 0, 3.0])
+    assert robot.inverse_dynamics(q, still, vdot)[2] == pytest.approx(3.0, rel=1e-9)
+    dead = np.array([0.0, 0.0, 1.1])
+    with pytest.raises(InputError, match=r"no torques at the joints with a drive.*crank, rod"):
+        robot.inverse_dynamics(dead, still, robot.close_velocity(dead, np.array([1.0, 0.0, 0.0])))
+
+
+def test_loops_that_carry_no_inertia_are_refused():
+    builder = mr.Builder("weightless")
+    builder.body("a", joint=Z)
+    builder.body("b", parent="a", joint=Z, at=along_x(1.0))
+    builder.body("c", parent="b", joint=Z, at=along_x(1.0))
+    builder.body("d", rod(1.0, 1.0), joint=Z, at=along_x(1.5))
+    builder.loop("pin", Z, "c", "d", along_x(1.0))
+    robot = builder.build()
+    q = robot.close_loops([0.4, 0.9, 1.2, 1.0])
+    with pytest.raises(SingularError, match="moves no inertia"):
+        robot.forward_dynamics(q, np.zeros(4), np.zeros(4))
+
+
+# ---- closed forms ----
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -81,7 +443,7 @@ def test_four_bar_accelerates_as_its_closed_form(seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_bennett_linkage_closes_along_its_curve(seed):
     """tan(t1/2) tan(t2/2) = sin((alpha + beta)/2) / sin((beta - alpha)/2), and t3 = -t1."""
-    robot, beta = bennett()
+    robot, beta = bennett_robot()
     q = bennett_configuration(np.random.default_rng(seed).uniform(0.3, 2.8), 1.1, beta)
     t1, t2, _ = q
     assert np.abs(robot.loop_error(q)).max() < 1e-14
@@ -114,7 +476,7 @@ def test_four_bar_stays_closed_for_a_minute():
 
 
 def test_bennett_linkage_stays_closed_for_a_minute():
-    robot, beta = bennett()
+    robot, beta = bennett_robot()
     q = bennett_configuration(0.9, 1.1, beta)
     v = robot.close_velocity(q, np.array([0.3, 0.0, 0.0]))
     error, drift = run_closed(robot, q, v, 60.0)

@@ -8,7 +8,8 @@ from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.algorithms.constraints.rows import CONSTRAINED
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import together
-from modurob.algorithms.program import Answer, Engine, Flow, Run
+from modurob.algorithms.program import Answer, Engine, Flow, Program, Run
+from modurob.algorithms.siblings import SIBLING_DYNAMICS
 from modurob.algorithms.wrenches import External, body_wrenches
 from modurob.errors import SingularError
 from modurob.mechanism.tables import Tables
@@ -20,8 +21,8 @@ def forward_dynamics(
 ) -> Array:
     """vdot = M^-1 (tau + J^T F - C v - N), (..., nv), constraints kept.
 
-    Trees go through articulated bodies; where joints share coordinates or close loops, mass matrix and constraints are solved
-    together.
+    Trees go through articulated bodies, also with mimic joints beside their source; where other joints share coordinates or close
+    loops, mass matrix and constraints are solved together.
     """
     answer = accelerations(m, q, v, tau, external, run)
     require_regular(m, answer.singular)
@@ -30,8 +31,14 @@ def forward_dynamics(
 
 def accelerations(m: Tables, q: Array, v: Array, tau: Array, external: External = None, run: Run = interpret) -> Answer:
     """vdot, and for each state whether it has one."""
-    inputs = forward_inputs(m, q, v, tau, external)
-    return run(CONSTRAINED_DYNAMICS if m.coupled or m.constraints else FORWARD_DYNAMICS, m, inputs)
+    return run(dynamics_of(m), m, forward_inputs(m, q, v, tau, external))
+
+
+def dynamics_of(m: Tables) -> Program | Flow:
+    """The algorithm that suits a mechanism."""
+    if m.constraints or (m.coupled and not m.hubs):
+        return CONSTRAINED_DYNAMICS
+    return SIBLING_DYNAMICS if m.coupled else FORWARD_DYNAMICS
 
 
 def forward_inputs(m: Tables, q: Array, v: Array, tau: Array, external: External) -> dict[str, Array]:
@@ -65,8 +72,19 @@ def require_regular(m: Tables, singular: Array) -> None:
     at = np.argwhere(bad)[0].tolist()
     where = f" in state {tuple(at) if len(at) > 1 else at[0]}" if np.ndim(singular) else ""
     body = int(bad[tuple(at)])
-    what = f"joint {m.joints[body - 1].name!r} moves" if body > 0 else f"a degree of freedom of {m.name} moves"
+    what = f"joint {singular_joint(m, body)!r} moves" if body > 0 else f"a degree of freedom of {m.name} moves"
     raise SingularError(
         f"{what} no inertia{where}, so forward dynamics has no answer: give the bodies it carries mass and extent, "
         "set an armature, or lock the joint"
     )
+
+
+def singular_joint(m: Tables, body: int) -> str:
+    """The joint that moves no inertia, by the body where that was found: of joints that share a rate, the one they follow."""
+    followed = {j.v_slice.start for j in m.joints if j.mimics}
+    on_it = [
+        j
+        for i, j in enumerate(m.joints, start=1)
+        if m.parent[i] == body and j.v_slice.start in followed and not j.mimics
+    ]
+    return on_it[0].name if body in m.hubs and on_it else m.joints[body - 1].name

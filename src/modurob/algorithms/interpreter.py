@@ -117,6 +117,7 @@ class _Run:
             name: np.zeros((*self.shape, n, n), self._dtype()) for name, k in kinds.items() if k == "matrix"
         }
         self.rows: dict[str, list[Array]] = {name: [] for name, kind in kinds.items() if kind in ("rows", "row matrix")}
+        self.shared = {j.v_slice.start for j in m.joints if j.mimics}
         self.views = [_NumPyView(self, i) for i in range(1, len(m.bodies))]
 
     def answer(self) -> Answer:
@@ -233,6 +234,8 @@ class _NumPyView:
         self._run, self.body = run, body
         self.joint: Joint = run.m.joints[body - 1]
         self.type, self.nv = self.joint.type, self.joint.type.nv
+        self.follows, self.hub, self.ratio = self.joint.mimics, body in run.m.hubs, 1.0
+        self.shares = self.joint.v_slice.start in run.shared
 
     @cached_property
     def link(self) -> Dyad:

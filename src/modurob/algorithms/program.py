@@ -21,6 +21,10 @@ class View(Protocol):
 
     type: JointType
     nv: int
+    shares: bool  # whether its coordinate is also another joint's
+    follows: bool  # whether it is the other joint's
+    hub: bool  # whether joints that share a coordinate hang on its body, and on it alone
+    ratio: Any  # of the rate along S to that in v: one, but for joints that share a coordinate in a kernel
 
     @property
     def X(self) -> Array:

@@ -13,7 +13,7 @@ from modurob.catalogue.expression import Scalar
 from modurob.catalogue.joints import KINDS
 from modurob.catalogue.module import Connector, ModuleJoint, Part, PartShape, Port
 from modurob.catalogue.specification import ConnectorSpec, JointSpec, ModuleSpec, PartSpec, PortSpec, ShapeSpec
-from modurob.errors import CatalogueError, InputError, ModurobError
+from modurob.errors import CatalogueError, InputError, ModurobError, choices
 from modurob.spatial import inertia, se3, so3
 from modurob.spatial.scalars import Array, as_array, read_only
 
@@ -88,7 +88,11 @@ class Maker:
         kind = KINDS[self.values.get(j.kind, j.kind)]
         with _named(f"joint {name!r}"):
             # what the joint kind is made from has the same names in the file
-            given = {x: getattr(j, x, None) for x in getattr(kind, "__dataclass_fields__", ())}
+            own = getattr(kind, "__dataclass_fields__", {})
+            for x in j.parameters:
+                if x not in own:
+                    raise CatalogueError(f"a {kind.kind} joint has no parameter {x!r}: {choices(x, own)}")
+            given = {x: j.parameters.get(x, getattr(j, x, None)) for x in own}
             arguments = {
                 x: tuple(self._vector(v).tolist()) if isinstance(v, tuple) else self._number(v)
                 for x, v in given.items()

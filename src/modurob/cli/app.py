@@ -3,8 +3,11 @@
 Names of `modurob` are imported when they are first used, so that `modurob --help` and a misspelt option wait for nothing.
 """
 
+import sys
 from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,8 +53,32 @@ def _version(asked: bool) -> None:
 
 
 @app.callback()
-def options(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)] = False) -> None:
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)] = False,
+    more: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="a Python file or module that registers more to choose from; may be given again"),
+    ] = None,
+) -> None:
     """Modular, self-reconfigurable robots: from docked modules to equations of motion."""
+    for name in more or ():
+        _import(name)
+
+
+def _import(name: str) -> None:
+    """Run a Python file, or import a module, for what it registers."""
+    path = Path(name)
+    if path.suffix != ".py":
+        try:
+            import_module(name)
+        except ModuleNotFoundError:
+            raise InputError(f"--with {name}: there is no such module: expected one, or a Python file (.py)") from None
+        return
+    if not path.is_file():
+        raise InputError(f"--with {name}: there is no such file")
+    spec: Any = spec_from_file_location(path.stem, path)
+    module = sys.modules[path.stem] = module_from_spec(spec)  # where the source of its classes is looked for
+    spec.loader.exec_module(module)
 
 
 # ---- choices ----
@@ -67,6 +94,7 @@ def registries() -> "dict[str, Registry]":
         "steppers": mr.simulation.STEPPERS,
         "gaits": PRESETS,
         "generators": GENERATORS,
+        "exports": mr.mechanism.EXPORTS,
     }
 
 

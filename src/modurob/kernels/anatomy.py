@@ -1,5 +1,6 @@
 """What kernels must know of a mechanism, worked out once: chosen frames, dyad types, constants, slots and paths."""
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 from modurob.kernels.dyad import DyadType, classified, constants_of
 from modurob.kernels.frames import Placed, matrix, reframed
 from modurob.kernels.writer import Code
-from modurob.mechanism import Coupling, Loop, Tables
+from modurob.mechanism import Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
@@ -58,7 +59,13 @@ class Anatomy:
         carries = set(m.parent[1:])
         shared = self._shared_rates()
         typed = [
-            classified(body, i not in carries, self.slots.add[i - 1], j.v_slice.start in shared, bool(j.armature.any()))
+            classified(
+                body,
+                i not in carries,
+                self.slots.add[i - 1],
+                bool(j.armature.any()),
+                (j.v_slice.start in shared, j.mimics, i in m.hubs),
+            )
             for i, (body, j) in enumerate(zip(self.placed, m.joints, strict=True), start=1)
         ]
         self.kinds: list[DyadType] = [kind for kind, _ in typed]
@@ -102,23 +109,18 @@ class Anatomy:
 
     @cached_property
     def pattern(self) -> Array:
-        """The pattern of the mass matrix and of the constraints, filled in as it is eliminated from the last row on."""
-        return _filled_pattern(self.m.nv, self._cliques())
+        """The pattern of the mass matrix, filled in as it is eliminated from the last row on."""
+        return filled_pattern(self.m.nv, paths_of(self.m))
 
-    def _cliques(self) -> list[set[int]]:
-        """Sets of coordinates that all meet each other: those on one path, those in one constraint."""
-        m = self.m
-        paths = [
-            {c for i in m.ancestors[b] for c in range(m.joints[i - 1].v_slice.start, m.joints[i - 1].v_slice.stop)}
-            for b in range(len(m.bodies))
-        ]
-        sets = [paths[b] for b in range(1, len(m.bodies)) if b not in set(m.parent)]
-        for c in m.constraints:
-            if isinstance(c, Loop):
-                sets.append(paths[c.predecessor.body] | paths[c.successor.body])
-            elif isinstance(c, Coupling):
-                sets.append({m.joints[i].v_slice.start for i in c.joints})
-        return sets
+
+def paths_of(m: Tables) -> list[set[int]]:
+    """For each body that carries nothing the coordinates of the joints it hangs on, which all meet in the mass matrix."""
+    carries = set(m.parent)
+    return [
+        {c for i in m.ancestors[b] for c in range(m.joints[i - 1].v_slice.start, m.joints[i - 1].v_slice.stop)}
+        for b in range(1, len(m.bodies))
+        if b not in carries
+    ]
 
 
 @lru_cache(maxsize=65536)
@@ -138,8 +140,8 @@ def _row(
     return code.row({**constants, "number": np.array([number]), "adds": np.array([float(adds)])})
 
 
-def _filled_pattern(n: int, cliques: list[set[int]]) -> Array:
-    """For each row where its columns stand; then for each row how many there are before the diagonal, and which."""
+def filled_pattern(n: int, cliques: Iterable[set[int]]) -> Array:
+    """For each row its columns before the diagonal: the rows of a clique all meet, and rows are eliminated from the last on."""
     columns: list[set[int]] = [set() for _ in range(n)]
     for clique in cliques:
         ordered = sorted(clique)
@@ -149,16 +151,16 @@ def _filled_pattern(n: int, cliques: list[set[int]]) -> Array:
         ordered = sorted(columns[k])
         for place, i in enumerate(ordered):
             columns[i].update(ordered[:place])
-    index, lists = [], []
-    for k in range(n):
-        index.append(n + len(lists))
-        lists += [len(columns[k]), *sorted(columns[k])]
-    return np.array([*index, *lists], dtype=np.int32)
+    return listed(map(sorted, columns))
 
 
-def dense_pattern(n: int) -> Array:
-    """The pattern of a full matrix."""
-    return _filled_pattern(n, [set(range(n))])
+def listed(lists: Iterable[Sequence[int]]) -> Array:
+    """Lists of numbers in one array: where each stands, then for each how many there are, and which."""
+    index, numbers, lists = [], [], list(lists)
+    for one in lists:
+        index.append(len(lists) + len(numbers))
+        numbers += [len(one), *one]
+    return np.array([*index, *numbers], dtype=np.int32)
 
 
 @lru_cache(maxsize=128)

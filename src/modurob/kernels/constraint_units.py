@@ -1,15 +1,19 @@
-"""The C functions of loop joints, one for each kind of joint that closes a loop."""
+"""The C functions of loop joints, one for each kind of joint that closes a loop; and the order in which constraints are solved."""
 
-from typing import Any
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob.algorithms.program import Constraints, Program
 from modurob.catalogue.joints import JointType
+from modurob.kernels.anatomy import filled_pattern, listed, paths_of
 from modurob.kernels.dyad import joint_text, with_parameters
 from modurob.kernels.lowering import Store, size
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
+from modurob.mechanism import Loop, Tables
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph, Place
 
@@ -18,7 +22,7 @@ SLOTS = ("predecessor", "successor", "reference", "T", "error", "k")
 
 
 class _TracedLoop:
-    """A loop joint as the steps of `algorithms.constraints.rows` see it, with one leading axis; the table holds the frames at its ends."""
+    """A loop joint as the steps of `algorithms.constraints.rows` see it, with one leading axis; its table holds its two frames."""
 
     def __init__(self, joint: JointType, program: Program):
         self.graph, self.program, self.stores = Graph(), program, list[Store]()
@@ -77,3 +81,71 @@ def loop_constants(joint: JointType, X_P: Array, X_S: Array) -> dict[str, Any]:
     """The table of a loop: the frames at its ends, in the chosen frames of their bodies."""
     parameters = [getattr(getattr(joint, "original", joint), p) for p in joint.parameters]
     return {"back": X_P[:3].ravel(), "frame": X_S[:3].ravel(), "parameter": np.array(parameters, dtype=float)}
+
+
+# ---- the order of the solve ----
+
+
+class Elimination(NamedTuple):
+    """Which coordinate is eliminated when, and what is not zero on the way, so that next to nothing is done in vain.
+
+    Places are those in `order`, of which the last goes first. All lists as `anatomy.listed` has them.
+    """
+
+    order: Array  # coordinates, (nv,)
+    in_row: Array  # for each row of K the places it has entries at
+    sides: Array  # for each place which of (push, rows of K) are not zero there after the outward half of the solve
+    of_rows: Array  # the pattern of the matrix between rows
+    of_M: Array  # that of the mass matrix and the inertia against moving the constraints
+
+
+@lru_cache(maxsize=128)
+def elimination(m: Tables) -> Elimination:
+    """A short course through M + K^T W K: next is the coordinate that meets the fewest others; of equals the one farthest out."""
+    meeting = [set(path) for path in paths_of(m)]
+    rows = [x for c in m.constraints for x in [_coordinates(m, c)] * c.rows]
+    order = _fewest_first(m.nv, [*meeting, *rows])
+    place = {coordinate: k for k, coordinate in enumerate(order)}
+    of_M = filled_pattern(m.nv, [{place[c] for c in clique} for clique in (*meeting, *rows)])
+    at = [sorted(place[c] for c in row) for row in rows]
+    reached = [_reached(of_M, row) for row in at]
+    sides = [[0, *(a + 1 for a, row in enumerate(reached) if k in row)] for k in range(m.nv)]
+    of_rows = filled_pattern(len(rows), [{a - 1 for a in side[1:]} for side in sides])
+    return Elimination(np.array(order, dtype=np.int32), listed(at), listed(sides), of_rows, of_M)
+
+
+def _coordinates(m: Tables, c: Any) -> set[int]:
+    """The coordinates that a constraint has entries at."""
+    if not isinstance(c, Loop):
+        return {m.joints[i].v_slice.start for i in c.joints}
+    between = set(m.ancestors[c.predecessor.body]) ^ set(m.ancestors[c.successor.body])
+    slices = [m.joints[i - 1].v_slice for i in between]
+    return {k for s in slices for k in range(s.start, s.stop)}
+
+
+def _fewest_first(n: int, cliques: Iterable[set[int]]) -> list[int]:
+    """The order of minimum degree, the first to go last."""
+    meets: list[set[int]] = [set() for _ in range(n)]
+    for clique in cliques:
+        for k in clique:
+            meets[k] |= clique
+    left, order = set(range(n)), []
+    while left:
+        k = min(left, key=lambda k: (len(meets[k] & left), -k))
+        left.remove(k)
+        order.append(k)
+        around = meets[k] & left
+        for other in around:
+            meets[other] |= around
+    return order[::-1]
+
+
+def _reached(pattern: Array, places: Iterable[int]) -> set[int]:
+    """The places, and all that eliminating them brings in."""
+    found, waiting = set[int](), set(places)
+    while waiting:
+        k = waiting.pop()
+        found.add(k)
+        start = int(pattern[k])
+        waiting |= set(pattern[start + 1 : start + 1 + int(pattern[start])].tolist()) - found
+    return found

@@ -49,13 +49,19 @@ class DyadType:
     adds: bool | None  # whether a sibling has sent something to the parent before; None: the table says
     shares: bool  # its coordinate is also another joint's
     rotor: bool  # may have rotor inertia; without it much vanishes
+    follows: bool = False  # its coordinate is the other joint's
+    hub: bool = False  # joints that share a coordinate hang on its body
+
+    @property
+    def _flags(self) -> tuple[bool, ...]:
+        return self.leaf, self.shares, self.rotor, self.follows, self.hub
 
     @property
     def key(self) -> str:
         """A text that is unique."""
         turn = "".join("0+-"[n] if i < 0 else f"{'-' if n < 0 else ''}{'abcdefghi'[i]}" for n, i in self.rotation)
         place = "".join("xyz"[k] for k in range(3) if self.position[k])
-        flags = "".join(c for c, on in zip("LCR", (self.leaf, self.shares, self.rotor), strict=True) if on)
+        flags = "".join(c for c, on in zip("LCRFH", self._flags, strict=True) if on)
         return f"{joint_text(self.joint)}|{turn}|{place}|{flags}{self.adds}"
 
 
@@ -89,19 +95,25 @@ ABOUT_X = ((1, -1), (0, -1), (0, -1), (0, -1), (1, 0), (1, 1), (0, -1), (1, 2), 
 
 
 @lru_cache(maxsize=65536)
-def classified(body: Placed, leaf: bool, adds: bool, shares: bool, rotor: bool) -> tuple[DyadType, tuple[float, ...]]:
-    """The type of a joint, and the entries of its placement's rotation that stand in the table."""
+def classified(
+    body: Placed, leaf: bool, adds: bool, rotor: bool, mimic: tuple[bool, bool, bool]
+) -> tuple[DyadType, tuple[float, ...]]:
+    """The type of a joint, and the entries of its placement's rotation that stand in the table.
+
+    `mimic` says whether it shares a coordinate, whether it follows, and whether such joints hang on its body.
+    """
     X = matrix(body.X_PJ)
+    shares, *more = mimic
     R, nonzero = X[:3, :3].ravel(), tuple(bool(x) for x in X[:3, 3])
     joint = with_parameters(body.joint, dict.fromkeys(body.joint.parameters, 0.0))
     constants: list[float] = []
     pattern = _entries(R, constants)
     simple = isinstance(joint, Revolute | Prismatic)
     if not constants and (simple or (isinstance(joint, Free) and not any(nonzero))):
-        return DyadType(joint, pattern, nonzero, leaf, adds, shares, rotor), ()
+        return DyadType(joint, pattern, nonzero, leaf, adds, shares, rotor, *more), ()
     if simple and all(n == value for (n, i), value in zip(ABOUT_X, R, strict=True) if i < 0) and not nonzero[1]:
-        return DyadType(joint, ABOUT_X, (True, False, True), leaf, adds, shares, rotor), tuple(R[[4, 5, 7, 8]])
-    return DyadType(joint, ANY_ROTATION, ANY_POSITION, False, None, shares, rotor or not simple), tuple(R)
+        return DyadType(joint, ABOUT_X, (True, False, True), leaf, adds, shares, rotor, *more), tuple(R[[4, 5, 7, 8]])
+    return DyadType(joint, ANY_ROTATION, ANY_POSITION, False, None, shares, rotor or not simple, *more), tuple(R)
 
 
 def with_parameters(joint: JointType, values: dict[str, Any]) -> JointType:

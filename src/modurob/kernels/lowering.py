@@ -122,6 +122,7 @@ class TracedView:
         self.type, self.nv, self.nq = self._constants.joint, self._constants.joint.nv, self._constants.joint.nq
         self.inertia, self.armature = self._constants.inertia, self._constants.armature
         self.gravity, self.ratio = self._constants.gravity, self._constants.ratio
+        self.shares, self.follows, self.hub = kind.shares, kind.follows, kind.hub
         self.passes: list[list[Store]] = []
         self.fields: dict[str, _Field] = {}
         self.reads: dict[str, int] = {}  # the last pass in which children read a shared field of their parent

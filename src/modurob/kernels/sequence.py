@@ -13,8 +13,8 @@ from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL,
 from modurob.algorithms.forces import MOTIONS, Acting, acting
 from modurob.algorithms.interpreter import floats
 from modurob.algorithms.program import SINGULAR, Climb, Constraints, Flow, Forces, Inward, Outward, Pairs, Program
-from modurob.kernels.anatomy import anatomy, dense_pattern
-from modurob.kernels.constraint_units import loop_constants, loop_unit
+from modurob.kernels.anatomy import anatomy
+from modurob.kernels.constraint_units import elimination, loop_constants, loop_unit
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.force_units import frame_constants, frame_unit, joint_constants, joint_unit
 from modurob.kernels.lowering import lowered, size
@@ -196,12 +196,13 @@ class Engine:
     def _constrained(
         self, M: Register, K: Register, push: tuple[Register, Register], k: Register, rotors: Array
     ) -> tuple[Register, Register]:
-        n, r = self.m.nv, k.n
+        n, r, course = self.m.nv, k.n, elimination(self.m)
         vdot, multipliers = self.zeros("rates"), self._register(self.allocate(r), r)
-        work = self.allocate(n * n + n + n * (r + 1) + 2 * r * r + 4 * r)
+        work = self.allocate(n * n + n + n * (r + 1) + n + 2 * r * r + 4 * r)
         head = [n, r, M.place, K.place, push[0].place, push[1].place, k.place, vdot.place, multipliers.place, work]
-        of_M, of_rows = self.anatomy.pattern, dense_pattern(r)
-        at = [*head, len(head) + 1 + len(of_M), *of_M, *of_rows]
+        lists = [course.in_row, course.sides, course.of_rows, course.of_M]
+        begins = len(head) + len(lists) + n + np.cumsum([0, *(len(x) for x in lists[:-1])])
+        at = [*head, *begins, *course.order, *np.concatenate(lists)]
         own = [self._in_precision(SINGULAR), PROXIMAL, ITERATIONS, FILTERS, self._in_precision(ROUNDING)]
         self.op("constrain", at, [*own, *rotors])
         return vdot, multipliers

@@ -1,6 +1,8 @@
 """What algorithms read: bodies and joints with parent[i] < i, made from an assembly, by hand, or from URDF."""
 
+from modurob.mechanism import urdf
 from modurob.mechanism.builder import Builder, JointProperties, Source
+from modurob.mechanism.exports import EXPORTS
 from modurob.mechanism.tables import (
     Constraint,
     Coupling,
@@ -16,6 +18,7 @@ from modurob.mechanism.tables import (
 )
 
 __all__ = [
+    "EXPORTS",
     "Builder",
     "Constraint",
     "Coupling",
@@ -30,4 +33,5 @@ __all__ = [
     "Shape",
     "Source",
     "Tables",
+    "urdf",
 ]

@@ -275,6 +275,22 @@ class Tables:
         """Whether some joint mimics another."""
         return any(j.mimics for j in self.joints)
 
+    @cached_property
+    def hubs(self) -> frozenset[int]:
+        """The bodies that joints which share a coordinate hang on, if each such coordinate can be eliminated at one; else none.
+
+        It can where all of its joints are on one moving body, and none of them carries others such.
+        """
+        groups: dict[int, list[int]] = {}
+        for i, joint in enumerate(self.joints, start=1):
+            groups.setdefault(joint.v_slice.start, []).append(i)
+        shared = [bodies for bodies in groups.values() if len(bodies) > 1]
+        members = {i for bodies in shared for i in bodies}
+        found = {self.parent[bodies[0]] for bodies in shared if len({self.parent[i] for i in bodies}) == 1}
+        simple = all(self.joints[i - 1].type.axial for i in members)
+        alone = len(found) == len(shared) and not found & (members | {0})
+        return frozenset(found) if simple and alone else frozenset()
+
     @property
     def loops(self) -> tuple[Loop, ...]:
         """The constraints that are loop joints."""

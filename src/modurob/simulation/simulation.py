@@ -1,5 +1,6 @@
 """One robot moving: ticks of the controller, steps in between."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -127,7 +128,7 @@ class Simulation:
 
     @property
     def _runs(self) -> int:
-        return int(np.prod(self.v.shape[:-1]))
+        return math.prod(self.v.shape[:-1])
 
     @property
     def status(self) -> Status | Statuses | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms.forces import acting
+from modurob.algorithms.forward import singular_joint
 from modurob.algorithms.interpreter import NumPyEngine
 from modurob.algorithms.program import Engine, Flow
 from modurob.errors import ClosureError, InputError, SingularError
@@ -133,7 +134,7 @@ class Mover:
             return
         finite = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1) & np.isfinite(x).all(axis=-1)
         for joint in np.unique(singular[singular != 0]):
-            name = f"joint {self.m.joints[joint - 1].name!r}" if joint > 0 else "a degree of freedom"
+            name = f"joint {singular_joint(self.m, int(joint))!r}" if joint > 0 else "a degree of freedom"
             yield Failure("singular", f"{name} moves no inertia", singular == joint)
         gone = ~finite & (singular == 0)
         if gone.any():

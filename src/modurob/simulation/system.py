@@ -7,11 +7,11 @@ step.
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from modurob.algorithms.articulated import FORWARD_DYNAMICS, HYBRID_DYNAMICS
+from modurob.algorithms.articulated import HYBRID_DYNAMICS
 from modurob.algorithms.configuration import INTEGRATE, RATE
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
 from modurob.algorithms.forces import acting
-from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
+from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.program import Engine
 from modurob.mechanism.tables import Tables
 from modurob.simulation.push import Push
@@ -70,8 +70,7 @@ class System:
         qdot = s.v if m.nq == m.nv else run(RATE, q=s.q, v=s.v)["rate"]
         state = {"q": s.q, "v": s.v, "external": external}
         if held is None:
-            program = CONSTRAINED_DYNAMICS if is_joined(m) else FORWARD_DYNAMICS
-            return Slope(qdot, run(program, **state, tau=tau)["vdot"], rate)
+            return Slope(qdot, run(dynamics_of(m), **state, tau=tau)["vdot"], rate)
         still = self.engine.zeros("rates")
         if is_joined(m):
             vdot, reaction = self.engine.held(run(CONSTRAINED, **state, vdot=still), tau, held.free)

@@ -67,7 +67,8 @@ def close_loops(m: Tables, q: Array, run: Run = interpret) -> Array:
     names, open_ = ", ".join(c.name for c in m.constraints), np.argwhere(np.atleast_1d(~(worst <= 1e3 * CLOSED)))
     where = f" at state {tuple(map(int, open_[0]))}" if q.ndim > 1 else ""
     raise ClosureError(
-        f"loops {names} stay open by {np.nanmax(worst):.3g} (m or rad){where} after {STEPS} steps: start closer to a closed configuration"
+        f"loops {names} stay open by {np.nanmax(worst):.3g} (m or rad){where} after {STEPS} steps: "
+        "start closer to a closed configuration"
     )
 
 
@@ -148,16 +149,29 @@ def independent_coordinates(m: Tables, q: Array, v: Array, run: Run = interpret)
     kept = independent_rows(K[first], loop_rank(m))
     K, k = K[..., kept, :], k[..., kept]
     dependent = independent_rows(K[first].T, len(kept))
+    _require_rank(m, K[..., dependent])
     rates = np.setdiff1d(np.arange(m.nv), dependent)
     G, g = np.zeros((*v.shape, len(rates))), np.zeros(v.shape)
     G[..., rates, :] = np.eye(len(rates))
     if len(dependent):
-        try:
-            G[..., dependent, :] = -np.linalg.solve(K[..., dependent], K[..., rates])
-            g[..., dependent] = np.linalg.solve(K[..., dependent], k[..., None])[..., 0]
-        except np.linalg.LinAlgError:
-            raise SingularError(
-                f"{m.name}: the loops are singular in a state: choose another, or fewer of them"
-            ) from None
+        G[..., dependent, :] = -np.linalg.solve(K[..., dependent], K[..., rates])
+        g[..., dependent] = np.linalg.solve(K[..., dependent], k[..., None])[..., 0]
     bias = found["bias"] + apply(M, g)
     return Independent(rates, G, g, transposed(G) @ M @ G, apply(transposed(G), bias))
+
+
+def _require_rank(m: Tables, K: Array) -> None:
+    """An error unless these columns of the constraints, (..., n, n), can be solved for in every state."""
+    sizes, whole = np.linalg.svd(np.real(K), compute_uv=False), loop_rank(m)
+    largest = np.maximum(sizes.max(axis=-1, initial=0.0), 1e-300)[..., None]
+    rank = (sizes > RANK_TOLERANCE**0.5 * largest).sum(axis=-1)
+    if np.all(rank == whole):
+        return
+    at = np.argwhere(np.atleast_1d(rank < whole))[0]
+    found = np.atleast_1d(rank)[tuple(at)]
+    where = f"state {tuple(map(int, at))}" if rank.ndim else "this state"
+    names = ", ".join(c.name for c in m.constraints)
+    raise SingularError(
+        f"{m.name}: in {where} the constraints ({names}) are singular, of rank {found} instead of {whole}, "
+        f"so no rates are independent: move away from it{', or ask for this state by itself' if rank.ndim else ''}"
+    )

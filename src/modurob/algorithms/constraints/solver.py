@@ -31,7 +31,7 @@ class Solution(NamedTuple):
 
 
 def constrained_solution(M: Array, K: Array, push: Array, k: Array) -> Solution:
-    """Solve for M, (..., nv, nv), which need not be regular where constraints are, K, (..., rows, nv), push, (..., nv), k, (..., rows).
+    """Solve with M, (..., nv, nv), K, (..., rows, nv), push, (..., nv), k, (..., rows); M may be singular where K is not.
 
     M is first given the inertia K^T W K against moving the constraints, which changes no solution; then vdot = y + Z s mu with
     y = M^-1 push, Z = M^-1 K^T, and (s K Z s) mu = s (k - K y) solved by the proximal iteration, rows scaled by s.
@@ -50,7 +50,7 @@ def constrained_solution(M: Array, K: Array, push: Array, k: Array) -> Solution:
 
 
 def held_solution(M: Array, K: Array, push: Array, k: Array, free: Array) -> Solution:
-    """As `constrained_solution`, with the rates held where `free` is zero; in place of multipliers the forces that hold them, (..., nv)."""
+    """As `constrained_solution`, with the rates held where `free` is zero; for multipliers the forces that hold them, (..., nv)."""
     moving = free[..., :, None] * free[..., None, :]
     held = moving * M + (1 - free)[..., None] * np.eye(M.shape[-1])
     vdot, multipliers, singular = constrained_solution(held, K * free[..., None, :], push * free, k)
@@ -63,8 +63,10 @@ def proximal_solution(D: Array, b: Array) -> Array:
 
     Along an eigenvector of D with the eigenvalue d, x is b / d times g³, g = 1 - (p / (d + p))^k: one to rounding for constraints,
     and of the order of (d / p)³ for rows that depend on others but for rounding, or but for a loop that stands open a little.
+    Kernels stop as soon as b - D x is nothing.
     """
-    damped, x = D + PROXIMAL * np.eye(D.shape[-1]), b
+    damped = D + PROXIMAL * np.eye(D.shape[-1])
+    x = np.zeros(b.shape, dtype=b.dtype)
     for _ in range(FILTERS):
         x = np.zeros(b.shape, dtype=b.dtype)
         for _ in range(ITERATIONS):

@@ -39,7 +39,7 @@ def driven_torques(m: Tables, q: Array, tau: Array, run: Run = interpret) -> Arr
 
 
 def free_motions(K: Array) -> Array:
-    """Orthonormal velocities that keep the constraints, (..., nv, n), n the largest number that any state has; zero columns fill up."""
+    """Orthonormal velocities that keep the constraints, (..., nv, n); states with fewer than others have zero columns."""
     _, s, Vt = np.linalg.svd(np.real(K), full_matrices=True)
     n, nv = s.shape[-1], Vt.shape[-1]
     largest = np.maximum(s.max(axis=-1, initial=0.0), 1e-300)[..., None]

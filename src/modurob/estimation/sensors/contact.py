@@ -31,7 +31,7 @@ class ContactSensor(Sensor):
         ):
             raise EstimateError(f"ground is {self.ground!r}: expected a finite number [m]")
 
-    def _on(self, robot: Mechanism) -> "ContactReading":
+    def reading(self, robot: Mechanism) -> "ContactReading":
         self._require_frame(robot, self.frame)
         return ContactReading(self, robot)
 

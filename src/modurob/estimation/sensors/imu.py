@@ -25,7 +25,7 @@ class IMU(Sensor):
         super().__post_init__()
         number(self.accelerometer_noise, "accelerometer_noise", "m/s²")
 
-    def _on(self, robot: Mechanism) -> "IMUReading":
+    def reading(self, robot: Mechanism) -> "IMUReading":
         self._require_frame(robot, self.frame)
         return IMUReading(self, robot)
 

@@ -27,7 +27,7 @@ class HallSensors(Sensor):
         super().__post_init__()
         object.__setattr__(self, "joints", joint_names(self.joints))
 
-    def _on(self, robot: Mechanism) -> "JointReadings":
+    def reading(self, robot: Mechanism) -> "JointReadings":
         return JointReadings(self, robot, measured_joints(robot, self.joints))
 
 

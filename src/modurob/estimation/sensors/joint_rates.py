@@ -23,7 +23,7 @@ class RateSensors(Sensor):
         super().__post_init__()
         object.__setattr__(self, "joints", joint_names(self.joints))
 
-    def _on(self, robot: Mechanism) -> "RateReadings":
+    def reading(self, robot: Mechanism) -> "RateReadings":
         return RateReadings(self, robot)
 
 

@@ -25,7 +25,7 @@ class PoseSensor(Sensor):
         super().__post_init__()
         number(self.turn_noise, "turn_noise", "rad")
 
-    def _on(self, robot: Mechanism) -> "PoseReading":
+    def reading(self, robot: Mechanism) -> "PoseReading":
         self._require_frame(robot, self.frame)
         return PoseReading(self, robot)
 

@@ -44,10 +44,10 @@ class Sensor(ABC):
 
     def on(self, robot: Mechanism) -> "Reading":
         """The model for this robot."""
-        return self._on(require_robot(robot, f"{self.kind} sensor", EstimateError))
+        return self.reading(require_robot(robot, f"{self.kind} sensor", EstimateError))
 
     @abstractmethod
-    def _on(self, robot: Mechanism) -> "Reading":
+    def reading(self, robot: Mechanism) -> "Reading":
         """The model for a robot."""
 
     def _require_frame(self, robot: Mechanism, frame: str) -> None:

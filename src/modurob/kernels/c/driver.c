@@ -598,112 +598,198 @@ static inline void raise_rows(vec *sizes, int32_t r, real rounding)
     }
 }
 
+/* B becomes M^-1 B, (n, wide), in two halves: L^-T B, of which row k has only the columns that `sides` names, and L^-1 D^-1 of one column. */
+static inline void lowered(const vec *L, int32_t n, pattern p, pattern sides, vec *B, int32_t wide)
+{
+    int32_t count, some;
+    for (int32_t k = n - 1; k >= 0; --k) {
+        const int32_t *const columns = columns_of(p, k, &count), *const side = columns_of(sides, k, &some);
+        const vec *const from = B + k * wide;
+        for (int32_t a = 0; a < count; ++a) {
+            const vec l = L[k * n + columns[a]];
+            vec *const to = B + columns[a] * wide;
+            for (int32_t j = 0; j < some; ++j) {
+                to[side[j]] -= l * from[side[j]];
+            }
+        }
+    }
+}
+
+static inline void raised(const vec *L, const vec *inverse, int32_t n, pattern p, vec *b)
+{
+    int32_t count;
+    for (int32_t k = 0; k < n; ++k) {
+        const int32_t *const columns = columns_of(p, k, &count);
+        vec sum = b[k] * inverse[k];
+        for (int32_t a = 0; a < count; ++a) {
+            sum -= L[k * n + columns[a]] * b[columns[a]];
+        }
+        b[k] = sum;
+    }
+}
+
+static inline vec larger(vec a, vec b)
+{
+    const vec size = SELECT(b, V(0), -b, b);
+    return SELECT(a, size, size, a);
+}
+
+static inline int any_positive(vec x)
+{
+#if LANES == 1
+    return x > 0;
+#else
+    for (int i = 0; i < LANES; ++i) {
+        if (x[i] > 0) {
+            return 1;
+        }
+    }
+    return 0;
+#endif
+}
+
+/* x with D x = b by the proximal iteration of `algorithms.constraints.solver`. A state is left as it is once b - D x is nothing: what
+   is still to come would change it by as little. c: what is nothing, the proximal term, how often it is taken off, how often all that
+   is done. work: damped D (r, r), its 1/D (r), change (r). */
+static inline void proximal(const vec *D, vec *b, vec *x, int32_t r, pattern p, vec *work, const real *c)
+{
+    vec *const damped = work, *const inverse = damped + r * r, *const change = inverse + r;
+    vec unused = V(0), open = V(1), size = V(0);
+    memcpy(damped, D, (size_t)(r * r) * sizeof(vec));
+    for (int32_t a = 0; a < r; ++a) {
+        damped[a * r + a] += c[1];
+        size = larger(size, b[a]);
+    }
+    factored(damped, inverse, r, p, &unused, 0, 0);
+    for (int filter = 0; filter < (int)c[3]; ++filter) {
+        for (int32_t a = 0; a < r; ++a) {
+            x[a] = SELECT(V(0), open, V(0), x[a]);
+        }
+        for (int again = 0; again < (int)c[2]; ++again) {
+            vec worst = V(0);
+            for (int32_t a = 0; a < r; ++a) {
+                vec left = b[a];
+                for (int32_t b_ = 0; b_ < r; ++b_) {
+                    left -= D[a * r + b_] * x[b_];
+                }
+                change[a] = left;
+                worst = larger(worst, left);
+            }
+            open = SELECT(c[0] * size, worst, open, V(0));
+            if (!any_positive(open)) {
+                return;
+            }
+            substituted_columns(damped, inverse, r, p, change, 1, r - 1, 1);
+            for (int32_t a = 0; a < r; ++a) {
+                x[a] = SELECT(V(0), open, x[a] + change[a], x[a]);
+            }
+        }
+        for (int32_t a = 0; a < r; ++a) {
+            vec sum = V(0);
+            for (int32_t b_ = 0; b_ < r; ++b_) {
+                sum += D[a * r + b_] * x[b_];
+            }
+            change[a] = sum;
+        }
+        for (int32_t a = 0; a < r; ++a) {
+            b[a] = SELECT(V(0), open, change[a], b[a]);
+        }
+    }
+}
+
 /* M vdot - K^T lambda = push, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
-   where the pattern of the rows begins, then that of M. c: what is nothing, the proximal term, how often it is taken off, how often
-   all that is done, how small rows of rounding are next to the largest, squared, and the rotors. */
+   where four lists begin: the coordinates in each row of K, the sides that are not zero in each row of L^-T (push, K^T), the pattern
+   of the rows, that of M; then the coordinates in the order of that pattern. c: as `proximal` has it, how small rows of rounding are next to
+   the largest, squared, then the rotors. */
 void constrain(vec *arena, const int32_t *at, const real *c)
 {
     const int32_t n = at[0], r = at[1], wide = r + 1;
-    const vec *const K = arena + at[3], *const tau = arena + at[4], *const bias = arena + at[5], *const k = arena + at[6];
+    const vec *const given = arena + at[2], *const K = arena + at[3], *const tau = arena + at[4], *const bias = arena + at[5];
+    const vec *const k = arena + at[6];
     vec *const vdot = arena + at[7], *const lambda = arena + at[8];
-    const pattern of_rows = at + at[10], of_M = at + 11;
-    /* work: M (n, n), its 1/D (n), sides (n, r + 1), D (r, r), damped D (r, r), its 1/D (r), scales, rest, change (r each) */
-    vec *const M = arena + at[9], *const inverse = M + n * n, *const B = inverse + n, *const D = B + n * wide, *const damped = D + r * r;
-    vec *const damped_inverse = damped + r * r, *const scale = damped_inverse + r, *const rest = scale + r, *const change = rest + r;
+    const pattern in_row = at + at[10], sides = at + at[11], of_rows = at + at[12], of_M = at + at[13];
+    const int32_t *const order = at + 14;
+    int32_t count;
+    /* work: M (n, n), its 1/D (n), sides (n, r + 1), sum (n), D (r, r), scales, rest (r each), and that of `proximal` */
+    vec *const M = arena + at[9], *const inverse = M + n * n, *const B = inverse + n, *const sum = B + n * wide, *const D = sum + n;
+    vec *const scale = D + r * r, *const rest = scale + r, *const work = rest + r;
     vec average = V(0);
-    memcpy(M, arena + at[2], (size_t)(n * n) * sizeof(vec));
     for (int32_t i = 0; i < n; ++i) {
-        M[i * n + i] += c[5 + i];
+        const int32_t *const columns = columns_of(of_M, i, &count);
+        const vec *const from = given + order[i] * n;
+        for (int32_t a = 0; a < count; ++a) {
+            M[i * n + columns[a]] = from[order[columns[a]]];
+        }
+        M[i * n + i] = from[order[i]] + c[5 + order[i]];
         average += M[i * n + i];
+        B[i * wide] = tau[order[i]] - bias[order[i]];
+        const int32_t *const side = columns_of(sides, i, &count);
+        for (int32_t a = 1; a < count; ++a) {
+            B[i * wide + side[a]] = K[(side[a] - 1) * n + order[i]];
+        }
     }
     average = average * ((real)1 / (real)(n ? n : 1));
     /* the inertia against moving the constraints */
-    for (int32_t i = 0; i < n; ++i) {
-        B[i * wide] = tau[i] - bias[i];
-    }
     for (int32_t a = 0; a < r; ++a) {
+        const int32_t *const columns = columns_of(in_row, a, &count);
         scale[a] = V(0);
-        for (int32_t i = 0; i < n; ++i) {
-            scale[a] += K[a * n + i] * K[a * n + i];
+        for (int32_t i = 0; i < count; ++i) {
+            const vec entry = B[columns[i] * wide + 1 + a];
+            scale[a] += entry * entry;
         }
     }
     raise_rows(scale, r, c[4]);
     for (int32_t a = 0; a < r; ++a) {
+        const int32_t *const columns = columns_of(in_row, a, &count);
         const vec weight = average / scale[a];
-        for (int32_t i = 0; i < n; ++i) {
-            const vec weighted = weight * K[a * n + i];
-            B[i * wide] += weighted * k[a];
+        for (int32_t i = 0; i < count; ++i) {
+            const vec weighted = weight * B[columns[i] * wide + 1 + a];
+            B[columns[i] * wide] += weighted * k[a];
             for (int32_t j = 0; j <= i; ++j) {
-                M[i * n + j] += weighted * K[a * n + j];
+                M[columns[i] * n + columns[j]] += weighted * B[columns[j] * wide + 1 + a];
             }
-        }
-    }
-    for (int32_t i = 0; i < n; ++i) {
-        for (int32_t a = 0; a < r; ++a) {
-            B[i * wide + 1 + a] = K[a * n + i];
         }
     }
     factored(M, inverse, n, of_M, arena, c[0], -1);
-    substituted(M, inverse, n, of_M, B, wide, wide, 0);
+    lowered(M, n, of_M, sides, B, wide);
     /* what the constraints move, scaled to one for each of them, and what is left for them to do */
-    for (int32_t a = 0; a < r; ++a) {
-        rest[a] = k[a];
-        for (int32_t b = 0; b < r; ++b) {
-            D[a * r + b] = V(0);
-        }
-        for (int32_t i = 0; i < n; ++i) {
-            const vec K_ai = K[a * n + i];
-            const vec *const row_i = B + i * wide;
-            rest[a] -= K_ai * row_i[0];
-            for (int32_t b = 0; b < r; ++b) {
-                D[a * r + b] += K_ai * row_i[1 + b];
+    memset(D, 0, (size_t)(r * r) * sizeof(vec));
+    memcpy(rest, k, (size_t)r * sizeof(vec));
+    for (int32_t i = 0; i < n; ++i) {
+        const int32_t *const side = columns_of(sides, i, &count);
+        const vec *const row_i = B + i * wide;
+        for (int32_t a = 1; a < count; ++a) {
+            const vec half = row_i[side[a]] * inverse[i];
+            rest[side[a] - 1] -= half * row_i[0];
+            for (int32_t b = 1; b <= a; ++b) {
+                D[(side[a] - 1) * r + side[b] - 1] += half * row_i[side[b]];
             }
         }
+    }
+    for (int32_t a = 0; a < r; ++a) {
         scale[a] = D[a * r + a];
     }
     raise_rows(scale, r, c[4]);
     for (int32_t a = 0; a < r; ++a) {
         scale[a] = (real)1 / square_root(scale[a]);
-    }
-    for (int32_t a = 0; a < r; ++a) {
         rest[a] *= scale[a];
-        for (int32_t b = 0; b < r; ++b) {
-            D[a * r + b] *= scale[a] * scale[b];
-            damped[a * r + b] = D[a * r + b] + V(a == b ? c[1] : 0);
+        for (int32_t b = 0; b <= a; ++b) {
+            D[b * r + a] = D[a * r + b] *= scale[a] * scale[b];
         }
     }
-    vec unused = V(0);
-    factored(damped, damped_inverse, r, of_rows, &unused, 0, 0);
-    for (int filter = 0; filter < (int)c[3]; ++filter) {
-        for (int32_t a = 0; a < r; ++a) {
-            lambda[a] = V(0);
-        }
-        for (int again = 0; again < (int)c[2]; ++again) {
-            for (int32_t a = 0; a < r; ++a) {
-                change[a] = rest[a];
-                for (int32_t b = 0; b < r; ++b) {
-                    change[a] -= D[a * r + b] * lambda[b];
-                }
-            }
-            substituted_columns(damped, damped_inverse, r, of_rows, change, 1, r - 1, 1);
-            for (int32_t a = 0; a < r; ++a) {
-                lambda[a] += change[a];
-            }
-        }
-        for (int32_t a = 0; a < r; ++a) {
-            rest[a] = V(0);
-            for (int32_t b = 0; b < r; ++b) {
-                rest[a] += D[a * r + b] * lambda[b];
-            }
-        }
-    }
+    proximal(D, rest, lambda, r, of_rows, work, c);
     for (int32_t a = 0; a < r; ++a) {
         lambda[a] *= scale[a];
     }
     for (int32_t i = 0; i < n; ++i) {
-        vdot[i] = B[i * wide];
-        for (int32_t a = 0; a < r; ++a) {
-            vdot[i] += B[i * wide + 1 + a] * lambda[a];
+        const int32_t *const side = columns_of(sides, i, &count);
+        sum[i] = B[i * wide];
+        for (int32_t a = 1; a < count; ++a) {
+            sum[i] += B[i * wide + side[a]] * lambda[side[a] - 1];
         }
+    }
+    raised(M, inverse, n, of_M, sum);
+    for (int32_t i = 0; i < n; ++i) {
+        vdot[order[i]] = sum[i];
     }
 }

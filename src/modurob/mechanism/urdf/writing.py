@@ -8,6 +8,7 @@ import numpy as np
 
 from modurob.catalogue.forces import Friction
 from modurob.errors import UrdfError
+from modurob.mechanism.exports import EXPORTS
 from modurob.mechanism.tables import Joint, JointRow, Shape, Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.angles import fixed_angles
@@ -18,6 +19,7 @@ WRITTEN = ("revolute", "prismatic", "fixed")
 UNLIMITED = 1e9
 
 
+@EXPORTS.register("urdf")
 def urdf(robot: Tables) -> str:
     """The text of a URDF file; read back by `Mechanism.from_urdf`, floating if the robot floats, it is the same robot.
 

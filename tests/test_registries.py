@@ -1,0 +1,387 @@
+"""One of each kind of thing, added from outside the package: the files that CONTRIBUTING.md shows."""
+
+import pickle
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import modurob as mr
+from modurob import algorithms
+from modurob.catalogue.forces import FORCES
+from modurob.catalogue.joints import KINDS
+from modurob.cli import app
+from modurob.control import LAWS
+from modurob.errors import CatalogueError, InputError, MechanismError
+from modurob.estimation import FILTERS, SENSORS
+from modurob.judges import JUDGES, verify
+from modurob.judges.verify import relative_error
+from modurob.mechanism import EXPORTS
+from modurob.motion.gaits import GENERATORS, PRESETS
+from modurob.registry import fingerprint
+from modurob.simulation.steppers import STEPPERS
+from modurob.spatial import inertia, se3
+
+DOCUMENT = Path(__file__).parents[1] / "CONTRIBUTING.md"
+FILES = dict(re.findall(r"```python\n# (\w+\.py)\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL))
+REGISTRIES = (KINDS, FORCES, LAWS, SENSORS, FILTERS, STEPPERS, PRESETS, GENERATORS, EXPORTS, JUDGES)
+# what each file registers, and where
+ADDED = {
+    "rolling.py": (KINDS, "rolling"),
+    "hardening.py": (FORCES, "hardening spring"),
+    "integrator.py": (LAWS, "integrator"),
+    "altimeter.py": (SENSORS, "altimeter"),
+    "fading.py": (FILTERS, "fading"),
+    "heun.py": (STEPPERS, "heun"),
+    "ripple.py": (PRESETS, "ripple"),
+    "dot.py": (EXPORTS, "dot"),
+}
+
+
+@pytest.fixture(autouse=True)
+def as_before(monkeypatch, tmp_path):
+    """Registries and modules as they were, once a test is over; its folder is where modules are looked for."""
+    for registry in REGISTRIES:
+        monkeypatch.setattr(registry, "_things", dict(registry))
+    for name in FILES:
+        monkeypatch.delitem(sys.modules, Path(name).stem, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.fixture
+def added(tmp_path):
+    """Writes a file of the document down and imports it."""
+
+    def add(name):
+        write(tmp_path, name)
+        return import_module(Path(name).stem)
+
+    return add
+
+
+def write(folder, name):
+    path = folder / name
+    path.write_text(FILES[name], encoding="utf-8")
+    return str(path)
+
+
+def modurob(*arguments):
+    """What the command prints."""
+    found = CliRunner().invoke(app, [str(x) for x in arguments])
+    assert found.exit_code == 0, (found.output, found.exception)
+    return found.output
+
+
+def pendulum(joint):
+    """One joint with a body that leans on it from all sides."""
+    builder = mr.Builder("pendulum", gravity=(1.0, -2.0, -9.0))
+    builder.body("arm", inertia.random(np.random.default_rng(3)), joint=mr.Revolute((1, 0, 0)))
+    builder.body(
+        "tip", inertia.random(np.random.default_rng(4)), parent="arm", joint=joint, at=se3.pose(None, (0.1, 0.2, 0.3))
+    )
+    return builder.build()
+
+
+# ---- the document ----
+
+
+def test_the_document_shows_one_of_each():
+    assert set(FILES) == set(ADDED)
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_one_file_with_one_line_registers(name, added):
+    registry, key = ADDED[name]
+    before = {r.what: list(r) for r in REGISTRIES}
+    assert key not in registry
+    added(name)
+    after = {r.what: list(r) for r in REGISTRIES}
+    assert after[registry.what] == [*before[registry.what], key]
+    assert {w: x for w, x in after.items() if w != registry.what} == {
+        w: x for w, x in before.items() if w != registry.what
+    }
+    assert len(re.findall(r"\.register\(|\.add\(", FILES[name])) == 1
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_a_name_is_taken_once(name, added):
+    registry, key = ADDED[name]
+    added(name)
+    with pytest.raises(registry._error, match=f"already a {registry.what} '{key}'.*another name"):
+        registry.add(key, object())
+    with pytest.raises(registry._error, match=f"no {registry.what} 'nothing such'.*{key}"):
+        registry["nothing such"]
+
+
+# ---- a joint kind ----
+
+
+def test_a_joint_kind_is_a_joint(added, rng):
+    """S and T complement each other, S v is the twist of the pose, dS/dt is that of S, and coordinates undo the pose."""
+    joint = added("rolling.py").Rolling(0.3)
+    q, v = rng.normal(size=(5, 1)) * 4, rng.normal(size=(5, 1))
+    S, T = joint.motion_subspace(q), joint.constraint_subspace(q)
+    np.testing.assert_allclose(np.swapaxes(S, -1, -2) @ T, 0, atol=1e-15)
+    assert (np.linalg.matrix_rank(np.concatenate([S, T], axis=-1)) == 6).all()
+    np.testing.assert_allclose(joint.coordinates(joint.pose(q)), q, atol=1e-12)
+    moved = joint.pose(q + 1e-20j * v)
+    rate = se3.inverse(joint.pose(q)) @ (np.imag(moved) / 1e-20)
+    twist = np.stack(
+        [*np.moveaxis(rate[..., :3, 3], -1, 0), rate[..., 2, 1], rate[..., 0, 2], rate[..., 1, 0]], axis=-1
+    )
+    np.testing.assert_allclose((S @ v[..., None])[..., 0], twist, atol=1e-12)
+    turned = np.imag(joint.motion_subspace(q + 1e-20j * v)) / 1e-20
+    np.testing.assert_allclose(joint.subspace_rate(q, v), turned, atol=1e-12)
+
+
+def test_a_joint_kind_is_used_by_algorithms_kernels_and_simulation(added, rng):
+    robot = pendulum(added("rolling.py").Rolling(0.3))
+    report = verify(robot)
+    assert report.passed
+    assert "made of no simple ones" in report.unanswered["Pinocchio"]
+    q, v, tau = rng.normal(size=(3, 9, 2))
+    expected = algorithms.forward_dynamics(robot, q, v, tau)
+    assert relative_error(robot.forward_dynamics(q, v, tau), expected) < 1e-11
+    run = mr.simulate(robot, q[0], v[0], duration=1.0, stepper=mr.RungeKutta4(1e-3))
+    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
+    np.testing.assert_allclose(energy, energy[0], atol=1e-8 * np.abs(energy).max())
+    assert pickle.loads(pickle.dumps(robot)) == robot
+
+
+def test_a_joint_kind_closes_loops(added, rng):
+    """A wheel on the ground that a rod drags along."""
+    builder = mr.Builder("wheel", gravity=(0, 0, -9.81))
+    builder.body("lift", inertia.random(rng), joint=mr.Prismatic((0, 0, 1)))
+    builder.body("slide", inertia.random(rng), parent="lift", joint=mr.Prismatic((1, 0, 0)))
+    builder.body("turn", inertia.random(rng), parent="slide", joint=mr.Revolute((0, 1, 0)))
+    builder.loop("ground", added("rolling.py").Rolling(0.3), "world", "turn")
+    robot = builder.build()
+    q, v = np.array([0.0, 0.3 * 0.8, 0.8]), np.array([0.0, 0.3 * 1.1, 1.1])
+    assert np.abs(robot.loop_error(q)).max() < 1e-15
+    assert np.abs(robot.loop_jacobian(q) @ v).max() < 1e-15
+    vdot = robot.forward_dynamics(q, v, rng.normal(size=3))
+    np.testing.assert_allclose(vdot, [0, 0.3 * vdot[2], vdot[2]], atol=1e-12 * np.abs(vdot).max())
+
+
+MODULE = """
+format: modurob module 1
+name: roller
+letter: W
+parts:
+  A: {mass: 1.0, inertia: [0.01, 0.01, 0.01]}
+  B: {mass: 2.0, inertia: [0.02, 0.02, 0.02]}
+joints:
+  wheel: {kind: rolling, from: A, to: B, parameters: {radius: 0.25}}
+connectors:
+  plain: {}
+ports:
+  "1": {part: A, at: [0, 0, 0], normal: [1, 0, 0], up: [0, 0, 1], connector: plain}
+"""
+
+
+def test_a_joint_kind_is_used_by_module_files(added, tmp_path):
+    rolling = added("rolling.py")
+    path = tmp_path / "roller.yaml"
+    path.write_text(MODULE)
+    robot = mr.Assembly.single("m0", mr.module_type(path)).mechanism(keep_idle=True)
+    assert [j.type for j in robot.joints] == [rolling.Rolling(0.25)]
+    path.write_text(MODULE.replace("radius", "radios"))
+    with pytest.raises(CatalogueError, match=r"rolling joint has no parameter 'radios'.*radius"):
+        mr.module_type(path).module()
+
+
+# ---- a force ----
+
+
+def test_a_force_is_used_by_simulation_kernels_and_recordings(added, tmp_path):
+    """A hardening spring keeps energy; kernels, their slopes and the archive know it."""
+    force = added("hardening.py").HardeningSpring(3.0, hardening=40.0)
+    robot = pendulum(mr.Revolute((0, 1, 0))).with_force("duffing", force, joint="tip")
+    start = np.array([0.3, 0.9])
+    for stepper in (mr.RungeKutta4(1e-3), mr.ImplicitMidpoint(1e-3)):
+        run = mr.simulate(robot, start, duration=1.0, stepper=stepper)
+        stored = 1.5 * run.q[:, 1] ** 2 + 10 * run.q[:, 1] ** 4
+        energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q) + stored
+        np.testing.assert_allclose(energy, energy[0], atol=1e-5 * np.abs(energy).max())
+        np.testing.assert_allclose(algorithms.stored_energy(robot, run.q), stored, rtol=1e-12)
+    stiff = mr.simulate(robot, start, duration=0.2, stepper=mr.LinearlyImplicit(1e-3))
+    assert stiff.status.ok
+    run.save(tmp_path / "run.mrun")
+    again = mr.Recording.load(tmp_path / "run.mrun")
+    assert again.robot.forces == robot.forces
+
+
+def test_forces_that_were_typed_in_have_kernels_too(rng):
+    """There is no source to tell them apart by: their compiled lines do."""
+    texts, text = [], FILES["hardening.py"]
+    for factor in (1.0, 1.0, 2.0):
+        space = {"__name__": "typed_in"}
+        exec(text.replace("@FORCES", "#").replace("-self.stiffness * q", f"-{factor} * self.stiffness * q"), space)
+        texts.append(fingerprint(space["HardeningSpring"]))
+    assert texts[0] == texts[1] != texts[2]
+    robot = pendulum(mr.Revolute((0, 1, 0))).with_force("duffing", space["HardeningSpring"](30.0), joint="tip")
+    run = mr.simulate(robot, [0.3, 0.9], duration=0.1, stepper=mr.RungeKutta4(1e-3))
+    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q) + 30.0 * run.q[:, 1] ** 2
+    np.testing.assert_allclose(energy, energy[0], atol=1e-8 * np.abs(energy).max())
+
+
+def test_compiled_code_is_known_by_the_whole_file(added, tmp_path):
+    """A function beside the class may be what was edited."""
+    module = added("rolling.py")
+    before, path = fingerprint(module.Rolling), Path(module.__file__)
+    path.write_text(path.read_text().replace("def column(", "def column(  # as before but for this\n    "))
+    fingerprint.cache_clear()
+    assert fingerprint(module.Rolling) != before
+
+
+# ---- controllers, sensors, filters ----
+
+
+def test_a_controller_is_used_by_simulation_and_command_line(added, tmp_path):
+    law = added("integrator.py").Integrator(kp=60.0, kd=2.0, ki=100.0, sample_time=1e-3)
+    robot = mr.load("crab").robot().ideal()
+    run = mr.simulate(robot, [0.3, -0.2, 0.1], duration=2.0, controller=law)
+    assert np.abs(run.q[-1]).max() < 0.1
+    batch = mr.simulate(robot, np.full((3, 3), 0.2), duration=0.1, controller=law)
+    one = mr.simulate(robot, np.full(3, 0.2), duration=0.1, controller=law)
+    np.testing.assert_allclose(batch.q[:, 1], one.q, rtol=1e-12)
+    printed = modurob("simulate", "crab", "--controller", "integrator", "--kp", "30", "--duration", "0.01")
+    assert "done" in printed
+    assert "integrator" in modurob("simulate", "--help")
+
+
+def test_a_sensor_is_used_by_filters(added, rng):
+    """From the height of its tip alone, a pendulum's angle and rate are found."""
+    sensor = added("altimeter.py").Altimeter(noise=1e-4, frame="tip")
+    builder = mr.Builder("pendulum")
+    builder.body("tip", inertia.point(1.0, (0, 0, 0)), joint=mr.Revolute((1, 0, 0)), seat=se3.pose(None, (0, 0.5, 0)))
+    robot = builder.build()
+    reading = sensor.on(robot)
+    q, v = rng.normal(size=(2, 4, 1))
+    slope = np.imag(0.5 * np.sin(q + 1e-20j)) / 1e-20
+    np.testing.assert_allclose(reading.slope(q, v, v)[0][..., 0], slope, atol=1e-12)
+    still = mr.simulation.law.FunctionController(lambda t, q, v: np.zeros(1), 1e-2)
+    recipe = mr.ExtendedKalmanFilter(sensor, Q=(0.0, 1e-6), start=(0.05, 0.05))
+    filter_ = recipe.on(robot, 1e-2)
+    run = mr.simulate(robot, [0.6], duration=1.0, controller=still, stepper=mr.RungeKutta4(1e-2))
+    memory = filter_.start(np.array([0.8]), np.zeros(1))  # a first belief that is wrong
+    noise = np.random.default_rng(0)
+    for t, q, v in zip(run.t, run.q, run.v, strict=True):
+        memory, seen = filter_.measure(memory, t, q, v, np.zeros(1), noise)
+        memory, estimate = filter_.update(memory, t, np.zeros(1), seen)
+    assert abs(estimate.q[0] - run.q[-1, 0]) < 5e-3
+
+
+def test_a_filter_is_used_by_simulation_and_command_line(added):
+    recipe = added("fading.py").FadingFilter(mr.HallSensors(noise=1e-3), fading=1.1)
+    robot = mr.load("crab").robot().ideal()
+    law = mr.ComputedTorque(kp=100.0, kd=20.0, reference=0.2, sample_time=1e-2)
+    runs = [
+        mr.simulate(robot, duration=0.3, controller=law, estimator=r)
+        for r in (recipe, mr.ExtendedKalmanFilter(mr.HallSensors(noise=1e-3)))
+    ]
+    assert all(run.status.ok for run in runs)
+    gap = np.abs(runs[0].q - runs[1].q).max()
+    assert 1e-9 < gap < 0.05  # it does something of its own, and nothing wild
+    options = ("--controller", "computed-torque", "--sample-time", "0.01", "--dt", "0.01", "--duration", "0.1")
+    assert "done" in modurob("simulate", "crab", *options, "--filter", "fading")
+
+
+# ---- steppers, gaits, exports ----
+
+
+def test_a_stepper_is_used_by_simulation_kernels_and_command_line(added, tmp_path):
+    """Second order, the same in kernels and in NumPy, and one choice more on the command line."""
+    heun = added("heun.py").Heun
+    robot, start = mr.load("crab").robot().ideal(), np.array([0.4, -0.7, 0.9])
+    exact = mr.simulate(robot, start, duration=0.2, stepper=mr.RungeKutta4(1e-3)).q[-1]
+    errors = [
+        np.abs(mr.simulate(robot, start, duration=0.2, stepper=heun(dt)).q[-1] - exact).max() for dt in (1e-2, 5e-3)
+    ]
+    assert 3.5 < errors[0] / errors[1] < 4.5
+
+    class Plain(heun):
+        compiled = False
+
+    kernel, plain = (mr.simulate(robot, start, duration=0.1, stepper=s(1e-2)) for s in (heun, Plain))
+    np.testing.assert_allclose(kernel.q, plain.q, rtol=1e-11, atol=1e-12)
+    kernel.save(tmp_path / "run.mrun")
+    assert mr.Recording.load(tmp_path / "run.mrun").segments[0].settings.stepper == heun(1e-2)
+    assert "done" in modurob("simulate", "crab", "--stepper", "heun", "--duration", "0.01")
+
+
+def test_steppers_with_numbers_of_their_own_are_kept_apart(added):
+    """Two steppers of one kind that differ in a number have kernels of their own."""
+    from dataclasses import dataclass
+
+    from modurob.simulation.steppers import FixedStep
+    from modurob.simulation.system import State
+
+    @STEPPERS.register("theta")
+    @dataclass(frozen=True)
+    class Theta(FixedStep):
+        share: float = 1.0
+        kind, order, compiled = "theta", 1, True
+
+        def step(self, system, t, s, u, dt, held=None):
+            k = system.slope(t, s, u, held)
+            v = s.v + k.v * dt
+            return State(system.integrate(s.q, (s.v * (1 - self.share) + v * self.share) * dt), v, s.x)
+
+    robot = mr.load("crab").robot().ideal()
+    ends = [mr.simulate(robot, duration=0.1, stepper=Theta(1e-2, share)).q[-1] for share in (0.0, 0.5, 1.0)]
+    assert np.abs(ends[1] - ends[0]).max() > 1e-6
+    np.testing.assert_allclose(ends[0] + ends[2], 2 * ends[1], atol=1e-2 * np.abs(ends[1]).max())
+    semi = mr.simulate(robot, duration=0.1, stepper=mr.SemiImplicitEuler(1e-2)).q[-1]
+    np.testing.assert_allclose(ends[2], semi, rtol=1e-12)
+
+
+def test_a_gait_is_used_by_simulation_and_command_line(added, tmp_path):
+    added("ripple.py")
+    robot = mr.load("crab").robot().ideal()
+    rhythm = mr.gait("ripple", lag=0.7, amplitude=0.2, frequency=1.0)
+    q, _, _ = rhythm.on(robot)(np.array([0.1]))
+    turned = 2 * np.pi * 0.1 - 0.7 * np.arange(3)
+    np.testing.assert_allclose(q[0], 0.2 * np.sin(turned), atol=1e-12)
+    law = mr.ComputedTorque(kp=400.0, kd=40.0, reference=rhythm, sample_time=1e-3)
+    run = mr.simulate(robot, q[0] * 0, duration=1.5, controller=law)
+    assert np.abs(run.q[-1] - rhythm.on(robot)(run.t[-1])[0]).max() < 1e-2
+    modurob("gait", "crab", "--name", "ripple", "--out", tmp_path / "ripple.png")
+    assert (tmp_path / "ripple.png").stat().st_size > 1000
+
+
+def test_an_export_is_used_by_the_command_line(added, tmp_path):
+    added("dot.py")
+    modurob("export", "crab", tmp_path / "crab.dot")
+    text = (tmp_path / "crab.dot").read_text()
+    assert text.startswith('digraph "crab"')
+    assert text.count("->") == mr.load("crab").robot().nv
+    # as what is written by the package itself
+    modurob("export", "crab", tmp_path / "crab.urdf")
+    assert mr.Mechanism.from_urdf(tmp_path / "crab.urdf").nv == mr.load("crab").robot().nv
+    found = CliRunner().invoke(app, ["export", "crab", str(tmp_path / "crab.step")])
+    assert isinstance(found.exception, MechanismError)
+    assert re.search("no export 'step'.*urdf.*dot", str(found.exception))
+
+
+# ---- the command line finds files of one's own ----
+
+
+def test_the_command_line_imports_files_and_modules(tmp_path):
+    options = ("simulate", "crab", "--stepper", "heun", "--duration", "0.01")
+    assert "done" in modurob("--with", write(tmp_path, "heun.py"), *options)
+    write(tmp_path, "ripple.py")
+    assert "ripple" in modurob("--with", "ripple", "gait", "--help")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("nowhere.py", "no such file"), ("no_such_module_here", "no such module")]
+)
+def test_files_that_are_not_there_are_refused(name, message):
+    found = CliRunner().invoke(app, ["--with", name, "robots"])
+    assert isinstance(found.exception, InputError)
+    assert message in str(found.exception)
