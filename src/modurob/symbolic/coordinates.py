@@ -34,7 +34,7 @@ class Coordinate(Polynomial):
     __slots__ = ("_pair", "_quarters", "_times")
 
     def __init__(self, linear: Polynomial, pair: Pair, times: Fraction = Fraction(1), quarters: int = 0):
-        super().__init__(linear.ring, linear.terms)
+        super().__init__(linear.ring, linear.terms, linear.denominator)
         self._pair, self._times, self._quarters = pair, times, quarters
 
     def _angle(self) -> Pair:

@@ -1,5 +1,6 @@
 """Polynomials as people write them: products of angles of one run become sums, cos(q1 + q2)."""
 
+import math
 import re
 from fractions import Fraction
 
@@ -7,7 +8,7 @@ import sympy
 
 from modurob.symbolic.coordinates import Coordinates
 from modurob.symbolic.factored import is_wave
-from modurob.symbolic.ring import Expr, Polynomial, Ring, Terms
+from modurob.symbolic.ring import Expr, Polynomial, Ring
 
 # coordinates of an angle with their whole multiples, and whether it is a sine
 Wave = tuple[tuple[tuple[int, int], ...], bool]
@@ -39,16 +40,17 @@ class Display:
 
     def polynomial(self, p: Polynomial) -> Polynomial:
         """p in the generators that are printed."""
-        total: Terms = {}
+        total: dict[int, Fraction] = {}
         for monomial, c in p.terms.items():
             rest = 0
             for generator, exponent in p.ring.exponents(monomial & ~self._mask):
                 rest += exponent * self._field(generator.name, generator.expression)
             for wave, share in self._expanded(monomial & self._mask).items():
                 m = rest + self._wave_field(wave)
-                value = total.get(m, 0) + c * sympy.QQ(share.numerator, share.denominator)
-                total[m] = value
-        return Polynomial(self.ring, {m: c for m, c in total.items() if c})
+                total[m] = total.get(m, Fraction(0)) + c * share
+        common = math.lcm(*(c.denominator for c in total.values()))
+        terms = {m: int(c * common) for m, c in total.items() if c}
+        return Polynomial(self.ring, terms, common * p.denominator)
 
     def _field(self, name: str, expression: Expr) -> int:
         self.ring._generator(name, expression)

@@ -42,12 +42,12 @@ def is_wave(generator: Generator) -> bool:
 
 def horner(p: Polynomial) -> Sum:
     """Common factors out, again and again, the most frequent generator first: few operations."""
-    return _nested(p.ring, {m: Fraction(int(c.numerator), int(c.denominator)) for m, c in p.terms.items()})
+    return _nested(p.ring, p.coefficients())
 
 
 def collected(p: Polynomial) -> Sum:
     """Common factor out, then the coefficients of each cosine and sine, themselves factored: as people write it."""
-    terms = {m: Fraction(int(c.numerator), int(c.denominator)) for m, c in p.terms.items()}
+    terms = p.coefficients()
     if not terms:
         return Sum(())
     coefficient, common, rest = _content(p.ring, terms)

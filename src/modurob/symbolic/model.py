@@ -139,8 +139,7 @@ class ExactTables:
 
 def _fraction(p: Polynomial) -> Fraction:
     """A constant as a fraction."""
-    value: Any = p.terms.get(0, 0)
-    return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(p.terms.get(0, 0), p.denominator)
 
 
 def _is_coordinate_axis(axis: tuple) -> bool:

@@ -69,16 +69,15 @@ def exact(ring: Ring, x: Any, where: str, digits: int | None, scale: float = 0.0
     if isinstance(x, sympy.Expr):
         return from_expression(ring, x)
     if isinstance(x, Fraction):
-        return ring.constant(sympy.QQ(x.numerator, x.denominator))
+        return ring.constant(x)
     x = float(x)
     if abs(x) < NOTHING * max(scale, 1):
         return ring.constant(0)
     if digits is not None:
-        rounded = Fraction(str(round(x, digits)))
-        return ring.constant(sympy.QQ(rounded.numerator, rounded.denominator))
+        return ring.constant(Fraction(str(round(x, digits))))
     found = simplest_fraction(x, scale)
     if found is not None:
-        return ring.constant(sympy.QQ(found.numerator, found.denominator))
+        return ring.constant(found)
     square = simplest_fraction(x * x)
     if square is not None and square.numerator * square.denominator <= LARGEST_RADICAND:
         return from_expression(ring, sympy.sign(x) * sympy.sqrt(sympy.Rational(square.numerator, square.denominator)))
@@ -100,7 +99,7 @@ def from_expression(ring: Ring, expression: Expr, trigonometry: Trigonometry | N
             case sympy.Float():
                 return exact(ring, float(e), str(e), None)
             case sympy.Rational():
-                return ring.constant(sympy.QQ(int(e.p), int(e.q)))
+                return ring.constant(Fraction(int(e.p), int(e.q)))
             case sympy.Symbol():
                 return ring.symbol(e)
             case sympy.Add():
@@ -124,7 +123,7 @@ def _root(ring: Ring, power: Expr) -> Polynomial:
     """(p/q)^(k/2) as a fraction times the root of a square-free integer."""
     parts: Any = sympy.sqrt(power.base).as_coeff_Mul()
     coefficient, radical = parts
-    root = ring.constant(sympy.QQ(int(coefficient.p), int(coefficient.q)))
+    root = ring.constant(Fraction(int(coefficient.p), int(coefficient.q)))
     # roots of primes, so that sqrt(6) and sqrt(2) sqrt(3) are one
     for prime in sympy.primefactors(int(radical**2)):
         root = root * ring.root(prime)
@@ -133,4 +132,4 @@ def _root(ring: Ring, power: Expr) -> Polynomial:
         return root**k
     # x^(-k/2) = x^(k/2) / x^k
     square = power.base**-k
-    return root**-k / sympy.QQ(int(square.p), int(square.q))
+    return root**-k / Fraction(int(square.p), int(square.q))
