@@ -26,7 +26,7 @@ def test_fractions_come_back_from_floats(fraction):
         (-0.5, "-1/2"),
         (np.sqrt(2) / 2, "sqrt(2)/2"),
         (-np.sqrt(3) / 2, "-sqrt(3)/2"),
-        (np.cos(np.pi / 2), "0"),
+        (np.cos(np.pi / 2) + 0.5, "1/2"),
         (np.sqrt(12.0), "2*sqrt(3)"),
     ],
 )

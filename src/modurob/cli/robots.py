@@ -1,7 +1,9 @@
 """Robots: what they are, their equations, and whether judges agree."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -16,7 +18,7 @@ from modurob.cli.app import Base, File, Floating, app, assembly_of, console, is_
 from modurob.interop.verify import Report
 from modurob.interop.verify import verify as verified
 from modurob.robot import Mechanism
-from modurob.symbolic import Equations
+from modurob.symbolic import Equations, parametric
 from modurob.symbolic.model import SYMBOLS
 
 
@@ -109,43 +111,50 @@ def _print_report(robot: Mechanism, report: Report) -> None:
 
 
 Symbols = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="what to write as symbols: masses, centres, inertias, lengths, gravity, armatures, dampings; or all, or none"
+        help="what to write as symbols: parameters (of modules), masses, centres, inertias, lengths, gravity, armatures, dampings; or all, or "
+        "none. Default: parameters of modules; masses, lengths, gravity of a URDF file"
     ),
 ]
 Gravity = Annotated[str, typer.Option(help="gravity in world axes, three numbers with commas [m/s²]")]
 
 
-def _equations(
-    file: str, base: str | None, symbols: str, gravity: str, digits: int | None, time_limit: float | None
-) -> Equations:
-    """Derive with a progress bar; Ctrl-C stops it."""
+@contextmanager
+def _progress() -> Iterator[Callable[[str, float], None]]:
+    """A bar on the terminal that is told what is done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("equations", total=1.0)
+        yield lambda stage, done: bar.update(task, description=stage, completed=done)
+
+
+def _equations(file: str, base: str | None, symbols: str | None, gravity: str, **options: Any) -> Equations:
+    """Derive M, C and N."""
     try:
         g = [float(x) for x in gravity.split(",")]
     except ValueError:
         raise typer.BadParameter(f"gravity {gravity!r}: expected three numbers, like 0,0,-9.81") from None
-    robot = Mechanism.from_urdf(file, gravity=g) if is_urdf(file) else load(file).mechanism(base=base, gravity=g)
+    if symbols is None:
+        symbols = "masses,lengths,gravity" if is_urdf(file) else "parameters"
     chosen = {"all": SYMBOLS, "none": ()}.get(symbols, tuple(s for s in symbols.split(",") if s))
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("equations", total=1.0)
-
-        def show(stage: str, done: float) -> None:
-            bar.update(task, description=stage, completed=done)
-
-        eq = robot.equations(chosen, digits=digits, time_limit=time_limit, progress=show)
-        eq.polynomial("C")
-        return eq
+    if "parameters" in chosen:
+        rest = {s for s in chosen if s != "parameters"} | {"gravity"}
+        eq = parametric(assembly_of(file), base=base, gravity=g, symbols=rest, **options)
+    else:
+        robot = Mechanism.from_urdf(file, gravity=g) if is_urdf(file) else load(file).mechanism(base=base, gravity=g)
+        eq = robot.equations(chosen, **options)
+    eq.polynomial("C")
+    return eq
 
 
 @app.command()
 def equations(
     file: File,
     base: Base = None,
-    symbols: Symbols = "masses,lengths,gravity",
+    symbols: Symbols = None,
     gravity: Gravity = "0,0,-9.81",
-    latex: Annotated[Path | None, typer.Option(help="write LaTeX here")] = None,
+    latex: Annotated[Path | None, typer.Option(help="write a LaTeX document here")] = None,
     c: Annotated[Path | None, typer.Option(help="write a C99 file here")] = None,
     python: Annotated[Path | None, typer.Option(help="write a Python module here")] = None,
     shorthand: Annotated[bool, typer.Option("--shorthand", help="c_{12} for cos(q1 + q2) in LaTeX")] = False,
@@ -153,17 +162,16 @@ def equations(
     time_limit: Annotated[float | None, typer.Option(help="give up after so many seconds")] = None,
 ) -> None:
     """The equations of motion in closed form: M, C and N, exact."""
-    eq = _equations(file, base, symbols, gravity, digits, time_limit)
-    written = {latex: lambda: eq.latex(shorthand), c: eq.c, python: eq.python}
-    for path, make in written.items():
-        if path is not None:
-            write_text(path, make())
-            console.print(f"wrote {path}")
-    if not any((latex, c, python)):
-        console.print(str(eq), soft_wrap=True, markup=False)
-    for line in eq.legend():
-        console.print(line, style="dim", markup=False)
-    count = eq.operations()
+    with _progress() as progress:
+        eq = _equations(file, base, symbols, gravity, digits=digits, time_limit=time_limit, progress=progress)
+        makers = {latex: lambda: eq.latex(shorthand, document=True), c: eq.c, python: eq.python}
+        written = {path: make() for path, make in makers.items() if path is not None}
+        said = "\n".join(eq.legend()) if written else str(eq)
+        count = eq.operations()
+    for path, text in written.items():
+        write_text(path, text)
+        console.print(f"wrote {path}")
+    console.print(said, soft_wrap=True, markup=False, highlight=False)
     console.print(
         f"code for M, C, N ({count['origin']}): {count['multiplications']} multiplications, {count['additions']} additions, "
         f"{count['sines and cosines']} sines and cosines; inverse dynamics by Newton-Euler takes {count['Newton-Euler']}, "
@@ -174,13 +182,11 @@ def equations(
 
 
 @app.command()
-def prove(
-    file: File, base: Base = None, symbols: Symbols = "masses,lengths,gravity", gravity: Gravity = "0,0,-9.81"
-) -> None:
+def prove(file: File, base: Base = None, symbols: Symbols = None, gravity: Gravity = "0,0,-9.81") -> None:
     """Derive the equations by the two-step recursion and from energies (Lagrange), and compare them entry by entry."""
-    eq = _equations(file, base, symbols, gravity, None, None)
+    with _progress() as progress:
+        lines = _equations(file, base, symbols, gravity, progress=progress).proof()
     table = Table("entry", "terms", "two-step = Lagrange")
-    lines = eq.proof()
     for line in lines:
         table.add_row(line.entry, str(line.terms), "[green]identical" if line.equal else "[red]different")
     console.print(table)

@@ -53,7 +53,7 @@ def _closed_form(eq: "Equations") -> Program:
         array: Any = eq.polynomial(part)
         outputs[part] = np.empty(array.shape, dtype=object)
         for at in np.ndindex(array.shape):
-            outputs[part][at] = values.sum(horner(eq._display.polynomial(array[at])))
+            outputs[part][at] = values.sum(horner(eq.displayed(array[at])))
     return Program(graph, outputs, "closed form")
 
 

@@ -102,7 +102,7 @@ class Coordinates:
     """
 
     def __init__(self, m: Tables, ring: Ring):
-        _require_coordinates(m)
+        require_coordinates(m)
         self.ring = ring
         self.q_symbols = [sympy.Symbol(f"q{i + 1}") for i in range(m.nq)]
         self.v_symbols = [sympy.Symbol(f"qd{i + 1}") for i in range(m.nv)]
@@ -164,7 +164,8 @@ class Coordinates:
         return pair
 
 
-def _require_coordinates(m: Tables) -> None:
+def require_coordinates(m: Tables) -> None:
+    """An error if a joint has a quaternion, or if there are loops."""
     for joint in m.joints:
         if joint.kind in QUATERNION_JOINTS:
             raise EquationsError(

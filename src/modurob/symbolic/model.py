@@ -1,145 +1,326 @@
 """A mechanism whose tables hold exact numbers and symbols."""
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
 
-from modurob.errors import EquationsError, InputError, choices
+from modurob.errors import EquationsError, InputError, NotExactError, choices
 from modurob.mechanism import Joint, Tables
-from modurob.spatial import inertia, se3
+from modurob.spatial import angles, inertia, se3
 from modurob.spatial.scalars import Array
-from modurob.symbolic.numbers import exact
+from modurob.symbolic.numbers import direction, exact, recognised, rounded, rounding_error, simplest_fraction
 from modurob.symbolic.ring import Polynomial, Ring
 
 # what can be turned from numbers into symbols
 SYMBOLS = ("masses", "centres", "inertias", "lengths", "gravity", "armatures", "dampings")
+# a turn so close [rad] to one with an exact sine and cosine is that one: files give pi/2 as 1.57079632679
+SAME_TURN = 1e-8
+# one so close was meant to be that one, but is another robot
+NEARLY = 2e-3
+EXACT_TURNS = sorted({*range(-360, 361, 30), *range(-360, 361, 45)})
+
+# moments are sums of so many rounded parts
+SUMS = 4
+
+_TENSOR = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+class Quantity(NamedTuple):
+    """What a symbol stands for in the robot."""
+
+    meaning: str
+    unit: str
+    value: float
+
+
+def kinds_of_symbols(symbols: str | Iterable[str]) -> frozenset[str]:
+    """The kinds that are asked for by one name, by several, or by "all".
+
+    >>> sorted(kinds_of_symbols("masses"))
+    ['masses']
+    >>> len(kinds_of_symbols("all"))
+    7
+    """
+    if isinstance(symbols, str):
+        symbols = SYMBOLS if symbols == "all" else (symbols,)
+    if not isinstance(symbols, Iterable):
+        raise InputError(f"symbols are {symbols!r}: expected 'all' or names; valid: {', '.join(SYMBOLS)}")
+    kinds = list(symbols)
+    for kind in kinds:
+        if kind == "parameters":
+            raise InputError(
+                "a mechanism does not know the parameters of its modules: use modurob.symbolic.parametric(assembly)"
+            )
+        if kind not in SYMBOLS:
+            raise InputError(f"no kind of symbols {kind!r}: {choices(str(kind), ('all', *SYMBOLS))}")
+    return frozenset(kinds)
 
 
 class ExactTables:
-    """Turns the tables of a mechanism into elements of a ring; nonzero numbers of the wanted kinds become symbols."""
+    """Turns the tables of a mechanism into elements of a ring.
 
-    def __init__(self, ring: Ring, symbols: Collection[str], digits: int | None):
-        for name in symbols:
-            if name not in SYMBOLS:
-                raise InputError(f"no kind of symbols {name!r}: {choices(name, SYMBOLS)}")
+    Nonzero numbers of the wanted kinds become symbols, and so do those that are no short fraction or root of one: the equations
+    stay exact, and the number is that of the symbol.
+    """
+
+    def __init__(self, ring: Ring, symbols: frozenset[str], digits: int | None, taken: Iterable[str] = ()):
         self.ring, self.symbols, self.digits = ring, symbols, digits
-        self._lengths: dict[float, sympy.Symbol] = {}
-        # symbol and the number it stands for, in the order they were met
-        self.values: dict[sympy.Symbol, float] = {}
+        self._taken = set(taken)
+        self._lengths: dict[float, Polynomial] = {}
+        self._turns: dict[float, tuple[Polynomial, Polynomial]] = {}
+        # how many times more than by rounding numbers are off where turns are nearly exact
+        self._inexact = 1.0
+        # the longest distance between joints: lengths were made of such, and rounded
+        self._reach = 0.0
+        # in the order they were met
+        self.quantities: dict[sympy.Symbol, Quantity] = {}
 
     def tables(self, m: Tables) -> Tables:
         """The mechanism in the ring."""
+        self._taken |= _own_symbols(m)
+        self._inexact = 1 + max(map(_off_exact_turns, m.X_PJ)) / rounding_error(1.0)
+        self._reach = _largest_number(se3.position(m.X_PJ))
+        where = [f"placement of joint {joint.name!r}" for joint in m.joints]
         return replace(
             m,
-            X_PJ=np.stack([self._pose(X, f"placement of joint {i}") for i, X in enumerate(m.X_PJ)]),
-            inertia=np.stack([self._inertia(I, i) for i, I in enumerate(m.inertia)]),
+            X_PJ=np.stack([self.pose(X, w) for X, w in zip(m.X_PJ, ["world", *where], strict=True)]),
+            inertia=np.stack([self._inertia(I, i, name) for i, (I, name) in enumerate(zip(m.inertia, m.bodies, strict=True))]),
             gravity=self._gravity(m.gravity),
             joints=tuple(self._joint(joint, i) for i, joint in enumerate(m.joints, start=1)),
         )
 
-    def _exact(self, x: Any, where: str) -> Polynomial:
-        return exact(self.ring, x, where, self.digits)
+    # ---- single numbers ----
 
     def _array(self, a: Array, where: str) -> Array:
         out = np.empty(a.shape, dtype=object)
         for at in np.ndindex(a.shape):
-            out[at] = self._exact(a[at], where)
+            out[at] = exact(self.ring, a[at], where, self.digits, scale=1.0)
         return out
 
-    def _symbol(self, kind: str, name: str, x: Any, where: str) -> Polynomial:
-        """A symbol where its kind is wanted and x is a nonzero number, else x itself."""
-        if kind not in self.symbols or isinstance(x, sympy.Expr) or float(x) == 0:
-            return self._exact(x, where)
-        symbol = sympy.Symbol(name)
-        self.values[symbol] = float(x)
-        return self.ring.symbol(symbol)
+    def _number(self, kind: str, name: str, x: Any, meaning: str, unit: str, scale: float = 0.0) -> Polynomial:
+        """A symbol where its kind is wanted and x is not zero, or where x is not exact; else x itself."""
+        found = self._without_symbol(kind, x, scale)
+        return self._symbol(name, Quantity(meaning, unit, float(x))) if found is None else found
 
-    def _length(self, x: Any, where: str) -> Polynomial:
+    def _without_symbol(self, kind: str, x: Any, scale: float) -> Polynomial | None:
+        if isinstance(x, sympy.Expr):
+            return exact(self.ring, x, kind)
+        x = float(x)
+        if abs(x) <= rounding_error(0.0, scale * self._inexact):
+            return self.ring.constant(0)
+        if kind in self.symbols:
+            return None
+        return self._recognised(x, scale)
+
+    def _recognised(self, x: float, scale: float) -> Polynomial | None:
+        """The exact number that x stands for, or x rounded to the digits asked for."""
+        found = recognised(self.ring, x, scale)
+        if found is None and self._inexact > 1:
+            found = recognised(self.ring, x, scale * self._inexact)
+        return self.ring.constant(rounded(x, self.digits)) if found is None and self.digits is not None else found
+
+    def _new(self, name: str, quantity: Quantity) -> sympy.Symbol:
+        """A symbol of that name, or of a like one if the robot came with such a symbol."""
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        symbol = sympy.Symbol(name)
+        self.quantities[symbol] = quantity
+        return symbol
+
+    def _symbol(self, name: str, quantity: Quantity) -> Polynomial:
+        return self.ring.symbol(self._new(name, quantity))
+
+    def _length(self, x: Any) -> Polynomial:
         """Equal lengths are one symbol."""
-        if "lengths" not in self.symbols or isinstance(x, sympy.Expr) or abs(float(x)) < 1e-12:
-            return self._exact(x, where)
+        found = self._without_symbol("lengths", x, self._reach)
+        if found is not None:
+            return found
         size = round(abs(float(x)), 12)
         if size not in self._lengths:
-            self._lengths[size] = symbol = sympy.Symbol(f"l{len(self._lengths) + 1}")
-            self.values[symbol] = abs(float(x))
-        length = self.ring.symbol(self._lengths[size])
-        return length if float(x) > 0 else -length
+            name = f"l{len(self._lengths) + 1}"
+            self._lengths[size] = self._symbol(name, Quantity("length", "m", abs(float(x))))
+        return self._lengths[size] if float(x) > 0 else -self._lengths[size]
 
-    def _pose(self, X: Array, where: str) -> Array:
-        out = self._array(X, where)
-        out[:3, 3] = [self._length(x, where) for x in se3.position(X)]
+    # ---- placements ----
+
+    def pose(self, X: Array, where: str) -> Array:
+        """A pose, (4, 4), in the ring."""
+        out = np.full((4, 4), self.ring.constant(0), dtype=object)
+        out[3, 3] = self.ring.constant(1)
+        out[:3, :3] = self._rotation(se3.rotation(X), where)
+        out[:3, 3] = [self._length(x) for x in se3.position(X)]
         return out
 
-    def _inertia(self, I: Array, body: int) -> Array:
+    def _rotation(self, R: Array, where: str) -> Array:
+        """By its entries where these are exact, else by its turns about z, y and x."""
+        if any(isinstance(x, sympy.Expr) for x in R.ravel()):
+            return self._array(R, where)
+        R = R.astype(float)
+        found = _array([recognised(self.ring, float(x), 1.0) for x in R.ravel()]).reshape(3, 3)
+        if None not in found and np.all(found @ found.T == np.eye(3)):
+            return found
+        yaw, pitch, roll = angles.euler_angles("zyx", R).first
+        return self._turn(2, yaw, where) @ self._turn(1, pitch, where) @ self._turn(0, roll, where)
+
+    def _turn(self, axis: int, angle: float, where: str) -> Array:
+        """The rotation about a coordinate axis."""
+        c, s = self._cosine_and_sine(float(angle), "xyz"[axis], where)
+        j, k = (axis + 1) % 3, (axis + 2) % 3
+        R = np.full((3, 3), self.ring.constant(0), dtype=object)
+        R[axis, axis] = self.ring.constant(1)
+        R[j, j], R[k, k], R[j, k], R[k, j] = c, c, -s, s
+        return R
+
+    def _cosine_and_sine(self, angle: float, axis: str, where: str) -> tuple[Polynomial, Polynomial]:
+        """Exact ones, or those of a fixed angle alpha1, alpha2, ...; equal angles are one symbol."""
+        nearest = _nearest_exact_turn(angle)
+        off = abs(np.deg2rad(nearest) - angle)
+        exactly = np.deg2rad(nearest) if off < SAME_TURN else angle
+        c, s = (recognised(self.ring, float(f(exactly)), 1.0) for f in (np.cos, np.sin))
+        if c is not None and s is not None and c * c + s * s == 1:
+            return c, s
+        if self.digits is not None:
+            return self.ring.constant(rounded(np.cos(angle), self.digits)), self.ring.constant(rounded(np.sin(angle), self.digits))
+        if off < NEARLY:
+            digits = max(1, int(-np.log10(2 * off)))
+            raise NotExactError(
+                f"{where} is turned by {angle!r} rad about {axis}, {off:.1e} rad off {nearest} degrees: write the angle with all "
+                f"its digits, or round what is not exact with equations(digits={digits})"
+            )
+        size = round(abs(angle), 12)
+        if size not in self._turns:
+            quantity = Quantity("angle between axes", "rad", abs(angle))
+            self._turns[size] = self.ring.angle(self._new(f"alpha{len(self._turns) + 1}", quantity))
+        c, s = self._turns[size]
+        return c, s if angle > 0 else -s
+
+    # ---- inertias ----
+
+    def _inertia(self, I: Array, body: int, name: str) -> Array:
         """Mass, centre and tensor about the centre, each exact or a symbol, put together again."""
-        where = f"inertia of body {body}"
         if body == 0:
             # what is welded to the world moves nothing
-            return self._array(np.zeros((6, 6)), where)
-        if I.dtype == object:
+            return np.full((6, 6), self.ring.constant(0), dtype=object)
+        if any(isinstance(x, sympy.Expr) for x in I.ravel()):
             # symbols came with the robot: the matrix is taken entry by entry
-            return self._array(I, where)
-        if not {"masses", "centres", "inertias", "lengths"} & set(self.symbols) or not I[0, 0]:
-            return inertia.from_parameters(np.array(self._inertial_parameters(I, where), dtype=object))
-        mass, centre, tensor = self._taken_apart(I, where)
-        m = self._symbol("masses", f"m{body}", mass, where)
-        c = [self._centre(f"{axis}{body}", value, where) for axis, value in zip("xyz", centre, strict=True)]
-        T = np.empty((3, 3), dtype=object)
-        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-            T[i, j] = T[j, i] = self._symbol("inertias", f"I{'xyz'[i]}{'xyz'[j]}{body}", tensor[i][j], where)
+            return self._array(I, f"inertia of body {name!r}")
+        I = I.astype(float)
+        m = self._number("masses", f"m{body}", I[0, 0], f"mass of body {name}", "kg")
+        c = self._centre(I, body, name)
+        T = self._tensor(I, m, c, body, name)
         return inertia.spatial_inertia(np.array(m), np.array(c, dtype=object), T)
 
-    def _taken_apart(self, I: Array, where: str) -> tuple[Any, Any, Any]:
-        """Mass, centre, and tensor about the centre: in fractions, so that nothing is lost; in floats if all become symbols."""
-        if {"masses", "centres", "inertias"} <= set(self.symbols):
-            centre, tensor = inertia.centre(I), inertia.tensor(I)
-            nothing = 1e-12 * np.abs(I).max()
-            return I[0, 0], np.where(np.abs(centre) < 1e-12, 0, centre), np.where(np.abs(tensor) < nothing, 0, tensor)
-        m, *rest = (_fraction(p) for p in self._inertial_parameters(I, where))
-        (x, y, z), (xx, xy, yy, xz, yz, zz) = (value / m for value in rest[:3]), rest[3:]
-        Ixx, Iyy, Izz = xx - m * (y * y + z * z), yy - m * (x * x + z * z), zz - m * (x * x + y * y)
-        Ixy, Ixz, Iyz = xy + m * x * y, xz + m * x * z, yz + m * y * z
-        return m, (x, y, z), ((Ixx, Ixy, Ixz), (Ixy, Iyy, Iyz), (Ixz, Iyz, Izz))
+    def _centre(self, I: Array, body: int, name: str) -> list[Polynomial]:
+        moments, mass = inertia.parameters(I)[1:4], float(I[0, 0]) or 1.0
+        return [self._along(axis, float(p), mass, body, name) for axis, p in zip("xyz", moments, strict=True)]
 
-    def _centre(self, name: str, value: Any, where: str) -> Polynomial:
-        return self._symbol("centres", name, value, where) if "centres" in self.symbols else self._length(value, where)
+    def _along(self, axis: str, moment: float, mass: float, body: int, name: str) -> Polynomial:
+        """A coordinate of the centre of mass: exact itself, or because mass and first moment are."""
+        x = moment / mass
+        if "lengths" in self.symbols and "centres" not in self.symbols:
+            return self._length(x)
+        found = self._without_symbol("centres", x, self._reach)
+        if found is None and not {"masses", "centres"} & self.symbols:
+            fractions = simplest_fraction(moment, self._reach * mass), simplest_fraction(mass)
+            found = self.ring.constant(fractions[0] / fractions[1]) if all(fractions) else None
+        if found is not None:
+            return found
+        return self._symbol(f"{axis}{body}", Quantity(f"centre of mass of body {name}, {axis}", "m", x))
 
-    def _inertial_parameters(self, I: Array, where: str) -> list[Polynomial]:
-        """The ten numbers, exact; each group was summed up at the scale of its largest."""
-        p = inertia.parameters(I)
-        scales = [p[0], *[np.abs(p[1:4]).max()] * 3, *[np.abs(p[4:]).max()] * 6]
-        return [exact(self.ring, x, where, self.digits, float(scale)) for x, scale in zip(p, scales, strict=True)]
+    def _tensor(self, I: Array, m: Polynomial, c: list[Polynomial], body: int, name: str) -> Array:
+        """About the centre of mass: exact there, or because it is about the origin; the two differ by what the mass brings."""
+        about_centre, about_origin = inertia.tensor(I), I[3:, 3:]
+        scale = SUMS * float(np.abs(about_origin).max())
+        shift = inertia.spatial_inertia(np.array(m), np.array(c, dtype=object), np.zeros((3, 3)))[3:, 3:]
+        T = np.empty((3, 3), dtype=object)
+        for i, j in _TENSOR:
+            found = self._without_symbol("inertias", about_centre[i, j], scale)
+            if found is None and not {"masses", "centres", "inertias", "lengths"} & self.symbols:
+                whole = self._recognised(float(about_origin[i, j]), scale)
+                found = None if whole is None else whole - shift[i, j]
+            if found is None:
+                axes = f"{'xyz'[i]}{'xyz'[j]}"
+                meaning = f"{'moment' if i == j else 'entry'} {axes} of the inertia of body {name} about its centre"
+                found = self._symbol(f"I{axes}{body}", Quantity(meaning, "kg m²", float(about_centre[i, j])))
+            T[i, j] = T[j, i] = found
+        return T
+
+    # ---- gravity and joints ----
 
     def _gravity(self, g: Array) -> Array:
         """Size times direction; the size is a symbol if wanted."""
-        if "gravity" not in self.symbols or g.dtype == object or not np.any(g):
+        if any(isinstance(x, sympy.Expr) for x in g) or not np.any(g):
             return self._array(g, "gravity")
+        g = g.astype(float)
         size = float(np.sqrt(g @ g))
-        symbol = self._symbol("gravity", "g", size, "gravity")
-        return self._array(g / size, "direction of gravity") * symbol
+        along = direction(self.ring, g / size) if "gravity" in self.symbols else None
+        if along is not None:
+            return np.array(along, dtype=object) * self._symbol("g", Quantity("gravity", "m/s²", size))
+        parts = zip("xyz", g, strict=True)
+        return np.array(
+            [self._number("gravity", f"g{axis}", x, f"gravity along {axis}", "m/s²", size) for axis, x in parts], dtype=object
+        )
 
     def _joint(self, joint: Joint, i: int) -> Joint:
-        armature = [self._symbol("armatures", f"J{i}", x, f"armature of joint {joint.name}") for x in joint.armature]
-        damping = [self._symbol("dampings", f"d{i}", x, f"damping of joint {joint.name}") for x in joint.damping]
+        turns = joint.kind not in ("prismatic", "free")
+        J, d = ("kg m²", "N m s/rad") if turns else ("kg", "N s/m")
+        armature = [
+            self._number("armatures", f"J{i}", x, f"rotor inertia at joint {joint.name}", J) for x in joint.armature
+        ]
+        damping = [
+            self._number("dampings", f"d{i}", x, f"viscous friction of joint {joint.name}", d) for x in joint.damping
+        ]
         kind: Any = joint.type
         for name in ("axis", "axis2"):
             axis = getattr(kind, name, None)
             if axis is not None and not _is_coordinate_axis(axis):
                 if joint.kind == "planar":
                     raise EquationsError(f"planar joint {joint.name!r} has the axis {axis}: expected a coordinate axis")
-                kind = replace(kind, **{name: tuple(self._exact(x, f"axis of joint {joint.name}") for x in axis)})
+                kind = replace(kind, **{name: self._axis(axis, f"axis of joint {joint.name!r}")})
         return replace(
             joint, type=kind, armature=np.array(armature, dtype=object), damping=np.array(damping, dtype=object)
         )
 
+    def _axis(self, axis: tuple, where: str) -> tuple[Polynomial, ...]:
+        found = direction(self.ring, np.array(axis, dtype=float))
+        return tuple(exact(self.ring, x, where, self.digits) for x in axis) if found is None else tuple(found)
 
-def _fraction(p: Polynomial) -> Fraction:
-    """A constant as a fraction."""
-    return Fraction(p.terms.get(0, 0), p.denominator)
+
+def _array(entries: list[Any]) -> Array:
+    out = np.empty(len(entries), dtype=object)
+    out[:] = entries
+    return out
+
+
+def _nearest_exact_turn(angle: float) -> int:
+    """In degrees."""
+    return min(EXACT_TURNS, key=lambda degrees: abs(np.deg2rad(degrees) - angle))
+
+
+def _off_exact_turns(X: Array) -> float:
+    """How far the turns of a placement are from exact ones, if they are nearly that [rad]."""
+    R = se3.rotation(X)
+    if any(isinstance(x, sympy.Expr) for x in R.ravel()):
+        return 0.0
+    turns = angles.euler_angles("zyx", R.astype(float)).first
+    off = (float(abs(np.deg2rad(_nearest_exact_turn(a)) - a)) for a in turns)
+    return max((x for x in off if rounding_error(1.0) < x < SAME_TURN), default=0.0)
+
+
+def _own_symbols(m: Tables) -> set[str]:
+    """The names of the symbols that came with the robot."""
+    arrays = [m.X_PJ, m.inertia, m.gravity, *(a for j in m.joints for a in (j.armature, j.damping))]
+    entries = (x for a in arrays if a.dtype == object for x in a.ravel())
+    return {s.name for x in entries if isinstance(x, sympy.Expr) for s in x.free_symbols if isinstance(s, sympy.Symbol)}
+
+
+def _largest_number(a: Array) -> float:
+    """The largest size among entries that are numbers."""
+    return max((abs(float(x)) for x in a.ravel() if not isinstance(x, sympy.Expr)), default=0.0)
 
 
 def _is_coordinate_axis(axis: tuple) -> bool:

@@ -5,9 +5,12 @@ have a rule for their square (sin² = 1 - cos², sqrt(2)² = 2), which is applie
 numbers over one denominator. Two polynomials of a ring are equal exactly if their coefficients are.
 """
 
+import functools
+import itertools
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -17,7 +20,7 @@ import sympy
 
 from modurob.errors import CancelledError, TooLargeError
 
-FIELD = 8  # bits of an exponent; the largest that occurs is far below 2**7
+FIELD = 8  # bits of an exponent, one byte; the largest that occurs is far below 2**7
 # products of terms between two looks at the budget: a few milliseconds of work
 BETWEEN_LOOKS = 20_000
 # denominators beyond this are cleared of common factors
@@ -46,7 +49,8 @@ class Generator:
     expression: Expr  # in the angles and symbols that users see
 
 
-def _never() -> bool:
+def never() -> bool:
+    """Nobody cancels."""
     return False
 
 
@@ -56,8 +60,29 @@ class Budget:
 
     seconds: float | None = None
     terms: int | None = None
-    cancelled: Callable[[], bool] = _never
+    cancelled: Callable[[], bool] = never
     started: float = field(default_factory=time.monotonic)
+    _depth: int = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the caller's function, so that it can be pickled."""
+        return {**self.__dict__, "cancelled": never, "_depth": 0}
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """One call: the time counts from its start, also within the calls it makes."""
+        if self._depth == 0:
+            self.started = time.monotonic()
+            self.look()
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+
+    def left(self) -> float | None:
+        """Seconds that are left."""
+        return None if self.seconds is None else max(0.0, self.seconds - (time.monotonic() - self.started))
 
     def look(self) -> None:
         """An error if the time is up or somebody cancelled."""
@@ -84,9 +109,11 @@ class Ring:
     True
     """
 
-    def __init__(self, budget: Budget | None = None):
+    def __init__(self, budget: Budget | None = None, symbols: Iterable[sympy.Symbol] = ()):
+        """`symbols` are those to use for symbols of their names, whatever else is known of these."""
         self.generators: list[Generator] = []
         self.budget = budget or Budget()
+        self._preferred = {s.name: s for s in symbols}
         self._index: dict[str, int] = {}
         # bit that is set when a generator's square arises, and what to put in its place
         self._square_bits = 0
@@ -108,17 +135,14 @@ class Ring:
 
     def exponents(self, monomial: int) -> Iterator[tuple[Generator, int]]:
         """The generators in a monomial and their exponents."""
-        i = 0
-        while monomial:
-            exponent = monomial & ((1 << FIELD) - 1)
+        for i, exponent in enumerate(monomial.to_bytes(len(self.generators), "little")):
             if exponent:
                 yield self.generators[i], exponent
-            monomial >>= FIELD
-            i += 1
 
     def symbol(self, expression: Expr) -> "Polynomial":
         """A generator without a rule; the same expression gives the same generator."""
-        return self._generator(str(expression), expression)
+        name = str(expression)
+        return self._generator(name, self._preferred.get(name, expression))
 
     def angle(self, expression: Expr) -> tuple["Polynomial", "Polynomial"]:
         """Cosine and sine of an angle, with sin² = 1 - cos²."""
@@ -306,8 +330,21 @@ class Polynomial:
         """As a SymPy expression, term by term."""
         terms = []
         for i, (m, c) in enumerate(self.terms.items()):
-            if i % 1000 == 0:
+            if i % 200 == 0:
                 self.ring.budget.look()
             powers = (g.expression**e for g, e in self.ring.exponents(m))
             terms.append(sympy.Mul(sympy.Rational(c, self.denominator), *powers))
-        return sympy.Add(*terms)
+        return sympy.Add(*terms) if len(terms) < 1000 else self._long_sum(terms)
+
+    def _long_sum(self, terms: list[Expr]) -> Expr:
+        """As SymPy adds terms that have nothing in common, but it can be cancelled: a number, then the others in SymPy's order."""
+        budget, count = self.ring.budget, itertools.count(1)
+
+        def compare(a: Any, b: Any) -> int:
+            if next(count) % 1000 == 0:
+                budget.look()
+            return a.compare(b)
+
+        numbers = [t for t in terms if t.is_Number]
+        others = sorted((t for t in terms if not t.is_Number), key=functools.cmp_to_key(compare))
+        return sympy.Add._from_args((*numbers, *others))
