@@ -21,7 +21,7 @@ from modurob.spatial import inertia, se3
 from modurob.symbolic import Equations
 
 PENDULUMS, ALTERNATING = range(2, 13), range(2, 8)
-# theta, d, a, alpha (document 004, Table 2.1, with the offsets of its upright zero pose)
+# theta, d, a, alpha (Sepp, Feldotto, Attawia, Heinze, table 2.1, with the offsets of its upright zero pose)
 LWA_4P = [
     (0, 0.205, 0, -np.pi / 2),
     (-np.pi / 2, 0, 0.35, 0),
@@ -30,7 +30,7 @@ LWA_4P = [
     (0, 0, 0, np.pi / 2),
     (0, 0, 0, 0),
 ]
-# document 000, chapter 4.2: symbolic equations of a pendulum of six modules [s]
+# Gutenkunst, section 4.2: symbolic equations of a pendulum of six modules [s]
 THESIS = {("pendulum", 6): 480.0}
 
 

@@ -66,11 +66,11 @@ def _recursion(eq: "Equations") -> Program:
         m, X_PJ=values.array(m.X_PJ), inertia=values.array(m.inertia), gravity=values.array(m.gravity), joints=joints
     )
     q, v = graph.inputs("q", (eq.robot.nq,)), graph.inputs("v", (eq.robot.nv,))
-    outputs = {
-        "M": al.mass_matrix(traced, q),
-        "C": al.coriolis_matrix(traced, q, v),
-        "N": al.gravity_forces(traced, q),
-    }
+    outputs = {"M": al.mass_matrix(traced, q)}
+    eq.ring.budget.look()
+    outputs["C"] = al.coriolis_matrix(traced, q, v)
+    eq.ring.budget.look()
+    outputs["N"] = al.gravity_forces(traced, q)
     return Program(graph, {name: np.asarray(a, dtype=object) for name, a in outputs.items()}, "recursion")
 
 
@@ -131,7 +131,7 @@ class _Values:
 
 
 def operations(program: Program, n: int) -> dict[str, Any]:
-    """Counts of the program and, for comparison, of the recursion and of naive Lagrange for inverse dynamics (001 5.5.1)."""
+    """Counts of the program and, for comparison, of the recursion and of naive Lagrange for inverse dynamics (von Stryk, 5.5.1)."""
     count = program.operations()
     return {
         "origin": program.origin,

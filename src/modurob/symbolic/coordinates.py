@@ -156,6 +156,11 @@ class Coordinates:
             if times:
                 own: Any = self.q[i]
                 pair = combined(pair, multiple((own.cos(), own.sin()), int(times)))
+        for symbol in sorted(rest.free_symbols, key=str):
+            # a fixed angle of the robot
+            if f"cos({symbol})" in self.ring and rest.coeff(symbol).is_Integer:
+                pair = combined(pair, multiple(self.ring.angle(symbol), int(rest.coeff(symbol))))
+                rest = rest - rest.coeff(symbol) * symbol
         quarters = sympy.simplify(rest * 2 / sympy.pi)
         if not quarters.is_Integer:
             raise NotExactError(f"cosine or sine of {angle}: {rest} is no quarter turn")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -54,11 +55,12 @@ class Equations:
     `method` is "two-step" (Gutenkunst (3.38); Meister, Gutenkunst, Levi (32)) or "lagrange", from energies.
     `time_limit` [s] is for each call; `largest` the number of terms the mass matrix may have, None for any; `cancelled()`
     stops the work soon after it is true; `progress(stage, done)` is told what is done, from 0 to 1.
+    Of symbols that the robot came with, `quantities` tells the meaning, and `constants` the exact numbers to put in their places.
 
     >>> import modurob as mr
     >>> eq = mr.load("crab").mechanism().equations("masses")
     >>> eq
-    Equations('crab', 3 degrees of freedom, 29 terms in M and N, 3 parameters)
+    Equations('crab', 3 degrees of freedom, 35 terms in M and N, 3 parameters)
     >>> eq.N[1]
     20601*m2*cos(q1 + q2)/20000
     """
@@ -75,15 +77,17 @@ class Equations:
         cancelled: Callable[[], bool] = never,
         progress: Progress = silent,
         quantities: Mapping[sympy.Symbol, Quantity] | None = None,
+        constants: Mapping[str, Fraction] | None = None,
     ):
         if method not in METHODS:
             raise InputError(f"no method {method!r}: {choices(str(method), METHODS)}")
         _require_numbers(digits, time_limit, largest)
         self.robot, self.method = robot, method
         self._symbols = kinds_of_symbols(symbols)
-        self._digits, self._largest, self._given = digits, largest, dict(quantities or {})
+        self._digits, self._largest = digits, largest
+        self._given, self._constants = dict(quantities or {}), dict(constants or {})
         self._progress = progress
-        self.ring = Ring(Budget(time_limit, largest, cancelled), self._given)
+        self.ring = Ring(Budget(time_limit, largest, cancelled), self._given, self._constants)
         self._display: Display | None = None
         with self.ring.budget.running():
             progress("numbers", 0.0)
@@ -451,8 +455,9 @@ class Equations:
         True
         """
         if isinstance(expression, Polynomial):
-            if expression.ring is self.ring:
-                return expression
+            same = expression if expression.ring is self.ring else self.ring.adopted(expression)
+            if same is not None:
+                return same
             expression = expression.expression()
         if isinstance(expression, sympy.Expr):
             return from_expression(self.ring, expression, self.coordinates.trigonometry)
@@ -477,6 +482,7 @@ class Equations:
                 cancelled=budget.cancelled,
                 progress=self._progress,
                 quantities=self._given,
+                constants=self._constants,
             )
             lines = [
                 self._line(part, at, self.polynomial(part)[at], twin.polynomial(part)[at])
@@ -502,7 +508,7 @@ class Equations:
         >>> import modurob as mr
         >>> eq = mr.load("crane").mechanism(gravity=(0, 9.81, 0)).equations(("masses", "lengths", "gravity"))
         >>> eq.linearised([0, 0]).A[3, 1]
-        -(g*m1 + g*m2)/(l1*m1)
+        -g*(m1 + m2)/(l1*m1)
         """
         return linear.linearised(self, q, v, tau)
 

@@ -82,6 +82,7 @@ def lowest_terms(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Poly
     number = Fraction(n_above * below.denominator, n_below * above.denominator)
     kept: Terms = {0: 1}
     for factor in way._factors(divisor) if len(divisor) > 1 else []:
+        ring.budget.look()
         quotient = _quotient(rest, factor, way._high)
         rest, kept = (rest, ring.product(kept, factor)) if quotient is None else (quotient, kept)
     common = sum(min(e, (m_below >> shift) & _FULL) << shift for e, shift in _fields(m_above))
@@ -319,6 +320,7 @@ class _Arrangement(_Nesting):
 
     def _factors(self, terms: Terms) -> list[Terms]:
         """Sums whose product this one is; itself if it has no factors, or is long."""
+        self.ring.budget.look()
         if len(terms) > MOST_TERMS or len(terms) < 3:
             return [terms]
         for index in self._generators(terms):

@@ -19,7 +19,7 @@ from modurob.spatial.scalars import Array
 from modurob.symbolic.factored import arranged
 from modurob.symbolic.numbers import from_expression
 from modurob.symbolic.printing import factored_expression, ratio
-from modurob.symbolic.ring import FIELD, Budget, Expr, Matrix, Polynomial, Ring
+from modurob.symbolic.ring import FIELD, Budget, Expr, Matrix, Polynomial, Ring, added
 
 if TYPE_CHECKING:
     from modurob.symbolic.equations import Equations
@@ -139,16 +139,41 @@ class Linearised:
         """
         given = {**self.values, **(values or {})}
 
-        def array(matrix: Any) -> Array:
-            self.budget.look()
-            found = sympy.Matrix(matrix).subs(given).evalf()
-            if found.free_symbols:
-                missing = ", ".join(sorted(map(str, found.free_symbols)))
-                raise InputError(f"no numbers for {missing}: expected values={{symbol: number}} for them")
-            return np.array(found.tolist(), dtype=float).reshape(found.shape)
+        def array(entries: Iterable[Any], *shape: int) -> Array:
+            found = []
+            for x in entries:
+                self.budget.look()
+                found.append(self._number(x, given))
+            return np.array(found, dtype=float).reshape(shape)
 
-        q, v = (tuple(array(x).ravel()) if x else () for x in (self.q, self.v))
-        return Linearised(q, v, *(array(x) for x in (self.tau, self.M, self.D, self.K)), budget=self.budget)
+        n = len(self.q)
+        return Linearised(
+            tuple(array(self.q, n)),
+            tuple(array(self.v, n)),
+            array(self.tau, n, 1),
+            *(array(x, n, n) for x in (self.M, self.D, self.K)),
+            budget=self.budget,
+        )
+
+    def _number(self, x: Any, values: Mapping[Any, float]) -> float:
+        try:
+            return float_value(x, values)
+        except (KeyError, TypeError):
+            missing = ", ".join(sorted(str(s) for s in x.free_symbols if s not in values))
+            raise InputError(f"no numbers for {missing}: expected values={{symbol: number}} for them") from None
+
+
+def float_value(x: Any, values: Mapping[Any, float]) -> float:
+    """The number of an expression; quicker than SymPy where it is a polynomial."""
+    if isinstance(x, sympy.Add):
+        return sum(float_value(y, values) for y in x.args)
+    if isinstance(x, sympy.Mul):
+        return math.prod(float_value(y, values) for y in x.args)
+    if isinstance(x, sympy.Pow) and isinstance(x.exp, sympy.Integer):
+        return float_value(x.base, values) ** int(x.exp)
+    if isinstance(x, sympy.Symbol):
+        return float(values[x])
+    return float(x if not isinstance(x, sympy.Expr) or x.is_Number else x.subs(values))
 
 
 def linearised(eq: "Equations", q: Any, v: Any = None, tau: Any = None) -> Linearised:
@@ -205,16 +230,28 @@ def _evaluation(eq: "Equations", q: Sequence[Expr], v: Sequence[Expr]) -> Callab
     def value(monomial: int) -> Any:
         """Of a product of cosines, sines, coordinates and rates."""
         powers = [bases[g.name] ** e for g, e in eq.ring.exponents(monomial)]
-        return sympy.expand(sympy.Mul(*powers)) if any(isinstance(p, sympy.Expr) for p in powers) else math.prod(powers)
+        if any(isinstance(p, sympy.Expr) for p in powers):
+            return sympy.expand(sympy.Mul(*powers))
+        return math.prod(powers, start=Fraction(1))
+
+    @cache
+    def parameters(monomial: int) -> Expr:
+        return Polynomial(eq.ring, {monomial: 1}).expression()
 
     def number(p: Polynomial) -> Expr:
         """The numbers before each product of parameters are added up first."""
-        eq.ring.budget.look()
         sums: dict[int, Any] = {}
-        for m, c in p.terms.items():
-            sums[m & ~mask] = sums.get(m & ~mask, 0) + c * value(m & mask)
-        rest = (Polynomial(eq.ring, {m: 1}, p.denominator).expression() * sympy.sympify(x) for m, x in sums.items())
-        return sympy.Add(*rest)
+        for i, (m, c) in enumerate(p.terms.items()):
+            if i % 1000 == 0:
+                eq.ring.budget.look()
+            sums[m & ~mask] = sums.get(m & ~mask, Fraction(0)) + c * value(m & mask)
+        found = []
+        for m, x in sums.items():
+            if len(found) % 100 == 0:
+                eq.ring.budget.look()
+            if x:
+                found.append(sympy.sympify(x / p.denominator) * parameters(m))
+        return added(found, eq.ring.budget)
 
     def matrix(array: Array) -> Matrix:
         rows = array if array.ndim == 2 else array[:, None]

@@ -80,7 +80,13 @@ class ExactTables:
 
     def tables(self, m: Tables) -> Tables:
         """The mechanism in the ring."""
-        self._taken |= _own_symbols(m)
+        own = _own_symbols(m)
+        if own & self._taken:
+            raise InputError(
+                f"{m.name} has a parameter with the symbol {min(own & self._taken)!r}: the coordinates, rates and accelerations are "
+                f"q1, qd1, qdd1, ...; rename it"
+            )
+        self._taken |= own
         self._inexact = 1 + max(map(_off_exact_turns, m.X_PJ)) / rounding_error(1.0)
         self._reach = _largest_number(se3.position(m.X_PJ))
         where = [f"placement of joint {joint.name!r}" for joint in m.joints]
@@ -108,12 +114,8 @@ class ExactTables:
     def _without_symbol(self, kind: str, x: Any, scale: float) -> Polynomial | None:
         if isinstance(x, sympy.Expr):
             return exact(self.ring, x, kind)
-        x = float(x)
-        if abs(x) <= rounding_error(0.0, scale * self._inexact):
-            return self.ring.constant(0)
-        if kind in self.symbols:
-            return None
-        return self._recognised(x, scale)
+        found = self._small_or_recognised(float(x), scale)
+        return None if kind in self.symbols and found != 0 else found
 
     def _recognised(self, x: float, scale: float) -> Polynomial | None:
         """The exact number that x stands for, or x rounded to the digits asked for."""
@@ -209,45 +211,66 @@ class ExactTables:
             # symbols came with the robot: the matrix is taken entry by entry
             return self._array(I, f"inertia of body {name!r}")
         I = I.astype(float)
-        m = self._number("masses", f"m{body}", I[0, 0], f"mass of body {name}", "kg")
-        c = self._centre(I, body, name)
-        T = self._tensor(I, m, c, body, name)
-        return inertia.spatial_inertia(np.array(m), np.array(c, dtype=object), T)
-
-    def _centre(self, I: Array, body: int, name: str) -> list[Polynomial]:
-        moments, mass = inertia.parameters(I)[1:4], float(I[0, 0]) or 1.0
-        return [self._along(axis, float(p), mass, body, name) for axis, p in zip("xyz", moments, strict=True)]
-
-    def _along(self, axis: str, moment: float, mass: float, body: int, name: str) -> Polynomial:
-        """A coordinate of the centre of mass: exact itself, or because mass and first moment are."""
-        x = moment / mass
-        if "lengths" in self.symbols and "centres" not in self.symbols:
-            return self._length(x)
-        found = self._without_symbol("centres", x, self._reach)
-        if found is None and not {"masses", "centres"} & self.symbols:
-            fractions = simplest_fraction(moment, self._reach * mass), simplest_fraction(mass)
-            found = self.ring.constant(fractions[0] / fractions[1]) if all(fractions) else None
-        if found is not None:
-            return found
-        return self._symbol(f"{axis}{body}", Quantity(f"centre of mass of body {name}, {axis}", "m", x))
-
-    def _tensor(self, I: Array, m: Polynomial, c: list[Polynomial], body: int, name: str) -> Array:
-        """About the centre of mass: exact there, or because it is about the origin; the two differ by what the mass brings."""
-        about_centre, about_origin = inertia.tensor(I), I[3:, 3:]
-        scale = SUMS * float(np.abs(about_origin).max())
-        shift = inertia.spatial_inertia(np.array(m), np.array(c, dtype=object), np.zeros((3, 3)))[3:, 3:]
+        mass, centre, tensor = self._exact_inertia(I)
+        m = self._known("masses", f"m{body}", mass, Quantity(f"mass of body {name}", "kg", float(I[0, 0])))
+        c = [
+            self._centre(axis, x, Quantity(f"centre of mass of body {name}, {axis}", "m", float(number)), body)
+            for axis, x, number in zip("xyz", centre, inertia.centre(I), strict=True)
+        ]
         T = np.empty((3, 3), dtype=object)
         for i, j in _TENSOR:
-            found = self._without_symbol("inertias", about_centre[i, j], scale)
-            if found is None and not {"masses", "centres", "inertias", "lengths"} & self.symbols:
-                whole = self._recognised(float(about_origin[i, j]), scale)
-                found = None if whole is None else whole - shift[i, j]
-            if found is None:
-                axes = f"{'xyz'[i]}{'xyz'[j]}"
-                meaning = f"{'moment' if i == j else 'entry'} {axes} of the inertia of body {name} about its centre"
-                found = self._symbol(f"I{axes}{body}", Quantity(meaning, "kg m²", float(about_centre[i, j])))
-            T[i, j] = T[j, i] = found
-        return T
+            axes = f"{'xyz'[i]}{'xyz'[j]}"
+            meaning = f"{'moment' if i == j else 'entry'} {axes} of the inertia of body {name} about its centre"
+            quantity = Quantity(meaning, "kg m²", float(inertia.tensor(I)[i, j]))
+            T[i, j] = T[j, i] = self._known("inertias", f"I{axes}{body}", tensor[i, j], quantity)
+        return inertia.spatial_inertia(np.array(m), np.array(c, dtype=object), T)
+
+    def _known(self, kind: str, name: str, number: Polynomial | None, quantity: Quantity) -> Polynomial:
+        """An exact number, or a symbol where its kind is wanted and it is not zero, or where there is none."""
+        if number is None or (number and kind in self.symbols):
+            return self._symbol(name, quantity)
+        return number
+
+    def _centre(self, axis: str, number: Polynomial | None, quantity: Quantity, body: int) -> Polynomial:
+        """Coordinates of centres are lengths, unless they are symbols of their own."""
+        if "lengths" in self.symbols and "centres" not in self.symbols:
+            return self._length(quantity.value) if number is None or number else number
+        return self._known("centres", f"{axis}{body}", number, quantity)
+
+    def _exact_inertia(self, I: Array) -> tuple[Polynomial | None, list[Polynomial | None], Array]:
+        """Mass, centre and tensor about it as exact numbers; None for those that are not.
+
+        The centre is short itself, or because mass and first moment are; the tensor is so about the centre, where a single link has it, or
+        about the origin, where the tensors of several add up.
+        """
+        mass, moments = float(I[0, 0]), inertia.parameters(I)[1:4]
+        m = self._recognised(mass, 0.0)
+        c = [self._exact_centre(float(p), mass) for p in moments]
+        about_centre, about_origin = inertia.tensor(I), I[3:, 3:]
+        scale = SUMS * float(np.abs(about_origin).max())
+        T = np.empty((3, 3), dtype=object)
+        for i, j in _TENSOR:
+            T[i, j] = self._small_or_recognised(float(about_centre[i, j]), scale)
+        if m is not None and None not in c:
+            shift = inertia.spatial_inertia(np.array(m), np.array(c, dtype=object), np.zeros((3, 3)))[3:, 3:]
+            for i, j in _TENSOR:
+                if T[i, j] is None:
+                    whole = self._recognised(float(about_origin[i, j]), scale)
+                    T[i, j] = None if whole is None else whole - shift[i, j]
+        return m, c, T
+
+    def _exact_centre(self, moment: float, mass: float) -> Polynomial | None:
+        found = self._small_or_recognised(moment / (mass or 1.0), self._reach)
+        if found is not None:
+            return found
+        above, below = simplest_fraction(moment, self._reach * mass), simplest_fraction(mass)
+        return None if above is None or not below else self.ring.constant(above / below)
+
+    def _small_or_recognised(self, x: float, scale: float) -> Polynomial | None:
+        """Zero where x is what rounding left of numbers of that scale."""
+        if abs(x) <= rounding_error(0.0, scale * self._inexact):
+            return self.ring.constant(0)
+        return self._recognised(x, scale)
 
     # ---- gravity and joints ----
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 import sympy
@@ -61,16 +62,18 @@ def parametric(
     if by not in WAYS:
         raise InputError(f"symbols by {by!r}: {choices(str(by), WAYS)}")
     require_coordinates(assembly.mechanism(base=base, gravity=gravity, locked=locked))
-    groups = _groups(assembly, _wanted(assembly, parameters), by)
-    symbols_of = _named(groups)
-    changed = {name: _exact_parameters(module) for name, module in assembly.modules.items()}
+    wanted = _wanted(assembly, parameters)
+    groups = _groups(assembly, by)
+    named = _named(groups, wanted)
+    changed: dict[str, dict[str, Any]] = {name: {} for name in assembly.modules}
     for key, modules in groups.items():
         for name in modules:
             # limits of joints are compared, so it must be known that a length is positive
             positive = bool(assembly.modules[name].parameters[key[0]] > 0)
-            changed[name][key[0]] = sympy.Symbol(symbols_of[key].name, positive=positive or None)
+            changed[name][key[0]] = sympy.Symbol(named[key].name, positive=positive or None)
     robot = assembly.with_parameters(changed).mechanism(base=base, gravity=gravity, locked=locked)
-    quantities = {symbols_of[key]: _quantity(assembly, key[0], modules) for key, modules in groups.items()}
+    quantities = {named[key]: _quantity(assembly, key[0], modules) for key, modules in groups.items()}
+    constants = {s.name: Fraction(repr(quantities[s].value)) for key, s in named.items() if key[0] not in wanted}
     return Equations(
         robot,
         symbols,
@@ -80,7 +83,8 @@ def parametric(
         largest=largest,
         cancelled=cancelled,
         progress=progress,
-        quantities=quantities,
+        quantities={s: quantity for s, quantity in quantities.items() if s.name not in constants},
+        constants=constants,
     )
 
 
@@ -111,22 +115,23 @@ def _is_given(module: Module, parameter: str) -> bool:
 Key = tuple[str, Any]
 
 
-def _groups(assembly: Assembly, wanted: set[str], by: str) -> dict[Key, list[str]]:
+def _groups(assembly: Assembly, by: str) -> dict[Key, list[str]]:
     """The modules that share a symbol."""
     groups: dict[Key, list[str]] = {}
     for name, module in assembly.modules.items():
         for parameter, value in module.parameters.items():
-            if parameter in wanted and _enters(module, parameter) and _is_given(module, parameter):
+            if _enters(module, parameter) and _is_given(module, parameter):
                 groups.setdefault((parameter, value if by == "value" else name), []).append(name)
     return groups
 
 
-def _named(groups: Mapping[Key, list[str]]) -> dict[Key, sympy.Symbol]:
+def _named(groups: Mapping[Key, list[str]], wanted: set[str]) -> dict[Key, sympy.Symbol]:
     """l, m where a parameter has one symbol, else l1, l2, ...; numbered like the modules where these have numbers."""
     named = {}
     for parameter in dict.fromkeys(key[0] for key in groups):
         keys = [key for key in groups if key[0] == parameter]
-        letter = LETTERS.get(parameter, parameter)
+        # those that become numbers have names that nobody uses
+        letter = LETTERS.get(parameter, parameter) if parameter in wanted else f"number_{parameter}_"
         numbers = _numbers([str(key[1]) for key in keys])
         named |= {key: sympy.Symbol(letter if len(keys) == 1 else f"{letter}{n}") for key, n in zip(keys, numbers, strict=True)}
     return named
@@ -136,12 +141,6 @@ def _numbers(names: list[str]) -> list[str]:
     """The numbers that names like m3 end with, if all do and differ; else 1, 2, ..."""
     found = [m[0] if (m := re.search(r"(?<=[A-Za-z_])\d+$", name)) else "" for name in names]
     return found if all(found) and len(set(found)) == len(found) else [str(i + 1) for i in range(len(names))]
-
-
-def _exact_parameters(module: Module) -> dict[str, Any]:
-    """The numbers of a module as the decimals they were written as."""
-    names = [p for p in module.parameters if _enters(module, p) and _is_given(module, p)]
-    return {p: sympy.Rational(repr(module.parameters[p])) for p in names}
 
 
 def _quantity(assembly: Assembly, parameter: str, modules: list[str]) -> Quantity:

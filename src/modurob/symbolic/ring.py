@@ -109,11 +109,17 @@ class Ring:
     True
     """
 
-    def __init__(self, budget: Budget | None = None, symbols: Iterable[sympy.Symbol] = ()):
-        """`symbols` are those to use for symbols of their names, whatever else is known of these."""
+    def __init__(
+        self,
+        budget: Budget | None = None,
+        symbols: Iterable[sympy.Symbol] = (),
+        constants: Mapping[str, Fraction] | None = None,
+    ):
+        """`symbols` are those to use for symbols of their names, whatever else is known of these; `constants` are symbols to replace."""
         self.generators: list[Generator] = []
         self.budget = budget or Budget()
         self._preferred = {s.name: s for s in symbols}
+        self._constants = dict(constants or {})
         self._index: dict[str, int] = {}
         # bit that is set when a generator's square arises, and what to put in its place
         self._square_bits = 0
@@ -142,6 +148,8 @@ class Ring:
     def symbol(self, expression: Expr) -> "Polynomial":
         """A generator without a rule; the same expression gives the same generator."""
         name = str(expression)
+        if name in self._constants:
+            return self.constant(self._constants[name])
         return self._generator(name, self._preferred.get(name, expression))
 
     def angle(self, expression: Expr) -> tuple["Polynomial", "Polynomial"]:
@@ -167,6 +175,19 @@ class Ring:
         """A rational number."""
         numerator, denominator = rational(number)
         return Polynomial(self, {0: numerator} if numerator else {}, denominator)
+
+    def adopted(self, p: "Polynomial") -> "Polynomial | None":
+        """A polynomial of another ring that has the same generators, by name; None if one is not here."""
+        known = {i: self.field(g.name) for i, g in enumerate(p.ring.generators) if g.name in self}
+        terms: Terms = {}
+        for count, (monomial, c) in enumerate(p.terms.items()):
+            if count % BETWEEN_LOOKS == 0:
+                self.budget.look()
+            powers = [(i, e) for i, e in enumerate(monomial.to_bytes(len(p.ring.generators), "little")) if e]
+            if any(i not in known for i, _ in powers):
+                return None
+            terms[sum(e * known[i] for i, e in powers)] = c
+        return Polynomial(self, terms, p.denominator)
 
     def _generator(self, name: str, expression: Expr) -> "Polynomial":
         if name not in self._index:
@@ -334,17 +355,21 @@ class Polynomial:
                 self.ring.budget.look()
             powers = (g.expression**e for g, e in self.ring.exponents(m))
             terms.append(sympy.Mul(sympy.Rational(c, self.denominator), *powers))
-        return sympy.Add(*terms) if len(terms) < 1000 else self._long_sum(terms)
+        return added(terms, self.ring.budget)
 
-    def _long_sum(self, terms: list[Expr]) -> Expr:
-        """As SymPy adds terms that have nothing in common, but it can be cancelled: a number, then the others in SymPy's order."""
-        budget, count = self.ring.budget, itertools.count(1)
 
-        def compare(a: Any, b: Any) -> int:
-            if next(count) % 1000 == 0:
-                budget.look()
-            return a.compare(b)
+def added(terms: list[Expr], budget: Budget) -> Expr:
+    """The sum of expressions no two of which are alike, as SymPy makes it, but it can be cancelled."""
+    if len(terms) < 500:
+        return sympy.Add(*terms)
+    count = itertools.count(1)
 
-        numbers = [t for t in terms if t.is_Number]
-        others = sorted((t for t in terms if not t.is_Number), key=functools.cmp_to_key(compare))
-        return sympy.Add._from_args((*numbers, *others))
+    def compare(a: Any, b: Any) -> int:
+        if next(count) % 1000 == 0:
+            budget.look()
+        return a.compare(b)
+
+    # a number first, then the others in SymPy's order
+    numbers = [t for t in terms if t.is_Number]
+    others = sorted((t for t in terms if not t.is_Number), key=functools.cmp_to_key(compare))
+    return sympy.Add._from_args((*numbers, *others))

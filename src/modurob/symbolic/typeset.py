@@ -76,7 +76,7 @@ def lines(printer: LatexPrinter, p: Polynomial, first: float, room: float) -> li
     """A polynomial broken at its signs into lines, the first and the others at most so wide [pt]."""
     out, used = [""], 0.0
     limit = first
-    for piece in _pieces(printer, arranged(p), room):
+    for piece in _pieces(printer, arranged(p), min(first, room)):
         p.ring.budget.look()
         wide = width(piece)
         if out[-1] and used + wide > limit:
