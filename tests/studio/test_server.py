@@ -15,8 +15,9 @@ from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
 import modurob as mr
-from modurob.assembly.files import dumps, loads
+from modurob.assembly.files import dumps
 from modurob.errors import StudioError
+from modurob.robot import loads
 from modurob.studio import server
 from modurob.studio.autosave import Autosave
 from modurob.studio.page_files import FOLDER

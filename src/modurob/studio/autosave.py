@@ -7,9 +7,10 @@ from typing import Any
 
 from platformdirs import user_data_path
 
-from modurob.assembly.files import dumps, loads
+from modurob.assembly.files import dumps
 from modurob.catalogue.reading import read_text, write_text
 from modurob.errors import FormatError, ModurobError, StudioError, choices
+from modurob.robot import loads
 from modurob.studio.design import Design
 
 KEPT = 40  # files

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from modurob.assembly import Assembly, Connection, load, shipped_robots
-from modurob.assembly.files import loads
+from modurob.assembly import Connection, cells, shipped_robots
 from modurob.catalogue import Module
 from modurob.errors import StudioError, choices
-from modurob.robot import Mechanism
-from modurob.studio import branch, grid, matrices, protocol
+from modurob.robot import Assembly, Mechanism, load, loads
+from modurob.studio import protocol
 
 MOST_MODULES = 1000
 
@@ -106,7 +105,8 @@ def _open_shipped(design: Design, edit: protocol.OpenShipped) -> Design:
 
 @_does(protocol.ReadMatrix)
 def _read_matrix(design: Design, edit: protocol.ReadMatrix) -> Design:
-    return Design.of(matrices.assembly(edit.text, edit.view, edit.kind, design.assembly.name))
+    read = Assembly.from_aim if edit.view == "aim" else Assembly.from_direct_transformations
+    return Design.of(read(edit.text, types=edit.kind, name=design.assembly.name))
 
 
 @_does(protocol.Rename)
@@ -118,7 +118,7 @@ def _rename(design: Design, edit: protocol.Rename) -> Design:
 @_does(protocol.Dock)
 def _dock(design: Design, edit: protocol.Dock) -> Design:
     a = design.assembly
-    return design.having(a.dock(next(branch.new_names(a)), edit.kind, edit.at, edit.by, edit.roll))
+    return design.having(a.dock(next(a.new_names()), edit.kind, edit.at, edit.by, edit.roll))
 
 
 @_does(protocol.Connect)
@@ -135,34 +135,34 @@ def _disconnect(design: Design, edit: protocol.Disconnect) -> Design:
 def _undock(design: Design, edit: protocol.Undock) -> Design:
     a = design.assembly
     if edit.branch:
-        return design.having(branch.without(a, edit.module, design.base))
+        return design.having(a.without_branch(edit.module, design.base))
     return design.having(a.undock(edit.module))
 
 
 @_does(protocol.Duplicate)
 def _duplicate(design: Design, edit: protocol.Duplicate) -> Design:
-    return design.having(branch.duplicated(design.assembly, edit.module, edit.at, design.base))
+    return design.having(design.assembly.duplicated(edit.module, edit.at, design.base))
 
 
 @_does(protocol.Mirror)
 def _mirror(design: Design, edit: protocol.Mirror) -> Design:
-    return design.having(branch.mirrored(design.assembly, edit.module, design.base))
+    return design.having(design.assembly.mirrored(edit.module, design.base))
 
 
 @_does(protocol.PlaceCell)
 def _place_cell(design: Design, edit: protocol.PlaceCell) -> Design:
     a = design.assembly
-    return design.having(grid.placed(a, next(branch.new_names(a)), edit.kind, (edit.column, edit.row)))
+    return design.having(cells.placed(a, next(a.new_names()), edit.kind, (edit.column, edit.row)))
 
 
 @_does(protocol.TurnCell)
 def _turn_cell(design: Design, edit: protocol.TurnCell) -> Design:
-    return design.having(grid.turned(design.assembly, (edit.column, edit.row)))
+    return design.having(cells.turned(design.assembly, (edit.column, edit.row)))
 
 
 @_does(protocol.MoveCell)
 def _move_cell(design: Design, edit: protocol.MoveCell) -> Design:
-    return design.having(grid.moved(design.assembly, edit.module, (edit.column, edit.row)))
+    return design.having(cells.moved(design.assembly, edit.module, (edit.column, edit.row)))
 
 
 @_does(protocol.SetBase)

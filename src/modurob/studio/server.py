@@ -19,8 +19,9 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from modurob.assembly import load, shipped_robots
+from modurob.assembly import shipped_robots
 from modurob.errors import ModurobError, StudioError
+from modurob.robot import load
 from modurob.studio import describe, downloads, page_files, protocol, safety
 from modurob.studio.autosave import Autosave
 from modurob.studio.channel import Channel

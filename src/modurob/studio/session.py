@@ -5,9 +5,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from modurob.assembly import Assembly
 from modurob.errors import ModurobError, StudioError, choices
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
 from modurob.studio import protocol
 from modurob.studio.autosave import Autosave

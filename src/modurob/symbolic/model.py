@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
+from modurob.catalogue.forces import Friction
 from modurob.errors import EquationsError, InputError, NotExactError, choices
-from modurob.mechanism import Joint, Tables
+from modurob.mechanism import ForceRow, Joint, JointRow, Tables
 from modurob.spatial import angles, inertia, se3
 from modurob.spatial.scalars import Array
 from modurob.symbolic.numbers import direction, exact, recognised, rounded, rounding_error, simplest_fraction
@@ -96,6 +97,7 @@ class ExactTables:
             inertia=np.stack([self._inertia(I, i, name) for i, (I, name) in enumerate(zip(m.inertia, m.bodies, strict=True))]),
             gravity=self._gravity(m.gravity),
             joints=tuple(self._joint(joint, i) for i, joint in enumerate(m.joints, start=1)),
+            forces=tuple(self._force(row, m.joints) for row in m.forces),
         )
 
     # ---- single numbers ----
@@ -290,12 +292,9 @@ class ExactTables:
 
     def _joint(self, joint: Joint, i: int) -> Joint:
         turns = joint.kind not in ("prismatic", "free")
-        J, d = ("kg m²", "N m s/rad") if turns else ("kg", "N s/m")
         armature = [
-            self._number("armatures", f"J{i}", x, f"rotor inertia at joint {joint.name}", J) for x in joint.armature
-        ]
-        damping = [
-            self._number("dampings", f"d{i}", x, f"viscous friction of joint {joint.name}", d) for x in joint.damping
+            self._number("armatures", f"J{i}", x, f"rotor inertia at joint {joint.name}", "kg m²" if turns else "kg")
+            for x in joint.armature
         ]
         kind: Any = joint.type
         for name in ("axis", "axis2"):
@@ -304,9 +303,16 @@ class ExactTables:
                 if joint.kind == "planar":
                     raise EquationsError(f"planar joint {joint.name!r} has the axis {axis}: expected a coordinate axis")
                 kind = replace(kind, **{name: self._axis(axis, f"axis of joint {joint.name!r}")})
-        return replace(
-            joint, type=kind, armature=np.array(armature, dtype=object), damping=np.array(damping, dtype=object)
+        return replace(joint, type=kind, armature=np.array(armature, dtype=object))
+
+    def _force(self, row: ForceRow, joints: tuple[Joint, ...]) -> ForceRow:
+        """Of forces, viscous friction has a place in the equations."""
+        if not isinstance(row, JointRow) or not isinstance(row.force, Friction):
+            return row
+        viscous = self._number(
+            "dampings", f"d{row.joint + 1}", row.force.viscous, f"viscous friction of joint {joints[row.joint].name}", "N m s/rad"
         )
+        return row._replace(force=replace(row.force, viscous=viscous))
 
     def _axis(self, axis: tuple, where: str) -> tuple[Polynomial, ...]:
         found = direction(self.ring, np.array(axis, dtype=float))
@@ -336,8 +342,9 @@ def _off_exact_turns(X: Array) -> float:
 
 def _own_symbols(m: Tables) -> set[str]:
     """The names of the symbols that came with the robot."""
-    arrays = [m.X_PJ, m.inertia, m.gravity, *(a for j in m.joints for a in (j.armature, j.damping))]
-    entries = (x for a in arrays if a.dtype == object for x in a.ravel())
+    arrays = [m.X_PJ, m.inertia, m.gravity, *(j.armature for j in m.joints)]
+    entries = [x for a in arrays if a.dtype == object for x in a.ravel()]
+    entries += [x for row in m.forces for x in row.force.parameters().values()]
     return {s.name for x in entries if isinstance(x, sympy.Expr) for s in x.free_symbols if isinstance(s, sympy.Symbol)}
 
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from modurob import algorithms as al
+from modurob.catalogue.joints import Mimic
 from modurob.errors import TooLargeError
-from modurob.mechanism import Tables
+from modurob.mechanism import Joint, Tables
 from modurob.spatial.scalars import Array
 from modurob.symbolic.coordinates import Coordinates
 from modurob.symbolic.ring import FIELD, Polynomial
@@ -69,7 +70,7 @@ def estimate(m: Tables, coordinates: Coordinates) -> float:
     tips = len(m.parent) - len(set(m.parent) - {-1, 0}) - 1
     counts: dict[int, int] = {}
     for k in range(1, len(path) + 1):
-        counts[k] = max(1, _terms(al.mass_matrix(_chain(m, path[:k]), coordinates.q)))
+        counts[k] = max(1, _terms(al.mass_matrix(*_chain(m, path[:k], coordinates.q))))
         if counts[k] > ENOUGH and k > 3:
             break
     return max(1, tips) * _extended(counts, _runs(m, path, coordinates))
@@ -86,16 +87,49 @@ def _terms(M: Array) -> int:
     return sum(len(p.terms) for p in M.ravel() if isinstance(p, Polynomial))
 
 
-def _chain(m: Tables, bodies: tuple[int, ...]) -> Tables:
-    """The chain of these bodies alone."""
-    return replace(
+def _chain(m: Tables, bodies: tuple[int, ...], q: Array) -> tuple[Tables, Array]:
+    """The chain of these bodies alone, without frames, forces and constraints, and its coordinates out of q.
+
+    A joint that mimics one outside the chain counts as a joint of its own.
+    """
+    joints, coordinates = _renumbered([m.joints[i - 1] for i in bodies])
+    chain = replace(
         m,
         bodies=("world", *(m.bodies[i] for i in bodies)),
         parent=(-1, *range(len(bodies))),
-        joints=tuple(m.joints[i - 1] for i in bodies),
+        joints=joints,
         X_PJ=np.concatenate([m.X_PJ[:1], m.X_PJ[list(bodies)]]),
         inertia=np.concatenate([m.inertia[:1], m.inertia[list(bodies)]]),
+        frames={},
+        constraints=(),
+        forces=(),
+        shapes=(),
     )
+    return chain, q[coordinates]
+
+
+def _renumbered(joints: list[Joint]) -> tuple[tuple[Joint, ...], list[int]]:
+    """The joints with coordinates and rates in a row, and the places that their coordinates had."""
+    sources = {j.q_slice.start for j in joints if not j.mimics and j.type.nq}
+    places: dict[int, tuple[slice, slice]] = {}
+    coordinates: list[int] = []
+    rates = 0
+    found: list[Joint] = []
+    for j in joints:
+        if j.mimics and j.q_slice.start in sources:
+            found.append(j)
+            continue
+        own = slice(len(coordinates), len(coordinates) + j.type.nq), slice(rates, rates + j.type.nv)
+        kind = j.type.follower if isinstance(j.type, Mimic) else j.type
+        found.append(replace(j, type=kind, q_slice=own[0], v_slice=own[1]))
+        places[j.q_slice.start] = own
+        coordinates += range(j.q_slice.start, j.q_slice.stop)
+        rates += j.type.nv
+    for k, j in enumerate(found):
+        if j.mimics:
+            q_slice, v_slice = places[j.q_slice.start]
+            found[k] = replace(j, q_slice=q_slice, v_slice=v_slice)
+    return tuple(found), coordinates
 
 
 def _extended(counts: dict[int, int], runs: Array) -> float:
