@@ -101,5 +101,15 @@ def test_what_is_done_is_told_to_the_end():
     eq.entries("M", "C", "N")
     eq.proof()
     stages = list(dict.fromkeys(stage.split()[0] for stage, _ in told))
-    assert stages == ["numbers", "size", "mass", "gravity", "Christoffel", "Coriolis", "writing", "comparing", "two-step"]
+    assert stages == [
+        "numbers",
+        "size",
+        "mass",
+        "gravity",
+        "Christoffel",
+        "Coriolis",
+        "writing",
+        "comparing",
+        "two-step",
+    ]
     assert all(0 <= done <= 1 for _, done in told)

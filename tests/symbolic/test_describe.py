@@ -14,7 +14,10 @@ from tests.symbolic.robots import lwa_4p, organism, snake
 
 
 def test_one_line():
-    assert repr(parametric(mr.load("crab"))) == "Equations('crab', 3 degrees of freedom, 24 terms in M and N, 3 parameters)"
+    assert (
+        repr(parametric(mr.load("crab")))
+        == "Equations('crab', 3 degrees of freedom, 24 terms in M and N, 3 parameters)"
+    )
     assert repr(snake(1).equations()) == "Equations('robot', 1 degree of freedom, 2 terms in M and N, no parameters)"
 
 

@@ -270,7 +270,9 @@ def test_the_estimates_are_of_the_right_size(n, roll, monkeypatch):
 def test_a_coriolis_matrix_that_is_too_large_is_refused_before_it_is_made(monkeypatch):
     monkeypatch.setattr(size, "CORIOLIS", 1)
     eq = snake(5, 90.0).equations(symbols=SYMBOLS, largest=500)
-    with pytest.raises(TooLargeError, match=r"5 degrees of freedom: the Coriolis matrix would have about .* more than 1 times 500"):
+    with pytest.raises(
+        TooLargeError, match=r"5 degrees of freedom: the Coriolis matrix would have about .* more than 1 times 500"
+    ):
         eq.polynomial("C")
 
 

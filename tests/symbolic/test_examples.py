@@ -38,6 +38,10 @@ def test_every_public_name_is_documented():
 
 def test_what_equations_offer_has_examples():
     """Of the names that users call, all but plain listings show how."""
-    shown = [n for n, x in vars(Equations).items() if not n.startswith("_") and ">>>" in (inspect.getdoc(getattr(x, "func", x)) or "")]
+    shown = [
+        n
+        for n, x in vars(Equations).items()
+        if not n.startswith("_") and ">>>" in (inspect.getdoc(getattr(x, "func", x)) or "")
+    ]
     needed = "M C C_two_step D N forward_kinematics parameters quantities entries latex legend equals normal_form proof linearised"
     assert set(needed.split()) <= set(shown)

@@ -52,7 +52,9 @@ def test_factors_are_found(expression, text):
     assert written(expression) == text
 
 
-recipes = st.lists(st.tuples(st.integers(-4, 4), st.lists(st.sampled_from("abcdx"), max_size=3)), min_size=1, max_size=5)
+recipes = st.lists(
+    st.tuples(st.integers(-4, 4), st.lists(st.sampled_from("abcdx"), max_size=3)), min_size=1, max_size=5
+)
 
 
 def built(ring, recipe):
@@ -73,7 +75,12 @@ def test_arranging_loses_nothing(first, second):
     ring = ring_with_waves()
     p = built(ring, first) * built(ring, second) / 6
     for tree in (arranged(p), horner(p)):
-        assert sympy.expand(factored_expression(tree) - p.expression(), trig=False).subs(sympy.sin(x) ** 2, 1 - sympy.cos(x) ** 2).expand() == 0
+        assert (
+            sympy.expand(factored_expression(tree) - p.expression(), trig=False)
+            .subs(sympy.sin(x) ** 2, 1 - sympy.cos(x) ** 2)
+            .expand()
+            == 0
+        )
 
 
 @given(recipes, recipes, recipes)

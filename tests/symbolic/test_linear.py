@@ -1,5 +1,7 @@
 """Linearisation, Lie derivatives, relative degree and zero dynamics."""
 
+import re
+
 import numpy as np
 import pytest
 import sympy
@@ -105,7 +107,15 @@ def test_points_are_checked(q, message):
 
 @pytest.mark.parametrize(
     ("actuated", "expected"),
-    [(["m0/hinge"], [0]), ("m2/hinge", [1]), ([0, "m4/hinge"], [0, 2]), ((np.int64(1),), [1]), ([], []), (2, [2]), (None, [0, 1, 2])],
+    [
+        (["m0/hinge"], [0]),
+        ("m2/hinge", [1]),
+        ([0, "m4/hinge"], [0, 2]),
+        ((np.int64(1),), [1]),
+        ([], []),
+        (2, [2]),
+        (None, [0, 1, 2]),
+    ],
 )
 def test_joints_are_named_or_numbered(actuated, expected):
     eq = mr.load("crab").mechanism().equations()
@@ -137,7 +147,11 @@ def test_other_joints_are_refused_with_the_valid_ones(actuated, message):
 
 def test_a_joint_with_several_coordinates_is_named_once():
     builder = mr.Builder("cross")
-    builder.body("a", inertia.box(1.0, (0.5, 0.25, 1.0)) + inertia.point(1.0, (1, 0, 0)), joint=mr.Universal((1, 0, 0), (0, 1, 0)))
+    builder.body(
+        "a",
+        inertia.box(1.0, (0.5, 0.25, 1.0)) + inertia.point(1.0, (1, 0, 0)),
+        joint=mr.Universal((1, 0, 0), (0, 1, 0)),
+    )
     system = builder.build().equations().control_affine(["a"])
     assert [str(h) for h in system.h] == ["q1", "q2"]
 
@@ -146,8 +160,9 @@ def test_outputs_are_expressions_or_joints():
     eq = mr.load("crane").mechanism().equations()
     assert list(eq.control_affine(["m0/joint"], ["m1/hinge"]).h) == [eq.q[1]]
     assert list(eq.control_affine([0], sympy.sin(eq.q[1])).h) == [sympy.sin(eq.q[1])]
-    with pytest.raises(InputError, match=r"output z \+ q1 has the symbol z.*valid: q1"):
-        eq.control_affine([0], [sympy.Symbol("z") + eq.q[0]])
+    strange = sympy.Symbol("z") + eq.q[0]
+    with pytest.raises(InputError, match=rf"output {re.escape(str(strange))} has the symbol z.*valid: q1"):
+        eq.control_affine([0], [strange])
     with pytest.raises(InputError, match="output 0 is None"):
         eq.control_affine([0], [None])
     with pytest.raises(InputError, match="outputs 'tip' is no joint of crane"):

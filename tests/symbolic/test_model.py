@@ -47,7 +47,9 @@ def single(I, at=se3.IDENTITY):
 def exactly(mass, centre, tensor):
     """Spatial inertia in fractions."""
     c = np.array(centre, dtype=object)
-    shift = mass * (np.array([[c @ c if i == j else 0 for j in range(3)] for i in range(3)], dtype=object) - np.outer(c, c))
+    shift = mass * (
+        np.array([[c @ c if i == j else 0 for j in range(3)] for i in range(3)], dtype=object) - np.outer(c, c)
+    )
     return np.array(tensor, dtype=object) + shift, mass * c
 
 
@@ -86,12 +88,17 @@ def test_every_shipped_module_type_is_exact(name):
     """Its masses, moments and ports are the numbers that exact arithmetic on the file's decimals gives."""
     module = module_type(name).module()
     numbers = {p: sympy.Rational(repr(x)) for p, x in module.parameters.items() if isinstance(x, float)}
-    given = {p: x for p, x in numbers.items() if isinstance(module_type(name).specification.parameters[p].value, int | float)}
+    given = {
+        p: x for p, x in numbers.items() if isinstance(module_type(name).specification.parameters[p].value, int | float)
+    }
     exact_module = module_type(name).module({p: x for p, x in given.items() if p not in ("ax", "ay", "az")})
     for part in module.parts:
         float_tables = single(module.parts[part].inertia).equations().tables
         exact_tables = single(np.array(exact_module.parts[part].inertia, dtype=object)).equations().tables
-        same = [a.expression() == b.expression() for a, b in zip(float_tables.inertia[1].flat, exact_tables.inertia[1].flat, strict=True)]
+        same = [
+            a.expression() == b.expression()
+            for a, b in zip(float_tables.inertia[1].flat, exact_tables.inertia[1].flat, strict=True)
+        ]
         assert all(same), part
 
 
@@ -106,7 +113,11 @@ def placed(rng, turn, digits=3):
     for i in range(2):
         shift = [float(decimal(rng, digits)) for _ in range(3)]
         builder.body(
-            f"b{i}", spatial(*link(rng, 3)), parent=parent, joint=mr.Revolute((0, 0, 1)), at=se3.pose(turn, np.array(shift))
+            f"b{i}",
+            spatial(*link(rng, 3)),
+            parent=parent,
+            joint=mr.Revolute((0, 0, 1)),
+            at=se3.pose(turn, np.array(shift)),
         )
         parent = f"b{i}"
     return builder.build()
@@ -151,7 +162,9 @@ def test_half_pi_with_eleven_digits_is_a_quarter_turn():
     assert eq.parameters == []
     np.testing.assert_allclose(eq.function([0.3, 0.4], [0, 0])[0], robot.mass_matrix([0.3, 0.4]), rtol=1e-10)
     rough = placed(rng, angles.fixed("xyz", (1.5708, 0, 0)))
-    with pytest.raises(NotExactError, match=r"placement of joint 'b0' is turned by 1\.5708 rad about x.*off 90 degrees.*digits=5"):
+    with pytest.raises(
+        NotExactError, match=r"placement of joint 'b0' is turned by 1\.5708 rad about x.*off 90 degrees.*digits=5"
+    ):
         rough.equations()
     eq = rough.equations(digits=5)
     assert eq.parameters == []
@@ -231,7 +244,8 @@ def test_other_symbols_are_refused_with_the_valid_ones(symbols, message):
 
 
 @pytest.mark.parametrize(
-    "options", [{"digits": -1}, {"digits": 2.5}, {"digits": True}, {"time_limit": "soon"}, {"largest": -3}, {"largest": 1.5}]
+    "options",
+    [{"digits": -1}, {"digits": 2.5}, {"digits": True}, {"time_limit": "soon"}, {"largest": -3}, {"largest": 1.5}],
 )
 def test_options_are_checked(options):
     (name,) = options

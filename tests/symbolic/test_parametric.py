@@ -84,7 +84,10 @@ def test_parameters_are_chosen_and_others_stay_exact():
     odd = pendulum(1, length=0.10537, mass=1.23456789)
     eq = parametric(odd, "mass", gravity=HANGING)
     assert eq.M[0, 0] == m * sympy.Rational("0.10537") ** 2 * sympy.Rational(7, 6)
-    assert parametric(odd, (), gravity=HANGING).M[0, 0] == sympy.Rational("1.23456789") * sympy.Rational("0.10537") ** 2 * 7 / 6
+    assert (
+        parametric(odd, (), gravity=HANGING).M[0, 0]
+        == sympy.Rational("1.23456789") * sympy.Rational("0.10537") ** 2 * 7 / 6
+    )
     assert parametric(odd, ["length"], gravity=HANGING).parameters == [g, l]
 
 

@@ -78,7 +78,10 @@ FACTORED = {
     ),
     "sums squared": (
         lambda: scara().equations(),
-        {"M[2, 2]": "Izz2 + m2*(y2**2 + (l2 + x2)**2)", "C[1, 2]": "-l1*m2*(qd1 + qd2)*(y2*cos(q2) + (l2 + x2)*sin(q2))"},
+        {
+            "M[2, 2]": "Izz2 + m2*(y2**2 + (l2 + x2)**2)",
+            "C[1, 2]": "-l1*m2*(qd1 + qd2)*(y2*cos(q2) + (l2 + x2)*sin(q2))",
+        },
     ),
     "crane": (lambda: crane().equations("gravity"), {"M[1, 2]": "l*ml*cos(q2)", "N[2]": "g*l*ml*sin(q2)"}),
 }

@@ -113,8 +113,8 @@ def _print_report(robot: Mechanism, report: Report) -> None:
 Symbols = Annotated[
     str | None,
     typer.Option(
-        help="what to write as symbols: parameters (of modules), masses, centres, inertias, lengths, gravity, armatures, dampings; or all, or "
-        "none. Default: parameters of modules; masses, lengths, gravity of a URDF file"
+        help="what to write as symbols: parameters (of modules), masses, centres, inertias, lengths, gravity, armatures, "
+        "dampings, stiffnesses; or all, or none. Default: parameters of modules; masses, lengths, gravity of a URDF file"
     ),
 ]
 Gravity = Annotated[str, typer.Option(help="gravity in world axes, three numbers with commas [m/s²]")]

@@ -1,4 +1,4 @@
-"""The equations of motion of a robot in closed form: M(q) vdot + C(q, v) v + D v + N(q) = tau."""
+"""The equations of motion of a robot in closed form: M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,10 +10,10 @@ import numpy as np
 import sympy
 
 from modurob import algorithms as al
-from modurob.errors import InputError, choices
+from modurob.errors import InputError, NotExactError, choices
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
-from modurob.symbolic import code, describe, linear, size, typeset
+from modurob.symbolic import code, describe, forces, linear, size, typeset
 from modurob.symbolic.coordinates import Coordinates
 from modurob.symbolic.display import Display, natural_order
 from modurob.symbolic.lagrange import lagrange
@@ -23,7 +23,7 @@ from modurob.symbolic.printing import TextPrinter, text_name
 from modurob.symbolic.ring import Budget, Expr, Matrix, Polynomial, Ring, never
 
 METHODS = ("two-step", "lagrange")
-MATRICES = ("M", "C", "C_two_step", "D", "N")
+MATRICES = ("M", "C", "C_two_step", "D", "S", "N")
 # entries with more terms are counted, not written, unless asked for: on a page, and in a terminal
 LONGEST, LONGEST_LINE = 500, 100
 
@@ -43,15 +43,17 @@ def silent(stage: str, done: float) -> None:
 
 
 class Equations:
-    """The equations of motion M(q) vdot + C(q, v) v + D v + N(q) = tau of a robot: exact, compact, printable.
+    """The equations of motion M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau of a robot: exact, compact, printable.
 
-    Every entry is a polynomial in cosines and sines, lengths, rates and parameters, with fractions as coefficients. M, C, C_two_step, D (nv x nv)
-    and N (nv x 1) are SymPy matrices; `polynomial(name)` has them in normal form. Coordinates are q1, q2, ... [rad, m], rates
-    qd1, qd2, ... [rad/s, m/s] in the order of the robot's v. SI units.
+    D are viscous friction and dampers, S springs, as the robot's table of forces has them; what has no closed form, such as stops
+    and dry friction, is named in `left_out`.
+    Every entry is a polynomial in cosines and sines, lengths, rates and parameters, with fractions as coefficients.
+    M, C, C_two_step, D (nv x nv) and S, N (nv x 1) are SymPy matrices; `polynomial(name)` has them in normal form.
+    Coordinates are q1, q2, ... [rad, m], rates qd1, qd2, ... [rad/s, m/s] in the order of the robot's v. SI units.
 
     `symbols` says which numbers become symbols: one kind, several, or "all" of masses (m1), centres (x1, y1, z1), inertias
-    (Ixx1, ... about the centre), lengths (l1), gravity (g), armatures (J1) and dampings (d1). Numbers that are no short fraction become symbols too,
-    unless `digits` says to how many decimals they are rounded.
+    (Ixx1, ... about the centre), lengths (l1), gravity (g), armatures (J1), dampings (d1) and stiffnesses (k1).
+    Numbers that are no short fraction become symbols too, unless `digits` says to how many decimals they are rounded.
     `method` is "two-step" (Gutenkunst (3.38); Meister, Gutenkunst, Levi (32)) or "lagrange", from energies.
     `time_limit` [s] is for each call; `largest` the number of terms the mass matrix may have, None for any; `cancelled()`
     stops the work soon after it is true; `progress(stage, done)` is told what is done, from 0 to 1.
@@ -99,6 +101,8 @@ class Equations:
                 progress("size", 0.05)
                 size.require(self.tables, self.coordinates, largest)
             self._polynomials = self._derived()
+            self._passive = forces.passive(robot, self.tables, self.coordinates, self._exact, method == "lagrange")
+            self._polynomials |= {"D": self._passive.D, "S": self._passive.S}
 
     def _derived(self) -> dict[str, Array]:
         q, m = self.coordinates.q, self.tables
@@ -128,7 +132,7 @@ class Equations:
     # ---- the parts in normal form ----
 
     def polynomial(self, name: str) -> Array:
-        """M, C, C_two_step, D (nv, nv) or N (nv,) as an array of polynomials in normal form.
+        """M, C, C_two_step, D (nv, nv), S or N (nv,) as an array of polynomials in normal form.
 
         >>> import modurob as mr
         >>> mr.load("crab").mechanism().equations().polynomial("M")[1, 1]
@@ -137,7 +141,7 @@ class Equations:
         if name not in MATRICES:
             raise InputError(f"no part {name!r} of the equations: {choices(str(name), MATRICES)}")
         if name not in self._polynomials:
-            make = {"C": self._christoffel, "C_two_step": self._two_step, "D": self._damping}[name]
+            make = {"C": self._christoffel, "C_two_step": self._two_step}[name]
             with self.ring.budget.running():
                 self._polynomials[name] = self._filled(make())
         return self._polynomials[name]
@@ -164,9 +168,6 @@ class Equations:
     def _two_step(self) -> Array:
         self._progress("two-step Coriolis matrix", 0.6)
         return al.two_step_coriolis_matrix(self.tables, self.coordinates.q, self.coordinates.v)
-
-    def _damping(self) -> Array:
-        return np.diag(self.tables.damping) if self.robot.nv else np.zeros((0, 0))
 
     # ---- the parts for SymPy ----
 
@@ -212,7 +213,9 @@ class Equations:
 
     @cached_property
     def D(self) -> Matrix:
-        """Viscous friction of the joints, nv x nv, diagonal [N m s/rad or N s/m].
+        """Viscous friction of the joints and dampers, nv x nv [N m s/rad or N s/m].
+
+        It is diagonal unless springs between frames are damped.
 
         >>> import modurob as mr
         >>> mr.load("crab").with_parameters(damping=0.5).mechanism().equations("dampings").D[0, 0]
@@ -229,6 +232,35 @@ class Equations:
         g*l1*cos(q1 + q2)
         """
         return self._matrix("N")
+
+    @cached_property
+    def S(self) -> Matrix:
+        """Forces of the springs S(q), the gradient of the energy they store, nv x 1 [N m or N].
+
+        -(D v + S) are the torques that friction and springs add to the drives'.
+
+        >>> import modurob as mr
+        >>> robot = mr.load("crab").mechanism()
+        >>> robot.with_force("soft", mr.JointSpring(2.0, rest=0.5), joint=robot.joints[1].name).equations("stiffnesses").S[1]
+        k2*q2 - k2/2
+        """
+        return self._matrix("S")
+
+    @property
+    def left_out(self) -> tuple[forces.LeftOut, ...]:
+        """The forces of the robot that have no closed form, such as stops and dry friction, each with the reason.
+
+        >>> import modurob as mr
+        >>> robot = mr.load("crab").mechanism().without_forces().with_force("rust", mr.Friction(coulomb=0.5), joint="m0/hinge")
+        >>> robot.equations().left_out
+        (LeftOut(name='rust', reason='dry friction: at rest it holds against whatever is applied'),)
+        """
+        return self._passive.left_out
+
+    @cached_property
+    def elastic_energy(self) -> sympy.Expr:
+        """What the springs store [J]."""
+        return self.expression(self._passive.energy)
 
     @cached_property
     def kinetic_energy(self) -> sympy.Expr:
@@ -261,7 +293,7 @@ class Equations:
             return self.matrix(self._filled(al.jacobian(self._framed(frame), self.coordinates.q, frame)))
 
     def regressor(self) -> Matrix:
-        """Y(q, v, vdot), nv x 10 n: torques are Y times the inertial parameters of the n bodies; accelerations are qdd1, qdd2, ..."""
+        """Y(q, v, vdot), nv x 10 n: torques are Y times the inertial parameters of the n bodies; accelerations are qdd1, ..."""
         vdot = np.array([self.ring.symbol(s) for s in self.coordinates.vdot_symbols], dtype=object)
         with self.ring.budget.running():
             return self.matrix(self._filled(al.regressor(self.tables, self.coordinates.q, self.coordinates.v, vdot)))
@@ -331,8 +363,10 @@ class Equations:
             return sympy.Matrix(rows.shape[0], rows.shape[1], [self.expression(p) for p in rows.ravel()])
 
     def parts(self) -> tuple[str, ...]:
-        """The names of the matrices to be read: M, C, N, and D where there is friction."""
-        return ("M", "C", "D", "N") if any(self.polynomial("D").ravel()) else ("M", "C", "N")
+        """The names of the matrices to be read: M, C, N, D where there is friction, and S where there are springs."""
+        return tuple(
+            part for part in ("M", "C", "D", "S", "N") if part not in ("D", "S") or any(self.polynomial(part).ravel())
+        )
 
     def terms(self, *parts: str) -> int:
         """How many terms these parts have, M, C and N by default."""
@@ -347,7 +381,7 @@ class Equations:
         >>> dict(mr.load("crab").mechanism().equations(("lengths", "masses")).entries("M"))["M[1, 2]"]
         '147/80000 + l1**2*m2*(1 + cos(q2))'
         """
-        printer, found = TextPrinter(text_name), []
+        found = []
         with self.ring.budget.running():
             for part in parts or ("M", "C", "N"):
                 array: Any = self.polynomial(part)
@@ -355,14 +389,15 @@ class Equations:
                 for i, at in enumerate(np.ndindex(array.shape)):
                     self._progress(f"writing {part}", i / array.size)
                     # a symmetric matrix has half of its entries twice
-                    known[at] = known[at[::-1]] if part == "M" and at[0] > at[1] else self._text(printer, array[at], longest)
+                    known[at] = known[at[::-1]] if part == "M" and at[0] > at[1] else self.text(array[at], longest)
                     found.append((f"{part}[{', '.join(str(i + 1) for i in at)}]", known[at]))
         return found
 
-    def _text(self, printer: TextPrinter, p: Polynomial, longest: int | None) -> str:
+    def text(self, p: Polynomial, longest: int | None = None) -> str:
+        """A polynomial as text, factored; with more than `longest` terms it is only counted."""
         if longest is not None and len(p.terms) > longest:
             return f"a sum of {len(p.terms)} terms"
-        return printer.polynomial(self.displayed(p))
+        return TextPrinter(text_name).polynomial(self.displayed(p))
 
     def latex(
         self,
@@ -373,20 +408,23 @@ class Equations:
     ) -> str:
         r"""The equations and a legend for LaTeX (amsmath).
 
-        Matrices that are too wide for a page are written entry by entry, of M the upper half, long sums broken at their signs. `shorthand` writes c_{12} for
-        cos(q1 + q2); `document` gives a whole file to compile, else one `aligned` to put into a formula. Entries with
-        more than `longest` terms are only counted.
+        Matrices that are too wide for a page are written entry by entry, of M the upper half, long sums broken at their signs.
+        `shorthand` writes c_{12} for cos(q1 + q2); `document` gives a whole file to compile, else one `aligned` to put
+        into a formula. Entries with more than `longest` terms are only counted.
 
         >>> import modurob as mr
         >>> print(mr.load("crane").mechanism().equations(("masses", "lengths")).latex(parts=["M"]))
         \begin{aligned}
         & M(q)\,\ddot{q} + C(q,\dot{q})\,\dot{q} + N(q) = \tau \\
-        & M = \begin{bmatrix} m_{1} + m_{2} & l_{1} m_{2} \cos\left(q_{2}\right) \\ l_{1} m_{2} \cos\left(q_{2}\right) & l_{1}^{2} m_{2} \end{bmatrix} \\
+        & M = \begin{bmatrix} m_{1} + m_{2} & l_{1} m_{2} \cos\left(q_{2}\right)
+          \\ l_{1} m_{2} \cos\left(q_{2}\right) & l_{1}^{2} m_{2} \end{bmatrix} \\
         & \text{$q_{1}$: coordinate of joint m0/joint (prismatic) [m]} \\
         & \text{$q_{2}$: coordinate of joint m1/hinge (revolute) [rad]} \\
         & \text{$l_{1}$: length, 5 m} \\
         & \text{$m_{1}$: mass of body m0/carriage, 1 kg} \\
         & \text{$m_{2}$: mass of body m1/B, 1 kg} \\
+        & \text{not in these equations, as there is no closed form: m1/hinge stop (piecewise: which} \\
+        & \text{law acts depends on the state)} \\
         \end{aligned}
         """
         names = self._part_names(parts)
@@ -423,7 +461,7 @@ class Equations:
     # ---- comparing ----
 
     def equals(self, other: "Equations | Mapping[str, Any]") -> bool:
-        """Whether all that `other` has is identical: other equations, or SymPy matrices by name (M, C, C_two_step, D, N).
+        """Whether all that `other` has is identical: other equations, or SymPy matrices by name (M, C, C_two_step, D, S, N).
 
         Decided exactly, on normal forms; symbols are compared by name.
 
@@ -433,8 +471,10 @@ class Equations:
         True
         """
         if not isinstance(other, Equations | Mapping):
-            raise InputError(f"equations are compared with {type(other).__name__}: expected Equations, or matrices by name")
-        parts = ("M", "C", "N") if isinstance(other, Equations) else tuple(other)
+            raise InputError(
+                f"equations are compared with {type(other).__name__}: expected Equations, or matrices by name"
+            )
+        parts = ("M", "C", "D", "S", "N") if isinstance(other, Equations) else tuple(other)
         for part in parts:
             mine = self.polynomial(part)
             theirs: Any = other.polynomial(part) if isinstance(other, Equations) else _rows(other[part], mine.ndim)
@@ -460,8 +500,16 @@ class Equations:
                 return same
             expression = expression.expression()
         if isinstance(expression, sympy.Expr):
-            return from_expression(self.ring, expression, self.coordinates.trigonometry)
+            return from_expression(self.ring, expression, self.coordinates.trigonometry, self._distance)
         return exact(self.ring, expression, "the number", self._digits)
+
+    def _distance(self, expression: Expr) -> Polynomial:
+        """The length of a spring between frames, or one over it, to some power."""
+        half = 2 * expression.exp if expression.is_Pow else sympy.Integer(0)
+        for _, squared, length, inverse in self.coordinates.distances:
+            if half.is_Integer and half and self.normal_form(expression.base) == squared:
+                return (length if half > 0 else inverse) ** abs(int(half))
+        raise NotExactError(f"{expression} is not a polynomial in symbols, fractions, square roots, cosines and sines")
 
     def proof(self) -> list[Line]:
         """Entry by entry, whether these equations and those derived the other way are identical (Gutenkunst, section 5.1.3).
@@ -486,7 +534,7 @@ class Equations:
             )
             lines = [
                 self._line(part, at, self.polynomial(part)[at], twin.polynomial(part)[at])
-                for part in ("M", "N")
+                for part in (("M", "S", "N") if "S" in self.parts() else ("M", "N"))
                 for at in np.ndindex(self.polynomial(part).shape)
             ]
             mine = self.polynomial("C_two_step") @ self.coordinates.v
@@ -540,6 +588,11 @@ class Equations:
         with self.ring.budget.running():
             return code.shortest_program(self)
 
+    @property
+    def _passive_program(self) -> code.Program:
+        with self.ring.budget.running():
+            return code.passive_program(self)
+
     def operations(self) -> dict[str, Any]:
         """Operations of the generated code for M, C and N, beside those of inverse dynamics by Newton-Euler and by naive Lagrange.
 
@@ -550,15 +603,16 @@ class Equations:
         return code.operations(self._program, self.robot.nv)
 
     def python(self) -> str:
-        """A Python module with a NumPy function `equations(q, v, p)` that returns M, C, N; broadcasts over leading axes.
+        """A Python module with NumPy functions that broadcast over leading axes: `equations(q, v, p)` returns M, C, N, and
+        `passive_forces(q, v, p)` the torques -(D v + S) of friction and springs.
 
         p are the numbers of `parameters`, in their order.
         """
-        return code.python_module(self, self._program)
+        return code.python_module(self, self._program, self._passive_program)
 
     def c(self) -> str:
-        """A C99 file with a function that fills M, C, N: no heap, no library but sin and cos."""
-        return code.c_file(self, self._program)
+        """A C99 file with a function that fills M, C, N, and one for the torques of friction and springs: no heap, only libm."""
+        return code.c_file(self, self._program, self._passive_program)
 
     @cached_property
     def function(self) -> Callable[..., tuple[Array, Array, Array]]:
@@ -579,7 +633,9 @@ class Equations:
             if p is None:
                 missing = [str(s) for s in parameters if s not in values]
                 if missing:
-                    raise InputError(f"no numbers for {', '.join(missing)}: expected p with {len(parameters)} parameters")
+                    raise InputError(
+                        f"no numbers for {', '.join(missing)}: expected p with {len(parameters)} parameters"
+                    )
                 p = [values[s] for s in parameters]
             if len(p) != len(parameters):
                 names_of = ", ".join(map(str, parameters)) or "none"
@@ -590,7 +646,11 @@ class Equations:
 
 
 def _require_numbers(digits: Any, time_limit: Any, largest: Any) -> None:
-    for name, value, kinds in (("digits", digits, int), ("time_limit", time_limit, int | float), ("largest", largest, int)):
+    for name, value, kinds in (
+        ("digits", digits, int),
+        ("time_limit", time_limit, int | float),
+        ("largest", largest, int),
+    ):
         if value is not None and (isinstance(value, bool) or not isinstance(value, kinds) or value < 0):
             raise InputError(f"{name} is {value!r}: expected a number, zero or more, or None")
 

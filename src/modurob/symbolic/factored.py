@@ -67,7 +67,7 @@ def horner(p: Polynomial) -> Sum:
 
 
 def arranged(p: Polynomial) -> Sum:
-    """As people write it: factors out, also those that are sums; then the coefficients of each cosine and sine, factored in turn."""
+    """As people write it: factors out, also those that are sums; then the coefficients of each cosine and sine, factored too."""
     way = _Arrangement if len(p.terms) <= MOST_READ else _Nesting
     return way(p.ring).sum(p.terms, Fraction(1, p.denominator))
 
@@ -203,7 +203,7 @@ class _Arrangement(_Nesting):
         return Sum((Product(coefficient, (*self._powers(common), *self._collected(factors, depth))),))
 
     def _multiplied(self, coefficient: Fraction, common: int, terms: Terms, depth: int) -> Sum:
-        """A number times a monomial times a sum without factors; the number goes into the sum if only large ones would be left there."""
+        """A number times a monomial times a sum without factors; the number goes in where it would leave large ones."""
         inside = max(abs(c) for c in terms.values()) >= LARGE_NUMBER
         inner = self._inner(terms, coefficient if inside else Fraction(1), depth)
         outside = Fraction(1) if inside else coefficient
@@ -287,7 +287,7 @@ class _Arrangement(_Nesting):
         bracket = self.sum(waves, Fraction(1), depth + 1)
         if len(bracket.terms) > 1:
             bracket = Sum((Product(Fraction(1), (bracket,)),))
-        (tail,) = bracket.terms
+        tail = bracket.terms[0]
         inner = self.sum(coefficient, scale * tail.coefficient, depth + 1)
         if not tail.factors:
             return inner.terms
@@ -297,12 +297,14 @@ class _Arrangement(_Nesting):
     def _reading_order(self, wave: int) -> tuple[int, list[tuple[list[int], str]]]:
         """Fewer waves first, then by the joints they turn with: 1, s1, s12, s2, s1 s2."""
         powers = list(self.ring.exponents(wave))
-        return sum(e for _, e in powers), sorted(([int(n) for n in re.findall(r"\d+", g.name)], g.name) for g, _ in powers)
+        return sum(e for _, e in powers), sorted(
+            ([int(n) for n in re.findall(r"\d+", g.name)], g.name) for g, _ in powers
+        )
 
     # ---- by parts ----
 
     def _by_parts(self, terms: Terms, scale: Fraction, depth: int) -> Sum | None:
-        """Terms that share a generator other than a wave belong together; what shares nothing is arranged apart. None if all is one."""
+        """Terms that share a generator other than a wave belong together, others are arranged apart. None if all is one."""
         parts: list[tuple[int, Terms]] = []
         for m, c in sorted(terms.items()):
             mine, support = {m: c}, self._support(m & ~self._waves)

@@ -84,8 +84,8 @@ def expression(x: Any, what: str) -> Expr:
 class Linearised:
     """A robot near a state: M dq'' + D dq' + K dq = dtau, and the same as d/dt (dq, dv) = A (dq, dv) + B dtau.
 
-    dq, dv, dtau are deviations from `q`, `v`, `tau`. SymPy matrices, exact where q, v and tau are; A and B are solved for when they are
-    asked for. `numbers()` has arrays in their places.
+    dq, dv, dtau are deviations from `q`, `v`, `tau`. SymPy matrices, exact where q, v and tau are; A and B are solved for when
+    they are asked for. `numbers()` has arrays in their places.
     """
 
     q: tuple[Any, ...]  # nv, the state [rad or m]
@@ -93,7 +93,7 @@ class Linearised:
     tau: Matrix  # nv x 1, the torques there [N m or N]
     M: Matrix  # nv x nv, mass matrix
     D: Matrix  # nv x nv, d(C v + D v)/dv
-    K: Matrix  # nv x nv, d(M vdot + C v + N)/dq
+    K: Matrix  # nv x nv, d(M vdot + C v + D v + S + N)/dq
     values: Mapping[Any, float] = field(default_factory=dict, repr=False, compare=False)  # of this robot for symbols
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
 
@@ -143,24 +143,28 @@ class Linearised:
             found = []
             for x in entries:
                 self.budget.look()
-                found.append(self._number(x, given))
+                found.append(float_value(x, given))
             return np.array(found, dtype=float).reshape(shape)
 
         n = len(self.q)
+        self._require_numbers(given)
         return Linearised(
             tuple(array(self.q, n)),
             tuple(array(self.v, n)),
             array(self.tau, n, 1),
-            *(array(x, n, n) for x in (self.M, self.D, self.K)),
+            array(self.M, n, n),
+            array(self.D, n, n),
+            array(self.K, n, n),
             budget=self.budget,
         )
 
-    def _number(self, x: Any, values: Mapping[Any, float]) -> float:
-        try:
-            return float_value(x, values)
-        except (KeyError, TypeError):
-            missing = ", ".join(sorted(str(s) for s in x.free_symbols if s not in values))
-            raise InputError(f"no numbers for {missing}: expected values={{symbol: number}} for them") from None
+    def _require_numbers(self, values: Mapping[Any, float]) -> None:
+        entries = (x for part in (self.q, self.v, self.tau, self.M, self.D, self.K) for x in part)
+        missing = sorted(
+            {str(s) for x in entries if isinstance(x, sympy.Expr) for s in x.free_symbols if s not in values}
+        )
+        if missing:
+            raise InputError(f"no numbers for {', '.join(missing)}: expected values={{symbol: number}} for them")
 
 
 def float_value(x: Any, values: Mapping[Any, float]) -> float:
@@ -179,7 +183,7 @@ def float_value(x: Any, values: Mapping[Any, float]) -> float:
 def linearised(eq: "Equations", q: Any, v: Any = None, tau: Any = None) -> Linearised:
     """Linearise at (q, v), nv numbers or SymPy expressions each, v zero by default; without tau at the torque that keeps vdot = 0.
 
-    K = d(C v + N)/dq + (dM/dq) vdot and D = d(C v + D v)/dv, taken on polynomials and evaluated at the point.
+    K = d(C v + D v + S + N)/dq + (dM/dq) vdot and D = d(C v + D v)/dv, taken on polynomials and evaluated at the point.
     """
     n, budget = eq.robot.nv, eq.ring.budget
     q0, v0 = expressions(eq, q, "q"), expressions(eq, [0] * n if v is None else v, "v")
@@ -196,9 +200,9 @@ def linearised(eq: "Equations", q: Any, v: Any = None, tau: Any = None) -> Linea
 
 
 def bias_polynomials(eq: "Equations") -> Array:
-    """C v + D v + N, (nv,) in normal form."""
+    """C v + D v + S + N, (nv,) in normal form."""
     rows = (eq.polynomial("C") + eq.polynomial("D")) @ eq.coordinates.v if eq.robot.nv else np.zeros(0)
-    return eq._filled(rows + eq.polynomial("N"))
+    return eq._filled(rows + eq.polynomial("S") + eq.polynomial("N"))
 
 
 def _rate_derivatives(eq: "Equations", bias: Array) -> Array:
@@ -402,12 +406,13 @@ def control_affine(eq: "Equations", actuated: Any = None, outputs: Any = None) -
     """The robot with state x = (q, v), torques at the actuated joints (all by default), and outputs (their coordinates by default).
 
     `actuated` are names of joints or numbers of coordinates; `outputs` SymPy expressions in q, v and parameters, or joints.
-    f = (v, -M^-1 (C v + D v + N)), g = (0, M^-1 restricted to the actuated joints), with M^-1 = adj(M) / det(M).
+    f = (v, -M^-1 (C v + D v + S + N)), g = (0, M^-1 restricted to the actuated joints), with M^-1 = adj(M) / det(M).
     """
     n = eq.robot.nv
     if n > MOST_INVERTED:
         raise EquationsError(
-            f"{n} degrees of freedom: the inverse mass matrix is written out for at most {MOST_INVERTED}; linearise at a point instead"
+            f"{n} degrees of freedom: the inverse mass matrix is written out for at most {MOST_INVERTED}; "
+            "linearise at a point instead"
         )
     driven = coordinate_indices(eq, range(n) if actuated is None else actuated, "actuated joints")
     h = [eq.q[i] for i in driven] if outputs is None else _outputs(eq, outputs)
@@ -491,7 +496,7 @@ class ZeroDynamics:
 def zero_dynamics(eq: "Equations", actuated: Any, rest: Any) -> ZeroDynamics:
     """Zero dynamics of the outputs q_a - rest_a, linearised at the rest q = `rest` (nv entries), v = 0.
 
-    `actuated` are names of joints or numbers of coordinates. Eigenvalues are exact for up to two free joints, else numbers of this robot.
+    `actuated` are names of joints or numbers of coordinates. Eigenvalues are exact for up to two free joints, else numbers.
     """
     driven = coordinate_indices(eq, actuated, "actuated joints")
     q = expressions(eq, rest, "rest")

@@ -7,16 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from modurob.catalogue.forces import Friction
 from modurob.errors import EquationsError, InputError, NotExactError, choices
-from modurob.mechanism import ForceRow, Joint, JointRow, Tables
+from modurob.mechanism import FrameRow, Joint, JointRow, Tables
 from modurob.spatial import angles, inertia, se3
 from modurob.spatial.scalars import Array
 from modurob.symbolic.numbers import direction, exact, recognised, rounded, rounding_error, simplest_fraction
 from modurob.symbolic.ring import Polynomial, Ring
 
 # what can be turned from numbers into symbols
-SYMBOLS = ("masses", "centres", "inertias", "lengths", "gravity", "armatures", "dampings")
+SYMBOLS = ("masses", "centres", "inertias", "lengths", "gravity", "armatures", "dampings", "stiffnesses")
+# the numbers of forces that have letters: their kind, letter and words
+FORCE_NUMBERS = {
+    "viscous": ("dampings", "d", "viscous friction"),
+    "damping": ("dampings", "d", "damping"),
+    "stiffness": ("stiffnesses", "k", "stiffness"),
+    "rest": ("", "rest", "coordinate at rest"),
+}
 # a turn so close [rad] to one with an exact sine and cosine is that one: files give pi/2 as 1.57079632679
 SAME_TURN = 1e-8
 # one so close was meant to be that one, but is another robot
@@ -43,7 +49,7 @@ def kinds_of_symbols(symbols: str | Iterable[str]) -> frozenset[str]:
     >>> sorted(kinds_of_symbols("masses"))
     ['masses']
     >>> len(kinds_of_symbols("all"))
-    7
+    8
     """
     if isinstance(symbols, str):
         symbols = SYMBOLS if symbols == "all" else (symbols,)
@@ -84,8 +90,8 @@ class ExactTables:
         own = _own_symbols(m)
         if own & self._taken:
             raise InputError(
-                f"{m.name} has a parameter with the symbol {min(own & self._taken)!r}: the coordinates, rates and accelerations are "
-                f"q1, qd1, qdd1, ...; rename it"
+                f"{m.name} has a parameter with the symbol {min(own & self._taken)!r}: the coordinates, rates and accelerations "
+                f"are q1, qd1, qdd1, ...; rename it"
             )
         self._taken |= own
         self._inexact = 1 + max(map(_off_exact_turns, m.X_PJ)) / rounding_error(1.0)
@@ -94,10 +100,13 @@ class ExactTables:
         return replace(
             m,
             X_PJ=np.stack([self.pose(X, w) for X, w in zip(m.X_PJ, ["world", *where], strict=True)]),
-            inertia=np.stack([self._inertia(I, i, name) for i, (I, name) in enumerate(zip(m.inertia, m.bodies, strict=True))]),
+            inertia=np.stack(
+                [self._inertia(I, i, name) for i, (I, name) in enumerate(zip(m.inertia, m.bodies, strict=True))]
+            ),
             gravity=self._gravity(m.gravity),
             joints=tuple(self._joint(joint, i) for i, joint in enumerate(m.joints, start=1)),
-            forces=tuple(self._force(row, m.joints) for row in m.forces),
+            # forces are read apart: see `modurob.symbolic.forces`
+            forces=(),
         )
 
     # ---- single numbers ----
@@ -128,10 +137,7 @@ class ExactTables:
 
     def _new(self, name: str, quantity: Quantity) -> sympy.Symbol:
         """A symbol of that name, or of a like one if the robot came with such a symbol."""
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        symbol = sympy.Symbol(name)
+        symbol = sympy.Symbol(self.unused(name))
         self.quantities[symbol] = quantity
         return symbol
 
@@ -188,7 +194,9 @@ class ExactTables:
         if c is not None and s is not None and c * c + s * s == 1:
             return c, s
         if self.digits is not None:
-            return self.ring.constant(rounded(np.cos(angle), self.digits)), self.ring.constant(rounded(np.sin(angle), self.digits))
+            return self.ring.constant(rounded(np.cos(angle), self.digits)), self.ring.constant(
+                rounded(np.sin(angle), self.digits)
+            )
         if off < NEARLY:
             digits = max(1, int(-np.log10(2 * off)))
             raise NotExactError(
@@ -242,8 +250,8 @@ class ExactTables:
     def _exact_inertia(self, I: Array) -> tuple[Polynomial | None, list[Polynomial | None], Array]:
         """Mass, centre and tensor about it as exact numbers; None for those that are not.
 
-        The centre is short itself, or because mass and first moment are; the tensor is so about the centre, where a single link has it, or
-        about the origin, where the tensors of several add up.
+        The centre is short itself, or because mass and first moment are; the tensor is so about the centre, where a single link has
+        it, or about the origin, where the tensors of several add up.
         """
         mass, moments = float(I[0, 0]), inertia.parameters(I)[1:4]
         m = self._recognised(mass, 0.0)
@@ -287,14 +295,16 @@ class ExactTables:
             return np.array(along, dtype=object) * self._symbol("g", Quantity("gravity", "m/s²", size))
         parts = zip("xyz", g, strict=True)
         return np.array(
-            [self._number("gravity", f"g{axis}", x, f"gravity along {axis}", "m/s²", size) for axis, x in parts], dtype=object
+            [self._number("gravity", f"g{axis}", x, f"gravity along {axis}", "m/s²", size) for axis, x in parts],
+            dtype=object,
         )
 
     def _joint(self, joint: Joint, i: int) -> Joint:
-        turns = joint.kind not in ("prismatic", "free")
         armature = [
-            self._number("armatures", f"J{i}", x, f"rotor inertia at joint {joint.name}", "kg m²" if turns else "kg")
-            for x in joint.armature
+            self._number(
+                "armatures", f"J{i}", x, f"rotor inertia at joint {joint.name}", "kg m²" if unit == "rad" else "kg"
+            )
+            for x, unit in zip(joint.armature, joint.type.units, strict=True)
         ]
         kind: Any = joint.type
         for name in ("axis", "axis2"):
@@ -305,14 +315,40 @@ class ExactTables:
                 kind = replace(kind, **{name: self._axis(axis, f"axis of joint {joint.name!r}")})
         return replace(joint, type=kind, armature=np.array(armature, dtype=object))
 
-    def _force(self, row: ForceRow, joints: tuple[Joint, ...]) -> ForceRow:
-        """Of forces, viscous friction has a place in the equations."""
-        if not isinstance(row, JointRow) or not isinstance(row.force, Friction):
-            return row
-        viscous = self._number(
-            "dampings", f"d{row.joint + 1}", row.force.viscous, f"viscous friction of joint {joints[row.joint].name}", "N m s/rad"
-        )
-        return row._replace(force=replace(row.force, viscous=viscous))
+    # ---- forces ----
+
+    def force_parameters(self, row: JointRow, joint: Joint, needed: Iterable[str]) -> dict[str, Polynomial]:
+        """The numbers that a force along a joint reads, by name."""
+        along = joint.type.units[row.rate]
+        effort = "N m" if along == "rad" else "N"
+        units = {"dampings": f"{effort} s/{along}", "stiffnesses": f"{effort}/{along}"}
+        found = {}
+        for name, x in row.force.parameters().items():
+            if name in needed:
+                kind, letter, words = FORCE_NUMBERS.get(name, ("", name, name))
+                unit = units.get(kind, along if name == "rest" else "")
+                found[name] = self._number(kind, f"{letter}{row.joint + 1}", x, f"{words} of joint {joint.name}", unit)
+        return found
+
+    def spring_parameters(self, row: FrameRow, i: int) -> list[Polynomial]:
+        """Stiffness, length and damping of the i-th spring between frames."""
+        given = row.force.parameters()
+        return [
+            self._number("stiffnesses", f"ks{i}", given["stiffness"], f"stiffness of {row.name}", "N/m"),
+            self._number("lengths", f"ls{i}", given["length"], f"length of {row.name} at rest", "m"),
+            self._number("dampings", f"ds{i}", given["damping"], f"damping of {row.name}", "N s/m"),
+        ]
+
+    def unused(self, name: str) -> str:
+        """That name, or a like one that no symbol has; from now on it is taken."""
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def coupling(self, x: Any, joint: str) -> Polynomial:
+        """The ratio or offset of a mimic joint."""
+        return self._number("", "ratio", x, f"ratio or offset of joint {joint}", "")
 
     def _axis(self, axis: tuple, where: str) -> tuple[Polynomial, ...]:
         found = direction(self.ring, np.array(axis, dtype=float))

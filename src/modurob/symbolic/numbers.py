@@ -1,8 +1,8 @@
 """Numbers of a robot as exact ones: 0.105 is 21/200, 0.7071067811865476 is sqrt(2)/2.
 
 Robots are described by short decimals, and by products, sums and fractions of them; floats hold these to the last place or so.
-A float stands for the simplest number within its rounding error, provided that this is no accident: numbers of that length must lie so
-thinly that one of them is not to be expected near any float.
+A float stands for the simplest number within its rounding error, provided that this is no accident: numbers of that length must lie
+so thinly that one of them is not to be expected near any float.
 """
 
 import math
@@ -125,7 +125,7 @@ def exact(ring: Ring, x: Any, where: str, digits: int | None = None, scale: floa
 
 
 def direction(ring: Ring, a: np.ndarray) -> list[Polynomial] | None:
-    """A unit vector as whole numbers over the root of the sum of their squares; None if its direction is not that of short decimals."""
+    """A unit vector as whole numbers over the root of the sum of their squares; None if they are not short."""
     largest = float(a[np.argmax(np.abs(a))])
     ratios = [simplest_fraction(float(x) / largest, 1.0) for x in a]
     known = [r for r in ratios if r is not None]

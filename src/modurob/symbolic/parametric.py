@@ -10,6 +10,8 @@ import sympy
 from modurob.assembly import Assembly
 from modurob.catalogue import Module
 from modurob.errors import InputError, choices
+from modurob.mechanism import Builder, Tables, from_assembly
+from modurob.mechanism.builder import GRAVITY
 from modurob.symbolic import size
 from modurob.symbolic.coordinates import require_coordinates
 from modurob.symbolic.equations import Equations, Progress, silent
@@ -17,9 +19,9 @@ from modurob.symbolic.model import Quantity
 from modurob.symbolic.ring import never
 
 # how parameters are written; others keep their names
-LETTERS = {"length": "l", "mass": "m", "height": "h", "width": "w", "damping": "d", "armature": "J"}
+LETTERS = {"length": "l", "mass": "m", "height": "h", "width": "w", "damping": "d", "armature": "J", "stiffness": "k"}
 # parameters with these units enter the equations
-UNITS = ("m", "kg", "kg m²", "kg m", "N m s/rad", "N s/m", "m/rad")
+UNITS = ("m", "kg", "kg m²", "kg m", "N m s/rad", "N s/m", "N m/rad", "N/m", "m/rad")
 WAYS = ("value", "module")
 
 
@@ -29,7 +31,7 @@ def parametric(
     *,
     by: str = "value",
     base: str | None = None,
-    gravity: Any = (0.0, 0.0, -9.81),
+    gravity: Any = GRAVITY,
     locked: Mapping[str, float] | Iterable[str] = (),
     symbols: str | Iterable[str] = ("gravity",),
     method: str = "two-step",
@@ -41,10 +43,10 @@ def parametric(
 ) -> Equations:
     """The equations of motion of an assembly in the parameters of its modules: M of a Backbone pendulum is 7 l² m / 6.
 
-    `parameters` names those that become symbols (length is l, mass is m, ...), all by default; what a module type computes from them, such
-    as mass * length**2 / 6, follows. `by` "value" gives equal values of a parameter one symbol, "module" gives each
-    module its own. `base`, `gravity` and `locked` are those of `Assembly.mechanism`, the rest those of `Equations`. Parameters that stay numbers
-    are exact decimals.
+    `parameters` names those that become symbols (length is l, mass is m, ...), all by default; what a module type computes from them,
+    such as mass * length**2 / 6, follows. `by` "value" gives equal values of a parameter one symbol, "module" gives each
+    module its own. `base`, `gravity` and `locked` are those of `Assembly.mechanism`, the rest those of `Equations`.
+    Parameters that stay numbers are exact decimals.
 
     >>> import modurob as mr
     >>> pendulum = mr.Assembly.single("m0", "backbone").dock("m1", "backbone", at="m0/3", by="4")
@@ -61,7 +63,7 @@ def parametric(
         raise InputError(f"parameters belong to modules: expected an Assembly, found {type(assembly).__name__}")
     if by not in WAYS:
         raise InputError(f"symbols by {by!r}: {choices(str(by), WAYS)}")
-    require_coordinates(assembly.mechanism(base=base, gravity=gravity, locked=locked))
+    require_coordinates(_tables(assembly, base, gravity, locked))
     wanted = _wanted(assembly, parameters)
     groups = _groups(assembly, by)
     named = _named(groups, wanted)
@@ -71,7 +73,7 @@ def parametric(
             # limits of joints are compared, so it must be known that a length is positive
             positive = bool(assembly.modules[name].parameters[key[0]] > 0)
             changed[name][key[0]] = sympy.Symbol(named[key].name, positive=positive or None)
-    robot = assembly.with_parameters(changed).mechanism(base=base, gravity=gravity, locked=locked)
+    robot = _tables(assembly.with_parameters(changed), base, gravity, locked)
     quantities = {named[key]: _quantity(assembly, key[0], modules) for key, modules in groups.items()}
     constants = {s.name: Fraction(repr(quantities[s].value)) for key, s in named.items() if key[0] not in wanted}
     return Equations(
@@ -88,6 +90,11 @@ def parametric(
     )
 
 
+def _tables(assembly: Assembly, base: str | None, gravity: Any, locked: Any) -> Tables:
+    """The mechanism of an assembly that stands."""
+    return from_assembly.fill(Builder(assembly.name, gravity, trusted=True), assembly, base, False, locked, False)
+
+
 def _wanted(assembly: Assembly, parameters: str | Iterable[str] | None) -> set[str]:
     valid = dict.fromkeys(p for m in assembly.modules.values() for p in m.parameters if _enters(m, p))
     if parameters is None:
@@ -95,7 +102,9 @@ def _wanted(assembly: Assembly, parameters: str | Iterable[str] | None) -> set[s
     names = [parameters] if isinstance(parameters, str) else list(parameters)
     for name in names:
         if name not in valid:
-            raise InputError(f"no module has a parameter {name!r} that enters the equations: {choices(str(name), valid)}")
+            raise InputError(
+                f"no module has a parameter {name!r} that enters the equations: {choices(str(name), valid)}"
+            )
     return set(names)
 
 
@@ -133,7 +142,10 @@ def _named(groups: Mapping[Key, list[str]], wanted: set[str]) -> dict[Key, sympy
         # those that become numbers have names that nobody uses
         letter = LETTERS.get(parameter, parameter) if parameter in wanted else f"number_{parameter}_"
         numbers = _numbers([str(key[1]) for key in keys])
-        named |= {key: sympy.Symbol(letter if len(keys) == 1 else f"{letter}{n}") for key, n in zip(keys, numbers, strict=True)}
+        named |= {
+            key: sympy.Symbol(letter if len(keys) == 1 else f"{letter}{n}")
+            for key, n in zip(keys, numbers, strict=True)
+        }
     return named
 
 

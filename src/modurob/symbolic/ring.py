@@ -115,7 +115,7 @@ class Ring:
         symbols: Iterable[sympy.Symbol] = (),
         constants: Mapping[str, Fraction] | None = None,
     ):
-        """`symbols` are those to use for symbols of their names, whatever else is known of these; `constants` are symbols to replace."""
+        """`symbols` are those to use for symbols of their names, whatever else is known of these; `constants` replace symbols."""
         self.generators: list[Generator] = []
         self.budget = budget or Budget()
         self._preferred = {s.name: s for s in symbols}
@@ -151,6 +151,10 @@ class Ring:
         if name in self._constants:
             return self.constant(self._constants[name])
         return self._generator(name, self._preferred.get(name, expression))
+
+    def defined(self, name: str, expression: Expr) -> "Polynomial":
+        """A generator without a rule that stands for an expression."""
+        return self._generator(name, expression)
 
     def angle(self, expression: Expr) -> tuple["Polynomial", "Polynomial"]:
         """Cosine and sine of an angle, with sin² = 1 - cos²."""

@@ -19,7 +19,9 @@ CORIOLIS = 12
 SMALL = 6
 # terms of a chain that tells enough about longer ones: a tenth of a second's work
 ENOUGH = 5_000
-ADVICE = "use the numeric model (robot.mass_matrix and so on), give fewer symbols, lock joints, or allow more: largest=..."
+ADVICE = (
+    "use the numeric model (robot.mass_matrix and so on), give fewer symbols, lock joints, or allow more: largest=..."
+)
 
 
 def require(m: Tables, coordinates: Coordinates, largest: int) -> None:

@@ -4,11 +4,13 @@ How wide a formula is, is estimated from the widths of Computer Modern at 10 pt.
 """
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modurob.symbolic import describe
 from modurob.symbolic.factored import Product, Sum, arranged, weight
 from modurob.symbolic.printing import LatexPrinter, latex_name, latex_shorthand, latex_text
 from modurob.symbolic.ring import Polynomial
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 # of the text on a page of A4 with margins of 25 mm [pt], less a little for what the estimate lacks
 PAGE_WIDTH = 430.0
 INDENT = 20.0  # of what continues a line: \qquad
+# characters of words on a line
+LONGEST_WORDS = 85
 # what stands around a matrix, and between its columns [pt]
 BRACKETS, COLUMN_GAP = 12.0, 10.0
 # no symbol with an index is narrower [pt]
@@ -30,10 +34,11 @@ TITLES = {
     "M": "Mass matrix",
     "C": "Coriolis matrix",
     "C_two_step": "Coriolis matrix of the two-step recursion",
-    "D": "Viscous friction",
+    "D": "Viscous friction and dampers",
+    "S": "Springs",
     "N": "Gravity forces",
 }
-NAMES = {"M": "M", "C": "C", "C_two_step": r"C_{\text{two-step}}", "D": "D", "N": "N"}
+NAMES = {"M": "M", "C": "C", "C_two_step": r"C_{\text{two-step}}", "D": "D", "S": "S", "N": "N"}
 
 _TOKEN = re.compile(
     r"\\tfrac\{(?P<top>\d+)\}\{(?P<bottom>\d+)\}|\\(?P<space>qquad|quad|,)|\\(?P<word>[A-Za-z]+)|[_^]\{(?P<script>[^{}]*)\}"
@@ -41,7 +46,19 @@ _TOKEN = re.compile(
 )
 _SPACES = {"qquad": 20.0, "quad": 10.0, ",": 1.7}
 _WORDS = {"cos": 16.5, "sin": 15.0, "times": 12.3, "cdots": 16.0, "sqrt": 8.5, "alpha": 6.5, "tau": 5.5}
-_WIDE_LETTERS = {"m": 8.8, "M": 10.8, "l": 3.2, "i": 3.5, "w": 7.2, "d": 5.3, "g": 5.2, "q": 4.9, "I": 5.2, "C": 7.9, "N": 9.0}
+_WIDE_LETTERS = {
+    "m": 8.8,
+    "M": 10.8,
+    "l": 3.2,
+    "i": 3.5,
+    "w": 7.2,
+    "d": 5.3,
+    "g": 5.2,
+    "q": 4.9,
+    "I": 5.2,
+    "C": 7.9,
+    "N": 9.0,
+}
 
 
 def width(formula: str) -> float:
@@ -161,7 +178,7 @@ def _entries(
     eq: "Equations", part: str, printer: LatexPrinter, longest: int | None, page: float
 ) -> Iterator[tuple[str, list[str]]]:
     """Name and lines of every entry that is not zero; of a symmetric matrix the upper half, with the names of both."""
-    array = eq.polynomial(part)
+    array: Any = eq.polynomial(part)
     n = array.shape[0]
     for at in np.ndindex(array.shape):
         if not array[at] or (part == "M" and at[0] > at[1]):
@@ -186,8 +203,14 @@ def fragment(eq: "Equations", shorthand: bool, parts: Sequence[str], longest: in
     for part in parts:
         matrix = _matrix(eq, part, printer)
         out.append(rf"& {NAMES[part]} = {_listed(eq, part, printer, longest) if matrix is None else matrix} \\")
-    out += [rf"& \text{{{line}}} \\" for line in eq.legend(latex=True, shorthand=shorthand)]
+    out += [rf"& \text{{{line}}} \\" for line in _remarks(eq, shorthand)]
     return "\n".join([*out, r"\end{aligned}"])
+
+
+def _remarks(eq: "Equations", shorthand: bool) -> list[str]:
+    """The legend, and which forces are left out."""
+    notes = (line for note in describe.notes(eq) for line in textwrap.wrap(note, LONGEST_WORDS))
+    return [*eq.legend(latex=True, shorthand=shorthand), *map(latex_text, notes)]
 
 
 def _listed(eq: "Equations", part: str, printer: LatexPrinter, longest: int | None) -> str:
@@ -213,7 +236,7 @@ def document(eq: "Equations", shorthand: bool, parts: Sequence[str], longest: in
     ]
     for part in parts:
         out += [rf"\subsection*{{{TITLES[part]}}}", *_part(eq, part, printer, longest)]
-    out += [r"\subsection*{Symbols}", *(rf"{line}\par" for line in eq.legend(latex=True, shorthand=shorthand))]
+    out += [r"\subsection*{Symbols}", *(rf"{line}\par" for line in _remarks(eq, shorthand))]
     return "\n".join([*out, r"\end{document}", ""])
 
 
@@ -229,6 +252,7 @@ def _part(eq: "Equations", part: str, printer: LatexPrinter, longest: int | None
 
 
 def law(eq: "Equations") -> str:
-    """M vdot + C v + D v + N = tau; without D where there is no friction."""
-    friction = r" + D \dot{q}" if any(eq.polynomial("D").ravel()) else ""
-    return rf"M(q)\,\ddot{{q}} + C(q,\dot{{q}})\,\dot{{q}}{friction} + N(q) = \tau"
+    """M vdot + C v + D v + S + N = tau; without D and S where there are no such forces."""
+    own = {"D": r" + D \dot{q}", "S": " + S(q)"}
+    forces = "".join(own[part] for part in eq.parts() if part in own)
+    return rf"M(q)\,\ddot{{q}} + C(q,\dot{{q}})\,\dot{{q}}{forces} + N(q) = \tau"
