@@ -1,6 +1,7 @@
 """Closed-form equations: exact, compact, printable."""
 
 from modurob.symbolic.equations import Equations, Line
+from modurob.symbolic.forces import LeftOut
 from modurob.symbolic.linear import ControlAffine, Linearised, ZeroDynamics, lie_derivative
 from modurob.symbolic.model import Quantity
 from modurob.symbolic.parametric import parametric
@@ -9,6 +10,7 @@ from modurob.symbolic.ring import Polynomial, Ring
 __all__ = [
     "ControlAffine",
     "Equations",
+    "LeftOut",
     "Line",
     "Linearised",
     "Polynomial",
