@@ -60,7 +60,7 @@ def organism(motions: str) -> mr.Mechanism:
     return assembly.on_virtual_joints(motions).mechanism(gravity=(0, 0, 0) if motions == "xyZ" else (0, 0, -9.81))
 
 
-# theta, d, a, alpha of the Schunk LWA 4P (Sepp, Feldotto, Attawia, Heinze, table 2.1, with the joint offsets of the upright zero pose)
+# theta, d, a, alpha of the Schunk LWA 4P (Sepp, Feldotto, Attawia, Heinze, table 2.1, with the offsets of the upright zero pose)
 LWA_4P = [
     (0, 0.205, 0, -np.pi / 2),
     (-np.pi / 2, 0, 0.35, 0),

@@ -56,7 +56,7 @@ WORK = {
 
 @pytest.mark.parametrize("work", WORK)
 def test_cancelled_is_asked_often(work):
-    """On an arm with seven joints and all its symbols: 28,000 terms in M, 200,000 in C. Code is traced in one piece, so with fewer."""
+    """On an arm with seven joints and all its symbols: 28,000 terms in M, 200,000 in C. Code is traced in one piece: fewer."""
     watch = Watch()
     eq = arm(4 if work == "code" else 7).equations(SYMBOLS, cancelled=watch)
     WORK[work](eq)

@@ -216,6 +216,18 @@ def test_rotor_inertia_and_friction_enter():
     assert r"D \dot{q}" in eq.latex()
 
 
+def test_a_joint_seen_from_its_successor_starts_no_run(rng):
+    """Its axis turns with it, so the next angle does not add to its own."""
+    builder = mr.Builder("turned")
+    spatial = inertia.box(1.0, (0.5, 0.25, 1.0)) + inertia.point(1.0, (1, 0, 0))
+    builder.body("a", spatial, joint=mr.Planar().reversed())
+    at = se3.pose(None, np.array([1.0, 0, 0]))
+    builder.body("b", spatial, parent="a", joint=mr.Revolute((0, 1, 0)), at=at)
+    robot = builder.build()
+    q, v = rng.normal(size=(2, 4))
+    np.testing.assert_allclose(robot.equations().function(q, v)[0], robot.mass_matrix(q), rtol=1e-12, atol=1e-13)
+
+
 def test_mimic_joints_with_whole_ratios(rng):
     robot = mimicking(2.0, np.pi / 2)
     eq = robot.equations()

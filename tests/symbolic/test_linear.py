@@ -48,7 +48,8 @@ def test_a_linearisation_is_one_value_with_names():
     assert near.tau == sympy.zeros(2, 1)
     assert sympy.Matrix([[0, 0], [0, g * l * ml]]) == near.K
     assert near.A[3, 1] == -g * (ml + ms) / (l * ms)
-    assert not (near.A.has(sympy.Float) or near.B.has(sympy.Float))
+    assert not near.A.has(sympy.Float)
+    assert not near.B.has(sympy.Float)
     moving = eq.linearised([0, sympy.pi / 3], [0, 1], [0, 0])
     assert isinstance(moving, Linearised)
     assert not moving.A.has(sympy.Float)
@@ -77,9 +78,9 @@ def test_a_massless_joint_is_told():
     ml = sympy.Symbol("ml")
     near = eq.linearised([0, 0])
     with pytest.raises(EquationsError, match="singular"):
-        Linearised(near.q, near.v, near.tau, near.M.subs(ml, 0), near.D, near.K).A
+        _ = Linearised(near.q, near.v, near.tau, near.M.subs(ml, 0), near.D, near.K).A
     with pytest.raises(EquationsError, match="singular"):
-        Linearised((0,), (0,), sympy.zeros(1), sympy.zeros(1), sympy.zeros(1), sympy.zeros(1)).B
+        _ = Linearised((0,), (0,), sympy.zeros(1), sympy.zeros(1), sympy.zeros(1), sympy.zeros(1)).B
 
 
 @pytest.mark.parametrize(

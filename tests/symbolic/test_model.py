@@ -132,7 +132,7 @@ def test_placements_by_decimals_and_exact_turns_are_exact(seed):
     eq = robot.equations()
     assert eq.parameters == []
     R = eq.tables.X_PJ[1][:3, :3]
-    assert np.all(R @ R.T == np.eye(3))
+    assert np.array_equal(R @ R.T, np.eye(3))
     q, v = rng.normal(size=(2, 2))
     np.testing.assert_allclose(eq.function(q, v)[0], robot.mass_matrix(q), rtol=1e-13)
 

@@ -24,8 +24,8 @@ def pendulum(n, **parameters):
 def test_a_backbone_pendulum_has_seven_sixths():
     """m l² about the hinge and m l²/6 about the centre of the cube, with plain symbols, as a user writes them."""
     eq = parametric(pendulum(1), gravity=HANGING)
-    assert eq.M == sympy.Matrix([[7 * l**2 * m / 6]])
-    assert eq.N == sympy.Matrix([g * l * m * sympy.sin(q1)])
+    assert sympy.Matrix([[7 * l**2 * m / 6]]) == eq.M
+    assert sympy.Matrix([g * l * m * sympy.sin(q1)]) == eq.N
     assert eq.values == {l: 0.105, m: 1.0, g: 9.81}
     assert eq.quantities[l] == Quantity("length of backbone (edge of the cube)", "m", 0.105)
 

@@ -170,7 +170,7 @@ def test_parts_are_chosen():
     assert "Viscous friction" in eq.latex(document=True)
     assert "Viscous friction" not in mr.load("crab").mechanism().equations().latex(document=True)
     assert "Gravity" not in eq.latex(parts="M", document=True)
-    with pytest.raises(InputError, match="no part 'K'.*valid: M, C"):
+    with pytest.raises(InputError, match=r"no part 'K'.*valid: M, C"):
         eq.latex(parts=["K"])
 
 

@@ -166,7 +166,7 @@ def equations(
         eq = _equations(file, base, symbols, gravity, digits=digits, time_limit=time_limit, progress=progress)
         makers = {latex: lambda: eq.latex(shorthand, document=True), c: eq.c, python: eq.python}
         written = {path: make() for path, make in makers.items() if path is not None}
-        said = "\n".join(eq.legend()) if written else str(eq)
+        said = "\n".join([*eq.legend(), *eq.notes()]) if written else str(eq)
         count = eq.operations()
     for path, text in written.items():
         write_text(path, text)

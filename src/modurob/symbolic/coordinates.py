@@ -206,9 +206,7 @@ def require_coordinates(m: Tables) -> None:
         for c in m.constraints:
             found.setdefault("loops" if isinstance(c, Loop) else "couplings", []).append(c.name)
         words = " and ".join(f"{kind} {', '.join(names)}" for kind, names in found.items())
-        raise EquationsError(
-            f"{words}: closed-form equations are for trees; use independent_coordinates for numbers"
-        )
+        raise EquationsError(f"{words}: closed-form equations are for trees; use independent_coordinates for numbers")
 
 
 def _sums(m: Tables) -> dict[int, dict[int, int]]:

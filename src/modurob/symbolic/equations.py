@@ -446,6 +446,10 @@ class Equations:
         """
         return describe.legend(self, latex, shorthand)
 
+    def notes(self) -> list[str]:
+        """Which forces of the robot these equations are without, a line for each reason; see `left_out`."""
+        return describe.notes(self)
+
     def __repr__(self) -> str:
         return describe.short(self)
 
@@ -533,9 +537,11 @@ class Equations:
                 constants=self._constants,
             )
             lines = [
-                self._line(part, at, self.polynomial(part)[at], twin.polynomial(part)[at])
+                self._line(part, at, mine, theirs)
                 for part in (("M", "S", "N") if "S" in self.parts() else ("M", "N"))
-                for at in np.ndindex(self.polynomial(part).shape)
+                for (at, mine), theirs in zip(
+                    np.ndenumerate(self.polynomial(part)), twin.polynomial(part).ravel(), strict=True
+                )
             ]
             mine = self.polynomial("C_two_step") @ self.coordinates.v
             theirs = twin.polynomial("C") @ twin.coordinates.v

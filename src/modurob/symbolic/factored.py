@@ -287,7 +287,7 @@ class _Arrangement(_Nesting):
         bracket = self.sum(waves, Fraction(1), depth + 1)
         if len(bracket.terms) > 1:
             bracket = Sum((Product(Fraction(1), (bracket,)),))
-        tail = bracket.terms[0]
+        (tail,) = tuple(bracket.terms)
         inner = self.sum(coefficient, scale * tail.coefficient, depth + 1)
         if not tail.factors:
             return inner.terms

@@ -250,8 +250,8 @@ class ExactTables:
     def _exact_inertia(self, I: Array) -> tuple[Polynomial | None, list[Polynomial | None], Array]:
         """Mass, centre and tensor about it as exact numbers; None for those that are not.
 
-        The centre is short itself, or because mass and first moment are; the tensor is so about the centre, where a single link has
-        it, or about the origin, where the tensors of several add up.
+        The centre is short itself, or because mass and first moment are; the tensor is so about the centre, where a single link
+        has it, or about the origin, where the tensors of several add up.
         """
         mass, moments = float(I[0, 0]), inertia.parameters(I)[1:4]
         m = self._recognised(mass, 0.0)

@@ -43,8 +43,8 @@ def parametric(
 ) -> Equations:
     """The equations of motion of an assembly in the parameters of its modules: M of a Backbone pendulum is 7 l² m / 6.
 
-    `parameters` names those that become symbols (length is l, mass is m, ...), all by default; what a module type computes from them,
-    such as mass * length**2 / 6, follows. `by` "value" gives equal values of a parameter one symbol, "module" gives each
+    `parameters` names those that become symbols (length is l, mass is m, ...), all by default; what a module type computes from
+    them, such as mass * length**2 / 6, follows. `by` "value" gives equal values of a parameter one symbol, "module" gives each
     module its own. `base`, `gravity` and `locked` are those of `Assembly.mechanism`, the rest those of `Equations`.
     Parameters that stay numbers are exact decimals.
 
