@@ -1,7 +1,7 @@
 """Closed forms beside SymPy's own mechanics: python -m benchmarks.symbolic [seconds a case may take].
 
-Each case runs in a process of its own, so that time and memory are its own; a method that exceeds the limit is not tried on
-longer chains.
+Each case runs in a process of its own, so that time (of the processor) and memory are its own; a method that exceeds the limit is
+not tried on longer chains.
 """
 
 import multiprocessing
@@ -113,9 +113,9 @@ ARMS: dict[str, Callable[[int, float], int]] = {"LWA 4P arm": arm, "Panda arm, p
 
 
 def _run(method: str, n: int, roll: float, results: multiprocessing.Queue) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     size = {**METHODS, **ARMS}[method](n, roll)
-    results.put((time.perf_counter() - start, size, _memory()))
+    results.put((time.process_time() - start, size, _memory()))
 
 
 def _memory() -> float:
@@ -146,7 +146,7 @@ def main(limit: float = 60.0) -> None:
         "joints",
         *METHODS,
         "thesis",
-        title=f"seconds (size, MB); - past {limit:.0f} s; sizes: terms, or operations",
+        title=f"seconds of the processor (size, MB); - past {limit:.0f} s; sizes: terms, or operations",
     )
     for name, roll, lengths in (("pendulum", 0.0, PENDULUMS), ("alternating", 90.0, ALTERNATING)):
         alive = set(METHODS)
