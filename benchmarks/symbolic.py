@@ -1,14 +1,15 @@
 """Closed forms beside SymPy's own mechanics: python -m benchmarks.symbolic [seconds a case may take].
 
-Each case runs in a process of its own, so that time and memory are its own; a method that exceeds the limit is not tried on
-longer chains.
+Each case runs in a process of its own, so that time (of the processor) and memory are its own; a method that exceeds the limit is
+not tried on longer chains.
 """
 
 import multiprocessing
-import resource
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import files
+from pathlib import Path
 
 import numpy as np
 import sympy
@@ -21,7 +22,7 @@ from modurob.spatial import inertia, se3
 from modurob.symbolic import Equations
 
 PENDULUMS, ALTERNATING = range(2, 13), range(2, 8)
-# theta, d, a, alpha (document 004, Table 2.1, with the offsets of its upright zero pose)
+# theta, d, a, alpha (Sepp, Feldotto, Attawia, Heinze, table 2.1, with the offsets of its upright zero pose)
 LWA_4P = [
     (0, 0.205, 0, -np.pi / 2),
     (-np.pi / 2, 0, 0.35, 0),
@@ -30,7 +31,7 @@ LWA_4P = [
     (0, 0, 0, np.pi / 2),
     (0, 0, 0, 0),
 ]
-# document 000, chapter 4.2: symbolic equations of a pendulum of six modules [s]
+# Gutenkunst, section 4.2: symbolic equations of a pendulum of six modules [s]
 THESIS = {("pendulum", 6): 480.0}
 
 
@@ -51,6 +52,15 @@ def arm(n: int, roll: float) -> int:
         builder.body(f"link{i}", spatial, parent=parent, joint=mr.Revolute(), seat=se3.denavit_hartenberg(*row))
         parent = f"link{i}"
     return _terms(builder.build().equations(symbols=("masses", "centres", "inertias", "gravity")))
+
+
+def panda(n: int, roll: float) -> int:
+    """The Panda arm with its gripper from its URDF file, as `modurob equations` prints it."""
+    path = next(f.locate() for f in files("example-robot-data") or [] if f.name == "panda.urdf")
+    eq = mr.Mechanism.from_urdf(Path(str(path)).resolve()).equations(symbols=("masses", "lengths", "gravity"))
+    str(eq)
+    eq.operations()
+    return _terms(eq)
 
 
 def chain(n: int, roll: float) -> mr.Mechanism:
@@ -99,12 +109,19 @@ def lagrange(n: int, roll: float) -> int:
 
 
 METHODS: dict[str, Callable[[int, float], int]] = {"modurob": ours, "KanesMethod": kane, "LagrangesMethod": lagrange}
+ARMS: dict[str, Callable[[int, float], int]] = {"LWA 4P arm": arm, "Panda arm, printed": panda}
 
 
 def _run(method: str, n: int, roll: float, results: multiprocessing.Queue) -> None:
-    start = time.perf_counter()
-    size = (arm if method == "arm" else METHODS[method])(n, roll)
-    results.put((time.perf_counter() - start, size, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+    start = time.process_time()
+    size = {**METHODS, **ARMS}[method](n, roll)
+    results.put((time.process_time() - start, size, _memory()))
+
+
+def _memory() -> float:
+    """The most memory that this process has had [MB]; `getrusage` would answer with that of the one that started it."""
+    status = Path("/proc/self/status").read_text()
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))) / 1024
 
 
 def timed(method: str, n: int, roll: float, limit: float) -> tuple[float, int, float] | None:
@@ -129,7 +146,7 @@ def main(limit: float = 60.0) -> None:
         "joints",
         *METHODS,
         "thesis",
-        title=f"seconds (size, MB); - past {limit:.0f} s; sizes: terms, or operations",
+        title=f"seconds of the processor (size, MB); - past {limit:.0f} s; sizes: terms, or operations",
     )
     for name, roll, lengths in (("pendulum", 0.0, PENDULUMS), ("alternating", 90.0, ALTERNATING)):
         alive = set(METHODS)
@@ -144,8 +161,9 @@ def main(limit: float = 60.0) -> None:
                     cells.append(_cell(*result))
             published = THESIS.get((name, n))
             table.add_row(name, str(n), *cells, f"over {published:.0f}" if published else "")
-    result = timed("arm", 6, 0.0, limit)
-    table.add_row("LWA 4P arm", "6", "-" if result is None else _cell(*result), "", "", "")
+    for (name, _), joints in zip(ARMS.items(), (6, 8), strict=True):
+        result = timed(name, joints, 0.0, limit)
+        table.add_row(name, str(joints), "-" if result is None else _cell(*result), "", "", "")
     Console(width=120).print(table)
 
 

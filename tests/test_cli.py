@@ -84,7 +84,10 @@ def test_verify_fails_when_a_judge_disagrees(monkeypatch):
 
 def test_equations_are_printed_and_written(tmp_path):
     said = run("equations", "double_pendulum", "--gravity", "0,9.81,0")
-    assert "M[1, 2] = l1**2*m2*(1 + cos(q2))" in said
+    assert "M[1, 2] = l**2*m*(1 + cos(q2))" in said
+    assert "no closed form: m0/hinge stop, m1/hinge stop" in said
+    chosen = run("equations", "double_pendulum", "--gravity", "0,9.81,0", "--symbols", "masses,lengths")
+    assert "M[1, 2] = l1**2*m2*(1 + cos(q2))" in chosen
     assert "inverse dynamics by Newton-Euler takes (153, 120)" in said
     names = [tmp_path / "a.tex", tmp_path / "a.c", tmp_path / "a.py"]
     said = run("equations", "crab", "--latex", names[0], "--c", names[1], "--python", names[2], "--shorthand")

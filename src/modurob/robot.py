@@ -4,7 +4,7 @@ Each method checks the shapes of its arguments and calls the function of the sam
 is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -374,16 +374,38 @@ class Mechanism(Tables):
 
     # ---- closed form ----
 
-    def equations(self, symbols: Collection[str] = (), method: str = "two-step", **options: Any) -> "Equations":
-        """M, C, N in closed form, exact; `symbols` says which numbers become symbols. See `modurob.symbolic.Equations`.
+    def equations(
+        self,
+        symbols: str | Iterable[str] = (),
+        method: str = "two-step",
+        *,
+        digits: int | None = None,
+        time_limit: float | None = None,
+        largest: int | None = 200_000,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[str, float], None] | None = None,
+    ) -> "Equations":
+        """The equations of motion M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau in closed form, exact.
 
-        `symbols` are masses, centres, inertias, lengths, gravity, armatures, dampings; parameters that are symbols already
-        stay so. `method` is two-step or lagrange. Options: digits to round numbers that are not exact, time_limit [s], largest
-        (terms), cancelled and progress (functions).
+        `symbols` are the numbers that become symbols: one kind, several, or "all" of masses, centres, inertias, lengths,
+        gravity, armatures, dampings, stiffnesses; parameters that are symbols already stay so, and numbers that are no short
+        fraction become symbols too. `method` is "two-step" or "lagrange", two ways to the same equations. `digits` rounds
+        numbers that are not exact to so many decimals; `time_limit` [s] is for each call; `largest` is the number of terms the
+        mass matrix may have, None for any; `cancelled()` stops the work within 0.2 s of being true; `progress(stage, done)` is
+        told what is done, from 0 to 1.
+
+        M, C, C_two_step, D of friction (nv x nv), S of springs and N of gravity (nv x 1) are SymPy matrices, SI units; forces
+        without a closed form, such as stops and dry friction, are named in `left_out`. See `modurob.symbolic.Equations`.
+
+        >>> import modurob as mr
+        >>> eq = mr.load("crab").mechanism().equations(("masses", "lengths", "gravity"))
+        >>> eq.N[1]
+        g*l1*m2*cos(q1 + q2)
         """
         from modurob.symbolic import Equations
 
-        return Equations(self, symbols, method, **options)
+        watched = {name: f for name, f in (("cancelled", cancelled), ("progress", progress)) if f is not None}
+        return Equations(self, symbols, method, digits=digits, time_limit=time_limit, largest=largest, **watched)
 
     # ---- checks ----
 

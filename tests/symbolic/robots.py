@@ -11,7 +11,7 @@ POINT = {"Ixx": 0, "Iyy": 0, "Izz": 0}
 
 
 def double_pendulum() -> mr.Mechanism:
-    """000 5.1: point masses m1, m2 at l1, l2, all symbols."""
+    """Gutenkunst, section 5.1: point masses m1, m2 at l1, l2, all symbols."""
     l1, l2, m1, m2 = sympy.symbols("l1 l2 m1 m2")
     modules = [
         {"length": l1, **POINT},
@@ -22,7 +22,7 @@ def double_pendulum() -> mr.Mechanism:
 
 
 def crane() -> mr.Mechanism:
-    """000 5.2: wagon ms on a rail, load ml on a rope l."""
+    """Gutenkunst, section 5.2: wagon ms on a rail, load ml on a rope l."""
     l, ms, ml = sympy.symbols("l ms ml")
     modules = [{}, {"length": l, "mass": ms, **POINT}, {"length": l, "mass": ml, **POINT}]
     assembly = mr.Assembly.from_aim([[7, 0], [7, 3], [0, 4]], ["virtual", "backbone", "backbone"], modules)
@@ -30,7 +30,7 @@ def crane() -> mr.Mechanism:
 
 
 def scara() -> mr.Mechanism:
-    """001 5.3.3: planar arm with frames at the far ends, full centres of mass, gravity along -y."""
+    """von Stryk, section 5.3.3: planar arm with frames at the far ends, full centres of mass, gravity along -y."""
     g = sympy.Symbol("g")
     builder = mr.Builder("scara", gravity=np.array([0, -g, 0], dtype=object))
     parent = "world"
@@ -53,14 +53,14 @@ def snake(n: int, roll: float = 0.0) -> mr.Mechanism:
     return assembly.mechanism(gravity=HANGING)
 
 
-def organism(freedoms: str) -> mr.Mechanism:
+def organism(motions: str) -> mr.Mechanism:
     """Four modules, free through virtual joints."""
     assembly = mr.Assembly.single("m0", "backbone").dock("m1", "backbone", at="m0/3", by="4")
     assembly = assembly.dock("m2", "backbone", at="m1/3", by="5").dock("m3", "backbone", at="m1/2", by="4")
-    return assembly.on_virtual_joints(freedoms).mechanism(gravity=(0, 0, 0) if freedoms == "xyZ" else (0, 0, -9.81))
+    return assembly.on_virtual_joints(motions).mechanism(gravity=(0, 0, 0) if motions == "xyZ" else (0, 0, -9.81))
 
 
-# theta, d, a, alpha of the Schunk LWA 4P (004 Table 2.1, with the joint offsets of the upright zero pose)
+# theta, d, a, alpha of the Schunk LWA 4P (Sepp, Feldotto, Attawia, Heinze, table 2.1, with the offsets of the upright zero pose)
 LWA_4P = [
     (0, 0.205, 0, -np.pi / 2),
     (-np.pi / 2, 0, 0.35, 0),

@@ -40,7 +40,7 @@ ROBOTS = {
 
 
 def test_double_pendulum_is_that_of_the_thesis_symbol_for_symbol():
-    """000 (5.13a-c)."""
+    """Gutenkunst (5.13a-c)."""
     eq = double_pendulum().equations(symbols=("gravity",))
     assert eq.equals({"M": GEOMETRIC_M, "C_two_step": GEOMETRIC_C, "N": GEOMETRIC_N})
     assert sympy.Matrix(GEOMETRIC_M).expand() == eq.M
@@ -49,7 +49,7 @@ def test_double_pendulum_is_that_of_the_thesis_symbol_for_symbol():
 
 
 def test_lagrange_equations_of_the_thesis_are_a_constant_matrix_times_ours():
-    """000 (5.11) and (5.14): with T = [[1, -1], [0, 1]]."""
+    """Gutenkunst (5.11) and (5.14): with T = [[1, -1], [0, 1]]."""
     eq = double_pendulum().equations(symbols=("gravity",))
     T = sympy.Matrix([[1, -1], [0, 1]])
     k = l1 * l2 * m2
@@ -62,7 +62,7 @@ def test_lagrange_equations_of_the_thesis_are_a_constant_matrix_times_ours():
 
 
 def test_crane_is_that_of_the_thesis():
-    """000 (5.15), the second equation times the load's mass and the rope's length."""
+    """Gutenkunst (5.15), the second equation times the load's mass and the rope's length."""
     eq = crane().equations(symbols=("gravity",))
     l, ms, ml = sympy.symbols("l ms ml")
     M = [[ms + ml, ml * l * cos(q2)], [ml * l * cos(q2), ml * l**2]]
@@ -70,7 +70,7 @@ def test_crane_is_that_of_the_thesis():
 
 
 def test_scara_is_that_of_the_foundations():
-    """001 X21 in full, with M11, C1 and G1 that the source leaves out."""
+    """von Stryk, X21 in full, with M11, C1 and G1 that the source leaves out."""
     eq = scara().equations()
     x1, y1, x2, y2, I1, I2 = sympy.symbols("x1 y1 x2 y2 Izz1 Izz2")
     a, b = x2 + l2, y2
@@ -216,6 +216,18 @@ def test_rotor_inertia_and_friction_enter():
     assert r"D \dot{q}" in eq.latex()
 
 
+def test_a_joint_seen_from_its_successor_starts_no_run(rng):
+    """Its axis turns with it, so the next angle does not add to its own."""
+    builder = mr.Builder("turned")
+    spatial = inertia.box(1.0, (0.5, 0.25, 1.0)) + inertia.point(1.0, (1, 0, 0))
+    builder.body("a", spatial, joint=mr.Planar().reversed())
+    at = se3.pose(None, np.array([1.0, 0, 0]))
+    builder.body("b", spatial, parent="a", joint=mr.Revolute((0, 1, 0)), at=at)
+    robot = builder.build()
+    q, v = rng.normal(size=(2, 4))
+    np.testing.assert_allclose(robot.equations().function(q, v)[0], robot.mass_matrix(q), rtol=1e-12, atol=1e-13)
+
+
 def test_mimic_joints_with_whole_ratios(rng):
     robot = mimicking(2.0, np.pi / 2)
     eq = robot.equations()
@@ -253,17 +265,27 @@ def test_user_expressions_are_decided_exactly():
 def test_too_large_robots_are_refused_with_an_estimate(n, roll):
     with pytest.raises(
         TooLargeError,
-        match=rf"{n} freedoms: the mass matrix alone would have about \d+e\+\d+ terms.*numeric model.*largest=",
+        match=rf"{n} degrees of freedom: the mass matrix alone would have about \d+e\+\d+ terms.*numeric model.*largest=",
     ):
         snake(n, roll).equations(symbols=SYMBOLS)
 
 
-@pytest.mark.parametrize(("n", "roll"), [(8, 0.0), (10, 0.0), (8, 90.0)])
-def test_the_estimate_is_of_the_right_size(n, roll, monkeypatch):
-    monkeypatch.setattr(size, "LOOK", 0.05)
+@pytest.mark.parametrize(("n", "roll"), [(8, 0.0), (10, 0.0), (16, 0.0), (8, 90.0)])
+def test_the_estimates_are_of_the_right_size(n, roll, monkeypatch):
+    """Of M from its first joints, and of C from M; also where axes are parallel, and the size a power of their number."""
+    monkeypatch.setattr(size, "ENOUGH", 1000)
     eq = snake(n, roll).equations(symbols=SYMBOLS)
-    terms = sum(len(p.terms) for p in eq.polynomial("M").ravel())
-    assert terms / 5 < size.estimate(eq.tables, eq.coordinates) < terms * 5
+    assert 1 / 3 < size.estimate(eq.tables, eq.coordinates) / eq.terms("M") < 3
+    assert 1 / 3 < size.coriolis_terms(eq.polynomial("M"), eq.coordinates) / eq.terms("C") < 3
+
+
+def test_a_coriolis_matrix_that_is_too_large_is_refused_before_it_is_made(monkeypatch):
+    monkeypatch.setattr(size, "CORIOLIS", 1)
+    eq = snake(5, 90.0).equations(symbols=SYMBOLS, largest=500)
+    with pytest.raises(
+        TooLargeError, match=r"5 degrees of freedom: the Coriolis matrix would have about .* more than 1 times 500"
+    ):
+        eq.polynomial("C")
 
 
 def test_time_limits_and_cancelling_stop_the_derivation():
@@ -278,7 +300,9 @@ def test_progress_is_told():
     stages = []
     eq = snake(4).equations(progress=lambda stage, done: stages.append((stage, done)))
     eq.polynomial("C")
-    assert stages[0][0] == "mass matrix"
+    assert [stage for stage, _ in stages[:3]] == ["numbers", "size", "mass matrix"]
+    str(eq)
+    assert stages[-1][0] == "writing N"
     assert all(0 <= done <= 1 for _, done in stages)
 
 

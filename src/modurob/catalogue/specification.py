@@ -86,7 +86,9 @@ class JointSpec(Spec):
     axis: Vector = (0, 0, 1)
     axis2: Vector | None = Field(None, description="second axis of a universal joint")
     pitch: Expression | None = Field(None, description="of a helical joint [m/rad]")
-    parameters: dict[Name, Expression] = Field({}, max_length=MOST, description="other numbers of the joint kind, by name")
+    parameters: dict[Name, Expression] = Field(
+        {}, max_length=MOST, description="other numbers of the joint kind, by name"
+    )
     limits: tuple[Expression, Expression] | None = Field(None, description="lowest and highest coordinate [rad or m]")
     velocity: Expression | None = Field(None, description="largest rate [rad/s or m/s]")
     effort: Expression | None = Field(None, description="largest torque or force [N m or N]")

@@ -367,8 +367,19 @@ def _forces(p: JointProperties, limits: Limits, nq: int, nv: int) -> Iterator[tu
             yield Friction(loss[0][k], loss[1][k], static[k], stribeck[k]), k
         if spring[0][k] != 0:
             yield JointSpring(spring[0][k], spring[1][k]), k
-        if nq == nv and limits.lower.dtype != object and np.isfinite([limits.lower[k], limits.upper[k]]).any():
-            yield Stop(float(limits.lower[k]), float(limits.upper[k]), p.stop_stiffness, p.stop_damping), k
+        ends = [bound[k] for bound in limits] if nq == nv else []
+        if any(_is_limit(x) for x in ends):
+            yield Stop(*map(_plain, ends), p.stop_stiffness, p.stop_damping), k
+
+
+def _is_limit(x: Any) -> bool:
+    """Whether a coordinate ends there: at a finite number, or at a symbol."""
+    return not isinstance(x, int | float | np.number) or bool(np.isfinite(x))
+
+
+def _plain(x: Any) -> Any:
+    """A Python float where x is a number."""
+    return float(x) if isinstance(x, int | float | np.number) else x
 
 
 # modules of one type share their joints' limits

@@ -1,6 +1,22 @@
 """Closed-form equations: exact, compact, printable."""
 
 from modurob.symbolic.equations import Equations, Line
+from modurob.symbolic.forces import LeftOut
+from modurob.symbolic.linear import ControlAffine, Linearised, ZeroDynamics, lie_derivative
+from modurob.symbolic.model import Quantity
+from modurob.symbolic.parametric import parametric
 from modurob.symbolic.ring import Polynomial, Ring
 
-__all__ = ["Equations", "Line", "Polynomial", "Ring"]
+__all__ = [
+    "ControlAffine",
+    "Equations",
+    "LeftOut",
+    "Line",
+    "Linearised",
+    "Polynomial",
+    "Quantity",
+    "Ring",
+    "ZeroDynamics",
+    "lie_derivative",
+    "parametric",
+]

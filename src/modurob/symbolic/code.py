@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from modurob import algorithms as al
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, sqrt
+from modurob.symbolic import describe
 from modurob.symbolic.factored import Power, Sum, horner
 from modurob.symbolic.ring import Polynomial
 from modurob.trace import C99, PYTHON, Graph, Listing, Place, Traced
@@ -23,7 +24,7 @@ WAVE = 10
 
 
 class Program(NamedTuple):
-    """Straight-line code for M, C and N, and whether it came from the closed form or from the recursion."""
+    """Straight-line code for M, C and N or for passive forces, and whether it came from the closed form or the recursion."""
 
     graph: Graph
     outputs: dict[str, Array]
@@ -53,8 +54,18 @@ def _closed_form(eq: "Equations") -> Program:
         array: Any = eq.polynomial(part)
         outputs[part] = np.empty(array.shape, dtype=object)
         for at in np.ndindex(array.shape):
-            outputs[part][at] = values.sum(horner(eq._display.polynomial(array[at])))
+            outputs[part][at] = values.sum(horner(eq.displayed(array[at])))
     return Program(graph, outputs, "closed form")
+
+
+def passive_program(eq: "Equations") -> Program:
+    """-(D v + S), the torques of the forces that have a closed form."""
+    graph = Graph()
+    values = _Values(graph, eq)
+    D, S, v = eq.polynomial("D"), eq.polynomial("S"), eq.coordinates.v
+    efforts = -(D @ v + S) if eq.robot.nv else S
+    out = np.array([values.sum(horner(eq.displayed(p))) for p in eq._filled(efforts)], dtype=object)
+    return Program(graph, {"F": out}, "closed form")
 
 
 def _recursion(eq: "Equations") -> Program:
@@ -66,11 +77,11 @@ def _recursion(eq: "Equations") -> Program:
         m, X_PJ=values.array(m.X_PJ), inertia=values.array(m.inertia), gravity=values.array(m.gravity), joints=joints
     )
     q, v = graph.inputs("q", eq.robot.nq), graph.inputs("v", eq.robot.nv)
-    outputs = {
-        "M": al.mass_matrix(traced, q),
-        "C": al.coriolis_matrix(traced, q, v),
-        "N": al.gravity_forces(traced, q),
-    }
+    outputs = {"M": al.mass_matrix(traced, q)}
+    eq.ring.budget.look()
+    outputs["C"] = al.coriolis_matrix(traced, q, v)
+    eq.ring.budget.look()
+    outputs["N"] = al.gravity_forces(traced, q)
     return Program(graph, {name: np.asarray(a, dtype=object) for name, a in outputs.items()}, "recursion")
 
 
@@ -78,7 +89,7 @@ class _Values:
     """Polynomials as traced scalars: coordinates q, rates v, parameters p."""
 
     def __init__(self, graph: Graph, eq: "Equations"):
-        self._graph = graph
+        self._eq = eq
         self._inputs: dict[str, Traced] = {}
         for name, symbols in (("q", eq.q), ("v", eq.v), ("p", eq.parameters)):
             for i, symbol in enumerate(symbols):
@@ -120,6 +131,9 @@ class _Values:
     def _generator(self, name: str, p: Power) -> Any:
         if name in self._inputs:
             return self._inputs[name]
+        distance = self._distance(name)
+        if distance is not None:
+            return distance
         wave = re.fullmatch(r"(cos|sin)\(.*\)", name)
         if not wave:
             return float(p.generator.expression)
@@ -129,9 +143,17 @@ class _Values:
             angle = angle + float(times) * self._inputs[symbol.name]
         return angle.cos() if wave[1] == "cos" else angle.sin()
 
+    def _distance(self, name: str) -> Any:
+        """The length of a spring between frames, or one over it, if that is its name."""
+        for _, squared, length, inverse in self._eq.coordinates.distances:
+            if name in (length.name, inverse.name):
+                root = sqrt(np.array(self.sum(horner(self._eq.displayed(squared))))).item()
+                return root if name == length.name else 1.0 / root
+        return None
+
 
 def operations(program: Program, n: int) -> dict[str, Any]:
-    """Counts of the program and, for comparison, of the recursion and of naive Lagrange for inverse dynamics (001 5.5.1)."""
+    """Counts of the program and, for comparison, of the recursion and of naive Lagrange for inverse dynamics (von Stryk, 5.5.1)."""
     count = program.operations()
     return {
         "origin": program.origin,
@@ -154,29 +176,55 @@ def _legend(eq: "Equations") -> list[str]:
     ]
 
 
-def python_module(eq: "Equations", program: Program) -> str:
-    """Source of a module with one function."""
-    dialect = replace(PYTHON, place=_python_input)
-    stores = [(f"{name}[..., {', '.join(map(str, at))}]", x) for name, at, x in _entries(program)]
+def _remarks(eq: "Equations") -> list[str]:
+    """The legend of the parameters, and which forces are left out."""
+    return [_harmless(line) for line in (*(_legend(eq) or ["There are no parameters."]), *describe.notes(eq))]
+
+
+def _title(eq: "Equations") -> str:
+    return _harmless(
+        f"Equations of motion of {eq.robot.name}: M(q) vdot + C(q, v) v + N(q) = tau + passive_forces(q, v)."
+    )
+
+
+def _harmless(text: str) -> str:
+    """Words of a user that end no comment."""
+    return text.replace("\\", "/").replace('"' * 3, "'" * 3).replace("*/", "* /")
+
+
+def python_module(eq: "Equations", program: Program, passive: Program) -> str:
+    """Source of a module with two functions, `equations` and `passive_forces`."""
     n, k = eq.robot.nv, len(eq.parameters)
-    shapes = {name: ", ".join(str(s) for s in array.shape) for name, array in program.outputs.items()}
+    returns = f"M (..., {n}, {n}), C (..., {n}, {n}) and N (..., {n})"
+    forces = f"Torques (..., {n}) of viscous friction, dampers and springs"
     lines = [
-        f'"""Equations of motion of {eq.robot.name}: M(q) vdot + C(q, v) v + N(q) = tau."""',
+        f'"""{_title(eq)}"""',
         "",
         "import numpy as np",
+        *_python_function("equations", f"{returns} for q and v (..., {n}) and {k} parameters p.", eq, program),
+        *_python_function("passive_forces", f"{forces} for q and v (..., {n}) and {k} parameters p.", eq, passive),
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _python_function(name: str, words: str, eq: "Equations", program: Program) -> list[str]:
+    dialect = replace(PYTHON, place=_python_input)
+    stores = [(f"{array}[..., {', '.join(map(str, at))}]", x) for array, at, x in _entries(program)]
+    shapes = {array: ", ".join(str(s) for s in values.shape) for array, values in program.outputs.items()}
+    return [
         "",
         "",
-        "def equations(q, v, p=()):",
-        f'    """M (..., {n}, {n}), C (..., {n}, {n}) and N (..., {n}) for q and v (..., {n}) and {k} parameters p.',
+        f"def {name}(q, v, p=()):",
+        f'    """{words}',
         "",
-        *(f"    {line}" for line in _legend(eq) or ["There are no parameters."]),
+        *(f"    {line}" for line in _remarks(eq)),
         '    """',
         "    q, v = np.asarray(q), np.asarray(v)",
         "    shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])",
-        *(f"    {name} = np.empty((*shape, {s}), dtype=np.result_type(q, v, float))" for name, s in shapes.items()),
+        *(f"    {array} = np.empty((*shape, {s}), dtype=np.result_type(q, v, float))" for array, s in shapes.items()),
         *(f"    {line}" for line in Listing(program.graph, stores, dialect).lines()),
+        f"    return {', '.join(shapes)}",
     ]
-    return "\n".join([*lines, "    return M, C, N", ""])
 
 
 def _entries(program: Program) -> list[tuple[str, tuple[int, ...], Any]]:
@@ -188,20 +236,29 @@ def _python_input(place: Place) -> str:
     return f"p[{place.index}]" if place.array == "p" else f"{place.array}[..., {place.index}]"
 
 
-def c_file(eq: "Equations", program: Program) -> str:
-    """Source of a C99 file with one function; nothing is allocated."""
+def c_file(eq: "Equations", program: Program, passive: Program) -> str:
+    """Source of a C99 file with two functions; nothing is allocated."""
+    lines = [
+        f"/* {_title(eq)}",
+        *(f" * {line}" for line in _remarks(eq)),
+        " */",
+        "#include <math.h>",
+        *_c_function("equations", eq, program),
+        *_c_function("passive_forces", eq, passive),
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _c_function(what: str, eq: "Equations", program: Program) -> list[str]:
     stores = [(f"{part}{''.join(f'[{i}]' for i in at)}", x) for part, at, x in _entries(program)]
     n, k = max(eq.robot.nv, 1), max(len(eq.parameters), 1)
     name = re.sub(r"\W", "_", eq.robot.name)
+    results = ", ".join(f"double {part}{f'[{n}]' * array.ndim}" for part, array in program.outputs.items())
     head = [
-        f"void {name}_equations(const double q[{n}], const double v[{n}], const double p[{k}],",
-        f"    double M[{n}][{n}], double C[{n}][{n}], double N[{n}])",
+        f"void {name}_{what}(const double q[{n}], const double v[{n}], const double p[{k}],",
+        f"    {results})",
     ]
-    lines = [
-        f"/* Equations of motion of {eq.robot.name}: M(q) vdot + C(q, v) v + N(q) = tau.",
-        *(f" * {line}" for line in _legend(eq)),
-        " */",
-        "#include <math.h>",
+    return [
         "",
         head[0],
         f"{head[1]};",
@@ -210,5 +267,5 @@ def c_file(eq: "Equations", program: Program) -> str:
         "{",
         "    (void)q; (void)v; (void)p;",
         *(f"    {line}" for line in Listing(program.graph, stores, C99).lines()),
+        "}",
     ]
-    return "\n".join([*lines, "}", ""])

@@ -6,23 +6,29 @@ cosine and sine of the angle summed from the start of the run, cos(q1 + q2). A s
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
 
 from modurob.errors import EquationsError, NotExactError
-from modurob.mechanism import Tables
+from modurob.mechanism import Loop, Tables
 from modurob.spatial import se3
 from modurob.symbolic.ring import Expr, Polynomial, Ring
 
 # axes closer than this are parallel
 PARALLEL = 1e-9
-QUATERNION_JOINTS = ("spherical", "free")
-# which coordinates of a joint turn about its axis; the first of a universal joint turns about another axis than the second
-TURNING = {"revolute": 0, "helical": 0, "cylindrical": 1, "planar": 2}
 
 Pair = tuple[Polynomial, Polynomial]
+
+
+class Distance(NamedTuple):
+    """How long a spring between two points of the robot is, and one over it, as generators of the ring."""
+
+    spring: str
+    squared: Polynomial
+    length: Polynomial
+    inverse: Polynomial
 
 
 class Coordinate(Polynomial):
@@ -34,7 +40,7 @@ class Coordinate(Polynomial):
     __slots__ = ("_pair", "_quarters", "_times")
 
     def __init__(self, linear: Polynomial, pair: Pair, times: Fraction = Fraction(1), quarters: int = 0):
-        super().__init__(linear.ring, linear.terms)
+        super().__init__(linear.ring, linear.terms, linear.denominator)
         self._pair, self._times, self._quarters = pair, times, quarters
 
     def _angle(self) -> Pair:
@@ -102,7 +108,7 @@ class Coordinates:
     """
 
     def __init__(self, m: Tables, ring: Ring):
-        _require_coordinates(m)
+        require_coordinates(m)
         self.ring = ring
         self.q_symbols = [sympy.Symbol(f"q{i + 1}") for i in range(m.nq)]
         self.v_symbols = [sympy.Symbol(f"qd{i + 1}") for i in range(m.nv)]
@@ -113,6 +119,16 @@ class Coordinates:
         self.pairs = {i: ring.angle(self.angle(signs)) for i, signs in self.sums.items()}
         self.q = np.array([self._coordinate(i) for i in range(m.nq)], dtype=object)
         self.v = np.array([ring.symbol(s) for s in self.v_symbols], dtype=object)
+        self.distances: list[Distance] = []
+        self._rates: dict[int, dict[str, Polynomial]] = {}
+
+    def distance(self, spring: str, squared: Polynomial, names: tuple[str, str]) -> Pair:
+        """The length of a spring, the root of a square, and one over it, as generators of these names."""
+        root = sympy.sqrt(squared.expression())
+        length, inverse = (self.ring.defined(name, x) for name, x in zip(names, (root, 1 / root), strict=True))
+        self.distances.append(Distance(spring, squared, length, inverse))
+        self._rates.clear()
+        return length, inverse
 
     def angle(self, signs: Mapping[int, int]) -> sympy.Expr:
         """The sum of coordinates as an expression."""
@@ -132,12 +148,20 @@ class Coordinates:
         return Coordinate(self.linear[i], (pair[0], signs[i] * pair[1]))
 
     def rates(self, i: int) -> dict[str, Polynomial]:
-        """How the generators move with coordinate i: d cos(a)/dq_i = -sin(a) da/dq_i, and so on."""
+        """How the generators move with coordinate i: d cos(a)/dq_i = -sin(a) da/dq_i, ds/dq_i = (ds²/dq_i)/(2 s), and so on."""
+        if i not in self._rates:
+            self._rates[i] = self._found_rates(i)
+        return self._rates[i]
+
+    def _found_rates(self, i: int) -> dict[str, Polynomial]:
         moved = {self.q_symbols[i].name: self.ring.constant(1)}
         for k, signs in self.sums.items():
             if i in signs:
                 c, s = self.pairs[k]
                 moved[c.name], moved[s.name] = -signs[i] * s, signs[i] * c
+        for _, squared, length, inverse in self.distances:
+            half = squared.derivative(moved) / 2
+            moved[length.name], moved[inverse.name] = inverse * half, -(inverse**3) * half
         return moved
 
     def derivative(self, p: Polynomial, i: int) -> Polynomial:
@@ -156,6 +180,11 @@ class Coordinates:
             if times:
                 own: Any = self.q[i]
                 pair = combined(pair, multiple((own.cos(), own.sin()), int(times)))
+        for symbol in sorted(rest.free_symbols, key=str):
+            # a fixed angle of the robot
+            if f"cos({symbol})" in self.ring and rest.coeff(symbol).is_Integer:
+                pair = combined(pair, multiple(self.ring.angle(symbol), int(rest.coeff(symbol))))
+                rest = rest - rest.coeff(symbol) * symbol
         quarters = sympy.simplify(rest * 2 / sympy.pi)
         if not quarters.is_Integer:
             raise NotExactError(f"cosine or sine of {angle}: {rest} is no quarter turn")
@@ -164,18 +193,20 @@ class Coordinates:
         return pair
 
 
-def _require_coordinates(m: Tables) -> None:
+def require_coordinates(m: Tables) -> None:
+    """An error if a joint has a quaternion, or if there are loops."""
     for joint in m.joints:
-        if joint.kind in QUATERNION_JOINTS:
+        if joint.type.nq != joint.type.nv:
             raise EquationsError(
                 f"joint {joint.name!r} is {joint.kind}: its quaternion has no closed form here; "
                 f"set the robot on virtual joints instead, assembly.on_virtual_joints()"
             )
-    if m.loops:
-        names = ", ".join(loop.name for loop in m.loops)
-        raise EquationsError(
-            f"loops {names}: closed-form equations are for trees; use independent_coordinates for numbers"
-        )
+    if m.constraints:
+        found: dict[str, list[str]] = {}
+        for c in m.constraints:
+            found.setdefault("loops" if isinstance(c, Loop) else "couplings", []).append(c.name)
+        words = " and ".join(f"{kind} {', '.join(names)}" for kind, names in found.items())
+        raise EquationsError(f"{words}: closed-form equations are for trees; use independent_coordinates for numbers")
 
 
 def _sums(m: Tables) -> dict[int, dict[int, int]]:
@@ -185,15 +216,17 @@ def _sums(m: Tables) -> dict[int, dict[int, int]]:
     last: list[tuple[int, np.ndarray] | None] = [None]
     for i, joint in enumerate(m.joints, start=1):
         before, R = last[m.parent[i]], _numbers(se3.rotation(m.X_PJ[i]))
-        axis = _numbers(np.array(getattr(joint.type, "axis", np.zeros(3))))
-        if joint.kind == "prismatic":
+        along = getattr(joint.type, "axis", None)
+        axis = None if along is None else _numbers(np.array(along))
+        turning = [joint.q_slice.start + k for k in joint.type.angles]
+        if not turning:
+            # it turns nothing
             last.append(None if before is None or R is None else (before[0], R.T @ before[1]))
-        elif joint.mimics or joint.kind not in TURNING:
-            if joint.kind == "universal":
-                sums.update({c: {c: 1} for c in range(joint.q_slice.start, joint.q_slice.stop)})
+        elif joint.mimics or len(turning) > 1:
+            sums.update({} if joint.mimics else {c: {c: 1} for c in turning})
             last.append(None)
         else:
-            coordinate = joint.q_slice.start + TURNING[joint.kind]
+            (coordinate,) = turning
             sums[coordinate] = {coordinate: 1}
             if before is not None and R is not None and axis is not None:
                 along = R @ axis

@@ -1,7 +1,8 @@
-"""The equations of motion of a robot in closed form: M(q) vdot + C(q, v) v + D v + N(q) = tau."""
+"""The equations of motion of a robot in closed form: M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -9,20 +10,22 @@ import numpy as np
 import sympy
 
 from modurob import algorithms as al
-from modurob.errors import InputError, choices
+from modurob.errors import InputError, NotExactError, choices
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
-from modurob.symbolic import code, linear, size
+from modurob.symbolic import code, describe, forces, linear, size, typeset
 from modurob.symbolic.coordinates import Coordinates
 from modurob.symbolic.display import Display, natural_order
 from modurob.symbolic.lagrange import lagrange
-from modurob.symbolic.model import ExactTables
+from modurob.symbolic.model import ExactTables, Quantity, kinds_of_symbols
 from modurob.symbolic.numbers import exact, from_expression
-from modurob.symbolic.printing import LatexPrinter, TextPrinter, latex_name, latex_shorthand, latex_symbol, text_name
-from modurob.symbolic.ring import Budget, Expr, Matrix, Polynomial, Ring
+from modurob.symbolic.printing import TextPrinter, text_name
+from modurob.symbolic.ring import Budget, Expr, Matrix, Polynomial, Ring, never
 
 METHODS = ("two-step", "lagrange")
-MATRICES = ("M", "C", "C_two_step", "D", "N")
+MATRICES = ("M", "C", "C_two_step", "D", "S", "N")
+# entries with more terms are counted, not written, unless asked for: on a page, and in a terminal
+LONGEST, LONGEST_LINE = 500, 100
 
 Progress = Callable[[str, float], None]
 
@@ -35,41 +38,75 @@ class Line(NamedTuple):
     terms: int
 
 
-class Equations:
-    """Exact polynomials in cosines and sines, coordinates, rates and parameters.
+def silent(stage: str, done: float) -> None:
+    """A progress that is told to nobody."""
 
-    M, C (of Christoffel symbols), C_two_step, D (viscous friction) and N are SymPy matrices; `polynomial(name)` has them in
-    normal form. Coordinates are q1, q2, ..., rates qd1, qd2, ... in the order of the robot's v.
+
+class Equations:
+    """The equations of motion M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau of a robot: exact, compact, printable.
+
+    D are viscous friction and dampers, S springs, as the robot's table of forces has them; what has no closed form, such as stops
+    and dry friction, is named in `left_out`.
+    Every entry is a polynomial in cosines and sines, lengths, rates and parameters, with fractions as coefficients.
+    M, C, C_two_step, D (nv x nv) and S, N (nv x 1) are SymPy matrices; `polynomial(name)` has them in normal form.
+    Coordinates are q1, q2, ... [rad, m], rates qd1, qd2, ... [rad/s, m/s] in the order of the robot's v. SI units.
+
+    `symbols` says which numbers become symbols: one kind, several, or "all" of masses (m1), centres (x1, y1, z1), inertias
+    (Ixx1, ... about the centre), lengths (l1), gravity (g), armatures (J1), dampings (d1) and stiffnesses (k1).
+    Numbers that are no short fraction become symbols too, unless `digits` says to how many decimals they are rounded.
+    `method` is "two-step" (Gutenkunst (3.38); Meister, Gutenkunst, Levi (32)) or "lagrange", from energies.
+    `time_limit` [s] is for each call; `largest` the number of terms the mass matrix may have, None for any; `cancelled()`
+    stops the work soon after it is true; `progress(stage, done)` is told what is done, from 0 to 1.
+    Of symbols that the robot came with, `quantities` tells the meaning, and `constants` the exact numbers to put in their places.
+
+    >>> import modurob as mr
+    >>> eq = mr.load("crab").mechanism().equations("masses")
+    >>> eq
+    Equations('crab', 3 degrees of freedom, 35 terms in M and N, 3 parameters)
+    >>> eq.N[1]
+    20601*m2*cos(q1 + q2)/20000
     """
 
     def __init__(
         self,
         robot: Tables,
-        symbols: Collection[str] = (),
+        symbols: str | Iterable[str] = (),
         method: str = "two-step",
+        *,
         digits: int | None = None,
         time_limit: float | None = None,
         largest: int | None = size.LARGEST,
-        cancelled: Callable[[], bool] = lambda: False,
-        progress: Progress = lambda stage, done: None,
+        cancelled: Callable[[], bool] = never,
+        progress: Progress = silent,
+        quantities: Mapping[sympy.Symbol, Quantity] | None = None,
+        constants: Mapping[str, Fraction] | None = None,
     ):
         if method not in METHODS:
-            raise InputError(f"no method {method!r}: {choices(method, METHODS)}")
+            raise InputError(f"no method {method!r}: {choices(str(method), METHODS)}")
+        _require_numbers(digits, time_limit, largest)
         self.robot, self.method = robot, method
-        self._arguments = {"symbols": symbols, "digits": digits, "time_limit": time_limit, "largest": largest}
+        self._symbols = kinds_of_symbols(symbols)
+        self._digits, self._largest = digits, largest
+        self._given, self._constants = dict(quantities or {}), dict(constants or {})
         self._progress = progress
-        self.ring = Ring(Budget(time_limit, largest, cancelled))
-        self.coordinates = Coordinates(robot, self.ring)
-        self._exact = ExactTables(self.ring, symbols, digits)
-        self.tables = self._exact.tables(robot)
-        if largest is not None:
-            size.require(self.tables, self.coordinates, largest)
-        self._digits = digits
-        progress("mass matrix", 0.1)
-        self._polynomials = self._derived()
+        self.ring = Ring(Budget(time_limit, largest, cancelled), self._given, self._constants)
+        self._display: Display | None = None
+        with self.ring.budget.running():
+            progress("numbers", 0.0)
+            self.coordinates = Coordinates(robot, self.ring)
+            moving = (*self.coordinates.q_symbols, *self.coordinates.v_symbols, *self.coordinates.vdot_symbols)
+            self._exact = ExactTables(self.ring, self._symbols, digits, [s.name for s in moving])
+            self.tables = self._exact.tables(robot)
+            if largest is not None:
+                progress("size", 0.05)
+                size.require(self.tables, self.coordinates, largest)
+            self._polynomials = self._derived()
+            self._passive = forces.passive(robot, self.tables, self.coordinates, self._exact, method == "lagrange")
+            self._polynomials |= {"D": self._passive.D, "S": self._passive.S}
 
     def _derived(self) -> dict[str, Array]:
         q, m = self.coordinates.q, self.tables
+        self._progress("mass matrix", 0.1)
         if self.method == "lagrange":
             M, N, self._potential = lagrange(m, self.coordinates)
         else:
@@ -87,20 +124,33 @@ class Equations:
             out[at] = array[at] if isinstance(array[at], Polynomial) else self.ring.constant(array[at])
         return out
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without code and without the caller's functions, so that equations can be pickled."""
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("function", "_program")}
+        return {**kept, "_progress": silent}
+
     # ---- the parts in normal form ----
 
     def polynomial(self, name: str) -> Array:
-        """M, C, C_two_step, D or N as an array of polynomials in normal form."""
+        """M, C, C_two_step, D (nv, nv), S or N (nv,) as an array of polynomials in normal form.
+
+        >>> import modurob as mr
+        >>> mr.load("crab").mechanism().equations().polynomial("M")[1, 1]
+        1029/80000
+        """
         if name not in MATRICES:
-            raise InputError(f"no part {name!r} of the equations: {choices(name, MATRICES)}")
+            raise InputError(f"no part {name!r} of the equations: {choices(str(name), MATRICES)}")
         if name not in self._polynomials:
-            make = {"C": self._christoffel, "C_two_step": self._two_step, "D": self._damping}[name]
-            self._polynomials[name] = self._filled(make())
+            make = {"C": self._christoffel, "C_two_step": self._two_step}[name]
+            with self.ring.budget.running():
+                self._polynomials[name] = self._filled(make())
         return self._polynomials[name]
 
     def _christoffel(self) -> Array:
         """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2."""
         M, n, v = self._polynomials["M"], self.robot.nv, self.coordinates.v
+        if self._largest is not None:
+            size.require_coriolis(self.robot, M, self.coordinates, self._largest)
         dM = np.empty((n, n, n), dtype=object)
         for i in range(n):
             self._progress("Christoffel symbols", 0.2 + 0.4 * i / n)
@@ -119,9 +169,6 @@ class Equations:
         self._progress("two-step Coriolis matrix", 0.6)
         return al.two_step_coriolis_matrix(self.tables, self.coordinates.q, self.coordinates.v)
 
-    def _damping(self) -> Array:
-        return np.diag(self.tables.damping) if self.robot.nv else np.zeros((0, 0))
-
     # ---- the parts for SymPy ----
 
     def _matrix(self, name: str) -> Matrix:
@@ -129,160 +176,309 @@ class Equations:
 
     @cached_property
     def M(self) -> Matrix:
-        """Mass matrix."""
+        """Mass matrix M(q), nv x nv, symmetric [kg m², kg m or kg].
+
+        >>> import modurob as mr
+        >>> mr.load("crab").mechanism().equations("masses").M[1, 0]
+        441*m2*cos(q2)/40000 + 441*m2/40000 + 147/80000
+        """
         return self._matrix("M")
 
     @cached_property
     def C(self) -> Matrix:
-        """Coriolis matrix of Christoffel symbols: dM/dt - 2 C is skew-symmetric."""
+        """Coriolis matrix C(q, v) of Christoffel symbols, nv x nv: dM/dt - 2 C is skew-symmetric.
+
+        C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2.
+
+        >>> import modurob as mr
+        >>> mr.load("crab").mechanism().equations("masses").C[1, 0]
+        441*m2*qd1*sin(q2)/40000
+        """
         return self._matrix("C")
 
     @cached_property
     def C_two_step(self) -> Matrix:
-        """Coriolis matrix of the two-step recursion (000 (3.38)); the same product with v."""
+        """Coriolis matrix of the two-step recursion, nv x nv (Gutenkunst (3.38)): another matrix with the same product C v.
+
+        >>> import modurob as mr
+        >>> eq = mr.load("crab").mechanism().equations("masses")
+        >>> v = sympy.Matrix(eq.v)
+        >>> ((eq.C_two_step - eq.C) * v).expand()
+        Matrix([
+        [0],
+        [0],
+        [0]])
+        """
         return self._matrix("C_two_step")
 
     @cached_property
     def D(self) -> Matrix:
-        """Viscous friction of the joints, diagonal."""
+        """Viscous friction of the joints and dampers, nv x nv [N m s/rad or N s/m].
+
+        It is diagonal unless springs between frames are damped.
+
+        >>> import modurob as mr
+        >>> mr.load("crab").with_parameters(damping=0.5).mechanism().equations("dampings").D[0, 0]
+        d1
+        """
         return self._matrix("D")
 
     @cached_property
     def N(self) -> Matrix:
-        """Gravity forces, a column."""
+        """Gravity forces N(q), the gradient of the potential energy, nv x 1 [N m or N].
+
+        >>> import modurob as mr
+        >>> mr.load("crab").mechanism().equations(("lengths", "gravity")).N[1]
+        g*l1*cos(q1 + q2)
+        """
         return self._matrix("N")
 
     @cached_property
+    def S(self) -> Matrix:
+        """Forces of the springs S(q), the gradient of the energy they store, nv x 1 [N m or N].
+
+        -(D v + S) are the torques that friction and springs add to the drives'.
+
+        >>> import modurob as mr
+        >>> robot = mr.load("crab").mechanism()
+        >>> robot.with_force("soft", mr.JointSpring(2.0, rest=0.5), joint=robot.joints[1].name).equations("stiffnesses").S[1]
+        k2*q2 - k2/2
+        """
+        return self._matrix("S")
+
+    @property
+    def left_out(self) -> tuple[forces.LeftOut, ...]:
+        """The forces of the robot that have no closed form, such as stops and dry friction, each with the reason.
+
+        >>> import modurob as mr
+        >>> robot = mr.load("crab").mechanism().without_forces().with_force("rust", mr.Friction(coulomb=0.5), joint="m0/hinge")
+        >>> robot.equations().left_out
+        (LeftOut(name='rust', reason='dry friction: at rest it holds against whatever is applied'),)
+        """
+        return self._passive.left_out
+
+    @cached_property
+    def elastic_energy(self) -> sympy.Expr:
+        """What the springs store [J]."""
+        return self.expression(self._passive.energy)
+
+    @cached_property
     def kinetic_energy(self) -> sympy.Expr:
-        """v^T M v / 2."""
+        """v^T M v / 2 [J]."""
         v: Any = self.coordinates.v
         return self.expression(v @ self._polynomials["M"] @ v / 2)
 
     @cached_property
     def potential_energy(self) -> sympy.Expr:
-        """Zero with the centre of mass at the world origin."""
+        """-sum of m g . p over the moving bodies [J]: zero with their centre of mass at the world origin."""
         potential: Any = self._potential
         return self.expression(potential)
 
     def forward_kinematics(self, frame: str) -> Matrix:
-        """X_WF, 4 x 4."""
-        return self.matrix(self._filled(al.frame_pose(self._framed(frame), self.coordinates.q, frame)))
+        """X_WF, 4 x 4: the pose of a named frame in the world.
+
+        >>> import modurob as mr
+        >>> mr.load("double_pendulum").mechanism().equations().forward_kinematics("m1")[:3, 3]
+        Matrix([
+        [          0],
+        [10*cos(q1)],
+        [10*sin(q1)]])
+        """
+        with self.ring.budget.running():
+            return self.matrix(self._filled(al.frame_pose(self._framed(frame), self.coordinates.q, frame)))
 
     def jacobian(self, frame: str) -> Matrix:
-        """6 x nv, rows (v, w): world axes at the frame's origin."""
-        return self.matrix(self._filled(al.jacobian(self._framed(frame), self.coordinates.q, frame)))
+        """6 x nv, rows (v, w): the frame's velocity per unit rate, in world axes at the frame's origin."""
+        with self.ring.budget.running():
+            return self.matrix(self._filled(al.jacobian(self._framed(frame), self.coordinates.q, frame)))
 
     def regressor(self) -> Matrix:
-        """Y(q, v, vdot), nv x 10 n: torques are Y times the inertial parameters; accelerations are qdd1, qdd2, ..."""
+        """Y(q, v, vdot), nv x 10 n: torques are Y times the inertial parameters of the n bodies; accelerations are qdd1, ..."""
         vdot = np.array([self.ring.symbol(s) for s in self.coordinates.vdot_symbols], dtype=object)
-        return self.matrix(self._filled(al.regressor(self.tables, self.coordinates.q, self.coordinates.v, vdot)))
+        with self.ring.budget.running():
+            return self.matrix(self._filled(al.regressor(self.tables, self.coordinates.q, self.coordinates.v, vdot)))
 
     def _framed(self, frame: str) -> Tables:
         """The exact tables with this frame's own pose made exact."""
         at = self.robot.frame(frame)
-        pose = self._exact._pose(at.X, f"frame {frame}")
+        pose = self._exact.pose(at.X, f"frame {frame!r}")
         return replace(self.tables, frames={frame: at._replace(X=pose)})
 
     # ---- symbols ----
 
     @property
     def q(self) -> list[sympy.Symbol]:
-        """The coordinates."""
+        """The coordinates q1, q2, ... [rad or m]."""
         return self.coordinates.q_symbols
 
     @property
     def v(self) -> list[sympy.Symbol]:
-        """The rates."""
+        """The rates qd1, qd2, ... [rad/s or m/s]."""
         return self.coordinates.v_symbols
 
-    @cached_property
+    @property
     def parameters(self) -> list[sympy.Symbol]:
-        """The symbols that are neither coordinates nor rates, in the order of their names."""
+        """The symbols that are neither coordinates nor rates, in the order of their names.
+
+        >>> import modurob as mr
+        >>> mr.load("crab").mechanism().equations(("masses", "gravity")).parameters
+        [g, m1, m2, m3]
+        """
         moving = {*self.q, *self.v, *self.coordinates.vdot_symbols}
-        plain = (g.expression for g in self.ring.generators)
-        found = [e for e in plain if isinstance(e, sympy.Symbol) and e not in moving]
+        found = {s for g in self.ring.generators for s in g.expression.free_symbols} - moving
         return sorted(found, key=lambda e: natural_order(e.name))
 
     @property
+    def quantities(self) -> dict[sympy.Symbol, Quantity]:
+        """Meaning, unit and number of the symbols that stand for numbers of this robot.
+
+        >>> import modurob as mr
+        >>> eq = mr.load("crab").mechanism().equations("gravity")
+        >>> eq.quantities[sympy.Symbol("g")]
+        Quantity(meaning='gravity', unit='m/s²', value=9.81)
+        """
+        return {**self._given, **self._exact.quantities}
+
+    @property
     def values(self) -> dict[sympy.Symbol, float]:
-        """The numbers that symbols made here stand for."""
-        return dict(self._exact.values)
+        """The numbers of this robot that symbols stand for, in SI units."""
+        return {symbol: quantity.value for symbol, quantity in self.quantities.items()}
 
     # ---- reading ----
 
-    @cached_property
-    def _display(self) -> Display:
-        return Display(self.coordinates)
+    def displayed(self, p: Polynomial) -> Polynomial:
+        """A polynomial in the cosines and sines that are printed: of angles summed along parallel axes."""
+        if self._display is None:
+            self._display = Display(self.coordinates)
+        return self._display.polynomial(p)
 
     def expression(self, p: Polynomial) -> sympy.Expr:
         """A polynomial for SymPy, with angles summed along parallel axes."""
-        return self._display.polynomial(p).expression()
+        return self.displayed(p).expression()
 
     def matrix(self, polynomials: Array) -> Matrix:
         """An array of polynomials for SymPy; vectors become columns."""
         rows = polynomials if polynomials.ndim == 2 else polynomials[:, None]
-        return sympy.Matrix(rows.shape[0], rows.shape[1], [self.expression(p) for p in rows.ravel()])
+        with self.ring.budget.running():
+            return sympy.Matrix(rows.shape[0], rows.shape[1], [self.expression(p) for p in rows.ravel()])
 
-    def __str__(self) -> str:
-        return "\n".join(f"{name} = {text}" for name, text in self.entries("M", "C", "N"))
+    def parts(self) -> tuple[str, ...]:
+        """The names of the matrices to be read: M, C, N, D where there is friction, and S where there are springs."""
+        return tuple(
+            part for part in ("M", "C", "D", "S", "N") if part not in ("D", "S") or any(self.polynomial(part).ravel())
+        )
 
-    def entries(self, *parts: str) -> list[tuple[str, str]]:
-        """Every entry as text, collected and factored where that is shorter."""
-        printer, lines = TextPrinter(text_name), []
-        for part in parts:
-            array: Any = self.polynomial(part)
-            for at in np.ndindex(array.shape):
-                name = f"{part}[{', '.join(str(i + 1) for i in at)}]"
-                lines.append((name, printer.polynomial(self._display.polynomial(array[at]))))
-        return lines
+    def terms(self, *parts: str) -> int:
+        """How many terms these parts have, M, C and N by default."""
+        return sum(len(p.terms) for part in parts or ("M", "C", "N") for p in self.polynomial(part).ravel())
 
-    def latex(self, shorthand: bool = False, parts: Collection[str] = ("M", "C", "N")) -> str:
-        """The equations for LaTeX, a matrix each, with a legend; c_{12} for cos(q1 + q2) with `shorthand`."""
-        printer = LatexPrinter(latex_shorthand if shorthand else latex_name)
-        lines = [r"\begin{aligned}", rf"& {self._law()} \\"]
-        for part in parts:
-            array = self.polynomial(part)
-            rows = array if array.ndim == 2 else array[:, None]
-            body = r" \\ ".join(
-                " & ".join(printer.polynomial(self._display.polynomial(p)) for p in row) for row in rows
-            )
-            lines.append(rf"& {_LATEX_PART[part]} = \begin{{bmatrix}} {body} \end{{bmatrix}} \\")
-        lines += [rf"& \text{{{legend}}} \\" for legend in self.legend(latex=True, shorthand=shorthand)]
-        return "\n".join([*lines, r"\end{aligned}"])
+    def entries(self, *parts: str, longest: int | None = None) -> list[tuple[str, str]]:
+        """Name and text of every entry, factored, with angles summed along parallel axes; M, C and N by default.
 
-    def _law(self) -> str:
-        friction = r" + D \dot{q}" if any(p for p in self.polynomial("D").ravel()) else ""
-        return rf"M(q)\,\ddot{{q}} + C(q,\dot{{q}})\,\dot{{q}}{friction} + N(q) = \tau"
+        Entries with more than `longest` terms are only counted.
+
+        >>> import modurob as mr
+        >>> dict(mr.load("crab").mechanism().equations(("lengths", "masses")).entries("M"))["M[1, 2]"]
+        '147/80000 + l1**2*m2*(1 + cos(q2))'
+        """
+        found = []
+        with self.ring.budget.running():
+            for part in parts or ("M", "C", "N"):
+                array: Any = self.polynomial(part)
+                known: dict[tuple[int, ...], str] = {}
+                for i, at in enumerate(np.ndindex(array.shape)):
+                    self._progress(f"writing {part}", i / array.size)
+                    # a symmetric matrix has half of its entries twice
+                    known[at] = known[at[::-1]] if part == "M" and at[0] > at[1] else self.text(array[at], longest)
+                    found.append((f"{part}[{', '.join(str(i + 1) for i in at)}]", known[at]))
+        return found
+
+    def text(self, p: Polynomial, longest: int | None = None) -> str:
+        """A polynomial as text, factored; with more than `longest` terms it is only counted."""
+        if longest is not None and len(p.terms) > longest:
+            return f"a sum of {len(p.terms)} terms"
+        return TextPrinter(text_name).polynomial(self.displayed(p))
+
+    def latex(
+        self,
+        shorthand: bool = False,
+        parts: Collection[str] | None = None,
+        document: bool = False,
+        longest: int | None = LONGEST,
+    ) -> str:
+        r"""The equations and a legend for LaTeX (amsmath).
+
+        Matrices that are too wide for a page are written entry by entry, of M the upper half, long sums broken at their signs.
+        `shorthand` writes c_{12} for cos(q1 + q2); `document` gives a whole file to compile, else one `aligned` to put
+        into a formula. Entries with more than `longest` terms are only counted.
+
+        >>> import modurob as mr
+        >>> print(mr.load("crane").mechanism().equations(("masses", "lengths")).latex(parts=["M"]))
+        \begin{aligned}
+        & M(q)\,\ddot{q} + C(q,\dot{q})\,\dot{q} + N(q) = \tau \\
+        & M = \begin{bmatrix} m_{1} + m_{2} & l_{1} m_{2} \cos\left(q_{2}\right)
+          \\ l_{1} m_{2} \cos\left(q_{2}\right) & l_{1}^{2} m_{2} \end{bmatrix} \\
+        & \text{$q_{1}$: coordinate of joint m0/joint (prismatic) [m]} \\
+        & \text{$q_{2}$: coordinate of joint m1/hinge (revolute) [rad]} \\
+        & \text{$l_{1}$: length, 5 m} \\
+        & \text{$m_{1}$: mass of body m0/carriage, 1 kg} \\
+        & \text{$m_{2}$: mass of body m1/B, 1 kg} \\
+        & \text{not in these equations, as there is no closed form: m1/hinge stop (piecewise: which} \\
+        & \text{law acts depends on the state)} \\
+        \end{aligned}
+        """
+        names = self._part_names(parts)
+        with self.ring.budget.running():
+            return (typeset.document if document else typeset.fragment)(self, shorthand, names, longest)
+
+    def _part_names(self, parts: Collection[str] | None) -> tuple[str, ...]:
+        names = self.parts() if parts is None else (parts,) if isinstance(parts, str) else tuple(parts)
+        for name in names:
+            self.polynomial(name)
+        return names
 
     def legend(self, latex: bool = False, shorthand: bool = False) -> list[str]:
-        """What the symbols mean, a line each."""
+        """What the symbols mean, a line each, with units and the numbers of this robot.
 
-        def shown(symbol: str) -> str:
-            return f"${latex_symbol(symbol)}$" if latex else symbol
+        >>> import modurob as mr
+        >>> mr.load("crab").mechanism().equations("gravity").legend()[-1]
+        'g: gravity, 9.81 m/s²'
+        """
+        return describe.legend(self, latex, shorthand)
 
-        lines = []
-        for joint in self.robot.joints:
-            if not joint.mimics:
-                for i in range(joint.q_slice.start, joint.q_slice.stop):
-                    name = joint.name.replace("_", r"\_") if latex else joint.name
-                    lines.append(f"{shown(f'q{i + 1}')}: coordinate of joint {name} ({joint.kind})")
-        lines += [f"{shown(str(p))}: {self._meaning(p)}" for p in self.parameters]
-        if shorthand:
-            lines.append("$c_{12} = \\cos(q_{1}+q_{2})$, $s_{12} = \\sin(q_{1}+q_{2})$ and so on")
-        return lines
+    def notes(self) -> list[str]:
+        """Which forces of the robot these equations are without, a line for each reason; see `left_out`."""
+        return describe.notes(self)
 
-    def _meaning(self, symbol: sympy.Symbol) -> str:
-        value = self._exact.values.get(symbol)
-        return "parameter of the robot" if value is None else f"{value:.6g} in this robot"
+    def __repr__(self) -> str:
+        return describe.short(self)
+
+    def __str__(self) -> str:
+        return describe.text(self, LONGEST_LINE)
+
+    def _repr_latex_(self) -> str:
+        return describe.notebook_latex(self)
+
+    def _repr_html_(self) -> str:
+        return describe.html(self)
 
     # ---- comparing ----
 
     def equals(self, other: "Equations | Mapping[str, Any]") -> bool:
-        """Whether all that `other` has is identical: other equations, or SymPy matrices by name (M, C, C_two_step, D, N).
+        """Whether all that `other` has is identical: other equations, or SymPy matrices by name (M, C, C_two_step, D, S, N).
 
         Decided exactly, on normal forms; symbols are compared by name.
+
+        >>> import modurob as mr
+        >>> robot = mr.load("crab").mechanism()
+        >>> robot.equations("masses").equals(robot.equations("masses", method="lagrange"))
+        True
         """
-        parts = ("M", "C", "N") if isinstance(other, Equations) else tuple(other)
+        if not isinstance(other, Equations | Mapping):
+            raise InputError(
+                f"equations are compared with {type(other).__name__}: expected Equations, or matrices by name"
+            )
+        parts = ("M", "C", "D", "S", "N") if isinstance(other, Equations) else tuple(other)
         for part in parts:
             mine = self.polynomial(part)
             theirs: Any = other.polynomial(part) if isinstance(other, Equations) else _rows(other[part], mine.ndim)
@@ -294,31 +490,66 @@ class Equations:
         return True
 
     def normal_form(self, expression: Any) -> Polynomial:
-        """A SymPy expression, or a polynomial of other equations, in this ring."""
+        """A SymPy expression, or a polynomial of other equations, in this ring: equal exactly if the normal forms are.
+
+        >>> import modurob as mr
+        >>> eq = mr.load("crab").mechanism().equations()
+        >>> q1 = eq.q[0]
+        >>> eq.normal_form(sympy.cos(2 * q1)) == eq.normal_form(1 - 2 * sympy.sin(q1) ** 2)
+        True
+        """
         if isinstance(expression, Polynomial):
-            if expression.ring is self.ring:
-                return expression
+            same = expression if expression.ring is self.ring else self.ring.adopted(expression)
+            if same is not None:
+                return same
             expression = expression.expression()
         if isinstance(expression, sympy.Expr):
-            return from_expression(self.ring, expression, self.coordinates.trigonometry)
+            return from_expression(self.ring, expression, self.coordinates.trigonometry, self._distance)
         return exact(self.ring, expression, "the number", self._digits)
 
+    def _distance(self, expression: Expr) -> Polynomial:
+        """The length of a spring between frames, or one over it, to some power."""
+        half = 2 * expression.exp if expression.is_Pow else sympy.Integer(0)
+        for _, squared, length, inverse in self.coordinates.distances:
+            if half.is_Integer and half and self.normal_form(expression.base) == squared:
+                return (length if half > 0 else inverse) ** abs(int(half))
+        raise NotExactError(f"{expression} is not a polynomial in symbols, fractions, square roots, cosines and sines")
+
     def proof(self) -> list[Line]:
-        """Entry by entry, whether these equations and those derived the other way are identical (000 5.1.3)."""
-        other = METHODS[1 - METHODS.index(self.method)]
-        twin = Equations(self.robot, method=other, **self._arguments)
-        v = self.coordinates.v
-        lines = []
-        for part in ("M", "N"):
-            mine: Any = self.polynomial(part)
-            theirs: Any = twin.polynomial(part)
-            for at in np.ndindex(mine.shape):
-                lines.append(self._line(part, at, mine[at], theirs[at]))
-        mine, theirs = self.polynomial("C_two_step") @ v, twin.polynomial("C") @ twin.coordinates.v
-        return lines + [self._line("C v", (i,), mine[i], theirs[i]) for i in range(len(v))]
+        """Entry by entry, whether these equations and those derived the other way are identical (Gutenkunst, section 5.1.3).
+
+        >>> import modurob as mr
+        >>> all(line.equal for line in mr.load("crab").mechanism().equations("masses").proof())
+        True
+        """
+        budget = self.ring.budget
+        with budget.running():
+            twin = Equations(
+                self.robot,
+                self._symbols,
+                METHODS[1 - METHODS.index(self.method)],
+                digits=self._digits,
+                time_limit=budget.left(),
+                largest=self._largest,
+                cancelled=budget.cancelled,
+                progress=self._progress,
+                quantities=self._given,
+                constants=self._constants,
+            )
+            lines = [
+                self._line(part, at, mine, theirs)
+                for part in (("M", "S", "N") if "S" in self.parts() else ("M", "N"))
+                for (at, mine), theirs in zip(
+                    np.ndenumerate(self.polynomial(part)), twin.polynomial(part).ravel(), strict=True
+                )
+            ]
+            mine = self.polynomial("C_two_step") @ self.coordinates.v
+            theirs = twin.polynomial("C") @ twin.coordinates.v
+            return lines + [self._line("C v", (i,), mine[i], theirs[i]) for i in range(self.robot.nv)]
 
     def _line(self, part: str, at: tuple[int, ...], mine: Polynomial, theirs: Polynomial) -> Line:
         name = f"{part}[{', '.join(str(i + 1) for i in at)}]"
+        self._progress(f"comparing {name}", 1.0)
         return Line(name, mine == self.normal_form(theirs), len(mine.terms))
 
     # ---- control ----
@@ -326,46 +557,108 @@ class Equations:
     def linearised(
         self, q: Sequence[Any], v: Sequence[Any] | None = None, tau: Sequence[Any] | None = None
     ) -> linear.Linearised:
-        """A and B at a point; see `linear.linearised`."""
+        """M dq'' + D dq' + K dq = dtau near (q, v), exact, with A and B; see `linear.linearised`.
+
+        >>> import modurob as mr
+        >>> eq = mr.load("crane").mechanism(gravity=(0, 9.81, 0)).equations(("masses", "lengths", "gravity"))
+        >>> eq.linearised([0, 0]).A[3, 1]
+        -g*(m1 + m2)/(l1*m1)
+        """
         return linear.linearised(self, q, v, tau)
 
     def control_affine(
-        self, actuated: Sequence[int] | None = None, outputs: Sequence[Expr] | None = None
+        self, actuated: Sequence[int | str] | None = None, outputs: Sequence[Expr] | None = None
     ) -> linear.ControlAffine:
-        """xdot = f + g u, y = h, with Lie derivatives, relative degree and decoupling matrix; see `linear.control_affine`."""
+        """xdot = f + g u, y = h, with Lie derivatives, relative degree and decoupling matrix; see `linear.control_affine`.
+
+        >>> import modurob as mr
+        >>> mr.load("crane").mechanism().equations().control_affine(["m0/joint"]).relative_degree()
+        (2,)
+        """
         return linear.control_affine(self, actuated, outputs)
 
-    def zero_dynamics(self, actuated: Sequence[int], rest: Sequence[Any]) -> linear.ZeroDynamics:
-        """What the free joints do while the actuated ones are held; see `linear.zero_dynamics`."""
+    def zero_dynamics(self, actuated: Sequence[int | str], rest: Sequence[Any]) -> linear.ZeroDynamics:
+        """What the free joints do while the actuated ones are held at rest; see `linear.zero_dynamics`.
+
+        >>> import modurob as mr
+        >>> mr.load("crane").mechanism(gravity=(0, 9.81, 0)).equations().zero_dynamics(["m0/joint"], [0, 0]).verdict
+        'marginally stable zero dynamics: the free joints swing on'
+        """
         return linear.zero_dynamics(self, actuated, rest)
 
     # ---- code ----
 
     @cached_property
     def _program(self) -> code.Program:
-        return code.shortest_program(self)
+        self._progress("code", 0.0)
+        with self.ring.budget.running():
+            return code.shortest_program(self)
+
+    @property
+    def _passive_program(self) -> code.Program:
+        with self.ring.budget.running():
+            return code.passive_program(self)
 
     def operations(self) -> dict[str, Any]:
-        """Operations of the generated code for M, C and N, beside the counts of document 001 (5.5.1)."""
+        """Operations of the generated code for M, C and N, beside those of inverse dynamics by Newton-Euler and by naive Lagrange.
+
+        >>> import modurob as mr
+        >>> mr.load("crab").mechanism().equations().operations()["sines and cosines"]
+        7
+        """
         return code.operations(self._program, self.robot.nv)
 
     def python(self) -> str:
-        """A Python module with a NumPy function `equations(q, v, p)` that returns M, C, N; broadcasts over leading axes."""
-        return code.python_module(self, self._program)
+        """A Python module with NumPy functions that broadcast over leading axes: `equations(q, v, p)` returns M, C, N, and
+        `passive_forces(q, v, p)` the torques -(D v + S) of friction and springs.
+
+        p are the numbers of `parameters`, in their order.
+        """
+        return code.python_module(self, self._program, self._passive_program)
 
     def c(self) -> str:
-        """A C99 file with a function that fills M, C, N: no heap, no library but sin and cos."""
-        return code.c_file(self, self._program)
+        """A C99 file with a function that fills M, C, N, and one for the torques of friction and springs: no heap, only libm."""
+        return code.c_file(self, self._program, self._passive_program)
 
     @cached_property
     def function(self) -> Callable[..., tuple[Array, Array, Array]]:
-        """The NumPy function of `python()`."""
+        """The NumPy function of `python()`: M, C (..., nv, nv) and N (..., nv) of q, v (..., nv) and the parameters p.
+
+        Without p the numbers of this robot are taken.
+
+        >>> import modurob as mr
+        >>> M, C, N = mr.load("crab").mechanism().equations("masses").function([0, 0, 0], [0, 0, 0])
+        >>> M.shape, C.shape, N.shape
+        ((3, 3), (3, 3), (3,))
+        """
         names: dict[str, Any] = {}
         exec(compile(self.python(), "<equations>", "exec"), names)
-        return names["equations"]
+        generated, parameters, values = names["equations"], self.parameters, self.values
+
+        def function(q: Any, v: Any, p: Sequence[float] | None = None) -> tuple[Array, Array, Array]:
+            if p is None:
+                missing = [str(s) for s in parameters if s not in values]
+                if missing:
+                    raise InputError(
+                        f"no numbers for {', '.join(missing)}: expected p with {len(parameters)} parameters"
+                    )
+                p = [values[s] for s in parameters]
+            if len(p) != len(parameters):
+                names_of = ", ".join(map(str, parameters)) or "none"
+                raise InputError(f"p has {len(p)} entries: expected {len(parameters)}, those of {names_of}")
+            return generated(q, v, p)
+
+        return function
 
 
-_LATEX_PART = {"M": "M", "C": "C", "C_two_step": r"C_{\text{two-step}}", "D": "D", "N": "N"}
+def _require_numbers(digits: Any, time_limit: Any, largest: Any) -> None:
+    for name, value, kinds in (
+        ("digits", digits, int),
+        ("time_limit", time_limit, int | float),
+        ("largest", largest, int),
+    ):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, kinds) or value < 0):
+            raise InputError(f"{name} is {value!r}: expected a number, zero or more, or None")
 
 
 def _rows(matrix: Any, ndim: int) -> Array:

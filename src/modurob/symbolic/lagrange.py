@@ -1,7 +1,7 @@
 """The equations of motion from energies: a second way, which shares nothing with the recursions but the placement of frames.
 
-K = sum of m |dp/dt|² / 2 + w^T R I R^T w / 2 and V = -sum of m g . p, with positions p and rotations R in the world (001 5.4, with
-its inertia in the right frame); M from K by second derivatives, N from V by first ones.
+K = sum of m |dp/dt|² / 2 + w^T R I R^T w / 2 and V = -sum of m g . p, with positions p and rotations R in the world (von Stryk,
+section 5.4, with its inertia in the right frame); M from K by second derivatives, N from V by first ones.
 """
 
 import numpy as np

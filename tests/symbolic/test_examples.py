@@ -1,0 +1,48 @@
+"""The examples in the docstrings of `modurob.symbolic` are true, and every public name has its docstring."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import modurob.symbolic
+from modurob.robot import Mechanism
+from modurob.symbolic import Equations
+
+MODULES = [f"modurob.symbolic.{m.name}" for m in pkgutil.iter_modules(modurob.symbolic.__path__)]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name):
+    found = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert found.failed == 0
+
+
+def test_the_example_of_a_robot():
+    runner = doctest.DocTestRunner()
+    for test in doctest.DocTestFinder().find(Mechanism.equations, "equations", globs={}):
+        runner.run(test)
+    assert runner.summarize().failed == 0
+
+
+def test_every_public_name_is_documented():
+    for name in modurob.symbolic.__all__:
+        thing = getattr(modurob.symbolic, name)
+        assert inspect.getdoc(thing), name
+        for method, value in vars(thing).items() if inspect.isclass(thing) else ():
+            if not method.startswith("_") and (callable(value) or isinstance(value, property)):
+                assert inspect.getdoc(value), f"{name}.{method}"
+
+
+def test_what_equations_offer_has_examples():
+    """Of the names that users call, all but plain listings show how."""
+    shown = [
+        n
+        for n, x in vars(Equations).items()
+        if not n.startswith("_") and ">>>" in (inspect.getdoc(getattr(x, "func", x)) or "")
+    ]
+    needed = "M C C_two_step D S N left_out forward_kinematics parameters quantities entries latex legend equals normal_form proof"
+    assert "linearised" in shown
+    assert set(needed.split()) <= set(shown)
