@@ -7,7 +7,8 @@ import modurob as mr
 from modurob.assembly.files import dumps
 from modurob.errors import AssemblyError, ModurobError, StudioError
 from modurob.studio import branch, grid, matrices, protocol
-from modurob.studio.design import MOST_MODULES, Design, edited
+from modurob.studio.design import MOST_MODULES, Design
+from modurob.studio.edits import edited
 from modurob.studio.poses import body_poses
 from tests.robots import random_assembly, random_mechanism
 

@@ -110,6 +110,23 @@ def test_samples_are_what_happened() -> None:
     assert np.array_equal(middle, sample[1 : 1 + CRAB.nq])
 
 
+@pytest.mark.parametrize("controller", ["computed_torque", "pid", "pole_placement"])
+def test_the_torque_at_the_start_is_that_of_the_law(controller: str) -> None:
+    """Not zero, which no law asked for; before the law was asked it is not a number."""
+    settings = {"controller": controller, "reference": "set_point", "amplitude": 0.3, "duration": 0.2}
+    fresh = Run(0, CRAB, CRAB.neutral(), np.zeros(3), RunSettings(**settings))
+    assert np.isnan(column(fresh, "tau")).all()
+    run = ran(**settings)
+    first = column(run, "tau")[0]
+    law = runs.controller(run.settings, 0.3)
+    assert law is not None
+    expected = law.on(CRAB).torque(0.0, CRAB.neutral(), np.zeros(3))
+    assert np.allclose(first, expected, rtol=1e-5)
+    assert np.abs(first).max() > 0.1
+    assert np.allclose(column(run, "vdot")[0], CRAB.forward_dynamics(CRAB.neutral(), np.zeros(3), expected), rtol=1e-4)
+    assert np.allclose(run.recording.tau[0], first, rtol=1e-5)
+
+
 @pytest.mark.parametrize("floating", [False, True])
 def test_any_robot_runs(floating: bool) -> None:
     # the pendulum and the crane have point masses: they cannot float

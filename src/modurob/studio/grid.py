@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.assembly import Assembly, Connection, PortRef
-from modurob.catalogue import Module, Port, module_type
+from modurob.catalogue import Module, ModuleType, Port, module_type
 from modurob.errors import StudioError
 from modurob.spatial import se3
 
@@ -55,14 +55,14 @@ def plane(assembly: Assembly) -> Plane:
     return Plane(width, placed)
 
 
-def placed(assembly: Assembly, name: str, kind: str, cell: Cell) -> Assembly:
+def placed(assembly: Assembly, name: str, kind: str | ModuleType, cell: Cell) -> Assembly:
     """With a new module in an empty cell, docked to its neighbours; turned as little as it takes to dock."""
     where = plane(assembly)
     _require_empty(where, cell)
     module = module_type(kind).module()
     if abs(_width(module) - where.width) > LOOSE * where.width:
         raise StudioError(
-            f"a {kind} is {_width(module):.3g} m wide, the cells are {where.width:.3g} m: it does not fit"
+            f"a {module.type.name} is {_width(module):.3g} m wide, the cells are {where.width:.3g} m: it does not fit"
         )
     for quarters in range(4):
         docked = _connections(assembly, where, name, module, cell, quarters)

@@ -3,11 +3,18 @@
 import re
 
 from modurob.assembly import Assembly
+from modurob.catalogue import ModuleType
 from modurob.errors import AimError
+from modurob.studio.design import MOST_MODULES
+
+LONGEST = 500_000  # characters
+MOST_ROWS = 2 * MOST_MODULES  # a list of dockings has a row for each loop too
 
 
-def assembly(text: str, view: str, kind: str, name: str) -> Assembly:
+def assembly(text: str, view: str, kind: str | ModuleType, name: str) -> Assembly:
     """The robot of the text of an AIM, or of a DTL, of modules of one type unless the AIM has a type column."""
+    if len(text) > LONGEST:
+        raise AimError(f"a matrix of {len(text)} characters: the studio reads at most {LONGEST}")
     rows = _rows(text)
     if view == "dtl":
         rows = _incidence(rows)
@@ -17,15 +24,17 @@ def assembly(text: str, view: str, kind: str, name: str) -> Assembly:
 
 def _rows(text: str) -> list[list[int | str]]:
     """Rows of entries: apart by spaces, commas or semicolons; brackets and row names (m0, m1:, ...) are left out."""
-    lines = re.sub(r"\]\s*,?\s*\[|;", "\n", text).splitlines()
+    lines = re.sub("[];]", "\n", text).splitlines()
     rows = []
     for line in lines:
-        words = re.sub(r"[\[\](),|'\"]", " ", line).split()
+        words = re.sub(r"[\[(),|'\"]", " ", line).split()
         if words and re.fullmatch(r"m\d+:?|dyad:?", words[0]):
             words = words[1:]
         # the names of columns
         if words and not all(re.fullmatch(r"e\d+|type", w) for w in words):
             rows.append([int(w) if re.fullmatch(r"\d{1,6}", w) else w for w in words])
+        if len(rows) > MOST_ROWS:
+            raise AimError(f"a matrix of more than {MOST_ROWS} rows: the studio takes at most {MOST_MODULES} modules")
     if not rows:
         raise AimError("no matrix: expected one row for each module, like '3 0' in one line and '4 2' in the next")
     widest = max(map(len, rows))

@@ -105,6 +105,9 @@ class Run:
         self._stride = max(1, round(DISPLAY / self._simulation.tick))
         self._owed = 0.0  # seconds asked for and not yet simulated
         self._rows: list[Array] = [self._sample()]
+        if settings.controller != "none":
+            # neither acceleration nor torque is known before the law is asked
+            self._rows[0][1 + robot.nq + robot.nv : 1 + robot.nq + 3 * robot.nv] = np.nan
 
     @property
     def t(self) -> float:
@@ -139,7 +142,7 @@ class Run:
     def at(self, t: float) -> tuple[Array, Array]:
         """The configuration nearest to a time, and its sample."""
         interval, start = self._stride * self._simulation.tick, float(self._rows[0][0])
-        row = self._rows[int(np.clip(round((t - start) / interval), 0, len(self._rows) - 1))]
+        row = self._rows[round(np.clip((t - start) / interval, 0, len(self._rows) - 1))]
         return row[1 : 1 + self.robot.nq], row
 
     @property
@@ -168,7 +171,12 @@ class Run:
         """Why it ended with this, or nothing."""
         s, end = self._simulation, self.settings.duration - self._simulation.tick / 2
         for _ in range(self._stride):
+            first = s.ticks == 0
+            q, v = s.q, s.v
             s.step()
+            if first:
+                # the torque at the start is known once the law has been asked for it
+                self._rows[0] = self._sampled(s.t0, q, v)
             if s.status is not None:
                 return str(s.status)
             if s.t >= end:
@@ -181,11 +189,15 @@ class Run:
         self.status = self.status or why
 
     def _sample(self) -> Array:
+        s = self._simulation
+        return self._sampled(s.t, s.q, s.v)
+
+    def _sampled(self, t: float, q: Array, v: Array) -> Array:
+        """A row at a state, under the torque that was decided last."""
         s, robot = self._simulation, self.robot
-        vdot = s.forces.acceleration(s.t, s.q, s.v, s.tau)
-        energies = robot.kinetic_energy(s.q, s.v), robot.potential_energy(s.q)
-        error = self._error(s.t, s.q, s.v)
-        return np.concatenate([[s.t], s.q, s.v, vdot, s.tau, error, energies]).astype(np.float32)
+        vdot = s.forces.acceleration(t, q, v, s.tau)
+        energies = robot.kinetic_energy(q, v), robot.potential_energy(q)
+        return np.concatenate([[t], q, v, vdot, s.tau, self._error(t, q, v), energies]).astype(np.float32)
 
     def summary(self) -> dict[str, Any]:
         """What the list of runs shows."""

@@ -48,7 +48,7 @@ connection.on("runs", (runs) => {
   changed("runs");
 });
 on("design", () => {
-  const { name, can_undo: undo, can_redo: redo } = state.design;
+  const { name, undo, redo } = state.design;
   if (document.activeElement !== byId("robot-name")) byId("robot-name").value = name;
   document.title = `${name} · modurob studio`;
   byId("undo").disabled = !undo;

@@ -1,0 +1,178 @@
+"""What each edit makes of a design."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from modurob.assembly import Assembly, load, shipped_robots
+from modurob.catalogue import ModuleType
+from modurob.errors import ClashError, StudioError, choices
+from modurob.studio import branch, grid, matrices, opening, protocol
+from modurob.studio.design import MOST_MODULES, AnyDesign, Design
+from modurob.studio.imported import Imported
+
+_CLASH = re.compile(r"module '(?P<one>[^']+)' would stand where '(?P<two>[^']+)' stands(?P<rest>.*)")
+
+
+def edited(design: AnyDesign, edit: protocol.Edit) -> AnyDesign:
+    """The design after an edit, checked: its robot can be built."""
+    changed = _changed(design, edit)
+    modules = len(changed.assembly) if isinstance(changed, Design) else 0
+    if modules > MOST_MODULES:
+        raise StudioError(f"{modules} modules: the studio takes at most {MOST_MODULES}")
+    _ = changed.robot
+    return changed
+
+
+def _changed(design: AnyDesign, edit: protocol.Edit) -> AnyDesign:
+    if isinstance(edit, protocol.Construction) and isinstance(design, Imported):
+        raise StudioError(
+            f"{design.name} is made of links from a URDF file and has no modules to dock, undock or change: "
+            "pose it, simulate it, or open a robot of modules"
+        )
+    try:
+        return _EDITS[type(edit)](design, edit)
+    except ClashError as error:
+        raise ClashError(_clash(str(error), design, edit)) from None
+
+
+def _clash(message: str, design: AnyDesign, edit: protocol.Edit) -> str:
+    """The words of a clash, without names of modules that are not there yet."""
+    found = _CLASH.fullmatch(message)
+    if found is None or not isinstance(design, Design):
+        return message
+    known = design.assembly.modules
+    one, two = sorted((found["one"], found["two"]), key=lambda name: name in known)
+    new = f"a new {edit.kind}" if isinstance(edit, protocol.Dock | protocol.PlaceCell) else "a copied module"
+    if two not in known:
+        return f"two of the copied modules would stand in one place{found['rest']}"
+    return f"{one if one in known else new} would stand where {two} stands{found['rest']}"
+
+
+D = TypeVar("D", Design, Imported, AnyDesign)
+E = TypeVar("E", bound=protocol.Edit)
+_EDITS: dict[type, Callable[[AnyDesign, protocol.Edit], AnyDesign]] = {}
+
+
+def _does(kind: type[E]) -> Callable[[Callable[[D, E], AnyDesign]], Callable[[D, E], AnyDesign]]:
+    """Register the function that does an edit."""
+
+    def register(function: Callable[[D, E], AnyDesign]) -> Callable[[D, E], AnyDesign]:
+        _EDITS[kind] = function  # type: ignore[assignment]
+        return function
+
+    return register
+
+
+def _kind(design: AnyDesign, name: str) -> str | ModuleType:
+    """A module type as the page calls it: one of the robot's own, or one of the catalogue."""
+    return design.own_types.get(name, name) if isinstance(design, Design) else name
+
+
+@_does(protocol.New)
+def _new(design: AnyDesign, edit: protocol.New) -> Design:
+    return Design.of(Assembly.single("m0", _kind(design, edit.kind)))
+
+
+@_does(protocol.Open)
+def _open(design: AnyDesign, edit: protocol.Open) -> AnyDesign:
+    return opening.opened(edit.text, edit.name)
+
+
+@_does(protocol.OpenShipped)
+def _open_shipped(design: AnyDesign, edit: protocol.OpenShipped) -> Design:
+    if edit.name not in shipped_robots():
+        raise StudioError(f"no shipped robot {edit.name!r}: {choices(edit.name, shipped_robots())}")
+    # the machines of document 000 hang along y
+    hangs = edit.name in ("crane", "double_pendulum")
+    opened = Design.of(load(edit.name))
+    return replace(opened, gravity=(0.0, 9.81, 0.0)) if hangs else opened
+
+
+@_does(protocol.ReadMatrix)
+def _read_matrix(design: AnyDesign, edit: protocol.ReadMatrix) -> Design:
+    return Design.of(matrices.assembly(edit.text, edit.view, _kind(design, edit.kind), design.name))
+
+
+@_does(protocol.Rename)
+def _rename(design: AnyDesign, edit: protocol.Rename) -> AnyDesign:
+    if isinstance(design, Imported):
+        return replace(design, called=edit.name)
+    a = design.assembly
+    return design.having(Assembly(a.modules, a.connections, edit.name))
+
+
+@_does(protocol.Dock)
+def _dock(design: Design, edit: protocol.Dock) -> Design:
+    a = design.assembly
+    return design.having(a.dock(next(branch.new_names(a)), _kind(design, edit.kind), edit.at, edit.by, edit.roll))
+
+
+@_does(protocol.Connect)
+def _connect(design: Design, edit: protocol.Connect) -> Design:
+    return design.having(design.assembly.connect(edit.a, edit.b, edit.roll))
+
+
+@_does(protocol.Disconnect)
+def _disconnect(design: Design, edit: protocol.Disconnect) -> Design:
+    return design.having(design.assembly.disconnect(edit.port))
+
+
+@_does(protocol.Undock)
+def _undock(design: Design, edit: protocol.Undock) -> Design:
+    a = design.assembly
+    if edit.branch:
+        return design.having(branch.without(a, edit.module, design.base))
+    return design.having(a.undock(edit.module))
+
+
+@_does(protocol.Duplicate)
+def _duplicate(design: Design, edit: protocol.Duplicate) -> Design:
+    return design.having(branch.duplicated(design.assembly, edit.module, edit.at, design.base))
+
+
+@_does(protocol.Mirror)
+def _mirror(design: Design, edit: protocol.Mirror) -> Design:
+    return design.having(branch.mirrored(design.assembly, edit.module, design.base))
+
+
+@_does(protocol.PlaceCell)
+def _place_cell(design: Design, edit: protocol.PlaceCell) -> Design:
+    a = design.assembly
+    cell = edit.column, edit.row
+    return design.having(grid.placed(a, next(branch.new_names(a)), _kind(design, edit.kind), cell))
+
+
+@_does(protocol.TurnCell)
+def _turn_cell(design: Design, edit: protocol.TurnCell) -> Design:
+    return design.having(grid.turned(design.assembly, (edit.column, edit.row)))
+
+
+@_does(protocol.MoveCell)
+def _move_cell(design: Design, edit: protocol.MoveCell) -> Design:
+    return design.having(grid.moved(design.assembly, edit.module, (edit.column, edit.row)))
+
+
+@_does(protocol.SetBase)
+def _set_base(design: AnyDesign, edit: protocol.SetBase) -> AnyDesign:
+    if isinstance(design, Design):
+        return replace(design, base=edit.module, floating=edit.floating)
+    if edit.module != design.base:
+        raise StudioError(f"{edit.module!r} cannot be the base: the links of a URDF file hang on {design.base!r}")
+    return replace(design, floating=edit.floating)
+
+
+@_does(protocol.SetGravity)
+def _set_gravity(design: AnyDesign, edit: protocol.SetGravity) -> AnyDesign:
+    return replace(design, gravity=edit.gravity)
+
+
+@_does(protocol.SetParameter)
+def _set_parameter(design: Design, edit: protocol.SetParameter) -> Design:
+    a = design.assembly
+    if edit.module not in a.modules:
+        raise StudioError(f"no module {edit.module!r}: {choices(edit.module, a.modules)}")
+    kind = a.modules[edit.module].type
+    alike = [n for n, m in a.modules.items() if m.type is kind] if edit.everywhere else [edit.module]
+    return design.having(a.with_parameters({name: {edit.name: edit.value} for name in alike}))

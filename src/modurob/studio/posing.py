@@ -1,0 +1,99 @@
+"""The pose that a user sets: coordinates and rates within the limits, loops closed."""
+
+import numpy as np
+
+from modurob.errors import SingularError, StudioError
+from modurob.mechanism.tables import Joint
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+from modurob.studio import closing
+
+SHORTEST = 1e-6  # length of a quaternion that still has a direction
+
+
+def moved(robot: Mechanism, q: Array, index: int, value: float) -> tuple[Array, str]:
+    """The pose with one coordinate changed, others following where loops ask for it; and why it did not get there, or nothing."""
+    joint = _owner(robot, index)
+    _require_limits(joint, index, value)
+    if robot.loops:
+        return _closed(robot, q, index, value)
+    changed = q.copy()
+    changed[index] = value
+    if joint.type.nq > joint.type.nv:
+        changed[joint.q_slice.stop - 4 : joint.q_slice.stop] = _turn(joint, changed)
+    return changed, ""
+
+
+def _owner(robot: Mechanism, index: int) -> Joint:
+    """The joint of a coordinate."""
+    for joint in robot.joints:
+        if joint.q_slice.start <= index < joint.q_slice.stop:
+            return joint
+    raise StudioError(f"coordinate {index}: this robot has {robot.nq}, counted from 0")
+
+
+def _require_limits(joint: Joint, index: int, value: float) -> None:
+    lower, upper = (float(bound[index - joint.q_slice.start]) for bound in joint.limits)
+    if not lower <= value <= upper:
+        raise StudioError(f"{joint.name} cannot be at {value:.4g}: its limits are {lower:.4g} to {upper:.4g}")
+
+
+def _turn(joint: Joint, q: Array) -> Array:
+    """The quaternion of a joint, of length one."""
+    quaternion = q[joint.q_slice][-4:]
+    length = np.linalg.norm(quaternion)
+    if length < SHORTEST:
+        raise StudioError(f"the quaternion of {joint.name} would be zero")
+    return quaternion / length
+
+
+def _closed(robot: Mechanism, q: Array, index: int, value: float) -> tuple[Array, str]:
+    """A coordinate of a robot with loops, moved as far as they stay closed."""
+    found, reached = closing.moved(robot, q, index, value)
+    if reached:
+        return found, ""
+    loops = ", ".join(loop.name for loop in robot.loops)
+    return found, (
+        f"{_owner(robot, index).name} cannot go to {value:.4g}: no pose within the limits was found there that keeps the loops "
+        f"closed ({loops}); it stays at {found[index]:.4g}"
+    )
+
+
+def with_rate(robot: Mechanism, q: Array, v: Array, index: int, value: float) -> Array:
+    """The rates with one changed; where there are loops, those next to them that keep the loops closed."""
+    if index >= robot.nv:
+        raise StudioError(f"rate {index}: this robot has {robot.nv}, counted from 0")
+    return closed_rates(robot, q, np.where(np.arange(robot.nv) == index, value, v))
+
+
+def closed_rates(robot: Mechanism, q: Array, v: Array) -> Array:
+    """The rates next to v that keep the loops closed; none where the robot has no answer."""
+    if not robot.loops or not v.any():
+        return v
+    try:
+        return robot.close_velocity(q, v)
+    except (SingularError, np.linalg.LinAlgError):
+        return np.zeros_like(v)
+
+
+def rest(robot: Mechanism) -> tuple[Array, Array]:
+    """All coordinates neutral, or as near as loops let them be; all rates zero."""
+    return closing.closed(robot, robot.neutral()), np.zeros(robot.nv)
+
+
+def kept(before: Mechanism, q: Array, v: Array, after: Mechanism) -> tuple[Array, Array]:
+    """The pose of one robot taken over by another, its loops closed."""
+    q, v = carried(before, q, v, after)
+    q = closing.closed(after, q)
+    return q, closed_rates(after, q, v)
+
+
+def carried(before: Mechanism, q: Array, v: Array, after: Mechanism) -> tuple[Array, Array]:
+    """The pose of one robot taken over by another, joint by joint of the same name and kind."""
+    new_q, new_v = np.array(after.neutral()), np.zeros(after.nv)
+    known = {j.name: j for j in before.joints}
+    for joint in after.joints:
+        old = known.get(joint.name)
+        if old is not None and old.kind == joint.kind:
+            new_q[joint.q_slice], new_v[joint.v_slice] = q[old.q_slice], v[old.v_slice]
+    return new_q, new_v

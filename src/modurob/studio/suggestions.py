@@ -1,0 +1,99 @@
+"""Settings of a run that suit a robot: a gait for its limbs, a swing within its limits, gains of the size of its inertia."""
+
+from typing import Any
+
+import numpy as np
+
+from modurob.control.drives import Drives
+from modurob.errors import ModurobError
+from modurob.mechanism.tables import Joint
+from modurob.robot import Mechanism
+from modurob.simulate.gaits import gait
+
+TURNING = ("revolute", "helical")
+SWINGS = (0.4, 0.2, 0.1, 0.05)  # amplitudes that are tried, the widest first [rad]
+SMALL = 0.1  # [rad]
+MOST_FREEDOMS = 60  # of robots that are looked at this closely
+PID_SAMPLE_TIME = 1e-3  # [s]
+STIFFEST = 20.0  # natural frequency that PID gains aim at [rad/s]
+DAMPING = 0.3  # least damping ratio
+GAINS = {"proportional": 8.0, "integral": 2.0, "derivative": 0.6, "sample_time": 5e-3}
+
+
+def settings(robot: Mechanism) -> dict[str, Any]:
+    """What to begin with, as fields of `protocol.RunSettings`; under `pid` those that PID control wants otherwise."""
+    pattern = _pattern(robot)
+    swing = _swing(robot, pattern)
+    return {
+        "reference": "gait" if swing else "hold",
+        "gait": pattern,
+        "amplitude": swing or SWINGS[0],
+        "pid": _pid(robot) if 0 < robot.nv <= MOST_FREEDOMS else GAINS,
+    }
+
+
+def _pattern(robot: Mechanism) -> str:
+    """snake for a chain, quadruped for four limbs and more, crab for the trees between."""
+    children = _children(robot)
+    limbs = sum(not below for body, below in children.items() if body)
+    trunk = any(len(below) > 1 for body, below in children.items() if body)
+    if limbs >= 4:
+        return "quadruped"
+    return "crab" if trunk or limbs == 3 else "snake"
+
+
+def _children(robot: Mechanism) -> dict[int, list[int]]:
+    """The bodies that hang by a turning joint on each such body, and on the base, which is 0."""
+    turning = [i for i, joint in enumerate(robot.joints, 1) if _turns(joint)]
+    children: dict[int, list[int]] = {body: [] for body in (0, *turning)}
+    for body in turning:
+        above = next((b for b in robot.ancestors[body][1:] if b in children), 0)
+        children[above].append(body)
+    return children
+
+
+def _turns(joint: Joint) -> bool:
+    return joint.kind in TURNING and not joint.mimics
+
+
+def _swing(robot: Mechanism, pattern: str) -> float:
+    """The widest swing that the limits allow; none if the gait does not fit the robot at all."""
+    if robot.loops:  # to close them all along a gait takes long: a small swing mostly can
+        return SMALL
+    if robot.nv > MOST_FREEDOMS:
+        return SWINGS[0]
+    for amplitude in SWINGS:
+        try:
+            gait(pattern, amplitude=amplitude).on(robot)
+        except ModurobError:
+            continue
+        return amplitude
+    return 0.0
+
+
+def _pid(robot: Mechanism) -> dict[str, float]:
+    """One gain for all joints: as stiff as the one with the most inertia asks for, and the one with the least can bear."""
+    driven = Drives.of(robot).v
+    M = robot.mass_matrix(robot.neutral())
+    try:
+        free = 1 / np.diag(np.linalg.inv(M))[driven]
+    except np.linalg.LinAlgError:
+        return GAINS
+    heaviest, lightest = float(M[driven, driven].max(initial=0.0)), float(free.min(initial=np.inf))
+    if not (0 < lightest < np.inf and heaviest > 0):
+        return GAINS
+    # a derivative gain above lightest / sample time makes the sampled loop unstable
+    most = 0.5 * lightest / PID_SAMPLE_TIME
+    stiff = min(STIFFEST**2 * heaviest, (most / (2 * DAMPING)) ** 2 / heaviest)
+    damping = min(most, 2 * 0.7 * np.sqrt(stiff * heaviest))
+    return {
+        "proportional": _short(stiff),
+        "integral": _short(stiff),
+        "derivative": _short(damping),
+        "sample_time": PID_SAMPLE_TIME,
+    }
+
+
+def _short(x: float) -> float:
+    """A number that can be read: two digits."""
+    return float(f"{x:.2g}")
