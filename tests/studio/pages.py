@@ -31,14 +31,14 @@ class Browser:
 
     chromium: Chromium
 
-    def page(self, address: str, fragment: str = "", detail: str = "low", **options: Any) -> "Page":
-        """The page at an address, in a browser context of its own, ready to use."""
+    def page(self, address: str, detail: str = "low", plain: bool = False, **options: Any) -> "Page":
+        """The page at an address, in a browser context of its own, ready to use; `plain` takes the address as it is."""
         options.setdefault("viewport", {"width": 1280, "height": 800})
         context = self.chromium.new_context(**options)
         context.set_default_timeout(1000 * PATIENCE)
         page = Page(context, context.new_page())
         page.watch()
-        page.tab.goto(f"{address}&detail={detail}{fragment}")
+        page.tab.goto(address if plain else f"{address}&detail={detail}")
         page.ready()
         return page
 

@@ -37,7 +37,7 @@ def test_computed_torque_with_a_filter(page: Page) -> None:
     before = page.js("[...studio.view.poses]")
     page.until("(before) => studio.view.poses.some((x, i) => Math.abs(x - before[i]) > 0.01)", before)
     ended(page, 0)
-    expect(page.at("#runs")).to_contain_text("computed torque, snake gait, EKF")
+    expect(page.at("#runs")).to_contain_text("computed torque, crab gait, EKF")
     expect(page.at("#runs")).to_contain_text("finished")
     expect(page.at(".plot canvas")).to_have_count(3)
 
@@ -146,7 +146,7 @@ def test_a_run_that_fails_is_a_message(page: Page) -> None:
     page.at("#setting-derivative").press("Tab")
     page.at("#run").click()
     ended(page, 0)
-    expect(page.at("#toasts")).to_contain_text("at t = ")
+    expect(page.at("#refusal")).to_contain_text("at t = ")
     # and the studio goes on
     page.at("#undo").click()
     page.modules(1)
@@ -155,7 +155,7 @@ def test_a_run_that_fails_is_a_message(page: Page) -> None:
 def test_settings_that_do_not_fit_are_explained(page: Page) -> None:
     simulate(page, amplitude="3")
     page.at("#run").click()
-    expect(page.at('.refusal[data-for~="start_run"]')).to_contain_text("its limits are")
+    expect(page.at("#refusal")).to_contain_text("its limits are")
     assert page.js("studio.state.runs.state") == "idle"
 
 

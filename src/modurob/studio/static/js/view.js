@@ -1,7 +1,7 @@
 // The robot in 3D: instanced shapes moved by the poses of their bodies, ports to click, drawn only when something changed.
 
 import * as THREE from "three";
-import { OrbitControls } from "three/OrbitControls.js";
+import { Camera } from "./camera.js";
 import { Ghost } from "./ghost.js";
 import { Ground } from "./ground.js";
 import { Marks } from "./marks.js";
@@ -14,10 +14,18 @@ const COLOURS = {
   dark: { port: 0x2dd4bf, unfit: 0x56616f, hover: 0xfbbf24, grid: 0x8a99a9, selected: 0x5ad1c6 },
 };
 
+const CORNERS = [-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].map((z) => [x, y, z])));
+
+/** Half the edges of the box around a shape. */
+function reach({ kind, size }) {
+  if (kind === "box") return size.map((edge) => edge / 2);
+  return kind === "cylinder" ? [size[0], size[0], size[1] / 2] : [size[0], size[0], size[0]];
+}
+
 export class View {
   /**
-   * `on` has port(ref), module(name), empty() and hover(port or null) for what the pointer does, and slow() for when
-   * pictures take too long; `low` is the detail to begin with.
+   * `on` has port(ref), module(name), empty() and hover(port or null) for what the pointer does, slow() for when pictures take
+   * too long, and resize(); `low` is the detail to begin with.
    */
   constructor(canvas, on, low) {
     this.canvas = canvas;
@@ -26,11 +34,7 @@ export class View {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !low, alpha: true });
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
-    this.camera = new THREE.PerspectiveCamera(38, 1, 0.005, 200);
-    this.camera.up.set(0, 0, 1);
-    this.camera.position.set(0.55, -0.8, 0.75);
-    this.controls = new OrbitControls(this.camera, canvas);
-    this.controls.addEventListener("change", () => this.draw());
+    this.camera = new Camera(canvas, () => this.draw());
     this.robot = new THREE.Group();
     this.ground = new Ground();
     this.marks = new Marks();
@@ -69,9 +73,12 @@ export class View {
 
   /** A new robot: one instanced mesh for each kind and size of shape. */
   setRobot(design) {
-    const first = this.design === null;
-    if (!first) this.#setHovered(null);
+    const another = this.design?.number !== design.number;
+    if (this.design) this.#setHovered(null);
+    if (another) this.camera.reset();
     this.design = design;
+    this.centre = null;
+    this.posed = false;
     for (const mesh of this.meshes) {
       mesh.geometry.dispose();
       mesh.dispose();
@@ -89,7 +96,8 @@ export class View {
     this.marks.setRobot(design);
     if (this.meshes.length) this.robot.add(...this.meshes);
     this.#paint();
-    this.pendingFit = first;
+    this.pendingFit = another;
+    this.unsettled = true;
   }
 
   #mesh(shapes) {
@@ -134,6 +142,7 @@ export class View {
   /** Poses of the bodies, twelve numbers each. */
   setPoses(poses) {
     this.poses = poses;
+    this.posed = true;
     for (const mesh of this.meshes) {
       const shapes = mesh.userData.shapes;
       const out = mesh.instanceMatrix.array;
@@ -147,10 +156,12 @@ export class View {
     this.ports.instanceMatrix.needsUpdate = true;
     this.ports.boundingSphere = null;
     this.marks.setPoses(poses, this.visible);
+    if (this.unsettled) this.#settle();
     if (this.pendingFit) {
       this.pendingFit = false;
       this.fit();
     }
+    if (this.design.floating) this.#follow();
     this.draw();
   }
 
@@ -212,36 +223,72 @@ export class View {
 
   // ---- the camera ----
 
-  bounds() {
-    const box = new THREE.Box3();
+  /** The corners of all shapes and the tips of the free ports, in the world. */
+  points() {
+    const points = [];
+    const add = (m, o, x, y, z) => {
+      for (let row = 0; row < 3; row++)
+        points.push(m[o + row] * x + m[o + 4 + row] * y + m[o + 8 + row] * z + m[o + 12 + row]);
+    };
     for (const mesh of this.meshes) {
-      mesh.computeBoundingSphere();
-      box.union(new THREE.Box3().setFromObject(mesh));
+      const [x, y, z] = reach(mesh.userData.shapes[0]);
+      for (let i = 0; i < mesh.count; i++)
+        for (const [a, b, c] of CORNERS) add(mesh.instanceMatrix.array, 16 * i, a * x, b * y, c * z);
     }
+    const tip = 1.5 * KNOB * this.size;
+    if (this.visible.ports) for (let i = 0; i < this.free.length; i++) add(this.ports.instanceMatrix.array, 16 * i, 0, 0, tip);
+    return points;
+  }
+
+  bounds() {
+    const box = new THREE.Box3().setFromArray(this.points());
     return box.isEmpty() ? new THREE.Box3(new THREE.Vector3(-0.1, -0.1, -0.1), new THREE.Vector3(0.1, 0.1, 0.1)) : box;
   }
 
   /** Everything in view, seen from the present direction. */
   fit() {
-    const box = this.bounds();
-    const sphere = box.getBoundingSphere(new THREE.Sphere());
-    sphere.radius += 0.45 * this.size; // for the ports
-    const direction = this.camera.position.clone().sub(this.controls.target).normalize();
-    const narrow = Math.min(1, this.camera.aspect);
-    const far = (1.12 * sphere.radius) / Math.sin((this.camera.fov * Math.PI) / 360) / narrow;
-    this.controls.target.copy(sphere.center);
-    this.camera.position.copy(sphere.center).addScaledVector(direction, far);
-    this.camera.near = far / 200;
-    this.camera.far = far * 50;
-    this.camera.updateProjectionMatrix();
-    this.#settle(box, sphere);
-    this.controls.update();
+    this.#settle();
+    this.camera.fit(this.points(), this.size);
+  }
+
+  /** Whether something is out of sight, or under what is written at the edges. */
+  cutOff() {
+    const { left, top, width, height } = this.camera.free();
+    const points = this.points();
+    const p = new THREE.Vector3();
+    for (let i = 0; i < points.length; i += 3) {
+      p.fromArray(points, i).project(this.camera.lens);
+      const [x, y] = [((p.x + 1) / 2) * this.camera.width - left, ((1 - p.y) / 2) * this.camera.height - top];
+      if (x < 0 || y < 0 || x > width || y > height || p.z > 1) return true;
+    }
+    return false;
+  }
+
+  /** Another stage, or other captions on it: a view that was fitted still is, one that was turned by hand stays. */
+  setInsets(insets) {
+    this.camera.setInsets(insets);
+    const stage = JSON.stringify(this.camera.free());
+    if (this.camera.fitted && this.posed && stage !== this.stage) this.fit();
+    this.stage = stage;
     this.draw();
   }
 
-  /** Ground and light follow the robot's size and place. */
-  #settle(box, sphere) {
+  orbit(right, up) {
+    this.camera.orbit(right, up);
+  }
+
+  zoom(factor) {
+    this.camera.zoom(factor);
+  }
+
+  /** Ground and light follow the robot's size and place; a robot that floats stands on no ground. */
+  #settle() {
+    this.unsettled = false;
+    const box = this.bounds();
+    const sphere = box.getBoundingSphere(new THREE.Sphere());
     this.ground.place(box, this.size);
+    this.ground.group.visible = !this.design.floating;
+    this.camera.floor = this.design.floating ? -Infinity : this.ground.group.position.z;
     this.sun.position.copy(sphere.center).add(new THREE.Vector3(0.9, -1.3, 2.2).multiplyScalar(2 * sphere.radius));
     this.sun.target.position.copy(sphere.center);
     const camera = this.sun.shadow.camera;
@@ -257,21 +304,16 @@ export class View {
     camera.updateProjectionMatrix();
   }
 
-  orbit(right, up) {
-    const offset = this.camera.position.clone().sub(this.controls.target);
-    const s = new THREE.Spherical().setFromVector3(new THREE.Vector3(offset.x, offset.z, -offset.y));
-    s.theta += right;
-    s.phi = Math.min(Math.max(s.phi - up, 0.05), Math.PI - 0.05);
-    const turned = new THREE.Vector3().setFromSpherical(s);
-    this.camera.position.copy(this.controls.target).add(new THREE.Vector3(turned.x, -turned.z, turned.y));
-    this.controls.update();
-    this.draw();
-  }
-
-  zoom(factor) {
-    this.camera.position.lerp(this.controls.target, 1 - factor);
-    this.controls.update();
-    this.draw();
+  /** The view goes along with the centre of mass of a robot that floats. */
+  #follow() {
+    const centre = this.marks.centreOfMass(this.poses);
+    if (this.centre) {
+      const step = centre.clone().sub(this.centre);
+      this.camera.follow(step);
+      this.sun.position.add(step);
+      this.sun.target.position.add(step);
+    }
+    this.centre = centre;
   }
 
   // ---- drawing ----
@@ -289,7 +331,7 @@ export class View {
       this.renderer.shadowMap.enabled = this.sun.castShadow = shadows;
       for (const mesh of this.meshes) mesh.material.needsUpdate = true;
     }
-    this.renderer.render(this.scene, this.camera);
+    this.renderer.render(this.scene, this.camera.lens);
     this.afterDraw?.();
   }
 
@@ -306,8 +348,8 @@ export class View {
     if (!clientWidth || !clientHeight) return;
     this.renderer.setPixelRatio(this.low ? 0.5 : Math.min(devicePixelRatio, 2));
     this.renderer.setSize(clientWidth, clientHeight, false);
-    this.camera.aspect = clientWidth / clientHeight;
-    this.camera.updateProjectionMatrix();
+    this.camera.resize(clientWidth, clientHeight);
+    this.on.resize?.();
     this.draw();
   }
 
@@ -363,7 +405,7 @@ export class View {
     const { left, top, width, height } = this.canvas.getBoundingClientRect();
     const at = new THREE.Vector2((2 * (event.clientX - left)) / width - 1, 1 - (2 * (event.clientY - top)) / height);
     const ray = new THREE.Raycaster();
-    ray.setFromCamera(at, this.camera);
+    ray.setFromCamera(at, this.camera.lens);
     const things = this.visible.ports && this.free.length ? [...this.meshes, this.ports] : this.meshes;
     const hit = ray.intersectObjects(things, false)[0];
     if (!hit) return null;
@@ -380,7 +422,7 @@ export class View {
   /** Where something at twelve numbers X on a body appears, in pixels of the canvas. */
   pixel(body, X) {
     const out = this.#inWorld(body, X);
-    const p = new THREE.Vector3(out[12], out[13], out[14]).project(this.camera);
+    const p = new THREE.Vector3(out[12], out[13], out[14]).project(this.camera.lens);
     const { clientWidth, clientHeight } = this.canvas;
     return { x: ((p.x + 1) / 2) * clientWidth, y: ((1 - p.y) / 2) * clientHeight, behind: p.z > 1 };
   }

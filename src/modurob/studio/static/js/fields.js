@@ -1,0 +1,45 @@
+// Fields for numbers: what is not taken is told, and the field shows the value that is in force again.
+
+import { h, shown } from "./dom.js";
+import { refuse } from "./notices.js";
+import { on } from "./studio.js";
+
+const DIGITS = 7;
+
+/** A field: `value()` is the number in force, `set(x)` is called with one within `min` and `max`; `label` names it in messages. */
+export function numberField({ label, value, set, min, max, ...properties }) {
+  const field = h("input", { type: "number", step: "any", min: min ?? "", max: max ?? "", "data-number": "", ...properties });
+  const place = () => {
+    const x = value();
+    field.value = Number.isFinite(x) ? shown(x, DIGITS) : "";
+  };
+  field.addEventListener("refresh", place);
+  field.addEventListener("change", () => {
+    const why = complaint(field, min, max);
+    if (why) refuse(`${why}; it stays ${shown(value(), DIGITS)}`, label);
+    else set(Number(field.value));
+    if (why) place();
+  });
+  place();
+  return field;
+}
+
+function complaint({ value, validity }, min, max) {
+  if (validity.badInput) return "expected a number";
+  if (value === "") return "the field is empty, expected a number";
+  const x = Number(value);
+  const [low, high] = [min ?? -Infinity, max ?? Infinity];
+  if (x >= low && x <= high) return "";
+  const expected =
+    low === -Infinity ? `at most ${shown(high)}` : high === Infinity ? `at least ${shown(low)}` : `${shown(low)} to ${shown(high)}`;
+  return `${shown(x, DIGITS)} is out of range, expected ${expected}`;
+}
+
+/** All fields below an element show what is in force; one that is being typed in only if `all`. */
+export function refresh(parent, all = false) {
+  for (const field of parent.querySelectorAll("[data-number]"))
+    if (all || field !== document.activeElement) field.dispatchEvent(new Event("refresh"));
+}
+
+// what was refused does not stay in a field
+on("refused", () => refresh(document, true));
