@@ -192,7 +192,7 @@ def test_a_studio_starts_with_a_file_or_a_share_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("#" * 500_000, "500000 characters: the studio reads robots of at most 400000"),
+        ("#:" * 250_000, "500000 characters: the studio reads robots of at most 400000"),
         ("format: modurob assembly 1\nconnections: [" + "/" * 60_000 + "]", "line 2 holds a word of more than 400"),
         ("format: modurob assembly 1\nx: " + "1:" * 20_000 + "1", "line 2 holds a word"),
         (
@@ -251,15 +251,22 @@ def test_own_module_types_are_told_to_the_page_and_can_be_docked() -> None:
     assert {shape["colour"] for shape in shown["shapes"]} == {"#bfbfbf"}
 
 
-def test_limits_that_are_infinite_reach_the_page_as_null() -> None:
-    text = dumps(mr.Assembly.single("m0", "backbone"))
+def strong_robot() -> str:
+    """Two modules whose hinges have no limit of torque and speed, and say so."""
     kind = mr.module_type("backbone").specification.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    kind["name"] = "strong"
     kind["joints"]["hinge"] |= {"effort": np.inf, "velocity": np.inf}
-    data = yaml.safe_load(text)
-    data["types"], data["modules"] = {"strong": {**kind, "name": "strong"}}, {"m0": "strong", "m1": "strong"}
-    data["connections"] = ["m0/3 - m1/4"]
-    design = opened(yaml.safe_dump(data, sort_keys=False))
-    sent = protocol.encode(protocol.Robot(describe.robot(design)))
+    data = {
+        "format": "modurob assembly 1",
+        "types": {"strong": kind},
+        "modules": {"m0": "strong", "m1": "strong"},
+        "connections": ["m0/3 - m1/4"],
+    }
+    return yaml.safe_dump(data, sort_keys=False)
+
+
+def test_limits_that_are_infinite_reach_the_page_as_null() -> None:
+    sent = protocol.encode(protocol.Robot(describe.robot(opened(strong_robot()))))
     shown = json.loads(sent, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))["design"]
     assert shown["modules"][0]["joints"][0]["effort"] is None
 

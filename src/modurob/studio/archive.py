@@ -12,7 +12,7 @@ def as_data(design: AnyDesign) -> dict[str, Any]:
     """A design as plain data."""
     common = {"name": design.name, "floating": design.floating, "gravity": list(design.gravity)}
     if isinstance(design, Imported):
-        own = {"modules": len(design.robot.bodies), "urdf": design.text, "file": design.file}
+        own = {"modules": len(design.robot.frames) - 1, "made_of": "links", "urdf": design.text, "file": design.file}
     else:
         own = {"modules": len(design.assembly), "robot": dumps(design.assembly), "base": design.base}
     return {**common, **own}

@@ -21,7 +21,7 @@ DAMAGE = (ModurobError, ValueError, KeyError, TypeError, OverflowError, Recursio
 
 
 class Recent(NamedTuple):
-    """The newest designs: session, name, modules, and when they were saved [s since 1970]; and files that cannot be read."""
+    """The newest designs: session, name, modules (or links), when they were saved [s since 1970]; and files that cannot be read."""
 
     robots: list[dict[str, Any]]
     problems: list[str]
@@ -84,7 +84,8 @@ class Autosave:
 def _entry(path: Path) -> dict[str, Any]:
     data = json.loads(read_text(path))
     name, modules = str(data["name"])[:LONGEST_NAME], int(data["modules"])
-    return {"session": path.stem, "name": name, "modules": modules, "saved": _written(path)}
+    made_of = "links" if data.get("made_of") == "links" else "modules"
+    return {"session": path.stem, "name": name, "modules": modules, "made_of": made_of, "saved": _written(path)}
 
 
 def _written(path: Path) -> float:

@@ -14,6 +14,7 @@ from modurob.studio.imported import Imported
 
 LONGEST_ROBOT = 400_000  # characters of YAML: ten times a robot of a thousand modules
 LONGEST_WORD = 400  # characters
+EXPECTED = "expected a robot file (format: modurob assembly 1), a URDF file (<robot ...>) or a share text"
 _WORD = re.compile(rf"\S{{{LONGEST_WORD + 1}}}")
 
 
@@ -24,6 +25,8 @@ def opened(text: str, file: str = "") -> AnyDesign:
     start = text.lstrip("\ufeff \t\r\n")[:1]
     if start == "<":
         return Imported(text, file)
+    if ":" not in text:
+        raise FormatError(f"{file or 'the text'} holds no robot: {EXPECTED}")
     if start == "{" and (saved := _saved(text)) is not None:
         return saved
     return modular(text, file or "the text")

@@ -13,11 +13,19 @@ export function ticks(values) {
   const step = Math.min(...values.slice(1).map((x, i) => Math.abs(x - values[i])));
   const largest = Math.max(...values.map(Math.abs));
   if (!Number.isFinite(step) || step === 0) return values.map((x) => shown(x));
-  let decimals = 0;
-  while (decimals <= FINEST && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals++;
-  const digits = Math.max(0, Math.ceil(Math.log10(largest / step) - 1e-9));
-  const label = decimals > FINEST || largest >= 1e6 ? (x) => x.toExponential(Math.min(digits, 6)) : (x) => x.toFixed(decimals);
+  const decimals = decimalsOf(step);
+  const digits = Math.ceil(Math.log10(largest / step)) + 2;
+  const exponent = (x) => Number(x.toPrecision(Math.min(digits, 12))).toExponential();
+  const label = decimals > FINEST || largest >= 1e6 ? exponent : (x) => x.toFixed(decimals);
   return values.map((x) => (Math.abs(x) < step / 1e6 ? "0" : label(x)));
+}
+
+/** How many decimals a step has; more than the finest if it has too many. */
+function decimalsOf(step) {
+  let decimals = 0;
+  const whole = (x) => Math.round(x) > 0 && Math.abs(x - Math.round(x)) < 1e-6 * x;
+  while (decimals <= FINEST && !whole(step * 10 ** decimals)) decimals++;
+  return decimals;
 }
 
 /** A range that shows what moves and not what rounding left. */
@@ -48,7 +56,6 @@ export function options(series, width, height, scale = 1) {
 }
 
 export class Chart {
-  /** `moved(t)` is called when the pointer is over a time of the plot. */
   constructor(title, unit, series) {
     this.series = series;
     this.host = h("div", {});
@@ -76,7 +83,7 @@ export class Chart {
         ),
       ),
     );
-    this.heading = h("h3", {}, `${title} [${unit}]`, this.time);
+    this.heading = h("p", { class: "title" }, `${title} [${unit}]`, this.time);
   }
 
   setData(data) {
@@ -101,7 +108,7 @@ export class Chart {
     const { data, cursor } = this.plot;
     const at = cursor.idx;
     const here = at !== null && at !== undefined && data[0]?.length;
-    this.time.textContent = here ? `t = ${data[0][at].toFixed(2)} s` : "";
+    this.time.textContent = here ? `t = ${data[0][at].toFixed(3)} s` : "";
     this.values.forEach((element, i) => {
       const value = here ? nearest(data[i + 1], at) : null;
       element.textContent = value === null ? "" : shown(value, 4);

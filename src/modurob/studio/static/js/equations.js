@@ -132,9 +132,9 @@ function showProgress(box, stage, done) {
 function typeset({ parts, legend, problem }) {
   if (problem) return [h("p", { class: "problem" }, problem)];
   const law = String.raw`M(q)\,\ddot{q} + C(q,\dot{q})\,\dot{q} + N(q) = \tau`;
-  const formulas = [law, ...Object.values(parts)];
-  const boxes = formulas.map((formula) => {
-    const box = h("div", { class: "equation", tabIndex: 0, role: "region", "aria-label": "Formula" });
+  const formulas = { "Law of motion": law, ...parts };
+  const boxes = Object.entries(formulas).map(([name, formula]) => {
+    const box = h("div", { class: "equation", tabIndex: 0, role: "region", "aria-label": `Formula: ${name}` });
     katex.render(formula.replaceAll(String.raw` \\ `, String.raw` \\[5pt] `), box, {
       displayMode: true,
       throwOnError: false,

@@ -53,7 +53,7 @@ function draw(dialog) {
       "div",
       { class: "robots" },
       welcome.recent.map((r) =>
-        tile(r.name, `${r.modules} modules, ${ago(r.saved)}`, () => send("open_recent", { name: r.session })),
+        tile(r.name, `${r.modules} ${r.made_of}, ${ago(r.saved)}`, () => send("open_recent", { name: r.session })),
       ),
     ),
     h("h3", {}, "Start anew with one module"),

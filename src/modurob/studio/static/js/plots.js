@@ -164,7 +164,8 @@ class Plots {
         "PNG",
       ),
     );
-    const figure = h("figure", { class: "plot", style: { margin: 0 } }, chart.heading, chart.host, chart.legend);
+    const label = `Plot of ${quantity}`;
+    const figure = h("figure", { class: "plot", "aria-label": label, style: { margin: 0 } }, chart.heading, chart.host, chart.legend);
     return { quantity, chart, series, figure };
   }
 

@@ -11,11 +11,16 @@ const ANOTHER =
   "and this robot is there.";
 
 export function startPresence() {
-  let waiting = 0;
+  let told = ""; // the explanation that is shown
+  let lost = 0; // when the connection went, or 0
+  const explain = async () => {
+    const text = await why();
+    if (lost && text !== told) refuse(text, "The studio does not answer");
+    told = text;
+  };
   connection.on("welcome", () => {
-    if (waiting) succeeded();
-    clearTimeout(waiting);
-    waiting = 0;
+    if (told) succeeded();
+    [told, lost] = ["", 0];
     label("connected", false);
   });
   on("design", () => {
@@ -26,7 +31,9 @@ export function startPresence() {
   });
   connection.on("lost", ({ reason }) => {
     label(reason || "connection lost", true);
-    waiting ||= setTimeout(async () => refuse(await why(), "The studio does not answer"), PATIENCE);
+    lost ||= Date.now();
+    // told again only when it has become something else
+    setTimeout(() => lost && explain(), Math.max(0, lost + PATIENCE - Date.now()));
   });
 }
 

@@ -14,6 +14,7 @@ const NO_CONTACT =
 export function start(panel) {
   document.head.append(h("link", { rel: "stylesheet", href: "./static/vendor/uplot/uPlot.min.css" }));
   const plots = makePlots();
+  window.studio.plots = plots; // for tests
   const runs = h("ul", { class: "list", id: "runs" });
   const gravity = h("div", { class: "row" });
   const below = h("div", {}); // the plots, where the screen is too small for them beside the robot
