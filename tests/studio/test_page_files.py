@@ -79,8 +79,8 @@ def test_a_urdf_file_is_dropped_on_the_page(page: Page) -> None:
     drop = """(text) => {
       const data = new DataTransfer();
       data.items.add(new File([text], "arm.urdf"));
-      for (const kind of ["dragover", "drop"])
-        document.querySelector("#canvas").dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+      const event = { dataTransfer: data, bubbles: true, cancelable: true };
+      for (const kind of ["dragover", "drop"]) document.querySelector("#canvas").dispatchEvent(new DragEvent(kind, event));
     }"""
     page.js(drop, ARM)
     page.until("studio.state.design.made_of === 'links'")

@@ -62,7 +62,7 @@ def test_the_crosshair_has_values(page: Page, served: Served) -> None:
     time = page.at(".plot .title").first.inner_text()
     t = float(time.split("t = ")[1].split(" s")[0])
     assert t == pytest.approx(0.5, abs=0.02)
-    q, sample = kept.at(t)
+    q, _ = kept.at(t)
     values = [float(x) for x in page.at(".plot .legend").first.locator("b").all_inner_texts()]
     assert np.allclose(values, q, atol=1e-3)
     # the other plots show the same time
@@ -108,3 +108,21 @@ def test_any_joint_of_a_large_robot_can_be_plotted(page: Page) -> None:
     field.fill("m99/hinge")
     field.press("Enter")
     page.refused("Not plotted: no joint m99/hinge in this run; it has m0/hinge to m39/hinge")
+
+
+def test_lines_are_called_as_what_they_show(page: Page, served: Served) -> None:
+    """The base of a floating robot has seven coordinates and six rates; z is the one that falls."""
+    page.open("crab", 6)
+    page.js("studio.send('set_base', {module: 'm0', floating: true})")
+    page.until("studio.state.design.floating")
+    page.panel("Simulate")
+    run(page)
+    expect(page.at(".plot .legend").first).not_to_contain_text("floating_base")
+    page.tab.get_by_role("button", name="floating_base").click()
+    legends = page.js("studio.plots.plots.map(({ series }) => series.map(({ label }) => label))")
+    assert legends[0][:4] == ["floating_base x", "floating_base y", "floating_base z", "floating_base qw"]
+    kept = served.studio.sessions[page.session].runs[0]
+    position = page.js("studio.plots.plots[0].chart.plot.data")
+    assert position[3][-1] == pytest.approx(float(kept.last[0][2]), abs=1e-5)
+    assert position[3][-1] < -1
+    assert position[4][-1] == pytest.approx(float(kept.last[0][3]), abs=1e-5)

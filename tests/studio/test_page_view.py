@@ -17,7 +17,10 @@ POINTS = """() => {
   }
   return seen;
 }"""
-BOX = "(css) => { const { left, top, right, bottom } = document.querySelector(css).getBoundingClientRect(); return [left, top, right, bottom] }"
+BOX = """(css) => {
+  const { left, top, right, bottom } = document.querySelector(css).getBoundingClientRect();
+  return [left, top, right, bottom];
+}"""
 
 
 @pytest.fixture(params=SIZES)
@@ -72,6 +75,22 @@ def test_all_free_ports_can_be_clicked_or_are_behind_something(page: Page) -> No
     for port in page.design["ports"]:
         where = page.js("(ref) => studio.view.clickable(ref)", port["ref"])
         assert where is None or below < where["y"] < above
+
+
+def test_a_pose_that_leaves_the_view_is_brought_back(page: Page) -> None:
+    for i in range(5):
+        page.js("(at) => studio.send('dock', {kind: 'backbone', at, by: '4'})", f"m{i}/3")
+        page.modules(i + 2)
+    floor = page.js("studio.view.ground.group.position.z")
+    for index in range(5):
+        page.js("(index) => studio.send('set_coordinate', {index, value: 0.9})", index)
+        page.tab.wait_for_timeout(300)
+    page.js("studio.send('set_coordinate', {index: 0, value: -0.9})")
+    page.tab.wait_for_timeout(300)
+    page.js("studio.send('set_coordinate', {index: 1, value: 0})")
+    page.until("!studio.view.cutOff()")
+    # the floor stays where it is while the robot moves
+    assert page.js("studio.view.ground.group.position.z") == floor
 
 
 # ---- the camera ----

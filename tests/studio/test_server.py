@@ -22,7 +22,7 @@ from websockets.sync.client import connect
 import modurob as mr
 from modurob.assembly.files import dumps, loads
 from modurob.errors import StudioError
-from modurob.studio import safety, server
+from modurob.studio import safety, server, share
 from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design
 from modurob.studio.opening import opened
@@ -246,6 +246,36 @@ def test_it_is_served_until_interrupted() -> None:
             assert answer.status == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=10) in (0, -signal.SIGINT, 130)
+
+
+@pytest.mark.parametrize("given", ["urdf", "text", "link"])
+def test_the_command_opens_urdf_files_and_share_texts(given: str, tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(ARM)
+    text = share.packed(Design(mr.load("crab"), "m1", True))
+    arguments = {
+        "urdf": ["arm.urdf"],
+        "text": ["--share", text],
+        "link": ["--share", f"http://127.0.0.1:9/?key=x#robot={text}"],
+    }[given]
+    program = [sys.executable, "-c", "from modurob.cli import main; main()", "studio", "--no-browser", *arguments]
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1].replace("http:", "ws:").replace("/?", "/socket?")
+        with connect(address) as page:
+            page.send('{"type": "hello"}')
+            events = [json.loads(page.recv(timeout=10)) for _ in range(2)]
+        process.send_signal(signal.SIGINT)
+    shown = events[1]["design"]
+    assert (shown["name"], shown["base"]) == (("arm", "base") if given == "urdf" else ("crab", "m1"))
+
+
+def test_the_command_refuses_wrong_texts_in_words() -> None:
+    program = [sys.executable, "-c", "from modurob.cli import main; main()", "studio", "--share", "abc"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "it may have been cut off" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_nothing_is_left_behind_when_pages_and_the_server_go(tmp_path: Path) -> None:

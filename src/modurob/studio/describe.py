@@ -40,7 +40,7 @@ def robot(design: AnyDesign) -> dict[str, Any]:
         "redundant": mechanism.redundant,
         "mass": mechanism.total_mass(),
         "suggested": suggestions.settings(mechanism),
-        **(links.parts(mechanism) if isinstance(design, Imported) else _modular(design)),
+        **(links.parts(mechanism, design.meshes) if isinstance(design, Imported) else _modular(design)),
     }
 
 

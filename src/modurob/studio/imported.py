@@ -41,6 +41,11 @@ class Imported:
         return self._read[1]
 
     @property
+    def meshes(self) -> bool:
+        """Whether the file draws with meshes."""
+        return "<mesh" in self.text
+
+    @property
     def base(self) -> str:
         """The root link."""
         return next((name for name in self.robot.frames if name != "world"), "world")

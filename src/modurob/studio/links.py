@@ -15,8 +15,8 @@ NO_MODULES = "Robots of links have no modules, so no grid, matrices or ports."
 COLOURS = ("#4a79ac", "#e0a04c")
 
 
-def parts(mechanism: Mechanism) -> dict[str, Any]:
-    """Links in place of modules; nothing to dock."""
+def parts(mechanism: Mechanism, meshes: bool) -> dict[str, Any]:
+    """Links in place of modules; nothing to dock. `meshes`: whether the file draws with meshes, which are not read."""
     names = [name for name in mechanism.frames if name != "world"]
     return {
         "made_of": "links",
@@ -24,7 +24,7 @@ def parts(mechanism: Mechanism) -> dict[str, Any]:
         "types": [],
         "modules": [_link(mechanism, name) for name in names],
         "connections": [],
-        "shapes": list(_shapes(mechanism, names)),
+        "shapes": list(_shapes(mechanism, names, meshes)),
         "ports": [],
         "frames": [drawing.frame(mechanism, name) for name in names],
         "views": None,
@@ -38,9 +38,9 @@ def _link(mechanism: Mechanism, name: str) -> dict[str, Any]:
     return {"name": name, "kind": f"link, on {joint}", "letter": "", "parameters": [], "joints": []}
 
 
-def _shapes(mechanism: Mechanism, names: list[str]) -> Iterator[dict[str, Any]]:
-    """The shapes of the file; for bodies that have none, a ball and sticks to the joints they carry."""
-    drawn = {shape.frame.body for shape in mechanism.shapes}
+def _shapes(mechanism: Mechanism, names: list[str], meshes: bool) -> Iterator[dict[str, Any]]:
+    """The shapes of the file; for bodies that have none, or meshes, a ball and sticks to the joints they carry."""
+    drawn = set() if meshes else {shape.frame.body for shape in mechanism.shapes}
     first = {mechanism.frames[name].body: i for i, name in reversed(list(enumerate(names)))}
     for shape in mechanism.shapes:
         body = shape.frame.body

@@ -12,6 +12,7 @@ from modurob.control.reference import Reference, target
 from modurob.control.tracking import errors_of
 from modurob.errors import StudioError
 from modurob.estimate import ExtendedKalmanFilter, HallSensors
+from modurob.mechanism.tables import Joint
 from modurob.robot import Mechanism
 from modurob.simulate import (
     Adaptive,
@@ -201,7 +202,6 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """What the list of runs shows."""
-        own = [j for j in self.robot.joints if not j.mimics]
         return {
             "number": self.number,
             "before": self.before,
@@ -216,9 +216,14 @@ class Run:
             "nq": self.robot.nq,
             "nv": self.robot.nv,
             "robot": self.robot.key,
-            "joints": [j.name for j in own],
-            "freedoms": [j.type.nv for j in own],
+            "joints": [_joint(j) for j in self.robot.joints if not j.mimics],
         }
+
+
+def _joint(joint: Joint) -> dict[str, Any]:
+    """Where a joint's coordinates and rates stand in q and v."""
+    q, v = joint.q_slice, joint.v_slice
+    return {"name": joint.name, "kind": joint.kind, "q": [q.start, q.stop], "v": [v.start, v.stop]}
 
 
 def _require_room(robot: Mechanism, settings: RunSettings) -> None:

@@ -7,16 +7,16 @@ import { on } from "./studio.js";
 const DIGITS = 7;
 
 /** A field: `value()` is the number in force, `set(x)` is called with one within `min` and `max`; `label` names it in messages. */
-export function numberField({ label, value, set, min, max, ...properties }) {
+export function numberField({ label, value, set, min, max, digits = DIGITS, ...properties }) {
   const field = h("input", { type: "number", step: "any", min: min ?? "", max: max ?? "", "data-number": "", ...properties });
   const place = () => {
     const x = value();
-    field.value = Number.isFinite(x) ? shown(x, DIGITS) : "";
+    field.value = Number.isFinite(x) ? shown(x, digits) : "";
   };
   field.addEventListener("refresh", place);
   field.addEventListener("change", () => {
     const why = complaint(field, min, max);
-    if (why) refuse(`${why}; it stays ${shown(value(), DIGITS)}`, label);
+    if (why) refuse(`${why}; it stays ${shown(value(), digits)}`, label);
     else set(Number(field.value));
     if (why) place();
   });

@@ -2,20 +2,21 @@
 
 import uPlot from "uplot";
 import { Chart } from "./chart.js";
+import { coordinateName, rateName } from "./coordinates.js";
 import { h, redraw } from "./dom.js";
 import { download } from "./download.js";
 import { chip, drawJoints } from "./joint_chips.js";
 import { plotPicture } from "./plot_picture.js";
 import { connection, on, send, state } from "./studio.js";
 
-// where each quantity stands in a sample: t, q, v, vdot, tau, error, kinetic and potential energy
+// where each quantity begins in a sample, which is t, q, v, vdot, tau, error, kinetic and potential energy; and what it is of
 const QUANTITIES = {
-  position: { unit: "rad, m", at: ({ nq, nv }, i) => 1 + nq - nv + i },
-  velocity: { unit: "rad/s, m/s", at: ({ nq }, i) => 1 + nq + i },
-  acceleration: { unit: "rad/s², m/s²", at: ({ nq, nv }, i) => 1 + nq + nv + i },
-  torque: { unit: "N m, N", at: ({ nq, nv }, i) => 1 + nq + 2 * nv + i },
-  error: { unit: "rad, m", at: ({ nq, nv }, i) => 1 + nq + 3 * nv + i },
-  energy: { unit: "J", at: ({ nq, nv }, i) => 1 + nq + 4 * nv + i, names: ["kinetic", "potential"] },
+  position: { unit: "rad, m", start: () => 1, of: "coordinates" },
+  velocity: { unit: "rad/s, m/s", start: ({ nq }) => 1 + nq, of: "rates" },
+  acceleration: { unit: "rad/s², m/s²", start: ({ nq, nv }) => 1 + nq + nv, of: "rates" },
+  torque: { unit: "N m, N", start: ({ nq, nv }) => 1 + nq + 2 * nv, of: "rates" },
+  error: { unit: "rad, m", start: ({ nq, nv }) => 1 + nq + 3 * nv, of: "rates" },
+  energy: { unit: "J", start: ({ nq, nv }) => 1 + nq + 4 * nv, of: "energies" },
 };
 const INK = {
   light: ["#1d5fb8", "#b45309", "#0f766e", "#9d2463", "#5b3fb5", "#4d6b12"],
@@ -78,8 +79,8 @@ class Plots {
   choose(number) {
     // a new run takes the place of the last one, unless two are being compared
     this.chosen = this.chosen.length === 2 ? [this.chosen[1], number] : [number];
-    const names = freedoms(this.run(number));
-    if (!names.some((name) => this.joints.has(name))) this.joints = new Set(names.slice(0, FIRST_JOINTS));
+    const { joints } = this.run(number);
+    if (!joints.some(({ name }) => this.joints.has(name))) this.joints = firstJoints(joints);
     this.drawChips();
   }
 
@@ -134,7 +135,7 @@ class Plots {
       Object.keys(QUANTITIES).map((name) => chip(name, this.quantities.has(name), () => toggle(name))),
     );
     const run = this.run(this.scrubbed());
-    drawJoints(this.jointChips, run ? freedoms(run) : [], this.joints, redrawn);
+    drawJoints(this.jointChips, run?.joints.map(({ name }) => name) ?? [], this.joints, redrawn);
   }
 
   /** The plots anew: other quantities, joints, runs or colours. */
@@ -169,22 +170,20 @@ class Plots {
     return { quantity, chart, series, figure };
   }
 
-  /** A line for each chosen joint of each run, and where it stands in the samples. */
+  /** The lines of each run, and where each stands in the samples: a line has the same colour in all runs. */
   series(quantity, runs) {
-    const { at, names } = QUANTITIES[quantity];
+    const { start, of } = QUANTITIES[quantity];
     const ink = INK[document.documentElement.dataset.theme];
-    const lines = names ?? [...new Set(runs.flatMap(freedoms))].filter((name) => this.joints.has(name));
-    return runs.flatMap((run, k) =>
-      lines
-        .map((name, place) => ({ name, place, index: (names ?? freedoms(run)).indexOf(name) }))
-        .filter(({ index }) => index >= 0)
-        .map(({ name, place, index }) => ({
-          run: run.number,
-          column: at(run, index),
-          label: runs.length > 1 ? `${name} (run ${run.number})` : name,
-          stroke: ink[place % ink.length],
-          dash: k ? [5, 4] : [],
-        })),
+    const lines = runs.map((run) => LINES[of](run).filter(({ joint }) => !joint || this.joints.has(joint)));
+    const names = [...new Set(lines.flat().map(({ name }) => name))];
+    return lines.flatMap((own, k) =>
+      own.map(({ name, index }) => ({
+        run: runs[k].number,
+        column: start(runs[k]) + index,
+        label: runs.length > 1 ? `${name} (run ${runs[k].number})` : name,
+        stroke: ink[names.indexOf(name) % ink.length],
+        dash: k ? [5, 4] : [],
+      })),
     );
   }
 
@@ -225,9 +224,20 @@ class Plots {
   }
 }
 
-/** The names of the freedoms: the joint, and its own number where it has several. */
-function freedoms({ joints, freedoms: counts }) {
-  return joints.flatMap((name, i) =>
-    counts[i] === 1 ? [name] : Array.from({ length: counts[i] }, (_, k) => `${name} ${k + 1}`),
+/** A joint's coordinates or rates: what they are called, and where they stand in q or v. */
+const parts = (joints, slice, named) =>
+  joints.flatMap(({ name, kind, [slice]: [first, stop] }) =>
+    Array.from({ length: stop - first }, (_, k) => ({ joint: name, name: `${name}${named(kind, k)}`, index: first + k })),
   );
+
+const LINES = {
+  coordinates: ({ joints }) => parts(joints, "q", coordinateName),
+  rates: ({ joints }) => parts(joints, "v", rateName),
+  energies: () => ["kinetic", "potential"].map((name, index) => ({ name, index })),
+};
+
+/** The first joints with a drive: a base that floats is of less interest. */
+function firstJoints(joints) {
+  const driven = joints.filter(({ kind }) => kind !== "free");
+  return new Set((driven.length ? driven : joints).slice(0, FIRST_JOINTS).map(({ name }) => name));
 }

@@ -1,25 +1,11 @@
 // Sliders and fields that pose the robot: its coordinates, and the rates that a run starts with.
 
+import { coordinateName, rateName } from "./coordinates.js";
 import { everyFrame, h, redraw } from "./dom.js";
 import { numberField, refresh } from "./fields.js";
 import { on, send, state } from "./studio.js";
 
 const FURTHEST = 1e4; // stands for "no limit"
-const COORDINATES = {
-  free: ["x", "y", "z", "qw", "qx", "qy", "qz"],
-  spherical: ["qw", "qx", "qy", "qz"],
-  planar: ["x", "y", "angle"],
-  cylindrical: ["slide", "angle"],
-  universal: ["angle 1", "angle 2"],
-};
-const RATES = {
-  free: ["vx", "vy", "vz", "wx", "wy", "wz"],
-  spherical: ["wx", "wy", "wz"],
-  planar: ["x", "y", "angle"],
-  cylindrical: ["slide", "angle"],
-  universal: ["angle 1", "angle 2"],
-};
-
 export function makeSliders() {
   const box = h("div", {});
   on("design", () => draw(box));
@@ -46,7 +32,6 @@ function draw(box) {
 }
 
 const range = ([start, stop]) => Array.from({ length: stop - start }, (_, i) => start + i);
-const coordinate = (names, joint, k) => (names[joint.kind] ? ` ${names[joint.kind][k]}` : "");
 
 function slider(joint, index, k) {
   const angular = joint.kind === "revolute";
@@ -54,7 +39,7 @@ function slider(joint, index, k) {
   const [low, high] = [Math.max(joint.lower[k] ?? -widest, -widest), Math.min(joint.upper[k] ?? widest, widest)];
   const set = everyFrame((value) => send("set_coordinate", { index, value }));
   const key = `q ${index}`;
-  const name = `${joint.name}${coordinate(COORDINATES, joint, k)}`;
+  const name = `${joint.name}${coordinateName(joint.kind, k)}`;
   return h(
     "div",
     { class: "slider" },
@@ -73,6 +58,7 @@ function slider(joint, index, k) {
       "aria-label": `${name} ${joint.unit}`,
       "data-key": key,
       label: name,
+      digits: 4,
       value: () => state.pose?.q[index],
       min: joint.lower[k] > -FURTHEST ? joint.lower[k] : undefined,
       max: joint.upper[k] < FURTHEST ? joint.upper[k] : undefined,
@@ -87,11 +73,12 @@ function rate(joint, index, k) {
   return h(
     "div",
     { class: "field" },
-    h("label", { for: id, class: "soft small" }, `initial rate${coordinate(RATES, joint, k)}`),
+    h("label", { for: id, class: "soft small" }, `initial rate${rateName(joint.kind, k)}`),
     numberField({
       id,
       "data-key": id,
       label: `initial rate of ${joint.name}`,
+      digits: 4,
       value: () => state.pose?.v[index],
       set: (value) => send("set_rate", { index, value }),
     }),

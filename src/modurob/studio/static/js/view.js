@@ -9,6 +9,8 @@ import { IDENTITY, multiply } from "./poses.js";
 import { KNOB, geometryOf, knob, material } from "./shapes.js";
 
 const CLICK = 4; // pixels that a click may travel
+const FINEST = 6; // cells of the floor in the radius of a robot, at most
+const LOOK = 250; // milliseconds between looks whether the robot is still in view
 const COLOURS = {
   light: { port: 0x0d9488, unfit: 0x9aa5b1, hover: 0xf59e0b, grid: 0x5b6b7d, selected: 0x0b6e69 },
   dark: { port: 0x2dd4bf, unfit: 0x56616f, hover: 0xfbbf24, grid: 0x8a99a9, selected: 0x5ad1c6 },
@@ -157,12 +159,17 @@ export class View {
     this.ports.boundingSphere = null;
     this.marks.setPoses(poses, this.visible);
     if (this.unsettled) this.#settle();
-    if (this.pendingFit) {
-      this.pendingFit = false;
-      this.fit();
-    }
     if (this.design.floating) this.#follow();
+    if (this.pendingFit || this.#hasLeft()) this.fit();
     this.draw();
+  }
+
+  /** Whether a robot that was fitted moves out of view; looked at now and then, since it moves often. */
+  #hasLeft() {
+    const now = performance.now();
+    if (!this.camera.fitted || now - (this.looked ?? 0) < LOOK) return false;
+    this.looked = now;
+    return this.cutOff();
   }
 
   /** Colours of shapes and ports, after the selection, the hover or the theme changed. */
@@ -247,7 +254,7 @@ export class View {
 
   /** Everything in view, seen from the present direction. */
   fit() {
-    this.#settle();
+    this.pendingFit = false;
     this.camera.fit(this.points(), this.size);
   }
 
@@ -286,7 +293,7 @@ export class View {
     this.unsettled = false;
     const box = this.bounds();
     const sphere = box.getBoundingSphere(new THREE.Sphere());
-    this.ground.place(box, this.size);
+    this.ground.place(box, Math.max(this.size, sphere.radius / FINEST));
     this.ground.group.visible = !this.design.floating;
     this.camera.floor = this.design.floating ? -Infinity : this.ground.group.position.z;
     this.sun.position.copy(sphere.center).add(new THREE.Vector3(0.9, -1.3, 2.2).multiplyScalar(2 * sphere.radius));
