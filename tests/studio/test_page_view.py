@@ -12,7 +12,7 @@ POINTS = """() => {
   const points = studio.view.points(), stage = document.querySelector("#stage").getBoundingClientRect();
   const lens = studio.view.camera.lens, seen = [];
   for (let i = 0; i < points.length; i += 3) {
-    const p = studio.view.sun.position.clone().fromArray(points, i).project(lens);
+    const p = studio.view.light.sun.position.clone().fromArray(points, i).project(lens);
     seen.push([stage.left + ((p.x + 1) / 2) * stage.width, stage.top + ((1 - p.y) / 2) * stage.height]);
   }
   return seen;
@@ -82,12 +82,11 @@ def test_a_pose_that_leaves_the_view_is_brought_back(page: Page) -> None:
         page.js("(at) => studio.send('dock', {kind: 'backbone', at, by: '4'})", f"m{i}/3")
         page.modules(i + 2)
     floor = page.js("studio.view.ground.group.position.z")
-    for index in range(5):
-        page.js("(index) => studio.send('set_coordinate', {index, value: 0.9})", index)
-        page.tab.wait_for_timeout(300)
-    page.js("studio.send('set_coordinate', {index: 0, value: -0.9})")
-    page.tab.wait_for_timeout(300)
-    page.js("studio.send('set_coordinate', {index: 1, value: 0})")
+    before = page.js("studio.view.camera.lens.position.toArray()")
+    for index, value in ((0, -0.9), (1, -0.9), (2, -0.9), (3, 0.9), (4, 0.9)):
+        page.js("([index, value]) => studio.send('set_coordinate', {index, value})", [index, value])
+    page.until("studio.state.pose.q[4] === 0.9")
+    page.until("(before) => studio.view.camera.lens.position.toArray().some((x, i) => x !== before[i])", before)
     page.until("!studio.view.cutOff()")
     # the floor stays where it is while the robot moves
     assert page.js("studio.view.ground.group.position.z") == floor

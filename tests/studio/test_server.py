@@ -468,6 +468,19 @@ def test_a_mistake_of_ours_is_a_message(web: TestClient, studio: Studio, monkeyp
         assert page.next("robot")["design"]["name"] == "still here"
 
 
+def test_a_mistake_of_ours_in_a_file_is_a_message(
+    web: TestClient, studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: Any) -> None:
+        raise ZeroDivisionError("by chance")
+
+    web.get(f"/?token={studio.token}")
+    with talk(web, studio) as page:
+        monkeypatch.setattr("modurob.studio.downloads.content", crash)
+        answer = web.get(f"/file/{page.session}/robot.yaml")
+        assert (answer.status_code, answer.text) == (500, "the studio failed at this: ZeroDivisionError: by chance")
+
+
 def test_there_are_not_too_many_sessions(web: TestClient, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "MOST_SESSIONS", 2)
     with (

@@ -15,7 +15,7 @@ from modurob.spatial.scalars import Array
 CLOSED = 1e-9  # loops open by less are closed [m, rad]
 STRIDE = 0.1  # the longest way that a coordinate goes at once [rad or m]
 NEWTON = 25  # steps
-STARTS = 6  # random poses that are tried where the present one leads nowhere
+STARTS = 4  # random poses that are tried where the present one leads nowhere
 WITHIN = 1e-6  # of the limits [rad or m]
 
 

@@ -15,7 +15,7 @@ from modurob.studio.design import AnyDesign, Design
 from modurob.studio.edits import edited
 from modurob.studio.posing import carried
 
-PATIENCE = 0.6  # seconds of looking for ports that can meet
+PATIENCE = 0.3  # seconds of looking for ports that can meet
 SHOWN = 4  # of them in a message
 MOST_PORTS = 120  # that are looked at
 TURN = 0.1  # metres that a turn of one radian counts for

@@ -1,23 +1,20 @@
 """The studio's web server: one page, its files, and a websocket for each page that is open."""
 
 import asyncio
-import base64
-import hashlib
+import logging
 import secrets
 import socket
 import webbrowser
+from collections.abc import Awaitable
 from contextlib import suppress
-from functools import cache
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from modurob.assembly import shipped_robots
@@ -27,15 +24,11 @@ from modurob.studio.autosave import Autosave, Recent
 from modurob.studio.channel import Channel
 from modurob.studio.client import Client
 from modurob.studio.design import AnyDesign
+from modurob.studio.guard import Guard
 from modurob.studio.session import Session
 
 MOST_SESSIONS = 64
 LARGEST_UPLOAD = 2_000_000  # bytes
-# nothing but this server's own files and the import map in the page; KaTeX and the plots set styles
-POLICY = (
-    "default-src 'self'; script-src 'self' 'sha256-{import_map}'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-)
 NO_TOKEN = (
     "This address lacks its token, or the studio was started again since. "
     "Open the whole address that `modurob studio` printed, with ?token=... at its end.\n\n"
@@ -71,7 +64,7 @@ class Studio:
                 WebSocketRoute("/socket", self._socket),
                 Route("/static/{path:path}", page_files.answer),
             ],
-            middleware=[Middleware(_Guard, hosts=self.hosts)],
+            middleware=[Middleware(Guard, hosts=self.hosts)],
         )
 
     # ---- files ----
@@ -98,12 +91,10 @@ class Studio:
                 limit = f"{LARGEST_UPLOAD / 1e6:.0f} MB"
                 return PlainTextResponse(f"the file is too large: the studio reads robots of at most {limit}", 413)
         try:
-            await client.edit(protocol.Open(data.decode(), request.query_params.get("name", "")[:140]))
+            text = data.decode()
         except UnicodeDecodeError:
             return PlainTextResponse("the file is not text: expected a robot in YAML or URDF", 400)
-        except ModurobError as error:
-            return PlainTextResponse(str(error), 400)
-        return PlainTextResponse("opened")
+        return await _answered(_opened(client, protocol.Open(text, request.query_params.get("name", "")[:140])))
 
     async def _file(self, request: Request) -> Response:
         if safety.role(request, self.token) is None:
@@ -111,10 +102,7 @@ class Studio:
         session = self.sessions.get(request.path_params["session"])
         if session is None:
             return PlainTextResponse("no such session", 404)
-        try:
-            return await downloads.answer(session, request.path_params["name"], dict(request.query_params))
-        except ModurobError as error:
-            return PlainTextResponse(str(error), 400)
+        return await _answered(downloads.answer(session, request.path_params["name"], dict(request.query_params)))
 
     # ---- sessions ----
 
@@ -154,6 +142,8 @@ class Studio:
             return known, ""
         self._make_room()
         session, note = await asyncio.to_thread(self._session, hello.session, known, role)
+        if session.name in self.sessions:  # another page of the same name came back meanwhile
+            session = Session(session.autosave, session.design)
         self.sessions[session.name] = session
         return session, note
 
@@ -191,6 +181,7 @@ class Studio:
     def _welcome(self, session: Session, note: str) -> protocol.Welcome:
         recent = session.autosave.recent() if session.autosave is not None else Recent([], [])
         types = describe.module_types()
+        problems = [] if session.autosave is None else [*types.problems, *recent.problems]
         return protocol.Welcome(
             session.name,
             types.types,
@@ -199,47 +190,24 @@ class Studio:
             LARGEST_UPLOAD,
             safety.share_key(self.token),
             note,
-            [*types.problems, *recent.problems],
+            problems,
         )
 
 
-class _Guard:
-    """Refuses foreign hosts and origins, and tells browsers to be strict."""
-
-    def __init__(self, app: ASGIApp, hosts: tuple[str, ...]):
-        self.app, self.hosts = app, hosts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-            return
-        why = safety.refusal(HTTPConnection(scope), self.hosts)
-        if why is not None and scope["type"] == "websocket":
-            await WebSocket(scope, receive, send).close(4403, why[:120])
-        elif why is not None:
-            await PlainTextResponse(why + "\n", 403)(scope, receive, send)
-        else:
-            await self.app(scope, receive, _strict(send))
+async def _opened(client: Client, edit: protocol.Open) -> Response:
+    await client.edit(edit)
+    return PlainTextResponse("opened")
 
 
-@cache
-def _policy() -> str:
-    text = (page_files.FOLDER / "index.html").read_text(encoding="utf-8")
-    import_map = text.split('<script type="importmap">')[1].split("</script>")[0]
-    return POLICY.format(import_map=base64.b64encode(hashlib.sha256(import_map.encode()).digest()).decode())
-
-
-def _strict(send: Send) -> Send:
-    async def with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers["Content-Security-Policy"] = _policy()
-            headers["X-Content-Type-Options"] = "nosniff"
-            headers["Referrer-Policy"] = "no-referrer"
-            headers["Cache-Control"] = "no-cache"
-        await send(message)
-
-    return with_headers
+async def _answered(work: Awaitable[Response]) -> Response:
+    """An answer, or the reason why there is none; of a mistake of ours the log has the whole."""
+    try:
+        return await work
+    except ModurobError as error:
+        return PlainTextResponse(str(error), 400)
+    except Exception as error:
+        logging.getLogger(__name__).exception("a file")
+        return PlainTextResponse(f"the studio failed at this: {type(error).__name__}: {error}", 500)
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -4,6 +4,8 @@ import secrets
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from modurob.assembly import Assembly
 from modurob.errors import ModurobError, StudioError, choices
 from modurob.robot import Mechanism
@@ -118,7 +120,7 @@ class Session:
         if run is not None and goes_on and self.robot.nv:
             q, v = posing.carried(run.robot, *run.state, self.robot)
             # what the new robot cannot do, it does not do
-            with suppress(ModurobError):
+            with suppress(ModurobError, np.linalg.LinAlgError):
                 self._begin(Run(self._count, self.robot, q, v, run.settings, run.t, before=run.number))
                 self.paused = paused
         if self.autosave is not None:

@@ -129,6 +129,7 @@ function showMode() {
 function showFacts(view) {
   const { modules, freedoms, idle, loops, mass, floating, gravity } = state.design;
   const count = (n, word) => [h("b", {}, String(n)), ` ${word}${n === 1 ? "" : "s"}`];
+  byId("view-ports").hidden = !ofModules();
   byId("facts").replaceChildren(
     ...count(modules.length, ofModules() ? "module" : "link"),
     " · ",

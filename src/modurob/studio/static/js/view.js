@@ -1,9 +1,11 @@
 // The robot in 3D: instanced shapes moved by the poses of their bodies, ports to click, drawn only when something changed.
 
 import * as THREE from "three";
+import { corners, tips } from "./bounds.js";
 import { Camera } from "./camera.js";
 import { Ghost } from "./ghost.js";
 import { Ground } from "./ground.js";
+import { Light } from "./light.js";
 import { Marks } from "./marks.js";
 import { IDENTITY, multiply } from "./poses.js";
 import { KNOB, geometryOf, knob, material } from "./shapes.js";
@@ -15,14 +17,6 @@ const COLOURS = {
   light: { port: 0x0d9488, unfit: 0x9aa5b1, hover: 0xf59e0b, grid: 0x5b6b7d, selected: 0x0b6e69 },
   dark: { port: 0x2dd4bf, unfit: 0x56616f, hover: 0xfbbf24, grid: 0x8a99a9, selected: 0x5ad1c6 },
 };
-
-const CORNERS = [-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].map((z) => [x, y, z])));
-
-/** Half the edges of the box around a shape. */
-function reach({ kind, size }) {
-  if (kind === "box") return size.map((edge) => edge / 2);
-  return kind === "cylinder" ? [size[0], size[0], size[1] / 2] : [size[0], size[0], size[0]];
-}
 
 export class View {
   /**
@@ -41,8 +35,8 @@ export class View {
     this.ground = new Ground();
     this.marks = new Marks();
     this.ghost = new Ghost();
-    this.scene.add(this.robot, this.ground.group, this.marks.group, this.ghost.group);
-    this.#light();
+    this.light = new Light();
+    this.scene.add(this.robot, this.ground.group, this.marks.group, this.ghost.group, this.light.group);
     this.meshes = [];
     this.poses = new Float32Array(IDENTITY);
     this.design = null;
@@ -57,18 +51,6 @@ export class View {
     this.#listen();
     new ResizeObserver(() => this.#resize()).observe(canvas.parentElement);
     this.#resize();
-  }
-
-  #light() {
-    this.sky = new THREE.HemisphereLight(0xffffff, 0xc3ccd6, 2.1);
-    this.sun = new THREE.DirectionalLight(0xffffff, 1.9);
-    const fill = new THREE.DirectionalLight(0xdbe7ff, 0.7);
-    fill.position.set(-2, -1, 0.6);
-    this.sun.shadow.mapSize.set(1024, 1024);
-    this.sun.shadow.radius = 4;
-    this.sun.shadow.bias = -0.0005;
-    this.sun.shadow.normalBias = 0.002;
-    this.scene.add(this.sky, this.sun, this.sun.target, fill);
   }
 
   // ---- what is shown ----
@@ -160,16 +142,17 @@ export class View {
     this.marks.setPoses(poses, this.visible);
     if (this.unsettled) this.#settle();
     if (this.design.floating) this.#follow();
-    if (this.pendingFit || this.#hasLeft()) this.fit();
+    if (this.pendingFit) this.fit();
+    else this.#lookSoon();
     this.draw();
   }
 
-  /** Whether a robot that was fitted moves out of view; looked at now and then, since it moves often. */
-  #hasLeft() {
-    const now = performance.now();
-    if (!this.camera.fitted || now - (this.looked ?? 0) < LOOK) return false;
-    this.looked = now;
-    return this.cutOff();
+  /** A robot that was fitted and moves out of view is fitted again; looked at now and then, since it moves often. */
+  #lookSoon() {
+    this.look ||= setTimeout(() => {
+      this.look = 0;
+      if (this.camera.fitted && this.posed && this.cutOff()) this.fit();
+    }, LOOK);
   }
 
   /** Colours of shapes and ports, after the selection, the hover or the theme changed. */
@@ -196,7 +179,7 @@ export class View {
 
   setTheme(theme) {
     this.theme = theme;
-    this.sky.intensity = theme === "dark" ? 1.6 : 2.1;
+    this.light.sky.intensity = theme === "dark" ? 1.6 : 2.1;
     this.ground.setColour(COLOURS[theme].grid, theme === "dark" ? 0.5 : 0.3);
     if (this.design) this.#paint();
   }
@@ -232,19 +215,8 @@ export class View {
 
   /** The corners of all shapes and the tips of the free ports, in the world. */
   points() {
-    const points = [];
-    const add = (m, o, x, y, z) => {
-      for (let row = 0; row < 3; row++)
-        points.push(m[o + row] * x + m[o + 4 + row] * y + m[o + 8 + row] * z + m[o + 12 + row]);
-    };
-    for (const mesh of this.meshes) {
-      const [x, y, z] = reach(mesh.userData.shapes[0]);
-      for (let i = 0; i < mesh.count; i++)
-        for (const [a, b, c] of CORNERS) add(mesh.instanceMatrix.array, 16 * i, a * x, b * y, c * z);
-    }
-    const tip = 1.5 * KNOB * this.size;
-    if (this.visible.ports) for (let i = 0; i < this.free.length; i++) add(this.ports.instanceMatrix.array, 16 * i, 0, 0, tip);
-    return points;
+    const points = this.meshes.flatMap(corners);
+    return this.visible.ports ? points.concat(tips(this.ports, 1.5 * KNOB * this.size)) : points;
   }
 
   bounds() {
@@ -255,7 +227,11 @@ export class View {
   /** Everything in view, seen from the present direction. */
   fit() {
     this.pendingFit = false;
-    this.camera.fit(this.points(), this.size);
+    const points = this.points();
+    const lowest = points.reduce((low, z, i) => (i % 3 === 2 ? Math.min(low, z) : low), this.ground.group.position.z);
+    // a robot that reaches through the floor must be seen there too
+    this.camera.floor = this.design.floating ? -Infinity : lowest;
+    this.camera.fit(points, this.size);
   }
 
   /** Whether something is out of sight, or under what is written at the edges. */
@@ -295,20 +271,8 @@ export class View {
     const sphere = box.getBoundingSphere(new THREE.Sphere());
     this.ground.place(box, Math.max(this.size, sphere.radius / FINEST));
     this.ground.group.visible = !this.design.floating;
-    this.camera.floor = this.design.floating ? -Infinity : this.ground.group.position.z;
-    this.sun.position.copy(sphere.center).add(new THREE.Vector3(0.9, -1.3, 2.2).multiplyScalar(2 * sphere.radius));
-    this.sun.target.position.copy(sphere.center);
-    const camera = this.sun.shadow.camera;
-    const reach = 2.2 * sphere.radius;
-    Object.assign(camera, {
-      left: -reach,
-      right: reach,
-      top: reach,
-      bottom: -reach,
-      near: 0.01,
-      far: 12 * sphere.radius,
-    });
-    camera.updateProjectionMatrix();
+    this.camera.floor = this.design.floating ? -Infinity : Math.min(box.min.z, this.ground.group.position.z);
+    this.light.settle(sphere);
   }
 
   /** The view goes along with the centre of mass of a robot that floats. */
@@ -317,8 +281,7 @@ export class View {
     if (this.centre) {
       const step = centre.clone().sub(this.centre);
       this.camera.follow(step);
-      this.sun.position.add(step);
-      this.sun.target.position.add(step);
+      this.light.follow(step);
     }
     this.centre = centre;
   }
@@ -335,7 +298,7 @@ export class View {
     this.#watch(performance.now());
     const shadows = !this.low;
     if (this.renderer.shadowMap.enabled !== shadows) {
-      this.renderer.shadowMap.enabled = this.sun.castShadow = shadows;
+      this.renderer.shadowMap.enabled = this.light.sun.castShadow = shadows;
       for (const mesh of this.meshes) mesh.material.needsUpdate = true;
     }
     this.renderer.render(this.scene, this.camera.lens);
