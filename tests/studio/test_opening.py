@@ -15,10 +15,12 @@ import modurob as mr
 from modurob.assembly.files import dumps
 from modurob.errors import FormatError, ModurobError, StudioError
 from modurob.studio import describe, matrices, opening, protocol, share
+from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design
 from modurob.studio.edits import edited
 from modurob.studio.imported import Imported
 from modurob.studio.opening import opened
+from modurob.studio.session import Session
 
 CRAB = mr.load("crab")
 QUICK = 1.0  # seconds that a refusal may take: limits are looked at before anything is read
@@ -289,3 +291,24 @@ def test_messages_name_only_modules_that_are_there(edit: protocol.Edit, message:
     with pytest.raises(ModurobError, match=message) as refused:
         edited(seven, edit)
     assert "m7" not in str(refused.value)
+
+
+def test_a_clash_in_a_file_names_the_modules_of_the_file() -> None:
+    text = dumps(CRAB).replace("name: crab", "name: clash") + "- m3/4 - m9/4\n- m1/3 - m8/4\n"
+    text = text.replace("modules:\n", "modules:\n  m8: backbone\n  m9: backbone\n")
+    with pytest.raises(ModurobError, match=r"module 'm[89]' would stand where 'm[89]' stands"):
+        edited(Design.of(CRAB), protocol.Open(text))
+
+
+def test_a_joint_that_mimics_does_not_stand_for_the_one_it_follows(tmp_path: Path) -> None:
+    """Its limits are its own: the coordinate is that of the other joint."""
+    mimic = (
+        '<link name="tip"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="a_grip" type="revolute"><parent link="base"/><child link="tip"/><axis xyz="0 1 0"/>'
+        '<limit lower="0" upper="0.1" velocity="1" effort="1"/><mimic joint="shoulder" multiplier="0.1"/></joint>'
+    )
+    design = opened(ARM.replace('<joint name="shoulder"', mimic + '<joint name="shoulder"'))
+    one = Session(Autosave(tmp_path), design)
+    index = one.robot.joint("shoulder").q_slice.start
+    one.set_coordinate(index, 0.9)
+    assert one.q[index] == 0.9

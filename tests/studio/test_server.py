@@ -167,9 +167,14 @@ def test_a_share_link_opens_a_page_that_sees_nothing_of_the_owner(studio: Studio
 
 
 def test_the_owner_stays_the_owner_behind_a_share_link(web: TestClient, studio: Studio) -> None:
+    """Also when the link was followed from another site, where browsers hold back strict cookies."""
     web.get(f"/?token={studio.token}")
     key = safety.share_key(studio.token)
     assert studio.token in web.get(f"/?key={key}").headers["set-cookie"]
+    with TestClient(studio.app(), base_url=HOME) as elsewhere:
+        theirs = elsewhere.get(f"/?key={key}").headers["set-cookie"].partition("=")[0]
+    own = web.get(f"/?token={studio.token}").headers["set-cookie"].partition("=")[0]
+    assert theirs != own
 
 
 @pytest.mark.parametrize("headers", [{"host": "evil.example"}, {"origin": "http://evil.example"}])

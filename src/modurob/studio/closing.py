@@ -63,9 +63,8 @@ class Moved(NamedTuple):
     reached: bool
 
 
-def moved(robot: Mechanism, q: Array, index: int, value: float) -> Moved:
-    """The closed pose q with one coordinate taken to a value, as far as the loops stay closed."""
-    joint = next(j for j in robot.joints if j.q_slice.start <= index < j.q_slice.stop)
+def moved(robot: Mechanism, joint: Joint, q: Array, index: int, value: float) -> Moved:
+    """The closed pose q with one coordinate of a joint taken to a value, as far as the loops stay closed."""
     strides = max(1, int(np.ceil(abs(value - q[index]) / STRIDE)))
     for target in np.linspace(q[index], value, strides + 1)[1:]:
         ahead = q.copy()

@@ -40,7 +40,7 @@ def _changed(design: AnyDesign, edit: protocol.Edit) -> AnyDesign:
 def _clash(message: str, design: AnyDesign, edit: protocol.Edit) -> str:
     """The words of a clash, without names of modules that are not there yet."""
     found = _CLASH.fullmatch(message)
-    if found is None or not isinstance(design, Design):
+    if found is None or not isinstance(design, Design) or not isinstance(edit, protocol.Construction):
         return message
     known = design.assembly.modules
     one, two = sorted((found["one"], found["two"]), key=lambda name: name in known)

@@ -16,7 +16,7 @@ def moved(robot: Mechanism, q: Array, index: int, value: float) -> tuple[Array, 
     joint = _owner(robot, index)
     _require_limits(joint, index, value)
     if robot.loops:
-        return _closed(robot, q, index, value)
+        return _closed(robot, joint, q, index, value)
     changed = q.copy()
     changed[index] = value
     if joint.type.nq > joint.type.nv:
@@ -25,9 +25,9 @@ def moved(robot: Mechanism, q: Array, index: int, value: float) -> tuple[Array, 
 
 
 def _owner(robot: Mechanism, index: int) -> Joint:
-    """The joint of a coordinate."""
+    """The joint of a coordinate; not one that mimics it."""
     for joint in robot.joints:
-        if joint.q_slice.start <= index < joint.q_slice.stop:
+        if joint.q_slice.start <= index < joint.q_slice.stop and not joint.mimics:
             return joint
     raise StudioError(f"coordinate {index}: this robot has {robot.nq}, counted from 0")
 
@@ -47,14 +47,14 @@ def _turn(joint: Joint, q: Array) -> Array:
     return quaternion / length
 
 
-def _closed(robot: Mechanism, q: Array, index: int, value: float) -> tuple[Array, str]:
+def _closed(robot: Mechanism, joint: Joint, q: Array, index: int, value: float) -> tuple[Array, str]:
     """A coordinate of a robot with loops, moved as far as they stay closed."""
-    found, reached = closing.moved(robot, q, index, value)
+    found, reached = closing.moved(robot, joint, q, index, value)
     if reached:
         return found, ""
     loops = ", ".join(loop.name for loop in robot.loops)
     return found, (
-        f"{_owner(robot, index).name} cannot go to {value:.4g}: no pose within the limits was found there that keeps the loops "
+        f"{joint.name} cannot go to {value:.4g}: no pose within the limits was found there that keeps the loops "
         f"closed ({loops}); it stays at {found[index]:.4g}"
     )
 

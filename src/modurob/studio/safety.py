@@ -25,12 +25,8 @@ def refusal(connection: HTTPConnection, hosts: tuple[str, ...]) -> str | None:
     return None
 
 
-def cookie(connection: HTTPConnection) -> str:
-    """The name of the cookie with the key: browsers keep cookies by host, and several studios may run on one."""
-    return f"modurob_studio_{connection.headers.get('host', '').rpartition(':')[2]}"
-
-
 Role = Literal["owner", "guest"]
+ROLES: tuple[Role, Role] = ("owner", "guest")  # the one with more rights first
 
 
 def share_key(token: str) -> str:
@@ -43,16 +39,23 @@ def key(role: Role, token: str) -> str:
     return token if role == "owner" else share_key(token)
 
 
+def cookie(connection: HTTPConnection, role: Role) -> str:
+    """The name of the cookie with a key: browsers keep cookies by host, and several studios may run on one."""
+    return f"modurob_studio_{role}_{connection.headers.get('host', '').rpartition(':')[2]}"
+
+
 def role(connection: HTTPConnection, token: str) -> Role | None:
     """Whose key a connection brings, in the address or in the cookie that the page got with it; None: nobody's.
 
     The owner has the token that was printed. A guest has the key of a share link: its sessions are its own, and it sees nothing
     that is saved on this machine.
     """
-    query = connection.query_params
-    brought = query.get("token", ""), query.get("key", ""), connection.cookies.get(cookie(connection), "")
-    roles: tuple[Role, Role] = ("owner", "guest")
-    return next((r for r in roles if any(_same(x, key(r, token)) for x in brought)), None)
+    query, cookies = connection.query_params, connection.cookies
+    for one in ROLES:
+        brought = query.get("token", ""), query.get("key", ""), cookies.get(cookie(connection, one), "")
+        if any(_same(x, key(one, token)) for x in brought):
+            return one
+    return None
 
 
 def _same(one: str, other: str) -> bool:

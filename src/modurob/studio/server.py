@@ -74,7 +74,8 @@ class Studio:
         if role is None:
             return PlainTextResponse(NO_TOKEN, 403)
         answer = FileResponse(page_files.FOLDER / "index.html")
-        answer.set_cookie(safety.cookie(request), safety.key(role, self.token), httponly=True, samesite="strict")
+        key = safety.key(role, self.token)
+        answer.set_cookie(safety.cookie(request, role), key, httponly=True, samesite="strict")
         return answer
 
     async def _upload(self, request: Request) -> Response:
