@@ -8,8 +8,8 @@ import { makeModules } from "./modules.js";
 import { allTypes, changed, dockAt, fits, ofModules, on, state, typeOf } from "./studio.js";
 
 const OF_LINKS =
-  "This robot is made of links from a URDF file: there is nothing to dock or to undock. Pose it in Inspect, derive, simulate and " +
-  "export it; to build, open a robot of modules or start a new one (Open).";
+  "This robot is made of links from a URDF file: there is nothing to dock or to undock. Pose it in Inspect, derive, " +
+  "simulate and export it; to build, open a robot of modules or start a new one (Open).";
 
 export function startBuild() {
   const palette = h("div", { class: "palette", role: "radiogroup", "aria-label": "Module type" });

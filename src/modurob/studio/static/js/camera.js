@@ -50,9 +50,10 @@ export class Camera {
   free() {
     const { left, right, top, bottom } = this.insets;
     const [x, y] = [left + right, top + bottom];
-    const [wide, high] = [Math.max(this.width - x, LEAST_FREE * this.width), Math.max(this.height - y, LEAST_FREE * this.height)];
+    const width = Math.max(this.width - x, LEAST_FREE * this.width);
+    const height = Math.max(this.height - y, LEAST_FREE * this.height);
     const share = (part, whole, rest) => (whole ? (part / whole) * rest : 0);
-    return { left: share(left, x, this.width - wide), top: share(top, y, this.height - high), width: wide, height: high };
+    return { left: share(left, x, this.width - width), top: share(top, y, this.height - height), width, height };
   }
 
   /** The middle of the free part is what the camera looks at. */
@@ -63,7 +64,7 @@ export class Camera {
     this.lens.setViewOffset(this.width, this.height, -dx, -dy, this.width, this.height);
   }
 
-  /** All points (x, y, z, x, y, z, ...) in the free part, seen from the present direction; `module` is the size of one. */
+  /** All points (x, y, z, x, y, z, ...) in the free part, seen from the present side; `module` is the size of one. */
   fit(points, module) {
     if (!this.width || !points.length) return;
     const { width, height } = this.free();
@@ -133,7 +134,7 @@ export class Camera {
   }
 }
 
-/** How far back along `away` points must be seen from to appear within a slope on both sides of `axis`, and how deep they are. */
+/** How far back along `away` points are seen within a slope on both sides of `axis`, and how deep they are. */
 function span(points, axis, away, slope) {
   let [plus, minus, near, far] = [-Infinity, -Infinity, -Infinity, Infinity];
   for (let i = 0; i < points.length; i += 3) {

@@ -40,7 +40,8 @@ function range(chart, low, high) {
 export function options(series, width, height, scale = 1) {
   const font = `${Math.round(11 * scale)}px system-ui`;
   const grid = { stroke: colour("line"), width: scale };
-  const axis = { stroke: colour("soft"), grid, ticks: { ...grid, size: 5 * scale }, font, labelFont: font, gap: 4 * scale };
+  const marks = { ...grid, size: 5 * scale };
+  const axis = { stroke: colour("soft"), grid, ticks: marks, font, labelFont: font, gap: 4 * scale };
   return {
     width,
     height,

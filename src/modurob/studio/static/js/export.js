@@ -14,8 +14,8 @@ const FILES = {
 };
 const TEXTS = {
   link:
-    "Opens this robot in any browser on this machine, as long as this studio runs. It holds a key of its own, not the token: " +
-    "whoever opens it sees this robot, and none of your others.",
+    "Opens this robot in any browser on this machine, as long as this studio runs. It holds a key of its own, not the " +
+    "token: whoever opens it sees this robot, and none of your others.",
   text: "Opens this robot anywhere: paste it into Open of any studio, or start one with modurob studio --share TEXT.",
 };
 
@@ -65,7 +65,11 @@ function shared(label) {
     "div",
     { class: "row", style: { marginTop: "6px" } },
     field,
-    h("button", { class: "button", "aria-label": `Copy the ${label.toLowerCase()}`, onclick: () => copy(field, label) }, "Copy"),
+    h(
+      "button",
+      { class: "button", "aria-label": `Copy the ${label.toLowerCase()}`, onclick: () => copy(field, label) },
+      "Copy",
+    ),
   );
   return { field, row };
 }

@@ -6,9 +6,10 @@ import { on } from "./studio.js";
 
 const DIGITS = 7;
 
-/** A field: `value()` is the number in force, `set(x)` is called with one within `min` and `max`; `label` names it in messages. */
+/** A field: `value()` is in force, `set(x)` is called with a number within `min` and `max`; messages name `label`. */
 export function numberField({ label, value, set, min, max, digits = DIGITS, ...properties }) {
-  const field = h("input", { type: "number", step: "any", min: min ?? "", max: max ?? "", "data-number": "", ...properties });
+  const bounds = { min: min ?? "", max: max ?? "" };
+  const field = h("input", { type: "number", step: "any", ...bounds, "data-number": "", ...properties });
   const place = () => {
     const x = value();
     field.value = Number.isFinite(x) ? shown(x, digits) : "";
@@ -30,9 +31,12 @@ function complaint({ value, validity }, min, max) {
   const x = Number(value);
   const [low, high] = [min ?? -Infinity, max ?? Infinity];
   if (x >= low && x <= high) return "";
-  const expected =
-    low === -Infinity ? `at most ${shown(high)}` : high === Infinity ? `at least ${shown(low)}` : `${shown(low)} to ${shown(high)}`;
-  return `${shown(x, DIGITS)} is out of range, expected ${expected}`;
+  return `${shown(x, DIGITS)} is out of range, expected ${span(low, high)}`;
+}
+
+function span(low, high) {
+  if (low === -Infinity) return `at most ${shown(high)}`;
+  return high === Infinity ? `at least ${shown(low)}` : `${shown(low)} to ${shown(high)}`;
 }
 
 /** All fields below an element show what is in force; one that is being typed in only if `all`. */

@@ -135,7 +135,8 @@ const bound = (x, sign) => (x == null ? `${sign}∞` : shown(x));
 function linkFacts({ name, kind }) {
   const { body } = state.design.frames.find((frame) => frame.name === name);
   const { mass, centre } = state.design.bodies[body];
-  const facts = mass ? `${shown(mass)} kg, centre of mass at (${centre.map((x) => shown(x, 3)).join(", ")}) m` : "without mass";
+  const at = centre?.map((x) => shown(x, 3)).join(", ");
+  const facts = mass ? `${shown(mass)} kg, centre of mass at (${at}) m` : "without mass";
   return [
     h("p", { class: "small" }, `${name}: ${kind}`),
     h("p", { class: "small soft" }, `Its body, with all links that are fixed to it: ${facts}.`),

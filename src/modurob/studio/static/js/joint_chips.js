@@ -1,4 +1,4 @@
-// Which joints are plotted: a button for each, or, where there are too many, for those that are shown and a field to add others.
+// Which joints are plotted: a button for each; where there are too many, for those shown, and a field to add others.
 
 import { h, redraw } from "./dom.js";
 import { refuse } from "./notices.js";

@@ -20,6 +20,8 @@ export function makeModules() {
 
 function drawBase(base) {
   const { modules, base: name, floating } = state.design;
+  // links hang on their root
+  const choices = ofModules() ? modules : modules.filter((m) => m.name === name);
   redraw(
     base,
     h(
@@ -29,7 +31,7 @@ function drawBase(base) {
       h(
         "select",
         { "data-key": "base", onchange: (e) => send("set_base", { module: e.target.value, floating }) },
-        (ofModules() ? modules : modules.filter((m) => m.name === name)).map((m) => h("option", { value: m.name, selected: m.name === name }, m.name)),
+        choices.map((m) => h("option", { value: m.name, selected: m.name === name }, m.name)),
       ),
     ),
     h(

@@ -9,7 +9,7 @@ import { chip, drawJoints } from "./joint_chips.js";
 import { plotPicture } from "./plot_picture.js";
 import { connection, on, send, state } from "./studio.js";
 
-// where each quantity begins in a sample, which is t, q, v, vdot, tau, error, kinetic and potential energy; and what it is of
+// where each quantity begins in a sample (t, q, v, vdot, tau, error, kinetic and potential energy), and what it is of
 const QUANTITIES = {
   position: { unit: "rad, m", start: () => 1, of: "coordinates" },
   velocity: { unit: "rad/s, m/s", start: ({ nq }) => 1 + nq, of: "rates" },
@@ -166,7 +166,8 @@ class Plots {
       ),
     );
     const label = `Plot of ${quantity}`;
-    const figure = h("figure", { class: "plot", "aria-label": label, style: { margin: 0 } }, chart.heading, chart.host, chart.legend);
+    const properties = { class: "plot", "aria-label": label, style: { margin: 0 } };
+    const figure = h("figure", properties, chart.heading, chart.host, chart.legend);
     return { quantity, chart, series, figure };
   }
 
@@ -227,7 +228,11 @@ class Plots {
 /** A joint's coordinates or rates: what they are called, and where they stand in q or v. */
 const parts = (joints, slice, named) =>
   joints.flatMap(({ name, kind, [slice]: [first, stop] }) =>
-    Array.from({ length: stop - first }, (_, k) => ({ joint: name, name: `${name}${named(kind, k)}`, index: first + k })),
+    Array.from({ length: stop - first }, (_, k) => ({
+      joint: name,
+      name: `${name}${named(kind, k)}`,
+      index: first + k,
+    })),
   );
 
 const LINES = {

@@ -5,10 +5,11 @@ import { refuse, succeeded, tell } from "./notices.js";
 import { connection, on, state } from "./studio.js";
 
 const PATIENCE = 1500; // milliseconds without a connection before it is explained
-const GONE = "It is not running, or cannot be reached. Every edit up to now is saved; this page goes on when it is back.";
+const GONE =
+  "It is not running, or cannot be reached. Every edit up to now is saved; this page goes on when it is back.";
 const ANOTHER =
-  "It was started again, with another token. Every edit up to now is saved: open the address that it printed, in this browser, " +
-  "and this robot is there.";
+  "It was started again, with another token. Every edit up to now is saved: open the address that it printed, in this " +
+  "browser, and this robot is there.";
 
 export function startPresence() {
   let told = ""; // the explanation that is shown

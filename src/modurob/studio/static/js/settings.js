@@ -1,4 +1,4 @@
-// How to simulate: the settings of the next run. They begin as the server suggests for the robot, until the user changes them.
+// How to simulate: the settings of the next run, as the server suggests for the robot until the user changes them.
 
 import { on, state } from "./studio.js";
 
@@ -24,7 +24,10 @@ export const values = {
   duration: 10,
 };
 // gains of computed torque are accelerations, and fit every robot; those of PID are torques, and are suggested
-const GAINS = { computed_torque: { proportional: 50, derivative: 15, sample_time: 0.005 }, pole_placement: { sample_time: 0.005 } };
+const GAINS = {
+  computed_torque: { proportional: 50, derivative: 15, sample_time: 0.005 },
+  pole_placement: { sample_time: 0.005 },
+};
 const SUGGESTED = ["reference", "gait", "amplitude"];
 const touched = new Set(); // what the user has set
 const listeners = [];
