@@ -1,5 +1,6 @@
 """Poses that close the loops of a robot: the nearest one, one with a coordinate held, or the reason why there is none."""
 
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -13,26 +14,40 @@ from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
 CLOSED = 1e-9  # loops open by less are closed [m, rad]
+NEARLY = 0.2  # so are loops that a pose is expected to close without going far
 STRIDE = 0.1  # the longest way that a coordinate goes at once [rad or m]
 NEWTON = 25  # steps
+PATIENCE = 1.0  # seconds of looking for a pose
 STARTS = 4  # random poses that are tried where the present one leads nowhere
 WITHIN = 1e-6  # of the limits [rad or m]
 
 
 def closed(robot: Mechanism, q: Array, thorough: bool = True) -> Array:
-    """A pose within the joint limits that closes the loops: the one next to q, or any that is found."""
+    """A pose within the joint limits that closes the loops: the one next to q, or any that is found in time."""
     if not robot.loops:
         return q
-    for start in (q, *_rings(robot), *(_scattered(robot) if thorough else ())):
-        with suppress(ClosureError):
+    deadline = time.monotonic() + PATIENCE
+    for start in _starts(robot, q, thorough):
+        with suppress(ClosureError, np.linalg.LinAlgError):
             found = robot.close_loops(start)
             if _beyond(robot, found) is None:
                 return found
+        if time.monotonic() > deadline:
+            break
     gaps = {loop.name: gap(robot, q, loop) for loop in robot.loops}
     worst = max(gaps, key=lambda name: gaps[name])
     raise ClosureError(
         f"no pose within the joint limits was found that closes the loops: {worst} is open by {distance(gaps[worst])}"
     )
+
+
+def _starts(robot: Mechanism, q: Array, thorough: bool) -> list[Array]:
+    """Poses to begin with: q if it is nearly closed, then those that are open the least."""
+    starts = [q, *_rings(robot), *(_scattered(robot) if thorough else ())]
+    gaps = [float(np.abs(robot.loop_error(start)).max()) for start in starts]
+    if gaps[0] < NEARLY:
+        gaps[0] = -1.0
+    return [starts[i] for i in np.argsort(gaps, kind="stable")]
 
 
 def _rings(robot: Mechanism) -> Iterator[Array]:

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+from modurob.algorithms import Poses
 from modurob.assembly import Connection, PortRef
 from modurob.errors import MechanismError, ModurobError, StudioError
 from modurob.spatial import se3
@@ -15,20 +16,22 @@ from modurob.studio.design import AnyDesign, Design
 from modurob.studio.edits import edited
 from modurob.studio.posing import carried
 
-PATIENCE = 0.3  # seconds of looking for ports that can meet
+PATIENCE = 1.2  # seconds until no more ports that can meet are looked for
 SHOWN = 4  # of them in a message
-MOST_PORTS = 120  # that are looked at
+MOST_PORTS = 120  # that are looked at,
+MOST_PAIRS = 30  # and pairs of them
 TURN = 0.1  # metres that a turn of one radian counts for
 
 
 def connected(design: AnyDesign, edit: protocol.Connect, q: Array) -> AnyDesign:
     """The design with two ports docked, or a refusal that says how far they are apart and which ports could meet."""
+    deadline = time.monotonic() + PATIENCE
     try:
         changed = edited(design, edit)
         _require_closed(design, changed, q)
     except MechanismError:
         assert isinstance(design, Design), "robots of links have no ports"
-        raise StudioError(_refusal(design, edit, q)) from None
+        raise StudioError(_refusal(design, edit, q, deadline)) from None
     return changed
 
 
@@ -37,10 +40,10 @@ def _require_closed(before: AnyDesign, after: AnyDesign, q: Array, thorough: boo
     closing.closed(after.robot, start, thorough)
 
 
-def _refusal(design: Design, edit: protocol.Connect, q: Array) -> str:
+def _refusal(design: Design, edit: protocol.Connect, q: Array, deadline: float) -> str:
     X = design.robot.forward_kinematics(q)
     gap = closing.apart(X[edit.a] @ _facing(edit.roll), X[edit.b])
-    found = [str(c) for c in _pairs(design, q)]
+    found = [str(c) for c in _pairs(design, q, deadline)]
     offer = f"ports that can: {', '.join(found)}" if found else "no other two free ports were found that can"
     return (
         f"{edit.a} and {edit.b} cannot meet: they are {closing.distance(gap)} apart, and no pose was found that brings them "
@@ -54,10 +57,10 @@ def _facing(roll: float) -> Array:
     return se3.pose(np.array([[c, s, 0.0], [s, -c, 0.0], [0.0, 0.0, -1.0]]))
 
 
-def _pairs(design: Design, q: Array) -> Iterator[Connection]:
+def _pairs(design: Design, q: Array, deadline: float) -> Iterator[Connection]:
     """Connections of free ports that close, the nearest first, as many as are shown and found in time."""
-    deadline, found = time.monotonic() + PATIENCE, 0
-    for connection in _candidates(design, q):
+    found = 0
+    for connection in _candidates(design, q) if time.monotonic() < deadline else ():
         if found == SHOWN or time.monotonic() > deadline:
             return
         try:
@@ -72,13 +75,21 @@ def _pairs(design: Design, q: Array) -> Iterator[Connection]:
 def _candidates(design: Design, q: Array) -> list[Connection]:
     """Ports whose connectors fit, in the roll that fits the present pose best, the nearest first."""
     X = design.robot.forward_kinematics(q)
-    ports = {ref: X[str(ref)] for ref in design.assembly.free_ports[:MOST_PORTS]}
     near = []
-    for a, b in combinations(ports, 2):
-        if a.module != b.module:
-            rolls = _rolls(design, a, b)
-            near += [(_way(ports[a] @ _facing(roll), ports[b]), Connection(a, b, roll)) for roll in rolls]
+    for a, b in _near(X, design.assembly.free_ports[:MOST_PORTS]):
+        rolls = _rolls(design, a, b)
+        near += [(_way(X[str(a)] @ _facing(roll), X[str(b)]), Connection(a, b, roll)) for roll in rolls]
     return [connection for _, connection in sorted(near, key=lambda entry: entry[0])]
+
+
+def _near(X: Poses, ports: list[PortRef]) -> list[tuple[PortRef, PortRef]]:
+    """The pairs of ports of different modules that look at each other best from the least distance."""
+    frames = np.array([X[str(ref)] for ref in ports]).reshape(-1, 4, 4)
+    at, out = frames[:, :3, 3], frames[:, :3, 2]
+    turn = np.arccos(np.clip(-(out @ out.T), -1.0, 1.0))
+    way = np.linalg.norm(at[:, None] - at, axis=-1) + TURN * turn
+    pairs = [(way[i, j], i, j) for i, j in combinations(range(len(ports)), 2) if ports[i].module != ports[j].module]
+    return [(ports[i], ports[j]) for _, i, j in sorted(pairs)[:MOST_PAIRS]]
 
 
 def _rolls(design: Design, a: PortRef, b: PortRef) -> list[float]:
