@@ -34,6 +34,7 @@ def sized(browser: Browser, served: Served, request: pytest.FixtureRequest) -> I
 
 def free_of_captions(page: Page) -> None:
     """All corners of the robot and all ports are in the stage, below the buttons and above the facts."""
+    page.until("!studio.view.cutOff()")
     page.settle()
     seen = np.array(page.js(POINTS))
     left, _, right, _ = page.js(BOX, "#stage")
