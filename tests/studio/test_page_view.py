@@ -22,6 +22,12 @@ BOX = """(css) => {
   return [left, top, right, bottom];
 }"""
 
+FREE = """(points) => {
+  const box = (css) => document.querySelector(css).getBoundingClientRect();
+  const { left, right } = box("#stage"), top = box(".view-tools").bottom, bottom = box("#facts").top;
+  return points.every(([x, y]) => x > left && x < right && y > top && y < bottom);
+}"""
+
 
 @pytest.fixture(params=SIZES)
 def sized(browser: Browser, served: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
@@ -33,16 +39,9 @@ def sized(browser: Browser, served: Served, request: pytest.FixtureRequest) -> I
 
 
 def free_of_captions(page: Page) -> None:
-    """All corners of the robot and all ports are in the stage, below the buttons and above the facts."""
-    page.until("!studio.view.cutOff()")
+    """All corners of the robot and all ports are in the stage, below the buttons and above the facts, once it has settled."""
     page.settle()
-    seen = np.array(page.js(POINTS))
-    left, _, right, _ = page.js(BOX, "#stage")
-    below, above = page.js(BOX, ".view-tools")[3], page.js(BOX, "#facts")[1]
-    assert (seen[:, 0] > left).all()
-    assert (seen[:, 0] < right).all()
-    assert (seen[:, 1] > below).all()
-    assert (seen[:, 1] < above).all()
+    page.until(f"() => ({FREE})(({POINTS})())")
 
 
 def test_the_robot_is_never_cut_off_nor_under_captions(sized: Page) -> None:
@@ -50,6 +49,7 @@ def test_the_robot_is_never_cut_off_nor_under_captions(sized: Page) -> None:
     for robot, modules in (("crab", 6), ("tree9", 9), ("crane", 3)):
         sized.open(robot, modules)
         free_of_captions(sized)
+        sized.settle()
         size = np.ptp(np.array(sized.js(POINTS)), axis=0)
         stage = sized.js(BOX, "#stage")
         assert size[0] > 0.3 * (stage[2] - stage[0]) or size[1] > 0.3 * (stage[3] - stage[1])
@@ -57,7 +57,6 @@ def test_the_robot_is_never_cut_off_nor_under_captions(sized: Page) -> None:
     sized.open("crab", 6)
     for panel in ("Simulate", "Equations", "Build"):
         sized.panel(panel)
-        sized.tab.wait_for_timeout(100)
         free_of_captions(sized)
 
 
