@@ -16,7 +16,7 @@ from modurob.studio.design import AnyDesign, Design
 from modurob.studio.edits import edited
 from modurob.studio.posing import carried
 
-PATIENCE = 1.2  # seconds until no more ports that can meet are looked for
+PATIENCE = 0.4  # seconds of looking for ports that can meet; one pair is always tried
 SHOWN = 4  # of them in a message
 MOST_PORTS = 120  # that are looked at,
 MOST_PAIRS = 30  # and pairs of them
@@ -25,13 +25,12 @@ TURN = 0.1  # metres that a turn of one radian counts for
 
 def connected(design: AnyDesign, edit: protocol.Connect, q: Array) -> AnyDesign:
     """The design with two ports docked, or a refusal that says how far they are apart and which ports could meet."""
-    deadline = time.monotonic() + PATIENCE
     try:
         changed = edited(design, edit)
         _require_closed(design, changed, q)
     except MechanismError:
         assert isinstance(design, Design), "robots of links have no ports"
-        raise StudioError(_refusal(design, edit, q, deadline)) from None
+        raise StudioError(_refusal(design, edit, q)) from None
     return changed
 
 
@@ -40,10 +39,10 @@ def _require_closed(before: AnyDesign, after: AnyDesign, q: Array, thorough: boo
     closing.closed(after.robot, start, thorough)
 
 
-def _refusal(design: Design, edit: protocol.Connect, q: Array, deadline: float) -> str:
+def _refusal(design: Design, edit: protocol.Connect, q: Array) -> str:
     X = design.robot.forward_kinematics(q)
     gap = closing.apart(X[edit.a] @ _facing(edit.roll), X[edit.b])
-    found = [str(c) for c in _pairs(design, q, deadline)]
+    found = [str(c) for c in _pairs(design, q)]
     offer = f"ports that can: {', '.join(found)}" if found else "no other two free ports were found that can"
     return (
         f"{edit.a} and {edit.b} cannot meet: they are {closing.distance(gap)} apart, and no pose was found that brings them "
@@ -57,19 +56,24 @@ def _facing(roll: float) -> Array:
     return se3.pose(np.array([[c, s, 0.0], [s, -c, 0.0], [0.0, 0.0, -1.0]]))
 
 
-def _pairs(design: Design, q: Array, deadline: float) -> Iterator[Connection]:
+def _pairs(design: Design, q: Array) -> Iterator[Connection]:
     """Connections of free ports that close, the nearest first, as many as are shown and found in time."""
-    found = 0
-    for connection in _candidates(design, q) if time.monotonic() < deadline else ():
+    deadline, found = time.monotonic() + PATIENCE, 0
+    for connection in _candidates(design, q):
+        if _closes(design, connection, q):
+            found += 1
+            yield connection
         if found == SHOWN or time.monotonic() > deadline:
             return
-        try:
-            a, b, roll = connection
-            _require_closed(design, edited(design, protocol.Connect(str(a), str(b), roll)), q, thorough=False)
-        except ModurobError:
-            continue
-        found += 1
-        yield connection
+
+
+def _closes(design: Design, connection: Connection, q: Array) -> bool:
+    try:
+        edit = protocol.Connect(str(connection.a), str(connection.b), connection.roll)
+        _require_closed(design, edited(design, edit), q, thorough=False)
+    except ModurobError:
+        return False
+    return True
 
 
 def _candidates(design: Design, q: Array) -> list[Connection]:
