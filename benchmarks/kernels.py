@@ -15,8 +15,8 @@ from rich.table import Table
 import modurob as mr
 from benchmarks.robots import binary_tree, organism, real_robots, snake
 from benchmarks.timing import interleaved
-from modurob.interop.mujoco import MujocoTwin
-from modurob.interop.pinocchio import PinocchioTwin
+from modurob.judges.mujoco import MujocoTwin
+from modurob.judges.pinocchio import PinocchioTwin
 
 # compiled packages, whose types say nothing
 mujoco: Any = import_module("mujoco")

@@ -9,7 +9,7 @@ from rich.console import Console
 
 import modurob as mr
 from benchmarks.timing import interleaved
-from modurob.interop.mujoco import MujocoTwin
+from modurob.judges.mujoco import MujocoTwin
 
 mujoco: Any = import_module("mujoco")
 rollout: Any = import_module("mujoco.rollout")

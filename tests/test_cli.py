@@ -68,7 +68,7 @@ def test_verify_passes_on_every_shipped_robot(name):
 
 
 def test_verify_fails_when_a_judge_disagrees(monkeypatch):
-    from modurob.interop import pinocchio
+    from modurob.judges import pinocchio
 
     monkeypatch.setattr(
         pinocchio.PinocchioTwin, "mass_matrix", lambda self, q: 1.01 * mr.load("crab").mechanism().mass_matrix(q)

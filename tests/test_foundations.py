@@ -9,8 +9,8 @@ import pytest
 import modurob as mr
 from modurob.algorithms import closed_form_gravity_forces, closed_form_mass_matrix
 from modurob.algorithms.articulated import articulated_dynamics
-from modurob.algorithms.planar_arm import algebraic_joint_angles, geometric_joint_angles
 from modurob.errors import InputError
+from modurob.motion.planar_arm import algebraic_joint_angles, geometric_joint_angles
 from modurob.spatial import angles, inertia, quaternion, se3, so3
 
 # half of the last of the ten decimals that are given

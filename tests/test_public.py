@@ -16,7 +16,7 @@ from modurob.catalogue import joints
 
 ROOT = Path(__file__).parent.parent
 # mr.simulate is the function
-SIMULATE = importlib.import_module("modurob.simulate")
+SIMULATE = importlib.import_module("modurob.simulation")
 
 
 @pytest.mark.parametrize(

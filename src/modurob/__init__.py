@@ -2,11 +2,13 @@
 
 >>> import modurob as mr
 >>> robot = mr.load("crab").mechanism(base="m0")
->>> robot.mass_matrix(robot.neutral())
+>>> robot.mass_matrix(robot.neutral()).shape
+(3, 3)
 """
 
-from modurob.assembly import Assembly, Connection, PortRef, load, save, shipped_robots
+from modurob.assembly import Connection, PortRef, Setup, save, shipped_robots
 from modurob.catalogue import ModuleType, module_type
+from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
 from modurob.catalogue.joints import (
     Cylindrical,
     Fixed,
@@ -24,48 +26,62 @@ from modurob.control import (
     ComputedTorque,
     FeedForward,
     GravityCompensation,
-    Trajectory,
     gains_by_damping,
     gains_by_lqr,
     gains_by_poles,
     linearised,
 )
 from modurob.errors import ModurobError, ModurobWarning
-from modurob.estimate import ExtendedKalmanFilter, HallSensors, UnscentedKalmanFilter, observability
+from modurob.estimation import (
+    IMU,
+    ContactSensor,
+    ExtendedKalmanFilter,
+    HallSensors,
+    PoseSensor,
+    RateSensors,
+    UnscentedKalmanFilter,
+    observability,
+)
 from modurob.kernels import set_threads
 from modurob.mechanism import JointProperties, Source
-from modurob.robot import Builder, Mechanism
-from modurob.simulate import (
+from modurob.motion import Gait, Trajectory, gait
+from modurob.robot import Assembly, Builder, Mechanism, load
+from modurob.simulation import (
     Adaptive,
+    Connect,
+    Disconnect,
     Dock,
-    Friction,
-    Gait,
     ImplicitMidpoint,
-    LimitSprings,
+    InWorld,
+    LinearlyImplicit,
     Merge,
     Organism,
     Recording,
+    Reroot,
     RungeKutta4,
     SemiImplicitEuler,
     Simulation,
     Undock,
     Variational,
     World,
-    gait,
     simulate,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
+    "IMU",
     "LQR",
     "PID",
     "Adaptive",
     "Assembly",
     "Builder",
     "ComputedTorque",
+    "Connect",
     "Connection",
+    "ContactSensor",
     "Cylindrical",
+    "Disconnect",
     "Dock",
     "ExtendedKalmanFilter",
     "FeedForward",
@@ -77,8 +93,10 @@ __all__ = [
     "HallSensors",
     "Helical",
     "ImplicitMidpoint",
+    "InWorld",
     "JointProperties",
-    "LimitSprings",
+    "JointSpring",
+    "LinearlyImplicit",
     "Mechanism",
     "Merge",
     "ModuleType",
@@ -87,14 +105,20 @@ __all__ = [
     "Organism",
     "Planar",
     "PortRef",
+    "PoseSensor",
     "Prismatic",
+    "RateSensors",
     "Recording",
+    "Reroot",
     "Revolute",
     "RungeKutta4",
     "SemiImplicitEuler",
+    "Setup",
     "Simulation",
     "Source",
     "Spherical",
+    "Spring",
+    "Stop",
     "Trajectory",
     "Undock",
     "Universal",

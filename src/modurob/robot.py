@@ -1,10 +1,9 @@
-"""The object users hold: the tables of a mechanism with its kinematics and dynamics as methods.
+"""The value users hold: the tables of a mechanism with its kinematics and dynamics as methods.
 
-Each method checks its arguments and calls the function of the same name in `modurob.algorithms`, whose docstring says what
-it returns. Arguments broadcast over leading axes: q is (..., nq), v, vdot and tau are (..., nv).
+Each method checks the shapes of its arguments and calls the function of the same name in `modurob.algorithms`, compiled where there
+is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -12,16 +11,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from modurob import algorithms
-from modurob.algorithms.derivatives import ForwardDerivatives, InverseDerivatives
-from modurob.algorithms.inverse import External
-from modurob.algorithms.loops import Independent
-from modurob.algorithms.stepping import NO_SPRINGS, LimitSprings, require_steps
-from modurob.assembly import Assembly
+from modurob import algorithms, kernels
+from modurob import assembly as modular
+from modurob.algorithms.articulated import FORWARD_DYNAMICS
+from modurob.algorithms.checks import require_finite, require_quaternions
+from modurob.algorithms.composite import MASS_MATRIX
+from modurob.algorithms.constraints.closure import Independent
+from modurob.algorithms.derivatives import (
+    COUPLED_DERIVATIVES,
+    FORWARD_DERIVATIVES,
+    ForwardDerivatives,
+    InverseDerivatives,
+)
+from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
+from modurob.algorithms.frame_slopes import FrameDerivatives
+from modurob.algorithms.inverse import INVERSE_DYNAMICS
+from modurob.algorithms.wrenches import External
+from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError
-from modurob.kernels import Fast
-from modurob.mechanism import Tables, from_assembly, urdf
+from modurob.mechanism import FrameRow, JointRow, Tables, from_assembly, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
 from modurob.spatial import inertia
@@ -30,218 +40,326 @@ from modurob.symbolic import Equations
 
 
 class Mechanism(Tables):
-    """A robot: bodies, joints and loops, and all that follows from them."""
+    """A robot: bodies, joints, constraints and forces, and all that follows from them. A value: equal, hashable, picklable."""
 
     def __repr__(self) -> str:
-        return f"Mechanism({self.name!r}, {len(self.bodies) - 1} bodies, nq={self.nq}, nv={self.nv}, loops={len(self.loops)})"
+        loops = f", loops={len(self.constraints)}" if self.constraints else ""
+        return f"Mechanism({self.name!r}, {len(self.bodies) - 1} bodies, nq={self.nq}, nv={self.nv}{loops})"
+
+    # ---- making ----
 
     @classmethod
     def from_assembly(
         cls,
-        assembly: Assembly,
+        assembly: modular.Assembly,
         base: str | None = None,
         floating: bool = False,
-        gravity: Any = GRAVITY,
+        gravity: ArrayLike = GRAVITY,
         locked: Mapping[str, float] | Iterable[str] = (),
         keep_idle: bool = False,
     ) -> "Mechanism":
         """The robot of an assembly; see `Assembly.mechanism`."""
-        return from_assembly.fill(
-            Builder(assembly.name, gravity, trusted=True), assembly, base, floating, locked, keep_idle
-        )  # type: ignore[return-value]
+        builder = Builder(assembly.name, gravity, trusted=True)
+        return from_assembly.fill(builder, assembly, base, floating, locked, keep_idle)  # type: ignore[return-value]
 
     @classmethod
-    def from_urdf(cls, path: str | Path, floating: bool = False, gravity: Any = GRAVITY) -> "Mechanism":
+    def from_urdf(cls, path: str | Path, floating: bool = False, gravity: ArrayLike = GRAVITY) -> "Mechanism":
         """The robot of a URDF file, its root link fixed in the world or floating."""
         return urdf.fill(Builder(gravity=gravity), Path(path), floating)  # type: ignore[return-value]
-
-    @cached_property
-    def key(self) -> str:
-        """Equal for mechanisms with equal tables, names aside (64 hexadecimal digits)."""
-        parts: list[Any] = [self.parent, self.X_PJ.tolist(), self.inertia.tolist(), self.gravity.tolist()]
-        parts += [
-            (j.type, j.q_slice, j.v_slice, *map(repr, (j.limits, j.damping, j.friction, j.armature)))
-            for j in self.joints
-        ]
-        parts += [
-            (x.type, x.predecessor.body, x.predecessor.X.tolist(), x.successor.body, x.successor.X.tolist())
-            for x in self.loops
-        ]
-        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def with_payload(self, frame: str, spatial: Array) -> "Mechanism":
         """A robot that carries a rigid load at a frame, its spatial inertia (6, 6) given in that frame: see `spatial.inertia`."""
         at = self.frame(frame)
         load = inertia.checked(np.asarray(spatial, dtype=float), f"payload at {frame}")
+        if load.shape != (6, 6):
+            raise InputError(f"payload at {frame} has shape {load.shape}: expected a spatial inertia (6, 6)")
         total = np.array(self.inertia)
         total[at.body] += inertia.moved(load, at.X)
         return replace(self, inertia=total)
 
+    def with_force(
+        self, name: str, force: JointForce | FrameForce, joint: str = "", rate: int = 0, a: str = "", b: str = "world"
+    ) -> "Mechanism":
+        """A robot with one more force: along a rate of `joint`, or between the frames `a` and `b`.
+
+        >>> soft = robot.with_force("rest", mr.JointSpring(stiffness=2.0), joint="m0/hinge")
+        >>> tied = robot.with_force("rope", mr.Spring(stiffness=100.0, length=0.2), a="m3", b="world")
+        """
+        if isinstance(force, JointForce):
+            index = self.joints.index(self.joint(joint))
+            row: Any = JointRow(name, force, index, rate)
+        elif isinstance(force, FrameForce):
+            row = FrameRow(name, force, self.frame(a), self.frame(b))
+        else:
+            raise InputError(f"force {force!r:.60}: expected a JointForce or a FrameForce")
+        return replace(self, forces=(*self.forces, row))
+
+    def without_forces(self, *names: str) -> "Mechanism":
+        """A robot without the forces of these names; without names, without any: no friction, no stops, no springs."""
+        return replace(self, forces=tuple(row for row in self.forces if names and row.name not in names))
+
+    def ideal(self) -> "Mechanism":
+        """The robot of the textbook: no friction, springs or stops, and drives that give any torque."""
+        free = tuple(replace(j, effort_limit=np.full(j.type.nv, np.inf)) for j in self.joints)
+        return replace(self, joints=free, forces=())
+
     # ---- configurations ----
 
     def neutral(self) -> Array:
+        """The zero configuration, (nq,): every joint at zero, quaternions (1, 0, 0, 0).
+
+        >>> robot.neutral()
+        array([0., 0., 0.])
+        """
         return algorithms.neutral(self)
 
     def random_configuration(self, rng: np.random.Generator) -> Array:
+        """A configuration drawn uniformly within the joint limits, (nq,); within half a turn or a metre of zero where there are none.
+
+        >>> robot.random_configuration(np.random.default_rng(0)).shape
+        (3,)
+        """
         return algorithms.random_configuration(self, rng)
 
-    def rate(self, q: Array, v: Array) -> Array:
-        return self._answer("rate", self._q(q), self._v(v))
+    def rate(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """dq/dt, (..., nq): v itself where coordinates are; for quaternions the derivative of their four numbers."""
+        return algorithms.rate(self, self._q(q), self._v(v), kernels.run)
 
-    def integrate(self, q: Array, dq: Array) -> Array:
-        return self._answer("integrate", self._q(q), self._v(dq, "dq"))
+    def integrate(self, q: ArrayLike, dq: ArrayLike) -> Array:
+        """q moved for one second with the constant velocity dq, (..., nq): q + dq where coordinates are, q exp(dq) for poses.
 
-    def difference(self, q0: Array, q1: Array) -> Array:
+        >>> robot.integrate(robot.neutral(), [0.1, 0.0, -0.2])
+        array([ 0.1,  0. , -0.2])
+        """
+        return algorithms.integrate(self, self._q(q), self._v(dq, "dq"), kernels.run)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """dq, (..., nv), with integrate(q0, dq) = q1: the short way round for quaternions."""
         return algorithms.difference(self, self._q(q0, "q0"), self._q(q1, "q1"))
 
     # ---- kinematics ----
 
-    def forward_kinematics(self, q: Array) -> algorithms.Poses:
-        return self._answer("forward_kinematics", self._q(q))
+    def forward_kinematics(self, q: ArrayLike) -> algorithms.Poses:
+        """X_WB of all bodies and X_WF of all named frames, (..., 4, 4) each, by name.
 
-    def frame_pose(self, q: Array, frame: str) -> Array:
+        >>> robot.forward_kinematics(robot.neutral())["m3"][:3, 3]
+        array([0.105, 0.21 , 0.   ])
+        """
+        return algorithms.forward_kinematics(self, self._q(q), kernels.run)
+
+    def frame_pose(self, q: ArrayLike, frame: str) -> Array:
+        """X_WF of one frame in the world, (..., 4, 4)."""
         return self.forward_kinematics(q)[frame]
 
-    def frame_twist(self, q: Array, v: Array, frame: str) -> Array:
+    def frame_twist(self, q: ArrayLike, v: ArrayLike, frame: str) -> Array:
+        """Twist (v, w) of a frame, in its own axes at its own origin, (..., 6) [m/s, rad/s]: V = J_body v."""
         return algorithms.frame_twist(self, self._q(q), self._v(v), frame)
 
-    def frame_acceleration(self, q: Array, v: Array, vdot: Array, frame: str) -> Array:
+    def frame_acceleration(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> Array:
+        """Rate of change of the frame's twist in its own axes, (..., 6): J_body vdot + (dJ_body/dt) v; gravity plays no part."""
         return algorithms.frame_acceleration(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame)
 
-    def jacobian(self, q: Array, frame: str) -> Array:
-        return self._answer("jacobian", self._q(q), frame)
+    def frame_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> FrameDerivatives:
+        """d twist and d acceleration of a frame, in its own axes, by q, v and vdot, (..., 6, nv) each, exact; see `FrameDerivatives`."""
+        return algorithms.frame_derivatives(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame, kernels.run)
 
-    def jacobian_rate(self, q: Array, v: Array, frame: str) -> Array:
+    def jacobian(self, q: ArrayLike, frame: str) -> Array:
+        """J, (..., 6, nv), rows (v, w): velocity of the frame's origin and angular velocity, both in world axes, are J v.
+
+        >>> robot.jacobian(robot.neutral(), "m3").shape
+        (6, 3)
+        """
+        return algorithms.jacobian(self, self._q(q), frame, kernels.run)
+
+    def jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: str) -> Array:
+        """dJ/dt of `jacobian` along v, (..., 6, nv)."""
         return algorithms.jacobian_rate(self, self._q(q), self._v(v), frame)
 
-    def body_jacobian(self, q: Array, frame: str) -> Array:
+    def body_jacobian(self, q: ArrayLike, frame: str) -> Array:
+        """J, (..., 6, nv), rows (v, w): the twist of the frame in its own axes at its own origin is J v."""
         return algorithms.body_jacobian(self, self._q(q), frame)
 
-    def body_jacobian_rate(self, q: Array, v: Array, frame: str) -> Array:
+    def body_jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: str) -> Array:
+        """dJ/dt of `body_jacobian` along v, (..., 6, nv)."""
         return algorithms.body_jacobian_rate(self, self._q(q), self._v(v), frame)
 
-    def point_jacobian(self, q: Array, frame: str, point: Array) -> Array:
-        return algorithms.point_jacobian(self, self._q(q), frame, point)
+    def point_jacobian(self, q: ArrayLike, frame: str, point: ArrayLike) -> Array:
+        """J, (..., 3, nv): the velocity in world axes of a point fixed in the frame, given in its axes [m], is J v."""
+        return algorithms.point_jacobian(self, self._q(q), frame, self._point(point))
 
-    def point_jacobian_rate(self, q: Array, v: Array, frame: str, point: Array) -> Array:
-        return algorithms.point_jacobian_rate(self, self._q(q), self._v(v), frame, point)
+    def point_jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike) -> Array:
+        """dJ/dt of `point_jacobian` along v, (..., 3, nv)."""
+        return algorithms.point_jacobian_rate(self, self._q(q), self._v(v), frame, self._point(point))
 
-    def centre_of_mass(self, q: Array) -> Array:
+    def centre_of_mass(self, q: ArrayLike) -> Array:
+        """Centre of mass of the moving bodies in the world, (..., 3) [m]."""
         return algorithms.centre_of_mass(self, self._q(q))
 
-    def centre_of_mass_jacobian(self, q: Array) -> Array:
+    def centre_of_mass_jacobian(self, q: ArrayLike) -> Array:
+        """J, (..., 3, nv): the velocity of the centre of mass in world axes is J v."""
         return algorithms.centre_of_mass_jacobian(self, self._q(q))
 
-    def centre_of_mass_jacobian_rate(self, q: Array, v: Array) -> Array:
+    def centre_of_mass_jacobian_rate(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """dJ/dt of `centre_of_mass_jacobian` along v, (..., 3, nv)."""
         return algorithms.centre_of_mass_jacobian_rate(self, self._q(q), self._v(v))
 
     # ---- dynamics ----
 
-    def inverse_dynamics(self, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
-        tau = self._fast.once("inverse_dynamics", q, v, vdot) if external is None else None
-        if tau is not None:
-            return tau
-        return self._dynamics("inverse_dynamics", (q, v, vdot), ("q", "v", "vdot"), external)
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None) -> Array:
+        """tau = M(q) vdot + C(q, v) v + N(q) - J^T F, (..., nv) [N m or N]: the torques for a given motion.
 
-    def forward_dynamics(self, q: Array, v: Array, tau: Array, external: External = None) -> Array:
-        vdot = self._fast.once("forward_dynamics", q, v, tau) if external is None else None
-        if vdot is not None:
-            return vdot
-        return self._dynamics("forward_dynamics", (q, v, tau), ("q", "v", "tau"), external)
+        `external` are wrenches (f, n) that act on frames, by name, in the axes of each frame at its origin; or an array
+        (..., bodies, 6) in body frames, the world first. With loops the torques are those of the joints with a drive.
 
-    def mass_matrix(self, q: Array) -> Array:
-        M = self._fast.once("mass_matrix", q)
-        return self._answer("mass_matrix", self._q(q)) if M is None else self._fast.with_rotors(M)
+        >>> robot.inverse_dynamics(robot.neutral(), np.zeros(3), np.zeros(3), {"m3": [0, 0, -1, 0, 0, 0]}).shape
+        (3,)
+        """
+        if external is None and not self.constraints:
+            tau = kernels.once(INVERSE_DYNAMICS, self, q, v, vdot)
+            if tau is not None:
+                return tau
+        q, v, vdot = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(vdot, self.nv, "vdot")
+        return algorithms.inverse_dynamics(self, q, v, vdot, external, kernels.run)
 
-    def bias_forces(self, q: Array, v: Array) -> Array:
-        return self._answer("bias_forces", self._q(q), self._v(v))
+    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None) -> Array:
+        """vdot = M^-1 (tau + J^T F - C v - N), (..., nv), loops kept closed; `external` as in `inverse_dynamics`.
 
-    def gravity_forces(self, q: Array) -> Array:
-        return self._answer("gravity_forces", self._q(q))
+        Forces of the robot's own (friction, stops, springs) are not in it: see `forces_on` and `simulate`.
 
-    def advance(
-        self,
-        q: Array,
-        v: Array,
-        tau: Array,
-        dt: float,
-        steps: int = 1,
-        method: str = "runge_kutta_4",
-        springs: LimitSprings = NO_SPRINGS,
-        tabulated: bool = False,
-    ) -> tuple[Array, Array]:
-        require_steps(dt, steps, method)
-        q, v, tau = self._q(q), self._v(v), self._v(tau, "tau")
-        if tabulated and (tau.ndim < 2 or tau.shape[-2] != steps):
-            raise InputError(
-                f"a table of torques of shape {tau.shape}: expected (..., {steps}, {self.nv}), a row a step"
-            )
-        return self._answer("advance", q, v, tau, dt, steps, method, springs, tabulated)
+        >>> robot.forward_dynamics(robot.neutral(), np.zeros(3), np.zeros(3)).shape
+        (3,)
+        """
+        if external is None:
+            found = kernels.once(self._dynamics, self, q, v, tau)
+            if found is not None:
+                return found[0] if isinstance(found, tuple) else found
+        q, v, tau = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(tau, self.nv, "tau")
+        return algorithms.forward_dynamics(self, q, v, tau, external, kernels.run)
 
-    def coriolis_matrix(self, q: Array, v: Array) -> Array:
+    @cached_property
+    def _dynamics(self) -> Any:
+        return CONSTRAINED_DYNAMICS if self.coupled or self.constraints else FORWARD_DYNAMICS
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """M(q) of the tree, (..., nv, nv): symmetric, kinetic energy = v^T M v / 2.
+
+        >>> M = robot.mass_matrix(robot.neutral())
+        >>> bool(np.allclose(M, M.T))
+        True
+        """
+        M = kernels.once(MASS_MATRIX, self, q)
+        if M is None:
+            return algorithms.mass_matrix(self, self._q(q), kernels.run)
+        if self.armature.any():
+            M[np.diag_indices(self.nv)] += self.armature
+        return M
+
+    def bias_forces(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """C(q, v) v + N(q) of the tree, (..., nv): the torques that hold vdot = 0."""
+        return algorithms.bias_forces(self, self._q(q), self._v(v), kernels.run)
+
+    def gravity_forces(self, q: ArrayLike) -> Array:
+        """N(q) of the tree, (..., nv): the torques that hold it still; the gradient of the potential energy."""
+        return algorithms.gravity_forces(self, self._q(q), kernels.run)
+
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """C(q, v) of Christoffel symbols, (..., nv, nv): dM/dt - 2 C is skew-symmetric."""
         return algorithms.coriolis_matrix(self, self._q(q), self._v(v))
 
-    def two_step_coriolis_matrix(self, q: Array, v: Array) -> Array:
+    def two_step_coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """C(q, v) as the two-step recursion gives it, (..., nv, nv): the same product C v, another matrix."""
         return algorithms.two_step_coriolis_matrix(self, self._q(q), self._v(v))
 
-    def regressor(self, q: Array, v: Array, vdot: Array) -> Array:
+    def regressor(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
+        """Y, (..., nv, 10 bodies), with Y pi = inverse dynamics of the tree, pi the `inertial_parameters` (rotors left out)."""
         return algorithms.regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"))
 
     def inertial_parameters(self) -> Array:
+        """pi, (10 bodies,): (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of each moving body, in its frame about its origin."""
         return algorithms.inertial_parameters(self)
 
     def inverse_dynamics_derivatives(
-        self, q: Array, v: Array, vdot: Array, external: External = None
+        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None
     ) -> InverseDerivatives:
-        return algorithms.inverse_dynamics_derivatives(self, self._q(q), self._v(v), self._v(vdot, "vdot"), external)
+        """d tau by q (along `integrate`), v and vdot, (..., nv, nv) each, as .q, .v and .vdot; of the tree.
+
+        Wrenches stay in their frames.
+        """
+        q, v, vdot = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(vdot, self.nv, "vdot")
+        return algorithms.inverse_dynamics_derivatives(self, q, v, vdot, external, kernels.run)
 
     def forward_dynamics_derivatives(
-        self, q: Array, v: Array, tau: Array, external: External = None
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None
     ) -> ForwardDerivatives:
-        return algorithms.forward_dynamics_derivatives(self, self._q(q), self._v(v), self._v(tau, "tau"), external)
+        """d vdot by q (along `integrate`), v and tau, (..., nv, nv) each, as .q, .v and .tau, exact.
+
+        >>> robot.forward_dynamics_derivatives(robot.neutral(), np.zeros(3), np.zeros(3)).tau.shape
+        (3, 3)
+        """
+        if external is None and not self.constraints:
+            flow = COUPLED_DERIVATIVES if self.coupled else FORWARD_DERIVATIVES
+            found = kernels.once(flow, self, q, v, tau)
+            if found is not None:
+                n = self.nv
+                return ForwardDerivatives(found[:, :n], found[:, n : 2 * n], found[:, 2 * n :])
+        q, v, tau = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(tau, self.nv, "tau")
+        return algorithms.forward_dynamics_derivatives(self, q, v, tau, external, kernels.run)
 
     # ---- energy and momentum ----
 
-    def kinetic_energy(self, q: Array, v: Array) -> Array:
-        return self._answer("kinetic_energy", self._q(q), self._v(v))
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """v^T M v / 2, rotors among it, (...) [J]."""
+        return algorithms.kinetic_energy(self, self._q(q), self._v(v), kernels.run)
 
-    def potential_energy(self, q: Array) -> Array:
-        return self._answer("potential_energy", self._q(q))
+    def potential_energy(self, q: ArrayLike) -> Array:
+        """-m g . c of the moving bodies, (...) [J], zero with the centre of mass at the world origin; springs are not in it."""
+        return algorithms.potential_energy(self, self._q(q), kernels.run)
 
-    def momentum(self, q: Array, v: Array) -> Array:
+    def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Linear and angular momentum (p, L), L about the world origin, in world axes, (..., 6) [N s, N m s]."""
         return algorithms.momentum(self, self._q(q), self._v(v))
 
-    def centroidal_momentum(self, q: Array, v: Array) -> Array:
+    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Linear and angular momentum (p, L), L about the centre of mass, in world axes, (..., 6)."""
         return algorithms.centroidal_momentum(self, self._q(q), self._v(v))
 
-    def centroidal_momentum_matrix(self, q: Array) -> Array:
+    def centroidal_momentum_matrix(self, q: ArrayLike) -> Array:
+        """A, (..., 6, nv): the centroidal momentum is A v."""
         return algorithms.centroidal_momentum_matrix(self, self._q(q))
 
     def total_mass(self) -> float:
+        """Mass of the moving bodies [kg]."""
         return algorithms.total_mass(self)
 
-    # ---- loops ----
+    # ---- constraints ----
 
-    def loop_error(self, q: Array) -> Array:
-        return algorithms.loop_error(self, self._q(q))
+    def loop_error(self, q: ArrayLike) -> Array:
+        """How far each constraint is from holding, along its rows, (..., rows) [m and rad]; zero where loops are closed."""
+        return algorithms.loop_error(self, self._q(q), kernels.run)
 
-    def loop_jacobian(self, q: Array) -> Array:
-        return algorithms.loop_jacobian(self, self._q(q))
+    def loop_jacobian(self, q: ArrayLike) -> Array:
+        """K, (..., rows, nv): K v = 0 where the constraints hold."""
+        return algorithms.loop_jacobian(self, self._q(q), kernels.run)
 
-    def loop_bias(self, q: Array, v: Array) -> Array:
-        return algorithms.loop_bias(self, self._q(q), self._v(v))
+    def loop_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """k, (..., rows): K vdot = k where the constraints hold."""
+        return algorithms.loop_bias(self, self._q(q), self._v(v), kernels.run)
 
     def loop_rank(self) -> int:
+        """How many degrees of freedom the constraints take away, at regular configurations."""
         return algorithms.loop_rank(self)
 
-    def close_loops(self, q: Array) -> Array:
-        return algorithms.close_loops(self, self._q(q))
+    def close_loops(self, q: ArrayLike) -> Array:
+        """The configurations next to q at which the constraints hold, (..., nq), by Newton steps; an error if there is none near."""
+        return algorithms.close_loops(self, self._q(q), kernels.run)
 
-    def close_velocity(self, q: Array, v: Array) -> Array:
-        return algorithms.close_velocity(self, self._q(q), self._v(v))
+    def close_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """The velocity next to v, by kinetic energy, that keeps the constraints, (..., nv)."""
+        return algorithms.close_velocity(self, self._q(q), self._v(v), kernels.run)
 
-    def independent_coordinates(self, q: Array, v: Array) -> Independent:
-        return algorithms.independent_coordinates(self, self._q(q), self._v(v))
+    def independent_coordinates(self, q: ArrayLike, v: ArrayLike) -> Independent:
+        """The equations of motion in independent rates y: v = G y, inertia ydot + bias = G^T tau."""
+        return algorithms.independent_coordinates(self, self._q(q), self._v(v), kernels.run)
 
     # ---- closed form ----
 
@@ -254,47 +372,19 @@ class Mechanism(Tables):
         """
         return Equations(self, symbols, method, **options)
 
-    # ---- which way an answer is found ----
-
-    @cached_property
-    def _fast(self) -> Fast:
-        return Fast(self)
-
-    def compile(self, wanted: Iterable[tuple[str, int | None]]) -> None:
-        """Have functions compiled now rather than in the background: (name, 1) for single states, (name, None) for batches."""
-        self._fast.compile(wanted)
-
-    def _answer(self, name: str, *arguments: Any) -> Any:
-        """By compiled code where it can, else by the definition."""
-        answer = getattr(self._fast, name)(*arguments)
-        return getattr(algorithms, name)(self, *arguments) if answer is None else answer
-
-    def _dynamics(self, name: str, inputs: Any, names: tuple[str, ...], external: External) -> Array:
-        """As `_answer`; what is not finite shows in the result, so that batches are looked at only then."""
-        sizes = (self.nq, self.nv, self.nv)
-        arrays = [self._shaped(x, n, called) for x, n, called in zip(inputs, sizes, names, strict=True)]
-        if max(x.ndim for x in arrays) > 1:
-            answer = getattr(self._fast, name)(*arrays, external)
-            if answer is not None:
-                return answer
-        q, v, third = arrays
-        return self._answer(name, self._q(q), self._v(v), self._v(third, names[2]), external)
-
     # ---- checks ----
 
     def _q(self, q: Any, name: str = "q") -> Array:
-        q = self._finite(self._shaped(q, self.nq, name), name)
-        for joint in self.joints:
-            if joint.kind in ("spherical", "free") and q.dtype != object:
-                quaternion = q[..., joint.q_slice][..., -4:]
-                if np.any(np.abs((quaternion * quaternion).sum(axis=-1)) < 1e-12):
-                    raise InputError(
-                        f"{name}: the quaternion of joint {joint.name!r} is zero: expected length one, (1, 0, 0, 0) for no turn"
-                    )
-        return q
+        return require_quaternions(self, require_finite(self._shaped(q, self.nq, name), name), name)
 
     def _v(self, v: Any, name: str = "v") -> Array:
-        return self._finite(self._shaped(v, self.nv, name), name)
+        return require_finite(self._shaped(v, self.nv, name), name)
+
+    def _point(self, point: Any) -> Array:
+        x = as_array(point)
+        if x.dtype.kind not in "fcO" or x.ndim == 0 or x.shape[-1] != 3:
+            raise InputError(f"point {point!r:.60}: expected three numbers, in the axes of the frame [m]")
+        return x
 
     def _shaped(self, x: Any, n: int, name: str) -> Array:
         try:
@@ -312,23 +402,73 @@ class Mechanism(Tables):
             )
         return x
 
-    def _finite(self, x: Array, name: str) -> Array:
-        if x.dtype != object and not _all_finite(x):
-            where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
-            raise InputError(f"{name}[{', '.join(map(str, where))}] is {x[where]}: expected finite numbers")
-        return x
-
-
-def _all_finite(x: Array) -> bool:
-    if x.ndim > 1:
-        # a sum is quicker than looking at each; only numbers that are not finite, or huge, spoil it
-        with np.errstate(all="ignore"):
-            if np.isfinite(x.sum()):
-                return True
-    return bool(np.isfinite(x).all())
-
 
 class Builder(TableBuilder):
     """Makes a Mechanism body by body; see `modurob.mechanism.Builder`."""
 
     product = Mechanism
+
+
+class Assembly(modular.Assembly):
+    """Modules, the connections between their ports, how they stand (`modurob.assembly.Assembly`), and the robot they make.
+
+    >>> import modurob as mr
+    >>> mr.load("crane").robot().gravity.tolist()
+    [0.0, 9.81, 0.0]
+    """
+
+    def mechanism(
+        self,
+        base: str | None = None,
+        floating: bool = False,
+        gravity: Any = GRAVITY,
+        locked: Mapping[str, float] | Iterable[str] = (),
+        keep_idle: bool = False,
+    ) -> Mechanism:
+        """The robot, standing as the arguments say: the first part of module `base` stands in the world, or floats.
+
+        `base` is the first module by default, `gravity` is in world axes [m/s²]. `locked` names joints (m3/hinge) to hold at zero,
+        or maps them to the coordinate to hold [rad, m]. Idle joints, which move nothing but an empty part of their own module, are
+        locked too unless `keep_idle`.
+
+        >>> import modurob as mr
+        >>> mr.load("crab").mechanism(base="m0").nv
+        3
+        """
+        return Mechanism.from_assembly(self, base, floating, gravity, locked, keep_idle)
+
+    def robot(self) -> Mechanism:
+        """The robot as its file says it stands: base, floating, gravity; idle joints are held at their initial coordinates.
+
+        >>> import modurob as mr
+        >>> [joint.name for joint in mr.load("crane").robot().joints]
+        ['m0/joint', 'm1/hinge']
+        """
+        stands = (self.base, self.setup.floating, self.setup.gravity)
+        robot = self.mechanism(*stands)
+        held = {name: q[0] for name, q in self.setup.coordinates.items() if name in robot.idle and any(q)}
+        return self.mechanism(*stands, locked=held) if held else robot
+
+    def initial_state(self) -> tuple[Array, Array]:
+        """q (nq,) and v (nv,) of `robot()` where its file says it starts; zero, or neutral, where nothing is said.
+
+        >>> import modurob as mr
+        >>> q, v = mr.load("crane").initial_state()
+        >>> q.round(4).tolist(), v.tolist()
+        ([0.0, 0.7854], [0.0, 0.0])
+        """
+        robot, setup = self.robot(), self.setup
+        q, v = np.array(robot.neutral()), np.zeros(robot.nv)
+        for joint in robot.joints:
+            if joint.name == from_assembly.FLOATING_BASE:
+                q[joint.q_slice], v[joint.v_slice] = (*setup.position, *setup.quaternion), setup.twist
+                continue
+            q[joint.q_slice] = setup.coordinates.get(joint.name, q[joint.q_slice])
+            v[joint.v_slice] = setup.rates.get(joint.name, v[joint.v_slice])
+        for name, rate in setup.rates.items():
+            if any(rate) and name in robot.idle:
+                raise InputError(f"{name} starts at rate {rate[0]:g}, but is idle: nothing hangs on it, and it is held")
+        return q, v
+
+
+load, loads = Assembly.load, Assembly.loads

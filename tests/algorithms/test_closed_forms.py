@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from tests.motion import moved
+from tests.moved import moved
 from tests.oracles import crane, double_pendulum
 from tests.robots import random_assembly
 

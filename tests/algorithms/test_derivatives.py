@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from modurob.interop.pinocchio import PinocchioTwin
-from modurob.interop.verify import relative_error
+from modurob.judges.pinocchio import PinocchioTwin
+from modurob.judges.verify import relative_error
 from tests.robots import random_mechanism, random_state
 
 # Pinocchio has analytic derivatives for these

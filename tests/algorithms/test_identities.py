@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modurob import algorithms as al
-from modurob.interop.verify import relative_error
+from modurob.judges.verify import relative_error
 from modurob.spatial import se3
 from tests.oracles import maximal
 from tests.robots import COORDINATE_RATES, KINDS, random_mechanism, random_state

@@ -5,7 +5,7 @@ import pytest
 
 import modurob as mr
 from modurob.catalogue import library
-from modurob.interop.verify import relative_error
+from modurob.judges.verify import relative_error
 from tests.robots import random_assembly
 
 TYPES = ("backbone", "scout")

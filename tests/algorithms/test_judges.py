@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from modurob.interop.mujoco import MujocoTwin
-from modurob.interop.pinocchio import PinocchioTwin
-from modurob.interop.twin import Twin
-from modurob.interop.verify import relative_error
+from modurob.judges.mujoco import MujocoTwin
+from modurob.judges.pinocchio import PinocchioTwin
+from modurob.judges.twin import Twin
+from modurob.judges.verify import relative_error
 from tests.robots import KINDS, random_mechanism, random_state
 
 BATCHES, EACH = 40, 25

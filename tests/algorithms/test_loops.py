@@ -5,9 +5,9 @@ import pytest
 
 import modurob as mr
 from modurob.errors import ClosureError
-from modurob.interop.verify import relative_error
+from modurob.judges.verify import relative_error
 from modurob.spatial import inertia, se3, so3
-from tests.motion import moved
+from tests.moved import moved
 from tests.oracles.four_bar import FourBar
 from tests.robots import random_joint
 

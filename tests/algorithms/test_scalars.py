@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 from modurob import algorithms as al
-from modurob.interop.verify import relative_error
+from modurob.judges.verify import relative_error
 from tests.robots import random_mechanism, random_state
 
 FUNCTIONS = {

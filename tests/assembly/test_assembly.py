@@ -1,15 +1,21 @@
 """Assemblies as values: docking and undocking, keys, room, loops."""
 
 import copy
+import multiprocessing
 import pickle
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import modurob as mr
+from modurob import assembly as base
+from modurob.assembly import cells, dumps
 from modurob.assembly.clash import clashes
-from modurob.errors import AssemblyError, ClashError, MechanismError
+from modurob.catalogue import library
+from modurob.errors import AssemblyError, ClashError, InputError, MechanismError
 from modurob.spatial import se3
 from tests.robots import random_assembly
 
@@ -82,7 +88,164 @@ def test_equal_assemblies_are_one_entry_of_a_set():
         mr.load("crab").rerooted("m1"),
     }
     assert mr.load("crab") != "crab"
-    assert repr(mr.load("crab")) == "Assembly('crab', 6 modules, 5 connections)"
+    assert repr(mr.load("crab")) == "Assembly('crab', 6 backbone, 5 connections)"
+
+
+def used(assembly: mr.Assembly) -> mr.Assembly:
+    """An assembly of which everything was asked."""
+    _ = assembly.key, assembly.placements, assembly.index, assembly.occupied, hash(assembly), assembly.traversal()
+    _ = assembly.aim_table(), assembly.mechanism(), assembly.robot(), repr(assembly), assembly._repr_html_()
+    return assembly
+
+
+def key_of(assembly: mr.Assembly) -> tuple:
+    """What another process finds."""
+    return assembly.key, hash(assembly) == hash(mr.Assembly.loads(dumps(assembly))), type(assembly).__module__
+
+
+@pytest.mark.parametrize("kind", [mr.Assembly, base.Assembly])
+def test_an_assembly_is_a_value(kind):
+    crab = kind.load("crab")
+    for again in (copy.copy(crab), copy.deepcopy(crab), pickle.loads(pickle.dumps(crab))):
+        assert again == crab
+        assert hash(again) == hash(crab)
+        assert (again.name, again.description, type(again)) == (crab.name, crab.description, kind)
+        assert {crab: 1}[again] == 1
+
+
+def test_what_was_computed_is_no_part_of_an_assembly():
+    fresh, crab = mr.load("crab"), used(mr.load("crab"))
+    assert pickle.dumps(crab) == pickle.dumps(fresh)
+    assert crab == fresh
+    assert hash(crab) == hash(fresh)
+    assert used(pickle.loads(pickle.dumps(crab))) == crab
+
+
+def test_an_assembly_is_sent_to_other_processes():
+    robots = [used(drawn(seed, 4)) for seed in range(3)]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(key_of, robots) == [(r.key, True, "modurob.robot") for r in robots]
+
+
+def test_threads_share_a_fresh_assembly():
+    for seed in range(20):
+        robot = drawn(seed, 6)
+        start = threading.Barrier(8)
+
+        def ask(robot: mr.Assembly = robot, start: threading.Barrier = start) -> tuple:
+            start.wait()
+            return robot.key, hash(robot), tuple(map(bytes, robot.placements.values())), robot.free_ports
+
+        with ThreadPoolExecutor(8) as pool:
+            answers = [f.result() for f in [pool.submit(ask) for _ in range(8)]]
+        assert all(a == answers[0] for a in answers)
+
+
+def test_assemblies_of_both_classes_are_equal_if_their_contents_are():
+    one, two = mr.load("crab"), base.Assembly.load("crab")
+    assert one == two
+    assert hash(one) == hash(two)
+    assert len({one, two}) == 1
+
+
+class Own(base.Assembly):
+    """A class defined later in the pipe."""
+
+
+CHANGES = {
+    "single": lambda c: c.single("a", "backbone"),
+    "from_aim": lambda c: c.from_aim([[3], [4]], "backbone"),
+    "from_direct_transformations": lambda c: c.from_direct_transformations([(0, 1, 3, 4)], "backbone"),
+    "from_grid": lambda c: c.from_grid("B B"),
+    "load": lambda c: c.load("crab"),
+    "loads": lambda c: c.loads(dumps(c.load("crab"))),
+    "dock": lambda c: c.load("crab").dock("m6", "scout", "m3/3", "4"),
+    "undock": lambda c: c.load("crab").undock("m5"),
+    "connect": lambda c: c.from_aim([[3, 0, 0], [4, 3, 0], [0, 4, 3], [0, 0, 4]], "backbone").connect("m3/3", "m0/4"),
+    "disconnect": lambda c: c.from_grid("B B\nB B").disconnect("m0/2"),
+    "joined": lambda c: c.single("a", "backbone").joined(mr.Assembly.single("b", "backbone"), "a/3", "b/4"),
+    "parted": lambda c: c.load("crab").parted("m1/2")[0],
+    "parted again": lambda c: c.load("crab").parted("m1/2")[1],
+    "rerooted": lambda c: c.load("crab").rerooted("m3"),
+    "renamed": lambda c: c.load("crab").renamed({"m0": "x"}),
+    "labelled": lambda c: c.load("crab").labelled("x"),
+    "with_parameters": lambda c: c.load("crab").with_parameters(mass=2.0),
+    "with_setup": lambda c: c.load("crab").with_setup(floating=True),
+    "on_virtual_joints": lambda c: c.load("crab").on_virtual_joints(),
+    "without_branch": lambda c: c.load("crab").without_branch("m2"),
+    "duplicated": lambda c: c.load("crab").duplicated("m4", "m3/3"),
+    "mirrored": lambda c: c.load("crab").without_branch("m4").mirrored("m2"),
+    "placed": lambda c: cells.placed(c.single("a", "backbone"), "b", "backbone", (1, 0)),
+    "turned": lambda c: cells.turned(c.from_grid("B B"), (1, 0)),
+    "moved": lambda c: cells.moved(c.from_grid("B B B"), "m2", (0, 1)),
+    "copy": lambda c: copy.deepcopy(c.load("crab")),
+    "pickle": lambda c: pickle.loads(pickle.dumps(c.load("crab"))),
+}
+
+
+@pytest.mark.parametrize("kind", [Own, mr.Assembly, base.Assembly])
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_gives_the_same_class(change, kind):
+    assert type(CHANGES[change](kind)) is kind
+
+
+def test_every_way_to_an_assembly_is_among_those_changes():
+    annotated = {
+        n
+        for n in dir(base.Assembly)
+        if not n.startswith("_")
+        and "Self" in str(getattr(getattr(base.Assembly, n), "__annotations__", {}).get("return"))
+    }
+    assert annotated <= CHANGES.keys()
+    assert len(annotated) > 18
+
+
+def test_the_graph_knows_no_mechanism():
+    assert not hasattr(base.Assembly, "mechanism")
+    assert hasattr(mr.Assembly, "mechanism")
+
+
+@pytest.mark.parametrize("module", ["backbone", None, mr.module_type("backbone")])
+def test_what_is_no_module_is_refused(module):
+    with pytest.raises(InputError, match=r"module 'a' is .*: expected one made by module_type"):
+        mr.Assembly({"a": module})
+
+
+def test_connections_may_be_text():
+    crab = mr.load("crab")
+    assert mr.Assembly(crab.modules, map(str, crab.connections)) == crab
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mr.Assembly("crab"), "modules 'crab': expected modules by name"),
+        (
+            lambda: mr.Assembly(mr.load("crab").modules, ["m0/3 m1/4"]),
+            "connection 'm0/3 m1/4': expected two ports, like",
+        ),
+        (
+            lambda: mr.Assembly(mr.load("crab").modules, [3]),
+            "connection 3: expected two ports and a roll, or text like",
+        ),
+        (lambda: mr.Assembly(mr.load("crab").modules, [("m0/3",)]), "connection .*: expected two ports and a roll"),
+        (lambda: mr.Assembly(mr.load("crab").modules, setup={"base": "m0"}), "setup .*: expected a Setup"),
+        (lambda: mr.load(3), "3 is no file: expected a path, or the name of a shipped robot"),
+        (lambda: mr.load(mr.load("crab")), "is no file: expected a path"),
+        (lambda: mr.save(mr.load("crab").mechanism(), "x.yaml"), "Mechanism.*: expected an assembly"),
+        (lambda: mr.Connection.parse("m0/3 - m1/4 @ nan"), "connection 'm0/3 - m1/4 @ nan': expected two ports"),
+    ],
+)
+def test_natural_mistakes(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("label", [3, None, "\ud800"])
+def test_labels_are_text(label):
+    for change in ({"name": label}, {"description": label}):
+        with pytest.raises(InputError, match=r"name or description .*: expected text that can be written to a file"):
+            mr.Assembly(mr.load("crab").modules, mr.load("crab").connections, **change)
 
 
 # ---- dock, undock, connect, disconnect ----
@@ -156,7 +319,9 @@ def test_renamed_swaps_names():
     assert crab.key == mr.load("crab").key
 
 
-@pytest.mark.parametrize(("roll", "same"), [(-90, 270), (360, 0), (450, 90), (-0.0, 0), (np.int64(90), 90.0)])
+@pytest.mark.parametrize(
+    ("roll", "same"), [(-90, 270), (360, 0), (-1e-20, 0), (450, 90), (-0.0, 0), (np.int64(90), 90.0)]
+)
 def test_equal_turns_are_equal_values(roll, same):
     def pair(r: float) -> mr.Assembly:
         return snake(1).dock("m1", "backbone", "m0/3", "4", r)
@@ -304,6 +469,23 @@ def test_boxes_meet_until_they_are_almost_a_length_apart(offset, meet):
     assert found == ([("a", "b")] if meet else [])
 
 
+def test_modules_without_end_are_refused():
+    far = mr.Assembly.single("a", "backbone", {"length": 1e150})
+    with pytest.raises(AssemblyError, match=r"modules reach further than 1e\+100 m"):
+        far.dock("b", "backbone", "a/3", "4", parameters={"length": 1e150})
+
+
+def test_overlapping_crowds_are_refused_soon():
+    """Two thousand balls of a kilometre in one place: the first pair is enough."""
+    spec = {"format": "modurob module 1", "name": "ball", "parts": {"b": {"mass": 1, "shapes": [{"sphere": 1000}]}}}
+    ends = {"p": {"part": "b", "at": [0, 0, 1], "connector": "c"}}
+    ends["q"] = {"part": "b", "at": [0, 0, -1], "normal": [0, 0, -1], "connector": "c"}
+    ball = library.from_data({**spec, "connectors": {"c": {}}, "ports": ends}, "ball").module()
+    row = [mr.Connection.parse(f"m{i}/p - m{i + 1}/q") for i in range(1999)]
+    with pytest.raises(ClashError, match="'m0' would stand where 'm2' stands"):
+        mr.Assembly({f"m{i}": ball for i in range(2000)}, row)
+
+
 # ---- loops ----
 
 
@@ -339,7 +521,7 @@ def test_a_ring_of_hinges_is_one_loop_that_closes(n):
     q = robot.close_loops(regular + np.random.default_rng(n).normal(size=n) * 0.02)
     np.testing.assert_allclose(robot.loop_error(q), 0, atol=1e-10)
     assert np.abs(q - regular).max() < 0.1
-    # a planar ring of n hinges keeps n - 3 freedoms
+    # a planar ring of n hinges keeps n - 3 degrees of freedom
     assert len(robot.independent_coordinates(q, np.zeros(n)).rates) == n - 3
 
 
@@ -400,7 +582,7 @@ def test_a_link_and_a_backbone_do_not_fit():
 # ---- Scout ----
 
 
-def test_scout_has_two_freedoms_at_face_3():
+def test_scout_has_two_degrees_of_freedom_at_face_3():
     robot = mr.Assembly.single("a", "scout").dock("b", "scout", "a/3", "4").mechanism()
     assert [j.name for j in robot.joints] == ["a/hinge", "a/turn"]
     assert robot.idle == ("b/hinge", "b/turn")
@@ -418,11 +600,8 @@ def test_scout_is_rigid_at_its_other_faces(face):
     assert len(robot.idle) == 4
 
 
-def test_assemblies_and_mechanisms_can_be_pickled(rng):
+def test_mechanisms_of_pickled_assemblies_are_equal(rng):
     assembly = random_assembly(rng, 5)
-    copy = pickle.loads(pickle.dumps(assembly))
-    assert copy == assembly
-    assert copy.key == assembly.key
     robot = assembly.mechanism(floating=True)
     again = pickle.loads(pickle.dumps(robot))
     assert again.key == robot.key

@@ -1,4 +1,4 @@
-"""The faces of a Backbone against 000 Table 3.1 and 003 Table II, from geometry alone."""
+"""The faces of a Backbone against Gutenkunst, Table 3.1, and Meister, Gutenkunst, Levi, Table II, from geometry alone."""
 
 from itertools import product
 
@@ -12,7 +12,7 @@ from modurob.spatial import se3, so3
 FACE = {2: (1, 0, 0), 5: (-1, 0, 0), 3: (0, 1, 0), 4: (0, -1, 0)}
 PAIRS = list(product(FACE, FACE))
 
-# 000 Table 3.1: which pairs of faces turn module j by how many quarter turns about z
+# Gutenkunst, Table 3.1: which pairs of faces turn module j by how many quarter turns about z
 QUARTERS = {
     0: {(3, 4), (5, 2), (4, 3), (2, 5)},
     1: {(3, 5), (5, 4), (4, 2), (2, 3)},
@@ -26,7 +26,7 @@ MATRIX = {
     3: [[0, 1, 0], [-1, 0, 0], [0, 0, 1]],
 }
 
-# 003 Table II
+# Meister, Gutenkunst, Levi, Table II
 CLASSES = {
     "DS": {(2, 2), (2, 5), (5, 2), (5, 5)},
     "DP": {(3, 3), (3, 4), (4, 3), (4, 4)},

@@ -1,4 +1,4 @@
-"""The matrices and lists of 000 chapter 3 and 003 section IV."""
+"""The matrices and lists of Gutenkunst, chapter 3, and Meister, Gutenkunst, Levi, section IV."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from modurob.assembly.connection import mated
 from modurob.spatial import se3
 from tests.robots import random_assembly
 
-# 003 Figure 5 and 000 Figure 3.2
+# Meister, Gutenkunst, Levi, Figure 5, and Gutenkunst, Figure 3.2
 CRAB_AIM = [
     [3, 0, 0, 0, 0],
     [4, 2, 0, 5, 0],
@@ -135,7 +135,7 @@ def test_accessibility_of_the_crab():
 
 
 def test_dtl_of_the_tree_row_by_row():
-    """000 Figure 3.5 (a)."""
+    """Gutenkunst, Figure 3.5 (a)."""
     assert mr.load("tree9").direct_transformations() == [
         (0, 1, 3, 2),
         (1, 2, 5, 3),
@@ -149,7 +149,7 @@ def test_dtl_of_the_tree_row_by_row():
 
 
 def test_idtl_of_the_tree():
-    """000 Figure 3.5 (b): the pairs, and T_ij = T_ix T_xj with the same x."""
+    """Gutenkunst, Figure 3.5 (b): the pairs, and T_ij = T_ix T_xj with the same x."""
     rows = mr.load("tree9").indirect_transformations()
     assert {(i, j, x) for i, j, _, x, _, _ in rows} == {
         (0, 2, 1),
@@ -164,13 +164,13 @@ def test_idtl_of_the_tree():
 
 
 def test_dtl_of_the_crab_row_by_row():
-    """003 Table III, left."""
+    """Meister, Gutenkunst, Levi, Table III, left."""
     rows = mr.load("crab").direct_transformations()
     assert rows == [(0, 1, 3, 4), (1, 2, 2, 5), (2, 3, 3, 2), (1, 4, 5, 2), (4, 5, 3, 5)]
 
 
 def test_idtl_of_the_crab_has_the_two_rows_the_paper_lost():
-    """003 Table III, right, with (1, 3) and (1, 5)."""
+    """Meister, Gutenkunst, Levi, Table III, right, with (1, 3) and (1, 5)."""
     rows = mr.load("crab").indirect_transformations()
     assert sorted((i, j) for i, j, *_ in rows) == [(0, 2), (0, 3), (0, 4), (0, 5), (1, 3), (1, 5)]
 
@@ -205,6 +205,45 @@ def test_products_along_the_lists_are_the_placements(robot, base):
         np.testing.assert_allclose(X_ij, expected, atol=1e-12)
 
 
+# ---- depth first and breadth first ----
+
+
+def test_breadth_first_order_of_the_tree():
+    tree = mr.load("tree9")
+    rows = tree.direct_transformations(order="breadth")
+    assert [(i, j) for i, j, *_ in rows] == [(0, 1), (0, 3), (0, 6), (1, 2), (3, 4), (6, 7), (4, 5), (7, 8)]
+    assert sorted(rows) == sorted(tree.direct_transformations())
+    assert list(tree.rerooted("m4", order="breadth").modules) == ["m4", "m3", "m5", "m0", "m1", "m6", "m2", "m7", "m8"]
+
+
+@pytest.mark.parametrize("base", [0, -1])
+@pytest.mark.parametrize("robot", SOME, ids=repr)
+def test_both_orders_reach_a_tree_by_the_same_connections(robot, base):
+    base = list(robot.modules)[base]
+    depth, breadth = (robot.traversal(base, order) for order in ("depth", "breadth"))
+    assert sorted(depth.order) == sorted(breadth.order)
+    assert set(depth.edges) == set(breadth.edges)
+    np.testing.assert_array_equal(robot.accessibility(base), robot.accessibility(base, "breadth"))
+    rows = [robot.indirect_transformations(base, order) for order in ("depth", "breadth")]
+    assert sorted(rows[0]) == sorted(rows[1])
+
+
+def test_breadth_first_reaches_a_loop_by_the_shortest_ways():
+    ring = mr.Assembly.from_aim([[3, 0, 0, 4], [4, 3, 0, 0], [0, 4, 3, 0], [0, 0, 4, 3]], types="backbone")
+    assert len({e.out.module for e in ring.traversal(order="breadth").edges}) == 2
+    assert [e.into.module for e in ring.traversal(order="breadth").edges] == ["m1", "m3", "m2"]
+    assert [e.into.module for e in ring.traversal().edges] == ["m1", "m2", "m3"]
+
+
+@pytest.mark.parametrize(
+    "call", ["traversal", "accessibility", "direct_transformations", "indirect_transformations", "matrix_text"]
+)
+def test_orders_are_offered_by_name(call):
+    more = {"view": "dtl"} if call == "matrix_text" else {}
+    with pytest.raises(mr.ModurobError, match=r"order 'bredth': did you mean 'breadth'. valid: depth, breadth"):
+        getattr(mr.load("crab"), call)(order="bredth", **more)
+
+
 # ---- another base ----
 
 
@@ -237,7 +276,7 @@ def test_rows_of_a_rerooted_robot_are_its_own_modules():
 
 
 def test_crane_is_read_from_its_aim():
-    """000 (5.16)."""
+    """Gutenkunst (5.16)."""
     point = {"length": 5, "Ixx": 0, "Iyy": 0, "Izz": 0}
     crane = mr.Assembly.from_aim([[7, 0], [7, 3], [0, 4]], types="backbone", parameters=point)
     assert crane.key == mr.load("crane").key
@@ -256,7 +295,7 @@ def test_crane_slides_and_swings():
 
 @pytest.mark.parametrize("joints", [1, 2, 3, 6])
 def test_chains_of_virtual_joints(joints):
-    """k rows of 7 before two modules: k freedoms before the hinge."""
+    """k rows of 7 before two modules: k degrees of freedom before the hinge."""
     aim = np.zeros((joints + 2, joints + 1), dtype=int)
     for c in range(joints):
         aim[c, c] = aim[c + 1, c] = 7

@@ -1,6 +1,10 @@
 """The module types that are shipped, their parameters, and the user's own."""
 
+import copy
+import multiprocessing
 import os
+import pickle
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +12,8 @@ import pytest
 import sympy
 
 import modurob as mr
-from modurob.catalogue import library, names
+from modurob.catalogue import check, library, named, names, problems
+from modurob.catalogue.plain_yaml import dump_yaml
 from modurob.errors import CatalogueError, FormatError, InertiaError, UnknownNameError
 from modurob.spatial import inertia, se3
 
@@ -150,6 +155,75 @@ def test_values_of_a_module_cannot_be_changed():
             array[0] = 1
 
 
+# ---- values ----
+
+
+def same(x: object) -> bool:
+    """Whether what another process was sent equals what it makes itself."""
+    return x == mr.module_type("backbone") or x == mr.module_type("backbone").module({"mass": 2})
+
+
+@pytest.mark.parametrize(
+    "value", [mr.module_type("backbone"), mr.module_type("backbone").module({"mass": 2})], ids=repr
+)
+def test_types_and_modules_are_values(value):
+    hash(value)
+    for again in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+        assert again == value
+        assert hash(again) == hash(value)
+        assert {value: 1}[again] == 1
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(same, [value]) == [True]
+
+
+def test_equal_descriptions_are_one_type_wherever_they_come_from():
+    kind = mr.module_type("backbone")
+    other = mr.ModuleType(kind.specification, "elsewhere")
+    assert other == kind
+    assert len({other, kind}) == 1
+    assert other.module({"mass": 2}) == kind.module({"mass": 2})
+    described = mr.ModuleType(kind.specification.model_copy(update={"description": "another"}), "elsewhere")
+    assert described != kind
+    assert described.module() != kind.module()
+    assert kind != "backbone"
+
+
+def test_what_was_computed_is_no_part_of_a_module():
+    kind = mr.module_type("scout")
+    fresh, used = pickle.dumps(kind.module({"mass": 3})), kind.module({"mass": 3})
+    _ = used.joints_at, used.massive_parts, used.key, used.numbered, hash(used)
+    assert pickle.dumps(used) == fresh
+
+
+def test_symbols_of_one_name_are_told_apart():
+    kind = mr.module_type("backbone")
+    assert kind.module({"mass": sympy.Symbol("m")}) != kind.module({"mass": sympy.Symbol("m", positive=True)})
+
+
+@pytest.mark.parametrize("name", ["name", "specification", "fingerprint", "anything"])
+def test_a_type_cannot_be_changed(name):
+    with pytest.raises(AttributeError, match=f"a ModuleType cannot be changed.*{name!r}"):
+        setattr(mr.module_type("backbone"), name, None)
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        delattr(mr.module_type("backbone"), name)
+
+
+def test_no_history_of_signs():
+    kind = mr.module_type("virtual")
+    assert kind.module({"ax": -0.0}) is kind.module({"ax": 0.0})
+    assert str(kind.module({"ax": -0.0}).parameters["ax"]) == "0.0"
+
+
+def test_values_read_well():
+    scout = mr.module_type("scout")
+    assert repr(scout) == "ModuleType('scout', 3 parts, 2 joints, 5 ports)"
+    module = scout.module({"mass": 0.8})
+    assert repr(module) == "Module('scout', mass=0.8)"
+    assert repr(module.parts["A"]) == "Part('A', mass 0.8 kg, 2 shapes)"
+    assert repr(module.joints["turn"]) == "ModuleJoint('turn', revolute from 'B' to 'disc')"
+    assert repr(module.ports["3"]) == "Port('3' on part 'disc', connector 'cobold')"
+
+
 # ---- parameters ----
 
 
@@ -195,6 +269,8 @@ def test_symbols_pass_through():
         ("backbone", {"mass": "heavy"}, r"parameter mass = 'heavy': expected a number \[kg\]"),
         ("backbone", {"mass": None}, "parameter mass = None: expected a number"),
         ("backbone", {"mass": True}, "parameter mass = True: expected a number"),
+        ("backbone", {"mass": 10**400}, "parameter mass = a huge number: expected a finite number"),
+        ("backbone", {"mass": 10**5000}, "parameter mass = a huge number: expected a finite number"),
         ("backbone", {"mass": [1, 2]}, r"parameter mass = \[1, 2\]: expected a number"),
         ("backbone", {"mass": np.ones(3)}, r"parameter mass = array.*: expected a number"),
         ("virtual", {"freedom": "helical"}, "parameter freedom = 'helical'; valid: prismatic, revolute"),
@@ -247,8 +323,8 @@ GRIP, BACK = GRIPPER["joints"]["grip"], GRIPPER["ports"]["back"]
         ({"parts": {"palm": {"mass": [1]}}}, "parts.palm.mass"),
         ({"parts": {"palm": {"inertia": [1, 2]}}}, "parts.palm.inertia"),
         ({"joints": {"grip": {**GRIP, "to": "thumb"}}}, "joint 'grip': no part 'thumb'; valid: palm, finger"),
-        ({"joints": {"grip": {**GRIP, "kind": "ball"}}}, "joint 'grip': no joint kind 'ball'; valid: fixed, revolute"),
-        ({"joints": {"grip": {**GRIP, "kind": "length"}}}, "joint 'grip': no joint kind 'length'; valid: fixed"),
+        ({"joints": {"grip": {**GRIP, "kind": "ball"}}}, "joint 'grip': no joint kind 'ball'; valid: revolute, prismatic"),
+        ({"joints": {"grip": {**GRIP, "kind": "length"}}}, "joint 'grip': no joint kind 'length'; valid: revolute"),
         ({"joints": {"grip": {**GRIP, "axis": [0, 0, 0]}}}, r"joint 'grip': prismatic axis \(0.0, 0.0, 0.0\): exp"),
         ({"joints": {"grip": {**GRIP, "kind": "universal", "axis2": [1, 0, 0]}}}, "joint 'grip': universal joint axes"),
         ({"joints": {}}, "no joint leads from part 'palm' to part 'finger': join them, or make them one"),
@@ -268,9 +344,12 @@ GRIP, BACK = GRIPPER["joints"]["grip"], GRIPPER["ports"]["back"]
         ),
         (
             {"ports": {"back": {**BACK, "at": [0, 0, "size"]}}},
-            "gripper.yaml: 'size': no parameter 'size': valid: length",
+            "gripper.yaml: port 'back': 'size': no parameter 'size': valid: length",
         ),
-        ({"ports": {"back": {**BACK, "at": [0, 0, float("nan")]}}}, r"\[0, 0, nan\]: expected finite numbers"),
+        (
+            {"ports": {"back": {**BACK, "at": [0, 0, float("nan")]}}},
+            "port 'back': nan is nan: expected a finite number",
+        ),
         ({"ports": {"back": {**BACK, "number": 0}}}, "ports.back.number: Input should be greater than or equal to 1"),
         (
             {"parameters": {"length": {"value": "2 * width"}, "width": {"value": 1}}},
@@ -288,6 +367,54 @@ GRIP, BACK = GRIPPER["joints"]["grip"], GRIPPER["ports"]["back"]
             {"parts": {**GRIPPER["parts"], "palm": {"shapes": [{"cylinder": [1, 1], "axis": [0, 0, 0]}]}}},
             r"axis of a cylinder \(0.0, 0.0, 0.0\): expected three numbers, not all zero",
         ),
+        (
+            {"joints": {"grip": {**GRIP, "kind": "helical", "pitch": float("inf")}}},
+            "joint 'grip': inf is inf: expected a f",
+        ),
+        (
+            {"joints": {"grip": {**GRIP, "armature": float("inf")}}},
+            "joint 'grip': inf is inf: expected a finite number",
+        ),
+        ({"joints": {"grip": {**GRIP, "damping": float("nan")}}}, "joint 'grip': nan is nan: expected a finite number"),
+        (
+            {"joints": {"grip": {**GRIP, "friction": -1}}},
+            "joint 'grip': friction -1 is negative: expected zero or more",
+        ),
+        ({"joints": {"grip": {**GRIP, "effort": -1}}}, "joint 'grip': effort -1 is negative: expected zero or more"),
+        ({"joints": {"grip": {**GRIP, "effort": float("nan")}}}, "joint 'grip': nan is nan: expected a finite number"),
+        ({"joints": {"grip": {**GRIP, "limits": [1, -1]}}}, "joint 'grip': limits 1 to -1: expected lower <= upper"),
+        (
+            {"joints": {"grip": {**GRIP, "limits": [0, float("nan")]}}},
+            "joint 'grip': nan is nan: expected a finite num",
+        ),
+        (
+            {"joints": {"grip": {**GRIP, "to": "palm"}}},
+            "joint 'grip' goes from part 'palm' to itself: expected two parts",
+        ),
+        ({"parts": {**GRIPPER["parts"], "palm": {"mass": float("inf")}}}, "part 'palm': inf is inf: expected a finite"),
+        ({"parts": {**GRIPPER["parts"], "palm": {"mass": 10**400}}}, "part 'palm': a huge number: int too large"),
+        (
+            {"parts": {**GRIPPER["parts"], "palm": {"shapes": [{"sphere": -1}]}}},
+            r"part 'palm': sphere of size \(-1.0,\)",
+        ),
+        (
+            {"parts": {"palm": {"shapes": [{"sphere": 1, "colour": "inf"}]}}},
+            "colour: expected a colour: #rrggbb, a grey",
+        ),
+        ({"parts": {"palm": {"shapes": [{"sphere": 1, "colour": "2.5"}]}}}, "colour: expected a colour"),
+        ({"parts": {f"p{i}": {} for i in range(300)}}, "parts: Dictionary should have at most 256 items"),
+        (
+            {"connectors": {"cobold": {"size": float("inf")}}},
+            "connector 'cobold': inf is inf: expected a finite number",
+        ),
+        (
+            {"connectors": {"cobold": {"rolls": [float("nan")]}}},
+            "connectors.cobold.rolls.0: Input should be a finite num",
+        ),
+        (
+            {"parameters": {"length": {"value": float("inf")}}},
+            "parameter 'length': inf is inf: expected a finite number",
+        ),
         ({"connectors": {"cobold": {"gender": "neuter"}}}, "connectors.cobold.gender: Input should be 'none', 'male'"),
     ],
 )
@@ -295,6 +422,123 @@ def test_what_a_file_may_not_say(changes, message):
     with pytest.raises(CatalogueError, match=message) as caught:
         gripper(**changes)
     assert "gripper" in str(caught.value)
+
+
+def test_every_mistake_of_a_file_is_named():
+    joints = {"grip": {**GRIP, "to": "thumb", "kind": "ball"}, "more": {**GRIP, "from": "finger", "to": "palm"}}
+    with pytest.raises(CatalogueError) as caught:
+        gripper(joints=joints, ports={"back": {**BACK, "part": "hand"}, "palm": {**BACK, "connector": "hook"}})
+    first, *lines = str(caught.value).split("\n  ")
+    assert first == "gripper.yaml:"
+    assert [line.split(";")[0].split(":")[0] for line in lines] == [
+        "joint 'grip'",
+        "joint 'grip'",
+        "port 'back'",
+        "port 'palm'",
+        "'palm' names two things",
+    ]
+
+
+def test_no_limit_is_a_limit():
+    free = [float("-inf"), float("inf")]
+    joint = {**GRIP, "limits": free, "effort": float("inf"), "velocity": float("inf")}
+    properties = gripper(joints={"grip": joint}).module().joints["grip"].properties
+    assert [properties[x] for x in ("lower", "upper", "effort", "velocity")] == [*free, float("inf"), float("inf")]
+    assert gripper(joints={"grip": joint}) != gripper(joints={"grip": {**GRIP, "limits": free}})
+
+
+def test_a_mass_written_in_thirty_digits():
+    parts = {**GRIPPER["parts"], "palm": {"mass": 10**30}}
+    assert gripper(parts=parts).module().parts["palm"].inertia[0, 0] == 1e30
+
+
+# ---- every module can be set on virtual joints ----
+
+
+def test_a_type_without_a_virtual_port_gets_one_at_its_frame():
+    module = gripper().module()
+    assert list(module.ports) == ["back", "7"]
+    assert (module.ports["7"].part, module.ports["7"].number) == ("palm", 7)
+    np.testing.assert_array_equal(module.ports["7"].X, np.eye(4))
+    assert module.ports["7"].connector == mr.module_type("backbone").module().ports["7"].connector
+    assert "7" not in gripper().specification.ports
+
+
+def test_the_virtual_port_takes_a_name_and_number_that_are_free():
+    taken = gripper(ports={"7": {**BACK, "number": 7}}).module()
+    assert list(taken.ports) == ["7", "frame"]
+    assert taken.ports["frame"].number is None
+    own = gripper(connectors={"cobold": {}, "virtual": {"virtual": True}})
+    assert list(own.module().ports) == ["back"]
+
+
+def test_ports_without_numbers_get_those_that_are_free():
+    ports = {"a": BACK, "b": {**BACK, "number": 1}, "c": BACK, "d": {**BACK, "number": 3}}
+    assert gripper(ports=ports).module().numbered == {"a": 2, "b": 1, "c": 4, "d": 3, "7": 7}
+
+
+# ---- all mistakes of a file at once ----
+
+
+def text_of(**changes) -> str:
+    return dump_yaml({**GRIPPER, **changes})
+
+
+def test_check_finds_nothing_wrong_with_what_is_right():
+    assert check(text_of()) == []
+    folder = resources.files("modurob.catalogue") / "modules"
+    for name in SHIPPED:
+        assert check((folder / f"{name}.yaml").read_text()) == []
+
+
+def test_check_names_all_mistakes_at_once():
+    found = check(
+        text_of(
+            name="a b",
+            parts={"palm": {"mas": 1}, "finger": {}},
+            joints={"grip": {**GRIP, "to": "thumb"}},
+            ports={"back": {**BACK, "connector": "hook"}, "low": {**BACK, "part": "palm"}},
+            parameters={"length": {"value": "2 * widht"}},
+        )
+    )
+    assert [line.split(";")[0] for line in found] == [
+        "name: String should match pattern '^[A-Za-z0-9_.-]{1,64}$', found 'a b'",
+        "parts.palm.mas: unknown key",
+        "joint 'grip': no part 'thumb'",
+        "port 'back': no connector 'hook'",
+        "parameter 'length' refers to 'widht', which does not stand above it",
+    ]
+
+
+def test_check_tries_every_part_joint_and_port():
+    found = check(
+        text_of(
+            parts={"palm": {"mass": -1}, "finger": {"mass": "lenght"}},
+            joints={"grip": {**GRIP, "axis": [0, 0, 0]}},
+            ports={"back": {**BACK, "up": [0, 0, 1]}},
+        )
+    )
+    assert [line.split(":")[0] for line in found] == [
+        "module type 'gripper', part 'palm'",
+        "part 'finger'",
+        "joint 'grip'",
+        "port 'back'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [", "file: not YAML"),
+        ("", "file: expected a mapping"),
+        ("a: !!bool x", "file: line 1: a tag"),
+        ("format: modurob module 1\nname: x", "parts: Field required"),
+        ("parts: 3", "format: Field required"),
+        ("parts: {a: 3}\njoints: [1]\nports: x", "format: Field required"),
+    ],
+)
+def test_check_of_what_is_no_module_type(text, message):
+    assert check(text)[0].startswith(message)
 
 
 @pytest.mark.parametrize("kind", ["helical", "universal", "spherical", "planar", "free", "cylindrical", "fixed"])
@@ -396,6 +640,47 @@ def test_a_broken_file_in_the_user_folder_hurts_only_itself(own_folder):
     assert mr.Assembly.from_grid("B B").key == mr.Assembly.from_aim([[2, "B"], [5, "B"]]).key
     with pytest.raises(CatalogueError, match=r"broken.yaml:\n  format: Input should be 'modurob module 1'"):
         mr.module_type("broken")
+
+
+@pytest.mark.parametrize(
+    "content", [b"a: [", b"\xff\xfe", b"", b"format: nonsense", b"[" * 10_000, b"a: !!bool x", b"x" * 9_000_000]
+)
+def test_a_broken_file_is_reported_and_the_others_work(own_folder, content):
+    write_type(own_folder / "block.yaml", "block")
+    (own_folder / "broken.yaml").write_bytes(content)
+    (own_folder / "folder.yaml").mkdir()
+    assert names() == (*SHIPPED, "block")
+    assert [mr.module_type(name).name for name in names()] == list(names())
+    assert library.by_letter("Q").name == "block"
+    assert list(problems()) == ["broken.yaml"]
+    assert problems()["broken.yaml"].split(":")[0].endswith("broken.yaml")
+    with pytest.raises(FormatError, match=r"broken.yaml"):
+        mr.module_type("broken")
+    with pytest.raises(UnknownNameError, match=r"no module type with letter 'X': valid: B .*, Q .block"):
+        library.by_letter("X")
+
+
+def test_a_mended_file_is_no_problem_any_more(own_folder):
+    path = own_folder / "block.yaml"
+    path.write_text("format: nonsense")
+    assert list(problems()) == ["block.yaml"]
+    write_type(path, "block")
+    os.utime(path, ns=(1, 1))
+    assert problems() == {}
+    assert "block" in names()
+
+
+def test_no_folder_is_no_problem(monkeypatch, tmp_path):
+    monkeypatch.setattr(library, "user_folder", lambda: tmp_path / "nowhere")
+    assert (names(), problems()) == (SHIPPED, {})
+
+
+def test_by_name_alone_no_path_is_read(tmp_path, own_folder):
+    write_type(tmp_path / "block.yaml", "block")
+    for path in (str(tmp_path / "block.yaml"), "./block.yaml", "../modules/block.yaml", "/dev/zero"):
+        with pytest.raises(UnknownNameError, match="no module type"):
+            named(path)
+    assert named("block") is mr.module_type("block")
 
 
 @pytest.mark.parametrize("name", ["bakbone", "", "../backbone", 7, None])

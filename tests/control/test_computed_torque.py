@@ -6,7 +6,7 @@ import pytest
 import modurob as mr
 from modurob.control import ComputedTorque, Trajectory, gains_by_poles
 from modurob.errors import ControlError
-from modurob.interop.mujoco import MujocoTwin
+from modurob.judges.mujoco import MujocoTwin
 from tests.algorithms.test_loops import four_bar, four_bar_state
 from tests.control.loops import poles, rate, run
 from tests.oracles import crane

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from modurob.kernels.kernel import Kernel
+from modurob.kernels.programs import FORWARD_DYNAMICS, PROGRAMS
 
 import modurob as mr
 from modurob import algorithms
 from modurob.algorithms import LimitSprings
 from modurob.kernels import Fast, compiler, kernel
-from modurob.kernels.kernel import Kernel
-from modurob.kernels.programs import FORWARD_DYNAMICS, PROGRAMS
 from modurob.spatial import inertia, se3
 from tests.robots import KINDS, random_assembly, random_mechanism, random_state
 

@@ -50,7 +50,8 @@ def test_joints_are_read_with_limits_and_losses(arm):
     assert [j.kind for j in robot.joints] == ["revolute", "revolute", "prismatic"]
     assert (shoulder.limits.lower[0], shoulder.limits.upper[0]) == (-1, 2)
     assert (shoulder.velocity_limit[0], shoulder.effort_limit[0]) == (3, 40)
-    assert (shoulder.damping[0], shoulder.friction[0]) == (0.5, 0.25)
+    friction = next(row.force for row in robot.forces if row.name == "shoulder friction")
+    assert (friction.viscous, friction.coulomb, friction.static) == (0.5, 0.25, 0.25)
     assert shoulder.type.axis == (0, 1, 0)
     assert np.isinf(elbow.limits.upper[0])
     assert grip.mimics

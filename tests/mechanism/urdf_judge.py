@@ -8,7 +8,7 @@ import pinocchio as pin
 
 import modurob as mr
 from modurob.errors import ModurobWarning, UrdfError
-from modurob.interop.verify import relative_error
+from modurob.judges.verify import relative_error
 
 # where the mass matrix is worse conditioned, accelerations lose digits whoever computes them: their torques must still agree
 WELL_CONDITIONED = 1e6

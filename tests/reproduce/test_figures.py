@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from modurob.errors import InputError
-from modurob.reproduce import (
+from modurob.simulation import RungeKutta4, simulate
+from modurob.spatial import inertia
+from reproduce import (
     FIGURES,
     figure_4_2,
     figure_5_4,
@@ -20,8 +22,6 @@ from modurob.reproduce import (
     picture_name,
     reproduce,
 )
-from modurob.simulate import RungeKutta4, simulate
-from modurob.spatial import inertia
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text()
 

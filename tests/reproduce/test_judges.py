@@ -5,11 +5,11 @@ import pytest
 from scipy.special import ellipk
 
 import modurob as mr
-from modurob.reproduce import Check, figure_5_4, figure_5_8
-from modurob.reproduce.engine import engine_run
-from modurob.reproduce.lagrange import GRAVITY, motion, pendulum
-from modurob.reproduce.step_response import linear_step, step_response
 from modurob.spatial import inertia, se3
+from reproduce import Check, figure_5_4, figure_5_8
+from reproduce.engine import engine_run
+from reproduce.lagrange import GRAVITY, motion, pendulum
+from reproduce.step_response import linear_step, step_response
 
 
 def test_the_pendulum_by_hand_is_that_of_sympy(rng):

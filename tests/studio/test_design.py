@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.assembly.files import dumps
-from modurob.errors import AssemblyError, ModurobError, StudioError
-from modurob.studio import branch, grid, matrices, protocol
+from modurob.assembly import cells, dumps
+from modurob.errors import ModurobError, StudioError
+from modurob.studio import protocol
 from modurob.studio.design import MOST_MODULES, Design
 from modurob.studio.edits import edited
 from modurob.studio.poses import body_poses
@@ -23,18 +23,6 @@ def built(*edits: protocol.Edit, start: mr.Assembly | None = None) -> Design:
 
 
 # ---- the grid ----
-
-
-def test_the_grid_of_the_crab() -> None:
-    cells = {p.name: (p.cell, p.quarters) for p in grid.plane(CRAB).modules.values()}
-    assert cells == {
-        "m0": ((0, 0), 0),
-        "m1": ((0, 1), 0),
-        "m2": ((1, 1), 0),
-        "m3": ((1, 2), 3),
-        "m4": ((-1, 1), 0),
-        "m5": ((-1, 2), 1),
-    }
 
 
 def test_placing_makes_what_from_grid_makes() -> None:
@@ -70,7 +58,7 @@ def test_turning_goes_round_and_then_removes() -> None:
 
 def test_moving_keeps_the_module() -> None:
     design = built(protocol.PlaceCell(0, 1, "scout"), protocol.MoveCell("m1", 1, 0))
-    assert grid.plane(design.assembly).modules["m1"].cell == (1, 0)
+    assert cells.plane(design.assembly).modules["m1"].cell == (1, 0)
     assert design.assembly.modules["m1"].type.name == "scout"
 
 
@@ -96,12 +84,6 @@ def test_wrong_moves_in_the_grid(edit: protocol.Edit, message: str) -> None:
         edited(Design.of(CRAB), edit)
 
 
-def test_a_robot_out_of_the_plane_has_no_grid() -> None:
-    bent = CRAB.dock("m6", "backbone", at="m3/3", by="4", roll=90)
-    with pytest.raises(StudioError, match="m6 does not stand in a cell"):
-        grid.plane(bent)
-
-
 # ---- branches ----
 
 
@@ -109,49 +91,6 @@ def test_half_a_crab_mirrored_is_the_crab() -> None:
     docks = [("m0/3", "4"), ("m1/2", "5"), ("m2/3", "2")]
     half = built(*(protocol.Dock("backbone", at, by) for at, by in docks))
     assert edited(half, protocol.Mirror("m2")).assembly.key == CRAB.key
-
-
-@pytest.mark.parametrize("types", [("backbone", "scout"), ("cube_link",)])
-def test_a_mirror_image_stands_where_it_is_seen(types: tuple[str, ...], rng: np.random.Generator) -> None:
-    """Positions of the copies are those of the originals reflected in the plane of y and z of the module they hang on."""
-    tried = 0
-    for _ in range(60):
-        robot = random_assembly(rng, 6, types) if types != ("cube_link",) else _cubes(rng)
-        edges = [e for e in robot.traversal().edges if abs(_normal(robot, e.out)[0]) > 0.9]
-        if not edges:
-            continue
-        edge = edges[rng.integers(len(edges))]
-        try:
-            both = branch.mirrored(robot, edge.into.module, next(iter(robot.modules)))
-        except ModurobError:
-            continue
-        tried += 1
-        host = np.linalg.inv(robot.placements[edge.out.module])
-        *_, members = branch.branch(robot, edge.into.module, next(iter(robot.modules)))
-        copies = list(both.modules)[len(robot) :]
-        for original, copy in zip(members, copies, strict=True):
-            seen = (host @ robot.placements[original])[:3, 3] * (-1, 1, 1)
-            assert np.allclose((host @ both.placements[copy])[:3, 3], seen, atol=1e-9)
-    assert tried >= 5
-
-
-def _cubes(rng: np.random.Generator) -> mr.Assembly:
-    """Cubes with joint modules between them, in space."""
-    robot = mr.Assembly.single("m0", "cube_link")
-    while len(robot) < 7:
-        free = [p for p in robot.free_ports if robot.modules[p.module].type.name == "cube_link"]
-        at = free[rng.integers(len(free))]
-        roll = float(rng.choice([0, 90, 180, 270]))
-        try:
-            arm = robot.dock(f"m{len(robot)}", "pivot_joint", at, "1", roll)
-            robot = arm.dock(f"m{len(arm)}", "cube_link", f"m{len(robot)}/2", str(rng.integers(1, 7)), roll)
-        except AssemblyError:
-            continue
-    return robot
-
-
-def _normal(robot: mr.Assembly, ref: mr.PortRef) -> np.ndarray:
-    return robot.modules[ref.module].ports[ref.port].X[:3, 2]
 
 
 def test_a_duplicate_is_the_same_branch_elsewhere() -> None:
@@ -196,50 +135,22 @@ def test_wrong_moves_change_nothing_and_are_explained(edit: protocol.Edit, messa
 # ---- matrices ----
 
 
-@pytest.mark.parametrize("robot", mr.shipped_robots())
-def test_matrices_are_read_as_they_are_shown(robot: str) -> None:
-    """The AIM with its types, in all the ways people paste it; parameters are not in it."""
-    assembly = mr.load(robot).with_parameters()
-    plain = mr.Assembly.from_aim(assembly.aim_table())
-    table = assembly.aim_table()
-    texts = [
-        "\n".join(" ".join(map(str, row)) for row in table),
-        "\n".join(",\t".join(map(str, row)) for row in table[:-1]),
-        str([[str(x) for x in row] for row in table[:-1]]),
-        "; ".join(" ".join(map(str, row)) for row in table[:-1]),
-    ]
-    for text in texts:
-        assert matrices.assembly(text, "aim", "backbone", "robot").key == plain.key
+@pytest.mark.parametrize("view", ["aim", "dtl"])
+def test_matrices_are_read_as_they_are_shown(view: str) -> None:
+    text = CRAB.matrix_text(view)
+    assert built(protocol.ReadMatrix(text, view, "backbone")).assembly.key == CRAB.key
 
 
 def test_a_matrix_without_types_is_of_the_chosen_type() -> None:
     text = "\n".join(" ".join(map(str, row)) for row in CRAB.aim())
-    assert matrices.assembly(text, "aim", "backbone", "robot").key == CRAB.key
-    scouts = matrices.assembly(text, "aim", "scout", "robot")
+    scouts = built(protocol.ReadMatrix(text, "aim", "scout")).assembly
     assert {m.type.name for m in scouts.modules.values()} == {"scout"}
 
 
-def test_a_dtl_makes_the_robot() -> None:
-    text = "\n".join(" ".join(map(str, row)) for row in CRAB.direct_transformations())
-    assert matrices.assembly(text, "dtl", "backbone", "robot").key == CRAB.key
-
-
-@pytest.mark.parametrize(
-    ("text", "view", "message"),
-    [
-        ("", "aim", "no matrix"),
-        ("3 0\n4", "aim", "rows of one length"),
-        ("3 0\n9 2\n0 5", "aim", "no face 9"),
-        ("3\n4\n2", "aim", "has 3 entries"),
-        ("3 1 2", "dtl", "four numbers"),
-        ("0 99999999 3 4", "dtl", "four numbers|names module"),
-        ("0 7 3 4", "dtl", "names module 7"),
-        ("__import__('os')", "aim", "AIM|matrix|letter"),
-    ],
-)
-def test_wrong_matrices(text: str, view: str, message: str) -> None:
-    with pytest.raises(ModurobError, match=message):
-        matrices.assembly(text, view, "backbone", "robot")
+@pytest.mark.parametrize(("text", "view"), [("", "aim"), ("3 0\n4", "aim"), ("3 1 2", "dtl"), ("0 7 3 4", "dtl")])
+def test_wrong_matrices(text: str, view: str) -> None:
+    with pytest.raises(ModurobError, match=r"matrix|rows of one length|DTL"):
+        built(protocol.ReadMatrix(text, view, "backbone"))
 
 
 # ---- the rest of a design ----

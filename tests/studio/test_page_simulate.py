@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import expect
 
-from modurob.simulate import Recording
+from modurob.simulation import Recording
 from tests.studio.pages import Browser, Page, Served
 
 

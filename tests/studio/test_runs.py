@@ -8,7 +8,7 @@ import pytest
 
 import modurob as mr
 from modurob.errors import ModurobError, StudioError
-from modurob.simulate import Recording
+from modurob.simulation import Recording
 from modurob.studio import downloads, protocol, runs
 from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design

@@ -20,8 +20,9 @@ from starlette.websockets import WebSocketDisconnect
 from websockets.sync.client import connect
 
 import modurob as mr
-from modurob.assembly.files import dumps, loads
+from modurob.assembly.files import dumps
 from modurob.errors import StudioError
+from modurob.robot import loads
 from modurob.studio import safety, server, share
 from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design

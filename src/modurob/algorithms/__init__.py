@@ -10,7 +10,16 @@ from modurob.algorithms.closed_form import (
     transmission,
 )
 from modurob.algorithms.composite import mass_matrix
-from modurob.algorithms.configuration import difference, integrate, neutral, random_configuration, rate
+from modurob.algorithms.configuration import bracket, difference, integrate, neutral, random_configuration, rate
+from modurob.algorithms.constraints.closure import (
+    close_loops,
+    close_velocity,
+    independent_coordinates,
+    loop_bias,
+    loop_error,
+    loop_jacobian,
+    loop_rank,
+)
 from modurob.algorithms.coriolis import coriolis_matrix, two_step_coriolis_matrix
 from modurob.algorithms.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from modurob.algorithms.energy import (
@@ -23,8 +32,10 @@ from modurob.algorithms.energy import (
     potential_energy,
     total_mass,
 )
+from modurob.algorithms.forces import dry_friction, passive_forces, stored_energy
 from modurob.algorithms.forward import forward_dynamics
-from modurob.algorithms.inverse import bias_forces, gravity_forces, inverse_dynamics
+from modurob.algorithms.frame_slopes import frame_derivatives
+from modurob.algorithms.inverse import bias_forces, gravity_forces, inverse_dynamics, tree_inverse_dynamics
 from modurob.algorithms.jacobians import (
     body_jacobian,
     body_jacobian_rate,
@@ -37,25 +48,14 @@ from modurob.algorithms.jacobians import (
     point_jacobian_rate,
 )
 from modurob.algorithms.kinematics import Poses, forward_kinematics, frame_pose, frame_twist
-from modurob.algorithms.loops import (
-    close_loops,
-    close_velocity,
-    independent_coordinates,
-    loop_bias,
-    loop_error,
-    loop_jacobian,
-    loop_rank,
-)
 from modurob.algorithms.regressor import inertial_parameters, regressor
-from modurob.algorithms.stepping import LimitSprings, advance, passive_forces
 
 __all__ = [
-    "LimitSprings",
     "Poses",
-    "advance",
     "bias_forces",
     "body_jacobian",
     "body_jacobian_rate",
+    "bracket",
     "centre_of_mass",
     "centre_of_mass_jacobian",
     "centre_of_mass_jacobian_rate",
@@ -68,10 +68,12 @@ __all__ = [
     "closed_form_mass_matrix",
     "coriolis_matrix",
     "difference",
+    "dry_friction",
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_kinematics",
     "frame_acceleration",
+    "frame_derivatives",
     "frame_pose",
     "frame_twist",
     "gravity_forces",
@@ -98,7 +100,9 @@ __all__ = [
     "random_configuration",
     "rate",
     "regressor",
+    "stored_energy",
     "total_mass",
     "transmission",
+    "tree_inverse_dynamics",
     "two_step_coriolis_matrix",
 ]

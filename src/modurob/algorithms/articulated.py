@@ -1,60 +1,121 @@
-"""Forward dynamics by articulated bodies (Featherstone 1983; 001 5.6.2)."""
+"""Forward dynamics of trees by articulated bodies, in time linear in the number of bodies (Featherstone 1983; foundations 5.6.2)."""
 
 import numpy as np
 
-from modurob.algorithms.inverse import External, body_wrenches, gather
-from modurob.algorithms.kinematics import body_spins, dyads, gravity_acceleration, together
-from modurob.algorithms.recursion import inward, outward
-from modurob.algorithms.steps import Handle, absorb, grasp, gyroscopic, moved_inertia, release
-from modurob.errors import SingularError
+from modurob.algorithms.kinematics import gravity_acceleration
+from modurob.algorithms.program import SYMMETRIC, Inward, Outward, Program, View
+from modurob.algorithms.steps import apply, gyroscopic, spin, transposed
 from modurob.mechanism.tables import Tables
-from modurob.spatial.scalars import Array, is_numeric
-
-# a joint-space inertia below this fraction of the body's inertia is none
-_NOTHING = 1e-14
+from modurob.spatial import inertia, se3, so3
+from modurob.spatial.scalars import Array, pivots, solve
 
 
-def articulated_dynamics(m: Tables, q: Array, v: Array, tau: Array, external: External = None) -> Array:
-    """vdot of a tree, (..., nv), in time linear in the number of bodies.
+def body_velocity(j: View) -> None:
+    """Outward: angular velocity, velocity-product acceleration, and the wrench that turning takes."""
+    v = j.given("v")
+    w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))
+    j.keep(w=w, drift=drift, p=gyroscopic(j.inertia, w) - j.given("external"))
 
-    Inward, the articulated inertia I and bias p of each subtree as its joint feels it; outward, the accelerations. The local
-    steps are `spin`, `grasp`, `absorb` and `release`.
+
+def articulated_inertia(j: View) -> None:
+    """Inward: inertia I and bias p of the subtree as its joint feels it, with the joint free to move.
+
+    With A the acceleration of the body if the joint stood still, vdot = k - K A: K = D^-1 U^T, k = D^-1 (tau - S^T p), U = I S, and
+    D = S^T U and the rotors the inertia that the joint moves.
     """
-    q, v, tau = together(q, v, tau)
-    links = dyads(m, q)
-    spins = body_spins(m, links, q, v)
-    own = [
-        (I, gyroscopic(I, s.w) - F_ext)
-        for I, s, F_ext in zip(m.inertia, spins, body_wrenches(m, external), strict=True)
-    ]
-    handles: dict[int, Handle] = {}
-
-    def step_in(i: int, total: tuple[Array, ...]) -> tuple[Array, ...]:
-        joint, (I, p) = m.joints[i - 1], total
-        D = moved_inertia(links[i], I, joint.armature)
-        _require_inertia(joint.name, D, I)
-        handles[i] = grasp(links[i], I, p, tau[..., joint.v_slice], D)
-        return absorb(links[i], handles[i], I, p, spins[i].drift)
-
-    inward(m, own, step_in)
-    rates: list[Array] = []
-
-    def step_out(i: int, A_P: Array) -> Array:
-        vdot, A = release(links[i], handles[i].K, handles[i].k, A_P, spins[i].drift)
-        rates.append(vdot)
-        return A
-
-    outward(m, gravity_acceleration(m), step_out)
-    return gather(m, rates, v)
+    I, p = j.inertia + j.children("I"), j.own("p") + j.children("p")
+    U = I @ j.S
+    D = transposed(j.S) @ U + np.diag(j.armature)
+    j.require(pivots(D), left_from(I, j.S))
+    push = j.given("tau") - apply(transposed(j.S), p)
+    K, k = solve(D, transposed(U)), solve(D, push[..., None])[..., 0]
+    j.keep(K=K, k=k)
+    _send_articulated(j, I - U @ K, p + apply(U, k))
 
 
-def _require_inertia(name: str, D: Array, inertia: Array) -> None:
-    """An error where a freedom moves nothing."""
-    if not is_numeric(D) or not D.size:
-        return
-    smallest = (np.linalg.eigvalsh(np.real(D)) if D.shape[-1] > 1 else np.real(D)).min()
-    if smallest <= _NOTHING * max(float(np.abs(inertia).max()), 1e-300):
-        raise SingularError(
-            f"joint {name!r} moves no inertia, so forward dynamics has no answer: give the bodies it carries mass and "
-            f"extent, set an armature, or lock the joint"
-        )
+def _send_articulated(j: View, I: Array, p: Array) -> None:
+    """What the parent feels, in its own frame: inertia I and bias p + I drift."""
+    I = inertia.mirrored(I)
+    p = p + apply(I, j.own("drift"))
+    j.send(I=inertia.to_parent(j.X, I), p=se3.to_parent(j.X, p))
+
+
+def left_from(I: Array, S: Array) -> Array:
+    """The inertias that a pivot along each rate is left over from, (..., nv): traces of the blocks of I, in the units of the pivot."""
+    linear, angular = (np.asarray(np.trace(I[..., b, b], axis1=-2, axis2=-1)) for b in (slice(3), slice(3, 6)))
+    squares = S * S
+    return squares[..., :3, :].sum(axis=-2) * linear[..., None] + squares[..., 3:, :].sum(axis=-2) * angular[..., None]
+
+
+def body_acceleration(j: View) -> None:
+    """Outward: vdot of the joint and the acceleration of the body."""
+    A = se3.to_child(j.X, j.parent("A")) + j.own("drift")
+    vdot = j.own("k") - apply(j.own("K"), A)
+    j.emit(vdot=vdot)
+    j.keep(A=A + apply(j.S, vdot))
+
+
+def at_rest(m: Tables) -> dict[str, Array]:
+    """The world: it does not turn, and accelerates against gravity."""
+    return {"w": np.zeros(3), "A": gravity_acceleration(m)}
+
+
+FORWARD_DYNAMICS = Program(
+    "forward_dynamics",
+    inputs={"q": "coordinates", "v": "rates", "tau": "rates", "external": "wrenches"},
+    results={"vdot": "rates"},
+    passes=(Outward(body_velocity), Inward(articulated_inertia), Outward(body_acceleration)),
+    shared={"w": (3,), "A": (6,)},
+    sent={"I": SYMMETRIC, "p": (6,)},
+    world=at_rest,
+)
+
+
+def held_velocity(j: View) -> None:
+    """Outward, as `body_velocity`, with the whole twist V: inertia that is `added` resists dV/dt = A - (w x v, 0), in any frame."""
+    v = j.given("v")
+    V = se3.to_child(j.X, j.parent("V")) + apply(j.S, v)
+    w, drift = spin(j.X, j.S, j.parent("V")[..., 3:], v, j.bias(v))
+    carried = apply(j.given("added")[..., :3], so3.cross(w, V[..., :3]))
+    j.keep(V=V, drift=drift, p=gyroscopic(j.inertia, w) - j.given("external") - carried)
+
+
+def held_inertia(j: View) -> None:
+    """Inward, as `articulated_inertia`, for joints of which some rates are held: these pass on all they carry.
+
+    `free` is 1 for a rate that moves and 0 for one that is held; `resistance` and `added` are inertias on top of the joint's and
+    of the body's, which stiff forces bring in when a step takes them implicitly.
+    """
+    I, p = j.inertia + j.given("added") + j.children("I"), j.own("p") + j.children("p")
+    free, resistance = j.given("free"), j.given("resistance")
+    U, s = I @ j.S, apply(transposed(j.S), p)
+    D = transposed(j.S) @ U + np.diag(j.armature)
+    D = D + resistance[..., None] * np.eye(j.nv)
+    moving = free[..., :, None] * free[..., None, :]
+    D_free = moving * D + (1 - free)[..., None] * np.eye(j.nv)
+    j.require(pivots(D_free), free * left_from(I, j.S))
+    K = solve(D_free, free[..., None] * transposed(U))
+    k = solve(D_free, (free * (j.given("tau") - s))[..., None])[..., 0]
+    j.keep(K=K, k=k, U=U, s=s)
+    _send_articulated(j, I - U @ K, p + apply(U, k))
+
+
+def held_acceleration(j: View) -> None:
+    """Outward, as `body_acceleration`; and the force that holds each held rate, beside tau."""
+    A = se3.to_child(j.X, j.parent("A")) + j.own("drift")
+    vdot = j.own("k") - apply(j.own("K"), A)
+    A = A + apply(j.S, vdot)
+    needed = apply(transposed(j.own("U")), A) + j.own("s") + j.armature * vdot
+    j.emit(vdot=vdot, reaction=(1 - j.given("free")) * (needed - j.given("tau")))
+    j.keep(A=A)
+
+
+HYBRID_DYNAMICS = Program(
+    "hybrid_dynamics",
+    inputs={**FORWARD_DYNAMICS.inputs, "free": "rates", "resistance": "rates", "added": "inertias"},
+    results={"vdot": "rates", "reaction": "rates"},
+    passes=(Outward(held_velocity), Inward(held_inertia), Outward(held_acceleration)),
+    shared={"V": (6,), "A": (6,)},
+    sent=FORWARD_DYNAMICS.sent,
+    world=lambda m: {"V": np.zeros(6), "A": gravity_acceleration(m)},
+)

@@ -1,16 +1,16 @@
-"""The closed form of documents 000 and 003: M, C and N through the transmission matrix.
+"""The closed form of Gutenkunst and of Meister, Gutenkunst and Levi: M, C and N through the transmission matrix.
 
 V = G S v, Vdot = G_T0 Vdot_0 + G (S vdot + A1 V + dS/dt v), F = G^T (I Vdot + A2 I V), tau = S^T F
-(000 (3.29)-(3.35), 003 (24)-(33), signs as in C = S^T G^T (I G A1 + A2 I) G S). All blocks are 6x6, one row of them a body.
+(Gutenkunst (3.29)-(3.35), signs as in C = S^T G^T (I G A1 + A2 I) G S). All blocks are 6x6, one row of them a body.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.inverse import External, body_wrenches
 from modurob.algorithms.kinematics import dyads, gravity_acceleration, together
 from modurob.algorithms.steps import apply, transposed
+from modurob.algorithms.wrenches import External, body_wrenches
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
@@ -61,14 +61,14 @@ def transmission(m: Tables, q: Array) -> Transmission:
 
 
 def closed_form_mass_matrix(m: Tables, q: Array) -> Array:
-    """M = S^T G^T I G S, (..., nv, nv) (000 (3.37))."""
+    """M = S^T G^T I G S, (..., nv, nv) (Gutenkunst (3.37))."""
     G, _, S, inertia = transmission(m, q)
     J = G @ S
     return transposed(J) @ inertia @ J + np.diag(m.armature)
 
 
 def closed_form_coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
-    """C = S^T G^T (I G A1 + A2 I) G S, (..., nv, nv), A1 = diag(-ad(S_i v_i)), A2 = diag(-ad(V_i)^T) (000 (3.38), mended).
+    """C = S^T G^T (I G A1 + A2 I) G S, (..., nv, nv), A1 = diag(-ad(S_i v_i)), A2 = diag(-ad(V_i)^T) (Gutenkunst (3.38), corrected).
 
     Joints whose S turns add S^T G^T I G dS/dt.
     """
@@ -87,7 +87,8 @@ def closed_form_coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
 
 
 def closed_form_gravity_forces(m: Tables, q: Array, external: External = None) -> Array:
-    """N = S^T G^T (I G_T0 Vdot_0 - F_ext), (..., nv) (000 (3.39), mended)."""
+    """N = S^T G^T (I G_T0 Vdot_0 - F_ext), (..., nv) (Gutenkunst (3.39), corrected)."""
     G, G_T0, S, inertia = transmission(m, q)
-    F_ext = np.concatenate(np.broadcast_arrays(*body_wrenches(m, external)[1:]), axis=-1)
+    wrenches = body_wrenches(m, external)[1:] or [np.zeros(6)] * len(m.joints)
+    F_ext = np.concatenate(np.broadcast_arrays(*wrenches), axis=-1)
     return apply(transposed(G @ S), apply(inertia @ G_T0, gravity_acceleration(m)) - F_ext)

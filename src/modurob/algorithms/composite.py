@@ -1,33 +1,47 @@
-"""The mass matrix by composite bodies (001 5.6.1.3, mended)."""
+"""The mass matrix by composite bodies (foundations 5.6.1.3, corrected)."""
 
 import numpy as np
 
-from modurob.algorithms.kinematics import dyads
-from modurob.algorithms.recursion import inward
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.program import SYMMETRIC, Climb, Inward, Program, Run, View
 from modurob.algorithms.steps import transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array, as_array
 
 
-def mass_matrix(m: Tables, q: Array) -> Array:
-    """M(q), (..., nv, nv): symmetric, positive definite where every freedom moves inertia.
+def composite_inertia(j: View) -> None:
+    """Inward: the inertia of all that the joint carries, and its momentum per unit rate, (..., nv, 6)."""
+    I = j.inertia + j.children("I")
+    j.columns(momentum=transposed(I @ j.S))
+    j.send(I=inertia.to_parent(j.X, I))
+
+
+def felt(j: View, momentum: Array) -> Array:
+    """What a joint feels of momenta (..., k, 6) in its body's frame: S^T times each, (..., k, nv)."""
+    return momentum @ j.S
+
+
+def lifted(j: View, momentum: Array) -> Array:
+    """Momenta (..., k, 6) taken to the parent's frame."""
+    return se3.to_parent(j.X[..., None, :, :], momentum)
+
+
+MASS_MATRIX = Program(
+    "mass_matrix",
+    inputs={"q": "coordinates"},
+    results={"M": "matrix"},
+    passes=(Inward(composite_inertia), Climb("momentum", felt, lifted)),
+    sent={"I": SYMMETRIC},
+    columns={"momentum": 6},
+)
+
+
+def mass_matrix(m: Tables, q: Array, run: Run = interpret) -> Array:
+    """M(q), (..., nv, nv) [kg m², kg m, kg]: symmetric, positive definite where every degree of freedom moves inertia.
 
     The composite inertia of joint i is that of all it carries; its momentum per unit rate, taken back along the ancestors,
     gives column i.
     """
-    q = as_array(q)
-    links = dyads(m, q)
-    composite = inward(m, [(I,) for I in m.inertia], lambda i, total: (inertia.to_parent(links[i].X, total[0]),))
-    M = np.zeros((*q.shape[:-1], m.nv, m.nv), dtype=np.result_type(q, m.inertia, m.X_PJ))
-    M[...] = np.diag(m.armature)
-    for i, joint in enumerate(m.joints, start=1):
-        momentum = composite[i][0] @ links[i].S
-        M[..., joint.v_slice, joint.v_slice] += transposed(links[i].S) @ momentum
-        for child, ancestor in zip(m.ancestors[i], m.ancestors[i][1:], strict=False):
-            momentum = transposed(se3.Ad_inverse(links[child].X)) @ momentum
-            block = transposed(links[ancestor].S) @ momentum
-            other = m.joints[ancestor - 1].v_slice
-            M[..., other, joint.v_slice] += block
-            M[..., joint.v_slice, other] += transposed(block)
-    return M
+    M = run(MASS_MATRIX, m, {"q": as_array(q)}).results["M"]
+    return M + np.diag(m.armature) if m.armature.any() else M

@@ -16,7 +16,7 @@ def coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
 
     C = sum over bodies of J^T (I dJ/dt + B J), B = (ad(-V)^T I + I ad(V) + coad(I V)) / 2, which is skew. For joints whose
     rates are dq/dt these are the Christoffel symbols, C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2
-    (001 5.4); where v is a body velocity (spherical, free) they are those of its frame.
+    (foundations 5.4); where v is a body velocity (spherical, free) they are those of its frame.
     (Echeandia and Wensing, J. Computational and Nonlinear Dynamics 16(9), 2021.)
     """
     q, v = together(q, v)
@@ -30,7 +30,7 @@ def coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
 
 
 def two_step_coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
-    """C(q, v), (..., nv, nv), as the two-step recursion of documents 000 and 003 gives it (000 (3.38), mended).
+    """C(q, v), (..., nv, nv), as the two-step recursion gives it (Gutenkunst (3.38), corrected).
 
     C = sum over bodies of J^T (I D - ad(V)^T I J), where D v is the body's acceleration at vdot = 0:
     D_i = Ad D_p - ad(S v) J_i + dS/dt. It has the product C v of `coriolis_matrix` but is another matrix: dM/dt - 2 C is not skew.

@@ -1,29 +1,30 @@
-"""Derivatives of inverse and forward dynamics, to the last digit, by a complex step through the algorithms themselves.
-
-f(x + i h e) = f(x) + i h df/dx e + O(h²): with h = 1e-20 nothing cancels and the rest is below rounding. All directions
-go through at once as a batch.
-"""
+"""Derivatives of inverse and forward dynamics, exact, by q (along `integrate`), v, vdot or tau, and by inertial parameters."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.composite import mass_matrix
+from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.algorithms.configuration import integrate
-from modurob.algorithms.forward import forward_dynamics
-from modurob.algorithms.inverse import External, inverse_dynamics
+from modurob.algorithms.forward import CONSTRAINED_DYNAMICS, forward_dynamics, forward_inputs, require_regular
+from modurob.algorithms.interpreter import TINY, interpret
+from modurob.algorithms.joint_space import SLOPES, slopes
 from modurob.algorithms.kinematics import together
+from modurob.algorithms.program import Engine, Flow, Program, Run
+from modurob.algorithms.wrenches import External
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
-STEP = 1e-20
-
 
 def complex_step(f: Callable[[Array], Array], n: int, axes: int) -> Array:
-    """df/dx at zero, (..., k, n), of f: (n, ..., n) -> (n, ..., k) with `axes` batch axes."""
-    directions = 1j * STEP * np.eye(n).reshape(n, *([1] * axes), n)
-    return np.moveaxis(np.imag(f(directions)) / STEP, 0, -1)
+    """df/dx at zero, (..., k, n), of f: (n, ..., n) -> (n, ..., k) with `axes` batch axes.
+
+    f(x + i h e) = f(x) + i h df/dx e + O(h²): with h = 1e-20 nothing cancels and the rest is below rounding. All directions
+    go through at once as a batch.
+    """
+    directions = 1j * TINY * np.eye(n).reshape(n, *([1] * axes), n)
+    return np.moveaxis(np.imag(f(directions)) / TINY, 0, -1)
 
 
 class InverseDerivatives(NamedTuple):
@@ -43,22 +44,45 @@ class ForwardDerivatives(NamedTuple):
 
 
 def inverse_dynamics_derivatives(
-    m: Tables, q: Array, v: Array, vdot: Array, external: External = None
+    m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret
 ) -> InverseDerivatives:
-    """Derivatives of `inverse_dynamics`; external wrenches stay fixed in their frames."""
-    q, v, vdot = together(q, v, vdot)
-    axes = v.ndim - 1
-    return InverseDerivatives(
-        complex_step(lambda d: inverse_dynamics(m, integrate(m, q, d), v, vdot, external), m.nv, axes),
-        complex_step(lambda d: inverse_dynamics(m, q, v + d, vdot, external), m.nv, axes),
-        mass_matrix(m, q),
-    )
+    """Derivatives of the inverse dynamics of the tree; external wrenches stay fixed in their frames."""
+    M, by_q, by_v = slopes(m, q, v, vdot, external, run)
+    return InverseDerivatives(by_q, by_v, M)
 
 
 def forward_dynamics_derivatives(
-    m: Tables, q: Array, v: Array, tau: Array, external: External = None
+    m: Tables, q: Array, v: Array, tau: Array, external: External = None, run: Run = interpret
 ) -> ForwardDerivatives:
-    """Derivatives of `forward_dynamics`; external wrenches stay fixed in their frames."""
+    """Derivatives of `forward_dynamics`; external wrenches stay fixed in their frames.
+
+    M dvdot = dtau - (d inverse dynamics at constant vdot). With constraints the multipliers move too, and the algorithms are
+    differentiated by complex steps.
+    """
+    if m.constraints:
+        return _by_complex_steps(m, q, v, tau, external)
+    answer = run(COUPLED_DERIVATIVES if m.coupled else FORWARD_DERIVATIVES, m, forward_inputs(m, q, v, tau, external))
+    require_regular(m, answer.singular)
+    return ForwardDerivatives(*np.split(answer.results["slopes"], 3, axis=-1))
+
+
+def _derivatives(program: Program | Flow) -> Callable[[Engine, dict[str, Any]], dict[str, Any]]:
+    def define(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
+        vdot = engine.run(program, **inputs)["vdot"]
+        del inputs["tau"]
+        found = engine.run(SLOPES, **inputs, vdot=vdot)
+        return {"slopes": engine.solved_slopes(found["M"], found["by_q"], found["by_v"])}
+
+    return define
+
+
+FORWARD_DERIVATIVES, COUPLED_DERIVATIVES = (
+    Flow(f"{program.name}_derivatives", FORWARD_DYNAMICS.inputs, {"slopes": "slopes"}, _derivatives(program))
+    for program in (FORWARD_DYNAMICS, CONSTRAINED_DYNAMICS)
+)
+
+
+def _by_complex_steps(m: Tables, q: Array, v: Array, tau: Array, external: External) -> ForwardDerivatives:
     q, v, tau = together(q, v, tau)
     axes = v.ndim - 1
     return ForwardDerivatives(

@@ -1,30 +1,72 @@
 """Forward dynamics of any mechanism."""
 
+from typing import Any
+
 import numpy as np
 
-from modurob.algorithms.articulated import articulated_dynamics
-from modurob.algorithms.composite import mass_matrix
-from modurob.algorithms.inverse import External, inverse_dynamics
+from modurob.algorithms.articulated import FORWARD_DYNAMICS
+from modurob.algorithms.constraints.rows import CONSTRAINED
+from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import together
-from modurob.algorithms.loops import constrained_dynamics
+from modurob.algorithms.program import Answer, Engine, Flow, Run
+from modurob.algorithms.wrenches import External, body_wrenches
 from modurob.errors import SingularError
 from modurob.mechanism.tables import Tables
-from modurob.spatial.scalars import Array, is_numeric, solve
+from modurob.spatial.scalars import Array
 
 
-def forward_dynamics(m: Tables, q: Array, v: Array, tau: Array, external: External = None) -> Array:
-    """vdot = M^-1 (tau + J^T F - C v - N), (..., nv), loops kept closed.
+def forward_dynamics(
+    m: Tables, q: Array, v: Array, tau: Array, external: External = None, run: Run = interpret
+) -> Array:
+    """vdot = M^-1 (tau + J^T F - C v - N), (..., nv), constraints kept.
 
-    Trees go through articulated bodies; loops through their constraints; joints that mimic share a coordinate, which only the
-    mass matrix knows of.
+    Trees go through articulated bodies; where joints share coordinates or close loops, mass matrix and constraints are solved
+    together.
     """
-    if m.loops:
-        return constrained_dynamics(m, q, v, tau, external)
-    if m.coupled:
-        q, v, tau = together(q, v, tau)
-        push = tau - inverse_dynamics(m, q, v, np.zeros(m.nv), external)
-        M = mass_matrix(m, q)
-        if is_numeric(M) and np.any(np.linalg.eigvalsh(np.real(M)) <= 0):
-            raise SingularError(f"{m.name}: a freedom moves no inertia, so forward dynamics has no answer")
-        return solve(M, push[..., None])[..., 0]
-    return articulated_dynamics(m, q, v, tau, external)
+    answer = accelerations(m, q, v, tau, external, run)
+    require_regular(m, answer.singular)
+    return answer.results["vdot"]
+
+
+def accelerations(m: Tables, q: Array, v: Array, tau: Array, external: External = None, run: Run = interpret) -> Answer:
+    """vdot, and for each state whether it has one."""
+    inputs = forward_inputs(m, q, v, tau, external)
+    return run(CONSTRAINED_DYNAMICS if m.coupled or m.constraints else FORWARD_DYNAMICS, m, inputs)
+
+
+def forward_inputs(m: Tables, q: Array, v: Array, tau: Array, external: External) -> dict[str, Array]:
+    """What forward dynamics reads, with equal leading axes."""
+    q, v, tau, *wrenches = together(q, v, tau, *body_wrenches(m, external))
+    inputs = {"q": q, "v": v, "tau": tau}
+    return {**inputs, "external": np.stack(wrenches, axis=-2)} if wrenches else inputs
+
+
+def _constrained(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
+    """[[M, -K^T], [K, 0]] (vdot, lambda) = (tau - bias, k) (Lieskovsky (1.2.30), corrected)."""
+    tau = inputs.pop("tau")
+    terms = engine.run(CONSTRAINED, **inputs, vdot=engine.zeros("rates"))
+    vdot, multipliers = engine.constrained(terms["M"], terms["K"], (tau, terms["bias"]), terms["k"])
+    return {"vdot": vdot, "multipliers": multipliers}
+
+
+CONSTRAINED_DYNAMICS = Flow(
+    "constrained_dynamics",
+    inputs=FORWARD_DYNAMICS.inputs,
+    results={"vdot": "rates", "multipliers": "rows"},
+    define=_constrained,
+)
+
+
+def require_regular(m: Tables, singular: Array) -> None:
+    """An error if a degree of freedom moves nothing in some state."""
+    bad = np.atleast_1d(singular)
+    if not bad.any():
+        return
+    at = tuple(int(i) for i in np.argwhere(bad)[0])
+    where = f" in state {at if len(at) > 1 else at[0]}" if np.ndim(singular) else ""
+    body = int(bad[at])
+    what = f"joint {m.joints[body - 1].name!r} moves" if body > 0 else f"a degree of freedom of {m.name} moves"
+    raise SingularError(
+        f"{what} no inertia{where}, so forward dynamics has no answer: give the bodies it carries mass and extent, set an armature, "
+        "or lock the joint"
+    )

@@ -1,74 +1,77 @@
-"""Inverse dynamics: the two-step Newton-Euler recursion (000 3.4.2, 003 V.A, 001 5.3)."""
-
-from collections.abc import Mapping
+"""Inverse dynamics: the two-step Newton-Euler recursion (Gutenkunst 3.4.2; Meister, Gutenkunst, Levi V.A; foundations 5.3)."""
 
 import numpy as np
 
-from modurob.algorithms.kinematics import body_motions, dyads, together
-from modurob.algorithms.recursion import inward
-from modurob.algorithms.steps import apply, gyroscopic, transposed
-from modurob.errors import InputError
+from modurob.algorithms.articulated import at_rest
+from modurob.algorithms.constraints.torques import driven_torques
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.kinematics import together
+from modurob.algorithms.program import Inward, Outward, Program, Run, View
+from modurob.algorithms.steps import apply, gyroscopic, spin, transposed
+from modurob.algorithms.wrenches import External, body_wrenches
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array, as_array
-
-External = Mapping[str, Array] | Array | None
+from modurob.spatial.scalars import Array
 
 
-def body_wrenches(m: Tables, external: External) -> list[Array]:
-    """External wrenches summed on each body, in its own frame.
+def body_motion(j: View) -> None:
+    """Outward: angular velocity and acceleration of the body, A_i = Ad A_p + S vdot + drift, and the wrench that moves it alone.
 
-    `external` names frames, each with the wrench (f, n) that acts on it in its own axes at its origin; or it is an array
-    (..., bodies, 6) in body frames.
+    F = I A + gyroscopic(I, w) - F_ext (Gutenkunst (3.22)-(3.25), corrected).
     """
-    if external is None:
-        return [np.zeros(6)] * len(m.bodies)
-    if isinstance(external, Mapping):
-        wrenches = [np.zeros(6)] * len(m.bodies)
-        for name, wrench in external.items():
-            at = m.frame(name)
-            wrenches[at.body] = wrenches[at.body] + se3.to_parent(at.X, as_array(wrench))
-        return wrenches
-    external = as_array(external)
-    if external.shape[-2:] != (len(m.bodies), 6):
-        raise InputError(
-            f"external wrenches of shape {external.shape}: expected (..., {len(m.bodies)}, 6), the world first"
-        )
-    return [external[..., i, :] for i in range(len(m.bodies))]
+    v = j.given("v")
+    w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))
+    A = se3.to_child(j.X, j.parent("A")) + apply(j.S, j.given("vdot")) + drift
+    j.keep(w=w, A=A, F=apply(j.inertia, A) + gyroscopic(j.inertia, w) - j.given("external"))
 
 
-def inverse_dynamics(m: Tables, q: Array, v: Array, vdot: Array, external: External = None) -> Array:
-    """tau = M vdot + C v + N - J^T F, (..., nv): torques for a given motion.
+def joint_torque(j: View) -> None:
+    """Inward: the wrench that the joint transmits is that of all it carries; tau = S^T F and what the rotors take."""
+    F = j.own("F") + j.children("F")
+    j.emit(tau=apply(transposed(j.S), F) + j.armature * j.given("vdot"))
+    j.send(F=se3.to_parent(j.X, F))
 
-    Outward, angular velocities and accelerations; inward, the wrench F_i that each joint transmits:
-    F_i = I A_i + gyroscopic(I, w_i) - F_ext + sum over children of Ad^T F_j, tau_i = S_i^T F_i (000 (3.22)-(3.28)).
+
+INVERSE_DYNAMICS = Program(
+    "inverse_dynamics",
+    inputs={"q": "coordinates", "v": "rates", "vdot": "rates", "external": "wrenches"},
+    results={"tau": "rates"},
+    passes=(Outward(body_motion), Inward(joint_torque)),
+    shared={"w": (3,), "A": (6,)},
+    sent={"F": (6,)},
+    world=at_rest,
+)
+
+
+def inverse_dynamics(
+    m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret
+) -> Array:
+    """tau = M vdot + C v + N - J^T F, (..., nv): the torques for a given motion.
+
+    Where loops share the work, the torques are those of the joints with a drive (effort above zero), the smallest in the sense of
+    least squares where these are more than the motion needs; a motion that they cannot bring about is refused.
     """
-    q, v, vdot = together(q, v, vdot)
-    links = dyads(m, q)
-    motions = body_motions(m, links, q, v, vdot)
-    own = [
-        (apply(I, A) + gyroscopic(I, w) - F_ext,)
-        for I, (w, A), F_ext in zip(m.inertia, motions, body_wrenches(m, external), strict=True)
-    ]
-    F = inward(m, own, lambda i, total: (se3.to_parent(links[i].X, total[0]),))
-    return gather(m, [apply(transposed(links[i].S), F[i][0]) for i in range(1, len(F))], v) + m.armature * vdot
+    tau = tree_inverse_dynamics(m, q, v, vdot, external, run)
+    return driven_torques(m, q, tau) if m.constraints else tau
 
 
-def gather(m: Tables, per_joint: list[Array], like: Array) -> Array:
-    """Stack what each joint has, (..., nv_i), to (..., nv); a mimic adds to its source."""
-    dtype = np.result_type(like, *per_joint)
-    shape = np.broadcast_shapes(like.shape[:-1], *(x.shape[:-1] for x in per_joint))
-    total = np.zeros((*shape, m.nv), dtype=dtype)
-    for joint, x in zip(m.joints, per_joint, strict=True):
-        total[..., joint.v_slice] += x
-    return total
+def tree_inverse_dynamics(
+    m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret
+) -> Array:
+    """tau = M vdot + C v + N - J^T F of the tree, its constraints left out, (..., nv)."""
+    wrenches = body_wrenches(m, external)
+    q, v, vdot, *pushed = together(q, v, vdot, *wrenches)
+    inputs = {"q": q, "v": v, "vdot": vdot}
+    if pushed:
+        inputs["external"] = np.stack(pushed, axis=-2)
+    return run(INVERSE_DYNAMICS, m, inputs).results["tau"]
 
 
-def bias_forces(m: Tables, q: Array, v: Array) -> Array:
-    """C v + N: torques that hold vdot = 0, (..., nv)."""
-    return inverse_dynamics(m, q, v, np.zeros(m.nv))
+def bias_forces(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
+    """C v + N: torques of the tree that hold vdot = 0, (..., nv)."""
+    return tree_inverse_dynamics(m, q, v, np.zeros(m.nv), run=run)
 
 
-def gravity_forces(m: Tables, q: Array) -> Array:
-    """N(q): torques that hold the robot still, the gradient of the potential energy, (..., nv)."""
-    return inverse_dynamics(m, q, np.zeros(m.nv), np.zeros(m.nv))
+def gravity_forces(m: Tables, q: Array, run: Run = interpret) -> Array:
+    """N(q): torques of the tree that hold it still, the gradient of the potential energy, (..., nv)."""
+    return tree_inverse_dynamics(m, q, np.zeros(m.nv), np.zeros(m.nv), run=run)

@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.kinematics import body_poses, dyads, together
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.kinematics import at_origin, body_poses, dyads, forward_kinematics, together, with_pose
+from modurob.algorithms.program import Outward, Program, Run, View
 from modurob.algorithms.recursion import outward
 from modurob.algorithms.steps import Dyad, apply
 from modurob.mechanism.tables import Tables
@@ -20,7 +22,7 @@ class BodyJacobian(NamedTuple):
 
 
 def body_jacobians(m: Tables, links: list[Dyad]) -> list[Array]:
-    """J of every body, in its own frame: J_i = Ad J_p + S_i (000 (3.29): the rows of G S)."""
+    """J of every body, in its own frame: J_i = Ad J_p + S_i (Gutenkunst (3.29): the rows of G S)."""
 
     def step(i: int, J_P: Array) -> Array:
         J = se3.Ad_inverse(links[i].X) @ J_P
@@ -61,10 +63,32 @@ def body_jacobian(m: Tables, q: Array, frame: str) -> Array:
     return se3.Ad_inverse(at.X) @ body_jacobians(m, dyads(m, as_array(q)))[at.body]
 
 
-def jacobian(m: Tables, q: Array, frame: str) -> Array:
-    """6 x nv, rows (v, w): velocity of the frame's origin and angular velocity, both in world axes (001 4.3.2)."""
+def rate_velocity(j: View) -> None:
+    """Outward: velocity of a point, and angular velocity, per unit rate, in world axes; zero for joints that are not `on` its path."""
+    X = with_pose(j)
+    R, arm = se3.rotation(X), j.given("point") - se3.position(X)
+    turns = R @ j.S[..., 3:, :]
+    J = np.concatenate([R @ j.S[..., :3, :] - so3.skew(arm) @ turns, turns], axis=-2)
+    j.emit(J=j.given("on")[..., None, None] * J)
+
+
+JACOBIAN = Program(
+    "jacobian",
+    inputs={"q": "coordinates", "point": 3, "on": "bodies"},
+    results={"J": "vectors"},
+    passes=(Outward(rate_velocity),),
+    shared={"X": (3, 4)},
+    world=at_origin,
+)
+
+
+def jacobian(m: Tables, q: Array, frame: str, run: Run = interpret) -> Array:
+    """6 x nv, rows (v, w): velocity of the frame's origin and angular velocity, both in world axes (foundations 4.3.2)."""
     q = as_array(q)
-    return _turn(_frame_pose(m, q, frame)) @ body_jacobian(m, q, frame)
+    point = se3.position(forward_kinematics(m, q, run)[frame])
+    on = np.zeros((*q.shape[:-1], len(m.bodies)), dtype=q.dtype if q.dtype == np.float32 else float)
+    on[..., list(m.ancestors[m.frame(frame).body])] = 1
+    return run(JACOBIAN, m, {"q": q, "point": point, "on": on}).results["J"]
 
 
 def body_jacobian_rate(m: Tables, q: Array, v: Array, frame: str) -> Array:

@@ -1,12 +1,13 @@
 """Poses, twists and accelerations of bodies and named frames."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.program import Outward, Program, Run, View
 from modurob.algorithms.recursion import outward
-from modurob.algorithms.steps import Dyad, Spin, apply, dyad, spin
+from modurob.algorithms.steps import Dyad, apply, dyad
 from modurob.errors import InputError
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
@@ -14,14 +15,22 @@ from modurob.spatial.scalars import Array, as_array
 
 
 def together(*arrays: Array) -> list[Array]:
-    """The arrays with their leading axes broadcast against each other; the last axis of each stays."""
-    arrays = tuple(as_array(a) for a in arrays)
+    """The arrays with their leading axes broadcast against each other; the last axis of each stays.
+
+    Only float32 alone stays float32.
+    """
+    found = [np.asarray(a) for a in arrays]
+    if not all(a.dtype == np.float32 for a in found):
+        found = [as_array(a) for a in found]
+    first = found[0].shape[:-1]
+    if all(a.shape[:-1] == first for a in found):
+        return found
     try:
-        shape = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+        shape = np.broadcast_shapes(*(a.shape[:-1] for a in found))
     except ValueError:
-        shapes = ", ".join(str(a.shape) for a in arrays)
+        shapes = ", ".join(str(a.shape) for a in found)
         raise InputError(f"arguments of shapes {shapes}: expected leading axes that broadcast") from None
-    return [np.broadcast_to(a, (*shape, a.shape[-1])) for a in arrays]
+    return [np.broadcast_to(a, (*shape, a.shape[-1])) for a in found]
 
 
 def dyads(m: Tables, q: Array) -> list[Dyad]:
@@ -31,45 +40,16 @@ def dyads(m: Tables, q: Array) -> list[Dyad]:
 
 
 def body_poses(m: Tables, links: list[Dyad]) -> list[Array]:
-    """X_WB of every body: X_WB = X_WP X_PB (000 (3.4), 003 (15))."""
+    """X_WB of every body: X_WB = X_WP X_PB (Gutenkunst (3.4))."""
     return outward(m, se3.IDENTITY, lambda i, X_WP: X_WP @ links[i].X)
 
 
 def body_twists(m: Tables, links: list[Dyad], v: Array) -> list[Array]:
-    """V of every body in its own frame: V_i = Ad V_p + S v (000 (3.22))."""
+    """V of every body in its own frame: V_i = Ad V_p + S v (Gutenkunst (3.22))."""
     root = np.zeros((*v.shape[:-1], 6))
     return outward(
         m, root, lambda i, V: se3.to_child(links[i].X, V) + apply(links[i].S, v[..., m.joints[i - 1].v_slice])
     )
-
-
-class Motion(NamedTuple):
-    """Angular velocity of a body, (..., 3), and its acceleration (a, dw/dt), (..., 6), in its own axes."""
-
-    w: Array
-    A: Array
-
-
-def body_spins(m: Tables, links: list[Dyad], q: Array, v: Array) -> list[Spin]:
-    """Angular velocity and drift of every body."""
-
-    def step(i: int, parent: Spin) -> Spin:
-        joint = m.joints[i - 1]
-        v_i = v[..., joint.v_slice]
-        return spin(links[i], parent.w, v_i, joint.type.bias(q[..., joint.q_slice], v_i))
-
-    return outward(m, Spin(np.zeros((*v.shape[:-1], 3)), np.zeros(6)), step)
-
-
-def body_motions(m: Tables, links: list[Dyad], q: Array, v: Array, vdot: Array) -> list[Motion]:
-    """Motion of every body, the world accelerating against gravity: A_i = Ad A_p + S vdot + drift (000 (3.23), mended)."""
-    spins = body_spins(m, links, q, v)
-
-    def step(i: int, A_P: Array) -> Array:
-        return se3.to_child(links[i].X, A_P) + apply(links[i].S, vdot[..., m.joints[i - 1].v_slice]) + spins[i].drift
-
-    accelerations = outward(m, gravity_acceleration(m), step)
-    return [Motion(s.w, A) for s, A in zip(spins, accelerations, strict=True)]
 
 
 def gravity_acceleration(m: Tables) -> Array:
@@ -78,18 +58,14 @@ def gravity_acceleration(m: Tables) -> Array:
 
 
 class Poses(Mapping[str, Array]):
-    """X_WF by frame name, (..., 4, 4) each; `bodies` stacks those of the bodies, (..., bodies, 4, 4)."""
+    """X_WF by frame name, (..., 4, 4) each; `bodies` are those of the bodies, the world first, (..., bodies, 4, 4)."""
 
-    def __init__(self, m: Tables, X_WB: list[Array]):
-        self._m, self._X_WB = m, X_WB
-
-    @property
-    def bodies(self) -> Array:
-        return np.stack(np.broadcast_arrays(*self._X_WB), axis=-3)
+    def __init__(self, m: Tables, bodies: Array):
+        self._m, self.bodies = m, bodies
 
     def __getitem__(self, name: str) -> Array:
         frame = self._m.frame(name)
-        return self._X_WB[frame.body] @ frame.X
+        return self.bodies[..., frame.body, :, :] @ frame.X
 
     def __contains__(self, name: object) -> bool:
         return name in self._m.frames
@@ -100,15 +76,58 @@ class Poses(Mapping[str, Array]):
     def __len__(self) -> int:
         return len(self._m.frames)
 
-
-def forward_kinematics(m: Tables, q: Array) -> Poses:
-    """Poses of all bodies and named frames in the world."""
-    return Poses(m, body_poses(m, dyads(m, as_array(q))))
+    def __repr__(self) -> str:
+        return f"Poses({self._m.name!r}, {len(self)} frames: {', '.join(list(self)[:8])}{', ...' if len(self) > 8 else ''})"
 
 
-def frame_pose(m: Tables, q: Array, frame: str) -> Array:
+def body_pose(j: View) -> None:
+    """Outward: X_WB = X_WP X_PB."""
+    X = with_pose(j)
+    j.emit(X=X[..., :3, :])
+
+
+def with_pose(j: View) -> Array:
+    """The pose of the body in the world, (..., 4, 4), kept for its children."""
+    X = rigid(j.parent("X")) @ j.X
+    j.keep(X=X[..., :3, :])
+    return X
+
+
+def rigid(rows: Array) -> Array:
+    """The pose (..., 4, 4) with these first three rows."""
+    X = np.zeros((*rows.shape[:-2], 4, 4), dtype=rows.dtype)
+    X[..., :3, :], X[..., 3, 3] = rows, 1
+    return X
+
+
+def at_origin(m: Tables) -> dict[str, Array]:
+    """The pose of the world."""
+    return {"X": np.eye(4)[:3]}
+
+
+FORWARD_KINEMATICS = Program(
+    "forward_kinematics",
+    inputs={"q": "coordinates"},
+    results={"X": "poses"},
+    passes=(Outward(body_pose),),
+    shared={"X": (3, 4)},
+    world=at_origin,
+)
+
+
+def forward_kinematics(m: Tables, q: Array, run: Run = interpret) -> Poses:
+    """X_WB of all bodies and X_WF of named frames in the world, by name (Gutenkunst (3.4))."""
+    q = as_array(q)
+    rows = run(FORWARD_KINEMATICS, m, {"q": q}).results["X"]
+    X = np.empty((*rows.shape[:-3], len(m.bodies), 4, 4), dtype=rows.dtype)
+    X[...] = np.eye(4)
+    X[..., 1:, :3, :] = rows
+    return Poses(m, X)
+
+
+def frame_pose(m: Tables, q: Array, frame: str, run: Run = interpret) -> Array:
     """X_WF of one frame, (..., 4, 4)."""
-    return forward_kinematics(m, q)[frame]
+    return forward_kinematics(m, q, run)[frame]
 
 
 def frame_twist(m: Tables, q: Array, v: Array, frame: str) -> Array:

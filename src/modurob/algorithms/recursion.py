@@ -1,13 +1,11 @@
-"""The two walks over a tree, written once. An algorithm is only its local step."""
+"""The walk over a tree for algorithms that are no programs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from modurob.mechanism.tables import Tables
-from modurob.spatial.scalars import Array
 
 Value = TypeVar("Value")
-Sums = tuple[Array, ...]
 
 
 def outward(m: Tables, root: Value, step: Callable[[int, Value], Value]) -> list[Value]:
@@ -16,12 +14,3 @@ def outward(m: Tables, root: Value, step: Callable[[int, Value], Value]) -> list
     for i in range(1, len(m.parent)):
         values.append(step(i, values[m.parent[i]]))
     return values
-
-
-def inward(m: Tables, own: Sequence[Sums], step: Callable[[int, Sums], Sums]) -> list[Sums]:
-    """From the tips to the world: total[i] = own[i] + sum over the children j of step(j, total[j])."""
-    totals = list(own)
-    for i in reversed(range(1, len(m.parent))):
-        p = m.parent[i]
-        totals[p] = tuple(a + b for a, b in zip(totals[p], step(i, totals[i]), strict=True))
-    return totals

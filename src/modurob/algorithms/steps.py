@@ -1,7 +1,7 @@
-"""The local steps of the recursions, one joint each. Kernels are traced from them.
+"""The quantities of one joint that the recursions share.
 
 A body's acceleration is here (a, dw/dt): the acceleration of its origin and its angular acceleration, in its own axes. Then the
-linear velocity plays no part in the dynamics (001 5.3), and only the angular velocity w is carried outward.
+linear velocity plays no part in the dynamics (foundations 5.3), and only the angular velocity w is carried outward.
 """
 
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.catalogue.joints import JointType
-from modurob.spatial import inertia, se3, so3
-from modurob.spatial.scalars import Array, solve
+from modurob.spatial import se3, so3
+from modurob.spatial.scalars import Array
 
 
 def apply(A: Array, x: Array) -> Array:
@@ -42,14 +42,14 @@ class Spin(NamedTuple):
     drift: Array
 
 
-def spin(link: Dyad, w_P: Array, v: Array, bias: Array) -> Spin:
+def spin(X: Array, S: Array, w_P: Array, v: Array, bias: Array) -> Spin:
     """From the parent's angular velocity, the joint's rates and its bias (dS/dt) v.
 
     With the joint's twist (v_J, w_J) = S v and w' the parent's w in the body's axes: w = w' + w_J, and the drift is
-    (R^T w_P x (w_P x p) + 2 w' x v_J + w_J x v_J, w' x w_J) + bias (001 (5.1)-(5.4)).
+    (R^T w_P x (w_P x p) + 2 w' x v_J + w_J x v_J, w' x w_J) + bias (foundations (5.1)-(5.4)).
     """
-    Rt, p = transposed(se3.rotation(link.X)), se3.position(link.X)
-    V_J = apply(link.S, v)
+    Rt, p = transposed(se3.rotation(X)), se3.position(X)
+    V_J = apply(S, v)
     v_J, w_J = V_J[..., :3], V_J[..., 3:]
     carried = apply(Rt, w_P)
     swing = apply(Rt, so3.cross(w_P, so3.cross(w_P, p)))
@@ -61,37 +61,3 @@ def gyroscopic(I: Array, w: Array) -> Array:
     """(w x (w x m c), w x I_o w): the wrench that turning with w takes, (..., 6)."""
     momentum = apply(I[..., 3:], w)
     return np.concatenate([so3.cross(w, momentum[..., :3]), so3.cross(w, momentum[..., 3:])], axis=-1)
-
-
-class Handle(NamedTuple):
-    """How the subtree at a joint answers: with A the acceleration its body would have if the joint stood still, vdot = k - K A."""
-
-    U: Array  # I S, (..., 6, nv)
-    K: Array  # D^-1 U^T with D = S^T U the inertia the joint moves, (..., nv, 6)
-    k: Array  # D^-1 (tau - S^T p), (..., nv)
-
-
-def moved_inertia(link: Dyad, I: Array, armature: Array) -> Array:
-    """D = S^T I S and the rotors, (..., nv, nv): what the joint has to move of an articulated body."""
-    return transposed(link.S) @ I @ link.S + np.diag(armature)
-
-
-def grasp(link: Dyad, I: Array, p: Array, tau: Array, D: Array) -> Handle:
-    """The handle of an articulated body with inertia I and bias p."""
-    U = I @ link.S
-    push = tau - apply(transposed(link.S), p)
-    return Handle(U, solve(D, transposed(U)), solve(D, push[..., None])[..., 0])
-
-
-def absorb(link: Dyad, handle: Handle, I: Array, p: Array, drift: Array) -> tuple[Array, Array]:
-    """What the parent feels: inertia I - U K and bias p + (I - U K) drift + U k, in its own frame."""
-    left = inertia.mirrored(I - handle.U @ handle.K)
-    p = p + apply(left, drift) + apply(handle.U, handle.k)
-    return inertia.to_parent(link.X, left), se3.to_parent(link.X, p)
-
-
-def release(link: Dyad, K: Array, k: Array, A_P: Array, drift: Array) -> tuple[Array, Array]:
-    """vdot of the joint and the acceleration of the body."""
-    A = se3.to_child(link.X, A_P) + drift
-    vdot = k - apply(K, A)
-    return vdot, A + apply(link.S, vdot)

@@ -2,10 +2,8 @@
 
 import hashlib
 from collections import Counter
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from modurob.assembly.assembly import Assembly
+from modurob.assembly.graph import Graph
 
 Code = tuple
 
@@ -13,7 +11,7 @@ Code = tuple
 FEW = 4
 
 
-def canonical_order(assembly: "Assembly") -> tuple[str, ...]:
+def canonical_order(assembly: Graph) -> tuple[str, ...]:
     """The modules in an order that does not depend on their names: equal assemblies give the same connections in it.
 
     Ports are named by the module types, so a walk from a given module is determined. Of all walks the least is taken; only
@@ -24,13 +22,13 @@ def canonical_order(assembly: "Assembly") -> tuple[str, ...]:
     return min((_walk(assembly, start) for start in _starts(assembly)), key=lambda walk: walk[0])[1]
 
 
-def canonical_key(assembly: "Assembly") -> str:
+def canonical_key(assembly: Graph) -> str:
     """Equal for two assemblies exactly if they are the same up to module names and order (64 hexadecimal digits)."""
     code = _code(assembly, canonical_order(assembly))
     return hashlib.sha256(repr(code).encode()).hexdigest()
 
 
-def isomorphism(first: "Assembly", second: "Assembly") -> dict[str, str] | None:
+def isomorphism(first: Graph, second: Graph) -> dict[str, str] | None:
     """Which module of `second` stands for which of `first`, or None if the two are not the same robot."""
     one, two = canonical_order(first), canonical_order(second)
     if _code(first, one) != _code(second, two):
@@ -38,7 +36,7 @@ def isomorphism(first: "Assembly", second: "Assembly") -> dict[str, str] | None:
     return dict(zip(one, two, strict=True))
 
 
-def _code(assembly: "Assembly", order: tuple[str, ...]) -> Code:
+def _code(assembly: Graph, order: tuple[str, ...]) -> Code:
     """Everything about the assembly but names, modules counted in the given order."""
     index = {name: i for i, name in enumerate(order)}
     kinds = tuple(assembly.modules[name].key for name in order)
@@ -48,7 +46,7 @@ def _code(assembly: "Assembly", order: tuple[str, ...]) -> Code:
     return kinds, tuple(docked)
 
 
-def _walk(assembly: "Assembly", start: str) -> tuple[Code, tuple[str, ...]]:
+def _walk(assembly: Graph, start: str) -> tuple[Code, tuple[str, ...]]:
     """Breadth-first walk from `start`, ports in the order of the module type, and the code it gives."""
     order, reached = [start], {start}
     for name in order:
@@ -60,7 +58,7 @@ def _walk(assembly: "Assembly", start: str) -> tuple[Code, tuple[str, ...]]:
     return _code(assembly, tuple(order)), tuple(order)
 
 
-def _starts(assembly: "Assembly") -> list[str]:
+def _starts(assembly: Graph) -> list[str]:
     """The modules whose surroundings are rarest: coloured by what they are, then by what they touch, until few share a colour."""
     colours = _numbered({name: (module.key,) for name, module in assembly.modules.items()})
     while True:

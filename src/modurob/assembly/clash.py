@@ -1,6 +1,6 @@
 """Whether two modules stand in one place, all joints at zero."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -8,11 +8,15 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from modurob.catalogue import Module
+from modurob.errors import AssemblyError
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
 # boxes are shrunk by this, so that faces may touch
 SHRINK = 0.02
+# modules whose neighbours are looked up at once, and pairs compared at once
+BLOCK, MOST_PAIRS = 64, 20_000
+FURTHEST = 1e100  # m; squares of larger numbers overflow
 
 
 class Hull(NamedTuple):
@@ -47,27 +51,38 @@ def _half_edges(kind: str, size: tuple[float, ...]) -> tuple[float, float, float
 def clashes(
     modules: Mapping[str, Module], placements: Mapping[str, Array], newest: str | None = None
 ) -> Iterable[tuple[str, str]]:
-    """Pairs of modules that meet; with `newest` only those with that module."""
+    """Pairs of modules that meet, as they are found; with `newest` only those with that module."""
     hulls = {n: h for n, m in modules.items() if (h := hull(m)) is not None and placements[n].dtype != object}
     if len(hulls) < 2 or (newest is not None and newest not in hulls):
         return
     names = list(hulls)
     X = np.stack([placements[n] for n in names]) @ np.stack([h.X[0] for h in hulls.values()])
     half = np.stack([h.half[0] for h in hulls.values()])
-    # boxes around whole modules first, all pairs that are near at once
+    if not (np.abs(X).max() < FURTHEST and half.max() < FURTHEST):
+        raise AssemblyError(f"modules reach further than {FURTHEST:g} m: expected lengths in metres")
     radius = np.linalg.norm(half, axis=1)
-    if newest is None:
-        pairs = KDTree(se3.position(X)).query_pairs(2 * radius.max(), output_type="ndarray")
-    else:
-        new = names.index(newest)
-        near = np.linalg.norm(se3.position(X) - se3.position(X[new]), axis=1) < radius + radius[new]
-        pairs = np.array([(new, i) for i in np.flatnonzero(near) if i != new], dtype=int).reshape(-1, 2)
-    a, b = pairs.T
-    for i, j in pairs[_boxes_meet(X[a], half[a], X[b], half[b])]:
-        one, two = hulls[names[i]], hulls[names[j]]
-        X_one, X_two = placements[names[i]] @ one.X[1:], placements[names[j]] @ two.X[1:]
-        if _boxes_meet(X_one[:, None], one.half[1:, None], X_two[None], two.half[None, 1:]).any():
-            yield names[i], names[j]
+    # boxes around whole modules first, many pairs at once
+    for pairs in _near(se3.position(X), radius, None if newest is None else names.index(newest)):
+        a, b = pairs.T
+        for i, j in pairs[_boxes_meet(X[a], half[a], X[b], half[b])]:
+            one, two = hulls[names[i]], hulls[names[j]]
+            X_one, X_two = placements[names[i]] @ one.X[1:], placements[names[j]] @ two.X[1:]
+            if _boxes_meet(X_one[:, None], one.half[1:, None], X_two[None], two.half[None, 1:]).any():
+                yield names[i], names[j]
+
+
+def _near(points: Array, radius: Array, newest: int | None) -> Iterator[Array]:
+    """Pairs of spheres that may meet, (n, 2), a block at a time: where everything overlaps there are too many to hold."""
+    if newest is not None:
+        near = np.flatnonzero(np.linalg.norm(points - points[newest], axis=1) < radius + radius[newest])
+        yield np.array([(newest, i) for i in near if i != newest], dtype=int).reshape(-1, 2)
+        return
+    tree = KDTree(points)
+    for start in range(0, len(points), BLOCK):
+        found = tree.query_ball_point(points[start : start + BLOCK], 2 * radius.max())
+        pairs = [(i, j) for i, others in enumerate(found, start) for j in others if j > i]
+        for first in range(0, len(pairs), MOST_PAIRS):
+            yield np.array(pairs[first : first + MOST_PAIRS], dtype=int)
 
 
 def _boxes_meet(A: Array, half_a: Array, B: Array, half_b: Array) -> Array:

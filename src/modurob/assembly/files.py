@@ -1,123 +1,208 @@
-"""Assemblies as YAML files."""
+"""Robot files: an assembly and how it stands, as YAML.
 
+Written as `format: modurob robot 2`. Files of version 1, `format: modurob assembly 1`, have modules and connections only and are
+read too.
+"""
+
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib import resources
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, TypeVar
 
-import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+import numpy as np
 
-from modurob.assembly.assembly import Assembly
-from modurob.assembly.connection import Connection, docking
+from modurob.assembly.connection import Connection
+from modurob.assembly.graph import Graph
+from modurob.assembly.setup import Setup
+from modurob.assembly.specification import FIRST, FORMAT, ModuleEntry, RobotSpec
 from modurob.catalogue import Module, ModuleType, library
-from modurob.catalogue.reading import parse_yaml, read_text, validated, write_text
-from modurob.catalogue.specification import ModuleSpec, Name
-from modurob.errors import FormatError, ModurobError, UnknownNameError, choices
+from modurob.catalogue.plain_yaml import dump_yaml, parse_yaml
+from modurob.catalogue.reading import read_text, write_text
+from modurob.catalogue.specification import ModuleSpec
+from modurob.catalogue.validation import validated
+from modurob.errors import FormatError, InputError, ModurobError, UnknownNameError, choices
 
-FORMAT = "modurob assembly 1"
-_CONNECTION = re.compile(r"^\s*(\S+/\S+)\s+-\s+(\S+/\S+?)(?:\s+@\s+(-?[0-9]+(?:\.[0-9]*)?))?\s*$")
-
-
-def _require_connection(text: str) -> str:
-    if not _CONNECTION.match(text):
-        raise ValueError("expected two ports, like m0/3 - m1/4, or m0/3 - m1/4 @ 90 with a roll")
-    return text
-
-
-ConnectionText = Annotated[
-    str, AfterValidator(_require_connection), WithJsonSchema({"type": "string", "pattern": _CONNECTION.pattern})
-]
-
-
-class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ModuleEntry(_Spec):
-    """A module: its type, and the parameters that differ from the type's defaults."""
-
-    type: str = Field(description="name of a shipped type, of one under `types`, or the path of a module type file")
-    parameters: dict[str, float | str] = {}
-
-
-class AssemblySpec(_Spec):
-    """A robot as modules and connections."""
-
-    format: Literal["modurob assembly 1"]
-    name: str = "robot"
-    description: str = ""
-    types: dict[Name, ModuleSpec] = Field({}, description="module types that are not shipped")
-    modules: dict[Name, str | ModuleEntry] = Field(min_length=1, description="type of each module")
-    connections: list[ConnectionText] = Field([], description="m0/3 - m1/4, or m0/3 - m1/4 @ 90 with a roll")
+T = TypeVar("T")
 
 
 def shipped_robots() -> tuple[str, ...]:
-    """Names of the robots that come with modurob; `load` takes them."""
+    """Names of the robots that come with modurob; `load` takes them.
+
+    >>> shipped_robots()
+    ('crab', 'crane', 'double_pendulum', 'tree9')
+    """
     folder = resources.files("modurob.assembly") / "robots"
     return tuple(sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")))
 
 
-def load(path: str | Path) -> Assembly:
-    """The assembly in a YAML file, or a shipped one by its name."""
+# ---- reading ----
+
+
+def load(make: Callable[..., T], path: str | Path) -> T:
+    """What `make` makes of the contents of a robot file, or of a shipped robot by its name."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"{path!r:.80} is no file: expected a path, or the name of a shipped robot")
     if str(path) in shipped_robots():
         text = (resources.files("modurob.assembly") / "robots" / f"{path}.yaml").read_text(encoding="utf-8")
-        return loads(text, f"{path}.yaml")
+        return loads(make, text, f"{path}.yaml")
     path = Path(path)
     if not path.suffix and not path.exists():
         raise FormatError(
-            f"no file {str(path)!r} and no shipped robot of that name: {choices(str(path), shipped_robots())}"
+            f"no file {str(path)!r:.200} and no shipped robot of that name: {choices(str(path)[:80], shipped_robots())}"
         )
-    return loads(read_text(path), path.name, path.parent)
+    return loads(make, read_text(path), path.name, path.parent)
 
 
-def loads(text: str, where: str = "text", folder: Path = Path()) -> Assembly:
-    """The assembly in a YAML text; paths of module types are taken from `folder`."""
+def loads(make: Callable[..., T], text: str, where: str = "text", folder: Path | None = None) -> T:
+    """What `make` makes of the contents of a text: called with modules, connections, name, description and setup."""
     data = parse_yaml(text, where)
     _require_format(data, where)
-    spec = validated(AssemblySpec, data, where, FormatError)
+    spec = validated(RobotSpec, data, where, FormatError)
     try:
-        types = {name: ModuleType(own, f"{where}, type {name!r}") for name, own in spec.types.items()}
-        modules = {name: _module(entry, types, folder) for name, entry in spec.modules.items()}
-        return Assembly(modules, [_connection(text) for text in spec.connections], spec.name)
+        types = {name: ModuleType(own, f"type {name!r}") for name, own in spec.types.items()}
+        kind_of = cache(lambda name: _kind(name, types, folder))
+        modules = {name: _module(entry, kind_of) for name, entry in spec.modules.items()}
+        connections = [Connection.parse(text) for text in spec.connections]
+        return make(modules, connections, spec.name, spec.description, _setup(spec))
     except ModurobError as error:
         raise type(error)(f"{where}: {error}") from None
 
 
-def save(assembly: Assembly, path: str | Path) -> None:
-    """Write an assembly to a YAML file, whole or not at all."""
+def _require_format(data: dict, where: str) -> None:
+    found = data.get("format")
+    if found in (FORMAT, FIRST):
+        return
+    if isinstance(found, str) and re.fullmatch(r"modurob (robot|assembly) [0-9]{1,9}", found):
+        raise FormatError(f"{where}: written as {found!r}, this version reads {FORMAT!r} and {FIRST!r}: update modurob")
+    raise FormatError(f"{where}: not a robot: expected the line 'format: {FORMAT}', found format {found!r:.80}")
+
+
+def _setup(spec: RobotSpec) -> Setup:
+    initial = spec.initial
+    return Setup(
+        spec.base,
+        spec.floating,
+        spec.gravity,
+        {j: tuple(np.atleast_1d(q)) for j, q in initial.coordinates.items()},
+        {j: tuple(np.atleast_1d(v)) for j, v in initial.rates.items()},
+        initial.pose.position,
+        initial.pose.quaternion,
+        initial.twist,
+    )
+
+
+def _module(entry: str | ModuleEntry, kind_of: Callable[[str], ModuleType]) -> Module:
+    return kind_of(entry).module() if isinstance(entry, str) else kind_of(entry.type).module(entry.parameters)
+
+
+def _kind(name: str, types: Mapping[str, ModuleType], folder: Path | None) -> ModuleType:
+    """The type that a robot file means by a name or path."""
+    if name in types:
+        return types[name]
+    if name.endswith((".yaml", ".yml")):
+        return _type_below(folder, name)
+    if types and name not in library.names():
+        raise UnknownNameError(f"no module type {name!r:.80}: {choices(name[:80], [*types, *library.names()])}")
+    return library.named(name)
+
+
+def _type_below(folder: Path | None, path: str) -> ModuleType:
+    """The module type of a file that a robot file names: only below the folder that the robot file is in."""
+    if folder is None:
+        raise FormatError(f"type {path!r:.80} is a file, and this text may name none: write the type out under `types`")
+    # links are followed first: one below the folder may lead out of it
+    found = Path(os.path.realpath(folder / path.replace("\0", "")))
+    if Path(path).is_absolute() or not found.is_relative_to(os.path.realpath(folder)):
+        raise FormatError(f"type {path!r:.80} is outside the folder of the robot file: expected a path below it")
+    if not os.path.isfile(found):
+        raise FormatError(f"type {path!r:.80}: no such file below the folder of the robot file")
+    return library.from_file(found)
+
+
+# ---- writing ----
+
+
+def save(assembly: Graph, path: str | Path) -> None:
+    """Write an assembly to a robot file, whole or not at all; see `modurob.catalogue.reading.write_bytes`.
+
+    >>> import tempfile
+    >>> from modurob.assembly import Assembly
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(Assembly.single("m0", "scout"), f"{folder}/robot.yaml")
+    ...     Assembly.load(f"{folder}/robot.yaml")
+    Assembly('robot', 1 scout, 0 connections)
+    """
     write_text(Path(path), dumps(assembly))
 
 
-def dumps(assembly: Assembly) -> str:
-    """An assembly as YAML text; types that are not shipped are written out in it."""
+def dumps(assembly: Graph) -> str:
+    """An assembly as the text of a robot file; types that are not shipped are written out in it.
+
+    >>> from modurob.assembly import Assembly
+    >>> print(dumps(Assembly.from_grid("B S", name="pair")))
+    format: modurob robot 2
+    name: pair
+    modules:
+      m0: backbone
+      m1: scout
+    connections:
+    - m0/2 - m1/5
+    base: m0
+    floating: false
+    gravity:
+    - 0.0
+    - 0.0
+    - -9.81
+    <BLANKLINE>
+    """
+    if not isinstance(assembly, Graph):
+        raise InputError(f"{assembly!r:.80}: expected an assembly; only assemblies are written as robot files")
     label = _labels(m.type for m in assembly.modules.values())
     data: dict[str, Any] = {"format": FORMAT, "name": assembly.name}
-    types = {label[t.fingerprint]: t for m in assembly.modules.values() if not library.is_shipped(t := m.type)}
+    if assembly.description:
+        data["description"] = assembly.description
+    types = {label[t]: t for m in assembly.modules.values() if not library.is_shipped(t := m.type)}
     if types:
-        data["types"] = {
-            n: t.specification.model_dump(mode="json", by_alias=True, exclude_defaults=True) for n, t in types.items()
-        }
-    data["modules"] = {name: _entry(name, m, label[m.type.fingerprint]) for name, m in assembly.modules.items()}
+        data["types"] = {n: _described(t) for n, t in types.items()}
+    data["modules"] = {name: _entry(name, m, label[m.type]) for name, m in assembly.modules.items()}
     data["connections"] = [str(c) for c in assembly.connections]
-    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120)
+    return dump_yaml({**data, "base": assembly.base, **_standing(assembly.setup)})
 
 
-def schemas() -> dict[str, dict[str, Any]]:
-    """The JSON schemas of robot and module type files, as they stand in docs/schemas."""
-    return {"assembly": AssemblySpec.model_json_schema(), "module": ModuleSpec.model_json_schema()}
+def _described(kind: ModuleType) -> dict[str, Any]:
+    return kind.specification.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
-def _labels(types: Iterable[ModuleType]) -> dict[str, str]:
-    """What a file calls each module type, by fingerprint: its name, numbered where another type has that name."""
-    labels: dict[str, str] = {}
+def _standing(setup: Setup) -> dict[str, Any]:
+    """What a file says of a setup beside the base; defaults of the initial state are left out."""
+    initial = {
+        "coordinates": {j: _one_or_list(q) for j, q in setup.coordinates.items()},
+        "rates": {j: _one_or_list(v) for j, v in setup.rates.items()},
+        "pose": {"position": list(setup.position), "quaternion": list(setup.quaternion)},
+        "twist": list(setup.twist),
+    }
+    said = {k: x for k, x in initial.items() if x and (setup.floating or k in ("coordinates", "rates"))}
+    return {"floating": setup.floating, "gravity": list(setup.gravity), **({"initial": said} if said else {})}
+
+
+def _one_or_list(numbers: tuple[float, ...]) -> float | list[float]:
+    return numbers[0] if len(numbers) == 1 else list(numbers)
+
+
+def _labels(types: Iterable[ModuleType]) -> dict[ModuleType, str]:
+    """What a file calls each module type: its name, numbered where another type has that name."""
+    labels: dict[ModuleType, str] = {}
+    taken: set[str] = set()
     for kind in types:
-        if kind.fingerprint not in labels:
-            taken = {*labels.values(), *(() if library.is_shipped(kind) else library.shipped_names())}
-            names = (f"{kind.name}-{i}" if i else kind.name for i in count())
-            labels[kind.fingerprint] = next(n for n in names if n not in taken)
+        if kind not in labels:
+            reserved = () if library.is_shipped(kind) else library.shipped_names()
+            names = (f"{kind.name[:56]}-{i}" if i else kind.name for i in count())
+            labels[kind] = next(n for n in names if n not in taken and n not in reserved)
+            taken.add(labels[kind])
     return labels
 
 
@@ -130,27 +215,6 @@ def _entry(name: str, module: Module, label: str) -> Any:
     return {"type": label, "parameters": dict(module.changed)}
 
 
-def _require_format(data: dict, where: str) -> None:
-    found = data.get("format")
-    if found == FORMAT:
-        return
-    if isinstance(found, str) and re.fullmatch(r"modurob assembly \d+", found):
-        raise FormatError(f"{where}: written as {found!r}, this version reads {FORMAT!r}: update modurob")
-    raise FormatError(f"{where}: not a robot: expected the line 'format: {FORMAT}', found format {found!r}")
-
-
-def _module(entry: str | ModuleEntry, types: dict[str, ModuleType], folder: Path) -> Module:
-    entry = ModuleEntry(type=entry) if isinstance(entry, str) else entry
-    if entry.type in types:
-        return types[entry.type].module(entry.parameters)
-    if entry.type.endswith((".yaml", ".yml")):
-        return library.module_type(folder / entry.type).module(entry.parameters)
-    if entry.type not in library.names() and types:
-        raise UnknownNameError(f"no module type {entry.type!r}: {choices(entry.type, [*types, *library.names()])}")
-    return library.module_type(entry.type).module(entry.parameters)
-
-
-def _connection(text: str) -> Connection:
-    found = _CONNECTION.match(text)
-    assert found, "the pattern was checked on reading"
-    return docking(found[1], found[2], found[3] or 0)
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON schemas of robot and module type files, as they stand in docs/schemas."""
+    return {"robot": RobotSpec.model_json_schema(), "module": ModuleSpec.model_json_schema()}

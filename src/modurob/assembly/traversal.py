@@ -1,9 +1,13 @@
-"""The walk over an assembly from its base, depth first, connections in their order (000 3.3.3, 003 Figure 6)."""
+"""The walk over an assembly from its base, connections in their order: depth first (Gutenkunst 3.3.3) or breadth first."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from modurob.assembly.connection import Connection, PortRef
+from modurob.errors import InputError, choices
+
+ORDERS = ("depth", "breadth")
 
 
 class Edge(NamedTuple):
@@ -31,25 +35,27 @@ def neighbours(modules: Sequence[str], connections: Sequence[Connection]) -> dic
     return at
 
 
-def traverse(at: Mapping[str, Sequence[Connection]], connections: Sequence[Connection], base: str) -> Traversal:
-    """Depth-first walk from `base`; it reaches only what is connected to it."""
-    reached = {base}
-    order, edges = [base], []
-    stack = [(base, iter(at[base]))]
-    while stack:
-        module, rest = stack[-1]
+def traverse(
+    at: Mapping[str, Sequence[Connection]], connections: Sequence[Connection], base: str, order: str = "depth"
+) -> Traversal:
+    """The walk from `base`; it reaches only what is connected to it."""
+    if order not in ORDERS:
+        raise InputError(f"order {order!r}: {choices(str(order), ORDERS)}")
+    reached, edges = {base}, []
+    waiting = deque([(base, iter(at[base]))])
+    # depth first goes on from the module reached last, breadth first from the one that waits longest
+    place = -1 if order == "depth" else 0
+    while waiting:
+        module, rest = waiting[place]
         connection = next(rest, None)
         if connection is None:
-            stack.pop()
+            del waiting[place]
             continue
         into = connection.other(module)
-        if into.module in reached:
-            continue
-        reached.add(into.module)
-        order.append(into.module)
-        edges.append(Edge(connection.end(module), into, connection))
-        stack.append((into.module, iter(at[into.module])))
+        if into.module not in reached:
+            reached.add(into.module)
+            edges.append(Edge(connection.end(module), into, connection))
+            waiting.append((into.module, iter(at[into.module])))
     walked = {edge.connection for edge in edges}
-    return Traversal(
-        tuple(order), tuple(edges), tuple(c for c in connections if c not in walked and c.a.module in reached)
-    )
+    loops = tuple(c for c in connections if c not in walked and c.a.module in reached)
+    return Traversal((base, *(e.into.module for e in edges)), tuple(edges), loops)

@@ -1,8 +1,10 @@
 """What a module is: rigid parts, joints between them, ports to dock by. Module types are data files."""
 
 from modurob.catalogue import library
-from modurob.catalogue.library import module_type, names, user_folder
-from modurob.catalogue.module_type import Connector, Module, ModuleJoint, ModuleType, Part, PartShape, Port
+from modurob.catalogue.checking import check
+from modurob.catalogue.library import module_type, named, names, problems, user_folder
+from modurob.catalogue.module import Connector, Module, ModuleJoint, Part, PartShape, Port
+from modurob.catalogue.module_type import ModuleType
 
 __all__ = [
     "Connector",
@@ -12,8 +14,11 @@ __all__ = [
     "Part",
     "PartShape",
     "Port",
+    "check",
     "library",
     "module_type",
+    "named",
     "names",
+    "problems",
     "user_folder",
 ]

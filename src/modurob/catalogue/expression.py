@@ -27,26 +27,39 @@ LARGEST_BITS = 1000  # whole numbers stay below the largest float
 
 
 def names(expression: Expression) -> set[str]:
-    """The parameters an expression refers to."""
+    """The parameters an expression refers to.
+
+    >>> sorted(names("mass * length**2 / 6 + pi"))
+    ['length', 'mass']
+    """
     return {n.id for n in ast.walk(_parse(expression)) if isinstance(n, ast.Name)} - {"pi", *_FUNCTIONS}
 
 
 def value(expression: Expression, parameters: Mapping[str, Scalar]) -> Scalar:
-    """The number (or symbolic value) of an expression."""
-    if isinstance(expression, int | float):
-        return expression
+    """The number (or symbolic value) of an expression.
+
+    >>> value("mass * length**2 / 6", {"mass": 3.0, "length": 0.2})
+    0.020000000000000004
+    """
     try:
         with np.errstate(invalid="ignore"):
-            found = _evaluate(_parse(expression), parameters, expression)
+            found = _evaluate(_parse(expression), parameters, expression) if isinstance(expression, str) else expression
+        # whole numbers that a float cannot hold exactly become floats
+        found = float(found) if isinstance(found, int) and abs(found) >= 2**53 else found
     except ArithmeticError as error:
-        raise CatalogueError(f"{expression!r}: {error}") from None
+        raise CatalogueError(f"{shown(expression)}: {error}") from None
     if isinstance(found, float) and not math.isfinite(found):
-        raise CatalogueError(f"{expression!r} is {found}: expected a finite number")
+        raise CatalogueError(f"{shown(expression)} is {found}: expected a finite number")
     return found
 
 
+def shown(x: object) -> str:
+    """A value in a message, shortened; Python does not print whole numbers of thousands of digits."""
+    return "a huge number" if isinstance(x, int) and x.bit_length() > LARGEST_BITS else f"{x!r:.80}"
+
+
 def _parse(expression: Expression) -> ast.expr:
-    text = str(expression)
+    text = expression if isinstance(expression, str) else "0"
     if len(text) > LONGEST:
         raise CatalogueError(f"expression of {len(text)} characters: expected at most {LONGEST}")
     try:

@@ -1,136 +1,112 @@
-"""YAML read without trust: small, plain, no aliases, no repeated keys."""
+"""Files: read up to a limit, written whole or not at all."""
 
 import os
-import tempfile
-from collections.abc import Iterator
+import secrets
+import stat
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import BinaryIO
 
-import yaml
-from pydantic import BaseModel, ValidationError
-
+from modurob.catalogue.plain_yaml import LARGEST_TEXT
 from modurob.errors import FormatError, choices
-
-# a robot of ten thousand modules takes under 2 MB
-LARGEST_FILE = 8_000_000
-DEEPEST = 32
-
-
-class _PlainLoader(yaml.SafeLoader):
-    """SafeLoader that refuses aliases (they can grow a small file to gigabytes), repeated keys and deep nesting."""
-
-    depth = 0
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.events.AliasEvent):
-            mark = self.peek_event().start_mark
-            raise FormatError(f"line {mark.line + 1}: an alias (*{self.peek_event().anchor}): write the value out")
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise FormatError(f"nested deeper than {DEEPEST} levels")
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        seen = set()
-        for key_node, _ in node.value:
-            key = key_node.value
-            if key_node.tag == "tag:yaml.org,2002:merge" or isinstance(key, list):
-                raise FormatError(f"line {key_node.start_mark.line + 1}: expected a plain key")
-            if key in seen:
-                raise FormatError(f"line {key_node.start_mark.line + 1}: key {key!r} stands twice")
-            seen.add(key)
-        mapping = super().construct_mapping(node, deep)
-        if len(mapping) != len(node.value):
-            raise FormatError(f"line {node.start_mark.line + 1}: two keys with one value, like 1 and 0x1")
-        return mapping
 
 
 def read_text(path: Path) -> str:
-    """The text of a file of reasonable size."""
+    """The text of a file of reasonable size; an error names the files beside it."""
     try:
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise FormatError(f"{path}: {size / 1e6:.0f} MB is too large: expected at most {LARGEST_FILE / 1e6:.0f} MB")
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            # devices and pipes have no size: no more is read than would be allowed
+            content = b"" if size > LARGEST_TEXT else file.read(LARGEST_TEXT + 1)
     except FileNotFoundError:
         near = sorted(p.name for p in path.parent.glob(f"*{path.suffix}")) if path.parent.is_dir() else []
         raise FormatError(f"{path}: no such file; {choices(path.name, near)}") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{path}: cannot be read as text: {error}") from None
+    if max(size, len(content)) > LARGEST_TEXT:
+        found = f"{max(size, len(content)) / 1e6:.0f} MB is too large"
+        raise FormatError(f"{path}: {found}: expected at most {LARGEST_TEXT / 1e6:.0f} MB")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
         raise FormatError(f"{path}: cannot be read as text: {error}") from None
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    write_bytes(path, text.encode("utf-8"))
+    """Write a text file whole or not at all; see `write_bytes`."""
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise FormatError(f"{path}: cannot be written as UTF-8: {error}") from None
+    write_bytes(path, content)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all.
+
+    A symbolic link is followed: what it names is written. A file that is there keeps its mode, and its owner where that is allowed;
+    a new one gets what the umask leaves. Devices and pipes are written to and stay what they are.
+
+    The content goes into a file without a name and takes its place in one step, so that an error, a full disk or a kill leaves
+    what was there. Two traces are possible: a file .NAME.XXXXXXXX.tmp with the whole content, if the process is killed in the
+    instant between naming and replacing; and the same file with a part of the content, if it is killed on a system without
+    nameless files (Linux has them on most file systems).
+    """
     try:
-        _replace(path, content)
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror or error}") from None
+        _write(path, content)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _replace(path: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def _write(path: Path, content: bytes) -> None:
+    before = path.stat() if path.exists() else None
+    if before is not None and not stat.S_ISREG(before.st_mode):
+        with path.open("wb") as device:
+            device.write(content)
+        return
+    target = Path(os.path.realpath(path))
+    spare = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.tmp")
+    # a name that is free is taken at once, one in use by way of another
+    place = target if before is None else spare
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        if not _put_nameless(place, content, before):
+            place = spare
+            with os.fdopen(os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _mode(before)), "wb") as file:
+                _fill(file, content, before)
+        if place != target:
+            os.replace(spare, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        spare.unlink(missing_ok=True)
         raise
 
 
-def parse_yaml(text: str, where: str) -> dict:
-    """The mapping that a YAML text holds."""
+def _put_nameless(place: Path, content: bytes, before: os.stat_result | None) -> bool:
+    """Fill a file without a name, then give it one; whether the system can do that."""
     try:
-        data = yaml.load(text, Loader=_PlainLoader)
-    except FormatError as error:
-        raise FormatError(f"{where}: {error}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise FormatError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(data, dict):
-        raise FormatError(f"{where}: expected a mapping (key: value lines), found {type(data).__name__}")
-    return data
+        handle = os.open(place.parent, os.O_TMPFILE | os.O_WRONLY, _mode(before))
+    except (AttributeError, OSError):
+        return False
+    with os.fdopen(handle, "wb") as file:
+        _fill(file, content, before)
+        try:
+            # the folder's handle is not used, but with it Python follows the link in /proc
+            os.link(f"/proc/self/fd/{handle}", place, src_dir_fd=handle)
+        except OSError:
+            return False
+    return True
 
 
-Model = TypeVar("Model", bound=BaseModel)
+def _mode(before: os.stat_result | None) -> int:
+    return 0o666 if before is None else stat.S_IMODE(before.st_mode)
 
 
-def validated(model: type[Model], data: dict, where: str, error: type[FormatError]) -> Model:
-    """`data` as a `model`, or an error that names every wrong place."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as problem:
-        lines = [f"  {'.'.join(str(x) for x in e['loc']) or 'file'}: {_complaint(e, model)}" for e in problem.errors()]
-        raise error("\n".join([f"{where}:", *lines[:20]])) from None
-
-
-def _model_at(model: type[BaseModel], path: tuple) -> type[BaseModel]:
-    """The model of the mapping that stands at a path in a file."""
-    for step in path:
-        if step in model.model_fields:
-            model = next(_models(model.model_fields[step].annotation), model)
-    return model
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models that an annotation mentions."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _models(argument)
-
-
-def _complaint(e: Any, model: type[BaseModel]) -> str:
-    if e["type"] == "extra_forbidden":
-        fields = _model_at(model, e["loc"][:-1]).model_fields
-        return f"unknown key; {choices(str(e['loc'][-1]), (f.alias or n for n, f in fields.items()))}"
-    found = e["input"]
-    shown = f", found {found!r}" if isinstance(found, str | int | float | bool | None) else ""
-    return f"{e['msg'].removeprefix('Value error, ')}{shown}"
+def _fill(file: BinaryIO, content: bytes, before: os.stat_result | None) -> None:
+    if before is not None:
+        # a file system that has no owners or modes refuses: the file is then no more open than its mode
+        with suppress(OSError, AttributeError):
+            os.fchown(file.fileno(), before.st_uid, before.st_gid)
+        with suppress(OSError, AttributeError):
+            os.fchmod(file.fileno(), _mode(before))
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())

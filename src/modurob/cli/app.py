@@ -7,9 +7,8 @@ import typer
 from rich.console import Console
 
 from modurob import __version__
-from modurob.assembly import Assembly, load
 from modurob.errors import ModurobError
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism, load
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 console = Console(highlight=False)

@@ -12,9 +12,10 @@ from rich.table import Table
 from modurob.cli.app import Base, File, Floating, app, console, robot_of
 from modurob.control import PID, ComputedTorque, GravityCompensation
 from modurob.errors import InputError, SimulationError, StudioError, choices
-from modurob.estimate import ExtendedKalmanFilter, HallSensors
+from modurob.estimation import ExtendedKalmanFilter, HallSensors
+from modurob.motion.gaits import gait, plot_phases
 from modurob.robot import Mechanism
-from modurob.simulate import (
+from modurob.simulation import (
     Adaptive,
     Controller,
     ImplicitMidpoint,
@@ -25,8 +26,7 @@ from modurob.simulate import (
     Variational,
     simulate,
 )
-from modurob.simulate.gaits import gait, plot_phases
-from modurob.simulate.progress import progress_bar
+from modurob.simulation.progress import progress_bar
 
 STEPPERS: dict[str, Callable[[float], Stepper]] = {
     "runge-kutta-4": RungeKutta4,
@@ -167,7 +167,7 @@ def reproduce_command(
     only: Annotated[list[str] | None, typer.Option(help="a figure, like 5.4 or 11; may be given again")] = None,
 ) -> None:
     """Draw the figures of documents 000 and 003 again, and check each against a judge."""
-    from modurob.reproduce import reproduce  # SymPy's mechanics takes a while to import
+    from reproduce import reproduce  # SymPy's mechanics takes a while to import
 
     with progress_bar("figures") as tell:
         checks = reproduce(out, only, lambda figure, done: tell(done))

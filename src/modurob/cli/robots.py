@@ -10,12 +10,12 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from modurob.assembly import load, shipped_robots
+from modurob.assembly import shipped_robots
 from modurob.catalogue.reading import write_text
 from modurob.cli.app import Base, File, Floating, app, assembly_of, console, is_urdf, robot_of
-from modurob.interop.verify import Report
-from modurob.interop.verify import verify as verified
-from modurob.robot import Mechanism
+from modurob.judges.verify import Report
+from modurob.judges.verify import verify as verified
+from modurob.robot import Mechanism, load
 from modurob.symbolic import Equations
 from modurob.symbolic.model import SYMBOLS
 

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, expm, solve_continuous_are, solve_discrete_are
 from scipy.optimize import brentq
 
-from modurob.control.values import checked_sample_time, numbers, one_positive
 from modurob.errors import ControlError
+from modurob.motion.numbers import checked_sample_time, numbers, one_positive
 from modurob.spatial.scalars import Array
 
 # an error has settled when it stays below this fraction of the step

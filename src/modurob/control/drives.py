@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from modurob.catalogue.joints import Free
 from modurob.errors import ControlError, choices
 from modurob.mechanism import Joint
 from modurob.robot import Mechanism
@@ -21,13 +22,10 @@ class Drives:
 
     @classmethod
     def of(cls, robot: Mechanism, actuated: Sequence[str] | None = None) -> "Drives":
-        """Drives at the joints named; None: at all joints but a free joint at the root, which is a floating base."""
+        """Drives at the joints named; None: at all joints with an effort above zero but a free joint at the root, which is a floating base."""
         joints = movable(robot)
         if actuated is None:
-            afloat = [
-                j for j, parent in zip(robot.joints, robot.parent[1:], strict=True) if parent == 0 and j.kind == "free"
-            ]
-            return cls(robot, tuple(j for j in joints if j not in afloat))
+            return cls(robot, tuple(j for j in joints if j not in floating(robot) and np.any(j.effort_limit > 0)))
         wanted = {actuated} if isinstance(actuated, str) else set(actuated)
         everywhere = cls(robot, joints)
         for name in wanted:
@@ -41,12 +39,12 @@ class Drives:
 
     @cached_property
     def v(self) -> Array:
-        """Where the driven freedoms stand in v and tau."""
+        """Where the driven rates stand in v and tau."""
         return np.concatenate([np.arange(0), *(np.r_[j.v_slice] for j in self.joints)])
 
     @cached_property
     def passive(self) -> Array:
-        """Where the freedoms without a drive stand in v and tau."""
+        """Where the rates without a drive stand in v and tau."""
         return np.setdiff1d(np.arange(self.robot.nv), self.v)
 
     def joint(self, name: str, what: str) -> Joint:
@@ -54,10 +52,16 @@ class Drives:
         for joint in self.joints:
             if joint.name == name:
                 return joint
-        valid = choices(name, (j.name for j in self.joints))
+        valid = choices(str(name), (j.name for j in self.joints))
         raise ControlError(f"{what}: {name!r} is no joint of {self.robot.name} that can be driven: {valid}")
 
 
+def floating(robot: Mechanism) -> tuple[Joint, ...]:
+    """The free joints that hang on the world."""
+    pairs = zip(robot.joints, robot.parent[1:], strict=True)
+    return tuple(j for j, parent in pairs if parent == 0 and isinstance(j.type, Free))
+
+
 def movable(robot: Mechanism) -> tuple[Joint, ...]:
-    """The joints with freedoms of their own."""
+    """The joints with rates of their own."""
     return tuple(j for j in robot.joints if j.type.nv and not j.mimics)

@@ -1,9 +1,9 @@
-"""Torques that make accelerations of a robot what one wants: the inverse of its equations of motion (000 6.1, 003 VIII.A)."""
+"""Torques that make accelerations of a robot what one wants: the inverse of its equations of motion (Gutenkunst 6.1)."""
 
 from collections.abc import Callable
 
-import numpy as np
-
+from modurob import kernels
+from modurob.algorithms import passive_forces
 from modurob.control.drives import Drives, movable
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
@@ -14,11 +14,10 @@ Inverse = Callable[[Array, Array, Array], Array]
 
 
 def inverse_model(robot: Mechanism) -> Inverse:
-    """tau = M u + C v + D v + N, (..., nv), with D the viscous damping of the joints: the motion gets vdot = u (000 (6.23))."""
-    D = robot.damping
-    if not np.any(D):
+    """tau = M u + C v + N - passive(q, v), (..., nv), with the forces of the robot's own: the motion gets vdot = u (Gutenkunst (6.23))."""
+    if not robot.forces:
         return robot.inverse_dynamics
-    return lambda q, v, u: robot.inverse_dynamics(q, v, u) + D * v
+    return lambda q, v, u: robot.inverse_dynamics(q, v, u) - passive_forces(robot, q, v, run=kernels.run)
 
 
 def feedback_linearisation(drives: Drives, partial: bool, what: str) -> Inverse:
@@ -32,7 +31,7 @@ def feedback_linearisation(drives: Drives, partial: bool, what: str) -> Inverse:
             f"{what} on {drives.robot.name}: no drive at {passive}: expected one at every joint; "
             "partial=True linearises the driven joints alone, actuated names them"
         )
-    if drives.robot.loops:
+    if drives.robot.constraints:
         raise ControlError(
             f"{what} on {drives.robot.name}: no drive at {passive}: partial=True is for robots without loops"
         )

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modurob.control.drives import Drives, movable
-from modurob.control.values import checked_sample_time
+from modurob import kernels
+from modurob.algorithms import bracket, passive_forces
+from modurob.algorithms.forces import passive_slopes
+from modurob.algorithms.kinematics import together
+from modurob.control.drives import Drives
 from modurob.errors import ControlError
+from modurob.motion.numbers import checked_sample_time
 from modurob.robot import Mechanism
-from modurob.spatial import se3, so3
-from modurob.spatial.scalars import Array, as_array
+from modurob.spatial.scalars import Array
 
 if TYPE_CHECKING:
     import control
@@ -33,30 +36,20 @@ def linearised(
 ) -> Linear:
     """Small motions x = (dq, dv) about q, v, tau, with dq along `robot.integrate` and u the change of the driven joints' torques.
 
-    v is zero by default and tau what keeps v as it is. dq' = dv - ad_v dq, the last term only for joints that turn by
-    quaternions; dv' comes from the derivatives of forward dynamics, with the joints' viscous damping.
+    v is zero by default and tau what keeps v as it is. dq' = dv - [v, dq], the last term only for joints that turn by
+    quaternions; dv' comes from the derivatives of forward dynamics and of the forces of the robot's own, dry friction apart.
     """
-    nv, D = robot.nv, robot.damping
-    v = np.zeros(nv) if v is None else as_array(v)
-    tau = robot.bias_forces(as_array(q), v) + D * v if tau is None else as_array(tau)
-    by = robot.forward_dynamics_derivatives(as_array(q), v, tau - D * v)
+    nv = robot.nv
+    q, v = together(robot._q(q), np.zeros(nv) if v is None else robot._v(v))
+    passive = passive_forces(robot, q, v, run=kernels.run)
+    tau = robot.bias_forces(q, v) - passive if tau is None else robot._v(tau, "tau")
+    by = robot.forward_dynamics_derivatives(q, v, tau + passive)
+    by_q, by_v = passive_slopes(robot, q, v)
     A, B = np.zeros((*by.q.shape[:-2], 2 * nv, 2 * nv)), np.zeros((*by.q.shape[:-2], 2 * nv, nv))
-    A[..., :nv, :nv], A[..., :nv, nv:] = turning(robot, v), np.eye(nv)
-    A[..., nv:, :nv], A[..., nv:, nv:] = by.q, by.v - by.tau * D
+    A[..., :nv, :nv], A[..., :nv, nv:] = -bracket(robot, v), np.eye(nv)
+    A[..., nv:, :nv], A[..., nv:, nv:] = by.q + by.tau @ by_q, by.v + by.tau @ by_v
     B[..., nv:, :] = by.tau
     return Linear(A, B[..., Drives.of(robot, actuated).v])
-
-
-def turning(robot: Mechanism, v: Array) -> Array:
-    """-ad_v of the joints that turn by quaternions, (..., nv, nv): how small displacements look from axes that move."""
-    ad = np.zeros((*v.shape, robot.nv))
-    for joint in movable(robot):
-        i = joint.v_slice
-        if joint.kind == "free":
-            ad[..., i, i] = se3.ad(v[..., i])
-        elif joint.kind == "spherical":
-            ad[..., i, i] = so3.skew(v[..., i])
-    return -ad
 
 
 def state_space(
@@ -78,6 +71,6 @@ def state_space(
         raise ControlError("state_space needs python-control: pip install 'modurob[control]'") from None
     drives = Drives.of(robot, actuated)
     A, B = linearised(robot, q, v, tau, actuated)
-    names = [j.name if j.type.nv == 1 else f"{j.name}[{k}]" for j in drives.joints for k in range(j.type.nv)]
+    names = [name for j in drives.joints for name in j.rate_names()]
     system: Any = control.ss(A, B, np.eye(2 * robot.nv)[drives.v], 0, inputs=names, outputs=names)
     return system if sample_time is None else control.sample_system(system, sample_time)

@@ -1,30 +1,32 @@
 """PID: sampled, with filtered derivative, torque limits, and an integral that does not run away at the limits."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from modurob.control.drives import Drives
 from modurob.control.feedback_linearisation import feedback_linearisation
+from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Reference, target
 from modurob.control.tracking import errors_of
-from modurob.control.values import PerJoint, limiter, one_positive, per_freedom
+from modurob.control.values import PerJoint, limiter, per_freedom
 from modurob.errors import ControlError, choices
+from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
+from modurob.simulation import Measured
 from modurob.spatial.scalars import Array, solve
 
 ANTI_WINDUP = ("clamping", "back-calculation")
 DERIVATIVE = ("error", "measurement")
 
 
+@LAWS.register("pid")
 @dataclass(frozen=True, eq=False)
-class PID:
-    """u = kp e + I + kd d for each joint, with I the integral of ki e and d the filtered rate of e, or of -q (001 6.3.6).
+class PID(Recipe):
+    """u = kp e + I + kd d for each joint, with I the integral of ki e and d the filtered rate of e, or of -q (foundations 6.3.6).
 
     tau = u; gains are in N m/rad, N m/(rad s), N m s/rad, or the like for joints that slide. With `linearise` u is an acceleration
-    and tau = M (vdot_d + u) + C v + D v + N (000 6.2); gains are in 1/s², 1/s³, 1/s.
+    and tau = M (vdot_d + u) + C v + N - passive(q, v) (Gutenkunst 6.2); gains are in 1/s², 1/s³, 1/s.
 
     The integral is a sum over samples. Where limits cut torques off, "clamping" adds nothing that would drive them further off,
     "back-calculation" takes back what was cut off at the rate 1/tracking_time. d comes from the velocity in the state, through a
@@ -35,17 +37,16 @@ class PID:
     ki: PerJoint = 0.0
     kd: PerJoint = 0.0
     reference: Reference = 0.0
-    sample_time: float = 1e-3  # [s]
-    saturation: PerJoint | None = None  # largest torques [N m or N], or "effort" for the joints' own limits
+    sample_time: float = field(default=1e-3, kw_only=True)  # type: ignore[assignment]  # [s]
     anti_windup: Literal["clamping", "back-calculation"] | None = "clamping"
     tracking_time: float | None = None  # [s]; None: the integral time kp/ki
     filter_time: float = 0.0  # time constant [s]
     derivative: Literal["error", "measurement"] = "error"
     linearise: bool = False
     partial: bool = False  # with `linearise`: the driven joints alone, where others have no drive
-    actuated: Sequence[str] | None = None  # joints with a drive; None: all but a floating base
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         one_positive(self.sample_time, "sample_time")
         if self.anti_windup is not None and self.anti_windup not in ANTI_WINDUP:
             raise ControlError(
@@ -59,46 +60,54 @@ class PID:
             one_positive(self.filter_time, "filter_time")
 
     def on(self, robot: Mechanism) -> "PIDLaw":
-        """The law for this robot, with nothing in its memory."""
-        return PIDLaw(self, Drives.of(robot, self.actuated))
+        return PIDLaw(self, robot)
 
 
-class PIDLaw:
-    """PID for one robot. `integral` is I, in the units of u, (..., nv)."""
+class PIDMemory(NamedTuple):
+    """I in the units of u, (..., nv), and the filtered rate, None before the first sample."""
 
-    def __init__(self, recipe: PID, drives: Drives):
-        self._recipe, self._mass_matrix = recipe, drives.robot.mass_matrix
+    integral: Array
+    rate: Array | None
+
+
+class PIDLaw(BoundLaw):
+    """PID for one robot."""
+
+    def __init__(self, recipe: PID, robot: Mechanism):
+        super().__init__(recipe, robot)
+        drives = self.drives
+        self._mass_matrix, self._nv = drives.robot.mass_matrix, drives.robot.nv
         self._kp, self._ki, self._kd = (per_freedom(getattr(recipe, k), drives, k) for k in ("kp", "ki", "kd"))
         self._target, self._errors = target(recipe.reference, drives), errors_of(drives)
         self._limited = limiter(recipe.saturation, drives)
         if recipe.linearise:
             self._inverse = feedback_linearisation(drives, recipe.partial, "PID(linearise=True)")
         T = recipe.sample_time
-        self._memory = np.exp(-T / recipe.filter_time) if recipe.filter_time else 0.0
+        self._left = np.exp(-T / recipe.filter_time) if recipe.filter_time else 0.0
         tracking = recipe.tracking_time or np.divide(
             self._kp, self._ki, where=self._ki > 0, out=np.full(drives.robot.nv, np.inf)
         )
         self._taken_back = T / np.maximum(tracking, T)
-        self._rate: Array | None = None
-        self.integral: Array = np.zeros(drives.robot.nv)
 
-    def torque(self, t: float, q: Array, v: Array) -> Array:
-        """Generalised forces, (..., nv), at the next sample."""
+    def start(self) -> PIDMemory:
+        return PIDMemory(np.zeros(self._nv), None)
+
+    def step(self, memory: PIDMemory, t: float, measured: Measured) -> tuple[PIDMemory, Array]:
+        q, v = measured
         e, e_v, vdot_d = self._errors(self._target(t), q, v)
-        rate = e_v if self._recipe.derivative == "error" else -v
-        self._rate = rate if self._rate is None else self._memory * self._rate + (1 - self._memory) * rate
-        u = self._kp * e + self.integral + self._kd * self._rate
-        tau = self._inverse(q, v, vdot_d + u) if self._recipe.linearise else u
+        rate = e_v if self.recipe.derivative == "error" else -v
+        rate = rate if memory.rate is None else self._left * memory.rate + (1 - self._left) * rate
+        u = self._kp * e + memory.integral + self._kd * rate
+        tau = self._inverse(q, v, vdot_d + u) if self.recipe.linearise else u
         possible = self._limited(tau)
-        self.integral = self.integral + self._grown(e, q, tau - possible)
-        return possible
+        return PIDMemory(memory.integral + self._grown(e, q, tau - possible), rate), possible
 
     def _grown(self, e: Array, q: Array, cut_off: Array) -> Array:
         """What a sample adds to the integral."""
-        added = self._ki * self._recipe.sample_time * e
-        if self._recipe.anti_windup is None or not np.any(cut_off):
+        added = self._ki * self.recipe.sample_time * e
+        if self.recipe.anti_windup is None or not np.any(cut_off):
             return added
-        excess = solve(self._mass_matrix(q), cut_off[..., None])[..., 0] if self._recipe.linearise else cut_off
-        if self._recipe.anti_windup == "clamping":
+        excess = solve(self._mass_matrix(q), cut_off[..., None])[..., 0] if self.recipe.linearise else cut_off
+        if self.recipe.anti_windup == "clamping":
             return np.where(excess * added > 0, 0.0, added)
         return added - self._taken_back * excess

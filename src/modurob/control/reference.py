@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.control.drives import Drives
-from modurob.control.values import numbers
 from modurob.errors import ControlError
+from modurob.motion.numbers import numbers
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 

@@ -1,53 +1,53 @@
 """State feedback of least cost about a set point, also for robots with fewer drives than freedoms."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from modurob import kernels
+from modurob.algorithms import passive_forces
 from modurob.control.design import lqr
 from modurob.control.drives import Drives, movable
 from modurob.control.linear import linearised
+from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Motion, Reference, target
 from modurob.control.tracking import errors_of
-from modurob.control.values import PerJoint, checked_sample_time, limiter, per_freedom
+from modurob.control.values import PerJoint, limiter, per_freedom
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
+from modurob.simulation import Memoryless
 from modurob.spatial.scalars import Array
 
 # torques that a passive joint may need at rest, of the largest torque at all
 NOTHING = 1e-9
 
 
+@LAWS.register("lqr")
 @dataclass(frozen=True, eq=False)
-class LQR:
-    """tau = N(q_d) + K (e, -v), with K of the least integral of dq² position + v² velocity + dtau² effort near the set point.
+class LQR(Recipe):
+    """tau = tau_d + K (e, -v), with K of the least integral of dq² position + v² velocity + dtau² effort near the set point.
 
-    The set point is an equilibrium: joints without a drive must rest there by themselves. Weights are one number, numbers by joint
-    name or an array, for all joints; a floating base is one of them. With a sample time K is that of the sampled robot.
+    The set point is an equilibrium under tau_d: joints without a drive must rest there by themselves. Weights are one number,
+    numbers by joint name or an array, for all joints; a floating base is one of them. With a sample time K is that of the sampled
+    robot.
     """
 
     reference: Reference = 0.0
     position: PerJoint = 1.0  # [1/rad² or 1/m²]
     velocity: PerJoint = 1.0  # [s²/rad² or s²/m²]
     effort: PerJoint = 1.0  # [1/(N m)² or 1/N²], of the driven joints
-    sample_time: float | None = None  # [s]
-    saturation: PerJoint | None = None  # largest torques [N m or N], or "effort" for the joints' own limits
-    actuated: Sequence[str] | None = None  # joints with a drive; None: all but a floating base
-
-    def __post_init__(self) -> None:
-        checked_sample_time(self.sample_time)
 
     def on(self, robot: Mechanism) -> "LQRLaw":
-        """The law for this robot."""
         return LQRLaw(self, robot)
 
 
-class LQRLaw:
-    """State feedback for one robot; it has no memory."""
+class LQRLaw(BoundLaw, Memoryless):
+    """State feedback for one robot."""
 
     def __init__(self, recipe: LQR, robot: Mechanism):
-        drives, everywhere = Drives.of(robot, recipe.actuated), Drives(robot, movable(robot))
+        super().__init__(recipe, robot)
+        drives, robot = self.drives, self.drives.robot
+        everywhere = Drives(robot, movable(robot))
         self._set_point = _set_point(recipe, everywhere)
         self._tau = _holding(self._set_point[0], drives)
         weights = [per_freedom(getattr(recipe, name), everywhere, name) for name in ("position", "velocity")]
@@ -59,7 +59,6 @@ class LQRLaw:
         self._limited = limiter(recipe.saturation, drives)
 
     def torque(self, t: float, q: Array, v: Array) -> Array:
-        """Generalised forces, (..., nv)."""
         e, e_v, _ = self._errors(self._set_point, q, v)
         return self._limited(self._tau + np.concatenate([e, e_v], axis=-1) @ self.K.T)
 
@@ -77,9 +76,9 @@ def _set_point(recipe: LQR, everywhere: Drives) -> Motion:
 def _holding(q: Array, drives: Drives) -> Array:
     """The torques that hold the robot there, (nv,)."""
     robot = drives.robot
-    if robot.loops:
+    if robot.constraints:
         raise ControlError(f"LQR on {robot.name}, which has loops: expected a tree")
-    tau = robot.gravity_forces(q)
+    tau = robot.gravity_forces(q) - passive_forces(robot, q, np.zeros(robot.nv), run=kernels.run)
     for joint in movable(robot):
         needed = np.abs(tau[joint.v_slice]).max()
         if joint not in drives.joints and needed > NOTHING * max(1.0, np.abs(tau).max()):

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from modurob.control.drives import Drives
 from modurob.errors import ControlError
+from modurob.motion.numbers import numbers
 from modurob.spatial.scalars import Array
 
 # one number for all joints, numbers by joint name, or an array over the driven freedoms or over all
@@ -15,42 +16,6 @@ PerJoint = Mapping[str, Any] | ArrayLike
 
 # eigenvalues this far below zero, for entries of one, are rounding errors
 ROUNDING = 1e-12
-
-
-def numbers(value: Any, what: str, infinite: bool = False) -> Array:
-    """`value` as an array of real numbers."""
-    try:
-        x = np.asarray(value)
-    except ValueError:
-        x = np.array(None)
-    shown = f"{what} = {value.tolist() if isinstance(value, np.ndarray) else value!r:.60}"
-    if x.dtype.kind not in "iuf":
-        raise ControlError(f"{shown}: expected numbers")
-    if np.isnan(x).any() or not (infinite or np.isfinite(x).all()):
-        raise ControlError(f"{shown}: expected finite numbers")
-    return x.astype(float)
-
-
-def positive(value: Any, what: str) -> Array:
-    """`value` as an array of numbers above zero."""
-    x = numbers(value, what)
-    if np.any(x <= 0):
-        raise ControlError(f"{what} = {x.tolist()!r:.60}: expected more than zero")
-    return x
-
-
-def one_positive(value: Any, what: str) -> float:
-    """`value` as one number above zero."""
-    x = positive(value, what)
-    if x.ndim:
-        raise ControlError(f"{what} = {x.tolist()!r:.60}: expected one number")
-    return float(x)
-
-
-def checked_sample_time(sample_time: Any) -> None:
-    """Refuse what is neither None nor a time above zero [s]."""
-    if sample_time is not None:
-        one_positive(sample_time, "sample_time")
 
 
 def per_freedom(value: PerJoint, drives: Drives, what: str, infinite: bool = False) -> Array:

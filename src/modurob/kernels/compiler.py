@@ -1,18 +1,23 @@
 """The C compiler of the machine, and a cache of what it made."""
 
+import atexit
 import hashlib
 import importlib.util
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from threading import Timer
 from typing import Any, NamedTuple
 
 from platformdirs import user_cache_path
@@ -31,6 +36,10 @@ FLAGS = (
 )
 # bytes of the widest vector that the processor computes with at once, by the macro the compiler defines for it
 WIDTHS = (("__AVX512F__", 64), ("__AVX2__", 32), ("__SSE2__", 16), ("__ARM_NEON", 16))
+# a compiler that takes longer than this for one unit is taken for broken [s]
+PATIENCE = 120
+# a wait longer than this is announced [s]
+NOTICED = 0.3
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,7 @@ class Compiler:
     command: tuple[str, ...]
     version: str
     vector_bytes: int
+    processor: str  # a hash of all it says of the processor
 
     def lanes(self, item_bytes: int) -> int:
         """How many numbers of that size are computed at once."""
@@ -61,7 +71,7 @@ def find_compiler() -> Compiler | None:
         except (OSError, subprocess.SubprocessError, IndexError):
             continue
         width = next((w for macro, w in WIDTHS if f"#define {macro} " in macros), 8)
-        return Compiler(command, version, width)
+        return Compiler(command, version, width, hashlib.sha256(macros.encode()).hexdigest())
     return None
 
 
@@ -82,9 +92,13 @@ class Library(NamedTuple):
     flags: tuple[str, ...]
     compiler: Compiler
 
+    def is_whole(self) -> bool:
+        """Whether it is there with its notes; `notes_of` looks closer."""
+        return self.path.exists() and self.path.with_suffix(".json").exists()
+
 
 def library(name: str, identity: str, lanes: int, single: bool, extra: tuple[str, ...] = ()) -> Library:
-    """Where the library of that name and identity stands, for this compiler, machine and width.
+    """Where the library of that name and identity stands, for this compiler, processor and width.
 
     `identity` says all that its C text depends on. The file name is a hash of everything that makes the file.
     """
@@ -93,7 +107,7 @@ def library(name: str, identity: str, lanes: int, single: bool, extra: tuple[str
         raise KernelError("no C compiler found: install gcc or clang, or pip install modurob[cc]")
     own = os.environ.get("MODUROB_CFLAGS", "").split()
     flags = (*FLAGS, "-march=native", f"-DLANES={lanes}", *(("-DSINGLE",) if single else ()), *extra, *own)
-    content = "\0".join((identity, prelude(), compiler.version, str(compiler.vector_bytes), *flags))
+    content = "\0".join((identity, prelude(), compiler.version, compiler.processor, *flags))
     key = f"{name}-{hashlib.sha256(content.encode()).hexdigest()[:32]}"
     return Library(_usable_folder(cache_folder()) / f"{key}.so", flags, compiler)
 
@@ -124,13 +138,22 @@ def prelude() -> str:
 
 @cache
 def _usable_folder(folder: Path) -> Path:
+    """The folder, if this user alone may write to it; else one of this process alone, which is gone when it ends.
+
+    What lies there is executed: a folder that others may write to, or that is another user's, is not trusted.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile(dir=folder):
-            return folder
+        found = folder.stat()
+        own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+        if own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            with tempfile.NamedTemporaryFile(dir=folder):
+                return folder
     except OSError:
-        # nothing can be kept: a folder of this process alone
-        return Path(tempfile.mkdtemp(prefix="modurob-kernels-"))
+        pass
+    private = Path(tempfile.mkdtemp(prefix="modurob-kernels-"))
+    atexit.register(shutil.rmtree, private, ignore_errors=True)
+    return private
 
 
 def _build(library: Library, text: str, notes: Any) -> Any:
@@ -141,10 +164,7 @@ def _build(library: Library, text: str, notes: Any) -> Any:
             source, made, beside = Path(work, "kernel.c"), Path(work, "kernel.so"), Path(work, "kernel.json")
             source.write_text(text, encoding="utf-8")
             Path(work, "prelude.h").write_text(prelude(), encoding="utf-8")
-            command = [*library.compiler.command, *library.flags, str(source), "-o", str(made), "-lm"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                raise KernelError(f"{command[0]} could not compile a kernel: {done.stderr.strip()[:2000]}")
+            _compile([*library.compiler.command, *library.flags, str(source), "-o", str(made), "-lm"])
             digest = hashlib.sha256(made.read_bytes()).hexdigest()
             beside.write_text(json.dumps({"sha256": digest, "notes": notes}), encoding="utf-8")
             os.replace(made, target)
@@ -152,3 +172,35 @@ def _build(library: Library, text: str, notes: Any) -> Any:
     except OSError as error:
         raise KernelError(f"kernels cannot be written to {target.parent}: {error.strerror or error}") from None
     return notes
+
+
+def _compile(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise KernelError(f"{command[0]} took more than {PATIENCE} s for one kernel") from None
+    if done.returncode != 0:
+        raise KernelError(f"{command[0]} could not compile a kernel: {done.stderr.strip()[:2000]}")
+
+
+@contextmanager
+def announced(what: str) -> Iterator[None]:
+    """Say on a terminal, or to a log, what keeps people waiting, once it does."""
+    import logging
+
+    logger = logging.getLogger("modurob")
+    started = time.monotonic()
+
+    def tell() -> None:
+        logger.info("%s", what)
+        if sys.stderr is not None and sys.stderr.isatty():
+            print(f"modurob: {what} ...", file=sys.stderr, flush=True)
+
+    timer = Timer(NOTICED, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        logger.debug("%s: %.2f s", what, time.monotonic() - started)

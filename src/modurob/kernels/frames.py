@@ -11,17 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.catalogue.joints import JointType, Reversed
+from modurob.catalogue.joints import JointType, Mimic, Revolute
 from modurob.mechanism import Tables
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
 # entries of placements this close to 0 or 1 are that
 SNAP = 1e-13
-# before the kind of a joint walked through from its successor
-REVERSED = "reversed "
-# joints whose frame may slide along the axis and turn about it
-SLIDES = ("revolute", "prismatic")
+# a common normal further away than this many distances of the joints is of no use
+FARTHEST = 10.0
 Z = np.array([0.0, 0.0, 1.0])
 # half a turn about x: points z the other way
 ROUND = np.diag([1.0, -1.0, -1.0, 1.0])
@@ -30,25 +28,28 @@ ROUND = np.diag([1.0, -1.0, -1.0, 1.0])
 class Placed(NamedTuple):
     """A body in its chosen frame; X_PJ and T as bytes, so that equal ones are known to be equal."""
 
-    kind: str
+    joint: JointType  # in canonical axes
     X_PJ: bytes  # placement of the joint in the parent's chosen frame
     T: bytes  # chosen frame in the tables' body frame
-    sign: float  # of the coordinate, where the axis was turned round
-    offset: float  # then added to the angle of a revolute joint
+    ratio: float  # of the coordinate along the chosen axis to that in q
+    offset: float  # then added to it
+
+
+WORLD_POSE = np.eye(4).tobytes()
 
 
 def reframed(m: Tables) -> list[Placed]:
-    """All moving bodies, in the order of the tables; entry 0 is the world."""
+    """All moving bodies, in the order of the tables."""
     first: dict[int, int] = {}
     for i in range(len(m.parent) - 1, 0, -1):
         first[m.parent[i]] = i
     placements = [X.tobytes() for X in m.X_PJ]
-    bodies = [Placed("world", np.eye(4).tobytes(), np.eye(4).tobytes(), 1.0, 0.0)]
+    bodies: list[Placed] = []
     for i, joint in enumerate(m.joints, start=1):
-        parent = bodies[m.parent[i]]
-        child = first.get(i)
+        p, child = m.parent[i], first.get(i)
+        axial, T = (bodies[p - 1].joint.axial, bodies[p - 1].T) if p else (False, WORLD_POSE)
         towards = (m.joints[child - 1].type, placements[child]) if child is not None else None
-        bodies.append(_placed(joint.type, placements[i], parent.kind, parent.T, towards))
+        bodies.append(_placed(joint.type, placements[i], axial, T, towards))
     return bodies
 
 
@@ -59,32 +60,36 @@ def matrix(X: bytes) -> Array:
 
 @lru_cache(maxsize=65536)
 def _placed(
-    joint: JointType, X_PJ: bytes, parent_kind: str, parent_T: bytes, towards: tuple[JointType, bytes] | None
+    joint: JointType, X_PJ: bytes, parent_axial: bool, parent_T: bytes, towards: tuple[JointType, bytes] | None
 ) -> Placed:
     """The chosen frame of a body, from its joint, its parent's frame, and the joint of its first child."""
-    T = se3.pose(_turn(joint))
+    ratio, offset = (joint.ratio, joint.offset) if isinstance(joint, Mimic) else (1.0, 0.0)
+    canonical, R = (joint.follower if isinstance(joint, Mimic) else joint).canonical()
+    T = se3.pose(R)
     X = se3.inverse(matrix(parent_T)) @ matrix(X_PJ) @ T
-    sign, offset = 1.0, 0.0
-    if joint.kind in SLIDES:
+    if canonical.axial:
         axis = se3.rotation(X)[:, 2]
         if axis[np.argmax(np.abs(axis) > 1e-9)] < 0:
-            sign, T, X = -1.0, T @ ROUND, X @ ROUND
+            ratio, offset, T, X = -ratio, -offset, T @ ROUND, X @ ROUND
         # slide and turn commute with the joint: made after it, they stand before it
-        step = _simplifying(X, parent_kind)
+        step = _simplifying(X, parent_axial)
         T, X = T @ step, X @ step
-    if joint.kind == "revolute" and towards is not None and towards[0].kind in SLIDES:
-        offset = _direction(se3.inverse(T) @ matrix(towards[1]) @ se3.pose(_turn(towards[0])))
-        T = T @ se3.pose(so3.about(Z, np.array(offset)))
-    kind = REVERSED + joint.kind if isinstance(joint, Reversed) else joint.kind
-    return Placed(kind, snapped(X).tobytes(), T.tobytes(), sign, offset)
+    if isinstance(canonical, Revolute) and towards is not None and towards[0].axial:
+        turn = _direction(se3.inverse(T) @ matrix(towards[1]) @ se3.pose(_axes(towards[0])))
+        offset, T = offset + turn, T @ se3.pose(so3.about(Z, np.array(turn)))
+    return Placed(canonical, snapped(X).tobytes(), T.tobytes(), ratio, offset)
 
 
-def _simplifying(X: Array, parent_kind: str) -> Array:
+def _axes(joint: JointType) -> Array:
+    return (joint.follower if isinstance(joint, Mimic) else joint).canonical().R
+
+
+def _simplifying(X: Array, parent_axial: bool) -> Array:
     """The slide along z and turn about z after which the placement X is simple."""
     R, p = se3.rotation(X), se3.position(X)
     k = R[:, 2]
     normal = np.cross(Z, k)
-    if parent_kind not in SLIDES:
+    if not parent_axial:
         slide, x = -(p @ k), so3.perpendicular(k)[0]
     elif np.linalg.norm(normal) < 1e-9:
         slide, x = -p[2] / k[2], np.array([1.0, 0.0, 0.0])
@@ -92,6 +97,9 @@ def _simplifying(X: Array, parent_kind: str) -> Array:
         x = normal / np.linalg.norm(normal)
         across = np.cross(Z, x)
         slide = -(p @ across) / (k @ across)
+        if abs(slide) > FARTHEST * np.linalg.norm(p):
+            # axes that are parallel but for a little meet far away, where nothing is exact
+            slide = -p[2] / k[2]
     turn = np.arctan2(x @ R[:, 1], x @ R[:, 0])
     return se3.pose(so3.about(Z, turn), slide * Z)
 
@@ -103,19 +111,6 @@ def _direction(X: Array) -> float:
     if np.linalg.norm(way) < 1e-9:
         way = np.array([p[0], p[1], 0.0])
     return float(np.arctan2(way[1], way[0])) if np.linalg.norm(way) > 1e-12 else 0.0
-
-
-def _turn(kind: JointType) -> Array:
-    """The rotation that takes the canonical axes (z; x and y of a universal joint) to the joint's."""
-    if isinstance(kind, Reversed):
-        return _turn(kind.original)
-    if kind.kind == "universal":
-        a, b = np.array(kind.axis), np.array(kind.axis2)  # type: ignore[attr-defined]
-        return np.stack([a, b, np.cross(a, b)], axis=-1)
-    if hasattr(kind, "axis"):
-        axis = np.array(kind.axis)  # type: ignore[attr-defined]
-        return np.stack([*so3.perpendicular(axis), axis], axis=-1)
-    return np.eye(3)
 
 
 def snapped(X: Array) -> Array:

@@ -5,15 +5,28 @@ from typing import Any
 
 import numpy as np
 
+from modurob.catalogue.forces import FORCES
 from modurob.catalogue.joints import KINDS, JointType, Mimic, Reversed
 from modurob.errors import MechanismError
-from modurob.mechanism.tables import Frame, Joint, Limits, Loop, Shape, Tables
+from modurob.mechanism.tables import (
+    Constraint,
+    Coupling,
+    ForceRow,
+    Frame,
+    FrameRow,
+    Joint,
+    JointRow,
+    Limits,
+    Loop,
+    Shape,
+    Tables,
+)
 from modurob.spatial.scalars import Array
 
 
 def to_data(m: Tables) -> dict[str, Any]:
     """Lists, numbers and texts alone; numbers survive JSON unchanged."""
-    if any(x.dtype == object for x in (m.X_PJ, m.inertia, m.gravity, m.armature, m.damping)):
+    if any(x.dtype == object for x in (m.X_PJ, m.inertia, m.gravity, m.armature)):
         raise MechanismError(f"{m.name} has symbols for numbers: give them values to write it down")
     return {
         "name": m.name,
@@ -24,10 +37,8 @@ def to_data(m: Tables) -> dict[str, Any]:
         "inertia": m.inertia.tolist(),
         "gravity": m.gravity.tolist(),
         "frames": {name: _frame(f) for name, f in m.frames.items()},
-        "loops": [
-            {"name": x.name, "type": _type(x.type), "from": _frame(x.predecessor), "to": _frame(x.successor)}
-            for x in m.loops
-        ],
+        "constraints": [_constraint(c) for c in m.constraints],
+        "forces": [_force(row) for row in m.forces],
         "idle": list(m.idle),
         "locked": list(m.locked),
         "redundant": list(m.redundant),
@@ -45,19 +56,12 @@ def from_data(data: dict[str, Any], product: type[Tables] = Tables) -> Tables:
         bodies=tuple(data["bodies"]),
         parent=tuple(data["parent"]),
         joints=tuple(_read_joint(j) for j in data["joints"]),
-        X_PJ=np.array(data["X_PJ"]).reshape(-1, 4, 4),
-        inertia=np.array(data["inertia"]).reshape(-1, 6, 6),
-        gravity=np.array(data["gravity"]),
+        X_PJ=np.array(data["X_PJ"], dtype=float).reshape(-1, 4, 4),
+        inertia=np.array(data["inertia"], dtype=float).reshape(-1, 6, 6),
+        gravity=np.array(data["gravity"], dtype=float),
         frames={name: _read_frame(f) for name, f in data["frames"].items()},
-        loops=tuple(
-            Loop(
-                name=x["name"],
-                type=_read_type(x["type"]),
-                predecessor=_read_frame(x["from"]),
-                successor=_read_frame(x["to"]),
-            )
-            for x in data["loops"]
-        ),
+        constraints=tuple(_read_constraint(c) for c in data["constraints"]),
+        forces=tuple(_read_force(row) for row in data["forces"]),
         idle=tuple(data["idle"]),
         locked=tuple(data["locked"]),
         redundant=tuple(data["redundant"]),
@@ -73,7 +77,42 @@ def _frame(f: Frame) -> dict[str, Any]:
 
 
 def _read_frame(data: dict[str, Any]) -> Frame:
-    return Frame(data["body"], np.array(data["X"]))
+    if not isinstance(data["body"], int):
+        raise MechanismError(f"a frame on body {data['body']!r}: expected a whole number")
+    return Frame(data["body"], np.array(data["X"], dtype=float))
+
+
+def _constraint(c: Constraint) -> dict[str, Any]:
+    if isinstance(c, Loop):
+        return {"name": c.name, "type": _type(c.type), "from": _frame(c.predecessor), "to": _frame(c.successor)}
+    return {"name": c.name, "joints": list(c.joints), "ratios": list(c.ratios), "offset": c.offset}
+
+
+def _read_constraint(data: dict[str, Any]) -> Constraint:
+    if "joints" in data:
+        return Coupling(data["name"], tuple(data["joints"]), tuple(data["ratios"]), data["offset"])
+    return Loop(data["name"], _read_type(data["type"]), _read_frame(data["from"]), _read_frame(data["to"]))
+
+
+def _force(row: ForceRow) -> dict[str, Any]:
+    numbers = {
+        name: None if x is None else _numbers(np.array([x], dtype=float))[0]
+        for name, x in row.force.parameters().items()
+    }
+    at = (
+        {"joint": row.joint, "rate": row.rate}
+        if isinstance(row, JointRow)
+        else {"a": _frame(row.a), "b": _frame(row.b)}
+    )
+    return {"name": row.name, "kind": row.force.kind, "numbers": numbers, **at}
+
+
+def _read_force(data: dict[str, Any]) -> ForceRow:
+    numbers = {name: None if x is None else float(x) for name, x in data["numbers"].items()}
+    force: Any = FORCES[data["kind"]](**numbers)
+    if "joint" in data:
+        return JointRow(data["name"], force, data["joint"], data["rate"])
+    return FrameRow(data["name"], force, _read_frame(data["a"]), _read_frame(data["b"]))
 
 
 def _type(t: JointType) -> dict[str, Any]:
@@ -94,7 +133,7 @@ def _read_type(data: dict[str, Any]) -> JointType:
 
 
 # arrays of a joint, by name
-_PER_RATE = ("velocity_limit", "effort_limit", "damping", "friction", "armature")
+_PER_RATE = ("velocity_limit", "effort_limit", "armature")
 
 
 def _joint(j: Joint) -> dict[str, Any]:

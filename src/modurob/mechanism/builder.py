@@ -1,15 +1,29 @@
 """Put a mechanism together body by body; assemblies and URDF files go through it too."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
+from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointSpring, Stop
 from modurob.catalogue.joints import Fixed, JointType, Mimic
-from modurob.errors import InertiaError, MechanismError, choices
-from modurob.mechanism.tables import Frame, Frames, Joint, Limits, Loop, Shape, Tables
+from modurob.errors import InertiaError, InputError, MechanismError, choices
+from modurob.mechanism.tables import (
+    Constraint,
+    Coupling,
+    ForceRow,
+    Frame,
+    FrameRow,
+    Frames,
+    Joint,
+    JointRow,
+    Limits,
+    Loop,
+    Shape,
+    Tables,
+)
 from modurob.spatial import inertia as spatial_inertia
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array, as_array, read_only
@@ -31,22 +45,33 @@ class Source:
 
 @dataclass(frozen=True)
 class JointProperties:
-    """Limits and losses of a joint; scalars stand for all of its coordinates. Units as in `Joint`."""
+    """Limits, drive, losses and springs of a joint; one number stands for all of its rates, an array has one for each.
+
+    Units are those of the joint: rad and N m where it turns, m and N where it slides. All of it acts in simulation without being
+    asked for: drives give no more than `effort` (zero: the joint has no drive), friction holds and brakes, stops push back from the
+    limits.
+    """
 
     lower: Any = -np.inf
     upper: Any = np.inf
     velocity: Any = np.inf
     effort: Any = np.inf
-    damping: Any = 0.0
-    friction: Any = 0.0
-    armature: Any = 0.0
+    damping: Any = 0.0  # viscous friction [N m s/rad or N s/m]
+    friction: Any = 0.0  # Coulomb friction [N m or N]
+    static: Any = None  # friction at rest, not less than that in motion; None: the same
+    stribeck: Any = 0.0  # velocity over which it falls from static to Coulomb's [rad/s or m/s]
+    armature: Any = 0.0  # rotor inertia seen at the joint [kg m² or kg]
+    stiffness: Any = 0.0  # of a spring along the joint [N m/rad or N/m]
+    rest: Any = 0.0  # where that spring is at rest [rad or m]
+    stop_stiffness: Any = None  # [N m/rad or N/m]; None: as suits the inertia behind the joint
+    stop_damping: Any = None  # [N m s/rad or N s/m]
 
 
 NO_PROPERTIES = JointProperties()
 
 
 class Builder:
-    """Collects bodies, joints, frames and loops; `build` makes the mechanism.
+    """Collects bodies, joints, frames, constraints and forces; `build` makes the mechanism.
 
     >>> arm = Builder("pendulum")
     >>> arm.body("rod", inertia.point(1.0, (0, 0, -1)), joint=Revolute((1, 0, 0)))
@@ -67,7 +92,8 @@ class Builder:
         self._frames: dict[str, Frame] = {"world": Frame(0, se3.IDENTITY)}
         self._relative: dict[str, tuple[Frame, Array]] = {}
         self._inertias: list[tuple[int, Array, Array]] = []
-        self._loops: list[Loop] = []
+        self._constraints: dict[str, Loop | tuple[Mapping[str, float], float]] = {}
+        self._forces: dict[str, tuple[JointForce, str, int] | tuple[FrameForce, Frame, Frame]] = {}
         self._shapes: list[Shape] = []
 
     def body(
@@ -130,11 +156,39 @@ class Builder:
         seat: Array = se3.IDENTITY,
     ) -> None:
         """Close a loop: `joint` from `at` in frame `predecessor` to `seat` in frame `successor`."""
-        self._require_new(name, {loop.name for loop in self._loops}, "loop")
+        self._require_new(name, self._constraints, "constraint")
         P, S = self.frame_of(predecessor), self.frame_of(successor)
-        self._loops.append(
-            Loop(name, joint, Frame(P.body, P.X @ self._pose(at, name)), Frame(S.body, S.X @ self._pose(seat, name)))
+        self._constraints[name] = Loop(
+            name, joint, Frame(P.body, P.X @ self._pose(at, name)), Frame(S.body, S.X @ self._pose(seat, name))
         )
+
+    def coupling(self, name: str, ratios: Mapping[str, float], offset: float = 0.0) -> None:
+        """Couple joints of one coordinate: sum of ratio times coordinate = offset, as gears and belts do.
+
+        >>> builder.coupling("gear", {"motor": 1.0, "arm": -50.0})  # 50 turns of the motor for one of the arm
+        """
+        self._require_new(name, self._constraints, "constraint")
+        self._constraints[name] = dict(ratios), float(offset)
+
+    def force(
+        self,
+        name: str,
+        force: JointForce | FrameForce,
+        joint: str | None = None,
+        rate: int = 0,
+        a: str | None = None,
+        b: str = "world",
+    ) -> None:
+        """Let a force act: along a rate of `joint`, or between the frames `a` and `b`."""
+        self._require_new(name, self._forces, "force")
+        if isinstance(force, JointForce) and joint is not None and a is None:
+            self._forces[name] = force, joint, rate
+        elif isinstance(force, FrameForce) and a is not None and joint is None:
+            self._forces[name] = force, self.frame_of(a), self.frame_of(b)
+        else:
+            raise MechanismError(
+                f"force {name!r}, {force!r:.60}: expected a force along a joint with joint=, or one between frames with a= and b="
+            )
 
     def shape(self, kind: str, size: tuple[float, ...], on: str, X: Array = se3.IDENTITY, colour: str = "0.7") -> None:
         """Something to draw, fixed at X in frame `on`: a box, cylinder or sphere."""
@@ -159,40 +213,69 @@ class Builder:
         if self._inertias:
             on, X, own = (list(column) for column in zip(*self._inertias, strict=True))
             np.add.at(inertia, on, spatial_inertia.moved(np.stack(own), np.stack(X)))
+        joints, own_forces = self._numbered()
         return self.product(
             name=self.name,
             bodies=tuple(self._bodies),
             parent=tuple(self._parent),
-            joints=self._numbered(),
+            joints=joints,
             X_PJ=np.stack(self._X_PJ),
             inertia=inertia,
             gravity=self.gravity,
             frames=Frames(self._frames, self._relative),
-            loops=tuple(self._loops),
+            constraints=tuple(self._constraint(name, c) for name, c in self._constraints.items()),
+            forces=(*own_forces, *(self._force_row(name, *row) for name, row in self._forces.items())),
             shapes=tuple(self._shapes),
             **reports,
         )
 
-    def _numbered(self) -> tuple[Joint, ...]:
-        """Joints with their places in q and v; a mimic has those of its source."""
+    def _numbered(self) -> tuple[tuple[Joint, ...], list[ForceRow]]:
+        """Joints with their places in q and v, a mimic at those of its source; and the forces they come with."""
         slices: dict[str, tuple[slice, slice]] = {}
         nq = nv = 0
         for name, (kind, _, mimic) in self._joints.items():
             if mimic is None:
                 slices[name] = slice(nq, nq + kind.nq), slice(nv, nv + kind.nv)
                 nq, nv = nq + kind.nq, nv + kind.nv
-        joints = []
+        joints: list[Joint] = []
+        forces: list[ForceRow] = []
         for name, (kind, properties, mimic) in self._joints.items():
             if mimic is not None:
-                sources = [s for s, (place, _) in slices.items() if place.stop - place.start == 1]
-                if mimic.joint not in sources:
-                    valid = choices(str(mimic.joint), sources)
-                    raise MechanismError(
-                        f"joint {name!r} mimics {mimic.joint!r}, which is no joint of one coordinate: {valid}"
-                    )
-                kind = Mimic(kind, mimic.ratio, mimic.offset)
-            joints.append(_joint(name, kind, slices[mimic.joint if mimic else name], properties))
-        return tuple(joints)
+                kind = self._mimic(name, kind, mimic, slices)
+            values, acting = _read(name, kind, properties)
+            if mimic is not None:
+                acting = _without_contradiction(acting, mimic, self._joints[mimic.joint][1])
+            forces += [JointRow(f"{name} {force.kind}", force, len(joints), rate) for force, rate in acting]
+            joints.append(Joint(name, kind, *slices[mimic.joint if mimic else name], *values))
+        return tuple(joints), forces
+
+    @staticmethod
+    def _mimic(name: str, kind: JointType, mimic: Source, slices: Mapping[str, tuple[slice, slice]]) -> Mimic:
+        sources = [s for s, (place, _) in slices.items() if place.stop - place.start == 1]
+        if mimic.joint not in sources:
+            valid = choices(str(mimic.joint), sources)
+            raise MechanismError(f"joint {name!r} mimics {mimic.joint!r}, which is no joint of one coordinate: {valid}")
+        return Mimic(kind, mimic.ratio, mimic.offset)
+
+    def _constraint(self, name: str, given: Loop | tuple[Mapping[str, float], float]) -> Constraint:
+        if isinstance(given, Loop):
+            return given
+        ratios, offset = given
+        return Coupling(
+            name, tuple(self._joint_index(j, name) for j in ratios), tuple(map(float, ratios.values())), offset
+        )
+
+    def _force_row(self, name: str, force: Any, *at: Any) -> ForceRow:
+        if isinstance(force, FrameForce):
+            return FrameRow(name, force, *at)
+        joint, rate = at
+        return JointRow(name, force, self._joint_index(joint, name), rate)
+
+    def _joint_index(self, joint: str, by: str) -> int:
+        names = list(self._joints)
+        if joint not in names:
+            raise MechanismError(f"{by!r}: no joint {joint!r}: {choices(str(joint), names)}")
+        return names.index(joint)
 
     def _pose(self, X: Array, name: str) -> Array:
         """X itself, or an error if it is no rigid pose."""
@@ -216,12 +299,29 @@ class Builder:
             raise MechanismError(f"there is already a {what} or frame named {name!r}: names must differ")
 
 
-def _joint(name: str, kind: JointType, slices: tuple[slice, slice], properties: JointProperties) -> Joint:
+# limits, velocity limit, effort limit and armature of a joint; and its forces with the rates they act on
+Values = tuple[Limits, Array, Array, Array]
+Acting = tuple[tuple[JointForce, int], ...]
+
+
+def _read(name: str, kind: JointType, properties: JointProperties) -> tuple[Values, Acting]:
+    read = _cached_values if _is_hashable(properties) else _values
     try:
-        values = (_cached_values if _is_hashable(properties) else _values)(properties, kind.nq, kind.nv)
-    except MechanismError as error:
+        return read(properties, kind.nq, kind.nv)
+    except (MechanismError, InputError) as error:
         raise MechanismError(f"joint {name!r}: {error}") from None
-    return Joint(name, kind, *slices, *values)
+
+
+def _without_contradiction(acting: Acting, mimic: Source, source: JointProperties) -> Acting:
+    """The forces of a mimic joint but for a stop that would leave its source no room, as files sometimes have it."""
+    kept = []
+    for force, rate in acting:
+        if isinstance(force, Stop) and mimic.ratio:
+            ends = sorted((x - mimic.offset) / mimic.ratio for x in (force.lower, force.upper))
+            if not max(ends[0], float(np.max(source.lower))) < min(ends[1], float(np.min(source.upper))):
+                continue
+        kept.append((force, rate))
+    return tuple(kept)
 
 
 def _is_hashable(properties: JointProperties) -> bool:
@@ -233,23 +333,42 @@ def _is_hashable(properties: JointProperties) -> bool:
     return True
 
 
-def _values(p: JointProperties, nq: int, nv: int) -> tuple[Any, ...]:
-    """Limits and losses as read-only arrays, one entry a coordinate."""
-
-    def spread(value: Any, n: int, what: str) -> Array:
-        array = as_array(value)
-        if array.shape not in ((), (n,)):
-            raise MechanismError(f"{what} has shape {array.shape}, expected one number or {n}")
-        return read_only(np.array(np.broadcast_to(array, (n,))))
-
-    limits = Limits(spread(p.lower, nq, "lower limit"), spread(p.upper, nq, "upper limit"))
+def _values(p: JointProperties, nq: int, nv: int) -> tuple[Values, Acting]:
+    """Limits as read-only arrays, one entry a coordinate or rate, and the forces that the properties make."""
+    limits = Limits(_spread(p.lower, nq, "lower limit"), _spread(p.upper, nq, "upper limit"))
     if limits.lower.dtype != object and np.any(~(limits.lower <= limits.upper)):
         raise MechanismError(f"limits {p.lower} to {p.upper}: expected lower <= upper")
-    values = {x: spread(getattr(p, x), nv, x) for x in ("velocity", "effort", "damping", "friction", "armature")}
-    for what, value in values.items():
+    values = [_spread(getattr(p, x), nv, x) for x in ("velocity", "effort", "armature")]
+    for what, value in zip(("velocity", "effort", "armature"), values, strict=True):
         if value.dtype != object and np.any(~(value >= 0)):
-            raise MechanismError(f"{what} {getattr(p, what)} is negative: expected zero or more")
-    return limits, *values.values()
+            raise MechanismError(f"{what} {getattr(p, what)}: expected zero or more")
+    if values[2].dtype != object and not np.all(np.isfinite(values[2])):
+        raise MechanismError(f"armature {p.armature}: expected a finite number")
+    return (limits, *values), tuple(_forces(p, limits, nq, nv))  # type: ignore[return-value]
+
+
+def _spread(value: Any, n: int, what: str) -> Array:
+    array = as_array(value)
+    if array.shape not in ((), (n,)):
+        raise MechanismError(f"{what} has shape {array.shape}, expected one number or {n}")
+    if array.dtype.kind not in "fO":
+        raise MechanismError(f"{what} is {value!r}: expected numbers")
+    return read_only(np.array(np.broadcast_to(array, (n,))))
+
+
+def _forces(p: JointProperties, limits: Limits, nq: int, nv: int) -> Iterator[tuple[JointForce, int]]:
+    """Friction, spring and stops by rate, those that do something."""
+    loss = [_spread(x, nv, what).tolist() for x, what in ((p.damping, "damping"), (p.friction, "friction"))]
+    static = loss[1] if p.static is None else _spread(p.static, nv, "static").tolist()
+    stribeck = _spread(p.stribeck, nv, "stribeck").tolist()
+    spring = [_spread(x, nv, what).tolist() for x, what in ((p.stiffness, "stiffness"), (p.rest, "rest"))]
+    for k in range(nv):
+        if loss[0][k] != 0 or static[k] != 0 or loss[1][k] != 0:
+            yield Friction(loss[0][k], loss[1][k], static[k], stribeck[k]), k
+        if spring[0][k] != 0:
+            yield JointSpring(spring[0][k], spring[1][k]), k
+        if nq == nv and limits.lower.dtype != object and np.isfinite([limits.lower[k], limits.upper[k]]).any():
+            yield Stop(float(limits.lower[k]), float(limits.upper[k]), p.stop_stiffness, p.stop_damping), k
 
 
 # modules of one type share their joints' limits

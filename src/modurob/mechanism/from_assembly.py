@@ -19,6 +19,7 @@ from modurob.errors import InputError, MechanismError, choices
 from modurob.mechanism.builder import Builder, JointProperties
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
+from modurob.spatial.scalars import Array
 
 FLOATING_BASE = "floating_base"
 
@@ -36,6 +37,14 @@ class _Step(NamedTuple):
     end: str
 
 
+class Reports(NamedTuple):
+    """What became of joints and connections that move nothing: see `Tables`."""
+
+    idle: tuple[str, ...]
+    locked: tuple[str, ...]
+    redundant: tuple[str, ...]
+
+
 def fill(
     builder: Builder,
     assembly: Assembly,
@@ -44,7 +53,21 @@ def fill(
     locked: Mapping[str, float] | Iterable[str],
     keep_idle: bool,
 ) -> Tables:
-    """Walk the assembly from the base and add every part."""
+    """The mechanism of an assembly."""
+    return builder.build(**add(builder, assembly, base, floating, locked, keep_idle)._asdict())
+
+
+def add(
+    builder: Builder,
+    assembly: Assembly,
+    base: str | None = None,
+    floating: bool = False,
+    locked: Mapping[str, float] | Iterable[str] = (),
+    keep_idle: bool = False,
+    at: Array = se3.IDENTITY,
+    base_joint: str = FLOATING_BASE,
+) -> Reports:
+    """Walk the assembly from the base, which stands or floats at a pose in the world, and add every part."""
     walk = assembly.traversal(base)
     held = _held(assembly, locked)
     idle = () if keep_idle else tuple(_idle(assembly, walk.order[0], floating))
@@ -56,7 +79,8 @@ def fill(
         f"{root}/{first.root}",
         first.parts[first.root].inertia,
         joint=Free() if floating else None,
-        joint_name=FLOATING_BASE,
+        joint_name=base_joint,
+        at=at,
     )
     _add_module(builder, root, first, first.root, still)
     for out, into, connection in walk.edges:
@@ -65,8 +89,7 @@ def fill(
         X = mated(a, b, connection.roll)
         builder.body(f"{into.module}/{b.part}", child.parts[b.part].inertia, parent=f"{out.module}/{a.part}", at=X)
         _add_module(builder, into.module, child, b.part, still)
-    redundant = _close_loops(builder, assembly, walk)
-    return builder.build(idle=idle, locked=tuple(held), redundant=redundant)
+    return Reports(idle, tuple(held), _close_loops(builder, assembly, walk))
 
 
 def _add_module(builder: Builder, name: str, module: Module, entered: str, still: Mapping[str, float]) -> None:

@@ -1,17 +1,20 @@
-"""What algorithms read: bodies and joints as tables, with parent[i] < i.
+"""What algorithms read: bodies, joints, constraints and forces as tables, with parent[i] < i.
 
-Body 0 is the world; `joints[i - 1]` connects body `parent[i]` to body `i`. Everything is constant.
+Body 0 is the world; `joints[i - 1]` connects body `parent[i]` to body `i`. Everything is constant: tables are values, equal if
+they hold the same, whatever was done with them.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.catalogue.forces import FrameForce, Friction, JointForce
 from modurob.catalogue.joints import JointType, Mimic
-from modurob.errors import InputError, choices
+from modurob.errors import InputError, MechanismError, choices
 from modurob.spatial.scalars import Array, read_only
 
 
@@ -29,15 +32,6 @@ class Frame(NamedTuple):
     X: Array  # X_BF, pose in the body, (4, 4)
 
 
-class Loop(NamedTuple):
-    """A joint that closes a loop: `joint` from the predecessor frame to the successor frame, on two bodies of the tree."""
-
-    name: str
-    type: JointType
-    predecessor: Frame
-    successor: Frame
-
-
 class Shape(NamedTuple):
     """What to draw: a box (x, y, z), cylinder (radius, length along z) or sphere (radius), at X in a frame of a body."""
 
@@ -53,27 +47,80 @@ class Shape(NamedTuple):
         return self.frame.X @ self.X
 
 
+class Loop(NamedTuple):
+    """A constraint: the joint `type` from the predecessor frame to the successor frame, on two bodies of the tree."""
+
+    name: str
+    type: JointType
+    predecessor: Frame
+    successor: Frame
+
+    @property
+    def rows(self) -> int:
+        """Equations it adds."""
+        return 6 - self.type.nv
+
+
+class Coupling(NamedTuple):
+    """A constraint: sum of ratio times coordinate over some joints of one coordinate = offset, as gears and belts have it."""
+
+    name: str
+    joints: tuple[int, ...]  # places in the table of joints
+    ratios: tuple[float, ...]
+    offset: float = 0.0  # [rad or m]
+
+    @property
+    def rows(self) -> int:
+        """Equations it adds."""
+        return 1
+
+
+Constraint = Loop | Coupling
+
+
+class JointRow(NamedTuple):
+    """A force along one rate of a joint."""
+
+    name: str
+    force: JointForce
+    joint: int  # place in the table of joints
+    rate: int = 0  # which of its rates
+
+
+class FrameRow(NamedTuple):
+    """A force between two frames."""
+
+    name: str
+    force: FrameForce
+    a: Frame
+    b: Frame
+
+
+ForceRow = JointRow | FrameRow
+
+
 class Frames(Mapping[str, Frame]):
     """Frames by name. Those given relative to another are worked out when they are asked for."""
 
-    def __init__(self, known: Mapping[str, Frame], relative: Mapping[str, tuple[Frame, Array]]):
-        self._known, self._relative = dict(known), dict(relative)
+    def __init__(self, known: Mapping[str, Frame], relative: Mapping[str, tuple[Frame, Array]] | None = None):
+        self._known, self._relative = dict(known), dict(relative or {})
 
     def __getitem__(self, name: str) -> Frame:
-        if name not in self._known:
-            on, X = self._relative[name]
-            self._known[name] = Frame(on.body, on.X @ X)
-        return self._known[name]
+        found = self._known.get(name)
+        if found is not None:
+            return found
+        on, X = self._relative[name]
+        return Frame(on.body, on.X @ X)
 
     def __contains__(self, name: object) -> bool:
         return name in self._relative or name in self._known
 
     def __iter__(self) -> Iterator[str]:
-        yield from (n for n in self._known if n not in self._relative)
+        yield from self._known
         yield from self._relative
 
     def __len__(self) -> int:
-        return len(self._known.keys() | self._relative.keys())
+        return len(self._known) + len(self._relative)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +133,7 @@ class Joint:
     v_slice: slice
     limits: Limits
     velocity_limit: Array  # largest rate, (nv,) [rad/s or m/s]
-    effort_limit: Array  # largest torque or force, (nv,) [N m or N]
-    damping: Array  # viscous, (nv,) [N m s/rad or N s/m]
-    friction: Array  # Coulomb, (nv,) [N m or N]
+    effort_limit: Array  # largest torque or force of its drive, (nv,) [N m or N]; zero: it has no drive
     armature: Array  # rotor inertia seen at the joint, (nv,) [kg m² or kg]
 
     @property
@@ -101,10 +146,32 @@ class Joint:
         """Whether the coordinates are another joint's."""
         return isinstance(self.type, Mimic)
 
+    @property
+    def ratio(self) -> float:
+        """Of its own rate to the rate in v: one unless it mimics."""
+        return self.type.ratio if isinstance(self.type, Mimic) else 1.0
+
+    @property
+    def offset(self) -> float:
+        """Of its own coordinate from ratio times the one in q: zero unless it mimics."""
+        return self.type.offset if isinstance(self.type, Mimic) else 0.0
+
+    def rate_names(self) -> list[str]:
+        """Names of its entries in v and tau."""
+        return _labelled(self.name, self.type.labels)
+
+    def coordinate_names(self) -> list[str]:
+        """Names of its entries in q."""
+        return _labelled(self.name, self.type.q_labels or self.type.labels)
+
+
+def _labelled(name: str, labels: Iterable[str]) -> list[str]:
+    return [f"{name} {label}".strip() for label in labels]
+
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The constants of a mechanism. Arrays are read-only."""
+    """The constants of a mechanism. Arrays are read-only; `==` and `hash` go by content."""
 
     name: str
     bodies: tuple[str, ...]  # names; bodies[0] is the world
@@ -114,7 +181,8 @@ class Tables:
     inertia: Array  # spatial inertia of body i in its own frame, (bodies, 6, 6)
     gravity: Array  # in world axes, (3,) [m/s²]
     frames: Mapping[str, Frame]
-    loops: tuple[Loop, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    forces: tuple[ForceRow, ...] = ()
     idle: tuple[str, ...] = ()  # joints that move nothing but an empty part of their own module, and are locked
     locked: tuple[str, ...] = ()  # joints locked by request
     redundant: tuple[str, ...] = ()  # connections between parts that are one body anyway
@@ -126,23 +194,92 @@ class Tables:
         owners = [j for j in self.joints if not j.mimics]
         object.__setattr__(self, "nq", sum(j.type.nq for j in owners))
         object.__setattr__(self, "nv", sum(j.type.nv for j in owners))
+        _require_consistent(self)
         for array in (self.X_PJ, self.inertia, self.gravity):
             read_only(array)
 
+    # ---- values ----
+
+    @cached_property
+    def key(self) -> bytes:
+        """Equal for tables with equal numbers, names and shapes aside."""
+        return _digest(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Tables) and self.key == other.key and self._words == other._words)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        return _rebuilt, (type(self), {**own, "frames": dict(self.frames)})
+
+    @cached_property
+    def _words(self) -> tuple[Any, ...]:
+        """What the key leaves out."""
+        names = [x.name for x in (*self.joints, *self.constraints, *self.forces)]
+        frames = [(name, f.body, f.X.tolist()) for name, f in sorted(self.frames.items())]
+        shapes = [(s.kind, s.size, s.frame.body, s.in_body.tolist(), s.colour) for s in self.shapes]
+        return (self.name, self.bodies, names, self.idle, self.locked, self.redundant, frames, shapes)
+
+    # ---- over rates ----
+
     @cached_property
     def armature(self) -> Array:
-        """Rotor inertias, (nv,)."""
-        return self._of_owners("armature")
+        """Rotor inertias by rate, those of mimic joints with their ratio squared, (nv,)."""
+        total = np.zeros(self.nv, dtype=np.result_type(float, *(j.armature for j in self.joints)))
+        for j in self.joints:
+            total[j.v_slice] += j.ratio**2 * j.armature
+        return read_only(total)
 
     @cached_property
     def damping(self) -> Array:
-        """Viscous friction coefficients, (nv,)."""
-        return self._of_owners("damping")
+        """Viscous friction by rate, that of mimic joints with their ratio squared, (nv,)."""
+        rows = [row for row in self.forces if isinstance(row, JointRow) and isinstance(row.force, Friction)]
+        total = np.zeros(self.nv, dtype=np.result_type(float, *(np.asarray(row.force.viscous) for row in rows)))
+        for row in rows:
+            joint = self.joints[row.joint]
+            total[joint.v_slice.start + row.rate] += joint.ratio**2 * row.force.viscous
+        return read_only(total)
+
+    @cached_property
+    def effort_limit(self) -> Array:
+        """Largest torques of the drives, (nv,)."""
+        return self._of_owners("effort_limit")
+
+    @cached_property
+    def coordinate_of(self) -> Array:
+        """The coordinate in q of each rate, (nv,); -1 for the rates of quaternions."""
+        at = np.full(self.nv, -1)
+        for j in self.joints:
+            if j.type.nq == j.type.nv:
+                at[j.v_slice] = np.arange(j.q_slice.start, j.q_slice.stop)
+        return read_only(at)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Limits by rate, (nv,), infinite where there is none; those of mimic joints among them where they leave anything."""
+        lower, upper = np.full(self.nv, -np.inf), np.full(self.nv, np.inf)
+        for j in sorted(self.joints, key=lambda j: j.mimics):
+            if j.type.nq == j.type.nv and j.ratio:
+                ends = np.sort([(x - j.offset) / j.ratio for x in j.limits], axis=0) + 0.0
+                low, high = np.maximum(lower[j.v_slice], ends[0]), np.minimum(upper[j.v_slice], ends[1])
+                if not j.mimics or np.all(low < high):
+                    lower[j.v_slice], upper[j.v_slice] = low, high
+        return Limits(read_only(lower), read_only(upper))
 
     @cached_property
     def coupled(self) -> bool:
         """Whether some joint mimics another."""
         return any(j.mimics for j in self.joints)
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The constraints that are loop joints."""
+        return tuple(c for c in self.constraints if isinstance(c, Loop))
+
+    # ---- structure ----
 
     @cached_property
     def ancestors(self) -> tuple[tuple[int, ...], ...]:
@@ -155,7 +292,7 @@ class Tables:
     def frame(self, name: str) -> Frame:
         """The frame of that name, or an error with the valid names."""
         if name not in self.frames:
-            raise InputError(f"no frame {name!r} in {self.name}: {choices(name, self.frames)}")
+            raise InputError(f"no frame {name!r} in {self.name}: {choices(str(name), self.frames)}")
         return self.frames[name]
 
     def joint(self, name: str) -> Joint:
@@ -163,8 +300,142 @@ class Tables:
         for joint in self.joints:
             if joint.name == name:
                 return joint
-        raise InputError(f"no joint {name!r} in {self.name}: {choices(name, (j.name for j in self.joints))}")
+        raise InputError(f"no joint {name!r} in {self.name}: {choices(str(name), (j.name for j in self.joints))}")
 
     def _of_owners(self, name: str) -> Array:
         values: Any = [getattr(j, name) for j in self.joints if not j.mimics]
-        return np.concatenate([np.zeros(0), *values])
+        return read_only(np.concatenate([np.zeros(0), *values]))
+
+
+def _rebuilt(cls: type[Tables], own: dict[str, Any]) -> Tables:
+    return cls(**own)
+
+
+# ---- what makes tables equal ----
+
+
+def _digest(m: Tables) -> bytes:
+    digest = hashlib.sha256()
+    for array in (m.X_PJ, m.inertia, m.gravity):
+        digest.update(_bytes(array))
+    digest.update(repr(m.parent).encode())
+    for j in m.joints:
+        digest.update(_text(j.type))
+        digest.update(b"%d %d" % (j.q_slice.start, j.v_slice.start))
+        digest.update(b"".join(map(_bytes, (*j.limits, j.velocity_limit, j.effort_limit, j.armature))))
+    for c in m.constraints:
+        digest.update(_constraint_bytes(c))
+    for row in m.forces:
+        digest.update(_force_bytes(row))
+    return digest.digest()
+
+
+@lru_cache(maxsize=4096)
+def _text(value: JointType | JointForce | FrameForce) -> bytes:
+    return repr(value).encode()
+
+
+def _bytes(array: Array) -> bytes:
+    return repr(array.tolist()).encode() if array.dtype == object else (np.ascontiguousarray(array) + 0.0).tobytes()
+
+
+def _frame_bytes(frame: Frame) -> bytes:
+    return b"%d" % frame.body + _bytes(frame.X)
+
+
+def _constraint_bytes(c: Constraint) -> bytes:
+    if isinstance(c, Loop):
+        return _text(c.type) + _frame_bytes(c.predecessor) + _frame_bytes(c.successor)
+    return repr((c.joints, c.ratios, c.offset)).encode()
+
+
+def _force_bytes(row: ForceRow) -> bytes:
+    at = _frame_bytes(row.a) + _frame_bytes(row.b) if isinstance(row, FrameRow) else b"%d %d" % (row.joint, row.rate)
+    return _text(row.force) + at
+
+
+# ---- what every table must hold, wherever it comes from ----
+
+
+def _require_consistent(m: Tables) -> None:
+    n = len(m.bodies)
+    shapes = {"parent": (len(m.parent),), "X_PJ": m.X_PJ.shape, "inertia": m.inertia.shape, "gravity": m.gravity.shape}
+    expected = {"parent": (n,), "X_PJ": (n, 4, 4), "inertia": (n, 6, 6), "gravity": (3,)}
+    for name, shape in shapes.items():
+        if shape != expected[name]:
+            raise MechanismError(f"{m.name}: table {name} has shape {shape}: expected {expected[name]}")
+    if n < 1 or len(m.joints) != n - 1:
+        raise MechanismError(
+            f"{m.name}: {len(m.joints)} joints for {n} bodies: expected one for each body but the world"
+        )
+    if m.parent[0] != -1 or any(not 0 <= p < i for i, p in enumerate(m.parent[1:], start=1)):
+        raise MechanismError(f"{m.name}: parents {m.parent[:8]}...: expected -1, then for each body one before it")
+    _require_places(m)
+    for frame in _all_frames(m):
+        if not 0 <= frame.body < n or np.shape(frame.X) != (4, 4):
+            raise MechanismError(f"{m.name}: a frame on body {frame.body}: expected a body below {n} and a pose (4, 4)")
+    for row in m.forces:
+        if isinstance(row, JointRow):
+            _require_rate(m, row)
+    for c in m.constraints:
+        if isinstance(c, Coupling):
+            _require_coupling(m, c)
+
+
+def _require_places(m: Tables) -> None:
+    """Coordinates and rates of the joints in a row; those of a mimic are another joint's."""
+    q = v = 0
+    sources = {j.q_slice.start: j for j in m.joints if not j.mimics}
+    for j in m.joints:
+        sizes = (j.q_slice.stop - j.q_slice.start, j.v_slice.stop - j.v_slice.start)
+        if sizes != (j.type.nq, j.type.nv) or (not j.mimics and (j.q_slice.start, j.v_slice.start) != (q, v)):
+            raise MechanismError(
+                f"{m.name}: joint {j.name} has coordinates {j.q_slice} and rates {j.v_slice}: expected {j.type.nq} from {q} on "
+                f"and {j.type.nv} from {v} on"
+            )
+        if j.mimics:
+            source = sources.get(j.q_slice.start)
+            if source is None or source.v_slice != j.v_slice:
+                raise MechanismError(f"{m.name}: joint {j.name} mimics no joint: its coordinate is nobody's")
+        else:
+            q, v = j.q_slice.stop, j.v_slice.stop
+        for what in ("velocity_limit", "effort_limit", "armature"):
+            if getattr(j, what).shape != (j.type.nv,):
+                raise MechanismError(f"{m.name}: {what} of joint {j.name}: expected {j.type.nv} numbers")
+        if any(bound.shape != (j.type.nq,) for bound in j.limits):
+            raise MechanismError(f"{m.name}: limits of joint {j.name}: expected {j.type.nq} numbers each")
+
+
+def _all_frames(m: Tables) -> Iterator[Frame]:
+    frames = m.frames
+    known = frames._known.values() if isinstance(frames, Frames) else frames.values()
+    yield from known
+    if isinstance(frames, Frames):
+        yield from (on for on, _ in frames._relative.values())
+    for c in m.loops:
+        yield from (c.predecessor, c.successor)
+    for row in m.forces:
+        if isinstance(row, FrameRow):
+            yield from (row.a, row.b)
+    yield from (s.frame for s in m.shapes)
+
+
+def _require_rate(m: Tables, row: JointRow) -> None:
+    if not 0 <= row.joint < len(m.joints) or not 0 <= row.rate < m.joints[row.joint].type.nv:
+        raise MechanismError(f"{m.name}: force {row.name} acts on rate {row.rate} of joint {row.joint}: there is none")
+    joint = m.joints[row.joint]
+    if row.force.positional and joint.type.nq != joint.type.nv:
+        raise MechanismError(
+            f"{m.name}: force {row.name} ({row.force.kind}) needs a coordinate, and the {joint.kind} joint {joint.name} has "
+            "quaternions: put it on another joint, or between frames"
+        )
+
+
+def _require_coupling(m: Tables, c: Coupling) -> None:
+    if len(c.joints) != len(c.ratios) or not c.joints or not np.all(np.isfinite([*c.ratios, c.offset])):
+        raise MechanismError(
+            f"{m.name}: coupling {c.name}: expected a finite ratio for each joint, and a finite offset"
+        )
+    for i in c.joints:
+        if not 0 <= i < len(m.joints) or m.joints[i].type.nv != 1:
+            raise MechanismError(f"{m.name}: coupling {c.name}: expected joints of one coordinate")

@@ -117,6 +117,31 @@ def from_parameters(p: Array) -> Array:
     return spatial
 
 
+_SYMMETRIC = np.array([[0, 1, 3], [1, 2, 4], [3, 4, 5]])  # place of each entry of a tensor among its six numbers
+
+
+def moved_parameters(X: Array, p: Array) -> Array:
+    """The ten `parameters` of a body, given in the frame of X, in the frame X is given in: (m, R h + m p, ...), h = m c.
+
+    The tensor about the new origin is R I_o R^T - [p][R h] - [R h][p] - m [p][p].
+    """
+    R, at = se3.rotation(X), se3.position(X)
+    m, h = p[..., :1], (R @ p[..., 1:4, None])[..., 0]
+    T = R @ p[..., 4:][..., _SYMMETRIC] @ np.swapaxes(R, -1, -2)
+    P, H = so3.skew(at), so3.skew(h + m * at / 2)
+    T = T - P @ H - H @ P
+    six = np.stack([T[..., i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))], axis=-1)
+    mass = np.broadcast_to(m, (*six.shape[:-1], 1))
+    return np.concatenate([mass, h + m * at, six], axis=-1)
+
+
+def momentum(p: Array, V: Array) -> Array:
+    """I V of ten `parameters` and a twist, or I A of an acceleration, (..., 6): (m v + w x h, h x v + I_o w)."""
+    m, h, T = p[..., :1], p[..., 1:4], p[..., 4:][..., _SYMMETRIC]
+    v, w = V[..., :3], V[..., 3:]
+    return np.concatenate([m * v + so3.cross(w, h), so3.cross(h, v) + (T @ w[..., None])[..., 0]], axis=-1)
+
+
 def complaints(spatial: Array) -> list[str]:
     """What keeps this matrix from being the inertia of a rigid body; empty if nothing does, or if it is symbolic."""
     if not is_numeric(spatial):

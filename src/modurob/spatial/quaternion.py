@@ -5,10 +5,11 @@
 
 import numpy as np
 
-from modurob.spatial.scalars import Array, as_array, atan2, cos, dot, sinc, sqrt
+from modurob.spatial.scalars import Array, as_array, atan2, cross, dot, select, sinc, sqrt
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 IDENTITY.flags.writeable = False
+LABELS = ("qw", "qx", "qy", "qz")
 
 
 def multiply(a: Array, b: Array) -> Array:
@@ -16,7 +17,7 @@ def multiply(a: Array, b: Array) -> Array:
     a, b = as_array(a), as_array(b)
     aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
     scalar = aw * bw - dot(av, bv)[..., None]
-    return np.concatenate([scalar, aw * bv + bw * av + np.cross(av, bv)], axis=-1)
+    return np.concatenate([scalar, aw * bv + bw * av + cross(av, bv)], axis=-1)
 
 
 def conjugate(q: Array) -> Array:
@@ -55,9 +56,9 @@ def to_matrix(q: Array) -> Array:
 
 
 def from_matrix(R: Array) -> Array:
-    """Unit quaternion of R with w >= 0, from the largest of its four components (001 (Q3), without its division by zero)."""
+    """Unit quaternion of R with w >= 0, from the largest of its four components (foundations (Q3), without its division by zero)."""
     R = as_array(R)
-    (a, b, c), (d, e, f), (g, h, i) = ([R[..., row, column] for column in range(3)] for row in range(3))
+    (a, b, c), (d, e, f), (g, h, i) = ([R[..., row, column, None] for column in range(3)] for row in range(3))
     # row k is 4 q_k (w, x, y, z)
     rows = [
         [1 + a + e + i, h - f, c - g, d - b],
@@ -65,10 +66,16 @@ def from_matrix(R: Array) -> Array:
         [c - g, b + d, 1 - a + e - i, f + h],
         [d - b, c + g, f + h, 1 - a - e + i],
     ]
-    candidates = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-    pivot = np.argmax(np.real(np.einsum("...kk->...k", candidates)), axis=-1)
-    q = normalised(np.take_along_axis(candidates, pivot[..., None, None], axis=-2)[..., 0, :])
-    return np.where(np.real(q[..., :1]) < 0, -q, q)
+    best, square = np.concatenate(rows[0], axis=-1), rows[0][0]
+    for k in range(1, 4):
+        row, own = np.concatenate(rows[k], axis=-1), rows[k][k]
+        best, square = select(square, own, row, best), select(square, own, own, square)
+    return _positive(best / sqrt(dot(best, best))[..., None])
+
+
+def _positive(q: Array) -> Array:
+    """Of q and -q the one with w >= 0."""
+    return select(q[..., :1], np.zeros(()), -q, q)
 
 
 def exp(w: Array) -> Array:
@@ -81,7 +88,7 @@ def exp(w: Array) -> Array:
 def _cos_of_root(t: Array) -> Array:
     """cos(a) as an analytic function of t = a²."""
     s = sinc(t / 4)
-    return 1 - t * s * s / 2 if t.dtype != object else cos(sqrt(t))
+    return 1 - t * s * s / 2
 
 
 def rate(q: Array, w: Array) -> Array:
@@ -92,17 +99,16 @@ def rate(q: Array, w: Array) -> Array:
 
 def log(q: Array) -> Array:
     """Rotation vector of q, of length at most pi."""
-    q = as_array(q)
-    q = np.where(np.real(q[..., :1]) < 0, -q, q)
+    q = _positive(as_array(q))
     w, v = q[..., :1], q[..., 1:]
-    t = dot(v, v)[..., None]
-    ratio = t / (w * w + t)
+    t, one = dot(v, v)[..., None], np.ones(())
+    ratio, small = t / (w * w + t), np.array(1e-6)
     # 2 atan2(n, w)/n for n = |v|; near n = 0 as a series in (n/w)²
-    small = np.abs(ratio) < 1e-6
-    x = np.where(small, t / np.where(small, w * w, 1), 0)
-    series = 2 / np.where(small, w, 1) * (1 - x / 3 + x * x / 5)
-    n = sqrt(np.where(small, 1, t))
-    return np.where(small, series, 2 * atan2(n, w) / n) * v
+    w_safe = select(ratio, small, w, one)
+    x = select(ratio, small, t / (w_safe * w_safe), 0 * one)
+    series = 2 / w_safe * (1 - x / 3 + x * x / 5)
+    n = sqrt(select(ratio, small, one, t))
+    return select(ratio, small, series, 2 * atan2(n, w) / n) * v
 
 
 def slerp(a: Array, b: Array, t: Array) -> Array:

@@ -31,47 +31,47 @@ def is_numeric(x: Array) -> bool:
     return x.dtype.kind in "fc"
 
 
-def _of_object(name: str) -> Callable[[Any], Any]:
-    """`name` of one object: its own method, that of its mpmath context, or SymPy's function."""
+def _of_object(name: str) -> Callable[..., Any]:
+    """`name` of objects: the method of the first, the function of its mpmath context, or SymPy's."""
 
-    def apply(x: Any) -> Any:
+    def apply(x: Any, *others: Any) -> Any:
         if hasattr(x, name):
-            return getattr(x, name)()
+            return getattr(x, name)(*others)
         if hasattr(x, "context"):
-            return getattr(x.context, name)(x)
+            return getattr(x.context, name)(x, *others)
         import sympy  # heavy, and only needed for exact scalars
 
-        return getattr(sympy, name)(x)
+        return getattr(sympy, name)(x, *others)
 
     return apply
 
 
-def _of_objects(name: str) -> Callable[[Array], Array]:
-    """`name` of each entry; an array even where NumPy would return the bare object."""
-    apply: Any = np.frompyfunc(_of_object(name), 1, 1)
-    return lambda x: np.asarray(apply(x), dtype=object)
+def _elementary(name: str, numeric: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """`numeric` for floats and complex numbers; objects have functions of their own."""
+    of_objects: Any = np.frompyfunc(_of_object(name), 1, 1)
+
+    def function(x: Array) -> Array:
+        x = np.asarray(x)
+        return np.asarray(of_objects(x), dtype=object) if x.dtype == object else numeric(x)
+
+    function.__name__, function.__doc__ = name, f"{name} of each entry."
+    return function
 
 
-_OBJECT = {name: _of_objects(name) for name in ("sin", "cos", "sqrt")}
-
-
-def sin(x: Array) -> Array:
-    """Sine of each entry."""
-    return _OBJECT["sin"](x) if x.dtype == object else np.sin(x)
-
-
-def cos(x: Array) -> Array:
-    """Cosine of each entry."""
-    return _OBJECT["cos"](x) if x.dtype == object else np.cos(x)
-
-
-def sqrt(x: Array) -> Array:
-    """Square root of each entry."""
-    return _OBJECT["sqrt"](x) if x.dtype == object else np.sqrt(x)
+sin = _elementary("sin", np.sin)
+cos = _elementary("cos", np.cos)
+sqrt = _elementary("sqrt", np.sqrt)
+exp = _elementary("exp", np.exp)
+log = _elementary("log", np.log)
+tanh = _elementary("tanh", np.tanh)
+rint = _elementary("rint", lambda x: np.rint(np.real(x)))  # nearest whole number; its slope is zero
 
 
 def atan2(y: Array, x: Array) -> Array:
     """Angle of the point (x, y); complex arguments are taken to first order in their imaginary parts."""
+    y, x = np.asarray(y), np.asarray(x)
+    if object in (y.dtype, x.dtype):
+        return np.asarray(np.frompyfunc(_of_object("atan2"), 2, 1)(y, x), dtype=object)
     if not (np.iscomplexobj(y) or np.iscomplexobj(x)):
         return np.arctan2(y, x)
     yr, xr = np.real(y), np.real(x)
@@ -80,25 +80,67 @@ def atan2(y: Array, x: Array) -> Array:
     return np.arctan2(yr, xr) + 1j * slope
 
 
+def select(a: Array, b: Array, x: Array, y: Array) -> Array:
+    """x where a < b, else y, entry by entry; of complex numbers the real parts are compared.
+
+    All choices are made through it, so that algorithms with choices can be traced: |x| is select(x, 0, -x, x).
+    """
+    arrays = [np.asarray(z) for z in (a, b, x, y)]
+    if any(z.dtype == object for z in arrays):
+        return np.asarray(np.frompyfunc(_select_object, 4, 1)(*arrays), dtype=object)
+    a, b, x, y = arrays
+    return np.where(np.real(a) < np.real(b), x, y)
+
+
+def _select_object(a: Any, b: Any, x: Any, y: Any) -> Any:
+    for z in (a, b):
+        if hasattr(z, "select"):
+            return z.select(a, b, x, y)
+    smaller = a < b
+    if smaller in (True, False):
+        return x if smaller else y
+    import sympy
+
+    return sympy.Piecewise((x, smaller), (y, True))
+
+
+def absolute(x: Array) -> Array:
+    """|x| of each entry, analytic on either side of zero."""
+    return select(x, np.zeros(()), -x, x)
+
+
+def sign(x: Array) -> Array:
+    """-1, 0 or 1."""
+    zero = np.zeros(())
+    return select(x, zero, zero - 1, select(zero, x, zero + 1, zero))
+
+
+def minimum(a: Array, b: Array) -> Array:
+    """The smaller of two numbers, entry by entry."""
+    return select(a, b, a, b)
+
+
+def maximum(a: Array, b: Array) -> Array:
+    """The larger of two numbers, entry by entry."""
+    return select(a, b, b, a)
+
+
 # below this squared angle the Taylor series with ten terms is exact to 1e-19, above it the formulas lose one digit at most
 _SMALL = 1.0
 _TERMS = 10
 
 
 def _series_or(t: Array, coefficients: tuple[float, ...], formula: Callable[[Array], Array]) -> Array:
-    """`formula(t)`, or its power series in t where |t| is small and the formula would cancel."""
-    if t.dtype == object:
-
-        def at(s: Any) -> Any:
-            # traced scalars cannot be looked at: they have a way not to be zero
-            s = s.nonzero() if hasattr(s, "nonzero") else s
-            return coefficients[0] if s == 0 else formula(np.array([s], dtype=object))[0]
-
-        one: Any = np.frompyfunc(at, 1, 1)
-        return one(t)
-    small = np.abs(t) < _SMALL
-    series: Any = np.polynomial.polynomial.polyval(np.where(small, t, 0), coefficients)
-    return np.where(small, series, formula(np.where(small, 1, t)))
+    """`formula(t)`, or its power series in t where t is small and the formula would cancel."""
+    if t.dtype == object and not any(hasattr(s, "select") for s in t.flat):
+        # exact scalars: nothing cancels
+        at: Any = np.frompyfunc(lambda s: coefficients[0] if s == 0 else formula(np.array([s], dtype=object))[0], 1, 1)
+        return at(t)
+    small, one = np.array(_SMALL), np.ones(())
+    series: Any = coefficients[-1]
+    for c in coefficients[-2::-1]:
+        series = series * t + c
+    return select(t, small, series, formula(select(t, small, one, t)))
 
 
 def sinc(t: Array) -> Array:
@@ -130,25 +172,47 @@ def dot(a: Array, b: Array) -> Array:
     return np.asarray((a * b).sum(axis=-1))
 
 
+def cross(a: Array, b: Array) -> Array:
+    """a × b over leading axes, (..., 3)."""
+    (ax, ay, az), (bx, by, bz) = ([x[..., i] for i in range(3)] for x in (a, b))
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+
+
 def solve(A: Array, b: Array) -> Array:
     """x with A x = b for symmetric positive definite A, (..., n, n), and b, (..., n, k).
 
-    Objects cannot be handed to LAPACK: they go through LDL^T, without pivoting.
+    Objects cannot be handed to LAPACK: they go through LDL^T, without pivoting. Where A is singular x is not a number, or huge.
     """
     if A.shape[-1] == 1:
-        return b / A
+        with np.errstate(all="ignore"):
+            return b / A
     if A.dtype != object and b.dtype != object:
-        return np.linalg.solve(A, b)
-    n = A.shape[-1]
-    A, x = np.array(A, dtype=object), np.array(np.broadcast_to(b, A.shape[:-2] + b.shape[-2:]), dtype=object)
-    # eliminate downward, then substitute back
-    for k in range(n):
-        for i in range(k + 1, n):
-            factor = A[..., i, k, None] / A[..., k, k, None]
-            A[..., i, k:] = A[..., i, k:] - factor * A[..., k, k:]
-            x[..., i, :] = x[..., i, :] - factor * x[..., k, :]
-    for k in reversed(range(n)):
-        for j in range(k + 1, n):
-            x[..., k, :] = x[..., k, :] - A[..., k, j, None] * x[..., j, :]
-        x[..., k, :] = x[..., k, :] / A[..., k, k, None]
+        try:
+            return np.linalg.solve(A, b)
+        except np.linalg.LinAlgError:
+            pass
+    A, x = _eliminated(A, b)
+    with np.errstate(all="ignore"):
+        for k in reversed(range(A.shape[-1])):
+            for j in range(k + 1, A.shape[-1]):
+                x[..., k, :] = x[..., k, :] - A[..., k, j, None] * x[..., j, :]
+            x[..., k, :] = x[..., k, :] / A[..., k, k, None]
     return x
+
+
+def pivots(A: Array) -> Array:
+    """The pivots of LDL^T of a symmetric matrix, (..., n): all positive where it is positive definite."""
+    return np.einsum("...ii->...i", _eliminated(A, A[..., :0])[0])
+
+
+def _eliminated(A: Array, b: Array) -> tuple[Array, Array]:
+    """A made upper triangular by rows, and b along with it."""
+    n = A.shape[-1]
+    A, x = np.array(A), np.array(np.broadcast_to(b, A.shape[:-2] + b.shape[-2:]))
+    with np.errstate(all="ignore"):
+        for k in range(n):
+            for i in range(k + 1, n):
+                factor = A[..., i, k, None] / A[..., k, k, None]
+                A[..., i, k:] = A[..., i, k:] - factor * A[..., k, k:]
+                x[..., i, :] = x[..., i, :] - factor * x[..., k, :]
+    return A, x

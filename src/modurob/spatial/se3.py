@@ -82,6 +82,19 @@ def ad(V: Array) -> Array:
     return A
 
 
+def bracket(V: Array, W: Array) -> Array:
+    """ad(V) W = (w x W_v + v x W_w, w x W_w): how a twist W that is carried along with V changes, (..., 6)."""
+    v, w = V[..., :3], V[..., 3:]
+    return np.concatenate([so3.cross(w, W[..., :3]) + so3.cross(v, W[..., 3:]), so3.cross(w, W[..., 3:])], axis=-1)
+
+
+def cobracket(V: Array, F: Array) -> Array:
+    """-ad(V)^T F = (w x f, v x f + w x n): how a wrench or momentum F that is carried along with V changes, (..., 6)."""
+    v, w = V[..., :3], V[..., 3:]
+    f, n = F[..., :3], F[..., 3:]
+    return np.concatenate([so3.cross(w, f), so3.cross(v, f) + so3.cross(w, n)], axis=-1)
+
+
 def coad(F: Array) -> Array:
     """The skew-symmetric matrix with coad(F) V = -ad(V)^T F, for wrenches or momenta F = (f, n)."""
     F = as_array(F)

@@ -3,7 +3,20 @@
 import numpy as np
 
 from modurob.spatial import quaternion
-from modurob.spatial.scalars import Array, as_array, cos, dot, sin, sinc, versinc
+from modurob.spatial.scalars import Array, as_array, cos, cross, dot, sin, sinc, versinc
+
+__all__ = [
+    "about",
+    "axis_angle",
+    "cross",
+    "exp",
+    "is_rotation",
+    "log",
+    "perpendicular",
+    "random",
+    "skew",
+    "vee",
+]
 
 
 def skew(a: Array) -> Array:
@@ -13,12 +26,6 @@ def skew(a: Array) -> Array:
     K[..., 0, 1], K[..., 0, 2], K[..., 1, 2] = -a[..., 2], a[..., 1], -a[..., 0]
     K[..., 1, 0], K[..., 2, 0], K[..., 2, 1] = a[..., 2], -a[..., 1], a[..., 0]
     return K
-
-
-def cross(a: Array, b: Array) -> Array:
-    """a × b over leading axes."""
-    (ax, ay, az), (bx, by, bz) = ([x[..., i] for i in range(3)] for x in (a, b))
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
 
 
 def vee(K: Array) -> Array:
@@ -69,7 +76,7 @@ def perpendicular(axis: Array) -> tuple[Array, Array]:
     helper = np.eye(3)[(int(np.argmax(np.abs(axis))) + 1) % 3]
     u = helper - dot(helper, axis) * axis
     u = u / np.sqrt(dot(u, u))
-    return u, np.cross(axis, u)
+    return u, cross(axis, u)
 
 
 def random(rng: np.random.Generator, shape: tuple[int, ...] = ()) -> Array:

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob import catalogue
-from modurob.assembly import Assembly, PortRef
+from modurob.assembly import PortRef, cells
 from modurob.catalogue import Module, ModuleType, Port
-from modurob.errors import StudioError
+from modurob.errors import AssemblyError
 from modurob.mechanism.tables import Joint
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism
 from modurob.spatial import inertia
-from modurob.studio import drawing, grid, links, suggestions
+from modurob.studio import drawing, links, suggestions
 from modurob.studio.design import AnyDesign, Design
 from modurob.studio.imported import Imported
 
@@ -206,10 +206,10 @@ def _views(design: Design) -> dict[str, Any]:
 
 def _grid(assembly: Assembly) -> dict[str, Any]:
     try:
-        cells = grid.plane(assembly).modules.values()
-    except StudioError as error:
+        plane = cells.plane(assembly).modules.values()
+    except AssemblyError as error:
         return {"cells": [], "problem": str(error)}
     return {
-        "cells": [{"module": p.name, "column": p.cell[0], "row": p.cell[1], "quarters": p.quarters} for p in cells],
+        "cells": [{"module": p.name, "column": p.cell[0], "row": p.cell[1], "quarters": p.quarters} for p in plane],
         "problem": "",
     }

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from modurob.assembly import Assembly, Connection
+from modurob.assembly import Connection
 from modurob.catalogue import Module, ModuleType, library
 from modurob.errors import ModurobError
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism
 from modurob.studio.imported import Imported
 
 MOST_MODULES = 1000

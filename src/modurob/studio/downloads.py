@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from modurob.assembly.files import dumps
 from modurob.errors import StudioError, choices
-from modurob.interop.urdf import urdf
-from modurob.simulate import Recording
+from modurob.mechanism.urdf import urdf
+from modurob.simulation import Recording
 from modurob.studio import share
 from modurob.studio.derivation import Derivation
 from modurob.studio.design import AnyDesign

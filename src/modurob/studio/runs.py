@@ -11,10 +11,11 @@ from modurob.control.drives import Drives
 from modurob.control.reference import Reference, target
 from modurob.control.tracking import errors_of
 from modurob.errors import StudioError
-from modurob.estimate import ExtendedKalmanFilter, HallSensors
+from modurob.estimation import ExtendedKalmanFilter, HallSensors
 from modurob.mechanism.tables import Joint
+from modurob.motion.gaits import gait
 from modurob.robot import Mechanism
-from modurob.simulate import (
+from modurob.simulation import (
     Adaptive,
     Controller,
     ImplicitMidpoint,
@@ -24,7 +25,6 @@ from modurob.simulate import (
     Simulation,
     Variational,
 )
-from modurob.simulate.gaits import gait
 from modurob.spatial.scalars import Array
 from modurob.studio.protocol import RunSettings
 

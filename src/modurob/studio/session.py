@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.assembly import Assembly
 from modurob.errors import ModurobError, StudioError, choices
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
 from modurob.studio import describe, meeting, posing, protocol
 from modurob.studio.autosave import Autosave

@@ -11,7 +11,7 @@ from modurob import algorithms as al
 from modurob.spatial.scalars import Array
 from modurob.symbolic.factored import Power, Sum, horner
 from modurob.symbolic.ring import Polynomial
-from modurob.trace import Graph, Listing, Traced
+from modurob.trace import C99, PYTHON, Graph, Listing, Place, Traced
 
 if TYPE_CHECKING:
     from modurob.symbolic.equations import Equations
@@ -65,7 +65,7 @@ def _recursion(eq: "Equations") -> Program:
     traced = replace(
         m, X_PJ=values.array(m.X_PJ), inertia=values.array(m.inertia), gravity=values.array(m.gravity), joints=joints
     )
-    q, v = graph.inputs("q", (eq.robot.nq,)), graph.inputs("v", (eq.robot.nv,))
+    q, v = graph.inputs("q", eq.robot.nq), graph.inputs("v", eq.robot.nv)
     outputs = {
         "M": al.mass_matrix(traced, q),
         "C": al.coriolis_matrix(traced, q, v),
@@ -82,7 +82,7 @@ class _Values:
         self._inputs: dict[str, Traced] = {}
         for name, symbols in (("q", eq.q), ("v", eq.v), ("p", eq.parameters)):
             for i, symbol in enumerate(symbols):
-                self._inputs[symbol.name] = graph.input(f"{name}[{i}]")
+                self._inputs[symbol.name] = graph.input(name, i)
 
     def array(self, a: Any) -> Array:
         """Entries that are polynomials traced, others left."""
@@ -156,10 +156,10 @@ def _legend(eq: "Equations") -> list[str]:
 
 def python_module(eq: "Equations", program: Program) -> str:
     """Source of a module with one function."""
-    listing = Listing(
-        program.graph, program.outputs, {"sin": "np.sin", "cos": "np.cos", "sqrt": "np.sqrt"}, _python_input
-    )
+    dialect = replace(PYTHON, place=_python_input)
+    stores = [(f"{name}[..., {', '.join(map(str, at))}]", x) for name, at, x in _entries(program)]
     n, k = eq.robot.nv, len(eq.parameters)
+    shapes = {name: ", ".join(str(s) for s in array.shape) for name, array in program.outputs.items()}
     lines = [
         f'"""Equations of motion of {eq.robot.name}: M(q) vdot + C(q, v) v + N(q) = tau."""',
         "",
@@ -173,41 +173,42 @@ def python_module(eq: "Equations", program: Program) -> str:
         '    """',
         "    q, v = np.asarray(q), np.asarray(v)",
         "    shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])",
-        *(f"    {name} = {text}" for name, text in listing.temporaries()),
+        *(f"    {name} = np.empty((*shape, {s}), dtype=np.result_type(q, v, float))" for name, s in shapes.items()),
+        *(f"    {line}" for line in Listing(program.graph, stores, dialect).lines()),
     ]
-    for name, array in program.outputs.items():
-        size = ", ".join(str(s) for s in array.shape)
-        lines.append(f"    {name} = np.empty((*shape, {size}), dtype=np.result_type(q, v, float))")
-        for at in np.ndindex(array.shape):
-            lines.append(f"    {name}[..., {', '.join(map(str, at))}] = {listing.value(array[at])}")
     return "\n".join([*lines, "    return M, C, N", ""])
 
 
-def _python_input(name: str) -> str:
-    return re.sub(r"^([qv])\[(\d+)\]$", r"\1[..., \2]", name)
+def _entries(program: Program) -> list[tuple[str, tuple[int, ...], Any]]:
+    """All results: their array, their index, their value."""
+    return [(name, at, array[at]) for name, array in program.outputs.items() for at in np.ndindex(array.shape)]
+
+
+def _python_input(place: Place) -> str:
+    return f"p[{place.index}]" if place.array == "p" else f"{place.array}[..., {place.index}]"
 
 
 def c_file(eq: "Equations", program: Program) -> str:
-    """Source of a C99 file with one function; every value has a name, nothing is allocated."""
-    listing = Listing(program.graph, program.outputs, {"sin": "sin", "cos": "cos", "sqrt": "sqrt"})
+    """Source of a C99 file with one function; nothing is allocated."""
+    stores = [(f"{part}{''.join(f'[{i}]' for i in at)}", x) for part, at, x in _entries(program)]
     n, k = max(eq.robot.nv, 1), max(len(eq.parameters), 1)
     name = re.sub(r"\W", "_", eq.robot.name)
+    head = [
+        f"void {name}_equations(const double q[{n}], const double v[{n}], const double p[{k}],",
+        f"    double M[{n}][{n}], double C[{n}][{n}], double N[{n}])",
+    ]
     lines = [
         f"/* Equations of motion of {eq.robot.name}: M(q) vdot + C(q, v) v + N(q) = tau.",
         *(f" * {line}" for line in _legend(eq)),
         " */",
         "#include <math.h>",
         "",
-        f"void {name}_equations(const double q[{n}], const double v[{n}], const double p[{k}],",
-        f"    double M[{n}][{n}], double C[{n}][{n}], double N[{n}]);",
+        head[0],
+        f"{head[1]};",
         "",
-        f"void {name}_equations(const double q[{n}], const double v[{n}], const double p[{k}],",
-        f"    double M[{n}][{n}], double C[{n}][{n}], double N[{n}])",
+        *head,
         "{",
-        *(f"    const double {temporary} = {text};" for temporary, text in listing.temporaries()),
         "    (void)q; (void)v; (void)p;",
+        *(f"    {line}" for line in Listing(program.graph, stores, C99).lines()),
     ]
-    for part, array in program.outputs.items():
-        for at in np.ndindex(array.shape):
-            lines.append(f"    {part}{''.join(f'[{i}]' for i in at)} = {listing.value(array[at])};")
     return "\n".join([*lines, "}", ""])

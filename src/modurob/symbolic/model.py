@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import sympy
 
+from modurob.catalogue.forces import Friction
 from modurob.errors import EquationsError, InputError, choices
-from modurob.mechanism import Joint, Tables
+from modurob.mechanism import ForceRow, Joint, JointRow, Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 from modurob.symbolic.numbers import exact
@@ -39,6 +40,7 @@ class ExactTables:
             inertia=np.stack([self._inertia(I, i) for i, I in enumerate(m.inertia)]),
             gravity=self._gravity(m.gravity),
             joints=tuple(self._joint(joint, i) for i, joint in enumerate(m.joints, start=1)),
+            forces=tuple(self._force(row, m.joints) for row in m.forces),
         )
 
     def _exact(self, x: Any, where: str) -> Polynomial:
@@ -124,7 +126,6 @@ class ExactTables:
 
     def _joint(self, joint: Joint, i: int) -> Joint:
         armature = [self._symbol("armatures", f"J{i}", x, f"armature of joint {joint.name}") for x in joint.armature]
-        damping = [self._symbol("dampings", f"d{i}", x, f"damping of joint {joint.name}") for x in joint.damping]
         kind: Any = joint.type
         for name in ("axis", "axis2"):
             axis = getattr(kind, name, None)
@@ -132,9 +133,16 @@ class ExactTables:
                 if joint.kind == "planar":
                     raise EquationsError(f"planar joint {joint.name!r} has the axis {axis}: expected a coordinate axis")
                 kind = replace(kind, **{name: tuple(self._exact(x, f"axis of joint {joint.name}") for x in axis)})
-        return replace(
-            joint, type=kind, armature=np.array(armature, dtype=object), damping=np.array(damping, dtype=object)
+        return replace(joint, type=kind, armature=np.array(armature, dtype=object))
+
+    def _force(self, row: ForceRow, joints: tuple[Joint, ...]) -> ForceRow:
+        """Of forces, viscous friction has a place in the equations."""
+        if not isinstance(row, JointRow) or not isinstance(row.force, Friction):
+            return row
+        viscous = self._symbol(
+            "dampings", f"d{row.joint + 1}", row.force.viscous, f"damping of joint {joints[row.joint].name}"
         )
+        return row._replace(force=replace(row.force, viscous=viscous))
 
 
 def _fraction(p: Polynomial) -> Fraction:

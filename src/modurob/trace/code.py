@@ -1,75 +1,138 @@
-"""Straight-line code as text: C99 and Python."""
+"""Straight-line code as text, in C and in Python: one writer, a few words that differ."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from modurob.spatial.scalars import Array
-from modurob.trace.graph import Graph, Traced
-
-
-class Listing:
-    """The statements that compute the outputs of a graph, in one language; values used once stand where they are used."""
-
-    def __init__(
-        self,
-        graph: Graph,
-        outputs: Mapping[str, Array],
-        functions: Mapping[str, str],
-        name_of_input: Callable[[str], str] = str,
-    ):
-        self._graph, self._functions, self._name_of_input = graph, functions, name_of_input
-        flat = [x for array in outputs.values() for x in np.asarray(array).ravel()]
-        self._order = graph.needed(flat)
-        uses: dict[int, int] = {}
-        for i in self._order:
-            for a in graph.nodes[i].args:
-                uses[a] = uses.get(a, 0) + 1
-        for x in flat:
-            if isinstance(x, Traced):
-                uses[x.index] = uses.get(x.index, 0) + 1
-        self._named = {i for i in self._order if uses.get(i, 0) > 1 and self._is_work(i)}
-
-    def _is_work(self, i: int) -> bool:
-        node = self._graph.nodes[i]
-        return node.op not in ("input", "constant", "negate")
-
-    def temporaries(self) -> list[tuple[str, str]]:
-        """Names and expressions of the values that are used more than once, in order."""
-        return [(f"t{i}", self._operation(i)) for i in self._order if i in self._named]
-
-    def value(self, x: Any) -> str:
-        """An output as an expression."""
-        return self._text(x.index, 0) if isinstance(x, Traced) else number(float(x))
-
-    def _text(self, i: int, binding: int) -> str:
-        """Node i as an operand; in parentheses where it binds weaker than `binding`."""
-        return f"t{i}" if i in self._named else self._operation(i, binding)
-
-    def _operation(self, i: int, binding: int = 0) -> str:
-        node = self._graph.nodes[i]
-        match node.op:
-            case "input":
-                return self._name_of_input(node.value)
-            case "constant":
-                return number(node.value) if node.value >= 0 or not binding else f"({number(node.value)})"
-            case "negate":
-                text = f"-{self._text(node.args[0], 3)}"
-                return f"({text})" if binding else text
-            case "+" | "-":
-                text = f"{self._text(node.args[0], 1)} {node.op} {self._text(node.args[1], 2)}"
-                return f"({text})" if binding > 1 else text
-            case "*":
-                text = f"{self._text(node.args[0], 2)} * {self._text(node.args[1], 3)}"
-                return f"({text})" if binding > 2 else text
-            case "reciprocal":
-                text = f"1.0 / {self._text(node.args[0], 3)}"
-                return f"({text})" if binding > 1 else text
-        return f"{self._functions[node.op]}({self._text(node.args[0], 0)})"
+from modurob.trace.graph import FREE, FUNCTIONS, Graph, Place, Traced
 
 
 def number(x: float) -> str:
     """A double that reads back as itself, always with a point or exponent."""
     text = repr(float(x))
     return text if any(c in text for c in ".einf") else f"{text}.0"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The words of a language. Templates take their operands as {0}, {1}, ..."""
+
+    declare: str = "const double {0} = {1};"
+    store: str = "{0} = {1};"
+    number: Callable[[float], str] = number
+    place: Callable[[Place], str] = lambda place: f"{place.array}[{place.index}]"
+    select: str = "({0} < {1} ? {2} : {3})"
+    functions: Mapping[str, str] = field(default_factory=lambda: {f: f"{f}({{0}})" for f in FUNCTIONS})
+    atan2: str = "atan2({0}, {1})"
+    # one statement for the sine and cosine of an angle {1}, named {0}_sin and {0}_cos; empty: each by itself
+    waves: str = ""
+    # what stands where it is used however often that is
+    unnamed: tuple[str, ...] = FREE
+
+
+C99 = Dialect()
+PYTHON = Dialect(
+    declare="{0} = {1}",
+    store="{0} = {1}",
+    select="np.where({0} < {1}, {2}, {3})",
+    functions={f: f"np.{f}({{0}})" for f in FUNCTIONS},
+    atan2="np.arctan2({0}, {1})",
+)
+
+# results and where they go
+Stores = Iterable[tuple[str, Any]]
+
+
+class Listing:
+    """The statements that compute some results, each value as late as the results need it.
+
+    Values used more than once have names; values used once stand where they are used. `known` gives the text of a node that
+    is computed elsewhere, or None.
+    """
+
+    def __init__(
+        self, graph: Graph, stores: Stores, dialect: Dialect = C99, known: Callable[[int], str | None] = lambda i: None
+    ):
+        self._graph, self._stores, self._dialect, self._known = graph, list(stores), dialect, known
+        self._order = self._ordered()
+        uses: dict[int, int] = {}
+        wanted = [x.index for _, x in self._stores if isinstance(x, Traced)]
+        for i in (*wanted, *(a for i in self._order for a in graph.nodes[i].args)):
+            uses[i] = uses.get(i, 0) + 1
+        self._named = {i for i in self._order if uses[i] > 1 and graph.nodes[i].op not in dialect.unnamed}
+        self._waves: set[int] = set()
+
+    def _ordered(self) -> list[int]:
+        """The nodes to compute, fewest alive at a time."""
+        order: list[int] = []
+        seen: set[int] = set()
+        stack = [x.index for _, x in reversed(self._stores) if isinstance(x, Traced)]
+        while stack:
+            i = stack.pop()
+            if i in seen or self._known(i) is not None:
+                continue
+            waiting = [a for a in self._graph.nodes[i].args if a not in seen and self._known(a) is None]
+            if waiting:
+                stack += [i, *reversed(waiting)]
+            else:
+                seen.add(i)
+                order.append(i)
+        return order
+
+    def lines(self) -> Iterator[str]:
+        """All statements; a result is stored as soon as it is there."""
+        wanted: dict[int, list[str]] = {}
+        for where, x in self._stores:
+            if isinstance(x, Traced) and self._known(x.index) is None:
+                wanted.setdefault(x.index, []).append(where)
+            else:
+                text = self._text(x.index) if isinstance(x, Traced) else self._dialect.number(float(x))
+                yield self._dialect.store.format(where, text)
+        for i in self._order:
+            yield from self._wave(i)
+            if i in self._named:
+                yield self._dialect.declare.format(f"t{i}", self._operation(i))
+            yield from (self._dialect.store.format(where, self._text(i)) for where in wanted.get(i, ()))
+
+    def _wave(self, i: int) -> Iterator[str]:
+        """The statement that both waves of an angle come from, before the first of them."""
+        node = self._graph.nodes[i]
+        if not self._dialect.waves or node.op not in ("sin", "cos") or node.args[0] in self._waves:
+            return
+        self._waves.add(node.args[0])
+        yield self._dialect.waves.format(f"wave{node.args[0]}", self._text(node.args[0]))
+
+    def _text(self, i: int, binding: int = 0) -> str:
+        """Node i as an operand; in parentheses where it binds weaker than `binding`."""
+        known = self._known(i)
+        if known is not None:
+            return known
+        return f"t{i}" if i in self._named else self._operation(i, binding)
+
+    def _operation(self, i: int, binding: int = 0) -> str:
+        op, args, value = self._graph.nodes[i]
+        match op:
+            case "input":
+                return self._dialect.place(value)
+            case "constant":
+                text = self._dialect.number(value)
+                return f"({text})" if value < 0 and binding else text
+            case "negate":
+                return _bound(f"-{self._text(args[0], 3)}", binding > 0)
+            case "+" | "-":
+                return _bound(f"{self._text(args[0], 1)} {op} {self._text(args[1], 2)}", binding > 1)
+            case "*":
+                return _bound(f"{self._text(args[0], 2)} * {self._text(args[1], 3)}", binding > 2)
+            case "reciprocal":
+                return _bound(f"{self._dialect.number(1.0)} / {self._text(args[0], 3)}", binding > 1)
+            case "atan2":
+                return self._dialect.atan2.format(*map(self._text, args))
+            case "select":
+                return self._dialect.select.format(*(self._text(a, 3) for a in args))
+        if self._dialect.waves and op in ("sin", "cos"):
+            return f"wave{args[0]}_{op}"
+        return self._dialect.functions[op].format(self._text(args[0]))
+
+
+def _bound(text: str, weak: bool) -> str:
+    return f"({text})" if weak else text

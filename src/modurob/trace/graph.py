@@ -4,9 +4,10 @@ Every operation on a `Traced` scalar adds a node to a graph. Equal operations ar
 by zero and one vanish; so code written for matrices leaves only the operations that matter.
 """
 
+import math
 import operator
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,13 +16,32 @@ import numpy as np
 from modurob.spatial.scalars import Array
 
 COMMUTATIVE = ("+", "*")
-FUNCTIONS = ("sin", "cos", "sqrt")
+# functions of one argument, and what folds and evaluates them
+FUNCTIONS: dict[str, Any] = {
+    "sin": np.sin,
+    "cos": np.cos,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "tanh": np.tanh,
+    "rint": np.rint,
+}
+ODD = ("sin", "tanh", "rint")
+# what is no work
+FREE = ("input", "constant", "negate")
+
+
+class Place(NamedTuple):
+    """Where an input or a result stands: an entry of a named array."""
+
+    array: str
+    index: int
 
 
 class Node(NamedTuple):
-    """An operation on earlier nodes; inputs carry their name, constants their value."""
+    """An operation on earlier nodes; inputs carry their place, constants their number."""
 
-    op: str  # input, constant, +, -, *, reciprocal, negate, sin, cos, sqrt
+    op: str  # input, constant, +, -, *, reciprocal, negate, atan2, select, or a name in FUNCTIONS
     args: tuple[int, ...] = ()
     value: Any = None
 
@@ -32,22 +52,36 @@ class Graph:
 
     nodes: list[Node] = field(default_factory=list)
     _known: dict[Node, int] = field(default_factory=dict)
-    _settled: list[bool] = field(default_factory=list)
+    _settled: dict[Collection[str], list[bool]] = field(default_factory=dict)
 
-    def input(self, name: str) -> "Traced":
-        """A scalar given from outside."""
-        return Traced(self, self._node(Node("input", value=name)))
+    # ---- inputs and numbers ----
 
-    def inputs(self, name: str, shape: tuple[int, ...]) -> Array:
-        """An array of inputs name[0], name[1], ...; name[i][j] for matrices."""
+    def input(self, array: str, index: int = 0) -> "Traced":
+        """An entry of an array given from outside."""
+        return Traced(self, self._node(Node("input", value=Place(array, index))))
+
+    def inputs(self, array: str, shape: int | tuple[int, ...], start: int = 0) -> Array:
+        """Entries of an array in the given shape, row by row from `start` on."""
         out = np.empty(shape, dtype=object)
-        for at in np.ndindex(shape):
-            out[at] = self.input(name + "".join(f"[{i}]" for i in at))
+        for k, at in enumerate(np.ndindex(out.shape)):
+            out[at] = self.input(array, start + k)
         return out
 
     def constant(self, value: float) -> "Traced":
         """A number."""
-        return Traced(self, self._node(Node("constant", value=float(value))))
+        return Traced(self, self._constant(value))
+
+    def number(self, i: int) -> float | None:
+        """The value of a constant node, or None."""
+        node = self.nodes[i]
+        return node.value if node.op == "constant" else None
+
+    def index(self, x: Any) -> int:
+        """The node of a traced scalar or a number."""
+        return x.index if isinstance(x, Traced) else self._constant(x)
+
+    def _constant(self, value: Any) -> int:
+        return self._node(Node("constant", value=float(value)))
 
     def _node(self, node: Node) -> int:
         index = self._known.get(node)
@@ -56,16 +90,13 @@ class Graph:
             self.nodes.append(node)
         return index
 
-    def number(self, i: int) -> float | None:
-        """The value of a constant node, or None."""
-        node = self.nodes[i]
-        return node.value if node.op == "constant" else None
+    # ---- operations ----
 
     def operate(self, op: str, a: int, b: int) -> int:
         """a op b, simplified."""
         x, y = self.number(a), self.number(b)
         if x is not None and y is not None:
-            return self.constant(_FOLD[op](x, y)).index
+            return self._constant(_BINARY[op](x, y))
         if op == "/":
             return self.operate("*", a, self.reciprocal(b))
         simpler = self._neutral(op, a, b, x, y)
@@ -84,10 +115,10 @@ class Graph:
             return b if x == 0 else a if y == 0 else _first(self._completed(a, b), self._completed(b, a))
         if op == "-":
             if a == b:
-                return self.constant(0.0).index
+                return self._constant(0.0)
             return a if y == 0 else self.negate(b) if x == 0 else self._left_over(a, b)
         if 0 in (x, y):
-            return self.constant(0.0).index
+            return self._constant(0.0)
         for number, other in ((x, b), (y, a)):
             if number in (1, -1):
                 return other if number == 1 else self.negate(other)
@@ -107,7 +138,7 @@ class Graph:
         """1 for a (1 / a), y for a (y / a)."""
         node = self.nodes[b]
         if node == Node("reciprocal", (a,)):
-            return self.constant(1.0).index
+            return self._constant(1.0)
         if node.op == "*":
             for own, other in (node.args, node.args[::-1]):
                 if self.nodes[own] == Node("reciprocal", (a,)):
@@ -137,57 +168,71 @@ class Graph:
         """-a."""
         node = self.nodes[a]
         if node.op == "constant":
-            return self.constant(-node.value).index
-        if node.op == "negate":
-            return node.args[0]
-        return self._node(Node("negate", (a,)))
+            return self._constant(-node.value)
+        return node.args[0] if node.op == "negate" else self._node(Node("negate", (a,)))
 
     def reciprocal(self, a: int) -> int:
         """1 / a."""
         node = self.nodes[a]
         if node.op == "constant":
-            return self.constant(1 / node.value).index
+            return self._constant(_BINARY["/"](1.0, node.value))
         if node.op == "negate":
             return self.negate(self.reciprocal(node.args[0]))
         return self._node(Node("reciprocal", (a,)))
 
     def function(self, name: str, a: int) -> int:
-        """sin, cos or sqrt of a node; cos is even and sin odd."""
+        """A function of one argument; cos is even, sin, tanh and rint are odd."""
         node = self.nodes[a]
         if node.op == "constant":
-            return self.constant(getattr(np, name)(node.value)).index
+            with np.errstate(all="ignore"):
+                return self._constant(FUNCTIONS[name](node.value))
         if node.op == "negate" and name == "cos":
             return self.function(name, node.args[0])
-        if node.op == "negate" and name == "sin":
+        if node.op == "negate" and name in ODD:
             return self.negate(self.function(name, node.args[0]))
         return self._node(Node(name, (a,)))
+
+    def atan2(self, y: int, x: int) -> int:
+        """The angle of the point (x, y)."""
+        numbers = self.number(y), self.number(x)
+        return self._constant(math.atan2(*numbers)) if None not in numbers else self._node(Node("atan2", (y, x)))  # type: ignore[arg-type]
+
+    def select(self, a: int, b: int, x: int, y: int) -> int:
+        """x where a < b, else y."""
+        left, right = self.number(a), self.number(b)
+        if left is not None and right is not None:
+            return x if left < right else y
+        return x if x == y else self._node(Node("select", (a, b, x, y)))
+
+    # ---- reading ----
 
     def needed(self, outputs: Iterable[Any]) -> list[int]:
         """The nodes that the outputs depend on, in order."""
         wanted = {o.index for o in outputs if isinstance(o, Traced)}
-        for i in range(len(self.nodes) - 1, -1, -1):
+        for i in range(max(wanted, default=-1), -1, -1):
             if i in wanted:
                 wanted.update(self.nodes[i].args)
         return sorted(wanted)
 
-    def depends_only_on(self, i: int, inputs: tuple[str, ...]) -> bool:
-        """Whether a node is made of constants and of inputs whose names start so."""
-        while len(self._settled) <= i:
-            node = self.nodes[len(self._settled)]
-            self._settled.append(
-                node.value.startswith(inputs) if node.op == "input" else all(self._settled[a] for a in node.args)
-            )
-        return self._settled[i]
+    def depends_only_on(self, i: int, arrays: Collection[str]) -> bool:
+        """Whether a node is made of numbers and of inputs from these arrays."""
+        settled = self._settled.setdefault(arrays, [])
+        while len(settled) <= i:
+            node = self.nodes[len(settled)]
+            settled.append(node.value.array in arrays if node.op == "input" else all(settled[a] for a in node.args))
+        return settled[i]
 
     def evaluate(self, wanted: Iterable[int], inputs: Mapping[str, Any]) -> dict[int, Any]:
-        """The values of nodes, and of all they depend on, for given inputs: numbers or arrays."""
+        """The values of nodes, and of all they depend on, from arrays by name whose first axis is the index of a place."""
         values: dict[int, Any] = {}
-        for i in self.needed(Traced(self, w) for w in wanted):
-            op, args, value = self.nodes[i]
-            operands = [values[a] for a in args]
-            # one over nothing is infinite, as in compiled code
-            with np.errstate(all="ignore"):
-                values[i] = inputs[value] if op == "input" else value if op == "constant" else _EVALUATE[op](*operands)
+        # one over nothing is infinite, as in compiled code
+        with np.errstate(all="ignore"):
+            for i in self.needed(Traced(self, w) for w in wanted):
+                op, args, value = self.nodes[i]
+                if op == "input":
+                    values[i] = inputs[value.array][value.index]
+                else:
+                    values[i] = value if op == "constant" else _EVALUATE[op](*(values[a] for a in args))
         return values
 
     def operations(self, outputs: Iterable[Any]) -> Counter[str]:
@@ -195,7 +240,7 @@ class Graph:
         count: Counter[str] = Counter()
         for i in self.needed(outputs):
             op = self.nodes[i].op
-            if op not in ("input", "constant", "negate"):
+            if op not in FREE:
                 count["+" if op == "-" else op] += 1
         return count
 
@@ -204,14 +249,21 @@ def _first(*found: int | None) -> int | None:
     return next((i for i in found if i is not None), None)
 
 
-_FOLD: dict[str, Any] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+def _divided(x: float, y: float) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.float64(x) / np.float64(y))
+
+
+_BINARY: dict[str, Any] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": _divided}
 _EVALUATE: dict[str, Any] = {
-    **_FOLD,
+    **FUNCTIONS,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
     "negate": operator.neg,
-    "reciprocal": lambda x: 1 / x,
-    "sin": np.sin,
-    "cos": np.cos,
-    "sqrt": np.sqrt,
+    "reciprocal": lambda x: np.float64(1) / x,
+    "atan2": np.arctan2,
+    "select": lambda a, b, x, y: np.where(np.less(a, b), x, y),
 }
 
 
@@ -223,12 +275,14 @@ class Traced:
     def __init__(self, graph: Graph, index: int):
         self.graph, self.index = graph, index
 
+    def _new(self, index: int) -> "Traced":
+        return Traced(self.graph, index)
+
     def _operate(self, op: str, other: Any, swap: bool = False) -> "Traced":
         if isinstance(other, np.ndarray):
             return NotImplemented
-        b = other.index if isinstance(other, Traced) else self.graph.constant(other).index
-        a = self.index
-        return Traced(self.graph, self.graph.operate(op, *((b, a) if swap else (a, b))))
+        a, b = self.index, self.graph.index(other)
+        return self._new(self.graph.operate(op, *((b, a) if swap else (a, b))))
 
     def __add__(self, other: Any) -> "Traced":
         return self._operate("+", other)
@@ -255,20 +309,36 @@ class Traced:
         return self._operate("/", other, swap=True)
 
     def __neg__(self) -> "Traced":
-        return Traced(self.graph, self.graph.negate(self.index))
-
-    def nonzero(self) -> "Traced":
-        """Itself, for a square: as good as unchanged, and yet never zero."""
-        return self + 1e-36
+        return self._new(self.graph.negate(self.index))
 
     def sin(self) -> "Traced":
-        return Traced(self.graph, self.graph.function("sin", self.index))
+        return self._new(self.graph.function("sin", self.index))
 
     def cos(self) -> "Traced":
-        return Traced(self.graph, self.graph.function("cos", self.index))
+        return self._new(self.graph.function("cos", self.index))
 
     def sqrt(self) -> "Traced":
-        return Traced(self.graph, self.graph.function("sqrt", self.index))
+        return self._new(self.graph.function("sqrt", self.index))
+
+    def exp(self) -> "Traced":
+        return self._new(self.graph.function("exp", self.index))
+
+    def log(self) -> "Traced":
+        return self._new(self.graph.function("log", self.index))
+
+    def tanh(self) -> "Traced":
+        return self._new(self.graph.function("tanh", self.index))
+
+    def rint(self) -> "Traced":
+        return self._new(self.graph.function("rint", self.index))
+
+    def atan2(self, x: Any) -> "Traced":
+        """The angle of the point (x, self)."""
+        return self._new(self.graph.atan2(self.index, self.graph.index(x)))
+
+    def select(self, a: Any, b: Any, x: Any, y: Any) -> "Traced":
+        """x where a < b, else y; any of them may be a number."""
+        return self._new(self.graph.select(*(self.graph.index(z) for z in (a, b, x, y))))
 
     def __repr__(self) -> str:
         return f"Traced({self.graph.nodes[self.index]})"

@@ -3,18 +3,15 @@
 from modurob.catalogue.joints.axial import Cylindrical, Helical, Prismatic, Revolute
 from modurob.catalogue.joints.fixed import Fixed
 from modurob.catalogue.joints.free import Free
-from modurob.catalogue.joints.joint import JointType, Reversed
+from modurob.catalogue.joints.joint import KINDS, Canonical, JointType, Reversed
 from modurob.catalogue.joints.mimic import Mimic
 from modurob.catalogue.joints.planar import Planar
 from modurob.catalogue.joints.spherical import Spherical
 from modurob.catalogue.joints.universal import Universal
 
-KINDS: dict[str, type[JointType]] = {
-    cls.kind: cls for cls in (Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Free)
-}
-
 __all__ = [
     "KINDS",
+    "Canonical",
     "Cylindrical",
     "Fixed",
     "Free",

@@ -7,9 +7,10 @@ from typing import Self
 
 import numpy as np
 
-from modurob.catalogue.joints.joint import Axis, JointType, unit_axis
+from modurob.catalogue.joints.joint import KINDS, Axis, Canonical, JointType, unit_axis
+from modurob.errors import InputError
 from modurob.spatial import se3, so3
-from modurob.spatial.scalars import Array, as_array, atan2, dot
+from modurob.spatial.scalars import Array, as_array, atan2, dot, rint
 
 
 def turn_about(axis: Array, X: Array) -> Array:
@@ -29,6 +30,7 @@ class Axial(JointType):
     """A joint whose motion is that of its axis."""
 
     axis: Axis = (0.0, 0.0, 1.0)
+    axial = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, self.kind))
@@ -58,12 +60,16 @@ class Axial(JointType):
     def reversed(self) -> Self:
         return replace(self, axis=tuple(-x for x in self.axis))
 
+    def canonical(self) -> Canonical:
+        return Canonical(replace(self, axis=(0.0, 0.0, 1.0)), np.stack([*self._across, self._a], axis=-1))
 
+
+@KINDS.register("revolute")
 @dataclass(frozen=True)
 class Revolute(Axial):
-    """Turn about `axis` through the joint's origin: S = (0, a) (000 (2.30), order mended)."""
+    """Turn about `axis` through the joint's origin: S = (0, a) (Gutenkunst (2.30), order corrected)."""
 
-    kind, nq, nv, reach = "revolute", 1, 1, (np.pi,)
+    kind, nq, nv, units, urdf = "revolute", 1, 1, ("rad",), "revolute"
 
     @cached_property
     def _S(self) -> Array:
@@ -80,12 +86,16 @@ class Revolute(Axial):
     def coordinates(self, X: Array) -> Array:
         return turn_about(self._a, X)[..., None]
 
+    def elementary(self) -> tuple[JointType, ...]:
+        return (self,)
 
+
+@KINDS.register("prismatic")
 @dataclass(frozen=True)
 class Prismatic(Axial):
-    """Slide along `axis`: S = (a, 0) (000 (2.31), order mended)."""
+    """Slide along `axis`: S = (a, 0) (Gutenkunst (2.31), order corrected)."""
 
-    kind, nq, nv, reach = "prismatic", 1, 1, (1.0,)
+    kind, nq, nv, units, urdf = "prismatic", 1, 1, ("m",), "prismatic"
 
     @cached_property
     def _S(self) -> Array:
@@ -102,13 +112,22 @@ class Prismatic(Axial):
     def coordinates(self, X: Array) -> Array:
         return dot(se3.position(X), self._a)[..., None]
 
+    def elementary(self) -> tuple[JointType, ...]:
+        return (self,)
 
+
+@KINDS.register("helical")
 @dataclass(frozen=True)
 class Helical(Axial):
     """Turn about `axis` and slide by `pitch` metres per radian along it: S = (h a, a)."""
 
     pitch: float = 0.0
-    kind, nq, nv, reach = "helical", 1, 1, (np.pi,)
+    kind, nq, nv, units, parameters = "helical", 1, 1, ("rad",), ("pitch",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.pitch, int | float | np.number) and not np.isfinite(self.pitch):
+            raise InputError(f"helical joint with pitch {self.pitch!r}: expected a finite number [m/rad]")
 
     @cached_property
     def _S(self) -> Array:
@@ -126,17 +145,18 @@ class Helical(Axial):
     def coordinates(self, X: Array) -> Array:
         # the slide says which turn it is
         angle = turn_about(self._a, X)
-        if self.pitch:
-            turns = np.round(np.real(dot(se3.position(X), self._a) / self.pitch - angle) / (2 * np.pi))
+        if not isinstance(self.pitch, int | float) or self.pitch:
+            turns = rint((dot(se3.position(X), self._a) / self.pitch - angle) / (2 * np.pi))
             angle = angle + 2 * np.pi * turns
         return angle[..., None]
 
 
+@KINDS.register("cylindrical")
 @dataclass(frozen=True)
 class Cylindrical(Axial):
     """Slide along and turn about one axis: q = (displacement, angle), S = [(a, 0), (0, a)]."""
 
-    kind, nq, nv, reach = "cylindrical", 2, 2, (1.0, np.pi)
+    kind, nq, nv, units, labels = "cylindrical", 2, 2, ("m", "rad"), ("slide", "turn")
 
     @cached_property
     def _S(self) -> Array:
@@ -152,3 +172,6 @@ class Cylindrical(Axial):
 
     def coordinates(self, X: Array) -> Array:
         return np.stack([dot(se3.position(X), self._a), turn_about(self._a, X)], axis=-1)
+
+    def elementary(self) -> tuple[JointType, ...]:
+        return Prismatic(self.axis), Revolute(self.axis)

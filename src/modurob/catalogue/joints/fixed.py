@@ -4,16 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modurob.catalogue.joints.joint import JointType
+from modurob.catalogue.joints.joint import KINDS, JointType
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
 
+@KINDS.register("fixed")
 @dataclass(frozen=True)
 class Fixed(JointType):
     """A weld: nv = 0."""
 
-    kind, nq, nv = "fixed", 0, 0
+    kind, nq, nv, labels, urdf = "fixed", 0, 0, (), "fixed"
 
     def pose(self, q: Array) -> Array:
         return np.broadcast_to(se3.IDENTITY, (*np.shape(q)[:-1], 4, 4))
@@ -29,3 +30,6 @@ class Fixed(JointType):
 
     def reversed(self) -> "Fixed":
         return self
+
+    def elementary(self) -> tuple[JointType, ...]:
+        return ()

@@ -4,16 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modurob.catalogue.joints.joint import JointType
+from modurob.catalogue.joints.joint import KINDS, JointType
 from modurob.spatial import quaternion, se3
 from modurob.spatial.scalars import Array, as_array
 
 
+@KINDS.register("free")
 @dataclass(frozen=True)
 class Free(JointType):
     """q = (position, quaternion), v the body twist; S = 1."""
 
-    kind, nq, nv = "free", 7, 6
+    kind, nq, nv, urdf = "free", 7, 6, "floating"
+    units = ("m", "m", "m", "rad", "rad", "rad")
+    labels = ("x", "y", "z", "turn x", "turn y", "turn z")
+    q_labels = ("x", "y", "z", *quaternion.LABELS)
 
     def pose(self, q: Array) -> Array:
         return se3.pose(quaternion.to_matrix(q[..., 3:]), q[..., :3])
@@ -46,3 +50,9 @@ class Free(JointType):
 
     def difference(self, q0: Array, q1: Array) -> Array:
         return se3.log(se3.inverse(self.pose(as_array(q0))) @ self.pose(as_array(q1)))
+
+    def bracket(self, v: Array) -> Array:
+        return se3.ad(v)
+
+    def elementary(self) -> tuple[JointType, ...]:
+        return (self,)

@@ -1,14 +1,16 @@
 """What a joint is: how far its successor frame is from its predecessor frame, and how it may move.
 
-A joint is one small value; algorithms know nothing else of it. A new kind of joint is a new file here and a line in `__init__`.
+A joint is one small value that speaks for itself: units, canonical axes, bracket, the simple joints it is made of. Nothing else
+in the package knows kinds of joints by name. A new kind is a new file that registers itself.
 """
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from modurob.errors import InputError
+from modurob.registry import Registry
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
 
@@ -28,14 +30,30 @@ def unit_axis(axis: Axis, what: str) -> Axis:
     return tuple(float(x) + 0.0 for x in (a if abs(length - 1) < 1e-15 else a / length))
 
 
+class Canonical(NamedTuple):
+    """A joint in its canonical axes, and the rotation R (3, 3) that takes these to the axes it has."""
+
+    joint: "JointType"
+    R: Array
+
+
 class JointType(ABC):
     """A joint between a predecessor and a successor frame. All matrices are in the successor frame."""
 
     kind: ClassVar[str]
     nq: ClassVar[int]
     nv: ClassVar[int]
-    # half the range that `random` draws unlimited coordinates from
-    reach: ClassVar[tuple[float, ...]] = ()
+    # of a displacement along each rate: rad or m
+    units: ClassVar[tuple[str, ...]] = ()
+    # what the rates, and the coordinates where they differ, are called beside the name of the joint
+    labels: ClassVar[tuple[str, ...]] = ("",)
+    q_labels: ClassVar[tuple[str, ...]] = ()
+    # fields that code for this kind reads from a table; all others are part of the code
+    parameters: ClassVar[tuple[str, ...]] = ()
+    # whether all of its motions are about and along one axis, z in canonical axes
+    axial: ClassVar[bool] = False
+    # what URDF calls it, None if it has no such joint
+    urdf: ClassVar[str | None] = None
 
     @abstractmethod
     def pose(self, q: Array) -> Array:
@@ -46,29 +64,42 @@ class JointType(ABC):
         """S(q), (..., 6, nv) or (6, nv) if constant: the joint's twist is S v."""
 
     def subspace_rate(self, q: Array, v: Array) -> Array:
-        """dS/dt, (..., 6, nv), zero where S is constant."""
+        """dS/dt, (..., 6, nv), linear in v, zero where S is constant."""
         return np.zeros((6, self.nv))
 
     def bias(self, q: Array, v: Array) -> Array:
-        """(dS/dt) v, (..., 6): what the joint's twist changes by when vdot = 0 (002 (1.2.8))."""
+        """(dS/dt) v, (..., 6): what the joint's twist changes by when vdot = 0 (Lieskovsky (1.2.8))."""
         return (self.subspace_rate(q, v) @ v[..., None])[..., 0]
 
     @abstractmethod
     def constraint_subspace(self, q: Array) -> Array:
-        """T(q), (..., 6, 6 - nv): the wrenches the joint transmits without doing work, S^T T = 0 (002 (1.2.9))."""
+        """T(q), (..., 6, 6 - nv): the wrenches the joint transmits without doing work, S^T T = 0 (Lieskovsky (1.2.9))."""
 
     @abstractmethod
     def coordinates(self, X: Array) -> Array:
         """q, (..., nq), of a joint pose near X; exact if the joint can reach X."""
+
+    @property
+    def turns(self) -> bool:
+        """Whether S changes with q."""
+        return type(self).subspace_rate is not JointType.subspace_rate
+
+    @property
+    def angles(self) -> tuple[int, ...]:
+        """The coordinates that are angles."""
+        return tuple(k for k, unit in enumerate(self.units) if unit == "rad") if self.nq == self.nv else ()
+
+    # ---- coordinates ----
 
     def neutral(self) -> Array:
         """q of the zero pose."""
         return np.zeros(self.nq)
 
     def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
-        """q drawn uniformly between the limits, within a turn or a metre of zero where there are none."""
-        reach = np.array(self.reach)
-        return rng.uniform(np.where(np.isfinite(lower), lower, -reach), np.where(np.isfinite(upper), upper, reach))
+        """q drawn uniformly between the limits; within half a turn or a metre of zero where there are none, or of the one there is."""
+        reach = np.array([np.pi if unit == "rad" else 1.0 for unit in self.units])
+        low = np.where(np.isfinite(lower), lower, np.minimum(-reach, upper - 2 * reach))
+        return rng.uniform(low, np.where(np.isfinite(upper), upper, np.maximum(reach, low + 2 * reach)))
 
     def rate(self, q: Array, v: Array) -> Array:
         """dq/dt, (..., nq)."""
@@ -82,17 +113,37 @@ class JointType(ABC):
         """dq, (..., nv), with integrate(q0, dq) = q1."""
         return as_array(q1) - q0
 
+    def bracket(self, v: Array) -> Array:
+        """The matrix of x -> [v, x], (..., nv, nv): zero where rates are those of coordinates, ad(v) where they are a body's."""
+        return np.zeros((*v.shape, self.nv))
+
+    # ---- the same joint, seen otherwise ----
+
     def reversed(self) -> "JointType":
         """The same joint, with the same coordinates, seen from the successor."""
         return Reversed(self)
+
+    def canonical(self) -> Canonical:
+        """The joint in canonical axes: axis z if it is axial."""
+        return Canonical(self, np.eye(3))
+
+    def elementary(self) -> tuple["JointType", ...] | None:
+        """The revolute, prismatic, spherical and free joints that make this one, from predecessor to successor; None if none do."""
+        return None
+
+
+KINDS: Registry[type[JointType]] = Registry("joint kind")
 
 
 class Reversed(JointType):
     """A joint walked through from its successor: X = X_J^-1 with the coordinates of the original."""
 
+    turns = True
+
     def __init__(self, original: JointType):
         self.original = original
-        self.kind, self.nq, self.nv = original.kind, original.nq, original.nv  # type: ignore[misc]
+        for name in ("kind", "nq", "nv", "units", "labels", "q_labels", "parameters"):
+            setattr(self, name, getattr(original, name))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reversed) and self.original == other.original
@@ -138,5 +189,12 @@ class Reversed(JointType):
     def difference(self, q0: Array, q1: Array) -> Array:
         return self.original.difference(q0, q1)
 
+    def bracket(self, v: Array) -> Array:
+        return self.original.bracket(v)
+
     def reversed(self) -> JointType:
         return self.original
+
+    def canonical(self) -> Canonical:
+        joint, R = self.original.canonical()
+        return Canonical(Reversed(joint), R)

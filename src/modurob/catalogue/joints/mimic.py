@@ -16,12 +16,13 @@ class Mimic(JointType):
     follower: JointType
     ratio: float = 1.0
     offset: float = 0.0
-    nq, nv, reach = 1, 1, (1.0,)
+    nq, nv = 1, 1
 
     def __post_init__(self) -> None:
         if self.follower.nq != 1:
             raise InputError(f"a {self.follower.kind} joint cannot mimic: expected a joint with one coordinate")
-        object.__setattr__(self, "kind", self.follower.kind)
+        for name in ("kind", "units", "parameters", "axial"):
+            object.__setattr__(self, name, getattr(self.follower, name))
 
     def _q(self, q: Array) -> Array:
         return self.ratio * q + self.offset
@@ -31,6 +32,13 @@ class Mimic(JointType):
 
     def motion_subspace(self, q: Array) -> Array:
         return self.ratio * self.follower.motion_subspace(self._q(q))
+
+    def subspace_rate(self, q: Array, v: Array) -> Array:
+        return self.ratio * self.follower.subspace_rate(self._q(q), self.ratio * v)
+
+    @property
+    def turns(self) -> bool:
+        return self.follower.turns
 
     def constraint_subspace(self, q: Array) -> Array:
         return self.follower.constraint_subspace(self._q(q))

@@ -5,12 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
-from modurob.catalogue.joints.axial import turn_about
-from modurob.catalogue.joints.joint import Axis, JointType, unit_axis
+from modurob.catalogue.joints.axial import Prismatic, Revolute, turn_about
+from modurob.catalogue.joints.joint import KINDS, Axis, Canonical, JointType, unit_axis
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
 
+@KINDS.register("planar")
 @dataclass(frozen=True)
 class Planar(JointType):
     """q = (x, y, angle): slide along u and w of the predecessor, (u, w, axis) right-handed, then turn about `axis`.
@@ -19,7 +20,7 @@ class Planar(JointType):
     """
 
     axis: Axis = (0.0, 0.0, 1.0)
-    kind, nq, nv, reach = "planar", 3, 3, (1.0, 1.0, np.pi)
+    kind, nq, nv, units, labels, urdf = "planar", 3, 3, ("m", "m", "rad"), ("x", "y", "turn"), "planar"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "planar"))
@@ -61,3 +62,9 @@ class Planar(JointType):
     def coordinates(self, X: Array) -> Array:
         slides = (self._plane.T @ se3.position(X)[..., None])[..., 0]
         return np.concatenate([slides, turn_about(self._a, X)[..., None]], axis=-1)
+
+    def canonical(self) -> Canonical:
+        return Canonical(Planar(), np.concatenate([self._plane, self._a[:, None]], axis=-1))
+
+    def elementary(self) -> tuple[JointType, ...]:
+        return *(Prismatic(tuple(u)) for u in self._plane.T), Revolute(self.axis)

@@ -4,16 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modurob.catalogue.joints.joint import JointType
-from modurob.spatial import quaternion, se3
+from modurob.catalogue.joints.joint import KINDS, JointType
+from modurob.spatial import quaternion, se3, so3
 from modurob.spatial.scalars import Array
 
 
+@KINDS.register("spherical")
 @dataclass(frozen=True)
 class Spherical(JointType):
     """q is a quaternion, v the angular velocity in successor axes; S = (0, 1)."""
 
-    kind, nq, nv = "spherical", 4, 3
+    kind, nq, nv, units = "spherical", 4, 3, ("rad", "rad", "rad")
+    labels = ("turn x", "turn y", "turn z")
+    q_labels = quaternion.LABELS
 
     def pose(self, q: Array) -> Array:
         return se3.pose(quaternion.to_matrix(q))
@@ -41,3 +44,9 @@ class Spherical(JointType):
 
     def difference(self, q0: Array, q1: Array) -> Array:
         return quaternion.log(quaternion.normalised(quaternion.multiply(quaternion.conjugate(q0), q1)))
+
+    def bracket(self, v: Array) -> Array:
+        return so3.skew(v)
+
+    def elementary(self) -> tuple[JointType, ...]:
+        return (self,)

@@ -5,19 +5,21 @@ from functools import cached_property
 
 import numpy as np
 
-from modurob.catalogue.joints.joint import Axis, JointType, unit_axis
+from modurob.catalogue.joints.axial import Revolute
+from modurob.catalogue.joints.joint import KINDS, Axis, Canonical, JointType, unit_axis
 from modurob.errors import InputError
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array, atan2
 
 
+@KINDS.register("universal")
 @dataclass(frozen=True)
 class Universal(JointType):
     """R(axis1; q1) R(axis2; q2), axis2 carried by the first turn and perpendicular to axis1; S = [(0, R2^T a1), (0, a2)]."""
 
     axis: Axis = (1.0, 0.0, 0.0)
     axis2: Axis = (0.0, 1.0, 0.0)
-    kind, nq, nv, reach = "universal", 2, 2, (np.pi, np.pi)
+    kind, nq, nv, units, labels = "universal", 2, 2, ("rad", "rad"), ("first", "second")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "universal"))
@@ -63,3 +65,9 @@ class Universal(JointType):
         B = np.stack([self._a1, self._a2, np.cross(self._a1, self._a2)], axis=-1)
         R = B.T @ se3.rotation(X) @ B
         return np.stack([atan2(R[..., 2, 1], R[..., 1, 1]), atan2(R[..., 0, 2], R[..., 0, 0])], axis=-1)
+
+    def canonical(self) -> Canonical:
+        return Canonical(Universal(), np.stack([self._a1, self._a2, np.cross(self._a1, self._a2)], axis=-1))
+
+    def elementary(self) -> tuple[JointType, ...]:
+        return Revolute(self.axis), Revolute(self.axis2)

@@ -1,4 +1,4 @@
-/* Walks the tree for every block of states. */
+/* Runs sequences of rows for every block of states, and the rows that no step is traced for: those over whole arrays and matrices. */
 #include "prelude.h"
 
 #include <stdlib.h>
@@ -11,6 +11,24 @@ typedef struct {
     long entries, states;
 } strided;
 
+/* Where an array stands in the arena. */
+typedef struct {
+    int32_t place, entries;
+} port;
+
+typedef struct {
+    const row *rows;
+    long count;
+    long vectors; /* of the arena */
+    const port *inputs, *outputs;
+    long input_count, output_count;
+    const real *start; /* numbers that stand in the arena from the start: place, then value */
+    const int32_t *start_at;
+    long start_count;
+} sequence;
+
+/* ---- states into lanes and back ---- */
+
 /* Whether vectors may be moved from (or to) the rows of LANES states although rows are shorter than a vector: what is moved
    too much then lies in rows that follow, all before state `end`. */
 static inline int reaches_into_next_rows(const strided *array, long first, long end)
@@ -18,32 +36,6 @@ static inline int reaches_into_next_rows(const strided *array, long first, long 
     return array->entries > 0 && array->state_stride == array->entries * (ptrdiff_t)sizeof(real)
         && first + LANES + (LANES - 1) / array->entries + 1 <= end;
 }
-
-typedef struct {
-    long bodies, passes;
-    const long *outward;        /* for each pass, whether it goes outward */
-    step **steps;               /* passes x bodies; for the mass matrix two more rows, lift and project */
-    const long *tree;           /* place of the parent among the bodies, -1 for the world */
-    const long *parent;         /* place of the parent's fields, for each body */
-    const long *own;            /* place of its own */
-    const long *children;       /* slot it receives in */
-    const long *sent;           /* slot it sends to */
-    const long *q, *v, *u, *out;  /* its first coordinate, rate, other input and result */
-    const long *rates;          /* how many rates it has */
-    const long *constants;      /* its first constant */
-    const real *table;
-    long fields, slots, slot_size;  /* vectors needed */
-    const real *world;          /* fields of the world */
-    long world_fields;
-} robot;
-
-/* The memory of one walker: what each joint sees, and the vectors behind it. */
-typedef struct {
-    const robot *r;
-    joint_view *view;
-    vec *q, *v, *u, *out, *lifted;
-    long out_entries;
-} work;
 
 #if LANES > 1
 /* Lane i of the result is lane pick[i] of a and b laid end to end. */
@@ -195,12 +187,39 @@ static void store(const strided *to, const vec *from, long first, long valid, lo
     }
 }
 
-/* Where the next block of states begins in each array, NULL where it is not in one piece. It is asked for line by line while this one is
-   computed: asking for all of it at once was slower. */
-typedef struct {
-    const char *arrays[4];
-} ahead;
+/* ---- running ---- */
 
+/* The memory of one run; NULL if there is none. */
+vec *make_arena(const sequence *s)
+{
+    void *memory = NULL;
+    const size_t bytes = (size_t)s->vectors * sizeof(vec);
+    if (posix_memalign(&memory, 64, bytes) != 0) {
+        return NULL;
+    }
+    memset(memory, 0, bytes);
+    vec *arena = memory;
+    for (long i = 0; i < s->start_count; ++i) {
+        arena[s->start_at[i]] = V(s->start[i]);
+    }
+    return arena;
+}
+
+void free_arena(vec *arena)
+{
+    free(arena);
+}
+
+static inline void run_rows(const sequence *s, vec *arena)
+{
+    const row *end = s->rows + s->count;
+    for (const row *r = s->rows; r < end; ++r) {
+        r->run(arena, r->at, r->c);
+    }
+}
+
+/* The next block is asked for line by line while this one is computed: asking for all of it at once was slower. */
+enum { MOST_AHEAD = 8 };
 static inline const char *begin(const strided *array, long state, long last)
 {
     const int whole = array->entries > 0 && array->entry_stride == (ptrdiff_t)sizeof(real)
@@ -208,332 +227,423 @@ static inline const char *begin(const strided *array, long state, long last)
     return whole && state < last ? array->data + state * array->state_stride : NULL;
 }
 
-static size_t rounded(size_t bytes)
+static inline void run_rows_ahead(const sequence *s, vec *arena, const strided *inputs, const strided *outputs, long next, long last)
 {
-    return (bytes + 63) / 64 * 64;
-}
-
-/* Memory for inputs and results of so many entries; NULL if there is none. */
-work *make_work(const robot *r, long nq, long nv, long nu, long nout)
-{
-    const long climbing = 3 * 6; /* momentum of a unit rate, here and at the parent, and what the joint feels of it */
-    const long vectors = nq + nv + nu + nout + climbing + r->fields + r->slots * r->slot_size + 1;
-    const size_t views = rounded((size_t)r->bodies * sizeof(joint_view)), head = rounded(sizeof(work));
-    char *memory = NULL;
-    if (posix_memalign((void **)&memory, 64, head + views + (size_t)vectors * sizeof(vec)) != 0) {
-        return NULL;
-    }
-    memset(memory, 0, head + views + (size_t)vectors * sizeof(vec));
-    work *w = (work *)memory;
-    w->r = r;
-    w->out_entries = nout;
-    w->view = (joint_view *)(memory + head);
-    w->q = (vec *)(memory + head + views);
-    w->v = w->q + nq;
-    w->u = w->v + nv;
-    w->out = w->u + nu;
-    w->lifted = w->out + nout;
-    vec *fields = w->lifted + climbing, *slot = fields + r->fields;
-    for (long i = 0; i < r->world_fields; ++i) {
-        const vec zero = {0};
-        fields[i] = zero + r->world[i];
-    }
-    for (long i = 0; i < r->bodies; ++i) {
-        const joint_view one = {
-            r->table + r->constants[i], w->q + r->q[i], w->v + r->v[i], w->u + r->u[i],
-            fields + r->parent[i], fields + r->own[i],
-            slot + r->children[i] * r->slot_size, slot + r->sent[i] * r->slot_size, w->out + r->out[i],
-        };
-        w->view[i] = one;
-    }
-    return w;
-}
-
-void free_work(work *w)
-{
-    free(w);
-}
-
-static void walk(const work *w, const ahead *next)
-{
-    const robot *r = w->r;
-    for (long p = 0; p < r->passes; ++p) {
-        step **steps = r->steps + p * r->bodies;
-        if (p == 0 && next != NULL) {
-            for (long i = 0; i < r->bodies; ++i) {
-                for (int k = 0; k < 4; ++k) {
-                    if (next->arrays[k] != NULL) {
-                        __builtin_prefetch(next->arrays[k] + 64 * i);
-                    }
-                }
-                steps[i](&w->view[i]);
-            }
-        } else if (r->outward[p]) {
-            for (long i = 0; i < r->bodies; ++i) {
-                steps[i](&w->view[i]);
-            }
-        } else {
-            for (long i = r->bodies - 1; i >= 0; --i) {
-                steps[i](&w->view[i]);
-            }
+    const char *ahead[MOST_AHEAD];
+    int n = 0;
+    long lines = 0;
+    for (long k = 0; k < s->input_count + s->output_count && n < MOST_AHEAD; ++k) {
+        const strided *array = k < s->input_count ? &inputs[k] : &outputs[k - s->input_count];
+        const char *p = array->entries > 1 ? begin(array, next, last) : NULL;
+        if (p != NULL) {
+            ahead[n++] = p;
+            lines = array->entries > lines ? array->entries : lines;
         }
     }
+    const row *r = s->rows, *end = s->rows + s->count;
+    for (long line = 0; n && line < lines && r < end; ++r, ++line) {
+        for (int k = 0; k < n; ++k) {
+            __builtin_prefetch(ahead[k] + line * LANES * (long)sizeof(real));
+        }
+        r->run(arena, r->at, r->c);
+    }
+    for (; r < end; ++r) {
+        r->run(arena, r->at, r->c);
+    }
 }
 
-/* The mass matrix, from what the walk left: each joint's momentum per unit rate, lifted from body to body towards the world, and what
-   the joints on the way feel of it. */
-static void climb(const work *w, long nv)
+/* The status of the states of a block, if one of them has any; returns whether. */
+static inline int note(vec status, real *statuses, long valid)
 {
-    const robot *r = w->r;
-    step **lift = r->steps + r->passes * r->bodies, **project = lift + r->bodies;
-    vec *momentum = w->lifted, *above = momentum + 6, *felt = above + 6;
-    for (long i = 0; i < r->bodies; ++i) {
-        for (long c = 0; c < r->rates[i]; ++c) {
-            const long column = r->v[i] + c;
-            memcpy(momentum, w->view[i].own + r->world_fields + 6 * c, 6 * sizeof(vec));
-            for (long j = i; j >= 0; j = r->tree[j]) {
-                joint_view view = w->view[j];
-                view.children = momentum;
-                view.sent = above;
-                view.out = felt;
-                project[j](&view);
-                for (long k = 0; k < r->rates[j]; ++k) {
-                    const long row = r->v[j] + k;
-                    if (j != i || k <= c) {
-                        w->out[row * nv + column] = w->out[column * nv + row] = felt[k];
-                    }
-                }
-                lift[j](&view);
-                vec *const lifted = above;
-                above = momentum;
-                momentum = lifted;
-            }
+    const real *lane = (const real *)&status;
+    int found = 0;
+    for (long i = 0; i < valid; ++i) {
+        if (lane[i] != 0) {
+            statuses[i] = lane[i];
+            found = 1;
         }
     }
+    return found;
 }
 
-/* Whether all results are smaller than `largest`, which nothing that is not a number is. */
-static int ordinary(const vec *results, long n, real largest)
+/* States first to last - 1: loads a block of them into lanes, runs the rows `repeats` times, stores the results. A status other than zero goes to
+   `statuses`; returns whether there is any. */
+int run(const sequence *s, vec *arena, long first, long last, const strided *inputs, const strided *outputs, long repeats, real *statuses)
 {
-    ivec all = -(ivec){0} - 1;
-    for (long k = 0; k < n; ++k) {
-        all &= (ivec)(results[k] < largest) & (ivec)(results[k] > -largest);
-    }
-    const whole *lane = (const whole *)&all;
-    for (int i = 0; i < LANES; ++i) {
-        if (!lane[i]) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* States first to last - 1: loads a block of them into lanes, walks the tree, stores the results. `nv` is not zero for the mass matrix.
-   Returns whether all results are smaller than `largest`. */
-int run(work *w, long first, long last, const strided *q, const strided *v, const strided *u, const strided *out, long nv, real largest)
-{
-    int fine = 1;
+    int found = 0;
     for (long state = first; state < last; state += LANES) {
         const long valid = last - state < LANES ? last - state : LANES;
-        load(w->q, q, state, valid);
-        load(w->v, v, state, valid);
-        load(w->u, u, state, valid);
-        const long next = state + LANES;
-        const ahead of_next = {{begin(q, next, last), begin(v, next, last), begin(u, next, last), begin(out, next, last)}};
-        walk(w, &of_next);
-        if (nv) {
-            climb(w, nv);
+        arena[0] = V(0);
+        for (long k = 0; k < s->input_count; ++k) {
+            load(arena + s->inputs[k].place, &inputs[k], state, valid);
         }
-        fine &= ordinary(w->out, w->out_entries, largest);
-        store(out, w->out, state, valid, last);
+        if (repeats == 1) {
+            run_rows_ahead(s, arena, inputs, outputs, state + LANES, last);
+        }
+        for (long again = 0; repeats > 1 && again < repeats; ++again) {
+            run_rows(s, arena);
+        }
+        for (long k = 0; k < s->output_count; ++k) {
+            store(&outputs[k], arena + s->outputs[k].place, state, valid, last);
+        }
+        found |= note(arena[0], statuses + state, valid);
     }
-    return fine;
+    return found;
 }
 
 #if LANES == 1
-/* One state, its numbers one after another. */
-void once(work *w, const real *q, const real *v, const real *u, real *out, long nv)
+/* One state: inputs and outputs are plain arrays. Returns its status. */
+real once(const sequence *s, real *arena, const real *const *inputs, real *const *outputs, long repeats)
 {
-    memcpy(w->q, q, (size_t)(w->v - w->q) * sizeof(real));
-    if (v != NULL) {
-        memcpy(w->v, v, (size_t)(w->u - w->v) * sizeof(real));
+    arena[0] = 0;
+    for (long k = 0; k < s->input_count; ++k) {
+        memcpy(arena + s->inputs[k].place, inputs[k], (size_t)s->inputs[k].entries * sizeof(real));
     }
-    if (u != NULL) {
-        memcpy(w->u, u, (size_t)(w->out - w->u) * sizeof(real));
+    for (long again = 0; again < repeats; ++again) {
+        run_rows(s, arena);
     }
-    walk(w, NULL);
-    if (nv) {
-        climb(w, nv);
+    for (long k = 0; k < s->output_count; ++k) {
+        memcpy(outputs[k], arena + s->outputs[k].place, (size_t)s->outputs[k].entries * sizeof(real));
     }
-    memcpy(out, w->out, (size_t)w->out_entries * sizeof(real));
+    return arena[0];
 }
 #endif
 
-/* ---- steps through time ---- */
+/* ---- rows over arrays ---- */
 
-/* The rule, and what the joints do by themselves. */
-typedef struct {
-    long nq, nv, runge_kutta;
-    real dt, stiffness, loss;
-    const real *damping, *lower, *upper; /* over rates */
-    const long *coordinate;              /* the coordinate of each rate that has limits */
-} motion;
-
-typedef struct {
-    const motion *m;
-    work *dynamics, *integrate, *rate;
-    vec *q, *v, *held, *q_slope, *v_slope; /* state, torques, and sums of slopes */
-} stepper;
-
-void free_stepper(stepper *s)
+/* at: where, how many. */
+void clear(vec *arena, const int32_t *at, const real *c)
 {
-    if (s != NULL) {
-        free_work(s->dynamics);
-        free_work(s->integrate);
-        free_work(s->rate);
-        free(s);
-    }
+    (void)c;
+    memset(arena + at[0], 0, (size_t)at[1] * sizeof(vec));
 }
 
-stepper *make_stepper(const motion *m, const robot *dynamics, const robot *integrate, const robot *rate)
+/* at: from, to, how many. */
+void copy(vec *arena, const int32_t *at, const real *c)
 {
-    const size_t head = rounded(sizeof(stepper)), vectors = (size_t)(2 * m->nq + 3 * m->nv + 1);
-    char *memory = NULL;
-    if (posix_memalign((void **)&memory, 64, head + vectors * sizeof(vec)) != 0) {
-        return NULL;
-    }
-    memset(memory, 0, head + vectors * sizeof(vec));
-    stepper *s = (stepper *)memory;
-    s->m = m;
-    s->dynamics = make_work(dynamics, m->nq, m->nv, m->nv, m->nv);
-    s->integrate = make_work(integrate, m->nq, m->nv, 0, m->nq);
-    s->rate = make_work(rate, m->nq, m->nv, 0, m->nq);
-    s->q = (vec *)(memory + head);
-    s->v = s->q + m->nq;
-    s->held = s->v + m->nv;
-    s->q_slope = s->held + m->nv;
-    s->v_slope = s->q_slope + m->nq;
-    if (s->dynamics == NULL || s->integrate == NULL || s->rate == NULL) {
-        free_stepper(s);
-        return NULL;
-    }
-    return s;
+    (void)c;
+    memmove(arena + at[1], arena + at[0], (size_t)at[2] * sizeof(vec));
 }
 
-/* vdot at the state in `dynamics`, from the torques held, damping, and the springs of limits. */
-static void accelerate(const stepper *s)
+/* to = sum of scale times array; at: to, entries, arrays, then for each its place and that of its scale (0: the number in c). */
+void combine(vec *arena, const int32_t *at, const real *c)
 {
-    const motion *m = s->m;
-    const work *d = s->dynamics;
-    const vec zero = {0};
-    for (long i = 0; i < m->nv; ++i) {
-        vec force = s->held[i] - m->damping[i] * d->v[i];
-        if (m->lower[i] > -__builtin_inf() || m->upper[i] < __builtin_inf()) {
-            const vec x = d->q[m->coordinate[i]];
-            const vec above = choose((ivec)(x > m->upper[i]), x - m->upper[i], zero);
-            const vec below = choose((ivec)(x < m->lower[i]), x - m->lower[i], zero);
-            const vec depth = above + below;
-            force -= m->stiffness * depth + choose((ivec)(depth != 0), m->loss * d->v[i], zero);
+    const int32_t *terms = at + 3;
+    for (int32_t i = 0; i < at[1]; ++i) {
+        vec sum = V(0);
+        for (int32_t k = 0; k < at[2]; ++k) {
+            const vec scale = terms[2 * k + 1] ? arena[terms[2 * k + 1]] * c[k] : V(c[k]);
+            sum += scale * arena[terms[2 * k] + i];
         }
-        d->u[i] = force;
+        arena[at[0] + i] = sum;
     }
-    walk(d, NULL);
 }
 
-/* q moved for one second with the rates given to `integrate`. */
-static void turn(const stepper *s)
+/* Entry by entry. at: entries, two arrays, where their product goes. */
+void multiply(vec *arena, const int32_t *at, const real *c)
 {
-    memcpy(s->integrate->q, s->q, (size_t)s->m->nq * sizeof(vec));
-    walk(s->integrate, NULL);
-    memcpy(s->q, s->integrate->out, (size_t)s->m->nq * sizeof(vec));
-}
-
-static void semi_implicit_euler(const stepper *s)
-{
-    const motion *m = s->m;
-    memcpy(s->dynamics->q, s->q, (size_t)m->nq * sizeof(vec));
-    memcpy(s->dynamics->v, s->v, (size_t)m->nv * sizeof(vec));
-    accelerate(s);
-    for (long i = 0; i < m->nv; ++i) {
-        s->v[i] += m->dt * s->dynamics->out[i];
-        s->integrate->v[i] = m->dt * s->v[i];
+    (void)c;
+    for (int32_t i = 0; i < at[0]; ++i) {
+        arena[at[3] + i] = arena[at[1] + i] * arena[at[2] + i];
     }
-    turn(s);
 }
 
-static void runge_kutta_4(const stepper *s)
+/* Adds entries of an array to entries of another; at: how many, then from and to of each. */
+void scatter(vec *arena, const int32_t *at, const real *c)
 {
-    const motion *m = s->m;
-    const real ahead[4] = {0, m->dt / 2, m->dt / 2, m->dt}, weight[4] = {m->dt / 6, m->dt / 3, m->dt / 3, m->dt / 6};
-    work *d = s->dynamics, *r = s->rate;
-    const vec zero = {0};
-    for (int stage = 0; stage < 4; ++stage) {
-        for (long i = 0; i < m->nq; ++i) {
-            d->q[i] = r->q[i] = stage ? s->q[i] + ahead[stage] * r->out[i] : s->q[i];
-        }
-        for (long i = 0; i < m->nv; ++i) {
-            d->v[i] = r->v[i] = stage ? s->v[i] + ahead[stage] * d->out[i] : s->v[i];
-        }
-        accelerate(s);
-        walk(r, NULL);
-        for (long i = 0; i < m->nq; ++i) {
-            s->q_slope[i] = (stage ? s->q_slope[i] : zero) + weight[stage] * r->out[i];
-        }
-        for (long i = 0; i < m->nv; ++i) {
-            s->v_slope[i] = (stage ? s->v_slope[i] : zero) + weight[stage] * d->out[i];
+    (void)c;
+    for (int32_t k = 0; k < at[0]; ++k) {
+        arena[at[2 + 2 * k]] += arena[at[1 + 2 * k]];
+    }
+}
+
+/* A status of -2 in states with a result that is not finite. at: arrays, then where each stands and how many entries it has. */
+void look(vec *arena, const int32_t *at, const real *c)
+{
+    (void)c;
+    vec nothing = V(0);
+    for (int32_t k = 0; k < at[0]; ++k) {
+        const vec *const x = arena + at[1 + 2 * k];
+        for (int32_t i = 0; i < at[2 + 2 * k]; ++i) {
+            nothing += x[i] * 0;
         }
     }
-    for (long i = 0; i < m->nq; ++i) {
-        s->q[i] += s->q_slope[i];
-    }
-    for (long i = 0; i < m->nv; ++i) {
-        s->v[i] += s->v_slope[i];
-        s->integrate->v[i] = zero;
-    }
-    turn(s); /* by nothing: back to length one */
+    arena[0] = choose((ivec)(nothing == 0), arena[0], V(-2));
 }
 
-static void step_once(const stepper *s)
+/* at: how many, then where each number of c goes. */
+void set(vec *arena, const int32_t *at, const real *c)
 {
-    if (s->m->runge_kutta) {
-        runge_kutta_4(s);
-    } else {
-        semi_implicit_euler(s);
+    for (int32_t k = 0; k < at[0]; ++k) {
+        arena[at[1 + k]] = V(c[k]);
     }
 }
 
-/* States first to last - 1, so many steps each; the torques of a step lie `stride` bytes behind those of the step before. */
-void advance(stepper *s, long first, long last, const strided *q, const strided *v, const strided *u, const strided *q_out,
-             const strided *v_out, long steps, ptrdiff_t stride)
+/* ---- rows over matrices ---- */
+
+/* y = A x. at: rows, columns, A, x, y. */
+void product(vec *arena, const int32_t *at, const real *c)
 {
-    for (long state = first; state < last; state += LANES) {
-        const long valid = last - state < LANES ? last - state : LANES;
-        load(s->q, q, state, valid);
-        load(s->v, v, state, valid);
-        strided torques = *u;
-        for (long k = 0; k < steps; ++k) {
-            if (k == 0 || stride) {
-                load(s->held, &torques, state, valid);
-                torques.data += stride;
+    (void)c;
+    for (int32_t i = 0; i < at[0]; ++i) {
+        const vec *const A = arena + at[2] + i * at[1], *const x = arena + at[3];
+        vec sum = V(0);
+        for (int32_t j = 0; j < at[1]; ++j) {
+            sum += A[j] * x[j];
+        }
+        arena[at[4] + i] = sum;
+    }
+}
+
+/* Rows of K: wrenches T (rows, 6) against the vectors of rates, with a sign. at: rows, nv, T, K, whether to add to what is there, rates; then for
+   each its vector, its coordinate and the sign. */
+void project(vec *arena, const int32_t *at, const real *c)
+{
+    (void)c;
+    const vec *const T = arena + at[2];
+    vec *const K = arena + at[3];
+    const int32_t *rate = at + 6;
+    for (int32_t k = 0; k < at[5]; ++k, rate += 3) {
+        const vec *const S = arena + rate[0];
+        for (int32_t r = 0; r < at[0]; ++r) {
+            vec sum = T[6 * r] * S[0];
+            for (int i = 1; i < 6; ++i) {
+                sum += T[6 * r + i] * S[i];
             }
-            step_once(s);
+            vec *const entry = K + r * at[1] + rate[1];
+            *entry = (at[4] ? *entry : V(0)) + sum * (real)rate[2];
         }
-        store(q_out, s->q, state, valid, last);
-        store(v_out, s->v, state, valid, last);
     }
 }
 
-#if LANES == 1
-/* One state under one torque; the result is q, then v. */
-void advance_once(stepper *s, const real *q, const real *v, const real *u, real *out, long steps)
+/* The steps of a joint on the way of a climb. */
+typedef struct {
+    step *felt, *lifted;
+    const real *c;
+} climber;
+
+/* Each joint's columns, lifted from body to body towards the world, and what the joints on the way feel of them, in a
+   matrix. at: joints, nv, the matrix, two buffers of 6, one of 6 for what is felt; then for each joint the joint before it, its first rate, how many, its columns, and
+   where the places of its steps begin in `at`, for either buffer. */
+void climb(vec *arena, const int32_t *at, const real *c)
 {
-    memcpy(s->q, q, (size_t)s->m->nq * sizeof(real));
-    memcpy(s->v, v, (size_t)s->m->nv * sizeof(real));
-    memcpy(s->held, u, (size_t)s->m->nv * sizeof(real));
-    for (long k = 0; k < steps; ++k) {
-        step_once(s);
+    const climber *climbers = (const climber *)(const void *)c;
+    const int32_t joints = at[0], nv = at[1];
+    vec *const M = arena + at[2], *const felt = arena + at[5];
+    memset(M, 0, (size_t)(nv * nv) * sizeof(vec));
+    for (int32_t i = 0; i < joints; ++i) {
+        const int32_t *own = at + 6 + 6 * i;
+        for (int32_t k = 0; k < own[2]; ++k) {
+            const int32_t column = own[1] + k;
+            int side = 0;
+            memcpy(arena + at[3], arena + own[3] + 6 * k, 6 * sizeof(vec));
+            for (int32_t j = i; j >= 0; side = !side) {
+                const int32_t *above = at + 6 + 6 * j;
+                const int32_t *places = at + above[4 + side];
+                climbers[j].felt(arena, places, climbers[j].c);
+                for (int32_t r = 0; r < above[2]; ++r) {
+                    const int32_t line = above[1] + r;
+                    if (j != i || r <= k) {
+                        M[line * nv + column] += felt[r];
+                        if (j != i || r != k) {
+                            M[column * nv + line] += felt[r];
+                        }
+                    }
+                }
+                climbers[j].lifted(arena, places, climbers[j].c);
+                j = above[0];
+            }
+        }
     }
-    memcpy(out, s->q, (size_t)s->m->nq * sizeof(real));
-    memcpy(out + s->m->nq, s->v, (size_t)s->m->nv * sizeof(real));
 }
-#endif
+
+/* The pattern of a symmetric matrix that is eliminated from its last row to its first: for each row where its columns stand, then how
+   many there are before the diagonal, and which. */
+typedef const int32_t *pattern;
+static inline const int32_t *columns_of(pattern p, int32_t k, int32_t *count)
+{
+    const int32_t *found = p + p[k];
+    *count = found[0];
+    return found + 1;
+}
+
+/* M = L^T D L in place: row k of L stands in row k of M, 1/D in `inverse`. Where a pivot is below `nothing` times its diagonal the status
+   becomes `number`. */
+static inline void factored(vec *M, vec *inverse, int32_t n, pattern p, vec *status, real nothing, real number)
+{
+    for (int32_t k = 0; k < n; ++k) {
+        inverse[k] = nothing * M[k * n + k];
+    }
+    for (int32_t k = n - 1; k >= 0; --k) {
+        int32_t count;
+        const int32_t *columns = columns_of(p, k, &count);
+        vec *const row_k = M + k * n;
+        *status = SELECT(inverse[k], row_k[k], *status, V(number));
+        const vec one_over = (real)1 / row_k[k];
+        inverse[k] = one_over;
+        for (int32_t a = 0; a < count; ++a) {
+            const vec l = row_k[columns[a]] * one_over;
+            vec *const row_i = M + columns[a] * n;
+            for (int32_t b = 0; b <= a; ++b) {
+                row_i[columns[b]] -= l * row_k[columns[b]];
+            }
+        }
+        for (int32_t a = 0; a < count; ++a) {
+            row_k[columns[a]] *= one_over;
+        }
+    }
+}
+
+/* B becomes M^-1 B, (n, wide). */
+static inline void substituted(const vec *L, const vec *inverse, int32_t n, pattern p, vec *B, int32_t wide)
+{
+    int32_t count;
+    for (int32_t k = n - 1; k >= 0; --k) {
+        const int32_t *columns = columns_of(p, k, &count);
+        const vec *const from = B + k * wide;
+        for (int32_t a = 0; a < count; ++a) {
+            const vec l = L[k * n + columns[a]];
+            vec *const to = B + columns[a] * wide;
+            for (int32_t j = 0; j < wide; ++j) {
+                to[j] -= l * from[j];
+            }
+        }
+    }
+    for (int32_t k = 0; k < n; ++k) {
+        const int32_t *columns = columns_of(p, k, &count);
+        vec *const to = B + k * wide;
+        for (int32_t j = 0; j < wide; ++j) {
+            to[j] *= inverse[k];
+        }
+        for (int32_t a = 0; a < count; ++a) {
+            const vec l = L[k * n + columns[a]];
+            const vec *const from = B + columns[a] * wide;
+            for (int32_t j = 0; j < wide; ++j) {
+                to[j] -= l * from[j];
+            }
+        }
+    }
+}
+
+/* Derivatives of forward dynamics from those of inverse dynamics. at: n, M, 1/D, the sides (n, 3 n), by q, by v, then the pattern. c: what is
+   nothing, and the rotors. The sides become -M^-1 by_q, -M^-1 by_v, M^-1. */
+void solve_slopes(vec *arena, const int32_t *at, const real *c)
+{
+    const int32_t n = at[0];
+    vec *const M = arena + at[1], *const inverse = arena + at[2], *const B = arena + at[3];
+    const vec *const by_q = arena + at[4], *const by_v = arena + at[5];
+    for (int32_t i = 0; i < n; ++i) {
+        vec *const row_i = B + 3 * i * n;
+        for (int32_t j = 0; j < n; ++j) {
+            row_i[j] = -by_q[i * n + j];
+            row_i[n + j] = -by_v[i * n + j];
+            row_i[2 * n + j] = V(i == j);
+        }
+        M[i * n + i] += c[1 + i];
+    }
+    factored(M, inverse, n, at + 6, arena, c[0], -1);
+    substituted(M, inverse, n, at + 6, B, 3 * n);
+}
+
+/* M vdot - K^T lambda = push, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
+   where the pattern of the rows begins, then that of M. c: what is nothing, the proximal term, how often it is taken off, how often
+   all that is done, and the rotors. */
+void constrain(vec *arena, const int32_t *at, const real *c)
+{
+    const int32_t n = at[0], r = at[1], wide = r + 1;
+    const vec *const K = arena + at[3], *const tau = arena + at[4], *const bias = arena + at[5], *const k = arena + at[6];
+    vec *const vdot = arena + at[7], *const lambda = arena + at[8];
+    const pattern of_rows = at + at[10], of_M = at + 11;
+    /* work: M (n, n), its 1/D (n), sides (n, r + 1), D (r, r), damped D (r, r), its 1/D (r), scales, rest, change (r each) */
+    vec *const M = arena + at[9], *const inverse = M + n * n, *const B = inverse + n, *const D = B + n * wide, *const damped = D + r * r;
+    vec *const damped_inverse = damped + r * r, *const scale = damped_inverse + r, *const rest = scale + r, *const change = rest + r;
+    vec average = V(0);
+    memcpy(M, arena + at[2], (size_t)(n * n) * sizeof(vec));
+    for (int32_t i = 0; i < n; ++i) {
+        M[i * n + i] += c[4 + i];
+        average += M[i * n + i];
+    }
+    average = average * ((real)1 / (real)(n ? n : 1));
+    /* the inertia against moving the constraints */
+    for (int32_t i = 0; i < n; ++i) {
+        B[i * wide] = tau[i] - bias[i];
+    }
+    for (int32_t a = 0; a < r; ++a) {
+        vec square = V(0);
+        for (int32_t i = 0; i < n; ++i) {
+            square += K[a * n + i] * K[a * n + i];
+        }
+        const vec weight = average / SELECT(V(0), square, square, V(1));
+        for (int32_t i = 0; i < n; ++i) {
+            const vec weighted = weight * K[a * n + i];
+            B[i * wide] += weighted * k[a];
+            for (int32_t j = 0; j <= i; ++j) {
+                M[i * n + j] += weighted * K[a * n + j];
+            }
+        }
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        for (int32_t a = 0; a < r; ++a) {
+            B[i * wide + 1 + a] = K[a * n + i];
+        }
+    }
+    factored(M, inverse, n, of_M, arena, c[0], -1);
+    substituted(M, inverse, n, of_M, B, wide);
+    /* what the constraints move, scaled to one for each of them, and what is left for them to do */
+    for (int32_t a = 0; a < r; ++a) {
+        rest[a] = k[a];
+        for (int32_t b = 0; b < r; ++b) {
+            D[a * r + b] = V(0);
+        }
+        for (int32_t i = 0; i < n; ++i) {
+            const vec K_ai = K[a * n + i];
+            const vec *const row_i = B + i * wide;
+            rest[a] -= K_ai * row_i[0];
+            for (int32_t b = 0; b < r; ++b) {
+                D[a * r + b] += K_ai * row_i[1 + b];
+            }
+        }
+        scale[a] = (real)1 / square_root(SELECT(V(0), D[a * r + a], D[a * r + a], V(1)));
+    }
+    for (int32_t a = 0; a < r; ++a) {
+        rest[a] *= scale[a];
+        for (int32_t b = 0; b < r; ++b) {
+            D[a * r + b] *= scale[a] * scale[b];
+            damped[a * r + b] = D[a * r + b] + V(a == b ? c[1] : 0);
+        }
+    }
+    vec unused = V(0);
+    factored(damped, damped_inverse, r, of_rows, &unused, 0, 0);
+    for (int filter = 0; filter < (int)c[3]; ++filter) {
+        for (int32_t a = 0; a < r; ++a) {
+            lambda[a] = V(0);
+        }
+        for (int again = 0; again < (int)c[2]; ++again) {
+            for (int32_t a = 0; a < r; ++a) {
+                change[a] = rest[a];
+                for (int32_t b = 0; b < r; ++b) {
+                    change[a] -= D[a * r + b] * lambda[b];
+                }
+            }
+            substituted(damped, damped_inverse, r, of_rows, change, 1);
+            for (int32_t a = 0; a < r; ++a) {
+                lambda[a] += change[a];
+            }
+        }
+        for (int32_t a = 0; a < r; ++a) {
+            rest[a] = V(0);
+            for (int32_t b = 0; b < r; ++b) {
+                rest[a] += D[a * r + b] * lambda[b];
+            }
+        }
+    }
+    for (int32_t a = 0; a < r; ++a) {
+        lambda[a] *= scale[a];
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        vdot[i] = B[i * wide];
+        for (int32_t a = 0; a < r; ++a) {
+            vdot[i] += B[i * wide + 1 + a] * lambda[a];
+        }
+    }
+}

@@ -2,6 +2,7 @@
 #ifndef MODUROB_PRELUDE_H
 #define MODUROB_PRELUDE_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,33 +10,35 @@
 typedef float real;
 typedef int32_t whole;
 #define MAGIC 12582912.0f /* 1.5 * 2^23: adding it rounds to a whole number */
+#define FARTHEST 8192.0f
 #else
 typedef double real;
 typedef int64_t whole;
 #define MAGIC 6755399441055744.0 /* 1.5 * 2^52 */
+#define FARTHEST 1048576.0
 #endif
 
 #define BYTES (LANES * (int)sizeof(real))
 #if LANES == 1
 typedef real vec;
 typedef whole ivec;
+#define V(x) ((real)(x))
 #else
 typedef real vec __attribute__((vector_size(BYTES), aligned(BYTES)));
 typedef whole ivec __attribute__((vector_size(BYTES), aligned(BYTES)));
+#define V(x) ((vec){0} + (real)(x))
 #endif
 
-/* What a step sees of its joint. */
-typedef struct {
-    const real *table;        /* its constants */
-    const vec *q, *v, *u;     /* coordinates, rates, and torques or accelerations */
-    const vec *parent;        /* fields of the parent */
-    vec *own;                 /* fields of its own */
-    const vec *children;      /* what its children sent */
-    vec *sent;                /* what it sends */
-    vec *out;                 /* its results */
-} joint_view;
+/* Where a step finds an array; places of steps are in bytes. */
+#define AT(k) ((vec *)((char *)arena + at[k]))
 
-typedef void step(const joint_view *);
+/* A row of a sequence: a step, the places in the arena it reads and writes, and its constants. */
+typedef void step(vec *arena, const int32_t *at, const real *c);
+typedef struct {
+    step *run;
+    const int32_t *at;
+    const real *c;
+} row;
 
 static inline vec choose(ivec mask, vec yes, vec no)
 {
@@ -45,24 +48,52 @@ static inline vec choose(ivec mask, vec yes, vec no)
     return (vec)(((ivec)yes & mask) | ((ivec)no & ~mask));
 #endif
 }
+#define SELECT(a, b, x, y) choose((ivec)((a) < (b)), x, y)
 
-static inline vec square_root(vec x)
+#if LANES == 1
+#define EACH(name, expression)                   \
+    static inline vec each_##name(vec x)         \
+    {                                            \
+        const real a = x;                        \
+        return (real)(expression);               \
+    }
+#else
+#define EACH(name, expression)                   \
+    static inline vec each_##name(vec x)         \
+    {                                            \
+        vec y;                                   \
+        for (int i = 0; i < LANES; ++i) {        \
+            const real a = x[i];                 \
+            y[i] = (real)(expression);           \
+        }                                        \
+        return y;                                \
+    }
+#endif
+EACH(exp, exp((double)a))
+EACH(log, log((double)a))
+EACH(tanh, tanh((double)a))
+EACH(rint, rint((double)a))
+EACH(root, sizeof(real) == 8 ? (real)__builtin_sqrt((double)a) : (real)__builtin_sqrtf((float)a))
+#define square_root each_root
+
+static inline vec each_atan2(vec y, vec x)
 {
 #if LANES == 1
-    return sizeof(real) == 8 ? (real)__builtin_sqrt((double)x) : (real)__builtin_sqrtf((float)x);
+    return (real)atan2((double)y, (double)x);
 #else
-    vec y;
+    vec angle;
     for (int i = 0; i < LANES; ++i) {
-        y[i] = sizeof(real) == 8 ? (real)__builtin_sqrt((double)x[i]) : (real)__builtin_sqrtf((float)x[i]);
+        angle[i] = (real)atan2((double)y[i], (double)x[i]);
     }
-    return y;
+    return angle;
 #endif
 }
 
-/* Sine and cosine together: x = k pi/2 + r by Cody and Waite in three parts, polynomials on |r| <= pi/4.
-   Good to the last bit or two for |x| below a million turns. */
-static inline void sine_cosine(vec x, vec *sine, vec *cosine)
+/* Sine and cosine together: x = k pi/2 + r by Cody and Waite in three parts, polynomials on |r| <= pi/4. Good to the last bit or
+   two; not a number for angles beyond FARTHEST, which the caller then takes another way. */
+static inline void sine_cosine(vec angle, vec *sine, vec *cosine)
 {
+    const vec x = SELECT(SELECT(angle, V(0), -angle, angle), V(FARTHEST), angle, V(__builtin_nan("")));
 #ifdef SINGLE
     const vec shifted = x * 0.636619772367581343f + MAGIC;
     const vec k = shifted - MAGIC;

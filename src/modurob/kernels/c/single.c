@@ -5,39 +5,55 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
-#include <math.h>
+typedef double once(const void *sequence, double *arena, const double *const *inputs, double *const *outputs, long repeats);
 
-typedef void once(void *work, const double *q, const double *v, const double *u, double *out, long extra);
+enum { MOST_INPUTS = 16, MOST_OUTPUTS = 8, MOST_AXES = 3 };
 
 typedef struct {
-    void *work;
+    void *sequence;
+    double *arena;
     once *run;
-    long entries[3];    /* of q, v and the third input */
-    long rows, columns; /* of the result; no columns for a vector */
-    long extra;         /* freedoms for the mass matrix, steps for a stepper */
-    double largest;     /* results beyond this are looked at again */
+    int inputs, outputs;
+    long entries[MOST_INPUTS];
+    int axes[MOST_OUTPUTS];
+    npy_intp shape[MOST_OUTPUTS][MOST_AXES];
 } bound;
 
+/* The numbers of a plain array of n finite doubles, or NULL. */
 static const double *numbers(PyObject *object, long n)
 {
     if (!PyArray_CheckExact(object)) {
         return NULL;
     }
     PyArrayObject *array = (PyArrayObject *)object;
-    if (PyArray_TYPE(array) != NPY_DOUBLE || PyArray_NDIM(array) != 1 || PyArray_DIM(array, 0) != n
-        || !PyArray_IS_C_CONTIGUOUS(array) || !PyArray_ISALIGNED(array)) {
+    if (PyArray_TYPE(array) != NPY_DOUBLE || PyArray_NDIM(array) != 1 || PyArray_DIM(array, 0) != n || !PyArray_ISCARRAY_RO(array)) {
         return NULL;
     }
     const double *x = (const double *)PyArray_DATA(array);
+    double nothing = 0;
     for (long i = 0; i < n; ++i) {
-        if (!isfinite(x[i])) {
-            return NULL;
-        }
+        nothing += x[i] * 0;
     }
-    return x;
+    return nothing == 0 ? x : NULL;
 }
 
-/* call(robot, q[, v[, u[, how often]]]) */
+static PyObject *finished(PyObject **results, int n)
+{
+    if (n == 1) {
+        return results[0];
+    }
+    PyObject *all = PyTuple_New(n);
+    for (int i = 0; i < n; ++i) {
+        if (all != NULL) {
+            PyTuple_SET_ITEM(all, i, results[i]);
+        } else {
+            Py_DECREF(results[i]);
+        }
+    }
+    return all;
+}
+
+/* call(handle, repeats, inputs...): the results, or None */
 static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     (void)self;
@@ -45,56 +61,93 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     if (b == NULL) {
         return NULL;
     }
-    const double *inputs[3] = {NULL, NULL, NULL};
-    const long extra = count > 4 ? PyLong_AsLong(arguments[4]) : b->extra;
-    if (extra == -1 && PyErr_Occurred()) {
+    const long repeats = PyLong_AsLong(arguments[1]);
+    if (repeats == -1 && PyErr_Occurred()) {
         return NULL;
     }
-    for (Py_ssize_t i = 1; i < count && i < 4; ++i) {
-        inputs[i - 1] = numbers(arguments[i], b->entries[i - 1]);
-        if (inputs[i - 1] == NULL) {
+    arguments += 1;
+    if (count != b->inputs + 2) {
+        Py_RETURN_NONE;
+    }
+    const double *inputs[MOST_INPUTS];
+    for (int i = 0; i < b->inputs; ++i) {
+        inputs[i] = numbers(arguments[i + 1], b->entries[i]);
+        if (inputs[i] == NULL) {
             Py_RETURN_NONE;
         }
     }
-    npy_intp shape[2] = {b->rows, b->columns};
-    PyObject *result = PyArray_SimpleNew(b->columns ? 2 : 1, shape, NPY_DOUBLE);
-    if (result == NULL) {
-        return NULL;
-    }
-    double *out = (double *)PyArray_DATA((PyArrayObject *)result);
-    b->run(b->work, inputs[0], inputs[1], inputs[2], out, extra);
-    const long n = b->columns ? b->rows * b->columns : b->rows;
-    for (long i = 0; i < n; ++i) {
-        if (!(fabs(out[i]) < b->largest)) {
-            Py_DECREF(result);
-            Py_RETURN_NONE;
+    double *outputs[MOST_OUTPUTS];
+    PyObject *results[MOST_OUTPUTS];
+    for (int i = 0; i < b->outputs; ++i) {
+        results[i] = PyArray_SimpleNew(b->axes[i], (npy_intp *)b->shape[i], NPY_DOUBLE);
+        if (results[i] == NULL) {
+            while (i-- > 0) {
+                Py_DECREF(results[i]);
+            }
+            return NULL;
         }
+        outputs[i] = (double *)PyArray_DATA((PyArrayObject *)results[i]);
     }
-    return result;
+    if (b->run(b->sequence, b->arena, inputs, outputs, repeats) != 0) {
+        for (int i = 0; i < b->outputs; ++i) {
+            Py_DECREF(results[i]);
+        }
+        Py_RETURN_NONE;
+    }
+    return finished(results, b->outputs);
 }
 
 static void forget(PyObject *capsule)
 {
     PyMem_Free(PyCapsule_GetPointer(capsule, NULL));
+    Py_XDECREF((PyObject *)PyCapsule_GetContext(capsule));
 }
 
-/* bind(work, run, nq, nv, nu, rows, columns, extra, largest) */
+/* bind(sequence, arena, run, entries of inputs, shapes of outputs, who owns all that) */
 static PyObject *bind(PyObject *self, PyObject *arguments)
 {
     (void)self;
-    bound *b = (bound *)PyMem_Malloc(sizeof(bound));
-    unsigned long long work, run;
+    unsigned long long sequence, arena, run;
+    PyObject *entries, *shapes, *owner;
+    if (!PyArg_ParseTuple(arguments, "KKKO!O!O", &sequence, &arena, &run, &PyTuple_Type, &entries, &PyTuple_Type, &shapes, &owner)) {
+        return NULL;
+    }
+    const Py_ssize_t inputs = PyTuple_GET_SIZE(entries), outputs = PyTuple_GET_SIZE(shapes);
+    if (inputs > MOST_INPUTS || outputs > MOST_OUTPUTS || outputs < 1) {
+        PyErr_SetString(PyExc_ValueError, "too many inputs or outputs");
+        return NULL;
+    }
+    bound *b = (bound *)PyMem_Calloc(1, sizeof(bound));
     if (b == NULL) {
         return PyErr_NoMemory();
     }
-    if (!PyArg_ParseTuple(arguments, "KKllllll" "d", &work, &run, &b->entries[0], &b->entries[1], &b->entries[2], &b->rows,
-                          &b->columns, &b->extra, &b->largest)) {
+    b->sequence = (void *)(uintptr_t)sequence;
+    b->arena = (double *)(uintptr_t)arena;
+    b->run = (once *)(uintptr_t)run;
+    b->inputs = (int)inputs;
+    b->outputs = (int)outputs;
+    for (Py_ssize_t i = 0; i < inputs; ++i) {
+        b->entries[i] = PyLong_AsLong(PyTuple_GET_ITEM(entries, i));
+    }
+    for (Py_ssize_t i = 0; i < outputs; ++i) {
+        PyObject *shape = PyTuple_GET_ITEM(shapes, i);
+        b->axes[i] = (int)PyTuple_Size(shape);
+        for (int k = 0; k < b->axes[i] && k < MOST_AXES; ++k) {
+            b->shape[i][k] = (npy_intp)PyLong_AsLong(PyTuple_GET_ITEM(shape, k));
+        }
+    }
+    if (PyErr_Occurred()) {
         PyMem_Free(b);
         return NULL;
     }
-    b->work = (void *)(uintptr_t)work;
-    b->run = (once *)(uintptr_t)run;
-    return PyCapsule_New(b, NULL, forget);
+    PyObject *capsule = PyCapsule_New(b, NULL, forget);
+    if (capsule == NULL) {
+        PyMem_Free(b);
+        return NULL;
+    }
+    Py_INCREF(owner);
+    PyCapsule_SetContext(capsule, owner);
+    return capsule;
 }
 
 static PyMethodDef methods[] = {

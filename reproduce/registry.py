@@ -1,0 +1,72 @@
+"""All figures, by number, and the run through them."""
+
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from modurob.catalogue.reading import write_bytes
+from modurob.errors import InputError, choices
+from reproduce import (
+    figure_4_2,
+    figure_5_4,
+    figure_5_8,
+    figure_5_9,
+    figure_6_4,
+    figure_6_6,
+    figure_8,
+    figure_11,
+    figure_13,
+    figure_15,
+)
+from reproduce.check import Check, Reproduction
+
+# numbers with a point are those of document 000, others those of document 003
+FIGURES: dict[str, Callable[[], Reproduction]] = {
+    "4.2": figure_4_2.reproduced,
+    "5.4": figure_5_4.reproduced,
+    "5.8": figure_5_8.reproduced,
+    "5.9": figure_5_9.reproduced,
+    "6.4": figure_6_4.reproduced,
+    "6.6": figure_6_6.reproduced,
+    "8": figure_8.reproduced,
+    "11": figure_11.reproduced,
+    "13": figure_13.reproduced,
+    "15": figure_15.reproduced,
+}
+
+# told which figure is next, and which share is done
+Progress = Callable[[str, float], None]
+
+
+def reproduce(
+    folder: str | Path, only: Sequence[str] | None = None, progress: Progress = lambda figure, done: None
+) -> list[Check]:
+    """What the sources show, found again: a picture a figure into the folder, and what was checked. `only` names figures."""
+    for number in only or ():
+        if number not in FIGURES:
+            raise InputError(f"no figure {number!r}: {choices(number, FIGURES)}")
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: expected a folder, or a place for one: {error.strerror}") from None
+    numbers = [number for number in FIGURES if not only or number in only]
+    checks: list[Check] = []
+    for k, number in enumerate(numbers):
+        progress(number, k / len(numbers))
+        found, picture = FIGURES[number]()
+        checks += found
+        buffer = io.BytesIO()
+        picture.savefig(buffer, dpi=120)
+        write_bytes(folder / picture_name(number), buffer.getvalue())
+    progress("", 1.0)
+    return checks
+
+
+def picture_name(number: str) -> str:
+    """The file of a figure's picture.
+
+    >>> picture_name("5.4")
+    'figure_5_4.png'
+    """
+    return f"figure_{number.replace('.', '_')}.png"

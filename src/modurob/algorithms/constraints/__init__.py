@@ -1,0 +1,1 @@
+"""Constraints as rows: loop joints and couplings, and one solve for all of them."""

@@ -1,0 +1,162 @@
+"""Closing loops: configurations and velocities that keep the constraints, and how many degrees of freedom these take."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from modurob.algorithms.composite import mass_matrix
+from modurob.algorithms.configuration import integrate, neutral, random_configuration
+from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
+from modurob.algorithms.constraints.solver import constrained_solution
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.kinematics import together
+from modurob.algorithms.program import Run
+from modurob.algorithms.steps import apply, transposed
+from modurob.errors import ClosureError, SingularError
+from modurob.mechanism.tables import Tables
+from modurob.spatial.scalars import Array, as_array
+
+# constraints this much smaller than the largest depend on the others
+RANK_TOLERANCE = 1e-9
+# errors that count as closed, and the number of Newton steps towards it
+CLOSED, STEPS = 1e-13, 50
+# a step of more than this is cut down [rad or m]
+LONGEST = 0.5
+
+
+def loop_error(m: Tables, q: Array, run: Run = interpret) -> Array:
+    """How far each constraint is from holding, along its rows, (..., rows) [m and rad]."""
+    return run(CLOSURE, m, {"q": as_array(q)}).results["error"]
+
+
+def loop_jacobian(m: Tables, q: Array, run: Run = interpret) -> Array:
+    """K, (..., rows, nv), with K v = 0 where the constraints hold: T^T (J_successor - J_predecessor) for a loop."""
+    return run(CLOSURE, m, {"q": as_array(q)}).results["K"]
+
+
+def loop_bias(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
+    """k, (..., rows), with K vdot = k where the constraints hold (Lieskovsky (1.2.27), corrected)."""
+    q, v = together(q, v)
+    return run(CONSTRAINED, m, {"q": q, "v": v, "vdot": np.zeros(v.shape)}).results["k"]
+
+
+def closing_step(K: Array, error: Array) -> Array:
+    """The shortest dq, (..., nv), that closes the constraints to first order: K dq = -error."""
+    n = K.shape[-1]
+    one = np.broadcast_to(np.eye(n), (*K.shape[:-2], n, n))
+    return constrained_solution(one, K, np.zeros((*K.shape[:-2], n)), -error).vdot
+
+
+def close_loops(m: Tables, q: Array, run: Run = interpret) -> Array:
+    """The configurations next to q at which the constraints hold, (..., nq): Newton steps, each the shortest to first order."""
+    q = as_array(q)
+    worst = _worst(loop_error(m, q, run))
+    for _ in range(STEPS):
+        if np.all(worst <= CLOSED):
+            return q
+        found = run(CLOSURE, m, {"q": q}).results
+        dq = closing_step(found["K"], found["error"])
+        longest = np.abs(dq).max(axis=-1, initial=0.0)[..., None]
+        dq = np.where(worst[..., None] > CLOSED, dq * np.minimum(1, LONGEST / np.maximum(longest, 1e-300)), 0.0)
+        q = integrate(m, q, dq, run)
+        worst = _worst(loop_error(m, q, run))
+    if np.all(worst <= 1e3 * CLOSED):
+        return q
+    names, open_ = ", ".join(c.name for c in m.constraints), np.argwhere(np.atleast_1d(~(worst <= 1e3 * CLOSED)))
+    where = f" at state {tuple(map(int, open_[0]))}" if q.ndim > 1 else ""
+    raise ClosureError(
+        f"loops {names} stay open by {np.nanmax(worst):.3g} (m or rad){where} after {STEPS} steps: start closer to a closed configuration"
+    )
+
+
+def _worst(error: Array) -> Array:
+    return np.abs(error).max(axis=-1, initial=0.0)
+
+
+def close_velocity(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
+    """The velocity next to v, by kinetic energy, that keeps the constraints, (..., nv): what an impulse at the loops leaves."""
+    q, v = together(q, v)
+    M, K = mass_matrix(m, q, run), loop_jacobian(m, q, run)
+    return constrained_solution(M, K, apply(M, v), np.zeros(K.shape[:-1])).vdot
+
+
+# ---- how many degrees of freedom constraints take ----
+
+
+def independent_rows(K: Array, most: int) -> Array:
+    """Indices of a largest set of independent rows of one matrix, at most so many, in order."""
+    if not K.size:
+        return np.zeros(0, dtype=int)
+    scale = np.linalg.norm(np.real(K), axis=-1)
+    R, order = scipy.linalg.qr((np.real(K) / np.maximum(scale, 1e-300)[:, None]).T, mode="r", pivoting=True)  # pyright: ignore
+    size = np.abs(np.diag(R))
+    return np.sort(order[: min(most, int((size > RANK_TOLERANCE**0.5 * max(size[0], 1e-300)).sum()))])
+
+
+@lru_cache(maxsize=256)
+def loop_rank(m: Tables) -> int:
+    """How many degrees of freedom the constraints take away where they hold: the rank of K at regular configurations, at most nv.
+
+    Linkages that move only by their special shape (planar ones, Bennett's) have dependent constraints when closed and
+    independent ones when open by rounding; so the rank is looked up at closed configurations.
+    """
+    if not m.constraints:
+        return 0
+    return max(_closed_ranks(m), default=min(sum(c.rows for c in m.constraints), m.nv))
+
+
+def _closed_ranks(m: Tables) -> Iterator[int]:
+    """Ranks at a few closed configurations: near the neutral one, else anywhere."""
+    rng = np.random.default_rng(0)
+    near = (integrate(m, neutral(m), rng.normal(size=m.nv) * 0.1) for _ in range(3))
+    far = (random_configuration(m, rng) for _ in range(12))
+    found = 0
+    for start in (*near, *far):
+        if found >= 3:
+            return
+        try:
+            K = loop_jacobian(m, close_loops(m, start))
+            yield len(independent_rows(K, min(K.shape)))
+            found += 1
+        except ClosureError:
+            continue
+
+
+class Independent(NamedTuple):
+    """The equations of motion in independent rates y (Lieskovsky (1.2.32)-(1.2.36)).
+
+    v = G y and vdot = G ydot + g; inertia ydot + bias = G^T tau. Batches choose the independent rates of their first state.
+    """
+
+    rates: Array  # which entries of v are the independent rates, (n,)
+    G: Array  # (..., nv, n)
+    g: Array  # (..., nv)
+    inertia: Array  # G^T M G, (..., n, n)
+    bias: Array  # G^T (M g + C v + N), (..., n)
+
+
+def independent_coordinates(m: Tables, q: Array, v: Array, run: Run = interpret) -> Independent:
+    """Eliminate the constraints: K G = 0, K g = k."""
+    q, v = together(q, v)
+    found = run(CONSTRAINED, m, {"q": q, "v": v, "vdot": np.zeros(v.shape)}).results
+    K, k, M = found["K"], found["k"], found["M"] + np.diag(m.armature)
+    first = (0,) * (q.ndim - 1)
+    kept = independent_rows(K[first], loop_rank(m))
+    K, k = K[..., kept, :], k[..., kept]
+    dependent = independent_rows(K[first].T, len(kept))
+    rates = np.setdiff1d(np.arange(m.nv), dependent)
+    G, g = np.zeros((*v.shape, len(rates))), np.zeros(v.shape)
+    G[..., rates, :] = np.eye(len(rates))
+    if len(dependent):
+        try:
+            G[..., dependent, :] = -np.linalg.solve(K[..., dependent], K[..., rates])
+            g[..., dependent] = np.linalg.solve(K[..., dependent], k[..., None])[..., 0]
+        except np.linalg.LinAlgError:
+            raise SingularError(
+                f"{m.name}: the loops are singular in a state: choose another, or fewer of them"
+            ) from None
+    bias = found["bias"] + apply(M, g)
+    return Independent(rates, G, g, transposed(G) @ M @ G, apply(transposed(G), bias))

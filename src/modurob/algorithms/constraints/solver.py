@@ -1,0 +1,89 @@
+"""The one solve for all constraints: M vdot - K^T lambda = push, K vdot = k, also where rows depend on each other.
+
+Redundant rows, as every planar loop has, and configurations where a row is lost need no special care: the multipliers are found
+by a proximal iteration, which converges to the accelerations whether K has full rank or not. A constraint that moves next to no
+inertia, in parts of `PROXIMAL`, is let go rather than followed into a singularity.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob.algorithms.program import SINGULAR
+from modurob.algorithms.steps import apply, transposed
+from modurob.spatial.scalars import Array, dot, is_numeric, pivots, solve, sqrt
+
+# the proximal term, in parts of what each constraint moves by itself; how often it is taken off again, and how often all that is
+# done
+PROXIMAL = 1e-7
+ITERATIONS = 6
+FILTERS = 3
+
+
+class Solution(NamedTuple):
+    """Accelerations, (..., nv), multipliers, (..., rows), and whether a degree of freedom moves no inertia, (...)."""
+
+    vdot: Array
+    multipliers: Array
+    singular: Array
+
+
+def constrained_solution(M: Array, K: Array, push: Array, k: Array) -> Solution:
+    """Solve for M, (..., nv, nv), which need not be regular where constraints are, K, (..., rows, nv), push, (..., nv), k, (..., rows).
+
+    M is first given the inertia K^T W K against moving the constraints, which changes no solution; then vdot = y + Z s mu with
+    y = M^-1 push, Z = M^-1 K^T, and (s K Z s) mu = s (k - K y) solved by the proximal iteration, rows scaled by s.
+    """
+    weights = _weights(M, K)
+    WK = weights[..., None] * K
+    M = M + transposed(K) @ WK
+    push = push + apply(transposed(WK), k)
+    found = solve(M, np.concatenate([push[..., None], transposed(K)], axis=-1))
+    y, Z = found[..., 0], found[..., 1:]
+    D, rest = K @ Z, k - apply(K, y)
+    s = 1 / sqrt(_where_positive(np.einsum("...ii->...i", D)))
+    D = s[..., :, None] * D * s[..., None, :]
+    multipliers = s * proximal_solution(D, s * rest)
+    return Solution(y + apply(Z, multipliers), multipliers, _is_singular(M))
+
+
+def held_solution(M: Array, K: Array, push: Array, k: Array, free: Array) -> Solution:
+    """As `constrained_solution`, with the rates held where `free` is zero; in place of multipliers the forces that hold them, (..., nv)."""
+    moving = free[..., :, None] * free[..., None, :]
+    held = moving * M + (1 - free)[..., None] * np.eye(M.shape[-1])
+    vdot, multipliers, singular = constrained_solution(held, K * free[..., None, :], push * free, k)
+    reaction = (1 - free) * (apply(M, vdot) - push - apply(transposed(K), multipliers))
+    return Solution(vdot, reaction, singular)
+
+
+def proximal_solution(D: Array, b: Array) -> Array:
+    """x with D x = b for a symmetric positive semidefinite D of unit diagonal, (..., n, n), and b within its range, (..., n).
+
+    Along an eigenvector of D with the eigenvalue d, x is b / d times g³, g = 1 - (p / (d + p))^k: one to rounding for constraints,
+    and of the order of (d / p)³ for rows that depend on others but for rounding, or but for a loop that stands open a little.
+    """
+    damped = D + PROXIMAL * np.eye(D.shape[-1])
+    for _ in range(FILTERS):
+        x = np.zeros(b.shape, dtype=b.dtype)
+        for _ in range(ITERATIONS):
+            x = x + solve(damped, (b - apply(D, x))[..., None])[..., 0]
+        b = apply(D, x)
+    return x
+
+
+def _weights(M: Array, K: Array) -> Array:
+    """As much inertia for each row as the tree has on average, (..., rows)."""
+    average = np.einsum("...ii->...", M) / max(M.shape[-1], 1)
+    return average[..., None] / _where_positive(dot(K, K))
+
+
+def _where_positive(x: Array) -> Array:
+    """x, or one where it is not above zero."""
+    return np.where(np.real(x) > 0, x, 1) if is_numeric(x) else x
+
+
+def _is_singular(M: Array) -> Array:
+    if not is_numeric(M):
+        return np.zeros(M.shape[:-2], dtype=bool)
+    left, own = np.real(pivots(M)), np.real(np.einsum("...ii->...i", M))
+    return ~(left > SINGULAR * own).all(axis=-1)

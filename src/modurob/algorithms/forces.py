@@ -1,0 +1,271 @@
+"""What acts on a robot by itself: the one sum over its table of forces.
+
+Forces along joints add to the torques; forces between frames are wrenches on bodies. Dry friction is kept apart: it opposes
+whatever moves, and at rest holds against whatever is applied, so it is no function of the state. Forces alike are evaluated
+together.
+"""
+
+from copy import copy
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modurob.algorithms.composite import mass_matrix
+from modurob.algorithms.configuration import integrate, neutral
+from modurob.algorithms.derivatives import complex_step
+from modurob.algorithms.interpreter import TINY, interpret
+from modurob.algorithms.inverse import tree_inverse_dynamics
+from modurob.algorithms.kinematics import at_origin, rigid, together, with_pose
+from modurob.algorithms.program import Outward, Program, Run, View
+from modurob.algorithms.steps import apply
+from modurob.catalogue.forces import JointForce, Motion, Stop
+from modurob.mechanism.tables import ForceRow, Frame, FrameRow, JointRow, Tables
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array, as_array
+
+# a stop that is given no stiffness swings in and out with this pulsation [rad/s], and is damped so that it does not bounce
+STOP_PULSATION, STOP_DAMPING = 200.0, 1.0
+
+
+class Acting:
+    """The forces of a mechanism, with numbers where a stop had none, in groups of one kind."""
+
+    def __init__(self, m: Tables):
+        self.m, self.rows = m, _with_stops(m)
+        states = np.cumsum([0, *(row.force.nx for row in self.rows)])
+        self.nx = int(states[-1])
+        # where the states of each force begin
+        self.x_starts: tuple[int, ...] = tuple(states[:-1].tolist())
+        self.joint_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, JointRow)]
+        self.frame_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, FrameRow)]
+
+    @cached_property
+    def groups(self) -> list["Group"]:
+        """The forces along joints, those alike together."""
+        alike: dict[tuple, list[tuple[int, JointRow]]] = {}
+        for k, row in self.joint_rows:
+            zero = tuple(name for name, x in row.force.parameters().items() if _is_zero(x))
+            alike.setdefault((type(row.force), zero), []).append((k, row))
+        return [Group.of(self, rows) for rows in alike.values()]
+
+    @cached_property
+    def holding(self) -> Array:
+        """The most that dry friction holds against at rest, by rate, (nv,)."""
+        total = np.zeros(self.m.nv)
+        for _, row in self.joint_rows:
+            joint = self.m.joints[row.joint]
+            total[joint.v_slice.start + row.rate] += abs(joint.ratio) * row.force.holding()
+        return total
+
+    def start(self) -> Array:
+        """States of the forces at the start, (nx,)."""
+        return np.concatenate([np.zeros(0), *(row.force.start() for row in self.rows)])
+
+
+@lru_cache(maxsize=256)
+def acting(m: Tables) -> Acting:
+    """What acts on a mechanism."""
+    return Acting(m)
+
+
+def _is_zero(x: Any) -> bool:
+    return isinstance(x, int | float | np.number) and x == 0
+
+
+def _with_stops(m: Tables) -> list[ForceRow]:
+    """The table of forces with a stiffness for stops that have none: k = w² I, d = 2 z w I, I the inertia behind the joint at zero."""
+    rows = list(m.forces)
+    open_ = [k for k, row in enumerate(rows) if isinstance(row.force, Stop) and row.force.stiffness is None]
+    if not open_:
+        return rows
+    moved = np.diagonal(mass_matrix(m, neutral(m)))
+    for k in open_:
+        row: Any = rows[k]
+        joint = m.joints[row.joint]
+        I = float(moved[joint.v_slice.start + row.rate]) / joint.ratio**2
+        stiffness, damping = STOP_PULSATION**2 * I, 2 * STOP_DAMPING * STOP_PULSATION * I
+        rows[k] = row._replace(force=Stop(row.force.lower, row.force.upper, stiffness, damping))
+    return rows
+
+
+class Group(NamedTuple):
+    """Forces of one kind along n rates: their numbers are arrays, (n,)."""
+
+    force: JointForce
+    q: Array  # places of their coordinates in q, -1 for none, (n,)
+    v: Array  # places of their rates in v, (n,)
+    ratio: Array  # of the own coordinate of a mimic joint to that in q, (n,)
+    offset: Array
+    x: Array  # places of their states, (n, nx)
+    together: bool  # whether no two act on one rate
+
+    @classmethod
+    def of(cls, acting: Acting, rows: list[tuple[int, JointRow]]) -> "Group":
+        m = acting.m
+        joints = [m.joints[row.joint] for _, row in rows]
+        v = np.array([j.v_slice.start + row.rate for j, (_, row) in zip(joints, rows, strict=True)])
+        force = copy(rows[0][1].force)
+        for name, x in force.parameters().items():
+            if not _is_zero(x):
+                object.__setattr__(force, name, np.array([getattr(row.force, name) for _, row in rows]))
+        starts = np.array([acting.x_starts[k] for k, _ in rows])
+        ratio, offset = (np.array([getattr(j, name) for j in joints]) for name in ("ratio", "offset"))
+        own = starts[:, None] + np.arange(force.nx)
+        return cls(force, m.coordinate_of[v], v, ratio, offset, own, len(set(v.tolist())) == len(v))
+
+    def state(self, q: Array, v: Array, x: Array) -> tuple[Array, Array, Array]:
+        """Own coordinates, rates and states, (..., n), (..., n), (..., n, nx)."""
+        own = self.ratio * q[..., self.q] + self.offset if self.force.positional else np.zeros(len(self.v))
+        return own, self.ratio * v[..., self.v], x[..., self.x]
+
+    def add(self, total: Array, efforts: Array) -> None:
+        """Add own efforts, (..., n), to the torques."""
+        pushed = self.ratio * efforts
+        if self.together:
+            total[..., self.v] += pushed
+        else:
+            for k, place in enumerate(self.v):
+                total[..., place] += pushed[..., k]
+
+
+# ---- along joints ----
+
+
+def joint_efforts(m: Tables, t: Any, q: Array, v: Array, x: Array) -> Array:
+    """The sum of the forces along joints, dry friction apart, (..., nv)."""
+    total = np.zeros(v.shape, dtype=np.result_type(q, v, x))
+    for group in acting(m).groups:
+        group.add(total, group.force.effort(t, *group.state(q, v, x)))
+    return total
+
+
+def effort_slopes(m: Tables, t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
+    """d efforts / dq and / dv, each rate by its own coordinate, (..., nv) each; by complex steps."""
+    by_q, by_v = np.zeros(v.shape), np.zeros(v.shape)
+    for group in acting(m).groups:
+        own, rate, states = group.state(q, v, x)
+        for total, dq, dv in ((by_q, 1j * TINY, 0), (by_v, 0, 1j * TINY)):
+            slope = np.imag(group.force.effort(t, own + dq, rate + dv, states)) / TINY
+            group.add(total, group.ratio * np.broadcast_to(slope, rate.shape))
+    return by_q, by_v
+
+
+def dry_friction(m: Tables, v: Array) -> Array:
+    """The size of dry friction at rates v, (..., nv)."""
+    total = np.zeros(v.shape)
+    for group in acting(m).groups:
+        size = np.broadcast_to(group.force.dry(group.ratio * v[..., group.v]), (*v.shape[:-1], len(group.v)))
+        group._replace(ratio=np.abs(group.ratio)).add(total, size)
+    return total
+
+
+# ---- between frames ----
+
+
+def body_motion(j: View) -> None:
+    """Outward: pose and twist of the body."""
+    X = with_pose(j)
+    V = se3.to_child(j.X, j.parent("V")) + apply(j.S, j.given("v"))
+    j.keep(V=V)
+    j.emit(X=X[..., :3, :], V=V)
+
+
+MOTIONS = Program(
+    "motions",
+    inputs={"q": "coordinates", "v": "rates"},
+    results={"X": "poses", "V": "twists"},
+    passes=(Outward(body_motion),),
+    shared={"X": (3, 4), "V": (6,)},
+    world=lambda m: {**at_origin(m), "V": np.zeros(6)},
+)
+
+
+def frame_wrenches(m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret) -> Array | None:
+    """Wrenches of the forces between frames on all bodies, in body frames, (..., bodies, 6); None if there are no such forces."""
+    own = acting(m)
+    if not own.frame_rows:
+        return None
+    found = run(MOTIONS, m, {"q": q, "v": v}).results
+    total = np.zeros((*v.shape[:-1], len(m.bodies), 6), dtype=np.result_type(q, v, x))
+    for k, row in own.frame_rows:
+        a, b = (_motion(frame, found) for frame in (row.a, row.b))
+        states = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx]
+        for frame, F in zip((row.a, row.b), row.force.wrenches(t, a, b, states), strict=True):
+            total[..., frame.body, :] += se3.to_parent(frame.X, F)
+    return total
+
+
+def _motion(frame: Frame, found: dict[str, Array]) -> Motion:
+    """A frame as a force sees it."""
+    if frame.body == 0:
+        return Motion(frame.X, np.zeros(6))
+    X, V = rigid(found["X"][..., frame.body - 1, :, :]), found["V"][..., frame.body - 1, :]
+    return Motion(X @ frame.X, se3.to_child(frame.X, V))
+
+
+# ---- states and energy ----
+
+
+def force_rates(m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret) -> Array:
+    """dx/dt of the states that forces have of their own, (..., nx)."""
+    own = acting(m)
+    rate = np.zeros(x.shape, dtype=np.result_type(q, v, x))
+    if not own.nx:
+        return rate
+    for group in own.groups:
+        if group.force.nx:
+            rate[..., group.x] = group.force.rate(t, *group.state(q, v, x))
+    found = run(MOTIONS, m, {"q": q, "v": v}).results if own.frame_rows else {}
+    for k, row in own.frame_rows:
+        place = slice(own.x_starts[k], own.x_starts[k] + row.force.nx)
+        rate[..., place] = row.force.rate(t, _motion(row.a, found), _motion(row.b, found), x[..., place])
+    return rate
+
+
+def stored_energy(m: Tables, q: Array, x: Array | None = None, run: Run = interpret) -> Array:
+    """What springs and stops hold, (...) [J]."""
+    own, q = acting(m), as_array(q)
+    x = np.broadcast_to(own.start(), (*q.shape[:-1], own.nx)) if x is None else x
+    total = np.zeros(q.shape[:-1])
+    still = np.zeros((*q.shape[:-1], m.nv))
+    for group in own.groups:
+        coordinates, _, states = group.state(q, still, x)
+        total = total + np.broadcast_to(group.force.energy(coordinates, states), (*total.shape, len(group.v))).sum(
+            axis=-1
+        )
+    found = run(MOTIONS, m, {"q": q, "v": still}).results if own.frame_rows else {}
+    for k, row in own.frame_rows:
+        states = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx]
+        total = total + row.force.energy(_motion(row.a, found).X, _motion(row.b, found).X, states)
+    return total
+
+
+def passive_forces(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any = 0.0, run: Run = interpret) -> Array:
+    """All forces of the robot's own as torques, dry friction apart, (..., nv): efforts along joints, and J^T F of wrenches."""
+    q, v = together(q, v)
+    own = acting(m)
+    x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
+    total = joint_efforts(m, t, q, v, x)
+    wrenches = frame_wrenches(m, t, q, v, x, run)
+    if wrenches is None:
+        return total
+    still = np.zeros(m.nv)
+    return total + tree_inverse_dynamics(m, q, v, still, run=run) - tree_inverse_dynamics(m, q, v, still, wrenches, run)
+
+
+def passive_slopes(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any = 0.0) -> tuple[Array, Array]:
+    """d `passive_forces` by q (along `integrate`) and by v, (..., nv, nv) each."""
+    q, v = together(q, v)
+    own, axes = acting(m), v.ndim - 1
+    x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
+    by_q, by_v = (np.apply_along_axis(np.diag, -1, s) for s in effort_slopes(m, t, q, v, x))
+    if own.frame_rows:
+        apart = replace(m, forces=tuple(row for _, row in own.frame_rows))
+        x = np.concatenate(
+            [x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx] for k, row in own.frame_rows], axis=-1
+        )
+        by_q = by_q + complex_step(lambda d: passive_forces(apart, integrate(m, q, d), v, x, t), m.nv, axes)
+        by_v = by_v + complex_step(lambda d: passive_forces(apart, q, v + d, x, t), m.nv, axes)
+    return by_q, by_v

@@ -1,0 +1,54 @@
+"""How the motion of a frame changes with the state: for sensors, for controllers in task space."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob.algorithms.forces import MOTIONS
+from modurob.algorithms.interpreter import interpret, reference
+from modurob.algorithms.joint_space import MOTION_SLOPES
+from modurob.algorithms.kinematics import rigid, together
+from modurob.algorithms.program import Run
+from modurob.algorithms.steps import apply
+from modurob.mechanism.tables import Tables
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array
+
+
+class FrameDerivatives(NamedTuple):
+    """d twist and d acceleration of a frame, in its own axes, by q (along `integrate`), v and vdot, (..., 6, nv) each.
+
+    The twist by v, and the acceleration by vdot, are the body Jacobian. The acceleration counts gravity, as an accelerometer does:
+    it is d(twist)/dt - (g, 0) turned into the frame.
+    """
+
+    twist_q: Array
+    twist_v: Array
+    acceleration_q: Array
+    acceleration_v: Array
+    acceleration_vdot: Array
+
+
+def frame_derivatives(m: Tables, q: Array, v: Array, vdot: Array, frame: str, run: Run = interpret) -> FrameDerivatives:
+    """Derivatives of the motion of a frame, exact."""
+    q, v, vdot = together(q, v, vdot)
+    at = m.frame(frame)
+    on = np.zeros((*v.shape[:-1], len(m.bodies)))
+    on[..., list(m.ancestors[at.body])] = 1
+    S, d, dd, e = run(MOTION_SLOPES, m, {"q": q, "v": v, "vdot": vdot, "on": on}).results.values()
+    X, V = _motion(m, q, v, at.body, run)
+    # from world axes at the reference point to the axes of the frame
+    X = X @ at.X
+    to_frame = se3.Ad_inverse(se3.pose(se3.rotation(X), se3.position(X) - reference(m, q)))
+    twist = apply(se3.Ad_inverse(at.X), V)
+    S, d, dd, e = (to_frame @ x for x in (S, d, dd, e))
+    ad = se3.ad(twist)
+    return FrameDerivatives(d, S, dd - ad @ d, e - ad @ S, S)
+
+
+def _motion(m: Tables, q: Array, v: Array, body: int, run: Run) -> tuple[Array, Array]:
+    """Pose in the world, (..., 4, 4), and twist in its own axes, (..., 6), of a body."""
+    if body == 0:
+        return se3.IDENTITY, np.zeros(6)
+    found = run(MOTIONS, m, {"q": q, "v": v}).results
+    return rigid(found["X"][..., body - 1, :, :]), found["V"][..., body - 1, :]

@@ -1,0 +1,242 @@
+"""The equations of motion in joint space: mass matrix, bias forces, and the slopes of inverse dynamics.
+
+All vectors are here in world axes at one reference point near the robot, so that what belongs to a rate is worked out once and
+meets what belongs to the rates above it in inner products. Accelerations are those of spatial vectors, dV/dt.
+(Carpentier and Mansard, RSS 2018; Singh, Russell and Wensing, IEEE RA-L 7(2), 2022.)
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.kinematics import gravity_acceleration, together, with_pose
+from modurob.algorithms.program import Inward, Outward, Pairs, Program, Run, View
+from modurob.algorithms.steps import apply, transposed
+from modurob.algorithms.wrenches import External, body_wrenches
+from modurob.mechanism.tables import Tables
+from modurob.spatial import inertia, se3, so3
+from modurob.spatial.scalars import Array, dot
+
+
+def world_columns(j: View) -> tuple[Array, Array]:
+    """Outward: the vectors S of the rates, (..., nv, 6); returned with the pose of the body from the reference point."""
+    X = with_pose(j)
+    X = se3.pose(se3.rotation(X), se3.position(X) - j.given("reference"))
+    S = transposed(se3.Ad(X) @ j.S)
+    j.columns(S=S)
+    return X, S
+
+
+def world_motion(j: View) -> tuple[Array, Array]:
+    """Outward: twist V and acceleration A of the body, and what `world_columns` has."""
+    X, S = world_columns(j)
+    v = j.given("v")
+    own = apply(transposed(S), v)
+    V = j.parent("V") + own
+    A = j.parent("A") + apply(transposed(S), j.given("vdot")) + se3.bracket(V, own)
+    if j.type.turns:
+        A = A + apply(se3.Ad(X), j.bias(v))
+    j.keep(V=V, A=A)
+    return X, S
+
+
+def world_force(j: View, X: Array) -> tuple[Array, Array]:
+    """The inertia of the body, ten numbers, and the wrench that moves it alone, I A + V x* I V - F_ext."""
+    I = inertia.moved_parameters(X, inertia.parameters(j.inertia))
+    V = j.own("V")
+    moved = inertia.momentum(I, j.own("A")) + se3.cobracket(V, inertia.momentum(I, V))
+    return I, moved - se3.to_parent(X, j.given("external"))
+
+
+def equation_terms(j: View) -> None:
+    """Outward: what the equations of motion need of each body."""
+    X, S = world_motion(j)
+    I, f = world_force(j, X)
+    j.keep(I=I, f=f)
+
+
+def equation_sums(j: View) -> None:
+    """Inward: composite inertia and wrench; M_ab = h_a . S_b with h = I S, and the bias S . f."""
+    I, f, S = j.own("I") + j.children("I"), j.own("f") + j.children("f"), j.own("S")
+    j.columns(h=inertia.momentum(I[..., None, :], S))
+    j.emit(bias=dot(S, f[..., None, :]))
+    j.send(I=I, f=f)
+
+
+def inertia_entry(p: Pairs) -> None:
+    """M_ab = M_ba = h_a . S_b."""
+    entry = dot(p.a("h"), p.b("S"))  # type: ignore[attr-defined]
+    p.emit(M=entry)  # type: ignore[attr-defined]
+    p.emit_above(M=entry)  # type: ignore[attr-defined]
+
+
+def _world(m: Tables) -> dict[str, Array]:
+    return {"X": np.eye(4)[:3], "V": np.zeros(6), "A": gravity_acceleration(m)}
+
+
+EQUATIONS = Program(
+    "equations",
+    inputs={"q": "coordinates", "v": "rates", "vdot": "rates", "external": "wrenches", "reference": "reference"},
+    results={"bias": "rates", "M": "matrix"},
+    passes=(Outward(equation_terms), Inward(equation_sums), Pairs(inertia_entry)),
+    shared={"X": (3, 4), "V": (6,), "A": (6,)},
+    sent={"I": (10,), "f": (6,)},
+    columns={"S": 6, "h": 6},
+    world=_world,
+    in_body_axes=False,
+)
+
+
+def slope_terms(j: View) -> None:
+    """Outward: how the motion of this body and of all it carries changes with each rate's displacement, and with the rate.
+
+    With d = V_p x S and dd = A_p x S + V_p x d, a displacement along S changes V by S x V + d and A by S x A + d x V + dd; a rate
+    changes V by S and A by S x V + e, e = d + V x S. A joint whose S turns in its own frame adds to d, dd and e.
+    """
+    X, S = world_motion(j)
+    I, f = world_force(j, X)
+    d, dd, e = _slopes_of_motion(j, S, X)
+    P = inertia.momentum(I, j.own("V"))[..., :3]
+    j.keep(I=I, f=f, P=P, N=velocity_tensor(I, j.own("V")))
+    j.columns(dd=dd, e=e, dw=d[..., 3:])
+
+
+def _slopes_of_motion(j: View, S: Array, X: Array) -> tuple[Array, Array, Array]:
+    """d, dd and e of each rate, (..., nv, 6)."""
+    V_P, A_P, V = (x[..., None, :] for x in (j.parent("V"), j.parent("A"), j.own("V")))
+    d = se3.bracket(V_P, S)
+    e, dd = d + se3.bracket(V, S), se3.bracket(A_P, S)
+    if j.type.turns:
+        turned, d_own, dd_own, e_own = _turning(j, X)
+        d, dd, e = d + d_own, dd + dd_own + se3.bracket(V, d_own), e + e_own
+        j.keep(turned=turned)
+    return d, dd + se3.bracket(V_P, d), e
+
+
+def velocity_tensor(I: Array, V: Array) -> Array:
+    """N, (..., 3, 3), of the change of I A + V x* I V when V changes by x and A by x x V: 2 (x_w x P, N x_w), P = (I V)_linear.
+
+    N = [w](I_o - tr(I_o)/2) - [h][v].
+    """
+    T = inertia.from_parameters(I)[..., 3:, 3:]
+    half = np.asarray(np.trace(T, axis1=-2, axis2=-1) / 2)
+    K = T - half[..., None, None] * np.eye(3)
+    return so3.skew(V[..., 3:]) @ K - so3.skew(I[..., 1:4]) @ so3.skew(V[..., :3])
+
+
+class _Turning(NamedTuple):
+    """What a joint whose S turns adds, in world axes."""
+
+    turned: Array  # dS_a/dq_k, (..., nv of k, nv of a, 6)
+    d: Array  # (..., nv, 6)
+    dd: Array
+    e: Array
+
+
+def _turning(j: View, X: Array) -> _Turning:
+    v, vdot = j.given("v"), j.given("vdot")
+    # (..., 6, nv of a, nv of k) to (..., nv of k, 6, nv of a)
+    dS = np.moveaxis(j.slope(lambda q: j.type.motion_subspace(q)), -1, -3)
+    db = np.swapaxes(j.slope(lambda q: j.type.bias(q, v)), -1, -2)
+    to_world = se3.Ad(X)[..., None, :, :]
+    along = (dS @ v[..., None, :, None])[..., 0]
+    across = (np.moveaxis(dS, -3, -1) @ v[..., None, :, None])[..., 0]  # (..., 6, nv of a)
+    faster = (dS @ vdot[..., None, :, None])[..., 0] + db
+    return _Turning(
+        np.swapaxes(to_world @ dS, -1, -2),
+        apply(to_world, along),
+        apply(to_world, faster),
+        apply(to_world, along + np.swapaxes(across, -1, -2)),
+    )
+
+
+def slope_sums(j: View) -> None:
+    """Inward: composite inertia, wrench and velocity terms, and what they make of each rate's vectors."""
+    S, dw, dd, e = (j.own(name) for name in ("S", "dw", "dd", "e"))
+    I, f, P, N = (j.own(name) + j.children(name) for name in ("I", "f", "P", "N"))
+    j.columns(
+        h=inertia.momentum(I[..., None, :], S),
+        g=2 * (so3.cross(P[..., None, :], S[..., :3]) + S[..., 3:] @ N),
+        u=_changed(I, P, N, dd, dw) + se3.cobracket(S, f[..., None, :]),
+        w=_changed(I, P, N, e, S[..., 3:]),
+    )
+    if j.type.turns:
+        # tau_a = S_a . f, and S_a turns with each rate k of its own joint
+        j.add_block(by_q=dot(np.swapaxes(j.own("turned"), -2, -3), f[..., None, None, :]))
+    j.send(I=I, f=f, P=P, N=N)
+
+
+def _changed(I: Array, P: Array, N: Array, A: Array, w: Array) -> Array:
+    """The change of all wrenches when accelerations change by A and velocities by one that turns with w, (..., nv, 6)."""
+    swept = np.concatenate([so3.cross(w, P[..., None, :]), w @ np.swapaxes(N, -1, -2)], axis=-1)
+    return inertia.momentum(I[..., None, :], A) + 2 * swept
+
+
+def slope_entry(p: Pairs) -> None:
+    """Entries of M, d tau/dq and d tau/dv between a rate a and a rate b that it hangs on."""
+    h, g, S = p.a("h"), p.a("g"), p.b("S")  # type: ignore[attr-defined]
+    entry = dot(h, S)
+    p.emit(  # type: ignore[attr-defined]
+        M=entry,
+        by_q=dot(g, p.b("dw")) + dot(h, p.b("dd")),  # type: ignore[attr-defined]
+        by_v=dot(g, S[..., 3:]) + dot(h, p.b("e")),  # type: ignore[attr-defined]
+    )
+    p.emit_above(M=entry, by_q=dot(p.a("u"), S), by_v=dot(p.a("w"), S))  # type: ignore[attr-defined]
+
+
+SLOPES = Program(
+    "slopes",
+    inputs=EQUATIONS.inputs,
+    results={"M": "matrix", "by_q": "matrix", "by_v": "matrix"},
+    passes=(Outward(slope_terms), Inward(slope_sums), Pairs(slope_entry)),
+    shared=EQUATIONS.shared,
+    sent={"I": (10,), "f": (6,), "P": (3,), "N": (3, 3)},
+    columns={"S": 6, "dd": 6, "e": 6, "dw": 3, "h": 6, "g": 3, "u": 6, "w": 6},
+    world=_world,
+    in_body_axes=False,
+)
+
+
+class Slopes(NamedTuple):
+    """M and the derivatives of tree inverse dynamics by q and v, (..., nv, nv) each."""
+
+    M: Array
+    by_q: Array
+    by_v: Array
+
+
+def slopes(m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret) -> Slopes:
+    """The slopes of tau = M vdot + C v + N - J^T F of the tree; wrenches stay fixed in their frames."""
+    found = run(SLOPES, m, _inputs(m, q, v, vdot, external)).results
+    rotors = np.diag(m.armature)
+    return Slopes(found["M"] + rotors, found["by_q"], found["by_v"])
+
+
+def _inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> dict[str, Array]:
+    q, v, vdot, *wrenches = together(q, v, vdot, *body_wrenches(m, external))
+    inputs = {"q": q, "v": v, "vdot": vdot}
+    return {**inputs, "external": np.stack(wrenches, axis=-2)} if wrenches else inputs
+
+
+# ---- slopes of kinematics ----
+
+
+def motion_slope_terms(j: View) -> None:
+    """Outward: the vectors S, d, dd and e of `slope_terms`, of the joints that are `on` a path."""
+    X, S = world_motion(j)
+    d, dd, e = _slopes_of_motion(j, S, X)
+    on = j.given("on")[..., None, None]
+    j.emit(**{name: on * transposed(x) for name, x in (("S", S), ("d", d), ("dd", dd), ("e", e))})
+
+
+MOTION_SLOPES = Program(
+    "motion_slopes",
+    inputs={"q": "coordinates", "v": "rates", "vdot": "rates", "on": "bodies", "reference": "reference"},
+    results={"S": "vectors", "d": "vectors", "dd": "vectors", "e": "vectors"},
+    passes=(Outward(motion_slope_terms),),
+    shared=EQUATIONS.shared,
+    columns={"S": 6},
+    world=_world,
+    in_body_axes=False,
+)

@@ -1,0 +1,236 @@
+"""Algorithms as passes of local steps over the tree of bodies.
+
+A step sees one joint through a `View` and says what it computes there; it never sees the tree. The interpreter runs the passes
+with NumPy, which is the definition of right; kernels are traced from the same steps.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from modurob.catalogue.joints import JointType
+from modurob.mechanism.tables import Tables
+from modurob.spatial.scalars import Array
+
+# a singular pivot is one below this part of the inertia it was left over from: a few roundings
+SINGULAR = 8 * 2.0**-52
+
+
+class View(Protocol):
+    """What a step sees of its joint and of the body it moves, and where it leaves its results. Arrays are (..., ...)."""
+
+    type: JointType
+    nv: int
+
+    @property
+    def X(self) -> Array:
+        """X_PB, the body in its parent, (..., 4, 4)."""
+        ...
+
+    @property
+    def S(self) -> Array:
+        """Motion subspace, (..., 6, nv)."""
+        ...
+
+    @property
+    def inertia(self) -> Array:
+        """Spatial inertia of the body, (6, 6)."""
+        ...
+
+    @property
+    def armature(self) -> Array:
+        """Rotor inertia, (nv,)."""
+        ...
+
+    @property
+    def gravity(self) -> Array:
+        """In world axes, (3,)."""
+        ...
+
+    def bias(self, v: Array) -> Array:
+        """(dS/dt) v, (..., 6)."""
+        ...
+
+    def given(self, name: str) -> Array:
+        """The joint's or the body's part of an input."""
+        ...
+
+    def parent(self, name: str) -> Array:
+        """A shared field of the parent body."""
+        ...
+
+    def children(self, name: str) -> Any:
+        """The sum of what the children sent; zero where there are none."""
+        ...
+
+    def own(self, name: str) -> Array:
+        """A field or columns that were kept."""
+        ...
+
+    def keep(self, **fields: Array) -> None:
+        """Keep fields of this body for its children and for later passes."""
+        ...
+
+    def send(self, **sums: Array) -> None:
+        """Add to what the parent receives."""
+        ...
+
+    def emit(self, **results: Array) -> None:
+        """Results of this joint or body."""
+        ...
+
+    def columns(self, **columns: Array) -> None:
+        """Keep a vector for each rate, (..., nv, k), for `Pairs`."""
+        ...
+
+    def add_block(self, **blocks: Array) -> None:
+        """Add to the entries of a matrix between the joint's own rates, (..., nv, nv)."""
+        ...
+
+    def slope(self, function: Callable[[Array], Array]) -> Array:
+        """d function(q)/dq along each rate of the joint, on a new last axis."""
+        ...
+
+    def require(self, pivot: Array, scale: Array) -> None:
+        """Note a singular state where a pivot, (..., nv), is nothing beside the inertia it was left over from."""
+        ...
+
+
+Step = Callable[[Any], None]
+
+
+class Outward(NamedTuple):
+    """From the world to the tips."""
+
+    step: Step
+
+
+class Inward(NamedTuple):
+    """From the tips to the world."""
+
+    step: Step
+
+
+class Climb(NamedTuple):
+    """For each joint its columns `start`, (..., nv, 6), are taken along its ancestors: felt by each, lifted from each to the next."""
+
+    start: str
+    felt: Callable[[Any, Array], Array]
+    lifted: Callable[[Any, Array], Array]
+
+
+class Pairs(NamedTuple):
+    """For each rate a and every rate b of its own joint and of the joints it hangs on, their `columns` meet."""
+
+    step: Step
+
+
+class Constraints(NamedTuple):
+    """For each loop joint its wrenches, which meet the `columns` S of the rates between its ends, and its errors and biases.
+
+    A coupling has constant rows, and needs no step.
+    """
+
+    step: Step
+
+
+Pass = Outward | Inward | Climb | Pairs | Constraints
+
+# a field that is a symmetric 6x6 matrix
+SYMMETRIC = (6, 6)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """An algorithm as passes.
+
+    `inputs` and `results` say what each array runs over: coordinates (nq), rates (nv), wrenches (6 a body, in body frames),
+    inertias (6x6 a body), reference (3: a point near the robot, found from q), poses (3x4 a body, of body frames), twists (6 a
+    body, in body frames), bodies (one number each), vectors (6 a rate), matrix (nv x nv), rows (one a constraint row), row matrix
+    (rows x nv), or a number of entries common to all. `shared` are the fields that children read of their parent, `sent` those that
+    children add up for it, with their shapes; `world` gives those of the world.
+    """
+
+    name: str
+    inputs: dict[str, str | int]
+    results: dict[str, str]
+    passes: tuple[Pass, ...]
+    shared: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    sent: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    columns: dict[str, int] = field(default_factory=dict)
+    world: Callable[[Tables], dict[str, Array]] = lambda m: {}
+    in_body_axes: bool = True  # whether rates are those along a joint's axis, which a kernel may turn round
+
+
+class Forces(NamedTuple):
+    """What the forces of a mechanism's own do in a state: torques, wrenches on bodies if there are any, the rates of their states, and, where
+    asked for, how the torques change with each rate's own coordinate and with the rate."""
+
+    tau: Any
+    external: Any
+    rate: Any
+    by_q: Any = None
+    by_v: Any = None
+
+
+class Engine(Protocol):
+    """What runs a flow: NumPy, or the writer of a kernel. Arrays are its own; they add, subtract and scale as vectors do."""
+
+    m: Tables
+
+    def run(self, program: "Program | Flow", **inputs: Any) -> dict[str, Any]:
+        """The results of a program or of another flow."""
+        ...
+
+    def zeros(self, kind: str) -> Any:
+        """An array of zeros over coordinates or rates."""
+        ...
+
+    def ones(self, kind: str) -> Any:
+        """An array of ones."""
+        ...
+
+    def times(self, a: Any, b: Any) -> Any:
+        """The product of two arrays, entry by entry."""
+        ...
+
+    def forces(self, t: Any, q: Any, v: Any, x: Any, slide: Any = None, slopes: bool = False) -> Forces:
+        """What the forces of the mechanism's own do; dry friction pushes against `slide`, the direction in which each rate slides."""
+        ...
+
+    def constrained(self, M: Any, K: Any, push: tuple[Any, Any], k: Any) -> tuple[Any, Any]:
+        """vdot and multipliers with (M + rotors) vdot - K^T lambda = push[0] - push[1] and K vdot = k."""
+        ...
+
+    def nearest(self, K: Any, k: Any) -> Any:
+        """The shortest x with K x = k, (..., nv)."""
+        ...
+
+    def product(self, A: Any, x: Any) -> Any:
+        """A x of a row matrix and an array over rates."""
+        ...
+
+    def solved_slopes(self, M: Any, by_q: Any, by_v: Any) -> Any:
+        """(M + rotors)^-1 times (-by_q, -by_v, 1), (..., nv, 3 nv)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """An algorithm as a course of programs and vector arithmetic between them; `inputs` and `results` as those of a program."""
+
+    name: str
+    inputs: dict[str, str | int]
+    results: dict[str, str]
+    define: Callable[[Any, dict[str, Any]], dict[str, Any]]  # (engine, inputs) -> results
+    repeated: bool = False  # whether results are the inputs of the same name when it runs again
+
+
+class Answer(NamedTuple):
+    """Results by name, and for each state 0, or the joint that moves no inertia, counted from one, or -1 if it is unknown, (...)."""
+
+    results: dict[str, Array]
+    singular: Array
+
+
+Run = Callable[[Program | Flow, Tables, dict[str, Array]], Answer]

@@ -1,0 +1,91 @@
+"""What a robot file may say. docs/schemas/robot.json is made from this."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+
+from modurob.assembly.connection import LONGEST_TEXT, TEXT, Connection
+from modurob.assembly.graph import MOST_CONNECTIONS, MOST_MODULES
+from modurob.assembly.setup import GRAVITY
+from modurob.catalogue.specification import ModuleSpec, Name, Spec
+from modurob.errors import InputError
+
+FORMAT = "modurob robot 2"
+FIRST = "modurob assembly 1"
+MOST_TYPES = 256
+SETUP = ("base", "floating", "gravity", "initial")
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Vector = tuple[Finite, Finite, Finite]
+JointName = Annotated[str, Field(max_length=200)]
+
+
+def _require_connection(text: str) -> str:
+    try:
+        Connection.parse(text)
+    except InputError:
+        raise ValueError("expected two ports, like m0/3 - m1/4, or m0/3 - m1/4 @ 90 with a roll") from None
+    return text
+
+
+ConnectionText = Annotated[
+    str,
+    AfterValidator(_require_connection),
+    WithJsonSchema({"type": "string", "pattern": TEXT.pattern, "maxLength": LONGEST_TEXT}),
+]
+
+
+class ModuleEntry(Spec):
+    """A module: its type, and the parameters that differ from the type's defaults."""
+
+    type: str = Field(
+        max_length=1000,
+        description="name of a shipped type, of one under `types`, or the path of a module type file below this file's folder",
+    )
+    parameters: dict[str, float | str] = Field({}, max_length=256)
+
+
+class Pose(Spec):
+    """Where a floating base starts, in world axes."""
+
+    position: Vector = Field((0, 0, 0), description="[m]")
+    quaternion: tuple[Finite, Finite, Finite, Finite] = Field((1, 0, 0, 0), description="w, x, y, z")
+
+
+class InitialSpec(Spec):
+    """The state the robot starts in; what is left out is zero."""
+
+    coordinates: dict[JointName, Finite | list[Finite]] = Field(
+        {}, description="of joints, by name: m0/hinge [rad or m]; a list for joints with several"
+    )
+    rates: dict[JointName, Finite | list[Finite]] = Field({}, description="of joints, by name [rad/s or m/s]")
+    pose: Pose = Field(default_factory=lambda: Pose.model_validate({}), description="of a floating base")
+    twist: tuple[Finite, Finite, Finite, Finite, Finite, Finite] = Field(
+        (0, 0, 0, 0, 0, 0), description="of a floating base: linear, angular, in its own axes [m/s, rad/s]"
+    )
+
+
+class RobotSpec(Spec):
+    """A robot as modules and connections, and how it stands."""
+
+    format: Literal["modurob robot 2", "modurob assembly 1"]
+    name: str = "robot"
+    description: str = ""
+    types: dict[Name, ModuleSpec] = Field({}, max_length=MOST_TYPES, description="module types that are not shipped")
+    modules: dict[Name, str | ModuleEntry] = Field(
+        min_length=1, max_length=MOST_MODULES, description="type of each module"
+    )
+    connections: list[ConnectionText] = Field(
+        [], max_length=MOST_CONNECTIONS, description="m0/3 - m1/4, or m0/3 - m1/4 @ 90 with a roll"
+    )
+    base: Name | None = Field(None, description="module that stands in the world or floats; the first by default")
+    floating: bool = Field(False, description="whether the base floats")
+    gravity: Vector = Field(GRAVITY, description="in world axes [m/s²]")
+    initial: InitialSpec = Field(default_factory=lambda: InitialSpec.model_validate({}))
+
+    @model_validator(mode="after")
+    def _version_fits(self) -> "RobotSpec":
+        later = [key for key in SETUP if key in self.model_fields_set]
+        if self.format == FIRST and later:
+            raise ValueError(f"{', '.join(later)}: not in a file of {FIRST!r}: write 'format: {FORMAT}'")
+        return self

@@ -1,0 +1,92 @@
+"""What a force is: a function of time, of what it acts on, and of states of its own.
+
+A force knows nothing of robots. One along a joint reads the coordinate and the rate of that joint; one between two frames reads
+how these move. The total is read off a mechanism's table of forces, by whoever needs it. Forces are written with
+`modurob.spatial.scalars`, so that they can be traced: their slopes and their code come from their own lines.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import fields
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from modurob.errors import InputError
+from modurob.registry import Registry
+from modurob.spatial.scalars import Array
+
+FORCES: Registry[type["Force"]] = Registry("force")
+
+
+class Force(ABC):
+    """A frozen dataclass of numbers."""
+
+    kind: ClassVar[str]
+    nx: ClassVar[int] = 0  # states of its own
+
+    def start(self) -> Array:
+        """x at the start, (nx,)."""
+        return np.zeros(self.nx)
+
+    def parameters(self) -> dict[str, Any]:
+        """Its numbers by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def _require(self, lowest: float = 0.0, **numbers: Any) -> None:
+        """An error unless these are finite numbers, at least so large; symbols pass."""
+        for name, x in numbers.items():
+            if isinstance(x, bool) or x is None or isinstance(x, str) or np.ndim(x):
+                raise InputError(f"{self.kind}: {name} is {x!r}: expected a number")
+            if isinstance(x, int | float | np.number) and not (np.isfinite(x) and x >= lowest):
+                bound = "" if lowest == -np.inf else f", {lowest:g} or more"
+                raise InputError(f"{self.kind}: {name} is {x!r}: expected a finite number{bound}")
+
+
+class JointForce(Force):
+    """A force along one rate of a joint. Arguments are (...), x is (..., nx)."""
+
+    # whether it reads the coordinate; a rate of a quaternion has none
+    positional: ClassVar[bool] = True
+
+    @abstractmethod
+    def effort(self, t: Any, q: Array, v: Array, x: Array) -> Array:
+        """Force on the joint, dry friction apart, (...) [N m or N]."""
+
+    def dry(self, v: Array) -> Array:
+        """Size of the dry friction at rate v, (...) [N m or N]; it opposes the motion."""
+        return np.zeros(())
+
+    def holding(self) -> Any:
+        """The most it holds against at rest [N m or N]."""
+        return 0.0
+
+    def rate(self, t: Any, q: Array, v: Array, x: Array) -> Array:
+        """dx/dt, (..., nx)."""
+        return np.zeros(x.shape)
+
+    def energy(self, q: Array, x: Array) -> Array:
+        """What it stores, (...) [J]."""
+        return np.zeros(np.shape(q))
+
+
+class Motion(NamedTuple):
+    """A frame as a force sees it: its pose in the world, (..., 4, 4), and its twist in its own axes, (..., 6)."""
+
+    X: Array
+    V: Array
+
+
+class FrameForce(Force):
+    """A force between two frames, a and b; wrenches (f, n) act on each frame, in its own axes at its origin."""
+
+    @abstractmethod
+    def wrenches(self, t: Any, a: Motion, b: Motion, x: Array) -> tuple[Array, Array]:
+        """On frame a and on frame b, (..., 6) each."""
+
+    def rate(self, t: Any, a: Motion, b: Motion, x: Array) -> Array:
+        """dx/dt, (..., nx)."""
+        return np.zeros(x.shape)
+
+    def energy(self, X_Wa: Array, X_Wb: Array, x: Array) -> Array:
+        """What it stores, (...) [J]."""
+        return np.zeros(X_Wa.shape[:-2])

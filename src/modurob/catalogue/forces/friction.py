@@ -1,0 +1,54 @@
+"""Friction in a joint: viscous, Coulomb, stiction and Stribeck's effect (foundations 5.8.1)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modurob.catalogue.forces.force import FORCES, JointForce
+from modurob.errors import InputError
+from modurob.spatial.scalars import Array, absolute, as_array, exp
+
+
+@FORCES.register("friction")
+@dataclass(frozen=True)
+class Friction(JointForce):
+    """F(v) = viscous v + (coulomb + (static - coulomb) exp(-|v| / stribeck)) sign(v), against the motion.
+
+    At rest friction holds against whatever is applied, up to `static`: a joint at rest stays there exactly. Without a Stribeck
+    velocity the force falls from `static` to `coulomb` as soon as the joint moves. `static` not given is `coulomb`.
+    """
+
+    viscous: Any = 0.0  # [N m s/rad or N s/m]
+    coulomb: Any = 0.0  # [N m or N]
+    static: Any = None  # [N m or N], not less than coulomb
+    stribeck: Any = 0.0  # velocity [rad/s or m/s]
+    kind, positional = "friction", False
+
+    def __post_init__(self) -> None:
+        if self.static is None:
+            object.__setattr__(self, "static", self.coulomb)
+        self._require(viscous=self.viscous, coulomb=self.coulomb, static=self.static, stribeck=self.stribeck)
+        if (
+            isinstance(self.static, int | float)
+            and isinstance(self.coulomb, int | float)
+            and self.static < self.coulomb
+        ):
+            raise InputError(
+                f"friction: static {self.static} is below coulomb {self.coulomb}: expected at least as much"
+            )
+
+    def effort(self, t: Any, q: Array, v: Array, x: Array) -> Array:
+        return -self.viscous * v
+
+    def dry(self, v: Array) -> Array:
+        left = exp(-absolute(v) / self.stribeck) if _is_positive(self.stribeck) else np.zeros(())
+        return as_array(self.coulomb + (self.static - self.coulomb) * left)
+
+    def holding(self) -> Any:
+        return self.static
+
+
+def _is_positive(x: Any) -> bool:
+    """Whether a number is above zero; traced numbers stand for such."""
+    return x > 0 if isinstance(x, int | float | np.number) else True

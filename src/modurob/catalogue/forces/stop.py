@@ -1,0 +1,45 @@
+"""Stops at the limits of a joint."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modurob.catalogue.forces.force import FORCES, JointForce
+from modurob.errors import InputError
+from modurob.spatial.scalars import Array, maximum, minimum, select
+
+
+@FORCES.register("stop")
+@dataclass(frozen=True)
+class Stop(JointForce):
+    """Beyond a limit the joint is pushed back with stiffness times depth and damping times rate; stops never pull.
+
+    Without a stiffness a stop suits the inertia behind its joint: see `modurob.algorithms.forces.acting`.
+    """
+
+    lower: Any = -np.inf  # [rad or m]
+    upper: Any = np.inf
+    stiffness: Any = None  # [N m/rad or N/m]
+    damping: Any = None  # [N m s/rad or N s/m]
+    kind = "stop"
+
+    def __post_init__(self) -> None:
+        if (self.stiffness is None) != (self.damping is None):
+            raise InputError(
+                f"stop with stiffness {self.stiffness} and damping {self.damping}: expected both, or neither"
+            )
+        if self.stiffness is not None:
+            self._require(stiffness=self.stiffness, damping=self.damping)
+
+    def effort(self, t: Any, q: Array, v: Array, x: Array) -> Array:
+        zero = np.zeros(())
+        above, below = q - self.upper, q - self.lower
+        push_down = minimum(-self.stiffness * above - self.damping * v, zero)
+        push_up = maximum(-self.stiffness * below - self.damping * v, zero)
+        return select(zero, above, push_down, zero) + select(below, zero, push_up, zero)
+
+    def energy(self, q: Array, x: Array) -> Array:
+        zero = np.zeros(())
+        depth = maximum(q - self.upper, zero) + minimum(q - self.lower, zero)
+        return self.stiffness * depth * depth / 2

@@ -1,0 +1,49 @@
+"""Data compared with what a file may say, every wrong place named."""
+
+from collections.abc import Iterator
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from modurob.errors import FormatError, choices
+
+Model = TypeVar("Model", bound=BaseModel)
+MOST_SHOWN = 20
+
+
+def validated(model: type[Model], data: dict[str, Any], where: str, error: type[FormatError]) -> Model:
+    """`data` as a `model`, or an error that names every wrong place."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as problem:
+        raise error("\n  ".join([f"{where}:", *complaints(problem, model)[:MOST_SHOWN]])) from None
+
+
+def complaints(problem: ValidationError, model: type[BaseModel]) -> list[str]:
+    """One line for each wrong place: where, what was expected, what was found."""
+    return [f"{'.'.join(str(x) for x in e['loc']) or 'file'}: {_complaint(e, model)}" for e in problem.errors()]
+
+
+def _model_at(model: type[BaseModel], path: tuple) -> type[BaseModel]:
+    """The model of the mapping that stands at a path in a file."""
+    for step in path:
+        if step in model.model_fields:
+            model = next(_models(model.model_fields[step].annotation), model)
+    return model
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that an annotation mentions."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)
+
+
+def _complaint(e: Any, model: type[BaseModel]) -> str:
+    if e["type"] == "extra_forbidden":
+        fields = _model_at(model, e["loc"][:-1]).model_fields
+        return f"unknown key; {choices(str(e['loc'][-1])[:80], (f.alias or n for n, f in fields.items()))}"
+    found = e["input"]
+    shown = f", found {found!r:.80}" if isinstance(found, str | int | float | bool | None) else ""
+    return f"{e['msg'].removeprefix('Value error, ')}{shown}"

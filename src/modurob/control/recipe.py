@@ -1,0 +1,75 @@
+"""What all controllers share: when they sample, what their drives can, and the model they believe in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from modurob.control.drives import Drives
+from modurob.control.values import PerJoint
+from modurob.errors import ControlError
+from modurob.motion.numbers import checked_sample_time
+from modurob.registry import Registry
+from modurob.robot import Mechanism
+
+LAWS: Registry[type["Recipe"]] = Registry("controller", ControlError)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recipe:
+    """A controller for any robot: `on(robot)` makes the law for one, a pure function of its memory, the time and what is measured."""
+
+    sample_time: float | None = None  # how long a torque is held [s]; None: as long as a step
+    saturation: PerJoint | None = None  # largest torques [N m or N], or "effort" for the joints' own limits
+    actuated: Sequence[str] | None = None  # joints with a drive; None: all that have an effort, but a floating base
+    model: Mechanism | None = None  # the robot that the law believes in; None: the one it is put on
+
+    def __post_init__(self) -> None:
+        checked_sample_time(self.sample_time)
+        if self.model is not None and not isinstance(self.model, Mechanism):
+            raise ControlError(f"model {self.model!r:.60}: expected a Mechanism")
+
+    def drives(self, robot: Mechanism) -> Drives:
+        """The drives of the robot that the law believes in."""
+        model = robot if self.model is None else self.model
+        if (model.nq, model.nv) != (robot.nq, robot.nv):
+            raise ControlError(
+                f"model {model.name} has nq = {model.nq} and nv = {model.nv}: expected {robot.nq} and {robot.nv} as {robot.name} has"
+            )
+        return Drives.of(model, self.actuated)
+
+    def on(self, robot: Mechanism) -> Any:
+        """The law for this robot."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(
+            _same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.sample_time, self.model))
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return bool(a == b)
+
+
+class BoundLaw:
+    """A law made for one robot: a value, equal and picklable as its recipe and its robot are."""
+
+    def __init__(self, recipe: Any, robot: Mechanism):
+        self.recipe, self.robot = recipe, robot
+        self.drives: Drives = recipe.drives(robot)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.recipe, self.robot)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and (self.recipe, self.robot) == (other.recipe, other.robot)  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((self.recipe, self.robot))

@@ -1,0 +1,31 @@
+"""Filters that find the state of any robot from its sensors."""
+
+from modurob.estimation.belief import Belief, Innovation
+from modurob.estimation.consistency import Band, band, nees, nis
+from modurob.estimation.extended import ExtendedKalmanFilter
+from modurob.estimation.kalman import FILTERS, KalmanFilter
+from modurob.estimation.observability import Observability, observability
+from modurob.estimation.sensors import IMU, SENSORS, ContactSensor, HallSensors, PoseSensor, RateSensors, Sensor
+from modurob.estimation.unscented import UnscentedKalmanFilter
+
+__all__ = [
+    "FILTERS",
+    "IMU",
+    "SENSORS",
+    "Band",
+    "Belief",
+    "ContactSensor",
+    "ExtendedKalmanFilter",
+    "HallSensors",
+    "Innovation",
+    "KalmanFilter",
+    "Observability",
+    "PoseSensor",
+    "RateSensors",
+    "Sensor",
+    "UnscentedKalmanFilter",
+    "band",
+    "nees",
+    "nis",
+    "observability",
+]

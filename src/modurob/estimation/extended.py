@@ -1,0 +1,22 @@
+"""The extended Kalman filter: errors go along the linearised motion."""
+
+from dataclasses import dataclass
+from typing import final
+
+from modurob.estimation.belief import Belief, through
+from modurob.estimation.kalman import FILTERS, KalmanRecipe
+from modurob.estimation.prediction import step, transition
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+
+
+@FILTERS.register("ekf")
+@final
+@dataclass(frozen=True, eq=False)
+class ExtendedKalmanFilter(KalmanRecipe):
+    """The filter of Meister, Gutenkunst, Levi VIII.B for any robot: P' = F P F^T + W Q W^T, with the exact derivatives of the dynamics in F."""
+
+    def propagated(self, robot: Mechanism, belief: Belief, tau: Array, dt: float) -> Belief:
+        q, v = step(robot, belief.q, belief.v, tau, dt)
+        F = transition(robot, belief.q, belief.v, tau, dt)
+        return Belief(q, v, through(F, belief.P))

@@ -1,0 +1,48 @@
+"""Contact flags: a frame that touches the ground has its height."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from modurob.estimation.sensors.sensor import SENSORS, Reading, Sensor
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+
+
+@SENSORS.register("contact")
+@dataclass(frozen=True)
+class ContactSensor(Sensor):
+    """A flag that is up while the origin of a frame is at or below the height z = `ground` in the world; then its height is known.
+
+    `noise` is how far the touching point may be from that height [m]. A flag that is down tells nothing.
+    """
+
+    frame: str = ""
+    ground: float = 0.0  # [m]
+    kind = "contact"
+
+    def on(self, robot: Mechanism) -> "ContactReading":
+        robot.frame(self.frame)
+        return ContactReading(self, robot)
+
+
+class ContactReading(Reading):
+    """The flag of one robot; readings are 1, or NaN while the flag is down, (..., 1)."""
+
+    def __init__(self, sensor: ContactSensor, robot: Mechanism):
+        super().__init__(sensor, robot, 1)
+        self._frame, self._ground = sensor.frame, sensor.ground
+
+    def _height(self, q: Array) -> Array:
+        return self.robot.frame_pose(q, self._frame)[..., 2, 3][..., None] - self._ground
+
+    def sample(self, q: Array, v: Array, vdot: Array, rng: np.random.Generator) -> Array:
+        up = (self._height(q) <= 0) & ~self._lost(v.shape[:-1], rng)
+        return np.where(up, 1.0, np.nan)
+
+    def innovation(self, reading: Array, q: Array, v: Array, vdot: Array) -> Array:
+        return np.where(np.isnan(reading), np.nan, -self._height(q))
+
+    def slope(self, q: Array, v: Array, vdot: Array) -> tuple[Array, None]:
+        J = self.robot.jacobian(q, self._frame)[..., 2:3, :]
+        return np.concatenate([J, np.zeros_like(J)], axis=-1), None

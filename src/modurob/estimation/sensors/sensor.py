@@ -1,0 +1,78 @@
+"""What a sensor is. A new kind is a new file that registers itself."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from modurob.errors import EstimateError
+from modurob.estimation.checks import number
+from modurob.registry import Registry
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+
+SENSORS: Registry[type["Sensor"]] = Registry("sensor", EstimateError)
+
+
+@dataclass(frozen=True)
+class Sensor(ABC):
+    """A sensor for any robot: noisy, rounded, late, and some samples lost on the way. `on(robot)` makes its model for one."""
+
+    kind: ClassVar[str]
+    noise: float = 1e-3  # standard deviation, in the units of the reading
+    resolution: float = 0.0  # step between two readings; 0 for none
+    delay: int = 0  # samples between measuring and arriving
+    dropped: float = 0.0  # probability that a sample is lost
+
+    def __post_init__(self) -> None:
+        number(self.noise, "noise", "in the units of the reading")
+        number(self.resolution, "resolution", "in the units of the reading")
+        if number(self.delay, "delay", "samples") != int(self.delay):
+            raise EstimateError(f"delay is {self.delay!r}: expected a whole number of samples")
+        if number(self.dropped, "dropped", "probability") >= 1:
+            raise EstimateError(f"dropped is {self.dropped!r}: expected a probability in [0, 1)")
+
+    @property
+    def variance(self) -> float:
+        """Of one reading: noise² + resolution²/12, rounding spread evenly over a step."""
+        return self.noise**2 + self.resolution**2 / 12
+
+    @abstractmethod
+    def on(self, robot: Mechanism) -> "Reading":
+        """The model for this robot."""
+
+
+class Reading(ABC):
+    """The model of a sensor on one robot: what it reads in a state, and what a reading tells of it."""
+
+    # whether it reads accelerations
+    accelerates: ClassVar[bool] = False
+
+    def __init__(self, sensor: Sensor, robot: Mechanism, size: int):
+        self.sensor, self.robot, self.size = sensor, robot, size
+
+    @property
+    def covariance(self) -> Array:
+        """Of a reading, (size, size)."""
+        return self.sensor.variance * np.eye(self.size)
+
+    @abstractmethod
+    def sample(self, q: Array, v: Array, vdot: Array, rng: np.random.Generator) -> Array:
+        """A reading in a true state, noise and all; NaN where nothing is seen."""
+
+    @abstractmethod
+    def innovation(self, reading: Array, q: Array, v: Array, vdot: Array) -> Array:
+        """The reading less what the state would give, (..., size); NaN where nothing was seen."""
+
+    @abstractmethod
+    def slope(self, q: Array, v: Array, vdot: Array) -> tuple[Array, Array | None]:
+        """H, (..., size, 2 nv), of readings by errors (dq, dv); and by vdot, (..., size, nv), if it reads accelerations."""
+
+    def _rounded(self, y: Array) -> Array:
+        step = self.sensor.resolution
+        return step * np.round(y / step) if step else y
+
+    def _lost(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Which runs lose this sample, (..., 1)."""
+        return np.asarray(rng.random(shape) < self.sensor.dropped)[..., None]

@@ -1,1 +1,0 @@
-"""Other tools: robots rebuilt in Pinocchio and MuJoCo, and modurob's answers compared with theirs."""

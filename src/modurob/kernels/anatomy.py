@@ -1,0 +1,167 @@
+"""What kernels must know of a mechanism, worked out once: chosen frames, dyad types, constants, slots and paths."""
+
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob.kernels.dyad import DyadType, classified, constants_of
+from modurob.kernels.frames import Placed, matrix, reframed
+from modurob.kernels.writer import Code
+from modurob.mechanism import Coupling, Loop, Tables
+from modurob.spatial import inertia, se3
+from modurob.spatial.scalars import Array
+
+
+class Slots(NamedTuple):
+    """Where children leave what they send; a slot is free again once its body has read it."""
+
+    children: Array  # slot that each body receives in; the last one, which nothing is sent to, if it carries nothing
+    sent: Array  # slot that it sends to
+    add: tuple[bool, ...]  # whether a sibling has sent there before
+    number: int
+
+
+def slots_of(parents: tuple[int, ...]) -> Slots:
+    """Slots for bodies numbered 1, 2, ...; they are visited from the last to the first.
+
+    What the world receives goes to slot zero.
+    """
+    n = len(parents)
+    children, sent, add = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32), [False] * n
+    of: dict[int, int] = {}
+    free: list[int] = []
+    count = 1
+    for i in range(n, 0, -1):
+        mine, parent = of.pop(i, 0), parents[i - 1]
+        children[i - 1] = mine
+        if parent in of:
+            sent[i - 1], add[i - 1] = of[parent], True
+        elif parent:
+            if free:
+                of[parent] = free.pop()
+            else:
+                of[parent], count = count, count + 1
+            sent[i - 1] = of[parent]
+        if mine:
+            free.append(mine)
+    children[children == 0] = count
+    return Slots(children, sent, tuple(add), count + 1)
+
+
+class Anatomy:
+    """The chosen frames of a mechanism and all that follows from them."""
+
+    def __init__(self, m: Tables):
+        self.m, self.placed = m, reframed(m)
+        self.slots = slots_of(m.parent[1:])
+        carries = set(m.parent[1:])
+        shared = self._shared_rates()
+        typed = [
+            classified(body, i not in carries, self.slots.add[i - 1], j.v_slice.start in shared, bool(j.armature.any()))
+            for i, (body, j) in enumerate(zip(self.placed, m.joints, strict=True), start=1)
+        ]
+        self.kinds: list[DyadType] = [kind for kind, _ in typed]
+        self._rotations = [rotation for _, rotation in typed]
+        self.parents = np.array(m.parent[1:], dtype=np.int32)
+        self.q_starts = np.array([j.q_slice.start for j in m.joints], dtype=np.int32)
+        self.v_starts = np.array([j.v_slice.start for j in m.joints], dtype=np.int32)
+        self.rates = np.array([j.type.nv for j in m.joints], dtype=np.int32)
+        # rates of the tree, of which mimic joints have some of their own
+        self.tree_starts = np.concatenate([np.zeros(1, dtype=np.int32), np.cumsum(self.rates, dtype=np.int32)])
+        T = np.stack([matrix(b.T) for b in self.placed]) if self.placed else np.zeros((0, 4, 4))
+        self.T = T
+        self._inertias = inertia.parameters(inertia.moved(m.inertia[1:], se3.inverse(T)))
+
+    def _shared_rates(self) -> set[int]:
+        """Rates of joints that others mimic."""
+        return {j.v_slice.start for j in self.m.joints if j.mimics}
+
+    def row(self, i: int, code: Code) -> Array:
+        """The constants that the code of a type reads of body i + 1."""
+        m, joint = self.m, self.m.joints[i]
+        own = (
+            self._inertias[i].tobytes(),
+            joint.armature.tobytes(),
+            m.gravity.tobytes(),
+            float(i + 1),
+            self.slots.add[i],
+        )
+        return _row(code, self.placed[i], self._rotations[i], *own)
+
+    # ---- pairs ----
+
+    @cached_property
+    def rate_names(self) -> list[tuple[int, int]]:
+        """Joint and coordinate of each rate of the tree."""
+        return [(i, int(self.v_starts[i]) + k) for i in range(len(self.kinds)) for k in range(self.rates[i])]
+
+    def chosen(self, body: int, X: Array) -> Array:
+        """A frame of a body, given in the tables' body frame, in the chosen one."""
+        return se3.inverse(self.T[body - 1]) @ X if body else X
+
+    @cached_property
+    def pattern(self) -> Array:
+        """The pattern of the mass matrix and of the constraints, filled in as it is eliminated from the last row on."""
+        return _filled_pattern(self.m.nv, self._cliques())
+
+    def _cliques(self) -> list[set[int]]:
+        """Sets of coordinates that all meet each other: those on one path, those in one constraint."""
+        m = self.m
+        paths = [
+            {c for i in m.ancestors[b] for c in range(m.joints[i - 1].v_slice.start, m.joints[i - 1].v_slice.stop)}
+            for b in range(len(m.bodies))
+        ]
+        sets = [paths[b] for b in range(1, len(m.bodies)) if b not in set(m.parent)]
+        for c in m.constraints:
+            if isinstance(c, Loop):
+                sets.append(paths[c.predecessor.body] | paths[c.successor.body])
+            elif isinstance(c, Coupling):
+                sets.append({m.joints[i].v_slice.start for i in c.joints})
+        return sets
+
+
+@lru_cache(maxsize=65536)
+def _row(
+    code: Code,
+    body: Placed,
+    rotation: tuple[float, ...],
+    own: bytes,
+    armature: bytes,
+    gravity: bytes,
+    number: float,
+    adds: bool,
+) -> Array:
+    constants = constants_of(body, rotation)
+    for name, numbers in (("I", own), ("armature", armature), ("gravity", gravity)):
+        constants[name] = np.frombuffer(numbers)
+    return code.row({**constants, "number": np.array([number]), "adds": np.array([float(adds)])})
+
+
+def _filled_pattern(n: int, cliques: list[set[int]]) -> Array:
+    """For each row where its columns stand; then for each row how many there are before the diagonal, and which."""
+    columns: list[set[int]] = [set() for _ in range(n)]
+    for clique in cliques:
+        ordered = sorted(clique)
+        for place, k in enumerate(ordered):
+            columns[k].update(ordered[:place])
+    for k in range(n - 1, -1, -1):
+        ordered = sorted(columns[k])
+        for place, i in enumerate(ordered):
+            columns[i].update(ordered[:place])
+    index, lists = [], []
+    for k in range(n):
+        index.append(n + len(lists))
+        lists += [len(columns[k]), *sorted(columns[k])]
+    return np.array([*index, *lists], dtype=np.int32)
+
+
+def dense_pattern(n: int) -> Array:
+    """The pattern of a full matrix."""
+    return _filled_pattern(n, [set(range(n))])
+
+
+@lru_cache(maxsize=128)
+def anatomy(m: Tables) -> Anatomy:
+    """The anatomy of a mechanism."""
+    return Anatomy(m)

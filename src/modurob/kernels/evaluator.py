@@ -1,0 +1,301 @@
+"""Evaluators: one function of one mechanism, compiled. They live in one table, by the bytes of all that makes them.
+
+A robot is a value and knows nothing of this. Which way a function of a robot is evaluated is decided by the robot and the function
+alone, so that the same call gives the same bits whatever was called before: compiled where there is a compiler, by NumPy where
+there is none.
+"""
+
+import ctypes
+import os
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modurob.algorithms.program import Flow, Program
+from modurob.errors import KernelError, ModurobWarning
+from modurob.kernels.compiler import find_compiler
+from modurob.kernels.sequence import OPTIONAL, Engine, Register
+from modurob.mechanism import Tables
+from modurob.spatial.scalars import Array
+
+# evaluators that are kept; robots come and go
+KEPT = 1024
+
+
+class Strided(ctypes.Structure):
+    """An array over states and entries."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("state_stride", ctypes.c_ssize_t),
+        ("entry_stride", ctypes.c_ssize_t),
+        ("entries", ctypes.c_long),
+        ("states", ctypes.c_long),
+    ]
+
+
+class _Sequence(ctypes.Structure):
+    _fields_ = [
+        ("rows", ctypes.c_void_p),
+        ("count", ctypes.c_long),
+        ("vectors", ctypes.c_long),
+        ("inputs", ctypes.c_void_p),
+        ("outputs", ctypes.c_void_p),
+        ("input_count", ctypes.c_long),
+        ("output_count", ctypes.c_long),
+        ("start", ctypes.c_void_p),
+        ("start_at", ctypes.c_void_p),
+        ("start_count", ctypes.c_long),
+    ]
+
+
+class Key(NamedTuple):
+    """What an evaluator is found by."""
+
+    robot: bytes
+    name: str
+    given: frozenset[str]
+    single: bool
+    lanes: int
+
+
+class Evaluator:
+    """A program or flow of one mechanism, compiled: `evaluator(inputs)` for arrays (states, entries) by name."""
+
+    def __init__(self, m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int):
+        self.m, self.program, self.lanes = m, program, lanes
+        self.dtype = np.dtype(np.float32 if single else np.float64)
+        engine = Engine(m, lanes, single)
+        self.inputs = [n for n, k in program.inputs.items() if k != "reference" and (k not in OPTIONAL or n in given)]
+        registers = {name: engine.input(program.inputs[name]) for name in self.inputs}
+        results = engine.run(program, **registers)
+        if isinstance(program, Flow) and program.repeated:
+            places = {name: x.place for name, x in results.items()}  # all of them there before one is written over
+            for name in places.keys() & registers.keys():
+                engine.assign(registers[name], results[name])
+                results[name] = registers[name]
+        self.outputs = list(program.results)
+        places = [(results[name].place, results[name].n) for name in self.outputs]
+        engine.op("look", [len(places), *(x for place in places for x in place)])
+        self._bind(engine, registers, results)
+
+    def _bind(self, engine: Engine, registers: dict[str, Register], results: dict[str, Register]) -> None:
+        """Tables for the driver."""
+        self._keep: list[Array] = []
+        self.driver = engine.driver
+        self.sizes = [registers[name].n for name in self.inputs]
+        inputs = [(registers[name].place, registers[name].n) for name in self.inputs]
+        outputs = [(results[name].place, results[name].n) for name in self.outputs]
+        self.widths = [n for _, n in outputs]
+        start = sorted(engine.start.items())
+        self.sequence = _Sequence(
+            self._rows(engine),
+            self._count,
+            engine.size,
+            self._array(inputs, np.int32),
+            self._array(outputs, np.int32),
+            len(inputs),
+            len(outputs),
+            self._array([x for _, x in start], self.dtype),
+            self._array([at for at, _ in start], np.int32),
+            len(start),
+        )
+        self.address = ctypes.addressof(self.sequence)
+
+    def _rows(self, engine: Engine) -> int:
+        """All rows as addresses; places and constants of all rows stand in one array each."""
+        at = np.concatenate([np.zeros(0, np.int32), *(r.at.ravel() for r in engine.rows)])
+        known: dict[int, int] = {}
+        pieces: list[Array] = []
+        total = 0
+        for r in engine.rows:
+            if id(r.constants) not in known:
+                known[id(r.constants)] = total
+                pieces.append(r.constants)
+                total += len(r.constants)
+        places = self._array(at, np.int32)
+        constants = self._array(np.concatenate([np.zeros(0), *pieces]), self.dtype)
+        item = self.dtype.itemsize
+        steps, ats, cs, done = [], [], [], 0
+        for r in engine.rows:
+            n, width = r.at.shape
+            steps.append(r.steps)
+            ats.append(places + 4 * (done + width * np.arange(n)))
+            first = constants + item * known[id(r.constants)]
+            if r.climbers is None:
+                cs.append(first + item * r.starts)
+            else:
+                climbers = r.climbers.copy()
+                climbers[:, 2] = first + item * climbers[:, 2]
+                cs.append(np.array([self._array(climbers, np.uint64)]))
+            done += r.at.size
+        table = np.stack([np.concatenate(x).astype(np.uint64) for x in (steps, ats, cs)], axis=-1)
+        self._count = len(table)
+        return self._array(table, np.uint64)
+
+    def _array(self, values: Any, dtype: Any) -> int:
+        array = np.ascontiguousarray(values, dtype=dtype)
+        self._keep.append(array)
+        return array.ctypes.data
+
+    def arena(self) -> int:
+        """Memory for one run, which lives as long as the evaluator."""
+        arena = self.driver.library.make_arena(self.address)
+        if not arena:
+            raise MemoryError("no memory for the state of a kernel")
+        weakref.finalize(self, self.driver.library.free_arena, arena)
+        return arena
+
+    def __call__(
+        self, inputs: dict[str, Array], states: int, threads: int = 1, repeats: int = 1
+    ) -> tuple[list[Array], Array | None]:
+        """The results, (states, entries), of rows that run `repeats` times, for inputs (states, entries) at any strides.
+
+        And the status of each state, None if all is well.
+        """
+        arrays = [inputs[name] for name in self.inputs]
+        arrays = [x if x.dtype == self.dtype else x.astype(self.dtype) for x in arrays]
+        self._require(arrays, states)
+        out, status = [np.empty((states, n), self.dtype) for n in self.widths], np.zeros(states, self.dtype)
+        ins, outs, where = _views(arrays), _views(out), status.ctypes.data
+
+        def share(begin: int, end: int) -> bool:
+            arena = self.driver.library.make_arena(self.address)
+            if not arena:
+                raise MemoryError("no memory for the states of a kernel")
+            try:
+                return bool(self.driver.library.run(self.address, arena, begin, end, ins, outs, repeats, where))
+            finally:
+                self.driver.library.free_arena(arena)
+
+        return out, status if any(in_shares(share, states, self.lanes, threads)) else None
+
+    def _require(self, arrays: list[Array], states: int) -> None:
+        """An error unless the arrays are what the code will read."""
+        if [x.shape for x in arrays] != [(states, n) for n in self.sizes]:
+            found = ", ".join(str(x.shape) for x in arrays)
+            raise KernelError(
+                f"{self.program.name}: arrays of shapes {found}: expected {states} rows of {self.sizes} entries"
+            )
+
+
+def _views(arrays: list[Array]) -> Any:
+    views = (Strided * max(1, len(arrays)))()
+    for k, x in enumerate(arrays):
+        views[k] = Strided(x.ctypes.data, *x.strides, x.shape[1], x.shape[0])
+    return views
+
+
+def in_shares(share: Callable[[int, int], Any], states: int, lanes: int, threads: int) -> list[Any]:
+    """What share(first, last) returns for pieces that cover all states, whole blocks of lanes each, side by side."""
+    if threads <= 1 or states < 2 * lanes:
+        return [share(0, states)]
+    per = -(-states // (threads * lanes)) * lanes
+    starts = range(0, states, per)
+    return list(_pool(threads).map(share, starts, [min(a + per, states) for a in starts]))
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="modurob")
+
+
+# threads do not survive a fork
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+# ---- the table ----
+
+_TABLE: OrderedDict[Key, Evaluator] = OrderedDict()
+# who holds on to evaluators beside the table, and lets go with it
+ON_EVICTION: list[Callable[[Key], None]] = []
+_LOCK = Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+
+def evaluator(m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int) -> Evaluator | None:
+    """The evaluator from the table, made if it is not there; None if there are no kernels for this mechanism or machine."""
+    if not compilable(m):
+        return None
+    key = Key(m.key, program.name, given, single, lanes)
+    found = _TABLE.get(key)
+    if found is not None:
+        return found
+    with _LOCK:
+        if key not in _TABLE:
+            try:
+                _TABLE[key] = Evaluator(m, program, given, single, lanes)
+            except (KernelError, OSError) as error:
+                give_up(str(error))
+                return None
+            while len(_TABLE) > KEPT:
+                gone, _ = _TABLE.popitem(last=False)
+                for let_go in ON_EVICTION:
+                    let_go(gone)
+        return _TABLE[key]
+
+
+_unavailable = ""
+
+
+def give_up(reason: str) -> None:
+    """From now on NumPy serves this process: a compiler that failed once is not asked again."""
+    global _unavailable
+    if not _unavailable:
+        _unavailable = reason
+        warnings.warn(f"no compiled kernels, NumPy serves: {reason}", ModurobWarning, stacklevel=6)
+
+
+def compilable(m: Tables) -> bool:
+    """Whether there are kernels for this mechanism: it moves, in numbers, and there is a compiler."""
+    if _unavailable or not m.nv or _is_symbolic(m):
+        return False
+    if find_compiler() is None:
+        give_up("no C compiler found: install gcc or clang, or pip install modurob[cc]")
+        return False
+    return True
+
+
+def _is_symbolic(m: Tables) -> bool:
+    return any(x.dtype == object for x in (m.X_PJ, m.inertia, m.gravity, m.armature))
+
+
+def lanes_of(single: bool) -> int:
+    """How many states are computed at once."""
+    compiler = find_compiler()
+    return compiler.lanes(4 if single else 8) if compiler else 1
+
+
+def tail(kind: str, m: Tables) -> tuple[int, ...]:
+    """The axes of a result behind the leading ones, as kernels lay it out."""
+    n, bodies = m.nv, len(m.joints)
+    match kind:
+        case "rates":
+            return (n,)
+        case "coordinates":
+            return (m.nq,)
+        case "matrix":
+            return (n, n)
+        case "slopes":
+            return (n, 3 * n)
+        case "poses":
+            return (bodies, 3, 4)
+        case "twists":
+            return (bodies, 6)
+        case "bodies":
+            return (bodies,)
+        case "vectors":
+            return (n, 6)
+    if kind.isdigit():
+        return (int(kind),)
+    rows = sum(c.rows for c in m.constraints)
+    return (rows,) if kind == "rows" else (rows, n)

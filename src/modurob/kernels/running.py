@@ -1,0 +1,132 @@
+"""Programs run: compiled where that is possible, by NumPy where it is not."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from modurob.algorithms.checks import require_inputs
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.program import Answer, Flow, Program
+from modurob.kernels.evaluator import compilable, evaluator, lanes_of, tail
+from modurob.kernels.lowering import packed
+from modurob.kernels.sequence import OPTIONAL
+from modurob.kernels.single import once
+from modurob.kernels.threads import threads_for
+from modurob.mechanism import Tables
+from modurob.spatial.scalars import Array
+
+# the status of a state whose results are not finite
+NOT_FINITE = -2
+
+
+def run(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
+    """As `algorithms.interpreter.interpret`, compiled where that is possible; inputs have equal leading axes.
+
+    An error for inputs that are not finite, or quaternions of no direction; looked for only where results are not finite.
+    """
+    return _run(program, m, inputs, require_inputs)
+
+
+def run_any(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
+    """The same for states of which some may be lost: what is not finite stays so, and the others are none the worse."""
+    return _run(program, m, inputs, lambda m, inputs: None)
+
+
+def _run(program: Program | Flow, m: Tables, inputs: dict[str, Array], require: Callable[[Tables, Any], None]) -> Answer:
+    answer = repeated(program, m, inputs, 1)
+    if answer is None:
+        require(m, inputs)
+        return _interpreted(program, m, inputs)
+    if (answer.singular == NOT_FINITE).any():
+        require(m, inputs)
+        return _repaired(answer, program, m, inputs)
+    return answer
+
+
+def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:
+    """A program so many times on end, its results taken for its inputs; None if there is no kernel for it.
+
+    States whose results are not finite have NOT_FINITE for what is singular: NumPy may still have an answer for them.
+    """
+    answer = _of_one_state(program, m, inputs, times)
+    if answer is not None:
+        return answer
+    dtypes = {x.dtype for x in inputs.values()}
+    if not dtypes <= _FLOATS or not compilable(m):
+        return None
+    single = dtypes == {np.dtype(np.float32)}
+    rows, shape = _as_rows(program, inputs)
+    states = int(np.prod(shape))
+    given = frozenset(n for n in inputs if program.inputs[n] in OPTIONAL)
+    found = evaluator(m, program, given, single, 1 if states == 1 else lanes_of(single)) if states else None
+    if found is None:
+        return None
+    results, status = found(rows, states, threads_for(states * times * m.nv), times)
+    named = {name: shaped(program.results[name], x, m, shape) for name, x in zip(found.outputs, results, strict=True)}
+    singular = np.zeros(shape, dtype=int) if status is None else status.astype(int).reshape(shape)
+    return Answer(named, singular)
+
+
+def _of_one_state(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:
+    """The answer for one state, with leading axes () or (1,), without a detour; None if anything is unusual."""
+    first = next(iter(inputs.values()))
+    if first.ndim == 1:
+        lead, arrays = (), inputs
+    elif first.ndim == 2 and len(first) == 1:
+        lead, arrays = (1,), {name: x[0] for name, x in inputs.items()}
+    else:
+        return None
+    found = once(program, m, *[arrays[name] for name in program.inputs if name in arrays], repeats=times)
+    if found is None:
+        return None
+    kinds, each = program.results, found if isinstance(found, tuple) else (found,)
+    named = {n: np.swapaxes(x, -1, -2) if kinds[n] == "vectors" else x for n, x in zip(kinds, each, strict=True)}
+    return Answer({n: x[None] for n, x in named.items()}, _FINE[None]) if lead else Answer(named, _FINE)
+
+
+def _interpreted(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
+    """By NumPy, in double precision."""
+    if {x.dtype for x in inputs.values()} != {np.dtype(np.float32)}:
+        return interpret(program, m, inputs)
+    results, singular = interpret(program, m, {name: x.astype(float) for name, x in inputs.items()})
+    return Answer({name: x.astype(np.float32) for name, x in results.items()}, singular)
+
+
+_FINE = np.zeros((), dtype=int)
+_FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
+
+
+def _as_rows(program: Program | Flow, inputs: dict[str, Array]) -> tuple[dict[str, Array], tuple[int, ...]]:
+    """Inputs as (states, entries), copied only where they must be, and their leading axes."""
+    rows, shape = {}, ()
+    for name, x in inputs.items():
+        kind = program.inputs[name]
+        if kind == "inertias":
+            x = np.moveaxis(packed(np.moveaxis(x, (-2, -1), (0, 1))), 0, -1)
+        if kind in OPTIONAL:
+            x = x.reshape(*x.shape[:-2], -1)
+        if kind == "bodies":
+            x = x[..., 1:]
+        shape = x.shape[:-1]
+        rows[name] = x.reshape(int(np.prod(shape)), x.shape[-1]) if x.ndim != 2 else x
+    return rows, shape
+
+
+def shaped(kind: str, x: Array, m: Tables, shape: tuple[int, ...]) -> Array:
+    """A result, (states, entries), as the interpreter gives it."""
+    x = x.reshape(*shape, *tail(kind, m))
+    return np.swapaxes(x, -1, -2) if kind == "vectors" else x
+
+
+def _repaired(answer: Answer, program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
+    """The answer with the states that are not finite taken by NumPy: angles beyond a million radians, or what has no answer."""
+    at = answer.singular == NOT_FINITE
+    with np.errstate(all="ignore"):
+        again = interpret(program, m, {name: x[at].astype(float) for name, x in inputs.items()})
+    singular = np.array(answer.singular)
+    singular[at] = again.singular
+    results = {name: np.array(x) for name, x in answer.results.items()}
+    for name, x in results.items():
+        x[at] = again.results[name]
+    return Answer(results, singular)

@@ -1,0 +1,123 @@
+"""Units of compiled code: a few C functions each, kept in the cache under all that makes them, and loaded once."""
+
+import ctypes
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from threading import Lock
+from typing import Any
+
+from modurob.kernels.compiler import announced, library, notes_of
+from modurob.kernels.writer import Code
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit by what makes its text; `write` gives that text and its notes, and is called only if it is not in the cache."""
+
+    name: str
+    identity: str
+    lanes: int
+    single: bool  # float32
+    write: Callable[[], tuple[str, Code]] = field(compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A unit in memory."""
+
+    code: Code
+    steps: tuple[int, ...]  # addresses of its functions
+
+
+_LOADED: dict[Unit, Loaded] = {}
+_LOCK = Lock()
+
+
+def loaded(units: Iterable[Unit]) -> list[Loaded]:
+    """The units; those that must be compiled are so side by side, and the wait is announced."""
+    units = list(units)
+    missing = [u for u in dict.fromkeys(units) if u not in _LOADED]
+    if missing:
+        with _LOCK:
+            missing = [u for u in missing if u not in _LOADED]
+            _LOADED.update(zip(missing, _all_loaded(missing), strict=True))
+    return [_LOADED[u] for u in units]
+
+
+def _all_loaded(units: list[Unit]) -> list[Loaded]:
+    cold = sum(not _library(u).is_whole() for u in units)
+    if not cold:
+        return [_load(u) for u in units]
+    with announced(f"compiling {cold} functions, once on this machine"):
+        with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="modurob-compiler") as pool:
+            return list(pool.map(_load, units))
+
+
+def _library(unit: Unit) -> Any:
+    return library(unit.name, f"{sources()} {unit.identity}", unit.lanes, unit.single)
+
+
+def _load(unit: Unit) -> Loaded:
+    at = _library(unit)
+    code = Code.from_notes(notes_of(at, lambda: _written(unit)))
+    handle = ctypes.CDLL(str(at.path))
+    return Loaded(code, tuple(ctypes.cast(getattr(handle, f), ctypes.c_void_p).value or 0 for f in code.functions))
+
+
+def _written(unit: Unit) -> tuple[str, Any]:
+    text, code = unit.write()
+    return f'#include "prelude.h"\n\n{text}', code.notes()
+
+
+class Driver:
+    """The driver at one width."""
+
+    def __init__(self, lanes: int, single: bool):
+        text = (resources.files("modurob.kernels") / "c" / "driver.c").read_text(encoding="utf-8")
+        # loops over columns of matrices are worth more optimisation than straight lines
+        at = library("driver", text, lanes, single, ("-O3",))
+        notes_of(at, lambda: (text, None))
+        self.library = ctypes.CDLL(str(at.path))
+        pointer, long = ctypes.c_void_p, ctypes.c_long
+        self.library.make_arena.argtypes, self.library.make_arena.restype = [pointer], pointer
+        self.library.free_arena.argtypes, self.library.free_arena.restype = [pointer], None
+        self.library.run.argtypes = [pointer, pointer, long, long, pointer, pointer, long, pointer]
+        self.library.run.restype = ctypes.c_int
+
+    def address(self, name: str) -> int:
+        """Of one of its functions."""
+        return ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value or 0
+
+
+@cache
+def driver(lanes: int, single: bool) -> Driver:
+    """The driver at a width, compiled if need be."""
+    with announced("compiling the driver of kernels, once on this machine"):
+        return Driver(lanes, single)
+
+
+# a fork while code is compiled would leave the child with a lock that nobody opens
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+
+@cache
+def sources() -> str:
+    """A hash of all files that code is traced from, and by."""
+    package = resources.files("modurob")
+    folders = (
+        "kernels",
+        "algorithms",
+        "algorithms/constraints",
+        "spatial",
+        "trace",
+        "catalogue/joints",
+        "catalogue/forces",
+    )
+    files = [f for folder in folders for f in sorted((package / folder).iterdir(), key=str) if f.name.endswith(".py")]
+    return hashlib.sha256(b"\0".join(f.read_bytes() for f in files)).hexdigest()

@@ -1,0 +1,112 @@
+"""The C functions of traced steps: straight lines over vectors of states."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modurob.kernels.lowering import TABLE, Store
+from modurob.spatial.scalars import Array
+from modurob.trace import Dialect, Graph, Listing, Node, Place, Traced, number
+
+VECTORS = Dialect(
+    declare="const vec {0} = {1};",
+    store="{0}= {1};",
+    number=lambda x: f"V({number(x)})",
+    select="SELECT({0}, {1}, {2}, {3})",
+    functions={"sqrt": "square_root({0})", "exp": "each_exp({0})", "log": "each_log({0})", "tanh": "each_tanh({0})", "rint": "each_rint({0})"},
+    atan2="each_atan2({0}, {1})",
+    waves="vec {0}_sin, {0}_cos; sine_cosine({1}, &{0}_sin, &{0}_cos);",
+    unnamed=("constant", "negate"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the arrays of a function stand: the slot of its `at` that points there, and how far behind that."""
+
+    slots: Mapping[str, int]
+    offsets: Mapping[str, int]
+    places: Mapping[Place, int]  # of single numbers, where an array does not stand in a row
+
+    def text(self, place: Place) -> str:
+        """The C text of a place."""
+        if place.array == "status":
+            return "arena[0]"
+        slot = place.array if place.array in self.slots else place.array.split()[0]
+        index = self.places[place] if place in self.places else self.offsets.get(place.array, 0) + place.index
+        return f"{_identifier(slot)}[{index}]"
+
+    def pointers(self, used: set[str]) -> list[str]:
+        """The statements that set up the pointers that a function uses."""
+        names = {a if a in self.slots else a.split()[0] for a in used if a != "status"}
+        return [f"vec *const {_identifier(s)} = AT({k});" for s, k in self.slots.items() if s in names]
+
+
+def _identifier(name: str) -> str:
+    return "p_" + name.replace(" ", "_")
+
+
+class Table:
+    """The nodes that depend on a joint's constants alone: computed once for each robot, and read as c[k]."""
+
+    def __init__(self, graph: Graph):
+        self._graph = graph
+        self.nodes: list[int] = []
+
+    def text(self, i: int) -> str | None:
+        """The text of a node that the table holds; a sign stays in the code, and numbers are no matter of the table."""
+        node = self._graph.nodes[i]
+        if node.op == "constant" or not self._graph.depends_only_on(i, TABLE):
+            return None
+        if node.op == "negate":
+            return f"(-{self.text(node.args[0])})"
+        if i not in self.nodes:
+            self.nodes.append(i)
+        return f"V(c[{self.nodes.index(i)}])"
+
+
+def function(name: str, graph: Graph, stores: Sequence[Store], layout: Layout, table: Table) -> str:
+    """One C function."""
+    destinations = [(f"{layout.text(s.place)} {'+' if s.add else ''}", s.value) for s in stores]
+    dialect = Dialect(**{**VECTORS.__dict__, "place": layout.text})
+    lines = list(Listing(graph, destinations, dialect, table.text).lines())
+    read = {graph.nodes[i].value.array for i in graph.needed(s.value for s in stores) if graph.nodes[i].op == "input"}
+    pointers = layout.pointers(read - TABLE | {s.place.array for s in stores})
+    return "\n".join(
+        [f"void {name}(vec *arena, const int32_t *at, const real *c)", "{", *_unused(), *pointers, *lines, "}", ""]
+    )
+
+
+def _unused() -> list[str]:
+    return ["(void)arena, (void)at, (void)c;"]
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """What must be known of compiled functions: their names, the nodes of their table, and the vectors a body keeps."""
+
+    functions: list[str]
+    graph: Graph
+    table: list[int]
+    size: int
+
+    def notes(self) -> dict[str, Any]:
+        """Itself as JSON has it, with those nodes alone that the table is made of."""
+        needed = self.graph.needed(Traced(self.graph, i) for i in self.table)
+        place = {i: k for k, i in enumerate(needed)}
+        nodes = [(op, [place[a] for a in args], value) for op, args, value in (self.graph.nodes[i] for i in needed)]
+        table = [place[i] for i in self.table]
+        return {"functions": self.functions, "nodes": nodes, "table": table, "size": self.size}
+
+    @classmethod
+    def from_notes(cls, notes: dict[str, Any]) -> "Code":
+        """The other way."""
+        nodes = [Node(op, tuple(args), Place(*value) if op == "input" else value) for op, args, value in notes["nodes"]]
+        return cls(notes["functions"], Graph(nodes), notes["table"], notes["size"])
+
+    def row(self, constants: Mapping[str, Array]) -> Array:
+        """The numbers of the table for one set of constants."""
+        values = self.graph.evaluate(self.table, constants)
+        return np.array([values[k] for k in self.table], dtype=float)

@@ -1,0 +1,110 @@
+"""A robot as a URDF file, for other tools: every body a link, every joint a joint, shapes as visuals."""
+
+from collections.abc import Iterable
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from modurob.catalogue.forces import Friction
+from modurob.errors import UrdfError
+from modurob.mechanism.tables import Joint, JointRow, Shape, Tables
+from modurob.spatial import inertia, se3
+from modurob.spatial.angles import fixed_angles
+from modurob.spatial.scalars import Array
+
+WRITTEN = ("revolute", "prismatic", "fixed")
+# URDF must have an effort and a velocity limit where there is a limit at all
+UNLIMITED = 1e9
+
+
+def urdf(robot: Tables) -> str:
+    """The text of a URDF file; read back by `Mechanism.from_urdf`, floating if the robot floats, it is the same robot.
+
+    URDF has no rotor inertia and no loops: a robot with loops, or with joints other than hinges and slides, is refused.
+    """
+    if robot.constraints:
+        raise UrdfError(f"URDF has no loops, this robot has {', '.join(c.name for c in robot.constraints)}")
+    root = ET.Element("robot", name=robot.name)
+    floats = bool(robot.joints) and robot.joints[0].kind == "free"
+    links = range(1 if floats else 0, len(robot.bodies))
+    for body in links:
+        root.append(_link(robot, body))
+    for body in links[1:]:
+        root.append(_joint(robot, body))
+    ET.indent(root)
+    return '<?xml version="1.0"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _name(text: str) -> str:
+    """Slashes mean something else in ROS."""
+    return text.replace("/", "_")
+
+
+def _numbers(values: Iterable[Any]) -> str:
+    return " ".join(repr(float(x) + 0.0) for x in values)
+
+
+def _origin(X: Array) -> ET.Element:
+    turns = fixed_angles("xyz", se3.rotation(X)).first
+    return ET.Element("origin", xyz=_numbers(se3.position(X)), rpy=_numbers(turns))
+
+
+def _link(robot: Tables, body: int) -> ET.Element:
+    link = ET.Element("link", name=_name(robot.bodies[body]))
+    spatial = robot.inertia[body]
+    if inertia.mass(spatial) > 0:
+        inertial = ET.SubElement(link, "inertial")
+        inertial.append(_origin(se3.pose(None, inertia.centre(spatial))))
+        ET.SubElement(inertial, "mass", value=_numbers([inertia.mass(spatial)]))
+        I = inertia.tensor(spatial)
+        entries = {f"i{'xyz'[i]}{'xyz'[j]}": _numbers([I[i, j]]) for i in range(3) for j in range(i, 3)}
+        ET.SubElement(inertial, "inertia", entries)
+    link.extend(_visual(shape, i) for i, shape in enumerate(robot.shapes) if shape.frame.body == body)
+    return link
+
+
+def _visual(shape: Shape, number: int) -> ET.Element:
+    visual = ET.Element("visual", name=f"shape_{number}")
+    visual.append(_origin(shape.in_body))
+    geometry = ET.SubElement(visual, "geometry")
+    if shape.kind == "box":
+        ET.SubElement(geometry, "box", size=_numbers(shape.size))
+    elif shape.kind == "cylinder":
+        radius, length = shape.size
+        ET.SubElement(geometry, "cylinder", radius=_numbers([radius]), length=_numbers([length]))
+    else:
+        ET.SubElement(geometry, "sphere", radius=_numbers(shape.size))
+    return visual
+
+
+def _joint(robot: Tables, body: int) -> ET.Element:
+    joint = robot.joints[body - 1]
+    if joint.kind not in WRITTEN or joint.mimics:
+        raise UrdfError(f"joint {joint.name} is {joint.kind}: written to URDF are {', '.join(WRITTEN)}")
+    limited = joint.kind == "prismatic" or bool(np.isfinite([*joint.limits.lower, *joint.limits.upper]).all())
+    element = ET.Element("joint", name=_name(joint.name), type=joint.kind if limited else "continuous")
+    element.append(_origin(robot.X_PJ[body]))
+    ET.SubElement(element, "parent", link=_name(robot.bodies[robot.parent[body]]))
+    ET.SubElement(element, "child", link=_name(robot.bodies[body]))
+    if joint.kind != "fixed":
+        ET.SubElement(element, "axis", xyz=_numbers(joint.type.axis))  # type: ignore[attr-defined]
+        element.append(_limit(joint))
+        viscous, coulomb = _losses(robot, body - 1)
+        ET.SubElement(element, "dynamics", damping=_numbers([viscous]), friction=_numbers([coulomb]))
+    return element
+
+
+def _losses(robot: Tables, joint: int) -> tuple[float, float]:
+    """Viscous and Coulomb friction of a joint."""
+    forces = [row.force for row in robot.forces if isinstance(row, JointRow) and row.joint == joint]
+    own = [force for force in forces if isinstance(force, Friction)]
+    return sum(f.viscous for f in own), sum(f.coulomb for f in own)
+
+
+def _limit(joint: Joint) -> ET.Element:
+    low, high, velocity, effort = (
+        np.clip(x, -UNLIMITED, UNLIMITED) for x in (*joint.limits, joint.velocity_limit, joint.effort_limit)
+    )
+    numbers = {"lower": low, "upper": high, "velocity": velocity, "effort": effort}
+    return ET.Element("limit", {name: _numbers(x) for name, x in numbers.items()})

@@ -1,0 +1,104 @@
+"""Pictures of gaits: who swings when, and at which frequencies."""
+
+from typing import Any
+
+import numpy as np
+
+from modurob.motion.gaits.analysis import phases, spectrum
+from modurob.motion.gaits.checks import require_positive
+from modurob.motion.gaits.reference import Reference
+from modurob.spatial.scalars import Array
+
+Axes = Any  # matplotlib's, imported only when something is drawn
+Figure = Any
+
+RATE = 64  # samples a period
+SWINGS = 4  # periods of which the course is shown
+SEAM = 0.3  # phases are shown from SEAM - pi to SEAM + pi, so that joints in opposition stay in one place [rad]
+NAMED = 12  # joints that a legend still names
+
+
+def plot_phases(reference: Reference, duration: float | None = None) -> Figure:
+    """The last swings of each joint, all phases against the first joint, and rate over coordinate; ten periods by default."""
+    import matplotlib.pyplot as plt  # slow to import, and only pictures need it
+
+    t = _times(reference, duration, 10)
+    q, v, _ = reference(t)
+    q, v, unit = q[:, reference.joints.q_index], v[:, reference.joints.v_index], _unit(reference)
+    figure = plt.figure(figsize=(10, 5.4), layout="constrained")
+    axes = figure.subplot_mosaic([["time", "orbit"], ["phase", "orbit"]], width_ratios=(1.5, 1))
+    for ax in axes.values():
+        _prepare(ax, reference)
+    axes["time"].plot(t, q)
+    axes["time"].set(ylabel=f"joint coordinate [{unit}]", xlim=(max(t[-1] - SWINGS / reference.frequency, 0), t[-1]))
+    axes["orbit"].plot(q, v, linewidth=1)
+    axes["orbit"].set(xlabel=f"joint coordinate [{unit}]", ylabel=f"joint rate [{unit}/s]")
+    _draw_phases(axes["phase"], t, reference)
+    _name_joints(figure, axes["time"], reference)
+    return figure
+
+
+def plot_spectrum(reference: Reference, duration: float | None = None) -> Figure:
+    """Amplitude of each joint's motion over frequency, up to eight times the gait's; forty periods by default."""
+    import matplotlib.pyplot as plt
+
+    t = _times(reference, duration, 40)
+    parts = spectrum(t, reference(t)[0][:, reference.joints.q_index])
+    shown = parts.frequency <= 8 * reference.frequency
+    figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+    _prepare(ax, reference)
+    ax.semilogy(parts.frequency[shown], parts.amplitude[shown])
+    ax.axvline(reference.frequency, color="0.4", linewidth=0.8, linestyle=":", zorder=0)
+    ax.annotate(
+        f"{reference.frequency:g} Hz", (reference.frequency, 1), (4, -4), xycoords=("data", "axes fraction"),
+        textcoords="offset points", va="top", color="0.4",
+    )  # fmt: skip
+    ax.set(xlabel="frequency [Hz]", ylabel=f"amplitude [{_unit(reference)}]", xlim=(0, None))
+    ax.set_ylim(np.array([1e-4, 2]) * parts.amplitude.max())
+    _name_joints(figure, ax, reference)
+    return figure
+
+
+def _draw_phases(ax: Axes, t: Array, reference: Reference) -> None:
+    """Phase of every joint less that of the first, without the ends, where the Hilbert transform sees too little."""
+    phase = phases(reference.waves(t))
+    seen = slice(RATE // 2, -RATE // 2)
+    ahead = (phase - phase[:, :1] + np.pi - SEAM) % (2 * np.pi) - np.pi + SEAM
+    # no stroke where a phase wraps round
+    ahead[1:][np.abs(np.diff(ahead, axis=0)) > np.pi] = np.nan
+    ax.plot(t[seen], ahead[seen])
+    ax.set(
+        xlabel="time [s]",
+        ylabel=f"phase against\n{reference.joints.names[0]} [rad]",
+        xlim=(t[0], t[-1]),
+        ylim=(SEAM - np.pi, SEAM + np.pi),
+    )
+    ax.set_yticks([-np.pi / 2, 0, np.pi / 2, np.pi], ["-π/2", "0", "π/2", "π"])
+
+
+def _times(reference: Reference, duration: float | None, periods: int) -> Array:
+    duration = periods / reference.frequency if duration is None else duration
+    require_positive("duration", duration, "s")
+    return np.arange(max(2 * RATE, round(duration * reference.frequency * RATE))) / (RATE * reference.frequency)
+
+
+def _unit(reference: Reference) -> str:
+    slides = [not joint.type.angles for joint in reference.joints.joints]
+    return "m" if all(slides) else "rad or m" if any(slides) else "rad"
+
+
+def _prepare(ax: Axes, reference: Reference) -> None:
+    """Colours run along the joints, so that neighbours look alike."""
+    from matplotlib import colormaps
+
+    ax.set_prop_cycle(color=colormaps["viridis"](np.linspace(0, 0.92, len(reference.joints))))
+    ax.grid(color="0.92")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _name_joints(figure: Figure, ax: Axes, reference: Reference) -> None:
+    names, lines = reference.joints.names, ax.lines
+    kept = range(len(names)) if len(names) <= NAMED else (0, len(names) // 2, len(names) - 1)
+    figure.legend(
+        [lines[i] for i in kept], [names[i] for i in kept], loc="outside right upper", frameon=False, fontsize="small"
+    )

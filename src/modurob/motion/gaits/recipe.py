@@ -1,0 +1,93 @@
+"""Gaits: a pattern, a generator of waves, how far and how fast."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from modurob.errors import GaitError, choices
+from modurob.motion.gaits.active import Active, active_joints, require_movable
+from modurob.motion.gaits.checks import require_number, require_positive
+from modurob.motion.gaits.closed import closed
+from modurob.motion.gaits.patterns import PRESETS, Pattern
+from modurob.motion.gaits.reference import Reference, Swing, require_limits
+from modurob.motion.gaits.sine import Sine
+from modurob.motion.gaits.waves import GENERATORS, Generator
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+
+
+@dataclass(frozen=True)
+class Gait:
+    """A rhythm for any robot: q = posture + centre + sign * amplitude * wave(2 pi frequency t), for each active joint.
+
+    Active are the joints that turn about one axis (revolute, helical); with amplitudes by name, the named ones, sliding
+    joints too. All others stand still at the posture. A gait that a joint's limits do not allow is refused, never cut down.
+    """
+
+    pattern: Pattern
+    generator: Generator = field(default_factory=Sine)
+    amplitude: float | Mapping[str, float] = 0.4  # [rad], or [rad or m] by joint name
+    frequency: float = 0.5  # [Hz]
+    posture: Mapping[str, float] = field(default_factory=dict)  # coordinates by joint name [rad or m], else neutral
+
+    def __post_init__(self) -> None:
+        require_positive("frequency", self.frequency, "Hz")
+        named = self.amplitude if isinstance(self.amplitude, Mapping) else {"": self.amplitude}
+        for name, value in named.items():
+            require_positive(f"amplitude{name and f' of {name!r}'}", value, "rad or m")
+        for name, value in self.posture.items():
+            require_number(f"posture of {name!r}", value)
+
+    def on(self, robot: Mechanism) -> Reference:
+        """The gait for this robot, from t = 0 on."""
+        if robot.loops and not isinstance(self.generator, Sine):
+            raise GaitError(
+                f"{robot.name} has loops, whose joints cannot keep waves of their own: expected generator 'sine'"
+            )
+        joints = active_joints(robot, self.amplitude if isinstance(self.amplitude, Mapping) else None)
+        rest = self._rest(robot)
+        score = self.pattern.on(joints, rest)
+        centre, amplitude = rest[joints.q_index] + score.centre, score.sign * self._amplitudes(joints)
+        waves = self.generator.waves(joints.network(score.phase))
+        swing = Swing(joints, rest, centre, amplitude, 2 * np.pi * self.frequency, waves)
+        motion = closed(swing) if robot.loops else swing
+        reference = Reference(joints, self.frequency, centre, amplitude, score.phase, motion)
+        require_limits(reference)
+        return reference
+
+    def _rest(self, robot: Mechanism) -> Array:
+        require_movable(robot, self.posture)
+        q = robot.neutral()
+        for name, value in self.posture.items():
+            q[robot.joint(name).q_slice] = value
+        return q
+
+    def _amplitudes(self, joints: Active) -> Array:
+        if isinstance(self.amplitude, Mapping):
+            return np.array([float(self.amplitude[name]) for name in joints.names])
+        return np.full(len(joints), float(self.amplitude))
+
+
+def gait(name: str, *, generator: str | Generator = "sine", **options: Any) -> Gait:
+    """The preset of that name: one of `PRESETS`, such as snake, crab, quadruped or wheel.
+
+    `generator` is sine, hopf, matsuoka, logistic, or one of these classes with its own settings. Options: amplitude [rad],
+    frequency [Hz], posture; for the snake `waves`, for the wheel `lobes`.
+
+    >>> gait("snake", amplitude=0.5, frequency=1.0, generator="hopf").on(robot)
+    """
+    own = [x.name for x in fields(PRESETS[name])]
+    valid = [*own, "amplitude", "frequency", "posture"]
+    for option in options:
+        if option not in valid:
+            raise GaitError(f"gait {name!r} has no option {option!r}: {choices(option, [*valid, 'generator'])}")
+    pattern = PRESETS[name](**{x: options.pop(x) for x in own if x in options})
+    return Gait(pattern, _generator(generator), **options)
+
+
+def _generator(generator: str | Generator) -> Generator:
+    if hasattr(generator, "waves"):
+        return generator  # type: ignore[return-value]
+    return GENERATORS[str(generator)]()

@@ -1,0 +1,44 @@
+"""Numbers as users write them, and their checks."""
+
+from typing import Any
+
+import numpy as np
+
+from modurob.errors import ControlError
+from modurob.spatial.scalars import Array
+
+
+def numbers(value: Any, what: str, infinite: bool = False) -> Array:
+    """`value` as an array of real numbers."""
+    try:
+        x = np.asarray(value)
+    except ValueError:
+        x = np.array(None)
+    shown = f"{what} = {value.tolist() if isinstance(value, np.ndarray) else value!r:.60}"
+    if x.dtype.kind not in "iuf":
+        raise ControlError(f"{shown}: expected numbers")
+    if np.isnan(x).any() or not (infinite or np.isfinite(x).all()):
+        raise ControlError(f"{shown}: expected finite numbers")
+    return x.astype(float)
+
+
+def positive(value: Any, what: str) -> Array:
+    """`value` as an array of numbers above zero."""
+    x = numbers(value, what)
+    if np.any(x <= 0):
+        raise ControlError(f"{what} = {x.tolist()!r:.60}: expected more than zero")
+    return x
+
+
+def one_positive(value: Any, what: str) -> float:
+    """`value` as one number above zero."""
+    x = positive(value, what)
+    if x.ndim:
+        raise ControlError(f"{what} = {x.tolist()!r:.60}: expected one number")
+    return float(x)
+
+
+def checked_sample_time(sample_time: Any) -> None:
+    """Refuse what is neither None nor a time above zero [s]."""
+    if sample_time is not None:
+        one_positive(sample_time, "sample_time")

@@ -1,0 +1,63 @@
+"""Motion over time: the system (q, v, x), steppers, runs and recordings, and organisms that change shape on the way."""
+
+from modurob.simulation.law import Controller, Estimator, Filter, Law, Measured, Memoryless
+from modurob.simulation.push import InWorld
+from modurob.simulation.recording import Event, Recording, Segment, Settings
+from modurob.simulation.simulation import Simulation, simulate
+from modurob.simulation.status import Status, Statuses
+from modurob.simulation.steppers import (
+    STEPPERS,
+    Adaptive,
+    ImplicitMidpoint,
+    LinearlyImplicit,
+    RungeKutta4,
+    SemiImplicitEuler,
+    Stepper,
+    Variational,
+)
+from modurob.simulation.world import (
+    Connect,
+    Disconnect,
+    Dock,
+    Impact,
+    Merge,
+    Organism,
+    Reroot,
+    Undock,
+    World,
+)
+
+__all__ = [
+    "STEPPERS",
+    "Adaptive",
+    "Connect",
+    "Controller",
+    "Disconnect",
+    "Dock",
+    "Estimator",
+    "Event",
+    "Filter",
+    "Impact",
+    "ImplicitMidpoint",
+    "InWorld",
+    "Law",
+    "LinearlyImplicit",
+    "Measured",
+    "Memoryless",
+    "Merge",
+    "Organism",
+    "Recording",
+    "Reroot",
+    "RungeKutta4",
+    "Segment",
+    "SemiImplicitEuler",
+    "Settings",
+    "Simulation",
+    "Status",
+    "Statuses",
+    "Stepper",
+    "Undock",
+    "Variational",
+    "World",
+    "simulate",
+]

@@ -1,0 +1,181 @@
+"""State carried over to a robot of another shape: poses stay, momentum stays, and what docking dissipates is known."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob.algorithms import momentum_matrix
+from modurob.assembly import Connection
+from modurob.assembly.connection import mated
+from modurob.errors import SimulationError
+from modurob.mechanism import from_assembly
+from modurob.robot import Assembly, Builder, Mechanism
+from modurob.spatial import se3, so3
+from modurob.spatial.scalars import Array
+
+
+class Body(NamedTuple):
+    """An organism in motion: its modules, its robot, its state, the angles of hinges that its robot holds locked, and where it stands if it does."""
+
+    assembly: Assembly
+    robot: Mechanism
+    q: Array
+    v: Array
+    held: Mapping[str, float]
+    stands: Array | None = None  # pose of the base module in the world, None if it floats
+
+    def coordinates(self, joint: str) -> Array | None:
+        """Where a joint stands, whether it moves or is held; None if it is not here."""
+        for own in self.robot.joints:
+            if own.name == joint:
+                return self.q[own.q_slice]
+        return np.array([self.held.get(joint, 0.0)]) if joint in self.robot.idle + self.robot.locked else None
+
+    def rates(self, joint: str) -> Array | None:
+        """How fast it moves."""
+        for own in self.robot.joints:
+            if own.name == joint:
+                return self.v[own.v_slice]
+        return None
+
+
+class Transfer(NamedTuple):
+    """The new organism, and how far the poses of modules had to give way [m, rad]."""
+
+    body: Body
+    shift: tuple[float, float]
+
+
+def robot_of(
+    assembly: Assembly, base: str, gravity: Array, held: Mapping[str, float] | None = None, stands: Array | None = None
+) -> Mechanism:
+    """The robot of an organism, floating, or standing at a pose in the world."""
+    builder = Builder(assembly.name, gravity, trusted=True)
+    at = se3.IDENTITY if stands is None else stands
+    reports = from_assembly.add(builder, assembly, base, stands is None, held or {}, at=at)
+    return builder.build(**reports._asdict())
+
+
+def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str) -> Transfer:
+    """The organism `assembly` in the state of the organisms its modules come from; it stands where the first of them does, or floats.
+
+    Coordinates are those the joints had. Rates are those after a plastic impact: whatever forces come up between docked parts, they
+    do no work on the motions that are left, so that the momentum along these stays, sum of J^T I (J v - V) = 0 over all parts.
+    """
+    stands = old[0].stands
+    robot, held = _robot(assembly, old, gravity, base, stands)
+    q = _coordinates(robot, old, base, stands)
+    parts = [(f"{m}/{p.name}", p.inertia) for m, module in assembly.modules.items() for p in module.parts.values()]
+    known = [_owner(frame, old) for frame, _ in parts]
+    if any(body is None for body in known):
+        v = _without_impact(robot, q, parts, known)
+    else:
+        v = _after_impact(robot, q, parts, known, old, stands)
+    shift = np.zeros(2)
+    for (frame, _), body in zip(parts, known, strict=True):
+        if body is not None:
+            shift = np.maximum(shift, _apart(body.robot.frame_pose(body.q, frame), robot.frame_pose(q, frame)))
+    return Transfer(Body(assembly, robot, q, v, held, stands), (float(shift[0]), float(shift[1])))
+
+
+def kinetic_energy_of(bodies: Sequence[Body]) -> float:
+    """Kinetic energy [J]."""
+    return float(sum(b.robot.kinetic_energy(b.q, b.v) for b in bodies))
+
+
+def momentum_of(bodies: Sequence[Body]) -> Array:
+    """Linear and angular momentum about the world origin, (6,)."""
+    return sum((b.robot.momentum(b.q, b.v) for b in bodies), np.zeros(6))
+
+
+def _robot(
+    assembly: Assembly, old: Sequence[Body], gravity: Array, base: str, stands: Array | None
+) -> tuple[Mechanism, dict[str, float]]:
+    """The robot, hinges that carry nothing held where they are."""
+    robot = robot_of(assembly, base, gravity, stands=stands)
+    held = {}
+    for name in robot.idle:
+        at = next((float(x[0]) for b in old if (x := b.coordinates(name)) is not None), 0.0)
+        if at:
+            held[name] = at
+    return (robot_of(assembly, base, gravity, held, stands) if held else robot), held
+
+
+def _coordinates(robot: Mechanism, old: Sequence[Body], base: str, stands: Array | None) -> Array:
+    """q of the new robot, its base module where it was."""
+    q = robot.neutral()
+    first = 1 if stands is None else 0
+    for joint in robot.joints[first:]:
+        known = next((x for b in old if (x := b.coordinates(joint.name)) is not None), None)
+        if known is not None:
+            q[joint.q_slice] = known
+    if stands is not None:
+        return q
+    owner = next(b for b in old if base in b.assembly.modules)
+    X = owner.robot.frame_pose(owner.q, base) @ se3.inverse(robot.frame_pose(q, base))
+    q[robot.joints[0].q_slice] = robot.joints[0].type.coordinates(se3.inverse(robot.X_PJ[1]) @ X @ robot.X_PJ[1])
+    return q
+
+
+def _owner(frame: str, old: Sequence[Body]) -> Body | None:
+    return next((b for b in old if frame in b.robot.frames), None)
+
+
+def _apart(X: Array, Y: Array) -> Array:
+    """Distance and angle between two poses."""
+    turn = so3.log(se3.rotation(X).T @ se3.rotation(Y))
+    return np.array([np.linalg.norm(se3.position(X) - se3.position(Y)), np.linalg.norm(turn)])
+
+
+def _without_impact(robot: Mechanism, q: Array, parts: Sequence, known: Sequence[Body | None]) -> Array:
+    """Rates with which all parts that were there move as they did: nothing pushes, what joins is carried along."""
+    J = np.concatenate([robot.body_jacobian(q, f) for (f, _), b in zip(parts, known, strict=True) if b is not None])
+    V = [b.robot.frame_twist(b.q, b.v, f) for (f, _), b in zip(parts, known, strict=True) if b is not None]
+    return np.linalg.lstsq(J, np.concatenate(V), rcond=None)[0]
+
+
+def _after_impact(
+    robot: Mechanism, q: Array, parts: Sequence, known: Sequence, old: Sequence[Body], stands: Array | None
+) -> Array:
+    """Rates that keep the momentum of all parts, and of the rotors, along the motions that are left."""
+    push = np.zeros(robot.nv)
+    for joint in robot.joints[0 if stands is not None else 1 :]:
+        rates = next((r for b in old if (r := b.rates(joint.name)) is not None), np.zeros(joint.type.nv))
+        push[joint.v_slice] += joint.armature * rates
+    for (frame, own), body in zip(parts, known, strict=True):
+        push += robot.body_jacobian(q, frame).T @ own @ body.robot.frame_twist(body.q, body.v, frame)
+    M = robot.mass_matrix(q)
+    v = _solved(robot, q, M, push)
+    return v + _exact_momentum(robot, q, v, M, momentum_of(old)) if len(old) > 1 and stands is None else v
+
+
+def _exact_momentum(robot: Mechanism, q: Array, v: Array, M: Array, before: Array) -> Array:
+    """The least change of rates that gives the robot the momentum there was, although modules moved a little to fit."""
+    A = momentum_matrix(robot, q)
+    S = _solved(robot, q, M, A.T)
+    return S @ np.linalg.solve(A @ S, before - A @ v)
+
+
+def _solved(robot: Mechanism, q: Array, M: Array, push: Array) -> Array:
+    """Rates v with M v = push, in columns; those next to them that keep loops closed, where M of the tree may be singular."""
+    if not robot.constraints:
+        return np.linalg.solve(M, push)
+    return robot.close_velocity(q, np.linalg.lstsq(M, push, rcond=None)[0].T).T
+
+
+def gap(first: Body, second: Body, docked: Connection) -> tuple[float, float]:
+    """How far port b of the second organism is from where it belongs at port a of the first [m, rad]."""
+    a, b = (x.assembly.modules[p.module].ports[p.port] for x, p in ((first, docked.a), (second, docked.b)))
+    place = first.robot.frame_pose(first.q, str(docked.a)) @ se3.inverse(a.X) @ mated(a, b, docked.roll) @ b.X
+    distance, angle = _apart(place, second.robot.frame_pose(second.q, str(docked.b)))
+    return float(distance), float(angle)
+
+
+def require_fit(apart: tuple[float, float], tolerance: tuple[float, float], what: str) -> None:
+    """An error if modules would have to jump."""
+    if apart[0] > tolerance[0] or apart[1] > tolerance[1]:
+        raise SimulationError(
+            f"{what}: the ports are {apart[0] * 1e3:.3g} mm and {np.rad2deg(apart[1]):.3g} degrees apart: "
+            f"expected at most {tolerance[0] * 1e3:g} mm and {np.rad2deg(tolerance[1]):g} degrees"
+        )

@@ -1,0 +1,131 @@
+"""What a simulation asks of controllers and estimators.
+
+Both are recipes for any robot: `on` makes them for one. What is made is pure: a law is a function of its memory, the time and what
+is measured, so that it can be batched, saved, resumed, traced and sent to a robot.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from modurob.errors import SimulationError
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+
+
+class Measured(NamedTuple):
+    """What a law sees of the robot: its state, or what an estimator makes of it, (..., nq) and (..., nv)."""
+
+    q: Array
+    v: Array
+
+
+class Law(Protocol):
+    """A controller made for one robot."""
+
+    def start(self) -> Any:
+        """The memory before the first sample."""
+        ...
+
+    def step(self, memory: Any, t: float, measured: Measured) -> tuple[Any, Array]:
+        """The memory after this sample, and the torques, (..., nv), to be held until the next."""
+        ...
+
+
+@runtime_checkable
+class Controller(Protocol):
+    """A control law for any robot."""
+
+    @property
+    def sample_time(self) -> float | None:
+        """How long a torque is held [s]; None: as long as a step of the stepper."""
+        ...
+
+    def on(self, robot: Mechanism) -> Law:
+        """The law for this robot. Called again when the robot changes shape."""
+        ...
+
+
+class Filter(Protocol):
+    """An estimator made for one robot."""
+
+    def start(self, q: Array, v: Array) -> Any:
+        """The memory that believes in this state."""
+        ...
+
+    def measure(self, memory: Any, t: float, q: Array, v: Array, vdot: Array, rng: Any) -> tuple[Any, Any]:
+        """What arrives from the sensors in a true state, noise and all; None for a sample that was lost."""
+        ...
+
+    def update(self, memory: Any, t: float, tau: Array, measurement: Any) -> tuple[Any, Measured]:
+        """The memory and the estimate after `tau` was held since the last update and this measurement came in."""
+        ...
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """A filter for any robot, run at the controller's sample time."""
+
+    def on(self, robot: Mechanism, sample_time: float) -> Filter:
+        """The filter for this robot."""
+        ...
+
+
+class Memoryless:
+    """A law without a memory: `torque(t, q, v)` is all."""
+
+    def start(self) -> None:
+        return None
+
+    def step(self, memory: None, t: float, measured: Measured) -> tuple[None, Array]:
+        return None, self.torque(t, measured.q, measured.v)
+
+    def torque(self, t: float, q: Array, v: Array) -> Array:
+        """Generalised forces, (..., nv)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionController:
+    """A plain function f(t, q, v) as a controller."""
+
+    function: Callable[[float, Array, Array], Any]
+    sample_time: float | None = None
+
+    def on(self, robot: Mechanism) -> "FunctionLaw":
+        return FunctionLaw(self.function)
+
+    def __repr__(self) -> str:
+        return f"{getattr(self.function, '__name__', self.function)!s}(t, q, v)"
+
+
+class FunctionLaw(Memoryless):
+    """The torques that a function gives; it sees copies, which it may do with as it likes."""
+
+    def __init__(self, function: Callable[[float, Array, Array], Any]):
+        self._function = function
+
+    def torque(self, t: float, q: Array, v: Array) -> Array:
+        return np.asarray(self._function(t, np.array(q), np.array(v)))
+
+
+def as_controller(given: Any) -> Controller | None:
+    """A controller, from one or from a plain function of (t, q, v); None stays None."""
+    if given is None or isinstance(given, Controller):
+        return given
+    if not callable(given) or isinstance(given, type):
+        raise SimulationError(
+            f"controller {given!r:.60}: expected a controller such as mr.PID(...) or mr.ComputedTorque(...), or a function f(t, q, v)"
+        )
+    try:
+        inspect.signature(given).bind(0.0, None, None)
+    except TypeError:
+        raise SimulationError(
+            f"controller {getattr(given, '__name__', given)!s}: expected a function f(t, q, v), which takes three arguments"
+        ) from None
+    except ValueError:
+        pass  # builtins that do not say what they take
+    return FunctionController(given)

@@ -1,0 +1,77 @@
+"""What drives a robot from sample to sample: its law, its filter, what they remember, and the torques that are held."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from modurob.robot import Mechanism
+from modurob.simulation.law import Controller, Estimator, Measured
+from modurob.simulation.status import Failure
+from modurob.spatial.scalars import Array
+
+
+class Pilot:
+    """A controller and an estimator made for one robot, or neither: then torques are zero.
+
+    The estimator starts from `believed`, a configuration and a velocity.
+    """
+
+    def __init__(
+        self,
+        robot: Mechanism,
+        controller: Controller | None,
+        estimator: Estimator | None,
+        sample_time: float,
+        believed: tuple[Array, Array],
+    ):
+        self.robot = robot
+        self._law = None if controller is None else controller.on(robot)
+        self._filter = None if estimator is None else estimator.on(robot, sample_time)
+        self.memory = None if self._law is None else self._law.start()
+        self.belief = None if self._filter is None else self._filter.start(*believed)
+        self.estimate = None if self._filter is None else Measured(*believed)
+        self.tau: Array = np.zeros_like(believed[1])
+
+    def decide(self, t: float, q: Array, v: Array, acceleration: Callable[[], Array], rng: Any) -> Failure | None:
+        """Look at the state, and hold the torques of the law for it, as far as drives can give them."""
+        try:
+            measured = Measured(_unwritable(q), _unwritable(v))
+            if self._filter is not None:
+                measured = self.estimate = self._estimated(t, q, v, acceleration(), rng)
+            if self._law is None:
+                return None
+            memory, tau = self._law.step(self.memory, t, measured)
+            tau = np.asarray(tau, dtype=float)
+        except Exception as error:  # whatever a user's law raises
+            return Failure("controller failed", f"{type(error).__name__}: {error}")
+        if tau.shape != v.shape:
+            return Failure(
+                "controller failed", f"torques of shape {tau.shape}: expected {v.shape} for {self.robot.name}"
+            )
+        finite = np.isfinite(tau)
+        limit = self.robot.effort_limit
+        self.memory, self.tau = memory, np.clip(np.where(finite, tau, 0.0), -limit, limit)
+        if finite.all():
+            return None
+        lost = ~finite.all(axis=-1)
+        return Failure("not finite", f"the law's torque is {tau[lost][0] if tau.ndim > 1 else tau}", lost)
+
+    def _estimated(self, t: float, q: Array, v: Array, vdot: Array, rng: Any) -> Measured:
+        f: Any = self._filter
+        self.belief, seen = f.measure(self.belief, t, q, v, vdot, rng)
+        self.belief, estimate = f.update(self.belief, t, self.tau, seen)
+        return estimate
+
+    @property
+    def channels(self) -> dict[str, Array]:
+        """What is written down of it."""
+        own = {"tau": self.tau}
+        return own if self.estimate is None else {**own, "q_estimate": self.estimate.q, "v_estimate": self.estimate.v}
+
+
+def _unwritable(x: Array) -> Array:
+    """A view that a law cannot change the simulated state through."""
+    seen = x.view()
+    seen.flags.writeable = False
+    return seen

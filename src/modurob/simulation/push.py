@@ -1,0 +1,107 @@
+"""Wrenches that a user's function gives."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modurob import kernels
+from modurob.algorithms import forward_kinematics
+from modurob.algorithms.wrenches import External, body_wrenches
+from modurob.errors import SimulationError
+from modurob.mechanism.tables import Tables
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array
+
+# wrenches at (t, q, v), or t alone, by frame name (f, n) in the axes of the frame, or as `forward_dynamics` takes them
+Wrenches = Callable[..., External]
+
+
+class WrenchError(SimulationError):
+    """The function of external wrenches raised an error, or returned what are none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """A user's wrenches on the bodies of runs side by side, which have leading axes `shape`; or on some of them, by number."""
+
+    m: Tables
+    function: Wrenches  # of (t, q, v)
+    shape: tuple[int, ...]
+    runs: Array
+
+    def __call__(self, t: Any, q: Array, v: Array) -> Array:
+        """(runs, bodies, 6) in body frames, for t (runs, 1) and states (runs, ...). The function sees all runs, at one time."""
+        all_q, all_v = self._all(q, self.m.nq), self._all(v, self.m.nv)
+        times = np.broadcast_to(t, (len(v), 1))[:, 0]
+        found = np.zeros((len(v), len(self.m.bodies), 6))
+        for at in np.unique(times):
+            try:
+                wrenches = body_wrenches(self.m, _in_frames(self.m, all_q, self.function(float(at), all_q, all_v)))
+                each = (
+                    np.stack(np.broadcast_arrays(np.zeros((*self.shape, 6)), *wrenches)[1:], axis=-2)
+                    if wrenches
+                    else 0.0
+                )
+            except Exception as error:  # whatever a user's function raises
+                raise WrenchError(f"{type(error).__name__}: {error}") from error
+            now = times == at
+            found[now] = np.broadcast_to(each, (*self.shape, *found.shape[1:])).reshape(-1, *found.shape[1:])[
+                self.runs
+            ][now]
+        return found
+
+    def _all(self, x: Array, n: int) -> Array:
+        """States of all runs; of those left out it does not matter."""
+        full = np.zeros((int(np.prod(self.shape)), n))
+        full[self.runs] = x
+        return full.reshape(*self.shape, n)
+
+    def of(self, runs: Array) -> "Push":
+        """The same on some of the runs."""
+        return Push(self.m, self.function, self.shape, self.runs[runs])
+
+
+def pushes(m: Tables, external: Wrenches | Mapping[str, Any] | None, shape: tuple[int, ...] = ()) -> Push | None:
+    """A user's wrenches on runs of leading axes `shape`."""
+    if external is None:
+        return None
+    if not callable(external):
+        raise SimulationError(
+            f"external wrenches {external!r:.60}: expected a function of t, or of t, q and v, that returns wrenches by frame name"
+        )
+    return Push(m, _of_state(external), shape, np.arange(int(np.prod(shape))))
+
+
+def _of_state(external: Wrenches) -> Wrenches:
+    """A function of (t, q, v), from one of t alone or of all three."""
+    try:
+        parameters = inspect.signature(external).parameters.values()
+    except (TypeError, ValueError):
+        return lambda t, q, v: external(t)
+    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    many = any(p.kind == p.VAR_POSITIONAL for p in parameters) or len(places) >= 3
+    return external if many else lambda t, q, v: external(t)
+
+
+@dataclass(frozen=True, eq=False)
+class InWorld:
+    """A wrench (f, n) in world axes at the origin of the frame it acts on, (..., 6)."""
+
+    wrench: Any
+
+
+def _in_frames(m: Tables, q: Array, given: External) -> External:
+    """Wrenches in world axes turned into the axes of their frames."""
+    if not isinstance(given, Mapping) or not any(isinstance(F, InWorld) for F in given.values()):
+        return given
+    poses = forward_kinematics(m, q, kernels.run)
+    turned = {}
+    for name, F in given.items():
+        if isinstance(F, InWorld):
+            Rt, W = np.swapaxes(se3.rotation(poses[name]), -1, -2), np.asarray(F.wrench, dtype=float)
+            F = np.concatenate([(Rt @ W[..., :3, None])[..., 0], (Rt @ W[..., 3:, None])[..., 0]], axis=-1)
+        turned[name] = F
+    return turned

@@ -1,0 +1,318 @@
+"""One robot moving: ticks of the controller, steps in between."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modurob.algorithms.forces import acting
+from modurob.errors import InputError, SimulationError
+from modurob.robot import Mechanism
+from modurob.simulation.law import Estimator, Measured, as_controller
+from modurob.simulation.pilot import Pilot
+from modurob.simulation.progress import progress_bar
+from modurob.simulation.push import Wrenches, pushes
+from modurob.simulation.recorder import Recorder
+from modurob.simulation.recording import Event, Recording, Segment, Settings
+from modurob.simulation.status import DONE, Failure, Status, Statuses
+from modurob.simulation.steppers import RungeKutta4, Stepper
+from modurob.simulation.stepping import Mover
+from modurob.simulation.system import State
+from modurob.spatial.scalars import Array
+
+
+class Simulation:
+    """A robot with its controller, estimator and stepper, advanced tick by tick; `recording` is what happened so far.
+
+    A tick: sensors are read and the estimate is updated, the law gives torques, drives give as much of them as they can, these are
+    held, and the stepper carries the state to the next tick. Leading axes of q0 and v0 are runs side by side, each with a status of
+    its own.
+    """
+
+    def __init__(
+        self,
+        robot: Mechanism,
+        q0: ArrayLike | None = None,
+        v0: ArrayLike | None = None,
+        controller: Any = None,
+        stepper: Stepper | None = None,
+        estimator: Estimator | None = None,
+        external: Wrenches | None = None,
+        stop_at_limits: bool = False,
+        tick: float | None = None,
+        seed: int = 0,
+        t0: float = 0.0,
+        x0: ArrayLike | None = None,
+        belief: tuple[Array, Array] | None = None,
+    ):
+        """`controller` is a controller or a function f(t, q, v); `belief` is where the estimator starts, at the true state if not given; `seed`
+        that of the sensors' noise; x0 the states of the robot's forces. `tick` [s] is how often states are recorded where no
+        controller says.
+        """
+        self.robot, self.stepper = _robot(robot), _stepper(stepper)
+        self.stepper.require(robot)
+        controller = as_controller(controller)
+        if estimator is not None and not isinstance(estimator, Estimator):
+            raise SimulationError(f"estimator {estimator!r:.60}: expected one such as mr.ExtendedKalmanFilter(...)")
+        self.state = self._start(q0, v0, x0)
+        self._mover = Mover(robot, self.stepper, pushes(robot, external, self.v.shape[:-1]))
+        self.tick = _tick(tick, controller, self.stepper)
+        self.t0, self.ticks = float(t0), 0
+        self.events: list[Event] = []
+        self._statuses: dict[int, Status] = {}  # of runs that ended, by their number
+        believed = (self.q, self.v) if belief is None else belief
+        self.pilot = Pilot(robot, controller, estimator, self.tick, believed)
+        self._rng = np.random.default_rng(seed)
+        self._stop_at_limits, self._beyond = stop_at_limits, frozenset[int]()
+        self._bounded = bool(np.isfinite([robot.limits.lower, robot.limits.upper]).any())
+        self.settings = Settings(self.stepper, self.tick, seed, repr(controller), repr(estimator), external is not None)
+        self._recorder = Recorder()
+
+    def _start(self, q0: Any, v0: Any, x0: Any) -> State:
+        """The state to start from: quaternions of length one, loops closed."""
+        robot, own = self.robot, acting(self.robot)
+        q = robot.neutral() if q0 is None else robot._q(q0, "q0")
+        v = np.zeros(robot.nv) if v0 is None else robot._v(v0, "v0")
+        x = own.start() if x0 is None else np.asarray(x0, dtype=float)
+        if x.shape[-1:] != (own.nx,):
+            raise InputError(
+                f"x0 has shape {x.shape}: expected (..., {own.nx}), the states of the forces on {robot.name}"
+            )
+        try:
+            shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], x.shape[:-1])
+        except ValueError:
+            raise InputError(
+                f"q0 of shape {q.shape} and v0 of shape {v.shape}: expected leading axes that broadcast"
+            ) from None
+        q = robot.integrate(np.broadcast_to(q, (*shape, robot.nq)), np.zeros(robot.nv))
+        v = np.array(np.broadcast_to(v, (*shape, robot.nv)))
+        if robot.constraints:
+            q = robot.close_loops(q)
+            v = robot.close_velocity(q, v)
+        return State(q, v, np.array(np.broadcast_to(x, (*shape, own.nx))))
+
+    # ---- what it is now ----
+
+    @property
+    def t(self) -> float:
+        """Time [s]."""
+        return self.t0 + self.ticks * self.tick
+
+    @property
+    def q(self) -> Array:
+        """Configuration, (..., nq)."""
+        return self.state.q
+
+    @property
+    def v(self) -> Array:
+        """Velocity, (..., nv)."""
+        return self.state.v
+
+    @property
+    def x(self) -> Array:
+        """States of the forces, (..., nx)."""
+        return self.state.x
+
+    @property
+    def tau(self) -> Array:
+        """Torques held now, (..., nv)."""
+        return self.pilot.tau
+
+    @property
+    def estimate(self) -> Measured | None:
+        """What the estimator makes of the state; None without one."""
+        return self.pilot.estimate
+
+    @property
+    def _runs(self) -> int:
+        return int(np.prod(self.v.shape[:-1]))
+
+    @property
+    def status(self) -> Status | Statuses | None:
+        """How it ended; None as long as all runs can go on."""
+        if not self._statuses:
+            return None
+        return self._status()
+
+    def _status(self) -> Status | Statuses:
+        done = Status(DONE, self.t)
+        each = [self._statuses.get(k, done) for k in range(self._runs)]
+        return each[0] if self.v.ndim == 1 else Statuses(each)
+
+    @property
+    def over(self) -> bool:
+        """Whether no run can go on."""
+        return len(self._statuses) == self._runs
+
+    # ---- going on ----
+
+    def advance(
+        self,
+        duration: float,
+        progress: Callable[[float], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> "Simulation":
+        """Go on for `duration` [s], a whole number of ticks, unless something ends all runs. `progress` is told the share done."""
+        total = whole(duration, self.tick, "duration")
+        for k in range(total):
+            if self.over:
+                break
+            if cancelled is not None and cancelled():
+                self._end(Failure("cancelled", "asked to stop"), self.t)
+                break
+            self.step()
+            if progress is not None:
+                progress((k + 1) / total)
+        return self
+
+    def step(self) -> None:
+        """One tick."""
+        t = self.t
+        failure = self.pilot.decide(t, self.q, self.v, self.acceleration, self._rng)
+        if failure is not None:
+            self._end(failure, t)
+        if self.over:
+            return
+        self._recorder.add(self._row(t))
+        state, failures = self._mover.attempt(t, self.state, self.tau, self.tick)
+        for failure in failures:
+            self._end(failure, t + self.tick if failure.kind == "diverged" else t)
+        if state is None or (self.over and not np.isfinite(state.v).all()):
+            return
+        self.ticks += 1
+        self.state = self._kept(state)
+        self._look_at_limits()
+
+    def _kept(self, moved: State) -> State:
+        """The new state; runs that ended stay where they were when they did."""
+        stay = [k for k, s in self._statuses.items() if s.kind != "diverged" or s.t <= self.t - self.tick / 2]
+        if not stay or self.v.ndim == 1:
+            return moved
+        arrays = []
+        for old, new in zip(self.state, moved, strict=True):
+            flat = np.array(new).reshape(self._runs, new.shape[-1])
+            flat[stay] = old.reshape(flat.shape)[stay]
+            arrays.append(flat.reshape(new.shape))
+        return State(*arrays)
+
+    def acceleration(self) -> Array:
+        """vdot now, under the torques that are held, (..., nv)."""
+        return self._mover.acceleration(self.t, self.state, self.tau)
+
+    def _look_at_limits(self) -> None:
+        if not self._bounded:
+            return
+        out = beyond_limits(self.robot, self.q)
+        beyond = frozenset(np.flatnonzero(out.any(axis=tuple(range(out.ndim - 1)))).tolist())
+        for k in sorted(beyond - self._beyond):
+            message = f"joint {joint_of_rate(self.robot, k)} passed its limit"
+            self.events.append(Event(self.t, "limit", message))
+            if self._stop_at_limits:
+                self._end(Failure("limit hit", message, out[..., k]), self.t)
+        self._beyond = beyond
+
+    def _end(self, failure: Failure, t: float) -> None:
+        runs = range(self._runs) if failure.runs is None else np.flatnonzero(np.ravel(failure.runs)).tolist()
+        for k in runs:
+            self._statuses.setdefault(k, Status(failure.kind, t, failure.message))
+
+    # ---- what is written down ----
+
+    def _row(self, t: float) -> dict[str, Array]:
+        row = {"t": np.array(t), "q": self.q, "v": self.v, **self.pilot.channels}
+        return {**row, "x": self.x} if self.x.shape[-1] else row
+
+    @property
+    def recording(self) -> Recording:
+        """All ticks so far, and the state now, under the torque that brought it here."""
+        now = {name: x for name, x in self._row(self.t).items() if not name.endswith("_estimate")}
+        channels = self._recorder.channels(now)
+        return Recording((Segment(self.robot, self.settings, channels),), self._status(), tuple(self.events))
+
+
+def simulate(
+    robot: Mechanism,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    duration: float = 1.0,
+    controller: Any = None,
+    stepper: Stepper | None = None,
+    estimator: Estimator | None = None,
+    external: Wrenches | None = None,
+    stop_at_limits: bool = False,
+    tick: float | None = None,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Recording:
+    """Let a robot move for `duration` [s] from (q0, v0): at rest at zero if not given.
+
+    `controller` is a controller or a function f(t, q, v) of torques [N m or N]; `stepper` is RungeKutta4(1e-3) if not given;
+    `external` a function of t, or of t, q and v, that returns wrenches (f, n) by frame name, in the axes of each frame (or
+    mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time. Friction, springs and stops
+    of the robot act, and drives give no more than their effort. `progress` is told the share done; without it, a bar appears on the
+    terminal after two seconds.
+
+    >>> run = mr.simulate(robot, q0, duration=1.0, controller=mr.ComputedTorque(100, 20), stepper=mr.RungeKutta4(1e-3))
+    >>> run.t.shape, run.q.shape, run.status.ok
+    ((1001,), (1001, 3), True)
+    """
+    simulation = Simulation(robot, q0, v0, controller, stepper, estimator, external, stop_at_limits, tick, seed)
+    with progress_bar(robot.name) as tell:
+        return simulation.advance(duration, progress or tell, cancelled).recording
+
+
+def beyond_limits(robot: Mechanism, q: Array) -> Array:
+    """Which rates belong to coordinates beyond their limits, (..., nv)."""
+    at, coordinate = robot.limits, robot.coordinate_of
+    x = q[..., np.maximum(coordinate, 0)]
+    return (coordinate >= 0) & ((x < at.lower) | (x > at.upper))
+
+
+def joint_of_rate(robot: Mechanism, k: int) -> str:
+    """The name of the joint that rate k of v belongs to."""
+    return next(j.name for j in robot.joints if j.v_slice.start <= k < j.v_slice.stop)
+
+
+def _robot(robot: Any) -> Mechanism:
+    if not isinstance(robot, Mechanism):
+        hint = (
+            ": give its mechanism, assembly.mechanism(...) or assembly.robot()" if hasattr(robot, "mechanism") else ""
+        )
+        raise SimulationError(f"{type(robot).__name__} is no robot: expected a Mechanism{hint}")
+    return robot
+
+
+def _stepper(stepper: Any) -> Stepper:
+    if stepper is None:
+        return RungeKutta4(1e-3)
+    if not isinstance(stepper, Stepper):
+        raise SimulationError(f"stepper {stepper!r:.60}: expected one such as mr.RungeKutta4(1e-3)")
+    return stepper
+
+
+def _tick(tick: float | None, controller: Any, stepper: Stepper) -> float:
+    """The time between ticks: the controller's, else the given one, else the stepper's; steps must fill it."""
+    sample_time = getattr(controller, "sample_time", None)
+    if sample_time is not None and tick is not None and not np.isclose(sample_time, tick, rtol=1e-12):
+        raise SimulationError(
+            f"tick {tick:g} s and the controller's sample time {sample_time:g} s: expected one of them"
+        )
+    chosen = next(x for x in (sample_time, tick, stepper.dt, 0.01) if x is not None)
+    if not (np.isfinite(chosen) and chosen > 0):
+        raise SimulationError(f"tick {chosen!r} s: expected a positive finite number")
+    if stepper.dt is not None:
+        whole(chosen, stepper.dt, "sample time")
+    return float(chosen)
+
+
+def whole(span: float, unit: float, what: str) -> int:
+    """How many units make the span, or an error."""
+    if isinstance(span, bool) or not isinstance(span, int | float | np.number) or not (np.isfinite(span) and span > 0):
+        raise SimulationError(f"{what} {span!r} s: expected a positive finite number")
+    count = round(span / unit)
+    if count < 1 or abs(count * unit - span) > 1e-9 * span:
+        near = max(1, count) * unit
+        raise SimulationError(f"{what} {span:g} s is not a multiple of {unit:g} s: the nearest is {near:g} s")
+    return count

@@ -1,0 +1,297 @@
+"""Steppers at work on one robot: in kernels where they can, and with dry friction that holds exactly.
+
+Within a step each joint with dry friction either rests, held by whatever force that takes up to its limit, or slides one way. A
+joint whose rate passes zero stops there: the step is cut at that moment, found to rounding, and goes on with the joint at rest, or
+sliding back.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modurob import kernels
+from modurob.algorithms.forces import acting
+from modurob.algorithms.interpreter import NumPyEngine
+from modurob.algorithms.program import Engine, Flow
+from modurob.errors import ClosureError, InputError, SingularError
+from modurob.mechanism.tables import Tables
+from modurob.simulation.push import Push, WrenchError
+from modurob.simulation.status import Failure
+from modurob.simulation.steppers import StepLimitError, Stepper
+from modurob.simulation.steppers.adaptive import DIVERGED
+from modurob.simulation.system import Held, State, System, is_joined, sticks
+from modurob.spatial.scalars import Array
+
+# a joint is let go when it needs this much more than friction gives, in parts of that
+SLACK = 1e-12
+# stops and starts of joints within one step; more are left to the next
+MOST_EVENTS = 24
+# halvings and secants in search of the moment a joint stops
+SEARCH = 60
+
+
+# what ends all runs at once, by the error that says so; a state on the way that is no number any more is refused as input
+ERRORS: dict[type[Exception], str] = {
+    StepLimitError: "step limit",
+    ClosureError: "step limit",
+    SingularError: "singular",
+    np.linalg.LinAlgError: "singular",
+    WrenchError: "wrench failed",
+    InputError: "not finite",
+}
+
+
+class Moved(NamedTuple):
+    """The state later, and for each run whether it has one: 0, or the joint that moves no inertia, or -1, (...)."""
+
+    state: State
+    singular: Array
+
+
+_FINE = np.zeros((), dtype=int)
+
+
+@lru_cache(maxsize=256)
+def step_flow(stepper: Stepper, nx: int, held: bool) -> Flow:
+    """One step of a stepper as a flow that kernels can repeat."""
+
+    def define(engine: Engine, i: dict[str, Any]) -> dict[str, Any]:
+        system, start = System(engine), State(i["q"], i["v"], i["x"])
+        modes = Held(i["free"], i["slide"]) if held else None
+        q, v, x = system.closed(stepper.step(system, i["t"], start, i["u"], i["dt"], modes))
+        return {"t": i["t"] + i["dt"], "q": q, "v": v, "x": x}
+
+    inputs: dict[str, str | int] = {"t": 1, "dt": 1, "q": "coordinates", "v": "rates", "x": nx, "u": "rates"}
+    if held:
+        inputs |= {"free": "rates", "slide": "rates"}
+    name = f"{stepper.kind} step{' with dry friction' if held else ''}"
+    return Flow(name, inputs, {"t": "1", "q": "coordinates", "v": "rates", "x": str(nx)}, define, repeated=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Mover:
+    """A stepper, a robot, and a user's wrenches on it."""
+
+    m: Tables
+    stepper: Stepper
+    push: Push | None = None
+
+    @cached_property
+    def _sticks(self) -> bool:
+        return sticks(self.m)
+
+    @cached_property
+    def _compiled(self) -> bool:
+        return self.stepper.compiled and self.push is None and not (self._sticks and is_joined(self.m))
+
+    @cached_property
+    def _flow(self) -> Flow:
+        return step_flow(self.stepper, acting(self.m).nx, False)
+
+    def advance(self, t: float, s: State, u: Array, duration: float) -> Moved:
+        """The state at t + duration, torques held."""
+        steps = 1 if self.stepper.dt is None else round(duration / self.stepper.dt)
+        dt = duration if self.stepper.dt is None else self.stepper.dt
+        if s.v.ndim == 1 and self._compiled and not self._sticks:
+            column = np.array([t, dt])
+            found = kernels.once(self._flow, self.m, column[:1], column[1:], s.q, s.v, s.x, u, repeats=steps)
+            if found is not None:
+                return Moved(State(*found[1:]), _FINE)
+        shape, flat = s.v.shape[:-1], _flat(s)
+        u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
+        if not self._sticks:
+            moved = self._steps(t, flat, u, dt, steps)
+        else:
+            moved = Moved(flat, np.zeros(len(flat.v), dtype=int))
+            for k in range(steps):
+                moved = self._with_friction(t + k * dt, moved, u, dt)
+        return Moved(State(*(x.reshape(*shape, x.shape[-1]) for x in moved.state)), moved.singular.reshape(shape))
+
+    def attempt(self, t: float, s: State, u: Array, duration: float) -> tuple[State | None, list[Failure]]:
+        """The state later, and what ended runs on the way; None if there is no state for any."""
+        try:
+            with np.errstate(all="ignore"):  # overflow shows in the state
+                moved = self.advance(t, s, u, duration)
+        except tuple(ERRORS) as error:
+            kind = next(kind for cause, kind in ERRORS.items() if isinstance(error, cause))
+            return None, [Failure(kind, str(error))]
+        return moved.state, list(self._lost(moved))
+
+    def _lost(self, moved: Moved) -> Iterator[Failure]:
+        """Runs that have no state, or one beyond all bounds."""
+        (q, v, x), singular = moved
+        fine = np.abs(v).max(initial=0.0) <= DIVERGED and np.isfinite(q).all() and np.isfinite(x).all()
+        if fine and not singular.any():
+            return
+        finite = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1) & np.isfinite(x).all(axis=-1)
+        for joint in np.unique(singular[singular != 0]):
+            name = f"joint {self.m.joints[joint - 1].name!r}" if joint > 0 else "a degree of freedom"
+            yield Failure("singular", f"{name} moves no inertia", singular == joint)
+        gone = ~finite & (singular == 0)
+        if gone.any():
+            yield Failure("not finite", "the state is not a finite number any more", gone)
+        largest = np.abs(v).max(axis=-1, initial=0.0)
+        fast = finite & (singular == 0) & (largest > DIVERGED)
+        if fast.any():
+            yield Failure("diverged", f"a rate reached {largest[fast].max():.3g}", fast)
+
+    def acceleration(self, t: float, s: State, u: Array) -> Array:
+        """vdot of a state, friction and all, (..., nv); not a number where a degree of freedom moves no inertia."""
+        shape, flat = s.v.shape[:-1], _flat(s)
+        u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
+        at = np.full((len(flat.v), 1), float(t))
+        held = self._modes(at, flat, u)[0] if self._sticks else None
+        engine = NumPyEngine(self.m, flat.v.shape[:-1], kernels.run_any)
+        vdot = np.array(System(engine, self.push).slope(at, flat, u, held).v)
+        vdot[engine.singular != 0] = np.nan
+        return vdot.reshape(*shape, vdot.shape[-1])
+
+    # ---- smooth steps ----
+
+    def _steps(self, t: Any, s: State, u: Array, dt: Any, steps: int = 1, held: Held | None = None) -> Moved:
+        """So many steps of equal length, each run with its own; in a kernel if there is one."""
+        t, dt = (np.broadcast_to(x, (len(s.v), 1)) for x in (t, dt))
+        if not self._compiled:
+            return self._plain_steps(t, s, u, dt, steps, held)
+        flow = step_flow(self.stepper, acting(self.m).nx, held is not None)
+        inputs = {"t": t, "dt": dt, "q": s.q, "v": s.v, "x": s.x, "u": u}
+        if held is not None:
+            inputs |= {"free": held.free, "slide": held.slide}
+        found = kernels.repeated(flow, self.m, inputs, steps)
+        if found is None:
+            return self._plain_steps(t, s, u, dt, steps, held)
+        moved = Moved(State(*(found.results[name] for name in ("q", "v", "x"))), found.singular)
+        lost = found.singular == kernels.NOT_FINITE
+        if lost.any():
+            only = None if held is None else _only(held, lost)
+            again = self._on(lost)._plain_steps(t[lost], _of(s, lost), u[lost], dt[lost], steps, only)
+            _assign(moved.state, lost, again.state)
+            moved.singular[lost] = again.singular
+        return moved
+
+    def _plain_steps(self, t: Array, s: State, u: Array, dt: Array, steps: int, held: Held | None) -> Moved:
+        """The same step by step, also for states that no kernel has an answer for."""
+        engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
+        system = System(engine, self.push)
+        for k in range(steps):
+            s = system.closed(self.stepper.step(system, t + k * dt, s, u, dt, held))
+        return Moved(s, engine.singular)
+
+    # ---- dry friction ----
+
+    def _with_friction(self, t: float, start: Moved, u: Array, dt: float) -> Moved:
+        """One step, cut wherever a joint stops."""
+        s = State(*(np.array(x) for x in start.state))
+        singular, left = start.singular.copy(), np.full((len(s.v), 1), dt)
+        going = np.flatnonzero(singular == 0)
+        for _ in range(MOST_EVENTS):
+            if not len(going):
+                break
+            now, torques, rest = _of(s, going), u[going], left[going]
+            at = t + dt - rest
+            mover = self._on(going)
+            held, bad = mover._modes(at, now, torques)
+            end, worse = mover._steps(at, now, torques, rest, 1, held)
+            _put(singular, going, np.where(bad != 0, bad, worse))
+            passed = (held.slide * end.v < 0).any(axis=-1)
+            _assign(s, going[~passed], _of(end, ~passed))
+            left[going[~passed]] = 0.0
+            if passed.any():
+                stopped, share = self._on(going[passed])._stopped(
+                    at[passed], _of(now, passed), torques[passed], rest[passed], _only(held, passed)
+                )
+                _assign(s, going[passed], stopped)
+                left[going[passed]] = rest[passed] * (1 - share)
+            going = going[passed & (left[going, 0] > 1e-9 * dt) & (singular[going] == 0)]
+        return Moved(s, singular)
+
+    def _on(self, runs: Array) -> "Mover":
+        """The same for some of the runs."""
+        return self if self.push is None else replace(self, push=self.push.of(runs))
+
+    def _modes(self, t: Array, s: State, u: Array) -> tuple[Held, Array]:
+        """Which rates friction holds in a state, and which way the others slide; and whether the state is singular.
+
+        All that rest are held first. The one that needs most beyond what friction gives is let go, until none does; one that would
+        then move against its friction is held again.
+        """
+        holding = acting(self.m).holding
+        dry = holding > 0
+        slide = np.where(dry, np.sign(s.v), 0.0)
+        rests = dry & (s.v == 0)
+        free, singular = np.where(rests, 0.0, 1.0), np.zeros(len(s.v), dtype=int)
+        settled = np.zeros_like(rests)
+        for _ in range(2 * int(dry.sum()) + 1):
+            if not (free == 0).any():
+                break
+            engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
+            slope = System(engine, self.push).slope(t, s, u, Held(free, slide))
+            singular = engine.singular
+            excess = np.where(free == 0, np.abs(slope.reaction) / np.where(dry, holding, 1.0) - 1, -1.0)
+            worst = np.argmax(np.where(settled, -1.0, excess), axis=-1)
+            runs = np.flatnonzero(np.take_along_axis(excess, worst[:, None], -1)[:, 0] > SLACK)
+            against = rests & (free == 1) & (slope.v * slide < 0)
+            if not len(runs) and not against.any():
+                break
+            settled |= against
+            free, slide = np.where(against, 0.0, free), np.where(against, 0.0, slide)
+            loose = worst[runs]
+            keep = ~settled[runs, loose]
+            free[runs[keep], loose[keep]] = 1.0
+            slide[runs[keep], loose[keep]] = -np.sign(slope.reaction[runs[keep], loose[keep]])
+        return Held(free, slide), singular
+
+    def _stopped(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[State, Array]:
+        """The state where the first sliding rate comes to rest, that rate at zero, and the share of the step until then, (runs, 1)."""
+        slides = held.slide != 0
+
+        def slowest(end: State) -> Array:
+            """The least rate along its slide, (runs, 1): it has the sign of whether all still slide."""
+            return np.where(slides, held.slide * end.v, np.inf).min(axis=-1, keepdims=True)
+
+        low, high = np.zeros_like(dt), np.ones_like(dt)
+        f_low = slowest(s)
+        end = self._steps(t, s, u, dt, 1, held).state
+        f_high = slowest(end)
+        best, share = end, high
+        for k in range(SEARCH):
+            guess = np.where(
+                k % 3 == 2, (low + high) / 2, low + (high - low) * f_low / np.maximum(f_low - f_high, 1e-300)
+            )
+            share = np.clip(guess, low + 1e-3 * (high - low), high - 1e-3 * (high - low))
+            best = self._steps(t, s, u, dt * share, 1, held).state
+            f = slowest(best)
+            low, f_low = np.where(f > 0, share, low), np.where(f > 0, f, f_low)
+            high, f_high = np.where(f > 0, high, share), np.where(f > 0, f_high, f)
+            if np.all((high - low) < 1e-13):
+                break
+        share = high
+        best = self._steps(t, s, u, dt * share, 1, held).state
+        rests = slides & (held.slide * best.v <= 0)
+        return best._replace(v=np.where(rests, 0.0, best.v)), share
+
+
+def _flat(s: State) -> State:
+    """Runs along one axis."""
+    runs = int(np.prod(s.v.shape[:-1]))
+    return State(*(x.reshape(runs, x.shape[-1]) for x in s))
+
+
+def _of(s: State, runs: Any) -> State:
+    return State(*(x[runs] for x in s))
+
+
+def _only(held: Held, runs: Any) -> Held:
+    return Held(held.free[runs], held.slide[runs])
+
+
+def _assign(s: State, runs: Array, new: State) -> None:
+    for x, y in zip(s, new, strict=True):
+        x[runs] = y
+
+
+def _put(singular: Array, runs: Array, found: Array) -> None:
+    singular[runs] = np.where(singular[runs] == 0, found, singular[runs])

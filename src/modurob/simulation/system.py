@@ -1,0 +1,110 @@
+"""A robot as a system (q, v, x): what changes it, written once for NumPy and for kernels.
+
+q and v are the configuration and velocity of the robot, x the states that its forces have of their own. Torques u are held over a
+step.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from modurob.algorithms.articulated import FORWARD_DYNAMICS, HYBRID_DYNAMICS
+from modurob.algorithms.configuration import INTEGRATE, RATE
+from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
+from modurob.algorithms.forces import acting
+from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
+from modurob.algorithms.program import Engine
+from modurob.mechanism.tables import Tables
+from modurob.simulation.push import Push
+
+
+class State(NamedTuple):
+    """(q, v, x), (..., nq), (..., nv), (..., nx)."""
+
+    q: Any
+    v: Any
+    x: Any
+
+
+class Held(NamedTuple):
+    """Which rates dry friction holds, and where it lets them slide: `free` is 1 or 0, `slide` 1, 0 or -1, (..., nv) each."""
+
+    free: Any
+    slide: Any
+
+
+class Slope(NamedTuple):
+    """d(q, v, x)/dt, and the force that each held rate needs beside what acts on it."""
+
+    q: Any
+    v: Any
+    x: Any
+    reaction: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A mechanism on an engine. Wrenches that a user's function gives need NumPy, all else runs in kernels too."""
+
+    engine: Engine
+    push: Push | None = None
+
+    @property
+    def m(self) -> Tables:
+        return self.engine.m
+
+    def slope(self, t: Any, s: State, u: Any, held: Held | None = None) -> Slope:
+        """Rates of change at a state under held torques."""
+        forces = self.engine.forces(t, s.q, s.v, s.x, None if held is None else held.slide)
+        external = self.external(t, s, forces.external)
+        return self._accelerated(s, u + forces.tau, external, forces.rate, held)
+
+    def external(self, t: Any, s: State, own: Any) -> Any:
+        """Wrenches on bodies: those of forces between frames, and a user's."""
+        if self.push is None:
+            return own
+        pushed = self.push(t, s.q, s.v)
+        return pushed if own is None else own + pushed
+
+    def _accelerated(self, s: State, tau: Any, external: Any, rate: Any, held: Held | None) -> Slope:
+        run, m = self.engine.run, self.m
+        qdot = s.v if m.nq == m.nv else run(RATE, q=s.q, v=s.v)["rate"]
+        state = {"q": s.q, "v": s.v, "external": external}
+        if held is None:
+            program = CONSTRAINED_DYNAMICS if is_joined(m) else FORWARD_DYNAMICS
+            return Slope(qdot, run(program, **state, tau=tau)["vdot"], rate)
+        still = self.engine.zeros("rates")
+        if is_joined(m):
+            vdot, reaction = self.engine.held(run(CONSTRAINED, **state, vdot=still), tau, held.free)
+            return Slope(qdot, vdot, rate, reaction)
+        found = run(HYBRID_DYNAMICS, **state, tau=tau, free=held.free, resistance=still)
+        return Slope(qdot, found["vdot"], rate, found["reaction"])
+
+    def integrate(self, q: Any, dq: Any) -> Any:
+        """q moved for one second with the constant velocity dq."""
+        return q + dq if self.m.nq == self.m.nv else self.engine.run(INTEGRATE, q=q, dq=dq)["q"]
+
+    def closed(self, s: State) -> State:
+        """The state next to this one that keeps the constraints: one Newton step in q, and velocities by an impulse at the constraints."""
+        if not self.m.constraints:
+            return s
+        run, still = self.engine.run, self.engine.zeros("rates")
+        found = run(CLOSURE, q=s.q)
+        q = self.integrate(s.q, self.engine.nearest(found["K"], found["error"] * -1.0))
+        terms = run(CONSTRAINED, q=q, v=s.v, vdot=still)
+        moving = self.engine.product(terms["K"], s.v)
+        change, _ = self.engine.constrained(terms["M"], terms["K"], (still, still), moving * -1.0)
+        return State(q, s.v + change, s.x)
+
+    def normalised(self, q: Any) -> Any:
+        """q with quaternions of length one."""
+        return q if self.m.nq == self.m.nv else self.integrate(q, self.engine.zeros("rates"))
+
+
+def is_joined(m: Tables) -> bool:
+    """Whether joints share coordinates or close loops."""
+    return m.coupled or bool(m.constraints)
+
+
+def sticks(m: Tables) -> bool:
+    """Whether some joint has dry friction."""
+    return bool(acting(m).holding.any())

@@ -1,0 +1,59 @@
+"""The tangent of straight-line code: how its results change with its inputs, as more straight-line code."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from modurob.spatial.scalars import Array
+from modurob.trace.graph import Graph, Traced
+
+# d f(x) = rule(x, f(x)) dx
+_RULES: dict[str, Callable[[Traced, Traced], Any]] = {
+    "sin": lambda x, f: x.cos(),
+    "cos": lambda x, f: -x.sin(),
+    "sqrt": lambda x, f: 0.5 / f,
+    "exp": lambda x, f: f,
+    "log": lambda x, f: 1 / x,
+    "tanh": lambda x, f: 1 - f * f,
+    "rint": lambda x, f: 0.0,
+    "reciprocal": lambda x, f: -(f * f),
+}
+
+
+def tangent(graph: Graph, outputs: Array, moved: Mapping[Traced, Any]) -> Array:
+    """d outputs, of their shape, for inputs that move with the rates `moved`; other inputs stand still.
+
+    A choice moves with the branch it takes, so a removable singularity keeps its exact slope on either side of the choice.
+    """
+    outputs = np.asarray(outputs, dtype=object)
+    rates: dict[int, Any] = {x.index: rate for x, rate in moved.items()}
+    for i in graph.needed(outputs.ravel()):
+        if i not in rates:
+            rates[i] = _rate(graph, i, rates)
+    out = np.empty(outputs.shape, dtype=object)
+    for at in np.ndindex(outputs.shape):
+        out[at] = rates[outputs[at].index] if isinstance(outputs[at], Traced) else 0.0
+    return out
+
+
+def _rate(graph: Graph, i: int, rates: Mapping[int, Any]) -> Any:
+    """How node i moves with its arguments."""
+    op, args, _ = graph.nodes[i]
+    x, dx = [Traced(graph, a) for a in args], [rates[a] for a in args]
+    match op:
+        case "input" | "constant":
+            return 0.0
+        case "+":
+            return dx[0] + dx[1]
+        case "-":
+            return dx[0] - dx[1]
+        case "*":
+            return dx[0] * x[1] + x[0] * dx[1]
+        case "negate":
+            return -dx[0]
+        case "atan2":
+            return (x[1] * dx[0] - x[0] * dx[1]) / (x[0] * x[0] + x[1] * x[1])
+        case "select":
+            return x[0].select(x[0], x[1], dx[2], dx[3])
+    return _RULES[op](x[0], Traced(graph, i)) * dx[0]

@@ -1,0 +1,58 @@
+"""Robots written to URDF and read back."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import modurob as mr
+from modurob.errors import UrdfError
+from modurob.mechanism.urdf import urdf
+from modurob.mechanism.urdf.writing import UNLIMITED
+from tests.robots import random_assembly
+
+# URDF has no rotor inertia: the Scout's disc has some by default
+NO_ROTORS = {"disc_armature": 0.0}
+
+
+@pytest.mark.filterwarnings("ignore::modurob.errors.ModurobWarning")
+@pytest.mark.parametrize("floating", [False, True])
+def test_the_same_robot_comes_back(floating: bool, rng: np.random.Generator, tmp_path: Path) -> None:
+    for _ in range(6):
+        assembly = random_assembly(rng, 7)
+        if any(m.type.name == "scout" for m in assembly.modules.values()):
+            assembly = assembly.with_parameters(**NO_ROTORS)
+        robot = assembly.mechanism(floating=floating)
+        path = tmp_path / "robot.urdf"
+        path.write_text(urdf(robot))
+        again = mr.Mechanism.from_urdf(path, floating=floating)
+        q, (v, vdot) = robot.random_configuration(rng), rng.normal(size=(2, robot.nv))
+        # joints may come back in another order
+        theirs = [again.joint(j.name.replace("/", "_")) for j in robot.joints]
+        q2, v2, vdot2 = np.zeros(robot.nq), np.zeros(robot.nv), np.zeros(robot.nv)
+        for a, b in zip(theirs, robot.joints, strict=True):
+            q2[a.q_slice], v2[a.v_slice], vdot2[a.v_slice] = q[b.q_slice], v[b.v_slice], vdot[b.v_slice]
+            if b.kind == "revolute":
+                assert np.array_equal(a.limits, b.limits)
+                assert np.array_equal(a.effort_limit, np.minimum(b.effort_limit, UNLIMITED))
+        torque, torque2 = robot.inverse_dynamics(q, v, vdot), again.inverse_dynamics(q2, v2, vdot2)
+        for a, b in zip(theirs, robot.joints, strict=True):
+            assert np.allclose(torque2[a.v_slice], torque[b.v_slice], atol=1e-10)
+
+
+def test_shapes_are_written() -> None:
+    robot = mr.load("crab").mechanism()
+    text = urdf(robot)
+    assert text.count("<visual") == len(robot.shapes)
+    assert text.count("<box") == 12
+    assert text.count("<cylinder") == 6
+
+
+def test_what_urdf_cannot_hold_is_refused() -> None:
+    square = mr.Assembly.from_grid("B B\nB90 B90")
+    with pytest.raises(UrdfError, match="URDF has no loops"):
+        urdf(square.mechanism())
+    builder = mr.Builder("ball")
+    builder.body("b", np.eye(6), joint=mr.Spherical())
+    with pytest.raises(UrdfError, match="is spherical"):
+        urdf(builder.build())

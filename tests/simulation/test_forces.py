@@ -1,0 +1,222 @@
+"""Forces of a robot's own in motion: closed forms under every stepper, and the balance of energy on random robots."""
+
+import numpy as np
+import pytest
+from scipy.integrate import simpson
+
+import modurob as mr
+from modurob.spatial import inertia, se3
+from tests.robots import random_mechanism, random_state
+
+# how far a motion may be from its closed form at steps of a millisecond, in parts of its size
+STEPPERS = {
+    mr.SemiImplicitEuler(1e-3): 3e-3,
+    mr.LinearlyImplicit(1e-3): 3e-3,
+    mr.RungeKutta4(1e-3): 1e-9,
+    mr.ImplicitMidpoint(1e-3): 2e-6,
+    mr.Variational(1e-3): 2e-6,
+    mr.Adaptive(): 1e-8,
+}
+every_stepper = pytest.mark.parametrize("stepper", STEPPERS, ids=lambda s: s.kind)
+
+
+def block(mass=2.0, slope=0.0, **properties):
+    """A block that slides along x, on a plane that falls off towards x."""
+    down = 9.81 * np.array([np.sin(slope), 0.0, -np.cos(slope)])
+    builder = mr.Builder("block", gravity=down)
+    own = inertia.spatial_inertia(mass, np.zeros(3), np.eye(3))
+    builder.body("block", own, joint=mr.Prismatic((1, 0, 0)), properties=mr.JointProperties(**properties))
+    return builder.build()
+
+
+@every_stepper
+def test_a_block_on_an_incline_stays_or_slides(stepper):
+    """It holds to the last bit below static friction; above, x = (g sin a - c/m) t²/2."""
+    slope, mass = 0.3, 2.0
+    pull = mass * 9.81 * np.sin(slope)
+    held = mr.simulate(block(mass, slope, friction=0.8 * pull, static=1.001 * pull), duration=0.5, stepper=stepper)
+    assert held.status.ok
+    assert not held.q.any()
+    assert not held.v.any()
+    free = mr.simulate(block(mass, slope, friction=0.8 * pull, static=0.999 * pull), duration=0.5, stepper=stepper)
+    way = 0.2 * pull / mass * free.t**2 / 2
+    np.testing.assert_allclose(free.q[:, 0], way, atol=max(STEPPERS[stepper], 1e-12) * way[-1])
+
+
+@every_stepper
+def test_a_block_that_was_pushed_stops_for_good(stepper):
+    """Uphill: it stops after v0/a with a = g sin s + c/m, v0²/2a up, and stays there."""
+    slope, mass, speed = 0.3, 2.0, 1.0
+    pull = mass * 9.81 * np.sin(slope)
+    run = mr.simulate(block(mass, slope, friction=1.2 * pull), v0=[-speed], duration=0.4, stepper=stepper)
+    stop, way = speed * mass / (2.2 * pull), speed**2 * mass / (2.2 * pull) / 2
+    after = run.t > stop + 2e-3
+    assert after.sum() > 10
+    assert not run.v[after].any()
+    assert np.ptp(run.q[after]) == 0
+    assert run.q[-1, 0] == pytest.approx(-way, rel=STEPPERS[stepper])
+
+
+@every_stepper
+def test_a_hinge_under_load_sticks_or_falls(stepper):
+    """A rod held out level: at rest to the last bit; let go, I v²/2 = m g l sin q - c q."""
+
+    def hinge(**properties):
+        builder = mr.Builder("hinge")
+        own = inertia.spatial_inertia(1.0, (0, -1.0, 0), 0.1 * np.eye(3))
+        builder.body("rod", own, joint=mr.Revolute((1, 0, 0)), properties=mr.JointProperties(**properties))
+        return builder.build()
+
+    held = mr.simulate(hinge(friction=9.82), duration=0.3, stepper=stepper)
+    assert not held.q.any()
+    run = mr.simulate(hinge(friction=4.0, static=9.8), duration=0.5, stepper=stepper)
+    q, v = run.q[:, 0], run.v[:, 0]
+    assert q[-1] > 0.5
+    np.testing.assert_allclose(0.5 * 1.1 * v**2, 9.81 * np.sin(q) - 4.0 * q, atol=10 * STEPPERS[stepper])
+
+
+def puller(stiffness, static, coulomb, speed):
+    """A block on the ground, drawn by a spring whose far end goes on at one speed: the end is as heavy as a mountain."""
+    builder = mr.Builder("stick-slip", gravity=(0, 0, 0))
+    own = mr.JointProperties(friction=coulomb, static=static)
+    builder.body("block", inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Prismatic((1, 0, 0)), properties=own)
+    builder.body("end", inertia.box(1e12, (1, 1, 1)), joint=mr.Prismatic((1, 0, 0)), at=se3.pose(None, (1.0, 0, 0)))
+    builder.force("rope", mr.Spring(stiffness, length=1.0), a="block", b="end")
+    return builder.build()
+
+
+@every_stepper
+def test_a_block_on_a_spring_sticks_and_slips(stepper):
+    """Slips last (pi - atan(d w/s)) 2/w with d = (static - coulomb)/k, sticks 2 d/s; a cycle carries the block s times its length.
+
+    In a frame that goes on with the rest point, a slip is part of a harmonic swing about where coulomb friction balances the spring.
+    """
+    k, static, coulomb, speed = 100.0, 6.0, 3.0, 0.2
+    w, d = np.sqrt(k), (static - coulomb) / k
+    slip, stick = 2 * (np.pi - np.arctan(d * w / speed)) / w, 2 * d / speed
+    first = static / k / speed
+    run = mr.simulate(
+        puller(k, static, coulomb, speed),
+        v0=[0.0, speed],
+        duration=round(first + 3 * (slip + stick), 2),
+        stepper=stepper,
+        tick=1e-3,
+    )
+    assert run.status.ok
+    moves = run.v[:, 0] > 0
+    starts, ends = (run.t[1:][change] for change in (~moves[:-1] & moves[1:], moves[:-1] & ~moves[1:]))
+    near = 2e-3 + 20 * STEPPERS[stepper]
+    np.testing.assert_allclose(starts[:3], first + (slip + stick) * np.arange(3), atol=near)
+    np.testing.assert_allclose(ends[:3], first + slip + (slip + stick) * np.arange(3), atol=near)
+    rests = run.q[np.searchsorted(run.t, ends[:2] + stick / 2), 0]
+    np.testing.assert_allclose(rests, (slip + stick) * speed * np.arange(1, 3), rtol=5 * STEPPERS[stepper])
+
+
+# ---- the balance of energy ----
+
+
+def laden(rng, floating, dry):
+    """A random robot with every kind of force on it."""
+    robot = random_mechanism(rng, 4, floating=floating)
+    for n, joint in enumerate(robot.joints):
+        for k in range(joint.type.nv):
+            friction = mr.Friction(0.2, 0.4, 0.6, 0.3) if dry and n else mr.Friction(0.2)
+            robot = robot.with_force(f"rub {n} {k}", friction, joint=joint.name, rate=k)
+            if robot.coordinate_of[joint.v_slice.start + k] >= 0:
+                robot = robot.with_force(f"spring {n} {k}", mr.JointSpring(3.0, 0.1, 0.05), joint=joint.name, rate=k)
+                robot = robot.with_force(f"stop {n} {k}", mr.Stop(-0.2, 0.2, 40.0, 0.5), joint=joint.name, rate=k)
+    robot = robot.with_force("rope", mr.Spring(20.0, 0.3, 0.4), a="b3", b="world")
+    return robot.with_force("band", mr.Spring(10.0, 0.1, 0.2), a="b1", b="b2")
+
+
+def law(t, q, v):
+    return 0.5 * np.sin(3 * t + np.arange(v.shape[-1]))
+
+
+def imbalance(robot, run):
+    """Work of drives and a pushing hand, less what is stored, less what is lost, in parts of all that is turned over.
+
+    Of all forces by their formulas, at the ticks; integrals by Simpson's rule.
+    """
+    joints = [(row.force, robot.joints[row.joint], row.rate) for row in robot.forces if hasattr(row, "joint")]
+    stored, lost = run.kinetic_energy + robot.potential_energy(run.q), np.zeros(len(run.t))
+    for force, joint, rate in joints:
+        v = run.v[:, joint.v_slice.start + rate]
+        place = robot.coordinate_of[joint.v_slice.start + rate]
+        q = run.q[:, place]
+        match force:
+            case mr.Friction():
+                dry = force.coulomb + (force.static - force.coulomb) * np.exp(-np.abs(v) / (force.stribeck or 1.0))
+                lost += force.viscous * v**2 + dry * np.abs(v)
+            case mr.JointSpring():
+                stored += force.stiffness * (q - force.rest) ** 2 / 2
+                lost += force.damping * v**2
+            case mr.Stop():
+                depth = np.maximum(q - force.upper, 0) + np.minimum(q - force.lower, 0)
+                stored += force.stiffness * depth**2 / 2
+                pushes = np.abs(force.stiffness * depth + force.damping * v)
+                lost += np.where(depth * (force.stiffness * depth + force.damping * v) > 0, force.damping * v**2, 0.0)
+                # a stop that would pull lets go: what it has stored is gone
+                lost += np.where((depth != 0) & (pushes == 0), 0.0, 0.0)
+                gone = (depth != 0) & (depth * (force.stiffness * depth + force.damping * v) <= 0)
+                lost += np.where(gone, -force.stiffness * depth * v, 0.0)
+    for row in robot.forces:
+        if isinstance(row.force, mr.Spring):
+            p, u = zip(*(_point(robot, run, frame) for frame in (row.a, row.b)), strict=True)
+            way = p[1] - p[0]
+            distance = np.linalg.norm(way, axis=-1)
+            closing = (way * (u[1] - u[0])).sum(axis=-1) / distance
+            stored += row.force.stiffness * (distance - row.force.length) ** 2 / 2
+            lost += row.force.damping * closing**2
+    # drives hold their torque from tick to tick, where displacements are what counts
+    driven = np.array([run.tau[k] @ robot_difference(robot, run, k) for k in range(len(run.t) - 1)]).sum()
+    total = driven - (stored[-1] - stored[0]) - simpson(lost, x=run.t)
+    return total / (np.ptp(stored) + simpson(lost, x=run.t))
+
+
+def robot_difference(robot, run, k):
+    """What the torques of a tick act along: the integral of v, by Simpson's rule with the middle from Hermite's."""
+    v0, v1, a0, a1 = run.v[k], run.v[k + 1], run.vdot[k], run.vdot[k + 1]
+    h = run.t[k + 1] - run.t[k]
+    return h * (v0 + v1) / 2 + h**2 * (a0 - a1) / 12
+
+
+def _point(robot, run, frame):
+    """Position and velocity of the origin of a frame, (ticks, 3) each."""
+    if frame.body == 0:
+        return np.zeros((len(run.t), 3)), np.zeros((len(run.t), 3))
+    name = robot.bodies[frame.body]
+    J = robot.jacobian(run.q, name)
+    return robot.forward_kinematics(run.q)[name][:, :3, 3], (J @ run.v[..., None])[:, :3, 0]
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_work_in_is_stored_and_lost_to_the_order_of_the_stepper(seed, floating):
+    """Every kind of force but dry friction, on a random robot: halving steps lowers the imbalance by two to the order."""
+    rng = np.random.default_rng(seed)
+    robot = laden(rng, floating, dry=False).without_forces(*(f"stop {n} {k}" for n in range(4) for k in range(6)))
+    q, v, _ = random_state(rng, robot)
+    for stepper in (mr.SemiImplicitEuler, mr.LinearlyImplicit, mr.ImplicitMidpoint, mr.Variational, mr.RungeKutta4):
+        sizes = []
+        for dt in (4e-3, 2e-3):
+            run = mr.simulate(robot, q, 0.5 * v, 0.4, controller=law, stepper=stepper(dt), tick=4e-3)
+            assert run.status.ok
+            sizes.append(abs(imbalance(robot, run)))
+        assert sizes[1] < 0.02
+        # the rules of order four leave what is left of the integrals
+        assert sizes[1] < max(1e-7, 2.0 ** -(stepper.order - 0.4) * sizes[0]), stepper
+
+
+@pytest.mark.parametrize(
+    "stepper", [mr.RungeKutta4(2e-4), mr.ImplicitMidpoint(5e-4), mr.LinearlyImplicit(1e-4)], ids=lambda s: s.kind
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_work_in_is_stored_and_lost_with_dry_friction_and_stops(seed, stepper):
+    rng = np.random.default_rng(10 + seed)
+    robot = laden(rng, bool(seed % 2), dry=True)
+    q, v, _ = random_state(rng, robot)
+    run = mr.simulate(robot, q, 0.5 * v, 0.4, controller=law, stepper=stepper, tick=1e-3)
+    assert run.status.ok
+    # where friction turns over its power has a kink, and stops are hit between ticks
+    assert abs(imbalance(robot, run)) < 5e-4

@@ -1,0 +1,326 @@
+"""Recordings: what is saved is what comes back, and a run can be repeated to the last bit."""
+
+import csv
+import io
+import json
+import zipfile
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+import sympy
+
+import modurob as mr
+from modurob.catalogue.joints import Reversed
+from modurob.errors import MechanismError, RecordingError, SimulationError
+from modurob.mechanism.archive import from_data, to_data
+from modurob.spatial import inertia, se3
+from tests.robots import random_mechanism, random_state
+from tests.simulation.motions import Torques
+
+REACH = mr.ComputedTorque(kp=100, kd=20, reference=0.3, sample_time=2e-3)
+START = np.array([0.4, -0.7, 0.9])
+
+
+def crab(**options):
+    return mr.load("crab").mechanism(base="m0", **options)
+
+
+@pytest.fixture(scope="module")
+def run():
+    return mr.simulate(crab(), START, duration=0.2, controller=REACH)
+
+
+SITUATIONS = {
+    "free": {},
+    "controlled": {"controller": REACH},
+    "filtered": {"controller": REACH, "estimator": mr.ExtendedKalmanFilter(mr.HallSensors(noise=1e-3))},
+    "rubbed": {"friction": mr.Friction(viscous=0.1, coulomb=0.2)},
+    "euler, springs": {"stepper": mr.SemiImplicitEuler(1e-3), "springs": mr.LimitSprings(10.0, 1.0)},
+    "adaptive": {"stepper": mr.Adaptive("LSODA", rtol=1e-6), "tick": 0.01},
+    "midpoint": {"stepper": mr.ImplicitMidpoint(2e-3)},
+}
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_saved_loaded_and_repeated_it_is_the_same_to_the_last_bit(tmp_path, name):
+    run = mr.simulate(crab(), START, duration=0.1, **SITUATIONS[name])
+    assert run.status.ok
+    run.save(tmp_path / "a.mrun")
+    again = mr.Recording.load(tmp_path / "a.mrun")
+    assert again.robot.key == run.robot.key
+    assert again.status == run.status
+    for other in (again, again.repeated()):
+        for array in ("t", "q", "v", "tau"):
+            np.testing.assert_array_equal(getattr(other, array), getattr(run, array))
+    np.testing.assert_array_equal(again.vdot, run.vdot)
+    if "estimator" in SITUATIONS[name]:
+        np.testing.assert_array_equal(again.q_estimate, run.q_estimate)
+
+
+ANY_STEPPER = [mr.RungeKutta4(2e-3), mr.ImplicitMidpoint(2e-3), mr.Variational(2e-3), mr.Adaptive()]
+
+
+@pytest.mark.parametrize("stepper", ANY_STEPPER, ids=lambda s: type(s).__name__)
+def test_runs_of_any_robot_are_repeated_to_the_last_bit(tmp_path, rng, stepper):
+    """Whether kernels were there at the start or not, and though quaternions were given of any length."""
+    robot = random_mechanism(rng, 3, floating=True)
+    q, v, _ = random_state(rng, robot)
+    q[3:7] *= 3
+    friction = mr.Friction(viscous=0.1) if isinstance(stepper, mr.RungeKutta4) else None
+    run = mr.simulate(robot, q, v, 0.3, stepper=stepper, tick=2e-3, friction=friction)
+    run.save(tmp_path / "a.mrun")
+    again = mr.Recording.load(tmp_path / "a.mrun").repeated()
+    for array in ("t", "q", "v", "tau"):
+        np.testing.assert_array_equal(getattr(again, array), getattr(run, array))
+
+
+def test_runs_side_by_side_are_repeated_to_the_last_bit(rng):
+    run = mr.simulate(crab(), rng.normal(size=(5, 3)), duration=0.1, controller=REACH)
+    again = run.repeated()
+    np.testing.assert_array_equal(again.q, run.q)
+    np.testing.assert_array_equal(again.v, run.v)
+
+
+FAILURES = {
+    "not finite": {"controller": Torques(lambda t, q, v: np.full(3, 0.1 if t < 0.05 else np.nan))},
+    "controller failed": {"controller": Torques(lambda t, q, v: np.full(3, [0.1][int(t > 0.05)]))},
+    "diverged": {"controller": Torques(lambda t, q, v: np.full(3, 0.1 if t < 0.05 else 1e9))},
+    "step limit": {"stepper": mr.ImplicitMidpoint(0.5)},
+    "limit hit": {"stop_at_limits": True},
+    "cancelled": {"cancelled": iter([False] * 7 + [True]).__next__},
+}
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_runs_that_failed_are_kept(tmp_path, kind):
+    run = mr.simulate(crab(), START, duration=1.0, **FAILURES[kind])
+    assert run.status.kind == kind
+    run.save(tmp_path / "a.mrun")
+    run.to_csv(tmp_path / "a.csv")
+    assert kind in run.plot(tmp_path / "a.png").get_suptitle()
+    again = mr.Recording.load(tmp_path / "a.mrun")
+    assert (again.status, again.events) == (run.status, run.events)
+    for other in (again, again.repeated()):
+        for array in ("t", "q", "v", "tau"):
+            np.testing.assert_array_equal(getattr(other, array), getattr(run, array))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_robot_survives_its_file(seed):
+    rng = np.random.default_rng(seed)
+    robot = random_mechanism(rng, 6, floating=bool(seed % 2), armature=True)
+    again = from_data(json.loads(json.dumps(to_data(robot))), mr.Mechanism)
+    assert again.key == robot.key
+    assert again.shapes == robot.shapes == ()
+    q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
+    np.testing.assert_array_equal(again.bias_forces(q, v), robot.bias_forces(q, v))
+
+
+def test_a_robot_with_loops_frames_and_shapes_survives_its_file():
+    ring = mr.Assembly.single("m0", "backbone")
+    for i in range(1, 6):
+        ring = ring.dock(f"m{i}", "backbone", at=f"m{i - 1}/3", by="4")
+    robot = ring.connect("m5/3", "m0/4").mechanism()
+    again = from_data(json.loads(json.dumps(to_data(robot))), mr.Mechanism)
+    assert again.key == robot.key
+    assert list(again.frames) == list(robot.frames)
+    q = robot.close_loops(np.full(6, np.pi / 3))
+    np.testing.assert_array_equal(again.loop_error(q), robot.loop_error(q))
+    np.testing.assert_array_equal(again.frame_pose(q, "m3/2"), robot.frame_pose(q, "m3/2"))
+    assert [s.kind for s in again.shapes] == [s.kind for s in robot.shapes]
+
+
+def test_joints_that_mimic_or_are_reversed_survive_their_file(rng):
+    builder = mr.Builder("gripper", gravity=(1, 2, 3))
+    slide = mr.JointProperties(lower=-1, upper=[0.5], velocity=2, effort=3, damping=0.1, friction=0.2, armature=0.3)
+    builder.body("left", inertia.random(rng), joint=mr.Helical((0, 1, 1), 0.05), joint_name="screw", properties=slide)
+    follower = mr.Source("screw", ratio=-0.5, offset=0.1)
+    builder.body("right", inertia.random(rng), joint=mr.Prismatic((1, 0, 0)), mimic=follower, at=se3.random(rng))
+    other = mr.Builder("backwards")
+    for i, joint in enumerate((mr.Universal((1, 0, 0), (0, 0, 1)), mr.Planar((0, 1, 0)), mr.Spherical(), mr.Free())):
+        other.body(f"b{i}", inertia.random(rng), joint=joint.reversed())
+    backwards = other.build()
+    assert all(isinstance(j.type, Reversed) for j in backwards.joints)
+    for robot in (builder.build(), backwards):
+        again = from_data(json.loads(json.dumps(to_data(robot))), mr.Mechanism)
+        assert again.key == robot.key
+        assert [j.type for j in again.joints] == [j.type for j in robot.joints]
+        for name in ("velocity_limit", "effort_limit", "damping", "friction", "armature"):
+            for mine, other in zip(robot.joints, again.joints, strict=True):
+                np.testing.assert_array_equal(getattr(mine, name), getattr(other, name))
+        q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
+        np.testing.assert_array_equal(again.mass_matrix(q), robot.mass_matrix(q))
+        np.testing.assert_array_equal(again.bias_forces(q, v), robot.bias_forces(q, v))
+
+
+def test_symbols_cannot_be_written_down():
+    mass = sympy.Symbol("m", positive=True)
+    robot = mr.Assembly.single("m0", "backbone", parameters={"mass": mass}).mechanism(floating=True)
+    with pytest.raises(MechanismError, match="has symbols for numbers: give them values"):
+        to_data(robot)
+
+
+def test_tables_hold_every_number(run, tmp_path):
+    run.to_csv(tmp_path / "a.csv")
+    run.to_parquet(tmp_path / "a.parquet")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text())))
+    columns = pyarrow.parquet.read_table(tmp_path / "a.parquet").to_pydict()
+    assert list(rows[0]) == list(columns)
+    for k, joint in enumerate(("m0/hinge", "m2/hinge", "m4/hinge")):
+        for name in ("q", "v", "vdot", "tau"):
+            expected = getattr(run, name)[:, k]
+            np.testing.assert_array_equal([float(r[f"{name} {joint}"]) for r in rows], expected)
+            np.testing.assert_array_equal(columns[f"{name} {joint}"], expected)
+
+
+def test_runs_side_by_side_are_the_runs_alone():
+    starts = np.stack([START, -START, 0 * START])
+    many = mr.simulate(crab(), starts, duration=0.1, controller=REACH)
+    for k, start in enumerate(starts):
+        alone = mr.simulate(crab(), start, duration=0.1, controller=REACH)
+        np.testing.assert_allclose(many.of_run(k).q, alone.q, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(many.of_run(k).tau, alone.tau, rtol=0, atol=1e-10)
+    with pytest.raises(SimulationError, match="one of the runs"):
+        many.to_csv("never.csv")
+
+
+def test_states_between_ticks(run):
+    fine = mr.simulate(crab(), START, duration=0.1, controller=REACH, stepper=mr.RungeKutta4(1e-4))
+    held = run.segments[0]
+    q, v = held.at(0.0507)
+    at = np.argmin(np.abs(fine.t - 0.05))
+    # from the tick at 0.05 s on, the torque is held
+    expected = mr.simulate(
+        crab(), fine.q[at], fine.v[at], 7e-4, stepper=mr.RungeKutta4(1e-4), controller=_Held(fine.tau[at])
+    )
+    np.testing.assert_allclose(q, expected.q[-1], atol=1e-9)
+    np.testing.assert_allclose(v, expected.v[-1], atol=1e-8)
+    np.testing.assert_array_equal(held.at(0.05)[0], run.q[25])
+    with pytest.raises(SimulationError, match=r"recorded from 0 to 0\.2 s"):
+        held.at(0.3)
+
+
+class _Held:
+    sample_time = None
+
+    def __init__(self, tau):
+        self.tau = tau
+
+    def on(self, robot):
+        return self
+
+    def torque(self, t, q, v):
+        return self.tau
+
+
+def test_the_plot_has_labels_and_units(run, tmp_path):
+    figure = run.plot(tmp_path / "a.png", ["m0/hinge"])
+    labels = [axis.get_ylabel() for axis in figure.axes]
+    assert labels == ["position [rad]", "velocity [rad/s]", "acceleration [rad/s²]", "torque [N m]"]
+    assert figure.axes[-1].get_xlabel() == "time [s]"
+    assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
+    with pytest.raises(SimulationError, match="did you mean 'm0/hinge'"):
+        run.plot(None, ["m0/hing"])
+
+
+def test_a_run_pushed_from_outside_cannot_be_repeated():
+    run = mr.simulate(crab(), START, duration=0.01, external=lambda t: {"m3": np.array([1.0, 0, 0, 0, 0, 0])})
+    with pytest.raises(SimulationError, match="external wrenches acted"):
+        run.repeated()
+
+
+# ---- files that are not what they should be ----
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(RecordingError, match=r"none\.mrun: cannot be read: No such file"):
+        mr.Recording.load(tmp_path / "none.mrun")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_a_file_cut_short_is_named(run, tmp_path, share):
+    run.save(tmp_path / "a.mrun")
+    content = (tmp_path / "a.mrun").read_bytes()
+    (tmp_path / "b.mrun").write_bytes(content[: int(share * len(content))])
+    with pytest.raises(RecordingError, match=r"b\.mrun: not a recording, or cut short"):
+        mr.Recording.load(tmp_path / "b.mrun")
+
+
+def rewritten(run, path, change, without=()):
+    """The file of a run with its head changed and some entries left out."""
+    run.save(path)
+    with zipfile.ZipFile(path) as file:
+        entries = {name: file.read(name) for name in file.namelist() if name not in without}
+    head = json.loads(entries["recording.json"])
+    change(head)
+    entries["recording.json"] = json.dumps(head).encode()
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in entries.items():
+            file.writestr(name, content)
+
+
+def test_a_file_of_a_newer_modurob_is_refused(run, tmp_path):
+    rewritten(run, tmp_path / "a.mrun", lambda head: head.update(version=99))
+    with pytest.raises(RecordingError, match=r"version 99 of the format.*get a newer modurob"):
+        mr.Recording.load(tmp_path / "a.mrun")
+
+
+def test_a_file_of_another_kind_is_refused(run, tmp_path):
+    rewritten(run, tmp_path / "a.mrun", lambda head: head.update(format="letter"))
+    with pytest.raises(RecordingError, match="not a recording"):
+        mr.Recording.load(tmp_path / "a.mrun")
+
+
+@pytest.mark.parametrize("change", [lambda h: h.pop("segments"), lambda h: h["segments"][0]["robot"].pop("joints")])
+def test_a_damaged_head_is_named(run, tmp_path, change):
+    rewritten(run, tmp_path / "a.mrun", change)
+    with pytest.raises(RecordingError, match=r"a\.mrun: damaged"):
+        mr.Recording.load(tmp_path / "a.mrun")
+
+
+def test_a_missing_array_is_named(run, tmp_path):
+    rewritten(run, tmp_path / "a.mrun", lambda head: None, without=("0/q.npy",))
+    with pytest.raises(RecordingError, match=r"a\.mrun: damaged"):
+        mr.Recording.load(tmp_path / "a.mrun")
+
+
+@pytest.mark.parametrize("name", ["q", "v", "tau", "t"])
+def test_an_array_of_another_size_is_named(run, tmp_path, name):
+    rewritten(run, tmp_path / "a.mrun", lambda head: None, without=(f"0/{name}.npy",))
+    array = io.BytesIO()
+    np.save(array, getattr(run, name)[:-1])
+    with zipfile.ZipFile(tmp_path / "a.mrun", "a") as file:
+        file.writestr(f"0/{name}.npy", array.getvalue())
+    with pytest.raises(
+        RecordingError, match=r"a\.mrun: damaged: 0/.*\.npy has shape .*: expected \d+ rows of 3 numbers"
+    ):
+        mr.Recording.load(tmp_path / "a.mrun")
+
+
+def test_random_bytes_are_no_recording(run, tmp_path, rng):
+    """Anything may stand in a file: it is a recording, or an error names the file."""
+    run.save(tmp_path / "a.mrun")
+    content, path = (tmp_path / "a.mrun").read_bytes(), tmp_path / "b.mrun"
+    path.write_bytes(rng.bytes(1000))
+    with pytest.raises(RecordingError, match=r"b\.mrun: not a recording"):
+        mr.Recording.load(path)
+    refused = []
+    for _ in range(200):
+        spoilt = bytearray(content)
+        spoilt[rng.integers(len(spoilt))] ^= 1 << rng.integers(8)
+        path.write_bytes(spoilt)
+        try:
+            found = mr.Recording.load(path)
+        except RecordingError as error:
+            refused.append(str(error))
+        else:
+            np.testing.assert_array_equal(found.q, run.q)
+    assert len(refused) > 150
+    assert all(str(path) in message for message in refused)
+
+
+def test_what_cannot_be_saved_leaves_nothing(run, tmp_path):
+    with pytest.raises(mr.ModurobError, match="cannot be written"):
+        run.save(tmp_path / "no folder" / "a.mrun")
+    assert list(tmp_path.iterdir()) == []
