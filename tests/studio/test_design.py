@@ -16,7 +16,7 @@ CRAB = mr.load("crab")
 
 
 def built(*edits: protocol.Edit, start: mr.Assembly | None = None) -> Design:
-    design = Design.of(start or mr.Assembly.single("m0", "backbone"))
+    design = Design(start or mr.Assembly.single("m0", "backbone"))
     for edit in edits:
         design = edited(design, edit)
     return design
@@ -81,7 +81,7 @@ def test_moving_keeps_the_module() -> None:
 )
 def test_wrong_moves_in_the_grid(edit: protocol.Edit, message: str) -> None:
     with pytest.raises(ModurobError, match=message):
-        edited(Design.of(CRAB), edit)
+        edited(Design(CRAB), edit)
 
 
 # ---- branches ----
@@ -129,7 +129,7 @@ def test_without_a_branch() -> None:
 )
 def test_wrong_moves_change_nothing_and_are_explained(edit: protocol.Edit, message: str) -> None:
     with pytest.raises(ModurobError, match=message):
-        edited(Design.of(CRAB), edit)
+        edited(Design(CRAB), edit)
 
 
 # ---- matrices ----
@@ -189,7 +189,7 @@ def test_a_robot_that_is_too_large_is_refused() -> None:
         [mr.Connection(mr.PortRef(f"m{i}", "3"), mr.PortRef(f"m{i + 1}", "4")) for i in range(MOST_MODULES - 1)],
     )
     with pytest.raises(StudioError, match="at most 1000"):
-        edited(Design.of(snake), protocol.Dock("backbone", f"m{MOST_MODULES - 1}/3", "4"))
+        edited(Design(snake), protocol.Dock("backbone", f"m{MOST_MODULES - 1}/3", "4"))
 
 
 def test_kept_designs_come_back() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.assembly.files import dumps
+from modurob.assembly import dumps
 from modurob.errors import ModurobError, StudioError
 from modurob.studio import closing, protocol
 from modurob.studio.autosave import Autosave
@@ -27,7 +27,7 @@ def chain(modules: int) -> mr.Assembly:
 
 
 def session(robot: mr.Assembly, tmp_path: Path) -> Session:
-    return Session(Autosave(tmp_path), Design.of(robot))
+    return Session(Autosave(tmp_path), Design(robot))
 
 
 def open_by(one: Session) -> float:

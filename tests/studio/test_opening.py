@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 import modurob as mr
-from modurob.assembly.files import dumps
+from modurob.assembly import dumps
 from modurob.errors import FormatError, ModurobError, StudioError
-from modurob.studio import describe, matrices, opening, protocol, share
+from modurob.studio import describe, opening, protocol, share
 from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design
 from modurob.studio.edits import edited
@@ -144,7 +144,7 @@ def test_wrong_urdf(text: str, message: str) -> None:
 @pytest.mark.parametrize("floating", [False, True])
 def test_a_share_text_holds_all_of_a_design(floating: bool) -> None:
     for design in (
-        Design(CRAB, "m1", floating, (0.0, 1.0, -2.0)),
+        Design(CRAB.with_setup(base="m1", floating=floating, gravity=(0.0, 1.0, -2.0))),
         Imported(ARM, "arm.urdf", "arm", floating, (1.0, 0.0, 0.0)),
     ):
         text = share.packed(design)
@@ -161,7 +161,7 @@ def test_links_of_before_hold_a_robot_file() -> None:
 
 
 def test_share_texts_that_are_not_whole_or_too_large() -> None:
-    whole = share.packed(Design.of(CRAB))
+    whole = share.packed(Design(CRAB))
     for text in (whole[:-9], whole[:40], "abc", "#robot=%%%", "#robot=" + "A" * 40):
         with pytest.raises(FormatError, match="cut off"):
             share.unpacked(text)
@@ -180,8 +180,8 @@ def test_a_studio_starts_with_a_file_or_a_share_text(tmp_path: Path) -> None:
     path = tmp_path / "arm.urdf"
     path.write_text(ARM)
     assert opening.first(str(path), None).name == "arm"  # type: ignore[union-attr]
-    assert opening.first("crab", None) == Design.of(CRAB)
-    assert opening.first(None, share.packed(Design.of(CRAB))) == Design.of(CRAB)
+    assert opening.first("crab", None) == Design(CRAB)
+    assert opening.first(None, share.packed(Design(CRAB))) == Design(CRAB)
     assert opening.first(None, None) is None
     with pytest.raises(StudioError, match="expected one of them"):
         opening.first("crab", "abc")
@@ -219,7 +219,7 @@ def test_texts_that_would_take_long_are_refused_first(text: str, message: str) -
 def test_matrices_that_would_take_long_are_refused_first(text: str, view: str) -> None:
     started = time.monotonic()
     with pytest.raises(ModurobError):
-        matrices.assembly(text, view, "backbone", "robot")
+        edited(Design(CRAB), protocol.ReadMatrix(text, view, "backbone"))  # type: ignore[arg-type]
     assert time.monotonic() - started < QUICK
 
 
@@ -287,7 +287,7 @@ def test_limits_that_are_infinite_reach_the_page_as_null() -> None:
     ],
 )
 def test_messages_name_only_modules_that_are_there(edit: protocol.Edit, message: str) -> None:
-    seven = edited(Design.of(CRAB), protocol.Dock("backbone", "m3/4", "4"))
+    seven = edited(Design(CRAB), protocol.Dock("backbone", "m3/4", "4"))
     with pytest.raises(ModurobError, match=message) as refused:
         edited(seven, edit)
     assert "m7" not in str(refused.value)
@@ -297,7 +297,7 @@ def test_a_clash_in_a_file_names_the_modules_of_the_file() -> None:
     text = dumps(CRAB).replace("name: crab", "name: clash") + "- m3/4 - m9/4\n- m1/3 - m8/4\n"
     text = text.replace("modules:\n", "modules:\n  m8: backbone\n  m9: backbone\n")
     with pytest.raises(ModurobError, match=r"module 'm[89]' would stand where 'm[89]' stands"):
-        edited(Design.of(CRAB), protocol.Open(text))
+        edited(Design(CRAB), protocol.Open(text))
 
 
 def test_a_joint_that_mimics_does_not_stand_for_the_one_it_follows(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def test_a_damaged_file_of_the_user_is_told_and_the_page_opens(browser: Browser,
     (tmp_path / f"{7:032x}.json").write_text('{"name": "x", "modules": ')
     (tmp_path / "nowhere.json").symlink_to(tmp_path / "missing")
     autosave = Autosave(tmp_path)
-    autosave.save("f" * 32, Design.of(CRAB))
+    autosave.save("f" * 32, Design(CRAB))
     with running(autosave) as studio:
         page = browser.page(studio.address)
         page.refused("Some of your files cannot be read")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import modurob as mr
-from modurob.assembly.files import dumps
+from modurob.assembly import dumps
 from modurob.robot import loads
 from tests.studio.pages import PANELS, SIZES, Browser, Page, Served
 from tests.studio.test_opening import ARM

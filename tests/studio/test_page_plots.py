@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from modurob.assembly.files import dumps
+from modurob.assembly import dumps
 from tests.studio.pages import Page, Served
 from tests.studio.test_loops import chain
 

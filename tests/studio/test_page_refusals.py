@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from modurob.studio import protocol
 from tests.studio.pages import PANELS, SIZES, Browser, Page, Served
 
-SETTINGS: dict[str, Any] = {"controller": "computed_torque", "reference": "gait", "gait": "wheel"}
+SETTINGS: dict[str, Any] = {"controller": "computed-torque", "reference": "gait", "gait": "wheel"}
 # for each command that a page may send, one that the crab cannot do, or that is no such command
 WRONG: dict[str, dict[str, Any]] = {
     "hello": {},

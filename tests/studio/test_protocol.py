@@ -18,7 +18,7 @@ from modurob.studio import protocol
         protocol.SetParameter("m0", "freedom", "revolute"),
         protocol.SetGravity((0.0, 9.81, 0.0)),
         protocol.Derive(("masses", "lengths"), shorthand=True),
-        protocol.StartRun(protocol.RunSettings(controller="pid", poles=(-2.0, -3.0), duration=2.5)),
+        protocol.StartRun(protocol.RunSettings(controller="pid", gains={"kp": 2.0, "ki": 3.0}, duration=2.5)),
     ],
     ids=lambda c: type(c).__name__,
 )

@@ -20,7 +20,7 @@ from starlette.websockets import WebSocketDisconnect
 from websockets.sync.client import connect
 
 import modurob as mr
-from modurob.assembly.files import dumps
+from modurob.assembly import dumps
 from modurob.errors import StudioError
 from modurob.robot import loads
 from modurob.studio import safety, server, share
@@ -257,7 +257,7 @@ def test_it_is_served_until_interrupted() -> None:
 @pytest.mark.parametrize("given", ["urdf", "text", "link"])
 def test_the_command_opens_urdf_files_and_share_texts(given: str, tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(ARM)
-    text = share.packed(Design(mr.load("crab"), "m1", True))
+    text = share.packed(Design(mr.load("crab").with_setup(base="m1", floating=True)))
     arguments = {
         "urdf": ["arm.urdf"],
         "text": ["--share", text],
@@ -384,7 +384,7 @@ def test_a_studio_started_with_a_robot_shows_it_and_names_the_other(web: TestCli
         page.send("open_shipped", name="crab")
         page.next("robot")
         session = page.session
-    again = Studio(Design.of(mr.load("tree9")), autosave=studio.autosave)
+    again = Studio(Design(mr.load("tree9")), autosave=studio.autosave)
     with TestClient(again.app(), base_url=HOME) as other, talk(other, again, session) as page:
         assert len(page.robot["modules"]) == 9
         assert "under Open, Recent" in page.welcome["note"]
@@ -540,7 +540,7 @@ def test_downloads(web: TestClient, studio: Studio) -> None:
         short = web.get(f"{there}/equations.tex?symbols=masses,lengths&shorthand=1").text
         assert short == eq.latex(shorthand=True)
         assert "<robot" in web.get(f"{there}/robot.urdf").text
-        assert opened(web.get(f"{there}/robot.share").text) == Design.of(mr.load("crab"))
+        assert opened(web.get(f"{there}/robot.share").text) == Design(mr.load("crab"))
         wrong = web.get(f"{there}/passwd").text
         assert "no file" in wrong
         assert "run-" not in wrong

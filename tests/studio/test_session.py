@@ -15,7 +15,7 @@ from modurob.studio.session import MOST_STEPS, Session
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    return Session(Autosave(tmp_path), Design.of(mr.load("crab")))
+    return Session(Autosave(tmp_path), Design(mr.load("crab")))
 
 
 def test_undo_and_redo_go_through_everything(session: Session) -> None:
@@ -159,7 +159,7 @@ def test_only_saved_robots_are_opened(session: Session, name: str) -> None:
 )
 def test_broken_files_are_passed_over_and_named(tmp_path: Path, text: str) -> None:
     autosave = Autosave(tmp_path)
-    autosave.save("f" * 32, Design.of(mr.load("crab")))
+    autosave.save("f" * 32, Design(mr.load("crab")))
     (tmp_path / f"{0:032x}.json").write_text(text)
     (tmp_path / "nowhere.json").symlink_to(tmp_path / "missing")
     robots, problems = autosave.recent()
@@ -172,7 +172,7 @@ def test_broken_files_are_passed_over_and_named(tmp_path: Path, text: str) -> No
 def test_old_files_are_forgotten(tmp_path: Path) -> None:
     autosave = Autosave(tmp_path)
     for i in range(KEPT + 5):
-        autosave.save(f"{i:032x}", Design.of(mr.load("crab")))
+        autosave.save(f"{i:032x}", Design(mr.load("crab")))
     assert len(list(tmp_path.glob("*.json"))) == KEPT
 
 
@@ -180,7 +180,7 @@ def test_a_disk_that_cannot_be_written_is_said_and_no_error(tmp_path: Path) -> N
     blocked = tmp_path / "file"
     blocked.write_text("")
     autosave = Autosave(blocked / "folder")
-    assert "not saved by itself" in autosave.save("0" * 32, Design.of(mr.load("crab")))
+    assert "not saved by itself" in autosave.save("0" * 32, Design(mr.load("crab")))
     assert autosave.recent() == ([], [])
     session = Session(autosave)
     session.edit(protocol.OpenShipped("crab"))
@@ -188,7 +188,7 @@ def test_a_disk_that_cannot_be_written_is_said_and_no_error(tmp_path: Path) -> N
 
 
 def test_the_description_holds_what_the_page_needs() -> None:
-    design = Design.of(mr.load("crab"))
+    design = Design(mr.load("crab"))
     shown = describe.robot(design)
     robot = design.robot
     assert shown["freedoms"] == 3
@@ -208,7 +208,7 @@ def test_the_description_holds_what_the_page_needs() -> None:
 
 def test_ellipsoids_have_the_inertia_of_their_bodies() -> None:
     """A homogeneous ellipsoid has I_x = m (b² + c²) / 5, and so on."""
-    design = Design.of(mr.load("tree9"))
+    design = Design(mr.load("tree9"))
     for body, spatial in zip(describe.robot(design)["bodies"], design.robot.inertia, strict=True):
         if body["mass"] == 0:
             continue

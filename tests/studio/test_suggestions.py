@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.simulate.gaits import gait
+from modurob.motion.gaits import gait
 from modurob.studio import suggestions
 from modurob.studio.protocol import RunSettings
 from tests.studio.test_opening import ARM, opened
@@ -32,7 +32,7 @@ def test_the_gait_is_within_the_limits(name: str) -> None:
         gait(settings["gait"], amplitude=settings["amplitude"]).on(ROBOTS[name])
 
 
-@pytest.mark.parametrize("controller", ["computed_torque", "pid"])
+@pytest.mark.parametrize("controller", ["computed-torque", "pid"])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_gains_hold_and_follow(name: str, controller: str) -> None:
     """Errors are small after three seconds, with gains that fit a module of a kilogram and a pendulum of fifty."""

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from modurob.assembly.files import dumps, loads
+from modurob.assembly import dumps
 from modurob.errors import FormatError, ModurobError
+from modurob.robot import loads
 from modurob.studio.design import AnyDesign, Design
 from modurob.studio.imported import Imported
 
 
 def as_data(design: AnyDesign) -> dict[str, Any]:
     """A design as plain data."""
-    common = {"name": design.name, "floating": design.floating, "gravity": list(design.gravity)}
-    if isinstance(design, Imported):
-        own = {"modules": len(design.robot.frames) - 1, "made_of": "links", "urdf": design.text, "file": design.file}
-    else:
-        own = {"modules": len(design.assembly), "robot": dumps(design.assembly), "base": design.base}
-    return {**common, **own}
+    if isinstance(design, Design):
+        return {"name": design.name, "modules": len(design.assembly), "robot": dumps(design.assembly)}
+    stands = {"floating": design.floating, "gravity": list(design.gravity)}
+    links = {"modules": len(design.robot.frames) - 1, "made_of": "links"}
+    return {"name": design.name, **links, "urdf": design.text, "file": design.file, **stands}
 
 
 def from_data(data: Any) -> AnyDesign:
@@ -29,8 +29,16 @@ def from_data(data: Any) -> AnyDesign:
 
 
 def _design(data: Any) -> AnyDesign:
-    x, y, z = (float(g) for g in data["gravity"])
-    floating = bool(data["floating"])
     if "urdf" in data:
-        return Imported(str(data["urdf"]), str(data["file"]), str(data["name"]), floating, (x, y, z))
-    return Design(loads(str(data["robot"]), "the saved robot"), str(data["base"]), floating, (x, y, z))
+        return Imported(str(data["urdf"]), str(data["file"]), str(data["name"]), *_stands(data))
+    assembly = loads(str(data["robot"]), "the saved robot")
+    if "base" not in data:
+        return Design(assembly)
+    # written before robot files said how the robot stands
+    floating, gravity = _stands(data)
+    return Design(assembly.with_setup(base=str(data["base"]), floating=floating, gravity=gravity))
+
+
+def _stands(data: Any) -> tuple[bool, tuple[float, float, float]]:
+    x, y, z = (float(g) for g in data["gravity"])
+    return bool(data["floating"]), (x, y, z)

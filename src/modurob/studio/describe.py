@@ -70,13 +70,10 @@ class Types(NamedTuple):
 
 def module_types() -> Types:
     """The catalogue; a file that cannot be read does not hide the others."""
-    found = Types([], [])
-    for name in catalogue.names():
-        try:
-            found.types.append(_type(catalogue.module_type(name), name))
-        except Exception as error:
-            found.problems.append(f"module type {name!r} in {catalogue.user_folder()} cannot be used: {error}")
-    return found
+    found = [_type(catalogue.named(name), name) for name in catalogue.names()]
+    folder = catalogue.user_folder()
+    wrong = [f"{name} in {folder} cannot be used: {why}" for name, why in catalogue.problems().items()]
+    return Types(found, wrong)
 
 
 def _type(kind: ModuleType, label: str) -> dict[str, Any]:
@@ -182,12 +179,12 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "mimics": joint.mimics,
         "q": [joint.q_slice.start, joint.q_slice.stop],
         "v": [joint.v_slice.start, joint.v_slice.stop],
+        "q_names": joint.coordinate_names(),
+        "v_names": joint.rate_names(),
         "lower": [float(x) for x in low],
         "upper": [float(x) for x in high],
-        "unit": {"prismatic": "m", "revolute": "rad"}.get(joint.kind, ""),
+        "unit": joint.type.units[0] if joint.type.nq == 1 else "",
         "effort": [float(x) for x in np.clip(joint.effort_limit, 0, FURTHEST)],
-        "damping": [float(x) for x in joint.damping],
-        "friction": [float(x) for x in joint.friction],
         "armature": [float(x) for x in joint.armature],
     }
 

@@ -1,13 +1,12 @@
-"""What a user designs: an assembly and how it stands in the world. A value; every edit makes a new one."""
+"""What a user designs: an assembly, which says how it stands in the world too. A value; every edit makes a new one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from modurob.assembly import Connection
+from modurob.assembly import Connection, Setup
 from modurob.catalogue import Module, ModuleType, library
-from modurob.errors import ModurobError
 from modurob.robot import Assembly, Mechanism
 from modurob.studio.imported import Imported
 
@@ -16,21 +15,27 @@ MOST_MODULES = 1000
 
 @dataclass(frozen=True)
 class Design:
-    """An assembly, the module that stands in the world or floats, and gravity in world axes [m/s²]."""
+    """A robot of modules: its base, whether it floats, and gravity are those of the assembly's setup."""
 
     assembly: Assembly
-    base: str
-    floating: bool = False
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
-
-    @classmethod
-    def of(cls, assembly: Assembly) -> "Design":
-        """An assembly with its first module in the world."""
-        return cls(assembly, next(iter(assembly.modules)))
 
     @property
     def name(self) -> str:
         return self.assembly.name
+
+    @property
+    def base(self) -> str:
+        """The module that stands in the world or floats."""
+        return self.assembly.base
+
+    @property
+    def floating(self) -> bool:
+        return self.assembly.setup.floating
+
+    @property
+    def gravity(self) -> tuple[float, ...]:
+        """In world axes [m/s²]."""
+        return self.assembly.setup.gravity
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -40,27 +45,22 @@ class Design:
     @cached_property
     def robot(self) -> Mechanism:
         """The robot of this design."""
-        return self.assembly.mechanism(base=self.base, floating=self.floating, gravity=self.gravity)
+        return self.assembly.robot()
 
     @cached_property
     def own_types(self) -> Mapping[str, ModuleType]:
         """Module types of this robot that the catalogue does not have, by what the page calls them."""
-        used = {m.type.fingerprint: m.type for m in self.assembly.modules.values()}
-        return {_label(kind): kind for kind in used.values() if not _in_catalogue(kind)}
+        used = dict.fromkeys(m.type for m in self.assembly.modules.values())
+        return {_label(kind): kind for kind in used if not _in_catalogue(kind)}
 
     def kind(self, module: Module) -> str:
         """What the page calls the type of a module."""
-        return next((label for label, kind in self.own_types.items() if kind is module.type), module.type.name)
-
-    def having(self, assembly: Assembly) -> "Design":
-        """The design with another assembly; a base that is gone is replaced by the first module."""
-        base = self.base if self.base in assembly.modules else next(iter(assembly.modules))
-        return replace(self, assembly=assembly, base=base)
+        return next((label for label, kind in self.own_types.items() if kind == module.type), module.type.name)
 
     def kept(self) -> "Kept":
         """What makes the design and nothing that follows from it: small enough to keep thousands."""
         a = self.assembly
-        return Kept(dict(a.modules), a.connections, a.name, self.base, self.floating, self.gravity)
+        return Kept(dict(a.modules), a.connections, a.name, a.description, a.setup)
 
 
 AnyDesign = Design | Imported
@@ -72,21 +72,16 @@ class Kept(NamedTuple):
     modules: dict[str, Module]
     connections: tuple[Connection, ...]
     name: str
-    base: str
-    floating: bool
-    gravity: tuple[float, float, float]
+    description: str
+    setup: Setup
 
     def design(self) -> Design:
         """The design again."""
-        assembly = Assembly(self.modules, self.connections, self.name)
-        return Design(assembly, self.base, self.floating, self.gravity)
+        return Design(Assembly(*self))
 
 
 def _in_catalogue(kind: ModuleType) -> bool:
-    try:
-        return library.module_type(kind.name).fingerprint == kind.fingerprint
-    except ModurobError:
-        return False
+    return kind.name in library.names() and library.named(kind.name) == kind
 
 
 def _label(kind: ModuleType) -> str:

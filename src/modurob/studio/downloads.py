@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from modurob.assembly.files import dumps
+from modurob.assembly import dumps
 from modurob.errors import StudioError, choices
 from modurob.mechanism.urdf import urdf
 from modurob.simulation import Recording
@@ -40,11 +40,11 @@ def saved_as(session: Session, name: str) -> str:
 def content(session: Session, name: str, query: dict[str, str]) -> str | bytes:
     """What the file of that name holds."""
     if name == "robot.yaml":
-        return _yaml(session.design)
+        return _yaml(session.posed)
     if name == "robot.urdf":
         return session.design.text if isinstance(session.design, Imported) else urdf(session.robot)
     if name == "robot.share":
-        return share.packed(session.design)
+        return share.packed(session.posed)
     if name in EQUATIONS:
         return _equations(session, name, query)
     if found := _RUN.match(name):

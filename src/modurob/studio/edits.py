@@ -5,10 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from modurob.assembly import Assembly, load, shipped_robots
+from modurob import catalogue
+from modurob.assembly import cells, shipped_robots
 from modurob.catalogue import ModuleType
 from modurob.errors import ClashError, StudioError, choices
-from modurob.studio import branch, grid, matrices, opening, protocol
+from modurob.robot import Assembly, load
+from modurob.studio import opening, protocol
 from modurob.studio.design import MOST_MODULES, AnyDesign, Design
 from modurob.studio.imported import Imported
 
@@ -65,14 +67,15 @@ def _does(kind: type[E]) -> Callable[[Callable[[D, E], AnyDesign]], Callable[[D,
     return register
 
 
-def _kind(design: AnyDesign, name: str) -> str | ModuleType:
+def _kind(design: AnyDesign, name: str) -> ModuleType:
     """A module type as the page calls it: one of the robot's own, or one of the catalogue."""
-    return design.own_types.get(name, name) if isinstance(design, Design) else name
+    own = design.own_types.get(name) if isinstance(design, Design) else None
+    return own or catalogue.named(name)
 
 
 @_does(protocol.New)
 def _new(design: AnyDesign, edit: protocol.New) -> Design:
-    return Design.of(Assembly.single("m0", _kind(design, edit.kind)))
+    return Design(Assembly.single("m0", _kind(design, edit.kind)))
 
 
 @_does(protocol.Open)
@@ -84,80 +87,77 @@ def _open(design: AnyDesign, edit: protocol.Open) -> AnyDesign:
 def _open_shipped(design: AnyDesign, edit: protocol.OpenShipped) -> Design:
     if edit.name not in shipped_robots():
         raise StudioError(f"no shipped robot {edit.name!r}: {choices(edit.name, shipped_robots())}")
-    # the machines of document 000 hang along y
-    hangs = edit.name in ("crane", "double_pendulum")
-    opened = Design.of(load(edit.name))
-    return replace(opened, gravity=(0.0, 9.81, 0.0)) if hangs else opened
+    return Design(load(edit.name))
 
 
 @_does(protocol.ReadMatrix)
 def _read_matrix(design: AnyDesign, edit: protocol.ReadMatrix) -> Design:
-    return Design.of(matrices.assembly(edit.text, edit.view, _kind(design, edit.kind), design.name))
+    read = Assembly.from_aim if edit.view == "aim" else Assembly.from_direct_transformations
+    return Design(read(edit.text, _kind(design, edit.kind), name=design.name))
 
 
 @_does(protocol.Rename)
 def _rename(design: AnyDesign, edit: protocol.Rename) -> AnyDesign:
     if isinstance(design, Imported):
         return replace(design, called=edit.name)
-    a = design.assembly
-    return design.having(Assembly(a.modules, a.connections, edit.name))
+    return Design(design.assembly.labelled(edit.name))
 
 
 @_does(protocol.Dock)
 def _dock(design: Design, edit: protocol.Dock) -> Design:
     a = design.assembly
-    return design.having(a.dock(next(branch.new_names(a)), _kind(design, edit.kind), edit.at, edit.by, edit.roll))
+    return Design(a.dock(next(a.new_names()), _kind(design, edit.kind), edit.at, edit.by, edit.roll))
 
 
 @_does(protocol.Connect)
 def _connect(design: Design, edit: protocol.Connect) -> Design:
-    return design.having(design.assembly.connect(edit.a, edit.b, edit.roll))
+    return Design(design.assembly.connect(edit.a, edit.b, edit.roll))
 
 
 @_does(protocol.Disconnect)
 def _disconnect(design: Design, edit: protocol.Disconnect) -> Design:
-    return design.having(design.assembly.disconnect(edit.port))
+    return Design(design.assembly.disconnect(edit.port))
 
 
 @_does(protocol.Undock)
 def _undock(design: Design, edit: protocol.Undock) -> Design:
     a = design.assembly
     if edit.branch:
-        return design.having(branch.without(a, edit.module, design.base))
-    return design.having(a.undock(edit.module))
+        return Design(a.without_branch(edit.module, a.base))
+    return Design(a.undock(edit.module))
 
 
 @_does(protocol.Duplicate)
 def _duplicate(design: Design, edit: protocol.Duplicate) -> Design:
-    return design.having(branch.duplicated(design.assembly, edit.module, edit.at, design.base))
+    return Design(design.assembly.duplicated(edit.module, edit.at, design.base))
 
 
 @_does(protocol.Mirror)
 def _mirror(design: Design, edit: protocol.Mirror) -> Design:
-    return design.having(branch.mirrored(design.assembly, edit.module, design.base))
+    return Design(design.assembly.mirrored(edit.module, design.base))
 
 
 @_does(protocol.PlaceCell)
 def _place_cell(design: Design, edit: protocol.PlaceCell) -> Design:
     a = design.assembly
     cell = edit.column, edit.row
-    return design.having(grid.placed(a, next(branch.new_names(a)), _kind(design, edit.kind), cell))
+    return Design(cells.placed(a, next(a.new_names()), _kind(design, edit.kind), cell))
 
 
 @_does(protocol.TurnCell)
 def _turn_cell(design: Design, edit: protocol.TurnCell) -> Design:
-    return design.having(grid.turned(design.assembly, (edit.column, edit.row)))
+    return Design(cells.turned(design.assembly, (edit.column, edit.row)))
 
 
 @_does(protocol.MoveCell)
 def _move_cell(design: Design, edit: protocol.MoveCell) -> Design:
-    return design.having(grid.moved(design.assembly, edit.module, (edit.column, edit.row)))
+    return Design(cells.moved(design.assembly, edit.module, (edit.column, edit.row)))
 
 
 @_does(protocol.SetBase)
 def _set_base(design: AnyDesign, edit: protocol.SetBase) -> AnyDesign:
     if isinstance(design, Design):
-        return replace(design, base=edit.module, floating=edit.floating)
+        return Design(design.assembly.with_setup(base=edit.module, floating=edit.floating))
     if edit.module != design.base:
         raise StudioError(f"{edit.module!r} cannot be the base: the links of a URDF file hang on {design.base!r}")
     return replace(design, floating=edit.floating)
@@ -165,6 +165,8 @@ def _set_base(design: AnyDesign, edit: protocol.SetBase) -> AnyDesign:
 
 @_does(protocol.SetGravity)
 def _set_gravity(design: AnyDesign, edit: protocol.SetGravity) -> AnyDesign:
+    if isinstance(design, Design):
+        return Design(design.assembly.with_setup(gravity=edit.gravity))
     return replace(design, gravity=edit.gravity)
 
 
@@ -174,5 +176,5 @@ def _set_parameter(design: Design, edit: protocol.SetParameter) -> Design:
     if edit.module not in a.modules:
         raise StudioError(f"no module {edit.module!r}: {choices(edit.module, a.modules)}")
     kind = a.modules[edit.module].type
-    alike = [n for n, m in a.modules.items() if m.type is kind] if edit.everywhere else [edit.module]
-    return design.having(a.with_parameters({name: {edit.name: edit.value} for name in alike}))
+    alike = [n for n, m in a.modules.items() if m.type == kind] if edit.everywhere else [edit.module]
+    return Design(a.with_parameters({name: {edit.name: edit.value} for name in alike}))

@@ -12,9 +12,9 @@ from modurob.errors import MechanismError, ModurobError, StudioError
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.studio import closing, protocol
+from modurob.studio.carrying import Posed, carried
 from modurob.studio.design import AnyDesign, Design
 from modurob.studio.edits import edited
-from modurob.studio.posing import carried
 
 PATIENCE = 0.4  # seconds of looking for ports that can meet; one pair is always tried
 SHOWN = 4  # of them in a message
@@ -35,8 +35,8 @@ def connected(design: AnyDesign, edit: protocol.Connect, q: Array) -> AnyDesign:
 
 
 def _require_closed(before: AnyDesign, after: AnyDesign, q: Array, thorough: bool = True) -> None:
-    start, _ = carried(before.robot, q, np.zeros(before.robot.nv), after.robot)
-    closing.closed(after.robot, start, thorough)
+    start = carried(Posed(before, q, np.zeros(before.robot.nv)), after)
+    closing.closed(start.robot, start.q, thorough)
 
 
 def _refusal(design: Design, edit: protocol.Connect, q: Array) -> str:

@@ -4,17 +4,16 @@ import json
 import re
 from pathlib import Path
 
-from modurob.assembly import load
-from modurob.assembly.files import loads
-from modurob.catalogue.reading import parse_yaml, read_text
+from modurob.catalogue.reading import read_text
 from modurob.errors import FormatError, StudioError
+from modurob.robot import load, loads
 from modurob.studio import archive, share
 from modurob.studio.design import AnyDesign, Design
 from modurob.studio.imported import Imported
 
 LONGEST_ROBOT = 400_000  # characters of YAML: ten times a robot of a thousand modules
 LONGEST_WORD = 400  # characters
-EXPECTED = "expected a robot file (format: modurob assembly 1), a URDF file (<robot ...>) or a share text"
+EXPECTED = "expected a robot file (format: modurob robot 2), a URDF file (<robot ...>) or a share text"
 _WORD = re.compile(rf"\S{{{LONGEST_WORD + 1}}}")
 
 
@@ -41,17 +40,15 @@ def first(file: str | None, shared: str | None) -> AnyDesign | None:
     elif file and Path(file).suffix.lower() in (".urdf", ".xml"):
         design = Imported(read_text(Path(file)), Path(file).name)
     else:
-        return Design.of(load(file)) if file else None
+        return Design(load(file)) if file else None
     _ = design.robot  # what cannot be read is refused now
     return design
 
 
 def modular(text: str, where: str) -> Design:
-    """The robot in a YAML text, which may not reach for other files."""
+    """The robot in a YAML text, which may name no other files."""
     require_readable(text, where)
-    if ".y" in text or "\\" in text:
-        _require_no_paths(parse_yaml(text, where), where)
-    return Design.of(loads(text, where))
+    return Design(loads(text, where))
 
 
 def require_readable(text: str, where: str) -> None:
@@ -73,17 +70,4 @@ def _saved(text: str) -> AnyDesign | None:
         return None
     if "robot" in data:
         require_readable(str(data["robot"]), "the share text")
-        _require_no_paths(parse_yaml(str(data["robot"]), "the share text"), "the share text")
     return archive.from_data(data)
-
-
-def _require_no_paths(data: dict, where: str) -> None:
-    """Refuse module types that are named by the path of a file."""
-    modules = data.get("modules")
-    for name, entry in modules.items() if isinstance(modules, dict) else ():
-        kind = entry.get("type") if isinstance(entry, dict) else entry
-        if isinstance(kind, str) and kind.endswith((".yaml", ".yml")):
-            raise FormatError(
-                f"{where}: module {name!r} is of a type in another file, {kind!r:.80}: the page opens no other files; "
-                f"write the type out under 'types', or start the studio with this robot: modurob studio FILE"
-            )

@@ -7,6 +7,7 @@ from modurob.mechanism.tables import Joint
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 from modurob.studio import closing
+from modurob.studio.carrying import Posed
 
 SHORTEST = 1e-6  # length of a quaternion that still has a direction
 
@@ -81,19 +82,7 @@ def rest(robot: Mechanism) -> tuple[Array, Array]:
     return closing.closed(robot, robot.neutral()), np.zeros(robot.nv)
 
 
-def kept(before: Mechanism, q: Array, v: Array, after: Mechanism) -> tuple[Array, Array]:
-    """The pose of one robot taken over by another, its loops closed."""
-    q, v = carried(before, q, v, after)
-    q = closing.closed(after, q)
-    return q, closed_rates(after, q, v)
-
-
-def carried(before: Mechanism, q: Array, v: Array, after: Mechanism) -> tuple[Array, Array]:
-    """The pose of one robot taken over by another, joint by joint of the same name and kind."""
-    new_q, new_v = np.array(after.neutral()), np.zeros(after.nv)
-    known = {j.name: j for j in before.joints}
-    for joint in after.joints:
-        old = known.get(joint.name)
-        if old is not None and old.kind == joint.kind:
-            new_q[joint.q_slice], new_v[joint.v_slice] = q[old.q_slice], v[old.v_slice]
-    return new_q, new_v
+def closed(now: Posed) -> Posed:
+    """The state next to this one with loops closed."""
+    q = closing.closed(now.robot, now.q)
+    return now._replace(q=q, v=closed_rates(now.robot, q, now.v))

@@ -7,15 +7,19 @@ a binary frame: a header of four unsigned integers (kind, number, rows, columns)
 import json
 import math
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from modurob.errors import StudioError, choices
+from modurob.motion.gaits import GENERATORS, PRESETS
+from modurob.simulation import STEPPERS
 from modurob.spatial.scalars import Array
-from modurob.studio import wording
+from modurob.studio import offers, wording
 
 LONGEST_TEXT = 2_000_000  # characters of one command
 FURTHEST_CELL = 100_000  # from the first module
@@ -23,8 +27,31 @@ FURTHEST_CELL = 100_000  # from the first module
 Name = Annotated[str, Field(max_length=140)]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Vector = tuple[Number, Number, Number]
+MOST_GAINS = 40
+
+
+def _among(names: Callable[[], Iterable[str]]) -> AfterValidator:
+    """A check that a text is one of these names, looked up when it comes: others may have registered meanwhile."""
+
+    def checked(name: str) -> str:
+        valid = list(names())
+        if name not in valid:
+            expected = ", ".join(map(repr, valid))
+            raise PydanticCustomError("literal_error", "expected {expected}", {"expected": expected})
+        return name
+
+    return AfterValidator(checked)
+
+
+ControllerName = Annotated[str, _among(offers.controllers)]
+FilterName = Annotated[str, _among(offers.filters)]
+StepperName = Annotated[str, _among(lambda: STEPPERS)]
+GaitName = Annotated[str, _among(lambda: PRESETS)]
+GeneratorName = Annotated[str, _among(lambda: GENERATORS)]
+Gains = Annotated[dict[Name, Number], Field(max_length=MOST_GAINS)]
+
+
 Cell = Annotated[int, Field(ge=-FURTHEST_CELL, le=FURTHEST_CELL)]
 
 
@@ -268,22 +295,17 @@ class CancelDerivation(Command):
 class RunSettings(Checked):
     """How to simulate: who pushes, where to, how exactly, how long."""
 
-    controller: Literal["none", "pid", "pole_placement", "computed_torque"] = "computed_torque"
-    proportional: NotNegative = 50.0
-    integral: NotNegative = 0.0
-    derivative: NotNegative = 15.0
-    poles: tuple[Number, Number] = (-10.0, -5.0)
-    saturated: bool = False
+    controller: ControllerName = "computed-torque"
+    gains: Gains = field(default_factory=dict)  # numbers of the law; its own where they are not set
+    ideal: bool = False  # without friction, stops and limits of effort
     reference: Literal["gait", "set_point", "hold"] = "gait"
-    gait: Literal["snake", "crab", "quadruped", "wheel"] = "snake"
-    generator: Literal["sine", "hopf", "matsuoka", "logistic"] = "sine"
+    gait: GaitName = "snake"
+    generator: GeneratorName = "sine"
     amplitude: Annotated[float, Field(gt=0, le=10)] = 0.4  # of a gait, or the set point [rad or m]
     frequency: Annotated[float, Field(gt=0, le=20)] = 0.5  # [Hz]
-    filtered: bool = False
+    filter: FilterName = offers.NONE
     noise: Annotated[float, Field(ge=0, le=1)] = 0.01  # of the measured angles [rad or m]
-    stepper: Literal["semi_implicit_euler", "runge_kutta_4", "implicit_midpoint", "variational", "adaptive"] = (
-        "semi_implicit_euler"
-    )
+    stepper: StepperName = "semi-implicit-euler"
     step: Annotated[float, Field(ge=1e-5, le=0.05)] = 1e-3  # of the physics [s]
     sample_time: Annotated[float, Field(ge=1e-4, le=0.1)] = 5e-3  # of controller and filter [s]
     duration: Annotated[float, Field(gt=0, le=600)] = 10.0
@@ -362,6 +384,7 @@ class Welcome(Event):
     recent: list[dict[str, Any]]
     largest_upload: int  # bytes
     share_key: str  # opens the page in a browser that does not know the token, without what is saved here
+    offers: dict[str, Any]  # what a run can be made of; see `offers.shown`
     note: str = ""  # what became of the session that the page asked for
     problems: list[str] = field(default_factory=list)  # files of the user that cannot be read
 

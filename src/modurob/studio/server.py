@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from modurob.assembly import shipped_robots
 from modurob.errors import ModurobError, StudioError
-from modurob.studio import describe, downloads, opening, page_files, protocol, safety
+from modurob.studio import describe, downloads, offers, opening, page_files, protocol, safety
 from modurob.studio.autosave import Autosave, Recent
 from modurob.studio.channel import Channel
 from modurob.studio.client import Client
@@ -190,6 +190,7 @@ class Studio:
             [r for r in recent.robots if r["session"] != session.name],
             LARGEST_UPLOAD,
             safety.share_key(self.token),
+            offers.shown(),
             note,
             problems,
         )

@@ -9,8 +9,9 @@ import numpy as np
 from modurob.errors import ModurobError, StudioError, choices
 from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
-from modurob.studio import describe, meeting, posing, protocol
+from modurob.studio import carrying, describe, meeting, posing, protocol
 from modurob.studio.autosave import Autosave
+from modurob.studio.carrying import Posed
 from modurob.studio.design import AnyDesign, Design, Kept
 from modurob.studio.edits import edited
 from modurob.studio.imported import Imported
@@ -20,9 +21,9 @@ from modurob.studio.runs import Run
 MOST_STEPS = 2000  # of undo
 MOST_RUNS = 12
 MOST_NUMBERS = 16_000_000  # in the recordings of all runs
-# edits that a run goes on through
-RESHAPING = (protocol.Construction, protocol.SetGravity)
-# edits that bring another robot, which starts in its own neutral pose
+# edits that a run goes on through, if no module has to jump
+RESHAPING = (protocol.Construction, protocol.SetBase, protocol.SetGravity)
+# edits that bring another robot, which starts as its file says
 OPENING = (protocol.New, protocol.Open, protocol.OpenShipped, protocol.OpenRecent, protocol.ReadMatrix)
 
 
@@ -32,10 +33,10 @@ class Session:
     def __init__(self, autosave: Autosave | None, design: AnyDesign | None = None, name: str = ""):
         self.name = name or secrets.token_hex(16)
         self.autosave = autosave
-        self.design: AnyDesign = design or Design.of(Assembly.single("m0", "backbone"))
+        self.design: AnyDesign = design or Design(Assembly.single("m0", "backbone"))
         self.description = describe.robot(self.design)
         self._steps, self._now = [_Step(self.design.kept(), 0)], 0
-        self.q, self.v = posing.rest(self.robot)
+        _, self.q, self.v = posing.closed(carrying.initial(self.design))
         self.runs: dict[int, Run] = {}
         self.active: Run | None = None
         self.paused = False
@@ -49,6 +50,11 @@ class Session:
         return self.design.robot
 
     # ---- the design ----
+
+    @property
+    def posed(self) -> AnyDesign:
+        """The design with the present pose and rates as those it starts with."""
+        return carrying.posed(Posed(self.design, self.q, self.v))
 
     @property
     def undoable(self) -> int:
@@ -69,12 +75,12 @@ class Session:
     def edit(self, edit: protocol.Edit) -> None:
         """Change the design, or raise and change nothing."""
         another = isinstance(edit, OPENING)
-        take = self._ready(self._edited(edit), another)
+        take = self._ready(self._edited(edit), another, goes_on=isinstance(edit, RESHAPING))
         robot = max(step.robot for step in self._steps) + 1 if another else self._steps[self._now].robot
         self._steps[self._now + 1 :] = [_Step(take.design.kept(), robot)]
         del self._steps[:-MOST_STEPS]
         self._now = len(self._steps) - 1
-        self._show(take, goes_on=isinstance(edit, RESHAPING))
+        self._show(take)
 
     def _edited(self, edit: protocol.Edit) -> AnyDesign:
         if isinstance(edit, protocol.OpenRecent):
@@ -101,26 +107,45 @@ class Session:
 
     def _go(self, steps: int) -> None:
         here, there = self._steps[self._now], self._steps[self._now + steps]
-        take = self._ready(there.kept.design(), another=here.robot != there.robot)
+        another = here.robot != there.robot
+        take = self._ready(there.kept.design(), another, goes_on=not another)
         self._now += steps
-        self._show(take, goes_on=True)
+        self._show(take)
 
-    def _ready(self, design: AnyDesign, another: bool) -> "_Ready":
+    def _ready(self, design: AnyDesign, another: bool, goes_on: bool) -> "_Ready":
         """A design with all that is needed to show it: what fails, fails before anything has changed."""
-        robot = design.robot
-        q, v = posing.rest(robot) if another else posing.kept(self.robot, self.q, self.v, robot)
-        return _Ready(design, describe.robot(design), q, v)
+        if another:
+            pose, run = posing.closed(carrying.initial(design)), None
+        else:
+            pose = posing.closed(carrying.carried(Posed(self.design, self.q, self.v), design))
+            run = self._going_on(design) if goes_on else None
+        # hinges that carry nothing any more are held where the run brought them
+        design = pose.design if run is None else run.start.design
+        return _Ready(design, describe.robot(design), pose.q, pose.v, run)
 
-    def _show(self, take: "_Ready", goes_on: bool) -> None:
+    def _going_on(self, design: AnyDesign) -> "_GoingOn | None":
+        """How the run that is going on does so with another design; None if there is none, or a module would have to jump."""
+        run = self.active
+        if run is None or not design.robot.nv:
+            return None
+        now = Posed(self.design, *run.state)
+        start = carrying.carried(now, design)
+        if not carrying.goes_on(now, start):
+            return None
+        belief = None if run.estimate is None else carrying.carried(Posed(self.design, *run.estimate), design)
+        return _GoingOn(run, start, belief)
+
+    def _show(self, take: "_Ready") -> None:
         """Take another design; a run goes on with it if it can."""
-        run, paused = self.active, self.paused
+        paused = self.paused
         self.stop("the robot changed")
-        self.design, self.description, self.q, self.v = take
-        if run is not None and goes_on and self.robot.nv:
-            q, v = posing.carried(run.robot, *run.state, self.robot)
+        self.design, self.description, self.q, self.v, going_on = take
+        if going_on is not None:
+            run, (_, q, v), belief = going_on
             # what the new robot cannot do, it does not do
             with suppress(ModurobError, np.linalg.LinAlgError):
-                self._begin(Run(self._count, self.robot, q, v, run.settings, run.t, before=run.number))
+                seen = None if belief is None else (belief.q, belief.v)
+                self._begin(Run(self._count, self.robot, q, v, run.settings, run.t, run.number, seen))
                 self.paused = paused
         if self.autosave is not None:
             self.unsaved = self.autosave.save(self.name, self.design)
@@ -191,9 +216,18 @@ class _Step(NamedTuple):
 
 
 class _Ready(NamedTuple):
-    """A design that can be shown: how the page describes it, its pose and its rates."""
+    """A design that can be shown: how the page describes it, its pose and its rates, and the run that goes on with it."""
 
     design: AnyDesign
     description: dict[str, Any]
     q: Array
     v: Array
+    going_on: "_GoingOn | None"
+
+
+class _GoingOn(NamedTuple):
+    """A run, the state that it goes on from, and what its filter believes that to be."""
+
+    run: Run
+    start: Posed
+    belief: Posed | None

@@ -1,5 +1,6 @@
 """Settings of a run that suit a robot: a gait for its limbs, a swing within its limits, gains of the size of its inertia."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,9 @@ import numpy as np
 from modurob.control.drives import Drives
 from modurob.errors import ModurobError
 from modurob.mechanism.tables import Joint
+from modurob.motion.gaits import gait
 from modurob.robot import Mechanism
-from modurob.simulate.gaits import gait
+from modurob.studio import offers
 
 TURNING = ("revolute", "helical")
 SWINGS = (0.4, 0.2, 0.1, 0.05)  # amplitudes that are tried, the widest first [rad]
@@ -17,18 +19,18 @@ MOST_FREEDOMS = 60  # of robots that are looked at this closely
 PID_SAMPLE_TIME = 1e-3  # [s]
 STIFFEST = 20.0  # natural frequency that PID gains aim at [rad/s]
 DAMPING = 0.3  # least damping ratio
-GAINS = {"proportional": 8.0, "integral": 2.0, "derivative": 0.6, "sample_time": 5e-3}
+USUAL: Mapping[str, Any] = {"gains": offers.TORQUES, "sample_time": 5e-3}
 
 
 def settings(robot: Mechanism) -> dict[str, Any]:
-    """What to begin with, as fields of `protocol.RunSettings`; under `pid` those that PID control wants otherwise."""
+    """What to begin with, as fields of `protocol.RunSettings`; under `torques` those of laws whose gains are torques."""
     pattern = _pattern(robot)
     swing = _swing(robot, pattern)
     return {
         "reference": "gait" if swing else "hold",
         "gait": pattern,
         "amplitude": swing or SWINGS[0],
-        "pid": _pid(robot) if 0 < robot.nv <= MOST_FREEDOMS else GAINS,
+        "torques": _torques(robot) if 0 < robot.nv <= MOST_FREEDOMS else USUAL,
     }
 
 
@@ -71,27 +73,23 @@ def _swing(robot: Mechanism, pattern: str) -> float:
     return 0.0
 
 
-def _pid(robot: Mechanism) -> dict[str, float]:
+def _torques(robot: Mechanism) -> Mapping[str, Any]:
     """One gain for all joints: as stiff as the one with the most inertia asks for, and the one with the least can bear."""
     driven = Drives.of(robot).v
     M = robot.mass_matrix(robot.neutral())
     try:
         free = 1 / np.diag(np.linalg.inv(M))[driven]
     except np.linalg.LinAlgError:
-        return GAINS
+        return USUAL
     heaviest, lightest = float(M[driven, driven].max(initial=0.0)), float(free.min(initial=np.inf))
     if not (0 < lightest < np.inf and heaviest > 0):
-        return GAINS
+        return USUAL
     # a derivative gain above lightest / sample time makes the sampled loop unstable
     most = 0.5 * lightest / PID_SAMPLE_TIME
     stiff = min(STIFFEST**2 * heaviest, (most / (2 * DAMPING)) ** 2 / heaviest)
     damping = min(most, 2 * 0.7 * np.sqrt(stiff * heaviest))
-    return {
-        "proportional": _short(stiff),
-        "integral": _short(stiff),
-        "derivative": _short(damping),
-        "sample_time": PID_SAMPLE_TIME,
-    }
+    gains = {"kp": _short(stiff), "ki": _short(stiff), "kd": _short(damping)}
+    return {"gains": gains, "sample_time": PID_SAMPLE_TIME}
 
 
 def _short(x: float) -> float:

@@ -30,7 +30,7 @@ function draw(dialog) {
     rows: 4,
     spellcheck: false,
     "aria-label": "Robot as text, or a share link",
-    placeholder: "format: modurob assembly 1 …  or URDF, or a share link",
+    placeholder: "format: modurob robot 2 …  or URDF, or a share link",
   });
   redraw(
     dialog,

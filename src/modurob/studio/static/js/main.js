@@ -24,7 +24,8 @@ startTheme();
 startPresence();
 
 connection.on("welcome", (event) => {
-  Object.assign(state, { types: event.types, session: event.session, shareKey: event.share_key });
+  const { types, offers, session, share_key: shareKey } = event;
+  Object.assign(state, { types, offers, session, shareKey });
   changed("types");
   changed("choice");
   if (event.note) tell(event.note);

@@ -2,7 +2,6 @@
 
 import uPlot from "uplot";
 import { Chart } from "./chart.js";
-import { coordinateName, rateName } from "./coordinates.js";
 import { h, redraw } from "./dom.js";
 import { download } from "./download.js";
 import { chip, drawJoints } from "./joint_chips.js";
@@ -226,18 +225,14 @@ class Plots {
 }
 
 /** A joint's coordinates or rates: what they are called, and where they stand in q or v. */
-const parts = (joints, slice, named) =>
-  joints.flatMap(({ name, kind, [slice]: [first, stop] }) =>
-    Array.from({ length: stop - first }, (_, k) => ({
-      joint: name,
-      name: `${name}${named(kind, k)}`,
-      index: first + k,
-    })),
+const parts = (joints, slice) =>
+  joints.flatMap(({ name, [slice]: [first], [`${slice}_names`]: names }) =>
+    names.map((called, k) => ({ joint: name, name: called, index: first + k })),
   );
 
 const LINES = {
-  coordinates: ({ joints }) => parts(joints, "q", coordinateName),
-  rates: ({ joints }) => parts(joints, "v", rateName),
+  coordinates: ({ joints }) => parts(joints, "q"),
+  rates: ({ joints }) => parts(joints, "v"),
   energies: () => ["kinetic", "potential"].map((name, index) => ({ name, index })),
 };
 

@@ -2,41 +2,33 @@
 
 import { on, state } from "./studio.js";
 
-/** The settings, by name. */
+/** The settings, by name; gains are numbers of the controller, by its own names for them. */
 export const values = {
-  controller: "computed_torque",
-  proportional: 50,
-  integral: 0,
-  derivative: 15,
-  pole1: -10,
-  pole2: -5,
-  saturated: false,
+  controller: "computed-torque",
+  gains: {},
+  ideal: false,
   reference: "gait",
   gait: "snake",
   generator: "sine",
   amplitude: 0.4,
   frequency: 0.5,
-  filtered: false,
+  filter: "none",
   noise: 0.01,
-  stepper: "semi_implicit_euler",
+  stepper: "semi-implicit-euler",
   step: 0.001,
   sample_time: 0.005,
   duration: 10,
 };
-// gains of computed torque are accelerations, and fit every robot; those of PID are torques, and are suggested
-const GAINS = {
-  computed_torque: { proportional: 50, derivative: 15, sample_time: 0.005 },
-  pole_placement: { sample_time: 0.005 },
-};
+const SAMPLE_TIME = 0.005;
 const SUGGESTED = ["reference", "gait", "amplitude"];
 const touched = new Set(); // what the user has set
 const listeners = [];
 
 /** The settings as the server wants them. */
-export function settings() {
-  const { pole1, pole2, ...rest } = values;
-  return { ...rest, poles: [pole1, pole2] };
-}
+export const settings = () => ({ ...values, gains: { ...values.gains } });
+
+/** The controller that is chosen, as the server offers it. */
+export const controller = () => state.offers.controllers.find(({ name }) => name === values.controller);
 
 /** Call `listener` when settings have changed by themselves. */
 export const onSettings = (listener) => listeners.push(listener);
@@ -48,7 +40,19 @@ export function set(key, value) {
   if (key === "controller") suggest(gains(), true);
 }
 
-const gains = () => (values.controller === "pid" ? state.design?.suggested.pid : GAINS[values.controller]) ?? {};
+export function setGain(name, value) {
+  values.gains = { ...values.gains, [name]: value };
+  touched.add("gains");
+}
+
+/** Gains that suit the controller, and the robot where they are torques; and how often it is asked. */
+function gains() {
+  const chosen = controller();
+  if (!chosen) return {};
+  const torques = (chosen.torques && state.design?.suggested.torques) || { gains: {}, sample_time: SAMPLE_TIME };
+  const own = chosen.gains.map(({ name, value }) => [name, torques.gains[name] ?? value]);
+  return { gains: Object.fromEntries(own), sample_time: torques.sample_time };
+}
 
 function suggest(suggested, always = false) {
   for (const [key, value] of Object.entries(suggested)) {

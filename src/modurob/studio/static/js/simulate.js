@@ -101,13 +101,13 @@ const story = ({ number, before, t, status }, active) =>
     .filter(Boolean)
     .join(", ");
 
-const describe = ({ controller, reference, gait, filtered }) =>
+const labelOf = (what, wanted) => state.offers[what].find(({ name }) => name === wanted)?.label ?? wanted;
+
+const describe = ({ controller, reference, gait, filter }) =>
   [
-    { computed_torque: "computed torque", pole_placement: "pole placement", pid: "PID", none: "free motion" }[
-      controller
-    ],
+    controller === "none" ? "free motion" : labelOf("controllers", controller),
     controller === "none" ? null : { set_point: "set point", hold: "hold", gait: `${gait} gait` }[reference],
-    filtered ? "EKF" : null,
+    controller === "none" || filter === "none" ? null : labelOf("filters", filter),
   ]
     .filter(Boolean)
     .join(", ");

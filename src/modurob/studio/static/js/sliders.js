@@ -1,6 +1,5 @@
 // Sliders and fields that pose the robot: its coordinates, and the rates that a run starts with.
 
-import { coordinateName, rateName } from "./coordinates.js";
 import { everyFrame, h, redraw } from "./dom.js";
 import { numberField, refresh } from "./fields.js";
 import { on, send, state } from "./studio.js";
@@ -34,12 +33,12 @@ function draw(box) {
 const range = ([start, stop]) => Array.from({ length: stop - start }, (_, i) => start + i);
 
 function slider(joint, index, k) {
-  const angular = joint.kind === "revolute";
+  const angular = joint.unit === "rad";
   const widest = angular ? Math.PI : 1;
   const [low, high] = [Math.max(joint.lower[k] ?? -widest, -widest), Math.min(joint.upper[k] ?? widest, widest)];
   const set = everyFrame((value) => send("set_coordinate", { index, value }));
   const key = `q ${index}`;
-  const name = `${joint.name}${coordinateName(joint.kind, k)}`;
+  const name = joint.q_names[k];
   return h(
     "div",
     { class: "slider" },
@@ -73,7 +72,7 @@ function rate(joint, index, k) {
   return h(
     "div",
     { class: "field" },
-    h("label", { for: id, class: "soft small" }, `initial rate${rateName(joint.kind, k)}`),
+    h("label", { for: id, class: "soft small" }, `initial rate${joint.v_names[k].slice(joint.name.length)}`),
     numberField({
       id,
       "data-key": id,
