@@ -14,7 +14,7 @@ import yaml
 import modurob as mr
 from modurob.assembly import dumps
 from modurob.errors import FormatError, ModurobError, StudioError
-from modurob.studio import describe, opening, protocol, share
+from modurob.studio import describe, drawing, opening, protocol, share
 from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design
 from modurob.studio.edits import edited
@@ -62,7 +62,7 @@ OWN_TYPES = yaml.safe_dump(
     {
         "format": "modurob assembly 1",
         "name": "own",
-        "types": {"scout": own_type("scout"), "brick": own_type("brick", colour="inf")},
+        "types": {"scout": own_type("scout"), "brick": own_type("brick", colour="0.5")},
         "modules": {"m0": "scout", "m1": "brick"},
         "connections": ["m0/a - m1/b"],
     },
@@ -228,11 +228,11 @@ def test_matrices_that_would_take_long_are_refused_first(text: str, view: str) -
 )
 def test_the_page_opens_no_other_files(written: str) -> None:
     text = f"format: modurob assembly 1\nmodules: {{m0: backbone, m1: {written}}}\nconnections: [m0/3 - m1/4]"
-    with pytest.raises(FormatError, match="module 'm1' is of a type in another file") as refused:
+    with pytest.raises(FormatError, match="is a file, and this text may name none") as refused:
         opened(text)
     assert "no such file" not in str(refused.value)
     saved = {"robot": text, "base": "m0", "floating": False, "gravity": [0, 0, 0], "name": "x"}
-    with pytest.raises(FormatError, match="in another file"):
+    with pytest.raises(FormatError, match="this text may name none"):
         opened(json.dumps(saved))
 
 
@@ -251,8 +251,11 @@ def test_own_module_types_are_told_to_the_page_and_can_be_docked() -> None:
         assert isinstance(larger, Design)
         assert larger.assembly.modules["m2"].type is design.own_types[kind]
     assert isinstance(edited(design, protocol.PlaceCell(2, 0, "brick")), Design)
-    # a colour that is none is a grey
-    assert {shape["colour"] for shape in shown["shapes"]} == {"#bfbfbf"}
+    assert shown["shapes"][1]["colour"] == "#808080"
+    # a colour that is none is refused in a file, and a grey elsewhere
+    with pytest.raises(FormatError, match="colour: expected a colour"):
+        opened(OWN_TYPES.replace("0.5", "inf"))
+    assert drawing.colour("inf") == drawing.colour("no colour") == drawing.GREY
 
 
 def strong_robot() -> str:
@@ -294,7 +297,8 @@ def test_messages_name_only_modules_that_are_there(edit: protocol.Edit, message:
 
 
 def test_a_clash_in_a_file_names_the_modules_of_the_file() -> None:
-    text = dumps(CRAB).replace("name: crab", "name: clash") + "- m3/4 - m9/4\n- m1/3 - m8/4\n"
+    text = dumps(CRAB).replace("name: crab", "name: clash")
+    text = text.replace("connections:\n", "connections:\n- m3/4 - m9/4\n- m1/3 - m8/4\n")
     text = text.replace("modules:\n", "modules:\n  m8: backbone\n  m9: backbone\n")
     with pytest.raises(ModurobError, match=r"module 'm[89]' would stand where 'm[89]' stands"):
         edited(Design(CRAB), protocol.Open(text))

@@ -50,7 +50,7 @@ def test_every_command_has_a_name_and_a_meaning() -> None:
         ('{"type": "start_run", "settings": {"duration": 1e9}}', r"start run: duration 1e\+09: expected at most 600"),
         ('{"type": "start_run", "settings": {"duration": 0}}', "start run: duration 0: expected more than 0"),
         ('{"type": "start_run", "settings": {"step": 0}}', "start run: step 0: expected at least 1e-05"),
-        ('{"type": "start_run", "settings": {"controller": "magic"}}', "controller 'magic': expected 'none', 'pid'"),
+        ('{"type": "start_run", "settings": {"controller": "magic"}}', "controller 'magic': expected 'none', .*'pid'"),
         ('{"type": "start_run", "settings": 3}', "start run: settings 3: expected fields"),
         ('{"type": "set_gravity", "gravity": [0, 0]}', "set gravity: gravity entry 3: it is missing"),
         ('{"type": "set_gravity", "gravity": [0, 0, null]}', "gravity entry 3 nothing: expected a number"),

@@ -8,7 +8,7 @@ import pytest
 
 import modurob as mr
 from modurob.errors import ModurobError, StudioError
-from modurob.simulation import Recording
+from modurob.simulation import Measured, Recording
 from modurob.studio import downloads, protocol, runs
 from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design
@@ -45,6 +45,7 @@ def test_placed_poles_give_the_step_response_of_those_poles() -> None:
     """e(t) = (p2 exp(p1 t) - p1 exp(p2 t)) / (p2 - p1) of the step, sampled finely."""
     run = ran(
         controller="pole-placement",
+        ideal=True,
         reference="set_point",
         amplitude=0.3,
         gains={"pole1": -4.0, "pole2": -9.0},
@@ -57,14 +58,14 @@ def test_placed_poles_give_the_step_response_of_those_poles() -> None:
 
 
 def test_computed_torque_follows_a_gait() -> None:
-    run = ran(controller="computed-torque", gains={"kp": 400.0, "kd": 40.0}, sample_time=1e-3, duration=3.0)
+    run = ran(controller="computed-torque", gains={"kp": 400.0, "kd": 40.0}, ideal=True, sample_time=1e-3, duration=3.0)
     assert run.status == "finished"
     assert np.abs(column(run, "error")[-60:]).max() < 2e-3
     assert np.abs(column(run, "q")).max() > 0.3
 
 
 def test_free_motion_keeps_its_energy() -> None:
-    run = ran(q=[0.4, -0.3, 0.2], controller="none", stepper="runge-kutta-4", sample_time=1e-3, duration=2.0)
+    run = ran(q=[0.4, -0.3, 0.2], controller="none", ideal=True, stepper="runge-kutta-4", sample_time=1e-3, duration=2.0)
     total = column(run, "energy").sum(axis=1)
     assert np.ptp(column(run, "energy")[:, 0]) > 0.1
     assert np.ptp(total) < 1e-4
@@ -82,7 +83,7 @@ def test_all_steppers_agree(stepper: str) -> None:
 
 
 def test_pid_holds_and_limits_are_kept() -> None:
-    held = ran(q=[0.2, 0.1, -0.1], controller="pid", gains={"kp": 8.0, "ki": 6.0, "kd": 0.6}, reference="hold")
+    held = ran(q=[0.2, 0.1, -0.1], controller="pid", gains={"kp": 8.0, "ki": 6.0, "kd": 0.6}, ideal=True, reference="hold")
     assert np.abs(column(held, "error")[-1]).max() < 0.02
     limited = ran(controller="computed-torque", reference="set_point", amplitude=1.5, duration=1.0)
     efforts = np.array([j.effort_limit[0] for j in CRAB.joints])
@@ -90,7 +91,7 @@ def test_pid_holds_and_limits_are_kept() -> None:
 
 
 def test_the_filter_sees_angles_only_and_still_follows() -> None:
-    run = ran(filter="ekf", noise=2e-3, duration=1.5, sample_time=0.01)
+    run = ran(filter="ekf", ideal=True, noise=2e-3, duration=1.5, sample_time=0.01)
     assert run.status == "finished"
     assert np.abs(column(run, "error")[-20:]).max() < 0.05
     assert run.recording.v_estimate.shape == run.recording.v.shape
@@ -120,7 +121,8 @@ def test_the_torque_at_the_start_is_that_of_the_law(controller: str) -> None:
     first = column(run, "tau")[0]
     law = runs.controller(run.settings, 0.3)
     assert law is not None
-    expected = law.on(CRAB).torque(0.0, CRAB.neutral(), np.zeros(3))
+    made = law.on(CRAB)
+    _, expected = made.step(made.start(), 0.0, Measured(CRAB.neutral(), np.zeros(3)))
     assert np.allclose(first, expected, rtol=1e-5)
     assert np.abs(first).max() > 0.1
     assert np.allclose(column(run, "vdot")[0], CRAB.forward_dynamics(CRAB.neutral(), np.zeros(3), expected), rtol=1e-4)
@@ -138,7 +140,7 @@ def test_any_robot_runs(floating: bool) -> None:
 
 
 def test_what_fails_is_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    wild = ran(controller="pid", gains={"kp": 1e6, "kd": 1e5}, duration=5.0)
+    wild = ran(controller="pid", gains={"kp": 1e6, "kd": 1e5}, ideal=True, duration=5.0)
     assert "at t = " in wild.status
     assert wild.t < 5
 

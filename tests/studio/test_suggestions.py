@@ -38,8 +38,8 @@ def test_gains_hold_and_follow(name: str, controller: str) -> None:
     """Errors are small after three seconds, with gains that fit a module of a kilogram and a pendulum of fifty."""
     robot = ROBOTS[name]
     own = suggestions.settings(robot)
-    pid = own.pop("pid")
-    settings = {**own, **(pid if controller == "pid" else {}), "controller": controller, "duration": 3.0}
+    torques = own.pop("torques")
+    settings = {**own, **(torques if controller == "pid" else {}), "controller": controller, "duration": 3.0}
     RunSettings(**settings)
     run = ran(robot, **settings)
     assert run.status == "finished"
@@ -56,4 +56,4 @@ def test_large_robots_are_not_looked_at_for_long() -> None:
         {f"m{i}": mr.module_type("backbone").module() for i in range(200)},
         [mr.Connection(mr.PortRef(f"m{i}", "3"), mr.PortRef(f"m{i + 1}", "4")) for i in range(199)],
     ).mechanism()
-    assert suggestions.settings(robot)["pid"] == suggestions.GAINS
+    assert suggestions.settings(robot)["torques"] == suggestions.USUAL

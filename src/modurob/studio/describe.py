@@ -25,7 +25,7 @@ def robot(design: AnyDesign) -> dict[str, Any]:
     mechanism = design.robot
     return {
         "name": design.name,
-        "robot": mechanism.key,
+        "robot": mechanism.key.hex(),
         "base": design.base,
         "floating": design.floating,
         "gravity": design.gravity,

@@ -235,7 +235,7 @@ class Run:
             "status": self.status,
             "nq": self.robot.nq,
             "nv": self.robot.nv,
-            "robot": self.robot.key,
+            "robot": self.robot.key.hex(),
             "joints": [_joint(j) for j in self.robot.joints if not j.mimics],
         }
 

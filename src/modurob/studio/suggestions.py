@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from modurob.control.drives import Drives
+from modurob.control.drives import Drives, floating
 from modurob.errors import ModurobError
 from modurob.mechanism.tables import Joint
 from modurob.motion.gaits import gait
@@ -15,6 +15,7 @@ from modurob.studio import offers
 TURNING = ("revolute", "helical")
 SWINGS = (0.4, 0.2, 0.1, 0.05)  # amplitudes that are tried, the widest first [rad]
 SMALL = 0.1  # [rad]
+SAMPLES = 12  # of one period of a gait
 MOST_FREEDOMS = 60  # of robots that are looked at this closely
 PID_SAMPLE_TIME = 1e-3  # [s]
 STIFFEST = 20.0  # natural frequency that PID gains aim at [rad/s]
@@ -23,13 +24,17 @@ USUAL: Mapping[str, Any] = {"gains": offers.TORQUES, "sample_time": 5e-3}
 
 
 def settings(robot: Mechanism) -> dict[str, Any]:
-    """What to begin with, as fields of `protocol.RunSettings`; under `torques` those of laws whose gains are torques."""
+    """What to begin with, as fields of `protocol.RunSettings`; under `torques` those of laws whose gains are torques.
+
+    A robot that its own drives cannot carry begins with ideal ones.
+    """
     pattern = _pattern(robot)
     swing = _swing(robot, pattern)
     return {
         "reference": "gait" if swing else "hold",
         "gait": pattern,
         "amplitude": swing or SWINGS[0],
+        "ideal": _is_weak(robot, pattern, swing),
         "torques": _torques(robot) if 0 < robot.nv <= MOST_FREEDOMS else USUAL,
     }
 
@@ -71,6 +76,18 @@ def _swing(robot: Mechanism, pattern: str) -> float:
             continue
         return amplitude
     return 0.0
+
+
+def _is_weak(robot: Mechanism, pattern: str, swing: float) -> bool:
+    """Whether the motion, or the weight at rest, asks for more than the drives of a robot that stands can give."""
+    if robot.constraints or floating(robot) or not 0 < robot.nv <= MOST_FREEDOMS:
+        return False
+    needed = np.abs(robot.gravity_forces(robot.neutral()))
+    if swing:
+        motion = gait(pattern, amplitude=swing).on(robot)
+        for t in np.linspace(0.0, 1 / motion.frequency, SAMPLES, endpoint=False):
+            needed = np.maximum(needed, np.abs(robot.inverse_dynamics(*motion(float(t)))))
+    return bool(np.any(needed > robot.effort_limit))
 
 
 def _torques(robot: Mechanism) -> Mapping[str, Any]:
