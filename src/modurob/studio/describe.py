@@ -72,8 +72,8 @@ def module_types() -> Types:
     """The catalogue; a file that cannot be read does not hide the others."""
     found = [_type(catalogue.named(name), name) for name in catalogue.names()]
     folder = catalogue.user_folder()
-    wrong = [f"{name} in {folder} cannot be used: {why}" for name, why in catalogue.problems().items()]
-    return Types(found, wrong)
+    wrong = {name.removesuffix(".yaml"): why for name, why in catalogue.problems().items()}
+    return Types(found, [f"module type {name!r} in {folder} cannot be used: {why}" for name, why in wrong.items()])
 
 
 def _type(kind: ModuleType, label: str) -> dict[str, Any]:

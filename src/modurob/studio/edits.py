@@ -14,6 +14,8 @@ from modurob.studio import opening, protocol
 from modurob.studio.design import MOST_MODULES, AnyDesign, Design
 from modurob.studio.imported import Imported
 
+MOST_ROWS = 2 * MOST_MODULES  # of a matrix: a list of dockings has a row for each loop too
+_ROW_END = re.compile(r"[\n;\]]")
 _CLASH = re.compile(r"module '(?P<one>[^']+)' would stand where '(?P<two>[^']+)' stands(?P<rest>.*)")
 
 
@@ -92,6 +94,9 @@ def _open_shipped(design: AnyDesign, edit: protocol.OpenShipped) -> Design:
 
 @_does(protocol.ReadMatrix)
 def _read_matrix(design: AnyDesign, edit: protocol.ReadMatrix) -> Design:
+    rows = len(_ROW_END.findall(edit.text))
+    if rows > MOST_ROWS:
+        raise StudioError(f"a matrix of {rows} rows: the studio takes at most {MOST_MODULES} modules")
     read = Assembly.from_aim if edit.view == "aim" else Assembly.from_direct_transformations
     return Design(read(edit.text, _kind(design, edit.kind), name=design.name))
 
