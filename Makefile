@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench check judge browser clean
+.PHONY: demo test bench check judge browser reproduce clean
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,6 +28,9 @@ judge: $(READY)  ## the long sweeps against Pinocchio and MuJoCo
 
 bench: $(READY)  ## speed, side by side with the tools of the field
 	$(BIN)/python -m benchmarks
+
+reproduce: $(READY)  ## the figures of the sources, drawn anew into out/reproduced and checked
+	$(BIN)/python -m reproduce --out out/reproduced
 
 check: $(READY)  ## format, lint, types, import contract
 	$(BIN)/ruff format --check .

@@ -1,4 +1,4 @@
-"""Dock modules, get the robot: the crab of document 003 and what follows from its shape."""
+"""Dock modules, get the robot: the crab of Meister, Gutenkunst and Levi and what follows from its shape."""
 
 import numpy as np
 

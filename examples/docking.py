@@ -47,7 +47,7 @@ change = np.abs(impact.momentum_after - impact.momentum_before).max()
 print(f"docked at t = {impact.t:g} s: momentum changed by {change:.0e}, {1e3 * impact.energy_lost:.2f} mJ were lost")
 alone, together = runs["first"].segments
 other = runs["second"].segments[0]
-print(f"the law was made for {alone.robot.nv} freedoms, then for {together.robot.nv}; {runs['first'].status}")
+print(f"the law was made for {alone.robot.nv} degrees of freedom, then for {together.robot.nv}; {runs['first'].status}")
 
 # snapshots above, momentum and energy of all modules below
 figure = plt.figure(figsize=(12, 6))

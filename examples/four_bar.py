@@ -25,6 +25,6 @@ robot = linkage.build()
 
 q = robot.close_loops([1.0, 0.0, 2.0])
 v = robot.close_velocity(q, [2.0, 0.0, 0.0])
-print("freedoms:", robot.nv - robot.loop_rank())
+print("degrees of freedom:", robot.nv - robot.loop_rank())
 print("closed at", np.rad2deg(q).round(2), "degrees")
 print("accelerations under 1 N m at the crank:", robot.forward_dynamics(q, v, [1.0, 0, 0]).round(4))

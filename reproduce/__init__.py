@@ -1,4 +1,4 @@
-"""What documents 000 and 003 show, found again and checked: `reproduce(folder)` draws their figures and returns the checks."""
+"""What the sources show, found again and checked: `reproduce(folder)` draws their figures and returns the checks."""
 
 from reproduce.check import Check
 from reproduce.registry import FIGURES, picture_name, reproduce

@@ -14,7 +14,7 @@ from modurob.spatial.scalars import Array
 class Check:
     """A number found, and what it should be. Errors, times and ratios should be zero: the tolerance is how large they may be."""
 
-    figure: str  # 000 Fig. 5.4
+    figure: str  # Gutenkunst Fig. 5.4
     what: str
     expected: float
     found: float

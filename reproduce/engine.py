@@ -8,7 +8,7 @@ import numpy as np
 
 from modurob.judges.mujoco import MujocoTwin
 from modurob.robot import Mechanism
-from modurob.simulation import Law
+from modurob.simulation import Law, Measured
 from modurob.spatial.scalars import Array
 
 MISSING = "pip install modurob[judges]"
@@ -39,11 +39,12 @@ def engine_run(
     model, data = twin.model, twin.data
     model.opt.timestep, model.opt.integrator = dt, mujoco.mjtIntegrator.mjINT_RK4
     data.qpos[:] = q0[twin.q_index]
-    rows = []
+    rows, memory = [], None if law is None else law.start()
     for k in range(round(duration / dt) + 1):
         q, v = twin.ours(np.array(data.qpos)), twin.ours(np.array(data.qvel))
         if law is not None:
-            data.qfrc_applied[:] = law.torque(k * dt, q, v)[twin.v_index]
+            memory, tau = law.step(memory, k * dt, Measured(q, v))
+            data.qfrc_applied[:] = tau[twin.v_index]
         if k % every == 0:
             mujoco.mj_forward(model, data)
             rows.append((np.array(k * dt), q, v, twin.ours(np.array(data.qacc))))

@@ -1,4 +1,4 @@
-"""003 Fig. 11: the crab's motion beside that of an independent engine, MuJoCo in place of SimMechanics."""
+"""Meister et al. Fig. 11: the crab's motion beside that of an independent engine, MuJoCo in place of SimMechanics."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from reproduce.check import Check, Reproduction, apart
 from reproduce.engine import MISSING, engine_run, installed
 from reproduce.pictures import JUDGE, judge, legend, panels
 
-FIGURE = "003 Fig. 11"
+FIGURE = "Meister et al. Fig. 11"
 # the paper gives no start: bent for the picture, and flat, as it was docked, for a longer run
 BENT, FLAT = np.array([0.3, -0.2, 0.1]), np.zeros(3)  # [rad], at rest
 TICK, STEP = 0.005, 2.5e-4  # [s]
@@ -19,7 +19,7 @@ APART = {"angle": 1e-6, "rate": 1e-5, "acceleration": 1e-3}
 
 def reproduced() -> Reproduction:
     """Falling and swinging about its base, no torques: ours by SciPy's adaptive steps, theirs by its own of 0.25 ms."""
-    crab = load("crab").mechanism(base="m0")
+    crab = load("crab").robot().ideal()
     run = simulate(crab, BENT, duration=2.0, stepper=Adaptive(rtol=1e-12), tick=TICK)
     figure, axes = panels(
         f"{FIGURE}: the crab let go, its base fixed, its hinges free to spin",

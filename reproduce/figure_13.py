@@ -1,4 +1,4 @@
-"""003 Fig. 13: step responses of the crab's active joints under computed torque."""
+"""Meister et al. Fig. 13: step responses of the crab's active joints under computed torque."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from reproduce.engine import MISSING, engine_run, installed
 from reproduce.pictures import against, judge, legend, panels
 from reproduce.step_response import linear_step, step_response
 
-FIGURE = "003 Fig. 13"
+FIGURE = "Meister et al. Fig. 13"
 # the paper gives neither gains nor steps
 POLES = (-5.0, -5.0)  # [1/s], of every joint
 GOAL = np.array([0.5, -0.4, 0.3])  # [rad]
@@ -19,8 +19,8 @@ LEFT = 1e-4
 
 
 def reproduced() -> Reproduction:
-    """Three active joints, each beside e'' + K1 e' + K0 e = 0 (003 (36)); then the same law on MuJoCo's crab."""
-    crab = load("crab").mechanism(base="m0")
+    """Three active joints, each beside e'' + K1 e' + K0 e = 0 (Meister et al. (36)); then the same law on MuJoCo's crab."""
+    crab = load("crab").robot().ideal()
     kp, kd, _ = gains_by_poles(POLES)
     run, q = step_response(crab, lambda T: ComputedTorque(kp, kd, GOAL, sample_time=T), DURATION, SAMPLE_TIME)
     judged = linear_step([float(kp)], [1.0, float(kd), float(kp)], run.t)[:, None] * GOAL

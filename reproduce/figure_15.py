@@ -1,4 +1,4 @@
-"""003 Fig. 15: the crab under computed torque, its states estimated from noisy angles by an extended Kalman filter."""
+"""Meister et al. Fig. 15: the crab under computed torque, its states estimated from noisy angles by an extended Kalman filter."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,13 +11,15 @@ from scipy.linalg import expm, solve_discrete_are, solve_discrete_lyapunov
 from modurob.control import ComputedTorque, gains_by_poles, linearised
 from modurob.estimation import ExtendedKalmanFilter, HallSensors
 from modurob.robot import Mechanism, load
-from modurob.simulation import Controller
+from modurob.simulation import Controller, RungeKutta4
+from modurob.simulation.stepping import Mover
+from modurob.simulation.system import State
 from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction, apart
 from reproduce.pictures import legend
 from reproduce.step_response import linear_step
 
-FIGURE = "003 Fig. 15"
+FIGURE = "Meister et al. Fig. 15"
 Q, R = np.diag(np.repeat([0.1, 1e-4], 3)), np.eye(3)  # (52), (54); W and V are the identity
 # the paper gives neither noise nor sample time, gains and steps
 NOISE, SAMPLE_TIME, DURATION = 0.02, 5e-3, 4.0  # [rad], [s], [s]
@@ -27,7 +29,7 @@ FILTER = ExtendedKalmanFilter(HallSensors(noise=NOISE, resolution=0.0), Q=Q, R=R
 
 
 class Loop(NamedTuple):
-    """What went round in the loop of 003 Figure 14, (samples, runs, 3) each."""
+    """What went round in the loop of Meister et al. Figure 14, (samples, runs, 3) each."""
 
     q: Array
     v: Array
@@ -47,7 +49,7 @@ class Rest(NamedTuple):
 
 def reproduced() -> Reproduction:
     """The loop with the paper's Q, R, W and V; its errors beside what linear theory says of this filter."""
-    crab = load("crab").mechanism(base="m0")
+    crab = load("crab").robot().ideal()
     kp, kd, _ = (float(gain) for gain in gains_by_poles(POLES))
     loop, rest = closed_loop(crab, ComputedTorque(kp, kd, GOAL)), at_rest(crab)
     t = SAMPLE_TIME * np.arange(len(loop.q))
@@ -70,15 +72,15 @@ def reproduced() -> Reproduction:
 def closed_loop(crab: Mechanism, controller: Controller) -> Loop:
     """From rest at zero to the goal. The filter starts there too, but not sure of it."""
     q, v, tau = np.zeros((3, RUNS, 3))
-    law, estimator, rng = controller.on(crab), FILTER.on(crab, q, v, SAMPLE_TIME), np.random.default_rng(15)
-    rows = []
+    law, watch, rng = controller.on(crab), FILTER.on(crab, SAMPLE_TIME), np.random.default_rng(15)
+    mover, memory, belief, rows = Mover(crab, RungeKutta4(SAMPLE_TIME / 5)), law.start(), watch.start(q, v), []
     for k in range(round(DURATION / SAMPLE_TIME) + 1):
         t = k * SAMPLE_TIME
-        y = estimator.measured(t, q, v, rng)
-        q_hat, v_hat = estimator.update(t, tau, y)
-        rows.append((q, v, y, q_hat, v_hat))
-        tau = law.torque(t, q_hat, v_hat)
-        q, v = crab.advance(q, v, tau, SAMPLE_TIME / 5, 5)
+        belief, (y,) = watch.measure(belief, t, q, v, np.zeros_like(v), rng)  # angles do not tell accelerations
+        belief, seen = watch.update(belief, t, tau, y)
+        rows.append((q, v, y, *seen))
+        memory, tau = law.step(memory, t, seen)
+        q, v, _ = mover.advance(t, State(q, v, np.zeros((RUNS, 0))), tau, SAMPLE_TIME).state
     return Loop(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
@@ -92,10 +94,11 @@ def at_rest(crab: Mechanism) -> Rest:
 
 def drift(crab: Mechanism, rest: Rest) -> float:
     """How far a hundred updates carry P off its rest, relative to it."""
-    estimator = replace(FILTER, start=rest.before).on(crab, GOAL, np.zeros(3), SAMPLE_TIME)
+    watch = replace(FILTER, start=rest.before).on(crab, SAMPLE_TIME)
+    memory = watch.start(GOAL, np.zeros(3))
     for k in range(100):
-        estimator.update(k * SAMPLE_TIME, crab.gravity_forces(GOAL), GOAL)
-    return float(np.abs(estimator.belief.P - rest.after).max() / np.abs(rest.after).max())
+        memory, _ = watch.update(memory, k * SAMPLE_TIME, crab.gravity_forces(GOAL), GOAL)
+    return float(np.abs(memory.belief.P - rest.after).max() / np.abs(rest.after).max())
 
 
 def expected_error(rest: Rest) -> float:

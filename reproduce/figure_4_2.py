@@ -1,4 +1,4 @@
-"""000 Fig. 4.2: how long a pendulum of modules takes, symbolic against numeric."""
+"""Gutenkunst Fig. 4.2: how long a pendulum of modules takes, symbolic against numeric."""
 
 import time
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from modurob import algorithms
-from modurob.kernels import Fast
+from modurob import algorithms, kernels
+from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction
 from reproduce.lagrange import GRAVITY, pendulum
 
-FIGURE = "000 Fig. 4.2"
+FIGURE = "Gutenkunst Fig. 4.2"
 MODULES = range(1, 7)  # that move
 # what the thesis measured with six: "more than 8 minutes", and 0.011 s
 THESIS_SYMBOLIC, THESIS_NUMERIC = 480.0, 0.011  # [s]
@@ -81,7 +81,7 @@ def measured(n: int) -> Measured:
 
 
 def row_of_modules(n: int) -> Mechanism:
-    """n point masses of 1 kg, 1 m apart, from the matrix of 000 A.1."""
+    """n point masses of 1 kg, 1 m apart, from the matrix of Gutenkunst A.1."""
     aim = 3 * np.eye(n + 1, n, dtype=int) + 4 * np.eye(n + 1, n, k=-1, dtype=int)
     point = {"length": 1, "mass": 1, "Ixx": 0, "Iyy": 0, "Izz": 0}
     return Assembly.from_aim(aim, "backbone", point).mechanism(gravity=(0, GRAVITY, 0))
@@ -102,15 +102,8 @@ def closed_form(robot: Mechanism) -> Evaluation:
 
 
 def compiled_evaluation(robot: Mechanism, state: Array) -> Evaluation | None:
-    """What a robot uses once it has been asked often; None without a compiler."""
-    fast = Fast(robot, patient=False)
-    # the first call has it compiled, the second finds it
-    for _ in range(2):
-        fast.forward_dynamics(*state)
-        fast.wait()
-    if fast.once("forward_dynamics", *state) is None:
-        return None
-    return lambda q, v, tau: fast.once("forward_dynamics", q, v, tau)
+    """What a robot uses; None without a compiler."""
+    return None if kernels.once(FORWARD_DYNAMICS, robot, *state) is None else robot.forward_dynamics
 
 
 def duration(f: Callable[[], object]) -> float:

@@ -1,4 +1,4 @@
-"""000 Fig. 5.4: a double pendulum by the geometric approach and by Lagrange's method."""
+"""Gutenkunst Fig. 5.4: a double pendulum by the geometric approach and by Lagrange's method."""
 
 import numpy as np
 import sympy
@@ -9,15 +9,15 @@ from reproduce.check import Check, Reproduction, apart
 from reproduce.lagrange import GRAVITY, Accelerations, Motion, by_lagrange, coordinates, motion, rate
 from reproduce.pictures import against, judge, legend, panels
 
-FIGURE = "000 Fig. 5.4"
+FIGURE = "Gutenkunst Fig. 5.4"
 START = (np.pi / 2, np.pi / 2)  # [rad], at rest
-DURATION, TICK = 10.0, 0.02  # [s]; the duration is that of the listing in 000 4.1
+DURATION, TICK = 10.0, 0.02  # [s]; the duration is that of the listing in Gutenkunst 4.1
 # two integrations of 10 s, each good to 1e-12 a step, of a motion that spreads small errors
 APART = 1e-8
 
 
 def reproduced() -> Reproduction:
-    """Modules 10 m long of 1 kg, as in 000 4.1; then lengths and masses that differ, as 5.1.1 asks; then (5.13a-c)."""
+    """Modules 10 m long of 1 kg, as in Gutenkunst 4.1; then lengths and masses that differ, as 5.1.1 asks; then (5.13a-c)."""
     alike = load("double_pendulum")
     unlike = alike.with_parameters({"m2": {"length": 6, "mass": 2}})
     run, judged = compared(alike, (10.0, 10.0), (1.0, 1.0))
@@ -38,8 +38,8 @@ def reproduced() -> Reproduction:
 
 
 def hanging(assembly: Assembly) -> Mechanism:
-    """The pendulum along gravity, which is along y."""
-    return assembly.mechanism(gravity=(0, GRAVITY, 0))
+    """The pendulum along gravity, which is along y, without stops."""
+    return assembly.robot().ideal()
 
 
 def compared(assembly: Assembly, lengths: tuple[float, float], masses: tuple[float, float]) -> tuple[Recording, Motion]:
@@ -60,7 +60,7 @@ def double_pendulum(lengths: tuple[float, float], masses: tuple[float, float]) -
 
 
 def unlike_printed(robot: Mechanism) -> int:
-    """How many entries of M, C and N are not those of 000 (5.13a-c), decided exactly."""
+    """How many entries of M, C and N are not those of Gutenkunst (5.13a-c), decided exactly."""
     eq = robot.equations(symbols=("masses", "lengths", "gravity"))
     (q1, q2), (v1, v2) = eq.q, eq.v
     l1, l2, m1, m2, g = sympy.symbols("l1 l2 m1 m2 g")

@@ -1,4 +1,4 @@
-"""000 Fig. 5.8: a crane, a wagon on a rail with a load that swings below it."""
+"""Gutenkunst Fig. 5.8: a crane, a wagon on a rail with a load that swings below it."""
 
 import numpy as np
 import sympy
@@ -11,15 +11,15 @@ from reproduce.check import Check, Reproduction, apart
 from reproduce.lagrange import GRAVITY, Accelerations, by_lagrange, coordinates, motion, rate
 from reproduce.pictures import against, judge, legend, panels
 
-FIGURE = "000 Fig. 5.8"
-WAGON, LOAD, ROPE, START = 1.0, 1.0, 5.0, np.pi / 4  # [kg], [kg], [m], [rad]: 000 (5.23), (5.24)
+FIGURE = "Gutenkunst Fig. 5.8"
+WAGON, LOAD, ROPE, START = 1.0, 1.0, 5.0, np.pi / 4  # [kg], [kg], [m], [rad]: Gutenkunst (5.23), (5.24)
 # two integrations, each good to 1e-12 a step
 APART = 1e-9
 
 
 def reproduced() -> Reproduction:
     """The shipped crane beside Lagrange's equations, beside (5.15a-b) as printed, and beside what can be worked out by hand."""
-    robot = load("crane").mechanism(gravity=(0, GRAVITY, 0))
+    robot = load("crane").robot().ideal()
     run = simulate(robot, np.array([0.0, START]), duration=10.0, stepper=Adaptive(rtol=1e-12), tick=0.01)
     judged = motion(crane(), (0.0, START), (0.0, 0.0), run.t)
     # all starts at rest, so the centre of mass stays below one point of the rail
@@ -47,7 +47,7 @@ def crane() -> Accelerations:
 
 
 def left_over(run: Recording) -> float:
-    """The largest left side of 000 (5.15a), and of (5.15b) times the load [N]."""
+    """The largest left side of Gutenkunst (5.15a), and of (5.15b) times the load [N]."""
     phi, phid, zdd, phidd = run.q[:, 1], run.v[:, 1], run.vdot[:, 0], run.vdot[:, 1]
     rail = (WAGON + LOAD) * zdd + LOAD * ROPE * (phidd * np.cos(phi) - phid**2 * np.sin(phi))
     swing = LOAD * (ROPE * phidd + GRAVITY * np.sin(phi) + zdd * np.cos(phi))

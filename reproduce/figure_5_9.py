@@ -1,4 +1,4 @@
-"""000 Fig. 5.9: a free organism under random torques, whose centre of mass stays."""
+"""Gutenkunst Fig. 5.9: a free organism under random torques, whose centre of mass stays."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,11 +8,11 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from modurob.robot import Assembly, Mechanism, load
-from modurob.simulation import Recording, RungeKutta4, simulate
+from modurob.simulation import Measured, Recording, RungeKutta4, simulate
 from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction
 
-FIGURE = "000 Fig. 5.9"
+FIGURE = "Gutenkunst Fig. 5.9"
 DURATION = 4.0  # [s]
 DRIFT = np.array([0.3, -0.2, 0.1])  # velocity of a free crab [m/s]
 
@@ -30,16 +30,19 @@ class RandomTorques:
 
 
 class RandomLaw:
-    """Random torques for one robot."""
+    """Random torques for one robot; its memory is the number of the sample."""
 
     def __init__(self, recipe: RandomTorques, robot: Mechanism):
-        self._largest, self._rng = recipe.largest, np.random.default_rng(recipe.seed)
-        self._real = np.zeros(robot.nv)
+        self._seed, self._largest = recipe.seed, np.zeros(robot.nv)
         for joint in robot.joints:
-            self._real[joint.v_slice] = joint.name.endswith("/hinge")
+            self._largest[joint.v_slice] = recipe.largest * joint.name.endswith("/hinge")
 
-    def torque(self, t: float, q: Array, v: Array) -> Array:
-        return self._largest * self._real * self._rng.uniform(-1, 1, v.shape)
+    def start(self) -> int:
+        return 0
+
+    def step(self, memory: int, t: float, measured: Measured) -> tuple[int, Array]:
+        drawn = np.random.default_rng(self._seed).uniform(-1, 1, (memory + 1, len(self._largest)))
+        return memory + 1, np.broadcast_to(self._largest * drawn[-1], measured.v.shape)
 
 
 def reproduced() -> Reproduction:
@@ -62,12 +65,12 @@ def reproduced() -> Reproduction:
 
 
 def shaken(robot: Mechanism, v0: Array | None = None) -> Recording:
-    """A run under random torques."""
-    return simulate(robot, None, v0, DURATION, RandomTorques(0.15), RungeKutta4(1e-3))
+    """A run under random torques, hinges free to turn all the way round."""
+    return simulate(robot.ideal(), None, v0, DURATION, RandomTorques(0.15), RungeKutta4(1e-3))
 
 
 def centre_of_mass(run: Recording, modules: list[str]) -> Array:
-    """000 (5.26) for modules of one mass, each at its module's centre, (ticks, 3) [m]."""
+    """Gutenkunst (5.26) for modules of one mass, each at its module's centre, (ticks, 3) [m]."""
     return positions(run, modules).mean(axis=1)
 
 

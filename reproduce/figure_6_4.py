@@ -1,15 +1,14 @@
-"""000 Fig. 6.4: step responses of the double pendulum, linearised by feedback, under PID with 10, 1, 4."""
+"""Gutenkunst Fig. 6.4: step responses of the double pendulum, linearised by feedback, under PID with 10, 1, 4."""
 
 import numpy as np
 
 from modurob.control import PID
 from modurob.robot import load
 from reproduce.check import Check, Reproduction, apart
-from reproduce.lagrange import GRAVITY
 from reproduce.pictures import JUDGE, judge, legend, panels
 from reproduce.step_response import linear_step, step_response
 
-FIGURE = "000 Fig. 6.4"
+FIGURE = "Gutenkunst Fig. 6.4"
 KP, KI, KD = 10.0, 1.0, 4.0  # [1/s²], [1/s³], [1/s]
 DURATION, SAMPLE_TIME = 8.0, 2e-3  # [s]
 # what is left of holding torques for 2 ms, after extrapolation
@@ -22,7 +21,7 @@ def reproduced() -> Reproduction:
     Above stands 10 s + 1 where the derivative is taken of the angle, and 4 s² + 10 s + 1 where it is taken of the step too: that
     is a kick at the start, after which the joints move at kd rad/s.
     """
-    robot = load("double_pendulum").mechanism(gravity=(0, GRAVITY, 0))
+    robot = load("double_pendulum").robot().ideal()
     ways = {"derivative of the angle": [KP, KI], "derivative of the error, with its kick": [KD, KP, KI]}
     figure, axes = panels(
         f"{FIGURE}: PID on the linearised double pendulum, a step of 1 rad", ["angle [rad]"] * len(ways), 2.6

@@ -1,4 +1,4 @@
-"""000 Fig. 6.6: step responses of the double pendulum with its poles placed at -2, -3 and -5, -10."""
+"""Gutenkunst Fig. 6.6: step responses of the double pendulum with its poles placed at -2, -3 and -5, -10."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -6,14 +6,13 @@ from matplotlib.lines import Line2D
 
 from modurob.control import ComputedTorque, gains_by_poles
 from modurob.robot import Mechanism, load
-from modurob.simulation import Law
+from modurob.simulation import Law, Measured
 from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction, apart
-from reproduce.lagrange import GRAVITY
 from reproduce.pictures import against, judge, legend, panels
 from reproduce.step_response import linear_step, step_response
 
-FIGURE = "000 Fig. 6.6"
+FIGURE = "Gutenkunst Fig. 6.6"
 POLES = np.array([[-2.0, -3.0], [-10.0, -5.0]])  # [1/s], of joint 1 and joint 2
 GAINS = {"Kp": (6.0, 50.0), "Kd": (5.0, 15.0)}  # (6.38a-b) compared with l² + l Kd + Kp
 SAMPLE_TIME, DURATION = 2e-3, 4.0  # [s]
@@ -24,7 +23,7 @@ SMALL = 1e-4  # a displacement [rad], or a rate [rad/s]
 
 def reproduced() -> Reproduction:
     """Gains from the poles, with Kp and Kd where they belong: (6.39)-(6.42) have them swapped."""
-    robot = load("double_pendulum").mechanism(gravity=(0, GRAVITY, 0))
+    robot = load("double_pendulum").robot().ideal()
     kp, kd, _ = gains_by_poles(POLES)
     run, q = step_response(robot, lambda T: ComputedTorque(kp, kd, 1.0, sample_time=T), DURATION, SAMPLE_TIME)
     judged = responses(kp, kd, run.t)
@@ -57,7 +56,8 @@ def poles(robot: Mechanism, law: Law) -> Array:
     n, x = robot.nv, np.array([0.4, -0.9, 0.7, -0.3])
     around = x + SMALL * np.concatenate([np.eye(2 * n), -np.eye(2 * n)])
     q, v = around[:, :n], around[:, n:]
-    slope = np.concatenate([v, robot.forward_dynamics(q, v, law.torque(0.0, q, v))], axis=1)
+    _, tau = law.step(law.start(), 0.0, Measured(q, v))
+    slope = np.concatenate([v, robot.forward_dynamics(q, v, tau)], axis=1)
     return np.sort(np.linalg.eigvals((slope[: 2 * n] - slope[2 * n :]).T / (2 * SMALL)).real)
 
 

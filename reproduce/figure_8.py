@@ -1,15 +1,15 @@
-"""003 Fig. 8: positions, velocities and accelerations of the double pendulum, against Lagrange's equations."""
+"""Meister et al. Fig. 8: positions, velocities and accelerations of the double pendulum, against Lagrange's equations."""
 
 import numpy as np
 
 from modurob.robot import load
 from modurob.simulation import Adaptive, simulate
 from reproduce.check import Check, Reproduction, apart
-from reproduce.lagrange import GRAVITY, motion, pendulum
+from reproduce.lagrange import motion, pendulum
 from reproduce.pictures import against, judge, legend, panels
 
-FIGURE = "003 Fig. 8"
-# the paper gives no numbers: start, size and duration of the listing in 000 4.1
+FIGURE = "Meister et al. Fig. 8"
+# the paper gives no numbers: start, size and duration of the listing in Gutenkunst 4.1
 START = (np.pi / 4, np.pi / 4)  # [rad], at rest
 LENGTHS, MASSES, DURATION = (10.0, 10.0), (1.0, 1.0), 10.0  # [m], [kg], [s]
 # two integrations, each good to 1e-12 a step
@@ -17,8 +17,8 @@ APART = 1e-9
 
 
 def reproduced() -> Reproduction:
-    """The shipped pendulum beside 000 (5.8a-b), written by hand in absolute angles."""
-    robot = load("double_pendulum").mechanism(gravity=(0, GRAVITY, 0))
+    """The shipped pendulum beside Gutenkunst (5.8a-b), written by hand in absolute angles."""
+    robot = load("double_pendulum").robot().ideal()
     run = simulate(robot, np.array(START), duration=DURATION, stepper=Adaptive(rtol=1e-12), tick=0.02)
     judged = motion(pendulum(LENGTHS, MASSES), START, (0.0, 0.0), run.t)
     rows = {"angle": "rad", "rate": "rad/s", "acceleration": "rad/s²"}

@@ -67,7 +67,7 @@ def pendulum(lengths: ArrayLike, masses: ArrayLike) -> Accelerations:
     """Point masses on rods in a row, written by hand in absolute angles a and turned into relative ones, q_i = a_i - a_(i-1).
 
     sum_j mu_ij l_i l_j (cos(a_i - a_j) a_j'' + sin(a_i - a_j) a_j'^2) + g mu_ii l_i sin a_i = 0, where mu_ij is the mass beyond
-    both i and j: 000 (5.8a-b) for two.
+    both i and j: Gutenkunst (5.8a-b) for two.
     """
     l, m = np.asarray(lengths, float), np.asarray(masses, float)
     beyond = np.cumsum(m[::-1])[::-1]

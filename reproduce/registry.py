@@ -20,7 +20,7 @@ from reproduce import (
 )
 from reproduce.check import Check, Reproduction
 
-# numbers with a point are those of document 000, others those of document 003
+# numbers with a point are those of Gutenkunst, others those of Meister, Gutenkunst and Levi
 FIGURES: dict[str, Callable[[], Reproduction]] = {
     "4.2": figure_4_2.reproduced,
     "5.4": figure_5_4.reproduced,

@@ -2,13 +2,19 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import modurob as mr
-from modurob.cli import app
+from modurob.cli import app, main
+from modurob.cli.doctor import warmed_up
+from modurob.control import LAWS
 from modurob.errors import InputError
+from modurob.estimation import FILTERS
+from modurob.motion.gaits import PRESETS
+from modurob.simulation import STEPPERS
 from modurob.symbolic import Equations
 from tests.mechanism.test_urdf import ARM
 
@@ -124,10 +130,16 @@ def test_prove_fails_when_they_differ(monkeypatch):
 
 
 def test_demo_draws_the_crab(tmp_path):
-    assert "3 freedoms become 4" in run("demo", "--out", tmp_path)
+    assert "3 degrees of freedom become 4" in run("demo", "--out", tmp_path)
     pictures = sorted(p.name for p in tmp_path.iterdir())
     assert pictures == ["crab.png", "crab_bent.png", "crab_torques.png", "crab_with_scout.png"]
     assert all(p.stat().st_size > 10_000 for p in tmp_path.iterdir())
+
+
+def test_demo_needs_a_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file: expected a folder, or a place for one: File exists"):
+        CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "file")], catch_exceptions=False)
 
 
 def test_robots_and_version():
@@ -143,7 +155,7 @@ def test_an_assembly_is_asked_for_where_modules_are_needed(tmp_path):
 def test_simulate_then_plot(tmp_path):
     file, picture, table = tmp_path / "run.mrun", tmp_path / "run.png", tmp_path / "run.csv"
     arguments = ["--controller", "computed-torque", "--reference", "0.3,0.2,-0.4", "--duration", "2"]
-    result = run("simulate", "crab", *arguments, "--out", file, "--plot", str(tmp_path / "first.png"))
+    result = run("simulate", "crab", "--ideal", *arguments, "--out", file, "--plot", str(tmp_path / "first.png"))
     assert "2001 ticks, done at t = 2 s" in result
     assert "q = [ 0.3  0.2 -0.4]" in result
     assert "2001 ticks" in run("plot", file, "--out", str(picture), "--table", str(table))
@@ -159,16 +171,36 @@ def test_simulate_with_a_gait_and_a_filter():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--controller", "bang-bang"], "valid: none, computed-torque, pid, gravity"),
-        (["--stepper", "euler"], "valid: runge-kutta-4, semi-implicit-euler"),
+        (["--controller", "bang-bang"], f"valid: none, {', '.join(LAWS)}"),
+        (["--stepper", "euler"], f"valid: {', '.join(STEPPERS)}"),
+        (["--filter", "eyes", "--controller", "pid"], f"valid: {', '.join(FILTERS)}"),
         (["--reference", "0.1,0.2", "--controller", "pid"], "--reference has 2 numbers: expected one, or 3"),
         (["--start", "a"], "--start 'a': expected numbers with commas"),
         (["--dt", "0.3"], "not a multiple of 0.3 s"),
         (["--duration", "0"], "duration 0.0 s: expected a positive"),
         (["--gait", "gallop", "--controller", "pid"], "gallop"),
+        (["--gait", "crab"], "--gait without a controller: add --controller, one of "),
+        (["--kp", "3"], "--kp without a controller"),
+        (["--reference", "0.1"], "--reference without a controller"),
+        (["--sample-time", "0.01"], "--sample-time without a controller"),
+        (["--ekf"], "--filter ekf without a controller"),
+        (["--noise", "0.1", "--controller", "pid"], "--noise without a filter: add --ekf or --filter"),
+        (["--gait", "crab", "--reference", "1", "--controller", "pid"], "--gait and --reference: expected one"),
+        (
+            ["--ki", "1", "--controller", "computed-torque"],
+            "--ki is not for computed-torque: valid: kp, kd, reference, sample-time",
+        ),
+        (["--method", "Radau"], "--method is not for runge-kutta-4: "),
+        (["--stepper", "adaptive", "--method", "Euler"], "method 'Euler': valid: DOP853, Radau, LSODA"),
+        (["--plot", "run.foo"], "run.foo: files .foo cannot be written: valid: .png, .pdf, .svg"),
+        (["--plot", "run"], "run: files without an ending cannot be written"),
+        (["--plot", "no/such/run.png"], "no/such/run.png: there is no folder no/such: make it first"),
+        (["--out", "no/such/run.mrun"], "there is no folder no/such"),
     ],
 )
-def test_simulate_names_what_is_wrong(arguments, message):
+def test_simulate_names_what_is_wrong(arguments, message, monkeypatch):
+    """Before anything is simulated."""
+    monkeypatch.setattr(mr.Simulation, "step", lambda self: pytest.fail("a step was taken"))
     with pytest.raises(mr.ModurobError) as refused:
         CliRunner().invoke(app, ["simulate", "crab", *arguments], catch_exceptions=False)
     assert message in str(refused.value)
@@ -192,9 +224,98 @@ def test_doctor_finds_a_compiler():
     assert "vector width" in result
 
 
-def test_reproduce_draws_and_checks_a_figure(tmp_path):
-    said = run("reproduce", "--only", "6.6", "--out", tmp_path)
-    assert "7 of 7 passed" in said
-    assert (tmp_path / "figure_6_6.png").is_file()
-    with pytest.raises(InputError, match="valid: "):
-        CliRunner().invoke(app, ["reproduce", "--only", "9.9"], catch_exceptions=False)
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_can_be_chosen(law):
+    assert "11 ticks, done" in run("simulate", "crab", "--ideal", "--controller", law, "--duration", "0.01")
+
+
+@pytest.mark.parametrize("stepper", STEPPERS)
+def test_every_stepper_can_be_chosen(stepper):
+    assert "done at t = 0.01 s" in run("simulate", "crab", "--ideal", "--stepper", stepper, "--duration", "0.01")
+
+
+def test_gains_are_given_to_the_law_or_are_its_own():
+    """Gravity compensation alone lets the crab stay where it is put; with gains it goes to its reference."""
+    arguments = ["simulate", "crab", "--ideal", "--controller", "gravity", "--start", "0.1,0.2,0.3", "--duration", "3"]
+    assert "q = [0.1 0.2 0.3]" in run(*arguments)
+    assert "q = [0.1 0.2 0.3]" not in run(*arguments, "--kp", "50", "--kd", "5")
+
+
+def test_a_run_starts_as_the_file_says():
+    """The crane, load at 45 degrees, gravity across its rail: the wagon starts with m g sin cos / (M + m sin²) = 3.27 m/s²."""
+    said = run("simulate", "crane", "--ideal", "--duration", "0.001")
+    assert "q = [0.000002 0.785397] v = [ 0.00327 -0.00185]" in said
+    assert "(0, 9.81, 0) m/s²" in run("info", "crane")
+    assert "m1/hinge" in run("info", "crane", "--base", "m1")
+
+
+def test_a_file_says_whether_the_base_floats(tmp_path):
+    mr.save(mr.load("crab").with_setup(base="m1", floating=True), tmp_path / "crab.yaml")
+    assert "m1 (floating)" in run("info", tmp_path / "crab.yaml")
+    assert "floating_base" in run("info", tmp_path / "crab.yaml", "--base", "m2")
+    assert "floating" not in run("info", tmp_path / "crab.yaml", "--fixed")
+
+
+def test_help_names_what_is_registered_and_keeps_its_brackets():
+    said = " ".join(run("simulate", "--help").replace("│", " ").split())
+    for registry in (LAWS, FILTERS, STEPPERS, PRESETS):
+        assert ", ".join(registry) in said
+    assert "step of fixed steppers [s]" in said
+
+
+def test_help_and_version_import_nothing_heavy():
+    code = "import sys, modurob.cli; print(*{'numpy', 'scipy', 'sympy', 'pydantic', 'matplotlib'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+BROKEN_MODULE = """format: modurob module 1
+name: stick
+parts: {a: {mas: 1}, b: {mass: 1}}
+joints: {hinge: {kind: revolut, from: a, to: b, axis: [0, 0, 1]}}
+ports: {p: {part: c, at: [0, 0, 0], normal: [0, 0, 1], up: [1, 0, 0], connector: none}}
+"""
+
+
+def refused(*arguments):
+    """What a command says that ends with an error made on purpose, in a process of its own."""
+    command = [sys.executable, "-m", "modurob", *map(str, arguments)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 2
+    assert "Traceback" not in process.stderr
+    return process.stderr
+
+
+def test_check_names_all_mistakes_of_a_module_type_at_once(tmp_path):
+    (tmp_path / "stick.yaml").write_text(BROKEN_MODULE)
+    said = refused("check", tmp_path / "stick.yaml")
+    for mistake in ("did you mean 'mass'?", "no joint kind 'revolut'", "no part 'c'", "no connector 'none'"):
+        assert mistake in said
+    shipped = Path(mr.catalogue.__path__[0]) / "modules" / "scout.yaml"
+    assert "fine: module type scout, " in run("check", shipped).replace("\n", "")
+
+
+def test_messages_keep_their_brackets(monkeypatch, capsys):
+    def unhappy(**options):
+        raise mr.ModurobError("no compiler: pip install modurob[cc] [bold]")
+
+    monkeypatch.setitem(main.__globals__, "app", unhappy)
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err == "error: no compiler: pip install modurob[cc] [bold]\n"
+
+
+def test_doctor_without_a_compiler_says_how_to_get_one(monkeypatch):
+    monkeypatch.setattr("modurob.kernels.compiler.find_compiler", lambda: None)
+    assert "pip install 'modurob[cc]'" in run("doctor")
+
+
+def test_doctor_names_module_types_that_cannot_be_read(monkeypatch):
+    monkeypatch.setattr("modurob.catalogue.problems", lambda: {"stick.yaml": "parts.a.mas: unknown key"})
+    assert "stick.yaml describes none: parts.a.mas: unknown key" in run("doctor")
+
+
+def test_kernels_are_warmed_up(monkeypatch):
+    assert list(warmed_up(organisms=2, modules=3)) == [(0, 2), (1, 2), (2, 2)]
+    monkeypatch.setattr("modurob.cli.doctor.warmed_up", lambda: iter([(0, 1), (1, 1)]))
+    assert "100%" in run("doctor", "--warm-up")

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.algorithms import closed_form_gravity_forces, closed_form_mass_matrix
-from modurob.algorithms.articulated import articulated_dynamics
+from modurob.algorithms import closed_form_gravity_forces, closed_form_mass_matrix, forward_dynamics
 from modurob.errors import InputError
 from modurob.motion.planar_arm import algebraic_joint_angles, geometric_joint_angles
 from modurob.spatial import angles, inertia, quaternion, se3, so3
@@ -472,7 +471,7 @@ def test_x22_torques_and_their_parts():
     assert closed_form_mass_matrix(RPR, RPR_Q) @ RPR_QDD + Cv + G == pytest.approx(tau, abs=CLOSE)
 
 
-@pytest.mark.parametrize("forward", [mr.Mechanism.forward_dynamics, articulated_dynamics])
+@pytest.mark.parametrize("forward", [mr.Mechanism.forward_dynamics, forward_dynamics])
 def test_x22_forward_dynamics(forward):
     tau = RPR.inverse_dynamics(RPR_Q, RPR_QD, RPR_QDD)
     assert forward(RPR, RPR_Q, RPR_QD, tau) == pytest.approx(RPR_QDD, abs=CLOSE)

@@ -1,26 +1,28 @@
 """The names that users rely on, the README's example, and the examples."""
 
+import ast
 import contextlib
-import importlib
 import inspect
 import io
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import modurob as mr
-from modurob import algorithms, assembly, catalogue, control, estimate, mechanism, spatial
+from modurob import algorithms, assembly, catalogue, control, estimation, mechanism, simulation, spatial
 from modurob.catalogue import joints
+from modurob.cli import app
 
 ROOT = Path(__file__).parent.parent
-# mr.simulate is the function
-SIMULATE = importlib.import_module("modurob.simulation")
 
 
 @pytest.mark.parametrize(
-    "module", [mr, algorithms, assembly, catalogue, control, estimate, joints, mechanism, SIMULATE, spatial]
+    "module", [mr, algorithms, assembly, catalogue, control, estimation, joints, mechanism, simulation, spatial]
 )
 def test_exported_names_exist_once_and_are_sorted(module):
     assert len(set(module.__all__)) == len(module.__all__)
@@ -28,8 +30,33 @@ def test_exported_names_exist_once_and_are_sorted(module):
         assert hasattr(module, name), name
 
 
+def test_names_are_the_same_for_type_checkers_and_at_run_time():
+    """Both lists of `modurob/__init__.py`, which imports nothing until it is asked for."""
+    tree = ast.parse(Path(mr.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {node.module: [x.name for x in node.names] for node in block.body if isinstance(node, ast.ImportFrom)}
+    rooms = typed.pop("modurob")
+    assert typed == {home: names.split() for home, names in mr.HOMES.items()}
+    assert rooms == mr.ROOMS.split()
+    assert set(rooms) | set(mr.__all__) <= set(dir(mr))
+    for name in rooms:
+        assert getattr(mr, name).__name__ == f"modurob.{name}"
+
+
+def test_a_name_that_is_none():
+    with pytest.raises(AttributeError, match="module 'modurob' has no attribute 'simulat'"):
+        mr.simulat  # noqa: B018
+
+
+def test_importing_modurob_imports_nothing_heavy():
+    code = "import sys, modurob; print(*{'numpy', 'scipy', 'sympy', 'pydantic', 'matplotlib'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 def test_every_method_of_a_robot_is_a_free_function_too():
-    own = {"from_assembly", "from_urdf", "frame", "joint", "equations", "with_payload", "compile"}
+    own = {"from_assembly", "from_urdf", "frame", "joint", "equations"}
+    own |= {"with_payload", "with_force", "without_forces", "ideal"}
     methods = [
         n
         for n, f in inspect.getmembers(mr.Mechanism, lambda f: inspect.isfunction(f) or inspect.ismethod(f))
@@ -40,7 +67,7 @@ def test_every_method_of_a_robot_is_a_free_function_too():
         function = getattr(algorithms, name)
         assert function.__doc__
         assert list(inspect.signature(getattr(mr.Mechanism, name)).parameters)[1:] == [
-            p for p in list(inspect.signature(function).parameters)[1:] if p not in ("tolerance", "iterations")
+            p for p in list(inspect.signature(function).parameters)[1:] if p not in ("tolerance", "iterations", "run")
         ], name
 
 
@@ -54,6 +81,16 @@ def test_the_readme_example_prints_what_the_readme_says():
     assert len([line for line in code.splitlines() if line]) <= 15
 
 
+def test_the_commands_of_the_readme_are_all_there_are():
+    text = (ROOT / "README.md").read_text()
+    named = re.search(r"## Command line\n```\n(.*?)```", text, re.DOTALL)[1]
+    assert {line.split()[1] for line in named.splitlines()} | {"robots"} == {
+        c.name or c.callback.__name__ for c in app.registered_commands
+    }
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(re.findall(r"(?:`|^)make ([a-z]+)", text, re.MULTILINE)) <= set(targets)
+
+
 @pytest.mark.parametrize("title", ["Equations in closed form", "Motion"])
 def test_the_other_examples_of_the_readme_run(title, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -61,7 +98,13 @@ def test_the_other_examples_of_the_readme_run(title, tmp_path, monkeypatch):
     code = re.search(rf"## {title}\n```python\n(.*?)```", text, re.DOTALL)[1]
     crab = mr.load("crab").mechanism(base="m0")
     with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(code, "README.md", "exec"), {"mr": mr, "robot": crab, "my_matrix": crab.equations().M})
+        names = {"mr": mr, "robot": crab, "my_matrix": crab.equations().M}
+        exec(compile(code, "README.md", "exec"), names)
+    if title == "Motion":
+        run, law = names["run"], names["law"]
+        assert run.status.ok
+        wanted = law.reference.on(names["robot"])(run.t[2000:])[0]
+        assert np.abs(run.q[2000:] - wanted).max() < 1e-3  # the noise of the sensors [rad]: the drives suffice
 
 
 def test_the_readme_names_every_shipped_module_type():
@@ -70,7 +113,8 @@ def test_the_readme_names_every_shipped_module_type():
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
-def test_examples_run(path, capsys):
+def test_examples_run(path, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
 

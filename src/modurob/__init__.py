@@ -6,135 +6,135 @@
 (3, 3)
 """
 
-from modurob.assembly import Connection, PortRef, Setup, save, shipped_robots
-from modurob.catalogue import ModuleType, module_type
-from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
-from modurob.catalogue.joints import (
-    Cylindrical,
-    Fixed,
-    Free,
-    Helical,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-)
-from modurob.control import (
-    LQR,
-    PID,
-    ComputedTorque,
-    FeedForward,
-    GravityCompensation,
-    gains_by_damping,
-    gains_by_lqr,
-    gains_by_poles,
-    linearised,
-)
-from modurob.errors import ModurobError, ModurobWarning
-from modurob.estimation import (
-    IMU,
-    ContactSensor,
-    ExtendedKalmanFilter,
-    HallSensors,
-    PoseSensor,
-    RateSensors,
-    UnscentedKalmanFilter,
-    observability,
-)
-from modurob.kernels import set_threads
-from modurob.mechanism import JointProperties, Source
-from modurob.motion import Gait, Trajectory, gait
-from modurob.robot import Assembly, Builder, Mechanism, load
-from modurob.simulation import (
-    Adaptive,
-    Connect,
-    Disconnect,
-    Dock,
-    ImplicitMidpoint,
-    InWorld,
-    LinearlyImplicit,
-    Merge,
-    Organism,
-    Recording,
-    Reroot,
-    RungeKutta4,
-    SemiImplicitEuler,
-    Simulation,
-    Undock,
-    Variational,
-    World,
-    simulate,
-)
+# ruff: noqa: F401  # names for type checkers and editors
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from modurob import (
+        algorithms,
+        assembly,
+        catalogue,
+        control,
+        draw,
+        errors,
+        estimation,
+        judges,
+        kernels,
+        mechanism,
+        motion,
+        registry,
+        robot,
+        simulation,
+        spatial,
+        studio,
+        symbolic,
+        trace,
+    )
+    from modurob.assembly import Connection, PortRef, Setup, save, shipped_robots
+    from modurob.catalogue import ModuleType, module_type
+    from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
+    from modurob.catalogue.joints import (
+        Cylindrical,
+        Fixed,
+        Free,
+        Helical,
+        Planar,
+        Prismatic,
+        Revolute,
+        Spherical,
+        Universal,
+    )
+    from modurob.control import (
+        LQR,
+        PID,
+        ComputedTorque,
+        FeedForward,
+        GravityCompensation,
+        gains_by_damping,
+        gains_by_lqr,
+        gains_by_poles,
+        linearised,
+    )
+    from modurob.errors import ModurobError, ModurobWarning
+    from modurob.estimation import (
+        IMU,
+        ContactSensor,
+        ExtendedKalmanFilter,
+        HallSensors,
+        PoseSensor,
+        RateSensors,
+        UnscentedKalmanFilter,
+        observability,
+    )
+    from modurob.kernels import set_threads
+    from modurob.mechanism import JointProperties, Source
+    from modurob.motion import Gait, Trajectory, gait
+    from modurob.robot import Assembly, Builder, Mechanism, load, loads
+    from modurob.simulation import (
+        Adaptive,
+        Connect,
+        Disconnect,
+        Dock,
+        ImplicitMidpoint,
+        InWorld,
+        LinearlyImplicit,
+        Merge,
+        Organism,
+        Recording,
+        Reroot,
+        RungeKutta4,
+        SemiImplicitEuler,
+        Simulation,
+        Undock,
+        Variational,
+        World,
+        simulate,
+    )
 
 __version__ = "0.2.0.dev0"
 
-__all__ = [
-    "IMU",
-    "LQR",
-    "PID",
-    "Adaptive",
-    "Assembly",
-    "Builder",
-    "ComputedTorque",
-    "Connect",
-    "Connection",
-    "ContactSensor",
-    "Cylindrical",
-    "Disconnect",
-    "Dock",
-    "ExtendedKalmanFilter",
-    "FeedForward",
-    "Fixed",
-    "Free",
-    "Friction",
-    "Gait",
-    "GravityCompensation",
-    "HallSensors",
-    "Helical",
-    "ImplicitMidpoint",
-    "InWorld",
-    "JointProperties",
-    "JointSpring",
-    "LinearlyImplicit",
-    "Mechanism",
-    "Merge",
-    "ModuleType",
-    "ModurobError",
-    "ModurobWarning",
-    "Organism",
-    "Planar",
-    "PortRef",
-    "PoseSensor",
-    "Prismatic",
-    "RateSensors",
-    "Recording",
-    "Reroot",
-    "Revolute",
-    "RungeKutta4",
-    "SemiImplicitEuler",
-    "Setup",
-    "Simulation",
-    "Source",
-    "Spherical",
-    "Spring",
-    "Stop",
-    "Trajectory",
-    "Undock",
-    "Universal",
-    "UnscentedKalmanFilter",
-    "Variational",
-    "World",
-    "gains_by_damping",
-    "gains_by_lqr",
-    "gains_by_poles",
-    "gait",
-    "linearised",
-    "load",
-    "module_type",
-    "observability",
-    "save",
-    "set_threads",
-    "shipped_robots",
-    "simulate",
-]
+# where each name is defined: imported when it is first asked for, so that `import modurob` takes no time
+HOMES = {
+    "modurob.assembly": "Connection PortRef Setup save shipped_robots",
+    "modurob.catalogue": "ModuleType module_type",
+    "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
+    "modurob.catalogue.joints": "Cylindrical Fixed Free Helical Planar Prismatic Revolute Spherical Universal",
+    "modurob.control": (
+        "LQR PID ComputedTorque FeedForward GravityCompensation gains_by_damping gains_by_lqr gains_by_poles linearised"
+    ),
+    "modurob.errors": "ModurobError ModurobWarning",
+    "modurob.estimation": (
+        "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter observability"
+    ),
+    "modurob.kernels": "set_threads",
+    "modurob.mechanism": "JointProperties Source",
+    "modurob.motion": "Gait Trajectory gait",
+    "modurob.robot": "Assembly Builder Mechanism load loads",
+    "modurob.simulation": (
+        "Adaptive Connect Disconnect Dock ImplicitMidpoint InWorld LinearlyImplicit Merge Organism Recording "
+        "Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
+    ),
+}
+ROOMS = (
+    "algorithms assembly catalogue control draw errors estimation judges kernels mechanism motion "
+    "registry robot simulation spatial studio symbolic trace"
+)
+
+if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for one of ours
+    _HOME_OF = {name: home for home, names in HOMES.items() for name in names.split()}
+    __all__ = sorted(_HOME_OF)
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOME_OF:
+            found = getattr(import_module(_HOME_OF[name]), name)
+        elif name in ROOMS.split():
+            found = import_module(f"modurob.{name}")
+        else:
+            raise AttributeError(f"module 'modurob' has no attribute {name!r}")
+        globals()[name] = found
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, *ROOMS.split()})

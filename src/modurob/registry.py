@@ -3,12 +3,19 @@
 A thing registers itself where it is defined; the command line, recordings and the studio read the registries.
 """
 
+import hashlib
+import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from contextlib import suppress
+from functools import lru_cache
+from types import CodeType
+from typing import Any, TypeVar, cast
 
 from modurob.errors import InputError, ModurobError, choices
 
 T = TypeVar("T")
+Own = TypeVar("Own")
 
 
 class Registry(Mapping[str, T]):
@@ -19,12 +26,14 @@ class Registry(Mapping[str, T]):
         self._things: dict[str, T] = {}
 
     def add(self, name: str, thing: T) -> T:
-        """Register under a new name."""
-        if self._things.setdefault(name, thing) is not thing:
-            raise self._error(f"there is already a {self.what} {name!r}, {self._things[name]!r}: choose another name")
+        """Register under a new name; a class that is defined again, as in a notebook, takes the place of its former self."""
+        known = self._things.get(name, thing)
+        if known is not thing and _place(known) != _place(thing):
+            raise self._error(f"there is already a {self.what} {name!r}, {known!r}: choose another name")
+        self._things[name] = thing
         return thing
 
-    def register(self, name: str) -> Callable[[T], T]:
+    def register(self, name: str) -> Callable[[Own], Own]:
         """A decorator that registers what it decorates.
 
         >>> STEPPERS = Registry("stepper")
@@ -33,7 +42,12 @@ class Registry(Mapping[str, T]):
         >>> list(STEPPERS)
         ['euler']
         """
-        return lambda thing: self.add(name, thing)
+
+        def registered(thing: Own) -> Own:
+            self.add(name, cast(Any, thing))
+            return thing
+
+        return registered
 
     def __getitem__(self, name: str) -> T:
         try:
@@ -55,3 +69,32 @@ class Registry(Mapping[str, T]):
 
     def __repr__(self) -> str:
         return f"Registry({self.what}: {', '.join(self._things)})"
+
+
+def _place(thing: Any) -> Any:
+    """Where a class or function is defined; other things are themselves."""
+    return (thing.__module__, thing.__qualname__) if hasattr(thing, "__qualname__") else id(thing)
+
+
+@lru_cache(maxsize=1024)
+def fingerprint(cls: type) -> str:
+    """A class by name; one from outside the package also by what it does, so that nothing is kept for it that it did before.
+
+    That is the code of its methods, and the text of the file it stands in.
+    """
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    if cls.__module__.split(".")[0] == "modurob":
+        return name
+    own = [c for c in cls.__mro__ if c.__module__.split(".")[0] not in ("modurob", "builtins", "abc", "typing")]
+    parts = [f"{key} {_code(value)}" for c in own for key, value in sorted(vars(c).items()) if not key.startswith("__")]
+    with suppress(OSError, TypeError, KeyError):  # what comes from a console or a notebook stands in no file
+        parts.append(inspect.getsource(sys.modules[cls.__module__]))
+    return f"{name} {hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}"
+
+
+def _code(value: Any) -> str:
+    """What an attribute of a class does, in words without addresses."""
+    code = value if isinstance(value, CodeType) else getattr(getattr(value, "__func__", value), "__code__", None)
+    if code is None:
+        return repr(value) if isinstance(value, str | int | float | tuple | bool | None) else type(value).__name__
+    return f"{code.co_code.hex()} {code.co_names} {' '.join(_code(x) for x in code.co_consts)}"

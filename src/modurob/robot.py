@@ -114,7 +114,8 @@ class Mechanism(Tables):
         return algorithms.neutral(self)
 
     def random_configuration(self, rng: np.random.Generator) -> Array:
-        """A configuration drawn uniformly within the joint limits, (nq,); within half a turn or a metre of zero where there are none.
+        """A configuration drawn uniformly within the joint limits, (nq,);
+        within half a turn or a metre of zero where there are none.
 
         >>> robot.random_configuration(np.random.default_rng(0)).shape
         (3,)
@@ -160,7 +161,8 @@ class Mechanism(Tables):
         return algorithms.frame_acceleration(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame)
 
     def frame_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> FrameDerivatives:
-        """d twist and d acceleration of a frame, in its own axes, by q, v and vdot, (..., 6, nv) each, exact; see `FrameDerivatives`."""
+        """d twist and d acceleration of a frame, in its own axes, by q, v and vdot, (..., 6, nv) each, exact;
+        see `FrameDerivatives`."""
         return algorithms.frame_derivatives(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame, kernels.run)
 
     def jacobian(self, q: ArrayLike, frame: str) -> Array:
@@ -350,7 +352,8 @@ class Mechanism(Tables):
         return algorithms.loop_rank(self)
 
     def close_loops(self, q: ArrayLike) -> Array:
-        """The configurations next to q at which the constraints hold, (..., nq), by Newton steps; an error if there is none near."""
+        """The configurations next to q at which the constraints hold, (..., nq), by Newton steps;
+        an error if there is none near."""
         return algorithms.close_loops(self, self._q(q), kernels.run)
 
     def close_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:

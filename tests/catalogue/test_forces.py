@@ -128,7 +128,10 @@ def test_a_spring_at_a_point_pulls_nowhere():
         (lambda: mr.JointSpring(-3.0), r"joint spring: stiffness is -3.0"),
         (lambda: mr.JointSpring(3.0, rest=np.inf), r"rest is inf"),
         (lambda: mr.Spring(1.0, length=True), r"spring: length is True"),
-        (lambda: mr.Stop(0.0, 1.0, stiffness=3.0), r"stop with stiffness 3.0 and damping None: expected both, or neither"),
+        (
+            lambda: mr.Stop(0.0, 1.0, stiffness=3.0),
+            r"stop with stiffness 3.0 and damping None: expected both, or neither",
+        ),
         (lambda: mr.Stop(0.0, 1.0, -3.0, 0.0), r"stop: stiffness is -3.0"),
     ],
 )

@@ -323,7 +323,10 @@ GRIP, BACK = GRIPPER["joints"]["grip"], GRIPPER["ports"]["back"]
         ({"parts": {"palm": {"mass": [1]}}}, "parts.palm.mass"),
         ({"parts": {"palm": {"inertia": [1, 2]}}}, "parts.palm.inertia"),
         ({"joints": {"grip": {**GRIP, "to": "thumb"}}}, "joint 'grip': no part 'thumb'; valid: palm, finger"),
-        ({"joints": {"grip": {**GRIP, "kind": "ball"}}}, "joint 'grip': no joint kind 'ball'; valid: revolute, prismatic"),
+        (
+            {"joints": {"grip": {**GRIP, "kind": "ball"}}},
+            "joint 'grip': no joint kind 'ball'; valid: revolute, prismatic",
+        ),
         ({"joints": {"grip": {**GRIP, "kind": "length"}}}, "joint 'grip': no joint kind 'length'; valid: revolute"),
         ({"joints": {"grip": {**GRIP, "axis": [0, 0, 0]}}}, r"joint 'grip': prismatic axis \(0.0, 0.0, 0.0\): exp"),
         ({"joints": {"grip": {**GRIP, "kind": "universal", "axis2": [1, 0, 0]}}}, "joint 'grip': universal joint axes"),

@@ -123,22 +123,23 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
 SANITIZED = """
 import numpy as np
 import modurob as mr
-from modurob.kernels import Fast
+from tests.kernels.test_definition import PROGRAMS, WITH_CONSTRAINTS, inputs_of, ring
+from modurob.kernels import repeated
 from tests.robots import random_mechanism, random_state
 rng = np.random.default_rng(0)
-robot = random_mechanism(rng, 3, kinds=("revolute",), floating=True)
-fast = Fast(robot, patient=False)
+tree, loop = random_mechanism(rng, 3, kinds=("revolute",), floating=True), ring(rng, mr.Spherical())
+for robot, programs in ((tree, PROGRAMS), (loop, WITH_CONSTRAINTS)):
+    for program in programs:
+        for states, dtype in (((), np.float64), ((9,), np.float64), ((33,), np.float64), ((33,), np.float32)):
+            inputs = inputs_of(program, robot, rng, states, optional=states != ())
+            assert repeated(program, robot, {n: x.astype(dtype) for n, x in inputs.items()}, 1) is not None
+robot = tree.with_force("rope", mr.Spring(20.0, 0.3, 0.4), a="b2", b="world")
+robot = robot.with_force("rub", mr.Friction(0.2, 0.3), joint=robot.joints[1].name)
 q, v, u = (np.stack(x) for x in zip(*(random_state(rng, robot) for _ in range(33))))
-wrenches = rng.normal(size=(len(robot.bodies), 6))
-for states, dtype in ((1, np.float64), (9, np.float64), (33, np.float64), (33, np.float32)):
-    a, b, c = (x[:states].astype(dtype) for x in (q, v, u))
-    fast.forward_dynamics(a, b, c), fast.inverse_dynamics(a, b, c, wrenches), fast.mass_matrix(a)
-    fast.jacobian(a, robot.bodies[-1]), fast.advance(a, b, c, 1e-3, 3), fast.advance(a, b, c, 1e-3, 3, "semi_implicit_euler")
-for k in range(140):
-    robot.forward_dynamics(q[0], v[0], u[0]), robot.mass_matrix(q[0]), robot.advance(q[0], v[0], u[0], 1e-3, 2)
-    if k == 70:
-        robot._fast.wait()
-assert len(robot._fast._handles) == 3
+for stepper in (mr.RungeKutta4(1e-3), mr.SemiImplicitEuler(1e-3), mr.LinearlyImplicit(1e-3)):
+    assert mr.simulate(robot, q, v, 0.003, stepper=stepper).status.ok
+    assert mr.simulate(robot, q[0], v[0], 0.003, stepper=stepper).status.ok
+assert mr.simulate(loop, loop.close_loops(loop.neutral() + 0.1), duration=0.003).status.ok
 print("clean")
 """
 

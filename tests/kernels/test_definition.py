@@ -1,161 +1,247 @@
-"""Compiled code equals the definition in NumPy, which the judges have judged."""
+"""Compiled code equals the definition in NumPy, which the judges have judged: every program, every kind of joint, any layout."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from modurob.kernels.kernel import Kernel
-from modurob.kernels.programs import FORWARD_DYNAMICS, PROGRAMS
 
 import modurob as mr
-from modurob import algorithms
-from modurob.algorithms import LimitSprings
-from modurob.kernels import Fast, compiler, kernel
+from modurob.algorithms.articulated import FORWARD_DYNAMICS, HYBRID_DYNAMICS
+from modurob.algorithms.composite import MASS_MATRIX
+from modurob.algorithms.configuration import INTEGRATE, RATE
+from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
+from modurob.algorithms.derivatives import COUPLED_DERIVATIVES, FORWARD_DERIVATIVES
+from modurob.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
+from modurob.algorithms.forces import MOTIONS
+from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.inverse import INVERSE_DYNAMICS
+from modurob.algorithms.jacobians import JACOBIAN
+from modurob.algorithms.joint_space import EQUATIONS, MOTION_SLOPES, SLOPES
+from modurob.algorithms.kinematics import FORWARD_KINEMATICS
+from modurob.errors import InputError, KernelError, SingularError
+from modurob.kernels import NOT_FINITE, compiler, once, repeated, run, run_any, running
+from modurob.kernels.evaluator import Evaluator, evaluator, lanes_of
+from modurob.simulation.stepping import step_flow
 from modurob.spatial import inertia, se3
 from tests.robots import KINDS, random_assembly, random_mechanism, random_state
 
+PROGRAMS = (
+    FORWARD_DYNAMICS,
+    HYBRID_DYNAMICS,
+    MASS_MATRIX,
+    RATE,
+    INTEGRATE,
+    EQUATIONS,
+    SLOPES,
+    MOTION_SLOPES,
+    FORWARD_DERIVATIVES,
+    KINETIC_ENERGY,
+    POTENTIAL_ENERGY,
+    MOTIONS,
+    INVERSE_DYNAMICS,
+    JACOBIAN,
+    FORWARD_KINEMATICS,
+)
+WITH_CONSTRAINTS = (CLOSURE, CONSTRAINED, CONSTRAINED_DYNAMICS)
 STATES = 11  # a whole block of lanes and some more
-SPRINGS = LimitSprings(stiffness=50.0, damping=0.5)
 
 
-def states(rng: np.random.Generator, robot: mr.Mechanism, n: int = STATES) -> list[np.ndarray]:
-    """q, v and a third vector, (n, ...) each."""
-    return [np.stack(x) for x in zip(*(random_state(rng, robot) for _ in range(n)), strict=True)]
+def inputs_of(program, robot, rng, shape=(STATES,), optional=True):
+    """Random inputs of a program, by name."""
+    states = [random_state(rng, robot) for _ in range(int(np.prod(shape)))]
+    own = [np.stack(x).reshape(*shape, -1) for x in zip(*states, strict=True)]
+    bodies = len(robot.bodies)
+    out = {}
+    for name, kind in program.inputs.items():
+        match kind:
+            case "coordinates":
+                out[name] = own[0]
+            case "rates":
+                out[name] = {"v": own[1], "free": np.ones(own[1].shape)}.get(name, rng.normal(size=own[1].shape))
+            case "wrenches" if optional:
+                out[name] = rng.normal(size=(*shape, bodies, 6))
+            case "inertias" if optional:
+                own_inertias = [inertia.random(rng) for _ in range(int(np.prod(shape)) * bodies)]
+                out[name] = np.stack(own_inertias).reshape(*shape, bodies, 6, 6)
+            case "bodies":
+                out[name] = np.broadcast_to(_ancestors(robot, bodies - 1), (*shape, bodies)).astype(float)
+            case int():
+                out[name] = rng.normal(size=(*shape, kind))
+    if program is HYBRID_DYNAMICS:
+        out["free"] = (rng.random(own[1].shape) < 0.7).astype(float)
+        out["resistance"] = np.abs(out["resistance"])
+    return out
 
 
-def close(found, expected, tolerance=1e-12):
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert found.shape == expected.shape
-    assert np.abs(found - expected).max() <= tolerance * max(1e-3, np.abs(expected).max())
+def _ancestors(robot, body):
+    on = np.zeros(len(robot.bodies))
+    on[[body, *robot.ancestors[body]]] = 1
+    return on
 
 
-def check_all(robot: mr.Mechanism, rng: np.random.Generator, dtype=np.float64, tolerance=1e-12):
-    q, v, u = (x.astype(dtype) for x in states(rng, robot))
-    fast = Fast(robot, patient=False)
-    wrenches = rng.normal(size=(STATES, len(robot.bodies), 6)).astype(dtype)
-    frame = robot.bodies[-1]
-    # the definition computes in double whatever it is given
-    calls = {
-        "forward_dynamics": (q, v, u),
-        "inverse_dynamics": (q, v, u),
-        "mass_matrix": (q,),
-        "bias_forces": (q, v),
-        "gravity_forces": (q,),
-        "jacobian": (q, frame),
-        "kinetic_energy": (q, v),
-        "potential_energy": (q,),
-    }
-    for name, arguments in calls.items():
-        found = getattr(fast, name)(*arguments)
-        assert found is not None, name
-        assert found.dtype == dtype, name
-        close(found, getattr(algorithms, name)(robot, *arguments), tolerance)
-    for name in ("forward_dynamics", "inverse_dynamics"):
-        found = getattr(fast, name)(q, v, u, wrenches)
-        close(found, getattr(algorithms, name)(robot, q, v, u, wrenches), tolerance)
-    if robot.nq > robot.nv:
-        for name in ("integrate", "rate"):
-            close(getattr(fast, name)(q, v), getattr(algorithms, name)(robot, q, v), tolerance)
-    poses = fast.forward_kinematics(q)
-    close(poses.bodies, algorithms.forward_kinematics(robot, q).bodies, tolerance)
-    for method in ("semi_implicit_euler", "runge_kutta_4"):
-        table = rng.normal(size=(STATES, 4, robot.nv)).astype(dtype)
-        for torques, tabulated in ((u, False), (table, True)):
-            arguments = (q, v, torques, 2e-3, 4, method, SPRINGS, tabulated)
-            found, expected = fast.advance(*arguments), algorithms.advance(robot, *arguments)
-            close(found[0], expected[0], tolerance)
-            close(found[1], expected[1], tolerance)
+def require_close(found, expected, tolerance, what):
+    assert found.keys() == expected.keys()
+    for name, x in expected.items():
+        assert found[name].shape == x.shape, (what, name)
+        size = max(1e-3, np.abs(x).max(initial=0.0))
+        assert np.abs(found[name] - x).max(initial=0.0) <= tolerance * size, (what, name)
 
 
-@settings(max_examples=6, deadline=None, derandomize=True)
+def check(robot, rng, programs=PROGRAMS, dtype=np.float64, tolerance=1e-11):
+    for program in programs:
+        for optional in (True, False):
+            given_ = {n: x.astype(dtype) for n, x in inputs_of(program, robot, rng, optional=optional).items()}
+            found = repeated(program, robot, given_, 1)
+            assert found is not None, program.name
+            assert {x.dtype for x in found.results.values()} == {np.dtype(dtype)}
+            expected = interpret(program, robot, {n: x.astype(float) for n, x in given_.items()})
+            require_close(found.results, expected.results, tolerance, program.name)
+            if dtype == np.float64 and not optional:
+                one = repeated(program, robot, {n: np.array(x[4]) for n, x in given_.items()}, 1)
+                require_close(one.results, {n: x[4] for n, x in expected.results.items()}, tolerance, program.name)
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10_000), bodies=st.integers(1, 9))
 def test_any_mechanism_in_double(seed, bodies):
     rng = np.random.default_rng(seed)
-    check_all(random_mechanism(rng, bodies, floating=bool(seed % 2), armature=bool(seed % 3)), rng)
+    check(random_mechanism(rng, bodies, floating=bool(seed % 2), armature=bool(seed % 3)), rng)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_joint_in_single(kind):
     rng = np.random.default_rng(3)
-    check_all(random_mechanism(rng, 3, kinds=(kind,)), rng, np.float32, 1e-5)
+    check(random_mechanism(rng, 3, kinds=(kind,)), rng, dtype=np.float32, tolerance=2e-4)
 
 
 @settings(max_examples=4, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10_000), modules=st.integers(2, 12))
 def test_any_organism(seed, modules):
     rng = np.random.default_rng(seed)
-    robot = random_assembly(rng, modules).mechanism(floating=bool(seed % 2))
-    if robot.nv and not robot.loops:
-        check_all(robot, rng)
+    robot = random_assembly(rng, modules).mechanism(floating=True)
+    check(robot, rng)
 
 
 @pytest.mark.parametrize(
     ("name", "floating"), [*((name, False) for name in mr.shipped_robots()), ("crab", True), ("tree9", True)]
 )
 def test_every_shipped_robot(name, floating):
-    check_all(mr.load(name).mechanism(floating=floating), np.random.default_rng(9))
+    robot = mr.load(name).mechanism(floating=floating)
+    check(robot, np.random.default_rng(9), PROGRAMS if not robot.constraints else (*PROGRAMS, *WITH_CONSTRAINTS))
+
+
+def backwards(rng):
+    builder = mr.Builder("backwards")
+    for i, joint in enumerate((mr.Spherical(), mr.Planar(), mr.Universal(), mr.Free(), mr.Helical((0, 1, 1), 0.1))):
+        parent = f"b{i - 1}" if i else "world"
+        builder.body(f"b{i}", inertia.random(rng), parent=parent, joint=joint.reversed(), at=se3.random(rng, reach=0.5))
+    return builder.build()
 
 
 def test_joints_walked_through_from_their_successor():
     """The base of an organism decides the way through its joints."""
     rng = np.random.default_rng(5)
-    builder = mr.Builder("backwards")
-    for i, joint in enumerate((mr.Spherical(), mr.Planar(), mr.Universal(), mr.Free())):
+    check(backwards(rng), rng)
+
+
+def mimicking(rng):
+    builder = mr.Builder("gripper", gravity=(1, 2, 3))
+    builder.body("arm", inertia.random(rng), joint=mr.Universal(), at=se3.random(rng))
+    builder.body("left", inertia.random(rng), parent="arm", joint=mr.Revolute((0, 1, 1)), joint_name="screw")
+    for k, ratio in enumerate((-0.5, 2.0)):
+        follower = mr.Source("screw", ratio=ratio, offset=0.1)
+        own = mr.JointProperties(armature=0.1, damping=0.2)
+        builder.body(
+            f"right{k}", inertia.random(rng), parent="left", joint=mr.Prismatic((1, 0, k)), mimic=follower,
+            at=se3.random(rng), properties=own,
+        )  # fmt: skip
+    return builder.build()
+
+
+def test_joints_that_mimic():
+    rng = np.random.default_rng(6)
+    robot = mimicking(rng)
+    trees = (FORWARD_DYNAMICS, HYBRID_DYNAMICS, FORWARD_DERIVATIVES)
+    check(robot, rng, [*(p for p in PROGRAMS if p not in trees), *WITH_CONSTRAINTS, COUPLED_DERIVATIVES])
+
+
+def ring(rng, joint):
+    """A chain whose end is tied to the world by a joint of that kind, with a gear between two of its joints."""
+    builder = mr.Builder("ring", gravity=rng.normal(size=3))
+    for i in range(6):
+        parent = f"b{i - 1}" if i else "world"
         builder.body(
             f"b{i}",
             inertia.random(rng),
-            parent=f"b{i - 1}" if i else "world",
-            joint=joint.reversed(),
-            at=se3.random(rng, reach=0.5),
+            parent=parent,
+            joint=mr.Revolute(tuple(rng.normal(size=3))),
+            at=se3.random(rng),
         )
-    check_all(builder.build(), rng)
+    builder.loop("tie", joint, "world", "b5", se3.random(rng), se3.random(rng))
+    builder.coupling("gear", {"b0": 1.0, "b1": -2.0}, 0.1)
+    return builder.build()
 
 
-def test_robots_that_have_no_kernels_are_answered_by_the_definition():
-    robot = mr.Mechanism.from_assembly(mr.load("crab"), base="m0")
-    fast = Fast(robot, patient=False)
-    assert fast.forward_dynamics(robot.neutral()[None] + 0j, np.zeros((1, 3)), np.zeros((1, 3))) is None
-    still = random_mechanism(np.random.default_rng(0), 3, kinds=("fixed",))
-    assert Fast(still, patient=False).mass_matrix(np.zeros((2, 0))) is None
-    assert still.mass_matrix(np.zeros((2, 0))).shape == (2, 0, 0)
+@pytest.mark.parametrize("joint", [mr.Spherical(), mr.Cylindrical((0, 1, 0)), mr.Planar((1, 0, 1)), mr.Universal()])
+def test_loops_and_couplings(joint):
+    rng = np.random.default_rng(7)
+    check(ring(rng, joint), rng, (*PROGRAMS, *WITH_CONSTRAINTS), tolerance=1e-8)
 
 
-def test_a_freedom_without_inertia_is_refused_in_a_batch_too():
-    builder = mr.Builder("empty")
-    builder.body("b", np.zeros((6, 6)), joint=mr.Revolute())
-    robot = builder.build()
-    with pytest.raises(mr.ModurobError, match="no inertia"):
-        robot.forward_dynamics(np.zeros((600, 1)), np.zeros((600, 1)), np.ones((600, 1)))
+STEPPERS = [mr.SemiImplicitEuler(2e-3), mr.RungeKutta4(2e-3), mr.LinearlyImplicit(2e-3)]
 
 
-def test_a_freedom_without_inertia_is_refused_where_joints_mimic():
-    builder = mr.Builder("empty")
-    builder.body("a", np.zeros((6, 6)), joint=mr.Revolute())
-    builder.body("b", np.zeros((6, 6)), joint=mr.Revolute(), parent="a", mimic=mr.Source("a"))
-    with pytest.raises(mr.ModurobError, match="no inertia"):
-        builder.build().forward_dynamics([0.0], [0.0], [1.0])
+@pytest.mark.parametrize("stepper", STEPPERS, ids=lambda s: s.kind)
+@pytest.mark.parametrize("seed", range(3))
+def test_steps_with_every_kind_of_force(stepper, seed):
+    """Repeated by the kernel, they are the steps taken one by one with NumPy."""
+    rng = np.random.default_rng(seed)
+    robot = random_mechanism(rng, 4, floating=bool(seed % 2))
+    for n, joint in enumerate(robot.joints):
+        robot = robot.with_force(f"rub {n}", mr.Friction(0.3), joint=joint.name)
+        if robot.coordinate_of[joint.v_slice.start] >= 0:
+            robot = robot.with_force(f"spring {n}", mr.JointSpring(5.0, 0.1, 0.02), joint=joint.name)
+            robot = robot.with_force(f"stop {n}", mr.Stop(-0.1, 0.1, 50.0, 0.5), joint=joint.name)
+    robot = robot.with_force("rope", mr.Spring(20.0, 0.3, 0.4), a="b3", b="world")
+    flow = step_flow(stepper, 0, False)
+    q, v = np.stack([random_state(rng, robot)[0] for _ in range(STATES)]), rng.normal(size=(STATES, robot.nv))
+    column = np.ones((STATES, 1))
+    given_ = {"t": 0 * column, "dt": 2e-3 * column, "q": q, "v": v, "x": np.zeros((STATES, 0)), "u": 0.1 * v}
+    found, expected = repeated(flow, robot, given_, 5).results, dict(given_)
+    for _ in range(5):
+        expected |= interpret(flow, robot, expected).results
+    require_close(found, {n: expected[n] for n in found}, 1e-11, stepper.kind)
+
+
+# ---- layouts ----
+
+
+@pytest.fixture(scope="module")
+def crab():
+    return mr.load("crab").mechanism(base="m0")
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 4097])
-def test_batches_of_any_size(n):
-    robot = mr.load("crab").mechanism(base="m0")
-    q, v, u = np.random.default_rng(n).normal(size=(3, n, robot.nv))
-    fast = Fast(robot, patient=False)
-    vdot = fast.forward_dynamics(q, v, u)
-    assert vdot.shape == (n, robot.nv)
+def test_batches_of_any_size(crab, n):
+    q, v, u = np.random.default_rng(n).normal(size=(3, n, crab.nv))
+    vdot, M = crab.ideal().forward_dynamics(q, v, u), crab.mass_matrix(q)
+    assert vdot.shape == (n, crab.nv)
+    assert M.shape == (n, crab.nv, crab.nv)
     if n:
         rows = [0, n // 2, n - 1]
-        close(vdot[rows], algorithms.forward_dynamics(robot, q[rows], v[rows], u[rows]))
-        close(fast.mass_matrix(q)[rows], algorithms.mass_matrix(robot, q[rows]))
+        expected = interpret(FORWARD_DYNAMICS, crab, {"q": q[rows], "v": v[rows], "tau": u[rows]}).results
+        require_close({"vdot": vdot[rows]}, expected, 1e-12, n)
 
 
 def test_inputs_of_any_layout():
     rng = np.random.default_rng(1)
     robot = random_mechanism(rng, 5, kinds=("revolute", "prismatic"))
-    q, v, u = states(rng, robot, 64)
-    expected = algorithms.forward_dynamics(robot, q, v, u)
+    q, v, u = (np.stack(x) for x in zip(*(random_state(rng, robot) for _ in range(64)), strict=True))
+    expected = interpret(FORWARD_DYNAMICS, robot, {"q": q, "v": v, "tau": u}).results["vdot"]
     wide = np.zeros((64, 3 * robot.nv))
     wide[:, ::3] = q
     every_other = np.repeat(v, 2, axis=0)[::2]
@@ -164,129 +250,144 @@ def test_inputs_of_any_layout():
         (q[::-1][::-1], v.T.copy().T, u),
         (q.reshape(4, 16, -1), v.reshape(4, 16, -1), u.reshape(4, 16, -1)),
     ]
-    fast = Fast(robot, patient=False)
     for layout in layouts:
-        close(fast.forward_dynamics(*layout).reshape(64, -1), expected)
+        np.testing.assert_allclose(robot.forward_dynamics(*layout).reshape(64, -1), expected, atol=1e-11)
     # one torque, and one configuration, for all
-    close(fast.forward_dynamics(q, v, u[0]), algorithms.forward_dynamics(robot, q, v, u[0]))
-    close(
-        fast.forward_dynamics(q[:, None], v[None, :3], u[0]),
-        algorithms.forward_dynamics(robot, q[:, None], v[None, :3], u[0]),
+    np.testing.assert_allclose(
+        robot.forward_dynamics(q, v, u[0])[7], robot.forward_dynamics(q[7], v[7], u[0]), atol=1e-11
     )
+    spread = robot.forward_dynamics(q[:, None], v[None, :3], u[0])
+    assert spread.shape == (64, 3, robot.nv)
+    np.testing.assert_allclose(spread[5, 2], robot.forward_dynamics(q[5], v[2], u[0]), atol=1e-11)
     with pytest.raises(mr.ModurobError, match="leading axes that broadcast"):
         robot.forward_dynamics(q, v[:3], u)
 
 
-def test_wrong_types_are_refused():
-    robot = mr.load("crab").mechanism(base="m0")
-    compiled = Kernel(robot, FORWARD_DYNAMICS)
+def test_wrong_types_are_refused(crab):
     x = np.zeros((4, 3))
-    for bad in (x.astype(np.float32), x.astype(int), x.astype(complex)):
-        with pytest.raises(mr.ModurobError, match=f"an array of {bad.dtype}: expected float64"):
-            compiled(x, x, bad, np.empty((4, 3)))
-    with pytest.raises(mr.ModurobError, match="expected rows of"):
-        compiled(x, x[:, :2], x, np.empty((4, 3)))
-    with pytest.raises(mr.ModurobError, match="expected rows of"):
-        compiled(x, x[:2], x, np.empty((4, 3)))
+    compiled = evaluator(crab, FORWARD_DYNAMICS, frozenset(), False, lanes_of(False))
+    assert compiled is not None
+    for bad in (x[:, :2], x[:2]):
+        with pytest.raises(KernelError, match="expected 4 rows of"):
+            compiled({"q": x, "v": bad, "tau": x}, 4)
     with pytest.raises(mr.ModurobError, match="expected numbers"):
-        robot.forward_dynamics([["a", "b", "c"]], x, x)
-    assert robot.forward_dynamics(x.astype(int), x, x).dtype == np.float64
+        crab.forward_dynamics([["a", "b", "c"]], x, x)
+    assert crab.forward_dynamics(x.astype(int), x, x).dtype == np.float64
     with pytest.raises(mr.ModurobError, match=r"q\[2, 1\] is nan"):
-        robot.forward_dynamics(np.where(np.arange(12).reshape(4, 3) == 7, np.nan, 0.0), x, x)
+        crab.forward_dynamics(np.where(np.arange(12).reshape(4, 3) == 7, np.nan, 0.0), x, x)
 
 
-@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_dynamics", "mass_matrix", "forward_kinematics"])
-def test_nan_in_one_lane_touches_no_other(name):
+def test_robots_without_kernels_are_answered_by_the_definition(crab):
+    assert repeated(MASS_MATRIX, crab, {"q": crab.neutral()[None] + 0j}, 1) is None
+    still = random_mechanism(np.random.default_rng(0), 3, kinds=("fixed",))
+    assert repeated(MASS_MATRIX, still, {"q": np.zeros((2, 0))}, 1) is None
+    assert still.mass_matrix(np.zeros((2, 0))).shape == (2, 0, 0)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+def test_nan_in_one_lane_touches_no_other(program):
     rng = np.random.default_rng(2)
     robot = random_mechanism(rng, 6, floating=True)
-    compiled = Kernel(robot, PROGRAMS[name])
-    inputs = states(rng, robot, 19)
-    arrays = [x if k < len(compiled.program.inputs) else np.zeros((19, 0)) for k, x in enumerate(inputs)]
-    clean, spoiled = np.empty((2, 19, compiled.entries))
-    compiled(*arrays, clean)
-    arrays[0] = arrays[0].copy()
-    arrays[0][5] = np.nan
-    compiled(*arrays, spoiled)
+    given_ = inputs_of(program, robot, rng, (19,))
+    clean = run_any(program, robot, given_).results
+    spoilt = dict(given_)
+    spoilt["q"] = given_["q"].copy()
+    spoilt["q"][5] = np.nan
+    found = repeated(program, robot, spoilt, 1)
     others = np.arange(19) != 5
-    assert np.array_equal(clean[others], spoiled[others])
-    assert np.isnan(spoiled[5]).any()
+    assert found.singular[5] == NOT_FINITE
+    assert not found.singular[others].any()
+    for name, x in run_any(program, robot, spoilt).results.items():
+        assert np.array_equal(clean[name][others], x[others]), name
+    with pytest.raises(InputError, match="nan"):
+        run(program, robot, spoilt)
+
+
+def test_angles_of_millions_of_turns_are_taken_by_numpy(crab):
+    q = np.full((9, 3), 1e9)
+    q[4] = 0.3
+    expected = interpret(MASS_MATRIX, crab, {"q": q}).results["M"]
+    np.testing.assert_allclose(crab.mass_matrix(q), expected, rtol=1e-12, atol=1e-14)
+
+
+def empty():
+    builder = mr.Builder("empty")
+    builder.body("b", np.zeros((6, 6)), joint=mr.Revolute())
+    return builder
+
+
+def test_a_degree_of_freedom_without_inertia_is_refused_alone_and_in_a_batch():
+    robot = empty().build()
+    for n in ((), (600,)):
+        with pytest.raises(SingularError, match="no inertia"):
+            robot.forward_dynamics(np.zeros((*n, 1)), np.zeros((*n, 1)), np.ones((*n, 1)))
+    builder = empty()
+    builder.body("c", np.zeros((6, 6)), joint=mr.Revolute(), parent="b", mimic=mr.Source("b"))
+    with pytest.raises(SingularError, match="no inertia"):
+        builder.build().forward_dynamics([0.0], [0.0], [1.0])
+
+
+# ---- no history ----
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
     rng = np.random.default_rng(4)
     robot = random_mechanism(rng, 6)
-    q, v, u = states(rng, robot, 1003)
-    for name in ("forward_dynamics", "inverse_dynamics"):
-        compiled = Kernel(robot, PROGRAMS[name])
-        results = np.empty((4, 1003, compiled.entries))
-        for out, threads in zip(results, (1, 2, 3, 16), strict=True):
-            compiled(q, v, u, out, threads)
-        assert all(np.array_equal(results[0], other) for other in results[1:])
+    given_ = inputs_of(FORWARD_DYNAMICS, robot, rng, (1003,), optional=False)
+    compiled = Evaluator(robot, FORWARD_DYNAMICS, frozenset(), False, lanes_of(False))
+    results = [compiled(given_, 1003, threads)[0][0] for threads in (1, 2, 3, 16)]
+    assert all(np.array_equal(results[0], other) for other in results[1:])
 
 
-def test_small_batches_are_compiled_after_a_while(tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel, "_LOADED", {})
-    monkeypatch.setenv("MODUROB_CACHE", str(tmp_path))
-    robot = mr.load("crab").mechanism(base="m0")
-    q, v, u = np.random.default_rng(0).normal(size=(3, 200, robot.nv))
-    answers = [robot._fast.inverse_dynamics(q, v, u) for _ in range(4)]
-    assert [x is None for x in answers] == [True, True, False, False]
-    close(answers[-1], robot.inverse_dynamics(q, v, u))
-    # what was compiled for one robot is there for the next at once
-    again = mr.load("crab").mechanism(base="m0")
-    assert again._fast.inverse_dynamics(q[:1], v[:1], u[:1]) is not None
-    monkeypatch.setattr(kernel, "_LOADED", {})
-    again = mr.load("crab").mechanism(base="m0")
-    assert again._fast.inverse_dynamics(q[:1], v[:1], u[:1]) is not None
+def test_a_state_is_answered_alike_in_any_batch():
+    """Bit for bit, wherever in a batch it stands, and however large that is."""
+    rng = np.random.default_rng(5)
+    robot = random_mechanism(rng, 5, floating=True)
+    given_ = inputs_of(FORWARD_DYNAMICS, robot, rng, (41,), optional=False)
+    whole = run(FORWARD_DYNAMICS, robot, given_).results["vdot"]
+    for part in (slice(3, 5), slice(7, 16), slice(40, 10, -1)):
+        some = run(FORWARD_DYNAMICS, robot, {n: x[part] for n, x in given_.items()}).results["vdot"]
+        assert np.array_equal(some, whole[part])
 
 
-def test_single_states_are_compiled_after_a_while_and_say_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(kernel, "_LOADED", {})
-    monkeypatch.setenv("MODUROB_CACHE", str(tmp_path))
+def test_the_thousandth_call_has_the_bits_of_the_first():
     rng = np.random.default_rng(6)
-    robot = random_mechanism(rng, 3, kinds=("revolute", "prismatic"), floating=True)
+    robot = random_mechanism(rng, 4, floating=True)
     q, v, u = random_state(rng, robot)
-    wrenches = rng.normal(size=(len(robot.bodies), 6))
-    frame = robot.bodies[-1]
-    calls = {
-        "forward_dynamics": (q, v, u),
-        "inverse_dynamics": (q, v, u, wrenches),
-        "mass_matrix": (q,),
-        "gravity_forces": (q,),
-        "jacobian": (q, frame),
-        "kinetic_energy": (q, v),
-        "advance": (q, v, u, 1e-3, 5),
-    }
-    for name, arguments in calls.items():
-        assert getattr(robot._fast, name)(*arguments) is None
-        for _ in range(2):  # a Jacobian needs poses first
-            for _ in range(70):
-                getattr(robot, name)(*arguments)
-            robot._fast.wait()
-        found = getattr(robot._fast, name)(*arguments)
-        assert found is not None, name
-        expected = getattr(algorithms, name)(robot, *arguments)
-        close(*(np.hstack(x) if isinstance(x, tuple) else x for x in (found, expected)))
+    first = robot.forward_dynamics(q, v, u)
+    for _ in range(1000):
+        assert robot.forward_dynamics(q, v, u).tobytes() == first.tobytes()
+
+
+def test_threads_that_step_one_robot_do_not_disturb_each_other(crab):
+    flow = step_flow(mr.RungeKutta4(1e-3), 0, False)
+    q, v, u = np.random.default_rng(7).normal(size=(3, 2048, crab.nv))
+    column = np.ones((2048, 1))
+    robot = crab.ideal()
+
+    def stepped(k):
+        dt = (1e-4, 3e-3)[k % 2] * column
+        given_ = {"t": 0 * column, "dt": dt, "q": q, "v": v, "x": np.zeros((2048, 0)), "u": u}
+        return np.hstack([repeated(flow, robot, given_, 20).results[n] for n in ("q", "v")])
+
+    expected = [stepped(k) for k in range(2)]
+    with ThreadPoolExecutor(4) as pool:
+        assert all(np.array_equal(x, expected[k % 2]) for k, x in enumerate(pool.map(stepped, range(40))))
+
+
+def test_single_states_go_the_short_way_and_say_the_same(crab):
+    rng = np.random.default_rng(8)
+    q, v, u = rng.normal(size=(3, crab.nv))
+    robot = crab.ideal()
+    short = once(FORWARD_DYNAMICS, robot, q, v, u)
+    assert short is not None
+    np.testing.assert_array_equal(short, robot.forward_dynamics(q, v, u))
     # what it cannot take goes the long way, and is checked there
-    close(
-        robot.forward_dynamics(list(q), v.astype(np.float32), u),
-        algorithms.forward_dynamics(robot, q, v.astype(np.float32), u),
-    )
+    np.testing.assert_allclose(robot.forward_dynamics(list(q), v.astype(np.float32), u), short, rtol=1e-5, atol=1e-4)
     with pytest.raises(mr.ModurobError, match=r"q has shape \(2,\)"):
         robot.forward_dynamics(q[:2], v, u)
     with pytest.raises(mr.ModurobError, match="inf: expected finite"):
         robot.forward_dynamics(q, v * np.inf, u)
-
-
-def test_threads_that_step_one_robot_do_not_disturb_each_other():
-    robot = mr.load("crab").mechanism(base="m0")
-    fast = Fast(robot, patient=False)
-    q, v, tau = np.random.default_rng(7).normal(size=(3, 2048, robot.nv))
-    steps = [1e-4, 3e-3]
-    expected = [np.hstack(fast.advance(q, v, tau, dt, 20)) for dt in steps]
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda k: np.hstack(fast.advance(q, v, tau, steps[k % 2], 20)), range(40)))
-    assert all(np.array_equal(x, expected[k % 2]) for k, x in enumerate(found))
 
 
 def test_docking_runs_no_compiler_where_its_joints_are_known(monkeypatch):
@@ -296,50 +397,38 @@ def test_docking_runs_no_compiler_where_its_joints_are_known(monkeypatch):
             assembly = assembly.dock(f"m{i}", "backbone", at=f"m{i - 1}/3", by="4")
         return assembly
 
-    known = snake(4)
-    for lanes in (1, None):
-        Fast(known.mechanism()).kernel("forward_dynamics", lanes=lanes)
+    def asked(robot):
+        q, v, tau = np.random.default_rng(0).normal(size=(3, 5, robot.nv))
+        return robot.forward_dynamics(q, v, tau), robot.forward_dynamics(q[0], v[0], tau[0])
+
+    asked(snake(4).mechanism())
 
     def forbidden(*_):
-        raise AssertionError("the compiler was run")
+        raise AssertionError("the compiler was run, or NumPy was")
 
     monkeypatch.setattr(compiler, "_build", forbidden)
-    robot = known.dock("m5", "backbone", at="m4/3", by="4").mechanism()
-    q, v, tau = np.random.default_rng(0).normal(size=(3, 5, robot.nv))
-    assert robot._fast.forward_dynamics(q, v, tau) is not None
-    assert robot._fast.forward_dynamics(q[0], v[0], tau[0]) is not None
+    monkeypatch.setattr(running, "_interpreted", forbidden)
+    asked(snake(5).mechanism())
 
 
-def test_steps_stay_on_the_manifold_and_keep_energy():
-    rng = np.random.default_rng(8)
-    robot = random_mechanism(rng, 4, kinds=("spherical", "free", "revolute"))
-    q, v, _ = states(rng, robot, 9)
-    tau = np.zeros((9, robot.nv))
-    before = robot.kinetic_energy(q, v) + robot.potential_energy(q)
-    q1, v1 = robot.advance(q, v, tau, 1e-4, 500)
-    after = robot.kinetic_energy(q1, v1) + robot.potential_energy(q1)
-    assert np.abs(after - before).max() < 1e-7 * np.abs(before).max()
-    for joint in robot.joints:
-        if joint.type.nq > joint.type.nv:
-            lengths = np.linalg.norm(q1[:, joint.q_slice][:, -4:], axis=-1)
-            assert np.abs(lengths - 1).max() < 1e-14
+def test_robots_that_differ_in_the_last_bit_are_told_apart():
+    def swing(armature):
+        builder = mr.Builder("swing")
+        own = mr.JointProperties(armature=armature)
+        builder.body("b", inertia.box(1.0, (0.1, 0.1, 0.5)), joint=mr.Revolute(), properties=own)
+        return builder.build()
+
+    a, b = swing(0.1), swing(0.1 + 1e-10)
+    assert a.key != b.key
+    with np.printoptions(precision=2):
+        assert swing(0.1).key == a.key
+    assert a.forward_dynamics([0.3], [0.0], [1.0]) != b.forward_dynamics([0.3], [0.0], [1.0])
+    rubbed = [a.with_force("rub", mr.Friction(x), joint="b") for x in (1, 1.0, 1.0 + 1e-15)]
+    assert rubbed[0].key == rubbed[1].key != rubbed[2].key
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"dt": 0.0}, "a step of 0.0 s: expected a positive"),
-        ({"dt": np.nan}, "a step of nan s"),
-        ({"steps": -1}, "-1 steps: expected a whole number"),
-        ({"steps": 1.5}, "1.5 steps"),
-        ({"method": "euler"}, "valid: semi_implicit_euler, runge_kutta_4"),
-        ({"steps": 3, "tabulated": True}, r"a table of torques of shape \(3,\): expected \(..., 3, 3\)"),
-    ],
-)
-def test_bad_steps_are_refused(change, message):
-    robot = mr.load("crab").mechanism(base="m0")
-    x = np.zeros(3)
-    with pytest.raises(mr.ModurobError, match=message):
-        robot.advance(x, x, x, **({"dt": 1e-3} | change))
-    with pytest.raises(mr.ModurobError, match="expected finite numbers, zero or more"):
-        LimitSprings(stiffness=-1.0)
+def test_steps_of_steppers_with_other_numbers_are_other_functions():
+    flow = step_flow(mr.RungeKutta4(1e-3), 0, False)
+    assert flow.name == step_flow(mr.RungeKutta4(2e-3), 0, False).name
+    assert flow.name != step_flow(mr.SemiImplicitEuler(1e-3), 0, False).name
+    assert replace(mr.RungeKutta4(1e-3)) == mr.RungeKutta4(1e-3)

@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import zipfile
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow.parquet
@@ -11,15 +13,41 @@ import pytest
 import sympy
 
 import modurob as mr
+from modurob.catalogue.forces import FORCES, JointForce
 from modurob.catalogue.joints import Reversed
 from modurob.errors import MechanismError, RecordingError, SimulationError
 from modurob.mechanism.archive import from_data, to_data
 from modurob.spatial import inertia, se3
 from tests.robots import random_mechanism, random_state
-from tests.simulation.motions import Torques
+
+
+@FORCES.register("test bristles")
+@dataclass(frozen=True)
+class Bristles(JointForce):
+    """Friction of bristles that bend: a force with a state of its own."""
+
+    kind: ClassVar[str] = "test bristles"
+    nx: ClassVar[int] = 1
+    stiffness: float = 50.0
+    coulomb: float = 0.3
+
+    def effort(self, t, q, v, x):
+        return -self.stiffness * x[..., 0]
+
+    def rate(self, t, q, v, x):
+        return (v - abs(v) * self.stiffness / self.coulomb * x[..., 0])[..., None]
+
 
 REACH = mr.ComputedTorque(kp=100, kd=20, reference=0.3, sample_time=2e-3)
 START = np.array([0.4, -0.7, 0.9])
+
+
+def rubbed(robot, friction):
+    """The robot with this friction on every rate of every joint."""
+    for joint in robot.joints:
+        for k in range(joint.type.nv):
+            robot = robot.with_force(f"rub {joint.name} {k}", friction, joint=joint.name, rate=k)
+    return robot
 
 
 def crab(**options):
@@ -35,8 +63,12 @@ SITUATIONS = {
     "free": {},
     "controlled": {"controller": REACH},
     "filtered": {"controller": REACH, "estimator": mr.ExtendedKalmanFilter(mr.HallSensors(noise=1e-3))},
-    "rubbed": {"friction": mr.Friction(viscous=0.1, coulomb=0.2)},
-    "euler, springs": {"stepper": mr.SemiImplicitEuler(1e-3), "springs": mr.LimitSprings(10.0, 1.0)},
+    "rubbed": {"robot": lambda: rubbed(crab(), mr.Friction(0.1, 0.2))},
+    "bristles": {"robot": lambda: crab().with_force("bristles", Bristles(), joint="m0/hinge")},
+    "euler, springs": {
+        "robot": lambda: crab().with_force("band", mr.JointSpring(10.0, 1.0), joint="m2/hinge"),
+        "stepper": mr.SemiImplicitEuler(1e-3),
+    },
     "adaptive": {"stepper": mr.Adaptive("LSODA", rtol=1e-6), "tick": 0.01},
     "midpoint": {"stepper": mr.ImplicitMidpoint(2e-3)},
 }
@@ -44,7 +76,8 @@ SITUATIONS = {
 
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_saved_loaded_and_repeated_it_is_the_same_to_the_last_bit(tmp_path, name):
-    run = mr.simulate(crab(), START, duration=0.1, **SITUATIONS[name])
+    options = {"robot": crab, **SITUATIONS[name]}
+    run = mr.simulate(options.pop("robot")(), START, duration=0.1, **options)
     assert run.status.ok
     run.save(tmp_path / "a.mrun")
     again = mr.Recording.load(tmp_path / "a.mrun")
@@ -67,8 +100,9 @@ def test_runs_of_any_robot_are_repeated_to_the_last_bit(tmp_path, rng, stepper):
     robot = random_mechanism(rng, 3, floating=True)
     q, v, _ = random_state(rng, robot)
     q[3:7] *= 3
-    friction = mr.Friction(viscous=0.1) if isinstance(stepper, mr.RungeKutta4) else None
-    run = mr.simulate(robot, q, v, 0.3, stepper=stepper, tick=2e-3, friction=friction)
+    if isinstance(stepper, mr.RungeKutta4):
+        robot = rubbed(robot, mr.Friction(0.1))
+    run = mr.simulate(robot, q, v, 0.3, stepper=stepper, tick=2e-3)
     run.save(tmp_path / "a.mrun")
     again = mr.Recording.load(tmp_path / "a.mrun").repeated()
     for array in ("t", "q", "v", "tau"):
@@ -83,9 +117,9 @@ def test_runs_side_by_side_are_repeated_to_the_last_bit(rng):
 
 
 FAILURES = {
-    "not finite": {"controller": Torques(lambda t, q, v: np.full(3, 0.1 if t < 0.05 else np.nan))},
-    "controller failed": {"controller": Torques(lambda t, q, v: np.full(3, [0.1][int(t > 0.05)]))},
-    "diverged": {"controller": Torques(lambda t, q, v: np.full(3, 0.1 if t < 0.05 else 1e9))},
+    "not finite": {"controller": lambda t, q, v: np.full(3, 0.1 if t < 0.05 else np.nan)},
+    "controller failed": {"controller": lambda t, q, v: np.full(3, [0.1][int(t > 0.05)])},
+    "diverged": {"robot": lambda: crab().ideal(), "controller": lambda t, q, v: np.full(3, 0.1 if t < 0.05 else 1e9)},
     "step limit": {"stepper": mr.ImplicitMidpoint(0.5)},
     "limit hit": {"stop_at_limits": True},
     "cancelled": {"cancelled": iter([False] * 7 + [True]).__next__},
@@ -94,7 +128,8 @@ FAILURES = {
 
 @pytest.mark.parametrize("kind", FAILURES)
 def test_runs_that_failed_are_kept(tmp_path, kind):
-    run = mr.simulate(crab(), START, duration=1.0, **FAILURES[kind])
+    options = {"robot": crab, **FAILURES[kind]}
+    run = mr.simulate(options.pop("robot")(), START, duration=1.0, **options)
     assert run.status.kind == kind
     run.save(tmp_path / "a.mrun")
     run.to_csv(tmp_path / "a.csv")
@@ -146,7 +181,8 @@ def test_joints_that_mimic_or_are_reversed_survive_their_file(rng):
         again = from_data(json.loads(json.dumps(to_data(robot))), mr.Mechanism)
         assert again.key == robot.key
         assert [j.type for j in again.joints] == [j.type for j in robot.joints]
-        for name in ("velocity_limit", "effort_limit", "damping", "friction", "armature"):
+        assert again.forces == robot.forces
+        for name in ("velocity_limit", "effort_limit", "armature"):
             for mine, other in zip(robot.joints, again.joints, strict=True):
                 np.testing.assert_array_equal(getattr(mine, name), getattr(other, name))
         q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
@@ -192,26 +228,13 @@ def test_states_between_ticks(run):
     at = np.argmin(np.abs(fine.t - 0.05))
     # from the tick at 0.05 s on, the torque is held
     expected = mr.simulate(
-        crab(), fine.q[at], fine.v[at], 7e-4, stepper=mr.RungeKutta4(1e-4), controller=_Held(fine.tau[at])
+        crab(), fine.q[at], fine.v[at], 7e-4, stepper=mr.RungeKutta4(1e-4), controller=lambda t, q, v: fine.tau[at]
     )
     np.testing.assert_allclose(q, expected.q[-1], atol=1e-9)
     np.testing.assert_allclose(v, expected.v[-1], atol=1e-8)
     np.testing.assert_array_equal(held.at(0.05)[0], run.q[25])
     with pytest.raises(SimulationError, match=r"recorded from 0 to 0\.2 s"):
         held.at(0.3)
-
-
-class _Held:
-    sample_time = None
-
-    def __init__(self, tau):
-        self.tau = tau
-
-    def on(self, robot):
-        return self
-
-    def torque(self, t, q, v):
-        return self.tau
 
 
 def test_the_plot_has_labels_and_units(run, tmp_path):

@@ -86,8 +86,8 @@ def test_divergence_ends_the_run(crab, stepper):
 
 
 def test_rates_beyond_all_bounds_are_named(crab):
-    pushed = lambda t, q, v: 1e9 * np.ones(3)
-    ended("diverged", "a rate reached", mr.simulate(crab, duration=1.0, controller=pushed))
+    run = mr.simulate(crab, duration=1.0, controller=lambda t, q, v: 1e9 * np.ones(3))
+    ended("diverged", "a rate reached", run)
 
 
 @pytest.mark.parametrize("stepper", STEPPERS, ids=lambda s: type(s).__name__)

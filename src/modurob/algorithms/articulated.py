@@ -1,4 +1,5 @@
-"""Forward dynamics of trees by articulated bodies, in time linear in the number of bodies (Featherstone 1983; foundations 5.6.2)."""
+"""Forward dynamics of trees by articulated bodies, in time linear in the number of bodies (Featherstone 1983;
+foundations 5.6.2)."""
 
 import numpy as np
 
@@ -41,7 +42,8 @@ def _send_articulated(j: View, I: Array, p: Array) -> None:
 
 
 def left_from(I: Array, S: Array) -> Array:
-    """The inertias that a pivot along each rate is left over from, (..., nv): traces of the blocks of I, in the units of the pivot."""
+    """The inertias that a pivot along each rate is left over from, (..., nv):
+    traces of the blocks of I, in the units of the pivot."""
     linear, angular = (np.asarray(np.trace(I[..., b, b], axis1=-2, axis2=-1)) for b in (slice(3), slice(3, 6)))
     squares = S * S
     return squares[..., :3, :].sum(axis=-2) * linear[..., None] + squares[..., 3:, :].sum(axis=-2) * angular[..., None]

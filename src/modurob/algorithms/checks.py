@@ -40,7 +40,7 @@ def require_quaternions(m: Tables, q: Array, name: str = "q") -> Array:
                     np.atleast_1d(length)[np.argmax(np.abs(np.log(np.maximum(np.atleast_1d(length), 1e-300))))]
                 )
                 raise InputError(
-                    f"{name}: the quaternion of joint {joint.name!r} has length {worst:g}: expected length one, (1, 0, 0, 0) for no turn"
+                    f"{name}: the quaternion of joint {joint.name!r} has length {worst:g}: expected length one"
                 )
     return q
 

@@ -68,7 +68,8 @@ def closed_form_mass_matrix(m: Tables, q: Array) -> Array:
 
 
 def closed_form_coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
-    """C = S^T G^T (I G A1 + A2 I) G S, (..., nv, nv), A1 = diag(-ad(S_i v_i)), A2 = diag(-ad(V_i)^T) (Gutenkunst (3.38), corrected).
+    """C = S^T G^T (I G A1 + A2 I) G S, (..., nv, nv), A1 = diag(-ad(S_i v_i)), A2 = diag(-ad(V_i)^T) (Gutenkunst (3.38),
+    corrected).
 
     Joints whose S turns add S^T G^T I G dS/dt.
     """

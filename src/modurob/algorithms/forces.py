@@ -75,7 +75,8 @@ def _is_zero(x: Any) -> bool:
 
 
 def _with_stops(m: Tables) -> list[ForceRow]:
-    """The table of forces with a stiffness for stops that have none: k = w² I, d = 2 z w I, I the inertia behind the joint at zero."""
+    """The table of forces with a stiffness for stops that have none:
+    k = w² I, d = 2 z w I, I the inertia behind the joint at zero."""
     rows = list(m.forces)
     open_ = [k for k, row in enumerate(rows) if isinstance(row.force, Stop) and row.force.stiffness is None]
     if not open_:

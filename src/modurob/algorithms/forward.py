@@ -62,11 +62,11 @@ def require_regular(m: Tables, singular: Array) -> None:
     bad = np.atleast_1d(singular)
     if not bad.any():
         return
-    at = tuple(int(i) for i in np.argwhere(bad)[0])
-    where = f" in state {at if len(at) > 1 else at[0]}" if np.ndim(singular) else ""
-    body = int(bad[at])
+    at = np.argwhere(bad)[0].tolist()
+    where = f" in state {tuple(at) if len(at) > 1 else at[0]}" if np.ndim(singular) else ""
+    body = int(bad[tuple(at)])
     what = f"joint {m.joints[body - 1].name!r} moves" if body > 0 else f"a degree of freedom of {m.name} moves"
     raise SingularError(
-        f"{what} no inertia{where}, so forward dynamics has no answer: give the bodies it carries mass and extent, set an armature, "
-        "or lock the joint"
+        f"{what} no inertia{where}, so forward dynamics has no answer: give the bodies it carries mass and extent, "
+        "set an armature, or lock the joint"
     )

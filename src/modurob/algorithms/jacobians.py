@@ -64,7 +64,8 @@ def body_jacobian(m: Tables, q: Array, frame: str) -> Array:
 
 
 def rate_velocity(j: View) -> None:
-    """Outward: velocity of a point, and angular velocity, per unit rate, in world axes; zero for joints that are not `on` its path."""
+    """Outward: velocity of a point, and angular velocity, per unit rate, in world axes;
+    zero for joints that are not `on` its path."""
     X = with_pose(j)
     R, arm = se3.rotation(X), j.given("point") - se3.position(X)
     turns = R @ j.S[..., 3:, :]

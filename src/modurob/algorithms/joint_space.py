@@ -51,7 +51,7 @@ def world_force(j: View, X: Array) -> tuple[Array, Array]:
 
 def equation_terms(j: View) -> None:
     """Outward: what the equations of motion need of each body."""
-    X, S = world_motion(j)
+    X, _ = world_motion(j)
     I, f = world_force(j, X)
     j.keep(I=I, f=f)
 

@@ -112,7 +112,8 @@ class Inward(NamedTuple):
 
 
 class Climb(NamedTuple):
-    """For each joint its columns `start`, (..., nv, 6), are taken along its ancestors: felt by each, lifted from each to the next."""
+    """For each joint its columns `start`, (..., nv, 6), are taken along its ancestors:
+    felt by each, lifted from each to the next."""
 
     start: str
     felt: Callable[[Any, Array], Array]
@@ -163,7 +164,8 @@ class Program:
 
 
 class Forces(NamedTuple):
-    """What the forces of a mechanism's own do in a state: torques, wrenches on bodies if there are any, the rates of their states, and, where
+    """What the forces of a mechanism's own do in a state: torques, wrenches on bodies if there are any, the rates of their
+    states, and, where
     asked for, how the torques change with each rate's own coordinate and with the rate."""
 
     tau: Any
@@ -195,11 +197,17 @@ class Engine(Protocol):
         ...
 
     def forces(self, t: Any, q: Any, v: Any, x: Any, slide: Any = None, slopes: bool = False) -> Forces:
-        """What the forces of the mechanism's own do; dry friction pushes against `slide`, the direction in which each rate slides."""
+        """What the forces of the mechanism's own do; dry friction pushes against `slide`, the direction in which each rate
+        slides."""
         ...
 
     def constrained(self, M: Any, K: Any, push: tuple[Any, Any], k: Any) -> tuple[Any, Any]:
         """vdot and multipliers with (M + rotors) vdot - K^T lambda = push[0] - push[1] and K vdot = k."""
+        ...
+
+    def held(self, terms: dict[str, Any], tau: Any, free: Any) -> tuple[Any, Any]:
+        """vdot of constrained motion, from the terms of `CONSTRAINED`, with the rates held where `free` is zero, and the
+        forces that hold them."""
         ...
 
     def nearest(self, K: Any, k: Any) -> Any:
@@ -227,7 +235,8 @@ class Flow:
 
 
 class Answer(NamedTuple):
-    """Results by name, and for each state 0, or the joint that moves no inertia, counted from one, or -1 if it is unknown, (...)."""
+    """Results by name, and for each state 0, or the joint that moves no inertia, counted from one, or -1 if it is unknown,
+    (...)."""
 
     results: dict[str, Array]
     singular: Array

@@ -1,6 +1,6 @@
 """The command `modurob`."""
 
-from modurob.cli import motion, robots
+from modurob.cli import doctor, equations, motion, robots
 from modurob.cli.app import app, main
 
-__all__ = ["app", "main", "motion", "robots"]
+__all__ = ["app", "doctor", "equations", "main", "motion", "robots"]

@@ -1,21 +1,36 @@
-"""The command `modurob`: what its parts share."""
+"""The command `modurob`: what its parts share.
 
+Names of `modurob` are imported when they are first used, so that `modurob --help` and a misspelt option wait for nothing.
+"""
+
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+from typer.core import TyperCommand
 
-from modurob import __version__
-from modurob.errors import ModurobError
-from modurob.robot import Assembly, Mechanism, load
+import modurob as mr
+from modurob.errors import InputError, ModurobError, choices
+
+if TYPE_CHECKING:
+    from modurob.registry import Registry
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
-console = Console(highlight=False)
+# names, messages and matrices are printed as they are: brackets in them are no markup
+console = Console(highlight=False, markup=False, emoji=False)
 
 File = Annotated[str, typer.Argument(help="robot: an assembly (.yaml), a URDF file, or the name of a shipped robot")]
-Base = Annotated[str | None, typer.Option(help="module that stands in the world; the first by default")]
-Floating = Annotated[bool, typer.Option("--floating", help="let the base float")]
+Base = Annotated[str | None, typer.Option(help="module that stands in the world; as the file says if not given")]
+Floating = Annotated[
+    bool | None, typer.Option("--floating/--fixed", help="whether the base floats; as the file says if not given")
+]
+
+PICTURES = (".png", ".pdf", ".svg")
 
 
 def main() -> None:
@@ -23,13 +38,14 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except ModurobError as error:
-        Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {error}", soft_wrap=True, markup=True)
+        message = Text.assemble(("error:", "bold red"), " ", str(error))
+        Console(stderr=True, highlight=False).print(message, soft_wrap=True)
         raise SystemExit(2) from None
 
 
 def _version(asked: bool) -> None:
     if asked:
-        console.print(f"modurob {__version__}")
+        console.print(f"modurob {mr.__version__}")
         raise typer.Exit
 
 
@@ -38,21 +54,85 @@ def options(version: Annotated[bool, typer.Option("--version", callback=_version
     """Modular, self-reconfigurable robots: from docked modules to equations of motion."""
 
 
+# ---- choices ----
+
+
+def registries() -> "dict[str, Registry]":
+    """What there is to choose from, by the word for it in help texts."""
+    from modurob.motion.gaits import GENERATORS, PRESETS
+
+    return {
+        "controllers": mr.control.LAWS,
+        "filters": mr.estimation.FILTERS,
+        "steppers": mr.simulation.STEPPERS,
+        "gaits": PRESETS,
+        "generators": GENERATORS,
+    }
+
+
+class _Command(TyperCommand):
+    """A command whose help names what is registered, where texts say {steppers} and the like, and shows brackets as they are."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        for parameter in self.params:
+            text = getattr(parameter, "help", None) or ""
+            parameter.help = escape(_named(text) if "{" in text else text)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+def _named(text: str) -> str:
+    return text.format(**{word: ", ".join(registry) for word, registry in registries().items()})
+
+
+command = partial(app.command, cls=_Command)
+
+
+def made(kind: type, name: str, given: Mapping[str, Any], otherwise: Mapping[str, Any]) -> Any:
+    """A registered thing from the options that were `given`, and from the others where it knows of them."""
+    from dataclasses import fields
+
+    own = [f.name for f in fields(kind)]
+    told = {option: x for option, x in given.items() if x is not None}
+    for option in told:
+        if option not in own:
+            valid = [o.replace("_", "-") for o in given if o in own]
+            raise InputError(f"--{option.replace('_', '-')} is not for {name}: {choices(option, valid)}")
+    return kind(**{option: x for option, x in otherwise.items() if option in own} | told)
+
+
+# ---- files ----
+
+
+def writable(path: Path | None, *suffixes: str) -> None:
+    """An error, before any work is done, unless a file of one of these kinds can be written there."""
+    if path is None:
+        return
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(
+            f"{path}: files {path.suffix or 'without an ending'} cannot be written: valid: {', '.join(suffixes)}"
+        )
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}: make it first, or choose another")
+
+
 def is_urdf(file: str) -> bool:
     """Whether a file is one of bodies and joints."""
     return Path(file).suffix.lower() in (".urdf", ".xml")
 
 
-def robot_of(file: str, base: str | None, floating: bool) -> tuple[Assembly | None, Mechanism]:
-    """The robot of a file, and its modules if it has any."""
-    if is_urdf(file):
-        return None, Mechanism.from_urdf(file, floating)
-    assembly = load(file)
-    return assembly, assembly.mechanism(base=base, floating=floating)
-
-
-def assembly_of(file: str) -> Assembly:
-    """The modules of a file."""
+def assembly_of(file: str, base: str | None = None, floating: bool | None = None, gravity: Any = None) -> "mr.Assembly":
+    """The modules of a file, standing as it says where the options do not."""
     if is_urdf(file):
         raise typer.BadParameter(f"{file} is a URDF file: it has bodies, not modules; give an assembly")
-    return load(file)
+    return mr.load(file).with_setup(base=base, floating=floating, gravity=gravity)
+
+
+def robot_of(
+    file: str, base: str | None, floating: bool | None = None, gravity: Any = None
+) -> "tuple[mr.Assembly | None, mr.Mechanism]":
+    """The robot of a file, and its modules if it has any."""
+    if is_urdf(file):
+        told = {} if gravity is None else {"gravity": gravity}
+        return None, mr.Mechanism.from_urdf(file, bool(floating), **told)
+    assembly = assembly_of(file, base, floating, gravity)
+    return assembly, assembly.robot()

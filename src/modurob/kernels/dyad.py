@@ -4,7 +4,6 @@ Hinges and slides at simple placements, of which most robots are made, have code
 joints share a few general types, so that no robot, however odd, needs much to be compiled.
 """
 
-import inspect
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 
 from modurob.catalogue.joints import Free, JointType, Prismatic, Reversed, Revolute
 from modurob.kernels.frames import Placed, matrix
+from modurob.registry import fingerprint
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph
@@ -61,13 +61,11 @@ class DyadType:
 
 @lru_cache(maxsize=1024)
 def joint_text(joint: JointType) -> str:
-    """The joint's kind and what its code contains of it; for kinds from outside the package their source."""
+    """The joint's kind and what its code contains of it; see `fingerprint`."""
     if isinstance(joint, Reversed):
         return f"reversed {joint_text(joint.original)}"
     own = [f"{f.name}={getattr(joint, f.name)!r}" for f in fields(joint) if f.name not in joint.parameters]  # type: ignore[arg-type]
-    cls = type(joint)
-    source = "" if cls.__module__.startswith("modurob.") else inspect.getsource(cls)
-    return f"{cls.__module__}.{cls.__qualname__}({', '.join(own)}){source}"
+    return f"{fingerprint(type(joint))}({', '.join(own)})"
 
 
 def _entries(values: Array, constants: list[float]) -> tuple[Entry, ...]:

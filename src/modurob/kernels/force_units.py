@@ -1,6 +1,5 @@
 """The C functions of forces, one for each kind and pattern of numbers that are zero. Forces are traced with one leading axis."""
 
-import inspect
 from copy import copy
 from typing import Any
 
@@ -10,6 +9,7 @@ from modurob.catalogue.forces import FrameForce, JointForce, Motion
 from modurob.kernels.lowering import Store
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
+from modurob.registry import fingerprint
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph, Place, tangent
@@ -33,9 +33,7 @@ def _traced(force: Any, graph: Graph) -> Any:
 
 
 def _identity(force: Any) -> str:
-    cls = type(force)
-    source = "" if cls.__module__.startswith("modurob.") else inspect.getsource(cls)
-    return f"{cls.__module__}.{cls.__qualname__} {nonzero(force)} {source}"
+    return f"{fingerprint(type(force))} {nonzero(force)}"
 
 
 def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
@@ -45,7 +43,8 @@ def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
 
 
 def joint_unit(force: JointForce, slopes: bool, dry: bool, lanes: int, single: bool) -> Unit:
-    """The function of a force along a joint: its effort, with its slopes if asked for, and its dry friction against `slide` if asked for."""
+    """The function of a force along a joint: its effort, with its slopes if asked for, and its dry friction against `slide` if
+    asked for."""
 
     def write() -> tuple[str, Code]:
         graph = Graph()

@@ -155,7 +155,7 @@ class TracedView:
             return self._on_body(name, kind)
         if kind == "bodies":
             return self.graph.inputs(f"in {name}", ())
-        n = {"coordinates": self.nq, "rates": self.nv, "reference": 3}.get(str(kind), kind)
+        n: Any = {"coordinates": self.nq, "rates": self.nv, "reference": 3}.get(str(kind), kind)
         x = self.graph.inputs(f"in {name}", n)
         return self.ratio * x if kind == "rates" and self.program.in_body_axes and name not in FLAGS else x
 
@@ -269,9 +269,9 @@ class TracedView:
 
     def require(self, pivot: Array, scale: Array) -> None:
         """The number of the body in the status of the state, where a pivot is nothing beside its scale."""
-        status = self.graph.input("status")
+        status: Any = self.graph.input("status")
         for one, whole in zip(pivot, scale, strict=True):
-            fine = select(SINGULAR * whole, one, np.zeros(()), self._constants.number)
+            fine: Any = select(SINGULAR * whole, one, np.zeros(()), self._constants.number)
             status = maximum(status, fine)
         self.store("status", status)
 

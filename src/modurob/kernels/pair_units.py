@@ -53,7 +53,8 @@ def pair_unit(program: Program, walk: Pairs, shares: bool, lanes: int, single: b
 
 
 def _text(program: Program, walk: Pairs, shares: bool) -> str:
-    """at: the columns of rate a, the rates of the joints above, those of its own joint, the matrices; then for each rate b above its columns and
+    """at: the columns of rate a, the rates of the joints above, those of its own joint, the matrices;
+    then for each rate b above its columns and
     the entries ab and ba, for each of its own joint its columns and the entry ab."""
     pair = _TracedPair(program)
     walk.step(pair)  # type: ignore[arg-type]

@@ -33,7 +33,9 @@ def run_any(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Ans
     return _run(program, m, inputs, lambda m, inputs: None)
 
 
-def _run(program: Program | Flow, m: Tables, inputs: dict[str, Array], require: Callable[[Tables, Any], None]) -> Answer:
+def _run(
+    program: Program | Flow, m: Tables, inputs: dict[str, Array], require: Callable[[Tables, Any], None]
+) -> Answer:
     answer = repeated(program, m, inputs, 1)
     if answer is None:
         require(m, inputs)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL
+from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL, ROUNDING
 from modurob.algorithms.forces import MOTIONS, Acting, acting
 from modurob.algorithms.interpreter import floats
 from modurob.algorithms.program import SINGULAR, Climb, Constraints, Flow, Forces, Inward, Outward, Pairs, Program
@@ -202,14 +202,15 @@ class Engine:
         head = [n, r, M.place, K.place, push[0].place, push[1].place, k.place, vdot.place, multipliers.place, work]
         of_M, of_rows = self.anatomy.pattern, dense_pattern(r)
         at = [*head, len(head) + 1 + len(of_M), *of_M, *of_rows]
-        self.op("constrain", at, [self._nothing, PROXIMAL, ITERATIONS, FILTERS, *rotors])
+        own = [self._in_precision(SINGULAR), PROXIMAL, ITERATIONS, FILTERS, self._in_precision(ROUNDING)]
+        self.op("constrain", at, [*own, *rotors])
         return vdot, multipliers
 
     def solved_slopes(self, M: Register, by_q: Register, by_v: Register) -> Register:
         n = self.m.nv
         out, inverse = self._register(self.allocate(3 * n * n), 3 * n * n), self.allocate(n)
         at = [n, M.place, inverse, out.place, by_q.place, by_v.place, *self.anatomy.pattern]
-        self.op("solve_slopes", at, [self._nothing, *self.m.armature])
+        self.op("solve_slopes", at, [self._in_precision(SINGULAR), *self.m.armature])
         return out
 
     # ---- forces ----
@@ -280,9 +281,9 @@ class Engine:
             self.start |= {self._world + 5 * k: 1.0 for k in range(3)}
         return [self._world, self._world + 12]
 
-    @property
-    def _nothing(self) -> float:
-        return SINGULAR if not self.single else SINGULAR * 2.0**29
+    def _in_precision(self, rounding: float) -> float:
+        """A bound on rounding errors of doubles, for the numbers at hand."""
+        return rounding * 2.0**29 if self.single else rounding
 
 
 def slot_names(program: Program, given: frozenset[str]) -> list[str]:

@@ -53,9 +53,9 @@ def _all_loaded(units: list[Unit]) -> list[Loaded]:
     cold = sum(not _library(u).is_whole() for u in units)
     if not cold:
         return [_load(u) for u in units]
-    with announced(f"compiling {cold} functions, once on this machine"):
-        with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="modurob-compiler") as pool:
-            return list(pool.map(_load, units))
+    pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="modurob-compiler")
+    with announced(f"compiling {cold} functions, once on this machine"), pool:
+        return list(pool.map(_load, units))
 
 
 def _library(unit: Unit) -> Any:

@@ -15,7 +15,7 @@ VECTORS = Dialect(
     store="{0}= {1};",
     number=lambda x: f"V({number(x)})",
     select="SELECT({0}, {1}, {2}, {3})",
-    functions={"sqrt": "square_root({0})", "exp": "each_exp({0})", "log": "each_log({0})", "tanh": "each_tanh({0})", "rint": "each_rint({0})"},
+    functions={"sqrt": "square_root({0})", **{f: f"each_{f}({{0}})" for f in ("exp", "log", "tanh", "rint")}},
     atan2="each_atan2({0}, {1})",
     waves="vec {0}_sin, {0}_cos; sine_cosine({1}, &{0}_sin, &{0}_cos);",
     unnamed=("constant", "negate"),

@@ -6,15 +6,16 @@ they hold the same, whatever was done with them.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob.catalogue.forces import FrameForce, Friction, JointForce
-from modurob.catalogue.joints import JointType, Mimic
+from modurob.catalogue.joints import JointType, Mimic, Reversed
 from modurob.errors import InputError, MechanismError, choices
+from modurob.registry import fingerprint
 from modurob.spatial.scalars import Array, read_only
 
 
@@ -236,11 +237,11 @@ class Tables:
     @cached_property
     def damping(self) -> Array:
         """Viscous friction by rate, that of mimic joints with their ratio squared, (nv,)."""
-        rows = [row for row in self.forces if isinstance(row, JointRow) and isinstance(row.force, Friction)]
-        total = np.zeros(self.nv, dtype=np.result_type(float, *(np.asarray(row.force.viscous) for row in rows)))
-        for row in rows:
-            joint = self.joints[row.joint]
-            total[joint.v_slice.start + row.rate] += joint.ratio**2 * row.force.viscous
+        own = [row for row in self.forces if isinstance(row, JointRow)]
+        rows = [(self.joints[row.joint], row.rate, row.force.viscous) for row in own if isinstance(row.force, Friction)]
+        total = np.zeros(self.nv, dtype=np.result_type(float, *(np.asarray(viscous) for _, _, viscous in rows)))
+        for joint, rate, viscous in rows:
+            total[joint.v_slice.start + rate] += joint.ratio**2 * viscous
         return read_only(total)
 
     @cached_property
@@ -332,7 +333,18 @@ def _digest(m: Tables) -> bytes:
 
 @lru_cache(maxsize=4096)
 def _text(value: JointType | JointForce | FrameForce) -> bytes:
-    return repr(value).encode()
+    return _word(value).encode()
+
+
+def _word(x: Any) -> str:
+    """A number to its last bit, a joint or force by what it does and its numbers, anything else as it writes itself."""
+    if is_dataclass(x):
+        return f"{fingerprint(type(x))}({','.join(_word(getattr(x, f.name)) for f in fields(x))})"
+    if isinstance(x, Reversed):
+        return f"reversed {_word(x.original)}"
+    if isinstance(x, tuple):
+        return f"({','.join(map(_word, x))})"
+    return (float(x) + 0.0).hex() if isinstance(x, int | float | np.number) else repr(x)
 
 
 def _bytes(array: Array) -> bytes:

@@ -16,7 +16,8 @@ from modurob.spatial.scalars import Array
 
 
 class Body(NamedTuple):
-    """An organism in motion: its modules, its robot, its state, the angles of hinges that its robot holds locked, and where it stands if it does."""
+    """An organism in motion: its modules, its robot, its state, the angles of hinges that its robot holds locked, and where it
+    stands if it does."""
 
     assembly: Assembly
     robot: Mechanism
@@ -58,7 +59,8 @@ def robot_of(
 
 
 def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str) -> Transfer:
-    """The organism `assembly` in the state of the organisms its modules come from; it stands where the first of them does, or floats.
+    """The organism `assembly` in the state of the organisms its modules come from;
+    it stands where the first of them does, or floats.
 
     Coordinates are those the joints had. Where all parts can move on as they did, they do, and what joins is carried along. Else
     rates are those after a plastic impact: whatever forces come up between docked parts, they do no work on the motions that are

@@ -118,7 +118,7 @@ def as_controller(given: Any) -> Controller | None:
         return given
     if not callable(given) or isinstance(given, type):
         raise SimulationError(
-            f"controller {given!r:.60}: expected a controller such as mr.PID(...) or mr.ComputedTorque(...), or a function f(t, q, v)"
+            f"controller {given!r:.60}: expected a controller such as mr.PID(...), or a function f(t, q, v)"
         )
     try:
         inspect.signature(given).bind(0.0, None, None)

@@ -54,7 +54,7 @@ class Pilot:
         self.memory, self.tau = memory, np.clip(np.where(finite, tau, 0.0), -limit, limit)
         if finite.all():
             return None
-        lost = ~finite.all(axis=-1)
+        lost = np.asarray(~finite.all(axis=-1))
         return Failure("not finite", f"the law's torque is {tau[lost][0] if tau.ndim > 1 else tau}", lost)
 
     def _estimated(self, t: float, q: Array, v: Array, vdot: Array, rng: Any) -> Measured:

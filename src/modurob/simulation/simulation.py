@@ -46,7 +46,8 @@ class Simulation:
         x0: ArrayLike | None = None,
         belief: tuple[Array, Array] | None = None,
     ):
-        """`controller` is a controller or a function f(t, q, v); `belief` is where the estimator starts, at the true state if not given; `seed`
+        """`controller` is a controller or a function f(t, q, v); `belief` is where the estimator starts, at the true state if
+        not given; `seed`
         that of the sensors' noise; x0 the states of the robot's forces. `tick` [s] is how often states are recorded where no
         controller says.
         """

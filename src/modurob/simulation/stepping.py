@@ -18,6 +18,7 @@ from modurob.algorithms.interpreter import NumPyEngine
 from modurob.algorithms.program import Engine, Flow
 from modurob.errors import ClosureError, InputError, SingularError
 from modurob.mechanism.tables import Tables
+from modurob.registry import fingerprint
 from modurob.simulation.push import Push, WrenchError
 from modurob.simulation.status import Failure
 from modurob.simulation.steppers import StepLimitError, Stepper
@@ -67,7 +68,8 @@ def step_flow(stepper: Stepper, nx: int, held: bool) -> Flow:
     inputs: dict[str, str | int] = {"t": 1, "dt": 1, "q": "coordinates", "v": "rates", "x": nx, "u": "rates"}
     if held:
         inputs |= {"free": "rates", "slide": "rates"}
-    name = f"{stepper.kind} step{' with dry friction' if held else ''}"
+    own = {k: x for k, x in stepper.parameters().items() if k != "dt"}
+    name = f"{fingerprint(type(stepper))} {own} step{' with dry friction' if held else ''}"
     return Flow(name, inputs, {"t": "1", "q": "coordinates", "v": "rates", "x": str(nx)}, define, repeated=True)
 
 
@@ -245,7 +247,8 @@ class Mover:
         return Held(free, slide), singular
 
     def _stopped(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[State, Array]:
-        """The state where the first sliding rate comes to rest, that rate at zero, and the share of the step until then, (runs, 1)."""
+        """The state where the first sliding rate comes to rest, that rate at zero, and the share of the step until then,
+        (runs, 1)."""
         slides = held.slide != 0
 
         def slowest(end: State) -> Array:

@@ -84,7 +84,8 @@ class System:
         return q + dq if self.m.nq == self.m.nv else self.engine.run(INTEGRATE, q=q, dq=dq)["q"]
 
     def closed(self, s: State) -> State:
-        """The state next to this one that keeps the constraints: one Newton step in q, and velocities by an impulse at the constraints."""
+        """The state next to this one that keeps the constraints: one Newton step in q, and velocities by an impulse at the
+        constraints."""
         if not self.m.constraints:
             return s
         run, still = self.engine.run, self.engine.zeros("rates")

@@ -227,7 +227,8 @@ class World:
         forces: Mapping[str, tuple[FrameForce, str, str]] | None = None,
         external: Wrenches | None = None,
     ):
-        """`forces` act between frames of any organisms, or between one and the world: a force and two frame names each. `external` is as in `simulate`.
+        """`forces` act between frames of any organisms, or between one and the world: a force and two frame names each.
+        `external` is as in `simulate`.
 
         A law with a sample time of its own, a multiple of `tick` [s], is asked that often.
         """
@@ -420,7 +421,8 @@ class World:
         return state
 
     def _ended_by(self, failure: Failure, state: State | None) -> list[str]:
-        """The organisms whose run a failure ends: those that have no state, or move beyond all bounds; all, if that says nothing."""
+        """The organisms whose run a failure ends: those that have no state, or move beyond all bounds;
+        all, if that says nothing."""
         if state is None or failure.kind == "singular":
             return list(self._places)
         return [
@@ -591,7 +593,7 @@ def _require_different(organisms: Mapping[str, Organism]) -> None:
         for module in recipe.assembly.modules:
             if module in seen:
                 raise SimulationError(
-                    f"module {module!r} is in organisms {seen[module]!r} and {name!r}: modules need different names; rename them with "
-                    "assembly.renamed({...})"
+                    f"module {module!r} is in organisms {seen[module]!r} and {name!r}: modules need different names; "
+                    "rename them with assembly.renamed({...})"
                 )
             seen[module] = name

@@ -56,7 +56,8 @@ def to_matrix(q: Array) -> Array:
 
 
 def from_matrix(R: Array) -> Array:
-    """Unit quaternion of R with w >= 0, from the largest of its four components (foundations (Q3), without its division by zero)."""
+    """Unit quaternion of R with w >= 0, from the largest of its four components (foundations (Q3), without its division by
+    zero)."""
     R = as_array(R)
     (a, b, c), (d, e, f), (g, h, i) = ([R[..., row, column, None] for column in range(3)] for row in range(3))
     # row k is 4 q_k (w, x, y, z)

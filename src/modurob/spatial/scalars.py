@@ -80,7 +80,7 @@ def atan2(y: Array, x: Array) -> Array:
     return np.arctan2(yr, xr) + 1j * slope
 
 
-def select(a: Array, b: Array, x: Array, y: Array) -> Array:
+def select(a: Any, b: Any, x: Any, y: Any) -> Array:
     """x where a < b, else y, entry by entry; of complex numbers the real parts are compared.
 
     All choices are made through it, so that algorithms with choices can be traced: |x| is select(x, 0, -x, x).

@@ -57,8 +57,8 @@ class Listing:
         self._order = self._ordered()
         uses: dict[int, int] = {}
         wanted = [x.index for _, x in self._stores if isinstance(x, Traced)]
-        for i in (*wanted, *(a for i in self._order for a in graph.nodes[i].args)):
-            uses[i] = uses.get(i, 0) + 1
+        for used in (*wanted, *(a for i in self._order for a in graph.nodes[i].args)):
+            uses[used] = uses.get(used, 0) + 1
         self._named = {i for i in self._order if uses[i] > 1 and graph.nodes[i].op not in dialect.unnamed}
         self._waves: set[int] = set()
 

@@ -35,7 +35,7 @@ class Place(NamedTuple):
     """Where an input or a result stands: an entry of a named array."""
 
     array: str
-    index: int
+    index: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 class Node(NamedTuple):
@@ -310,6 +310,9 @@ class Traced:
 
     def __neg__(self) -> "Traced":
         return self._new(self.graph.negate(self.index))
+
+    def __abs__(self) -> "Traced":
+        return self.select(self, 0.0, -self, self)
 
     def sin(self) -> "Traced":
         return self._new(self.graph.function("sin", self.index))

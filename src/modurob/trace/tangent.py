@@ -21,8 +21,8 @@ _RULES: dict[str, Callable[[Traced, Traced], Any]] = {
 }
 
 
-def tangent(graph: Graph, outputs: Array, moved: Mapping[Traced, Any]) -> Array:
-    """d outputs, of their shape, for inputs that move with the rates `moved`; other inputs stand still.
+def tangent(graph: Graph, outputs: Array, moved: Mapping[Any, Any]) -> Array:
+    """d outputs, of their shape, for traced inputs that move with the rates `moved`; other inputs stand still.
 
     A choice moves with the branch it takes, so a removable singularity keeps its exact slope on either side of the choice.
     """
@@ -33,7 +33,8 @@ def tangent(graph: Graph, outputs: Array, moved: Mapping[Traced, Any]) -> Array:
             rates[i] = _rate(graph, i, rates)
     out = np.empty(outputs.shape, dtype=object)
     for at in np.ndindex(outputs.shape):
-        out[at] = rates[outputs[at].index] if isinstance(outputs[at], Traced) else 0.0
+        x: Any = outputs[at]
+        out[at] = rates[x.index] if isinstance(x, Traced) else 0.0
     return out
 
 

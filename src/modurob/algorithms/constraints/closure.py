@@ -10,7 +10,7 @@ import scipy.linalg
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral, random_configuration
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
-from modurob.algorithms.constraints.solver import constrained_solution
+from modurob.algorithms.constraints.solver import constrained_solution, sizes
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import together
 from modurob.algorithms.program import Run
@@ -90,8 +90,8 @@ def independent_rows(K: Array, most: int) -> Array:
     """Indices of a largest set of independent rows of one matrix, at most so many, in order."""
     if not K.size:
         return np.zeros(0, dtype=int)
-    scale = np.linalg.norm(np.real(K), axis=-1)
-    R, order = scipy.linalg.qr((np.real(K) / np.maximum(scale, 1e-300)[:, None]).T, mode="r", pivoting=True)  # pyright: ignore
+    scale = np.sqrt(sizes(np.square(np.real(K)).sum(axis=-1)))
+    R, order = scipy.linalg.qr((np.real(K) / scale[:, None]).T, mode="r", pivoting=True)  # pyright: ignore
     size = np.abs(np.diag(R))
     return np.sort(order[: min(most, int((size > RANK_TOLERANCE**0.5 * max(size[0], 1e-300)).sum()))])
 

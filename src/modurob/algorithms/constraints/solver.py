@@ -18,6 +18,8 @@ from modurob.spatial.scalars import Array, dot, is_numeric, pivots, solve, sqrt
 PROXIMAL = 1e-7
 ITERATIONS = 6
 FILTERS = 3
+# rows of less than the root of this next to the largest are rounding
+ROUNDING = float(np.finfo(float).eps)
 
 
 class Solution(NamedTuple):
@@ -41,7 +43,7 @@ def constrained_solution(M: Array, K: Array, push: Array, k: Array) -> Solution:
     found = solve(M, np.concatenate([push[..., None], transposed(K)], axis=-1))
     y, Z = found[..., 0], found[..., 1:]
     D, rest = K @ Z, k - apply(K, y)
-    s = 1 / sqrt(_where_positive(np.einsum("...ii->...i", D)))
+    s = 1 / sqrt(sizes(np.einsum("...ii->...i", D)))
     D = s[..., :, None] * D * s[..., None, :]
     multipliers = s * proximal_solution(D, s * rest)
     return Solution(y + apply(Z, multipliers), multipliers, _is_singular(M))
@@ -62,7 +64,7 @@ def proximal_solution(D: Array, b: Array) -> Array:
     Along an eigenvector of D with the eigenvalue d, x is b / d times g³, g = 1 - (p / (d + p))^k: one to rounding for constraints,
     and of the order of (d / p)³ for rows that depend on others but for rounding, or but for a loop that stands open a little.
     """
-    damped = D + PROXIMAL * np.eye(D.shape[-1])
+    damped, x = D + PROXIMAL * np.eye(D.shape[-1]), b
     for _ in range(FILTERS):
         x = np.zeros(b.shape, dtype=b.dtype)
         for _ in range(ITERATIONS):
@@ -74,12 +76,16 @@ def proximal_solution(D: Array, b: Array) -> Array:
 def _weights(M: Array, K: Array) -> Array:
     """As much inertia for each row as the tree has on average, (..., rows)."""
     average = np.einsum("...ii->...", M) / max(M.shape[-1], 1)
-    return average[..., None] / _where_positive(dot(K, K))
+    return average[..., None] / sizes(dot(K, K))
 
 
-def _where_positive(x: Array) -> Array:
-    """x, or one where it is not above zero."""
-    return np.where(np.real(x) > 0, x, 1) if is_numeric(x) else x
+def sizes(x: Array) -> Array:
+    """Sizes of rows, squared, (..., rows); those of rounding alone, as planar loops have, count as `ROUNDING` of the largest."""
+    if not is_numeric(x):
+        return x
+    largest = np.real(x).max(axis=-1, initial=0.0, keepdims=True)
+    least = np.where(largest > 0, ROUNDING * largest, 1.0)
+    return np.where(np.real(x) > least, x, least)
 
 
 def _is_singular(M: Array) -> Array:

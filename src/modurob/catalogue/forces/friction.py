@@ -51,4 +51,4 @@ class Friction(JointForce):
 
 def _is_positive(x: Any) -> bool:
     """Whether a number is above zero; traced numbers stand for such."""
-    return x > 0 if isinstance(x, int | float | np.number) else True
+    return bool(x > 0) if isinstance(x, int | float | np.number) else True

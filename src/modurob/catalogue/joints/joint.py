@@ -96,7 +96,8 @@ class JointType(ABC):
         return np.zeros(self.nq)
 
     def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
-        """q drawn uniformly between the limits; within half a turn or a metre of zero where there are none, or of the one there is."""
+        """q drawn uniformly between the limits; within half a turn or a metre of zero where there are none, or of the one
+        there is."""
         reach = np.array([np.pi if unit == "rad" else 1.0 for unit in self.units])
         low = np.where(np.isfinite(lower), lower, np.minimum(-reach, upper - 2 * reach))
         return rng.uniform(low, np.where(np.isfinite(upper), upper, np.maximum(reach, low + 2 * reach)))
@@ -138,12 +139,14 @@ KINDS: Registry[type[JointType]] = Registry("joint kind")
 class Reversed(JointType):
     """A joint walked through from its successor: X = X_J^-1 with the coordinates of the original."""
 
-    turns = True
-
     def __init__(self, original: JointType):
         self.original = original
         for name in ("kind", "nq", "nv", "units", "labels", "q_labels", "parameters"):
             setattr(self, name, getattr(original, name))
+
+    @property
+    def turns(self) -> bool:
+        return True
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reversed) and self.original == other.original

@@ -361,14 +361,14 @@ void scatter(vec *arena, const int32_t *at, const real *c)
 void look(vec *arena, const int32_t *at, const real *c)
 {
     (void)c;
-    vec nothing = V(0);
+    ivec finite = (ivec)(V(0) == V(0));
     for (int32_t k = 0; k < at[0]; ++k) {
         const vec *const x = arena + at[1 + 2 * k];
         for (int32_t i = 0; i < at[2 + 2 * k]; ++i) {
-            nothing += x[i] * 0;
+            finite &= (ivec)(x[i] <= V(LARGEST)) & (ivec)(x[i] >= V(-LARGEST));
         }
     }
-    arena[0] = choose((ivec)(nothing == 0), arena[0], V(-2));
+    arena[0] = choose(finite, arena[0], V(-2));
 }
 
 /* at: how many, then where each number of c goes. */
@@ -545,9 +545,22 @@ void solve_slopes(vec *arena, const int32_t *at, const real *c)
     substituted(M, inverse, n, at + 6, B, 3 * n);
 }
 
+/* Sizes of rows, squared: those of rounding alone, next to the largest, count as `rounding` of it. */
+static inline void raise_rows(vec *sizes, int32_t r, real rounding)
+{
+    vec largest = V(0);
+    for (int32_t a = 0; a < r; ++a) {
+        largest = SELECT(largest, sizes[a], sizes[a], largest);
+    }
+    const vec least = SELECT(V(0), largest, rounding * largest, V(1));
+    for (int32_t a = 0; a < r; ++a) {
+        sizes[a] = SELECT(least, sizes[a], sizes[a], least);
+    }
+}
+
 /* M vdot - K^T lambda = push, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
    where the pattern of the rows begins, then that of M. c: what is nothing, the proximal term, how often it is taken off, how often
-   all that is done, and the rotors. */
+   all that is done, how small rows of rounding are next to the largest, squared, and the rotors. */
 void constrain(vec *arena, const int32_t *at, const real *c)
 {
     const int32_t n = at[0], r = at[1], wide = r + 1;
@@ -560,7 +573,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     vec average = V(0);
     memcpy(M, arena + at[2], (size_t)(n * n) * sizeof(vec));
     for (int32_t i = 0; i < n; ++i) {
-        M[i * n + i] += c[4 + i];
+        M[i * n + i] += c[5 + i];
         average += M[i * n + i];
     }
     average = average * ((real)1 / (real)(n ? n : 1));
@@ -569,11 +582,14 @@ void constrain(vec *arena, const int32_t *at, const real *c)
         B[i * wide] = tau[i] - bias[i];
     }
     for (int32_t a = 0; a < r; ++a) {
-        vec square = V(0);
+        scale[a] = V(0);
         for (int32_t i = 0; i < n; ++i) {
-            square += K[a * n + i] * K[a * n + i];
+            scale[a] += K[a * n + i] * K[a * n + i];
         }
-        const vec weight = average / SELECT(V(0), square, square, V(1));
+    }
+    raise_rows(scale, r, c[4]);
+    for (int32_t a = 0; a < r; ++a) {
+        const vec weight = average / scale[a];
         for (int32_t i = 0; i < n; ++i) {
             const vec weighted = weight * K[a * n + i];
             B[i * wide] += weighted * k[a];
@@ -603,7 +619,11 @@ void constrain(vec *arena, const int32_t *at, const real *c)
                 D[a * r + b] += K_ai * row_i[1 + b];
             }
         }
-        scale[a] = (real)1 / square_root(SELECT(V(0), D[a * r + a], D[a * r + a], V(1)));
+        scale[a] = D[a * r + a];
+    }
+    raise_rows(scale, r, c[4]);
+    for (int32_t a = 0; a < r; ++a) {
+        scale[a] = (real)1 / square_root(scale[a]);
     }
     for (int32_t a = 0; a < r; ++a) {
         rest[a] *= scale[a];

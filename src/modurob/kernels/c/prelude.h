@@ -2,6 +2,7 @@
 #ifndef MODUROB_PRELUDE_H
 #define MODUROB_PRELUDE_H
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,11 +12,13 @@ typedef float real;
 typedef int32_t whole;
 #define MAGIC 12582912.0f /* 1.5 * 2^23: adding it rounds to a whole number */
 #define FARTHEST 8192.0f
+#define LARGEST FLT_MAX
 #else
 typedef double real;
 typedef int64_t whole;
 #define MAGIC 6755399441055744.0 /* 1.5 * 2^52 */
 #define FARTHEST 1048576.0
+#define LARGEST DBL_MAX
 #endif
 
 #define BYTES (LANES * (int)sizeof(real))

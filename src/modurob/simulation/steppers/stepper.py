@@ -33,7 +33,7 @@ class Stepper(ABC):
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
         """The state dt later, under torques u, and with rates held or sliding where dry friction says so."""
 
-    def require(self, m: Tables) -> None:
+    def require(self, m: Tables) -> None:  # noqa: B027 - most can carry any
         """An error unless it can carry this robot."""
 
     def with_dt(self, dt: float) -> "Stepper":
