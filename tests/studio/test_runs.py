@@ -65,7 +65,9 @@ def test_computed_torque_follows_a_gait() -> None:
 
 
 def test_free_motion_keeps_its_energy() -> None:
-    run = ran(q=[0.4, -0.3, 0.2], controller="none", ideal=True, stepper="runge-kutta-4", sample_time=1e-3, duration=2.0)
+    run = ran(
+        q=[0.4, -0.3, 0.2], controller="none", ideal=True, stepper="runge-kutta-4", sample_time=1e-3, duration=2.0
+    )
     total = column(run, "energy").sum(axis=1)
     assert np.ptp(column(run, "energy")[:, 0]) > 0.1
     assert np.ptp(total) < 1e-4
@@ -83,7 +85,9 @@ def test_all_steppers_agree(stepper: str) -> None:
 
 
 def test_pid_holds_and_limits_are_kept() -> None:
-    held = ran(q=[0.2, 0.1, -0.1], controller="pid", gains={"kp": 8.0, "ki": 6.0, "kd": 0.6}, ideal=True, reference="hold")
+    held = ran(
+        q=[0.2, 0.1, -0.1], controller="pid", gains={"kp": 8.0, "ki": 6.0, "kd": 0.6}, ideal=True, reference="hold"
+    )
     assert np.abs(column(held, "error")[-1]).max() < 0.02
     limited = ran(controller="computed-torque", reference="set_point", amplitude=1.5, duration=1.0)
     efforts = np.array([j.effort_limit[0] for j in CRAB.joints])

@@ -67,6 +67,7 @@ class Talk:
             if event.get("type") == kind:
                 return event
             assert event.get("type") != "refused", event
+            assert (kind, event.get("type")) != ("progress", "equations"), event
 
     def refused(self) -> str:
         """Why the next command that is refused is."""
