@@ -14,6 +14,7 @@ from modurob.studio import opening, protocol
 from modurob.studio.design import MOST_MODULES, AnyDesign, Design
 from modurob.studio.imported import Imported
 
+LONGEST_MATRIX = 500_000  # characters
 MOST_ROWS = 2 * MOST_MODULES  # of a matrix: a list of dockings has a row for each loop too
 _ROW_END = re.compile(r"[\n;\]]")
 _CLASH = re.compile(r"module '(?P<one>[^']+)' would stand where '(?P<two>[^']+)' stands(?P<rest>.*)")
@@ -94,11 +95,18 @@ def _open_shipped(design: AnyDesign, edit: protocol.OpenShipped) -> Design:
 
 @_does(protocol.ReadMatrix)
 def _read_matrix(design: AnyDesign, edit: protocol.ReadMatrix) -> Design:
-    rows = len(_ROW_END.findall(edit.text))
-    if rows > MOST_ROWS:
-        raise StudioError(f"a matrix of {rows} rows: the studio takes at most {MOST_MODULES} modules")
+    _require_short(edit.text)
     read = Assembly.from_aim if edit.view == "aim" else Assembly.from_direct_transformations
     return Design(read(edit.text, _kind(design, edit.kind), name=design.name))
+
+
+def _require_short(matrix: str) -> None:
+    """Refuse what would take long to read."""
+    if len(matrix) > LONGEST_MATRIX:
+        raise StudioError(f"a matrix of {len(matrix)} characters: the studio reads at most {LONGEST_MATRIX}")
+    rows = len(_ROW_END.findall(matrix))
+    if rows > MOST_ROWS:
+        raise StudioError(f"a matrix of {rows} rows: the studio takes at most {MOST_MODULES} modules")
 
 
 @_does(protocol.Rename)

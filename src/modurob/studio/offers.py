@@ -73,7 +73,7 @@ def gains(controller: str) -> dict[str, float]:
 
 def _numbers(controller: str) -> list[Field[Any]]:
     """The fields of a law that are numbers, for all joints or for each."""
-    common = {f.name for f in fields(Recipe)}
+    common = {f.name for f in fields(Recipe)} | {"reference"}
     own = fields(LAWS[controller]) if controller in LAWS else ()
     return [f for f in own if f.name not in common and f.type in (PerJoint, float)]
 

@@ -50,8 +50,8 @@ def controller(settings: RunSettings, follow: Reference) -> Controller | None:
         found = gains_by_poles((gains["pole1"], gains["pole2"]), settings.sample_time)
         return ComputedTorque(float(found.kp), float(found.kd), partial=True, **common)
     law = LAWS[settings.controller]
-    partial = {"partial": True} if any(f.name == "partial" for f in fields(law)) else {}
-    return law(**gains, **partial, **common)
+    known = {f.name for f in fields(law)}
+    return law(**gains, **{name: x for name, x in {**common, "partial": True}.items() if name in known})
 
 
 def _gains(settings: RunSettings) -> dict[str, float]:
