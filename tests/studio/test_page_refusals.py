@@ -294,10 +294,10 @@ def test_the_gait_and_gains_suit_the_robot(page: Page) -> None:
     page.open("crab", 6)
     expect(page.at("#setting-gait")).to_have_value("crab")
     page.at("#setting-controller").select_option("pid")
-    light = float(page.at("#setting-proportional").input_value())
+    light = float(page.at("#setting-kp").input_value())
     page.open("double pendulum", 3)
     expect(page.at("#setting-gait")).to_have_value("snake")
-    heavy = float(page.at("#setting-proportional").input_value())
+    heavy = float(page.at("#setting-kp").input_value())
     assert heavy > 100 * light
     # what the user has set stays
     page.at("#setting-gait").select_option("wheel")
