@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import modurob as mr
+from benchmarks.motion import stepped
 from benchmarks.robots import binary_tree, organism, real_robots, snake
 from benchmarks.timing import interleaved
 from modurob.judges.mujoco import MujocoTwin
@@ -61,7 +62,7 @@ def batches(robot: mr.Mechanism, large: bool) -> dict[str, Any]:
         "fd": lambda: robot.forward_dynamics(q, v, u),
         "id": lambda: robot.inverse_dynamics(q, v, u),
         "fd32": lambda: robot.forward_dynamics(*single),
-        "step": lambda: robot.advance(q, v, u, 1e-3, 1, "semi_implicit_euler"),
+        "step": lambda: stepped(robot, q, v, u, 1),
     }
     error = float("nan")
     if large:
@@ -158,10 +159,6 @@ def single_calls(console: Console) -> None:
 
 def _single_times(robot: mr.Mechanism) -> dict[str, float]:
     q, v, u = (np.ascontiguousarray(x[0]) for x in states(robot, 1))
-    while len(robot._fast._handles) < 3:
-        robot.forward_dynamics(q, v, u)
-        robot.inverse_dynamics(q, v, u)
-        robot.mass_matrix(q)
     twin = PinocchioTwin(robot)
     model, data = twin.model, twin.data
     return interleaved(
@@ -187,11 +184,7 @@ def docking(console: Console) -> None:
             zero = np.zeros(robot.nv)
             robot.forward_dynamics(zero, zero, zero)
 
-        # once in the life of a machine, the types of joints are compiled
-        robot = assembly.mechanism()
-        zero = np.zeros(robot.nv)
-        while robot._fast.once("forward_dynamics", zero, zero, zero) is None:
-            robot.forward_dynamics(zero, zero, zero)
+        once()  # once in the life of a machine, the types of joints are compiled
         table.add_row(str(n), f"{interleaved({'dock': once}, rounds=9)['dock'] * 1e3:.1f}", str(goal))
     console.print(table)
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +36,9 @@ from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
 from modurob.spatial import inertia
 from modurob.spatial.scalars import Array, as_array
-from modurob.symbolic import Equations
+
+if TYPE_CHECKING:
+    from modurob.symbolic import Equations  # which takes half a second to load
 
 
 class Mechanism(Tables):
@@ -249,7 +251,8 @@ class Mechanism(Tables):
         >>> bool(np.allclose(M, M.T))
         True
         """
-        M = kernels.once(MASS_MATRIX, self, q)
+        # with quaternions, a wrong one may not show in M: they are looked at
+        M = kernels.once(MASS_MATRIX, self, q) if self.nq == self.nv else None
         if M is None:
             return algorithms.mass_matrix(self, self._q(q), kernels.run)
         if self.armature.any():
@@ -366,13 +369,15 @@ class Mechanism(Tables):
 
     # ---- closed form ----
 
-    def equations(self, symbols: Collection[str] = (), method: str = "two-step", **options: Any) -> Equations:
+    def equations(self, symbols: Collection[str] = (), method: str = "two-step", **options: Any) -> "Equations":
         """M, C, N in closed form, exact; `symbols` says which numbers become symbols. See `modurob.symbolic.Equations`.
 
         `symbols` are masses, centres, inertias, lengths, gravity, armatures, dampings; parameters that are symbols already
         stay so. `method` is two-step or lagrange. Options: digits to round numbers that are not exact, time_limit [s], largest
         (terms), cancelled and progress (functions).
         """
+        from modurob.symbolic import Equations
+
         return Equations(self, symbols, method, **options)
 
     # ---- checks ----

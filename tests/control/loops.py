@@ -1,7 +1,11 @@
 """Robots under control by SciPy's integrator, and the poles of what robot and law make together."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from scipy.integrate import solve_ivp
+
+from modurob.simulation import Measured
 
 STEP = 1e-20
 
@@ -40,13 +44,22 @@ def run(robot, law, q, v, times, push=0.0, tolerance=1e-11):
     return solution.y[: robot.nq].T, solution.y[robot.nq :].T
 
 
+class Sampled(NamedTuple):
+    """q, v and tau at the samples, and what the law remembers after the last."""
+
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    memory: Any
+
+
 def run_sampled(robot, law, q, v, sample_time, samples, push=0.0):
-    """q, v and tau at the samples of a law whose torques are held in between, by Runge-Kutta's fourth order."""
+    """A law whose torques are held between samples, by Runge-Kutta's fourth order."""
     x, h = np.concatenate([q, v]), sample_time
-    rows = []
+    rows, memory = [], law.start()
     for k in range(samples):
         q, v = x[: robot.nq], x[robot.nq :]
-        tau = law.torque(k * h, q, v)
+        memory, tau = law.step(memory, k * h, Measured(q, v))
         rows.append((q, v, tau))
 
         def f(x, tau=tau):
@@ -57,7 +70,7 @@ def run_sampled(robot, law, q, v, sample_time, samples, push=0.0):
         c = f(x + h / 2 * b)
         d = f(x + h * c)
         x = x + h / 6 * (a + 2 * b + 2 * c + d)
-    return tuple(np.array(column) for column in zip(*rows, strict=True))
+    return Sampled(*(np.array(column) for column in zip(*rows, strict=True)), memory)
 
 
 def closed_loop_matrix(robot, law, q, stiffness=0.0):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.control import FeedForward, GravityCompensation, Trajectory
+from modurob.control import FeedForward, GravityCompensation
+from modurob.motion import Trajectory
 from tests.control.loops import closed_loop_matrix, run
 from tests.robots import random_mechanism, random_state
 

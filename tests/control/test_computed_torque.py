@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.control import ComputedTorque, Trajectory, gains_by_poles
+from modurob.control import ComputedTorque, gains_by_poles
 from modurob.errors import ControlError
 from modurob.judges.mujoco import MujocoTwin
+from modurob.motion import Trajectory
 from tests.algorithms.test_loops import four_bar, four_bar_state
 from tests.control.loops import poles, rate, run
 from tests.oracles import crane
@@ -15,14 +16,13 @@ from tests.robots import COORDINATE_RATES, KINDS, random_mechanism, random_state
 
 # torques of order 1e3 after a few dozen roundings, over masses of order one
 CLOSE = 1e-9
-DOWN = (0, 9.81, 0)
 # 000 (6.38): the poles that the thesis meant
 PLACED = np.array([[-2.0, -3.0], [-10.0, -5.0]])
 
 
 @pytest.fixture
 def pendulum() -> mr.Mechanism:
-    return mr.load("double_pendulum").mechanism(gravity=DOWN)
+    return mr.load("double_pendulum").robot().ideal()
 
 
 def test_poles_of_the_double_pendulum_are_the_placed_ones(pendulum, rng):
@@ -60,8 +60,8 @@ def test_robots_stay_on_their_reference(seed):
     """The tracking error stays below 1e-6 rad over two seconds; no feedback is needed where the model is right."""
     rng = np.random.default_rng(seed)
     robot = [
-        mr.load("crab").mechanism(),
-        mr.load("double_pendulum").mechanism(gravity=DOWN),
+        mr.load("crab").mechanism().ideal(),
+        mr.load("double_pendulum").robot().ideal(),
         random_mechanism(rng, 3, COORDINATE_RATES, armature=True),
     ][seed]
     curve = Trajectory.through(rng.normal(size=(4, robot.nq)), 2.0, 8.0)
@@ -125,7 +125,7 @@ def test_drives_that_are_missing_are_named():
         ControlError, match=r"ComputedTorque on crab: no drive at .*\(free\): .*partial=True linearises"
     ):
         ComputedTorque(1.0, 1.0).on(robot)
-    crane_robot = mr.load("crane").mechanism(gravity=DOWN)
+    crane_robot = mr.load("crane").robot()
     with pytest.raises(ControlError, match=r"no drive at m1/hinge \(revolute\): expected one at every joint"):
         ComputedTorque(1.0, 1.0, actuated=["m0/joint"]).on(crane_robot)
 
@@ -153,7 +153,7 @@ def test_partial_linearisation_of_many_states_of_a_floating_crab(rng):
 
 def test_partial_linearisation_of_the_crane(rng):
     """The wagon obeys, the load swings: by the closed form of 000 (5.15)."""
-    robot = mr.load("crane").mechanism(gravity=DOWN)
+    robot = mr.load("crane").robot().ideal()
     law = ComputedTorque(4.0, 3.0, {"m0/joint": 1.0}, partial=True, actuated=["m0/joint"]).on(robot)
     for _ in range(5):
         q, v = rng.normal(size=(2, 2))
@@ -203,7 +203,7 @@ def test_a_batch_is_its_states_one_by_one(floating, rng):
 
 def test_torques_are_cut_off_at_the_limits(rng):
     robot = mr.load("crab").mechanism()
-    q, v = rng.normal(size=(2, 3))
+    q, v, _ = random_state(rng, robot)
     free = ComputedTorque(900.0, 60.0, 2.0).on(robot).torque(0.0, q, v)
     for limits, expected in (
         ("effort", 7.0),

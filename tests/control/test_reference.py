@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.control import Trajectory
 from modurob.control.drives import Drives
 from modurob.control.reference import target
 from modurob.control.tracking import carried, errors_of
+from modurob.motion import Trajectory
 from modurob.spatial import inertia
 from tests.robots import COORDINATE_RATES, KINDS, random_joint, random_mechanism
 

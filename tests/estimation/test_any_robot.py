@@ -6,7 +6,7 @@ import pytest
 import modurob as mr
 from modurob.estimation import ExtendedKalmanFilter, HallSensors, UnscentedKalmanFilter, band, nees
 from modurob.spatial import inertia, se3
-from tests.estimation.runs import followed, true_runs
+from tests.estimation.runs import Running, advanced, followed, true_runs
 from tests.robots import random_mechanism, random_state
 
 DT = 5e-3
@@ -45,12 +45,13 @@ def test_the_filters_agree_where_noise_is_small(rng):
     robot = random_mechanism(rng, 4, ("revolute", "spherical", "universal"), floating=True)
     q, v, _ = random_state(rng, robot)
     sensors = HallSensors(noise=1e-6, resolution=0.0)
-    both = [recipe(sensors, Q=(1e-14, 1e-12), start=(1e-10, 1e-8)).on(robot, q, v, DT) for recipe in RECIPES]
+    recipes = [recipe(sensors, Q=(1e-14, 1e-12), start=(1e-10, 1e-8)) for recipe in RECIPES]
+    both = [Running(recipe, robot, q, v, DT) for recipe in recipes]
     for k in range(10):
         y = both[0].measured(k * DT, q, v, rng)
         for estimator in both:
             estimator.update(k * DT, np.ones(robot.nv), y)
-        q, v = robot.advance(q, v, np.ones(robot.nv), DT)
+        q, v = advanced(robot, q, v, np.ones(robot.nv), DT)
     one, other = (estimator.belief for estimator in both)
     apart = np.concatenate([robot.difference(one.q, other.q), other.v - one.v])
     sigma = np.sqrt(np.diagonal(one.P))
@@ -88,11 +89,11 @@ def test_a_linkage_with_a_sensor_in_its_crank(rng, recipe):
     v = robot.close_velocity(q, np.array([2.0, 0.0, 0.0]))
     start = robot.close_loops(q + np.array([0.05, 0.02, 0.0]))
     recipe = recipe(HallSensors(joints=("crank",)), Q=(0.0, 1e-8), start=(0.05**2, 0.3**2))
-    estimator = recipe.on(robot, start, robot.close_velocity(start, np.array([2.3, 0.0, 0.0])), DT)
+    estimator = Running(recipe, robot, start, robot.close_velocity(start, np.array([2.3, 0.0, 0.0])), DT)
     squares = []
     for k in range(30):
         if k:
-            q, v = robot.advance(q, v, np.zeros(3), DT / 2, 2)
+            q, v = advanced(robot, q, v, np.zeros(3), DT / 2, 2)
         estimator.update(k * DT, np.zeros(3), estimator.measured(k * DT, q, v, rng))
         squares.append(nees(robot, estimator.belief, q, v))
     belief = estimator.belief

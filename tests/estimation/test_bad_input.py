@@ -5,7 +5,19 @@ import pytest
 
 import modurob as mr
 from modurob.errors import EstimateError, InputError
-from modurob.estimation import ExtendedKalmanFilter, HallSensors, UnscentedKalmanFilter, band, observability
+from modurob.estimation import (
+    IMU,
+    SENSORS,
+    ContactSensor,
+    ExtendedKalmanFilter,
+    HallSensors,
+    PoseSensor,
+    RateSensors,
+    UnscentedKalmanFilter,
+    band,
+    observability,
+)
+from tests.estimation.runs import Running
 
 
 @pytest.fixture
@@ -30,6 +42,45 @@ def crab():
 def test_sensors(sensors, message):
     with pytest.raises(EstimateError, match=message):
         HallSensors(**sensors)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: IMU(accelerometer_noise=-1.0), r"accelerometer_noise is -1.0: expected a finite number \[m/s²\]"),
+        (lambda: IMU(noise=None), r"noise is None: expected a finite number \[rad/s\]"),
+        (lambda: PoseSensor(turn_noise=np.inf), r"turn_noise is inf: expected a finite number \[rad\]"),
+        (lambda: PoseSensor(resolution=0.1), r"resolution is 0.1: expected 0, as pose sensors have none"),
+        (lambda: ContactSensor(resolution=0.1), r"resolution is 0.1: expected 0, as contact sensors have none"),
+        (lambda: ContactSensor(ground="floor"), r"ground is 'floor': expected a finite number \[m\]"),
+        (lambda: RateSensors(joints=3), r"joints = 3: expected names of joints, or None for all"),
+        (lambda: HallSensors(joints=(1, 2)), r"joints = \(1, 2\): expected names of joints, or None for all"),
+    ],
+)
+def test_other_sensors(make, message):
+    with pytest.raises(EstimateError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("kind", ["imu", "pose", "contact"])
+def test_frames_of_sensors(crab, kind):
+    with pytest.raises(EstimateError, match=rf"{kind} sensor on frame 'm3_' of crab: did you mean 'm3'\? valid: "):
+        SENSORS[kind](frame="m3_").on(crab)
+    with pytest.raises(EstimateError, match=rf"{kind} sensor on frame '' of crab: valid: "):
+        SENSORS[kind]().on(crab)
+
+
+@pytest.mark.parametrize("kind", list(SENSORS))
+def test_sensors_on_what_is_no_robot(kind):
+    with pytest.raises(
+        EstimateError, match=rf"{kind} sensor on Assembly.*: expected a robot, a Mechanism, assembly.robot"
+    ):
+        SENSORS[kind]().on(mr.load("crab"))
+
+
+def test_sensors_by_one_name(crab):
+    assert HallSensors(joints="m0/hinge") == HallSensors(joints=["m0/hinge"]) == HallSensors(joints=("m0/hinge",))
+    assert HallSensors(joints="m0/hinge").on(crab).size == 1
 
 
 def test_sensors_on_a_robot(crab):
@@ -67,24 +118,27 @@ def test_sensors_on_a_robot(crab):
 @pytest.mark.parametrize("recipe", [ExtendedKalmanFilter, UnscentedKalmanFilter])
 def test_noises(crab, recipe, noises, message):
     with pytest.raises(EstimateError, match=message):
-        recipe(**noises).on(crab, np.zeros(3), np.zeros(3), 1e-3)
+        Running(recipe(**noises), crab, np.zeros(3), np.zeros(3), 1e-3)
 
 
 def test_states_and_times(crab):
     recipe, zero = ExtendedKalmanFilter(), np.zeros(3)
-    for dt in (0.0, -1e-3, np.inf, np.nan):
+    for dt in (0.0, -1e-3, np.inf, np.nan, "fast", None):
         with pytest.raises(EstimateError, match=r"sample time .*: expected a positive finite number"):
-            recipe.on(crab, zero, zero, dt)
+            recipe.on(crab, dt)
     with pytest.raises(InputError, match=r"q has shape \(2,\)"):
-        recipe.on(crab, np.zeros(2), zero, 1e-3)
+        recipe.on(crab, 1e-3).start(np.zeros(2), zero)
     with pytest.raises(InputError, match=r"v has shape \(4,\)"):
-        recipe.on(crab, zero, np.zeros(4), 1e-3)
+        recipe.on(crab, 1e-3).start(zero, np.zeros(4))
 
 
 def test_updates_that_fail_leave_no_trace(crab):
     zero, y = np.zeros(3), np.full(3, 0.1)
-    estimator, clean = (ExtendedKalmanFilter(HallSensors(delay=1)).on(crab, zero, zero, 1e-3) for _ in range(2))
-    with pytest.raises(EstimateError, match=r"a measurement array\(\[0., 0.\]\): expected .* of shape \(3,\)"):
+    recipe = ExtendedKalmanFilter(HallSensors(delay=1))
+    estimator, clean = (Running(recipe, crab, zero, zero, 1e-3) for _ in range(2))
+    with pytest.raises(
+        EstimateError, match=r"a measurement array\(\[0., 0.\]\) of joint angles: expected .* of shape \(3,\)"
+    ):
         estimator.update(0.0, zero, np.zeros(2))
     for k in range(3):
         with pytest.raises(EstimateError, match=r"a measurement .*inf"):
@@ -107,3 +161,44 @@ def test_bands_and_reports(crab):
             band(freedoms, runs, level)
     with pytest.raises(EstimateError, match=r"expected one state, \(3,\) and \(3,\)"):
         observability(crab, np.zeros((2, 3)), np.zeros(3), np.zeros(3), 1e-3)
+
+
+def test_recipes_on_what_does_not_fit(crab):
+    with pytest.raises(
+        EstimateError, match=r"ExtendedKalmanFilter on Assembly.*: expected a robot, a Mechanism, assembly.robot"
+    ):
+        ExtendedKalmanFilter().on(mr.load("crab"), 1e-3)
+    with pytest.raises(EstimateError, match="model 'crab': expected a Mechanism"):
+        UnscentedKalmanFilter(model="crab")
+    with pytest.raises(EstimateError, match="model crane has nq = 2, nv = 2: expected 3, 3, as crab has"):
+        ExtendedKalmanFilter(model=mr.load("crane").robot()).on(crab, 1e-3)
+    for sensors in ("hall", None, ["hall"], HallSensors):
+        with pytest.raises(EstimateError, match=r"sensor .*: expected one of mr.ContactSensor\(...\), mr.IMU"):
+            ExtendedKalmanFilter(sensors).on(crab, 1e-3)
+    with pytest.raises(EstimateError, match="sensors with delays of none: expected one or more, all equally late"):
+        ExtendedKalmanFilter([]).on(crab, 1e-3)
+    with pytest.raises(
+        EstimateError, match="delays joint angles 1, joint rates 0: expected one or more, all equally late"
+    ):
+        ExtendedKalmanFilter([HallSensors(delay=1), RateSensors()]).on(crab, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("sensor", "shape"),
+    [
+        (RateSensors(), (3,)),
+        (IMU(frame="m3"), (6,)),
+        (PoseSensor(frame="m3"), (4, 4)),
+        (ContactSensor(frame="m3"), (1,)),
+    ],
+)
+def test_measurements_that_do_not_fit(crab, sensor, shape):
+    estimator = Running(ExtendedKalmanFilter(sensor), crab, np.zeros(3), np.zeros(3), 1e-3)
+    for y in (np.zeros(2), "up", np.full(shape, np.inf)):
+        with pytest.raises(EstimateError) as refusal:
+            estimator.update(0.0, np.zeros(3), (y,))
+        assert f"of {sensor.kind}: expected finite numbers, or NaN if lost, of shape {shape}" in str(refusal.value)
+    with pytest.raises(
+        EstimateError, match=f"a measurement of 2 readings: expected a tuple of one for each sensor, {sensor.kind}"
+    ):
+        estimator.update(0.0, np.zeros(3), (np.zeros(shape), np.zeros(shape)))

@@ -8,6 +8,7 @@ import scipy.signal
 import modurob as mr
 from modurob.estimation import ExtendedKalmanFilter, HallSensors, UnscentedKalmanFilter
 from modurob.spatial import inertia
+from tests.estimation.runs import Running
 
 DT = 0.01
 RECIPES = [ExtendedKalmanFilter, UnscentedKalmanFilter]
@@ -67,7 +68,8 @@ START = np.diag([0.1, 0.2, 0.3, 0.4])
 def test_every_estimate_is_the_textbook_one(rng, recipe, delay):
     """Lost samples and late ones too: a late sample corrects the belief of its own time."""
     sensors = HallSensors(delay=delay)
-    ours = recipe(sensors, Q=Q, R=R, start=START).on(slides(), np.array([0.3, -0.2]), np.array([1.0, 0.5]), DT)
+    recipe = recipe(sensors, Q=Q, R=R, start=START)
+    ours = Running(recipe, slides(), np.array([0.3, -0.2]), np.array([1.0, 0.5]), DT)
     theirs = Textbook(np.array([0.3, -0.2, 1.0, 0.5]), START, Q, R)
     torques = []
     for k in range(20):
@@ -90,7 +92,7 @@ def test_every_estimate_is_the_textbook_one(rng, recipe, delay):
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_the_gain_settles_where_the_riccati_equation_says(recipe):
-    ours = recipe(Q=Q, R=R, start=START).on(slides(), np.zeros(2), np.zeros(2), DT)
+    ours = Running(recipe(Q=Q, R=R, start=START), slides(), np.zeros(2), np.zeros(2), DT)
     for k in range(200):
         ours.update(k * DT, np.zeros(2), np.zeros(2))
     A, H = discrete()[0], np.eye(2, 4)
@@ -106,7 +108,7 @@ def test_noise_enters_through_W_and_V(rng):
     mapped = ExtendedKalmanFilter(Q=0.1, W=W, R=[1.0, 2.0], V=V)
     beliefs = []
     for recipe in (plain, mapped):
-        estimator = recipe.on(slides(), np.zeros(2), np.zeros(2), DT)
+        estimator = Running(recipe, slides(), np.zeros(2), np.zeros(2), DT)
         for k in range(3):
             estimator.update(k * DT, np.ones(2), np.array([0.1, k]))
         beliefs.append(estimator.belief)
@@ -119,7 +121,7 @@ def test_the_noises_of_document_003():
     crab = mr.load("crab").mechanism(base="m0")
     short = ExtendedKalmanFilter(Q=(0.1, 1e-4), R=1.0)
     long = ExtendedKalmanFilter(Q=np.diag([0.1] * 3 + [1e-4] * 3), R=np.eye(3), W=np.eye(6), V=np.eye(3))
-    found = [recipe.on(crab, np.zeros(3), np.zeros(3), DT) for recipe in (short, long)]
+    found = [Running(recipe, crab, np.zeros(3), np.zeros(3), DT) for recipe in (short, long)]
     for estimator in found:
         estimator.update(0.0, np.zeros(3), np.full(3, 0.1))
         estimator.update(DT, np.ones(3), np.full(3, 0.2))

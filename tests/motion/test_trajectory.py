@@ -1,5 +1,7 @@
 """Trajectories: what they promise at their ends, between, and about limits."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
 
-from modurob.control import Trajectory
+from modurob.motion import Trajectory
 
 number = st.floats(-10, 10).map(lambda x: round(x, 3))
 above_zero = st.floats(0.05, 20).map(lambda x: round(x, 3))
@@ -86,6 +88,11 @@ def test_every_kind(curve):
     theirs = PPoly(curve.coefficients, curve.breaks)
     for k, found in enumerate(curve(inside)):
         np.testing.assert_allclose(found, theirs.derivative(k)(inside), atol=1e-12 * (1 + np.abs(found).max()))
+    # a value: equal by its numbers, and saved as it is
+    twin = pickle.loads(pickle.dumps(curve))
+    assert twin == curve
+    assert hash(twin) == hash(curve)
+    assert twin != curve.delayed(1.0)
     # nobody changes it
     for array in (curve.breaks, curve.coefficients):
         with pytest.raises(ValueError, match="read-only"):

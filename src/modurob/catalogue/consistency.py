@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from modurob.catalogue import expression
 from modurob.catalogue.joints import KINDS
 from modurob.catalogue.specification import ModuleSpec
-from modurob.errors import CatalogueError
+from modurob.errors import CatalogueError, choices
 
 
 def mistakes(spec: ModuleSpec, unread: Collection[str] = ()) -> Iterator[str]:
@@ -23,21 +23,21 @@ def mistakes(spec: ModuleSpec, unread: Collection[str] = ()) -> Iterator[str]:
 def _unknown_names(spec: ModuleSpec, unread: Collection[str]) -> Iterator[str]:
     for name, joint in spec.joints.items():
         for part in (joint.from_, joint.to):
-            yield from _missing(part, [*spec.parts, *unread], f"joint {name!r}: no part")
+            yield from _missing(part, spec.parts, unread, f"joint {name!r}: no part")
         if joint.from_ == joint.to:
             yield f"joint {name!r} goes from part {joint.to!r} to itself: expected two parts"
         choice = spec.parameters.get(joint.kind)
         for kind in (choice.choices if choice else None) or (joint.kind,):
-            yield from _missing(kind, [*KINDS, *unread], f"joint {name!r}: no joint kind")
+            yield from _missing(kind, KINDS, unread, f"joint {name!r}: no joint kind")
     for name, port in spec.ports.items():
-        yield from _missing(port.part, [*spec.parts, *unread], f"port {name!r}: no part")
-        yield from _missing(port.connector, [*spec.connectors, *unread], f"port {name!r}: no connector")
+        yield from _missing(port.part, spec.parts, unread, f"port {name!r}: no part")
+        yield from _missing(port.connector, spec.connectors, unread, f"port {name!r}: no connector")
 
 
-def _missing(name: str, valid: Iterable[str], what: str) -> Iterator[str]:
+def _missing(name: str, valid: Iterable[str], unread: Collection[str], what: str) -> Iterator[str]:
     valid = list(valid)
-    if name not in valid:
-        yield f"{what} {name!r:.80}; valid: {', '.join(valid) or 'none'}"
+    if name not in valid and name not in unread:
+        yield f"{what} {name!r:.80}: {choices(name, valid)}"
 
 
 def _names_used_twice(spec: ModuleSpec) -> Iterator[str]:

@@ -15,8 +15,8 @@ from modurob.spatial.scalars import Array
 @LAWS.register("computed-torque")
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Recipe):
-    """tau = M (vdot_d + Kd e_v + Kp e) + C v + N - passive(q, v), so that e'' + Kd e' + Kp e = 0 (Gutenkunst (6.28)-(6.31); Meister,
-    Gutenkunst, Levi (34)-(36)). `passive` are the forces of the robot's own, dry friction apart.
+    """tau = M (vdot_d + Kd e_v + Kp e) + C v + N - passive(q, v), so that e'' + Kd e' + Kp e = 0 (Gutenkunst (6.28)-(6.31);
+    Meister, Gutenkunst, Levi (34)-(36)). `passive` are the forces of the robot's own, dry friction and stops apart.
 
     Every joint must have a drive; `partial` linearises the driven joints alone and leaves the others, and a floating base, to
     themselves. Gains [1/s², 1/s] are one number, numbers by joint name, or an array (nv,) or (nv, nv).

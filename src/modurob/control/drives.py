@@ -1,6 +1,6 @@
 """Which joints a controller can move."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,10 +22,14 @@ class Drives:
 
     @classmethod
     def of(cls, robot: Mechanism, actuated: Sequence[str] | None = None) -> "Drives":
-        """Drives at the joints named; None: at all joints with an effort above zero but a free joint at the root, which is a floating base."""
+        """Drives at the joints named; None: at all with an effort above zero but the floating base, a free joint at the root."""
         joints = movable(robot)
         if actuated is None:
             return cls(robot, tuple(j for j in joints if j not in floating(robot) and np.any(j.effort_limit > 0)))
+        if not isinstance(actuated, Iterable):
+            raise ControlError(
+                f"actuated = {actuated!r:.60}: expected names of joints, {', '.join(j.name for j in joints)}"
+            )
         wanted = {actuated} if isinstance(actuated, str) else set(actuated)
         everywhere = cls(robot, joints)
         for name in wanted:

@@ -1,9 +1,11 @@
 """Torques that make accelerations of a robot what one wants: the inverse of its equations of motion (Gutenkunst 6.1)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from modurob import kernels
 from modurob.algorithms import passive_forces
+from modurob.catalogue.forces import Stop
 from modurob.control.drives import Drives, movable
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
@@ -13,11 +15,20 @@ from modurob.spatial.scalars import Array, solve
 Inverse = Callable[[Array, Array, Array], Array]
 
 
+def without_stops(robot: Mechanism) -> Mechanism:
+    """The robot as laws see it, which do not count on its stops."""
+    return replace(robot, forces=tuple(row for row in robot.forces if not isinstance(row.force, Stop)))
+
+
 def inverse_model(robot: Mechanism) -> Inverse:
-    """tau = M u + C v + N - passive(q, v), (..., nv), with the forces of the robot's own: the motion gets vdot = u (Gutenkunst (6.23))."""
-    if not robot.forces:
+    """tau = M u + C v + N - passive(q, v), (..., nv), with the forces of the robot's own: vdot becomes u (Gutenkunst (6.23)).
+
+    Stops are left out: a law that cancelled them would drive the robot through its limits.
+    """
+    model = without_stops(robot)
+    if not model.forces:
         return robot.inverse_dynamics
-    return lambda q, v, u: robot.inverse_dynamics(q, v, u) - passive_forces(robot, q, v, run=kernels.run)
+    return lambda q, v, u: robot.inverse_dynamics(q, v, u) - passive_forces(model, q, v, run=kernels.run)
 
 
 def feedback_linearisation(drives: Drives, partial: bool, what: str) -> Inverse:
@@ -41,7 +52,7 @@ def feedback_linearisation(drives: Drives, partial: bool, what: str) -> Inverse:
 def partial_inverse(model: Inverse, drives: Drives) -> Inverse:
     """tau with vdot = u at the driven joints and tau = 0 at the passive ones (collocated partial linearisation).
 
-    With rows p of M u + h the torques that passive freedoms would need, they accelerate by a with M_pp a = -(M u + h)_p
+    With rows p of M u + h the torques that passive joints would need, they accelerate by a with M_pp a = -(M u + h)_p
     instead, which adds M_:p a to all torques.
     """
     p = drives.passive

@@ -24,7 +24,7 @@ class Linear(NamedTuple):
     """x' = A x + B u."""
 
     A: Array  # (..., 2 nv, 2 nv)
-    B: Array  # (..., 2 nv, driven freedoms)
+    B: Array  # (..., 2 nv, driven rates)
 
 
 def linearised(

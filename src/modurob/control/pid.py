@@ -5,11 +5,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from modurob.control.default_gains import Inertias, inertias, suiting_kd, suiting_kp
+from modurob.control.drives import Drives
 from modurob.control.feedback_linearisation import feedback_linearisation
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Reference, target
 from modurob.control.tracking import errors_of
-from modurob.control.values import PerJoint, limiter, per_freedom
+from modurob.control.values import PerJoint, limiter, per_rate
 from modurob.errors import ControlError, choices
 from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
@@ -31,11 +33,16 @@ class PID(Recipe):
     The integral is a sum over samples. Where limits cut torques off, "clamping" adds nothing that would drive them further off,
     "back-calculation" takes back what was cut off at the rate 1/tracking_time. d comes from the velocity in the state, through a
     filter of first order; derivative on "measurement" leaves out v_d, so that a moving reference gives no push.
+
+    kp and kd that are not given suit the robot: joints alone would be damped critically, at 20 rad/s or what the sample time
+    allows. Gains that are given are taken as they are: a kd beyond 2 I/sample_time, I the inertia behind the joint, diverges.
+
+    >>> law = mr.PID(reference=[0.3, 0.2, -0.4])
     """
 
-    kp: PerJoint
+    kp: PerJoint | None = None  # None: suits the robot
     ki: PerJoint = 0.0
-    kd: PerJoint = 0.0
+    kd: PerJoint | None = None  # None: suits the robot
     reference: Reference = 0.0
     sample_time: float = field(default=1e-3, kw_only=True)  # type: ignore[assignment]  # [s]
     anti_windup: Literal["clamping", "back-calculation"] | None = "clamping"
@@ -63,6 +70,17 @@ class PID(Recipe):
         return PIDLaw(self, robot)
 
 
+def _gains(recipe: PID, drives: Drives) -> tuple[Array, Array]:
+    """kp and kd of each rate, (nv,) each; those not given suit the robot."""
+    kp, kd = (None if k is None else per_rate(k, drives, name) for k, name in ((recipe.kp, "kp"), (recipe.kd, "kd")))
+    if kp is not None and kd is not None:
+        return kp, kd
+    unit = np.isin(np.arange(drives.robot.nv), drives.v).astype(float)
+    own = Inertias(unit, 1.0) if recipe.linearise else inertias(drives)
+    kp = suiting_kp(own, recipe.sample_time) if kp is None else kp
+    return kp, suiting_kd(kp, own, recipe.sample_time) if kd is None else kd
+
+
 class PIDMemory(NamedTuple):
     """I in the units of u, (..., nv), and the filtered rate, None before the first sample."""
 
@@ -77,7 +95,8 @@ class PIDLaw(BoundLaw):
         super().__init__(recipe, robot)
         drives = self.drives
         self._mass_matrix, self._nv = drives.robot.mass_matrix, drives.robot.nv
-        self._kp, self._ki, self._kd = (per_freedom(getattr(recipe, k), drives, k) for k in ("kp", "ki", "kd"))
+        self._kp, self._kd = _gains(recipe, drives)
+        self._ki = per_rate(recipe.ki, drives, "ki")
         self._target, self._errors = target(recipe.reference, drives), errors_of(drives)
         self._limited = limiter(recipe.saturation, drives)
         if recipe.linearise:

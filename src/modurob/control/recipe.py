@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-
 from modurob.control.drives import Drives
 from modurob.control.values import PerJoint
 from modurob.errors import ControlError
+from modurob.motion.checks import require_robot, same
 from modurob.motion.numbers import checked_sample_time
 from modurob.registry import Registry
 from modurob.robot import Mechanism
@@ -18,7 +17,7 @@ LAWS: Registry[type["Recipe"]] = Registry("controller", ControlError)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Recipe:
-    """A controller for any robot: `on(robot)` makes the law for one, a pure function of its memory, the time and what is measured."""
+    """A controller for any robot: `on(robot)` makes the law for one, pure in its memory, the time and what is measured."""
 
     sample_time: float | None = None  # how long a torque is held [s]; None: as long as a step
     saturation: PerJoint | None = None  # largest torques [N m or N], or "effort" for the joints' own limits
@@ -32,10 +31,11 @@ class Recipe:
 
     def drives(self, robot: Mechanism) -> Drives:
         """The drives of the robot that the law believes in."""
+        require_robot(robot, type(self).__name__, ControlError)
         model = robot if self.model is None else self.model
         if (model.nq, model.nv) != (robot.nq, robot.nv):
             raise ControlError(
-                f"model {model.name} has nq = {model.nq} and nv = {model.nv}: expected {robot.nq} and {robot.nv} as {robot.name} has"
+                f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}, as {robot.name} has"
             )
         return Drives.of(model, self.actuated)
 
@@ -45,17 +45,11 @@ class Recipe:
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(
-            _same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
+            same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
         )
 
     def __hash__(self) -> int:
         return hash((type(self), self.sample_time, self.model))
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.array_equal(a, b)
-    return bool(a == b)
 
 
 class BoundLaw:

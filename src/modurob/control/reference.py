@@ -33,7 +33,7 @@ Reference = ArrayLike | MotionFunction | Mapping[str, Any] | MotionRecipe
 def target(reference: Reference, drives: Drives) -> Callable[[float], Motion]:
     """The reference for one robot, t -> (q, v, vdot). Joints it does not name stay at zero.
 
-    One number displaces every driven freedom by that much. An array holds the coordinates of the driven joints, or all of q. A
+    One number displaces every driven joint by that much. An array holds the coordinates of the driven joints, or all of q. A
     function of time, or a trajectory, returns position, velocity and acceleration in one of these sizes. A mapping gives each
     joint it names a number, its coordinates or a function.
     """

@@ -1,4 +1,4 @@
-"""State feedback of least cost about a set point, also for robots with fewer drives than freedoms."""
+"""State feedback of least cost about a set point, also for robots with fewer drives than degrees of freedom."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,12 @@ from modurob import kernels
 from modurob.algorithms import passive_forces
 from modurob.control.design import lqr
 from modurob.control.drives import Drives, movable
+from modurob.control.feedback_linearisation import without_stops
 from modurob.control.linear import linearised
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Motion, Reference, target
 from modurob.control.tracking import errors_of
-from modurob.control.values import PerJoint, limiter, per_freedom
+from modurob.control.values import PerJoint, limiter, per_rate
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
 from modurob.simulation import Memoryless
@@ -46,12 +47,13 @@ class LQRLaw(BoundLaw, Memoryless):
 
     def __init__(self, recipe: LQR, robot: Mechanism):
         super().__init__(recipe, robot)
-        drives, robot = self.drives, self.drives.robot
+        robot = without_stops(self.drives.robot)
+        drives = Drives(robot, self.drives.joints)
         everywhere = Drives(robot, movable(robot))
         self._set_point = _set_point(recipe, everywhere)
         self._tau = _holding(self._set_point[0], drives)
-        weights = [per_freedom(getattr(recipe, name), everywhere, name) for name in ("position", "velocity")]
-        effort = per_freedom(recipe.effort, drives, "effort")[drives.v]
+        weights = [per_rate(getattr(recipe, name), everywhere, name) for name in ("position", "velocity")]
+        effort = per_rate(recipe.effort, drives, "effort")[drives.v]
         A, B = linearised(robot, self._set_point[0], tau=self._tau, actuated=recipe.actuated)
         self.K = np.zeros((robot.nv, 2 * robot.nv))
         self.K[drives.v] = lqr(A, B, np.diag(np.concatenate(weights)), np.diag(effort), recipe.sample_time)

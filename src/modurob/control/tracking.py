@@ -22,7 +22,7 @@ class Errors(NamedTuple):
 
 
 def errors_of(drives: Drives) -> Callable[[Motion, Array, Array], Errors]:
-    """The errors (motion, q, v) -> e of the driven joints; entries of freedoms without a drive have no meaning."""
+    """The errors (motion, q, v) -> e of the driven joints; entries of rates without a drive have no meaning."""
     if drives.robot.nq == drives.robot.nv:
         return plain_errors
     turning = [j for j in drives.joints if j.type.nq > j.type.nv]

@@ -1,4 +1,4 @@
-"""Numbers for each freedom of a robot - gains, weights, torque limits - from what a user writes, and their checks."""
+"""Numbers for each rate of a robot - gains, weights, torque limits - from what a user writes, and their checks."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,15 +11,15 @@ from modurob.errors import ControlError
 from modurob.motion.numbers import numbers
 from modurob.spatial.scalars import Array
 
-# one number for all joints, numbers by joint name, or an array over the driven freedoms or over all
+# one number for all joints, numbers by joint name, or an array over the driven rates or over all
 PerJoint = Mapping[str, Any] | ArrayLike
 
 # eigenvalues this far below zero, for entries of one, are rounding errors
 ROUNDING = 1e-12
 
 
-def per_freedom(value: PerJoint, drives: Drives, what: str, infinite: bool = False) -> Array:
-    """`value` of each freedom, (nv,), zero or more; zero where there is no drive."""
+def per_rate(value: PerJoint, drives: Drives, what: str, infinite: bool = False) -> Array:
+    """`value` of each rate, (nv,), zero or more; zero where there is no drive."""
     x = np.zeros(drives.robot.nv)
     if isinstance(value, Mapping):
         for name, entry in value.items():
@@ -47,9 +47,9 @@ def _fitting(value: Any, shape: tuple[int, ...], what: str, infinite: bool) -> A
 
 
 def gain(value: PerJoint, drives: Drives, what: str) -> Callable[[Array], Array]:
-    """The map x -> K x on (..., nv), with K from numbers for each freedom or a positive semidefinite matrix (nv, nv)."""
+    """The map x -> K x on (..., nv), with K from numbers for each rate or a positive semidefinite matrix (nv, nv)."""
     if isinstance(value, Mapping) or numbers(value, what).ndim != 2:
-        k = per_freedom(value, drives, what)
+        k = per_rate(value, drives, what)
         return lambda x: k * x
     K, driven = numbers(value, what), drives.v
     if K.shape == (drives.robot.nv, drives.robot.nv):
@@ -78,7 +78,7 @@ def limiter(saturation: PerJoint | None, drives: Drives) -> Callable[[Array], Ar
         for joint in drives.joints:
             limit[joint.v_slice] = joint.effort_limit
     elif saturation is not None:
-        limit = per_freedom(saturation, drives, "saturation", infinite=True)
+        limit = per_rate(saturation, drives, "saturation", infinite=True)
     limit[passive] = 0.0
     if np.all(np.isinf(limit)):
         return lambda tau: tau

@@ -32,7 +32,7 @@ def through(F: Array, P: Array) -> Array:
 
 
 def displaced(robot: Mechanism, belief: Belief, dx: Array) -> Belief:
-    """The belief moved by dx, (..., 2 nv); errors in axes that turn are turned along, to first order: dq' = (1 - [dq, .] / 2) dq."""
+    """The belief moved by dx, (..., 2 nv); errors in axes that turn are turned along, to first order: (1 - [dq, .] / 2) dq."""
     nv = robot.nv
     dq, dv = dx[..., :nv], dx[..., nv:]
     P = belief.P

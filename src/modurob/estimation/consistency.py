@@ -12,16 +12,16 @@ from modurob.spatial.scalars import Array, dot
 
 
 def nees(robot: Mechanism, belief: Belief, q: Array, v: Array) -> Array:
-    """Normalised estimation error squared dx^T P^-1 dx of the true state (q, v), (...): chi-square with 2 nv freedoms.
+    """Normalised estimation error squared dx^T P^-1 dx of the true state (q, v), (...): chi-square with 2 nv degrees of freedom.
 
-    With loops P has no inverse and 2 (nv - loop_rank) freedoms; the pseudo-inverse serves.
+    With loops P has no inverse and 2 (nv - loop_rank) degrees of freedom; the pseudo-inverse serves.
     """
     dx = np.concatenate([robot.difference(belief.q, q), v - belief.v], axis=-1)
     return dot(dx, (np.linalg.pinv(belief.P, rcond=1e-13, hermitian=True) @ dx[..., None])[..., 0])
 
 
 def nis(innovation: Innovation) -> Array:
-    """Normalised innovation squared e^T S^-1 e, (...): chi-square with as many freedoms as angles were read."""
+    """Normalised innovation squared e^T S^-1 e, (...): chi-square with as many degrees of freedom as numbers were read."""
     return dot(innovation.e, np.linalg.solve(innovation.S, innovation.e[..., None])[..., 0])
 
 
@@ -32,12 +32,12 @@ class Band(NamedTuple):
     high: float
 
 
-def band(freedoms: int, runs: int = 1, level: float = 0.95) -> Band:
+def band(degrees: int, runs: int = 1, level: float = 0.95) -> Band:
     """Where the average over so many independent runs lies with probability `level`."""
-    if freedoms < 1 or runs < 1 or not 0 < level < 1:
+    if degrees < 1 or runs < 1 or not 0 < level < 1:
         raise EstimateError(
-            f"a band for {freedoms} freedoms, {runs} runs, level {level}: expected one or more, one or more, and a level in (0, 1)"
+            f"a band for {degrees} degrees of freedom, {runs} runs, level {level}: expected 1 or more, 1 or more, a level in (0, 1)"
         )
-    # quantiles of chi-square with freedoms * runs degrees
-    low, high = 2 * gammaincinv(freedoms * runs / 2, [(1 - level) / 2, (1 + level) / 2]) / runs
+    # quantiles of chi-square with so many degrees of freedom in all
+    low, high = 2 * gammaincinv(degrees * runs / 2, [(1 - level) / 2, (1 + level) / 2]) / runs
     return Band(float(low), float(high))

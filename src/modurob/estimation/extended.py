@@ -14,7 +14,10 @@ from modurob.spatial.scalars import Array
 @final
 @dataclass(frozen=True, eq=False)
 class ExtendedKalmanFilter(KalmanRecipe):
-    """The filter of Meister, Gutenkunst, Levi VIII.B for any robot: P' = F P F^T + W Q W^T, with the exact derivatives of the dynamics in F."""
+    """The filter of Meister, Gutenkunst, Levi VIII.B for any robot: P' = F P F^T + W Q W^T.
+
+    F holds the exact derivatives of the dynamics.
+    """
 
     def propagated(self, robot: Mechanism, belief: Belief, tau: Array, dt: float) -> Belief:
         q, v = step(robot, belief.q, belief.v, tau, dt)

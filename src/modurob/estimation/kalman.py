@@ -2,18 +2,20 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.algorithms.forces import acting
 from modurob.control.linear import linearised
 from modurob.errors import EstimateError
 from modurob.estimation.belief import Belief, Innovation, corrected, through
 from modurob.estimation.checks import Covariance, covariance, matrix, positive
 from modurob.estimation.closure import closed
-from modurob.estimation.sensors import HallSensors, Reading, Sensor
+from modurob.estimation.sensors import SENSORS, HallSensors, Reading, Sensor
+from modurob.motion.checks import require_robot, same
 from modurob.registry import Registry
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
@@ -45,14 +47,27 @@ class KalmanRecipe(ABC):
     start: Covariance = (1e-2, 1e-2)  # covariance of the first belief
     model: Mechanism | None = None  # the robot that the filter believes in; None: the one it is put on
 
+    def __post_init__(self) -> None:
+        if self.model is not None and not isinstance(self.model, Mechanism):
+            raise EstimateError(f"model {self.model!r:.60}: expected a Mechanism")
+
     def on(self, robot: Mechanism, sample_time: float) -> "KalmanFilter":
         """The filter for this robot."""
+        require_robot(robot, type(self).__name__, EstimateError)
         model = robot if self.model is None else self.model
         if (model.nq, model.nv) != (robot.nq, robot.nv):
             raise EstimateError(
-                f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}"
+                f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}, as {robot.name} has"
             )
         return KalmanFilter(self, model, sample_time, robot)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(
+            same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.model))
 
     @abstractmethod
     def propagated(self, robot: Mechanism, belief: Belief, tau: Array, dt: float) -> Belief:
@@ -65,17 +80,19 @@ class Beliefs(NamedTuple):
     belief: Belief  # now
     past: Belief  # at the time of the newest measurement
     t: float | None = None  # of the last update
-    torques: tuple[Array, ...] = ()  # held since the time of `past`, sample by sample
+    held: Array | None = None  # until the time of `past`, None before the first update
+    torques: tuple[Array, ...] = ()  # held since then, sample by sample
     on_the_way: tuple[Any, ...] = ()  # measurements that have not arrived yet
     innovation: Innovation | None = None  # of the last update, None if it had no measurement
 
 
 def readings_of(sensors: Sensor | Sequence[Sensor], robot: Mechanism) -> list[Reading]:
     """The models of sensors on a robot; all must be equally late."""
-    each = [sensors] if isinstance(sensors, Sensor) else list(sensors)
+    each: list[Any] = list(sensors) if isinstance(sensors, list | tuple) else [sensors]
     for s in each:
         if not isinstance(s, Sensor):
-            raise EstimateError(f"sensor {s!r:.60}: expected one such as mr.HallSensors(...) or mr.IMU(...)")
+            kinds = ", ".join(f"mr.{kind.__name__}(...)" for kind in SENSORS.values())
+            raise EstimateError(f"sensor {s!r:.60}: expected one of {kinds}")
     if not each or len({s.delay for s in each}) > 1:
         delays = ", ".join(f"{s.kind} {s.delay}" for s in each)
         raise EstimateError(f"sensors with delays {delays or 'of none'}: expected one or more, all equally late")
@@ -83,7 +100,7 @@ def readings_of(sensors: Sensor | Sequence[Sensor], robot: Mechanism) -> list[Re
 
 
 def stacked_slope(readings: Sequence[Reading], q: Array, v: Array, tau: Array) -> Array:
-    """H of all readings by errors (dq, dv), (..., m, 2 nv): where accelerations are read, also through those the state brings about."""
+    """H of all readings by errors (dq, dv), (..., m, 2 nv), also through the accelerations that the state brings about."""
     vdot, A = np.zeros(v.shape), None
     if any(r.accelerates for r in readings):
         A = linearised(readings[0].robot, q, v, tau).A[..., readings[0].robot.nv :, :]
@@ -97,7 +114,8 @@ def stacked_slope(readings: Sequence[Reading], q: Array, v: Array, tau: Array) -
 
 
 def _acceleration(robot: Mechanism, q: Array, v: Array, tau: Array) -> Array:
-    x = np.zeros((*v.shape[:-1], 0))
+    own = acting(robot)
+    x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx))
     return Mover(robot, RungeKutta4(1e-3)).acceleration(0.0, State(q, v, x), tau)
 
 
@@ -109,8 +127,12 @@ class KalmanFilter:
     """
 
     def __init__(self, recipe: KalmanRecipe, robot: Mechanism, sample_time: float, plant: Mechanism | None = None):
-        if not 0 < sample_time < np.inf:
-            raise EstimateError(f"sample time {sample_time!r}: expected a positive finite number [s]")
+        if (
+            isinstance(sample_time, bool)
+            or not isinstance(sample_time, int | float | np.number)
+            or not 0 < sample_time < np.inf
+        ):
+            raise EstimateError(f"sample time {sample_time!r:.60}: expected a positive finite number [s]")
         self.robot, self.recipe, self._dt, self._plant = robot, recipe, sample_time, plant or robot
         self._readings = readings_of(recipe.sensors, robot)
         self._true = readings_of(recipe.sensors, self._plant)
@@ -120,6 +142,12 @@ class KalmanFilter:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KalmanFilter, (self.recipe, self.robot, self._dt, self._plant)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KalmanFilter) and self.__reduce__() == other.__reduce__()
+
+    def __hash__(self) -> int:
+        return hash(self.__reduce__())
 
     def _noises(self) -> tuple[Array, Array]:
         """W Q W^T and V R V^T."""
@@ -169,23 +197,26 @@ class KalmanFilter:
 
         The first update is at the time of the first belief: no torque was held before it, and it only corrects.
         """
-        past, torques = memory.past, self._held(memory, t, tau)
+        tau = np.array(self.robot._v(tau, "tau"))
+        past, held, torques = memory.past, memory.held, self._torques(memory, t, tau)
+        if held is None:
+            held = tau
         if len(torques) > self._delay:
-            past, torques = self._predicted(past, torques[0]), torques[1:]
+            held, torques = torques[0], torques[1:]
+            past = self._predicted(past, held)
         innovation = None
         if measurement is not None:
-            under = torques[0] if torques else np.asarray(tau, dtype=float)
-            past, innovation = self._corrected(past, measurement, under)
+            past, innovation = self._corrected(past, measurement, held)
         belief = reduce(self._predicted, torques, past)
-        return Beliefs(belief, past, t, torques, memory.on_the_way, innovation), Measured(belief.q, belief.v)
+        return Beliefs(belief, past, t, held, torques, memory.on_the_way, innovation), Measured(belief.q, belief.v)
 
-    def _held(self, memory: Beliefs, t: float, tau: Array) -> tuple[Array, ...]:
+    def _torques(self, memory: Beliefs, t: float, tau: Array) -> tuple[Array, ...]:
         """The torques held since the time of the past belief, sample by sample."""
         if memory.t is None:
             return ()
         if abs(t - memory.t - self._dt) > TICK * self._dt:
             raise EstimateError(f"an update at {t} s after one at {memory.t} s: expected one every {self._dt} s")
-        return (*memory.torques, np.array(tau, dtype=float))
+        return (*memory.torques, tau)
 
     def _predicted(self, belief: Belief, tau: Array) -> Belief:
         """Meister, Gutenkunst, Levi (50), one sample ahead."""
@@ -196,6 +227,11 @@ class KalmanFilter:
         """Meister, Gutenkunst, Levi (51), by the readings that came in."""
         robot, R = self.robot, self._R
         each = measurement if isinstance(measurement, tuple) else (measurement,)
+        if len(each) != len(self._readings):
+            kinds = ", ".join(r.sensor.kind for r in self._readings)
+            raise EstimateError(
+                f"a measurement of {len(each)} readings: expected a tuple of one for each sensor, {kinds}"
+            )
         tau = np.broadcast_to(tau, belief.v.shape)
         vdot = _acceleration(robot, belief.q, belief.v, tau) if self._accelerates else np.zeros(belief.v.shape)
         e = np.concatenate(

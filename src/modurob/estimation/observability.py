@@ -22,8 +22,8 @@ UNSEEN = 1e-12
 class Observability:
     """What 2 nv samples of the sensors tell of a small error of the state."""
 
-    states: int  # freedoms of the error: 2 nv, less what loops take away
-    rank: int  # freedoms that the readings show
+    states: int  # degrees of freedom of the error: 2 nv, less what loops take away
+    rank: int  # of them that the readings show
     condition: float  # how much more the readings move with the best seen direction than with the worst seen
     directions: Array  # what they do not show: orthonormal errors (dq, dv), (states - rank, 2 nv)
     unseen: tuple[str, ...]  # coordinates and rates with a part in those directions
@@ -41,7 +41,7 @@ def observability(
     sample_time: float,
     sensors: Sensor | Sequence[Sensor] | None = None,
 ) -> Observability:
-    """The rank of O = (H, H F, ..., H F^(2 nv - 1)), F and H of the system and its sensors linearised at one state (q, v) under the torques tau."""
+    """The rank of O = (H, H F, ..., H F^(2 nv - 1)), F and H of the robot and its sensors at one state (q, v) under torques tau."""
     q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))
     if q.ndim != 1 or v.ndim != 1 or tau.ndim != 1:
         raise EstimateError(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly, make_interp_spline
 
 from modurob.errors import ControlError
+from modurob.motion.checks import same
 from modurob.motion.numbers import numbers, one_positive, positive
 from modurob.spatial.scalars import Array, read_only
 
@@ -38,8 +39,8 @@ class Trajectory:
     coefficients: Array  # (order + 1, pieces, ...)
 
     def __post_init__(self) -> None:
-        breaks, c = np.array(self.breaks, float), np.array(self.coefficients, float)
-        if c.shape[1:2] != (len(breaks) - 1,) or not np.all(np.diff(breaks) > 0):
+        breaks, c = numbers(self.breaks, "breaks"), numbers(self.coefficients, "coefficients")
+        if breaks.ndim != 1 or c.shape[1:2] != (len(breaks) - 1,) or not np.all(np.diff(breaks) > 0):
             raise ControlError(
                 f"breaks {breaks.tolist()!r:.60} and coefficients of shape {c.shape}: expected times that increase, (k + 1,), "
                 "and (order + 1, k, ...)"
@@ -49,7 +50,7 @@ class Trajectory:
 
     def __call__(self, t: ArrayLike) -> Point:
         """Position, velocity and acceleration at time t [s]."""
-        x = self._at(t) if isinstance(t, float) else np.moveaxis(self._curve(t), np.ndim(t), 0)
+        x = self._at(t) if isinstance(t, float) else np.moveaxis(self._curve(numbers(t, "t")), np.ndim(t), 0)
         return Point(x[0], x[1], x[2])
 
     def _at(self, t: float) -> Array:
@@ -57,6 +58,14 @@ class Trajectory:
         starts, powers, tables = self._pieces
         i = max(bisect_right(starts, t) - 1, 0)
         return np.dot((t - starts[i]) ** powers, tables[i]).reshape(3, *self.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trajectory) and same(
+            (self.breaks, self.coefficients), (other.breaks, other.coefficients)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.breaks.tobytes(), self.coefficients.tobytes()))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -118,6 +127,8 @@ class Trajectory:
 
         It is taken at the ends of the pieces or where the next derivative vanishes, so nothing in between is missed.
         """
+        if derivative not in (0, 1, 2):
+            raise ControlError(f"derivative {derivative!r}: expected 0 (position), 1 (velocity) or 2 (acceleration)")
         c = PPoly(self.coefficients, self.breaks).derivative(derivative).c
         c = c.reshape(*c.shape[:2], -1)
         largest = np.zeros(c.shape[2])

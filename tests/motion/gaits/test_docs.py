@@ -13,7 +13,7 @@ def test_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
     examples = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(examples) == 6
+    assert len(examples) == 5
     for example in examples:
         exec(example, names)
     assert {p.name for p in tmp_path.iterdir()} == {"phases.png", "spectrum.png"}

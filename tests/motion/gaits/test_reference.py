@@ -1,5 +1,8 @@
 """References of any gait on any robot: smooth, deterministic, within limits, at the asked frequency."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy.interpolate import BPoly
@@ -65,6 +68,26 @@ def test_the_same_gait_is_the_same_whenever_and_however_it_is_asked(generator):
             for ours, theirs in zip(together, other(float(times[i])), strict=True):
                 np.testing.assert_array_equal(ours[i], theirs)
     assert reference(np.zeros((2, 3)))[0].shape == (2, 3, robot.nq)
+
+
+@pytest.mark.parametrize("generator", SEEDED, ids=GENERATORS)
+def test_threads_ask_one_gait_and_get_what_one_would(generator):
+    robot, recipe = snake(5).mechanism(), gait("snake", generator=generator)
+    reference, times = recipe.on(robot), [40.0, 3.0, 55.0, 21.0, 60.0, 8.0, 33.0, 47.0]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda t: reference(t)[0], times))
+    alone = recipe.on(robot)
+    for t, q in zip(times, found, strict=True):
+        np.testing.assert_array_equal(q, alone(t)[0])
+
+
+def test_gaits_are_values():
+    one, two = (
+        Gait(Phases({"m0/hinge": 0.5}), Hopf(seed=2), {"m0/hinge": 0.2}, 0.7, {"m1/hinge": 0.1}) for _ in range(2)
+    )
+    assert one == two == pickle.loads(pickle.dumps(one))
+    assert hash(one) == hash(two)
+    assert one != Gait(Phases({"m0/hinge": 0.6}), Hopf(seed=2), {"m0/hinge": 0.2}, 0.7, {"m1/hinge": 0.1})
 
 
 @pytest.mark.parametrize("generator", ["hopf", "matsuoka", "logistic"])
@@ -204,7 +227,7 @@ def test_held_joints_must_be_within_their_limits_too():
     ("call", "message"),
     [
         (lambda: gait("snek"), r"no gait 'snek': did you mean 'snake'\? valid: snake, crab, quadruped, wheel"),
-        (lambda: gait("snake", generator="hopff"), r"no generator 'hopff': did you mean 'hopf'\? valid: sine, hopf"),
+        (lambda: gait("snake", generator="hopff"), r"no generator 'hopff': did you mean 'hopf'\? valid: hopf, logistic"),
         (lambda: gait("snake", wave=2), r"gait 'snake' has no option 'wave': did you mean 'waves'\?"),
         (lambda: gait("crab", waves=2), r"gait 'crab' has no option 'waves': valid: amplitude, frequency"),
         (lambda: gait("snake", amplitude=0), r"amplitude 0: expected a finite number above zero, in rad or m"),
@@ -219,7 +242,14 @@ def test_held_joints_must_be_within_their_limits_too():
         (lambda: gait("snake", waves=np.nan), r"waves nan: expected a finite number"),
         (lambda: gait("wheel", lobes=1.5), r"lobes 1.5: expected a whole number"),
         (lambda: Gait(Phases({"m0/hinge": "late"})), r"phase of 'm0/hinge' 'late': expected a finite number"),
-        (lambda: gait("snake", generator=7), r"no generator 7: valid: sine, hopf"),
+        (lambda: gait("snake", generator=7), r"no generator 7: valid: hopf, logistic, matsuoka, sine"),
+        (lambda: gait("snake", generator=Hopf), r"generator Hopf: expected one with its settings, such as Hopf\(\)"),
+        (lambda: Gait("snake"), r"pattern 'snake': expected Snake\(\), Crab\(\), Quadruped\(\), Wheel\(\) or Phases"),
+        (lambda: Gait(Snake), r"pattern <class .*Snake'>: expected Snake\(\)"),
+        (lambda: Gait(Snake(), "hopf"), r"generator 'hopf': expected one such as Sine\(\) or Hopf\(seed=1\)"),
+        (lambda: Gait(Snake(), "hopff"), r"no generator 'hopff': did you mean 'hopf'"),
+        (lambda: Gait(Snake(), posture=[0.1]), r"posture \[0.1\]: expected coordinates by joint name"),
+        (lambda: gait("snake").on(snake(3)), r"a gait on Assembly.*: expected a robot, a Mechanism, assembly.robot\(\)"),
         (lambda: Hopf(seed=-1), r"seed -1: expected a whole number from zero on, or None"),
         (lambda: Matsuoka(seed="x"), r"seed 'x'"),
         (lambda: Logistic(seed=0.5), r"seed 0.5"),

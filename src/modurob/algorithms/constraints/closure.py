@@ -5,7 +5,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral, random_configuration
@@ -90,6 +89,8 @@ def independent_rows(K: Array, most: int) -> Array:
     """Indices of a largest set of independent rows of one matrix, at most so many, in order."""
     if not K.size:
         return np.zeros(0, dtype=int)
+    import scipy.linalg  # which takes long to load
+
     scale = np.sqrt(sizes(np.square(np.real(K)).sum(axis=-1)))
     R, order = scipy.linalg.qr((np.real(K) / scale[:, None]).T, mode="r", pivoting=True)  # pyright: ignore
     size = np.abs(np.diag(R))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from modurob.errors import EstimateError
 from modurob.estimation.sensors.sensor import SENSORS, Reading, Sensor
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
@@ -19,10 +20,19 @@ class ContactSensor(Sensor):
 
     frame: str = ""
     ground: float = 0.0  # [m]
-    kind = "contact"
+    kind, unit, rounds = "contact", "m", False
 
-    def on(self, robot: Mechanism) -> "ContactReading":
-        robot.frame(self.frame)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (
+            isinstance(self.ground, bool)
+            or not isinstance(self.ground, int | float | np.number)
+            or not np.isfinite(self.ground)
+        ):
+            raise EstimateError(f"ground is {self.ground!r}: expected a finite number [m]")
+
+    def _on(self, robot: Mechanism) -> "ContactReading":
+        self._require_frame(robot, self.frame)
         return ContactReading(self, robot)
 
 
@@ -41,6 +51,7 @@ class ContactReading(Reading):
         return np.where(up, 1.0, np.nan)
 
     def innovation(self, reading: Array, q: Array, v: Array, vdot: Array) -> Array:
+        reading = self._checked(reading, (*v.shape[:-1], 1))
         return np.where(np.isnan(reading), np.nan, -self._height(q))
 
     def slope(self, q: Array, v: Array, vdot: Array) -> tuple[Array, None]:

@@ -19,14 +19,14 @@ class IMU(Sensor):
     noise: float = 1e-3  # of the gyroscope [rad/s]
     frame: str = ""
     accelerometer_noise: float = 1e-2  # [m/s²]
-    kind = "imu"
+    kind, unit = "imu", "rad/s"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         number(self.accelerometer_noise, "accelerometer_noise", "m/s²")
 
-    def on(self, robot: Mechanism) -> "IMUReading":
-        robot.frame(self.frame)
+    def _on(self, robot: Mechanism) -> "IMUReading":
+        self._require_frame(robot, self.frame)
         return IMUReading(self, robot)
 
 
@@ -55,7 +55,7 @@ class IMUReading(Reading):
         return np.where(self._lost(v.shape[:-1], rng), np.nan, self._rounded(y))
 
     def innovation(self, reading: Array, q: Array, v: Array, vdot: Array) -> Array:
-        return reading - self._expected(q, v, vdot)
+        return self._checked(reading, (*v.shape[:-1], 6)) - self._expected(q, v, vdot)
 
     def slope(self, q: Array, v: Array, vdot: Array) -> tuple[Array, Array]:
         by, V = self.robot.frame_derivatives(q, v, vdot, self._frame), self.robot.frame_twist(q, v, self._frame)

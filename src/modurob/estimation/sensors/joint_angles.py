@@ -1,6 +1,8 @@
 """Angle sensors in the joints, as the hall sensors in the hinges of Meister, Gutenkunst and Levi VIII.B."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +21,23 @@ class HallSensors(Sensor):
 
     resolution: float = 2 * np.pi / 4096  # [rad or m]
     joints: tuple[str, ...] | None = None  # which joints have one; None for all but free ones
-    kind = "joint angles"
+    kind, unit = "joint angles", "rad or m"
 
-    def on(self, robot: Mechanism) -> "JointReadings":
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "joints", joint_names(self.joints))
+
+    def _on(self, robot: Mechanism) -> "JointReadings":
         return JointReadings(self, robot, measured_joints(robot, self.joints))
+
+
+def joint_names(given: Any) -> tuple[str, ...] | None:
+    """Names of joints, from one or many; None for all."""
+    if given is None or isinstance(given, str):
+        return None if given is None else (given,)
+    if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in given):
+        raise EstimateError(f"joints = {given!r:.60}: expected names of joints, or None for all")
+    return tuple(given)
 
 
 def measured_joints(robot: Mechanism, names: tuple[str, ...] | None) -> list[Joint]:
@@ -59,11 +74,7 @@ class JointReadings(Reading):
         return np.where(self._unseen | self._lost(q.shape[:-1], rng), np.nan, y)
 
     def innovation(self, reading: Array, q: Array, v: Array, vdot: Array) -> Array:
-        reading = np.asarray(reading, dtype=float)
-        if reading.shape != q.shape or np.isinf(reading).any():
-            raise EstimateError(
-                f"a measurement {reading!r:.80}: expected finite numbers, or NaN if lost, of shape {q.shape}"
-            )
+        reading = self._checked(reading, q.shape)
         missing = np.isnan(reading)
         e = self.robot.difference(q, np.where(missing, q, reading))[..., self.rates]
         return np.where(missing[..., self._witness], np.nan, e)

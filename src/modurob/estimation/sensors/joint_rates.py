@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modurob.estimation.sensors.joint_angles import measured_joints
+from modurob.estimation.sensors.joint_angles import joint_names, measured_joints
 from modurob.estimation.sensors.sensor import SENSORS, Reading, Sensor
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
@@ -17,9 +17,13 @@ class RateSensors(Sensor):
 
     noise: float = 1e-2  # [rad/s or m/s]
     joints: tuple[str, ...] | None = None  # which joints have one; None for all but free ones
-    kind = "joint rates"
+    kind, unit = "joint rates", "rad/s or m/s"
 
-    def on(self, robot: Mechanism) -> "RateReadings":
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "joints", joint_names(self.joints))
+
+    def _on(self, robot: Mechanism) -> "RateReadings":
         return RateReadings(self, robot)
 
 
@@ -37,7 +41,7 @@ class RateReadings(Reading):
         return np.where(self._lost(v.shape[:-1], rng), np.nan, self._rounded(y))
 
     def innovation(self, reading: Array, q: Array, v: Array, vdot: Array) -> Array:
-        return reading - v[..., self.rates]
+        return self._checked(reading, (*v.shape[:-1], self.size)) - v[..., self.rates]
 
     def slope(self, q: Array, v: Array, vdot: Array) -> tuple[Array, None]:
         return self._H, None

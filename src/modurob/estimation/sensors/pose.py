@@ -19,14 +19,14 @@ class PoseSensor(Sensor):
     noise: float = 1e-3  # of the position [m]
     frame: str = ""
     turn_noise: float = 1e-3  # of the attitude [rad]
-    kind = "pose"
+    kind, unit, rounds = "pose", "m", False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         number(self.turn_noise, "turn_noise", "rad")
 
-    def on(self, robot: Mechanism) -> "PoseReading":
-        robot.frame(self.frame)
+    def _on(self, robot: Mechanism) -> "PoseReading":
+        self._require_frame(robot, self.frame)
         return PoseReading(self, robot)
 
 
@@ -47,9 +47,10 @@ class PoseReading(Reading):
         return np.where(self._lost(v.shape[:-1], rng)[..., None], np.nan, seen)
 
     def innovation(self, reading: Array, q: Array, v: Array, vdot: Array) -> Array:
+        reading = self._checked(reading, (*v.shape[:-1], 4, 4))
         X, missing = self.robot.frame_pose(q, self._frame), np.isnan(reading)
         gap = se3.log(se3.inverse(X) @ np.where(missing, X, reading))
-        return np.where(missing.any(axis=(-1, -2))[..., None], np.nan, gap)
+        return np.where(missing.any(axis=-1).any(axis=-1, keepdims=True), np.nan, gap)
 
     def slope(self, q: Array, v: Array, vdot: Array) -> tuple[Array, None]:
         J = self.robot.body_jacobian(q, self._frame)

@@ -460,6 +460,7 @@ void climb(vec *arena, const int32_t *at, const real *c)
 /* The pattern of a symmetric matrix that is eliminated from its last row to its first: for each row where its columns stand, then how
    many there are before the diagonal, and which. */
 typedef const int32_t *pattern;
+#define BLOCK 8 /* columns that are solved for at once */
 static inline const int32_t *columns_of(pattern p, int32_t k, int32_t *count)
 {
     const int32_t *found = p + p[k];
@@ -494,33 +495,75 @@ static inline void factored(vec *M, vec *inverse, int32_t n, pattern p, vec *sta
     }
 }
 
-/* B becomes M^-1 B, (n, wide). */
-static inline void substituted(const vec *L, const vec *inverse, int32_t n, pattern p, vec *B, int32_t wide)
+/* Columns of M^-1 B, (n, wide), for a few columns at once, which stay in registers and in the nearest cache. B is zero below row `last`, and is
+   found down to that row. */
+static inline __attribute__((always_inline)) void substituted_columns(
+    const vec *L, const vec *inverse, int32_t n, pattern p, vec *B, int32_t wide, int32_t last, int32_t few)
 {
     int32_t count;
-    for (int32_t k = n - 1; k >= 0; --k) {
+    vec x[BLOCK];
+    for (int32_t k = last; k >= 0; --k) {
         const int32_t *columns = columns_of(p, k, &count);
-        const vec *const from = B + k * wide;
+        for (int32_t j = 0; j < few; ++j) {
+            x[j] = B[k * wide + j];
+        }
         for (int32_t a = 0; a < count; ++a) {
             const vec l = L[k * n + columns[a]];
             vec *const to = B + columns[a] * wide;
-            for (int32_t j = 0; j < wide; ++j) {
-                to[j] -= l * from[j];
+            for (int32_t j = 0; j < few; ++j) {
+                to[j] -= l * x[j];
             }
         }
     }
-    for (int32_t k = 0; k < n; ++k) {
+    for (int32_t k = 0; k <= last; ++k) {
         const int32_t *columns = columns_of(p, k, &count);
         vec *const to = B + k * wide;
-        for (int32_t j = 0; j < wide; ++j) {
-            to[j] *= inverse[k];
+        for (int32_t j = 0; j < few; ++j) {
+            x[j] = to[j] * inverse[k];
         }
         for (int32_t a = 0; a < count; ++a) {
             const vec l = L[k * n + columns[a]];
             const vec *const from = B + columns[a] * wide;
-            for (int32_t j = 0; j < wide; ++j) {
-                to[j] -= l * from[j];
+            for (int32_t j = 0; j < few; ++j) {
+                x[j] -= l * from[j];
             }
+        }
+        for (int32_t j = 0; j < few; ++j) {
+            to[j] = x[j];
+        }
+    }
+}
+
+/* B becomes M^-1 B, (n, wide), for `columns` of its columns. */
+static inline void substituted(const vec *L, const vec *inverse, int32_t n, pattern p, vec *B, int32_t wide, int32_t columns)
+{
+    int32_t j = 0;
+    for (; j + BLOCK <= columns; j += BLOCK) {
+        substituted_columns(L, inverse, n, p, B + j, wide, n - 1, BLOCK);
+    }
+    if (j < columns) {
+        substituted_columns(L, inverse, n, p, B + j, wide, n - 1, columns - j);
+    }
+}
+
+/* M^-1, (n, n) with rows `wide` apart, which is symmetric: above its diagonal it is found, below it is the same. */
+static inline void inverted(const vec *L, const vec *inverse, int32_t n, pattern p, vec *B, int32_t wide)
+{
+    for (int32_t i = 0; i < n; ++i) {
+        for (int32_t j = 0; j < n; ++j) {
+            B[i * wide + j] = V(i == j);
+        }
+    }
+    int32_t j = 0;
+    for (; j + BLOCK <= n; j += BLOCK) {
+        substituted_columns(L, inverse, n, p, B + j, wide, j + BLOCK - 1, BLOCK);
+    }
+    if (j < n) {
+        substituted_columns(L, inverse, n, p, B + j, wide, n - 1, n - j);
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        for (j = 0; j < i; ++j) {
+            B[i * wide + j] = B[j * wide + i];
         }
     }
 }
@@ -537,12 +580,12 @@ void solve_slopes(vec *arena, const int32_t *at, const real *c)
         for (int32_t j = 0; j < n; ++j) {
             row_i[j] = -by_q[i * n + j];
             row_i[n + j] = -by_v[i * n + j];
-            row_i[2 * n + j] = V(i == j);
         }
         M[i * n + i] += c[1 + i];
     }
     factored(M, inverse, n, at + 6, arena, c[0], -1);
-    substituted(M, inverse, n, at + 6, B, 3 * n);
+    substituted(M, inverse, n, at + 6, B, 3 * n, 2 * n);
+    inverted(M, inverse, n, at + 6, B + 2 * n, 3 * n);
 }
 
 /* Sizes of rows, squared: those of rounding alone, next to the largest, count as `rounding` of it. */
@@ -604,7 +647,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
         }
     }
     factored(M, inverse, n, of_M, arena, c[0], -1);
-    substituted(M, inverse, n, of_M, B, wide);
+    substituted(M, inverse, n, of_M, B, wide, wide);
     /* what the constraints move, scaled to one for each of them, and what is left for them to do */
     for (int32_t a = 0; a < r; ++a) {
         rest[a] = k[a];
@@ -645,7 +688,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
                     change[a] -= D[a * r + b] * lambda[b];
                 }
             }
-            substituted(damped, damped_inverse, r, of_rows, change, 1);
+            substituted_columns(damped, damped_inverse, r, of_rows, change, 1, r - 1, 1);
             for (int32_t a = 0; a < r; ++a) {
                 lambda[a] += change[a];
             }

@@ -1,7 +1,7 @@
-"""Logistic maps on a lattice: chaotic alone, in step when coupled (003 section VI; coupled map lattices after Kaneko).
+"""Logistic maps on a lattice: chaotic alone, in step when coupled (coupled map lattices after Kaneko).
 
-Document 003 names the method, periodic gaits from the synchronisation of coupled chaotic maps with one map for each active joint,
-and gives no equations; those here are the usual ones.
+Meister, Gutenkunst, Levi (section VI) name the method, periodic gaits from the synchronisation of coupled chaotic maps with one map
+for each active joint, and give no equations; those here are the usual ones.
 """
 
 from collections.abc import Iterator

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from modurob.errors import GaitError, choices
+from modurob.motion.checks import require_robot
 from modurob.motion.gaits.active import Active, active_joints, require_movable
 from modurob.motion.gaits.checks import require_number, require_positive
 from modurob.motion.gaits.closed import closed
@@ -33,15 +34,30 @@ class Gait:
     posture: Mapping[str, float] = field(default_factory=dict)  # coordinates by joint name [rad or m], else neutral
 
     def __post_init__(self) -> None:
+        if not hasattr(self.pattern, "on") or isinstance(self.pattern, type):
+            presets = ", ".join(f"{kind.__name__}()" for kind in PRESETS.values())
+            raise GaitError(
+                f"pattern {self.pattern!r:.60}: expected {presets} or Phases(...); presets by name: gait(name)"
+            )
+        if not hasattr(self.generator, "waves") or isinstance(self.generator, type):
+            _generator(self.generator)
+            raise GaitError(f"generator {self.generator!r:.60}: expected one such as Sine() or Hopf(seed=1)")
         require_positive("frequency", self.frequency, "Hz")
+        if not isinstance(self.posture, Mapping):
+            raise GaitError(f"posture {self.posture!r:.60}: expected coordinates by joint name")
         named = self.amplitude if isinstance(self.amplitude, Mapping) else {"": self.amplitude}
         for name, value in named.items():
             require_positive(f"amplitude{name and f' of {name!r}'}", value, "rad or m")
         for name, value in self.posture.items():
             require_number(f"posture of {name!r}", value)
 
+    def __hash__(self) -> int:
+        # amplitudes and postures are mappings, which have none
+        return hash((type(self.pattern), type(self.generator), self.frequency))
+
     def on(self, robot: Mechanism) -> Reference:
         """The gait for this robot, from t = 0 on."""
+        require_robot(robot, "a gait", GaitError)
         if robot.loops and not isinstance(self.generator, Sine):
             raise GaitError(
                 f"{robot.name} has loops, whose joints cannot keep waves of their own: expected generator 'sine'"
@@ -88,6 +104,10 @@ def gait(name: str, *, generator: str | Generator = "sine", **options: Any) -> G
 
 
 def _generator(generator: str | Generator) -> Generator:
-    if hasattr(generator, "waves"):
+    if hasattr(generator, "waves") and not isinstance(generator, type):
         return generator  # type: ignore[return-value]
-    return GENERATORS[str(generator)]()
+    if isinstance(generator, type) and generator in GENERATORS.values():
+        raise GaitError(
+            f"generator {generator.__name__}: expected one with its settings, such as {generator.__name__}()"
+        )
+    return GENERATORS[generator]()  # type: ignore[index]

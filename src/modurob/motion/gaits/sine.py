@@ -1,4 +1,4 @@
-"""Sine waves: the rhythmic functions of document 003, section VI, that need no network to keep their phases."""
+"""Sine waves: the rhythmic functions of Meister, Gutenkunst, Levi, section VI, that need no network to keep their phases."""
 
 from dataclasses import dataclass
 

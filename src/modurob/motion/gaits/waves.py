@@ -70,28 +70,29 @@ class Flow:
 
     def __init__(self, rate: Callable[[Array], Array], read: Callable[[Array], Array], start: Array):
         """`read` gives w, dw/ds, d2w/ds2 of states (..., m) as (..., 3, n); `start` is the state at s = 0, (m,)."""
-        self._rate, self._read, self._state = rate, read, start
-        self._pieces = np.zeros((0, 6, read(start).shape[-1]))
+        self._rate, self._read = rate, read
+        # the state at the last knot and the pieces up to it, changed as one, so that threads do not disturb each other
+        self._known = start, np.zeros((0, 6, read(start).shape[-1]))
 
     def __call__(self, s: Array) -> Jet:
         s = np.asarray(s, dtype=float)
         k = np.floor(s / STEP).astype(int)
         if k.size and k.min() < 0:
             raise GaitError(f"time {s.min():.3g} (in units of 1 / (2 pi f)): oscillators start at zero")
-        while k.size and k.max() >= len(self._pieces):
-            self._grow()
-        w, dw, ddw = np.moveaxis(powers(s / STEP - k) @ self._pieces[k], -2, 0)
+        known = self._known
+        while k.size and k.max() >= len(known[1]):
+            known = self._known = self._grown(*known)
+        w, dw, ddw = np.moveaxis(powers(s / STEP - k) @ known[1][k], -2, 0)
         return w, dw / STEP, ddw / STEP**2
 
-    def _grow(self) -> None:
-        """Integrate another block of knots."""
+    def _grown(self, state: Array, pieces: Array) -> tuple[Array, Array]:
+        """Another block of knots."""
         at = STEP * np.arange(BLOCK + 1)
         solution = solve_ivp(
-            lambda _, x: self._rate(x), (0, at[-1]), self._state, "LSODA", at, rtol=TOLERANCE, atol=TOLERANCE
+            lambda _, x: self._rate(x), (0, at[-1]), state, "LSODA", at, rtol=TOLERANCE, atol=TOLERANCE
         )
         knots = self._read(np.ascontiguousarray(solution.y.T)) * (STEP ** np.arange(3.0))[:, None]
         if not (solution.success and np.all(np.isfinite(knots))):
             raise GaitError(f"the oscillators cannot be followed: {solution.message}")
-        self._state = solution.y[:, -1]
-        pieces = QUINTIC @ np.concatenate([knots[:-1], knots[1:]], axis=1)
-        self._pieces = np.concatenate([self._pieces, pieces])
+        more = QUINTIC @ np.concatenate([knots[:-1], knots[1:]], axis=1)
+        return solution.y[:, -1], np.concatenate([pieces, more])

@@ -1,0 +1,62 @@
+"""Derivatives of dynamics beside Pinocchio's, one state and batches, in one run."""
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import modurob as mr
+from benchmarks.kernels import states
+from benchmarks.robots import binary_tree, real_robots, snake
+from benchmarks.timing import interleaved
+from modurob.judges.pinocchio import PinocchioTwin
+
+pinocchio: Any = import_module("pinocchio")
+BATCH = 1024
+
+
+def times_of(robot: mr.Mechanism) -> dict[str, float]:
+    """CPU seconds per state, one state at a time and in batches, and the error against Pinocchio."""
+    q, v, u = states(robot, BATCH)
+    q1, v1, u1 = (np.ascontiguousarray(x[0]) for x in (q, v, u))
+    twin = PinocchioTwin(robot)
+    model, data, at = twin.model, twin.data, twin.v_index
+    p = twin._q(q1), v1[at], u1[at]
+    by_v = pinocchio.computeABADerivatives(model, data, *p)[1]
+    ours = robot.forward_dynamics_derivatives(q1, v1, u1).v[np.ix_(at, at)]
+    error = float(np.abs(ours - by_v).max() / np.abs(by_v).max())
+    times = interleaved(
+        {
+            "forward": lambda: robot.forward_dynamics_derivatives(q1, v1, u1),
+            "inverse": lambda: robot.inverse_dynamics_derivatives(q1, v1, u1),
+            "pin forward": lambda: pinocchio.computeABADerivatives(model, data, *p),
+            "pin inverse": lambda: pinocchio.computeRNEADerivatives(model, data, *p),
+            "batch forward": lambda: robot.forward_dynamics_derivatives(q, v, u),
+            "batch inverse": lambda: robot.inverse_dynamics_derivatives(q, v, u),
+        }
+    )
+    return {name: t / (BATCH if "batch" in name else 1) for name, t in times.items()} | {"error": error}
+
+
+def main() -> None:
+    """Print the table."""
+    table = Table(
+        "robot", "function", "one state [µs]", "Pinocchio [µs]", "ratio", "in a batch [µs]", "ratio", "error",
+        title=f"derivatives by q, v and tau: one state from Python, and a batch of {BATCH} on one core",
+    )  # fmt: skip
+    mr.set_threads(1)
+    robots = [(f"chain {n}", snake(n).mechanism()) for n in (6, 30)]
+    for name, robot in [*robots, ("binary tree 30", binary_tree(30)), *real_robots()]:
+        t = times_of(robot)
+        for kind in ("forward", "inverse"):
+            one, theirs, many = (t[f"{where}{kind}"] * 1e6 for where in ("", "pin ", "batch "))
+            row = (f"{one:.1f}", f"{theirs:.1f}", f"{theirs / one:.1f}", f"{many:.2f}", f"{theirs / many:.1f}")
+            table.add_row(name, kind, *row, f"{t['error']:.0e}")
+    mr.set_threads(None)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""What holds for every law: pure steps, in batches, saved and resumed, with a model of their own."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import modurob as mr
+from modurob.control import LAWS, LQR, PID, ComputedTorque, FeedForward, GravityCompensation
+from modurob.errors import ControlError
+from modurob.motion import Trajectory, gait
+from modurob.simulation import Measured
+from modurob.spatial import inertia
+from tests.robots import random_state
+
+CLOSE = 1e-9
+CURVE = Trajectory.quintic([0.0, 0.1, -0.1], [0.3, -0.2, 0.4], 1.0)
+COMMON = {"sample_time": 0.01, "saturation": {"m0/hinge": 5.0, "m2/hinge": np.inf, "m4/hinge": 6.0}}
+RECIPES = {
+    "computed-torque": ComputedTorque(np.diag([30.0, 20, 10]), [3.0, 2, 1], CURVE, **COMMON),
+    "feed-forward": FeedForward(CURVE, 3.0, 1.0, **COMMON),
+    "gravity": GravityCompensation(5.0, {"m0/hinge": 1.0, "m2/hinge": 0.5, "m4/hinge": 0.2}, CURVE, **COMMON),
+    "lqr": LQR([0.1, 0.2, -0.1], 4.0, 1.0, 0.2, **COMMON),
+    "pid": PID(20.0, 30.0, 1.0, CURVE, filter_time=0.05, **COMMON),
+}
+
+
+@pytest.fixture(params=sorted(LAWS))
+def recipe(request):
+    return RECIPES[request.param]
+
+
+def load_on(robot):
+    """The robot with half a kilogram more at its end."""
+    return robot.with_payload("m3", inertia.box(0.5, (0.1, 0.1, 0.1)))
+
+
+def steps(law, states, memory=None):
+    """What the law remembers after these states, a hundredth of a second apart, and all torques."""
+    memory, torques = law.start() if memory is None else memory, []
+    for k, state in enumerate(states):
+        memory, tau = law.step(memory, 0.01 * k, state)
+        torques.append(tau)
+    return memory, np.array(torques)
+
+
+def states_of(rng, robot, shape, samples=5):
+    q = np.array([robot.random_configuration(rng) for _ in range(samples * int(np.prod(shape)))])
+    return [
+        Measured(*x)
+        for x in zip(q.reshape(samples, *shape, -1), rng.normal(size=(samples, *shape, robot.nv)), strict=True)
+    ]
+
+
+def test_all_laws_are_here():
+    assert set(RECIPES) == set(LAWS)
+    for name, recipe in RECIPES.items():
+        assert type(recipe) is LAWS[name]
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 3)])
+def test_batches_of_any_shape_are_their_runs(recipe, shape, rng):
+    robot = mr.load("crab").robot()
+    law, states = recipe.on(robot), states_of(rng, robot, shape)
+    _, together = steps(law, states)
+    assert together.shape == (5, *shape, 3)
+    for k in np.ndindex(shape):
+        _, alone = steps(law, [Measured(s.q[k], s.v[k]) for s in states])
+        np.testing.assert_allclose(together[:, *k], alone, atol=CLOSE)
+
+
+def test_a_step_changes_nothing_it_is_given(recipe, rng):
+    robot = mr.load("crab").robot()
+    law, states = recipe.on(robot), states_of(rng, robot, (3,))
+    memory, _ = steps(law, states[:2])
+    before = pickle.dumps((memory, states[2]))
+    first = law.step(memory, 0.1, states[2])
+    again = law.step(memory, 0.1, states[2])
+    assert pickle.dumps((memory, states[2])) == before
+    assert pickle.dumps(first) == pickle.dumps(again)
+
+
+def test_a_saved_law_goes_on_where_it_was(recipe, rng):
+    robot = mr.load("crab").robot()
+    law, states = recipe.on(robot), states_of(rng, robot, ())
+    _, whole = steps(law, states)
+    memory, _ = steps(law, states[:3])
+    saved, remembered = pickle.loads(pickle.dumps((law, memory)))
+    assert saved == law
+    assert hash(saved) == hash(law)
+    for k in (3, 4):
+        remembered, tau = saved.step(remembered, 0.01 * k, states[k])
+        np.testing.assert_array_equal(tau, whole[k])
+
+
+def test_recipes_are_equal_by_what_they_say(recipe):
+    twin = pickle.loads(pickle.dumps(recipe))
+    assert twin == recipe
+    assert hash(twin) == hash(recipe)
+    assert recipe != type(recipe)(*[1.0] * (2 if isinstance(recipe, ComputedTorque) else 1))
+    assert recipe != "a law"
+
+
+def test_the_model_is_what_a_law_believes(recipe, rng):
+    """On a robot that carries a load a law with the model of another is the other's law."""
+    robot = mr.load("crab").robot()
+    loaded, states = load_on(robot), states_of(rng, robot, (4,))
+    fields = {k: getattr(recipe, k) for k in recipe.__dataclass_fields__}
+    believing = type(recipe)(**{**fields, "model": robot})
+    _, believed = steps(believing.on(loaded), states)
+    _, plain = steps(recipe.on(robot), states)
+    np.testing.assert_array_equal(believed, plain)
+    if not isinstance(recipe, PID):
+        _, true = steps(recipe.on(loaded), states)
+        assert np.abs(true - plain).max() > 0.1
+
+
+def test_the_model_of_pid_is_in_its_linearisation_and_its_default_gains(rng):
+    robot = mr.load("crab").robot()
+    loaded, states = load_on(robot), states_of(rng, robot, (4,))
+    for options in ({"linearise": True}, {}):
+        _, believed = steps(PID(reference=0.3, model=robot, **options).on(loaded), states)
+        _, plain = steps(PID(reference=0.3, **options).on(robot), states)
+        _, true = steps(PID(reference=0.3, **options).on(loaded), states)
+        np.testing.assert_array_equal(believed, plain)
+        assert np.abs(true - plain).max() > 0.1
+
+
+def test_runs_side_by_side_are_the_runs_alone(recipe):
+    robot = mr.load("crab").robot()
+    q0 = np.array([[0.1, 0.2, 0.3], [-0.2, 0.1, 0.0]])
+    stepper = mr.RungeKutta4(1e-3)
+    together = mr.simulate(robot, q0, duration=0.2, controller=recipe, stepper=stepper)
+    for k in range(2):
+        alone = mr.simulate(robot, q0[k], duration=0.2, controller=recipe, stepper=stepper)
+        np.testing.assert_allclose(together.q[:, k], alone.q, atol=1e-9)
+        np.testing.assert_allclose(together.tau[:, k], alone.tau, atol=1e-7)
+
+
+def test_a_run_is_resumed_with_what_the_law_remembers(recipe):
+    """Half a run, its state and the law's memory saved, and the other half from these: the same as the whole."""
+    robot, q0 = mr.load("crab").robot(), [0.1, 0.2, 0.3]
+    whole = mr.Simulation(robot, q0, controller=recipe).advance(0.2)
+    half = mr.Simulation(robot, q0, controller=recipe).advance(0.1)
+    q, v, memory = pickle.loads(pickle.dumps((half.q, half.v, half.pilot.memory)))
+    rest = mr.Simulation(robot, q, v, controller=recipe, t0=half.t)
+    rest.pilot.memory = memory
+    rest.advance(0.1)
+    np.testing.assert_allclose(rest.q, whole.q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(rest.tau, whole.tau, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "law", [ComputedTorque(100.0, 20.0, 1.7), PID(reference=1.7, linearise=True), FeedForward(1.7, 5.0, 1.0), LQR(1.7)]
+)
+def test_stops_are_not_cancelled(law):
+    """A set point beyond the limits: the law pushes, the stops hold, and the robot stays about there."""
+    robot = mr.load("crab").mechanism(gravity=(0, 0, 0))
+    run = mr.simulate(robot, duration=3.0, controller=law)
+    assert run.status.ok
+    beyond = run.q[-1] - np.pi / 2
+    assert np.all(beyond > 0)
+    assert np.all(beyond < 0.05)
+
+
+def test_a_gait_is_tracked_by_name_and_saved(rng):
+    robot = mr.load("crab").mechanism(floating=True)
+    recipe = ComputedTorque(100.0, 20.0, gait("crab", generator="hopf", amplitude=0.3), partial=True)
+    twin = pickle.loads(pickle.dumps(recipe))
+    assert twin == recipe
+    q, v, _ = random_state(rng, robot)
+    laws = [r.on(robot) for r in (recipe, twin)]
+    one, other = (law.step(law.start(), 1.3, Measured(q, v))[1] for law in laws)
+    np.testing.assert_array_equal(one, other)
+
+
+# ---- what is refused ----
+
+
+def test_what_is_no_robot_is_refused(recipe):
+    with pytest.raises(
+        ControlError, match=rf"{type(recipe).__name__} on Assembly.*: expected a robot, a Mechanism, assembly.robot\(\)"
+    ):
+        recipe.on(mr.load("crab"))
+    with pytest.raises(ControlError, match=rf"{type(recipe).__name__} on 'crab': expected a robot, a Mechanism"):
+        recipe.on("crab")
+
+
+def test_models_that_do_not_fit_are_refused(recipe):
+    fields = {k: getattr(recipe, k) for k in recipe.__dataclass_fields__}
+    with pytest.raises(ControlError, match="model 'crab': expected a Mechanism"):
+        type(recipe)(**{**fields, "model": "crab"})
+    other = type(recipe)(**{**fields, "model": mr.load("crane").robot()})
+    with pytest.raises(ControlError, match=r"model crane has nq = 2, nv = 2: expected 3, 3, as crab has"):
+        other.on(mr.load("crab").robot())
+
+
+def test_drives_that_are_no_names_are_refused():
+    with pytest.raises(ControlError, match="actuated = 3: expected names of joints, m0/hinge, m2/hinge, m4/hinge"):
+        ComputedTorque(1.0, 1.0, actuated=3).on(mr.load("crab").robot())
