@@ -51,6 +51,7 @@ GAINS: Mapping[str, Mapping[str, float]] = {
     POLES: {"pole1": -10.0, "pole2": -5.0},
     **{law: TORQUES for law, units in UNITS.items() if units is _TORQUES},
 }
+_BY_JOINT = (PerJoint, PerJoint | None)  # what fields of numbers for each joint are annotated with
 HIGHEST_POLE = -0.01  # [1/s]
 
 
@@ -67,7 +68,7 @@ def filters() -> list[str]:
 def gains(controller: str) -> dict[str, float]:
     """The numbers of a law and what they are unless told otherwise."""
     default = GAINS.get(controller, {})
-    own = {f.name: 0.0 if f.default is MISSING else f.default for f in _numbers(controller)}
+    own = {f.name: 0.0 if f.default in (MISSING, None) else f.default for f in _numbers(controller)}
     return {name: float(default.get(name, x)) for name, x in own.items()} if own else dict(default)
 
 
@@ -75,7 +76,7 @@ def _numbers(controller: str) -> list[Field[Any]]:
     """The fields of a law that are numbers, for all joints or for each."""
     common = {f.name for f in fields(Recipe)} | {"reference"}
     own = fields(LAWS[controller]) if controller in LAWS else ()
-    return [f for f in own if f.name not in common and f.type in (PerJoint, float)]
+    return [f for f in own if f.name not in common and f.type in (*_BY_JOINT, float)]
 
 
 def shown() -> dict[str, Any]:
@@ -92,7 +93,7 @@ def shown() -> dict[str, Any]:
 def _controller(name: str) -> dict[str, Any]:
     """`torques`: whether gains are torques, so that they depend on the robot."""
     units = UNITS.get(name, {})
-    positive = {f.name for f in _numbers(name) if f.type is PerJoint}
+    positive = {f.name for f in _numbers(name) if f.type in _BY_JOINT}
     bounds = {"min": None, "max": HIGHEST_POLE} if name == POLES else {"min": None, "max": None}
     shown = [
         {
