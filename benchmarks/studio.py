@@ -33,7 +33,7 @@ FLAGS = (
 )
 SERVER = "from modurob.studio.server import serve; serve(browser=False)"
 READY = "window.studio?.view?.frames > 0 && window.studio.state.design !== null"
-SETTINGS = {"controller": "computed_torque", "amplitude": 0.1, "duration": 12.0, "step": 0.005}
+SETTINGS = {"controller": "computed-torque", "amplitude": 0.1, "duration": 12.0, "step": 0.005}
 
 
 class Server(NamedTuple):

@@ -15,6 +15,8 @@ from modurob.studio.server import Studio
 OUT = Path("out")
 PATIENCE = 15.0  # seconds
 CRAB = (("m0/3", "4"), ("m1/2", "5"), ("m2/3", "2"), ("m1/5", "2"), ("m4/3", "5"))
+SIZES = {"laptop": (1440, 900), "large": (1920, 1080), "phone": (390, 844)}
+PANELS = ("Build", "Inspect", "Equations", "Simulate", "Export")
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,14 @@ class Browser:
 
     chromium: Chromium
 
-    def page(self, address: str, fragment: str = "", detail: str = "low", **options: Any) -> "Page":
-        """The page at an address, in a browser context of its own, ready to use."""
+    def page(self, address: str, detail: str = "low", plain: bool = False, **options: Any) -> "Page":
+        """The page at an address, in a browser context of its own, ready to use; `plain` takes the address as it is."""
         options.setdefault("viewport", {"width": 1280, "height": 800})
         context = self.chromium.new_context(**options)
         context.set_default_timeout(1000 * PATIENCE)
         page = Page(context, context.new_page())
         page.watch()
-        page.tab.goto(f"{address}&detail={detail}{fragment}")
+        page.tab.goto(address if plain else f"{address}&detail={detail}")
         page.ready()
         return page
 
@@ -112,6 +114,31 @@ class Page:
 
     def at(self, css: str) -> Locator:
         return self.tab.locator(css)
+
+    @property
+    def scrolled(self) -> list[float]:
+        """How far the page itself has been scrolled, and how far its bar is from the top: it never should be."""
+        return self.js(
+            """[scrollX, scrollY, document.documentElement.scrollTop, document.body.scrollTop, document.body.scrollLeft,
+                document.querySelector("main").scrollTop, document.querySelector(".bar").getBoundingClientRect().top]"""
+        )
+
+    def inside(self, css: str) -> bool:
+        """Whether something is on the screen, all of it, with nothing in front."""
+        return self.js(
+            """(css) => {
+              const element = document.querySelector(css), { left, top, right, bottom } = element.getBoundingClientRect();
+              const seen = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && right > left && bottom > top;
+              const front = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+              return seen && element.contains(front);
+            }""",
+            css,
+        )
+
+    def refused(self, words: str) -> None:
+        """Wait for a refusal with these words, and see that it is on the screen."""
+        self.until("(words) => document.querySelector('#refusal').textContent.includes(words)", words)
+        assert self.inside("#refusal"), words
 
     # ---- what a user does ----
 

@@ -7,7 +7,8 @@ import modurob as mr
 from modurob.assembly import cells, dumps
 from modurob.errors import ModurobError, StudioError
 from modurob.studio import protocol
-from modurob.studio.design import MOST_MODULES, Design, edited
+from modurob.studio.design import MOST_MODULES, Design
+from modurob.studio.edits import edited
 from modurob.studio.poses import body_poses
 from tests.robots import random_assembly, random_mechanism
 
@@ -15,7 +16,7 @@ CRAB = mr.load("crab")
 
 
 def built(*edits: protocol.Edit, start: mr.Assembly | None = None) -> Design:
-    design = Design.of(start or mr.Assembly.single("m0", "backbone"))
+    design = Design(start or mr.Assembly.single("m0", "backbone"))
     for edit in edits:
         design = edited(design, edit)
     return design
@@ -80,7 +81,7 @@ def test_moving_keeps_the_module() -> None:
 )
 def test_wrong_moves_in_the_grid(edit: protocol.Edit, message: str) -> None:
     with pytest.raises(ModurobError, match=message):
-        edited(Design.of(CRAB), edit)
+        edited(Design(CRAB), edit)
 
 
 # ---- branches ----
@@ -128,7 +129,7 @@ def test_without_a_branch() -> None:
 )
 def test_wrong_moves_change_nothing_and_are_explained(edit: protocol.Edit, message: str) -> None:
     with pytest.raises(ModurobError, match=message):
-        edited(Design.of(CRAB), edit)
+        edited(Design(CRAB), edit)
 
 
 # ---- matrices ----
@@ -188,7 +189,7 @@ def test_a_robot_that_is_too_large_is_refused() -> None:
         [mr.Connection(mr.PortRef(f"m{i}", "3"), mr.PortRef(f"m{i + 1}", "4")) for i in range(MOST_MODULES - 1)],
     )
     with pytest.raises(StudioError, match="at most 1000"):
-        edited(Design.of(snake), protocol.Dock("backbone", f"m{MOST_MODULES - 1}/3", "4"))
+        edited(Design(snake), protocol.Dock("backbone", f"m{MOST_MODULES - 1}/3", "4"))
 
 
 def test_kept_designs_come_back() -> None:

@@ -66,7 +66,7 @@ def test_a_wrong_matrix_is_explained_under_it(page: Page) -> None:
     page.tab.get_by_role("button", name="Edit as text").click()
     page.tab.get_by_label("Matrix as text").fill("3 0\n4 9\n0 4")
     page.tab.get_by_role("button", name="Make this robot").click()
-    expect(page.at('.refusal[data-for~="read_matrix"]')).to_contain_text("no face 9")
+    expect(page.at("#refusal")).to_contain_text("no face 9")
     assert len(page.design["modules"]) == 1
 
 
@@ -76,9 +76,9 @@ def test_an_occupied_place_is_explained_at_the_port(page: Page) -> None:
     page.modules(7)
     # the place between the legs is taken now, for m1 too
     page.at('[data-key="m1/3"]').click()
-    expect(page.at("#bubble")).to_contain_text("would stand where")
+    expect(page.at("#refusal")).to_contain_text("would stand where")
     page.js("studio.dockAt('m0/3')")
-    expect(page.at("#bubble")).to_contain_text("already holds m1/4")
+    expect(page.at("#refusal")).to_contain_text("already holds m1/4")
     assert len(page.design["modules"]) == 7
 
 

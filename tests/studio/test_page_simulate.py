@@ -29,7 +29,7 @@ def ended(page: Page, number: int) -> None:
 
 def test_computed_torque_with_a_filter(page: Page) -> None:
     simulate(page, duration="1.2", sample_time="0.01")
-    page.at("#setting-filtered").check()
+    page.at("#setting-filter").select_option("ekf")
     expect(page.at("[data-setting=noise]")).to_be_visible()
     page.at("#run").click()
     page.until("studio.state.sample?.[0] > 0.3")
@@ -37,7 +37,7 @@ def test_computed_torque_with_a_filter(page: Page) -> None:
     before = page.js("[...studio.view.poses]")
     page.until("(before) => studio.view.poses.some((x, i) => Math.abs(x - before[i]) > 0.01)", before)
     ended(page, 0)
-    expect(page.at("#runs")).to_contain_text("computed torque, snake gait, EKF")
+    expect(page.at("#runs")).to_contain_text("computed torque, crab gait, extended Kalman filter")
     expect(page.at("#runs")).to_contain_text("finished")
     expect(page.at(".plot canvas")).to_have_count(3)
 
@@ -139,14 +139,35 @@ def test_a_run_is_exported(page: Page, tmp_path: Path) -> None:
     assert record.q.shape == (101, 3)
 
 
-def test_a_run_that_fails_is_a_message(page: Page) -> None:
-    simulate(page, controller="pid")
-    page.at("#setting-proportional").fill("1000000")
-    page.at("#setting-derivative").fill("100000")
-    page.at("#setting-derivative").press("Tab")
+def test_every_law_has_numbers_of_its_own(page: Page) -> None:
+    """What the server offers is chosen from, drives that cannot carry the robot begin as ideal ones, and a run takes all of it."""
+    simulate(page, duration="0.5")
+    offered = page.js("studio.state.offers.controllers.map(({ name }) => name)")
+    assert page.js("[...document.querySelectorAll('#setting-controller option')].map((o) => o.value)") == offered
+    expect(page.at("#setting-kp")).to_have_value("50")
+    expect(page.at("#setting-ideal")).to_be_checked()
+    page.at("#setting-controller").select_option("lqr")
+    expect(page.at("#setting-position")).to_have_value("1")
+    expect(page.at("#setting-kp")).to_have_count(0)
+    page.at("#setting-position").fill("30")
+    page.at("#setting-reference").select_option("hold")
+    page.at("#setting-stepper").select_option("linearly-implicit")
     page.at("#run").click()
     ended(page, 0)
-    expect(page.at("#toasts")).to_contain_text("at t = ")
+    expect(page.at("#runs")).to_contain_text("LQR, hold")
+    expect(page.at("#runs")).to_contain_text("finished")
+    page.open("tree9", 9)
+    expect(page.at("#setting-ideal")).not_to_be_checked()
+
+
+def test_a_run_that_fails_is_a_message(page: Page) -> None:
+    simulate(page, controller="pid")
+    page.at("#setting-kp").fill("1000000")
+    page.at("#setting-kd").fill("100000")
+    page.at("#setting-kd").press("Tab")
+    page.at("#run").click()
+    ended(page, 0)
+    expect(page.at("#refusal")).to_contain_text("at t = ")
     # and the studio goes on
     page.at("#undo").click()
     page.modules(1)
@@ -155,7 +176,7 @@ def test_a_run_that_fails_is_a_message(page: Page) -> None:
 def test_settings_that_do_not_fit_are_explained(page: Page) -> None:
     simulate(page, amplitude="3")
     page.at("#run").click()
-    expect(page.at('.refusal[data-for~="start_run"]')).to_contain_text("its limits are")
+    expect(page.at("#refusal")).to_contain_text("its limits are")
     assert page.js("studio.state.runs.state") == "idle"
 
 

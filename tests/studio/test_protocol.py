@@ -18,7 +18,7 @@ from modurob.studio import protocol
         protocol.SetParameter("m0", "freedom", "revolute"),
         protocol.SetGravity((0.0, 9.81, 0.0)),
         protocol.Derive(("masses", "lengths"), shorthand=True),
-        protocol.StartRun(protocol.RunSettings(controller="pid", poles=(-2.0, -3.0), duration=2.5)),
+        protocol.StartRun(protocol.RunSettings(controller="pid", gains={"kp": 2.0, "ki": 3.0}, duration=2.5)),
     ],
     ids=lambda c: type(c).__name__,
 )
@@ -41,16 +41,28 @@ def test_every_command_has_a_name_and_a_meaning() -> None:
         ("[]", "no command None"),
         ('{"type": "dok"}', "did you mean 'dock'"),
         ('{"type": ["dock"]}', "no command"),
-        ('{"type": "dock", "kind": "backbone"}', "dock: at: Field required"),
-        ('{"type": "undo", "evil": 1}', "undo: evil: Unexpected"),
-        ('{"type": "dock", "kind": 3, "at": "m0/3", "by": "4"}', "dock: kind: .*string"),
-        ('{"type": "set_coordinate", "index": -1, "value": 0}', "set_coordinate: index"),
-        ('{"type": "set_coordinate", "index": 0, "value": NaN}', "set_coordinate: value"),
-        ('{"type": "set_rate", "index": true, "value": 0}', "set_rate: index"),
-        ('{"type": "start_run", "settings": {"duration": 1e9}}', "start_run: settings.duration"),
-        ('{"type": "start_run", "settings": {"step": 0}}', "start_run: settings.step"),
-        ('{"type": "start_run", "settings": {"controller": "magic"}}', "start_run: settings.controller"),
-        ('{"type": "set_gravity", "gravity": [0, 0]}', "set_gravity: gravity"),
+        ('{"type": "dock", "kind": "backbone"}', "dock: at: it is missing"),
+        ('{"type": "undo", "evil": 1}', "undo: evil: there is no such field"),
+        ('{"type": "dock", "kind": 3, "at": "m0/3", "by": "4"}', "dock: kind 3: expected a text"),
+        ('{"type": "set_coordinate", "index": -1, "value": 0}', "set coordinate: index -1: expected at least 0"),
+        ('{"type": "set_coordinate", "index": 0, "value": NaN}', "value nan: expected a finite number"),
+        ('{"type": "set_rate", "index": true, "value": 0}', "set rate: index True: expected a whole number"),
+        ('{"type": "start_run", "settings": {"duration": 1e9}}', r"start run: duration 1e\+09: expected at most 600"),
+        ('{"type": "start_run", "settings": {"duration": 0}}', "start run: duration 0: expected more than 0"),
+        ('{"type": "start_run", "settings": {"step": 0}}', "start run: step 0: expected at least 1e-05"),
+        ('{"type": "start_run", "settings": {"controller": "magic"}}', "controller 'magic': expected 'none', .*'pid'"),
+        ('{"type": "start_run", "settings": 3}', "start run: settings 3: expected fields"),
+        ('{"type": "set_gravity", "gravity": [0, 0]}', "set gravity: gravity entry 3: it is missing"),
+        ('{"type": "set_gravity", "gravity": [0, 0, null]}', "gravity entry 3 nothing: expected a number"),
+        (
+            '{"type": "set_parameter", "module": "m0", "name": "mass", "value": null}',
+            "value nothing: expected a number",
+        ),
+        ('{"type": "rename", "name": ""}', "rename: name nothing: expected at least 1 character"),
+        ('{"type": "place_cell", "column": 1e300, "row": 0, "kind": "scout"}', "column .*expected a whole number"),
+        ('{"type": "place_cell", "column": 9999999, "row": 0, "kind": "scout"}', "column 9999999: expected at most"),
+        ('{"type": "undock", "module": "m1", "branch": 1}', "branch 1: expected true or false"),
+        ('{"type": "derive", "symbols": "masses"}', "symbols 'masses': expected a list"),
     ],
 )
 def test_what_is_wrong_is_refused(text: str, message: str) -> None:
@@ -60,8 +72,16 @@ def test_what_is_wrong_is_refused(text: str, message: str) -> None:
 
 def test_a_text_that_is_too_long_is_refused() -> None:
     text = json.dumps({"type": "open", "text": "x" * (protocol.LONGEST_TEXT + 1)})
-    with pytest.raises(StudioError, match=r"open: text: .*at most"):
+    with pytest.raises(StudioError, match=r"open: text: expected at most 2000000 characters"):
         protocol.decode(text)
+
+
+def test_json_has_no_infinity() -> None:
+    """Browsers refuse to read it; null stands for numbers that are not finite."""
+    event = protocol.Robot({"effort": np.inf, "joints": [{"lower": [-np.inf, 1.5]}, float("nan")], "name": "Infinity"})
+    text = protocol.encode(event)
+    data = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+    assert data["design"] == {"effort": None, "joints": [{"lower": [None, 1.5]}, None], "name": "Infinity"}
 
 
 def test_a_frame_holds_poses_and_a_sample(rng: np.random.Generator) -> None:

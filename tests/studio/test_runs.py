@@ -8,7 +8,7 @@ import pytest
 
 import modurob as mr
 from modurob.errors import ModurobError, StudioError
-from modurob.simulation import Recording
+from modurob.simulation import Measured, Recording
 from modurob.studio import downloads, protocol, runs
 from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design
@@ -44,10 +44,11 @@ def column(run: Run, name: str) -> np.ndarray:
 def test_placed_poles_give_the_step_response_of_those_poles() -> None:
     """e(t) = (p2 exp(p1 t) - p1 exp(p2 t)) / (p2 - p1) of the step, sampled finely."""
     run = ran(
-        controller="pole_placement",
+        controller="pole-placement",
+        ideal=True,
         reference="set_point",
         amplitude=0.3,
-        poles=(-4.0, -9.0),
+        gains={"pole1": -4.0, "pole2": -9.0},
         sample_time=1e-3,
         duration=1.0,
     )
@@ -57,14 +58,16 @@ def test_placed_poles_give_the_step_response_of_those_poles() -> None:
 
 
 def test_computed_torque_follows_a_gait() -> None:
-    run = ran(controller="computed_torque", proportional=400.0, derivative=40.0, sample_time=1e-3, duration=3.0)
+    run = ran(controller="computed-torque", gains={"kp": 400.0, "kd": 40.0}, ideal=True, sample_time=1e-3, duration=3.0)
     assert run.status == "finished"
     assert np.abs(column(run, "error")[-60:]).max() < 2e-3
     assert np.abs(column(run, "q")).max() > 0.3
 
 
 def test_free_motion_keeps_its_energy() -> None:
-    run = ran(q=[0.4, -0.3, 0.2], controller="none", stepper="runge_kutta_4", sample_time=1e-3, duration=2.0)
+    run = ran(
+        q=[0.4, -0.3, 0.2], controller="none", ideal=True, stepper="runge-kutta-4", sample_time=1e-3, duration=2.0
+    )
     total = column(run, "energy").sum(axis=1)
     assert np.ptp(column(run, "energy")[:, 0]) > 0.1
     assert np.ptp(total) < 1e-4
@@ -72,7 +75,7 @@ def test_free_motion_keeps_its_energy() -> None:
 
 
 @pytest.mark.parametrize(
-    "stepper", ["semi_implicit_euler", "runge_kutta_4", "implicit_midpoint", "variational", "adaptive"]
+    "stepper", ["semi-implicit-euler", "runge-kutta-4", "implicit-midpoint", "variational", "adaptive"]
 )
 def test_all_steppers_agree(stepper: str) -> None:
     """Free motion for a quarter of a second, against the exact one of DOP853."""
@@ -82,15 +85,17 @@ def test_all_steppers_agree(stepper: str) -> None:
 
 
 def test_pid_holds_and_limits_are_kept() -> None:
-    held = ran(q=[0.2, 0.1, -0.1], controller="pid", proportional=8.0, integral=6.0, derivative=0.6, reference="hold")
+    held = ran(
+        q=[0.2, 0.1, -0.1], controller="pid", gains={"kp": 8.0, "ki": 6.0, "kd": 0.6}, ideal=True, reference="hold"
+    )
     assert np.abs(column(held, "error")[-1]).max() < 0.02
-    limited = ran(controller="computed_torque", reference="set_point", amplitude=1.5, saturated=True, duration=1.0)
+    limited = ran(controller="computed-torque", reference="set_point", amplitude=1.5, duration=1.0)
     efforts = np.array([j.effort_limit[0] for j in CRAB.joints])
     assert np.all(np.abs(column(limited, "tau")) <= efforts * (1 + 1e-6))
 
 
 def test_the_filter_sees_angles_only_and_still_follows() -> None:
-    run = ran(filtered=True, noise=2e-3, duration=1.5, sample_time=0.01)
+    run = ran(filter="ekf", ideal=True, noise=2e-3, duration=1.5, sample_time=0.01)
     assert run.status == "finished"
     assert np.abs(column(run, "error")[-20:]).max() < 0.05
     assert run.recording.v_estimate.shape == run.recording.v.shape
@@ -110,6 +115,24 @@ def test_samples_are_what_happened() -> None:
     assert np.array_equal(middle, sample[1 : 1 + CRAB.nq])
 
 
+@pytest.mark.parametrize("controller", ["computed-torque", "pid", "pole-placement"])
+def test_the_torque_at_the_start_is_that_of_the_law(controller: str) -> None:
+    """Not zero, which no law asked for; before the law was asked it is not a number."""
+    settings = {"controller": controller, "reference": "set_point", "amplitude": 0.3, "duration": 0.2}
+    fresh = Run(0, CRAB, CRAB.neutral(), np.zeros(3), RunSettings(**settings))
+    assert np.isnan(column(fresh, "tau")).all()
+    run = ran(**settings)
+    first = column(run, "tau")[0]
+    law = runs.controller(run.settings, 0.3)
+    assert law is not None
+    made = law.on(CRAB)
+    _, expected = made.step(made.start(), 0.0, Measured(CRAB.neutral(), np.zeros(3)))
+    assert np.allclose(first, expected, rtol=1e-5)
+    assert np.abs(first).max() > 0.1
+    assert np.allclose(column(run, "vdot")[0], CRAB.forward_dynamics(CRAB.neutral(), np.zeros(3), expected), rtol=1e-4)
+    assert np.allclose(run.recording.tau[0], first, rtol=1e-5)
+
+
 @pytest.mark.parametrize("floating", [False, True])
 def test_any_robot_runs(floating: bool) -> None:
     # the pendulum and the crane have point masses: they cannot float
@@ -121,7 +144,7 @@ def test_any_robot_runs(floating: bool) -> None:
 
 
 def test_what_fails_is_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    wild = ran(controller="pid", proportional=1e6, derivative=1e5, duration=5.0)
+    wild = ran(controller="pid", gains={"kp": 1e6, "kd": 1e5}, ideal=True, duration=5.0)
     assert "at t = " in wild.status
     assert wild.t < 5
 
@@ -139,12 +162,12 @@ def test_what_fails_is_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (RunSettings(amplitude=3.0), "limits"),
         (RunSettings(sample_time=0.0035), "multiple"),
-        (RunSettings(controller="pole_placement", poles=(1.0, -2.0)), "below zero"),
+        (RunSettings(controller="pole-placement", gains={"pole1": 1.0, "pole2": -2.0}), "below zero"),
         (RunSettings(duration=600.0, sample_time=1e-4, step=1e-4), "too much to keep"),
     ],
 )
 def test_wrong_settings_are_refused_before_anything_runs(settings: RunSettings, message: str, tmp_path: Path) -> None:
-    session = Session(Autosave(tmp_path), Design.of(mr.load("crab")))
+    session = Session(Autosave(tmp_path), Design(mr.load("crab")))
     running = session.start(RunSettings())
     with pytest.raises(ModurobError, match=message):
         session.start(settings)
@@ -167,7 +190,7 @@ def test_patience_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    return Session(Autosave(tmp_path), Design.of(mr.load("crab")))
+    return Session(Autosave(tmp_path), Design(mr.load("crab")))
 
 
 def test_a_run_goes_on_while_modules_dock_and_undock(session: Session) -> None:

@@ -1,27 +1,35 @@
 """The web server: files, sessions, and those it does not talk to."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
+import yaml
 from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
+from websockets.sync.client import connect
 
 import modurob as mr
-from modurob.assembly.files import dumps
+from modurob.assembly import dumps
 from modurob.errors import StudioError
 from modurob.robot import loads
-from modurob.studio import server
+from modurob.studio import safety, server, share
 from modurob.studio.autosave import Autosave
+from modurob.studio.design import Design
+from modurob.studio.opening import opened
 from modurob.studio.page_files import FOLDER
 from modurob.studio.server import LARGEST_UPLOAD, Studio, listening
+from tests.studio.test_opening import ARM, own_type
 
 HOME = "http://127.0.0.1:8000"
 
@@ -59,6 +67,15 @@ class Talk:
             if event.get("type") == kind:
                 return event
             assert event.get("type") != "refused", event
+            assert (kind, event.get("type")) != ("progress", "equations"), event
+
+    def refused(self) -> str:
+        """Why the next command that is refused is."""
+        while True:
+            message = self.socket.receive()
+            event = json.loads(message["text"]) if message.get("text") else {}
+            if event.get("type") == "refused":
+                return event["message"]
 
     @property
     def session(self) -> str:
@@ -100,7 +117,9 @@ def test_tunnels_are_served(web: TestClient, studio: Studio, host: str) -> None:
     assert web.get(f"/?token={studio.token}", headers={"host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:9999", "https://localhost:8000"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:9999", "https://localhost:8000", "http://[::1"]
+)
 def test_a_websocket_from_a_foreign_page_is_refused(web: TestClient, studio: Studio, origin: str) -> None:
     with (
         pytest.raises(WebSocketDisconnect) as refused,
@@ -115,6 +134,54 @@ def test_uploads_from_a_foreign_page_are_refused(web: TestClient, studio: Studio
     web.get(f"/?token={studio.token}")
     answer = web.post("/open/abc", content=b"x", headers={"origin": "http://evil.example"})
     assert answer.status_code == 403
+
+
+def test_an_origin_that_is_no_address_is_refused_in_words(web: TestClient, studio: Studio) -> None:
+    answer = web.get(f"/?token={studio.token}", headers={"origin": "http://[::1"})
+    assert answer.status_code == 403
+    assert "may not talk to the studio" in answer.text
+
+
+def test_a_share_link_opens_a_page_that_sees_nothing_of_the_owner(studio: Studio) -> None:
+    """In a browser that does not know the token; and neither the token nor saved robots can be had with it."""
+    with TestClient(studio.app(), base_url=HOME) as owner, talk(owner, studio) as page:
+        page.send("open_shipped", name="crab")
+        page.next("robot")
+        key, saved = page.welcome["share_key"], page.session
+    assert studio.token not in key
+    with TestClient(studio.app(), base_url=HOME) as fresh:
+        assert fresh.get("/?key=wrong").status_code == 403
+        answer = fresh.get(f"/?key={key}")
+        assert answer.status_code == 200
+        assert studio.token not in answer.headers["set-cookie"]
+        # from now on the cookie will do
+        assert fresh.get("/").status_code == 200
+        with fresh.websocket_connect(f"/socket?key={key}", headers={"host": "127.0.0.1:8000"}) as socket:
+            guest = Talk(socket)
+            assert guest.welcome["recent"] == []
+            guest.send("open_recent", name=saved)
+            assert "opened by a share link" in guest.refused()
+            guest.send("open_shipped", name="tree9")
+            assert len(guest.next("robot")["design"]["modules"]) == 9
+            assert fresh.get(f"/file/{guest.session}/robot.yaml").status_code == 200
+    # what guests build is not written to the owner's disk
+    assert [robot["name"] for robot in studio.autosave.recent().robots] == ["crab"]
+
+
+def test_the_owner_stays_the_owner_behind_a_share_link(web: TestClient, studio: Studio) -> None:
+    """Also when the link was followed from another site, where browsers hold back strict cookies."""
+    web.get(f"/?token={studio.token}")
+    key = safety.share_key(studio.token)
+    assert studio.token in web.get(f"/?key={key}").headers["set-cookie"]
+    with TestClient(studio.app(), base_url=HOME) as elsewhere:
+        theirs = elsewhere.get(f"/?key={key}").headers["set-cookie"].partition("=")[0]
+    own = web.get(f"/?token={studio.token}").headers["set-cookie"].partition("=")[0]
+    assert theirs != own
+
+
+@pytest.mark.parametrize("headers", [{"host": "evil.example"}, {"origin": "http://evil.example"}])
+def test_a_share_key_does_not_open_doors_to_strangers(web: TestClient, studio: Studio, headers: dict[str, str]) -> None:
+    assert web.get(f"/?key={safety.share_key(studio.token)}", headers=headers).status_code == 403
 
 
 def test_a_websocket_needs_the_token(web: TestClient) -> None:
@@ -140,7 +207,10 @@ def test_browsers_are_told_to_be_strict(web: TestClient, studio: Studio) -> None
     assert headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("path", ["../server.py", "%2e%2e/server.py", "js/../../server.py", "nothing.js", "js"])
+@pytest.mark.parametrize(
+    "path",
+    ["../server.py", "%2e%2e/server.py", "js/../../server.py", "nothing.js", "js", "%00", "x" * 5000, "a/" * 3000],
+)
 def test_only_files_of_the_page_are_served(web: TestClient, path: str) -> None:
     assert web.get(f"/static/{path}").status_code == 404
 
@@ -153,9 +223,23 @@ def test_files_are_sent_once(web: TestClient) -> None:
     assert again.status_code == 304
 
 
+def test_the_package_may_be_reached_through_a_link(tmp_path: Path) -> None:
+    """Static files of a package whose folder is a symbolic link."""
+    (tmp_path / "modurob").symlink_to(Path(mr.__file__).parent)
+    program = (
+        "from starlette.testclient import TestClient; from modurob.studio.server import Studio; "
+        "print(TestClient(Studio().app(), base_url='http://127.0.0.1').get('/static/js/main.js').status_code)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.split() == ["200"]
+
+
 def test_a_port_that_is_taken_is_said_so() -> None:
     with listening("127.0.0.1", 0) as door, pytest.raises(StudioError, match="cannot be had"):
         listening("127.0.0.1", door.getsockname()[1])
+    with pytest.raises(StudioError, match="port 99999 of 127"):
+        listening("127.0.0.1", 99999)
 
 
 def test_it_is_served_until_interrupted() -> None:
@@ -169,6 +253,57 @@ def test_it_is_served_until_interrupted() -> None:
             assert answer.status == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=10) in (0, -signal.SIGINT, 130)
+
+
+@pytest.mark.parametrize("given", ["urdf", "text", "link"])
+def test_the_command_opens_urdf_files_and_share_texts(given: str, tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(ARM)
+    text = share.packed(Design(mr.load("crab").with_setup(base="m1", floating=True)))
+    arguments = {
+        "urdf": ["arm.urdf"],
+        "text": ["--share", text],
+        "link": ["--share", f"http://127.0.0.1:9/?key=x#robot={text}"],
+    }[given]
+    program = [sys.executable, "-c", "from modurob.cli import main; main()", "studio", "--no-browser", *arguments]
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1].replace("http:", "ws:").replace("/?", "/socket?")
+        with connect(address) as page:
+            page.send('{"type": "hello"}')
+            events = [json.loads(page.recv(timeout=10)) for _ in range(2)]
+        process.send_signal(signal.SIGINT)
+    shown = events[1]["design"]
+    assert (shown["name"], shown["base"]) == (("arm", "base") if given == "urdf" else ("crab", "m1"))
+
+
+def test_the_command_refuses_wrong_texts_in_words() -> None:
+    program = [sys.executable, "-c", "from modurob.cli import main; main()", "studio", "--share", "abc"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "it may have been cut off" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_is_left_behind_when_pages_and_the_server_go(tmp_path: Path) -> None:
+    """With a run and a derivation going on, and frames that the page never drew: no word of lost tasks in the log."""
+    program = "from modurob.studio.server import serve; serve('crab', browser=False)"
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", program], text=True, env=environment, **pipes) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1].replace("http:", "ws:").replace("/?", "/socket?")
+        for _ in range(2):
+            with connect(address) as page:
+                page.send('{"type": "hello"}')
+                page.send('{"type": "start_run", "settings": {"duration": 60}}')
+                page.send('{"type": "derive", "symbols": ["masses", "lengths", "inertias"]}')
+                frames = 0
+                while frames < 3:
+                    frames += isinstance(page.recv(timeout=10), bytes)
+        process.send_signal(signal.SIGINT)
+        _, log = process.communicate(timeout=10)
+    assert log == ""
 
 
 # ---- sessions ----
@@ -204,6 +339,113 @@ def test_a_second_page_gets_a_copy(web: TestClient, studio: Studio) -> None:
             assert len(two.robot["modules"]) == 6
 
 
+def test_every_command_is_answered(web: TestClient, studio: Studio) -> None:
+    with talk(web, studio) as page:
+        page.send("rename", name="mine")
+        assert page.next("done")["command"] == "rename"
+        page.send("set_speed", speed=2.0)
+        assert page.next("done")["command"] == "set_speed"
+        page.send("set_speed", speed=0.0)
+        assert "speed 0: expected at least 0.05" in page.refused()
+
+
+# ---- after the server was started again ----
+
+
+def test_a_robot_survives_a_restart_and_the_page_is_told(web: TestClient, studio: Studio) -> None:
+    with talk(web, studio) as page:
+        page.send("open_shipped", name="crab")
+        page.next("robot")
+        session = page.session
+    again = Studio(autosave=studio.autosave)
+    with TestClient(again.app(), base_url=HOME) as other, talk(other, again, session) as page:
+        assert page.session == session
+        assert page.robot["key"] == mr.load("crab").key
+        assert "back as it was last saved" in page.welcome["note"]
+        assert page.robot["undo"] == 0
+
+
+def test_what_cannot_come_back_is_said(web: TestClient, studio: Studio) -> None:
+    assert isinstance(studio.autosave.folder, Path)
+    damaged = "a" * 32
+    studio.autosave.folder.mkdir(exist_ok=True)
+    (studio.autosave.folder / f"{damaged}.json").write_text('{"robot": ')
+    with talk(web, studio, damaged) as page:
+        assert "cannot be read" in page.welcome["note"]
+        assert len(page.robot["modules"]) == 1
+        assert any("cannot be read" in problem for problem in page.welcome["problems"])
+    with talk(web, studio, "b" * 32) as page:
+        assert "has no saved robot" in page.welcome["note"]
+    with talk(web, studio) as page:
+        assert page.welcome["note"] == ""
+
+
+def test_a_studio_started_with_a_robot_shows_it_and_names_the_other(web: TestClient, studio: Studio) -> None:
+    with talk(web, studio) as page:
+        page.send("open_shipped", name="crab")
+        page.next("robot")
+        session = page.session
+    again = Studio(Design(mr.load("tree9")), autosave=studio.autosave)
+    with TestClient(again.app(), base_url=HOME) as other, talk(other, again, session) as page:
+        assert len(page.robot["modules"]) == 9
+        assert "under Open, Recent" in page.welcome["note"]
+        assert page.welcome["recent"][0]["session"] == session
+
+
+# ---- files of the user that are damaged ----
+
+
+def test_a_damaged_module_type_does_not_keep_the_page_from_opening(
+    web: TestClient, studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.yaml").write_text("format: [")
+    (tmp_path / "good.yaml").write_text(yaml.safe_dump(own_type("good")))
+    monkeypatch.setattr("modurob.catalogue.library.user_folder", lambda: tmp_path)
+    with talk(web, studio) as page:
+        names = [kind["name"] for kind in page.welcome["types"]]
+        assert "backbone" in names
+        assert "good" in names
+        assert "broken" not in names
+        assert any("'broken'" in problem and "not YAML" in problem for problem in page.welcome["problems"])
+
+
+# ---- what would keep others waiting ----
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "open", "text": "format: modurob assembly 1\nconnections: [" + "/" * 60_000 + "]"},
+        {"type": "read_matrix", "text": "]" + " " * 40_000},
+        {"type": "read_matrix", "text": "3\n" * 20_000},
+        {"type": "open", "text": "x: [" + "1, " * 600_000 + "]"},
+    ],
+    ids=["slashes", "spaces", "rows", "list"],
+)
+def test_others_are_served_while_a_long_text_is_read(web: TestClient, studio: Studio, fields: dict[str, Any]) -> None:
+    with talk(web, studio) as one, talk(web, studio) as two:
+        one.socket.send_text(json.dumps(fields))
+        started = time.monotonic()
+        two.send("rename", name="meanwhile")
+        two.next("robot")
+        assert time.monotonic() - started < 1.0
+        assert one.refused()
+
+
+def test_times_that_no_run_has_are_the_ends_of_it(web: TestClient, studio: Studio) -> None:
+    with talk(web, studio) as page:
+        page.send("open_shipped", name="crab")
+        page.next("robot")
+        page.send("start_run", settings={"duration": 60})
+        page.next("done")
+        for t in (1e308, -1e308, 0.0):
+            page.send("scrub", run=0, t=t)
+            assert page.next("done")["command"] in ("scrub", "start_run", "open_shipped")
+
+
+# ---- refusals ----
+
+
 def test_refusals_come_with_the_command(web: TestClient, studio: Studio) -> None:
     with talk(web, studio) as page:
         page.send("dock", kind="backbone", at="m0/9", by="4")
@@ -233,6 +475,19 @@ def test_a_mistake_of_ours_is_a_message(web: TestClient, studio: Studio, monkeyp
         assert page.next("robot")["design"]["name"] == "still here"
 
 
+def test_a_mistake_of_ours_in_a_file_is_a_message(
+    web: TestClient, studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: Any) -> None:
+        raise ZeroDivisionError("by chance")
+
+    web.get(f"/?token={studio.token}")
+    with talk(web, studio) as page:
+        monkeypatch.setattr("modurob.studio.downloads.content", crash)
+        answer = web.get(f"/file/{page.session}/robot.yaml")
+        assert (answer.status_code, answer.text) == (500, "the studio failed at this: ZeroDivisionError: by chance")
+
+
 def test_there_are_not_too_many_sessions(web: TestClient, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "MOST_SESSIONS", 2)
     with (
@@ -257,6 +512,10 @@ def test_a_file_is_opened(web: TestClient, studio: Studio) -> None:
         wrong = web.post(f"/open/{page.session}", content=b"format: modurob assembly 1\nmodules: {m0: spider}")
         assert wrong.status_code == 400
         assert "no module type 'spider'" in wrong.text
+        arm = web.post(f"/open/{page.session}?name=arm.urdf", content=ARM.encode())
+        assert arm.status_code == 200
+        assert page.next("robot")["design"]["made_of"] == "links"
+        assert "arm.urdf" in web.post(f"/open/{page.session}?name=arm.urdf", content=b"<robot/>").text
         assert "not text" in web.post(f"/open/{page.session}", content=b"\xff\xfe\x00").text
         assert web.post("/open/nobody", content=b"x").status_code == 404
 
@@ -279,10 +538,44 @@ def test_downloads(web: TestClient, studio: Studio) -> None:
         eq = mr.load("crab").mechanism().equations(("masses", "lengths"))
         for name, text in (("tex", eq.latex()), ("py", eq.python()), ("c", eq.c())):
             assert web.get(f"{there}/equations.{name}?symbols=masses,lengths").text == text
+        short = web.get(f"{there}/equations.tex?symbols=masses,lengths&shorthand=1").text
+        assert short == eq.latex(shorthand=True)
         assert "<robot" in web.get(f"{there}/robot.urdf").text
-        assert "no file" in web.get(f"{there}/passwd").text
+        assert opened(web.get(f"{there}/robot.share").text) == Design(mr.load("crab"))
+        wrong = web.get(f"{there}/passwd").text
+        assert "no file" in wrong
+        assert "run-" not in wrong
         assert web.get(f"{there}/equations.tex?symbols=magic").status_code == 400
     assert web.get("/file/nobody/robot.yaml").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "saved"),
+    [("crab", "crab"), ("my crab", "my crab"), ("a/b\\c:d", "a_b_c_d"), ("Krebs ü", "Krebs ü"), ("..", "robot")],
+)
+def test_files_are_called_as_the_robot(web: TestClient, studio: Studio, name: str, saved: str) -> None:
+    web.get(f"/?token={studio.token}")
+    with talk(web, studio) as page:
+        page.send("open_shipped", name="crab")
+        page.next("robot")
+        page.send("rename", name=name)
+        page.next("robot")
+        for file, expected in (("robot.yaml", f"{saved}.yaml"), ("equations.py", f"{saved}_equations.py")):
+            header = web.get(f"/file/{page.session}/{file}").headers["content-disposition"]
+            assert unquote(header.split("UTF-8''")[1]) == expected
+
+
+def test_a_robot_of_links_is_saved_as_urdf(web: TestClient, studio: Studio) -> None:
+    web.get(f"/?token={studio.token}")
+    with talk(web, studio) as page:
+        page.send("open", text=ARM, name="arm.urdf")
+        page.next("robot")
+        there = f"/file/{page.session}"
+        assert web.get(f"{there}/robot.urdf").text == ARM
+        assert "save it as URDF" in web.get(f"{there}/robot.yaml").text
+        assert web.get(f"{there}/equations.tex").status_code == 200
+        page.send("derive", symbols=["masses", "lengths", "gravity"])
+        assert page.next("equations")["parts"]
 
 
 def test_files_need_the_token(studio: Studio) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.errors import ModurobError, StudioError
+from modurob.errors import FormatError, ModurobError, StudioError
 from modurob.studio import describe, protocol
 from modurob.studio.autosave import KEPT, Autosave
 from modurob.studio.design import Design
@@ -15,7 +15,7 @@ from modurob.studio.session import MOST_STEPS, Session
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    return Session(Autosave(tmp_path), Design.of(mr.load("crab")))
+    return Session(Autosave(tmp_path), Design(mr.load("crab")))
 
 
 def test_undo_and_redo_go_through_everything(session: Session) -> None:
@@ -39,7 +39,7 @@ def test_an_edit_after_undo_forgets_what_was_undone(session: Session) -> None:
     session.edit(protocol.Dock("backbone", "m3/3", "4"))
     session.undo()
     session.edit(protocol.Dock("scout", "m5/3", "4"))
-    assert not session.can_redo
+    assert not session.redoable
     session.undo()
     assert session.design.assembly.key == mr.load("crab").key
 
@@ -49,16 +49,52 @@ def test_a_wrong_edit_changes_nothing(session: Session) -> None:
     with pytest.raises(ModurobError):
         session.edit(protocol.Dock("backbone", "m0/3", "4"))
     assert session.design is before
-    assert not session.can_undo
+    assert not session.undoable
 
 
-def test_history_is_long_but_not_endless(session: Session) -> None:
+def test_history_is_long_and_says_how_long(session: Session) -> None:
     for i in range(60):
         session.edit(protocol.Rename(f"crab {i}"))
     assert MOST_STEPS >= 1000
+    assert (session.shown["undo"], session.shown["redo"], session.shown["most_steps"]) == (60, 0, MOST_STEPS)
     for _ in range(60):
         session.undo()
-    assert session.design.assembly.name == "crab"
+    assert session.design.name == "crab"
+    assert (session.shown["undo"], session.shown["redo"]) == (0, 60)
+
+
+def test_another_robot_starts_in_its_own_pose(session: Session) -> None:
+    """Joints of the same name are not those of the robot before; undo brings back the robot, and its neutral pose."""
+    first = session.shown["number"]
+    session.set_coordinate(0, 0.4)
+    session.edit(protocol.Dock("backbone", "m3/3", "4"))
+    assert session.q[0] == 0.4
+    assert session.shown["number"] == first
+    session.edit(protocol.OpenShipped("tree9"))
+    assert not session.q.any()
+    assert session.shown["number"] != first
+    session.undo()
+    assert session.shown["number"] == first
+
+
+def test_what_cannot_be_shown_changes_nothing(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = session.design
+
+    def crash(design: Design) -> None:
+        raise ZeroDivisionError("by chance")
+
+    monkeypatch.setattr(describe, "robot", crash)
+    with pytest.raises(ZeroDivisionError):
+        session.edit(protocol.Dock("backbone", "m3/3", "4"))
+    assert session.design is before
+    assert session.undoable == 0
+
+
+@pytest.mark.parametrize("value", [1.58, -3.0, 1e6])
+def test_a_pose_stays_within_the_limits(session: Session, value: float) -> None:
+    with pytest.raises(StudioError, match=r"m0/hinge cannot be at .*: its limits are -1\.571 to 1\.571"):
+        session.set_coordinate(0, value)
+    assert session.q[0] == 0
 
 
 def test_the_pose_goes_along_with_its_joints(session: Session) -> None:
@@ -93,7 +129,8 @@ def test_a_quaternion_cannot_vanish(session: Session) -> None:
 def test_what_was_edited_is_found_again(session: Session, tmp_path: Path) -> None:
     session.edit(protocol.Dock("scout", "m3/3", "4"))
     session.edit(protocol.SetBase("m1", floating=True))
-    (entry,) = Autosave(tmp_path).recent()
+    (entry,), problems = Autosave(tmp_path).recent()
+    assert problems == []
     assert (entry["name"], entry["modules"]) == ("crab", 7)
     other = Session(Autosave(tmp_path))
     other.edit(protocol.OpenRecent(entry["session"]))
@@ -106,32 +143,52 @@ def test_only_saved_robots_are_opened(session: Session, name: str) -> None:
         session.edit(protocol.OpenRecent(name))
 
 
-def test_broken_files_are_passed_over(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        "7",
+        "[" * 100_000,
+        '{"name": "x", "modules": 1e999}',
+        '{"name": "x", "modules": 3, "robot": "x", "base": 1, "floating": 0, "gravity": [1]}',
+        '{"name": "x", "modules": 3, "robot": "x", "base": "m0", "floating": 0, "gravity": [1, 1e999, 1]}',
+        '{"name": "x", "modules": 3, "urdf": "<robot", "file": "", "floating": 0, "gravity": [0, 0, 0]}',
+    ],
+)
+def test_broken_files_are_passed_over_and_named(tmp_path: Path, text: str) -> None:
     autosave = Autosave(tmp_path)
-    for i, text in enumerate(("", "{}", "[]", '{"robot": "x", "base": 1, "floating": 0, "gravity": [1]}')):
-        (tmp_path / f"{i:032x}.json").write_text(text)
-    assert autosave.recent() == []
-    with pytest.raises(ModurobError):
-        autosave.load("0" * 32)
+    autosave.save("f" * 32, Design(mr.load("crab")))
+    (tmp_path / f"{0:032x}.json").write_text(text)
+    (tmp_path / "nowhere.json").symlink_to(tmp_path / "missing")
+    robots, problems = autosave.recent()
+    assert "crab" in [robot["name"] for robot in robots]
+    assert any("nowhere.json cannot be read" in problem for problem in problems)
+    with pytest.raises(FormatError, match=r"the saved robot in .*0\.json cannot be read"):
+        autosave.load(f"{0:032x}")
 
 
 def test_old_files_are_forgotten(tmp_path: Path) -> None:
     autosave = Autosave(tmp_path)
     for i in range(KEPT + 5):
-        autosave.save(f"{i:032x}", Design.of(mr.load("crab")))
+        autosave.save(f"{i:032x}", Design(mr.load("crab")))
     assert len(list(tmp_path.glob("*.json"))) == KEPT
 
 
-def test_a_disk_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+def test_a_disk_that_cannot_be_written_is_said_and_no_error(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     autosave = Autosave(blocked / "folder")
-    autosave.save("0" * 32, Design.of(mr.load("crab")))
-    assert autosave.recent() == []
+    assert "not saved by itself" in autosave.save("0" * 32, Design(mr.load("crab")))
+    assert autosave.recent() == ([], [])
+    session = Session(autosave)
+    session.edit(protocol.OpenShipped("crab"))
+    assert "not saved by itself" in session.shown["unsaved"]
 
 
 def test_the_description_holds_what_the_page_needs() -> None:
-    design = Design.of(mr.load("crab"))
+    design = Design(mr.load("crab"))
     shown = describe.robot(design)
     robot = design.robot
     assert shown["freedoms"] == 3
@@ -151,7 +208,7 @@ def test_the_description_holds_what_the_page_needs() -> None:
 
 def test_ellipsoids_have_the_inertia_of_their_bodies() -> None:
     """A homogeneous ellipsoid has I_x = m (b² + c²) / 5, and so on."""
-    design = Design.of(mr.load("tree9"))
+    design = Design(mr.load("tree9"))
     for body, spatial in zip(describe.robot(design)["bodies"], design.robot.inertia, strict=True):
         if body["mass"] == 0:
             continue

@@ -184,7 +184,10 @@ def gait_command(
 
 @command()
 def studio(
-    file: Annotated[str | None, typer.Argument(help="robot to open: an assembly (.yaml), or a shipped robot")] = None,
+    file: Annotated[
+        str | None, typer.Argument(help="robot to open: an assembly (.yaml), a URDF file, or a shipped robot")
+    ] = None,
+    share: Annotated[str | None, typer.Option(help="open the robot in a share link, or in the text of one")] = None,
     port: Annotated[int, typer.Option(help="port; a free one if 0")] = 0,
     host: Annotated[str, typer.Option(help="address to listen on; this machine alone by default")] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="open the browser")] = True,
@@ -194,4 +197,4 @@ def studio(
         from modurob.studio.server import serve
     except ImportError:
         raise StudioError("the studio needs its extra: pip install 'modurob[studio]'") from None
-    serve(file, host, port, browser)
+    serve(file, host, port, browser, share)

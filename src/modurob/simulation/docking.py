@@ -62,23 +62,30 @@ def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str)
     """The organism `assembly` in the state of the organisms its modules come from;
     it stands where the first of them does, or floats.
 
-    Coordinates are those the joints had. Rates are those after a plastic impact: whatever forces come up between docked parts, they
-    do no work on the motions that are left, so that the momentum along these stays, sum of J^T I (J v - V) = 0 over all parts.
+    Coordinates are those the joints had. Where all parts can move on as they did, they do, and what joins is carried along. Else
+    rates are those after a plastic impact: whatever forces come up between docked parts, they do no work on the motions that are
+    left, so that the momentum along these stays, sum of J^T I (J v - V) = 0 over all parts.
     """
     stands = old[0].stands
     robot, held = _robot(assembly, old, gravity, base, stands)
     q = _coordinates(robot, old, base, stands)
-    parts = [(f"{m}/{p.name}", p.inertia) for m, module in assembly.modules.items() for p in module.parts.values()]
-    known = [_owner(frame, old) for frame, _ in parts]
-    if any(body is None for body in known):
-        v = _without_impact(robot, q, parts, known)
+    if len(old) == 1 and (stands is None or not _moves(old[0], base)):
+        v = _without_impact(robot, q, old[0], base, stands)
     else:
-        v = _after_impact(robot, q, parts, known, old, stands)
-    shift = np.zeros(2)
-    for (frame, _), body in zip(parts, known, strict=True):
-        if body is not None:
-            shift = np.maximum(shift, _apart(body.robot.frame_pose(body.q, frame), robot.frame_pose(q, frame)))
-    return Transfer(Body(assembly, robot, q, v, held, stands), (float(shift[0]), float(shift[1])))
+        v = _after_impact(robot, q, assembly, old, stands)
+    return Transfer(Body(assembly, robot, q, v, held, stands), _shift(robot, q, assembly, old))
+
+
+def _shift(robot: Mechanism, q: Array, assembly: Assembly, old: Sequence[Body]) -> tuple[float, float]:
+    """How far parts that were there are from where they were [m, rad]."""
+    now, shift = robot.forward_kinematics(q), (0.0, 0.0)
+    for body in old:
+        before = body.robot.forward_kinematics(body.q)
+        known = [frame for frame, _ in _parts(assembly) if frame in body.robot.frames]
+        if known:
+            apart = _apart(np.stack([before[frame] for frame in known]), np.stack([now[frame] for frame in known]))
+            shift = max(shift[0], float(apart[0].max())), max(shift[1], float(apart[1].max()))
+    return shift
 
 
 def kinetic_energy_of(bodies: Sequence[Body]) -> float:
@@ -120,32 +127,42 @@ def _coordinates(robot: Mechanism, old: Sequence[Body], base: str, stands: Array
     return q
 
 
-def _owner(frame: str, old: Sequence[Body]) -> Body | None:
-    return next((b for b in old if frame in b.robot.frames), None)
+def _parts(assembly: Assembly) -> list[tuple[str, Array]]:
+    """All parts: the name of the frame, and the spatial inertia in it."""
+    return [(f"{m}/{p.name}", p.inertia) for m, module in assembly.modules.items() for p in module.parts.values()]
 
 
-def _apart(X: Array, Y: Array) -> Array:
-    """Distance and angle between two poses."""
-    turn = so3.log(se3.rotation(X).T @ se3.rotation(Y))
-    return np.array([np.linalg.norm(se3.position(X) - se3.position(Y)), np.linalg.norm(turn)])
+def _moves(body: Body, frame: str) -> bool:
+    """Whether a module moves; one that is not there does not."""
+    return frame in body.robot.frames and bool(body.robot.frame_twist(body.q, body.v, frame).any())
 
 
-def _without_impact(robot: Mechanism, q: Array, parts: Sequence, known: Sequence[Body | None]) -> Array:
+def _apart(X: Array, Y: Array) -> tuple[Array, Array]:
+    """Distance [m] and angle [rad] between two poses, (..., 4, 4)."""
+    turn = so3.log(np.swapaxes(se3.rotation(X), -1, -2) @ se3.rotation(Y))
+    return np.linalg.norm(se3.position(X) - se3.position(Y), axis=-1), np.linalg.norm(turn, axis=-1)
+
+
+def _without_impact(robot: Mechanism, q: Array, old: Body, base: str, stands: Array | None) -> Array:
     """Rates with which all parts that were there move as they did: nothing pushes, what joins is carried along."""
-    J = np.concatenate([robot.body_jacobian(q, f) for (f, _), b in zip(parts, known, strict=True) if b is not None])
-    V = [b.robot.frame_twist(b.q, b.v, f) for (f, _), b in zip(parts, known, strict=True) if b is not None]
-    return np.linalg.lstsq(J, np.concatenate(V), rcond=None)[0]
+    v = np.zeros(robot.nv)
+    for joint in robot.joints:
+        rates = old.rates(joint.name)
+        if rates is not None:
+            v[joint.v_slice] = rates
+    if stands is None:
+        v[robot.joints[0].v_slice] = old.robot.frame_twist(old.q, old.v, base)
+    return robot.close_velocity(q, v) if robot.constraints else v
 
 
-def _after_impact(
-    robot: Mechanism, q: Array, parts: Sequence, known: Sequence, old: Sequence[Body], stands: Array | None
-) -> Array:
+def _after_impact(robot: Mechanism, q: Array, assembly: Assembly, old: Sequence[Body], stands: Array | None) -> Array:
     """Rates that keep the momentum of all parts, and of the rotors, along the motions that are left."""
     push = np.zeros(robot.nv)
     for joint in robot.joints[0 if stands is not None else 1 :]:
         rates = next((r for b in old if (r := b.rates(joint.name)) is not None), np.zeros(joint.type.nv))
         push[joint.v_slice] += joint.armature * rates
-    for (frame, own), body in zip(parts, known, strict=True):
+    for frame, own in _parts(assembly):
+        body = next(b for b in old if frame in b.robot.frames)
         push += robot.body_jacobian(q, frame).T @ own @ body.robot.frame_twist(body.q, body.v, frame)
     M = robot.mass_matrix(q)
     v = _solved(robot, q, M, push)

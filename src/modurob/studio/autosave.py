@@ -3,19 +3,28 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from platformdirs import user_data_path
 
-from modurob.assembly.files import dumps
 from modurob.catalogue.reading import read_text, write_text
-from modurob.errors import FormatError, ModurobError, StudioError, choices
-from modurob.robot import loads
-from modurob.studio.design import Design
+from modurob.errors import FormatError, ModurobError, StudioError
+from modurob.studio.archive import as_data, from_data
+from modurob.studio.design import AnyDesign
 
 KEPT = 40  # files
 SHOWN = 8
+LONGEST_NAME = 80
 _NAME = re.compile(r"^[0-9a-f]{32}$")
+# what a file that was cut off or written by something else may raise
+DAMAGE = (ModurobError, ValueError, KeyError, TypeError, OverflowError, RecursionError, OSError)
+
+
+class Recent(NamedTuple):
+    """The newest designs: session, name, modules (or links), when they were saved [s since 1970]; and files that cannot be read."""
+
+    robots: list[dict[str, Any]]
+    problems: list[str]
 
 
 class Autosave:
@@ -24,36 +33,43 @@ class Autosave:
     def __init__(self, folder: Path | None = None):
         self.folder = folder or user_data_path("modurob") / "studio"
 
-    def save(self, session: str, design: Design) -> None:
-        """Write a design; older ones beyond the number kept are forgotten. A disk that is full or not there is not an error."""
+    def save(self, session: str, design: AnyDesign) -> str:
+        """Write a design, and forget old ones beyond the number kept. Why it could not be written, or nothing."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_text(self._path(session), json.dumps(as_data(design)))
+            write_text(self._path(session), json.dumps(as_data(design), allow_nan=False))
             for old in self._files()[KEPT:]:
                 old.unlink(missing_ok=True)
-        except (FormatError, OSError):
-            return
+        except (ModurobError, OSError, ValueError) as error:
+            return f"this robot is not saved by itself: {error}"
+        return ""
 
-    def load(self, session: str) -> Design:
+    def has(self, session: str) -> bool:
+        """Whether a session left a design."""
+        return bool(_NAME.match(session)) and self._path(session).is_file()
+
+    def load(self, session: str) -> AnyDesign:
         """The design that a session left."""
-        if not _NAME.match(session) or not self._path(session).is_file():
-            raise StudioError(f"no saved robot {session!r:.40}: {choices(session, (p.stem for p in self._files()))}")
+        if not self.has(session):
+            raise StudioError(f"no saved robot {session!r:.40}: expected one of those that Open lists")
+        path = self._path(session)
         try:
-            return from_data(json.loads(read_text(self._path(session))))
-        except (ValueError, KeyError, TypeError) as error:
-            raise FormatError(f"the saved robot {session} cannot be read: {error}") from None
+            design = from_data(json.loads(read_text(path)))
+            _ = design.robot
+        except DAMAGE as error:
+            raise FormatError(f"the saved robot in {path} cannot be read: {error}") from None
+        return design
 
-    def recent(self) -> list[dict[str, Any]]:
-        """The newest designs: name, modules, and when they were saved [s since 1970]."""
-        found = []
+    def recent(self) -> Recent:
+        """What is in the folder; files that are damaged are passed over and named."""
+        robots: list[dict[str, Any]] = []
+        problems: list[str] = []
         for path in self._files():
             try:
-                data = json.loads(read_text(path))
-                entry = {"session": path.stem, "name": str(data["name"]), "modules": int(data["modules"])}
-            except (ModurobError, ValueError, KeyError, TypeError):
-                continue
-            found.append({**entry, "saved": path.stat().st_mtime})
-        return [entry for entry in found if entry["modules"] > 1][:SHOWN]
+                robots.append(_entry(path))
+            except DAMAGE as error:
+                problems.append(f"the saved robot in {path} cannot be read: {type(error).__name__}: {error}")
+        return Recent([entry for entry in robots if entry["modules"] > 1][:SHOWN], problems)
 
     def _path(self, session: str) -> Path:
         return self.folder / f"{session}.json"
@@ -62,22 +78,19 @@ class Autosave:
         """Newest first."""
         if not self.folder.is_dir():
             return []
-        return sorted(self.folder.glob("*.json"), key=lambda p: p.stat().st_mtime, reverse=True)
+        return sorted(self.folder.glob("*.json"), key=_written, reverse=True)
 
 
-def as_data(design: Design) -> dict[str, Any]:
-    """A design as plain data."""
-    return {
-        "name": design.assembly.name,
-        "modules": len(design.assembly),
-        "robot": dumps(design.assembly),
-        "base": design.base,
-        "floating": design.floating,
-        "gravity": list(design.gravity),
-    }
+def _entry(path: Path) -> dict[str, Any]:
+    data = json.loads(read_text(path))
+    name, modules = str(data["name"])[:LONGEST_NAME], int(data["modules"])
+    made_of = "links" if data.get("made_of") == "links" else "modules"
+    return {"session": path.stem, "name": name, "modules": modules, "made_of": made_of, "saved": _written(path)}
 
 
-def from_data(data: dict[str, Any]) -> Design:
-    """The design in plain data."""
-    x, y, z = (float(g) for g in data["gravity"])
-    return Design(loads(data["robot"]), str(data["base"]), bool(data["floating"]), (x, y, z))
+def _written(path: Path) -> float:
+    """When a file was written [s since 1970]; a link to nothing, never."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ import numpy as np
 from starlette.websockets import WebSocketDisconnect
 
 from modurob.errors import ModurobError, StudioError
-from modurob.studio import describe, protocol
+from modurob.studio import protocol
 from modurob.studio.channel import Channel
 from modurob.studio.derivation import Derivation
 from modurob.studio.poses import body_poses
@@ -21,6 +22,7 @@ from modurob.studio.runs import Run
 from modurob.studio.session import Session
 
 RATE = 60.0  # frames a second
+SHORT = 10_000  # characters of a message that is read at once, and given back when it is refused
 LONGEST_TICK = 0.1  # seconds that one frame may stand for: after a pause of the machine a run does not jump
 
 # derivations take turns, so that they never take all cores
@@ -45,20 +47,25 @@ class Client:
         except WebSocketDisconnect:
             pass
         finally:
-            self._cancel_derivation()
             if self.session.active is not None:
                 self.session.paused = True
+            await self._end_tasks()
+
+    async def _end_tasks(self) -> None:
+        """Wait for what was under way to end: nothing is left behind when the page or the server goes."""
+        tasks = [task for task in (self._pumping, self._deriving and self._deriving[1]) if task is not None]
+        self._cancel_derivation()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _answer(self, text: str) -> None:
-        """Do one command; if it cannot be done, give it back with the reason."""
+        """Do one command and say so; if it cannot be done, give it back with the reason."""
         try:
-            command = protocol.decode(text)
-            if isinstance(command, protocol.Edit):
-                await self.edit(command)
-            elif type(command) in self._HANDLERS:
-                await self._HANDLERS[type(command)](self, command)
-            else:
-                raise StudioError("hello comes first, and once")
+            command = await _decoded(text)
+            await self._do(command)
+            if not isinstance(command, protocol.Acknowledge):
+                await self.channel.send(protocol.Done(protocol.name_of(command)))
         except ModurobError as error:
             await self.channel.send(protocol.Refused(_echo(text), str(error)))
         except WebSocketDisconnect:
@@ -68,6 +75,14 @@ class Client:
             logging.getLogger(__name__).exception("%.200s", text)
             message = f"the studio failed at this: {type(error).__name__}: {error}"
             await self.channel.send(protocol.Refused(_echo(text), message))
+
+    async def _do(self, command: protocol.Command) -> None:
+        if isinstance(command, protocol.Edit):
+            await self.edit(command)
+        elif type(command) in self._HANDLERS:
+            await self._HANDLERS[type(command)](self, command)
+        else:
+            raise StudioError("hello comes first, and once")
 
     # ---- the design ----
 
@@ -90,8 +105,7 @@ class Client:
     async def _show_all(self) -> None:
         """Tell the page everything that may have changed."""
         s = self.session
-        design = await asyncio.to_thread(describe.robot, s.design)
-        await self.channel.send(protocol.Robot({**design, "can_undo": s.can_undo, "can_redo": s.can_redo}))
+        await self.channel.send(protocol.Robot(s.shown))
         await self._show_runs()
         await self._show_pose()
         if s.active is not None and not s.paused:
@@ -100,15 +114,18 @@ class Client:
     # ---- the pose ----
 
     async def _set_coordinate(self, command: protocol.SetCoordinate) -> None:
-        self.session.set_coordinate(command.index, command.value)
-        await self._show_pose()
+        try:
+            await asyncio.to_thread(self.session.set_coordinate, command.index, command.value)
+        finally:
+            # a coordinate that does not get where it should may have gone part of the way
+            await self._show_pose()
 
     async def _set_rate(self, command: protocol.SetRate) -> None:
-        self.session.set_rate(command.index, command.value)
+        await asyncio.to_thread(self.session.set_rate, command.index, command.value)
         await self._show_pose()
 
     async def _reset_pose(self, command: protocol.ResetPose) -> None:
-        self.session.reset_pose()
+        await asyncio.to_thread(self.session.reset_pose)
         await self._show_pose()
 
     async def _acknowledge(self, command: protocol.Acknowledge) -> None:
@@ -129,7 +146,8 @@ class Client:
         loop = asyncio.get_running_loop()
 
         def report(stage: str, done: float) -> None:
-            asyncio.run_coroutine_threadsafe(self.channel.send(protocol.Progress(stage, done)), loop)
+            if not derivation.cancelled:
+                asyncio.run_coroutine_threadsafe(_quiet(self.channel.send(protocol.Progress(stage, done))), loop)
 
         derivation = Derivation(self.session.robot, command, report)
 
@@ -252,10 +270,21 @@ async def _quiet(work: Awaitable[None]) -> None:
         await work
 
 
+async def _decoded(text: str) -> protocol.Command:
+    """The command in a message; a long one is read off the event loop."""
+    return protocol.decode(text) if len(text) < SHORT else await asyncio.to_thread(protocol.decode, text)
+
+
 def _echo(text: str) -> dict[str, Any]:
     """A refused command as it came, if it is short enough to give back."""
     try:
-        data = json.loads(text) if len(text) < 10_000 else {}
+        data = json.loads(text) if len(text) < SHORT else {"type": _type(text)}
     except (ValueError, RecursionError):
         data = {}
     return data if isinstance(data, dict) else {}
+
+
+def _type(text: str) -> str:
+    """The name of a command that is too long to give back."""
+    found = re.search(r'"type"\s{0,9}:\s{0,9}"(\w{1,40})"', text[:200])
+    return found[1] if found else ""

@@ -2,15 +2,17 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from modurob.errors import ModurobError
+from modurob.errors import ModurobError, NotExactError
 from modurob.robot import Mechanism
 from modurob.studio.protocol import Derive, Equations
 from modurob.symbolic import Equations as Derived
 
 TIME_LIMIT = 120.0  # seconds
 MOST_TERMS = 600  # that are typeset
+DIGITS = 9  # decimals of numbers that are not exact
+ROUNDED = f"numbers that are no short fractions are rounded to {DIGITS} decimals"
 PARTS = ("M", "C", "N")
 
 
@@ -21,6 +23,7 @@ class Derivation:
     robot: Mechanism
     wish: Derive
     progress: Callable[[str, float], None]
+    rounded: bool = False  # whether numbers that are not exact were rounded
     _cancelled: threading.Event = field(default_factory=threading.Event)
 
     def cancel(self) -> None:
@@ -34,14 +37,26 @@ class Derivation:
     def run(self) -> Equations:
         """The equations, or the reason why there are none."""
         try:
-            return shown(self.derive(), self.wish.shorthand)
+            found = shown(self.derive(), self.wish.shorthand)
         except ModurobError as error:
             return Equations("", {}, [], str(error))
+        return replace(found, legend=[*found.legend, ROUNDED]) if self.rounded else found
 
     def derive(self) -> Derived:
-        """The equations of the robot with the wanted symbols."""
+        """The equations of the robot with the wanted symbols; numbers that are not exact, as in most files, are rounded."""
+        try:
+            return self._derived(None)
+        except NotExactError:
+            self.rounded = True
+            return self._derived(DIGITS)
+
+    def _derived(self, digits: int | None) -> Derived:
         return self.robot.equations(
-            self.wish.symbols, time_limit=TIME_LIMIT, cancelled=self._cancelled.is_set, progress=self.progress
+            self.wish.symbols,
+            digits=digits,
+            time_limit=TIME_LIMIT,
+            cancelled=self._cancelled.is_set,
+            progress=self.progress,
         )
 
 

@@ -1,40 +1,36 @@
 """A design as plain data for the page: modules, ports, shapes, joints, matrices, cells."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob import catalogue
 from modurob.assembly import PortRef, cells
-from modurob.catalogue import Module, ModuleType, PartShape, Port
+from modurob.catalogue import Module, ModuleType, Port
 from modurob.errors import AssemblyError
 from modurob.mechanism.tables import Joint
 from modurob.robot import Assembly, Mechanism
 from modurob.spatial import inertia
-from modurob.spatial.scalars import Array
-from modurob.studio.design import Design
+from modurob.studio import drawing, links, suggestions
+from modurob.studio.design import AnyDesign, Design
+from modurob.studio.imported import Imported
 
 # larger matrices are not shown: they are no longer read
 MOST_IN_MATRICES = 48
 FURTHEST = 1e4  # stands for "no limit" in the page
 
 
-def robot(design: Design) -> dict[str, Any]:
+def robot(design: AnyDesign) -> dict[str, Any]:
     """Everything the page shows of a design."""
-    assembly, mechanism = design.assembly, design.robot
+    mechanism = design.robot
     return {
-        "name": assembly.name,
-        "key": assembly.key if len(assembly) <= MOST_IN_MATRICES else "",
-        "robot": mechanism.key,
+        "name": design.name,
+        "robot": mechanism.key.hex(),
         "base": design.base,
         "floating": design.floating,
         "gravity": design.gravity,
-        "modules": [_module(name, m) for name, m in assembly.modules.items()],
-        "connections": [str(c) for c in assembly.connections],
-        "shapes": _shapes(assembly, mechanism),
-        "ports": _ports(assembly, mechanism),
+        "notes": design.notes,
         "bodies": [_body(mechanism, i) for i in range(len(mechanism.bodies))],
-        "frames": [_frame(mechanism, name) for name in assembly.modules],
         "joints": [_joint(j) for j in mechanism.joints],
         "freedoms": mechanism.nv - (mechanism.loop_rank() if mechanism.loops else 0),
         "nq": mechanism.nq,
@@ -43,34 +39,61 @@ def robot(design: Design) -> dict[str, Any]:
         "loops": [loop.name for loop in mechanism.loops],
         "redundant": mechanism.redundant,
         "mass": mechanism.total_mass(),
+        "suggested": suggestions.settings(mechanism),
+        **(links.parts(mechanism, design.meshes) if isinstance(design, Imported) else _modular(design)),
+    }
+
+
+def _modular(design: Design) -> dict[str, Any]:
+    """What robots of modules have."""
+    assembly, mechanism = design.assembly, design.robot
+    return {
+        "made_of": "modules",
+        "key": assembly.key if len(assembly) <= MOST_IN_MATRICES else "",
+        "types": [_type(kind, label) for label, kind in design.own_types.items()],
+        "modules": [_module(name, m, design.kind(m)) for name, m in assembly.modules.items()],
+        "connections": [str(c) for c in assembly.connections],
+        "shapes": _shapes(assembly, mechanism),
+        "ports": _ports(assembly, mechanism),
+        "frames": [drawing.frame(mechanism, name) for name in assembly.modules],
         "views": _views(design) if len(assembly) <= MOST_IN_MATRICES else None,
         "grid": _grid(assembly),
     }
 
 
-def module_types() -> list[dict[str, Any]]:
-    """The catalogue: what can be docked, and how."""
-    return [_type(catalogue.module_type(name)) for name in catalogue.names()]
+class Types(NamedTuple):
+    """Module types that can be docked, and files of the user that hold none."""
+
+    types: list[dict[str, Any]]
+    problems: list[str]
 
 
-def _type(kind: ModuleType) -> dict[str, Any]:
+def module_types() -> Types:
+    """The catalogue; a file that cannot be read does not hide the others."""
+    found = [_type(catalogue.named(name), name) for name in catalogue.names()]
+    folder = catalogue.user_folder()
+    wrong = {name.removesuffix(".yaml"): why for name, why in catalogue.problems().items()}
+    return Types(found, [f"module type {name!r} in {folder} cannot be used: {why}" for name, why in wrong.items()])
+
+
+def _type(kind: ModuleType, label: str) -> dict[str, Any]:
     module = kind.module()
     ports = [p for p in module.ports.values() if not p.connector.virtual]
     return {
-        "name": kind.name,
+        "name": label,
         "letter": kind.specification.letter or kind.name[0].upper(),
         "description": kind.specification.description,
-        "ports": [{"name": p.name, "X": _rows(p.X), **_connector(p)} for p in ports],
-        "shapes": [_shape(s, s.X) for part in module.parts.values() for s in part.shapes],
+        "ports": [{"name": p.name, "X": drawing.rows(p.X), **_connector(p)} for p in ports],
+        "shapes": [drawing.shape(s.kind, s.size, s.X, s.colour) for part in module.parts.values() for s in part.shapes],
         "joints": len(module.joints),
     }
 
 
-def _module(name: str, module: Module) -> dict[str, Any]:
+def _module(name: str, module: Module, kind: str) -> dict[str, Any]:
     specification = module.type.specification
     return {
         "name": name,
-        "kind": module.type.name,
+        "kind": kind,
         "letter": specification.letter or "",
         "parameters": [
             {
@@ -92,25 +115,6 @@ def _module(name: str, module: Module) -> dict[str, Any]:
     }
 
 
-def _rows(X: Array) -> list[float]:
-    """The first three rows of a pose, row by row."""
-    return [round(float(x), 7) for x in X[:3].ravel()]
-
-
-def _shape(shape: PartShape, X: Array) -> dict[str, Any]:
-    size = [round(float(x), 7) for x in shape.size]
-    return {"kind": shape.kind, "size": size, "X": _rows(X), "colour": _colour(shape.colour)}
-
-
-def _colour(text: str) -> str:
-    """As the web writes it; 0.35 is a grey."""
-    try:
-        grey = round(255 * float(text))
-    except ValueError:
-        return text
-    return f"#{grey:02x}{grey:02x}{grey:02x}"
-
-
 def _shapes(assembly: Assembly, mechanism: Mechanism) -> list[dict[str, Any]]:
     """Every shape with its module and its body."""
     shapes = []
@@ -118,7 +122,8 @@ def _shapes(assembly: Assembly, mechanism: Mechanism) -> list[dict[str, Any]]:
         for part in module.parts.values():
             frame = mechanism.frames[f"{name}/{part.name}"]
             for shape in part.shapes:
-                shapes.append({"module": index, "body": frame.body, **_shape(shape, frame.X @ shape.X)})
+                drawn = drawing.shape(shape.kind, shape.size, frame.X @ shape.X, shape.colour)
+                shapes.append({"module": index, "body": frame.body, **drawn})
     return shapes
 
 
@@ -140,17 +145,12 @@ def _ports(assembly: Assembly, mechanism: Mechanism) -> list[dict[str, Any]]:
                     {
                         "ref": str(ref),
                         "body": frame.body,
-                        "X": _rows(frame.X),
+                        "X": drawing.rows(frame.X),
                         "holds": str(holds) if holds else None,
                         **_connector(port),
                     }
                 )
     return ports
-
-
-def _frame(mechanism: Mechanism, name: str) -> dict[str, Any]:
-    frame = mechanism.frames[name]
-    return {"name": name, "body": frame.body, "X": _rows(frame.X)}
 
 
 def _body(mechanism: Mechanism, i: int) -> dict[str, Any]:
@@ -179,12 +179,12 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "mimics": joint.mimics,
         "q": [joint.q_slice.start, joint.q_slice.stop],
         "v": [joint.v_slice.start, joint.v_slice.stop],
+        "q_names": joint.coordinate_names(),
+        "v_names": joint.rate_names(),
         "lower": [float(x) for x in low],
         "upper": [float(x) for x in high],
-        "unit": {"prismatic": "m", "revolute": "rad"}.get(joint.kind, ""),
+        "unit": joint.type.units[0] if joint.type.nq == 1 else "",
         "effort": [float(x) for x in np.clip(joint.effort_limit, 0, FURTHEST)],
-        "damping": [float(x) for x in joint.damping],
-        "friction": [float(x) for x in joint.friction],
         "armature": [float(x) for x in joint.armature],
     }
 

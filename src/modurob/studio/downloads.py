@@ -4,42 +4,71 @@ import asyncio
 import re
 import tempfile
 from pathlib import Path
+from urllib.parse import quote
 
 from starlette.responses import Response
 
-from modurob.assembly.files import dumps
+from modurob.assembly import dumps
 from modurob.errors import StudioError, choices
 from modurob.mechanism.urdf import urdf
 from modurob.simulation import Recording
+from modurob.studio import share
 from modurob.studio.derivation import Derivation
+from modurob.studio.design import AnyDesign
+from modurob.studio.imported import Imported
 from modurob.studio.protocol import Derive
 from modurob.studio.session import Session
 
 EQUATIONS = {"equations.tex": "latex", "equations.py": "python", "equations.c": "c"}
-FILES = ("robot.yaml", "robot.urdf", *EQUATIONS, "run-0.csv", "run-0.mrun")
 _RUN = re.compile(r"^run-([0-9]{1,9})\.(csv|mrun)$")
+_NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 
 
 async def answer(session: Session, name: str, query: dict[str, str]) -> Response:
-    """The file of that name."""
+    """The file of that name, to be saved under the robot's."""
     data = await asyncio.to_thread(content, session, name, query)
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(saved_as(session, name), safe='')}"}
     return Response(data, media_type="application/octet-stream", headers=headers)
+
+
+def saved_as(session: Session, name: str) -> str:
+    """What a file is called on the user's disk: crab.yaml, crab_equations.tex, crab_run-0.csv."""
+    robot = _NOT_IN_NAMES.sub("_", session.design.name).strip(". ") or "robot"
+    return name.replace("robot", robot, 1) if name.startswith("robot.") else f"{robot}_{name}"
 
 
 def content(session: Session, name: str, query: dict[str, str]) -> str | bytes:
     """What the file of that name holds."""
     if name == "robot.yaml":
-        return dumps(session.design.assembly)
+        return _yaml(session.posed)
     if name == "robot.urdf":
-        return urdf(session.robot)
+        return session.design.text if isinstance(session.design, Imported) else urdf(session.robot)
+    if name == "robot.share":
+        return share.packed(session.posed)
     if name in EQUATIONS:
-        symbols = tuple(s for s in query.get("symbols", "").split(",") if s)
-        eq = Derivation(session.robot, Derive(symbols), lambda stage, done: None).derive()
-        return getattr(eq, EQUATIONS[name])()
+        return _equations(session, name, query)
     if found := _RUN.match(name):
         return _run_file(session.run(int(found[1])).recording, found[2])
-    raise StudioError(f"no file {name!r:.80}: {choices(name, FILES)}")
+    raise StudioError(f"no file {name!r:.80}: {choices(name, _files(session))}")
+
+
+def _files(session: Session) -> list[str]:
+    runs = [f"run-{number}.{kind}" for number in session.runs for kind in ("csv", "mrun")]
+    return ["robot.yaml", "robot.urdf", "robot.share", *EQUATIONS, *runs]
+
+
+def _yaml(design: AnyDesign) -> str:
+    if isinstance(design, Imported):
+        raise StudioError(f"{design.name} came from a URDF file and has no modules to write as YAML: save it as URDF")
+    return dumps(design.assembly)
+
+
+def _equations(session: Session, name: str, query: dict[str, str]) -> str:
+    symbols = tuple(s for s in query.get("symbols", "").split(",") if s)
+    eq = Derivation(session.robot, Derive(symbols), lambda stage, done: None).derive()
+    if name == "equations.tex":
+        return eq.latex(query.get("shorthand") == "1")
+    return getattr(eq, EQUATIONS[name])()
 
 
 def _run_file(recording: Recording, suffix: str) -> bytes:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-FOLDER = Path(__file__).parent / "static"
+FOLDER = (Path(__file__).parent / "static").resolve()
 PLAIN = (".woff2", ".png")  # compressed already
 
 
@@ -34,10 +34,19 @@ def packed(path: Path, changed: int) -> Packed:
 
 def answer(request: Request) -> Response:
     """The file at a path below the folder; nothing if the browser has it already."""
-    path = (FOLDER / request.path_params["path"]).resolve()
-    if not path.is_relative_to(FOLDER) or not path.is_file():
+    path = _found(request.path_params["path"])
+    if path is None:
         return PlainTextResponse("no such file", 404)
     data, headers = packed(path, path.stat().st_mtime_ns)
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers={"ETag": headers["ETag"]})
     return Response(data, headers=headers)
+
+
+def _found(name: str) -> Path | None:
+    """The file of that name below the folder; none for names that no file can have."""
+    try:
+        path = (FOLDER / name).resolve()
+        return path if path.is_relative_to(FOLDER) and path.is_file() else None
+    except (OSError, ValueError):
+        return None

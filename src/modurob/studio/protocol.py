@@ -5,23 +5,54 @@ a binary frame: a header of four unsigned integers (kind, number, rows, columns)
 """
 
 import json
+import math
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from modurob.errors import StudioError, choices
+from modurob.motion.gaits import GENERATORS, PRESETS
+from modurob.simulation import STEPPERS
 from modurob.spatial.scalars import Array
+from modurob.studio import offers, wording
 
 LONGEST_TEXT = 2_000_000  # characters of one command
+FURTHEST_CELL = 100_000  # from the first module
 
 Name = Annotated[str, Field(max_length=140)]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Vector = tuple[Number, Number, Number]
+MOST_GAINS = 40
+
+
+def _among(names: Callable[[], Iterable[str]]) -> AfterValidator:
+    """A check that a text is one of these names, looked up when it comes: others may have registered meanwhile."""
+
+    def checked(name: str) -> str:
+        valid = list(names())
+        if name not in valid:
+            expected = ", ".join(map(repr, valid))
+            raise PydanticCustomError("literal_error", "expected {expected}", {"expected": expected})
+        return name
+
+    return AfterValidator(checked)
+
+
+ControllerName = Annotated[str, _among(offers.controllers)]
+FilterName = Annotated[str, _among(offers.filters)]
+StepperName = Annotated[str, _among(lambda: STEPPERS)]
+GaitName = Annotated[str, _among(lambda: PRESETS)]
+GeneratorName = Annotated[str, _among(lambda: GENERATORS)]
+Gains = Annotated[dict[Name, Number], Field(max_length=MOST_GAINS)]
+
+
+Cell = Annotated[int, Field(ge=-FURTHEST_CELL, le=FURTHEST_CELL)]
 
 
 class Checked:
@@ -36,6 +67,10 @@ class Command(Checked):
 
 class Edit(Command):
     """A command that changes the design, and can be undone."""
+
+
+class Construction(Edit):
+    """An edit of modules and their connections: robots that are made of links have none."""
 
 
 # ---- the session ----
@@ -70,9 +105,10 @@ class New(Edit):
 
 @dataclass(frozen=True)
 class Open(Edit):
-    """A robot from YAML text."""
+    """A robot from text: a robot file, a URDF file, or a share text; `name` is that of the file it came in."""
 
     text: Text
+    name: Name = ""
 
 
 @dataclass(frozen=True)
@@ -106,7 +142,7 @@ class Rename(Edit):
 
 
 @dataclass(frozen=True)
-class Dock(Edit):
+class Dock(Construction):
     """A new module docked by its port `by` at the free port `at`, turned by `roll` degrees."""
 
     kind: Name
@@ -116,7 +152,7 @@ class Dock(Edit):
 
 
 @dataclass(frozen=True)
-class Connect(Edit):
+class Connect(Construction):
     """Two free ports docked: this closes a loop."""
 
     a: Name
@@ -125,14 +161,14 @@ class Connect(Edit):
 
 
 @dataclass(frozen=True)
-class Disconnect(Edit):
+class Disconnect(Construction):
     """Without the connection at a port: this opens a loop."""
 
     port: Name
 
 
 @dataclass(frozen=True)
-class Undock(Edit):
+class Undock(Construction):
     """Without a module; with `branch`, without all that hangs on it."""
 
     module: Name
@@ -140,7 +176,7 @@ class Undock(Edit):
 
 
 @dataclass(frozen=True)
-class Duplicate(Edit):
+class Duplicate(Construction):
     """A copy of a module and all that hangs on it, docked at the free port `at`."""
 
     module: Name
@@ -148,36 +184,36 @@ class Duplicate(Edit):
 
 
 @dataclass(frozen=True)
-class Mirror(Edit):
+class Mirror(Construction):
     """A mirror image of a module and all that hangs on it, on the other side of the module that it hangs on."""
 
     module: Name
 
 
 @dataclass(frozen=True)
-class PlaceCell(Edit):
+class PlaceCell(Construction):
     """A new module in an empty cell of the grid."""
 
-    column: int
-    row: int
+    column: Cell
+    row: Cell
     kind: Name
 
 
 @dataclass(frozen=True)
-class TurnCell(Edit):
+class TurnCell(Construction):
     """The module in this cell turned by a quarter; after the last quarter, removed."""
 
-    column: int
-    row: int
+    column: Cell
+    row: Cell
 
 
 @dataclass(frozen=True)
-class MoveCell(Edit):
+class MoveCell(Construction):
     """A module moved to an empty cell of the grid."""
 
     module: Name
-    column: int
-    row: int
+    column: Cell
+    row: Cell
 
 
 @dataclass(frozen=True)
@@ -196,7 +232,7 @@ class SetGravity(Edit):
 
 
 @dataclass(frozen=True)
-class SetParameter(Edit):
+class SetParameter(Construction):
     """A parameter of a module, or of all modules of its type."""
 
     module: Name
@@ -259,22 +295,17 @@ class CancelDerivation(Command):
 class RunSettings(Checked):
     """How to simulate: who pushes, where to, how exactly, how long."""
 
-    controller: Literal["none", "pid", "pole_placement", "computed_torque"] = "computed_torque"
-    proportional: NotNegative = 50.0
-    integral: NotNegative = 0.0
-    derivative: NotNegative = 15.0
-    poles: tuple[Number, Number] = (-10.0, -5.0)
-    saturated: bool = False
+    controller: ControllerName = "computed-torque"
+    gains: Gains = field(default_factory=dict)  # numbers of the law; its own where they are not set
+    ideal: bool = False  # without friction, stops and limits of effort
     reference: Literal["gait", "set_point", "hold"] = "gait"
-    gait: Literal["snake", "crab", "quadruped", "wheel"] = "snake"
-    generator: Literal["sine", "hopf", "matsuoka", "logistic"] = "sine"
+    gait: GaitName = "snake"
+    generator: GeneratorName = "sine"
     amplitude: Annotated[float, Field(gt=0, le=10)] = 0.4  # of a gait, or the set point [rad or m]
     frequency: Annotated[float, Field(gt=0, le=20)] = 0.5  # [Hz]
-    filtered: bool = False
+    filter: FilterName = offers.NONE
     noise: Annotated[float, Field(ge=0, le=1)] = 0.01  # of the measured angles [rad or m]
-    stepper: Literal["semi_implicit_euler", "runge_kutta_4", "implicit_midpoint", "variational", "adaptive"] = (
-        "semi_implicit_euler"
-    )
+    stepper: StepperName = "semi-implicit-euler"
     step: Annotated[float, Field(ge=1e-5, le=0.05)] = 1e-3  # of the physics [s]
     sample_time: Annotated[float, Field(ge=1e-4, le=0.1)] = 5e-3  # of controller and filter [s]
     duration: Annotated[float, Field(gt=0, le=600)] = 10.0
@@ -352,6 +383,10 @@ class Welcome(Event):
     shipped: list[str]
     recent: list[dict[str, Any]]
     largest_upload: int  # bytes
+    share_key: str  # opens the page in a browser that does not know the token, without what is saved here
+    offers: dict[str, Any]  # what a run can be made of; see `offers.shown`
+    note: str = ""  # what became of the session that the page asked for
+    problems: list[str] = field(default_factory=list)  # files of the user that cannot be read
 
 
 @dataclass(frozen=True)
@@ -375,6 +410,13 @@ class Refused(Event):
 
     command: dict[str, Any]
     message: str
+
+
+@dataclass(frozen=True)
+class Done(Event):
+    """A command that was done."""
+
+    command: str
 
 
 @dataclass(frozen=True)
@@ -415,6 +457,11 @@ def _word(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
+def name_of(message: Event | Command) -> str:
+    """What a message is called in JSON."""
+    return _word(type(message).__name__)
+
+
 def _below(kind: type) -> list[Any]:
     return [k for sub in kind.__subclasses__() for k in (sub, *_below(sub))]
 
@@ -435,14 +482,29 @@ def decode(text: str) -> Command:
     try:
         return _CHECKS[kind].validate_json(json.dumps(data))
     except ValidationError as problem:
-        first = problem.errors()[0]
-        where = ".".join(str(x) for x in first["loc"])
-        raise StudioError(f"{kind}: {where}: {first['msg']}, found {first['input']!r:.60}") from None
+        raise StudioError(wording.complaint(kind, problem)) from None
 
 
 def encode(message: Event | Command) -> str:
-    """A message as JSON."""
-    return json.dumps({"type": _word(type(message).__name__), **vars(message)}, separators=(",", ":"), default=vars)
+    """A message as JSON; numbers that are not finite, which JSON does not have, are null."""
+    data = {"type": name_of(message), **vars(message)}
+    try:
+        return _dumped(data)
+    except ValueError:
+        return _dumped(_finite(json.loads(json.dumps(data, default=vars))))
+
+
+def _dumped(data: dict[str, Any]) -> str:
+    return json.dumps(data, separators=(",", ":"), default=vars, allow_nan=False)
+
+
+def _finite(data: Any) -> Any:
+    """Plain data with None for every number that is not finite."""
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 FRAME, HISTORY = 1, 2

@@ -2,42 +2,32 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from modurob.control import PID, ComputedTorque, gains_by_poles
+from modurob import kernels
+from modurob.algorithms.forces import stored_energy
+from modurob.control import LAWS, ComputedTorque, gains_by_poles
 from modurob.control.drives import Drives
 from modurob.control.reference import Reference, target
 from modurob.control.tracking import errors_of
-from modurob.errors import StudioError
-from modurob.estimation import ExtendedKalmanFilter, HallSensors
+from modurob.errors import StudioError, choices
+from modurob.estimation import FILTERS, HallSensors
+from modurob.mechanism.tables import Joint
 from modurob.motion.gaits import gait
 from modurob.robot import Mechanism
-from modurob.simulation import (
-    Adaptive,
-    Controller,
-    ImplicitMidpoint,
-    Recording,
-    RungeKutta4,
-    SemiImplicitEuler,
-    Simulation,
-    Variational,
-)
+from modurob.simulation import STEPPERS, Controller, Estimator, Measured, Recording, Simulation, Stepper
+from modurob.simulation.steppers import FixedStep
 from modurob.spatial.scalars import Array
+from modurob.studio import offers
 from modurob.studio.protocol import RunSettings
 
 DISPLAY = 1 / 60  # seconds between samples
 MOST_NUMBERS = 8_000_000  # in the recording of one run
 PATIENCE = 0.03  # wall seconds that one advance may take
 MOST_OWED = 0.25  # seconds: a run that is slower than time does not try to catch up with more
-
-FIXED_STEPS = {
-    "semi_implicit_euler": SemiImplicitEuler,
-    "runge_kutta_4": RungeKutta4,
-    "implicit_midpoint": ImplicitMidpoint,
-    "variational": Variational,
-}
 
 
 def reference(settings: RunSettings, q: Array) -> Reference:
@@ -52,34 +42,59 @@ def reference(settings: RunSettings, q: Array) -> Reference:
 
 def controller(settings: RunSettings, follow: Reference) -> Controller | None:
     """The controller that the settings ask for; joints without a drive, like a floating base, are left to themselves."""
-    common: dict[str, Any] = {
-        "reference": follow,
-        "sample_time": settings.sample_time,
-        "saturation": "effort" if settings.saturated else None,
-    }
-    if settings.controller == "pid":
-        return PID(settings.proportional, settings.integral, settings.derivative, **common)
-    if settings.controller == "computed_torque":
-        return ComputedTorque(settings.proportional, settings.derivative, partial=True, **common)
-    if settings.controller == "pole_placement":
-        gains = gains_by_poles(settings.poles, settings.sample_time)
-        return ComputedTorque(float(gains.kp), float(gains.kd), partial=True, **common)
-    return None
+    if settings.controller == offers.NONE:
+        return None
+    common: dict[str, Any] = {"reference": follow, "sample_time": settings.sample_time, "saturation": "effort"}
+    gains = _gains(settings)
+    if settings.controller == offers.POLES:
+        found = gains_by_poles((gains["pole1"], gains["pole2"]), settings.sample_time)
+        return ComputedTorque(float(found.kp), float(found.kd), partial=True, **common)
+    law = LAWS[settings.controller]
+    known = {f.name for f in fields(law)}
+    return law(**gains, **{name: x for name, x in {**common, "partial": True}.items() if name in known})
 
 
-def simulation(robot: Mechanism, q: Array, v: Array, settings: RunSettings, t0: float) -> Simulation:
-    """The simulation that the settings ask for."""
-    law = controller(settings, reference(settings, q))
-    sensors = HallSensors(noise=settings.noise)
+def _gains(settings: RunSettings) -> dict[str, float]:
+    """The numbers of the law: those that were set, else those it has by itself."""
+    known = offers.gains(settings.controller)
+    for name in settings.gains.keys() - known.keys():
+        raise StudioError(f"{settings.controller} has no gain {name!r:.80}: {choices(name[:80], known)}")
+    return {**known, **settings.gains}
+
+
+def stepper(settings: RunSettings) -> Stepper:
+    """The stepper that the settings ask for."""
+    kind = STEPPERS[settings.stepper]
+    return kind(dt=settings.step) if issubclass(kind, FixedStep) else kind()
+
+
+def estimator(settings: RunSettings) -> Estimator | None:
+    """The filter between sensors and law; none where there is no law."""
+    if offers.NONE in (settings.filter, settings.controller):
+        return None
+    return FILTERS[settings.filter](HallSensors(noise=settings.noise))
+
+
+def simulation(
+    robot: Mechanism,
+    q: Array,
+    v: Array,
+    settings: RunSettings,
+    t0: float,
+    belief: tuple[Array, Array] | None = None,
+) -> Simulation:
+    """The simulation that the settings ask for; a filter starts from `belief`, from the true state if there is none."""
+    law, seen = controller(settings, reference(settings, q)), estimator(settings)
     return Simulation(
-        robot,
+        robot.ideal() if settings.ideal else robot,
         q,
         v,
         controller=law,
-        stepper=Adaptive() if settings.stepper == "adaptive" else FIXED_STEPS[settings.stepper](settings.step),
-        estimator=ExtendedKalmanFilter(sensors) if settings.filtered and law is not None else None,
+        stepper=stepper(settings),
+        estimator=seen,
         tick=None if law is not None else settings.sample_time,
         t0=t0,
+        belief=belief,
     )
 
 
@@ -95,16 +110,20 @@ class Run:
         settings: RunSettings,
         t0: float = 0.0,
         before: int = -1,
+        belief: tuple[Array, Array] | None = None,
     ):
         self.number, self.robot, self.settings = number, robot, settings
         self.before = before  # the run that this one goes on from, after the robot changed shape
         _require_room(robot, settings)
-        self._simulation = simulation(robot, q, v, settings, t0)
+        self._simulation = simulation(robot, q, v, settings, t0, belief)
         self._error = _error(robot, q, settings)
         self.status = ""  # why it ended
         self._stride = max(1, round(DISPLAY / self._simulation.tick))
         self._owed = 0.0  # seconds asked for and not yet simulated
         self._rows: list[Array] = [self._sample()]
+        if settings.controller != offers.NONE:
+            # neither acceleration nor torque is known before the law is asked
+            self._rows[0][1 + robot.nq + robot.nv : 1 + robot.nq + 3 * robot.nv] = np.nan
 
     @property
     def t(self) -> float:
@@ -115,6 +134,11 @@ class Run:
     def state(self) -> tuple[Array, Array]:
         """q and v as they now are."""
         return self._simulation.q, self._simulation.v
+
+    @property
+    def estimate(self) -> Measured | None:
+        """What the filter makes of the state; None without one."""
+        return self._simulation.estimate
 
     @property
     def ended(self) -> bool:
@@ -139,7 +163,7 @@ class Run:
     def at(self, t: float) -> tuple[Array, Array]:
         """The configuration nearest to a time, and its sample."""
         interval, start = self._stride * self._simulation.tick, float(self._rows[0][0])
-        row = self._rows[int(np.clip(round((t - start) / interval), 0, len(self._rows) - 1))]
+        row = self._rows[round(np.clip((t - start) / interval, 0, len(self._rows) - 1))]
         return row[1 : 1 + self.robot.nq], row
 
     @property
@@ -168,7 +192,12 @@ class Run:
         """Why it ended with this, or nothing."""
         s, end = self._simulation, self.settings.duration - self._simulation.tick / 2
         for _ in range(self._stride):
+            first = s.ticks == 0
             s.step()
+            if first:
+                # the torque at the start is known once the law has been asked for it
+                start = s.recording.segments[0]
+                self._rows[0] = self._row(s.t0, start.q[0], start.v[0], start.x[0], start.vdot[0], start.tau[0])
             if s.status is not None:
                 return str(s.status)
             if s.t >= end:
@@ -181,32 +210,41 @@ class Run:
         self.status = self.status or why
 
     def _sample(self) -> Array:
-        s, robot = self._simulation, self.robot
-        vdot = s.forces.acceleration(s.t, s.q, s.v, s.tau)
-        energies = robot.kinetic_energy(s.q, s.v), robot.potential_energy(s.q)
-        error = self._error(s.t, s.q, s.v)
-        return np.concatenate([[s.t], s.q, s.v, vdot, s.tau, error, energies]).astype(np.float32)
+        """The state now, under the torque that was decided last."""
+        s = self._simulation
+        return self._row(s.t, s.q, s.v, s.x, s.acceleration(), s.tau)
+
+    def _row(self, t: float, q: Array, v: Array, x: Array, vdot: Array, tau: Array) -> Array:
+        robot = self._simulation.robot
+        stored = robot.potential_energy(q) + stored_energy(robot, q, x, kernels.run)
+        energies = robot.kinetic_energy(q, v), stored
+        return np.concatenate([[t], q, v, vdot, tau, self._error(t, q, v), energies]).astype(np.float32)
 
     def summary(self) -> dict[str, Any]:
         """What the list of runs shows."""
-        own = [j for j in self.robot.joints if not j.mimics]
         return {
             "number": self.number,
             "before": self.before,
             "controller": self.settings.controller,
             "reference": self.settings.reference,
             "gait": self.settings.gait,
-            "filtered": self.settings.filtered,
+            "filter": self.settings.filter,
             "start": float(self._rows[0][0]),
             "t": self.t,
             "duration": self.settings.duration,
             "status": self.status,
             "nq": self.robot.nq,
             "nv": self.robot.nv,
-            "robot": self.robot.key,
-            "joints": [j.name for j in own],
-            "freedoms": [j.type.nv for j in own],
+            "robot": self.robot.key.hex(),
+            "joints": [_joint(j) for j in self.robot.joints if not j.mimics],
         }
+
+
+def _joint(joint: Joint) -> dict[str, Any]:
+    """Where a joint's coordinates and rates stand in q and v, and what they are called."""
+    q, v = joint.q_slice, joint.v_slice
+    names = {"q_names": joint.coordinate_names(), "v_names": joint.rate_names()}
+    return {"name": joint.name, "kind": joint.kind, "q": [q.start, q.stop], "v": [v.start, v.stop], **names}
 
 
 def _require_room(robot: Mechanism, settings: RunSettings) -> None:
@@ -225,7 +263,7 @@ def _error(robot: Mechanism, q: Array, settings: RunSettings) -> Callable[[float
     """How far the driven joints are from where they should be, (nv,); zero for all others."""
     drives = Drives.of(robot)
     still = np.zeros(robot.nv)
-    if settings.controller == "none":
+    if settings.controller == offers.NONE:
         return lambda t, q, v: still
     wanted, errors = target(reference(settings, q), drives), errors_of(drives)
 

@@ -1,50 +1,52 @@
 """The studio's web server: one page, its files, and a websocket for each page that is open."""
 
 import asyncio
-import base64
-import hashlib
+import logging
 import secrets
 import socket
 import webbrowser
-from functools import cache
+from collections.abc import Awaitable
+from contextlib import suppress
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from modurob.assembly import shipped_robots
 from modurob.errors import ModurobError, StudioError
-from modurob.robot import load
-from modurob.studio import describe, downloads, page_files, protocol, safety
-from modurob.studio.autosave import Autosave
+from modurob.studio import describe, downloads, offers, opening, page_files, protocol, safety
+from modurob.studio.autosave import Autosave, Recent
 from modurob.studio.channel import Channel
 from modurob.studio.client import Client
-from modurob.studio.design import Design
+from modurob.studio.design import AnyDesign
+from modurob.studio.guard import Guard
 from modurob.studio.session import Session
 
 MOST_SESSIONS = 64
 LARGEST_UPLOAD = 2_000_000  # bytes
-# nothing but this server's own files and the import map in the page; KaTeX and the plots set styles
-POLICY = (
-    "default-src 'self'; script-src 'self' 'sha256-{import_map}'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-)
 NO_TOKEN = (
-    "This address lacks its token. Open the whole address that `modurob studio` printed, with ?token=... at its end.\n"
+    "This address lacks its token, or the studio was started again since. "
+    "Open the whole address that `modurob studio` printed, with ?token=... at its end.\n\n"
+    "If this is a share link: the text after #robot= holds the robot. Open it with\n\n    modurob studio --share TEXT\n\n"
+    "or paste the whole link into Open, in any studio.\n"
 )
+RESTORED = (
+    "Your robot is back as it was last saved. Its pose, its runs and the steps of undo were not kept: "
+    "the studio was started again, or had forgotten this page."
+)
+LOST = "The studio does not know this page any more, and has no saved robot of it: it may be under Open, Recent."
+ELSEWHERE = "The studio was started with a robot of its own. What this page showed before is under Open, Recent."
 
 
 class Studio:
     """The sessions of one server."""
 
-    def __init__(self, design: Design | None = None, autosave: Autosave | None = None, hosts: tuple[str, ...] = ()):
+    def __init__(self, design: AnyDesign | None = None, autosave: Autosave | None = None, hosts: tuple[str, ...] = ()):
         self.token = secrets.token_urlsafe(24)
         self.hosts = (*safety.LOOPBACK, *hosts)
         self.autosave = autosave or Autosave()
@@ -62,21 +64,23 @@ class Studio:
                 WebSocketRoute("/socket", self._socket),
                 Route("/static/{path:path}", page_files.answer),
             ],
-            middleware=[Middleware(_Guard, hosts=self.hosts)],
+            middleware=[Middleware(Guard, hosts=self.hosts)],
         )
 
     # ---- files ----
 
     async def _page(self, request: Request) -> Response:
-        if not safety.knows(request, self.token):
+        role = safety.role(request, self.token)
+        if role is None:
             return PlainTextResponse(NO_TOKEN, 403)
         answer = FileResponse(page_files.FOLDER / "index.html")
-        answer.set_cookie(safety.cookie(request), self.token, httponly=True, samesite="strict")
+        key = safety.key(role, self.token)
+        answer.set_cookie(safety.cookie(request, role), key, httponly=True, samesite="strict")
         return answer
 
     async def _upload(self, request: Request) -> Response:
         """A robot file for a session: read with a limit on its size."""
-        if not safety.knows(request, self.token):
+        if safety.role(request, self.token) is None:
             return PlainTextResponse(NO_TOKEN, 403)
         client = self._open.get(request.path_params["session"])
         if client is None:
@@ -88,55 +92,61 @@ class Studio:
                 limit = f"{LARGEST_UPLOAD / 1e6:.0f} MB"
                 return PlainTextResponse(f"the file is too large: the studio reads robots of at most {limit}", 413)
         try:
-            await client.edit(protocol.Open(data.decode()))
+            text = data.decode()
         except UnicodeDecodeError:
-            return PlainTextResponse("the file is not text: expected a robot in YAML", 400)
-        except ModurobError as error:
-            return PlainTextResponse(str(error), 400)
-        return PlainTextResponse("opened")
+            return PlainTextResponse("the file is not text: expected a robot in YAML or URDF", 400)
+        return await _answered(_opened(client, protocol.Open(text, request.query_params.get("name", "")[:140])))
 
     async def _file(self, request: Request) -> Response:
-        if not safety.knows(request, self.token):
+        if safety.role(request, self.token) is None:
             return PlainTextResponse(NO_TOKEN, 403)
         session = self.sessions.get(request.path_params["session"])
         if session is None:
             return PlainTextResponse("no such session", 404)
-        try:
-            return await downloads.answer(session, request.path_params["name"], dict(request.query_params))
-        except ModurobError as error:
-            return PlainTextResponse(str(error), 400)
+        return await _answered(downloads.answer(session, request.path_params["name"], dict(request.query_params)))
 
     # ---- sessions ----
 
     async def _socket(self, socket: WebSocket) -> None:
-        if not safety.knows(socket, self.token):
+        role = safety.role(socket, self.token)
+        if role is None:
             await socket.close(4403, "the token is missing or wrong")
             return
         await socket.accept()
         channel = Channel(socket)
         try:
-            session = await self._greeted(channel)
+            session, note = await self._greeted(channel, role)
+            client = self._open[session.name] = Client(channel, session)
         except ModurobError as error:
             await channel.send(protocol.Refused({}, str(error)))
             await socket.close(4400)
             return
         except WebSocketDisconnect:
             return
-        client = self._open[session.name] = Client(channel, session)
         try:
-            await channel.send(await asyncio.to_thread(self._welcome, session))
+            await channel.send(await asyncio.to_thread(self._welcome, session, note))
             await client.serve()
+        except WebSocketDisconnect:
+            pass
         finally:
             if self._open.get(session.name) is client:
                 del self._open[session.name]
 
-    async def _greeted(self, channel: Channel) -> Session:
-        """The session of a page that says hello."""
+    async def _greeted(self, channel: Channel, role: safety.Role) -> tuple[Session, str]:
+        """The session of a page that says hello, and what became of the one it asked for."""
         hello = protocol.decode(await channel.receive())
         if not isinstance(hello, protocol.Hello):
             raise StudioError("expected hello first")
         await self._left(hello.session)
-        return self._session(hello.session)
+        known = self.sessions.get(hello.session)
+        if known is not None and hello.session not in self._open:
+            return known, ""
+        self._make_room()
+        session, note = await asyncio.to_thread(self._session, hello.session, known, role)
+        if session.name in self.sessions:  # another page of the same name came back meanwhile
+            session = Session(session.autosave, session.design)
+        self.sessions[session.name] = session
+        return session, note
 
     async def _left(self, name: str) -> None:
         """Wait a moment for the page that has a session open to go: it may be the one that is being loaded again."""
@@ -145,15 +155,20 @@ class Studio:
                 return
             await asyncio.sleep(0.05)
 
-    def _session(self, name: str) -> Session:
-        """The session of that name; a new one if there is none, and a copy of it if another page has it open."""
-        known = self.sessions.get(name)
-        if known is not None and name not in self._open:
-            return known
-        self._make_room()
-        session = Session(self.autosave, known.design if known is not None else self.design)
-        self.sessions[session.name] = session
-        return session
+    def _session(self, name: str, known: Session | None, role: safety.Role) -> tuple[Session, str]:
+        """A session for a page: a copy if another page has it open, what was saved if the server forgot it, else a new one."""
+        autosave = self.autosave if role == "owner" else None
+        if known is not None:
+            return Session(autosave, known.design), ""
+        saved = autosave is not None and autosave.has(name)
+        if autosave is None or not name:
+            return Session(autosave, self.design), ""
+        if not saved or self.design is not None:
+            return Session(autosave, self.design), ELSEWHERE if saved else LOST
+        try:
+            return Session(autosave, autosave.load(name), name), RESTORED
+        except ModurobError as error:
+            return Session(autosave), str(error)
 
     def _make_room(self) -> None:
         """Forget the oldest session that nobody looks at, if there are too many; what it designed is on disk."""
@@ -164,61 +179,53 @@ class Studio:
             raise StudioError(f"{MOST_SESSIONS} pages are open: close one")
         del self.sessions[idle]
 
-    def _welcome(self, session: Session) -> protocol.Welcome:
-        recent = [r for r in self.autosave.recent() if r["session"] != session.name]
-        return protocol.Welcome(session.name, describe.module_types(), list(shipped_robots()), recent, LARGEST_UPLOAD)
+    def _welcome(self, session: Session, note: str) -> protocol.Welcome:
+        recent = session.autosave.recent() if session.autosave is not None else Recent([], [])
+        types = describe.module_types()
+        problems = [] if session.autosave is None else [*types.problems, *recent.problems]
+        return protocol.Welcome(
+            session.name,
+            types.types,
+            list(shipped_robots()),
+            [r for r in recent.robots if r["session"] != session.name],
+            LARGEST_UPLOAD,
+            safety.share_key(self.token),
+            offers.shown(),
+            note,
+            problems,
+        )
 
 
-class _Guard:
-    """Refuses foreign hosts and origins, and tells browsers to be strict."""
-
-    def __init__(self, app: ASGIApp, hosts: tuple[str, ...]):
-        self.app, self.hosts = app, hosts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-            return
-        why = safety.refusal(HTTPConnection(scope), self.hosts)
-        if why is not None and scope["type"] == "websocket":
-            await WebSocket(scope, receive, send).close(4403, why[:120])
-        elif why is not None:
-            await PlainTextResponse(why + "\n", 403)(scope, receive, send)
-        else:
-            await self.app(scope, receive, _strict(send))
+async def _opened(client: Client, edit: protocol.Open) -> Response:
+    await client.edit(edit)
+    return PlainTextResponse("opened")
 
 
-@cache
-def _policy() -> str:
-    text = (page_files.FOLDER / "index.html").read_text(encoding="utf-8")
-    import_map = text.split('<script type="importmap">')[1].split("</script>")[0]
-    return POLICY.format(import_map=base64.b64encode(hashlib.sha256(import_map.encode()).digest()).decode())
-
-
-def _strict(send: Send) -> Send:
-    async def with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers["Content-Security-Policy"] = _policy()
-            headers["X-Content-Type-Options"] = "nosniff"
-            headers["Referrer-Policy"] = "no-referrer"
-            headers["Cache-Control"] = "no-cache"
-        await send(message)
-
-    return with_headers
+async def _answered(work: Awaitable[Response]) -> Response:
+    """An answer, or the reason why there is none; of a mistake of ours the log has the whole."""
+    try:
+        return await work
+    except ModurobError as error:
+        return PlainTextResponse(str(error), 400)
+    except Exception as error:
+        logging.getLogger(__name__).exception("a file")
+        return PlainTextResponse(f"the studio failed at this: {type(error).__name__}: {error}", 500)
 
 
 def listening(host: str, port: int) -> socket.socket:
     """A socket on that port; a free one for port 0."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except OSError as error:
-        raise StudioError(f"port {port} of {host} cannot be had: {error.strerror}; port 0 finds a free one") from None
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise StudioError(f"port {port} of {host} cannot be had: {why}; port 0 finds a free one") from None
 
 
-def serve(file: str | None = None, host: str = "127.0.0.1", port: int = 0, browser: bool = True) -> None:
-    """Run the studio until Ctrl-C; prints the address, and opens a browser on it."""
-    design = Design.of(load(file)) if file else None
+def serve(
+    file: str | None = None, host: str = "127.0.0.1", port: int = 0, browser: bool = True, shared: str | None = None
+) -> None:
+    """Run the studio until Ctrl-C, on the robot of a file or of a share text; prints the address, and opens a browser on it."""
+    design = opening.first(file, shared)
     studio = Studio(design, hosts=() if host in safety.LOOPBACK else (host,))
     with listening(host, port) as door:
         name = f"[{host}]" if ":" in host else host
@@ -226,7 +233,8 @@ def serve(file: str | None = None, host: str = "127.0.0.1", port: int = 0, brows
         print(f"modurob studio: {address}", flush=True)
         if browser:
             webbrowser.open(address)
-        server(studio).run(sockets=[door])
+        with suppress(KeyboardInterrupt):
+            server(studio).run(sockets=[door])
 
 
 def server(studio: Studio) -> uvicorn.Server:

@@ -2,51 +2,47 @@
 
 import secrets
 from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob.errors import ModurobError, StudioError, choices
 from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
-from modurob.studio import protocol
+from modurob.studio import carrying, describe, meeting, posing, protocol
 from modurob.studio.autosave import Autosave
-from modurob.studio.design import Design, edited
+from modurob.studio.carrying import Posed
+from modurob.studio.design import AnyDesign, Design, Kept
+from modurob.studio.edits import edited
+from modurob.studio.imported import Imported
 from modurob.studio.poses import body_poses
 from modurob.studio.runs import Run
 
 MOST_STEPS = 2000  # of undo
 MOST_RUNS = 12
 MOST_NUMBERS = 16_000_000  # in the recordings of all runs
-# edits that a run goes on through
-RESHAPING = (
-    protocol.Dock,
-    protocol.Undock,
-    protocol.Connect,
-    protocol.Disconnect,
-    protocol.Duplicate,
-    protocol.Mirror,
-    protocol.PlaceCell,
-    protocol.TurnCell,
-    protocol.MoveCell,
-    protocol.SetParameter,
-    protocol.SetGravity,
-)
+# edits that a run goes on through, if no module has to jump
+RESHAPING = (protocol.Construction, protocol.SetBase, protocol.SetGravity)
+# edits that bring another robot, which starts as its file says
+OPENING = (protocol.New, protocol.Open, protocol.OpenShipped, protocol.OpenRecent, protocol.ReadMatrix)
 
 
 class Session:
-    """The design, its past and future, the pose, and the runs."""
+    """The design, its past and future, the pose, and the runs. Without an `autosave` nothing is saved, nor found again."""
 
-    def __init__(self, autosave: Autosave, design: Design | None = None):
-        self.name = secrets.token_hex(16)
+    def __init__(self, autosave: Autosave | None, design: AnyDesign | None = None, name: str = ""):
+        self.name = name or secrets.token_hex(16)
         self.autosave = autosave
-        self.design = design or Design.of(Assembly.single("m0", "backbone"))
-        self._steps, self._now = [self.design.kept()], 0
-        self.q, self.v = self.robot.neutral(), np.zeros(self.robot.nv)
+        self.design: AnyDesign = design or Design(Assembly.single("m0", "backbone"))
+        self.description = describe.robot(self.design)
+        self._steps, self._now = [_Step(self.design.kept(), 0)], 0
+        _, self.q, self.v = posing.closed(carrying.initial(self.design))
         self.runs: dict[int, Run] = {}
         self.active: Run | None = None
         self.paused = False
         self.speed = 1.0
         self._count = 0
+        self.unsaved = ""  # why the design is not on disk
 
     @property
     def robot(self) -> Mechanism:
@@ -56,82 +52,123 @@ class Session:
     # ---- the design ----
 
     @property
-    def can_undo(self) -> bool:
-        return self._now > 0
+    def posed(self) -> AnyDesign:
+        """The design with the present pose and rates as those it starts with."""
+        return carrying.posed(Posed(self.design, self.q, self.v))
 
     @property
-    def can_redo(self) -> bool:
-        return self._now < len(self._steps) - 1
+    def undoable(self) -> int:
+        """How many edits can be undone."""
+        return self._now
+
+    @property
+    def redoable(self) -> int:
+        """How many undone edits can be done again."""
+        return len(self._steps) - 1 - self._now
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The design as the page shows it."""
+        history = {"undo": self.undoable, "redo": self.redoable, "most_steps": MOST_STEPS}
+        return {**self.description, **history, "number": self._steps[self._now].robot, "unsaved": self.unsaved}
 
     def edit(self, edit: protocol.Edit) -> None:
         """Change the design, or raise and change nothing."""
-        known = isinstance(edit, protocol.OpenRecent)
-        design = self.autosave.load(edit.name) if known else edited(self.design, edit)
-        self._steps[self._now + 1 :] = [design.kept()]
+        another = isinstance(edit, OPENING)
+        take = self._ready(self._edited(edit), another, goes_on=isinstance(edit, RESHAPING))
+        robot = max(step.robot for step in self._steps) + 1 if another else self._steps[self._now].robot
+        self._steps[self._now + 1 :] = [_Step(take.design.kept(), robot)]
         del self._steps[:-MOST_STEPS]
         self._now = len(self._steps) - 1
-        self._show(design, goes_on=isinstance(edit, RESHAPING))
+        self._show(take)
+
+    def _edited(self, edit: protocol.Edit) -> AnyDesign:
+        if isinstance(edit, protocol.OpenRecent):
+            if self.autosave is None:
+                raise StudioError(
+                    "this page was opened by a share link: robots saved on this machine are not shown to it"
+                )
+            return self.autosave.load(edit.name)
+        if isinstance(edit, protocol.Connect):
+            return meeting.connected(self.design, edit, self.q)
+        return edited(self.design, edit)
 
     def undo(self) -> None:
         """The design before the last edit."""
-        if not self.can_undo:
+        if not self.undoable:
             raise StudioError("nothing to undo")
-        self._now -= 1
-        self._show(self._steps[self._now].design(), goes_on=True)
+        self._go(-1)
 
     def redo(self) -> None:
         """The design after the edit that was undone."""
-        if not self.can_redo:
+        if not self.redoable:
             raise StudioError("nothing to redo")
-        self._now += 1
-        self._show(self._steps[self._now].design(), goes_on=True)
+        self._go(1)
 
-    def _show(self, design: Design, goes_on: bool) -> None:
+    def _go(self, steps: int) -> None:
+        here, there = self._steps[self._now], self._steps[self._now + steps]
+        another = here.robot != there.robot
+        take = self._ready(there.kept.design(), another, goes_on=not another)
+        self._now += steps
+        self._show(take)
+
+    def _ready(self, design: AnyDesign, another: bool, goes_on: bool) -> "_Ready":
+        """A design with all that is needed to show it: what fails, fails before anything has changed."""
+        if another:
+            pose, run = posing.closed(carrying.initial(design)), None
+        else:
+            pose = posing.closed(carrying.carried(Posed(self.design, self.q, self.v), design))
+            run = self._going_on(design) if goes_on else None
+        # hinges that carry nothing any more are held where the run brought them
+        design = pose.design if run is None else run.start.design
+        return _Ready(design, describe.robot(design), pose.q, pose.v, run)
+
+    def _going_on(self, design: AnyDesign) -> "_GoingOn | None":
+        """How the run that is going on does so with another design; None if there is none, or a module would have to jump."""
+        run = self.active
+        if run is None or not design.robot.nv:
+            return None
+        now = Posed(self.design, *run.state)
+        start = carrying.carried(now, design)
+        if not carrying.goes_on(now, start):
+            return None
+        belief = None if run.estimate is None else carrying.carried(Posed(self.design, *run.estimate), design)
+        return _GoingOn(run, start, belief)
+
+    def _show(self, take: "_Ready") -> None:
         """Take another design; a run goes on with it if it can."""
-        before, run, paused = self.robot, self.active, self.paused
+        paused = self.paused
         self.stop("the robot changed")
-        self.design = design
-        self.q, self.v = carried(before, self.q, self.v, self.robot)
-        if run is not None and goes_on and self.robot.nv:
-            q, v = carried(run.robot, *run.state, self.robot)
+        self.design, self.description, self.q, self.v, going_on = take
+        if going_on is not None:
+            run, (_, q, v), belief = going_on
             # what the new robot cannot do, it does not do
-            with suppress(ModurobError):
-                self._begin(Run(self._count, self.robot, q, v, run.settings, run.t, before=run.number))
+            with suppress(ModurobError, np.linalg.LinAlgError):
+                seen = None if belief is None else (belief.q, belief.v)
+                self._begin(Run(self._count, self.robot, q, v, run.settings, run.t, run.number, seen))
                 self.paused = paused
-        self.autosave.save(self.name, self.design)
+        if self.autosave is not None:
+            self.unsaved = self.autosave.save(self.name, self.design)
 
     # ---- the pose ----
 
     def set_coordinate(self, index: int, value: float) -> None:
-        """Move one coordinate of the pose."""
-        self._require_index(index, self.robot.nq)
-        q = self.q.copy()
-        q[index] = value
-        for joint in self.robot.joints:
-            if joint.kind in ("spherical", "free") and joint.q_slice.start <= index < joint.q_slice.stop:
-                quaternion = q[joint.q_slice][-4:]
-                if np.linalg.norm(quaternion) < 1e-6:
-                    raise StudioError(f"the quaternion of {joint.name} would be zero")
-                q[joint.q_slice.stop - 4 : joint.q_slice.stop] = quaternion / np.linalg.norm(quaternion)
-        self.q = q
+        """Move one coordinate of the pose, as far as it goes; an error if that is not where it should go."""
+        self.q, complaint = posing.moved(self.robot, self.q, index, value)
+        if complaint:
+            raise StudioError(complaint)
 
     def set_rate(self, index: int, value: float) -> None:
         """Set one initial rate."""
-        self._require_index(index, self.robot.nv)
-        self.v = np.where(np.arange(self.robot.nv) == index, value, self.v)
+        self.v = posing.with_rate(self.robot, self.q, self.v, index, value)
 
     def reset_pose(self) -> None:
         """All coordinates neutral, all rates zero."""
-        self.q, self.v = self.robot.neutral(), np.zeros(self.robot.nv)
+        self.q, self.v = posing.rest(self.robot)
 
     def poses(self) -> Array:
         """X_WB of all bodies in the pose, (bodies, 4, 4)."""
         return body_poses(self.robot)(self.q)
-
-    @staticmethod
-    def _require_index(index: int, n: int) -> None:
-        if index >= n:
-            raise StudioError(f"coordinate {index}: this robot has {n}, counted from 0")
 
     # ---- runs ----
 
@@ -171,12 +208,26 @@ class Session:
         del self.runs[number]
 
 
-def carried(before: Mechanism, q: Array, v: Array, after: Mechanism) -> tuple[Array, Array]:
-    """The pose of one robot taken over by another, joint by joint of the same name and kind."""
-    new_q, new_v = np.array(after.neutral()), np.zeros(after.nv)
-    known = {j.name: j for j in before.joints}
-    for joint in after.joints:
-        old = known.get(joint.name)
-        if old is not None and old.kind == joint.kind:
-            new_q[joint.q_slice], new_v[joint.v_slice] = q[old.q_slice], v[old.v_slice]
-    return new_q, new_v
+class _Step(NamedTuple):
+    """A design in the history, and the number of the robot it belongs to."""
+
+    kept: Kept | Imported
+    robot: int
+
+
+class _Ready(NamedTuple):
+    """A design that can be shown: how the page describes it, its pose and its rates, and the run that goes on with it."""
+
+    design: AnyDesign
+    description: dict[str, Any]
+    q: Array
+    v: Array
+    going_on: "_GoingOn | None"
+
+
+class _GoingOn(NamedTuple):
+    """A run, the state that it goes on from, and what its filter believes that to be."""
+
+    run: Run
+    start: Posed
+    belief: Posed | None

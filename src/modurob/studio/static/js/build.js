@@ -2,50 +2,33 @@
 
 import { byId, h, redraw, segments } from "./dom.js";
 import { makeGrid } from "./grid.js";
+import { makeLoops } from "./loops.js";
 import { makeMatrices } from "./matrices.js";
-import { changed, dockAt, fits, on, select, send, state, typeOf } from "./studio.js";
+import { makeModules } from "./modules.js";
+import { allTypes, changed, dockAt, fits, ofModules, on, state, typeOf } from "./studio.js";
+
+const OF_LINKS =
+  "This robot is made of links from a URDF file: there is nothing to dock or to undock. Pose it in Inspect, derive, " +
+  "simulate and export it; to build, open a robot of modules or start a new one (Open).";
 
 export function startBuild() {
   const palette = h("div", { class: "palette", role: "radiogroup", "aria-label": "Module type" });
   const docking = h("div", { class: "docking" });
   const ports = h("div", { class: "ports" });
-  const loops = h("div", { class: "row small", style: { marginTop: "8px" } });
-  const modules = h("ul", { class: "list" });
-  const base = h("div", { class: "row" });
-  const actions = h("div", { class: "row", style: { marginTop: "8px" } });
-  byId("panel-build").append(
+  const panel = byId("panel-build");
+  panel.append(
+    h("p", { class: "of-links" }, OF_LINKS),
     h(
       "div",
-      { class: "group" },
+      { class: "group of-modules" },
       h("h2", {}, "Module to dock"),
       palette,
       h("div", { style: { marginTop: "10px" } }, docking),
     ),
-    h(
-      "div",
-      { class: "group" },
-      h("h2", {}, "Topology grid"),
-      makeGrid(),
-      h("p", { class: "refusal", "data-for": "place_cell turn_cell move_cell", role: "alert" }),
-    ),
-    h(
-      "details",
-      { class: "group", open: true },
-      h("summary", {}, "Free ports"),
-      ports,
-      loops,
-      h("p", { class: "refusal", "data-for": "dock duplicate connect disconnect", role: "alert" }),
-    ),
-    h(
-      "details",
-      { class: "group", open: true },
-      h("summary", {}, "Modules"),
-      base,
-      modules,
-      actions,
-      h("p", { class: "refusal", "data-for": "undock mirror set_base", role: "alert" }),
-    ),
-    h("details", { class: "group", open: true }, h("summary", {}, "Matrices"), makeMatrices()),
+    h("div", { class: "group of-modules" }, h("h2", {}, "Topology grid"), makeGrid()),
+    h("details", { class: "group of-modules", open: true }, h("summary", {}, "Free ports"), ports, makeLoops()),
+    h("details", { class: "group", open: true }, h("summary", { id: "modules-title" }, "Modules"), makeModules()),
+    h("details", { class: "group of-modules", open: true }, h("summary", {}, "Matrices"), makeMatrices()),
   );
 
   on("types", () => drawPalette(palette));
@@ -54,15 +37,11 @@ export function startBuild() {
     drawPorts(ports);
   });
   on("design", () => {
-    drawBase(base);
-    drawModules(modules);
-    drawActions(actions);
+    panel.dataset.madeOf = state.design.made_of;
+    byId("modules-title").textContent = ofModules() ? "Modules" : "Links";
+    if (!typeOf(state.kind)) choose("backbone");
+    drawPalette(palette);
     drawPorts(ports);
-    drawLoops(loops);
-  });
-  on("selection", () => {
-    drawModules(modules);
-    drawActions(actions);
   });
 }
 
@@ -77,7 +56,7 @@ export function choose(kind) {
 function drawPalette(palette) {
   redraw(
     palette,
-    state.types
+    allTypes()
       .filter((type) => type.ports.length)
       .map((type) =>
         h(
@@ -93,6 +72,7 @@ function drawPalette(palette) {
             name: "kind",
             value: type.name,
             checked: type.name === state.kind,
+            "data-key": `kind ${type.name}`,
             onchange: () => choose(type.name),
           }),
           h("span", { class: "badge", "aria-hidden": "true" }, type.letter),
@@ -109,6 +89,7 @@ function drawPalette(palette) {
 
 function drawDocking(docking) {
   const type = typeOf(state.kind);
+  if (!type) return;
   const port = type.ports.find((p) => p.name === state.by);
   const rolls = (port?.rolls ?? [0]).map((roll) => [roll, `${roll}°`]);
   redraw(
@@ -129,23 +110,6 @@ function drawDocking(docking) {
       state.roll = roll;
       changed("choice");
     }),
-    state.copying &&
-      h(
-        "p",
-        { class: "small" },
-        `Click a free port: a copy of ${state.copying} and what hangs on it docks there. `,
-        h(
-          "button",
-          {
-            class: "link",
-            onclick: () => {
-              state.copying = null;
-              changed("choice");
-            },
-          },
-          "Cancel",
-        ),
-      ),
   );
 }
 
@@ -169,160 +133,5 @@ function drawPorts(ports) {
           ),
         )
       : h("p", { class: "soft small" }, "No port is free."),
-  );
-}
-
-/** Two free ports of one robot docked to each other close a loop; undone here too. */
-function drawLoops(box) {
-  const free = state.design.ports.filter((port) => port.holds === null).map((port) => port.ref);
-  const picker = (key, label, chosen) =>
-    h(
-      "select",
-      { "data-key": key, "aria-label": label },
-      free.map((ref, i) => h("option", { value: ref, selected: i === chosen }, ref)),
-    );
-  const [a, b] = [
-    picker("loop a", "First port of the loop", 0),
-    picker("loop b", "Second port of the loop", free.length - 1),
-  ];
-  redraw(
-    box,
-    free.length > 1 &&
-      state.design.modules.length > 2 && [
-        h("span", { class: "soft" }, "Close a loop"),
-        a,
-        b,
-        h(
-          "button",
-          {
-            class: "button small",
-            "data-key": "connect",
-            onclick: () => send("connect", { a: a.value, b: b.value, roll: state.roll }),
-          },
-          "Connect",
-        ),
-      ],
-    [...state.design.loops, ...state.design.redundant].map((loop) =>
-      h(
-        "span",
-        {},
-        `loop ${loop} `,
-        h(
-          "button",
-          {
-            class: "link",
-            "aria-label": `Open the loop ${loop}`,
-            onclick: () => send("disconnect", { port: loop.split(" ")[0] }),
-          },
-          "open",
-        ),
-      ),
-    ),
-  );
-}
-
-function drawBase(base) {
-  const { modules, base: name, floating } = state.design;
-  redraw(
-    base,
-    h(
-      "label",
-      { class: "row small" },
-      "Base",
-      h(
-        "select",
-        { "data-key": "base", onchange: (e) => send("set_base", { module: e.target.value, floating }) },
-        modules.map((m) => h("option", { value: m.name, selected: m.name === name }, m.name)),
-      ),
-    ),
-    h(
-      "label",
-      { class: "row small" },
-      h("input", {
-        type: "checkbox",
-        "data-key": "floating",
-        checked: floating,
-        onchange: (e) => send("set_base", { module: name, floating: e.target.checked }),
-      }),
-      "free floating",
-    ),
-  );
-}
-
-function drawModules(list) {
-  redraw(
-    list,
-    state.design.modules.map((module) =>
-      h(
-        "li",
-        { class: module.name === state.selected ? "selected" : "" },
-        h(
-          "button",
-          {
-            class: "link grow",
-            "data-key": `module ${module.name}`,
-            "aria-pressed": String(module.name === state.selected),
-            onclick: () => select(module.name),
-          },
-          module.name,
-          h("span", { class: "soft small" }, ` ${module.kind}${module.name === state.design.base ? ", base" : ""}`),
-        ),
-        h(
-          "button",
-          {
-            class: "link small",
-            "data-key": `undock ${module.name}`,
-            "aria-label": `Undock ${module.name}`,
-            onclick: () => send("undock", { module: module.name }),
-          },
-          "undock",
-        ),
-      ),
-    ),
-  );
-}
-
-function drawActions(actions) {
-  const name = state.selected;
-  const off = !name;
-  redraw(
-    actions,
-    h(
-      "button",
-      {
-        class: "button small",
-        disabled: off,
-        "data-key": "duplicate",
-        title: "Copy this module and all that hangs on it; then click a port",
-        onclick: () => {
-          state.copying = name;
-          changed("choice");
-        },
-      },
-      "Duplicate",
-    ),
-    h(
-      "button",
-      {
-        class: "button small",
-        disabled: off,
-        "data-key": "mirror",
-        title: "Build the same branch on the other side",
-        onclick: () => send("mirror", { module: name }),
-      },
-      "Mirror",
-    ),
-    h(
-      "button",
-      {
-        class: "button small bad",
-        disabled: off,
-        "data-key": "undock-branch",
-        title: "Undock it with all that hangs on it",
-        onclick: () => send("undock", { module: name, branch: true }),
-      },
-      "Undock branch",
-    ),
-    off ? h("span", { class: "soft small" }, "Select a module first.") : h("span", { class: "small" }, name),
   );
 }

@@ -2,6 +2,9 @@
 
 const FRAME = 1;
 const LONGEST = 2e6; // characters of one command
+// what the page sends by itself, and will send again
+const REPEATED = new Set(["hello", "acknowledge", "fetch_run", "derive", "scrub"]);
+const OFFLINE = "this page is not connected to the studio; it tries again by itself";
 
 export class Connection {
   #socket = null;
@@ -20,9 +23,10 @@ export class Connection {
 
   send(type, fields = {}) {
     const text = JSON.stringify({ type, ...fields });
-    if (text.length > LONGEST)
-      this.#tell("refused", { command: { type }, message: "this text is too long: the studio reads at most 2 MB" });
+    const refuse = (message) => this.#tell("refused", { command: { type, ...fields, text: "" }, message });
+    if (text.length > LONGEST) refuse("this text is too long: the studio reads at most 2 MB");
     else if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text);
+    else if (!REPEATED.has(type)) refuse(OFFLINE);
   }
 
   open() {
@@ -66,6 +70,12 @@ export class Connection {
   }
 
   #tell(type, event) {
-    for (const listener of this.#listeners.get(type) ?? []) listener(event);
+    for (const listener of this.#listeners.get(type) ?? []) {
+      try {
+        listener(event);
+      } catch (error) {
+        reportError(error);
+      }
+    }
   }
 }

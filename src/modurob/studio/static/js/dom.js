@@ -12,7 +12,7 @@ export function h(tag, properties = {}, ...children) {
     else if (name === "style") Object.assign(element.style, value);
     else element[name] = value;
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(2).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 

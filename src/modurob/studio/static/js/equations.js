@@ -2,13 +2,12 @@
 
 import katex from "katex";
 import { h, redraw } from "./dom.js";
-import { toast } from "./refusals.js";
-import { connection, fileAddress, on, send, state } from "./studio.js";
+import { fetched } from "./download.js";
+import { tell } from "./notices.js";
+import { connection, on, send, state } from "./studio.js";
 
 const SYMBOLS = ["masses", "lengths", "gravity", "inertias", "centres", "dampings", "armatures"];
 const NOT_LIVE = 8; // freedoms above which a button must be pressed
-const chosen = new Set(["masses", "lengths", "gravity"]);
-let shorthand = true;
 let latex = "";
 
 export function start(panel) {
@@ -46,9 +45,9 @@ export function start(panel) {
         { class: "row small", style: { marginTop: "8px" } },
         h("input", {
           type: "checkbox",
-          checked: shorthand,
+          checked: state.shorthand,
           onchange: (e) => {
-            shorthand = e.target.checked;
+            state.shorthand = e.target.checked;
             derive();
           },
         }),
@@ -68,9 +67,9 @@ export function start(panel) {
           {
             class: "chip",
             "data-key": name,
-            "aria-pressed": String(chosen.has(name)),
+            "aria-pressed": String(state.symbols.has(name)),
             onclick: () => {
-              chosen.has(name) ? chosen.delete(name) : chosen.add(name);
+              state.symbols.has(name) ? state.symbols.delete(name) : state.symbols.add(name);
               drawSymbols();
               derive();
             },
@@ -85,7 +84,7 @@ export function start(panel) {
   function derive() {
     derived = state.design;
     panel.setAttribute("aria-busy", "true");
-    send("derive", { symbols: [...chosen], shorthand });
+    send("derive", { symbols: [...state.symbols], shorthand: state.shorthand });
     showProgress(progress, "starting", 0);
   }
   function live() {
@@ -131,11 +130,11 @@ function showProgress(box, stage, done) {
 }
 
 function typeset({ parts, legend, problem }) {
-  if (problem) return [h("p", { class: "refusal" }, problem)];
+  if (problem) return [h("p", { class: "problem" }, problem)];
   const law = String.raw`M(q)\,\ddot{q} + C(q,\dot{q})\,\dot{q} + N(q) = \tau`;
-  const formulas = [law, ...Object.values(parts)];
-  const boxes = formulas.map((formula) => {
-    const box = h("div", { class: "equation", tabIndex: 0, role: "region", "aria-label": "Formula" });
+  const formulas = { "Law of motion": law, ...parts };
+  const boxes = Object.entries(formulas).map(([name, formula]) => {
+    const box = h("div", { class: "equation", tabIndex: 0, role: "region", "aria-label": `Formula: ${name}` });
     katex.render(formula.replaceAll(String.raw` \\ `, String.raw` \\[5pt] `), box, {
       displayMode: true,
       throwOnError: false,
@@ -157,14 +156,13 @@ function typeset({ parts, legend, problem }) {
 async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
-    toast(`${what} copied: ${text.length} characters`);
+    tell(`${what} copied: ${text.length} characters`);
   } catch {
-    toast("The browser does not let this page copy: use Export instead.");
+    tell("The browser does not let this page copy: use Export instead.");
   }
 }
 
 async function copyFile(name, what) {
-  const answer = await fetch(`${fileAddress(name)}?symbols=${[...chosen].join()}`);
-  const text = await answer.text();
-  answer.ok ? copy(text, what) : toast(text);
+  const answer = await fetched(name);
+  if (answer) copy(await answer.text(), what);
 }

@@ -1,17 +1,32 @@
-// The Export panel: files to take away, pictures, and a link with the robot in it.
+// The Export panel: files to take away, pictures, and the robot as a link or a text.
 
 import { h, redraw } from "./dom.js";
-import { download } from "./download.js";
-import { toast } from "./refusals.js";
-import { packed } from "./share.js";
-import { fileAddress, on, state } from "./studio.js";
+import { download, fetched, saveFile } from "./download.js";
+import { tell } from "./notices.js";
+import { ofModules, on, state } from "./studio.js";
+
+const FILES = {
+  "robot.yaml": "Robot (YAML)",
+  "robot.urdf": "Robot (URDF)",
+  "equations.tex": "Equations (LaTeX)",
+  "equations.py": "Equations (Python, NumPy)",
+  "equations.c": "Equations (C99)",
+};
+const TEXTS = {
+  link:
+    "Opens this robot in any browser on this machine, as long as this studio runs. It holds a key of its own, not the " +
+    "token: whoever opens it sees this robot, and none of your others.",
+  text: "Opens this robot anywhere: paste it into Open of any studio, or start one with modurob studio --share TEXT.",
+};
 
 export function start(panel) {
   const files = h("ul", { class: "list" });
+  const symbols = h("p", { class: "soft small" });
   const runs = h("ul", { class: "list" });
-  const link = h("input", { type: "text", readOnly: true, "aria-label": "Share link", style: { flex: 1 } });
+  const link = shared("Share link");
+  const text = shared("Share text");
   panel.append(
-    h("div", { class: "group" }, h("h2", {}, "Robot"), files),
+    h("div", { class: "group" }, h("h2", {}, "Robot"), files, symbols),
     h("div", { class: "group" }, h("h2", {}, "Runs"), runs),
     h(
       "div",
@@ -20,64 +35,63 @@ export function start(panel) {
       h("button", { class: "button", id: "picture", onclick: savePicture }, "PNG of the 3D view"),
       h("p", { class: "soft small", style: { marginTop: "6px" } }, "Every plot has a PNG button of its own."),
     ),
-    h(
-      "div",
-      { class: "group" },
-      h("h2", {}, "Share link"),
-      h(
-        "p",
-        { class: "soft small", style: { marginBottom: "6px" } },
-        "The robot is in the link itself; open it in any studio, or paste it into Open.",
-      ),
-      h("div", { class: "row" }, link, h("button", { class: "button", onclick: () => copy(link) }, "Copy")),
-    ),
+    h("div", { class: "group" }, h("h2", {}, "Share as a link"), h("p", { class: "soft small" }, TEXTS.link), link.row),
+    h("div", { class: "group" }, h("h2", {}, "Share as text"), h("p", { class: "soft small" }, TEXTS.text), text.row),
   );
   const draw = async () => {
+    const names = Object.keys(FILES).filter((name) => ofModules() || name !== "robot.yaml");
     redraw(
       files,
-      ["robot.yaml", "robot.urdf", "equations.tex", "equations.py", "equations.c"].map((name) =>
-        h("li", {}, fileLink(name, NAMES[name])),
-      ),
+      names.map((name) => h("li", {}, fileLink(name, FILES[name]))),
     );
-    link.value = await shareLink();
+    const chosen = [...state.symbols].join(", ");
+    symbols.textContent = `Equations with ${chosen ? `${chosen} as symbols` : "numbers only"}, as chosen in Equations.`;
+    const code = await (await fetched("robot.share"))?.text();
+    link.field.value = code ? `${location.origin}${location.pathname}?key=${state.shareKey}#robot=${code}` : "";
+    text.field.value = code ?? "";
   };
-  on("design", draw);
+  // a panel that nobody looks at need not be up to date
+  const drawIfOpen = () => state.panel === "export" && state.design && draw();
+  on("design", drawIfOpen);
+  on("panel", drawIfOpen);
   on("runs", () => drawRuns(runs));
-  if (state.design) draw();
   drawRuns(runs);
 }
 
-const NAMES = {
-  "robot.yaml": "Robot (YAML)",
-  "robot.urdf": "Robot (URDF)",
-  "equations.tex": "Equations (LaTeX)",
-  "equations.py": "Equations (Python, NumPy)",
-  "equations.c": "Equations (C99)",
-};
+/** A text that can be copied, and its field. */
+function shared(label) {
+  const field = h("input", { type: "text", readOnly: true, "aria-label": label, style: { flex: 1 } });
+  const row = h(
+    "div",
+    { class: "row", style: { marginTop: "6px" } },
+    field,
+    h(
+      "button",
+      { class: "button", "aria-label": `Copy the ${label.toLowerCase()}`, onclick: () => copy(field, label) },
+      "Copy",
+    ),
+  );
+  return { field, row };
+}
 
-/** A link to a file; a refusal is shown here, not on a page of its own. */
+/** A button that fetches a file; a refusal is shown here, not on a page of its own. */
 function fileLink(name, label) {
-  const file = name.startsWith("robot") ? `${state.design.name}.${name.split(".")[1]}` : name.replace("/", "_");
   return h(
-    "a",
+    "button",
     {
       class: "link",
-      href: fileAddress(name),
-      download: file,
       "data-file": name,
-      onclick: (e) => {
-        e.preventDefault();
-        fetchFile(name, file);
+      "data-key": name,
+      onclick: async ({ currentTarget: button }) => {
+        button.textContent = `${label}: being written …`;
+        button.disabled = true;
+        await saveFile(name);
+        button.textContent = label;
+        button.disabled = false;
       },
     },
     label,
   );
-}
-
-async function fetchFile(name, file) {
-  const answer = await fetch(fileAddress(name));
-  if (answer.ok) download(await answer.blob(), file);
-  else toast(await answer.text());
 }
 
 function drawRuns(list) {
@@ -98,18 +112,13 @@ function drawRuns(list) {
   );
 }
 
-async function shareLink() {
-  const text = await (await fetch(fileAddress("robot.yaml"))).text();
-  return `${location.origin}${location.pathname}#robot=${await packed(text)}`;
-}
-
-async function copy(input) {
-  input.select();
+async function copy(field, what) {
+  field.select();
   try {
-    await navigator.clipboard.writeText(input.value);
-    toast("Link copied");
+    await navigator.clipboard.writeText(field.value);
+    tell(`${what} copied`);
   } catch {
-    toast("The browser does not let this page copy: the link is selected, press Ctrl+C.");
+    tell("The browser does not let this page copy: the text is selected, press Ctrl+C.");
   }
 }
 

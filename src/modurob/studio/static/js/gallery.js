@@ -1,15 +1,14 @@
 // Robots to open: shipped, recent, from a file, from text or a share link.
 
 import { byId, h, redraw } from "./dom.js";
-import { toast } from "./refusals.js";
-import { connection, on, send, state } from "./studio.js";
-import { unpacked } from "./share.js";
+import { refuse, succeeded, tell } from "./notices.js";
+import { allTypes, connection, on, send, state } from "./studio.js";
 
 const STORIES = {
-  crab: "six Backbones, document 003",
-  crane: "wagon and load, document 000",
-  tree9: "nine modules, document 000",
-  double_pendulum: "the classic, document 000",
+  crab: "six modules, two legs",
+  crane: "a wagon and a swinging load",
+  tree9: "nine modules, branched",
+  double_pendulum: "two links, two hinges",
 };
 let welcome = { shipped: [], recent: [], largest_upload: 0 };
 
@@ -23,16 +22,16 @@ export function startGallery() {
     dialog.showModal();
   };
   on("design", () => dialog.close());
+  takeDrops();
 }
 
 function draw(dialog) {
   const text = h("textarea", {
     rows: 4,
     spellcheck: false,
-    "aria-label": "Robot as YAML, or a share link",
-    placeholder: "format: modurob assembly 1 …  or a share link",
+    "aria-label": "Robot as text, or a share link",
+    placeholder: "format: modurob robot 2 …  or URDF, or a share link",
   });
-  const problem = h("p", { class: "refusal", "data-for": "open open_shipped open_recent new", role: "alert" });
   redraw(
     dialog,
     h(
@@ -41,7 +40,6 @@ function draw(dialog) {
       h("h2", { id: "gallery-title" }, "Open a robot"),
       h("button", { class: "button", onclick: () => dialog.close() }, "Close"),
     ),
-    problem,
     h("h3", {}, "Shipped robots"),
     h(
       "div",
@@ -55,28 +53,33 @@ function draw(dialog) {
       "div",
       { class: "robots" },
       welcome.recent.map((r) =>
-        tile(r.name, `${r.modules} modules, ${ago(r.saved)}`, () => send("open_recent", { name: r.session })),
+        tile(r.name, `${r.modules} ${r.made_of}, ${ago(r.saved)}`, () => send("open_recent", { name: r.session })),
       ),
     ),
     h("h3", {}, "Start anew with one module"),
     h(
       "div",
       { class: "row" },
-      state.types
+      allTypes()
         .filter((t) => t.ports.length)
         .map((t) =>
           h("button", { class: "chip", onclick: () => send("new", { kind: t.name }) }, t.name.replaceAll("_", " ")),
         ),
     ),
     h("h3", {}, "From a file or text"),
+    h(
+      "p",
+      { class: "soft small", style: { marginBottom: "6px" } },
+      "A robot of modules (YAML), a URDF file, or a share link. Files can also be dropped anywhere on the page.",
+    ),
     h("input", {
       type: "file",
-      accept: ".yaml,.yml",
+      accept: ".yaml,.yml,.urdf,.xml",
       "aria-label": "Robot file",
-      onchange: (e) => upload(e.target.files[0], problem),
+      onchange: (e) => upload(e.target.files[0]),
     }),
     h("div", { style: { margin: "8px 0" } }, text),
-    h("button", { class: "button main", onclick: () => openText(text.value, problem) }, "Open the text"),
+    h("button", { class: "button main", onclick: () => send("open", { text: text.value }) }, "Open the text"),
   );
 }
 
@@ -89,23 +92,34 @@ function ago(seconds) {
   return minutes < 2880 ? `${Math.round(minutes / 60)} h ago` : `${Math.round(minutes / 1440)} days ago`;
 }
 
-export async function upload(file, problem) {
+async function upload(file) {
   if (!file) return;
   const most = welcome.largest_upload;
   if (file.size > most) {
     const [found, allowed] = [file.size, most].map((bytes) => `${Number((bytes / 1e6).toFixed(1))} MB`);
-    problem.textContent = `${file.name} has ${found}: the studio reads robots of at most ${allowed}`;
+    refuse(`${file.name} has ${found}: the studio reads robots of at most ${allowed}`, "Not opened");
     return;
   }
-  const answer = await fetch(`./open/${state.session}`, { method: "POST", body: file });
-  if (!answer.ok) problem.textContent = await answer.text();
-  else toast(`opened ${file.name}`);
+  try {
+    const address = `./open/${state.session}?${new URLSearchParams({ name: file.name })}`;
+    const answer = await fetch(address, { method: "POST", body: file });
+    if (!answer.ok) return refuse(await answer.text(), "Not opened");
+    succeeded();
+    tell(`opened ${file.name}`);
+  } catch {
+    refuse(`${file.name} could not be sent: the studio does not answer`, "Not opened");
+  }
 }
 
-async function openText(text, problem) {
-  try {
-    send("open", { text: text.includes("#robot=") ? await unpacked(text.split("#robot=")[1].trim()) : text });
-  } catch {
-    problem.textContent = "This share link cannot be read: it may have been cut off.";
-  }
+/** Files may be dropped anywhere on the page. */
+function takeDrops() {
+  const holdsFiles = (e) => e.dataTransfer?.types.includes("Files");
+  addEventListener("dragover", (e) => {
+    if (holdsFiles(e)) e.preventDefault();
+  });
+  addEventListener("drop", (e) => {
+    if (!holdsFiles(e)) return;
+    e.preventDefault();
+    upload(e.dataTransfer.files[0]);
+  });
 }

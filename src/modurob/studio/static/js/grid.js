@@ -1,9 +1,10 @@
 // The topology grid of planar robots: click an empty cell to add a module, a full one to turn it; drag to place and to move.
 
 import { h, redraw } from "./dom.js";
-import { on, send, state, typeOf } from "./studio.js";
+import { moduleOf, on, send, state, typeOf } from "./studio.js";
 
 const SVG = "http://www.w3.org/2000/svg";
+const UNKNOWN = { ports: [], shapes: [] };
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 export function makeGrid() {
@@ -105,8 +106,7 @@ function full({ column, row, module, quarters }) {
 
 /** The module from above: its shapes' colours, turned as it stands, with its name. */
 function picture(name, quarters) {
-  const kind = state.design.modules.find((module) => module.name === name).kind;
-  const type = typeOf(kind);
+  const type = typeOf(moduleOf(name).kind) ?? UNKNOWN;
   const reach = Math.max(...type.ports.map((port) => Math.hypot(port.X[3], port.X[7])), 1e-6);
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "-22 -22 44 44");

@@ -3,7 +3,7 @@
 import { byId, h } from "./dom.js";
 import { show } from "./panels.js";
 import { settings } from "./settings.js";
-import { send, state } from "./studio.js";
+import { copy, send, state } from "./studio.js";
 
 const KEYS = [
   ["Tab", "from control to control; Enter or Space uses it"],
@@ -13,11 +13,14 @@ const KEYS = [
   ["arrows, + and -, F", "in the 3D view: turn, zoom, fit"],
   ["arrows, Enter, Delete", "in the grid: go, add or turn, remove"],
   ["Delete, Shift + Delete", "undock the selected module, or its whole branch"],
-  ["Space, Escape", "in the 3D view: run or pause, stop"],
+  ["Space, Escape", "in the 3D view, with Simulate open: run or pause, stop"],
+  ["Escape", "give up copying a branch"],
   ["?", "this page"],
 ];
 const PANELS = ["build", "inspect", "equations", "simulate", "export"];
 const TURN = 0.12;
+// where keys write text or choose an entry
+const TYPING = "input:not([type=range]):not([type=radio]):not([type=checkbox]), textarea, select";
 
 export function startKeys(view) {
   const dialog = byId("help");
@@ -42,22 +45,31 @@ export function startKeys(view) {
   );
   byId("help-open").onclick = () => dialog.showModal();
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.matches?.(
-      "input:not([type=range]):not([type=radio]):not([type=checkbox]), textarea, select",
-    );
-    if (anywhere(event) || (!typing && (onStage(event, view) || onPage(event, dialog)))) event.preventDefault();
+    if (document.querySelector("dialog[open]")) return; // a dialog has its own keys
+    const typing = event.target.matches?.(TYPING);
+    if (anywhere(event) || (!typing && onEverythingElse(event, view, dialog))) event.preventDefault();
   });
 }
 
-function anywhere({ key, altKey, ctrlKey, metaKey, shiftKey, target }) {
+/** What the keys do where no text is written. */
+function onEverythingElse(event, view, dialog) {
+  return undoOrRedo(event) || onStage(event, view) || onPage(event, dialog);
+}
+
+function anywhere({ key, altKey, ctrlKey, metaKey }) {
   const command = ctrlKey || metaKey;
   if (altKey && PANELS[Number(key) - 1]) return (show(PANELS[Number(key) - 1], true), true);
   if (command && key.toLowerCase() === "s") return (byId("save").click(), true);
   if (command && key.toLowerCase() === "o") return (byId("gallery-open").click(), true);
-  if (command && ["z", "y"].includes(key.toLowerCase()) && !target.matches?.("textarea, input[type=text]")) {
-    return (send(shiftKey || key.toLowerCase() === "y" ? "redo" : "undo"), true);
-  }
+  if (key === "Escape" && state.copying) return (copy(null), true);
   return false;
+}
+
+/** Undo and redo of the robot; in a field they are the browser's own, of the text. */
+function undoOrRedo({ key, ctrlKey, metaKey, shiftKey }) {
+  const letter = key.toLowerCase();
+  if (!(ctrlKey || metaKey) || !["z", "y"].includes(letter)) return false;
+  return (send(shiftKey || letter === "y" ? "redo" : "undo"), true);
 }
 
 function onPage({ key, shiftKey, target }, dialog) {
@@ -73,8 +85,8 @@ function runOrPause() {
   else send(state.runs.state === "running" ? "pause_run" : "resume_run");
 }
 
-function onStage({ key, target }, view) {
-  if (target !== view.canvas) return false;
+function onStage({ key, target, ctrlKey, metaKey, altKey }, view) {
+  if (target !== view.canvas || ctrlKey || metaKey || altKey) return false;
   const acts = {
     ArrowLeft: () => view.orbit(-TURN, 0),
     ArrowRight: () => view.orbit(TURN, 0),
@@ -85,8 +97,8 @@ function onStage({ key, target }, view) {
     "-": () => view.zoom(1.14),
     f: () => view.fit(),
     F: () => view.fit(),
-    " ": runOrPause,
-    Escape: () => send("stop_run"),
+    ...(state.panel === "simulate" && { " ": runOrPause }),
+    ...(state.runs.state !== "idle" && { Escape: () => send("stop_run") }),
   };
   if (!acts[key]) return false;
   acts[key]();

@@ -66,30 +66,33 @@ export class Marks {
     position.needsUpdate = true;
   }
 
-  #placeBodies(poses) {
+  /** Of all that moves, in the world. */
+  centreOfMass(poses) {
     const total = new THREE.Vector3();
     let mass = 0;
+    for (const { index, centre, mass: own } of this.bodies) {
+      if (index === 0) continue; // what stands in the world does not count
+      const at = [0, 1, 2].map((row) => {
+        const o = 12 * index + 4 * row;
+        return poses[o] * centre[0] + poses[o + 1] * centre[1] + poses[o + 2] * centre[2] + poses[o + 3];
+      });
+      total.addScaledVector(new THREE.Vector3(...at), own);
+      mass += own;
+    }
+    return mass ? total.divideScalar(mass) : total;
+  }
+
+  #placeBodies(poses) {
     this.bodies.forEach((body, i) => {
       const [x, y, z] = body.centre;
-      multiply(
-        this.centres.instanceMatrix.array,
-        16 * i,
-        poses,
-        12 * body.index,
-        [1, 0, 0, x, 0, 1, 0, y, 0, 0, 1, z],
-        0,
-      );
       const a = body.axes;
       const [p, q, r] = body.half;
+      const at = [1, 0, 0, x, 0, 1, 0, y, 0, 0, 1, z];
       const X = [a[0] * p, a[1] * q, a[2] * r, x, a[3] * p, a[4] * q, a[5] * r, y, a[6] * p, a[7] * q, a[8] * r, z];
+      multiply(this.centres.instanceMatrix.array, 16 * i, poses, 12 * body.index, at, 0);
       multiply(this.ellipsoids.instanceMatrix.array, 16 * i, poses, 12 * body.index, X, 0);
-      if (body.index === 0) return; // what stands in the world does not count
-      const at = this.centres.instanceMatrix.array.subarray(16 * i + 12, 16 * i + 15);
-      total.addScaledVector(new THREE.Vector3(...at), body.mass);
-      mass += body.mass;
     });
-    if (mass) total.divideScalar(mass);
-    this.centre.setMatrixAt(0, new THREE.Matrix4().setPosition(total));
+    this.centre.setMatrixAt(0, new THREE.Matrix4().setPosition(this.centreOfMass(poses)));
     for (const mesh of [this.centres, this.ellipsoids, this.centre]) mesh.instanceMatrix.needsUpdate = true;
   }
 }

@@ -60,6 +60,8 @@ export function makeMatrices() {
     const views = state.design?.views;
     if (!views) {
       redraw(shown, h("p", { class: "soft small" }, "Matrices are shown for robots of up to 48 modules."));
+      edit.hidden = editor.hidden = true;
+      shown.hidden = false;
       return;
     }
     const editable = view === "aim" || view === "dtl";
@@ -80,7 +82,6 @@ export function makeMatrices() {
     h("div", { class: "row spread", style: { marginBottom: "8px" } }, tabs, edit),
     shown,
     editor,
-    h("p", { class: "refusal", "data-for": "read_matrix", role: "alert" }),
   );
 }
 

@@ -1,26 +1,27 @@
 // Live plots of runs: one for each chosen quantity, with the chosen joints of one run, or of two laid over each other.
 
 import uPlot from "uplot";
+import { Chart } from "./chart.js";
 import { h, redraw } from "./dom.js";
 import { download } from "./download.js";
+import { chip, drawJoints } from "./joint_chips.js";
+import { plotPicture } from "./plot_picture.js";
 import { connection, on, send, state } from "./studio.js";
-import { colour } from "./theme.js";
 
-// where each quantity stands in a sample: t, q, v, vdot, tau, error, kinetic and potential energy
+// where each quantity begins in a sample (t, q, v, vdot, tau, error, kinetic and potential energy), and what it is of
 const QUANTITIES = {
-  position: { unit: "rad, m", at: ({ nq, nv }, i) => 1 + nq - nv + i },
-  velocity: { unit: "rad/s, m/s", at: ({ nq }, i) => 1 + nq + i },
-  acceleration: { unit: "rad/s², m/s²", at: ({ nq, nv }, i) => 1 + nq + nv + i },
-  torque: { unit: "N m, N", at: ({ nq, nv }, i) => 1 + nq + 2 * nv + i },
-  error: { unit: "rad, m", at: ({ nq, nv }, i) => 1 + nq + 3 * nv + i },
-  energy: { unit: "J", at: ({ nq, nv }, i) => 1 + nq + 4 * nv + i, names: ["kinetic", "potential"] },
+  position: { unit: "rad, m", start: () => 1, of: "coordinates" },
+  velocity: { unit: "rad/s, m/s", start: ({ nq }) => 1 + nq, of: "rates" },
+  acceleration: { unit: "rad/s², m/s²", start: ({ nq, nv }) => 1 + nq + nv, of: "rates" },
+  torque: { unit: "N m, N", start: ({ nq, nv }) => 1 + nq + 2 * nv, of: "rates" },
+  error: { unit: "rad, m", start: ({ nq, nv }) => 1 + nq + 3 * nv, of: "rates" },
+  energy: { unit: "J", start: ({ nq, nv }) => 1 + nq + 4 * nv, of: "energies" },
 };
 const INK = {
   light: ["#1d5fb8", "#b45309", "#0f766e", "#9d2463", "#5b3fb5", "#4d6b12"],
   dark: ["#6cb0ff", "#f5b556", "#4fd8c8", "#ff8fc2", "#b9a3ff", "#b6d96a"],
 };
 const FIRST_JOINTS = 3; // shown until others are chosen
-const HEIGHT = 136;
 const REDRAW = 100; // milliseconds between redraws of a running plot
 
 export function makePlots() {
@@ -77,8 +78,8 @@ class Plots {
   choose(number) {
     // a new run takes the place of the last one, unless two are being compared
     this.chosen = this.chosen.length === 2 ? [this.chosen[1], number] : [number];
-    const names = freedoms(this.run(number));
-    if (!names.some((name) => this.joints.has(name))) this.joints = new Set(names.slice(0, FIRST_JOINTS));
+    const { joints } = this.run(number);
+    if (!joints.some(({ name }) => this.joints.has(name))) this.joints = firstJoints(joints);
     this.drawChips();
   }
 
@@ -120,185 +121,123 @@ class Plots {
   // ---- drawing ----
 
   drawChips() {
-    const chip = (set, key, label) =>
-      h(
-        "button",
-        {
-          class: "chip",
-          "data-key": label,
-          "aria-pressed": String(set.has(key)),
-          onclick: () => {
-            set.has(key) ? set.delete(key) : set.add(key);
-            this.drawChips();
-            this.rebuild();
-          },
-        },
-        label,
-      );
+    const redrawn = () => {
+      this.drawChips();
+      this.rebuild();
+    };
+    const toggle = (name) => {
+      this.quantities.has(name) ? this.quantities.delete(name) : this.quantities.add(name);
+      redrawn();
+    };
     redraw(
       this.chips,
-      Object.keys(QUANTITIES).map((name) => chip(this.quantities, name, name)),
+      Object.keys(QUANTITIES).map((name) => chip(name, this.quantities.has(name), () => toggle(name))),
     );
     const run = this.run(this.scrubbed());
-    redraw(
-      this.jointChips,
-      run
-        ? freedoms(run)
-            .slice(0, 24)
-            .map((name) => chip(this.joints, name, name))
-        : [],
-    );
+    drawJoints(this.jointChips, run?.joints.map(({ name }) => name) ?? [], this.joints, redrawn);
   }
 
   /** The plots anew: other quantities, joints, runs or colours. */
   rebuild() {
-    for (const plot of this.plots) plot.chart.destroy();
-    this.plots = [];
+    for (const { chart } of this.plots) chart.destroy();
     const runs = this.chosen.map((number) => this.run(number)).filter(Boolean);
-    if (state.panel !== "simulate" || !runs.length) {
-      this.box.replaceChildren();
-      return;
-    }
+    const shown = state.panel === "simulate" && runs.length ? [...this.quantities] : [];
+    this.plots = shown.map((quantity) => this.make(quantity, runs));
     redraw(
       this.box,
-      [...this.quantities].map((quantity) => this.make(quantity, runs)),
+      this.plots.map(({ figure }) => figure),
     );
     this.draw();
   }
 
   make(quantity, runs) {
-    const { unit, at, names } = QUANTITIES[quantity];
+    const series = this.series(quantity, runs);
+    const chart = new Chart(quantity, QUANTITIES[quantity].unit, series);
+    chart.heading.append(
+      h(
+        "button",
+        {
+          class: "link small",
+          "aria-label": `Save the plot of ${quantity} as PNG`,
+          onclick: () => this.save(quantity),
+        },
+        "PNG",
+      ),
+    );
+    const label = `Plot of ${quantity}`;
+    const properties = { class: "plot", "aria-label": label, style: { margin: 0 } };
+    const figure = h("figure", properties, chart.heading, chart.host, chart.legend);
+    return { quantity, chart, series, figure };
+  }
+
+  /** The lines of each run, and where each stands in the samples: a line has the same colour in all runs. */
+  series(quantity, runs) {
+    const { start, of } = QUANTITIES[quantity];
     const ink = INK[document.documentElement.dataset.theme];
-    const lines = names ?? [...new Set(runs.flatMap(freedoms))].filter((name) => this.joints.has(name));
-    const series = runs.flatMap((run, k) =>
-      lines
-        .map((name, place) => ({ name, place, index: (names ?? freedoms(run)).indexOf(name) }))
-        .filter(({ index }) => index >= 0)
-        .map(({ name, place, index }) => ({
-          run: run.number,
-          column: at(run, index),
-          label: runs.length > 1 ? `${name} (run ${run.number})` : name,
-          stroke: ink[place % ink.length],
-          width: 1.6,
-          dash: k ? [5, 4] : [],
-          points: { show: false },
-        })),
-    );
-    const host = h("div", {});
-    const grid = { stroke: colour("line"), width: 1 };
-    const axis = {
-      stroke: colour("soft"),
-      grid,
-      ticks: grid,
-      font: "11px system-ui",
-      labelFont: "11px system-ui",
-      size: 48,
-    };
-    const chart = new uPlot(
-      {
-        width: 300,
-        height: HEIGHT,
-        series: [{ label: "t" }, ...series],
-        legend: { show: false },
-        cursor: { drag: { x: false, y: false } },
-        scales: { x: { time: false } },
-        axes: [{ ...axis, size: 26 }, axis],
-      },
-      [[], ...series.map(() => [])],
-      host,
-    );
-    this.plots.push({ quantity, chart, series, host });
-    return h(
-      "figure",
-      { class: "plot", style: { margin: 0 } },
-      h(
-        "h3",
-        {},
-        `${quantity} [${unit}]`,
-        h(
-          "button",
-          {
-            class: "link small",
-            "aria-label": `Save the plot of ${quantity} as PNG`,
-            onclick: () => this.save(quantity),
-          },
-          "PNG",
-        ),
-      ),
-      host,
-      h(
-        "figcaption",
-        { class: "legend" },
-        series.map(({ label, stroke, dash }) =>
-          h("span", {}, h("i", { style: { borderTop: `3px ${dash.length ? "dashed" : "solid"} ${stroke}` } }), label),
-        ),
-      ),
+    const lines = runs.map((run) => LINES[of](run).filter(({ joint }) => !joint || this.joints.has(joint)));
+    const names = [...new Set(lines.flat().map(({ name }) => name))];
+    return lines.flatMap((own, k) =>
+      own.map(({ name, index }) => ({
+        run: runs[k].number,
+        column: start(runs[k]) + index,
+        label: runs.length > 1 ? `${name} (run ${runs[k].number})` : name,
+        stroke: ink[names.indexOf(name) % ink.length],
+        dash: k ? [5, 4] : [],
+      })),
     );
   }
 
   /** The newest samples into the plots. */
   draw() {
-    for (const { chart, series } of this.plots) {
-      const runs = [...new Set(series.map((one) => one.run))];
-      const tables = runs.map((run) => {
-        const data = this.samples.get(run)?.data ?? [];
-        return [
-          Float64Array.from(data, (row) => row[0]),
-          ...series.filter((one) => one.run === run).map((one) => Float64Array.from(data, (row) => row[one.column])),
-        ];
-      });
-      chart.setData(
-        tables.length === 0
-          ? [[]]
-          : tables.length === 1
-            ? tables[0]
-            : uPlot.join(tables.map((table) => table.map((column) => Array.from(column)))),
-      );
-    }
+    for (const { chart, series } of this.plots) chart.setData(this.data(series));
     this.resize();
     this.element.dataset.samples = String(
       Math.max(0, ...this.chosen.map((run) => this.samples.get(run)?.data.length ?? 0)),
     );
   }
 
+  /** Times, and a column for each line; what is not a number is a gap. */
+  data(series) {
+    const tables = [...new Set(series.map((one) => one.run))].map((run) => {
+      const rows = this.samples.get(run)?.data ?? [];
+      const column = (k) => rows.map((row) => (Number.isFinite(row[k]) ? row[k] : null));
+      return [column(0), ...series.filter((one) => one.run === run).map((one) => column(one.column))];
+    });
+    return tables.length > 1 ? uPlot.join(tables) : (tables[0] ?? [[]]);
+  }
+
   resize() {
-    for (const { chart, host } of this.plots) {
-      const width = host.clientWidth;
-      if (width && Math.abs(width - chart.width) > 1) chart.setSize({ width, height: HEIGHT });
-    }
+    for (const { chart } of this.plots) chart.resize();
     if (this.t !== undefined) this.setCursor(this.t);
   }
 
   /** A line at the time that the robot is shown at. */
   setCursor(t) {
     this.t = t;
-    for (const { chart } of this.plots)
-      if (chart.data[0]?.length) chart.setCursor({ left: chart.valToPos(t, "x"), top: -10 }, false);
+    for (const { chart } of this.plots) chart.setTime(t);
   }
 
-  save(quantity) {
-    const { chart, series } = this.plots.find((plot) => plot.quantity === quantity);
-    const picture = h("canvas", { width: chart.ctx.canvas.width, height: chart.ctx.canvas.height + 40 });
-    const pen = picture.getContext("2d");
-    pen.fillStyle = colour("surface");
-    pen.fillRect(0, 0, picture.width, picture.height);
-    pen.drawImage(chart.ctx.canvas, 0, 30);
-    pen.font = "13px system-ui";
-    pen.fillStyle = colour("text");
-    pen.fillText(`${quantity} [${QUANTITIES[quantity].unit}]`, 8, 19);
-    let x = 190;
-    for (const { label, stroke } of series) {
-      pen.fillStyle = stroke;
-      pen.fillText(label, x, 19);
-      x += pen.measureText(label).width + 16;
-    }
-    picture.toBlob((blob) => download(blob, `${quantity}.png`));
+  async save(quantity) {
+    const { series } = this.plots.find((plot) => plot.quantity === quantity);
+    const title = `${state.design.name}: ${quantity} [${QUANTITIES[quantity].unit}] over time [s]`;
+    download(await plotPicture(title, series, this.data(series)), `${state.design.name}_${quantity}.png`);
   }
 }
 
-/** The names of the freedoms: the joint, and its own number where it has several. */
-function freedoms({ joints, freedoms: counts }) {
-  return joints.flatMap((name, i) =>
-    counts[i] === 1 ? [name] : Array.from({ length: counts[i] }, (_, k) => `${name} ${k + 1}`),
+/** A joint's coordinates or rates: what they are called, and where they stand in q or v. */
+const parts = (joints, slice) =>
+  joints.flatMap(({ name, [slice]: [first], [`${slice}_names`]: names }) =>
+    names.map((called, k) => ({ joint: name, name: called, index: first + k })),
   );
+
+const LINES = {
+  coordinates: ({ joints }) => parts(joints, "q"),
+  rates: ({ joints }) => parts(joints, "v"),
+  energies: () => ["kinetic", "potential"].map((name, index) => ({ name, index })),
+};
+
+/** The first joints with a drive: a base that floats is of less interest. */
+function firstJoints(joints) {
+  const driven = joints.filter(({ kind }) => kind !== "free");
+  return new Set((driven.length ? driven : joints).slice(0, FIRST_JOINTS).map(({ name }) => name));
 }

@@ -1,220 +1,72 @@
-// How to simulate: the settings, and the form that shows those that matter.
+// How to simulate: the settings of the next run, as the server suggests for the robot until the user changes them.
 
-import { byId, h } from "./dom.js";
+import { on, state } from "./studio.js";
 
-const number = (label, unit, more = {}) => ({ kind: "number", label, unit, ...more });
-const FIELDS = {
-  controller: {
-    kind: "choice",
-    label: "controller",
-    options: [
-      ["computed_torque", "computed torque"],
-      ["pole_placement", "pole placement"],
-      ["pid", "PID"],
-      ["none", "none: free motion"],
-    ],
-  },
-  proportional: number(
-    "proportional gain",
-    { computed_torque: "1/s²", pid: "N m" },
-    { min: 0, for: ["computed_torque", "pid"] },
-  ),
-  integral: number("integral gain", { pid: "N m/s" }, { min: 0, for: ["pid"] }),
-  derivative: number(
-    "derivative gain",
-    { computed_torque: "1/s", pid: "N m s" },
-    { min: 0, for: ["computed_torque", "pid"] },
-  ),
-  pole1: number("first pole", "1/s", { max: -0.01, for: ["pole_placement"] }),
-  pole2: number("second pole", "1/s", { max: -0.01, for: ["pole_placement"] }),
-  saturated: {
-    kind: "check",
-    label: "torques limited as the joints are",
-    for: ["computed_torque", "pole_placement", "pid"],
-  },
-  reference: {
-    kind: "choice",
-    label: "reference",
-    options: [
-      ["gait", "gait"],
-      ["set_point", "set point"],
-      ["hold", "hold the start pose"],
-    ],
-    not: ["none"],
-  },
-  gait: {
-    kind: "choice",
-    label: "gait",
-    options: ["snake", "crab", "quadruped", "wheel"].map((x) => [x, x]),
-    not: ["none"],
-    when: () => values.reference === "gait",
-  },
-  generator: {
-    kind: "choice",
-    label: "rhythm from",
-    options: [
-      ["sine", "sines"],
-      ["hopf", "Hopf oscillators"],
-      ["matsuoka", "Matsuoka oscillators"],
-      ["logistic", "logistic maps"],
-    ],
-    not: ["none"],
-    when: () => values.reference === "gait",
-  },
-  amplitude: number("amplitude or set point", "rad, m", {
-    min: 0.001,
-    max: 10,
-    not: ["none"],
-    step: 0.05,
-    when: () => values.reference !== "hold",
-  }),
-  frequency: number("frequency", "Hz", {
-    min: 0.01,
-    max: 20,
-    not: ["none"],
-    step: 0.05,
-    when: () => values.reference === "gait",
-  }),
-  filtered: { kind: "check", label: "state from an extended Kalman filter, angles measured", not: ["none"] },
-  noise: number("noise of the measured angles", "rad, m", {
-    min: 0,
-    max: 1,
-    not: ["none"],
-    step: 0.001,
-    when: () => values.filtered,
-  }),
-  stepper: {
-    kind: "choice",
-    label: "stepper",
-    options: [
-      ["semi_implicit_euler", "semi-implicit Euler"],
-      ["runge_kutta_4", "Runge-Kutta 4"],
-      ["implicit_midpoint", "implicit midpoint"],
-      ["variational", "variational"],
-      ["adaptive", "adaptive, DOP853"],
-    ],
-  },
-  step: number("step", "s", { min: 1e-5, max: 0.05, step: 0.001, when: () => values.stepper !== "adaptive" }),
-  sample_time: number("control every", "s", { min: 1e-4, max: 0.1, step: 0.001 }),
-  duration: number("duration", "s", { min: 0.01, max: 600, step: 1 }),
-};
-const GROUPS = {
-  Control: ["controller", "proportional", "integral", "derivative", "pole1", "pole2", "saturated"],
-  Reference: ["reference", "gait", "generator", "amplitude", "frequency"],
-  Sensing: ["filtered", "noise"],
-  Time: ["stepper", "step", "sample_time", "duration"],
-};
-const values = {
-  controller: "computed_torque",
-  proportional: 50,
-  integral: 0,
-  derivative: 15,
-  pole1: -10,
-  pole2: -5,
-  saturated: false,
+/** The settings, by name; gains are numbers of the controller, by its own names for them. */
+export const values = {
+  controller: "computed-torque",
+  gains: {},
+  ideal: false,
   reference: "gait",
   gait: "snake",
   generator: "sine",
   amplitude: 0.4,
   frequency: 0.5,
-  filtered: false,
+  filter: "none",
   noise: 0.01,
-  stepper: "semi_implicit_euler",
+  stepper: "semi-implicit-euler",
   step: 0.001,
   sample_time: 0.005,
   duration: 10,
 };
-// gains of computed torque are accelerations, those of PID torques
-const GAINS = {
-  computed_torque: { proportional: 50, derivative: 15 },
-  pid: { proportional: 8, integral: 2, derivative: 0.6 },
-};
+const SAMPLE_TIME = 0.005;
+const SUGGESTED = ["reference", "gait", "amplitude", "ideal"];
+const touched = new Set(); // what the user has set
+const listeners = [];
 
 /** The settings as the server wants them. */
-export function settings() {
-  const { pole1, pole2, ...rest } = values;
-  return { ...rest, poles: [pole1, pole2] };
+export const settings = () => ({ ...values, gains: { ...values.gains } });
+
+/** The controller that is chosen, as the server offers it. */
+export const controller = () => state.offers.controllers.find(({ name }) => name === values.controller);
+
+/** Call `listener` when settings have changed by themselves. */
+export const onSettings = (listener) => listeners.push(listener);
+
+export function set(key, value) {
+  values[key] = value;
+  touched.add(key);
+  // gains are of another size for another controller
+  if (key === "controller") suggest(gains(), true);
 }
 
-/** The form, group by group. */
-export function makeForm() {
-  const form = h(
-    "div",
-    { onchange: () => showFields(form) },
-    Object.entries(GROUPS).map(([name, keys]) => h("div", { class: "group" }, h("h2", {}, name), keys.map(fieldOf))),
-  );
-  showFields(form);
-  return form;
+export function setGain(name, value) {
+  values.gains = { ...values.gains, [name]: value };
+  touched.add("gains");
 }
 
-function fieldOf(key) {
-  const field = FIELDS[key];
-  const id = `setting-${key}`;
-  if (field.kind === "check") {
-    return h(
-      "label",
-      { class: "row small", "data-setting": key, style: { padding: "4px 0" } },
-      h("input", {
-        type: "checkbox",
-        id,
-        checked: values[key],
-        onchange: (e) => {
-          values[key] = e.target.checked;
-        },
-      }),
-      field.label,
-    );
-  }
-  const input =
-    field.kind === "choice"
-      ? h(
-          "select",
-          {
-            id,
-            onchange: (e) => {
-              values[key] = e.target.value;
-              if (key === "controller") suggestGains();
-            },
-          },
-          field.options.map(([v, text]) => h("option", { value: v, selected: v === values[key] }, text)),
-        )
-      : h("input", {
-          id,
-          type: "number",
-          min: field.min ?? "",
-          max: field.max ?? "",
-          step: field.step ?? "any",
-          value: values[key],
-          onchange: (e) => {
-            if (e.target.value !== "") values[key] = Number(e.target.value);
-          },
-        });
-  return h(
-    "div",
-    { class: field.kind === "choice" ? "field wide" : "field", "data-setting": key },
-    h("label", { for: id }, field.label),
-    input,
-    field.unit ? h("span", { class: "unit" }, unitOf(field)) : null,
-  );
+/** Gains that suit the controller, and the robot where they are torques; and how often it is asked. */
+function gains() {
+  const chosen = controller();
+  if (!chosen) return {};
+  const torques = (chosen.torques && state.design?.suggested.torques) || { gains: {}, sample_time: SAMPLE_TIME };
+  const own = chosen.gains.map(({ name, value }) => [name, torques.gains[name] ?? value]);
+  return { gains: Object.fromEntries(own), sample_time: torques.sample_time };
 }
 
-const unitOf = ({ unit }) => (typeof unit === "string" ? unit : (unit[values.controller] ?? ""));
-
-/** Gains of a size that fits the controller. */
-function suggestGains() {
-  for (const [key, value] of Object.entries(GAINS[values.controller] ?? {})) {
+function suggest(suggested, always = false) {
+  for (const [key, value] of Object.entries(suggested)) {
+    if (!always && touched.has(key)) continue;
     values[key] = value;
-    byId(`setting-${key}`).value = value;
+    touched.delete(key);
   }
+  for (const listener of listeners) listener();
 }
 
-/** Only the fields that matter. */
-function showFields(form) {
-  for (const row of form.querySelectorAll("[data-setting]")) {
-    const { for: only, not, when } = FIELDS[row.dataset.setting];
-    const off = (only && !only.includes(values.controller)) || not?.includes(values.controller) || (when && !when());
-    row.hidden = Boolean(off);
-    const unit = row.querySelector(".unit");
-    if (unit) unit.textContent = unitOf(FIELDS[row.dataset.setting]);
-  }
-}
+let known = null;
+on("design", () => {
+  const { robot, number, suggested } = state.design;
+  if (known === `${number} ${robot}`) return;
+  known = `${number} ${robot}`;
+  suggest({ ...Object.fromEntries(SUGGESTED.map((key) => [key, suggested[key]])), ...gains() });
+});

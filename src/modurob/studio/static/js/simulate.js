@@ -1,28 +1,35 @@
 // The Simulate panel: the list of runs, the settings of the next one, gravity.
 
 import { byId, h, redraw, shown } from "./dom.js";
+import { numberField } from "./fields.js";
+import { makeForm } from "./form.js";
 import { makePlots } from "./plots.js";
-import { makeForm } from "./settings.js";
 import { on, send, state } from "./studio.js";
 import { startTransport } from "./transport.js";
 
+const narrow = matchMedia("(max-width: 820px)");
+const NO_CONTACT =
+  "There is no contact yet: parts pass through each other and through the floor that is drawn, and a robot that floats " +
+  "falls.";
+
 export function start(panel) {
   document.head.append(h("link", { rel: "stylesheet", href: "./static/vendor/uplot/uPlot.min.css" }));
+  const plots = makePlots();
+  window.studio.plots = plots; // for tests
   const runs = h("ul", { class: "list", id: "runs" });
   const gravity = h("div", { class: "row" });
+  const below = h("div", {}); // the plots, where the screen is too small for them beside the robot
   panel.append(
+    below,
     h("div", { class: "group" }, h("h2", {}, "Runs"), runs),
     makeForm(),
-    h(
-      "div",
-      { class: "group" },
-      h("h2", {}, "Gravity"),
-      gravity,
-      h("p", { class: "refusal", "data-for": "start_run set_gravity", role: "alert" }),
-    ),
+    h("div", { class: "group" }, h("h2", {}, "Gravity"), gravity),
+    h("p", { class: "group soft small" }, NO_CONTACT),
   );
-  const plots = makePlots();
   startTransport(byId("timeline"), plots);
+  const place = () => (narrow.matches ? below : byId("timeline")).append(plots.element);
+  narrow.addEventListener("change", place);
+  place();
   on("runs", () => drawRuns(runs, plots));
   on("design", () => drawGravity(gravity));
   drawRuns(runs, plots);
@@ -30,7 +37,6 @@ export function start(panel) {
 }
 
 function drawGravity(box) {
-  const { gravity } = state.design;
   redraw(
     box,
     ["x", "y", "z"].map((axis, i) =>
@@ -38,14 +44,12 @@ function drawGravity(box) {
         "label",
         { class: "row small" },
         axis,
-        h("input", {
-          type: "number",
-          step: "any",
-          value: gravity[i],
+        numberField({
+          label: `gravity along ${axis}`,
+          value: () => state.design.gravity[i],
+          set: (x) => send("set_gravity", { gravity: state.design.gravity.map((g, k) => (k === i ? x : g)) }),
           "data-key": `gravity ${axis}`,
           style: { width: "84px" },
-          onchange: (e) =>
-            send("set_gravity", { gravity: gravity.map((g, k) => (k === i ? Number(e.target.value) : g)) }),
         }),
       ),
     ),
@@ -97,13 +101,13 @@ const story = ({ number, before, t, status }, active) =>
     .filter(Boolean)
     .join(", ");
 
-const describe = ({ controller, reference, gait, filtered }) =>
+const labelOf = (what, wanted) => state.offers[what].find(({ name }) => name === wanted)?.label ?? wanted;
+
+const describe = ({ controller, reference, gait, filter }) =>
   [
-    { computed_torque: "computed torque", pole_placement: "pole placement", pid: "PID", none: "free motion" }[
-      controller
-    ],
+    controller === "none" ? "free motion" : labelOf("controllers", controller),
     controller === "none" ? null : { set_point: "set point", hold: "hold", gait: `${gait} gait` }[reference],
-    filtered ? "EKF" : null,
+    controller === "none" || filter === "none" ? null : labelOf("filters", filter),
   ]
     .filter(Boolean)
     .join(", ");

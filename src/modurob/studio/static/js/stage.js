@@ -1,8 +1,8 @@
 // The 3D view on the page: its buttons, its captions, and the frames that come from the server.
 
 import { byId, everyFrame, h, shown } from "./dom.js";
-import { toast } from "./refusals.js";
-import { changed, connection, dockAt, fits, on, select, send, state, typeOf } from "./studio.js";
+import { tell } from "./notices.js";
+import { changed, connection, copy, dockAt, fits, ofModules, on, select, send, state, typeOf } from "./studio.js";
 import { View } from "./view.js";
 
 const LAYERS = ["ports", "frames", "centres", "ellipsoids"];
@@ -17,7 +17,8 @@ function drawnInSoftware() {
 export function startStage() {
   const detail = new URLSearchParams(location.search).get("detail");
   const low = detail === "low" || (detail !== "high" && drawnInSoftware());
-  const view = new View(
+  let view = null;
+  view = new View(
     byId("canvas"),
     {
       port: dockAt,
@@ -34,8 +35,9 @@ export function startStage() {
       slow: () => {
         if (view.kept) return;
         byId("view-low").click();
-        toast("Low detail, since this machine draws slowly; the button above the robot brings it back.");
+        tell("Low detail, since this machine draws slowly; the button above the robot brings it back.");
       },
+      resize: () => view && placeInsets(view),
     },
     low,
   );
@@ -51,6 +53,7 @@ export function startStage() {
   byId("view-low").setAttribute("aria-pressed", String(low));
   view.kept = detail === "high";
   byId("view-fit").onclick = () => view.fit();
+  toggle("view-more", (open) => byId("view-more").parentElement.classList.toggle("open", open), "aria-expanded");
   view.afterDraw = everyFrame(() => placeLabels(view));
 
   on("design", () => {
@@ -59,9 +62,14 @@ export function startStage() {
     // room for what was added; the view stays where it is otherwise
     view.pendingFit ||= Math.abs(state.design.modules.length - before) > 1;
     view.mayGrow = true;
-    showFacts();
+    showFacts(view);
+    placeInsets(view);
+    showMode();
   });
-  on("choice", () => view.setFits((port) => Boolean(state.copying) || fits(port)));
+  on("choice", () => {
+    view.setFits((port) => Boolean(state.copying) || fits(port));
+    showMode();
+  });
   on("selection", () => view.setSelected(state.selected));
   on("theme", () => view.setTheme(document.documentElement.dataset.theme));
 
@@ -69,6 +77,7 @@ export function startStage() {
     if (bodies === state.design?.bodies.length) {
       view.setPoses(poses);
       if (view.mayGrow) keepInView(view);
+      if (state.design.floating) showHeight(view);
       state.sample = sample;
       if (sample.length) changed("sample");
     }
@@ -80,38 +89,66 @@ export function startStage() {
 /** After an edit: step back if something would be out of sight. */
 function keepInView(view) {
   view.mayGrow = false;
-  const { clientWidth, clientHeight } = view.canvas;
-  const out = view.design.ports.some((port) => {
-    const { x, y } = view.pixel(port.body, port.X);
-    return x < 20 || y < 48 || x > clientWidth - 20 || y > clientHeight - 60;
-  });
-  if (out) view.fit();
+  if (view.cutOff()) view.fit();
 }
 
-function toggle(id, act) {
+/** The robot is fitted between the buttons above it and the captions below. */
+function placeInsets(view) {
+  const stage = byId("stage").getBoundingClientRect();
+  const tools = document.querySelector(".view-tools").getBoundingClientRect();
+  const facts = byId("facts").getBoundingClientRect();
+  view.setInsets({ left: 10, right: 10, top: tools.bottom - stage.top + 6, bottom: stage.bottom - facts.top + 6 });
+}
+
+function toggle(id, act, attribute = "aria-pressed") {
   byId(id).onclick = () => {
-    const on = byId(id).getAttribute("aria-pressed") !== "true";
-    byId(id).setAttribute("aria-pressed", String(on));
+    const on = byId(id).getAttribute(attribute) !== "true";
+    byId(id).setAttribute(attribute, String(on));
     act(on);
   };
 }
 
 const hint = (port) =>
-  fits(port)
-    ? `${port.ref}: click to dock a ${state.kind} by ${state.by}`
-    : `${port.ref}: a ${state.kind} does not fit here`;
+  state.copying
+    ? `${port.ref}: click to dock a copy of ${state.copying}`
+    : fits(port)
+      ? `${port.ref}: click to dock a ${state.kind} by ${state.by}`
+      : `${port.ref}: a ${state.kind} does not fit here`;
 
-function showFacts() {
-  const { modules, freedoms, idle, loops, mass } = state.design;
+/** What the next click does, if it is not to dock a module. */
+function showMode() {
+  const mode = byId("mode");
+  mode.hidden = !state.copying;
+  if (!state.copying) return;
+  mode.replaceChildren(
+    `Click a free port: a copy of ${state.copying}, with all that hangs on it, docks there. `,
+    h("button", { class: "link", onclick: () => copy(null) }, "Cancel (Esc)"),
+  );
+}
+
+function showFacts(view) {
+  const { modules, freedoms, idle, loops, mass, floating, gravity } = state.design;
   const count = (n, word) => [h("b", {}, String(n)), ` ${word}${n === 1 ? "" : "s"}`];
+  byId("view-ports").hidden = !ofModules();
   byId("facts").replaceChildren(
-    ...count(modules.length, "module"),
+    ...count(modules.length, ofModules() ? "module" : "link"),
     " · ",
     ...count(freedoms, "freedom"),
     ...(idle.length ? [" · ", h("b", {}, String(idle.length)), " idle"] : []),
     ...(loops.length ? [" · ", ...count(loops.length, "loop")] : []),
     ...(mass ? [` · ${shown(mass, 3)} kg moving`] : []),
+    floating ? h("span", { id: "floats" }, gravity.some(Boolean) ? FALLS : FLOATS, h("output", { id: "height" })) : "",
   );
+  if (floating && view.centre) showHeight(view);
+}
+
+const FALLS = "Floats: no ground is simulated, so it falls in a run, and the view goes along. ";
+const FLOATS = "Floats without gravity; the view goes along. ";
+
+/** Where a robot is that the view goes along with. */
+function showHeight(view) {
+  const height = byId("height");
+  if (height && view.centre) height.textContent = `Centre of mass at z = ${view.centre.z.toFixed(2)} m`;
 }
 
 function placeLabels(view) {

@@ -25,44 +25,66 @@ export const connection = new Connection(storage);
 
 export const state = {
   types: [], // the catalogue
+  offers: { controllers: [], filters: [], gaits: [], generators: [], steppers: [] }, // what a run can be made of
   design: null, // the robot as the server describes it
   pose: null,
   runs: { runs: [], state: "idle", active: -1, t: 0, speed: 1 },
   session: "",
+  shareKey: "", // opens this studio in a browser that does not know it
   kind: "backbone", // what the next click docks,
   by: "4", // by which of its ports,
   roll: 0, // turned how far [degrees]
   selected: null, // name of a module
   copying: null, // name of the module whose branch the next click on a port copies
+  symbols: new Set(["masses", "lengths", "gravity"]), // what equations do not show as numbers
+  shorthand: true, // c12 for cos(q1 + q2)
 };
 
 const listeners = new Map();
 
-/** Call `listener` whenever that part of the state has changed: design, pose, runs, choice, selection, panel, theme. */
+/** Call `listener` when a part of the state has changed: design, pose, runs, choice, selection, panel, theme, refused. */
 export function on(what, listener) {
   if (!listeners.has(what)) listeners.set(what, []);
   listeners.get(what).push(listener);
 }
 
+/** One part of the page that fails does not keep the others from being told. */
 export function changed(what) {
-  for (const listener of listeners.get(what) ?? []) listener(state);
+  for (const listener of listeners.get(what) ?? []) {
+    try {
+      listener(state);
+    } catch (error) {
+      reportError(error);
+    }
+  }
 }
 
 export const send = (type, fields) => connection.send(type, fields);
 
-export const typeOf = (kind) => state.types.find((type) => type.name === kind);
+/** All module types that can be docked: those of the catalogue, and the robot's own. */
+export const allTypes = () => [...state.types, ...(state.design?.types ?? [])];
+export const typeOf = (kind) => allTypes().find((type) => type.name === kind);
 export const moduleOf = (name) => state.design?.modules.find((module) => module.name === name);
-export const fileAddress = (name) => `./file/${state.session}/${name}`;
+export const ofModules = () => state.design?.made_of === "modules";
+
+/** Where a file of the session is; equations with the symbols that are chosen. */
+export function fileAddress(name) {
+  const symbols = name.startsWith("equations")
+    ? `?${new URLSearchParams({ symbols: [...state.symbols].join(), shorthand: state.shorthand ? "1" : "0" })}`
+    : "";
+  return `./file/${state.session}/${name}${symbols}`;
+}
 
 /** Dock the chosen module at a port, or the copy of a branch if one is being placed. */
 export function dockAt(ref) {
-  if (state.copying) {
-    send("duplicate", { module: state.copying, at: ref });
-    state.copying = null;
-    changed("choice");
-  } else {
-    send("dock", { kind: state.kind, at: ref, by: state.by, roll: state.roll });
-  }
+  if (state.copying) send("duplicate", { module: state.copying, at: ref });
+  else send("dock", { kind: state.kind, at: ref, by: state.by, roll: state.roll });
+}
+
+/** The next click on a port copies the branch of a module; null: it docks again. */
+export function copy(name) {
+  state.copying = name;
+  changed("choice");
 }
 
 export function select(name) {

@@ -40,10 +40,7 @@ export function startTransport(timeline, plots) {
     { id: "speed", "aria-label": "Speed", onchange: (e) => send("set_speed", { speed: Number(e.target.value) }) },
     [0.1, 0.25, 0.5, 1, 2, 5].map((x) => h("option", { value: x, selected: x === 1 }, `${x}×`)),
   );
-  timeline.replaceChildren(
-    h("div", { class: "transport" }, run, pause, step, stop, slider, clock, speed),
-    plots.element,
-  );
+  timeline.replaceChildren(h("div", { class: "transport" }, run, pause, step, stop, slider, clock, speed));
 
   const showTime = (t) => {
     clock.textContent = `${t.toFixed(2)} s`;

@@ -1,14 +1,18 @@
 // The robot in 3D: instanced shapes moved by the poses of their bodies, ports to click, drawn only when something changed.
 
 import * as THREE from "three";
-import { OrbitControls } from "three/OrbitControls.js";
+import { corners, tips } from "./bounds.js";
+import { Camera } from "./camera.js";
 import { Ghost } from "./ghost.js";
 import { Ground } from "./ground.js";
+import { Light } from "./light.js";
 import { Marks } from "./marks.js";
 import { IDENTITY, multiply } from "./poses.js";
 import { KNOB, geometryOf, knob, material } from "./shapes.js";
 
 const CLICK = 4; // pixels that a click may travel
+const FINEST = 6; // cells of the floor in the radius of a robot, at most
+const LOOK = 250; // milliseconds between looks whether the robot is still in view
 const COLOURS = {
   light: { port: 0x0d9488, unfit: 0x9aa5b1, hover: 0xf59e0b, grid: 0x5b6b7d, selected: 0x0b6e69 },
   dark: { port: 0x2dd4bf, unfit: 0x56616f, hover: 0xfbbf24, grid: 0x8a99a9, selected: 0x5ad1c6 },
@@ -16,8 +20,8 @@ const COLOURS = {
 
 export class View {
   /**
-   * `on` has port(ref), module(name), empty() and hover(port or null) for what the pointer does, and slow() for when
-   * pictures take too long; `low` is the detail to begin with.
+   * `on` has port(ref), module(name), empty() and hover(port or null) for what the pointer does, slow() for when pictures take
+   * too long, and resize(); `low` is the detail to begin with.
    */
   constructor(canvas, on, low) {
     this.canvas = canvas;
@@ -26,17 +30,13 @@ export class View {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !low, alpha: true });
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
-    this.camera = new THREE.PerspectiveCamera(38, 1, 0.005, 200);
-    this.camera.up.set(0, 0, 1);
-    this.camera.position.set(0.55, -0.8, 0.75);
-    this.controls = new OrbitControls(this.camera, canvas);
-    this.controls.addEventListener("change", () => this.draw());
+    this.camera = new Camera(canvas, () => this.draw());
     this.robot = new THREE.Group();
     this.ground = new Ground();
     this.marks = new Marks();
     this.ghost = new Ghost();
-    this.scene.add(this.robot, this.ground.group, this.marks.group, this.ghost.group);
-    this.#light();
+    this.light = new Light();
+    this.scene.add(this.robot, this.ground.group, this.marks.group, this.ghost.group, this.light.group);
     this.meshes = [];
     this.poses = new Float32Array(IDENTITY);
     this.design = null;
@@ -53,25 +53,16 @@ export class View {
     this.#resize();
   }
 
-  #light() {
-    this.sky = new THREE.HemisphereLight(0xffffff, 0xc3ccd6, 2.1);
-    this.sun = new THREE.DirectionalLight(0xffffff, 1.9);
-    const fill = new THREE.DirectionalLight(0xdbe7ff, 0.7);
-    fill.position.set(-2, -1, 0.6);
-    this.sun.shadow.mapSize.set(1024, 1024);
-    this.sun.shadow.radius = 4;
-    this.sun.shadow.bias = -0.0005;
-    this.sun.shadow.normalBias = 0.002;
-    this.scene.add(this.sky, this.sun, this.sun.target, fill);
-  }
-
   // ---- what is shown ----
 
   /** A new robot: one instanced mesh for each kind and size of shape. */
   setRobot(design) {
-    const first = this.design === null;
-    if (!first) this.#setHovered(null);
+    const another = this.design?.number !== design.number;
+    if (this.design) this.#setHovered(null);
+    if (another) this.camera.reset();
     this.design = design;
+    this.centre = null;
+    this.posed = false;
     for (const mesh of this.meshes) {
       mesh.geometry.dispose();
       mesh.dispose();
@@ -89,7 +80,8 @@ export class View {
     this.marks.setRobot(design);
     if (this.meshes.length) this.robot.add(...this.meshes);
     this.#paint();
-    this.pendingFit = first;
+    this.pendingFit = another;
+    this.unsettled = true;
   }
 
   #mesh(shapes) {
@@ -134,6 +126,7 @@ export class View {
   /** Poses of the bodies, twelve numbers each. */
   setPoses(poses) {
     this.poses = poses;
+    this.posed = true;
     for (const mesh of this.meshes) {
       const shapes = mesh.userData.shapes;
       const out = mesh.instanceMatrix.array;
@@ -147,11 +140,19 @@ export class View {
     this.ports.instanceMatrix.needsUpdate = true;
     this.ports.boundingSphere = null;
     this.marks.setPoses(poses, this.visible);
-    if (this.pendingFit) {
-      this.pendingFit = false;
-      this.fit();
-    }
+    if (this.unsettled) this.#settle();
+    if (this.design.floating) this.#follow();
+    if (this.pendingFit) this.fit();
+    else this.#lookSoon();
     this.draw();
+  }
+
+  /** A robot that was fitted and moves out of view is fitted again; looked at now and then, since it moves often. */
+  #lookSoon() {
+    this.look ||= setTimeout(() => {
+      this.look = 0;
+      if (this.camera.fitted && this.posed && this.cutOff()) this.fit();
+    }, LOOK);
   }
 
   /** Colours of shapes and ports, after the selection, the hover or the theme changed. */
@@ -178,7 +179,7 @@ export class View {
 
   setTheme(theme) {
     this.theme = theme;
-    this.sky.intensity = theme === "dark" ? 1.6 : 2.1;
+    this.light.sky.intensity = theme === "dark" ? 1.6 : 2.1;
     this.ground.setColour(COLOURS[theme].grid, theme === "dark" ? 0.5 : 0.3);
     if (this.design) this.#paint();
   }
@@ -212,66 +213,77 @@ export class View {
 
   // ---- the camera ----
 
+  /** The corners of all shapes and the tips of the free ports, in the world. */
+  points() {
+    const points = this.meshes.flatMap(corners);
+    return this.visible.ports ? points.concat(tips(this.ports, 1.5 * KNOB * this.size)) : points;
+  }
+
   bounds() {
-    const box = new THREE.Box3();
-    for (const mesh of this.meshes) {
-      mesh.computeBoundingSphere();
-      box.union(new THREE.Box3().setFromObject(mesh));
-    }
+    const box = new THREE.Box3().setFromArray(this.points());
     return box.isEmpty() ? new THREE.Box3(new THREE.Vector3(-0.1, -0.1, -0.1), new THREE.Vector3(0.1, 0.1, 0.1)) : box;
   }
 
   /** Everything in view, seen from the present direction. */
   fit() {
-    const box = this.bounds();
-    const sphere = box.getBoundingSphere(new THREE.Sphere());
-    sphere.radius += 0.45 * this.size; // for the ports
-    const direction = this.camera.position.clone().sub(this.controls.target).normalize();
-    const narrow = Math.min(1, this.camera.aspect);
-    const far = (1.12 * sphere.radius) / Math.sin((this.camera.fov * Math.PI) / 360) / narrow;
-    this.controls.target.copy(sphere.center);
-    this.camera.position.copy(sphere.center).addScaledVector(direction, far);
-    this.camera.near = far / 200;
-    this.camera.far = far * 50;
-    this.camera.updateProjectionMatrix();
-    this.#settle(box, sphere);
-    this.controls.update();
-    this.draw();
+    this.pendingFit = false;
+    const points = this.points();
+    const lowest = points.reduce((low, z, i) => (i % 3 === 2 ? Math.min(low, z) : low), this.ground.group.position.z);
+    // a robot that reaches through the floor must be seen there too
+    this.camera.floor = this.design.floating ? -Infinity : lowest;
+    this.camera.fit(points, this.size);
   }
 
-  /** Ground and light follow the robot's size and place. */
-  #settle(box, sphere) {
-    this.ground.place(box, this.size);
-    this.sun.position.copy(sphere.center).add(new THREE.Vector3(0.9, -1.3, 2.2).multiplyScalar(2 * sphere.radius));
-    this.sun.target.position.copy(sphere.center);
-    const camera = this.sun.shadow.camera;
-    const reach = 2.2 * sphere.radius;
-    Object.assign(camera, {
-      left: -reach,
-      right: reach,
-      top: reach,
-      bottom: -reach,
-      near: 0.01,
-      far: 12 * sphere.radius,
-    });
-    camera.updateProjectionMatrix();
+  /** Whether something is out of sight, or under what is written at the edges. */
+  cutOff() {
+    const { left, top, width, height } = this.camera.free();
+    const points = this.points();
+    const p = new THREE.Vector3();
+    for (let i = 0; i < points.length; i += 3) {
+      p.fromArray(points, i).project(this.camera.lens);
+      const [x, y] = [((p.x + 1) / 2) * this.camera.width - left, ((1 - p.y) / 2) * this.camera.height - top];
+      if (x < 0 || y < 0 || x > width || y > height || p.z > 1) return true;
+    }
+    return false;
+  }
+
+  /** Another stage, or other captions on it: a view that was fitted still is, one that was turned by hand stays. */
+  setInsets(insets) {
+    this.camera.setInsets(insets);
+    const stage = JSON.stringify(this.camera.free());
+    if (this.camera.fitted && this.posed && stage !== this.stage) this.fit();
+    this.stage = stage;
+    this.draw();
   }
 
   orbit(right, up) {
-    const offset = this.camera.position.clone().sub(this.controls.target);
-    const s = new THREE.Spherical().setFromVector3(new THREE.Vector3(offset.x, offset.z, -offset.y));
-    s.theta += right;
-    s.phi = Math.min(Math.max(s.phi - up, 0.05), Math.PI - 0.05);
-    const turned = new THREE.Vector3().setFromSpherical(s);
-    this.camera.position.copy(this.controls.target).add(new THREE.Vector3(turned.x, -turned.z, turned.y));
-    this.controls.update();
-    this.draw();
+    this.camera.orbit(right, up);
   }
 
   zoom(factor) {
-    this.camera.position.lerp(this.controls.target, 1 - factor);
-    this.controls.update();
-    this.draw();
+    this.camera.zoom(factor);
+  }
+
+  /** Ground and light follow the robot's size and place; a robot that floats stands on no ground. */
+  #settle() {
+    this.unsettled = false;
+    const box = this.bounds();
+    const sphere = box.getBoundingSphere(new THREE.Sphere());
+    this.ground.place(box, Math.max(this.size, sphere.radius / FINEST));
+    this.ground.group.visible = !this.design.floating;
+    this.camera.floor = this.design.floating ? -Infinity : Math.min(box.min.z, this.ground.group.position.z);
+    this.light.settle(sphere);
+  }
+
+  /** The view goes along with the centre of mass of a robot that floats. */
+  #follow() {
+    const centre = this.marks.centreOfMass(this.poses);
+    if (this.centre) {
+      const step = centre.clone().sub(this.centre);
+      this.camera.follow(step);
+      this.light.follow(step);
+    }
+    this.centre = centre;
   }
 
   // ---- drawing ----
@@ -286,10 +298,10 @@ export class View {
     this.#watch(performance.now());
     const shadows = !this.low;
     if (this.renderer.shadowMap.enabled !== shadows) {
-      this.renderer.shadowMap.enabled = this.sun.castShadow = shadows;
+      this.renderer.shadowMap.enabled = this.light.sun.castShadow = shadows;
       for (const mesh of this.meshes) mesh.material.needsUpdate = true;
     }
-    this.renderer.render(this.scene, this.camera);
+    this.renderer.render(this.scene, this.camera.lens);
     this.afterDraw?.();
   }
 
@@ -306,8 +318,8 @@ export class View {
     if (!clientWidth || !clientHeight) return;
     this.renderer.setPixelRatio(this.low ? 0.5 : Math.min(devicePixelRatio, 2));
     this.renderer.setSize(clientWidth, clientHeight, false);
-    this.camera.aspect = clientWidth / clientHeight;
-    this.camera.updateProjectionMatrix();
+    this.camera.resize(clientWidth, clientHeight);
+    this.on.resize?.();
     this.draw();
   }
 
@@ -363,7 +375,7 @@ export class View {
     const { left, top, width, height } = this.canvas.getBoundingClientRect();
     const at = new THREE.Vector2((2 * (event.clientX - left)) / width - 1, 1 - (2 * (event.clientY - top)) / height);
     const ray = new THREE.Raycaster();
-    ray.setFromCamera(at, this.camera);
+    ray.setFromCamera(at, this.camera.lens);
     const things = this.visible.ports && this.free.length ? [...this.meshes, this.ports] : this.meshes;
     const hit = ray.intersectObjects(things, false)[0];
     if (!hit) return null;
@@ -380,7 +392,7 @@ export class View {
   /** Where something at twelve numbers X on a body appears, in pixels of the canvas. */
   pixel(body, X) {
     const out = this.#inWorld(body, X);
-    const p = new THREE.Vector3(out[12], out[13], out[14]).project(this.camera);
+    const p = new THREE.Vector3(out[12], out[13], out[14]).project(this.camera.lens);
     const { clientWidth, clientHeight } = this.canvas;
     return { x: ((p.x + 1) / 2) * clientWidth, y: ((1 - p.y) / 2) * clientHeight, behind: p.z > 1 };
   }

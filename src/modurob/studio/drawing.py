@@ -1,0 +1,39 @@
+"""What is drawn, as plain data for the page: poses, shapes, colours."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+
+GREY = "#bfbfbf"
+_COLOUR = re.compile(r"#[0-9a-fA-F]{3}([0-9a-fA-F]{3})?|[a-z]{3,24}")
+
+
+def rows(X: Array) -> list[float]:
+    """The first three rows of a pose, row by row."""
+    return [round(float(x), 7) for x in X[:3].ravel()]
+
+
+def frame(mechanism: Mechanism, name: str) -> dict[str, Any]:
+    """A named frame on its body."""
+    found = mechanism.frames[name]
+    return {"name": name, "body": found.body, "X": rows(found.X)}
+
+
+def shape(kind: str, size: Sequence[float], X: Array, text: str) -> dict[str, Any]:
+    """A box, cylinder or sphere at X, in its colour."""
+    return {"kind": kind, "size": [round(float(x), 7) for x in size], "X": rows(X), "colour": colour(text)}
+
+
+def colour(text: str) -> str:
+    """As the web writes it: 0.35 is a grey; what is no colour is a grey too."""
+    try:
+        level = float(text)
+    except ValueError:
+        return text if _COLOUR.fullmatch(text) else GREY
+    if not math.isfinite(level):
+        return GREY
+    return "#" + 3 * f"{round(255 * min(max(level, 0.0), 1.0)):02x}"

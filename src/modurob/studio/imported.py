@@ -1,0 +1,71 @@
+"""A robot that was not built of modules: links and joints from a URDF file."""
+
+import re
+import tempfile
+import threading
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from modurob.errors import ModurobWarning, StudioError
+from modurob.robot import Mechanism
+
+MOST_LINKS = 1000
+# the list of warnings is one for all threads
+_reading = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A URDF text, whether its root link floats, and gravity in world axes [m/s²]."""
+
+    text: str
+    file: str = ""  # its name where it came from
+    called: str = ""  # a name that differs from the file's own
+    floating: bool = False
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+
+    @property
+    def name(self) -> str:
+        return self.called or self.robot.name
+
+    @cached_property
+    def robot(self) -> Mechanism:
+        """The robot of the file."""
+        return self._read[0]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What reading the file brought up."""
+        return self._read[1]
+
+    @property
+    def meshes(self) -> bool:
+        """Whether the file draws with meshes."""
+        return "<mesh" in self.text
+
+    @property
+    def base(self) -> str:
+        """The root link."""
+        return next((name for name in self.robot.frames if name != "world"), "world")
+
+    def kept(self) -> "Imported":
+        """What makes the design and nothing that follows from it."""
+        return replace(self)
+
+    def design(self) -> "Imported":
+        """The design again."""
+        return self
+
+    @cached_property
+    def _read(self) -> tuple[Mechanism, tuple[str, ...]]:
+        links = len(re.findall(r"<link\b", self.text))
+        if links > MOST_LINKS:
+            raise StudioError(f"{self.file or 'the text'}: {links} links: the studio takes at most {MOST_LINKS}")
+        with _reading, tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ModurobWarning)
+            path = Path(folder) / (re.sub(r"[^\w.-]", "_", self.file)[-80:] or "robot.urdf")
+            path.write_text(self.text, encoding="utf-8")
+            robot = Mechanism.from_urdf(path, self.floating, self.gravity)
+        return robot, tuple(dict.fromkeys(str(w.message) for w in caught if w.category is ModurobWarning))

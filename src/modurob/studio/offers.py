@@ -1,0 +1,116 @@
+"""What a run can be made of, read from the registries: laws, filters, steppers, gaits; and how the page calls it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, fields
+from typing import Any
+
+from modurob.control import LAWS, Recipe
+from modurob.control.values import PerJoint
+from modurob.estimation import FILTERS
+from modurob.motion.gaits import GENERATORS, PRESETS
+from modurob.simulation import STEPPERS
+from modurob.simulation.steppers import FixedStep
+
+NONE = "none"
+POLES = "pole-placement"  # computed torque with gains from two poles
+WORDS = {
+    NONE: "none: free motion",
+    "pid": "PID",
+    "lqr": "LQR",
+    "ekf": "extended Kalman filter",
+    "ukf": "unscented Kalman filter",
+    "semi-implicit-euler": "semi-implicit Euler",
+    "runge-kutta-4": "Runge-Kutta 4",
+    "adaptive": "adaptive, DOP853",
+    "sine": "sines",
+    "hopf": "Hopf oscillators",
+    "matsuoka": "Matsuoka oscillators",
+    "logistic": "logistic maps",
+    "kp": "proportional gain",
+    "ki": "integral gain",
+    "kd": "derivative gain",
+    "pole1": "first pole",
+    "pole2": "second pole",
+    "position": "weight of positions",
+    "velocity": "weight of rates",
+    "effort": "weight of efforts",
+}
+_TORQUES = {"kp": "N m", "ki": "N m/s", "kd": "N m s", "filter_time": "s"}
+UNITS: Mapping[str, Mapping[str, str]] = {
+    "computed-torque": {"kp": "1/s²", "kd": "1/s"},
+    POLES: {"pole1": "1/s", "pole2": "1/s"},
+    "pid": _TORQUES,
+    "gravity": _TORQUES,
+    "feed-forward": _TORQUES,
+}
+# gains that are torques, for a module of a kilogram; `suggestions` has those for a robot
+TORQUES: Mapping[str, float] = {"kp": 8.0, "ki": 2.0, "kd": 0.6}
+# those of computed torque are accelerations and fit every robot
+GAINS: Mapping[str, Mapping[str, float]] = {
+    "computed-torque": {"kp": 50.0, "kd": 15.0},
+    POLES: {"pole1": -10.0, "pole2": -5.0},
+    **{law: TORQUES for law, units in UNITS.items() if units is _TORQUES},
+}
+_BY_JOINT = (PerJoint, PerJoint | None)  # what fields of numbers for each joint are annotated with
+HIGHEST_POLE = -0.01  # [1/s]
+
+
+def controllers() -> list[str]:
+    """Free motion, every law, and computed torque by poles."""
+    return [NONE, *LAWS, POLES]
+
+
+def filters() -> list[str]:
+    """No filter, and every filter."""
+    return [NONE, *FILTERS]
+
+
+def gains(controller: str) -> dict[str, float]:
+    """The numbers of a law and what they are unless told otherwise."""
+    default = GAINS.get(controller, {})
+    own = {f.name: 0.0 if f.default in (MISSING, None) else f.default for f in _numbers(controller)}
+    return {name: float(default.get(name, x)) for name, x in own.items()} if own else dict(default)
+
+
+def _numbers(controller: str) -> list[Field[Any]]:
+    """The fields of a law that are numbers, for all joints or for each."""
+    common = {f.name for f in fields(Recipe)} | {"reference"}
+    own = fields(LAWS[controller]) if controller in LAWS else ()
+    return [f for f in own if f.name not in common and f.type in (*_BY_JOINT, float)]
+
+
+def shown() -> dict[str, Any]:
+    """Everything, as plain data for the page."""
+    return {
+        "controllers": [_controller(name) for name in controllers()],
+        "filters": [{"name": NONE, "label": "none: the state is known"}, *_all(FILTERS)],
+        "gaits": _all(PRESETS),
+        "generators": _all(GENERATORS),
+        "steppers": [{**_named(name), "fixed": issubclass(kind, FixedStep)} for name, kind in STEPPERS.items()],
+    }
+
+
+def _controller(name: str) -> dict[str, Any]:
+    """`torques`: whether gains are torques, so that they depend on the robot."""
+    units = UNITS.get(name, {})
+    positive = {f.name for f in _numbers(name) if f.type in _BY_JOINT}
+    bounds = {"min": None, "max": HIGHEST_POLE} if name == POLES else {"min": None, "max": None}
+    shown = [
+        {
+            **_named(gain),
+            "value": x,
+            "unit": units.get(gain, ""),
+            **bounds,
+            **({"min": 0.0} if gain in positive else {}),
+        }
+        for gain, x in gains(name).items()
+    ]
+    return {**_named(name), "gains": shown, "torques": units is _TORQUES}
+
+
+def _all(names: Iterable[str]) -> list[dict[str, str]]:
+    return [_named(name) for name in names]
+
+
+def _named(name: str) -> dict[str, str]:
+    return {"name": name, "label": WORDS.get(name, name.replace("-", " ").replace("_", " "))}

@@ -1,0 +1,129 @@
+// One plot of runs over time: axes with labels that can be told apart, and the values where the crosshair is.
+
+import uPlot from "uplot";
+import { h, shown } from "./dom.js";
+import { colour } from "./theme.js";
+
+const HEIGHT = 150;
+const FLAT = 1e-6; // a range below this is rounding: it is not blown up to look like motion
+const FINEST = 5; // decimals; beyond, numbers are written with exponents
+
+/** Labels of ticks: as many decimals as tell neighbours apart, and no minus before a zero. */
+export function ticks(values) {
+  const step = Math.min(...values.slice(1).map((x, i) => Math.abs(x - values[i])));
+  const largest = Math.max(...values.map(Math.abs));
+  if (!Number.isFinite(step) || step === 0) return values.map((x) => shown(x));
+  const decimals = decimalsOf(step);
+  const digits = Math.ceil(Math.log10(largest / step)) + 2;
+  const exponent = (x) => Number(x.toPrecision(Math.min(digits, 12))).toExponential();
+  const label = decimals > FINEST || largest >= 1e6 ? exponent : (x) => x.toFixed(decimals);
+  return values.map((x) => (Math.abs(x) < step / 1e6 ? "0" : label(x)));
+}
+
+/** How many decimals a step has; more than the finest if it has too many. */
+function decimalsOf(step) {
+  let decimals = 0;
+  const whole = (x) => Math.round(x) > 0 && Math.abs(x - Math.round(x)) < 1e-6 * x;
+  while (decimals <= FINEST && !whole(step * 10 ** decimals)) decimals++;
+  return decimals;
+}
+
+/** A range that shows what moves and not what rounding left. */
+function range(chart, low, high) {
+  if (low === null || !Number.isFinite(low + high)) return [-1, 1];
+  const middle = (low + high) / 2;
+  const half = Math.max((high - low) / 2, FLAT / 2, 1e-7 * Math.abs(middle));
+  return [middle - 1.1 * half, middle + 1.1 * half];
+}
+
+/** Options of a plot; `scale` makes lines and letters larger. */
+export function options(series, width, height, scale = 1) {
+  const font = `${Math.round(11 * scale)}px system-ui`;
+  const grid = { stroke: colour("line"), width: scale };
+  const marks = { ...grid, size: 5 * scale };
+  const axis = { stroke: colour("soft"), grid, ticks: marks, font, labelFont: font, gap: 4 * scale };
+  return {
+    width,
+    height,
+    padding: [8 * scale, 12 * scale, 0, 0],
+    series: [{ label: "t" }, ...series.map((one) => ({ ...one, width: 1.6 * scale, points: { show: false } }))],
+    legend: { show: false },
+    scales: { x: { time: false }, y: { range } },
+    axes: [
+      { ...axis, size: 24 * scale, space: 50 * scale, values: (chart, splits) => ticks(splits) },
+      { ...axis, size: 56 * scale, space: 24 * scale, values: (chart, splits) => ticks(splits) },
+    ],
+  };
+}
+
+export class Chart {
+  constructor(title, unit, series) {
+    this.series = series;
+    this.host = h("div", {});
+    this.time = h("span", { class: "soft" });
+    this.values = series.map(() => h("b", {}));
+    this.plot = new uPlot(
+      {
+        ...options(series, 300, HEIGHT),
+        cursor: { drag: { x: false, y: false }, sync: { key: "runs" } },
+        hooks: { setCursor: [() => this.#showValues()] },
+      },
+      [[], ...series.map(() => [])],
+      this.host,
+    );
+    this.legend = h(
+      "figcaption",
+      { class: "legend" },
+      series.map(({ label, stroke, dash }, i) =>
+        h(
+          "span",
+          {},
+          h("i", { style: { borderTop: `3px ${dash.length ? "dashed" : "solid"} ${stroke}` } }),
+          `${label} `,
+          this.values[i],
+        ),
+      ),
+    );
+    this.heading = h("p", { class: "title" }, `${title} [${unit}]`, this.time);
+  }
+
+  setData(data) {
+    this.plot.setData(data);
+    this.#showValues();
+  }
+
+  resize() {
+    const width = this.host.clientWidth;
+    if (width && Math.abs(width - this.plot.width) > 1) this.plot.setSize({ width, height: HEIGHT });
+  }
+
+  /** The crosshair at a time, unless the pointer holds it. */
+  setTime(t) {
+    if (!this.plot.data[0]?.length || this.plot.over.matches(":hover")) return;
+    this.plot.setCursor({ left: this.plot.valToPos(t, "x"), top: -10 }, false);
+    this.#showValues();
+  }
+
+  /** What the lines are where the crosshair is. */
+  #showValues() {
+    const { data, cursor } = this.plot;
+    const at = cursor.idx;
+    const here = at !== null && at !== undefined && data[0]?.length;
+    this.time.textContent = here ? `t = ${data[0][at].toFixed(3)} s` : "";
+    this.values.forEach((element, i) => {
+      const value = here ? nearest(data[i + 1], at) : null;
+      element.textContent = value === null ? "" : shown(value, 4);
+    });
+  }
+
+  destroy() {
+    this.plot.destroy();
+  }
+}
+
+/** The value at a place, or the next one there is: two runs are not sampled at the same times. */
+function nearest(column, at) {
+  for (let k = 0; k < 3; k++)
+    for (const value of [column?.[at - k], column?.[at + k]]) if (Number.isFinite(value)) return value;
+  return null;
+}
