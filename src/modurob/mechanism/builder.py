@@ -369,7 +369,8 @@ def _forces(p: JointProperties, limits: Limits, nq: int, nv: int) -> Iterator[tu
             yield JointSpring(spring[0][k], spring[1][k]), k
         ends = [bound[k] for bound in limits] if nq == nv else []
         if any(_is_limit(x) for x in ends):
-            yield Stop(*map(_plain, ends), p.stop_stiffness, p.stop_damping), k
+            lower, upper = map(_plain, ends)
+            yield Stop(lower, upper, p.stop_stiffness, p.stop_damping), k
 
 
 def _is_limit(x: Any) -> bool:
