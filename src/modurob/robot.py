@@ -404,7 +404,9 @@ class Mechanism(Tables):
         """
         from modurob.symbolic import Equations
 
-        watched: dict[str, Any] = {name: f for name, f in (("cancelled", cancelled), ("progress", progress)) if f is not None}
+        watched: dict[str, Any] = {
+            name: f for name, f in (("cancelled", cancelled), ("progress", progress)) if f is not None
+        }
         return Equations(self, symbols, method, digits=digits, time_limit=time_limit, largest=largest, **watched)
 
     # ---- checks ----

@@ -19,7 +19,7 @@ from modurob.kernels.dyad import DyadType
 from modurob.kernels.force_units import frame_constants, frame_unit, joint_constants, joint_unit
 from modurob.kernels.lowering import lowered, size
 from modurob.kernels.pair_units import column_offsets, matrices, pair_unit
-from modurob.kernels.units import Loaded, Unit, driver, loaded
+from modurob.kernels.units import Driver, Loaded, Unit, beside, driver, loaded
 from modurob.kernels.writer import Code, Layout, Table, function
 from modurob.mechanism import Coupling, Loop, Tables
 from modurob.spatial.scalars import Array
@@ -32,9 +32,10 @@ PER_JOINT = ("rates", "coordinates", "vectors", "poses", "twists", "bodies")
 
 
 class Rows(NamedTuple):
-    """Some rows: addresses of steps, places, (rows, slots), and where the constants of each begin."""
+    """Some rows: addresses of steps, or the name of one of the driver's, places, (rows, slots), and where the constants of
+    each begin."""
 
-    steps: Array
+    steps: Array | str
     at: Array
     constants: Array
     starts: Array
@@ -79,12 +80,17 @@ class Engine:
 
     def __init__(self, m: Tables, lanes: int, single: bool):
         self.m, self.lanes, self.single = m, lanes, single
-        self.anatomy, self.driver = anatomy(m), driver(lanes, single)
+        self.anatomy, self._driver = anatomy(m), beside(driver, lanes, single)
         self.size = 1  # the status stands first
         self.vector_bytes = np.int32(lanes * (4 if single else 8))
         self._origin = self._one = self._world = 0
         self.rows: list[Rows] = []
         self.start: dict[int, float] = {}  # numbers that stand in the arena from the start
+
+    @property
+    def driver(self) -> Driver:
+        """The functions that rows of its own call."""
+        return self._driver()
 
     # ---- memory ----
 
@@ -152,9 +158,8 @@ class Engine:
 
     def op(self, name: str, at: Any, constants: Any = ()) -> None:
         """A row of the driver's own."""
-        step = np.array([self.driver.address(name)], dtype=np.uint64)
         at, c = np.asarray(at, dtype=np.int32)[None], np.asarray(constants, dtype=float)
-        self.rows.append(Rows(step, at, c, np.zeros(1, dtype=np.int64)))
+        self.rows.append(Rows(name, at, c, np.zeros(1, dtype=np.int64)))
 
     def combine(self, to: int, x: Register) -> None:
         """Write a sum of arrays down."""
@@ -296,7 +301,8 @@ def slot_names(program: Program, given: frozenset[str]) -> list[str]:
 
 
 def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: int, single: bool) -> Unit:
-    """The functions of a program at a type."""
+    """The functions of a program at a type; where joints have nothing to do with each other, placements do not count."""
+    kind = kind if program.shared or program.sent else kind.alone
 
     def write() -> tuple[str, Code]:
         steps = lowered(kind, program, given)
@@ -516,8 +522,7 @@ class _Laid:
         )
         steps = np.array([u.steps[function : function + 2] for u in self.units], dtype=np.uint64).reshape(n, 2)
         climbers = np.concatenate([steps, self.starts[:, None].astype(np.uint64)], axis=-1)
-        address = np.array([self.engine.driver.address("climb")], dtype=np.uint64)
-        self.engine.rows.append(Rows(address, at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
+        self.engine.rows.append(Rows("climb", at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
 
     def _pairs(self) -> None:
         """A row for each rate of the tree."""
