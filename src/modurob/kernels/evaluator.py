@@ -21,7 +21,9 @@ import numpy as np
 from modurob.algorithms.program import Flow, Program
 from modurob.errors import KernelError, ModurobWarning
 from modurob.kernels.compiler import find_compiler
-from modurob.kernels.sequence import OPTIONAL, Engine, Register
+from modurob.kernels.dyad_units import OPTIONAL
+from modurob.kernels.registers import Register
+from modurob.kernels.sequence import Engine
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
