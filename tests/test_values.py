@@ -2,10 +2,12 @@
 last bit."""
 
 import copy
+import faulthandler
 import multiprocessing
 import os
 import pickle
 import threading
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -133,27 +135,48 @@ def _elsewhere(robot_and_seed):
     return robot.forward_dynamics(q, v, u).tobytes() + asked(seed)
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_eight_processes_say_the_same(method):
-    """Robots that were used here are sent there, while threads of this process hold on to theirs."""
-    if method == "fork" and not hasattr(os, "fork"):
-        pytest.fail("this system forks no processes: the test cannot judge it")
-    robot = used(crab())
-    work = [(robot, seed) for seed in range(8)]
-    expected = [_elsewhere(w) for w in work]
+@contextmanager
+def busy_threads():
+    """Two threads that ask without a pause."""
     stop = threading.Event()
 
-    def busy():
+    def ask():
         while not stop.is_set():
             asked(99)
 
-    threads = [threading.Thread(target=busy) for _ in range(2)]
+    threads = [threading.Thread(target=ask) for _ in range(2)]
     for thread in threads:
         thread.start()
     try:
-        with multiprocessing.get_context(method).Pool(8) as pool:
-            assert pool.map(_elsewhere, work, chunksize=1) == expected
+        yield
     finally:
         stop.set()
         for thread in threads:
             thread.join()
+
+
+def _forked(work):
+    """A child process that answers with its exit status: 0 if it found these bytes; one that hangs is ended."""
+    arguments, expected = work
+    child = os.fork()
+    if child == 0:
+        faulthandler.dump_traceback_later(100, exit=True)
+        os._exit(0 if _elsewhere(arguments) == expected else 3)
+    return child
+
+
+def test_eight_forked_processes_say_the_same():
+    """Robots that were used here go on there, while threads of this process ask and compile."""
+    robot = used(crab())
+    work = [((robot, seed), _elsewhere((robot, seed))) for seed in range(8)]
+    with busy_threads():
+        children = [_forked(w) for w in work]
+        assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
+
+
+def test_eight_spawned_processes_say_the_same():
+    robot = used(crab())
+    work = [(robot, seed) for seed in range(8)]
+    with busy_threads(), multiprocessing.get_context("spawn").Pool(8) as pool:
+        found = pool.map_async(_elsewhere, work, chunksize=1).get(timeout=200)
+    assert found == [_elsewhere(w) for w in work]
