@@ -12,7 +12,7 @@ ModurobError
 │   ├── ClashError          two modules in one place
 │   ├── DisconnectedError   a module that hangs on nothing
 │   └── AimError            not an assembly incidence matrix
-├── KernelError             compiled code cannot be had
+├── KernelError             compiled code is not available
 ├── SimulationError         a run that cannot be made as asked
 │   ├── RecordingError      a file that holds no recording
 │   └── GaitError           a gait that does not fit the robot
@@ -21,7 +21,7 @@ ModurobError
 ├── StudioError             what the studio does not do
 └── MechanismError          bodies and joints that make no mechanism
     ├── InertiaError        no rigid body has this inertia
-    ├── SingularError       a freedom without inertia
+    ├── SingularError       a degree of freedom without inertia
     ├── ClosureError        loops that cannot be closed
     └── EquationsError      no closed form, or none that is wanted
         ├── NotExactError   a number that is no fraction or root
@@ -84,7 +84,7 @@ class AimError(AssemblyError):
 
 
 class KernelError(ModurobError):
-    """Compiled code cannot be had, or was given what it cannot take."""
+    """Compiled code is not available, or was given what it cannot take."""
 
 
 class MechanismError(ModurobError, ValueError):
@@ -96,7 +96,7 @@ class InertiaError(MechanismError):
 
 
 class SingularError(MechanismError):
-    """A freedom moves no inertia, so its acceleration is undefined."""
+    """A degree of freedom moves no inertia, so its acceleration is undefined."""
 
 
 class ClosureError(MechanismError):

@@ -4,7 +4,7 @@ Each method checks the shapes of its arguments and calls the function of the sam
 is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modurob import algorithms, kernels
+from modurob import algorithms, kernels, tabular
 from modurob import assembly as modular
 from modurob.algorithms.checks import require_finite, require_quaternions
 from modurob.algorithms.composite import MASS_MATRIX
@@ -24,6 +24,7 @@ from modurob.algorithms.derivatives import (
     ForwardDerivatives,
     InverseDerivatives,
 )
+from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.frame_slopes import FrameDerivatives
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
@@ -31,7 +32,7 @@ from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.wrenches import External
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError
-from modurob.mechanism import FrameRow, JointRow, Tables, from_assembly, urdf
+from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
 from modurob.spatial import inertia
@@ -41,12 +42,50 @@ if TYPE_CHECKING:
     from modurob.symbolic import Equations  # which takes half a second to load
 
 
+JOINT_HEAD = ("v", "joint", "kind", "from – to", "limits [rad, m]", "effort [N m, N]")
+
+
+def _span(places: slice) -> str:
+    """0, or 0:6."""
+    return f"{places.start}" if places.stop - places.start == 1 else f"{places.start}:{places.stop}"
+
+
+def _number(x: Any) -> str:
+    return f"{x:.4g}" if isinstance(x, float) else str(x)
+
+
 class Mechanism(Tables):
     """A robot: bodies, joints, constraints and forces, and all that follows from them. A value: equal, hashable, picklable."""
 
     def __repr__(self) -> str:
         loops = f", loops={len(self.constraints)}" if self.constraints else ""
         return f"Mechanism({self.name!r}, {len(self.bodies) - 1} bodies, nq={self.nq}, nv={self.nv}{loops})"
+
+    def _repr_html_(self) -> str:
+        """The joints as a table, for notebooks."""
+        where = f"{self.total_mass():.4g} kg" if self.inertia.dtype != object else "symbolic"
+        loops = f", constraints: {', '.join(c.name for c in self.constraints)}" if self.constraints else ""
+        forces = f", forces: {', '.join(row.name for row in self.forces[:12])}" if self.forces else ""
+        more = ", …" if len(self.forces) > 12 else ""
+        return tabular.html(f"{self!r}, {where}{loops}{forces}{more}", JOINT_HEAD, self._joint_rows())
+
+    def _repr_latex_(self) -> str:
+        """The law that this robot obeys, and its joints, for notebooks on paper."""
+        pull = r" + K^\top\lambda" if self.constraints else ""
+        law = rf"M(q)\,\dot{{v}} + C(q,v)\,v + N(q) = \tau{pull}"
+        return rf"$\displaystyle \begin{{array}}{{l}}{law} \\ {tabular.latex(JOINT_HEAD, self._joint_rows())}\end{{array}}$"
+
+    def _joint_rows(self) -> Iterator[tuple[str, ...]]:
+        for i, joint in enumerate(self.joints, start=1):
+            limits = zip(*joint.limits, strict=True) if joint.type.nq == joint.type.nv else ()
+            yield (
+                _span(joint.v_slice),
+                joint.name,
+                f"{joint.kind}{' (mimic)' * joint.mimics}",
+                f"{self.bodies[self.parent[i]]} – {self.bodies[i]}",
+                ", ".join(f"{_number(a)} to {_number(b)}" for a, b in limits),
+                ", ".join(map(_number, joint.effort_limit)),
+            )
 
     # ---- making ----
 
@@ -104,6 +143,30 @@ class Mechanism(Tables):
         """The robot of the textbook: no friction, springs or stops, and drives that give any torque."""
         free = tuple(replace(j, effort_limit=np.full(j.type.nv, np.inf)) for j in self.joints)
         return replace(self, joints=free, forces=())
+
+    def locked(self, joints: Mapping[str, ArrayLike] | Iterable[str]) -> "Mechanism":
+        """LOCKED"""
+        given = (joints,) if isinstance(joints, str) else joints
+        at: dict[str, Any] = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given)
+        q, held = self.neutral().astype(object), set()
+        for name, x in at.items():
+            joint = self.joint(name)
+            if joint.mimics:
+                source = next(j.name for j in self.joints if not j.mimics and j.q_slice == joint.q_slice)
+                raise InputError(f"joint {name!r} mimics {source!r}: lock that one, and this one stays too")
+            if x is not None:
+                q[joint.q_slice] = self._coordinates(joint, x)
+            held |= {j.name for j in self.joints if j.type.nq and j.q_slice == joint.q_slice}
+        return reduced.locked(self, held, self._q(as_array(q.tolist())))  # type: ignore[return-value]
+
+    @staticmethod
+    def _coordinates(joint: Joint, x: Any) -> Array:
+        x = np.atleast_1d(as_array(x))
+        numbers = x.dtype.kind in "fO" and not any(y is None or isinstance(y, str) for y in x.flat)
+        if x.shape != (joint.type.nq,) or not numbers:
+            kind, n = f"{joint.name!r} ({joint.kind})", joint.type.nq
+            raise InputError(f"joint {kind} is to be held at {x.tolist()!r:.60}: expected {n} number{'s' * (n != 1)}")
+        return x
 
     # ---- configurations ----
 
@@ -315,6 +378,11 @@ class Mechanism(Tables):
         q, v, tau = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(tau, self.nv, "tau")
         return algorithms.forward_dynamics_derivatives(self, q, v, tau, external, kernels.run)
 
+    def passive_forces(self, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, t: float = 0.0) -> Array:
+        """PASSIVE"""
+        states = None if x is None else self._shaped(x, acting(self).nx, "x")
+        return algorithms.passive_forces(self, self._q(q), self._v(v), states, t, kernels.run)
+
     # ---- energy and momentum ----
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -479,10 +547,14 @@ class Assembly(modular.Assembly):
         >>> [joint.name for joint in mr.load("crane").robot().joints]
         ['m0/joint', 'm1/hinge']
         """
+        return self._standing({})
+
+    def _standing(self, locked: Mapping[str, Any]) -> Mechanism:
+        """The robot as its file says it stands, some joints locked."""
         stands = (self.base, self.setup.floating, self.setup.gravity)
-        robot = self.mechanism(*stands)
+        robot = self.mechanism(*stands, locked=locked)
         held = {name: q[0] for name, q in self.setup.coordinates.items() if name in robot.idle and any(q)}
-        return self.mechanism(*stands, locked=held) if held else robot
+        return self.mechanism(*stands, locked={**held, **locked}) if held else robot
 
     def initial_state(self) -> tuple[Array, Array]:
         """q (nq,) and v (nv,) of `robot()` where its file says it starts; zero, or neutral, where nothing is said.
@@ -506,4 +578,13 @@ class Assembly(modular.Assembly):
         return q, v
 
 
-load, loads = Assembly.load, Assembly.loads
+loads = Assembly.loads
+
+
+def lock(robot: Mechanism | Assembly, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Mechanism:
+    """LOCK"""
+    if isinstance(robot, Mechanism):
+        return robot.locked(joints)
+    if isinstance(robot, Assembly):
+        return robot._standing(dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(joints, 0.0))
+    raise InputError(f"{type(robot).__name__} has no joints to lock: expected a Mechanism or an Assembly")

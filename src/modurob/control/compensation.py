@@ -50,7 +50,7 @@ class GravityCompensationLaw(BoundLaw, Memoryless):
 @dataclass(frozen=True, eq=False)
 class FeedForward(Recipe):
     """tau = M(q_d) vdot_d + C(q_d, v_d) v_d + N(q_d) - passive(q_d, v_d) + Kp e + Kd e_v; with gains of zero feed-forward alone
-    (foundations 6.3.1). `passive` are the forces of the robot's own, dry friction and stops apart.
+    (von Stryk 6.3.1). `passive` are the forces of the robot's own, dry friction and stops apart.
 
     Rates without a drive get no torque; the model takes their positions and rates from the robot.
     """

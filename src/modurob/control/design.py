@@ -27,7 +27,7 @@ def gains_by_poles(poles: ArrayLike, sample_time: float | None = None) -> Gains:
     """Gains that put the poles of the error there, (..., 2) for kp and kd or (..., 3) for ki too [1/s].
 
     s² + kd s + kp is the characteristic polynomial (Gutenkunst (6.34) has kp and kd swapped), s³ + kd s² + kp s + ki
-    with ki (foundations 6.3.6). With a sample time the torque is held between samples and the poles of the sampled error are
+    with ki (von Stryk 6.3.6). With a sample time the torque is held between samples and the poles of the sampled error are
     z = exp(pole * sample_time), exactly.
     """
     checked_sample_time(sample_time)

@@ -185,7 +185,7 @@ class Tables:
     constraints: tuple[Constraint, ...] = ()
     forces: tuple[ForceRow, ...] = ()
     idle: tuple[str, ...] = ()  # joints that move nothing but an empty part of their own module, and are locked
-    locked: tuple[str, ...] = ()  # joints locked by request
+    held: tuple[str, ...] = ()  # joints locked by request
     redundant: tuple[str, ...] = ()  # connections between parts that are one body anyway
     shapes: tuple[Shape, ...] = ()
     nq: int = field(init=False)
@@ -222,7 +222,7 @@ class Tables:
         names = [x.name for x in (*self.joints, *self.constraints, *self.forces)]
         frames = [(name, f.body, f.X.tolist()) for name, f in sorted(self.frames.items())]
         shapes = [(s.kind, s.size, s.frame.body, s.in_body.tolist(), s.colour) for s in self.shapes]
-        return (self.name, self.bodies, names, self.idle, self.locked, self.redundant, frames, shapes)
+        return (self.name, self.bodies, names, self.idle, self.held, self.redundant, frames, shapes)
 
     # ---- over rates ----
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob import kernels
+from modurob import kernels, tabular
 from modurob.algorithms import Poses
 from modurob.algorithms.forces import acting, stored_energy
 from modurob.catalogue.reading import write_bytes
@@ -32,6 +32,9 @@ VERSION = 2
 REQUIRED = ("t", "q", "v", "tau")
 # all arrays of a file together, unpacked [bytes]
 LARGEST = 4_000_000_000
+
+
+RANGE_HEAD = ("t [s]", "rate", "q [rad, m]", "largest |v| [rad/s, m/s]", "largest |tau| [N m, N]")
 
 
 class Event(NamedTuple):
@@ -94,12 +97,35 @@ class Segment:
     def __hash__(self) -> int:
         return hash((self.robot, self.settings, self.channels["q"].tobytes()))
 
-    t = property(lambda self: self.channels["t"])
-    q = property(lambda self: self.channels["q"])
-    v = property(lambda self: self.channels["v"])
-    tau = property(lambda self: self.channels["tau"])
-    q_estimate = property(lambda self: self.channels.get("q_estimate"))
-    v_estimate = property(lambda self: self.channels.get("v_estimate"))
+    @property
+    def t(self) -> Array:
+        """Times of the ticks, (ticks,) [s]."""
+        return self.channels["t"]
+
+    @property
+    def q(self) -> Array:
+        """Configurations, (ticks, ..., nq) [rad or m]."""
+        return self.channels["q"]
+
+    @property
+    def v(self) -> Array:
+        """Velocities, (ticks, ..., nv) [rad/s or m/s]."""
+        return self.channels["v"]
+
+    @property
+    def tau(self) -> Array:
+        """Torques, each held until the next tick, (ticks, ..., nv) [N m or N]."""
+        return self.channels["tau"]
+
+    @property
+    def q_estimate(self) -> Array | None:
+        """Configurations as the estimator had them, (ticks, ..., nq); None without one."""
+        return self.channels.get("q_estimate")
+
+    @property
+    def v_estimate(self) -> Array | None:
+        """Velocities as the estimator had them, (ticks, ..., nv); None without one."""
+        return self.channels.get("v_estimate")
 
     @property
     def x(self) -> Array:
@@ -122,6 +148,7 @@ class Segment:
 
     @cached_property
     def kinetic_energy(self) -> Array:
+        """v^T M v / 2 [J], (ticks, ...)."""
         return self.robot.kinetic_energy(self.q, self.v)
 
     @cached_property
@@ -182,6 +209,28 @@ class Recording:
         names = ", ".join(s.robot.name for s in self.segments)
         return f"Recording({names}, {len(self.t)} ticks, {self.status})"
 
+    def _repr_html_(self) -> str:
+        """What each joint did, and what happened, as tables for notebooks."""
+        parts = [tabular.html(f"{self!r}, {self.t[0]:g} to {self.t[-1]:g} s", RANGE_HEAD, self._ranges())]
+        if self.events:
+            parts.append(tabular.html("events", ("t [s]", "kind", "what"), ((f"{e.t:g}", *e[1:]) for e in self.events)))
+        return "".join(parts)
+
+    def _repr_latex_(self) -> str:
+        """What each joint did, for notebooks on paper."""
+        return f"${tabular.latex(RANGE_HEAD, self._ranges())}$"
+
+    def _ranges(self) -> Iterator[tuple[str, ...]]:
+        """For each degree of freedom of each segment, where it went and how fast and strongly."""
+        for segment in self.segments:
+            span = f"{segment.t[0]:g} to {segment.t[-1]:g}"
+            for k, name in enumerate(segment.names["v"]):
+                at = segment.robot.coordinate_of[k]
+                q = segment.q[..., at] if at >= 0 else np.full(1, np.nan)
+                fastest, strongest = (np.abs(x[..., k]).max() for x in (segment.v, segment.tau))
+                where = f"{q.min():.4g} to {q.max():.4g}" if at >= 0 else "quaternion"
+                yield span, name, where, f"{fastest:.4g}", f"{strongest:.4g}"
+
     @property
     def robot(self) -> Mechanism:
         """The robot, as it was at the end."""
@@ -196,16 +245,55 @@ class Recording:
             raise SimulationError(f"{name} changes its size with the robot, {shapes}: read it from recording.segments")
         return np.concatenate(parts)
 
-    t = property(lambda self: self._all("t"))
-    q = property(lambda self: self._all("q"))
-    v = property(lambda self: self._all("v"))
-    tau = property(lambda self: self._all("tau"))
-    vdot = property(lambda self: self._all("vdot"))
-    q_estimate = property(lambda self: self._all("q_estimate"))
-    v_estimate = property(lambda self: self._all("v_estimate"))
-    kinetic_energy = property(lambda self: self._all("kinetic_energy"))
-    potential_energy = property(lambda self: self._all("potential_energy"))
-    energy = property(lambda self: self._all("energy"))
+    @property
+    def t(self) -> Array:
+        """T"""
+        return self._all("t")
+
+    @property
+    def q(self) -> Array:
+        """Q"""
+        return self._all("q")
+
+    @property
+    def v(self) -> Array:
+        """V"""
+        return self._all("v")
+
+    @property
+    def tau(self) -> Array:
+        """TAU"""
+        return self._all("tau")
+
+    @property
+    def vdot(self) -> Array:
+        """VDOT"""
+        return self._all("vdot")
+
+    @property
+    def q_estimate(self) -> Array:
+        """Q_ESTIMATE"""
+        return self._all("q_estimate")
+
+    @property
+    def v_estimate(self) -> Array:
+        """V_ESTIMATE"""
+        return self._all("v_estimate")
+
+    @property
+    def kinetic_energy(self) -> Array:
+        """KINETIC_ENERGY"""
+        return self._all("kinetic_energy")
+
+    @property
+    def potential_energy(self) -> Array:
+        """POTENTIAL_ENERGY"""
+        return self._all("potential_energy")
+
+    @property
+    def energy(self) -> Array:
+        """ENERGY"""
+        return self._all("energy")
 
     def poses(self) -> Poses:
         """Poses of all bodies and frames, by name, where the robot kept its shape."""

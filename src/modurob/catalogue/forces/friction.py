@@ -1,4 +1,4 @@
-"""Friction in a joint: viscous, Coulomb, stiction and Stribeck's effect (foundations 5.8.1)."""
+"""Friction in a joint: viscous, Coulomb, stiction and Stribeck's effect (von Stryk 5.8.1)."""
 
 from dataclasses import dataclass
 from typing import Any
