@@ -36,7 +36,15 @@ from collections.abc import Iterable
 
 
 class ModurobError(Exception):
-    """Root of all errors raised on purpose."""
+    """Root of all errors raised on purpose; a message says what was found, where, what was expected, and the valid choices.
+
+    >>> import modurob as mr
+    >>> try:
+    ...     mr.load("crabb")
+    ... except mr.ModurobError as error:
+    ...     print(error)
+    no file 'crabb' and no shipped robot of that name: did you mean 'crab'? valid: crab, crane, double_pendulum, tree9
+    """
 
 
 class InputError(ModurobError, ValueError):
@@ -144,7 +152,13 @@ class StudioError(ModurobError, ValueError):
 
 
 class ModurobWarning(UserWarning):
-    """Something was accepted that deserves a look."""
+    """Something was accepted that deserves a look, such as a link of a URDF file that moves without mass.
+
+    >>> import warnings
+    >>> import modurob as mr
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", mr.ModurobWarning)  # take no file that deserves a look
+    """
 
 
 def choices(found: str, valid: Iterable[str]) -> str:

@@ -51,8 +51,8 @@ def load(path: str | Path) -> Any:
         return library.from_data(data, where)
     if not kind.startswith(("modurob robot", "modurob assembly")):
         raise FormatError(
-            f"{where}: not a robot: found format {data.get('format')!r:.80}, expected the line 'format: {FORMAT}', or 'format: {MODULE}' "
-            "for a module type; URDF files and recordings are read too"
+            f"{where}: not a robot: expected the line 'format: {FORMAT}', or 'format: {MODULE}' for a module type, "
+            f"found format {data.get('format')!r:.80}; URDF files and recordings are read too"
         )
     return files.made(Assembly, data, where, folder)
 
@@ -76,9 +76,9 @@ def _start(path: Any) -> bytes:
 def save(value: Assembly | Mechanism | ModuleType | Recording, path: str | Path) -> None:
     """Write a value to a file, whole or not at all; `load` reads it back.
 
-    An assembly is written as a robot file (.yaml) or, as it stands, for other tools (.urdf); a robot for other tools (.urdf); a module
-    type as its file (.yaml); a recording as a file of its own (.mrun) or as a table (.csv, .parquet). An ending that nothing has gets
-    the first of these; one that belongs to other values is refused. SI units.
+    An assembly is written as a robot file (.yaml) or, as it stands, for other tools (.urdf); a robot for other tools
+    (.urdf); a module type as its file (.yaml); a recording as a file of its own (.mrun) or as a table (.csv, .parquet). A file
+    with an ending of none of these kinds holds the first; an ending of other kinds is refused. SI units.
 
     >>> mr.save(mr.load("crab"), "my_crab.yaml")
     >>> mr.load("my_crab.yaml") == mr.load("crab")
@@ -104,8 +104,8 @@ def _writers(value: Any) -> Mapping[str, Callable[[Path], None]]:
         return {f".{ending}": _export(ending, lambda: value) for ending in EXPORTS}
     if isinstance(value, Graph):
         own = dict.fromkeys((".yaml", ".yml"), lambda path: files.save(value, path))
-        exports = EXPORTS if isinstance(value, Assembly) else ()
-        return {**own, **{f".{ending}": _export(ending, value.robot) for ending in exports}}
+        robot = value.robot if isinstance(value, Assembly) else None
+        return {**own, **({} if robot is None else {f".{ending}": _export(ending, robot) for ending in EXPORTS})}
     raise InputError(f"{value!r:.80}: expected an assembly, a robot, a module type or a recording to write")
 
 
@@ -116,8 +116,9 @@ def _export(ending: str, robot: Callable[[], Mechanism]) -> Callable[[Path], Non
 def urdf(robot: Mechanism) -> str:
     """The text of a robot's URDF file, for ROS and other tools: every body a link, every joint a joint, shapes as visuals.
 
-    `Mechanism.from_urdf` reads it back as the same robot, floating if it floats. Joints are hinges and slides; loops and rotor inertia
-    are not part of the format: a robot with loops is refused. [m, kg, rad]; names with underscores for slashes.
+    `Mechanism.from_urdf` reads it back as the same robot, floating if it floats. Joints are hinges and slides; loops and
+    rotor inertia are not part of the format: a robot with loops is refused. Numbers are in m, kg and rad; names have
+    underscores for slashes.
 
     >>> print(mr.urdf(robot).splitlines()[1])
     <robot name="crab">

@@ -240,7 +240,7 @@ def wave(t):
 
 
 def test_computed_torque_with_a_filter_tracks_on_the_crab(crab):
-    """Meister, Gutenkunst, Levi Figures 14 and 15: angles alone are measured, with noise; the law gets what the filter makes of them."""
+    """Meister, Gutenkunst, Levi Figures 14 and 15: angles alone are measured; the law gets what the filter makes of them."""
     sensors = mr.HallSensors(noise=1e-3)
     law = mr.ComputedTorque(100.0, 20.0, wave, sample_time=2e-3)
     filtered = mr.ExtendedKalmanFilter(sensors, Q=(0.0, 1e-6))

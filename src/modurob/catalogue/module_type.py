@@ -17,7 +17,6 @@ from modurob.catalogue.specification import ModuleSpec, ParameterSpec
 from modurob.errors import CatalogueError, ModurobError, choices
 from modurob.spatial import inertia
 
-
 HEAD = ("what", "name", "value")
 
 

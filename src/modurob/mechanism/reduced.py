@@ -116,7 +116,9 @@ def _loop(loop: Loop, bodies: _Bodies) -> Loop | None:
 
 def _coupling(m: Tables, coupling: Coupling, place: dict[int, int], q: Array) -> Coupling | None:
     pairs = list(zip(coupling.joints, coupling.ratios, strict=True))
-    given = sum(r * (m.joints[i].ratio * q[m.joints[i].q_slice.start] + m.joints[i].offset) for i, r in pairs if i not in place)
+    given = sum(
+        r * (m.joints[i].ratio * q[m.joints[i].q_slice.start] + m.joints[i].offset) for i, r in pairs if i not in place
+    )
     free = [(place[i], r) for i, r in pairs if i in place]
     if not free:
         _require_held(coupling.name, np.array([given - coupling.offset]))
@@ -127,6 +129,6 @@ def _coupling(m: Tables, coupling: Coupling, place: dict[int, int], q: Array) ->
 def _require_held(name: str, gap: Array) -> None:
     if gap.dtype != object and np.abs(gap).max() > FIT:
         raise MechanismError(
-            f"constraint {name!r} is {np.abs(gap).max():.3g} [m or rad] from holding with these joints held: expected coordinates at "
-            "which it holds, such as those of close_loops"
+            f"constraint {name!r} is {np.abs(gap).max():.3g} [m or rad] from holding with these joints held: "
+            "expected coordinates at which it holds, such as those of close_loops"
         )

@@ -1,6 +1,7 @@
 """Spatial inertia: the 6x6 matrix [[m 1, -m [c]], [m [c], I_o]] that takes a body twist to its momentum.
 
-`c` is the centre of mass, `I_o` the inertia tensor about the frame's origin (with negative products off the diagonal, von Stryk 5.2).
+`c` is the centre of mass, `I_o` the inertia tensor about the frame's origin (with negative products off the diagonal,
+von Stryk 5.2).
 """
 
 import numpy as np
