@@ -120,10 +120,10 @@ def test_a_folder_and_a_name_that_is_none(tmp_path):
 @pytest.mark.parametrize(
     ("value", "name", "message"),
     [
-        (ROBOT, "x.yaml", "x.yaml: files .yaml do not hold a Mechanism: valid: .urdf; robot files are for assemblies"),
-        (ROBOT, "x.csv", "files .csv do not hold a Mechanism: valid: .urdf"),
-        (CRAB, "x.mrun", "files .mrun do not hold a Assembly: valid: .yaml, .yml, .urdf"),
-        (mr.module_type("scout"), "x.urdf", "files .urdf do not hold a ModuleType: valid: .yaml, .yml"),
+        (ROBOT, "x.yaml", "x.yaml: files .yaml hold no Mechanism: valid: .urdf; robot files are for assemblies"),
+        (ROBOT, "x.csv", "files .csv hold no Mechanism: valid: .urdf"),
+        (CRAB, "x.mrun", "files .mrun hold no Assembly: valid: .yaml, .yml, .urdf"),
+        (mr.module_type("scout"), "x.urdf", "files .urdf hold no ModuleType: valid: .yaml, .yml"),
         (3, "x.yaml", "3: expected an assembly, a robot, a module type or a recording to write"),
         (ROBOT.equations(), "x.yaml", "Equations.*: expected an assembly, a robot, a module type or a recording"),
     ],
@@ -135,7 +135,7 @@ def test_values_that_do_not_fit_the_ending(value, name, message, tmp_path):
 
 
 def test_a_recording_that_does_not_fit_the_ending(tmp_path):
-    with pytest.raises(InputError, match=r"files .yaml do not hold a Recording: valid: .mrun, .csv, .parquet"):
+    with pytest.raises(InputError, match=r"files .yaml hold no Recording: valid: .mrun, .csv, .parquet"):
         mr.save(short_run(), tmp_path / "x.yaml")
 
 

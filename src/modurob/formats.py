@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from modurob.assembly import files
 from modurob.assembly.graph import Graph
@@ -14,7 +14,9 @@ from modurob.errors import FormatError, InputError
 from modurob.mechanism import EXPORTS
 from modurob.mechanism.urdf import urdf as urdf_text
 from modurob.robot import Assembly, Mechanism
-from modurob.simulation import Recording
+
+if TYPE_CHECKING:
+    from modurob.simulation import Recording  # loaded where a recording is met
 
 Shipped = Literal["crab", "crane", "double_pendulum", "tree9"]
 MODULE = "modurob module 1"
@@ -42,6 +44,8 @@ def load(path: str | Path) -> Any:
     """
     start = _start(path)
     if start.startswith(b"PK"):
+        from modurob.simulation import Recording
+
         return Recording.load(path)
     if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
         return Mechanism.from_urdf(path)
@@ -73,7 +77,7 @@ def _start(path: Any) -> bytes:
 # ---- writing ----
 
 
-def save(value: Assembly | Mechanism | ModuleType | Recording, path: str | Path) -> None:
+def save(value: "Assembly | Mechanism | ModuleType | Recording", path: str | Path) -> None:
     """Write a value to a file, whole or not at all; `load` reads it back.
 
     An assembly is written as a robot file (.yaml) or, as it stands, for other tools (.urdf); a robot for other tools
@@ -90,14 +94,12 @@ def save(value: Assembly | Mechanism | ModuleType | Recording, path: str | Path)
     if ending not in writers and ending in {".yaml", ".yml", ".mrun", ".csv", ".parquet", *(f".{x}" for x in EXPORTS)}:
         kind = type(value).__name__
         hint = "; robot files are for assemblies" if isinstance(value, Mechanism) else ""
-        raise InputError(f"{path}: files {ending} do not hold a {kind}: valid: {', '.join(writers)}{hint}")
+        raise InputError(f"{path}: files {ending} hold no {kind}: valid: {', '.join(writers)}{hint}")
     writers.get(ending, next(iter(writers.values())))(Path(path))
 
 
 def _writers(value: Any) -> Mapping[str, Callable[[Path], None]]:
     """How a value is written, by the ending of the file; the usual one first."""
-    if isinstance(value, Recording):
-        return {".mrun": value.save, ".csv": value.to_csv, ".parquet": value.to_parquet}
     if isinstance(value, ModuleType):
         return dict.fromkeys((".yaml", ".yml"), lambda path: write_text(path, library.to_text(value)))
     if isinstance(value, Mechanism):
@@ -106,6 +108,10 @@ def _writers(value: Any) -> Mapping[str, Callable[[Path], None]]:
         own = dict.fromkeys((".yaml", ".yml"), lambda path: files.save(value, path))
         robot = value.robot if isinstance(value, Assembly) else None
         return {**own, **({} if robot is None else {f".{ending}": _export(ending, robot) for ending in EXPORTS})}
+    from modurob.simulation import Recording
+
+    if isinstance(value, Recording):
+        return {".mrun": value.save, ".csv": value.to_csv, ".parquet": value.to_parquet}
     raise InputError(f"{value!r:.80}: expected an assembly, a robot, a module type or a recording to write")
 
 
