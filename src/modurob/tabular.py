@@ -5,7 +5,17 @@ from html import escape
 
 # rows that are shown; those beyond are counted
 MOST_SHOWN = 50
-_SPECIAL = {"\\": r"\backslash ", "{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "&": r"\&", "%": r"\%", "#": r"\#", "$": r"\$"}
+_SPECIAL = {
+    "\\": r"\backslash ",
+    "{": r"\{",
+    "}": r"\}",
+    "_": r"\_",
+    "^": r"\^{}",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "$": r"\$",
+}
 _SPECIAL |= {"~": r"\sim ", "°": r"^\circ", "²": "^2", "³": "^3", "–": "--", "…": r"\dots "}
 
 
@@ -46,7 +56,9 @@ def text(x: object) -> str:
     >>> text("5 %")
     '\\text{5 \\%}'
     """
-    pieces = "".join(f"${y}$" if (y := _SPECIAL.get(c, c)).startswith(("^", r"\s", r"\b", r"\d")) else y for c in str(x))
+    pieces = "".join(
+        f"${y}$" if (y := _SPECIAL.get(c, c)).startswith(("^", r"\s", r"\b", r"\d")) else y for c in str(x)
+    )
     return rf"\text{{{pieces}}}"
 
 

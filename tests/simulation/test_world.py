@@ -410,3 +410,124 @@ def test_a_world_can_be_cancelled():
     calls = iter(range(100))
     world.run(1.0, cancelled=lambda: next(calls) >= 5)
     assert world.ticks == 5
+
+
+# ---- loops that close and open, other bases, organisms that stand, forces between them ----
+
+
+def test_a_ring_that_opened_and_has_come_apart_a_little_closes_again():
+    """Ports meet within the tolerance; closed, they stay so; momentum stays, and energy is not made."""
+    rng = np.random.default_rng(8)
+    closed = ring("m")
+    robot = floating(closed)
+    q = robot.neutral()
+    q[7:] = np.pi / 3
+
+    def bending(t, q, v):
+        return np.concatenate([np.zeros(6), 0.5 * np.cos(np.arange(len(v) - 6))])
+
+    start = mr.Organism(closed, q, 0.5 * rng.normal(size=robot.nv), controller=bending)
+    world = mr.World({"a": start}, gravity=NOWHERE)
+    again = mr.Connect(0.01, "a", "m5/3", "m0/4", tolerance=(5e-3, 5e-2))
+    runs = world.run(0.02, [mr.Disconnect(0.002, "a", "m5/3"), again])
+    assert [e.kind for e in world.events] == ["disconnect", "connect"], world.events
+    opening, closing = world.impacts
+    assert opening.energy_lost == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(opening.momentum_after, opening.momentum_before, rtol=0, atol=1e-12)
+    assert closing.energy_lost > 1e-6
+    assert 1e-6 < closing.shift[0] < 5e-3
+    np.testing.assert_allclose(closing.momentum_after, closing.momentum_before, rtol=0, atol=1e-9)
+    assert [len(s.robot.loops) for s in runs["a"].segments] == [1, 0, 1]
+    segment = runs["a"].segments[-1]
+    assert np.abs(segment.robot.loop_error(segment.q)).max() < 1e-10
+    assert world.assembly("a") == closed
+
+
+def test_ports_too_far_apart_do_not_connect():
+    world = mr.World({"a": mr.Organism(chain("m", 6))}, gravity=NOWHERE)
+    world.run(0.001, [mr.Connect(0.0, "a", "m5/3", "m0/4")])
+    assert [e.kind for e in world.events] == ["missed"]
+    assert "mm and" in world.events[0].message
+    assert "expected at most 1 mm" in world.events[0].message
+
+
+def test_another_base_is_the_same_motion_in_other_coordinates():
+    rng = np.random.default_rng(9)
+    assembly = chain("m", 4)
+    robot = floating(assembly)
+    q, v = bent(robot, rng), rng.normal(size=robot.nv)
+    plain = mr.World({"a": mr.Organism(assembly, q, v)}).run(0.05)["a"]
+    world = mr.World({"a": mr.Organism(assembly, q, v)})
+    changed = world.run(0.05, [mr.Reroot(0.02, "a", "m3")])["a"]
+    assert [e.kind for e in world.events] == ["reroot"]
+    assert world.impacts[0].energy_lost == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(world.impacts[0].momentum_after, world.impacts[0].momentum_before, atol=1e-12)
+    last, other = plain.segments[-1], changed.segments[-1]
+    assert other.robot != last.robot
+    for module in assembly.modules:
+        here, there = (s.robot.frame_pose(s.q[-1], module) for s in (last, other))
+        np.testing.assert_allclose(there, here, atol=1e-9)
+
+
+def test_an_organism_that_stands_is_a_robot_on_its_base():
+    """And where it stands on another module from now on, that module stays where it was."""
+    assembly = chain("m", 3)
+    at = se3.pose(None, (0.3, -0.2, 0.5))
+    world = mr.World({"a": mr.Organism(assembly, stands=at)})
+    run = world.run(0.05, [mr.Reroot(0.03, "a", "m2")])["a"]
+    fixed = mr.simulate(assembly.mechanism(base="m0"), duration=0.03)
+    before, after = run.segments
+    np.testing.assert_allclose(before.q[-1], fixed.q[-1], atol=1e-12)
+    np.testing.assert_allclose(before.robot.frame_pose(before.q[-1], "m0"), at, atol=1e-12)
+    tip = before.robot.frame_pose(before.q[-1], "m2")
+    np.testing.assert_allclose(after.robot.frame_pose(after.q[-1], "m2"), tip, atol=1e-12)
+
+
+def test_a_spring_between_organisms_pulls_both_and_keeps_momentum_and_energy():
+    a, b = chain("m", 2), chain("n", 2)
+    far = floating(b).neutral()
+    far[:3] = (0.1, 0.4, 0.2)
+    rope = {"rope": (mr.Spring(30.0, 0.1), "m1", "n0")}
+    world = mr.World({"a": mr.Organism(a), "b": mr.Organism(b, far)}, gravity=NOWHERE, forces=rope)
+
+    def total(w):
+        reach = np.linalg.norm(w.pose("a", "m1")[:3, 3] - w.pose("b", "n0")[:3, 3])
+        return energy(w["a"]) + energy(w["b"]) + 30.0 * (reach - 0.1) ** 2 / 2
+
+    before = total(world)
+    world.run(0.3)
+    moved = [np.linalg.norm(world.pose(n, m)[:3, 3] - x) for n, m, x in (("a", "m1", 0), ("b", "n0", far[:3]))]
+    assert min(moved) > 1e-3
+    assert energy(world["a"]) > 1e-3
+    assert total(world) == pytest.approx(before, rel=1e-8)
+    momentum = sum(world[n].robot.momentum(world[n].q, world[n].v) for n in world)
+    np.testing.assert_allclose(momentum, 0, atol=1e-9)
+    assert np.abs(world["a"].robot.momentum(world["a"].q, world["a"].v)).max() > 1e-2
+
+
+def test_wrenches_friction_and_stops_act_in_a_world_as_alone():
+    rng = np.random.default_rng(10)
+    assembly = chain("m", 4)
+    robot = assembly.mechanism(base="m0", floating=True)
+    q, v = bent(robot, rng), 3 * rng.normal(size=robot.nv)
+
+    def push(t, q, v):
+        return {"m3": mr.InWorld([1.0, np.sin(9 * t), 0, 0, 0, 0.1])}
+
+    world = mr.World({"a": mr.Organism(assembly, q, v)}, external=push)
+    run = world.run(0.1)["a"]
+    alone = mr.simulate(robot, q, v, 0.1, external=push)
+    np.testing.assert_allclose(run.q, alone.q, atol=1e-9)
+    assert np.abs(run.q - mr.simulate(robot, q, v, 0.1).q).max() > 1e-4
+
+
+def test_laws_in_a_world_sample_at_their_own_times():
+    law = mr.ComputedTorque(kp=100, kd=20, partial=True, sample_time=5e-3)
+    a = chain("m", 3)
+    q = floating(a).neutral()
+    q[7:] = 0.3
+    run = mr.World({"a": mr.Organism(a, q, controller=law)}, gravity=NOWHERE).run(0.02)["a"]
+    changes = np.flatnonzero(np.any(np.diff(run.tau[:-1], axis=0) != 0, axis=-1)) + 1
+    assert changes.tolist() == [5, 10, 15]
+    alone = mr.simulate(a.mechanism(base="m0", floating=True, gravity=NOWHERE), q, duration=0.02, controller=law)
+    np.testing.assert_allclose(run.q[::5], alone.q, atol=1e-10)

@@ -57,6 +57,11 @@ class DyadType:
         return self.leaf, self.shares, self.rotor, self.follows, self.hub
 
     @property
+    def alone(self) -> "DyadType":
+        """The joint wherever it stands."""
+        return DyadType(self.joint, ANY_ROTATION, ANY_POSITION, False, None, self.shares, False, self.follows)
+
+    @property
     def key(self) -> str:
         """A text that is unique."""
         turn = "".join("0+-"[n] if i < 0 else f"{'-' if n < 0 else ''}{'abcdefghi'[i]}" for n, i in self.rotation)

@@ -21,7 +21,9 @@ import numpy as np
 from modurob.algorithms.program import Flow, Program
 from modurob.errors import KernelError, ModurobWarning
 from modurob.kernels.compiler import find_compiler
-from modurob.kernels.sequence import OPTIONAL, Engine, Register
+from modurob.kernels.dyad_units import OPTIONAL
+from modurob.kernels.registers import Register
+from modurob.kernels.sequence import Engine
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
@@ -126,7 +128,7 @@ class Evaluator:
         steps, ats, cs, done = [], [], [], 0
         for r in engine.rows:
             n, width = r.at.shape
-            steps.append(r.steps)
+            steps.append([self.driver.address(r.steps)] if isinstance(r.steps, str) else r.steps)
             ats.append(places + 4 * (done + width * np.arange(n)))
             first = constants + item * known[id(r.constants)]
             if r.climbers is None:

@@ -8,9 +8,9 @@ import numpy as np
 from modurob.algorithms.checks import require_inputs
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.program import Answer, Flow, Program
+from modurob.kernels.dyad_units import OPTIONAL
 from modurob.kernels.evaluator import compilable, evaluator, lanes_of, tail
 from modurob.kernels.lowering import packed
-from modurob.kernels.sequence import OPTIONAL
 from modurob.kernels.single import once
 from modurob.kernels.threads import threads_for
 from modurob.mechanism import Tables

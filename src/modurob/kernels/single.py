@@ -12,7 +12,8 @@ import numpy as np
 from modurob.algorithms.program import Flow, Program
 from modurob.errors import KernelError
 from modurob.kernels.compiler import library, notes_of
-from modurob.kernels.evaluator import ON_EVICTION, Key, evaluator, give_up, tail
+from modurob.kernels.evaluator import ON_EVICTION, Key, compilable, evaluator, give_up, tail
+from modurob.kernels.units import beside
 from modurob.mechanism import Tables
 
 # handles of evaluators by program and robot
@@ -38,12 +39,13 @@ def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> 
 def _bound(program: Program | Flow, m: Tables) -> Any:
     """The handle of a function of a robot; False where there is none."""
     known = _HANDLES.setdefault(program.name, {})
+    extension = beside(_module) if compilable(m) else None
     found = evaluator(m, program, NOTHING, False, 1)
-    if found is None:
+    if found is None or extension is None:
         return known.setdefault(m.key, False)
     global _call
     try:
-        module = _module()
+        module = extension()
         _call = module.call
     except (KernelError, ImportError, OSError) as error:
         give_up(str(error))

@@ -5,10 +5,11 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 from modurob.kernels.compiler import announced, library, notes_of
@@ -92,6 +93,25 @@ class Driver:
     def address(self, name: str) -> int:
         """Of one of its functions."""
         return ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value or 0
+
+
+def beside(make: Any, *arguments: Any) -> Callable[[], Any]:
+    """What a cached function makes, begun at once in a thread of its own, and waited for when it is asked for."""
+    if make.cache_info().currsize:
+        return lambda: make(*arguments)
+
+    def begin() -> None:
+        with suppress(Exception):  # it is met again, by who asks
+            make(*arguments)
+
+    thread = Thread(target=begin, name="modurob-compiler", daemon=True)
+    thread.start()
+
+    def made() -> Any:
+        thread.join()
+        return make(*arguments)
+
+    return made
 
 
 @cache

@@ -1,5 +1,6 @@
 """Motion over time: the system (q, v, x), steppers, runs and recordings, and organisms that change shape on the way."""
 
+from modurob.simulation.changes import Connect, Disconnect, Dock, Merge, Reroot, Undock
 from modurob.simulation.law import Controller, Estimator, Filter, Law, Measured, Memoryless
 from modurob.simulation.push import InWorld
 from modurob.simulation.recording import Event, Recording, Segment, Settings
@@ -15,17 +16,7 @@ from modurob.simulation.steppers import (
     Stepper,
     Variational,
 )
-from modurob.simulation.world import (
-    Connect,
-    Disconnect,
-    Dock,
-    Impact,
-    Merge,
-    Organism,
-    Reroot,
-    Undock,
-    World,
-)
+from modurob.simulation.world import Impact, Organism, World
 
 __all__ = [
     "STEPPERS",

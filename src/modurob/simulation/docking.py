@@ -58,18 +58,21 @@ def robot_of(
     return builder.build(**reports._asdict())
 
 
-def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str) -> Transfer:
+def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str, closed: bool = True) -> Transfer:
     """The organism `assembly` in the state of the organisms its modules come from;
     it stands where the first of them does, or floats.
 
-    Coordinates are those the joints had. Where all parts can move on as they did, they do, and what joins is carried along. Else
-    rates are those after a plastic impact: whatever forces come up between docked parts, they do no work on the motions that are
-    left, so that the momentum along these stays, sum of J^T I (J v - V) = 0 over all parts.
+    Coordinates are those the joints had, or next to them where loops close, unless these may stay open (`closed` false). Where
+    all parts can move on as they did, they do, and what joins is carried along. Else rates are those after a plastic impact:
+    whatever forces come up between docked parts, they do no work on the motions that are left, so that the momentum along these
+    stays, sum of J^T I (J v - V) = 0 over all parts.
     """
     stands = old[0].stands
     robot, held = _robot(assembly, old, gravity, base, stands)
     q = _coordinates(robot, old, base, stands)
-    if len(old) == 1 and (stands is None or not _moves(old[0], base)):
+    q = robot.close_loops(q) if closed and robot.constraints else q
+    docks = len(old) > 1 or len(robot.loops) > len(old[0].robot.loops)
+    if not docks and (stands is None or not _moves(old[0], base)):
         v = _without_impact(robot, q, old[0], base, stands)
     else:
         v = _after_impact(robot, q, assembly, old, stands)
@@ -166,7 +169,7 @@ def _after_impact(robot: Mechanism, q: Array, assembly: Assembly, old: Sequence[
         push += robot.body_jacobian(q, frame).T @ own @ body.robot.frame_twist(body.q, body.v, frame)
     M = robot.mass_matrix(q)
     v = _solved(robot, q, M, push)
-    return v + _exact_momentum(robot, q, v, M, momentum_of(old)) if len(old) > 1 and stands is None else v
+    return v + _exact_momentum(robot, q, v, M, momentum_of(old)) if stands is None else v
 
 
 def _exact_momentum(robot: Mechanism, q: Array, v: Array, M: Array, before: Array) -> Array:

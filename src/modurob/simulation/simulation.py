@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,7 @@ class Simulation:
         """
         return self.pilot.estimate
 
-    @property
+    @cached_property
     def _runs(self) -> int:
         return math.prod(self.v.shape[:-1])
 
@@ -258,6 +259,8 @@ class Simulation:
         if not self._bounded:
             return
         out = beyond_limits(self.robot, self.q)
+        if not self._beyond and not out.any():
+            return
         beyond = frozenset(np.flatnonzero(out.any(axis=tuple(range(out.ndim - 1)))).tolist())
         for k in sorted(beyond - self._beyond):
             message = f"joint {joint_of_rate(self.robot, k)} passed its limit"

@@ -100,8 +100,8 @@ def _transferred(old: Body, design: Design) -> Body:
     first = next((name for name in known if name in modules), None)
     if first is None:
         return _body(initial(design))
-    body = transfer(design.assembly, [old], gravity, first).body
-    return body if first == design.base else transfer(design.assembly, [body], gravity, design.base).body
+    body = transfer(design.assembly, [old], gravity, first, closed=False).body
+    return body if first == design.base else transfer(design.assembly, [body], gravity, design.base, closed=False).body
 
 
 def _holding(design: Design, held: dict[str, Array | None]) -> Design:

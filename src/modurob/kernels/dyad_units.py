@@ -1,0 +1,58 @@
+"""The C functions of a program at a type of joint."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from modurob.algorithms.program import Program
+from modurob.kernels.dyad import DyadType
+from modurob.kernels.lowering import lowered, size
+from modurob.kernels.pair_units import column_offsets, matrices
+from modurob.kernels.units import Unit
+from modurob.kernels.writer import Code, Layout, Table, function
+from modurob.trace import Place
+
+# inputs that may be left out
+OPTIONAL = ("wrenches", "inertias")
+# results that a joint or body leaves by itself, and entries of each
+PER_JOINT = ("rates", "coordinates", "vectors", "poses", "twists", "bodies")
+
+
+def slot_names(program: Program, given: frozenset[str]) -> list[str]:
+    """What the functions of a type point to, in the order of their places."""
+    inputs = [f"in {name}" for name, kind in program.inputs.items() if kind not in OPTIONAL or name in given]
+    results = [f"out {name}" for name, kind in program.results.items() if kind in PER_JOINT]
+    blocks = [f"block {name}" for name in matrices(program)]
+    return [*inputs, "parent", "own", "children", "sent", "columns", *results, *blocks, "carried", "felt", "lifted"]
+
+
+def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: int, single: bool) -> Unit:
+    """The functions of a program at a type; where joints have nothing to do with each other, placements do not count."""
+    kind = kind if program.shared or program.sent else kind.alone
+
+    def write() -> tuple[str, Code]:
+        steps = lowered(kind, program, given)
+        table = Table(steps.graph)
+        layout = _layout(kind, program, given, steps.places)
+        names = [f"step_{i}" for i in range(len(steps.passes))]
+        texts = [function(n, steps.graph, s, layout, table) for n, s in zip(names, steps.passes, strict=True)]
+        return "\n".join(texts), Code(names, steps.graph, table.nodes, steps.size)
+
+    inputs = "+".join(sorted(given))
+    return Unit(program.name, f"{program.name}+{inputs} {kind.key}", lanes, single, write)
+
+
+def _layout(kind: DyadType, program: Program, given: frozenset[str], places: Mapping[Any, int]) -> Layout:
+    offsets, at = {}, 0
+    for name, shape in program.sent.items():
+        offsets |= {f"children {name}": at, f"sent {name}": at}
+        at += size(shape)
+    # the columns of a rate stand together
+    columns, width = column_offsets(program), sum(program.columns.values())
+    spread = {
+        Place(f"columns {name}", r * n + k): r * width + columns[name] + k
+        for name, n in program.columns.items()
+        for r in range(kind.joint.nv)
+        for k in range(n)
+    }
+    slots = {name: k for k, name in enumerate(slot_names(program, given))}
+    return Layout(slots, offsets, {**places, **spread})

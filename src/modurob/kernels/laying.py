@@ -1,0 +1,292 @@
+"""A program laid out for one mechanism: units, places and constants of each joint, and the rows in their order."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from modurob.algorithms.interpreter import floats
+from modurob.algorithms.program import Climb, Constraints, Inward, Outward, Pairs, Program
+from modurob.kernels.constraint_units import loop_constants, loop_unit
+from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, slot_names
+from modurob.kernels.lowering import size
+from modurob.kernels.pair_units import matrices, pair_unit
+from modurob.kernels.registers import Register, Rows
+from modurob.kernels.units import Loaded, loaded
+from modurob.mechanism import Coupling, Loop
+from modurob.spatial.scalars import Array
+
+if TYPE_CHECKING:
+    from modurob.kernels.sequence import Engine
+
+
+class Laid:
+    """A program laid out in the arena of an engine."""
+
+    def __init__(self, engine: "Engine", program: Program, inputs: dict[str, Register]):
+        self.engine, self.program, self.inputs, self.a = engine, program, inputs, engine.anatomy
+        self.given = frozenset(name for name in inputs if program.inputs[name] in OPTIONAL)
+        self.units = self._units()
+        self.out = {name: engine.allocate(engine.entries(kind)) for name, kind in program.results.items()}
+        self.columns = engine.allocate(int(self.a.tree_starts[-1]) * self._width)
+        self.fields = self._fields()
+        self.blocks: dict[str, int] = {}
+        self._constants()
+        self._lay()
+
+    def results(self) -> dict[str, Register]:
+        entries = self.engine.entries
+        return {n: self.engine._register(self.out[n], entries(kind)) for n, kind in self.program.results.items()}
+
+    @property
+    def _width(self) -> int:
+        return sum(self.program.columns.values())
+
+    def _units(self) -> list[Loaded]:
+        """All code that the program needs, compiled in one go where it is not there."""
+        e, walks = self.engine, self.program.passes
+        units = [dyad_unit(kind, self.program, self.given, e.lanes, e.single) for kind in self.a.kinds]
+        more = [pair_unit(self.program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
+        more += [
+            loop_unit(c.type, self.program, w, e.lanes, e.single)
+            for w in walks
+            if isinstance(w, Constraints)
+            for c in e.m.loops
+        ]
+        found = loaded([*units, *more])
+        self._more = found[len(units) :]
+        return found[: len(units)]
+
+    def _fields(self) -> Array:
+        """Where the fields of each body begin, the world first."""
+        shared = sum(size(shape) for shape in self.program.shared.values())
+        sizes = [shared, *(u.code.size for u in self.units)]
+        start = self.engine.allocate(int(sum(sizes)))
+        world = self.program.world(self.engine.m)
+        at = start
+        for name, shape in self.program.shared.items():
+            values = np.ravel(world[name])
+            self.engine.start |= {at + k: float(x) for k, x in enumerate(values) if x}
+            at += size(shape)
+        return (start + np.concatenate([[0], np.cumsum(sizes)[:-1]])).astype(np.int32)
+
+    def _constants(self) -> None:
+        rows = [self.a.row(i, unit.code) for i, unit in enumerate(self.units)]
+        self.table = np.concatenate([np.zeros(0), *rows])
+        self.starts = (
+            np.concatenate([[0], np.cumsum([len(r) for r in rows])[:-1]]).astype(np.int64)
+            if rows
+            else np.zeros(0, np.int64)
+        )
+
+    # ---- places of each joint ----
+
+    def _places(self) -> Array:
+        """(joints, slots)."""
+        e, a, n = self.engine, self.a, len(self.a.kinds)
+        names = slot_names(self.program, self.given)
+        at = np.zeros((n, len(names)), dtype=np.int32)
+        slot_size = sum(size(shape) for shape in self.program.sent.values())
+        slots = e.allocate(a.slots.number * slot_size)
+        carried, felt = e.allocate(12), e.allocate(6)
+        self._buffers = carried, carried + 6, felt
+        columns: dict[str, Any] = {
+            "parent": self.fields[a.parents],
+            "own": self.fields[1:],
+            "children": slots + a.slots.children * slot_size,
+            "sent": slots + a.slots.sent * slot_size,
+            "columns": self.columns + a.tree_starts[:-1] * self._width,
+            "carried": carried,
+            "lifted": carried + 6,
+            "felt": felt,
+        }
+        for k, name in enumerate(names):
+            what, _, array = name.partition(" ")
+            if what == "in":
+                at[:, k] = self._input_places(array)
+            elif what == "out":
+                at[:, k] = self._output_places(array)
+            elif what == "block":
+                at[:, k] = self._block_places(array)
+            else:
+                at[:, k] = columns[name]
+        return at * e.vector_bytes
+
+    def _input_places(self, name: str) -> Any:
+        a, kind, bodies = self.a, self.program.inputs[name], np.arange(len(self.a.kinds))
+        if kind == "reference":
+            return self._reference
+        place = self.inputs[name].place
+        steps = {
+            "coordinates": a.q_starts,
+            "rates": a.v_starts,
+            "wrenches": 6 * (bodies + 1),
+            "inertias": 21 * (bodies + 1),
+        }
+        return place + (bodies if kind == "bodies" else steps.get(str(kind), 0))
+
+    @property
+    def _reference(self) -> int:
+        """A point near the robot: its floating base, or the zeros behind the status."""
+        if floats(self.engine.m):
+            return self.inputs["q"].place
+        return self.engine.origin()
+
+    def _output_places(self, name: str) -> Array:
+        a, bodies = self.a, np.arange(len(self.a.kinds))
+        steps = {
+            "rates": a.v_starts,
+            "coordinates": a.q_starts,
+            "vectors": 6 * a.v_starts,
+            "poses": 12 * bodies,
+            "twists": 6 * bodies,
+            "bodies": bodies,
+        }
+        return self.out[name] + steps[self.program.results[name]]
+
+    def _block_places(self, name: str) -> Array:
+        squares = np.array([k.joint.nv**2 if k.joint.turns else 0 for k in self.a.kinds])
+        self.blocks[name] = self.engine.allocate(int(squares.sum()))
+        return self.blocks[name] + np.concatenate([[0], np.cumsum(squares)[:-1]]).astype(np.int32)
+
+    # ---- rows ----
+
+    def _lay(self) -> None:
+        self.at = self._places()
+        self._clear_sums()
+        function, order = 0, np.arange(len(self.units))
+        for walk in self.program.passes:
+            if isinstance(walk, Outward | Inward):
+                self._pass(function, order if isinstance(walk, Outward) else order[::-1])
+                function += 1
+            elif isinstance(walk, Climb):
+                self._climb(function)
+                function += 2
+            elif isinstance(walk, Pairs):
+                self._pairs()
+            else:
+                self._constraints(walk)
+
+    def _clear_sums(self) -> None:
+        """Where joints share coordinates, what they leave adds up from zero."""
+        if self.engine.m.coupled:
+            for name, kind in self.program.results.items():
+                if kind in ("rates", "vectors", "matrix", "row matrix"):
+                    self.engine.op("clear", [self.out[name], self.engine.entries(kind)])
+
+    def _pass(self, function: int, order: Array) -> None:
+        steps = np.array([u.steps[function] for u in self.units], dtype=np.uint64)
+        self.engine.rows.append(Rows(steps[order], self.at[order], self.table, self.starts[order]))
+
+    def _climb(self, function: int) -> None:
+        a, n = self.a, len(self.units)
+        first, second, felt = self._buffers
+        names = slot_names(self.program, self.given)
+        swapped = self.at.copy()
+        swapped[:, names.index("carried")] = second * self.engine.vector_bytes
+        swapped[:, names.index("lifted")] = first * self.engine.vector_bytes
+        (matrix,) = matrices(self.program)
+        head, width = 6 + 6 * n, self.at.shape[1]
+        index = head + width * np.arange(n)
+        own = np.stack(
+            [
+                a.parents - 1,
+                a.v_starts,
+                a.rates,
+                self.columns + a.tree_starts[:-1] * self._width,
+                index,
+                index + width * n,
+            ],
+            axis=-1,
+        )
+        at = np.concatenate(
+            [
+                [n, self.engine.m.nv, self.out[matrix], first, second, felt],
+                own.ravel(),
+                self.at.ravel(),
+                swapped.ravel(),
+            ]
+        )
+        steps = np.array([u.steps[function : function + 2] for u in self.units], dtype=np.uint64).reshape(n, 2)
+        climbers = np.concatenate([steps, self.starts[:, None].astype(np.uint64)], axis=-1)
+        self.engine.rows.append(Rows("climb", at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
+
+    def _pairs(self) -> None:
+        """A row for each rate of the tree."""
+        e, a, n = self.engine, self.a, self.engine.m.nv
+        step = np.array([next(u for u in self._more if u.code.functions == ["pairs"]).steps[0]], dtype=np.uint64)
+        bases = [self.out[name] for name in matrices(self.program)]
+        place = self.columns + np.arange(a.tree_starts[-1]) * self._width
+        above: list[list[int]] = [[]]  # for each body the rates of the joints it hangs on
+        for i in range(1, len(e.m.bodies)):
+            above.append([*above[e.m.parent[i]], *range(a.tree_starts[i - 1], a.tree_starts[i])])
+        coordinate = [c for _, c in a.rate_names]
+        for rate, (i, c) in enumerate(a.rate_names):
+            higher, own = above[e.m.parent[i + 1]], range(a.tree_starts[i], a.tree_starts[i + 1])
+            lists = [x for b in higher for x in (place[b], c * n + coordinate[b], coordinate[b] * n + c)]
+            lists += [x for b in own for x in (place[b], c * n + coordinate[b])]
+            at = np.array([place[rate], len(higher), len(own), *bases, *lists], dtype=np.int32)
+            e.rows.append(Rows(step, at[None], np.zeros(0), np.zeros(1, np.int64)))
+        self._add_blocks()
+
+    def _add_blocks(self) -> None:
+        """What turning joints add between their own rates."""
+        n = self.engine.m.nv
+        for name, place in self.blocks.items():
+            ends: list[int] = []
+            for i, kind in enumerate(self.a.kinds):
+                nv, v = kind.joint.nv, int(self.a.v_starts[i])
+                if kind.joint.turns:
+                    for r in range(nv):
+                        ends += [
+                            x for c in range(nv) for x in (place + r * nv + c, self.out[name] + (v + r) * n + v + c)
+                        ]
+                    place += nv * nv
+            if ends:
+                self.engine.op("scatter", [len(ends) // 2, *ends])
+
+    def _constraints(self, walk: Constraints) -> None:
+        row, units = 0, [u for u in self._more if u.code.functions == ["loop"]]
+        for c in self.engine.m.constraints:
+            if isinstance(c, Loop):
+                self._loop(c, units.pop(0), row)
+            else:
+                self._couple(c, row)
+            row += c.rows
+
+    def _loop(self, c: Loop, unit: Loaded, row: int) -> None:
+        e, a, m = self.engine, self.a, self.engine.m
+        T = e.allocate(6 * c.rows)
+        ends = c.predecessor, c.successor
+        places = [self.fields[f.body] for f in ends]
+        outputs = [self.out[name] + row if name in self.out else 0 for name in ("error", "k")]
+        e._row(
+            unit,
+            [*places, self._reference, T, *outputs],
+            loop_constants(c.type, *(a.chosen(f.body, f.X) for f in ends)),
+        )
+        above, below = (set(m.ancestors[f.body]) for f in ends)
+        list_ = [
+            x
+            for bodies, sign in ((below - above, 1), (above - below, -1))
+            for i in sorted(bodies)
+            for r in range(a.tree_starts[i - 1], a.tree_starts[i])
+            for x in (self.columns + r * self._width, a.rate_names[r][1], sign)
+        ]
+        K = self.out["K"] + row * m.nv
+        e.op("project", [c.rows, m.nv, T, K, int(m.coupled), len(list_) // 3, *list_])
+
+    def _couple(self, c: Coupling, row: int) -> None:
+        """sum of ratio times coordinate = offset."""
+        e, m = self.engine, self.engine.m
+        K = self.out["K"] + row * m.nv
+        joints = [m.joints[i] for i in c.joints]
+        weights: dict[int, float] = {}
+        for j, ratio in zip(joints, c.ratios, strict=True):
+            weights[j.v_slice.start] = weights.get(j.v_slice.start, 0.0) + ratio * j.ratio
+        e.op("set", [len(weights), *(K + v for v in weights)], list(weights.values()))
+        offset = -c.offset + sum(ratio * j.offset for j, ratio in zip(joints, c.ratios, strict=True))
+        if "error" in self.out:
+            q = self.inputs["q"].place
+            terms = [x for j in joints for x in (q + j.q_slice.start, 0)]
+            factors = [ratio * j.ratio for j, ratio in zip(joints, c.ratios, strict=True)]
+            e.op("combine", [self.out["error"] + row, 1, len(joints) + 1, *terms, e.one(), 0], [*factors, offset])
