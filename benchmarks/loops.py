@@ -62,7 +62,7 @@ def beside_pinocchio(name: str) -> list[str]:
     return [
         name,
         str(robot.nv),
-        str(link.freedoms),
+        str(link.degrees_of_freedom),
         *numbers,
         f"{pin / ours:.1f}",
         f"{inside / ours:.1f}",
@@ -75,7 +75,7 @@ def loops(console: Console) -> None:
     columns = (
         "linkage",
         "rates",
-        "freedoms",
+        "degrees of freedom",
         "batch",
         "single",
         "Pinocchio",

@@ -19,7 +19,7 @@ CUBE_TURNS = [
 
 
 def snake(n: int) -> mr.Assembly:
-    """A chain of n + 1 Backbones: n freedoms."""
+    """A chain of n + 1 Backbones: n degrees of freedom."""
     aim = np.zeros((n + 1, n), dtype=int)
     for i in range(n):
         aim[i, i], aim[i + 1, i] = 3, 4

@@ -521,9 +521,9 @@ HEAD = "format: modurob assembly 1\n"
         (
             "a: 1\n",
             FormatError,
-            "r.yaml: not a robot: expected the line 'format: modurob robot 2', found format None",
+            "r.yaml: not a robot: expected the line 'format: modurob robot 2', or .* for a module type, found format None",
         ),
-        ("format: modurob module 1\n", FormatError, "not a robot: .* found format 'modurob module 1'"),
+        ("format: modurob module 1\n", CatalogueError, "r.yaml:\n  name: Field required"),
         ("format: [1]\n", FormatError, r"not a robot: .* found format \[1\]"),
         (
             "format: modurob assembly 99\n",

@@ -25,14 +25,14 @@ def run(*arguments, code=0):
     return result.output
 
 
-def test_info_tells_modules_freedoms_and_idle_joints():
+def test_info_tells_modules_degrees_of_freedom_and_idle_joints():
     said = run("info", "crab")
     assert "6 (6 backbone), 5 connections" in said
     assert "m1/hinge, m3/hinge, m5/hinge" in said
     assert "3 moving" in said
 
 
-def test_info_counts_the_freedoms_that_loops_take(tmp_path):
+def test_info_counts_the_degrees_of_freedom_that_loops_take(tmp_path):
     ring = mr.Assembly.single("m0", "backbone")
     for i in range(1, 6):
         ring = ring.dock(f"m{i}", "backbone", at=f"m{i - 1}/3", by="4")

@@ -1,9 +1,14 @@
 """Modular, self-reconfigurable robots: from docked modules to equations of motion.
 
+SI units and radians; frames, orders and signs are those of docs/conventions.md. The examples in docstrings go on from these lines:
+
+>>> import numpy as np
 >>> import modurob as mr
->>> robot = mr.load("crab").mechanism(base="m0")
->>> robot.mass_matrix(robot.neutral()).shape
-(3, 3)
+>>> assembly = mr.load("crab")
+>>> robot = assembly.mechanism(base="m0")
+>>> q, v = np.array([0.3, -0.2, 0.5]), np.array([1.0, 0.5, -1.0])
+>>> linkage = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).mechanism()
+>>> run = mr.simulate(robot, q, duration=0.1, controller=mr.ComputedTorque(kp=100, kd=20))
 """
 
 # ruff: noqa: F401  # names for type checkers and editors
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
         draw,
         errors,
         estimation,
+        formats,
         judges,
         kernels,
         mechanism,
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
         symbolic,
         trace,
     )
-    from modurob.assembly import Connection, PortRef, Setup, save, shipped_robots
+    from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
     from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
     from modurob.catalogue.joints import (
@@ -68,10 +74,11 @@ if TYPE_CHECKING:
         UnscentedKalmanFilter,
         observability,
     )
+    from modurob.formats import load, save, urdf
     from modurob.kernels import set_threads
     from modurob.mechanism import JointProperties, Source
     from modurob.motion import Gait, Trajectory, gait
-    from modurob.robot import Assembly, Builder, Mechanism, load, loads
+    from modurob.robot import Assembly, Builder, Mechanism, loads, lock
     from modurob.simulation import (
         Adaptive,
         Connect,
@@ -97,7 +104,7 @@ __version__ = "0.2.0.dev0"
 
 # where each name is defined: imported when it is first asked for, so that `import modurob` takes no time
 HOMES = {
-    "modurob.assembly": "Connection PortRef Setup save shipped_robots",
+    "modurob.assembly": "Connection PortRef Setup shipped_robots",
     "modurob.catalogue": "ModuleType module_type",
     "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
     "modurob.catalogue.joints": "Cylindrical Fixed Free Helical Planar Prismatic Revolute Spherical Universal",
@@ -108,17 +115,18 @@ HOMES = {
     "modurob.estimation": (
         "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter observability"
     ),
+    "modurob.formats": "load save urdf",
     "modurob.kernels": "set_threads",
     "modurob.mechanism": "JointProperties Source",
     "modurob.motion": "Gait Trajectory gait",
-    "modurob.robot": "Assembly Builder Mechanism load loads",
+    "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ImplicitMidpoint InWorld LinearlyImplicit Merge Organism Recording "
         "Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
     ),
 }
 ROOMS = (
-    "algorithms assembly catalogue control draw errors estimation judges kernels mechanism motion "
+    "algorithms assembly catalogue control draw errors estimation formats judges kernels mechanism motion "
     "registry robot simulation spatial studio symbolic trace"
 )
 

@@ -12,7 +12,7 @@ ModurobError
 │   ├── ClashError          two modules in one place
 │   ├── DisconnectedError   a module that hangs on nothing
 │   └── AimError            not an assembly incidence matrix
-├── KernelError             compiled code cannot be had
+├── KernelError             compiled code is not available
 ├── SimulationError         a run that cannot be made as asked
 │   ├── RecordingError      a file that holds no recording
 │   └── GaitError           a gait that does not fit the robot
@@ -21,7 +21,7 @@ ModurobError
 ├── StudioError             what the studio does not do
 └── MechanismError          bodies and joints that make no mechanism
     ├── InertiaError        no rigid body has this inertia
-    ├── SingularError       a freedom without inertia
+    ├── SingularError       a degree of freedom without inertia
     ├── ClosureError        loops that cannot be closed
     └── EquationsError      no closed form, or none that is wanted
         ├── NotExactError   a number that is no fraction or root
@@ -36,7 +36,15 @@ from collections.abc import Iterable
 
 
 class ModurobError(Exception):
-    """Root of all errors raised on purpose."""
+    """Root of all errors raised on purpose; a message says what was found, where, what was expected, and the valid choices.
+
+    >>> import modurob as mr
+    >>> try:
+    ...     mr.load("crabb")
+    ... except mr.ModurobError as error:
+    ...     print(error)
+    no file 'crabb' and no shipped robot of that name: did you mean 'crab'? valid: crab, crane, double_pendulum, tree9
+    """
 
 
 class InputError(ModurobError, ValueError):
@@ -84,7 +92,7 @@ class AimError(AssemblyError):
 
 
 class KernelError(ModurobError):
-    """Compiled code cannot be had, or was given what it cannot take."""
+    """Compiled code is not available, or was given what it cannot take."""
 
 
 class MechanismError(ModurobError, ValueError):
@@ -96,7 +104,7 @@ class InertiaError(MechanismError):
 
 
 class SingularError(MechanismError):
-    """A freedom moves no inertia, so its acceleration is undefined."""
+    """A degree of freedom moves no inertia, so its acceleration is undefined."""
 
 
 class ClosureError(MechanismError):
@@ -144,7 +152,13 @@ class StudioError(ModurobError, ValueError):
 
 
 class ModurobWarning(UserWarning):
-    """Something was accepted that deserves a look."""
+    """Something was accepted that deserves a look, such as a link of a URDF file that moves without mass.
+
+    >>> import warnings
+    >>> import modurob as mr
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", mr.ModurobWarning)  # take no file that deserves a look
+    """
 
 
 def choices(found: str, valid: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ Each method checks the shapes of its arguments and calls the function of the sam
 is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modurob import algorithms, kernels
+from modurob import algorithms, kernels, tabular
 from modurob import assembly as modular
 from modurob.algorithms.checks import require_finite, require_quaternions
 from modurob.algorithms.composite import MASS_MATRIX
@@ -24,6 +24,7 @@ from modurob.algorithms.derivatives import (
     ForwardDerivatives,
     InverseDerivatives,
 )
+from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.frame_slopes import FrameDerivatives
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
@@ -31,7 +32,7 @@ from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.wrenches import External
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError
-from modurob.mechanism import FrameRow, JointRow, Tables, from_assembly, urdf
+from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
 from modurob.spatial import inertia
@@ -41,12 +42,63 @@ if TYPE_CHECKING:
     from modurob.symbolic import Equations  # which takes half a second to load
 
 
+JOINT_HEAD = ("v", "joint", "kind", "from – to", "limits [rad, m]", "effort [N m, N]")
+
+
+def _span(places: slice) -> str:
+    """0, or 0:6."""
+    return f"{places.start}" if places.stop - places.start == 1 else f"{places.start}:{places.stop}"
+
+
+def _number(x: Any) -> str:
+    return f"{x:.4g}" if isinstance(x, float) else str(x)
+
+
 class Mechanism(Tables):
-    """A robot: bodies, joints, constraints and forces, and all that follows from them. A value: equal, hashable, picklable."""
+    """A robot: bodies, joints, constraints and forces, and all that follows from them: M(q) vdot + C(q, v) v + N(q) = tau + J^T F.
+
+    A value: equal, hashable, picklable; nothing changes it. q is (..., nq) [rad or m, quaternions wxyz]; v, vdot, tau are (...,
+    nv) [rad/s, rad/s², N m; m/s, m/s², N]. Twists are (linear, angular), wrenches (force, torque). Leading axes are states side
+    by side. It is made by `Assembly.mechanism`, `Assembly.robot`, `Mechanism.from_urdf` or a `Builder`.
+
+    >>> robot
+    Mechanism('crab', 3 bodies, nq=3, nv=3)
+    >>> robot.forward_dynamics(q, v, tau=[5.0, 1.0, 1.0]).shape
+    (3,)
+    >>> robot.mass_matrix(np.zeros((4096, 3))).shape
+    (4096, 3, 3)
+    """
 
     def __repr__(self) -> str:
         loops = f", loops={len(self.constraints)}" if self.constraints else ""
-        return f"Mechanism({self.name!r}, {len(self.bodies) - 1} bodies, nq={self.nq}, nv={self.nv}{loops})"
+        bodies = "1 body" if len(self.bodies) == 2 else f"{len(self.bodies) - 1} bodies"
+        return f"Mechanism({self.name!r}, {bodies}, nq={self.nq}, nv={self.nv}{loops})"
+
+    def _repr_html_(self) -> str:
+        """The joints as a table, for notebooks."""
+        where = f"{self.total_mass():.4g} kg" if self.inertia.dtype != object else "symbolic"
+        loops = f", constraints: {', '.join(c.name for c in self.constraints)}" if self.constraints else ""
+        forces = f", forces: {', '.join(row.name for row in self.forces[:12])}" if self.forces else ""
+        more = ", …" if len(self.forces) > 12 else ""
+        return tabular.html(f"{self!r}, {where}{loops}{forces}{more}", JOINT_HEAD, self._joint_rows())
+
+    def _repr_latex_(self) -> str:
+        """The law that this robot obeys, and its joints, for notebooks on paper."""
+        pull = r" + K^\top\lambda" if self.constraints else ""
+        law = rf"M(q)\,\dot{{v}} + C(q,v)\,v + N(q) = \tau{pull}"
+        return rf"$\displaystyle \begin{{array}}{{l}}{law} \\ {tabular.latex(JOINT_HEAD, self._joint_rows())}\end{{array}}$"
+
+    def _joint_rows(self) -> Iterator[tuple[str, ...]]:
+        for i, joint in enumerate(self.joints, start=1):
+            limits = zip(*joint.limits, strict=True) if joint.type.nq == joint.type.nv else ()
+            yield (
+                _span(joint.v_slice),
+                joint.name,
+                f"{joint.kind}{' (mimic)' * joint.mimics}",
+                f"{self.bodies[self.parent[i]]} – {self.bodies[i]}",
+                ", ".join(f"{_number(a)} to {_number(b)}" for a, b in limits),
+                ", ".join(map(_number, joint.effort_limit)),
+            )
 
     # ---- making ----
 
@@ -60,17 +112,40 @@ class Mechanism(Tables):
         locked: Mapping[str, float] | Iterable[str] = (),
         keep_idle: bool = False,
     ) -> "Mechanism":
-        """The robot of an assembly; see `Assembly.mechanism`."""
+        """The robot of an assembly: its welded parts are bodies, its modules' joints the joints; see `Assembly.mechanism` for
+        the arguments.
+
+        `gravity` is in world axes, (3,) [m/s²]; `locked` joints by name, with the coordinate to hold [rad or m].
+
+        >>> mr.Mechanism.from_assembly(assembly, base="m0", floating=True).nv
+        9
+        """
         builder = Builder(assembly.name, gravity, trusted=True)
         return from_assembly.fill(builder, assembly, base, floating, locked, keep_idle)  # type: ignore[return-value]
 
     @classmethod
     def from_urdf(cls, path: str | Path, floating: bool = False, gravity: ArrayLike = GRAVITY) -> "Mechanism":
-        """The robot of a URDF file, its root link fixed in the world or floating."""
+        """The robot of a URDF file, its root link fixed in the world or floating; `gravity` in world axes, (3,) [m/s²].
+
+        Friction and damping of the file's joints act; a mimic joint follows its source; meshes are left out. Text that
+        describes no robot is refused with the line and the element.
+
+        >>> mr.save(robot, "crab.urdf")
+        >>> mr.Mechanism.from_urdf("crab.urdf").nv
+        3
+        """
         return urdf.fill(Builder(gravity=gravity), Path(path), floating)  # type: ignore[return-value]
 
     def with_payload(self, frame: str, spatial: Array) -> "Mechanism":
-        """A robot that carries a rigid load at a frame, its spatial inertia (6, 6) given in that frame: see `spatial.inertia`."""
+        """A robot that carries a rigid load, M += J^T I J with J of the frame, its spatial inertia I (6, 6) [kg, kg m, kg m²]
+        in that frame.
+
+        `modurob.spatial.inertia` makes such inertias, here of a point of 0.5 kg, 0.1 m along y.
+
+        >>> loaded = robot.with_payload("m3", mr.spatial.inertia.point(0.5, (0.0, 0.1, 0.0)))
+        >>> round(loaded.total_mass() - robot.total_mass(), 9)
+        0.5
+        """
         at = self.frame(frame)
         load = inertia.checked(np.asarray(spatial, dtype=float), f"payload at {frame}")
         if load.shape != (6, 6):
@@ -82,10 +157,17 @@ class Mechanism(Tables):
     def with_force(
         self, name: str, force: JointForce | FrameForce, joint: str = "", rate: int = 0, a: str = "", b: str = "world"
     ) -> "Mechanism":
-        """A robot with one more force: along a rate of `joint`, or between the frames `a` and `b`.
+        """A robot with one more force of its own: along a rate of `joint`, or between the frames `a` and `b`.
+
+        It adds to `passive_forces`, simulations and filters; see docs/conventions.md for signs and frames. `rate` is which of
+        the joint's rates.
 
         >>> soft = robot.with_force("rest", mr.JointSpring(stiffness=2.0), joint="m0/hinge")
+        >>> soft.passive_forces(q, v)
+        array([-0.6,  0. ,  0. ])
         >>> tied = robot.with_force("rope", mr.Spring(stiffness=100.0, length=0.2), a="m3", b="world")
+        >>> tied.forces[-1].name
+        'rope'
         """
         if isinstance(force, JointForce):
             index = self.joints.index(self.joint(joint))
@@ -97,18 +179,68 @@ class Mechanism(Tables):
         return replace(self, forces=(*self.forces, row))
 
     def without_forces(self, *names: str) -> "Mechanism":
-        """A robot without the forces of these names; without names, without any: no friction, no stops, no springs."""
+        """A robot without the forces of these names; without names, without any: no friction, no stops, no springs.
+
+        >>> [row.name for row in robot.forces]
+        ['m0/hinge stop', 'm2/hinge stop', 'm4/hinge stop']
+        >>> [row.name for row in robot.without_forces("m0/hinge stop").forces]
+        ['m2/hinge stop', 'm4/hinge stop']
+        >>> robot.without_forces().forces
+        ()
+        """
         return replace(self, forces=tuple(row for row in self.forces if names and row.name not in names))
 
     def ideal(self) -> "Mechanism":
-        """The robot of the textbook: no friction, springs or stops, and drives that give any torque."""
+        """The robot of the textbook, M vdot + C v + N = tau and nothing else: no friction, springs or stops, and drives that
+        give any torque.
+
+        >>> robot.effort_limit, robot.ideal().effort_limit
+        (array([7., 7., 7.]), array([inf, inf, inf]))
+        """
         free = tuple(replace(j, effort_limit=np.full(j.type.nv, np.inf)) for j in self.joints)
         return replace(self, joints=free, forces=())
+
+    def locked(self, joints: Mapping[str, ArrayLike] | Iterable[str]) -> "Mechanism":
+        """The reduced robot with some joints held: names, held at zero, or names with coordinates, (nq,) of each joint [rad or
+        m; wxyz].
+
+        The bodies beyond a held joint become part of the body before it, with their inertia, frames and shapes; mimic joints
+        stay with their source, forces along held joints go. Of the remaining rates M, C v + N and all poses are those of the
+        whole robot with held rates at zero. A loop that held joints decide must hold, and is named in `redundant`. `held` names
+        the joints.
+
+        >>> part = robot.locked({"m2/hinge": 0.3})
+        >>> part, part.held
+        (Mechanism('crab', 2 bodies, nq=2, nv=2), ('m2/hinge',))
+        >>> bool(np.allclose(part.mass_matrix([0.1, 0.2]), robot.mass_matrix([0.1, 0.3, 0.2])[np.ix_([0, 2], [0, 2])]))
+        True
+        """
+        given = (joints,) if isinstance(joints, str) else joints
+        at: dict[str, Any] = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given)
+        q, held = self.neutral().astype(object), set()
+        for name, x in at.items():
+            joint = self.joint(name)
+            if joint.mimics:
+                source = next(j.name for j in self.joints if not j.mimics and j.q_slice == joint.q_slice)
+                raise InputError(f"joint {name!r} mimics {source!r}: lock that one, and this one stays too")
+            if x is not None:
+                q[joint.q_slice] = self._coordinates(joint, x)
+            held |= {j.name for j in self.joints if j.type.nq and j.q_slice == joint.q_slice}
+        return reduced.locked(self, held, self._q(as_array(q.tolist())))  # type: ignore[return-value]
+
+    @staticmethod
+    def _coordinates(joint: Joint, x: Any) -> Array:
+        x = np.atleast_1d(as_array(x))
+        numbers = x.dtype.kind in "fO" and not any(y is None or isinstance(y, str) for y in x.flat)
+        if x.shape != (joint.type.nq,) or not numbers:
+            kind, n = f"{joint.name!r} ({joint.kind})", joint.type.nq
+            raise InputError(f"joint {kind} is to be held at {x.tolist()!r:.60}: expected {n} number{'s' * (n != 1)}")
+        return x
 
     # ---- configurations ----
 
     def neutral(self) -> Array:
-        """The zero configuration, (nq,): every joint at zero, quaternions (1, 0, 0, 0).
+        """The zero configuration, (nq,): every joint at zero [rad or m], quaternions (1, 0, 0, 0).
 
         >>> robot.neutral()
         array([0., 0., 0.])
@@ -116,7 +248,7 @@ class Mechanism(Tables):
         return algorithms.neutral(self)
 
     def random_configuration(self, rng: np.random.Generator) -> Array:
-        """A configuration drawn uniformly within the joint limits, (nq,);
+        """A configuration drawn uniformly within the joint limits, (nq,) [rad or m];
         within half a turn or a metre of zero where there are none.
 
         >>> robot.random_configuration(np.random.default_rng(0)).shape
@@ -125,11 +257,20 @@ class Mechanism(Tables):
         return algorithms.random_configuration(self, rng)
 
     def rate(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """dq/dt, (..., nq): v itself where coordinates are; for quaternions the derivative of their four numbers."""
+        """dq/dt, (..., nq) [rad/s or m/s]: v itself where coordinates are; for quaternions the derivative of their four numbers.
+
+        >>> robot.rate(q, v)
+        array([ 1. ,  0.5, -1. ])
+        >>> ball = mr.Assembly.single("m0", "backbone").mechanism(floating=True)
+        >>> ball.rate(ball.neutral(), [0, 0, 0, 0, 0, 2.0]) + 0.0
+        array([0., 0., 0., 0., 0., 0., 1.])
+        """
         return algorithms.rate(self, self._q(q), self._v(v), kernels.run)
 
     def integrate(self, q: ArrayLike, dq: ArrayLike) -> Array:
         """q moved for one second with the constant velocity dq, (..., nq): q + dq where coordinates are, q exp(dq) for poses.
+
+        dq is (..., nv) [rad or m], in the axes that v has. `difference` is its inverse.
 
         >>> robot.integrate(robot.neutral(), [0.1, 0.0, -0.2])
         array([ 0.1,  0. , -0.2])
@@ -137,13 +278,18 @@ class Mechanism(Tables):
         return algorithms.integrate(self, self._q(q), self._v(dq, "dq"), kernels.run)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
-        """dq, (..., nv), with integrate(q0, dq) = q1: the short way round for quaternions."""
+        """dq, (..., nv) [rad or m], with integrate(q0, dq) = q1: q1 - q0 where coordinates are, the short way round for
+        quaternions.
+
+        >>> robot.difference(robot.neutral(), q)
+        array([ 0.3, -0.2,  0.5])
+        """
         return algorithms.difference(self, self._q(q0, "q0"), self._q(q1, "q1"))
 
     # ---- kinematics ----
 
     def forward_kinematics(self, q: ArrayLike) -> algorithms.Poses:
-        """X_WB of all bodies and X_WF of all named frames, (..., 4, 4) each, by name.
+        """X_WB of all bodies and X_WF of all named frames, [[R, p], [0, 1]] in world axes, (..., 4, 4) each [m], by name.
 
         >>> robot.forward_kinematics(robot.neutral())["m3"][:3, 3]
         array([0.105, 0.21 , 0.   ])
@@ -151,60 +297,119 @@ class Mechanism(Tables):
         return algorithms.forward_kinematics(self, self._q(q), kernels.run)
 
     def frame_pose(self, q: ArrayLike, frame: str) -> Array:
-        """X_WF of one frame in the world, (..., 4, 4)."""
+        """X_WF of one frame in the world, (..., 4, 4): a point fixed in the frame is at X_WF p in world axes [m].
+
+        >>> robot.frame_pose(q, "m3")[:3, 3].round(4)
+        array([0.105 , 0.2048, 0.0415])
+        """
         return self.forward_kinematics(q)[frame]
 
     def frame_twist(self, q: ArrayLike, v: ArrayLike, frame: str) -> Array:
-        """Twist (v, w) of a frame, in its own axes at its own origin, (..., 6) [m/s, rad/s]: V = J_body v."""
+        """Twist (v, w) of a frame, V = J_body v, in its own axes at its own origin, (..., 6) [m/s, rad/s].
+
+        >>> robot.frame_twist(q, v, "m3").round(4) + 0.0
+        array([0.0209, 0.    , 0.2604, 0.    , 1.5   , 0.    ])
+        """
         return algorithms.frame_twist(self, self._q(q), self._v(v), frame)
 
     def frame_acceleration(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> Array:
-        """Rate of change of the frame's twist in its own axes, (..., 6): J_body vdot + (dJ_body/dt) v; gravity plays no part."""
+        """Rate of change of the frame's twist, J_body vdot + (dJ_body/dt) v, in its own axes, (..., 6) [m/s², rad/s²]; gravity
+        plays no part.
+
+        >>> robot.frame_acceleration(q, v, vdot=np.zeros(3), frame="m3").round(4) + 0.0
+        array([-0.0515,  0.    ,  0.0104,  0.    ,  0.    ,  0.    ])
+        """
         return algorithms.frame_acceleration(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame)
 
     def frame_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> FrameDerivatives:
-        """d twist and d acceleration of a frame, in its own axes, by q, v and vdot, (..., 6, nv) each, exact;
-        see `FrameDerivatives`."""
+        """d twist and d acceleration of a frame, in its own axes, by q (along `integrate`), v and vdot, (..., 6, nv) each, exact.
+
+        >>> slopes = robot.frame_derivatives(q, v, np.zeros(3), "m3")
+        >>> slopes._fields
+        ('twist_q', 'twist_v', 'acceleration_q', 'acceleration_v', 'acceleration_vdot')
+        >>> slopes.twist_q.shape
+        (6, 3)
+        """
         return algorithms.frame_derivatives(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame, kernels.run)
 
     def jacobian(self, q: ArrayLike, frame: str) -> Array:
-        """J, (..., 6, nv), rows (v, w): velocity of the frame's origin and angular velocity, both in world axes, are J v.
+        """J, (..., 6, nv), rows (v, w): velocity of the frame's origin and angular velocity, both in world axes, are J v [m/s,
+        rad/s].
 
-        >>> robot.jacobian(robot.neutral(), "m3").shape
-        (6, 3)
+        >>> robot.jacobian(robot.neutral(), "m3").round(3) + 0.0
+        array([[0.   , 0.   , 0.   ],
+               [0.   , 0.   , 0.   ],
+               [0.21 , 0.105, 0.   ],
+               [1.   , 1.   , 0.   ],
+               [0.   , 0.   , 0.   ],
+               [0.   , 0.   , 0.   ]])
         """
         return algorithms.jacobian(self, self._q(q), frame, kernels.run)
 
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: str) -> Array:
-        """dJ/dt of `jacobian` along v, (..., 6, nv)."""
+        """dJ/dt of `jacobian` along v, (..., 6, nv), world axes: the frame accelerates with J vdot + (dJ/dt) v [m/s², rad/s²].
+
+        >>> (robot.jacobian_rate(q, v, "m3") @ v).round(4) + 0.0
+        array([ 0.    , -0.3354, -0.0546,  0.    ,  0.    ,  0.    ])
+        """
         return algorithms.jacobian_rate(self, self._q(q), self._v(v), frame)
 
     def body_jacobian(self, q: ArrayLike, frame: str) -> Array:
-        """J, (..., 6, nv), rows (v, w): the twist of the frame in its own axes at its own origin is J v."""
+        """J, (..., 6, nv), rows (v, w): the twist of the frame in its own axes at its own origin is J v [m/s, rad/s].
+
+        >>> bool(np.allclose(robot.body_jacobian(q, "m3") @ v, robot.frame_twist(q, v, "m3")))
+        True
+        """
         return algorithms.body_jacobian(self, self._q(q), frame)
 
     def body_jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: str) -> Array:
-        """dJ/dt of `body_jacobian` along v, (..., 6, nv)."""
+        """dJ/dt of `body_jacobian` along v, (..., 6, nv), in the frame's axes.
+
+        >>> still = robot.frame_acceleration(q, v, np.zeros(3), "m3")
+        >>> bool(np.allclose(robot.body_jacobian_rate(q, v, "m3") @ v, still))
+        True
+        """
         return algorithms.body_jacobian_rate(self, self._q(q), self._v(v), frame)
 
     def point_jacobian(self, q: ArrayLike, frame: str, point: ArrayLike) -> Array:
-        """J, (..., 3, nv): the velocity in world axes of a point fixed in the frame, given in its axes [m], is J v."""
+        """J, (..., 3, nv): the velocity in world axes of a point fixed in the frame, given in its axes (..., 3) [m], is J v [m/s].
+
+        >>> (robot.point_jacobian(q, "m3", [0.0, 0.05, 0.0]) @ v).round(4) + 0.0
+        array([ 0.    , -0.0468,  0.257 ])
+        """
         return algorithms.point_jacobian(self, self._q(q), frame, self._point(point))
 
     def point_jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike) -> Array:
-        """dJ/dt of `point_jacobian` along v, (..., 3, nv)."""
+        """dJ/dt of `point_jacobian` along v, (..., 3, nv), world axes: the point accelerates with J vdot + (dJ/dt) v [m/s²].
+
+        >>> robot.point_jacobian_rate(q, v, "m3", [0.0, 0.05, 0.0]).shape
+        (3, 3)
+        """
         return algorithms.point_jacobian_rate(self, self._q(q), self._v(v), frame, self._point(point))
 
     def centre_of_mass(self, q: ArrayLike) -> Array:
-        """Centre of mass of the moving bodies in the world, (..., 3) [m]."""
+        """Centre of mass of the moving bodies, sum m c / sum m, in world axes, (..., 3) [m].
+
+        >>> robot.centre_of_mass(q).round(4) + 0.0
+        array([0.    , 0.1358, 0.0482])
+        """
         return algorithms.centre_of_mass(self, self._q(q))
 
     def centre_of_mass_jacobian(self, q: ArrayLike) -> Array:
-        """J, (..., 3, nv): the velocity of the centre of mass in world axes is J v."""
+        """J, (..., 3, nv): the velocity of the centre of mass in world axes is J v [m/s]; gravity pushes the joints with m J^T g.
+
+        >>> J = robot.centre_of_mass_jacobian(q)
+        >>> bool(np.allclose(-robot.total_mass() * J.T @ robot.gravity, robot.gravity_forces(q)))
+        True
+        """
         return algorithms.centre_of_mass_jacobian(self, self._q(q))
 
     def centre_of_mass_jacobian_rate(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """dJ/dt of `centre_of_mass_jacobian` along v, (..., 3, nv)."""
+        """dJ/dt of `centre_of_mass_jacobian` along v, (..., 3, nv), world axes.
+
+        >>> (robot.centre_of_mass_jacobian_rate(q, v) @ v).round(4) + 0.0
+        array([ 0.    , -0.1473, -0.0357])
+        """
         return algorithms.centre_of_mass_jacobian_rate(self, self._q(q), self._v(v))
 
     # ---- dynamics ----
@@ -212,11 +417,14 @@ class Mechanism(Tables):
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None) -> Array:
         """tau = M(q) vdot + C(q, v) v + N(q) - J^T F, (..., nv) [N m or N]: the torques for a given motion.
 
-        `external` are wrenches (f, n) that act on frames, by name, in the axes of each frame at its origin; or an array
-        (..., bodies, 6) in body frames, the world first. With loops the torques are those of the joints with a drive.
+        `external` are wrenches (f, n) that act on frames, by name, in the axes of each frame at its origin [N, N m]; or an
+        array (..., bodies, 6) in body frames, the world first. With loops the torques are those of the joints with a drive.
+        Forces of the robot's own are not in it: a drive has to give inverse_dynamics - `passive_forces`.
 
-        >>> robot.inverse_dynamics(robot.neutral(), np.zeros(3), np.zeros(3), {"m3": [0, 0, -1, 0, 0, 0]}).shape
-        (3,)
+        >>> robot.inverse_dynamics(q, v, np.zeros(3)).round(3)
+        array([6.671, 1.023, 0.723])
+        >>> robot.inverse_dynamics(q, v, np.zeros(3), {"m3": [0, 0, -1, 0, 0, 0]}).round(3)
+        array([6.879, 1.128, 0.723])
         """
         if external is None and not self.constraints:
             tau = kernels.once(INVERSE_DYNAMICS, self, q, v, vdot)
@@ -226,12 +434,13 @@ class Mechanism(Tables):
         return algorithms.inverse_dynamics(self, q, v, vdot, external, kernels.run)
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None) -> Array:
-        """vdot = M^-1 (tau + J^T F - C v - N), (..., nv), loops kept closed; `external` as in `inverse_dynamics`.
+        """vdot = M^-1 (tau + J^T F - C v - N), (..., nv) [rad/s² or m/s²], loops kept closed; `external` as in `inverse_dynamics`.
 
-        Forces of the robot's own (friction, stops, springs) are not in it: see `forces_on` and `simulate`.
+        Forces of the robot's own (friction, stops, springs) are not in it: add `passive_forces` to tau, or `simulate`.
 
-        >>> robot.forward_dynamics(robot.neutral(), np.zeros(3), np.zeros(3)).shape
-        (3,)
+        >>> vdot = robot.forward_dynamics(q, v, tau=[5.0, 1.0, 1.0])
+        >>> robot.inverse_dynamics(q, v, vdot).round(9)
+        array([5., 1., 1.])
         """
         if external is None:
             found = kernels.once(self._dynamics, self, q, v, tau)
@@ -245,11 +454,12 @@ class Mechanism(Tables):
         return dynamics_of(self)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
-        """M(q) of the tree, (..., nv, nv): symmetric, kinetic energy = v^T M v / 2.
+        """M(q) of the tree, (..., nv, nv) [kg m², kg m or kg]: symmetric, kinetic energy = v^T M v / 2; rotors are in it.
 
-        >>> M = robot.mass_matrix(robot.neutral())
-        >>> bool(np.allclose(M, M.T))
-        True
+        >>> robot.mass_matrix(robot.neutral()).round(4) + 0.0
+        array([[0.1305, 0.0239, 0.0239],
+               [0.0239, 0.0129, 0.    ],
+               [0.0239, 0.    , 0.0129]])
         """
         # with quaternions, a wrong one may not show in M: they are looked at
         M = kernels.once(MASS_MATRIX, self, q) if self.nq == self.nv else None
@@ -260,35 +470,68 @@ class Mechanism(Tables):
         return M
 
     def bias_forces(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """C(q, v) v + N(q) of the tree, (..., nv): the torques that hold vdot = 0."""
+        """C(q, v) v + N(q) of the tree, (..., nv) [N m or N]: the torques that hold vdot = 0.
+
+        >>> bool(np.allclose(robot.bias_forces(q, v), robot.coriolis_matrix(q, v) @ v + robot.gravity_forces(q)))
+        True
+        """
         return algorithms.bias_forces(self, self._q(q), self._v(v), kernels.run)
 
     def gravity_forces(self, q: ArrayLike) -> Array:
-        """N(q) of the tree, (..., nv): the torques that hold it still; the gradient of the potential energy."""
+        """N(q) of the tree, (..., nv) [N m or N]: the torques that hold it still; the gradient of the potential energy.
+
+        >>> robot.gravity_forces(robot.neutral()).round(3)
+        array([7.21, 1.03, 1.03])
+        """
         return algorithms.gravity_forces(self, self._q(q), kernels.run)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """C(q, v) of Christoffel symbols, (..., nv, nv): dM/dt - 2 C is skew-symmetric."""
+        """C(q, v) of Christoffel symbols, (..., nv, nv): C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2; dM/dt -
+        2 C is skew.
+
+        >>> (robot.coriolis_matrix(q, v) @ v).round(5)
+        array([ 0.00802, -0.00219,  0.00529])
+        """
         return algorithms.coriolis_matrix(self, self._q(q), self._v(v))
 
     def two_step_coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """C(q, v) as the two-step recursion gives it, (..., nv, nv): the same product C v, another matrix."""
+        """C(q, v) = S^T G^T (M G A1 + A2 M) G S as the two-step recursion gives it, (..., nv, nv): the same product C v,
+        another matrix (Gutenkunst (3.38)).
+
+        >>> (robot.two_step_coriolis_matrix(q, v) @ v).round(5)
+        array([ 0.00802, -0.00219,  0.00529])
+        """
         return algorithms.two_step_coriolis_matrix(self, self._q(q), self._v(v))
 
     def regressor(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
-        """Y, (..., nv, 10 bodies), with Y pi = inverse dynamics of the tree, pi the `inertial_parameters` (rotors left out)."""
+        """Y, (..., nv, 10 bodies), with Y pi = inverse dynamics of the tree, pi the `inertial_parameters` (rotors left out).
+
+        >>> Y = robot.regressor(q, v, np.zeros(3))
+        >>> bool(np.allclose(Y @ robot.inertial_parameters(), robot.inverse_dynamics(q, v, np.zeros(3))))
+        True
+        """
         return algorithms.regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"))
 
     def inertial_parameters(self) -> Array:
-        """pi, (10 bodies,): (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of each moving body, in its frame about its origin."""
+        """pi, (10 bodies,): (m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz) of each moving body, in its frame about its origin [kg, kg
+        m, kg m²].
+
+        >>> robot.inertial_parameters()[:4]
+        array([3.   , 0.   , 0.315, 0.   ])
+        """
         return algorithms.inertial_parameters(self)
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None
     ) -> InverseDerivatives:
-        """d tau by q (along `integrate`), v and vdot, (..., nv, nv) each, as .q, .v and .vdot; of the tree.
+        """d tau of inverse dynamics by q (along `integrate`), v and vdot, (..., nv, nv) each, as .q, .v and .vdot, exact; of
+        the tree.
 
-        Wrenches stay in their frames.
+        Wrenches stay in their frames. The slope by vdot is M.
+
+        >>> slopes = robot.inverse_dynamics_derivatives(q, v, np.zeros(3))
+        >>> bool(np.allclose(slopes.vdot, robot.mass_matrix(q)))
+        True
         """
         if external is None and not self.armature.any():
             found = kernels.once(SLOPES, self, q, v, vdot)
@@ -301,10 +544,13 @@ class Mechanism(Tables):
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None
     ) -> ForwardDerivatives:
-        """d vdot by q (along `integrate`), v and tau, (..., nv, nv) each, as .q, .v and .tau, exact.
+        """d vdot of forward dynamics by q (along `integrate`), v and tau, (..., nv, nv) each, as .q, .v and .tau, exact.
 
-        >>> robot.forward_dynamics_derivatives(robot.neutral(), np.zeros(3), np.zeros(3)).tau.shape
-        (3, 3)
+        Wrenches stay in their frames. Without loops the slope by tau is M^-1.
+
+        >>> slopes = robot.forward_dynamics_derivatives(q, v, np.zeros(3))
+        >>> bool(np.allclose(slopes.tau @ robot.mass_matrix(q), np.eye(3)))
+        True
         """
         if external is None and not self.constraints:
             flow = COUPLED_DERIVATIVES if self.coupled else FORWARD_DERIVATIVES
@@ -315,61 +561,133 @@ class Mechanism(Tables):
         q, v, tau = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(tau, self.nv, "tau")
         return algorithms.forward_dynamics_derivatives(self, q, v, tau, external, kernels.run)
 
+    def passive_forces(self, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, t: float = 0.0) -> Array:
+        """The sum of the robot's own forces as torques, (..., nv) [N m or N]: viscous friction, springs, stops, and J^T F of
+        those between frames.
+
+        M vdot + C v + N = tau + passive_forces + dry friction, which is no function of the state and is left out:
+        `algorithms.dry_friction`. `x` are states of the forces, (..., nx), at their start if not given; t [s] is for forces
+        that depend on it.
+
+        >>> damped = robot.with_force("oil", mr.Friction(viscous=0.5), joint="m0/hinge")
+        >>> damped.passive_forces(q, v)
+        array([-0.5,  0. ,  0. ])
+        >>> vdot = damped.forward_dynamics(q, v, damped.passive_forces(q, v))
+        """
+        states = None if x is None else self._shaped(x, acting(self).nx, "x")
+        return algorithms.passive_forces(self, self._q(q), self._v(v), states, t, kernels.run)
+
     # ---- energy and momentum ----
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """v^T M v / 2, rotors among it, (...) [J]."""
+        """v^T M v / 2, rotors among it, (...) [J].
+
+        >>> round(float(robot.kinetic_energy(q, v)), 5)
+        0.061
+        """
         return algorithms.kinetic_energy(self, self._q(q), self._v(v), kernels.run)
 
     def potential_energy(self, q: ArrayLike) -> Array:
-        """-m g . c of the moving bodies, (...) [J], zero with the centre of mass at the world origin; springs are not in it."""
+        """-m g . c of the moving bodies, (...) [J], zero with the centre of mass at the world origin; springs are not in it.
+
+        >>> round(float(robot.potential_energy(q)), 5)
+        2.36375
+        """
         return algorithms.potential_energy(self, self._q(q), kernels.run)
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Linear and angular momentum (p, L), L about the world origin, in world axes, (..., 6) [N s, N m s]."""
+        """Linear and angular momentum (p, L), L about the world origin, in world axes, (..., 6) [N s, N m s].
+
+        >>> robot.momentum(q, v).round(4) + 0.0
+        array([ 0.    , -0.1709,  0.6583,  0.1166, -0.0165, -0.0017])
+        """
         return algorithms.momentum(self, self._q(q), self._v(v))
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Linear and angular momentum (p, L), L about the centre of mass, in world axes, (..., 6)."""
+        """Linear and angular momentum (p, L), L about the centre of mass, in world axes, (..., 6) [N s, N m s].
+
+        >>> robot.centroidal_momentum(q, v).round(4) + 0.0
+        array([ 0.    , -0.1709,  0.6583,  0.019 , -0.0165, -0.0017])
+        """
         return algorithms.centroidal_momentum(self, self._q(q), self._v(v))
 
     def centroidal_momentum_matrix(self, q: ArrayLike) -> Array:
-        """A, (..., 6, nv): the centroidal momentum is A v."""
+        """A, (..., 6, nv): the centroidal momentum is A v, in world axes [N s, N m s].
+
+        >>> bool(np.allclose(robot.centroidal_momentum_matrix(q) @ v, robot.centroidal_momentum(q, v)))
+        True
+        """
         return algorithms.centroidal_momentum_matrix(self, self._q(q))
 
     def total_mass(self) -> float:
-        """Mass of the moving bodies [kg]."""
-        return algorithms.total_mass(self)
+        """Mass of the moving bodies [kg]: what is welded to the world does not count.
+
+        >>> robot.total_mass()
+        5.0
+        """
+        mass = algorithms.total_mass(self)
+        return mass if self.inertia.dtype == object else float(mass)
 
     # ---- constraints ----
 
     def loop_error(self, q: ArrayLike) -> Array:
-        """How far each constraint is from holding, along its rows, (..., rows) [m and rad]; zero where loops are closed."""
+        """How far each constraint is from holding, along its rows, (..., rows) [m and rad]; zero where loops are closed.
+
+        A loop joint adds 6 - nv rows, in the axes of its successor frame.
+
+        >>> linkage.loop_error(linkage.neutral()).round(9) + 0.0
+        array([0., 0., 0., 0., 0., 0.])
+        """
         return algorithms.loop_error(self, self._q(q), kernels.run)
 
     def loop_jacobian(self, q: ArrayLike) -> Array:
-        """K, (..., rows, nv): K v = 0 where the constraints hold."""
+        """K, (..., rows, nv): K v = 0 where the constraints hold; multipliers push with K^T lambda.
+
+        >>> linkage.loop_jacobian(linkage.neutral()).shape
+        (6, 2)
+        """
         return algorithms.loop_jacobian(self, self._q(q), kernels.run)
 
     def loop_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """k, (..., rows): K vdot = k where the constraints hold."""
+        """k, (..., rows): K vdot = k where the constraints hold, what centripetal accelerations ask for [m/s² and rad/s²].
+
+        >>> linkage.loop_bias(linkage.neutral(), np.zeros(2)).shape
+        (6,)
+        """
         return algorithms.loop_bias(self, self._q(q), self._v(v), kernels.run)
 
     def loop_rank(self) -> int:
-        """How many degrees of freedom the constraints take away, at regular configurations."""
+        """How many degrees of freedom the constraints take away, the rank of K at regular configurations.
+
+        >>> linkage.nv - linkage.loop_rank()
+        1
+        """
         return algorithms.loop_rank(self)
 
     def close_loops(self, q: ArrayLike) -> Array:
-        """The configurations next to q at which the constraints hold, (..., nq), by Newton steps;
-        an error if there is none near."""
+        """The configurations next to q at which the constraints hold, (..., nq) [rad or m], by Newton steps on `loop_error`;
+        an error if there is none near.
+
+        >>> linkage.close_loops([0.01, -0.02]).round(9)
+        array([-0.005, -0.005])
+        """
         return algorithms.close_loops(self, self._q(q), kernels.run)
 
     def close_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """The velocity next to v, by kinetic energy, that keeps the constraints, (..., nv)."""
+        """The velocity next to v, by kinetic energy, that keeps the constraints, K v = 0, (..., nv) [rad/s or m/s].
+
+        >>> linkage.close_velocity(linkage.neutral(), [1.0, 0.5]).round(9)
+        array([1., 1.])
+        """
         return algorithms.close_velocity(self, self._q(q), self._v(v), kernels.run)
 
     def independent_coordinates(self, q: ArrayLike, v: ArrayLike) -> Independent:
-        """The equations of motion in independent rates y: v = G y, inertia ydot + bias = G^T tau."""
+        """The equations of motion in independent rates y: v = G y, G^T M G ydot + bias = G^T tau, as .G (..., nv, k),
+        .inertia, .bias.
+
+        >>> linkage.independent_coordinates(linkage.neutral(), [1.0, 1.0]).G.shape
+        (2, 1)
+        """
         return algorithms.independent_coordinates(self, self._q(q), self._v(v), kernels.run)
 
     # ---- closed form ----
@@ -441,7 +759,17 @@ class Mechanism(Tables):
 
 
 class Builder(TableBuilder):
-    """Makes a Mechanism body by body; see `modurob.mechanism.Builder`."""
+    """Makes a Mechanism body by body: bodies in order, each on a frame that is there already; see `modurob.mechanism.Builder`.
+
+    `gravity` is in world axes, (3,) [m/s²]. Poses are X_AB (4, 4) [m], inertias 6x6 in the body's frame
+    (`modurob.spatial.inertia`).
+
+    >>> b = mr.Builder("pendulum", gravity=(0.0, 0.0, -9.81))
+    >>> b.body("rod", mr.spatial.inertia.point(2.0, (0.0, 0.0, -1.0)), joint=mr.Revolute((1, 0, 0))).body
+    1
+    >>> b.build().gravity_forces([np.pi / 2])
+    array([19.62])
+    """
 
     product = Mechanism
 
@@ -481,10 +809,14 @@ class Assembly(modular.Assembly):
         >>> [joint.name for joint in mr.load("crane").robot().joints]
         ['m0/joint', 'm1/hinge']
         """
+        return self._standing({})
+
+    def _standing(self, locked: Mapping[str, Any]) -> Mechanism:
+        """The robot as its file says it stands, some joints locked."""
         stands = (self.base, self.setup.floating, self.setup.gravity)
-        robot = self.mechanism(*stands)
+        robot = self.mechanism(*stands, locked=locked)
         held = {name: q[0] for name, q in self.setup.coordinates.items() if name in robot.idle and any(q)}
-        return self.mechanism(*stands, locked=held) if held else robot
+        return self.mechanism(*stands, locked={**held, **locked}) if held else robot
 
     def initial_state(self) -> tuple[Array, Array]:
         """q (nq,) and v (nv,) of `robot()` where its file says it starts; zero, or neutral, where nothing is said.
@@ -508,4 +840,24 @@ class Assembly(modular.Assembly):
         return q, v
 
 
+# of robot files alone; `modurob.formats.load` reads all kinds
 load, loads = Assembly.load, Assembly.loads
+
+
+def lock(robot: Mechanism | Assembly, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Mechanism:
+    """The reduced robot with some joints held, of a robot (`Mechanism.locked`) or of an assembly as it stands (`Assembly.robot`).
+
+    `joints` are names, held at zero, or names with the coordinates to hold [rad or m]. Of the rates that are left M, C v + N
+    and all poses are those of the whole robot with held rates at zero. Of an assembly idle joints can be held too, away from
+    zero.
+
+    >>> mr.lock(robot, {"m2/hinge": 0.3})
+    Mechanism('crab', 2 bodies, nq=2, nv=2)
+    >>> mr.lock(assembly, ["m2/hinge"]).held
+    ('m2/hinge',)
+    """
+    if isinstance(robot, Mechanism):
+        return robot.locked(joints)
+    if isinstance(robot, Assembly):
+        return robot._standing(dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(joints, 0.0))
+    raise InputError(f"{type(robot).__name__} has no joints to lock: expected a Mechanism or an Assembly")

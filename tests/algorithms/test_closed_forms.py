@@ -60,7 +60,7 @@ def test_crane_equals_the_thesis(seed):
 
 
 def test_free_organism_keeps_the_velocity_of_its_centre_of_mass(rng):
-    """000 5.3: four modules, no gravity, random torques at the joints for ten seconds."""
+    """Gutenkunst 5.3: four modules, no gravity, random torques at the joints for ten seconds."""
     organism = random_assembly(rng, 4, ("backbone",), rolls=False)
     robot = organism.mechanism(floating=True, gravity=(0, 0, 0))
     assert robot.nv > 6

@@ -53,7 +53,7 @@ def test_linkages_close_where_their_closed_forms_say(name):
         assert np.linalg.norm(v) > 1e-3
         K, _ = PinocchioLoops(link.robot).rows(q, v)
         assert np.abs(K @ v).max() < 1e-12 * max(1, np.abs(v).max())
-    assert link.robot.nv - link.robot.loop_rank() == link.freedoms
+    assert link.robot.nv - link.robot.loop_rank() == link.degrees_of_freedom
 
 
 @EVERY
@@ -86,7 +86,7 @@ def test_inverse_dynamics_of_linkages(name, seed):
     link, rng = linkage(name, seed)
     robot, judge = link.robot, PinocchioLoops(link.robot)
     driven = robot.effort_limit > 0
-    assert 0 < driven.sum() == link.freedoms < robot.nv
+    assert 0 < driven.sum() == link.degrees_of_freedom < robot.nv
     for _ in range(3):
         (q, v), tau = link.state(rng), link.drive(rng)
         vdot = robot.forward_dynamics(q, v, tau)
@@ -96,7 +96,7 @@ def test_inverse_dynamics_of_linkages(name, seed):
         assert not found[~driven].any()
 
 
-def test_more_drives_than_freedoms_share_the_least_torques(rng):
+def test_more_drives_than_degrees_of_freedom_share_the_least_torques(rng):
     """With a drive at every joint of a four-bar the torques are the smallest of all that bring about the motion."""
     robot, bar = four_bar(FourBar()), FourBar()
     q, v = four_bar_state(bar, 0.7, 1.3)
@@ -154,7 +154,7 @@ def test_independent_coordinates_of_batches(name):
     q, v = (np.stack(x) for x in zip(*[link.state(rng) for _ in range(3)], strict=True))
     tau = rng.normal(size=v.shape)
     found = robot.independent_coordinates(q, v)
-    assert found.G.shape == (3, robot.nv, link.freedoms)
+    assert found.G.shape == (3, robot.nv, link.degrees_of_freedom)
     push = np.einsum("...ij,...i->...j", found.G, tau) - found.bias
     ydot = np.linalg.solve(found.inertia, push[..., None])[..., 0]
     vdot = np.einsum("...ij,...j->...i", found.G, ydot) + found.g
@@ -447,7 +447,7 @@ def test_bennett_linkage_closes_along_its_curve(seed):
     q = bennett_configuration(np.random.default_rng(seed).uniform(0.3, 2.8), 1.1, beta)
     t1, t2, _ = q
     assert np.abs(robot.loop_error(q)).max() < 1e-14
-    # one freedom although counting gives none
+    # one degree of freedom although counting gives none
     assert np.linalg.matrix_rank(robot.loop_jacobian(q), tol=1e-9) == robot.loop_rank() == 2
     nearby = robot.close_loops(q + 0.02)
     assert np.tan(nearby[0] / 2) * np.tan(nearby[1] / 2) == pytest.approx(np.tan(t1 / 2) * np.tan(t2 / 2), rel=1e-9)
@@ -572,7 +572,7 @@ def test_loops_out_of_reach_are_refused():
 
 
 def test_ring_of_modules_closes(rng):
-    """Six Backbones in a ring close as a hexagon and leave the three freedoms of a planar six-bar."""
+    """Six Backbones in a ring close as a hexagon and leave the three degrees of freedom of a planar six-bar."""
     ring = mr.Assembly.single("m0", "backbone")
     for i in range(1, 6):
         ring = ring.dock(f"m{i}", "backbone", at=f"m{i - 1}/3", by="4")

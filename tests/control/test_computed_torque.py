@@ -16,7 +16,7 @@ from tests.robots import COORDINATE_RATES, KINDS, random_mechanism, random_state
 
 # torques of order 1e3 after a few dozen roundings, over masses of order one
 CLOSE = 1e-9
-# 000 (6.38): the poles that the thesis meant
+# Gutenkunst (6.38): the poles that the thesis meant
 PLACED = np.array([[-2.0, -3.0], [-10.0, -5.0]])
 
 
@@ -45,7 +45,7 @@ def test_poles_of_any_robot_are_the_placed_ones(kind, rng):
 
 
 def test_errors_decay_as_their_equation_says(pendulum):
-    """000 (6.31) solved: e = -3 exp(-2 t) + 2 exp(-3 t) for e(0) = -1 at the poles -2, -3; and so on."""
+    """Gutenkunst (6.31) solved: e = -3 exp(-2 t) + 2 exp(-3 t) for e(0) = -1 at the poles -2, -3; and so on."""
     kp, kd, _ = gains_by_poles(PLACED)
     curve = Trajectory.quintic([0.0, 0.5], [1.0, -1.0], 2.0)
     law = ComputedTorque(kp, kd, curve).on(pendulum)
@@ -116,7 +116,7 @@ def test_mujoco_moves_as_was_asked(seed):
     np.testing.assert_allclose(MujocoTwin(robot).forward_dynamics(q, v, tau), vdot, atol=1e-7)
 
 
-# ---- fewer drives than freedoms ----
+# ---- fewer drives than degrees of freedom ----
 
 
 def test_drives_that_are_missing_are_named():
@@ -152,7 +152,7 @@ def test_partial_linearisation_of_many_states_of_a_floating_crab(rng):
 
 
 def test_partial_linearisation_of_the_crane(rng):
-    """The wagon obeys, the load swings: by the closed form of 000 (5.15)."""
+    """The wagon obeys, the load swings: by the closed form of Gutenkunst (5.15)."""
     robot = mr.load("crane").robot().ideal()
     law = ComputedTorque(4.0, 3.0, {"m0/joint": 1.0}, partial=True, actuated=["m0/joint"]).on(robot)
     for _ in range(5):

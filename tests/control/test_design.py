@@ -41,7 +41,7 @@ def test_sampled_poles_are_exact(wanted, T):
 
 
 def test_many_joints_at_once():
-    """000 (6.38), with the gains that (6.39)-(6.42) swap."""
+    """Gutenkunst (6.38), with the gains that (6.39)-(6.42) swap."""
     gains = gains_by_poles([[-2, -3], [-10, -5]])
     np.testing.assert_allclose(gains.kp, [6, 50])
     np.testing.assert_allclose(gains.kd, [5, 15])
@@ -59,7 +59,7 @@ def test_steps_settle_in_the_time_asked_for(damping):
 
 
 def test_rules_of_thumb():
-    """4/(z w) of document 004 to a tenth at z = 0.7; at z = 1 its time is too short by a third."""
+    """4/(z w) of Sepp et al. to a tenth at z = 0.7; at z = 1 its time is too short by a third."""
     w = np.sqrt(gains_by_damping(0.7, 1.0).kp)
     assert 4 / (0.7 * w) == pytest.approx(1.0, rel=0.1)
     assert np.sqrt(gains_by_damping(1.0, 1.0).kp) == pytest.approx(5.834, abs=1e-3)

@@ -31,7 +31,7 @@ def test_the_sampled_loop_is_that_of_python_control(filter_time):
 
 
 def test_the_step_response_of_the_thesis():
-    """000 Fig. 6.4, PID 10/1/4 after feedback linearisation: each joint steps like (10 s + 1)/(s³ + 4 s² + 10 s + 1)."""
+    """Gutenkunst Fig. 6.4, PID 10/1/4 after feedback linearisation: each joint steps like (10 s + 1)/(s³ + 4 s² + 10 s + 1)."""
     robot = mr.load("double_pendulum").robot().ideal()
     T, samples = 1e-3, 4000
     law = PID(10, 1, 4, 1.0, sample_time=T, linearise=True).on(robot)

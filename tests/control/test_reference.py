@@ -83,7 +83,7 @@ def test_a_free_joint_that_is_no_root_is_driven(rng):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_one_number_displaces_every_freedom(seed):
+def test_one_number_displaces_every_degree_of_freedom(seed):
     """Quaternions too: and a number that moves has the velocity that integrates to it."""
     robot = random_mechanism(np.random.default_rng(seed), 6, KINDS)
     actuated = [j.name for j in robot.joints]

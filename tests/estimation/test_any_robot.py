@@ -83,7 +83,7 @@ def four_bar() -> mr.Mechanism:
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_linkage_with_a_sensor_in_its_crank(rng, recipe):
-    """One freedom and one sensor: the loop stays closed, all angles are found, and the error has two freedoms."""
+    """One degree of freedom and one sensor: the loop stays closed, all angles are found, the error has two degrees of freedom."""
     robot = four_bar()
     q = robot.close_loops(np.array([1.0, 0.0, 2.0]))
     v = robot.close_velocity(q, np.array([2.0, 0.0, 0.0]))

@@ -156,9 +156,9 @@ def test_updates_that_fail_leave_no_trace(crab):
 
 
 def test_bands_and_reports(crab):
-    for freedoms, runs, level in ((0, 1, 0.95), (6, 0, 0.95), (6, 1, 1.0)):
+    for degrees, runs, level in ((0, 1, 0.95), (6, 0, 0.95), (6, 1, 1.0)):
         with pytest.raises(EstimateError, match="a band for"):
-            band(freedoms, runs, level)
+            band(degrees, runs, level)
     with pytest.raises(EstimateError, match=r"expected one state, \(3,\) and \(3,\)"):
         observability(crab, np.zeros((2, 3)), np.zeros(3), np.zeros(3), 1e-3)
 

@@ -1,4 +1,4 @@
-"""The crab of 003 Figure 4 with hall sensors in its three active hinges, a hundred runs at once."""
+"""The crab of Meister, Gutenkunst, Levi Figure 4 with hall sensors in its three active hinges, a hundred runs at once."""
 
 import numpy as np
 import pytest
@@ -33,9 +33,9 @@ def extended(crab, truth):
     return along(crab, truth)
 
 
-def inside(values, freedoms):
+def inside(values, degrees):
     """How often the average over the runs lies in its 95 % band."""
-    low, high = band(freedoms, RUNS)
+    low, high = band(degrees, RUNS)
     average = values.mean(axis=1)
     return ((low < average) & (average < high)).mean()
 

@@ -117,7 +117,7 @@ def test_noise_enters_through_W_and_V(rng):
 
 
 def test_the_noises_of_document_003():
-    """003 (52)-(55): the filter of the paper, written out or in short."""
+    """Meister, Gutenkunst, Levi (52)-(55): the filter of the paper, written out or in short."""
     crab = mr.load("crab").mechanism(base="m0")
     short = ExtendedKalmanFilter(Q=(0.1, 1e-4), R=1.0)
     long = ExtendedKalmanFilter(Q=np.diag([0.1] * 3 + [1e-4] * 3), R=np.eye(3), W=np.eye(6), V=np.eye(3))

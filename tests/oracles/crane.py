@@ -1,4 +1,4 @@
-"""Wagon on a rail with a hanging load: 000 (5.15a-b), solved for the accelerations."""
+"""Wagon on a rail with a hanging load: Gutenkunst (5.15a-b), solved for the accelerations."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Double pendulum of point masses in relative angles, hanging along gravity: 000 (5.13a-c)."""
+"""Double pendulum of point masses in relative angles, hanging along gravity: Gutenkunst (5.13a-c)."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
 """Planar four-bar with ground pivots A = (0, 0) and D = (d, 0), crank a, coupler b, rocker c; gravity along -y.
 
-Each link is a rod with its mass in the middle. One freedom, the crank angle: I(t) tdd + I'(t) td^2 / 2 + V'(t) = tau.
+Each link is a rod with its mass in the middle. One degree of freedom, the crank angle: I(t) tdd + I'(t) td^2 / 2 + V'(t) = tau.
 """
 
 from dataclasses import dataclass

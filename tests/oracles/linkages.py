@@ -21,7 +21,7 @@ class Linkage:
     """A robot with loops, how many degrees of freedom it has, and closed configurations drawn at random, (nq,)."""
 
     robot: mr.Mechanism
-    freedoms: int
+    degrees_of_freedom: int
     closed: Callable[[np.random.Generator], np.ndarray]
 
     def state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

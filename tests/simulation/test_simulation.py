@@ -91,7 +91,7 @@ def test_rates_beyond_all_bounds_are_named(crab):
 
 
 @pytest.mark.parametrize("stepper", STEPPERS, ids=lambda s: type(s).__name__)
-def test_a_freedom_without_inertia_ends_the_run(stepper):
+def test_a_degree_of_freedom_without_inertia_ends_the_run(stepper):
     run = ended("singular", "joint 'tip' moves no inertia", mr.simulate(needle(), duration=0.1, stepper=stepper))
     assert len(run.t) == 1
     assert np.isnan(run.vdot).all()
@@ -240,7 +240,7 @@ def wave(t):
 
 
 def test_computed_torque_with_a_filter_tracks_on_the_crab(crab):
-    """003 Figures 14 and 15: angles alone are measured, with noise; the law gets what the filter makes of them."""
+    """Meister, Gutenkunst, Levi Figures 14 and 15: angles alone are measured; the law gets what the filter makes of them."""
     sensors = mr.HallSensors(noise=1e-3)
     law = mr.ComputedTorque(100.0, 20.0, wave, sample_time=2e-3)
     filtered = mr.ExtendedKalmanFilter(sensors, Q=(0.0, 1e-6))
@@ -267,7 +267,7 @@ def test_seeds_make_the_noise(crab):
 
 
 def test_random_torques_do_not_move_the_centre_of_mass(rng):
-    """000 5.3: a free organism of four modules; inner forces leave its momentum alone."""
+    """Gutenkunst 5.3: a free organism of four modules; inner forces leave its momentum alone."""
     chain = mr.Assembly.single("m0", "backbone").dock("m1", "backbone", "m0/3", "4")
     chain = chain.dock("m2", "backbone", "m1/3", "2").dock("m3", "backbone", "m2/3", "4")
     robot = chain.mechanism(floating=True, gravity=(0, 0, 0))

@@ -203,7 +203,7 @@ def test_a_hinge_that_was_let_go_goes_on_from_where_it_is():
     runs = world.run(0.004, changes)
     assert [e.kind for e in world.events] == ["undock", "dock"]
     without, withit = runs["a"].segments
-    assert "m1/hinge" in without.robot.locked
+    assert "m1/hinge" in without.robot.held
     np.testing.assert_allclose(withit.q[0][withit.robot.joint("m1/hinge").q_slice], bend, atol=1e-12)
 
 

@@ -19,7 +19,7 @@ EXACT: dict[str, Callable] = {
     "cot_defect": lambda a: (1 - a / 2 * mpmath.cot(a / 2)) / a**2,
 }
 LIMITS = {"sinc": 1.0, "versinc": 1 / 2, "sinc_defect": 1 / 6, "cot_defect": 1 / 12}
-# the zeros of sinc, where no relative accuracy can be had, are left out
+# the zeros of sinc, where no relative accuracy is available, are left out
 ANGLES = np.concatenate([[1e-12, 1e-7, 1e-3], np.linspace(0.01, 3.0, 300), [0.0999, 0.1001, 0.999, 1.001]])
 
 

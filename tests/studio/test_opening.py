@@ -82,7 +82,7 @@ def test_a_urdf_text_is_a_robot_that_can_be_shown(tmp_path: Path) -> None:
     shown = json.loads(protocol.encode(protocol.Robot(describe.robot(design))))["design"]
     assert (shown["name"], shown["made_of"], shown["base"]) == ("arm", "links", "base")
     assert [link["name"] for link in shown["modules"]] == ["base", "upper", "fore"]
-    assert shown["freedoms"] == 2
+    assert shown["degrees_of_freedom"] == 2
     # the box of the file, and sticks since it has a mesh, or nothing, for other links
     assert {shape["body"] for shape in shown["shapes"]} == {0, 1, 2}
     assert [shape["kind"] for shape in shown["shapes"] if shape["body"] == 1] == ["box", "sphere", "cylinder"]

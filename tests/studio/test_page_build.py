@@ -15,7 +15,7 @@ def test_the_crab_by_clicks_in_3d(page: Page) -> None:
         page.modules(number)
         page.settle()
     assert page.design["key"] == KEY
-    expect(page.at("#facts")).to_contain_text("3 freedoms")
+    expect(page.at("#facts")).to_contain_text("3 degrees of freedom")
 
 
 def test_the_crab_by_clicks_in_the_grid(page: Page) -> None:
@@ -58,7 +58,7 @@ def test_paste_the_matrix(page: Page) -> None:
     page.tab.get_by_role("button", name="Make this robot").click()
     page.modules(6)
     assert page.design["key"] == KEY
-    assert page.design["freedoms"] == 3
+    assert page.design["degrees_of_freedom"] == 3
     assert page.design["idle"] == ["m1/hinge", "m3/hinge", "m5/hinge"]
 
 
@@ -115,10 +115,10 @@ def test_mirror_and_duplicate_a_branch(page: Page) -> None:
 def test_base_and_floating(page: Page) -> None:
     page.open("crab", 6)
     page.tab.get_by_label("free floating").check()
-    page.until("studio.state.design.freedoms === 9")
+    page.until("studio.state.design.degrees_of_freedom === 9")
     page.tab.get_by_label("Base").select_option("m1")
     page.until("studio.state.design.base === 'm1'")
-    expect(page.at("#facts")).to_contain_text("9 freedoms")
+    expect(page.at("#facts")).to_contain_text("9 degrees of freedom")
 
 
 def test_a_reload_keeps_the_robot_and_its_history(page: Page) -> None:

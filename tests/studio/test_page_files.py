@@ -34,7 +34,7 @@ def test_a_urdf_file_is_opened_posed_derived_simulated_and_saved(page: Page, tmp
     page.tab.get_by_label("Robot file").set_input_files(file)
     page.until("studio.state.design.made_of === 'links'")
     expect(page.tab.get_by_role("dialog")).to_be_hidden()
-    expect(page.at("#facts")).to_contain_text("3 links · 2 freedoms")
+    expect(page.at("#facts")).to_contain_text("3 links · 2 degrees of freedom")
     # what makes no sense is not there, and a word says why
     expect(page.at("#panel-build")).to_contain_text("there is nothing to dock")
     for name in ("Duplicate", "Mirror", "Undock branch", "Connect", "Edit as text"):
@@ -70,7 +70,7 @@ def test_a_urdf_file_is_opened_posed_derived_simulated_and_saved(page: Page, tmp
     assert mr.Mechanism.from_urdf(tmp_path / "again.urdf").key == robot.key
     page.panel("Build")
     page.tab.get_by_label("free floating").check()
-    page.until("studio.state.design.freedoms === 8")
+    page.until("studio.state.design.degrees_of_freedom === 8")
     page.open("crab", 6)
     expect(page.at(".palette")).to_be_visible()
 

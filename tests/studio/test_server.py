@@ -143,7 +143,7 @@ def test_an_origin_that_is_no_address_is_refused_in_words(web: TestClient, studi
 
 
 def test_a_share_link_opens_a_page_that_sees_nothing_of_the_owner(studio: Studio) -> None:
-    """In a browser that does not know the token; and neither the token nor saved robots can be had with it."""
+    """In a browser that does not know the token; and neither the token nor saved robots are available with it."""
     with TestClient(studio.app(), base_url=HOME) as owner, talk(owner, studio) as page:
         page.send("open_shipped", name="crab")
         page.next("robot")
@@ -236,7 +236,7 @@ def test_the_package_may_be_reached_through_a_link(tmp_path: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_said_so() -> None:
-    with listening("127.0.0.1", 0) as door, pytest.raises(StudioError, match="cannot be had"):
+    with listening("127.0.0.1", 0) as door, pytest.raises(StudioError, match="is not available"):
         listening("127.0.0.1", door.getsockname()[1])
     with pytest.raises(StudioError, match="port 99999 of 127"):
         listening("127.0.0.1", 99999)

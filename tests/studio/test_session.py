@@ -191,7 +191,7 @@ def test_the_description_holds_what_the_page_needs() -> None:
     design = Design(mr.load("crab"))
     shown = describe.robot(design)
     robot = design.robot
-    assert shown["freedoms"] == 3
+    assert shown["degrees_of_freedom"] == 3
     assert shown["key"] == design.assembly.key
     assert shown["views"]["aim"] == design.assembly.aim_table()
     assert len(shown["shapes"]) == len(robot.shapes)

@@ -1,5 +1,5 @@
 """Forward dynamics of trees by articulated bodies, in time linear in the number of bodies (Featherstone 1983;
-foundations 5.6.2)."""
+von Stryk 5.6.2)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The mass matrix by composite bodies (foundations 5.6.1.3, corrected)."""
+"""The mass matrix by composite bodies (von Stryk 5.6.1.3, corrected)."""
 
 import numpy as np
 

@@ -16,7 +16,7 @@ def coriolis_matrix(m: Tables, q: Array, v: Array) -> Array:
 
     C = sum over bodies of J^T (I dJ/dt + B J), B = (ad(-V)^T I + I ad(V) + coad(I V)) / 2, which is skew. For joints whose
     rates are dq/dt these are the Christoffel symbols, C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2
-    (foundations 5.4); where v is a body velocity (spherical, free) they are those of its frame.
+    (von Stryk 5.4); where v is a body velocity (spherical, free) they are those of its frame.
     (Echeandia and Wensing, J. Computational and Nonlinear Dynamics 16(9), 2021.)
     """
     q, v = together(q, v)

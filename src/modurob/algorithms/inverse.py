@@ -1,4 +1,4 @@
-"""Inverse dynamics: the two-step Newton-Euler recursion (Gutenkunst 3.4.2; Meister, Gutenkunst, Levi V.A; foundations 5.3)."""
+"""Inverse dynamics: the two-step Newton-Euler recursion (Gutenkunst 3.4.2; Meister, Gutenkunst, Levi V.A; von Stryk 5.3)."""
 
 import numpy as np
 

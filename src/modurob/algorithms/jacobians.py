@@ -84,7 +84,7 @@ JACOBIAN = Program(
 
 
 def jacobian(m: Tables, q: Array, frame: str, run: Run = interpret) -> Array:
-    """6 x nv, rows (v, w): velocity of the frame's origin and angular velocity, both in world axes (foundations 4.3.2)."""
+    """6 x nv, rows (v, w): velocity of the frame's origin and angular velocity, both in world axes (von Stryk 4.3.2)."""
     q = as_array(q)
     point = se3.position(forward_kinematics(m, q, run)[frame])
     on = np.zeros((*q.shape[:-1], len(m.bodies)), dtype=q.dtype if q.dtype == np.float32 else float)

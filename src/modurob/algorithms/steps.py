@@ -1,7 +1,7 @@
 """The quantities of one joint that the recursions share.
 
 A body's acceleration is here (a, dw/dt): the acceleration of its origin and its angular acceleration, in its own axes. Then the
-linear velocity plays no part in the dynamics (foundations 5.3), and only the angular velocity w is carried outward.
+linear velocity plays no part in the dynamics (von Stryk 5.3), and only the angular velocity w is carried outward.
 """
 
 from typing import NamedTuple
@@ -46,7 +46,7 @@ def spin(X: Array, S: Array, w_P: Array, v: Array, bias: Array) -> Spin:
     """From the parent's angular velocity, the joint's rates and its bias (dS/dt) v.
 
     With the joint's twist (v_J, w_J) = S v and w' the parent's w in the body's axes: w = w' + w_J, and the drift is
-    (R^T w_P x (w_P x p) + 2 w' x v_J + w_J x v_J, w' x w_J) + bias (foundations (5.1)-(5.4)).
+    (R^T w_P x (w_P x p) + 2 w' x v_J + w_J x v_J, w' x w_J) + bias (von Stryk (5.1)-(5.4)).
     """
     Rt, p = transposed(se3.rotation(X)), se3.position(X)
     V_J = apply(S, v)

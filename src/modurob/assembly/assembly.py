@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any, Self
 
+from modurob import tabular
 from modurob.assembly import files, matrix_text
 from modurob.assembly.graph import new_name
 from modurob.assembly.grid_text import read as read_cells
@@ -15,8 +15,6 @@ from modurob.assembly.matrices import Matrices
 from modurob.assembly.setup import GRAVITY
 from modurob.catalogue import ModuleType, module_type
 from modurob.catalogue.expression import Scalar
-
-MOST_SHOWN = 50  # rows of a table in a notebook
 
 
 class Assembly(Matrices):
@@ -50,12 +48,15 @@ class Assembly(Matrices):
             docked[c.b.module].append(f"{c.b.port} – {c.a}{roll}")
         rows = [
             (name, repr(module).removeprefix("Module(").removesuffix(")").replace("'", ""), ", ".join(docked[name]))
-            for name, module in list(self.modules.items())[:MOST_SHOWN]
+            for name, module in self.modules.items()
         ]
-        rows += [("…", f"{len(self)} modules in all", "")] * (len(self) > MOST_SHOWN)
-        lines = ("<tr>" + "".join(f"<td>{escape(x)}</td>" for x in row) + "</tr>" for row in rows)
-        head = "<tr><th>module</th><th>type</th><th>port – docked to</th></tr>"
-        return f"<table><caption>{escape(repr(self))}</caption>{head}{''.join(lines)}</table>"
+        return tabular.html(repr(self), ("module", "type", "port – docked to"), rows)
+
+    def _repr_latex_(self) -> str:
+        """The Assembly Incidence Matrix with module names and types, for notebooks on paper."""
+        names, table = [*self.modules, "dyads"], self.aim_table()
+        head = ("", *(f"e{k}" for k in range(len(self.connections))), "type")
+        return f"${tabular.latex(head, ((name, *row) for name, row in zip(names, table, strict=True)))}$"
 
     # ---- making ----
 

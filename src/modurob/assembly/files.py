@@ -44,22 +44,31 @@ def shipped_robots() -> tuple[str, ...]:
 
 def load(make: Callable[..., T], path: str | Path) -> T:
     """What `make` makes of the contents of a robot file, or of a shipped robot by its name."""
+    return made(make, *read(path))
+
+
+def loads(make: Callable[..., T], text: str, where: str = "text", folder: Path | None = None) -> T:
+    """What `make` makes of the contents of a text: called with modules, connections, name, description and setup."""
+    return made(make, parse_yaml(text, where), where, folder)
+
+
+def read(path: str | Path) -> tuple[dict, str, Path | None]:
+    """The YAML of a file, or of a shipped robot by its name; what errors call it; and the folder it may name files below."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"{path!r:.80} is no file: expected a path, or the name of a shipped robot")
     if str(path) in shipped_robots():
         text = (resources.files("modurob.assembly") / "robots" / f"{path}.yaml").read_text(encoding="utf-8")
-        return loads(make, text, f"{path}.yaml")
+        return parse_yaml(text, f"{path}.yaml"), f"{path}.yaml", None
     path = Path(path)
     if not path.suffix and not path.exists():
         raise FormatError(
             f"no file {str(path)!r:.200} and no shipped robot of that name: {choices(str(path)[:80], shipped_robots())}"
         )
-    return loads(make, read_text(path), path.name, path.parent)
+    return parse_yaml(read_text(path), path.name), path.name, path.parent
 
 
-def loads(make: Callable[..., T], text: str, where: str = "text", folder: Path | None = None) -> T:
-    """What `make` makes of the contents of a text: called with modules, connections, name, description and setup."""
-    data = parse_yaml(text, where)
+def made(make: Callable[..., T], data: dict, where: str, folder: Path | None) -> T:
+    """What `make` makes of parsed YAML."""
     _require_format(data, where)
     spec = validated(RobotSpec, data, where, FormatError)
     try:
@@ -167,14 +176,10 @@ def dumps(assembly: Graph) -> str:
         data["description"] = assembly.description
     types = {label[t]: t for m in assembly.modules.values() if not library.is_shipped(t := m.type)}
     if types:
-        data["types"] = {n: _described(t) for n, t in types.items()}
+        data["types"] = {n: library.to_data(t) for n, t in types.items()}
     data["modules"] = {name: _entry(name, m, label[m.type]) for name, m in assembly.modules.items()}
     data["connections"] = [str(c) for c in assembly.connections]
     return dump_yaml({**data, "base": assembly.base, **_standing(assembly.setup)})
-
-
-def _described(kind: ModuleType) -> dict[str, Any]:
-    return kind.specification.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
 def _standing(setup: Setup) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from platformdirs import user_config_path
 
 from modurob.catalogue.module_type import ModuleType
-from modurob.catalogue.plain_yaml import parse_yaml
+from modurob.catalogue.plain_yaml import dump_yaml, parse_yaml
 from modurob.catalogue.reading import read_text
 from modurob.catalogue.specification import ModuleSpec
 from modurob.catalogue.validation import validated
@@ -133,6 +134,24 @@ def from_text(text: str, where: str = "text") -> ModuleType:
 def from_data(data: dict, where: str) -> ModuleType:
     """The module type that parsed YAML describes."""
     return ModuleType(validated(ModuleSpec, data, where, CatalogueError), where)
+
+
+def to_data(kind: ModuleType) -> dict[str, Any]:
+    """A module type as plain data, which `from_data` reads back equal.
+
+    >>> to_data(module_type("backbone"))["format"]
+    'modurob module 1'
+    """
+    return kind.specification.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+def to_text(kind: ModuleType) -> str:
+    """A module type as the YAML text of its file, which `from_text` reads back equal.
+
+    >>> from_text(to_text(module_type("backbone"))) == module_type("backbone")
+    True
+    """
+    return dump_yaml(to_data(kind))
 
 
 @cache

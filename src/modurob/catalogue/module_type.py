@@ -8,12 +8,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from modurob import tabular
 from modurob.catalogue import consistency, expression
 from modurob.catalogue.expression import Scalar
 from modurob.catalogue.making import Maker
 from modurob.catalogue.module import Module
 from modurob.catalogue.specification import ModuleSpec, ParameterSpec
 from modurob.errors import CatalogueError, ModurobError, choices
+from modurob.spatial import inertia
+
+HEAD = ("what", "name", "value")
 
 
 class ModuleType:
@@ -71,6 +75,26 @@ class ModuleType:
         s = self.specification
         counts = ((len(s.parts), "part"), (len(s.joints), "joint"), (len(s.ports), "port"))
         return ", ".join([f"ModuleType({self.name!r}", *(f"{n} {what}" + "s" * (n != 1) for n, what in counts)]) + ")"
+
+    def _repr_html_(self) -> str:
+        """Parameters, parts, joints and ports as a table, for notebooks."""
+        about = f": {self.specification.description}" if self.specification.description else ""
+        return tabular.html(f"{self!r}{about}", HEAD, self._rows())
+
+    def _repr_latex_(self) -> str:
+        """The same for notebooks on paper."""
+        return f"${tabular.latex(HEAD, self._rows())}$"
+
+    def _rows(self) -> Iterator[tuple[str, str, str]]:
+        s, module = self.specification, self.module()
+        for name, p in s.parameters.items():
+            yield "parameter", name, f"{p.value} {p.unit}".strip() + (f": {p.description}" if p.description else "")
+        for name, part in module.parts.items():
+            yield "part", name, f"{expression.shown(inertia.mass(part.inertia).item())} kg"
+        for name, joint in module.joints.items():
+            yield "joint", name, f"{joint.type.kind}, {joint.start} – {joint.end}"
+        for name, port in module.ports.items():
+            yield "port", name, f"{port.connector.kind} on {port.part}"
 
     def module(self, parameters: Mapping[str, Scalar] | None = None) -> Module:
         """The module with these parameters, the others at their defaults; units are those of the module type's file.

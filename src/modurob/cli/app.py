@@ -152,7 +152,7 @@ def assembly_of(file: str, base: str | None = None, floating: bool | None = None
     """The modules of a file, standing as it says where the options do not."""
     if is_urdf(file):
         raise typer.BadParameter(f"{file} is a URDF file: it has bodies, not modules; give an assembly")
-    return mr.load(file).with_setup(base=base, floating=floating, gravity=gravity)
+    return mr.Assembly.load(file).with_setup(base=base, floating=floating, gravity=gravity)
 
 
 def robot_of(

@@ -20,6 +20,10 @@ class GravityCompensation(Recipe):
     """tau = N(q) + Kp e + Kd e_v: with gains of zero the robot stays where it is put, with others it goes to its reference.
 
     Gains [N m/rad, N m s/rad; N/m, N s/m] are as in ComputedTorque. Rates without a drive get no torque.
+
+    >>> rests = mr.simulate(robot, q, duration=0.05, controller=mr.GravityCompensation())
+    >>> bool(np.allclose(rests.q[-1], q))
+    True
     """
 
     kp: PerJoint = 0.0
@@ -50,9 +54,15 @@ class GravityCompensationLaw(BoundLaw, Memoryless):
 @dataclass(frozen=True, eq=False)
 class FeedForward(Recipe):
     """tau = M(q_d) vdot_d + C(q_d, v_d) v_d + N(q_d) - passive(q_d, v_d) + Kp e + Kd e_v; with gains of zero feed-forward alone
-    (foundations 6.3.1). `passive` are the forces of the robot's own, dry friction and stops apart.
+    (von Stryk 6.3.1). `passive` are the forces of the robot's own, dry friction and stops apart.
 
-    Rates without a drive get no torque; the model takes their positions and rates from the robot.
+    Gains are in N m/rad and N m s/rad, or N/m and N s/m. Rates without a drive get no torque; the model takes their positions
+    and rates from the robot.
+
+    >>> reach = mr.Trajectory.quintic(q, [0.0, 0.0, 0.0], duration=0.5)
+    >>> moved = mr.simulate(robot, q, duration=0.1, controller=mr.FeedForward(reach, kp=20.0, kd=2.0))
+    >>> moved.status.ok
+    True
     """
 
     reference: Reference

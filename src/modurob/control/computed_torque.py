@@ -22,6 +22,8 @@ class ComputedTorque(Recipe):
     themselves. Gains [1/s², 1/s] are one number, numbers by joint name, or an array (nv,) or (nv, nv).
 
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=[0.3, 0.2, -0.4], sample_time=1e-3)
+    >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok
+    True
     """
 
     kp: PerJoint

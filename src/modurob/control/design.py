@@ -27,8 +27,12 @@ def gains_by_poles(poles: ArrayLike, sample_time: float | None = None) -> Gains:
     """Gains that put the poles of the error there, (..., 2) for kp and kd or (..., 3) for ki too [1/s].
 
     s² + kd s + kp is the characteristic polynomial (Gutenkunst (6.34) has kp and kd swapped), s³ + kd s² + kp s + ki
-    with ki (foundations 6.3.6). With a sample time the torque is held between samples and the poles of the sampled error are
+    with ki (von Stryk 6.3.6). With a sample time [s] the torque is held between samples and the poles of the sampled error are
     z = exp(pole * sample_time), exactly.
+
+    >>> kp, kd, ki = mr.gains_by_poles([-2.0, -3.0])
+    >>> float(kp), float(kd)
+    (6.0, 5.0)
     """
     checked_sample_time(sample_time)
     p = _stable(poles)
@@ -60,7 +64,11 @@ def _stable(poles: ArrayLike) -> Array:
 def gains_by_damping(damping_ratio: float, settling_time: float, sample_time: float | None = None) -> Gains:
     """Gains for e'' + 2 z w e' + w² e = 0 with the damping ratio z, w such that a step settles to 2 % in that time [s], exactly.
 
-    The rule of thumb 4/(z w) holds for z well below one; at z = 1 it would settle in 5.8/w.
+    kp = w² [1/s²], kd = 2 z w [1/s]. The rule of thumb 4/(z w) holds for z well below one; at z = 1 it would settle in 5.8/w.
+
+    >>> kp, kd, ki = mr.gains_by_damping(damping_ratio=1.0, settling_time=1.0)
+    >>> round(float(kp), 3), round(float(kd), 3)
+    (34.035, 11.668)
     """
     z, T = one_positive(damping_ratio, "damping_ratio"), one_positive(settling_time, "settling_time")
     w = settling(z) / T
@@ -86,7 +94,14 @@ def settling(z: float) -> float:
 def gains_by_lqr(
     position: float = 1.0, velocity: float = 0.0, acceleration: float = 1.0, sample_time: float | None = None
 ) -> Gains:
-    """Gains that make the integral of position e² + velocity e'² + acceleration e''² least."""
+    """Gains that make the integral of position e² + velocity e'² + acceleration e''² least [1/s², 1/s].
+
+    With a sample time [s] the acceleration is held between samples.
+
+    >>> kp, kd, ki = mr.gains_by_lqr(position=100.0)
+    >>> round(float(kp), 3), round(float(kd), 3)
+    (10.0, 4.472)
+    """
     A, B = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0], [1.0]])
     kp, kd = lqr(A, B, np.diag([position, velocity]), np.array([[acceleration]]), sample_time)[0]
     return Gains(kp, kd, np.zeros(()))

@@ -34,10 +34,15 @@ def linearised(
     tau: ArrayLike | None = None,
     actuated: Sequence[str] | None = None,
 ) -> Linear:
-    """Small motions x = (dq, dv) about q, v, tau, with dq along `robot.integrate` and u the change of the driven joints' torques.
+    """Small motions x' = A x + B u, x = (dq, dv), about q, v, tau: A (..., 2 nv, 2 nv), B (..., 2 nv, driven rates).
 
+    dq is along `robot.integrate` and u the change of the driven joints' torques [N m or N].
     v is zero by default and tau what keeps v as it is. dq' = dv - [v, dq], the last term only for joints that turn by
     quaternions; dv' comes from the derivatives of forward dynamics and of the forces of the robot's own, dry friction apart.
+
+    >>> A, B = mr.linearised(robot, q)
+    >>> A.shape, B.shape
+    ((6, 6), (6, 3))
     """
     nv = robot.nv
     q, v = together(robot._q(q), np.zeros(nv) if v is None else robot._v(v))

@@ -25,7 +25,7 @@ DERIVATIVE = ("error", "measurement")
 @LAWS.register("pid")
 @dataclass(frozen=True, eq=False)
 class PID(Recipe):
-    """u = kp e + I + kd d for each joint, with I the integral of ki e and d the filtered rate of e, or of -q (foundations 6.3.6).
+    """u = kp e + I + kd d for each joint, with I the integral of ki e and d the filtered rate of e, or of -q (von Stryk 6.3.6).
 
     tau = u; gains are in N m/rad, N m/(rad s), N m s/rad, or the like for joints that slide. With `linearise` u is an acceleration
     and tau = M (vdot_d + u) + C v + N - passive(q, v) (Gutenkunst 6.2); gains are in 1/s², 1/s³, 1/s.

@@ -16,7 +16,13 @@ from modurob.spatial.scalars import Array
 class ExtendedKalmanFilter(KalmanRecipe):
     """The filter of Meister, Gutenkunst, Levi VIII.B for any robot: P' = F P F^T + W Q W^T.
 
-    F holds the exact derivatives of the dynamics.
+    F holds the exact derivatives of the dynamics, by errors (dq, dv) of the state; P is (..., 2 nv, 2 nv), SI units. `sensors`
+    are what is measured, Q and R the covariances, `start` that of the first belief; the fields say more.
+
+    >>> ekf = mr.ExtendedKalmanFilter(sensors=[mr.HallSensors(noise=1e-3), mr.RateSensors(noise=1e-2)])
+    >>> watched = mr.simulate(robot, q, duration=0.02, estimator=ekf)
+    >>> bool(np.abs(watched.q_estimate - watched.q).max() < 0.01)
+    True
     """
 
     def propagated(self, robot: Mechanism, belief: Belief, tau: Array, dt: float) -> Belief:

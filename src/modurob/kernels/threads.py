@@ -8,7 +8,11 @@ _threads = 0
 
 
 def set_threads(threads: int | None) -> None:
-    """Use so many threads for batches; None for all cores. Results do not depend on it."""
+    """Use so many threads for batches, leading axes of q, v, tau; None for all cores. Results do not depend on it, to the last bit.
+
+    >>> mr.set_threads(2)
+    >>> mr.set_threads(None)
+    """
     global _threads
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
         raise InputError(f"{threads!r} threads: expected one or more, or None for all cores")

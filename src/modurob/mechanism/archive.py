@@ -40,7 +40,7 @@ def to_data(m: Tables) -> dict[str, Any]:
         "constraints": [_constraint(c) for c in m.constraints],
         "forces": [_force(row) for row in m.forces],
         "idle": list(m.idle),
-        "locked": list(m.locked),
+        "locked": list(m.held),
         "redundant": list(m.redundant),
         "shapes": [
             {"kind": s.kind, "size": list(s.size), "frame": _frame(s.frame), "X": s.X.tolist(), "colour": s.colour}
@@ -63,7 +63,7 @@ def from_data(data: dict[str, Any], product: type[Tables] = Tables) -> Tables:
         constraints=tuple(_read_constraint(c) for c in data["constraints"]),
         forces=tuple(_read_force(row) for row in data["forces"]),
         idle=tuple(data["idle"]),
-        locked=tuple(data["locked"]),
+        held=tuple(data["locked"]),
         redundant=tuple(data["redundant"]),
         shapes=tuple(
             Shape(s["kind"], tuple(s["size"]), _read_frame(s["frame"]), np.array(s["X"]), s["colour"])

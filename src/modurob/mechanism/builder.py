@@ -36,7 +36,15 @@ RIGID = 1e-5
 
 @dataclass(frozen=True)
 class Source:
-    """What a mimic joint follows: ratio * q + offset of the joint of that name."""
+    """What a mimic joint follows: its coordinate is ratio * q + offset [rad or m], q that of the joint of that name.
+
+    >>> b = mr.Builder("fingers")
+    >>> rod = mr.spatial.inertia.point(0.1, (0.0, 0.05, 0.0))
+    >>> left = b.body("left", rod, joint=mr.Revolute((1, 0, 0)))
+    >>> right = b.body("right", rod, joint=mr.Revolute((1, 0, 0)), mimic=mr.Source("left", ratio=-1.0))
+    >>> b.build().nv
+    1
+    """
 
     joint: str
     ratio: float = 1.0
@@ -50,6 +58,12 @@ class JointProperties:
     Units are those of the joint: rad and N m where it turns, m and N where it slides. All of it acts in simulation without being
     asked for: drives give no more than `effort` (zero: the joint has no drive), friction holds and brakes, stops push back from the
     limits.
+
+    >>> b = mr.Builder("arm")
+    >>> own = mr.JointProperties(lower=-1.0, upper=1.0, effort=5.0, damping=0.1)
+    >>> rod = b.body("rod", mr.spatial.inertia.point(1.0, (0, 0, -1)), joint=mr.Revolute((1, 0, 0)), properties=own)
+    >>> [row.name for row in b.build().forces]
+    ['rod friction', 'rod stop']
     """
 
     lower: Any = -np.inf
@@ -73,9 +87,12 @@ NO_PROPERTIES = JointProperties()
 class Builder:
     """Collects bodies, joints, frames, constraints and forces; `build` makes the mechanism.
 
-    >>> arm = Builder("pendulum")
-    >>> arm.body("rod", inertia.point(1.0, (0, 0, -1)), joint=Revolute((1, 0, 0)))
-    >>> robot = arm.build()
+    `gravity` is in world axes, (3,) [m/s²]. Poses are X_AB (4, 4) [m], inertias 6x6 in the body's frame.
+
+    >>> arm = mr.mechanism.Builder("pendulum")
+    >>> rod = arm.body("rod", mr.spatial.inertia.point(1.0, (0, 0, -1)), joint=mr.Revolute((1, 0, 0)))
+    >>> arm.build().bodies
+    ('world', 'rod')
     """
 
     product: ClassVar[type[Tables]] = Tables
@@ -110,10 +127,19 @@ class Builder:
         mimic: Source | None = None,
         check: bool = True,
     ) -> Frame:
-        """Add a body on frame `parent` through `joint`; without a joint, or with a fixed one, it is welded.
+        """Add a body on frame `parent` through `joint`; without a joint, or with a fixed one, it is welded. Returns its frame.
 
-        `inertia` is 6x6 in the new frame; `at` the joint's predecessor frame in the parent's, `seat` the new body's frame in the
-        joint's successor frame. The new frame can be a parent in turn.
+        `inertia` is 6x6 in the new frame [kg, kg m, kg m²]; `at` the joint's predecessor frame in the parent's, `seat` the new
+        body's frame in the joint's successor frame, (4, 4) each [m]: X_parent_new = at X_J(q) seat. The new frame can be a
+        parent in turn. The joint is called as the body unless `joint_name` is given.
+
+        >>> b = mr.Builder("arm")
+        >>> upper = b.body("upper", mr.spatial.inertia.point(1.0, (0, 0.5, 0)), joint=mr.Revolute((1, 0, 0)))
+        >>> lower = b.body("lower", mr.spatial.inertia.point(1.0, (0, 0.5, 0)), parent="upper", joint=mr.Revolute((1, 0, 0)),
+        ...                at=mr.spatial.se3.pose(p=(0, 1.0, 0)))
+        >>> b.build().mass_matrix([0.0, 0.0])
+        array([[2.5 , 0.75],
+               [0.75, 0.25]])
         """
         self._require_new(name, self._frames, "body")
         self._require_new(name, self._relative, "body")
@@ -141,7 +167,14 @@ class Builder:
         return frame
 
     def frame(self, name: str, parent: str, X: Array = se3.IDENTITY) -> None:
-        """Name a frame fixed at X in frame `parent`."""
+        """Name a frame fixed at X, its pose (4, 4) [m] in frame `parent`: forces, loops and Jacobians can ask for it.
+
+        >>> b = mr.Builder("arm")
+        >>> rod = b.body("rod", mr.spatial.inertia.point(1.0, (0, 1, 0)), joint=mr.Revolute((1, 0, 0)))
+        >>> b.frame("tip", "rod", mr.spatial.se3.pose(p=(0, 1.0, 0)))
+        >>> b.build().frame_pose([np.pi / 2], "tip")[:3, 3].round(9) + 0.0
+        array([0., 0., 1.])
+        """
         self._require_new(name, self._frames, "frame")
         self._require_new(name, self._relative, "frame")
         self._relative[name] = self.frame_of(parent), self._pose(X, name)
@@ -155,7 +188,18 @@ class Builder:
         at: Array = se3.IDENTITY,
         seat: Array = se3.IDENTITY,
     ) -> None:
-        """Close a loop: `joint` from `at` in frame `predecessor` to `seat` in frame `successor`."""
+        """Close a loop: `joint` from `at` in frame `predecessor` to `seat` in frame `successor`, poses (4, 4) [m].
+
+        It adds 6 - nv rows to K of `loop_jacobian`.
+
+        >>> b = mr.Builder("pair")
+        >>> for name in ("left", "right"):
+        ...     rod = b.body(name, mr.spatial.inertia.point(1.0, (0, 1, 0)), joint=mr.Revolute((1, 0, 0)))
+        >>> b.loop("weld", mr.Fixed(), "left", "right")
+        >>> pair = b.build()
+        >>> pair.nv - pair.loop_rank()
+        1
+        """
         self._require_new(name, self._constraints, "constraint")
         P, S = self.frame_of(predecessor), self.frame_of(successor)
         self._constraints[name] = Loop(
@@ -163,9 +207,14 @@ class Builder:
         )
 
     def coupling(self, name: str, ratios: Mapping[str, float], offset: float = 0.0) -> None:
-        """Couple joints of one coordinate: sum of ratio times coordinate = offset, as gears and belts do.
+        """Couple joints of one coordinate: sum of ratio times coordinate = offset [rad or m], as gears and belts do.
 
-        >>> builder.coupling("gear", {"motor": 1.0, "arm": -50.0})  # 50 turns of the motor for one of the arm
+        >>> b = mr.Builder("geared")
+        >>> for name in ("motor", "arm"):
+        ...     rod = b.body(name, mr.spatial.inertia.point(1.0, (0, 1, 0)), joint=mr.Revolute((1, 0, 0)))
+        >>> b.coupling("gear", {"motor": 1.0, "arm": -50.0})  # 50 turns of the motor for one of the arm
+        >>> b.build().loop_jacobian([0.0, 0.0])
+        array([[  1., -50.]])
         """
         self._require_new(name, self._constraints, "constraint")
         self._constraints[name] = dict(ratios), float(offset)
@@ -179,7 +228,14 @@ class Builder:
         a: str | None = None,
         b: str = "world",
     ) -> None:
-        """Let a force act: along a rate of `joint`, or between the frames `a` and `b`."""
+        """Let a force act: along a rate of `joint` [N m or N], or between the frames `a` and `b` as wrenches (f, n) on each.
+
+        >>> b = mr.Builder("pendulum")
+        >>> rod = b.body("rod", mr.spatial.inertia.point(1.0, (0, 0, -1)), joint=mr.Revolute((1, 0, 0)))
+        >>> b.force("oil", mr.Friction(viscous=0.5), joint="rod")
+        >>> b.build().passive_forces([0.0], [2.0])
+        array([-1.])
+        """
         self._require_new(name, self._forces, "force")
         if isinstance(force, JointForce) and joint is not None and a is None:
             self._forces[name] = force, joint, rate
@@ -191,11 +247,23 @@ class Builder:
             )
 
     def shape(self, kind: str, size: tuple[float, ...], on: str, X: Array = se3.IDENTITY, colour: str = "0.7") -> None:
-        """Something to draw, fixed at X in frame `on`: a box, cylinder or sphere."""
+        """Something to draw, fixed at X (4, 4) [m] in frame `on`.
+
+        A box has the size (x, y, z), a cylinder (radius, length along z), a sphere (radius,) [m].
+
+        >>> b = mr.Builder("ball")
+        >>> b.shape("sphere", (0.1,), "world", colour="#3f5d46")
+        >>> b.build().shapes[0].kind
+        'sphere'
+        """
         self._shapes.append(Shape(kind, size, self.frame_of(on), X, colour))
 
     def frame_of(self, name: str) -> Frame:
-        """The frame of that name, or an error with the valid names."""
+        """The frame of that name, its body and its pose X_BF there, (4, 4) [m], or an error with the valid names.
+
+        >>> mr.Builder("empty").frame_of("world").body
+        0
+        """
         if name in self._frames:
             return self._frames[name]
         if name in self._relative:
@@ -204,11 +272,23 @@ class Builder:
         raise MechanismError(f"no body or frame {name!r}: {choices(name, [*self._frames, *self._relative])}")
 
     def has_frame(self, name: str) -> bool:
-        """Whether there is a body or frame of that name."""
+        """Whether there is a body or frame of that name yet.
+
+        >>> mr.Builder("empty").has_frame("rod")
+        False
+        """
         return name in self._frames or name in self._relative
 
     def build(self, **reports: Any) -> Any:
-        """The mechanism. Nothing is shared with the builder, which can go on."""
+        """The mechanism, with q, v and tau stacked in the order of the bodies.
+
+        Nothing is shared with the builder, which can go on.
+
+        >>> b = mr.Builder("pendulum")
+        >>> rod = b.body("rod", mr.spatial.inertia.point(1.0, (0, 0, -1)), joint=mr.Revolute((1, 0, 0)))
+        >>> b.build()
+        Mechanism('pendulum', 1 body, nq=1, nv=1)
+        """
         inertia = np.zeros((len(self._bodies), 6, 6), dtype=np.result_type(float, *(I for _, _, I in self._inertias)))
         if self._inertias:
             on, X, own = (list(column) for column in zip(*self._inertias, strict=True))

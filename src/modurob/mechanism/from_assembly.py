@@ -41,7 +41,7 @@ class Reports(NamedTuple):
     """What became of joints and connections that move nothing: see `Tables`."""
 
     idle: tuple[str, ...]
-    locked: tuple[str, ...]
+    held: tuple[str, ...]
     redundant: tuple[str, ...]
 
 

@@ -185,7 +185,7 @@ class Tables:
     constraints: tuple[Constraint, ...] = ()
     forces: tuple[ForceRow, ...] = ()
     idle: tuple[str, ...] = ()  # joints that move nothing but an empty part of their own module, and are locked
-    locked: tuple[str, ...] = ()  # joints locked by request
+    held: tuple[str, ...] = ()  # joints locked by request
     redundant: tuple[str, ...] = ()  # connections between parts that are one body anyway
     shapes: tuple[Shape, ...] = ()
     nq: int = field(init=False)
@@ -203,7 +203,11 @@ class Tables:
 
     @cached_property
     def key(self) -> bytes:
-        """Equal for tables with equal numbers, names and shapes aside."""
+        """A digest, equal for robots with equal numbers, names and shapes aside: compiled code is found by it.
+
+        >>> robot.key == assembly.renamed({"m5": "tail"}).mechanism(base="m0").key
+        True
+        """
         return _digest(self)
 
     def __eq__(self, other: object) -> bool:
@@ -222,13 +226,17 @@ class Tables:
         names = [x.name for x in (*self.joints, *self.constraints, *self.forces)]
         frames = [(name, f.body, f.X.tolist()) for name, f in sorted(self.frames.items())]
         shapes = [(s.kind, s.size, s.frame.body, s.in_body.tolist(), s.colour) for s in self.shapes]
-        return (self.name, self.bodies, names, self.idle, self.locked, self.redundant, frames, shapes)
+        return (self.name, self.bodies, names, self.idle, self.held, self.redundant, frames, shapes)
 
     # ---- over rates ----
 
     @cached_property
     def armature(self) -> Array:
-        """Rotor inertias by rate, those of mimic joints with their ratio squared, (nv,)."""
+        """Rotor inertias by rate, (nv,) [kg m² or kg], added to the diagonal of M; those of mimic joints with their ratio squared.
+
+        >>> robot.armature
+        array([0., 0., 0.])
+        """
         total = np.zeros(self.nv, dtype=np.result_type(float, *(j.armature for j in self.joints)))
         for j in self.joints:
             total[j.v_slice] += j.ratio**2 * j.armature
@@ -236,7 +244,11 @@ class Tables:
 
     @cached_property
     def damping(self) -> Array:
-        """Viscous friction by rate, that of mimic joints with their ratio squared, (nv,)."""
+        """Viscous friction by rate, (nv,) [N m s/rad or N s/m], tau = -damping v; that of mimic joints with their ratio squared.
+
+        >>> assembly.with_parameters(damping=0.5).mechanism().damping
+        array([0.5, 0.5, 0.5])
+        """
         own = [row for row in self.forces if isinstance(row, JointRow)]
         rows = [(self.joints[row.joint], row.rate, row.force.viscous) for row in own if isinstance(row.force, Friction)]
         total = np.zeros(self.nv, dtype=np.result_type(float, *(np.asarray(viscous) for _, _, viscous in rows)))
@@ -246,12 +258,22 @@ class Tables:
 
     @cached_property
     def effort_limit(self) -> Array:
-        """Largest torques of the drives, (nv,)."""
+        """Largest torques of the drives, (nv,) [N m or N]; infinite where any torque is given, zero where there is no drive.
+
+        >>> robot.effort_limit
+        array([7., 7., 7.])
+        """
         return self._of_owners("effort_limit")
 
     @cached_property
     def coordinate_of(self) -> Array:
-        """The coordinate in q of each rate, (nv,); -1 for the rates of quaternions."""
+        """The coordinate in q of each rate, (nv,) whole numbers; -1 for the rates of quaternions.
+
+        >>> robot.coordinate_of
+        array([0, 1, 2])
+        >>> assembly.mechanism(floating=True).coordinate_of
+        array([-1, -1, -1, -1, -1, -1,  7,  8,  9])
+        """
         at = np.full(self.nv, -1)
         for j in self.joints:
             if j.type.nq == j.type.nv:
@@ -260,7 +282,13 @@ class Tables:
 
     @cached_property
     def limits(self) -> Limits:
-        """Limits by rate, (nv,), infinite where there is none; those of mimic joints among them where they leave anything."""
+        """Limits by rate, .lower and .upper, (nv,) [rad or m], infinite where there is none.
+
+        Those of mimic joints are among them where they leave anything.
+
+        >>> robot.limits.upper.round(4)
+        array([1.5708, 1.5708, 1.5708])
+        """
         lower, upper = np.full(self.nv, -np.inf), np.full(self.nv, np.inf)
         for j in sorted(self.joints, key=lambda j: j.mimics):
             if j.type.nq == j.type.nv and j.ratio:
@@ -272,7 +300,11 @@ class Tables:
 
     @cached_property
     def coupled(self) -> bool:
-        """Whether some joint mimics another."""
+        """Whether some joint mimics another: its coordinate is ratio times that of another joint, plus an offset.
+
+        >>> robot.coupled
+        False
+        """
         return any(j.mimics for j in self.joints)
 
     @cached_property
@@ -280,6 +312,9 @@ class Tables:
         """The bodies that joints which share a coordinate hang on, if each such coordinate can be eliminated at one; else none.
 
         It can where all of its joints are on one moving body, and none of them carries others such.
+
+        >>> robot.hubs
+        frozenset()
         """
         groups: dict[int, list[int]] = {}
         for i, joint in enumerate(self.joints, start=1):
@@ -293,27 +328,44 @@ class Tables:
 
     @property
     def loops(self) -> tuple[Loop, ...]:
-        """The constraints that are loop joints."""
+        """The constraints that are loop joints: name, type, predecessor and successor frame.
+
+        >>> [loop.name for loop in linkage.loops]
+        ['m0/4 - m2/3']
+        """
         return tuple(c for c in self.constraints if isinstance(c, Loop))
 
     # ---- structure ----
 
     @cached_property
     def ancestors(self) -> tuple[tuple[int, ...], ...]:
-        """For each body the bodies between it and the world, itself first, the world left out."""
+        """For each body the bodies between it and the world, itself first, the world left out; body 0 is the world.
+
+        >>> robot.ancestors
+        ((), (1,), (2, 1), (3, 1))
+        """
         lists: list[tuple[int, ...]] = [()]
         for i in range(1, len(self.parent)):
             lists.append((i, *lists[self.parent[i]]))
         return tuple(lists)
 
     def frame(self, name: str) -> Frame:
-        """The frame of that name, or an error with the valid names."""
+        """The frame of that name, its body and its pose X_BF there, (4, 4) [m], or an error with the valid names.
+
+        >>> robot.frame("m3").body, robot.bodies[robot.frame("m3").body]
+        (2, 'm2/B')
+        """
         if name not in self.frames:
             raise InputError(f"no frame {name!r} in {self.name}: {choices(str(name), self.frames)}")
         return self.frames[name]
 
     def joint(self, name: str) -> Joint:
-        """The joint of that name, or an error with the valid names."""
+        """The joint of that name, with its kind, limits and places in q and v; or an error with the valid names.
+
+        >>> joint = robot.joint("m2/hinge")
+        >>> joint.kind, joint.q_slice, joint.v_slice
+        ('revolute', slice(1, 2, None), slice(1, 2, None))
+        """
         for joint in self.joints:
             if joint.name == name:
                 return joint

@@ -1,4 +1,4 @@
-"""Joint angles of the planar arm with two turning joints, in closed form (foundations 3.2.3).
+"""Joint angles of the planar arm with two turning joints, in closed form (von Stryk 3.2.3).
 
 Link 1 of length l1 [m] turns by q1 about the origin, link 2 of length l2 by q2 about the end of link 1:
 P = (l1 cos q1 + l2 cos(q1 + q2), l1 sin q1 + l2 sin(q1 + q2)).
@@ -17,7 +17,7 @@ BOUNDARY = 1e-12
 
 
 def algebraic_joint_angles(l1: float, l2: float, target: ArrayLike) -> Array:
-    """All (q1, q2) that bring the end of the arm to `target` = (x, y) [m], (k, 2) in (-pi, pi] (foundations 3.2.3.1).
+    """All (q1, q2) that bring the end of the arm to `target` = (x, y) [m], (k, 2) in (-pi, pi] (von Stryk 3.2.3.1).
 
     cos q2 = (x² + y² - l1² - l2²) / (2 l1 l2), q1 = atan2(y, x) - atan2(l2 sin q2, l1 + l2 cos q2). Inside the workspace
     k = 2, elbow down (q2 > 0) first; on its boundary k = 1, outside k = 0.
@@ -31,7 +31,7 @@ def algebraic_joint_angles(l1: float, l2: float, target: ArrayLike) -> Array:
 
 
 def geometric_joint_angles(l1: float, l2: float, target: ArrayLike) -> Array:
-    """The same as `algebraic_joint_angles`, from the triangle with the sides l1, l2 and r = |P| (foundations 3.2.3.2).
+    """The same as `algebraic_joint_angles`, from the triangle with the sides l1, l2 and r = |P| (von Stryk 3.2.3.2).
 
     With a = (l1 + l2 + r) / 2 and the radius b = sqrt((a - l1) (a - l2) (a - r) / a) of its inner circle, the angles at the
     target and at the origin are alpha = 2 atan(b / (a - l1)), beta = 2 atan(b / (a - l2)); q1 = phi -+ beta and

@@ -29,10 +29,15 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A motion x(t) of a number or an array, at rest before its start and after its end.
+    """A motion x(t) of a number or an array [rad or m], at rest before its start and after its end.
 
     From breaks[i] to breaks[i + 1] x is the sum over k of coefficients[k, i] (t - breaks[i])^(order - k), as in SciPy's PPoly.
     `trajectory(t)` is position, velocity and acceleration, of shape t.shape + x.shape each.
+
+    >>> reach = mr.Trajectory.quintic([0.0, 0.0, 0.0], [0.5, -0.2, 0.3], duration=2.0)
+    >>> reach(1.0).position
+    array([ 0.25, -0.1 ,  0.15])
+    >>> law = mr.ComputedTorque(kp=100, kd=20, reference=reach)
     """
 
     breaks: Array  # (pieces + 1,) [s]
@@ -69,12 +74,20 @@ class Trajectory:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of a position; () for a number."""
+        """Shape of a position; () for a number.
+
+        >>> mr.Trajectory.cubic([0.0, 0.0], [1.0, 2.0], 1.0).shape
+        (2,)
+        """
         return self.coefficients.shape[2:]
 
     @property
     def duration(self) -> float:
-        """Time from start to end [s]."""
+        """Time from start to end [s].
+
+        >>> mr.Trajectory.cubic(0.0, 1.0, 2.5).duration
+        2.5
+        """
         return float(self.breaks[-1] - self.breaks[0])
 
     @cached_property
@@ -100,17 +113,31 @@ class Trajectory:
     # ---- from others ----
 
     def delayed(self, seconds: float) -> "Trajectory":
-        """The same motion, so many seconds later."""
+        """The same motion, so many seconds later: x(t - seconds).
+
+        >>> float(mr.Trajectory.cubic(0.0, 1.0, 2.0).delayed(1.0)(2.0).position)
+        0.5
+        """
         return Trajectory(self.breaks + numbers(seconds, "seconds"), self.coefficients)
 
     def slowed(self, factor: float) -> "Trajectory":
-        """The same path in `factor` times the time: velocities divide by it, accelerations by its square."""
+        """The same path in `factor` times the time: velocities divide by it, accelerations by its square.
+
+        >>> mr.Trajectory.cubic(0.0, 1.0, 2.0).slowed(3.0).duration
+        6.0
+        """
         by = one_positive(factor, "factor")
         powers = np.arange(len(self.coefficients))[::-1].reshape(-1, *[1] * (self.coefficients.ndim - 1))
         return Trajectory(self.breaks[0] + (self.breaks - self.breaks[0]) * by, self.coefficients / by**powers)
 
     def within(self, velocity: ArrayLike, acceleration: ArrayLike) -> "Trajectory":
-        """The same path, slowed down as far as it takes to keep these limits, numbers or arrays of the shape of x."""
+        """The same path, slowed down as far as it takes to keep these limits, numbers or arrays of the shape of x.
+
+        Velocities are in rad/s or m/s, accelerations in rad/s² or m/s².
+
+        >>> round(mr.Trajectory.cubic(0.0, 1.0, 1.0).within(velocity=0.5, acceleration=10.0).duration, 6)
+        3.0
+        """
         over_velocity = self.largest(1) / self._limit(velocity, "velocity")
         over_acceleration = self.largest(2) / self._limit(acceleration, "acceleration")
         factor = max(1.0, over_velocity.max(initial=0.0), np.sqrt(over_acceleration.max(initial=0.0)))
@@ -126,6 +153,9 @@ class Trajectory:
         """Largest magnitude over time of position (0), velocity (1) or acceleration (2), of the shape of x.
 
         It is taken at the ends of the pieces or where the next derivative vanishes, so nothing in between is missed.
+
+        >>> float(mr.Trajectory.cubic(0.0, 1.0, 1.0).largest(1))
+        1.5
         """
         if derivative not in (0, 1, 2):
             raise ControlError(f"derivative {derivative!r}: expected 0 (position), 1 (velocity) or 2 (acceleration)")
@@ -149,7 +179,11 @@ class Trajectory:
         start_velocity: ArrayLike = 0.0,
         end_velocity: ArrayLike = 0.0,
     ) -> "Trajectory":
-        """The cubic with these positions and velocities at its ends."""
+        """The cubic in t with these positions [rad or m] and velocities [rad/s or m/s] at its ends, over `duration` [s].
+
+        >>> mr.Trajectory.cubic([0.0, 1.0], [1.0, 1.0], duration=2.0)(1.0).position
+        array([0.5, 1. ])
+        """
         return cls._between(duration, start=start, start_velocity=start_velocity, end=end, end_velocity=end_velocity)
 
     @classmethod
@@ -163,7 +197,14 @@ class Trajectory:
         start_acceleration: ArrayLike = 0.0,
         end_acceleration: ArrayLike = 0.0,
     ) -> "Trajectory":
-        """The quintic with these positions, velocities and accelerations at its ends: the least jerk that joins them."""
+        """The quintic in t with these positions, velocities and accelerations at its ends, over `duration` [s].
+
+        Of all motions between these ends it has the least integral of jerk squared.
+
+        >>> reach = mr.Trajectory.quintic(0.0, 1.0, duration=2.0)
+        >>> float(reach(1.0).position), float(reach(1.0).velocity)
+        (0.5, 0.9375)
+        """
         return cls._between(
             duration,
             start=start,
@@ -178,7 +219,11 @@ class Trajectory:
     def trapezoid(cls, start: ArrayLike, end: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike) -> "Trajectory":
         """The fastest straight line from rest to rest within these limits: constant acceleration, velocity, deceleration.
 
-        All coordinates start and end together; a way too short to reach the velocity is a triangle.
+        All coordinates start and end together; a way too short to reach the velocity is a triangle. Limits are in
+        rad/s and rad/s², or m/s and m/s².
+
+        >>> mr.Trajectory.trapezoid(0.0, 1.0, velocity=0.5, acceleration=1.0).duration
+        2.5
         """
         x0, x1, fastest, strongest = _alike(start=start, end=end, velocity=velocity, acceleration=acceleration)
         way, moves = x1 - x0, x1 != x0
@@ -212,15 +257,23 @@ class Trajectory:
 
     @classmethod
     def hermite(cls, times: ArrayLike, points: ArrayLike, velocities: ArrayLike) -> "Trajectory":
-        """The cubic spline through the points, (k, ...), at the times, (k,), with these velocities there."""
+        """The cubic spline through the points, (k, ...), at the times, (k,) [s], with these velocities there, (k, ...).
+
+        >>> wave = mr.Trajectory.hermite([0, 1, 2], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0])
+        >>> float(wave(0.5).position)
+        0.5
+        """
         t, x = _timed(times, points)
         return cls._of(CubicHermiteSpline(t, x, _alike(points=x, velocities=velocities)[1]))
 
     @classmethod
     def minimum_jerk(cls, times: ArrayLike, points: ArrayLike) -> "Trajectory":
-        """From rest to rest through the points, (k, ...), at the times, (k,), with the least integral of jerk squared.
+        """From rest to rest through the points, (k, ...), at the times, (k,) [s], with the least integral of jerk squared.
 
         Between two points it is x0 + (x1 - x0) (10 s³ - 15 s⁴ + 6 s⁵); through more the quintic spline with four derivatives.
+
+        >>> float(mr.Trajectory.minimum_jerk([0, 1, 2], [0.0, 1.0, 2.0])(1.0).position)
+        1.0
         """
         t, x = _timed(times, points)
         rest = [(1, np.zeros(x.shape[1:])), (2, np.zeros(x.shape[1:]))]
@@ -229,9 +282,13 @@ class Trajectory:
 
     @classmethod
     def through(cls, points: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike) -> "Trajectory":
-        """From rest to rest through the points, (k, ...), on a smooth spline that keeps these limits.
+        """From rest to rest through the points, (k, ...), on a smooth spline that keeps these limits [rad/s, rad/s²].
 
         Each stretch gets a time in proportion to what it needs at full speed; then all is slowed down as far as the limits ask.
+
+        >>> path = mr.Trajectory.through([[0, 0], [1, 0.5], [0, 1]], velocity=1.0, acceleration=4.0)
+        >>> bool((path.largest(1) <= 1.0).all() and (path.largest(2) <= 4.0).all())
+        True
         """
         t, x = _timed(np.arange(len(np.atleast_1d(points))), points)
         limit = _alike(point=x[0], velocity=velocity)[1]

@@ -13,7 +13,15 @@ When = float | Callable[["World"], bool]
 
 @dataclass(frozen=True)
 class Dock:
-    """A new module joins, moving along with the port it docks at."""
+    """At a time [s], or when a function of the world is true, a new module joins, moving along with the port it docks at.
+
+    `by` is the module's own port, `roll` its turn about the port `at` [degrees]. No other body changes its velocity.
+
+    >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+    >>> runs = world.run(0.02, [mr.Dock(0.01, "crab", "m6", "backbone", at="m3/3", by="4")])
+    >>> len(runs["crab"].segments)
+    2
+    """
 
     when: When
     organism: str
@@ -26,7 +34,14 @@ class Dock:
 
 @dataclass(frozen=True)
 class Undock:
-    """A module, or all that hangs on the far side of a port, is let go and goes on as an organism of its own, named `into`."""
+    """A module, or all that hangs on the far side of a port, is let go and goes on as an organism of its own, named `into`.
+
+    `when` is a time [s] or a function of the world. Every body keeps its velocity.
+
+    >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+    >>> sorted(world.run(0.02, [mr.Undock(0.01, "crab", "m3/2", into="leg")]))
+    ['crab', 'leg']
+    """
 
     when: When
     organism: str
@@ -39,7 +54,16 @@ class Undock:
 class Merge:
     """Two organisms become one, named as the first and under its controller, port `a` of the first docked to `b` of the second.
 
-    They must have come within `tolerance` [m, rad] of fitting. If one of them stands in the world, it must be the first.
+    They must have come within `tolerance` [m, rad] of fitting; the plastic impact keeps momentum and loses energy. `when` is a
+    time [s] or a function of the world. If one of them stands in the world, it must be the first.
+
+    >>> block = mr.Assembly.single("n0", "backbone")
+    >>> X = assembly.dock("n0", "backbone", at="m3/3", by="4").placements["n0"]  # where it would be docked
+    >>> start = np.concatenate([X[:3, 3], mr.spatial.quaternion.from_matrix(X[:3, :3])])
+    >>> world = mr.World({"crab": mr.Organism(assembly), "block": mr.Organism(block, start)}, gravity=(0, 0, 0))
+    >>> runs = world.run(0.01, [mr.Merge(0.005, "crab", "block", "m3/3", "n0/4")])
+    >>> world.assembly("crab"), world.impacts[0].kind
+    (Assembly('crab', 7 backbone, 6 connections), 'merge')
     """
 
     when: When
@@ -53,7 +77,16 @@ class Merge:
 
 @dataclass(frozen=True)
 class Connect:
-    """Two free ports of one organism, which have come within `tolerance` [m, rad] of fitting, dock: this closes a loop."""
+    """Two free ports of one organism, which have come within `tolerance` [m, rad] of fitting, dock: this closes a loop.
+
+    `when` is a time [s] or a function of the world. After the plastic impact velocities keep the loop closed.
+
+    >>> ring = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).disconnect("m0/4")
+    >>> world = mr.World({"ring": mr.Organism(ring)}, gravity=(0, 0, 0))
+    >>> runs = world.run(0.02, [mr.Connect(0.01, "ring", "m0/4", "m2/3")])
+    >>> runs["ring"].robot
+    Mechanism('robot', 3 bodies, nq=9, nv=8, loops=1)
+    """
 
     when: When
     organism: str
@@ -65,7 +98,15 @@ class Connect:
 
 @dataclass(frozen=True)
 class Disconnect:
-    """A connection that closes a loop opens; the organism still hangs together."""
+    """A connection that closes a loop opens, at a time [s] or when a function of the world is true; the organism still hangs
+    together.
+
+    >>> ring = mr.Assembly.from_grid([["B", "B"], ["B", "B"]])
+    >>> world = mr.World({"ring": mr.Organism(ring)}, gravity=(0, 0, 0))
+    >>> runs = world.run(0.02, [mr.Disconnect(0.01, "ring", "m0/4")])
+    >>> runs["ring"].robot
+    Mechanism('robot', 2 bodies, nq=8, nv=7)
+    """
 
     when: When
     organism: str
@@ -74,9 +115,14 @@ class Disconnect:
 
 @dataclass(frozen=True)
 class Reroot:
-    """Another module of an organism becomes its base: the same motion, in other coordinates.
+    """Another module of an organism becomes its base, at a time [s] or on a condition: the same motion, in other coordinates.
 
     An organism that stands does so on its new base from now on.
+
+    >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+    >>> runs = world.run(0.02, [mr.Reroot(0.01, "crab", base="m3")])
+    >>> world["crab"].base
+    'm3'
     """
 
     when: When

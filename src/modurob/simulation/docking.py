@@ -31,7 +31,7 @@ class Body(NamedTuple):
         for own in self.robot.joints:
             if own.name == joint:
                 return self.q[own.q_slice]
-        return np.array([self.held.get(joint, 0.0)]) if joint in self.robot.idle + self.robot.locked else None
+        return np.array([self.held.get(joint, 0.0)]) if joint in self.robot.idle + self.robot.held else None
 
     def rates(self, joint: str) -> Array | None:
         """How fast it moves."""

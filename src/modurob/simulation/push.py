@@ -88,7 +88,12 @@ def _of_state(external: Wrenches) -> Wrenches:
 
 @dataclass(frozen=True, eq=False)
 class InWorld:
-    """A wrench (f, n) in world axes at the origin of the frame it acts on, (..., 6)."""
+    """A wrench (f, n) in world axes at the origin of the frame it acts on, (..., 6) [N, N m], for `external` of `simulate`.
+
+    >>> wind = lambda t: {"m3": mr.InWorld([0.0, 2.0, 0.0, 0.0, 0.0, 0.0])}
+    >>> mr.simulate(robot, q, duration=0.01, external=wind).status.ok
+    True
+    """
 
     wrench: Any
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob import kernels
+from modurob import kernels, tabular
 from modurob.algorithms import Poses
 from modurob.algorithms.forces import acting, stored_energy
 from modurob.catalogue.reading import write_bytes
@@ -32,6 +32,9 @@ VERSION = 2
 REQUIRED = ("t", "q", "v", "tau")
 # all arrays of a file together, unpacked [bytes]
 LARGEST = 4_000_000_000
+
+
+RANGE_HEAD = ("t [s]", "rate", "q [rad, m]", "largest |v| [rad/s, m/s]", "largest |tau| [N m, N]")
 
 
 class Event(NamedTuple):
@@ -94,12 +97,35 @@ class Segment:
     def __hash__(self) -> int:
         return hash((self.robot, self.settings, self.channels["q"].tobytes()))
 
-    t = property(lambda self: self.channels["t"])
-    q = property(lambda self: self.channels["q"])
-    v = property(lambda self: self.channels["v"])
-    tau = property(lambda self: self.channels["tau"])
-    q_estimate = property(lambda self: self.channels.get("q_estimate"))
-    v_estimate = property(lambda self: self.channels.get("v_estimate"))
+    @property
+    def t(self) -> Array:
+        """Times of the ticks, (ticks,) [s]."""
+        return self.channels["t"]
+
+    @property
+    def q(self) -> Array:
+        """Configurations, (ticks, ..., nq) [rad or m]."""
+        return self.channels["q"]
+
+    @property
+    def v(self) -> Array:
+        """Velocities, (ticks, ..., nv) [rad/s or m/s]."""
+        return self.channels["v"]
+
+    @property
+    def tau(self) -> Array:
+        """Torques, each held until the next tick, (ticks, ..., nv) [N m or N]."""
+        return self.channels["tau"]
+
+    @property
+    def q_estimate(self) -> Array | None:
+        """Configurations as the estimator had them, (ticks, ..., nq); None without one."""
+        return self.channels.get("q_estimate")
+
+    @property
+    def v_estimate(self) -> Array | None:
+        """Velocities as the estimator had them, (ticks, ..., nv); None without one."""
+        return self.channels.get("v_estimate")
 
     @property
     def x(self) -> Array:
@@ -122,6 +148,7 @@ class Segment:
 
     @cached_property
     def kinetic_energy(self) -> Array:
+        """v^T M v / 2 [J], (ticks, ...)."""
         return self.robot.kinetic_energy(self.q, self.v)
 
     @cached_property
@@ -171,7 +198,14 @@ def _spans(stepper: Stepper, duration: float) -> Iterator[tuple[Stepper, float]]
 class Recording:
     """A run: its segments, how it ended, and what happened on the way. t, q, v, ... are those of all segments in a row.
 
-    Of runs side by side each has a status of its own, `status[k]`; a run that ended early stays where it was.
+    t is (ticks,) [s]; q (ticks, ..., nq), v, vdot and tau (ticks, ..., nv), SI units. Of runs side by side, in the axes in
+    between, each has a status of its own, `status[k]`; a run that ended early stays where it was. It is a value: it can be
+    saved, and repeated to the last bit.
+
+    >>> run
+    Recording(crab, 101 ticks, done at t = 0.1 s)
+    >>> run.q.shape, run.status.ok
+    ((101, 3), True)
     """
 
     segments: tuple[Segment, ...]
@@ -182,9 +216,35 @@ class Recording:
         names = ", ".join(s.robot.name for s in self.segments)
         return f"Recording({names}, {len(self.t)} ticks, {self.status})"
 
+    def _repr_html_(self) -> str:
+        """What each joint did, and what happened, as tables for notebooks."""
+        parts = [tabular.html(f"{self!r}, {self.t[0]:g} to {self.t[-1]:g} s", RANGE_HEAD, self._ranges())]
+        if self.events:
+            parts.append(tabular.html("events", ("t [s]", "kind", "what"), ((f"{e.t:g}", *e[1:]) for e in self.events)))
+        return "".join(parts)
+
+    def _repr_latex_(self) -> str:
+        """What each joint did, for notebooks on paper."""
+        return f"${tabular.latex(RANGE_HEAD, self._ranges())}$"
+
+    def _ranges(self) -> Iterator[tuple[str, ...]]:
+        """For each degree of freedom of each segment, where it went and how fast and strongly."""
+        for segment in self.segments:
+            span = f"{segment.t[0]:g} to {segment.t[-1]:g}"
+            for k, name in enumerate(segment.names["v"]):
+                at = segment.robot.coordinate_of[k]
+                q = segment.q[..., at] if at >= 0 else np.full(1, np.nan)
+                fastest, strongest = (np.abs(x[..., k]).max() for x in (segment.v, segment.tau))
+                where = f"{q.min():.4g} to {q.max():.4g}" if at >= 0 else "quaternion"
+                yield span, name, where, f"{fastest:.4g}", f"{strongest:.4g}"
+
     @property
     def robot(self) -> Mechanism:
-        """The robot, as it was at the end."""
+        """The robot, as it was at the end: its joints name the columns of q, v and tau.
+
+        >>> run.robot == robot
+        True
+        """
         return self.segments[-1].robot
 
     def _all(self, name: str) -> Array:
@@ -196,19 +256,105 @@ class Recording:
             raise SimulationError(f"{name} changes its size with the robot, {shapes}: read it from recording.segments")
         return np.concatenate(parts)
 
-    t = property(lambda self: self._all("t"))
-    q = property(lambda self: self._all("q"))
-    v = property(lambda self: self._all("v"))
-    tau = property(lambda self: self._all("tau"))
-    vdot = property(lambda self: self._all("vdot"))
-    q_estimate = property(lambda self: self._all("q_estimate"))
-    v_estimate = property(lambda self: self._all("v_estimate"))
-    kinetic_energy = property(lambda self: self._all("kinetic_energy"))
-    potential_energy = property(lambda self: self._all("potential_energy"))
-    energy = property(lambda self: self._all("energy"))
+    @property
+    def t(self) -> Array:
+        """Times of the ticks, (ticks,) [s].
+
+        >>> run.t[:3]
+        array([0.   , 0.001, 0.002])
+        """
+        return self._all("t")
+
+    @property
+    def q(self) -> Array:
+        """Configurations at the ticks, (ticks, ..., nq) [rad or m].
+
+        >>> run.q[0]
+        array([ 0.3, -0.2,  0.5])
+        """
+        return self._all("q")
+
+    @property
+    def v(self) -> Array:
+        """Velocities at the ticks, (ticks, ..., nv) [rad/s or m/s].
+
+        >>> run.v[0]
+        array([0., 0., 0.])
+        """
+        return self._all("v")
+
+    @property
+    def tau(self) -> Array:
+        """Torques that acted, each held until the next tick, (ticks, ..., nv) [N m or N]: what drives gave, within their limits.
+
+        >>> run.tau.shape
+        (101, 3)
+        """
+        return self._all("tau")
+
+    @property
+    def vdot(self) -> Array:
+        """Accelerations at the ticks, (ticks, ..., nv) [rad/s² or m/s²], from M vdot = tau + passive + dry friction - C v - N.
+
+        >>> run.vdot.shape
+        (101, 3)
+        """
+        return self._all("vdot")
+
+    @property
+    def q_estimate(self) -> Array:
+        """Configurations as the estimator had them, (ticks, ..., nq) [rad or m]; an error if the run had none.
+
+        >>> watched = mr.simulate(robot, q, duration=0.01, estimator=mr.ExtendedKalmanFilter())
+        >>> watched.q_estimate.shape
+        (11, 3)
+        """
+        return self._all("q_estimate")
+
+    @property
+    def v_estimate(self) -> Array:
+        """Velocities as the estimator had them, (ticks, ..., nv) [rad/s or m/s]; an error if the run had none.
+
+        >>> watched = mr.simulate(robot, q, duration=0.01, estimator=mr.ExtendedKalmanFilter())
+        >>> watched.v_estimate.shape
+        (11, 3)
+        """
+        return self._all("v_estimate")
+
+    @property
+    def kinetic_energy(self) -> Array:
+        """v^T M v / 2 at the ticks, (ticks, ...) [J].
+
+        >>> float(run.kinetic_energy[0])
+        0.0
+        """
+        return self._all("kinetic_energy")
+
+    @property
+    def potential_energy(self) -> Array:
+        """-m g . c and what springs and stops hold, at the ticks, (ticks, ...) [J].
+
+        >>> bool(np.isclose(run.potential_energy[0], robot.potential_energy(q)))
+        True
+        """
+        return self._all("potential_energy")
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic and potential energy at the ticks, (ticks, ...) [J]; drives, friction and wrenches change it.
+
+        >>> free = mr.simulate(robot.ideal(), q, duration=0.1)
+        >>> bool(np.ptp(free.energy) < 1e-6)
+        True
+        """
+        return self._all("energy")
 
     def poses(self) -> Poses:
-        """Poses of all bodies and frames, by name, where the robot kept its shape."""
+        """Poses X_WB of all bodies and frames in world axes, (ticks, ..., 4, 4) [m], by name, where the robot kept its shape.
+
+        >>> run.poses()["m3"].shape
+        (101, 4, 4)
+        """
         if len(self.segments) != 1:
             raise SimulationError("the robot changed its shape: ask each of recording.segments for its poses")
         return self.segments[0].poses()
@@ -216,7 +362,12 @@ class Recording:
     # ---- files ----
 
     def save(self, path: str | Path) -> None:
-        """One file, whole or not at all."""
+        """Write it with robot, settings and status to one file (.mrun), whole or not at all; numbers survive to the last bit.
+
+        >>> run.save("reach.mrun")
+        >>> mr.Recording.load("reach.mrun") == run
+        True
+        """
         head = {
             "format": "modurob recording",
             "version": VERSION,
@@ -236,7 +387,12 @@ class Recording:
 
     @classmethod
     def load(cls, path: str | Path) -> "Recording":
-        """A recording from its file."""
+        """A recording from its file; one that is cut short or damaged is refused with what is wrong.
+
+        >>> run.save("reach.mrun")
+        >>> mr.Recording.load("reach.mrun").status
+        Status(kind='done', t=0.1, message='')
+        """
         try:
             with zipfile.ZipFile(path) as file:
                 return _read(cls, file, path)
@@ -252,7 +408,11 @@ class Recording:
             raise RecordingError(f"{path}: damaged: {error}") from None
 
     def repeated(self) -> "Recording":
-        """The run again, from the robot, start, torques and stepper it holds: the same to the last bit."""
+        """The run again, from the robot, start, torques and stepper it holds: the same to the last bit.
+
+        >>> bool((run.repeated().q == run.q).all())
+        True
+        """
         from modurob.simulation.simulation import Simulation
 
         if len(self.segments) != 1:
@@ -279,7 +439,12 @@ class Recording:
         return again.recording
 
     def to_csv(self, path: str | Path) -> None:
-        """A table with a row a tick: t, then q, v, vdot, tau by joint; SI units."""
+        """Write a table with a row a tick: t [s], then q, v, vdot, tau by joint; SI units.
+
+        >>> run.to_csv("reach.csv")
+        >>> open("reach.csv").readline().split(",")[:3]
+        ['t', 'q m0/hinge', 'q m2/hinge']
+        """
         text = io.StringIO()
         writer = csv.writer(text)
         columns = self._columns()
@@ -288,7 +453,10 @@ class Recording:
         write_bytes(Path(path), text.getvalue().encode("utf-8"))
 
     def to_parquet(self, path: str | Path) -> None:
-        """The same table as Parquet; needs pyarrow."""
+        """Write the table of `to_csv` as Parquet; needs pyarrow (`pip install modurob[parquet]`).
+
+        >>> run.to_parquet("reach.parquet")
+        """
         try:
             pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
         except ImportError:
@@ -310,7 +478,12 @@ class Recording:
         return columns
 
     def of_run(self, *index: int) -> "Recording":
-        """One of the runs side by side, up to where it ended."""
+        """One of the runs side by side, by its index in the leading axes of q0, up to where it ended.
+
+        >>> many = mr.simulate(robot, np.zeros((4, 3)), duration=0.01)
+        >>> many.q.shape, many.of_run(2).q.shape
+        ((11, 4, 3), (11, 3))
+        """
         runs = self.segments[0].v.shape[1:-1]
         status = self.status
         if isinstance(status, Statuses):
@@ -326,7 +499,14 @@ class Recording:
         return Recording(tuple(segments), status, self.events)
 
     def plot(self, path: str | Path | None = None, joints: list[str] | None = None) -> Any:
-        """Position, velocity, acceleration and torque over time; returns the figure, and writes it if a path is given."""
+        """A figure of position, velocity, acceleration and torque over time, written to a file if a path is given.
+
+        `joints` are the names to show, all by default. Units are on the axes.
+
+        >>> figure = run.plot("reach.png", joints=["m0/hinge"])
+        >>> len(figure.axes)
+        4
+        """
         from modurob.simulation.plots import plot_recording
 
         return plot_recording(self, path, joints)

@@ -29,7 +29,11 @@ class Simulation:
 
     A tick: sensors are read and the estimate is updated, the law gives torques, drives give as much of them as they can, these are
     held, and the stepper carries the state to the next tick. Leading axes of q0 and v0 are runs side by side, each with a status of
-    its own.
+    its own. q is (..., nq), v and tau (..., nv), SI units.
+
+    >>> simulation = mr.Simulation(robot, q, controller=mr.ComputedTorque(kp=100, kd=20))
+    >>> simulation.advance(0.05).recording
+    Recording(crab, 51 ticks, done at t = 0.05 s)
     """
 
     def __init__(
@@ -99,32 +103,56 @@ class Simulation:
 
     @property
     def t(self) -> float:
-        """Time [s]."""
+        """The time now [s].
+
+        >>> mr.Simulation(robot, q).advance(0.01).t
+        0.01
+        """
         return self.t0 + self.ticks * self.tick
 
     @property
     def q(self) -> Array:
-        """Configuration, (..., nq)."""
+        """Configuration now, (..., nq) [rad or m].
+
+        >>> mr.Simulation(robot, q).q
+        array([ 0.3, -0.2,  0.5])
+        """
         return self.state.q
 
     @property
     def v(self) -> Array:
-        """Velocity, (..., nv)."""
+        """Velocity now, (..., nv) [rad/s or m/s].
+
+        >>> mr.Simulation(robot, q, v).v
+        array([ 1. ,  0.5, -1. ])
+        """
         return self.state.v
 
     @property
     def x(self) -> Array:
-        """States of the forces, (..., nx)."""
+        """States that the robot's forces have of their own, (..., nx), each in the unit its force gives it.
+
+        >>> mr.Simulation(robot, q).x.shape
+        (0,)
+        """
         return self.state.x
 
     @property
     def tau(self) -> Array:
-        """Torques held now, (..., nv)."""
+        """Torques held now, (..., nv) [N m or N], zero before the first tick.
+
+        >>> mr.Simulation(robot, q, controller=lambda t, q, v: -2.0 * q).advance(0.001).tau
+        array([-0.6,  0.4, -1. ])
+        """
         return self.pilot.tau
 
     @property
     def estimate(self) -> Measured | None:
-        """What the estimator makes of the state; None without one."""
+        """What the estimator makes of the state, .q and .v; None without one.
+
+        >>> mr.Simulation(robot, q).estimate is None
+        True
+        """
         return self.pilot.estimate
 
     @cached_property
@@ -133,7 +161,11 @@ class Simulation:
 
     @property
     def status(self) -> Status | Statuses | None:
-        """How it ended; None as long as all runs can go on."""
+        """How it ended; None as long as all runs can go on. Of runs side by side, `status[k]` is that of run k.
+
+        >>> mr.Simulation(robot, q).advance(0.01).status is None
+        True
+        """
         if not self._statuses:
             return None
         return self._status()
@@ -145,7 +177,11 @@ class Simulation:
 
     @property
     def over(self) -> bool:
-        """Whether no run can go on."""
+        """Whether no run can go on, as after a state that diverged.
+
+        >>> mr.Simulation(robot, q).advance(0.01).over
+        False
+        """
         return len(self._statuses) == self._runs
 
     # ---- going on ----
@@ -156,7 +192,13 @@ class Simulation:
         progress: Callable[[float], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> "Simulation":
-        """Go on for `duration` [s], a whole number of ticks, unless something ends all runs. `progress` is told the share done."""
+        """Go on for `duration` [s], a whole number of ticks, unless something ends all runs. `progress` is told the share
+        done, and `cancelled` asked before each tick whether to stop.
+
+        >>> simulation = mr.Simulation(robot, q)
+        >>> simulation.advance(0.01).advance(0.02).t
+        0.03
+        """
         total = whole(duration, self.tick, "duration")
         for k in range(total):
             if self.over:
@@ -170,7 +212,13 @@ class Simulation:
         return self
 
     def step(self) -> None:
-        """One tick."""
+        """Go on by one tick: measure, estimate, decide, hold the torques, move.
+
+        >>> simulation = mr.Simulation(robot, q)
+        >>> simulation.step()
+        >>> simulation.t
+        0.001
+        """
         t = self.t
         failure = self.pilot.decide(t, self.q, self.v, self.acceleration, self._rng)
         if failure is not None:
@@ -200,7 +248,11 @@ class Simulation:
         return State(*arrays)
 
     def acceleration(self) -> Array:
-        """vdot now, under the torques that are held, (..., nv)."""
+        """vdot now, under the torques that are held and all other forces, (..., nv) [rad/s² or m/s²].
+
+        >>> mr.Simulation(robot, q).acceleration().round(3)
+        array([-79.477,  66.56 ,  83.466])
+        """
         return self._mover.acceleration(self.t, self.state, self.tau)
 
     def _look_at_limits(self) -> None:
@@ -230,7 +282,11 @@ class Simulation:
 
     @property
     def recording(self) -> Recording:
-        """All ticks so far, and the state now, under the torque that brought it here."""
+        """All ticks so far, and the state now, under the torque that brought it here.
+
+        >>> mr.Simulation(robot, q).advance(0.01).recording.t.shape
+        (11,)
+        """
         now = {name: x for name, x in self._row(self.t).items() if not name.endswith("_estimate")}
         channels = self._recorder.channels(now)
         return Recording((Segment(self.robot, self.settings, channels),), self._status(), tuple(self.events))
@@ -251,15 +307,15 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Recording:
-    """Let a robot move for `duration` [s] from (q0, v0): at rest at zero if not given.
+    """Let a robot move for `duration` [s] from (q0, v0), (..., nq) and (..., nv): at rest at zero if not given.
 
     `controller` is a controller or a function f(t, q, v) of torques [N m or N]; `stepper` is RungeKutta4(1e-3) if not given;
     `external` a function of t, or of t, q and v, that returns wrenches (f, n) by frame name, in the axes of each frame (or
-    mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time. Friction, springs and stops
-    of the robot act, and drives give no more than their effort. `progress` is told the share done; without it, a bar appears on the
-    terminal after two seconds.
+    mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time; `seed` is that of the
+    sensors' noise. Friction, springs and stops of the robot act, and drives give no more than their effort. `progress` is told
+    the share done; without it, a bar appears on the terminal after two seconds.
 
-    >>> run = mr.simulate(robot, q0, duration=1.0, controller=mr.ComputedTorque(100, 20), stepper=mr.RungeKutta4(1e-3))
+    >>> run = mr.simulate(robot, q, duration=1.0, controller=mr.ComputedTorque(100, 20), stepper=mr.RungeKutta4(1e-3))
     >>> run.t.shape, run.q.shape, run.status.ok
     ((1001,), (1001, 3), True)
     """

@@ -46,9 +46,13 @@ from modurob.spatial.scalars import Array
 class Organism:
     """An assembly in the world, and what drives it: controller and estimator are made anew whenever it changes shape.
 
-    q and v are those of `assembly.mechanism(base=base, floating=True)`: position and quaternion of the base first. An organism that
-    stands, with `stands` the pose of its base module in the world, (4, 4), has joints alone. The controller may be a function f(t,
-    q, v).
+    q and v are those of `assembly.mechanism(base=base, floating=True)`, SI units: position and quaternion of the base first. An
+    organism that stands, with `stands` the pose X_WB of its base module in the world, (4, 4), has joints alone. The controller
+    may be a function f(t, q, v).
+
+    >>> crab = mr.Organism(assembly, controller=lambda t, q, v: -0.1 * v)
+    >>> mr.World({"crab": crab}).mechanism.nv
+    9
     """
 
     assembly: Assembly
@@ -132,11 +136,17 @@ class Living:
 
 
 class World:
-    """Organisms by name, all at one time, under one gravity. Modules have different names in all of them.
+    """Organisms by name, all at one time, under one gravity, in world axes [m/s²]. Modules have different names in all of them.
 
-    >>> world = mr.World({"a": mr.Organism(crab, controller=law), "b": mr.Organism(other)}, gravity=(0, 0, 0))
-    >>> runs = world.run(4.0, [mr.Merge(2.0, "a", "b", "m3/3", "n0/4")])
-    >>> runs["a"].segments, world.impacts
+    It is one mechanism with several roots: M vdot + C v + N = tau + J^T F of all that moves, and forces may act between organisms.
+    `run` goes on and makes changes on the way; `impacts` has what each of them did to energy [J] and momentum.
+
+    >>> other = mr.Assembly.single("n0", "backbone")
+    >>> start = np.array([0.0, 0.5, 0.0, 1.0, 0.0, 0.0, 0.0])  # position [m] and quaternion of its base
+    >>> world = mr.World({"crab": mr.Organism(assembly), "block": mr.Organism(other, start)}, gravity=(0, 0, 0))
+    >>> runs = world.run(0.02, [mr.Undock(0.01, "crab", "m3/2", into="leg")])
+    >>> sorted(runs), len(world.impacts)
+    (['block', 'crab', 'leg'], 1)
     """
 
     def __init__(
@@ -237,12 +247,22 @@ class World:
 
     @property
     def mechanism(self) -> Mechanism:
-        """All that moves, as one robot."""
+        """All that moves, as one robot: a free joint for each organism that floats; joints are in the order of the organisms.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.mechanism.nv
+        9
+        """
         return self._mechanism
 
     @property
     def state(self) -> State:
-        """q, v and x of `mechanism`."""
+        """q (nq,), v (nv,) and x (nx,) of `mechanism`, SI units.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.state.q.shape, world.state.v.shape
+        ((10,), (9,))
+        """
         moving = [self._living[name] for name in self._places]
         q, v = (np.concatenate([np.zeros(0), *(getattr(x, n) for x in moving)]) for n in ("q", "v"))
         return State(q, v, np.concatenate([np.zeros(0), *self._x.values()]))
@@ -251,7 +271,13 @@ class World:
 
     @property
     def t(self) -> float:
-        """Time [s]."""
+        """The time now [s].
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> runs = world.run(0.01)
+        >>> world.t
+        0.01
+        """
         return self.ticks * self.tick
 
     def __getitem__(self, name: str) -> Living:
@@ -264,11 +290,21 @@ class World:
         return iter(self._living)
 
     def assembly(self, name: str) -> Assembly:
-        """What an organism is made of now."""
+        """What an organism is made of now.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.assembly("crab")
+        Assembly('crab', 6 backbone, 5 connections)
+        """
         return self[name].assembly
 
     def pose(self, name: str, frame: str) -> Array:
-        """Where a frame of an organism is, (4, 4)."""
+        """X_WF of a frame of an organism now, in world axes, (4, 4) [m].
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.pose("crab", "m3")[:3, 3]
+        array([0.105, 0.21 , 0.   ])
+        """
         return self[name].robot.frame_pose(self[name].q, frame)
 
     # ---- going on ----
@@ -280,7 +316,12 @@ class World:
         progress: Callable[[float], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> dict[str, Recording]:
-        """Go on for `duration` [s]; each change happens once, at its time or when its condition first holds. Recordings by name."""
+        """Go on for `duration` [s]; each change happens once, at its time or when its condition first holds. Recordings by name.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.run(0.01)["crab"]
+        Recording(crab, 11 ticks, done at t = 0.01 s)
+        """
         total, waiting = whole(duration, self.tick, "duration"), list(changes)
         for k in range(total):
             if cancelled is not None and cancelled():
@@ -295,7 +336,13 @@ class World:
         return self.recordings()
 
     def step(self) -> None:
-        """One tick."""
+        """Go on by one tick: laws decide, all organisms move together, limits and failures are looked at.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.step()
+        >>> world.t
+        0.001
+        """
         for name in self._places:
             living = self._living[name]
             self._decide(name, living)
@@ -367,7 +414,13 @@ class World:
     # ---- what is written down ----
 
     def recordings(self) -> dict[str, Recording]:
-        """What happened to each organism that ever was."""
+        """What happened to each organism that ever was, by name, up to now.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.step()
+        >>> world.recordings()["crab"].q.shape
+        (2, 10)
+        """
         return {**self._gone, **{name: self._recording(x) for name, x in self._living.items()}}
 
     def _recording(self, x: Living) -> Recording:
@@ -388,7 +441,12 @@ class World:
         return change.when(self) if callable(change.when) else self.t >= change.when - self.tick / 2
 
     def change(self, change: Change) -> bool:
-        """Make a change now; if it cannot be made, an event says why, nothing is half-changed, and False is returned."""
+        """Make a change now; if it cannot be made, an event says why, nothing is half-changed, and False is returned.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.change(mr.Dock(0.0, "crab", "m6", "backbone", at="m3/3", by="4"))
+        True
+        """
         makers = {
             Dock: self._dock,
             Undock: self._undock,

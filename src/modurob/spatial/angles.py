@@ -1,4 +1,4 @@
-"""The 24 three-angle conventions and both of their inverses (001 2.4.4).
+"""The 24 three-angle conventions and both of their inverses (von Stryk 2.4.4).
 
 `euler(sequence, a)` turns about the *current* axes in the order of the sequence, `fixed(sequence, a)` about the *fixed* axes:
 `fixed("xyz", (a, b, c)) == euler("zyx", (c, b, a))`.

@@ -1,6 +1,7 @@
 """Spatial inertia: the 6x6 matrix [[m 1, -m [c]], [m [c], I_o]] that takes a body twist to its momentum.
 
-`c` is the centre of mass, `I_o` the inertia tensor about the frame's origin (with negative products off the diagonal, 001 5.2).
+`c` is the centre of mass, `I_o` the inertia tensor about the frame's origin (with negative products off the diagonal,
+von Stryk 5.2).
 """
 
 import numpy as np
@@ -73,7 +74,7 @@ def to_parent(X: Array, I: Array) -> Array:
 
 
 def moved(spatial: Array, X: Array) -> Array:
-    """Inertia in frame A of a body known in frame B, X = X_AB: shift (Steiner) and turn in one (000 (3.17a))."""
+    """Inertia in frame A of a body known in frame B, X = X_AB: shift (Steiner) and turn in one (Gutenkunst (3.17a))."""
     A = se3.Ad_inverse(X)
     return np.swapaxes(A, -1, -2) @ spatial @ A
 

@@ -1,4 +1,4 @@
-"""Quaternions (w, x, y, z) as rotations, over any leading axes (001 A.1).
+"""Quaternions (w, x, y, z) as rotations, over any leading axes (von Stryk A.1).
 
 `q` and every positive multiple of it stand for one rotation, and so does `-q`.
 """
@@ -32,7 +32,7 @@ def normalised(q: Array) -> Array:
 
 
 def to_matrix(q: Array) -> Array:
-    """Rotation matrix of q, of any length but zero (001 (Q2))."""
+    """Rotation matrix of q, of any length but zero (von Stryk (Q2))."""
     q = as_array(q)
     w, x, y, z = (q[..., i] for i in range(4))
     scale = 2 / dot(q, q)
@@ -56,7 +56,7 @@ def to_matrix(q: Array) -> Array:
 
 
 def from_matrix(R: Array) -> Array:
-    """Unit quaternion of R with w >= 0, from the largest of its four components (foundations (Q3), without its division by
+    """Unit quaternion of R with w >= 0, from the largest of its four components (von Stryk (Q3), without its division by
     zero)."""
     R = as_array(R)
     (a, b, c), (d, e, f), (g, h, i) = ([R[..., row, column, None] for column in range(3)] for row in range(3))

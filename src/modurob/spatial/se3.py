@@ -29,13 +29,13 @@ def position(X: Array) -> Array:
 
 
 def inverse(X: Array) -> Array:
-    """X_BA from X_AB: [[R^T, -R^T p], [0, 1]] (001 2.5)."""
+    """X_BA from X_AB: [[R^T, -R^T p], [0, 1]] (von Stryk 2.5)."""
     Rt = np.swapaxes(rotation(X), -1, -2)
     return pose(Rt, -(Rt @ position(X)[..., None])[..., 0])
 
 
 def hat(V: Array) -> Array:
-    """The 4x4 matrix [[[w], v], [0, 0]] of a twist (000 (2.33))."""
+    """The 4x4 matrix [[[w], v], [0, 0]] of a twist (Gutenkunst (2.33))."""
     V = as_array(V)
     H = np.zeros((*V.shape[:-1], 4, 4), dtype=V.dtype)
     H[..., :3, :3], H[..., :3, 3] = so3.skew(V[..., 3:]), V[..., :3]
@@ -43,7 +43,7 @@ def hat(V: Array) -> Array:
 
 
 def Ad(X: Array) -> Array:
-    """[[R, [p] R], [0, R]]: V_A = Ad(X_AB) V_B, and F_B = Ad(X_AB)^T F_A (000 (2.36))."""
+    """[[R, [p] R], [0, R]]: V_A = Ad(X_AB) V_B, and F_B = Ad(X_AB)^T F_A (Gutenkunst (2.36))."""
     R = rotation(X)
     A = np.zeros((*X.shape[:-2], 6, 6), dtype=X.dtype)
     A[..., :3, :3], A[..., 3:, 3:], A[..., :3, 3:] = R, R, so3.skew(position(X)) @ R
@@ -74,7 +74,7 @@ def to_parent(X: Array, F: Array) -> Array:
 
 
 def ad(V: Array) -> Array:
-    """[[[w], [v]], [0, [w]]]: ad(V) W is the bracket of two twists (000 (2.38))."""
+    """[[[w], [v]], [0, [w]]]: ad(V) W is the bracket of two twists (Gutenkunst (2.38))."""
     V = as_array(V)
     w = so3.skew(V[..., 3:])
     A = np.zeros((*V.shape[:-1], 6, 6), dtype=V.dtype)
@@ -105,7 +105,7 @@ def coad(F: Array) -> Array:
 
 
 def exp(V: Array) -> Array:
-    """Pose reached by moving with the body twist V for one second (000 (2.19), any pitch)."""
+    """Pose reached by moving with the body twist V for one second (Gutenkunst (2.19), any pitch)."""
     V = as_array(V)
     v, w = V[..., :3], V[..., 3:]
     t, K = dot(w, w)[..., None, None], so3.skew(w)
@@ -122,7 +122,7 @@ def log(X: Array) -> Array:
 
 
 def denavit_hartenberg(theta: Array, d: Array, a: Array, alpha: Array) -> Array:
-    """Rot(z; theta) Trans(z; d) Trans(x; a) Rot(x; alpha): frame i at joint i + 1 (001 3.1.3)."""
+    """Rot(z; theta) Trans(z; d) Trans(x; a) Rot(x; alpha): frame i at joint i + 1 (von Stryk 3.1.3)."""
     theta, d, a, alpha = (as_array(x) for x in (theta, d, a, alpha))
     x, z = np.eye(3)[0], np.eye(3)[2]
     return pose(so3.about(z, theta), d[..., None] * z) @ pose(so3.about(x, alpha), a[..., None] * x)

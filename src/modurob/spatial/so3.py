@@ -20,7 +20,7 @@ __all__ = [
 
 
 def skew(a: Array) -> Array:
-    """[a], the matrix of the cross product: skew(a) @ b = a × b (000 (2.3))."""
+    """[a], the matrix of the cross product: skew(a) @ b = a × b (Gutenkunst (2.3))."""
     a = as_array(a)
     K = np.zeros((*a.shape[:-1], 3, 3), dtype=a.dtype)
     K[..., 0, 1], K[..., 0, 2], K[..., 1, 2] = -a[..., 2], a[..., 1], -a[..., 0]
@@ -37,7 +37,7 @@ def vee(K: Array) -> Array:
 
 
 def about(axis: Array, angle: Array) -> Array:
-    """Turn by `angle` about the unit vector `axis`: a a^T + cos (1 - a a^T) + sin [a] (001 A.2, Rodrigues)."""
+    """Turn by `angle` about the unit vector `axis`: a a^T + cos (1 - a a^T) + sin [a] (von Stryk A.2, Rodrigues)."""
     axis, angle = as_array(axis), as_array(angle)[..., None, None]
     along = axis[..., :, None] * axis[..., None, :]
     return along + cos(angle) * (np.eye(3) - along) + sin(angle) * skew(axis)
@@ -56,7 +56,7 @@ def log(R: Array) -> Array:
 
 
 def axis_angle(R: Array) -> tuple[Array, Array]:
-    """Unit axis and angle in [0, pi] of R; the identity gets the axis x (001 A.2)."""
+    """Unit axis and angle in [0, pi] of R; the identity gets the axis x (von Stryk A.2)."""
     w = log(R)
     angle = np.sqrt(dot(w, w))
     still = (angle == 0)[..., None]
@@ -64,7 +64,7 @@ def axis_angle(R: Array) -> tuple[Array, Array]:
 
 
 def is_rotation(R: Array, tolerance: float = 1e-9) -> bool:
-    """Whether every matrix is orthonormal and right-handed within `tolerance` (001 2.4.2)."""
+    """Whether every matrix is orthonormal and right-handed within `tolerance` (von Stryk 2.4.2)."""
     R = as_array(R)
     orthonormal = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max() <= tolerance
     return bool(orthonormal and np.all(np.linalg.det(R) > 0))

@@ -32,7 +32,7 @@ def robot(design: AnyDesign) -> dict[str, Any]:
         "notes": design.notes,
         "bodies": [_body(mechanism, i) for i in range(len(mechanism.bodies))],
         "joints": [_joint(j) for j in mechanism.joints],
-        "freedoms": mechanism.nv - (mechanism.loop_rank() if mechanism.loops else 0),
+        "degrees_of_freedom": mechanism.nv - (mechanism.loop_rank() if mechanism.loops else 0),
         "nq": mechanism.nq,
         "nv": mechanism.nv,
         "idle": mechanism.idle,
@@ -190,7 +190,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
 
 
 def _views(design: Design) -> dict[str, Any]:
-    """The matrices and lists of documents 000 and 003."""
+    """The matrices and lists of Gutenkunst and of Meister, Gutenkunst, Levi."""
     a, base = design.assembly, design.base
     return {
         "aim": a.aim_table(),

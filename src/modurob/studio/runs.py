@@ -254,8 +254,8 @@ def _require_room(robot: Mechanism, settings: RunSettings) -> None:
     if ticks * width > MOST_NUMBERS:
         longest = MOST_NUMBERS / width * settings.sample_time
         raise StudioError(
-            f"{settings.duration:g} s in steps of {settings.sample_time:g} s with {robot.nv} freedoms is too much to keep: "
-            f"with this step at most {longest:.3g} s"
+            f"{settings.duration:g} s in steps of {settings.sample_time:g} s with {robot.nv} degrees of freedom is too much "
+            f"to keep: with this step at most {longest:.3g} s"
         )
 
 

@@ -218,7 +218,7 @@ def listening(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or error
-        raise StudioError(f"port {port} of {host} cannot be had: {why}; port 0 finds a free one") from None
+        raise StudioError(f"port {port} of {host} is not available: {why}; port 0 finds a free one") from None
 
 
 def serve(

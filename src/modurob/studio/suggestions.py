@@ -16,7 +16,7 @@ TURNING = ("revolute", "helical")
 SWINGS = (0.4, 0.2, 0.1, 0.05)  # amplitudes that are tried, the widest first [rad]
 SMALL = 0.1  # [rad]
 SAMPLES = 12  # of one period of a gait
-MOST_FREEDOMS = 60  # of robots that are looked at this closely
+MOST_RATES = 60  # degrees of freedom of robots that are looked at this closely
 PID_SAMPLE_TIME = 1e-3  # [s]
 STIFFEST = 20.0  # natural frequency that PID gains aim at [rad/s]
 DAMPING = 0.3  # least damping ratio
@@ -35,7 +35,7 @@ def settings(robot: Mechanism) -> dict[str, Any]:
         "gait": pattern,
         "amplitude": swing or SWINGS[0],
         "ideal": _is_weak(robot, pattern, swing),
-        "torques": _torques(robot) if 0 < robot.nv <= MOST_FREEDOMS else USUAL,
+        "torques": _torques(robot) if 0 < robot.nv <= MOST_RATES else USUAL,
     }
 
 
@@ -67,7 +67,7 @@ def _swing(robot: Mechanism, pattern: str) -> float:
     """The widest swing that the limits allow; none if the gait does not fit the robot at all."""
     if robot.loops:  # to close them all along a gait takes long: a small swing mostly can
         return SMALL
-    if robot.nv > MOST_FREEDOMS:
+    if robot.nv > MOST_RATES:
         return SWINGS[0]
     for amplitude in SWINGS:
         try:
@@ -80,7 +80,7 @@ def _swing(robot: Mechanism, pattern: str) -> float:
 
 def _is_weak(robot: Mechanism, pattern: str, swing: float) -> bool:
     """Whether the motion, or the weight at rest, asks for more than the drives of a robot that stands can give."""
-    if robot.constraints or floating(robot) or not 0 < robot.nv <= MOST_FREEDOMS:
+    if robot.constraints or floating(robot) or not 0 < robot.nv <= MOST_RATES:
         return False
     needed = np.abs(robot.gravity_forces(robot.neutral()))
     if swing:

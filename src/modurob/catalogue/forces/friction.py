@@ -1,4 +1,4 @@
-"""Friction in a joint: viscous, Coulomb, stiction and Stribeck's effect (foundations 5.8.1)."""
+"""Friction in a joint: viscous, Coulomb, stiction and Stribeck's effect (von Stryk 5.8.1)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +13,15 @@ from modurob.spatial.scalars import Array, absolute, as_array, exp
 @FORCES.register("friction")
 @dataclass(frozen=True)
 class Friction(JointForce):
-    """F(v) = viscous v + (coulomb + (static - coulomb) exp(-|v| / stribeck)) sign(v), against the motion.
+    """F(v) = viscous v + (coulomb + (static - coulomb) exp(-|v| / stribeck)) sign(v), against the motion [N m or N].
 
     At rest friction holds against whatever is applied, up to `static`: a joint at rest stays there exactly. Without a Stribeck
     velocity the force falls from `static` to `coulomb` as soon as the joint moves. `static` not given is `coulomb`.
+
+    >>> import modurob as mr
+    >>> mr.Friction(viscous=0.1, coulomb=0.5, static=0.8, stribeck=0.05).holding()
+    0.8
+    >>> rusty = mr.load("crab").mechanism().with_force("rust", mr.Friction(coulomb=0.5), joint="m0/hinge")
     """
 
     viscous: Any = 0.0  # [N m s/rad or N s/m]

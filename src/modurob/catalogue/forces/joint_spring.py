@@ -10,7 +10,13 @@ from modurob.spatial.scalars import Array
 @FORCES.register("joint spring")
 @dataclass(frozen=True)
 class JointSpring(JointForce):
-    """tau = -stiffness (q - rest) - damping v."""
+    """A spring along a joint: tau = -stiffness (q - rest) - damping v [N m or N].
+
+    >>> import modurob as mr
+    >>> robot = mr.load("crab").mechanism().with_force("soft", mr.JointSpring(stiffness=2.0, rest=0.1), joint="m0/hinge")
+    >>> robot.passive_forces([0.3, 0.0, 0.0], [0.0, 0.0, 0.0]).round(9) + 0.0
+    array([-0.4,  0. ,  0. ])
+    """
 
     stiffness: Any  # [N m/rad or N/m]
     rest: Any = 0.0  # [rad or m]

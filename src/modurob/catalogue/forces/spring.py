@@ -16,7 +16,13 @@ TOUCHING = 1e-9
 @FORCES.register("spring")
 @dataclass(frozen=True)
 class Spring(FrameForce):
-    """Pulls the origins of two frames together with stiffness (distance - length) + damping d(distance)/dt, pushes if shorter."""
+    """Pulls the origins of two frames together with stiffness (distance - length) + damping d(distance)/dt [N], pushes if shorter.
+
+    >>> import modurob as mr
+    >>> robot = mr.load("crab").mechanism().with_force("rope", mr.Spring(stiffness=100.0, length=0.2), a="m3", b="world")
+    >>> robot.passive_forces([0.3, 0.0, 0.0], [0.0, 0.0, 0.0]).shape
+    (3,)
+    """
 
     stiffness: Any  # [N/m]
     length: Any = 0.0  # at rest [m]

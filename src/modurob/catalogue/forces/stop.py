@@ -13,9 +13,15 @@ from modurob.spatial.scalars import Array, maximum, minimum, select
 @FORCES.register("stop")
 @dataclass(frozen=True)
 class Stop(JointForce):
-    """Beyond a limit the joint is pushed back with stiffness times depth and damping times rate; stops never pull.
+    """Beyond a limit the joint is pushed back with stiffness times depth and damping times rate [N m or N]; stops never pull.
 
     Without a stiffness a stop suits the inertia behind its joint: see `modurob.algorithms.forces.acting`.
+
+    >>> import modurob as mr
+    >>> free = mr.load("crab").mechanism().without_forces()
+    >>> robot = free.with_force("wall", mr.Stop(upper=0.2, stiffness=100.0, damping=0.0), joint="m0/hinge")
+    >>> robot.passive_forces([0.3, 0.0, 0.0], [0.0, 0.0, 0.0]).round(9) + 0.0
+    array([-10.,   0.,   0.])
     """
 
     lower: Any = -np.inf  # [rad or m]

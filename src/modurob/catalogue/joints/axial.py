@@ -67,7 +67,15 @@ class Axial(JointType):
 @KINDS.register("revolute")
 @dataclass(frozen=True)
 class Revolute(Axial):
-    """Turn about `axis` through the joint's origin: S = (0, a) (Gutenkunst (2.30), order corrected)."""
+    """Turn about `axis` through the joint's origin, q the angle [rad]: S = (0, a) (Gutenkunst (2.30), order corrected).
+
+    `axis` is in the joint's frame, of any length but zero.
+
+    >>> mr.Revolute((0, 0, 2.0)).axis
+    (0.0, 0.0, 1.0)
+    >>> mr.Revolute((0, 0, 1)).pose(np.array([np.pi / 2])).round(9)[:3, 0] + 0.0
+    array([0., 1., 0.])
+    """
 
     kind, nq, nv, units, urdf = "revolute", 1, 1, ("rad",), "revolute"
 
@@ -93,7 +101,11 @@ class Revolute(Axial):
 @KINDS.register("prismatic")
 @dataclass(frozen=True)
 class Prismatic(Axial):
-    """Slide along `axis`: S = (a, 0) (Gutenkunst (2.31), order corrected)."""
+    """Slide along `axis`, q the displacement [m]: S = (a, 0) (Gutenkunst (2.31), order corrected).
+
+    >>> mr.Prismatic((0, 1, 0)).pose(np.array([0.3]))[:3, 3]
+    array([0. , 0.3, 0. ])
+    """
 
     kind, nq, nv, units, urdf = "prismatic", 1, 1, ("m",), "prismatic"
 
@@ -119,7 +131,11 @@ class Prismatic(Axial):
 @KINDS.register("helical")
 @dataclass(frozen=True)
 class Helical(Axial):
-    """Turn about `axis` and slide by `pitch` metres per radian along it: S = (h a, a)."""
+    """Turn about `axis` and slide by `pitch` metres per radian along it, q the angle [rad]: S = (h a, a).
+
+    >>> mr.Helical((0, 0, 1), pitch=0.1).pose(np.array([2.0]))[:3, 3]
+    array([0. , 0. , 0.2])
+    """
 
     pitch: float = 0.0
     kind, nq, nv, units, parameters = "helical", 1, 1, ("rad",), ("pitch",)
@@ -154,7 +170,11 @@ class Helical(Axial):
 @KINDS.register("cylindrical")
 @dataclass(frozen=True)
 class Cylindrical(Axial):
-    """Slide along and turn about one axis: q = (displacement, angle), S = [(a, 0), (0, a)]."""
+    """Slide along and turn about one axis: q = (displacement [m], angle [rad]), S = [(a, 0), (0, a)].
+
+    >>> mr.Cylindrical((0, 0, 1)).pose(np.array([0.3, 0.0]))[:3, 3]
+    array([0. , 0. , 0.3])
+    """
 
     kind, nq, nv, units, labels = "cylindrical", 2, 2, ("m", "rad"), ("slide", "turn")
 

@@ -12,7 +12,11 @@ from modurob.spatial.scalars import Array
 @KINDS.register("fixed")
 @dataclass(frozen=True)
 class Fixed(JointType):
-    """A weld: nv = 0."""
+    """A weld: X_J = 1, nv = 0; it holds all six components of a wrench. As a loop joint it docks two bodies.
+
+    >>> mr.Fixed().constraint_subspace(np.zeros(0)).shape
+    (6, 6)
+    """
 
     kind, nq, nv, labels, urdf = "fixed", 0, 0, (), "fixed"
 

@@ -12,7 +12,13 @@ from modurob.spatial.scalars import Array, as_array
 @KINDS.register("free")
 @dataclass(frozen=True)
 class Free(JointType):
-    """q = (position, quaternion), v the body twist; S = 1."""
+    """q = (position [m], quaternion wxyz), v the twist in successor axes [m/s, rad/s]; S = 1: nothing is held.
+
+    >>> mr.Free().nq, mr.Free().nv
+    (7, 6)
+    >>> mr.Free().pose(np.array([1.0, 2.0, 3.0, 1.0, 0.0, 0.0, 0.0]))[:3, 3]
+    array([1., 2., 3.])
+    """
 
     kind, nq, nv, urdf = "free", 7, 6, "floating"
     units = ("m", "m", "m", "rad", "rad", "rad")

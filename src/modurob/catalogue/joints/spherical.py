@@ -12,7 +12,11 @@ from modurob.spatial.scalars import Array
 @KINDS.register("spherical")
 @dataclass(frozen=True)
 class Spherical(JointType):
-    """q is a quaternion, v the angular velocity in successor axes; S = (0, 1)."""
+    """q is a quaternion wxyz, v the angular velocity in successor axes [rad/s]; S = (0, 1).
+
+    >>> mr.Spherical().nq, mr.Spherical().nv
+    (4, 3)
+    """
 
     kind, nq, nv, units = "spherical", 4, 3, ("rad", "rad", "rad")
     labels = ("turn x", "turn y", "turn z")

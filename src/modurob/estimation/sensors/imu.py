@@ -14,7 +14,15 @@ from modurob.spatial.scalars import Array
 @SENSORS.register("imu")
 @dataclass(frozen=True)
 class IMU(Sensor):
-    """(w, a - g) of a frame, in its own axes: angular velocity [rad/s], and the acceleration of its origin less gravity [m/s²]."""
+    """(w, a - g) of a frame, in its own axes, (6,): angular velocity [rad/s], and the acceleration of its origin less gravity
+    [m/s²].
+
+    `noise` and `accelerometer_noise` are standard deviations [rad/s, m/s²].
+
+    >>> ekf = mr.ExtendedKalmanFilter(sensors=[mr.HallSensors(), mr.IMU(frame="m3", noise=1e-3)])
+    >>> mr.simulate(robot, q, duration=0.01, estimator=ekf).status.ok
+    True
+    """
 
     noise: float = 1e-3  # of the gyroscope [rad/s]
     frame: str = ""

@@ -17,7 +17,14 @@ from modurob.spatial.scalars import Array
 @SENSORS.register("joint angles")
 @dataclass(frozen=True)
 class HallSensors(Sensor):
-    """The coordinates of joints: angles [rad], displacements [m], attitudes of ball joints."""
+    """The coordinates of joints: angles [rad], displacements [m], attitudes of ball joints.
+
+    `noise` is the standard deviation, `resolution` the step of the readings [rad or m]; `joints` names those measured, all by
+    default.
+
+    >>> mr.HallSensors(noise=1e-3, joints=("m0/hinge", "m2/hinge")).joints
+    ('m0/hinge', 'm2/hinge')
+    """
 
     resolution: float = 2 * np.pi / 4096  # [rad or m]
     joints: tuple[str, ...] | None = None  # which joints have one; None for all but free ones

@@ -13,7 +13,10 @@ from modurob.spatial.scalars import Array
 @SENSORS.register("joint rates")
 @dataclass(frozen=True)
 class RateSensors(Sensor):
-    """The rates of joints [rad/s or m/s]."""
+    """The rates of joints [rad/s or m/s], with a standard deviation `noise`; `joints` names those measured, all by default.
+
+    >>> ekf = mr.ExtendedKalmanFilter(sensors=[mr.HallSensors(), mr.RateSensors(noise=0.05)])
+    """
 
     noise: float = 1e-2  # [rad/s or m/s]
     joints: tuple[str, ...] | None = None  # which joints have one; None for all but free ones

@@ -21,10 +21,14 @@ from modurob.spatial.scalars import Array
 
 @dataclass(frozen=True)
 class Gait:
-    """A rhythm for any robot: q = posture + centre + sign * amplitude * wave(2 pi frequency t), for each active joint.
+    """A rhythm for any robot: q = posture + centre + sign * amplitude * wave(2 pi frequency t), for each active joint [rad or m].
 
     Active are the joints that turn about one axis (revolute, helical); with amplitudes by name, the named ones, sliding
     joints too. All others stand still at the posture. A gait that a joint's limits do not allow is refused, never cut down.
+    `gait(name)` gives the presets; a gait is a reference for controllers.
+
+    >>> crawl = mr.Gait(mr.motion.gaits.Snake(waves=1.0), amplitude=0.4, frequency=1.0)
+    >>> law = mr.ComputedTorque(kp=100, kd=20, reference=crawl)
     """
 
     pattern: Pattern
@@ -56,7 +60,12 @@ class Gait:
         return hash((type(self.pattern), type(self.generator), self.frequency))
 
     def on(self, robot: Mechanism) -> Reference:
-        """The gait for this robot, from t = 0 on."""
+        """The gait for this robot, from t = 0 on: q (nq,), v and vdot (nv,) at a time [s].
+
+        >>> reference = mr.gait("snake", amplitude=0.3).on(robot)
+        >>> reference(0.0)[0].shape
+        (3,)
+        """
         require_robot(robot, "a gait", GaitError)
         if robot.loops and not isinstance(self.generator, Sine):
             raise GaitError(
@@ -86,21 +95,31 @@ class Gait:
         return np.full(len(joints), float(self.amplitude))
 
 
-def gait(name: str, *, generator: str | Generator = "sine", **options: Any) -> Gait:
+def gait(
+    name: str,
+    *,
+    amplitude: float | Mapping[str, float] = 0.4,
+    frequency: float = 0.5,
+    posture: Mapping[str, float] | None = None,
+    generator: str | Generator = "sine",
+    **options: Any,
+) -> Gait:
     """The preset of that name: one of `PRESETS`, such as snake, crab, quadruped or wheel.
 
     `generator` is sine, hopf, matsuoka, logistic, or one of these classes with its own settings. Options: amplitude [rad],
     frequency [Hz], posture; for the snake `waves`, for the wheel `lobes`.
 
-    >>> gait("snake", amplitude=0.5, frequency=1.0, generator="hopf").on(robot)
+    >>> mr.gait("snake", amplitude=0.5, frequency=1.0, generator="hopf").frequency
+    1.0
     """
     own = [x.name for x in fields(PRESETS[name])]
-    valid = [*own, "amplitude", "frequency", "posture"]
     for option in options:
-        if option not in valid:
-            raise GaitError(f"gait {name!r} has no option {option!r}: {choices(option, [*valid, 'generator'])}")
-    pattern = PRESETS[name](**{x: options.pop(x) for x in own if x in options})
-    return Gait(pattern, _generator(generator), **options)
+        if option not in own:
+            valid = [*own, "amplitude", "frequency", "posture", "generator"]
+            raise GaitError(f"gait {name!r} has no option {option!r}: {choices(option, valid)}")
+    return Gait(
+        PRESETS[name](**options), _generator(generator), amplitude, frequency, {} if posture is None else posture
+    )
 
 
 def _generator(generator: str | Generator) -> Generator:

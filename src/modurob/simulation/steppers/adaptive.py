@@ -25,7 +25,13 @@ class _LostError(Exception):
 @STEPPERS.register("adaptive")
 @dataclass(frozen=True)
 class Adaptive(Stepper):
-    """SciPy's steps of changing length: DOP853 (order eight), Radau (stiff) or LSODA (either). One run at a time."""
+    """SciPy's steps of changing length: DOP853 (order eight), Radau (stiff) or LSODA (either). One run at a time.
+
+    `rtol` and `atol` are SciPy's, `max_step` is in s. States are recorded every `tick` of the simulation.
+
+    >>> mr.simulate(robot, q, duration=0.05, stepper=mr.Adaptive("DOP853", rtol=1e-10)).status.ok
+    True
+    """
 
     method: str = "DOP853"
     rtol: float = 1e-9

@@ -12,9 +12,12 @@ from modurob.simulation.system import Held, State, System
 @STEPPERS.register("implicit-midpoint")
 @dataclass(frozen=True)
 class ImplicitMidpoint(FixedStep):
-    """v' = v + dt vdot(q_m, v_m) with q_m = q moved with v_m for dt/2, v_m = (v + v')/2; q' = q moved with v_m for dt.
+    """v' = v + dt vdot(q_m, v_m) with q_m = q moved with v_m for dt/2, v_m = (v + v')/2; q' = q moved with v_m for dt [s].
 
     Second order and symmetric in time, for any robot: energy of free motion wanders little, but momentum is not kept.
+
+    >>> mr.simulate(linkage, [0.1, 0.1], duration=0.01, stepper=mr.ImplicitMidpoint(1e-3)).status.ok
+    True
     """
 
     kind, order = "implicit-midpoint", 2

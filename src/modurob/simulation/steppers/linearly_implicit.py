@@ -13,13 +13,17 @@ from modurob.simulation.system import Held, State, System, is_joined
 @STEPPERS.register("linearly-implicit")
 @dataclass(frozen=True)
 class LinearlyImplicit(FixedStep):
-    """Forces along joints (stops, springs, friction) are taken where the step ends, to first order:
+    """Forces along joints (stops, springs, friction) are taken where the step of dt [s] ends, to first order:
 
-    (M + dt D + dt² K) vdot = u + f - dt K v - C v - N with K = -df/dq and D = -df/dv; v' = v + dt vdot, q' = q moved with (v +
-    v')/2.
+    (M + dt D + dt² K) vdot = u + f - dt K v - C v - N with K = -df/dq and D = -df/dv; v' = v + dt vdot,
+    q' = q moved with (v + v')/2.
 
     K and D are diagonal and go into the articulated inertia, so that a step costs one solve, O(n), however stiff they are. First
     order. For robots without loops and mimic joints.
+
+    >>> stiff = robot.with_force("stiff", mr.JointSpring(stiffness=1e6, damping=1e3), joint="m0/hinge")
+    >>> mr.simulate(stiff, q, duration=0.1, stepper=mr.LinearlyImplicit(1e-2)).status.ok
+    True
     """
 
     kind, order, compiled = "linearly-implicit", 1, True

@@ -10,7 +10,11 @@ from modurob.simulation.system import Held, Slope, State, System
 @STEPPERS.register("runge-kutta-4")
 @dataclass(frozen=True)
 class RungeKutta4(FixedStep):
-    """The classical rule of order four, with dq/dt = rate(q, v); quaternions are brought back to length one."""
+    """The classical rule of order four with steps of dt [s], dq/dt = rate(q, v); quaternions are brought back to length one.
+
+    >>> mr.simulate(robot, q, duration=0.1, stepper=mr.RungeKutta4(1e-3)).t.shape
+    (101,)
+    """
 
     kind, order, compiled = "runge-kutta-4", 4, True
 

@@ -7,7 +7,7 @@ import { tell } from "./notices.js";
 import { connection, on, send, state } from "./studio.js";
 
 const SYMBOLS = ["masses", "lengths", "gravity", "inertias", "centres", "dampings", "armatures"];
-const NOT_LIVE = 8; // freedoms above which a button must be pressed
+const NOT_LIVE = 8; // degrees of freedom above which a button must be pressed
 let latex = "";
 
 export function start(panel) {
@@ -98,7 +98,7 @@ export function start(panel) {
     } else if (state.design.nv > NOT_LIVE) {
       redraw(
         matrices,
-        h("p", { class: "soft" }, `${state.design.nv} freedoms: these equations are long and take a while. `),
+        h("p", { class: "soft" }, `${state.design.nv} degrees of freedom: these equations are long and take a while. `),
         h("button", { class: "button main", onclick: derive }, "Derive"),
       );
     } else derive();

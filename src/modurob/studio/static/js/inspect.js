@@ -7,12 +7,12 @@ import { changed, moduleOf, ofModules, on, send, state } from "./studio.js";
 
 export function start(panel) {
   const tally = h("dl", { class: "tally" });
-  const freedoms = h("div", { class: "small", style: { marginTop: "10px" } });
+  const details = h("div", { class: "small", style: { marginTop: "10px" } });
   const kind = h("h2", {});
   const chooser = h("div", { class: "row", style: { marginBottom: "6px" } });
   const fields = h("div", {});
   panel.append(
-    h("div", { class: "group" }, h("h2", {}, "Robot"), tally, freedoms),
+    h("div", { class: "group" }, h("h2", {}, "Robot"), tally, details),
     h(
       "div",
       { class: "group" },
@@ -29,7 +29,7 @@ export function start(panel) {
   );
   const draw = () => {
     kind.textContent = ofModules() ? "Module" : "Link";
-    drawTally(tally, freedoms);
+    drawTally(tally, details);
     drawChooser(chooser);
     drawFields(fields);
   };
@@ -42,19 +42,19 @@ export function start(panel) {
   if (state.design) draw();
 }
 
-function drawTally(tally, freedoms) {
-  const { modules, freedoms: count, mass, joints, idle, loops, redundant, gravity, notes } = state.design;
+function drawTally(tally, details) {
+  const { modules, degrees_of_freedom: count, mass, joints, idle, loops, redundant, gravity, notes } = state.design;
   const entry = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, String(value)));
   redraw(
     tally,
     entry(ofModules() ? "modules" : "links", modules.length),
-    entry("freedoms", count),
+    entry("degrees of freedom", count),
     entry("moving mass", `${shown(mass, 3)} kg`),
   );
   const line = (name, items) =>
     h("p", {}, h("span", { class: "soft" }, `${name}: `), items.length ? items.join(", ") : "none");
   redraw(
-    freedoms,
+    details,
     line(
       "joints that move",
       joints.map((j) => `${j.name} (${j.kind})`),

@@ -127,13 +127,14 @@ function showMode() {
 }
 
 function showFacts(view) {
-  const { modules, freedoms, idle, loops, mass, floating, gravity } = state.design;
+  const { modules, degrees_of_freedom, idle, loops, mass, floating, gravity } = state.design;
   const count = (n, word) => [h("b", {}, String(n)), ` ${word}${n === 1 ? "" : "s"}`];
   byId("view-ports").hidden = !ofModules();
   byId("facts").replaceChildren(
     ...count(modules.length, ofModules() ? "module" : "link"),
     " · ",
-    ...count(freedoms, "freedom"),
+    h("b", {}, String(degrees_of_freedom)),
+    ` degree${degrees_of_freedom === 1 ? "" : "s"} of freedom`,
     ...(idle.length ? [" · ", h("b", {}, String(idle.length)), " idle"] : []),
     ...(loops.length ? [" · ", ...count(loops.length, "loop")] : []),
     ...(mass ? [` · ${shown(mass, 3)} kg moving`] : []),

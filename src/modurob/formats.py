@@ -1,0 +1,135 @@
+"""Files by what they hold: robots, URDF, module types and recordings, read and written under two names."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from modurob.assembly import files
+from modurob.assembly.graph import Graph
+from modurob.assembly.specification import FORMAT
+from modurob.catalogue import ModuleType, library
+from modurob.catalogue.reading import write_text
+from modurob.errors import FormatError, InputError
+from modurob.mechanism import EXPORTS
+from modurob.mechanism.urdf import urdf as urdf_text
+from modurob.robot import Assembly, Mechanism
+
+if TYPE_CHECKING:
+    from modurob.simulation import Recording  # loaded where a recording is met
+
+Shipped = Literal["crab", "crane", "double_pendulum", "tree9"]
+MODULE = "modurob module 1"
+
+
+# ---- reading ----
+
+
+@overload
+def load(path: Shipped) -> Assembly: ...
+@overload
+def load(path: str | Path) -> Any: ...
+def load(path: str | Path) -> Any:
+    """What a file holds, told by its content: an Assembly of a robot file (YAML), a Mechanism of a URDF file, fixed in the world, a
+    ModuleType of a module file (YAML), a Recording; or a shipped robot by its name, which `shipped_robots` lists.
+
+    Where the kind is known, `Assembly.load`, `Mechanism.from_urdf`, `module_type` and `Recording.load` say so to readers and type
+    checkers, and take options. SI units.
+
+    >>> mr.load("crab")
+    Assembly('crab', 6 backbone, 5 connections)
+    >>> mr.save(mr.load("crab").mechanism(), "crab.urdf")
+    >>> mr.load("crab.urdf")
+    Mechanism('crab', 3 bodies, nq=3, nv=3)
+    """
+    start = _start(path)
+    if start.startswith(b"PK"):
+        from modurob.simulation import Recording
+
+        return Recording.load(path)
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
+        return Mechanism.from_urdf(path)
+    data, where, folder = files.read(path)
+    kind = str(data.get("format"))
+    if kind.startswith("modurob module"):
+        return library.from_data(data, where)
+    if not kind.startswith(("modurob robot", "modurob assembly")):
+        raise FormatError(
+            f"{where}: not a robot: expected the line 'format: {FORMAT}', or 'format: {MODULE}' for a module type, "
+            f"found format {data.get('format')!r:.80}; URDF files and recordings are read too"
+        )
+    return files.made(Assembly, data, where, folder)
+
+
+def _start(path: Any) -> bytes:
+    """The first bytes of a regular file; nothing where there is none."""
+    if not isinstance(path, str | os.PathLike) or str(path) in files.shipped_robots():
+        return b""
+    try:
+        if not Path(path).is_file():
+            return b""
+        with Path(path).open("rb") as file:
+            return file.read(256)
+    except (OSError, ValueError):
+        return b""
+
+
+# ---- writing ----
+
+
+def save(value: "Assembly | Mechanism | ModuleType | Recording", path: str | Path) -> None:
+    """Write a value to a file, whole or not at all; `load` reads it back.
+
+    An assembly is written as a robot file (.yaml) or, as it stands, for other tools (.urdf); a robot for other tools
+    (.urdf); a module type as its file (.yaml); a recording as a file of its own (.mrun) or as a table (.csv, .parquet). A file
+    with an ending of none of these kinds holds the first; an ending of other kinds is refused. SI units.
+
+    >>> mr.save(mr.load("crab"), "my_crab.yaml")
+    >>> mr.load("my_crab.yaml") == mr.load("crab")
+    True
+    >>> mr.save(run, "run.csv")
+    """
+    writers = _writers(value)
+    ending = Path(path).suffix.lower()
+    if ending not in writers and ending in {".yaml", ".yml", ".mrun", ".csv", ".parquet", *(f".{x}" for x in EXPORTS)}:
+        kind = type(value).__name__
+        hint = "; robot files are for assemblies" if isinstance(value, Mechanism) else ""
+        raise InputError(f"{path}: files {ending} hold no {kind}: valid: {', '.join(writers)}{hint}")
+    writers.get(ending, next(iter(writers.values())))(Path(path))
+
+
+def _writers(value: Any) -> Mapping[str, Callable[[Path], None]]:
+    """How a value is written, by the ending of the file; the usual one first."""
+    if isinstance(value, ModuleType):
+        return dict.fromkeys((".yaml", ".yml"), lambda path: write_text(path, library.to_text(value)))
+    if isinstance(value, Mechanism):
+        return {f".{ending}": _export(ending, lambda: value) for ending in EXPORTS}
+    if isinstance(value, Graph):
+        own = dict.fromkeys((".yaml", ".yml"), lambda path: files.save(value, path))
+        robot = value.robot if isinstance(value, Assembly) else None
+        return {**own, **({} if robot is None else {f".{ending}": _export(ending, robot) for ending in EXPORTS})}
+    from modurob.simulation import Recording
+
+    if isinstance(value, Recording):
+        return {".mrun": value.save, ".csv": value.to_csv, ".parquet": value.to_parquet}
+    raise InputError(f"{value!r:.80}: expected an assembly, a robot, a module type or a recording to write")
+
+
+def _export(ending: str, robot: Callable[[], Mechanism]) -> Callable[[Path], None]:
+    return lambda path: write_text(path, EXPORTS[ending](robot()))
+
+
+def urdf(robot: Mechanism) -> str:
+    """The text of a robot's URDF file, for ROS and other tools: every body a link, every joint a joint, shapes as visuals.
+
+    `Mechanism.from_urdf` reads it back as the same robot, floating if it floats. Joints are hinges and slides; loops and
+    rotor inertia are not part of the format: a robot with loops is refused. Numbers are in m, kg and rad; names have
+    underscores for slashes.
+
+    >>> print(mr.urdf(robot).splitlines()[1])
+    <robot name="crab">
+    """
+    if not isinstance(robot, Mechanism):
+        hint = ": give its robot, assembly.robot() or assembly.mechanism(...)" if isinstance(robot, Assembly) else ""
+        raise InputError(f"{type(robot).__name__} has no URDF: expected a Mechanism{hint}")
+    return urdf_text(robot)
