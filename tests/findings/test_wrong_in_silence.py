@@ -1,9 +1,9 @@
 """Faults of version 0.1.0 that gave wrong numbers, or corrupted memory, without a word.
 
 Also seen by: tests/simulation/test_recording.py (damaged heads), tests/kernels/test_cache.py (sanitizers over every program),
-tests/kernels/test_definition.py (layouts, lanes, degrees of freedom without inertia), tests/algorithms/test_loops.py (linkages against
-closed forms and Pinocchio, inverse dynamics of drives alone), tests/simulation/test_forces.py (dry friction under every stepper),
-tests/studio/test_carrying.py (no module jumps when a floating robot is undocked or gets another base in a run),
+tests/kernels/test_definition.py (layouts, lanes, degrees of freedom without inertia), tests/algorithms/test_loops.py (linkages
+against closed forms and Pinocchio, inverse dynamics of drives alone), tests/simulation/test_forces.py (dry friction under every
+stepper), tests/studio/test_carrying.py (no module jumps when a floating robot is undocked or gets another base in a run),
 tests/assembly/test_incidence.py and test_matrix_text.py (matrices with last rows), tests/assembly/test_setup.py and test_files.py
 (files that say how a robot stands).
 """
@@ -20,7 +20,7 @@ import pytest
 
 import modurob as mr
 from modurob.errors import AimError, InputError, MechanismError, RecordingError, SingularError
-from modurob.spatial import inertia, se3, so3
+from modurob.spatial import inertia, so3
 from tests.oracles.four_bar import FourBar
 
 X, Y = mr.Revolute((1, 0, 0)), mr.Prismatic((0, 1, 0))
@@ -360,12 +360,19 @@ def test_long_quaternions_are_right_or_refused(size, states):
     }
     for name, call in calls.items():
         expected = call(q)
-        try:
-            found = call(np.broadcast_to(scaled, (*states, robot.nq)).copy())
-        except InputError as error:
-            assert "quaternion" in str(error), name
-        else:
+        found = unless_refused(call, np.broadcast_to(scaled, (*states, robot.nq)).copy())
+        if found is not None:
             np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), atol=1e-9, err_msg=name)
+
+
+def unless_refused(call, q):
+    """What a call gives; None if it names the quaternion in q."""
+    try:
+        return call(q)
+    except InputError as error:
+        if "quaternion" in str(error):
+            return None
+        raise
 
 
 # ---- 10: from_aim drops rows ----
