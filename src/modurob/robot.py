@@ -72,9 +72,13 @@ class Mechanism(Tables):
     def with_payload(self, frame: str, spatial: Array) -> "Mechanism":
         """A robot that carries a rigid load at a frame, its spatial inertia (6, 6) given in that frame: see `spatial.inertia`."""
         at = self.frame(frame)
-        load = inertia.checked(np.asarray(spatial, dtype=float), f"payload at {frame}")
+        try:
+            load = np.asarray(spatial, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"payload at {frame} is {spatial!r:.60}: expected a spatial inertia (6, 6)") from None
         if load.shape != (6, 6):
             raise InputError(f"payload at {frame} has shape {load.shape}: expected a spatial inertia (6, 6)")
+        load = inertia.checked(load, f"payload at {frame}")
         total = np.array(self.inertia)
         total[at.body] += inertia.moved(load, at.X)
         return replace(self, inertia=total)
@@ -404,7 +408,9 @@ class Mechanism(Tables):
         """
         from modurob.symbolic import Equations
 
-        watched: dict[str, Any] = {name: f for name, f in (("cancelled", cancelled), ("progress", progress)) if f is not None}
+        watched: dict[str, Any] = {
+            name: f for name, f in (("cancelled", cancelled), ("progress", progress)) if f is not None
+        }
         return Equations(self, symbols, method, digits=digits, time_limit=time_limit, largest=largest, **watched)
 
     # ---- checks ----
