@@ -1,10 +1,10 @@
 """Faults of version 0.1.0 in the studio, as a page or a stranger brings them up.
 
-Also seen by, in a browser: tests/studio/test_page_files.py (a robot with its own module types is shown and grows, infinite limits,
-damaged files of the user, a huge share link) and test_page_refusals.py (a part of the page that fails does not stop the others);
-and on the server: tests/studio/test_opening.py (own types, limits of texts, files that may not be named), test_server.py (foreign hosts
-and origins, static files, others are served while a long text is read, nothing is left behind in the log), test_protocol.py (JSON),
-test_session.py (broken autosaves), test_carrying.py (entry 9: no module jumps).
+Also seen by, in a browser: tests/studio/test_page_files.py (own module types, infinite limits, damaged files of the user, a huge
+share link) and test_page_refusals.py (a part of the page that fails does not stop the others). On the server: tests/studio/
+test_opening.py (own types, limits of texts, files that may not be named), test_server.py (hosts, origins, static files, others are
+served while a long text is read, nothing is left in the log), test_protocol.py (JSON), test_session.py (broken autosaves),
+test_carrying.py (entry 9: no module jumps).
 """
 
 import json

@@ -20,7 +20,7 @@ import pytest
 
 import modurob as mr
 from modurob.errors import AimError, InputError, MechanismError, RecordingError, SingularError
-from modurob.spatial import inertia, so3
+from modurob.spatial import inertia, se3, so3
 from tests.oracles.four_bar import FourBar
 
 X, Y = mr.Revolute((1, 0, 0)), mr.Prismatic((0, 1, 0))
@@ -139,6 +139,28 @@ def test_a_point_mass_on_its_axis_has_no_acceleration(states):
         robot.forward_dynamics(*np.ones((3, *states, 1)))
     with pytest.raises(SingularError, match="moves no inertia"):
         robot.forward_dynamics(*np.ones((3, *states, 1), dtype=np.float32))
+
+
+def point_on_slanted_axis(seed):
+    """A point mass on the axis of its hinge, but for rounding."""
+    rng = np.random.default_rng(seed)
+    axis = rng.normal(size=3)
+    axis /= np.linalg.norm(axis)
+    builder = mr.Builder("point")
+    own = inertia.spatial_inertia(2.0, 0.3 * axis, np.zeros((3, 3)))
+    builder.body("mass", own, joint=mr.Revolute(tuple(axis)), at=se3.random(rng, reach=0.5))
+    return builder.build()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_point_mass_on_its_axis_but_for_rounding_has_no_acceleration(seed):
+    robot = point_on_slanted_axis(seed)
+    for states in ((), (20,), (2000,)):
+        with pytest.raises(SingularError, match="moves no inertia"):
+            robot.forward_dynamics(*np.ones((3, *states, 1)))
+    assert mr.simulate(robot, [0.1], duration=0.01).status.kind == "singular"
+    runs = mr.simulate(robot, np.ones((20, 1)), duration=0.01)
+    assert [status.kind for status in runs.status] == ["singular"] * 20
 
 
 def test_a_run_of_a_point_mass_on_its_axis_is_not_done():
@@ -338,7 +360,7 @@ def test_angles_of_any_size_have_their_sine(angle, dtype):
     angle = dtype(min(angle, 1e30) if dtype is np.float32 else angle)
     expected = so3.about((1, 0, 0), np.float64(angle))
     tolerance = 1e-14 if dtype is np.float64 else 1e-6
-    for states in ((), (20,)):
+    for states in ((), (20,), (2000,)):
         found = wheel().frame_pose(np.full((*states, 1), angle), "wheel")[..., :3, :3]
         np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), atol=tolerance)
 
