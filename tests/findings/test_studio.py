@@ -145,9 +145,9 @@ def test_infinite_numbers_reach_the_page_as_json(web, studio, joint):
 def test_a_colour_that_is_none_does_not_stop_the_page(web, studio, colour):
     with talk(web, studio) as page:
         page.send("open", text=robot(module(colour=colour)))
-        page.until("robot", "refused")
+        opened = page.until("robot", "refused")
         page.send("rename", name="other")
-        page.until("robot", "refused")
+        assert page.until("robot", "refused")["type"] == "robot", opened
         assert still_works(page)
 
 
