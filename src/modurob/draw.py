@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from modurob.catalogue.reading import write_figure
 from modurob.mechanism import Shape
 from modurob.robot import Mechanism
 from modurob.spatial import se3
@@ -50,7 +51,7 @@ def save_picture(robot: Mechanism, path: str | Path, q: Array | None = None, tit
 
     figure = draw(robot, q, title=title).figure
     with np.errstate(over="ignore"):  # matplotlib projects points behind the eye
-        figure.savefig(path, dpi=150)
+        write_figure(Path(path), figure)
     plt.close(figure)
 
 

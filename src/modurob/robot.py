@@ -147,9 +147,13 @@ class Mechanism(Tables):
         0.5
         """
         at = self.frame(frame)
-        load = inertia.checked(np.asarray(spatial, dtype=float), f"payload at {frame}")
+        try:
+            load = np.asarray(spatial, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"payload at {frame} is {spatial!r:.60}: expected a spatial inertia (6, 6)") from None
         if load.shape != (6, 6):
             raise InputError(f"payload at {frame} has shape {load.shape}: expected a spatial inertia (6, 6)")
+        load = inertia.checked(load, f"payload at {frame}")
         total = np.array(self.inertia)
         total[at.body] += inertia.moved(load, at.X)
         return replace(self, inertia=total)

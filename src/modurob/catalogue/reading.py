@@ -1,11 +1,12 @@
 """Files: read up to a limit, written whole or not at all."""
 
+import io
 import os
 import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from modurob.catalogue.plain_yaml import LARGEST_TEXT
 from modurob.errors import FormatError, choices
@@ -39,6 +40,16 @@ def write_text(path: Path, text: str) -> None:
     except UnicodeEncodeError as error:
         raise FormatError(f"{path}: cannot be written as UTF-8: {error}") from None
     write_bytes(path, content)
+
+
+def write_figure(path: Path, figure: Any) -> None:
+    """Write a picture of matplotlib in the format of its ending, whole or not at all; see `write_bytes`."""
+    kinds, kind = figure.canvas.get_supported_filetypes(), path.suffix[1:].lower() or "png"
+    if kind not in kinds:
+        raise FormatError(f"{path}: no picture is called .{kind}; {choices(kind, sorted(kinds))}")
+    content = io.BytesIO()
+    figure.savefig(content, format=kind, dpi=150)
+    write_bytes(path, content.getvalue())
 
 
 def write_bytes(path: Path, content: bytes) -> None:

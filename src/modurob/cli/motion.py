@@ -173,12 +173,13 @@ def gait_command(
     out: Annotated[Path, typer.Option(help="picture (.png, .pdf, .svg)")] = Path("gait.png"),
 ) -> None:
     """Draw the rhythm of a gait on a robot: each joint's wave and phase."""
+    from modurob.catalogue.reading import write_figure
     from modurob.motion.gaits import plot_phases
 
     writable(out, *PICTURES)
     _, robot = robot_of(file, base, floating)
     figure = plot_phases(mr.gait(name, generator=generator).on(robot), duration)
-    figure.savefig(out, dpi=150)
+    write_figure(out, figure)
     console.print(f"{name} gait of {robot.name}: {out}")
 
 

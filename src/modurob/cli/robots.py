@@ -169,6 +169,8 @@ def _plot_swing(robot: "mr.Mechanism", path: Path) -> None:
     import matplotlib.pyplot as plt
     import numpy as np
 
+    from modurob.catalogue.reading import write_figure
+
     t = np.linspace(0, 2, 400)[:, None]
     swing = np.pi * t + np.arange(robot.nv) * 2 * np.pi / 3
     q, v, vdot = 0.6 * np.sin(swing), 0.6 * np.pi * np.cos(swing), -0.6 * np.pi**2 * np.sin(swing)
@@ -182,7 +184,7 @@ def _plot_swing(robot: "mr.Mechanism", path: Path) -> None:
     below.set(xlabel="time [s]", ylabel="torque [N m]")
     for ax in (above, below):
         ax.grid(alpha=0.3)
-    figure.savefig(path, dpi=150)
+    write_figure(path, figure)
     plt.close(figure)
 
 

@@ -152,8 +152,14 @@ def _usable_folder(folder: Path) -> Path:
     except OSError:
         pass
     private = Path(tempfile.mkdtemp(prefix="modurob-kernels-"))
-    atexit.register(shutil.rmtree, private, ignore_errors=True)
+    atexit.register(_remove, private, os.getpid())
     return private
+
+
+def _remove(folder: Path, owner: int) -> None:
+    """Remove a folder at the end of the process that made it, not of those it forked."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _build(library: Library, text: str, notes: Any) -> Any:

@@ -24,7 +24,7 @@ def thread_count() -> int:
     if _threads:
         return _threads
     asked = os.environ.get("MODUROB_THREADS", "").strip()
-    if asked and not (asked.isdigit() and int(asked) > 0):
+    if asked and not (asked.isdecimal() and int(asked) > 0):
         raise InputError(f"MODUROB_THREADS is {asked!r}: expected a whole number above zero")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return int(asked) if asked else cores

@@ -54,7 +54,7 @@ def from_data(data: dict[str, Any], product: type[Tables] = Tables) -> Tables:
     return product(
         name=data["name"],
         bodies=tuple(data["bodies"]),
-        parent=tuple(data["parent"]),
+        parent=tuple(map(_whole, data["parent"])),
         joints=tuple(_read_joint(j) for j in data["joints"]),
         X_PJ=np.array(data["X_PJ"], dtype=float).reshape(-1, 4, 4),
         inertia=np.array(data["inertia"], dtype=float).reshape(-1, 6, 6),
@@ -77,9 +77,7 @@ def _frame(f: Frame) -> dict[str, Any]:
 
 
 def _read_frame(data: dict[str, Any]) -> Frame:
-    if not isinstance(data["body"], int):
-        raise MechanismError(f"a frame on body {data['body']!r}: expected a whole number")
-    return Frame(data["body"], np.array(data["X"], dtype=float))
+    return Frame(_whole(data["body"]), np.array(data["X"], dtype=float))
 
 
 def _constraint(c: Constraint) -> dict[str, Any]:
@@ -90,7 +88,7 @@ def _constraint(c: Constraint) -> dict[str, Any]:
 
 def _read_constraint(data: dict[str, Any]) -> Constraint:
     if "joints" in data:
-        return Coupling(data["name"], tuple(data["joints"]), tuple(data["ratios"]), data["offset"])
+        return Coupling(data["name"], tuple(map(_whole, data["joints"])), tuple(data["ratios"]), data["offset"])
     return Loop(data["name"], _read_type(data["type"]), _read_frame(data["from"]), _read_frame(data["to"]))
 
 
@@ -111,7 +109,7 @@ def _read_force(data: dict[str, Any]) -> ForceRow:
     numbers = {name: None if x is None else float(x) for name, x in data["numbers"].items()}
     force: Any = FORCES[data["kind"]](**numbers)
     if "joint" in data:
-        return JointRow(data["name"], force, data["joint"], data["rate"])
+        return JointRow(data["name"], force, _whole(data["joint"]), _whole(data["rate"]))
     return FrameRow(data["name"], force, _read_frame(data["a"]), _read_frame(data["b"]))
 
 
@@ -150,7 +148,19 @@ def _joint(j: Joint) -> dict[str, Any]:
 def _read_joint(data: dict[str, Any]) -> Joint:
     limits = Limits(*(np.array(x, dtype=float) for x in data["limits"]))
     own = {name: np.array(data[name], dtype=float) for name in _PER_RATE}
-    return Joint(data["name"], _read_type(data["type"]), slice(*data["q"]), slice(*data["v"]), limits, **own)
+    return Joint(data["name"], _read_type(data["type"]), _places(data["q"]), _places(data["v"]), limits, **own)
+
+
+def _places(data: list[Any]) -> slice:
+    first, last = map(_whole, data)
+    return slice(first, last)
+
+
+def _whole(x: Any) -> int:
+    """A place in a table."""
+    if type(x) is not int:
+        raise MechanismError(f"{x!r:.40} for a place in a table: expected a whole number")
+    return x
 
 
 def _numbers(x: Array) -> list[Any]:

@@ -444,6 +444,9 @@ def _require_consistent(m: Tables) -> None:
     for name, shape in shapes.items():
         if shape != expected[name]:
             raise MechanismError(f"{m.name}: table {name} has shape {shape}: expected {expected[name]}")
+    for name, array in (("X_PJ", m.X_PJ), ("inertia", m.inertia), ("gravity", m.gravity)):
+        if array.dtype != object and not np.isfinite(array).all():
+            raise MechanismError(f"{m.name}: table {name} holds what is no number: expected finite ones")
     if n < 1 or len(m.joints) != n - 1:
         raise MechanismError(
             f"{m.name}: {len(m.joints)} joints for {n} bodies: expected one for each body but the world"

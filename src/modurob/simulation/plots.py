@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modurob.catalogue.reading import write_figure
 from modurob.errors import SimulationError, choices
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def plot_recording(run: "Recording", path: str | Path | None, joints: list[str] 
     figure.align_ylabels()
     figure.suptitle(title[:100])
     if path is not None:
-        figure.savefig(path, dpi=150)
+        write_figure(Path(path), figure)
         plt.close(figure)
     return figure
 
@@ -81,6 +82,6 @@ def plot_energy(run: "Recording", path: str | Path | None = None) -> Any:
     panel.grid(alpha=0.3)
     panel.legend(frameon=False)
     if path is not None:
-        figure.savefig(path, dpi=150)
+        write_figure(Path(path), figure)
         plt.close(figure)
     return figure

@@ -30,8 +30,8 @@ from modurob.spatial.scalars import Array
 
 VERSION = 2
 REQUIRED = ("t", "q", "v", "tau")
-# all arrays of a file together, unpacked [bytes]
-LARGEST = 4_000_000_000
+# all arrays of a file together, and what it says of robots and settings, unpacked [bytes]
+LARGEST, LARGEST_HEAD = 1_000_000_000, 20_000_000
 
 
 RANGE_HEAD = ("t [s]", "rate", "q [rad, m]", "largest |v| [rad/s, m/s]", "largest |tau| [N m, N]")
@@ -368,6 +368,9 @@ class Recording:
         >>> mr.Recording.load("reach.mrun") == run
         True
         """
+        size = sum(x.nbytes for s in self.segments for x in s.channels.values())
+        if size > LARGEST:
+            raise RecordingError(f"{path}: {_too_large(size, LARGEST)}: take fewer runs, or a longer tick")
         head = {
             "format": "modurob recording",
             "version": VERSION,
@@ -542,9 +545,11 @@ def _read_status(data: list[Any]) -> Status | Statuses:
 
 
 def _read(make: Callable[..., Recording], file: zipfile.ZipFile, path: str | Path) -> Recording:
-    total = sum(info.file_size for info in file.infolist())
-    if total > LARGEST:
-        raise RecordingError(f"{path}: unpacks to {total / 1e9:.1f} GB: expected at most {LARGEST / 1e9:g} GB")
+    sizes = {info.filename: info.file_size for info in file.infolist()}
+    head_size = sizes.pop("recording.json", 0)
+    for size, most in ((head_size, LARGEST_HEAD), (sum(sizes.values()), LARGEST + 1000 * len(sizes))):
+        if size > most:
+            raise RecordingError(f"{path}: {_too_large(size, most)}")
     head = json.loads(file.read("recording.json"))
     if not isinstance(head, dict) or head.get("format") != "modurob recording":
         raise RecordingError(f"{path}: not a recording: expected a file that Recording.save wrote")
@@ -558,10 +563,23 @@ def _read(make: Callable[..., Recording], file: zipfile.ZipFile, path: str | Pat
     return make(segments, _read_status(head["status"]), tuple(Event(*e) for e in head["events"]))
 
 
+def _array(file: zipfile.ZipFile, name: str) -> Array:
+    """An array of a file, read piece by piece into its place."""
+    with file.open(name) as packed:
+        array = np.lib.format.read_array(packed, allow_pickle=False)
+        if packed.read(1):
+            raise ValueError(f"{name} holds more than its array")
+        return array
+
+
+def _too_large(size: int, most: int) -> str:
+    return f"unpacks to {size / 1e6:.0f} MB: expected at most {most / 1e6:.0f} MB"
+
+
 def _segment(file: zipfile.ZipFile, i: int, data: dict[str, Any]) -> Segment:
     robot: Any = from_data(data["robot"], Mechanism)
     present = [n.removeprefix(f"{i}/").removesuffix(".npy") for n in file.namelist() if n.startswith(f"{i}/")]
-    arrays = {name: np.load(io.BytesIO(file.read(f"{i}/{name}.npy")), allow_pickle=False) for name in present}
+    arrays = {name: _array(file, f"{i}/{name}.npy") for name in present}
     missing = [name for name in REQUIRED if name not in arrays]
     if missing:
         raise ValueError(f"{i}/{missing[0]}.npy is missing")

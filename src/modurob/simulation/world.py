@@ -392,7 +392,7 @@ class World:
     def _ended_by(self, failure: Failure, state: State | None) -> list[str]:
         """The organisms whose run a failure ends: those that have no state, or move beyond all bounds;
         all, if that says nothing."""
-        if state is None or failure.kind == "singular":
+        if state is None:
             return list(self._places)
         return [
             name
