@@ -208,7 +208,8 @@ def pivots(A: Array) -> Array:
 def _eliminated(A: Array, b: Array) -> tuple[Array, Array]:
     """A made upper triangular by rows, and b along with it."""
     n = A.shape[-1]
-    A, x = np.array(A), np.array(np.broadcast_to(b, A.shape[:-2] + b.shape[-2:]))
+    lead = np.broadcast_shapes(A.shape[:-2], b.shape[:-2])
+    A, x = np.array(A), np.array(np.broadcast_to(b, lead + b.shape[-2:]))
     with np.errstate(all="ignore"):
         for k in range(n):
             for i in range(k + 1, n):
