@@ -68,17 +68,15 @@ def answers(name: str, *arguments: object) -> Iterator[tuple[int, str, str]]:
             worker.kill()
         if waits:
             yield number + 1, "raised", f"no answer for {PATIENCE:g} s"
-        elif worker.wait() != 0:
-            yield number + 1, "raised", _death(worker)
+        elif worker.wait() < 0:
+            yield number + 1, "raised", _death(worker.returncode)
+        elif worker.returncode > 0:  # of a target that cannot be loaded, or makes no mutation
+            raise RuntimeError(f"{name}: {worker.stderr.read() if worker.stderr else ''}")
 
 
-def _death(worker: subprocess.Popen[str]) -> str:
-    if worker.returncode == -signal.SIGPROF:
-        return "more than 5 s of processor time"
-    if worker.returncode < 0:
-        return f"killed by {signal.Signals(-worker.returncode).name}"
-    said = worker.stderr.read().strip().splitlines() if worker.stderr else []
-    return f"ended with status {worker.returncode}: {said[-1] if said else ''}"
+def _death(code: int) -> str:
+    name = signal.Signals(-code).name
+    return "more than 5 s of processor time" if name == "SIGPROF" else f"killed by {name}"
 
 
 def kept(failure: Failure, folder: Path) -> Path:

@@ -78,5 +78,5 @@ def use(assembly: mr.Assembly) -> None:
     assembly.direct_transformations()
     robot = assembly.robot()
     q, v = assembly.initial_state()
-    robot.mass_matrix(q), robot.bias_forces(q, v), robot.forward_kinematics(q)
+    repr((robot.mass_matrix(q), robot.bias_forces(q, v), robot.forward_kinematics(q)))
     np.asarray(robot.forward_dynamics(q, v, np.zeros(robot.nv)))

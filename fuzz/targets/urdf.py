@@ -104,7 +104,7 @@ def use(robot: mr.Mechanism) -> None:
     """What a user does first with a robot of links."""
     repr(robot)
     q, v = robot.neutral(), np.zeros(robot.nv)
-    robot.mass_matrix(q), robot.bias_forces(q, v), robot.forward_kinematics(q)
+    repr((robot.mass_matrix(q), robot.bias_forces(q, v), robot.forward_kinematics(q)))
     robot.forward_dynamics(q, v, v)
     with suppress(UrdfError):  # URDF has no words for some joints
         EXPORTS["urdf"](robot)

@@ -82,6 +82,11 @@ class ModuleType:
         >>> module_type("virtual").module({"freedom": "revolute", "az": 0, "ax": 1}).joints["joint"].type.kind
         'revolute'
         """
+        if parameters is not None and not isinstance(parameters, Mapping):
+            valid = ", ".join(self.specification.parameters) or "none"
+            raise CatalogueError(
+                f"module type {self.name!r}: parameters {parameters!r:.60}: expected a mapping, {{name: value}}; valid: {valid}"
+            )
         values, changed = self._values(parameters or {})
         return _made(self, tuple(values.items()), tuple(changed.items()))
 

@@ -205,8 +205,8 @@ def _joint(j: Joint) -> dict[str, Any]:
 def _read_joint(data: dict[str, Any]) -> Joint:
     limits = Limits(*map(_bounds, data["limits"]))
     own = {name: _bounds(data[name]) for name in _PER_RATE}
-    at = (slice(*_places(data[name])) for name in ("q", "v"))
-    return Joint(_word(data["name"]), _read_type(data["type"]), *at, limits, **own)
+    q, v = (slice(*_places(data[name])) for name in ("q", "v"))
+    return Joint(_word(data["name"]), _read_type(data["type"]), q, v, limits, **own)
 
 
 def _numbers(x: Array) -> list[Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from modurob import kernels
 from modurob.algorithms import Poses
 from modurob.algorithms.forces import acting, stored_energy
-from modurob.catalogue.reading import write_bytes
+from modurob.catalogue.reading import require_picture, write_bytes
 from modurob.errors import RecordingError, SimulationError, choices
 from modurob.mechanism.archive import from_data, to_data
 from modurob.robot import Mechanism
@@ -257,6 +257,11 @@ class Recording:
                 return _read(cls, file, path)
         except RecordingError:
             raise
+        except FileNotFoundError as error:
+            folder = Path(path).parent
+            near = sorted(p.name for p in folder.glob("*.mrun")) if folder.is_dir() else []
+            why = f"{error.strerror}; {choices(Path(path).name, near)}"
+            raise RecordingError(f"{path}: cannot be read: {why}") from None
         except OSError as error:
             raise RecordingError(f"{path}: cannot be read: {error.strerror or error}") from None
         except (zipfile.BadZipFile, EOFError):
@@ -327,6 +332,8 @@ class Recording:
     def of_run(self, *index: int) -> "Recording":
         """One of the runs side by side, up to where it ended."""
         runs = self.segments[0].v.shape[1:-1]
+        if len(index) != len(runs):
+            raise SimulationError(f"run {index}: expected an index into runs of shape {runs}; () is a run by itself")
         status = self.status
         if isinstance(status, Statuses):
             try:
@@ -344,6 +351,8 @@ class Recording:
         """Position, velocity, acceleration and torque over time; returns the figure, and writes it if a path is given."""
         from modurob.simulation.plots import plot_recording
 
+        if path is not None:
+            require_picture(path)
         return plot_recording(self, path, joints)
 
 
