@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench check judge browser reproduce clean
+.PHONY: demo test bench check judge browser reproduce fuzz clean
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -31,6 +31,9 @@ bench: $(READY)  ## speed, side by side with the tools of the field
 
 reproduce: $(READY)  ## the figures of the sources, drawn anew into out/reproduced and checked
 	$(BIN)/python -m reproduce --out out/reproduced
+
+fuzz: $(READY)  ## mutated inputs of every reader, 10,000 each: none may end in anything but a result or a library error
+	$(BIN)/python -m fuzz
 
 check: $(READY)  ## format, lint, types, import contract
 	$(BIN)/ruff format --check .

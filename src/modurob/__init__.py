@@ -140,7 +140,7 @@ if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for 
         elif name in ROOMS.split():
             found = import_module(f"modurob.{name}")
         else:
-            raise AttributeError(f"module 'modurob' has no attribute {name!r}")
+            raise import_module("modurob.errors").absent("module 'modurob'", name, [*__all__, *ROOMS.split()])
         globals()[name] = found
         return found
 

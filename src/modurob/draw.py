@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from modurob.catalogue.reading import write_figure
+from modurob.catalogue.reading import require_picture, write_figure
+from modurob.errors import InputError
 from modurob.mechanism import Shape
 from modurob.robot import Mechanism
 from modurob.spatial import se3
@@ -21,6 +22,8 @@ ROUND = 20  # corners of a circle
 
 def draw(robot: Mechanism, q: Array | None = None, ax: Axes3D | None = None, title: str = "") -> Axes3D:
     """The robot at configuration q (neutral by default), in a new figure or in `ax`; bodies without shapes become sticks."""
+    if not isinstance(robot, Mechanism):
+        raise InputError(f"{robot!r:.60} is no robot: expected a Mechanism, such as mr.load('crab').robot()")
     import matplotlib.pyplot as plt  # slow to import, and only pictures need it
     from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
@@ -47,6 +50,7 @@ def draw(robot: Mechanism, q: Array | None = None, ax: Axes3D | None = None, tit
 
 def save_picture(robot: Mechanism, path: str | Path, q: Array | None = None, title: str = "") -> None:
     """Write a picture of the robot at configuration q."""
+    require_picture(path)
     import matplotlib.pyplot as plt
 
     figure = draw(robot, q, title=title).figure

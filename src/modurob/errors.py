@@ -2,6 +2,8 @@
 
 ModurobError
 ├── InputError              an argument of a call: wrong shape, not finite, unknown name
+│   ├── CallError           arguments that a function does not take, or lacks (a TypeError too)
+│   └── AbsentError         a name that a value does not have (an AttributeError too)
 ├── FormatError             a file that is not what it should be
 │   ├── CatalogueError      a module type file
 │   └── UrdfError           a URDF file
@@ -32,7 +34,12 @@ A message says what was found, where, what was expected, and the valid choices.
 """
 
 import difflib
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ModurobError(Exception):
@@ -49,6 +56,14 @@ class ModurobError(Exception):
 
 class InputError(ModurobError, ValueError):
     """An argument has the wrong shape, is not finite, or names nothing."""
+
+
+class CallError(InputError, TypeError):
+    """A function does not take these arguments, or lacks one."""
+
+
+class AbsentError(InputError, AttributeError):
+    """A value, or the package, has nothing of that name."""
 
 
 class FormatError(ModurobError, ValueError):
@@ -172,3 +187,63 @@ def choices(found: str, valid: Iterable[str]) -> str:
     hint = f"did you mean '{close[0]}'? " if close else ""
     shown = ", ".join(valid[:20]) + (f", ... ({len(valid)} in all)" if len(valid) > 20 else "")
     return f"{hint}valid: {shown or 'none'}"
+
+
+def explained(function: F) -> F:
+    """A function, or a class, that answers a wrong call with what it takes: misspelt arguments, missing ones, too many.
+
+    >>> @explained
+    ... def move(speed, *, duration=1.0): ...
+    >>> move(1.0, durations=2.0)
+    Traceback (most recent call last):
+    modurob.errors.CallError: move has no argument 'durations': did you mean 'duration'? valid: speed, duration
+    """
+    if isinstance(function, type):
+        function.__init__ = explained(function.__init__)
+        return function  # type: ignore[return-value]
+
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except TypeError as error:
+            # raised by the call itself, not by what it does
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                raise CallError(_misfit(function, given, named)) from None
+            raise
+
+    return call  # type: ignore[return-value]
+
+
+def _misfit(function: Callable[..., Any], given: tuple, named: dict[str, Any]) -> str:
+    """What is wrong with the arguments of a call."""
+    *_, owner, name = ["", *function.__qualname__.split(".")]
+    # of a class that inherits it, the class that was called
+    name = (type(given[0]).__name__ if given else owner) if name == "__init__" else name
+    parameters = dict(inspect.signature(function).parameters)
+    own = [p for p in parameters if p not in ("self", "cls")]
+    for argument in named:
+        if argument not in own:
+            return f"{name} has no argument {argument!r}: {choices(argument, own)}"
+    placed = [p.name for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(given) > len(placed):
+        by_name = [p for p in own if p not in placed]
+        rest = f"; by name: {', '.join(by_name)}" if by_name else ""
+        said = ", ".join(p for p in placed if p in own) or "none"
+        extra = len(parameters) - len(own)
+        return (
+            f"{name} has {len(given) - extra} arguments by place: expected at most {len(placed) - extra}: {said}{rest}"
+        )
+    for argument in placed[: len(given)]:
+        if argument in named:
+            return f"{name} has its argument {argument!r} twice, by place and by name"
+    needed = [
+        p.name for p in parameters.values() if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    missing = [p for p in needed if p not in (*placed[: len(given)], *named)]
+    return f"{name} needs {', '.join(map(repr, missing))}: expected {', '.join(own)}"
+
+
+def absent(what: str, name: str, valid: Iterable[str], hint: str = "") -> AbsentError:
+    """The error for a name that something does not have."""
+    return AbsentError(f"{what} has no attribute {name!r}{f': {hint}' if hint else f': {choices(name, valid)}'}")

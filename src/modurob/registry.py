@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, TypeVar, cast
 
-from modurob.errors import InputError, ModurobError, choices
+from modurob.errors import InputError, ModurobError, choices, explained
 
 T = TypeVar("T")
 Own = TypeVar("Own")
@@ -30,6 +30,8 @@ class Registry(Mapping[str, T]):
         known = self._things.get(name, thing)
         if known is not thing and _place(known) != _place(thing):
             raise self._error(f"there is already a {self.what} {name!r}, {known!r}: choose another name")
+        if isinstance(thing, type) and "__init__" in vars(thing):
+            explained(thing)
         self._things[name] = thing
         return thing
 

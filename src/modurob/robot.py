@@ -31,7 +31,7 @@ from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.wrenches import External
 from modurob.catalogue.forces import FrameForce, JointForce
-from modurob.errors import InputError
+from modurob.errors import InputError, absent, choices, explained
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
@@ -100,9 +100,19 @@ class Mechanism(Tables):
                 ", ".join(map(_number, joint.effort_limit)),
             )
 
+    if not TYPE_CHECKING:  # a checker that saw it would take any name for one of ours
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            own = [n for n in dir(type(self)) if not n.startswith("_")]
+            hint = f"it is the assembly that has it: call {name} of the Assembly that the robot was made from"
+            raise absent(f"the robot {self.__dict__.get('name', '')}", name, own, _hint(name, Assembly, hint))
+
     # ---- making ----
 
     @classmethod
+    @explained
     def from_assembly(
         cls,
         assembly: modular.Assembly,
@@ -120,10 +130,13 @@ class Mechanism(Tables):
         >>> mr.Mechanism.from_assembly(assembly, base="m0", floating=True).nv
         9
         """
+        if not isinstance(assembly, modular.Assembly):
+            raise InputError(f"{assembly!r:.60} is no assembly: expected one such as mr.load('crab')")
         builder = Builder(assembly.name, gravity, trusted=True)
         return from_assembly.fill(builder, assembly, base, floating, locked, keep_idle)  # type: ignore[return-value]
 
     @classmethod
+    @explained
     def from_urdf(cls, path: str | Path, floating: bool = False, gravity: ArrayLike = GRAVITY) -> "Mechanism":
         """The robot of a URDF file, its root link fixed in the world or floating; `gravity` in world axes, (3,) [m/s²].
 
@@ -152,12 +165,16 @@ class Mechanism(Tables):
         except (TypeError, ValueError):
             raise InputError(f"payload at {frame} is {spatial!r:.60}: expected a spatial inertia (6, 6)") from None
         if load.shape != (6, 6):
-            raise InputError(f"payload at {frame} has shape {load.shape}: expected a spatial inertia (6, 6)")
+            raise InputError(
+                f"payload at {frame} has shape {load.shape}: expected a spatial inertia (6, 6), such as "
+                "mr.spatial.inertia.sphere(mass, radius)"
+            )
         load = inertia.checked(load, f"payload at {frame}")
         total = np.array(self.inertia)
         total[at.body] += inertia.moved(load, at.X)
         return replace(self, inertia=total)
 
+    @explained
     def with_force(
         self, name: str, force: JointForce | FrameForce, joint: str = "", rate: int = 0, a: str = "", b: str = "world"
     ) -> "Mechanism":
@@ -192,6 +209,10 @@ class Mechanism(Tables):
         >>> robot.without_forces().forces
         ()
         """
+        known = [row.name for row in self.forces]
+        for name in names:
+            if name not in known:
+                raise InputError(f"no force {name!r} on {self.name}: {choices(str(name), known)}")
         return replace(self, forces=tuple(row for row in self.forces if names and row.name not in names))
 
     def ideal(self) -> "Mechanism":
@@ -251,6 +272,7 @@ class Mechanism(Tables):
         """
         return algorithms.neutral(self)
 
+    @explained
     def random_configuration(self, rng: np.random.Generator) -> Array:
         """A configuration drawn uniformly within the joint limits, (nq,) [rad or m];
         within half a turn or a metre of zero where there are none.
@@ -258,6 +280,8 @@ class Mechanism(Tables):
         >>> robot.random_configuration(np.random.default_rng(0)).shape
         (3,)
         """
+        if not isinstance(rng, np.random.Generator):
+            raise InputError(f"rng {rng!r:.60}: expected a random stream, np.random.default_rng(0)")
         return algorithms.random_configuration(self, rng)
 
     def rate(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -696,6 +720,7 @@ class Mechanism(Tables):
 
     # ---- closed form ----
 
+    @explained
     def equations(
         self,
         symbols: str | Iterable[str] = (),
@@ -786,6 +811,16 @@ class Assembly(modular.Assembly):
     [0.0, 9.81, 0.0]
     """
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            own = [n for n in dir(type(self)) if not n.startswith("_")]
+            hint = f"it is the robot that has it: assembly.robot().{name}, or assembly.mechanism(...).{name}"
+            raise absent("an assembly", name, own, _hint(name, Mechanism, hint))
+
+    @explained
     def mechanism(
         self,
         base: str | None = None,
@@ -842,6 +877,12 @@ class Assembly(modular.Assembly):
             if any(rate) and name in robot.idle:
                 raise InputError(f"{name} starts at rate {rate[0]:g}, but is idle: nothing hangs on it, and it is held")
         return q, v
+
+
+def _hint(name: str, other: type, hint: str) -> str:
+    """Where a name is found that is of another class."""
+    noted = {n for c in other.__mro__ for n in getattr(c, "__annotations__", {})}
+    return hint if hasattr(other, name) or name in noted else ""
 
 
 # of robot files alone; `modurob.formats.load` reads all kinds

@@ -15,6 +15,7 @@ from modurob.assembly.matrices import Matrices
 from modurob.assembly.setup import GRAVITY
 from modurob.catalogue import ModuleType, module_type
 from modurob.catalogue.expression import Scalar
+from modurob.errors import explained
 
 
 class Assembly(Matrices):
@@ -61,6 +62,7 @@ class Assembly(Matrices):
     # ---- making ----
 
     @classmethod
+    @explained
     def single(cls, name: str, kind: str | ModuleType, parameters: Mapping[str, Scalar] | None = None) -> Self:
         """One module, to dock others to.
 
@@ -70,6 +72,7 @@ class Assembly(Matrices):
         return cls({new_name(name, ()): module_type(kind).module(parameters)})
 
     @classmethod
+    @explained
     def from_aim(
         cls,
         matrix: Any,
@@ -100,6 +103,7 @@ class Assembly(Matrices):
         return assembly
 
     @classmethod
+    @explained
     def from_direct_transformations(
         cls,
         rows: Any,
@@ -117,6 +121,7 @@ class Assembly(Matrices):
         return cls(found.modules, found.connections, name)
 
     @classmethod
+    @explained
     def from_grid(
         cls,
         cells: str | Sequence[Sequence[str | None]],
@@ -136,6 +141,7 @@ class Assembly(Matrices):
     # ---- files ----
 
     @classmethod
+    @explained
     def load(cls, path: str | Path) -> Self:
         """The assembly in a robot file (YAML), or a shipped one by its name; `shipped_robots` lists them.
 
@@ -145,6 +151,7 @@ class Assembly(Matrices):
         return files.load(cls, path)
 
     @classmethod
+    @explained
     def loads(cls, text: str, where: str = "text", folder: Path | None = None) -> Self:
         """The assembly in the text of a robot file. `where` names the text in errors.
 

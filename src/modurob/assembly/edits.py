@@ -12,7 +12,7 @@ from modurob.assembly.graph import Graph, new_name, port_of, require_mating
 from modurob.assembly.traversal import neighbours, traverse
 from modurob.catalogue import Module, ModuleType, module_type
 from modurob.catalogue.expression import Scalar
-from modurob.errors import AssemblyError, DisconnectedError, InputError, MatingError, choices
+from modurob.errors import AssemblyError, DisconnectedError, InputError, MatingError, choices, explained
 from modurob.spatial.scalars import read_only
 
 Parameters = Mapping[str, Scalar]
@@ -21,6 +21,7 @@ Parameters = Mapping[str, Scalar]
 class Edits(Graph):
     """The changes that an `Assembly` offers."""
 
+    @explained
     def dock(
         self,
         name: str,
@@ -54,6 +55,7 @@ class Edits(Graph):
         docked._require_room(name)
         return docked
 
+    @explained
     def undock(self, name: str) -> Self:
         """Without module `name`; what is left must hang together.
 
@@ -68,6 +70,7 @@ class Edits(Graph):
             raise DisconnectedError(f"{name!r} is the only module: an assembly needs at least one")
         return self._part(n for n in self.modules if n != name)
 
+    @explained
     def connect(self, a: str | PortRef, b: str | PortRef, roll: float = 0.0) -> Self:
         """With two free ports of modules that are already there docked: this closes a loop.
 
@@ -82,6 +85,7 @@ class Edits(Graph):
         require_mating(connection, self._free_port(connection.a), self._free_port(connection.b))
         return self._with(connections=(*self.connections, connection))
 
+    @explained
     def disconnect(self, a: str | PortRef) -> Self:
         """Without the connection at port `a`, which closes a loop: what is left must hang together.
 
@@ -92,6 +96,7 @@ class Edits(Graph):
         port = self._docked(a)
         return self._with(connections=(c for c in self.connections if port not in (c.a, c.b)))
 
+    @explained
     def joined(self, other: Graph, a: str | PortRef, b: str | PortRef, roll: float = 0.0) -> Self:
         """Both, docked: port `a` is here, port `b` in the other, whose modules need other names. It stands as this one stands.
 
@@ -138,6 +143,7 @@ class Edits(Graph):
         walked = self.traversal(base, order).order
         return self._with({n: self.modules[n] for n in walked}, setup=self.setup.on(None))
 
+    @explained
     def renamed(self, names: Mapping[str, str]) -> Self:
         """The same robot with modules renamed, `names` from old to new.
 
@@ -187,6 +193,7 @@ class Edits(Graph):
                 raise InputError(f"no module has a parameter {parameter!r}: {choices(parameter, valid)}")
         return self._with(changed)
 
+    @explained
     def with_setup(
         self,
         *,

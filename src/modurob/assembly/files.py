@@ -21,7 +21,7 @@ from modurob.assembly.setup import Setup
 from modurob.assembly.specification import FIRST, FORMAT, ModuleEntry, RobotSpec
 from modurob.catalogue import Module, ModuleType, library
 from modurob.catalogue.plain_yaml import dump_yaml, parse_yaml
-from modurob.catalogue.reading import read_text, write_text
+from modurob.catalogue.reading import as_path, read_text, write_text
 from modurob.catalogue.specification import ModuleSpec
 from modurob.catalogue.validation import validated
 from modurob.errors import FormatError, InputError, ModurobError, UnknownNameError, choices
@@ -145,7 +145,8 @@ def save(assembly: Graph, path: str | Path) -> None:
     ...     Assembly.load(f"{folder}/robot.yaml")
     Assembly('robot', 1 scout, 0 connections)
     """
-    write_text(Path(path), dumps(assembly))
+    text = dumps(assembly)
+    write_text(as_path(path), text)
 
 
 def dumps(assembly: Graph) -> str:

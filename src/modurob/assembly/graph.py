@@ -22,6 +22,7 @@ from modurob.errors import (
     OccupiedPortError,
     UnknownNameError,
     choices,
+    explained,
 )
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, read_only
@@ -45,6 +46,7 @@ class Graph:
     description: str
     setup: Setup
 
+    @explained
     def __init__(
         self,
         modules: Mapping[str, Module],

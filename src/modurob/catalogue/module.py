@@ -1,5 +1,6 @@
 """A module: rigid parts, joints between them and ports to dock by, all given in the module frame with the joints at zero."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -119,7 +120,9 @@ class Connector:
             return f"a {self.gender} connector does not fit a {other.gender} one: expected one male and one female"
         common = [r for r in self.rolls if r in other.rolls]
         if roll % 360 not in common:
-            return f"roll {roll:g} degrees; valid: {', '.join(f'{r:g}' for r in common) or 'none'}"
+            turned = round(math.degrees(roll), 3) if math.isfinite(roll) else roll
+            hint = f" (a roll is in degrees: did you mean {turned:g}?)" if turned % 360 in common else ""
+            return f"roll {roll:g} degrees; valid: {', '.join(f'{r:g}' for r in common) or 'none'}{hint}"
         return None
 
 

@@ -1,6 +1,7 @@
 """A module type: what a file says of a kind of module, from which modules are made."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -47,7 +48,9 @@ class ModuleType:
             raise CatalogueError("\n  ".join([f"{where}:", *map(str, found)]))
 
     def _fill(self, specification: ModuleSpec, where: str) -> None:
-        digest = hashlib.sha256(specification.model_dump_json().encode()).hexdigest()[:32]
+        # 1 and 1.0 are one number: files leave out what equals a default
+        alike = json.dumps(json.loads(specification.model_dump_json(), parse_int=float))
+        digest = hashlib.sha256(alike.encode()).hexdigest()[:32]
         self.__dict__.update(specification=specification, name=specification.name, fingerprint=digest, _where=where)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -103,6 +106,11 @@ class ModuleType:
         >>> module_type("virtual").module({"freedom": "revolute", "az": 0, "ax": 1}).joints["joint"].type.kind
         'revolute'
         """
+        if parameters is not None and not isinstance(parameters, Mapping):
+            valid = ", ".join(self.specification.parameters) or "none"
+            raise CatalogueError(
+                f"module type {self.name!r}: parameters {parameters!r:.60}: expected a mapping, {{name: value}}; valid: {valid}"
+            )
         values, changed = self._values(parameters or {})
         return _made(self, tuple(values.items()), tuple(changed.items()))
 

@@ -12,6 +12,26 @@ from modurob.catalogue.plain_yaml import LARGEST_TEXT
 from modurob.errors import FormatError, choices
 
 
+def as_path(path: object) -> Path:
+    """A path from what a user gives for one."""
+    if not isinstance(path, str | os.PathLike):
+        raise FormatError(f"{path!r:.60} is no file: expected a path")
+    return Path(path)
+
+
+PICTURES = (".png", ".pdf", ".svg")
+
+
+def require_picture(path: str | Path) -> None:
+    """An error, before anything is drawn, unless a picture can be written there."""
+    path = as_path(path)
+    if path.suffix.lower() not in PICTURES:
+        found = f"files {path.suffix}" if path.suffix else "files without an ending"
+        raise FormatError(f"{path}: {found} cannot be written: valid: {', '.join(PICTURES)}")
+    if not path.parent.is_dir():
+        raise FormatError(f"{path}: there is no folder {path.parent}: make it first, or choose another")
+
+
 def read_text(path: Path) -> str:
     """The text of a file of reasonable size; an error names the files beside it."""
     try:
@@ -66,7 +86,9 @@ def write_bytes(path: Path, content: bytes) -> None:
     try:
         _write(path, content)
     except (OSError, ValueError) as error:
-        raise FormatError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        missing = isinstance(error, FileNotFoundError) and not path.parent.is_dir()
+        hint = f": there is no folder {path.parent}: make it first, or choose another" if missing else ""
+        raise FormatError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}{hint}") from None
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, expm, solve_continuous_are, solve_discrete_are
 from scipy.optimize import brentq
 
-from modurob.errors import ControlError
+from modurob.errors import ControlError, explained
 from modurob.motion.numbers import checked_sample_time, numbers, one_positive
 from modurob.spatial.scalars import Array
 
@@ -23,6 +23,7 @@ class Gains(NamedTuple):
     ki: Array  # [1/s³]
 
 
+@explained
 def gains_by_poles(poles: ArrayLike, sample_time: float | None = None) -> Gains:
     """Gains that put the poles of the error there, (..., 2) for kp and kd or (..., 3) for ki too [1/s].
 
@@ -61,6 +62,7 @@ def _stable(poles: ArrayLike) -> Array:
     return p
 
 
+@explained
 def gains_by_damping(damping_ratio: float, settling_time: float, sample_time: float | None = None) -> Gains:
     """Gains for e'' + 2 z w e' + w² e = 0 with the damping ratio z, w such that a step settles to 2 % in that time [s], exactly.
 
@@ -91,6 +93,7 @@ def settling(z: float) -> float:
     return brentq(excess, k * swing, (k + 1) * swing)  # type: ignore[return-value]
 
 
+@explained
 def gains_by_lqr(
     position: float = 1.0, velocity: float = 0.0, acceleration: float = 1.0, sample_time: float | None = None
 ) -> Gains:

@@ -11,7 +11,7 @@ from modurob.algorithms import bracket, passive_forces
 from modurob.algorithms.forces import passive_slopes
 from modurob.algorithms.kinematics import together
 from modurob.control.drives import Drives
-from modurob.errors import ControlError
+from modurob.errors import ControlError, explained
 from modurob.motion.numbers import checked_sample_time
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
@@ -27,6 +27,7 @@ class Linear(NamedTuple):
     B: Array  # (..., 2 nv, driven rates)
 
 
+@explained
 def linearised(
     robot: Mechanism,
     q: ArrayLike,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from modurob.errors import EstimateError
+from modurob.errors import EstimateError, explained
 from modurob.estimation.closure import allowed
 from modurob.estimation.kalman import readings_of, stacked_slope
 from modurob.estimation.prediction import transition
@@ -33,6 +33,7 @@ class Observability:
         return f"{self.rank} of {self.states} states observable, condition {self.condition:.3g}{hidden}"
 
 
+@explained
 def observability(
     robot: Mechanism,
     q: Array,

@@ -50,26 +50,81 @@ def to_data(m: Tables) -> dict[str, Any]:
 
 
 def from_data(data: dict[str, Any], product: type[Tables] = Tables) -> Tables:
-    """The other way."""
+    """The other way; an error for what are no numbers, names or places."""
     return product(
-        name=data["name"],
-        bodies=tuple(data["bodies"]),
-        parent=tuple(map(_whole, data["parent"])),
+        name=_word(data["name"]),
+        bodies=_words(data["bodies"]),
+        parent=_places(data["parent"]),
         joints=tuple(_read_joint(j) for j in data["joints"]),
-        X_PJ=np.array(data["X_PJ"], dtype=float).reshape(-1, 4, 4),
-        inertia=np.array(data["inertia"], dtype=float).reshape(-1, 6, 6),
-        gravity=np.array(data["gravity"], dtype=float),
+        X_PJ=_finite(data["X_PJ"], -1, 4, 4),
+        inertia=_finite(data["inertia"], -1, 6, 6),
+        gravity=_finite(data["gravity"], 3),
         frames={name: _read_frame(f) for name, f in data["frames"].items()},
         constraints=tuple(_read_constraint(c) for c in data["constraints"]),
         forces=tuple(_read_force(row) for row in data["forces"]),
-        idle=tuple(data["idle"]),
-        held=tuple(data["locked"]),
-        redundant=tuple(data["redundant"]),
-        shapes=tuple(
-            Shape(s["kind"], tuple(s["size"]), _read_frame(s["frame"]), np.array(s["X"]), s["colour"])
-            for s in data["shapes"]
-        ),
+        idle=_words(data["idle"]),
+        held=_words(data["locked"]),
+        redundant=_words(data["redundant"]),
+        shapes=tuple(_read_shape(s) for s in data["shapes"]),
     )
+
+
+def _word(data: Any) -> str:
+    if not isinstance(data, str):
+        raise MechanismError(f"{data!r:.60} for a name: expected a text")
+    return data
+
+
+def _words(data: Any) -> tuple[str, ...]:
+    return tuple(_word(x) for x in _list(data))
+
+
+def _place(data: Any) -> int:
+    if isinstance(data, bool) or not isinstance(data, int):
+        raise MechanismError(f"{data!r:.60} for a place in a table: expected a whole number")
+    return data
+
+
+def _places(data: Any) -> tuple[int, ...]:
+    return tuple(_place(x) for x in _list(data))
+
+
+def _list(data: Any) -> list[Any]:
+    if not isinstance(data, list):
+        raise MechanismError(f"{data!r:.60}: expected a list")
+    return data
+
+
+def _finite(data: Any, *shape: int) -> Array:
+    """Finite numbers of a shape, whose first axis may be of any length (-1)."""
+    found = _array(data)
+    if found.dtype.kind not in "if" or not np.isfinite(found).all():
+        raise MechanismError(f"{data!r:.60}: expected finite numbers")
+    # a table without rows says nothing of its other axes
+    found = found.reshape(shape) if shape[0] == -1 and not found.size else found
+    if found.ndim != len(shape) or any(n not in (-1, m) for n, m in zip(shape, found.shape, strict=True)):
+        raise MechanismError(f"numbers of shape {found.shape}: expected {shape}")
+    return found.astype(float)
+
+
+def _bounds(data: Any) -> Array:
+    """Numbers, or the texts inf and -inf."""
+    found = _array([float(x) if x in ("inf", "-inf") else x for x in _list(data)])
+    if found.size and found.dtype.kind not in "if":
+        raise MechanismError(f"{data!r:.60}: expected numbers")
+    return found.astype(float)
+
+
+def _array(data: Any) -> Array:
+    try:
+        return np.array(data)
+    except ValueError:
+        raise MechanismError(f"{data!r:.60}: expected rows of one length") from None
+
+
+def _read_shape(data: dict[str, Any]) -> Shape:
+    size = tuple(_finite(data["size"], -1).tolist())
+    return Shape(_word(data["kind"]), size, _read_frame(data["frame"]), _finite(data["X"], 4, 4), _word(data["colour"]))
 
 
 def _frame(f: Frame) -> dict[str, Any]:
@@ -77,7 +132,7 @@ def _frame(f: Frame) -> dict[str, Any]:
 
 
 def _read_frame(data: dict[str, Any]) -> Frame:
-    return Frame(_whole(data["body"]), np.array(data["X"], dtype=float))
+    return Frame(_place(data["body"]), _finite(data["X"], 4, 4))
 
 
 def _constraint(c: Constraint) -> dict[str, Any]:
@@ -88,8 +143,9 @@ def _constraint(c: Constraint) -> dict[str, Any]:
 
 def _read_constraint(data: dict[str, Any]) -> Constraint:
     if "joints" in data:
-        return Coupling(data["name"], tuple(map(_whole, data["joints"])), tuple(data["ratios"]), data["offset"])
-    return Loop(data["name"], _read_type(data["type"]), _read_frame(data["from"]), _read_frame(data["to"]))
+        *ratios, offset = _finite([*_list(data["ratios"]), data["offset"]], -1).tolist()
+        return Coupling(_word(data["name"]), _places(data["joints"]), tuple(ratios), offset)
+    return Loop(_word(data["name"]), _read_type(data["type"]), _read_frame(data["from"]), _read_frame(data["to"]))
 
 
 def _force(row: ForceRow) -> dict[str, Any]:
@@ -106,11 +162,11 @@ def _force(row: ForceRow) -> dict[str, Any]:
 
 
 def _read_force(data: dict[str, Any]) -> ForceRow:
-    numbers = {name: None if x is None else float(x) for name, x in data["numbers"].items()}
+    numbers = {name: None if x is None else float(_bounds([x])[0]) for name, x in data["numbers"].items()}
     force: Any = FORCES[data["kind"]](**numbers)
     if "joint" in data:
-        return JointRow(data["name"], force, _whole(data["joint"]), _whole(data["rate"]))
-    return FrameRow(data["name"], force, _read_frame(data["a"]), _read_frame(data["b"]))
+        return JointRow(_word(data["name"]), force, _place(data["joint"]), _place(data["rate"]))
+    return FrameRow(_word(data["name"]), force, _read_frame(data["a"]), _read_frame(data["b"]))
 
 
 def _type(t: JointType) -> dict[str, Any]:
@@ -125,7 +181,8 @@ def _read_type(data: dict[str, Any]) -> JointType:
     if "reversed" in data:
         return Reversed(_read_type(data["reversed"]))
     if "mimic" in data:
-        return Mimic(_read_type(data["mimic"]), data["ratio"], data["offset"])
+        ratio, offset = _finite([data["ratio"], data["offset"]], 2).tolist()
+        return Mimic(_read_type(data["mimic"]), ratio, offset)
     own = {name: tuple(x) if isinstance(x, list) else x for name, x in data.items() if name != "kind"}
     return KINDS[data["kind"]](**own)
 
@@ -146,21 +203,10 @@ def _joint(j: Joint) -> dict[str, Any]:
 
 
 def _read_joint(data: dict[str, Any]) -> Joint:
-    limits = Limits(*(np.array(x, dtype=float) for x in data["limits"]))
-    own = {name: np.array(data[name], dtype=float) for name in _PER_RATE}
-    return Joint(data["name"], _read_type(data["type"]), _places(data["q"]), _places(data["v"]), limits, **own)
-
-
-def _places(data: list[Any]) -> slice:
-    first, last = map(_whole, data)
-    return slice(first, last)
-
-
-def _whole(x: Any) -> int:
-    """A place in a table."""
-    if type(x) is not int:
-        raise MechanismError(f"{x!r:.40} for a place in a table: expected a whole number")
-    return x
+    limits = Limits(*map(_bounds, data["limits"]))
+    own = {name: _bounds(data[name]) for name in _PER_RATE}
+    q, v = (slice(*_places(data[name])) for name in ("q", "v"))
+    return Joint(_word(data["name"]), _read_type(data["type"]), q, v, limits, **own)
 
 
 def _numbers(x: Array) -> list[Any]:

@@ -1,7 +1,7 @@
 """Put a mechanism together body by body; assemblies and URDF files go through it too."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointSpring, Stop
 from modurob.catalogue.joints import Fixed, JointType, Mimic
-from modurob.errors import InertiaError, InputError, MechanismError, choices
+from modurob.errors import InertiaError, InputError, MechanismError, choices, explained
 from modurob.mechanism.tables import (
     Constraint,
     Coupling,
@@ -51,6 +51,7 @@ class Source:
     offset: float = 0.0
 
 
+@explained
 @dataclass(frozen=True)
 class JointProperties:
     """Limits, drive, losses and springs of a joint; one number stands for all of its rates, an array has one for each.
@@ -113,6 +114,7 @@ class Builder:
         self._forces: dict[str, tuple[JointForce, str, int] | tuple[FrameForce, Frame, Frame]] = {}
         self._shapes: list[Shape] = []
 
+    @explained
     def body(
         self,
         name: str,
@@ -145,6 +147,7 @@ class Builder:
         self._require_new(name, self._relative, "body")
         on = self.frame_of(parent)
         at, seat = self._pose(at, name), self._pose(seat, name)
+        _require_joint(name, joint, properties)
         if inertia is not None:
             inertia = as_array(inertia)
             if inertia.shape != (6, 6):
@@ -179,6 +182,7 @@ class Builder:
         self._require_new(name, self._relative, "frame")
         self._relative[name] = self.frame_of(parent), self._pose(X, name)
 
+    @explained
     def loop(
         self,
         name: str,
@@ -467,8 +471,21 @@ def _plain(x: Any) -> Any:
 _cached_values = lru_cache(maxsize=4096)(_values)
 
 
+def _require_joint(name: str, joint: Any, properties: Any) -> None:
+    """An error for what is no joint, or are no properties of one: a class, a word, a mapping."""
+    if joint is not None and not isinstance(joint, JointType):
+        raise MechanismError(
+            f"body {name!r}: joint {joint!r:.60}: expected one such as mr.Revolute((0, 0, 1)), or None"
+        )
+    if not isinstance(properties, JointProperties):
+        raise MechanismError(
+            f"body {name!r}: properties {properties!r:.60}: expected mr.JointProperties(...) of "
+            f"{', '.join(f.name for f in fields(JointProperties))}"
+        )
+
+
 def _vector(x: Any, what: str) -> Array:
     x = np.array(as_array(x))
     if x.shape != (3,) or x.dtype.kind not in "fcO" or (x.dtype != object and not np.all(np.isfinite(x))):
-        raise MechanismError(f"{what} {x.tolist()!r}: expected three finite numbers")
+        raise MechanismError(f"{what} {x.tolist()!r}: expected three finite numbers, like (0, 0, -9.81) in world axes")
     return x

@@ -470,8 +470,8 @@ def _require_places(m: Tables) -> None:
     q = v = 0
     sources = {j.q_slice.start: j for j in m.joints if not j.mimics}
     for j in m.joints:
-        sizes = (j.q_slice.stop - j.q_slice.start, j.v_slice.stop - j.v_slice.start)
-        if sizes != (j.type.nq, j.type.nv) or (not j.mimics and (j.q_slice.start, j.v_slice.start) != (q, v)):
+        at = (j.q_slice.start, j.v_slice.start) if j.mimics else (q, v)
+        if (j.q_slice, j.v_slice) != (slice(at[0], at[0] + j.type.nq), slice(at[1], at[1] + j.type.nv)):
             raise MechanismError(
                 f"{m.name}: joint {j.name} has coordinates {j.q_slice} and rates {j.v_slice}: expected {j.type.nq} from {q} on "
                 f"and {j.type.nv} from {v} on"

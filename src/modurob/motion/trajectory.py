@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly, make_interp_spline
 
-from modurob.errors import ControlError
+from modurob.errors import ControlError, explained
 from modurob.motion.checks import same
 from modurob.motion.numbers import numbers, one_positive, positive
 from modurob.spatial.scalars import Array, read_only
@@ -171,6 +171,7 @@ class Trajectory:
     # ---- from one point to another ----
 
     @classmethod
+    @explained
     def cubic(
         cls,
         start: ArrayLike,
@@ -187,6 +188,7 @@ class Trajectory:
         return cls._between(duration, start=start, start_velocity=start_velocity, end=end, end_velocity=end_velocity)
 
     @classmethod
+    @explained
     def quintic(
         cls,
         start: ArrayLike,
@@ -216,6 +218,7 @@ class Trajectory:
         )
 
     @classmethod
+    @explained
     def trapezoid(cls, start: ArrayLike, end: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike) -> "Trajectory":
         """The fastest straight line from rest to rest within these limits: constant acceleration, velocity, deceleration.
 
@@ -256,6 +259,7 @@ class Trajectory:
     # ---- through many points ----
 
     @classmethod
+    @explained
     def hermite(cls, times: ArrayLike, points: ArrayLike, velocities: ArrayLike) -> "Trajectory":
         """The cubic spline through the points, (k, ...), at the times, (k,) [s], with these velocities there, (k, ...).
 
@@ -267,6 +271,7 @@ class Trajectory:
         return cls._of(CubicHermiteSpline(t, x, _alike(points=x, velocities=velocities)[1]))
 
     @classmethod
+    @explained
     def minimum_jerk(cls, times: ArrayLike, points: ArrayLike) -> "Trajectory":
         """From rest to rest through the points, (k, ...), at the times, (k,) [s], with the least integral of jerk squared.
 
@@ -281,6 +286,7 @@ class Trajectory:
         return cls._of(BPoly.from_derivatives(t, np.stack([spline(t, k) for k in range(3)], axis=1)))
 
     @classmethod
+    @explained
     def through(cls, points: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike) -> "Trajectory":
         """From rest to rest through the points, (k, ...), on a smooth spline that keeps these limits [rad/s, rad/s²].
 

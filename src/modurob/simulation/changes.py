@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from modurob.errors import explained
+
 if TYPE_CHECKING:
     from modurob.simulation.world import World
 
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
 When = float | Callable[["World"], bool]
 
 
+@explained
 @dataclass(frozen=True)
 class Dock:
     """At a time [s], or when a function of the world is true, a new module joins, moving along with the port it docks at.
@@ -32,6 +35,7 @@ class Dock:
     roll: float = 0.0
 
 
+@explained
 @dataclass(frozen=True)
 class Undock:
     """A module, or all that hangs on the far side of a port, is let go and goes on as an organism of its own, named `into`.
@@ -50,6 +54,7 @@ class Undock:
     controller: Any = None
 
 
+@explained
 @dataclass(frozen=True)
 class Merge:
     """Two organisms become one, named as the first and under its controller, port `a` of the first docked to `b` of the second.
@@ -75,6 +80,7 @@ class Merge:
     tolerance: tuple[float, float] = (1e-3, 1e-2)
 
 
+@explained
 @dataclass(frozen=True)
 class Connect:
     """Two free ports of one organism, which have come within `tolerance` [m, rad] of fitting, dock: this closes a loop.
@@ -96,6 +102,7 @@ class Connect:
     tolerance: tuple[float, float] = (1e-3, 1e-2)
 
 
+@explained
 @dataclass(frozen=True)
 class Disconnect:
     """A connection that closes a loop opens, at a time [s] or when a function of the world is true; the organism still hangs
@@ -113,6 +120,7 @@ class Disconnect:
     port: str
 
 
+@explained
 @dataclass(frozen=True)
 class Reroot:
     """Another module of an organism becomes its base, at a time [s] or on a condition: the same motion, in other coordinates.

@@ -114,18 +114,37 @@ class FunctionLaw(Memoryless):
 
 def as_controller(given: Any) -> Controller | None:
     """A controller, from one or from a plain function of (t, q, v); None stays None."""
-    if given is None or isinstance(given, Controller):
+    if given is None or (isinstance(given, Controller) and not isinstance(given, type)):
         return given
     if not callable(given) or isinstance(given, type):
+        call = f": write {given.__name__}(...)" if isinstance(given, type) else ""
         raise SimulationError(
-            f"controller {given!r:.60}: expected a controller such as mr.PID(...), or a function f(t, q, v)"
+            f"controller {given!r:.60}: expected a controller such as mr.PID(...), or a function f(t, q, v){call}"
         )
-    try:
-        inspect.signature(given).bind(0.0, None, None)
-    except TypeError:
+    if not _takes(given, 0.0, None, None):
         raise SimulationError(
             f"controller {getattr(given, '__name__', given)!s}: expected a function f(t, q, v), which takes three arguments"
-        ) from None
-    except ValueError:
-        pass  # builtins that do not say what they take
+        )
     return FunctionController(given)
+
+
+def as_estimator(given: Any) -> Estimator | None:
+    """An estimator, or None; an error for anything else, such as a class or a sensor."""
+    if given is None:
+        return None
+    if isinstance(given, type) or not isinstance(given, Estimator) or not _takes(given.on, None, 0.0):
+        raise SimulationError(
+            f"estimator {given!r:.60}: expected one such as mr.ExtendedKalmanFilter(sensors), with its sensors in brackets"
+        )
+    return given
+
+
+def _takes(function: Any, *given: Any) -> bool:
+    """Whether a function can be called with these arguments; builtins that do not say count as if they could."""
+    try:
+        inspect.signature(function).bind(*given)
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True

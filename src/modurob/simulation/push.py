@@ -83,6 +83,11 @@ def _of_state(external: Wrenches) -> Wrenches:
         return lambda t, q, v: external(t)
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     many = any(p.kind == p.VAR_POSITIONAL for p in parameters) or len(places) >= 3
+    needed = [p for p in places if p.default is p.empty]
+    if not (many or places) or (not many and len(needed) > 1):
+        raise SimulationError(
+            f"external wrenches by {getattr(external, '__name__', external)!s}: expected a function of t, or of t, q and v"
+        )
     return external if many else lambda t, q, v: external(t)
 
 

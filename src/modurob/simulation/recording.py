@@ -17,12 +17,12 @@ import numpy as np
 from modurob import kernels, tabular
 from modurob.algorithms import Poses
 from modurob.algorithms.forces import acting, stored_energy
-from modurob.catalogue.reading import write_bytes
-from modurob.errors import RecordingError, SimulationError
+from modurob.catalogue.reading import require_picture, write_bytes
+from modurob.errors import RecordingError, SimulationError, choices
 from modurob.mechanism.archive import from_data, to_data
 from modurob.robot import Mechanism
 from modurob.simulation.law import Measured
-from modurob.simulation.status import Status, Statuses
+from modurob.simulation.status import KINDS, Status, Statuses
 from modurob.simulation.steppers import STEPPERS, Stepper
 from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
@@ -45,6 +45,18 @@ class Event(NamedTuple):
     message: str
 
 
+# what a file holds of the settings, beside the stepper
+_SETTINGS: dict[str, type] = {"tick": float, "seed": int, "controller": str, "estimator": str, "pushed": bool}
+
+
+def _of_kind(x: Any, kind: type, what: str) -> Any:
+    """A value from a file, if it is of that kind: whole numbers are numbers too, truth values are not."""
+    kinds = (int, float) if kind is float else (kind,)
+    if type(x) not in kinds:
+        raise ValueError(f"{what} {x!r:.60}: expected {kind.__name__}")
+    return x
+
+
 @dataclass(frozen=True)
 class Settings:
     """How a robot was stepped. Laws are kept as text: the torques they gave are in the recording."""
@@ -65,7 +77,10 @@ class Settings:
     def from_data(cls, data: dict[str, Any]) -> "Settings":
         own: dict[str, Any] = {k: float(x) if x == "inf" else x for k, x in data["stepper"].items()}
         stepper: Any = STEPPERS[own.pop("kind")]
-        return cls(stepper(**own), *(data[n] for n in ("tick", "seed", "controller", "estimator", "pushed")))
+        rest = {n: _of_kind(data[n], kind, n) for n, kind in _SETTINGS.items()}
+        if not 0 < rest["tick"] < np.inf or rest["seed"] < 0:
+            raise ValueError(f"tick {rest['tick']} s and seed {rest['seed']}: expected positive numbers")
+        return cls(stepper(**own), **rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,6 +416,11 @@ class Recording:
                 return _read(cls, file, path)
         except RecordingError:
             raise
+        except FileNotFoundError as error:
+            folder = Path(path).parent
+            near = sorted(p.name for p in folder.glob("*.mrun")) if folder.is_dir() else []
+            why = f"{error.strerror}; {choices(Path(path).name, near)}"
+            raise RecordingError(f"{path}: cannot be read: {why}") from None
         except OSError as error:
             raise RecordingError(f"{path}: cannot be read: {error.strerror or error}") from None
         except (zipfile.BadZipFile, EOFError):
@@ -488,6 +508,8 @@ class Recording:
         ((11, 4, 3), (11, 3))
         """
         runs = self.segments[0].v.shape[1:-1]
+        if len(index) != len(runs):
+            raise SimulationError(f"run {index}: expected an index into runs of shape {runs}; () is a run by itself")
         status = self.status
         if isinstance(status, Statuses):
             try:
@@ -512,6 +534,8 @@ class Recording:
         """
         from modurob.simulation.plots import plot_recording
 
+        if path is not None:
+            require_picture(path)
         return plot_recording(self, path, joints)
 
 
@@ -540,8 +564,18 @@ def _status_data(status: Status | Statuses) -> list[Any]:
 
 def _read_status(data: list[Any]) -> Status | Statuses:
     many, *each = data
-    found = [Status(*x) for x in each]
-    return Statuses(found) if many else found[0]
+    found = [_status(*x) for x in each]
+    return Statuses(found) if _of_kind(many, bool, "status") else found[0]
+
+
+def _status(kind: Any, t: Any, message: Any) -> Status:
+    if kind not in KINDS:
+        raise ValueError(f"status {kind!r:.60}: {choices(str(kind)[:60], KINDS)}")
+    return Status(kind, _of_kind(t, float, "t"), _of_kind(message, str, "message"))
+
+
+def _event(t: Any, kind: Any, message: Any) -> Event:
+    return Event(_of_kind(t, float, "t"), _of_kind(kind, str, "event"), _of_kind(message, str, "message"))
 
 
 def _read(make: Callable[..., Recording], file: zipfile.ZipFile, path: str | Path) -> Recording:
@@ -559,8 +593,10 @@ def _read(make: Callable[..., Recording], file: zipfile.ZipFile, path: str | Pat
         raise RecordingError(
             f"{path}: version {head['version']} of the format, this modurob reads version {VERSION}: {hint}"
         )
+    if not head["segments"]:
+        raise RecordingError(f"{path}: damaged: no segments: expected one for each shape the robot had")
     segments = tuple(_segment(file, i, data) for i, data in enumerate(head["segments"]))
-    return make(segments, _read_status(head["status"]), tuple(Event(*e) for e in head["events"]))
+    return make(segments, _read_status(head["status"]), tuple(_event(*e) for e in head["events"]))
 
 
 def _array(file: zipfile.ZipFile, name: str) -> Array:

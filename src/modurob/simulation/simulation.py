@@ -9,21 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.algorithms.forces import acting
-from modurob.errors import InputError, SimulationError
+from modurob.errors import InputError, SimulationError, explained
 from modurob.robot import Mechanism
-from modurob.simulation.law import Estimator, Measured, as_controller
+from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.progress import progress_bar
 from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.status import DONE, Failure, Status, Statuses
-from modurob.simulation.steppers import RungeKutta4, Stepper
+from modurob.simulation.steppers import STEPPERS, RungeKutta4, Stepper
 from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
 from modurob.spatial.scalars import Array
 
 
+@explained
 class Simulation:
     """A robot with its controller, estimator and stepper, advanced tick by tick; `recording` is what happened so far.
 
@@ -60,8 +61,7 @@ class Simulation:
         self.robot, self.stepper = _robot(robot), _stepper(stepper)
         self.stepper.require(robot)
         controller = as_controller(controller)
-        if estimator is not None and not isinstance(estimator, Estimator):
-            raise SimulationError(f"estimator {estimator!r:.60}: expected one such as mr.ExtendedKalmanFilter(...)")
+        estimator = as_estimator(estimator)
         self.state = self._start(q0, v0, x0)
         self._mover = Mover(robot, self.stepper, pushes(robot, external, self.v.shape[:-1]))
         self.tick = _tick(tick, controller, self.stepper)
@@ -70,7 +70,7 @@ class Simulation:
         self._statuses: dict[int, Status] = {}  # of runs that ended, by their number
         believed = (self.q, self.v) if belief is None else belief
         self.pilot = Pilot(robot, controller, estimator, self.tick, believed)
-        self._rng = np.random.default_rng(seed)
+        self._rng = random_stream(seed)
         self._stop_at_limits, self._beyond = stop_at_limits, frozenset[int]()
         self._bounded = bool(np.isfinite([robot.limits.lower, robot.limits.upper]).any())
         self.settings = Settings(self.stepper, self.tick, seed, repr(controller), repr(estimator), external is not None)
@@ -80,6 +80,7 @@ class Simulation:
         """The state to start from: quaternions of length one, loops closed."""
         robot, own = self.robot, acting(self.robot)
         q = robot.neutral() if q0 is None else robot._q(q0, "q0")
+        _require_radians(robot, q)
         v = np.zeros(robot.nv) if v0 is None else robot._v(v0, "v0")
         x = own.start() if x0 is None else np.asarray(x0, dtype=float)
         if x.shape[-1:] != (own.nx,):
@@ -186,6 +187,7 @@ class Simulation:
 
     # ---- going on ----
 
+    @explained
     def advance(
         self,
         duration: float,
@@ -292,6 +294,7 @@ class Simulation:
         return Recording((Segment(self.robot, self.settings, channels),), self._status(), tuple(self.events))
 
 
+@explained
 def simulate(
     robot: Mechanism,
     q0: ArrayLike | None = None,
@@ -336,12 +339,26 @@ def joint_of_rate(robot: Mechanism, k: int) -> str:
     return next(j.name for j in robot.joints if j.v_slice.start <= k < j.v_slice.stop)
 
 
+def _require_radians(robot: Mechanism, q: Array) -> None:
+    """An error for angles that are more than a turn beyond limits which they would meet in degrees."""
+    for joint in robot.joints:
+        if joint.mimics or joint.type.units != ("rad",):
+            continue
+        x, (lower, upper) = q[..., joint.q_slice], joint.limits
+        turned = np.deg2rad(x)
+        far = (x < lower - 2 * np.pi) | (x > upper + 2 * np.pi)
+        if (far & (turned >= lower - 1e-6) & (turned <= upper + 1e-6)).any():
+            raise SimulationError(
+                f"q0 has {x[far].flat[0]:g} rad for {joint.name}, whose limits are {lower[0]:.4g} to {upper[0]:.4g} rad: expected "
+                "radians; np.deg2rad(...) gives them from degrees"
+            )
+
+
 def _robot(robot: Any) -> Mechanism:
     if not isinstance(robot, Mechanism):
-        hint = (
-            ": give its mechanism, assembly.mechanism(...) or assembly.robot()" if hasattr(robot, "mechanism") else ""
-        )
-        raise SimulationError(f"{type(robot).__name__} is no robot: expected a Mechanism{hint}")
+        modules = not isinstance(robot, type) and hasattr(robot, "mechanism")
+        expected = "assembly.mechanism(...) or assembly.robot()" if modules else "mr.load('crab').robot()"
+        raise SimulationError(f"{robot!r:.60} is no robot: expected a Mechanism, such as {expected}")
     return robot
 
 
@@ -349,7 +366,8 @@ def _stepper(stepper: Any) -> Stepper:
     if stepper is None:
         return RungeKutta4(1e-3)
     if not isinstance(stepper, Stepper):
-        raise SimulationError(f"stepper {stepper!r:.60}: expected one such as mr.RungeKutta4(1e-3)")
+        valid = ", ".join(kind.__name__ for kind in STEPPERS.values())
+        raise SimulationError(f"stepper {stepper!r:.60}: expected one such as mr.RungeKutta4(1e-3); valid: {valid}")
     return stepper
 
 
@@ -366,6 +384,13 @@ def _tick(tick: float | None, controller: Any, stepper: Stepper) -> float:
     if stepper.dt is not None:
         whole(chosen, stepper.dt, "sample time")
     return float(chosen)
+
+
+def random_stream(seed: Any) -> np.random.Generator:
+    """The stream of random numbers that a seed begins."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise SimulationError(f"seed {seed!r:.60}: expected a whole number, zero or more")
+    return np.random.default_rng(seed)
 
 
 def whole(span: float, unit: float, what: str) -> int:

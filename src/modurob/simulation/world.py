@@ -13,7 +13,7 @@ import numpy as np
 from modurob.algorithms.forces import acting
 from modurob.assembly.connection import docking
 from modurob.catalogue.forces import FrameForce
-from modurob.errors import ModurobError, SimulationError, choices
+from modurob.errors import ModurobError, SimulationError, choices, explained
 from modurob.mechanism import from_assembly
 from modurob.robot import Assembly, Builder, Mechanism
 from modurob.simulation.changes import Change, Connect, Disconnect, Dock, Merge, Reroot, Undock
@@ -27,12 +27,12 @@ from modurob.simulation.docking import (
     robot_of,
     transfer,
 )
-from modurob.simulation.law import Estimator, as_controller
+from modurob.simulation.law import Estimator, as_controller, as_estimator
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
-from modurob.simulation.simulation import beyond_limits, joint_of_rate, whole
+from modurob.simulation.simulation import beyond_limits, joint_of_rate, random_stream, whole
 from modurob.simulation.status import DONE, Failure, Status
 from modurob.simulation.steppers import RungeKutta4, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
@@ -42,6 +42,7 @@ from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
 
+@explained
 @dataclass(frozen=True, eq=False)
 class Organism:
     """An assembly in the world, and what drives it: controller and estimator are made anew whenever it changes shape.
@@ -135,6 +136,7 @@ class Living:
         return [*self.past, now]
 
 
+@explained
 class World:
     """Organisms by name, all at one time, under one gravity, in world axes [m/s²]. Modules have different names in all of them.
 
@@ -169,12 +171,13 @@ class World:
         if self.stepper.dt is not None:
             whole(self.tick, self.stepper.dt, "tick")
         self.forces, self._external = dict(forces or {}), external
-        self._rng, self._seed = np.random.default_rng(seed), seed
+        self._rng, self._seed = random_stream(seed), seed
         self.ticks = 0
         self.events: list[Event] = []
         self.impacts: list[Impact] = []
         self._gone: dict[str, Recording] = {}
         self._living: dict[str, Living] = {}
+        _require_organisms(organisms)
         _require_different(organisms)
         for name, recipe in organisms.items():
             self._living[name] = self._made(recipe, self._body(name, recipe), recipe.base or recipe.assembly.base)
@@ -564,6 +567,18 @@ class World:
         momenta = momentum_of(before), momentum_of(bodies)
         self.impacts.append(Impact(self.t, kind, names, lost, momenta[0], momenta[1], shift))
         self.events.append(Event(self.t, kind, f"{what}, {lost:.3g} J lost"))
+
+
+def _require_organisms(organisms: Any) -> None:
+    """Organisms by name, each made of an assembly."""
+    if not isinstance(organisms, Mapping):
+        raise SimulationError(f"organisms {organisms!r:.60}: expected a mapping, {{name: mr.Organism(assembly)}}")
+    for name, recipe in organisms.items():
+        if not isinstance(recipe, Organism):
+            raise SimulationError(f"organism {name!r} is {recipe!r:.60}: expected mr.Organism(assembly)")
+        if not isinstance(recipe.assembly, Assembly):
+            raise SimulationError(f"organism {name!r} of {recipe.assembly!r:.60}: expected an assembly, mr.load(...)")
+        as_estimator(recipe.estimator)
 
 
 def _require_different(organisms: Mapping[str, Organism]) -> None:

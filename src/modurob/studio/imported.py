@@ -58,6 +58,13 @@ class Imported:
         """The design again."""
         return self
 
+    @property
+    def _encoded(self) -> bytes:
+        try:
+            return self.text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise StudioError(f"{self.file or 'the text'}: cannot be read as text: {error}") from None
+
     @cached_property
     def _read(self) -> tuple[Mechanism, tuple[str, ...]]:
         links = len(re.findall(r"<link\b", self.text))
@@ -66,6 +73,6 @@ class Imported:
         with _reading, tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ModurobWarning)
             path = Path(folder) / (re.sub(r"[^\w.-]", "_", self.file)[-80:] or "robot.urdf")
-            path.write_text(self.text, encoding="utf-8")
+            path.write_bytes(self._encoded)
             robot = Mechanism.from_urdf(path, self.floating, self.gravity)
         return robot, tuple(dict.fromkeys(str(w.message) for w in caught if w.category is ModurobWarning))

@@ -35,6 +35,8 @@ class Stop(JointForce):
             raise InputError(
                 f"stop with stiffness {self.stiffness} and damping {self.damping}: expected both, or neither"
             )
+        if isinstance(self.lower, int | float) and isinstance(self.upper, int | float) and not self.lower <= self.upper:
+            raise InputError(f"stop from {self.lower} to {self.upper}: expected lower <= upper")
         if self.stiffness is not None:
             self._require(stiffness=self.stiffness, damping=self.damping)
 

@@ -175,6 +175,8 @@ def _parse(path: Path) -> Any:
         text = path.read_bytes()
         tree = etree.fromstring(text, etree.XMLParser(resolve_entities=False, no_network=True))
     except FileNotFoundError:
+        if str(path).lstrip().startswith("<"):
+            raise UrdfError(f"{str(path)!r:.60} is the text of a file: expected the path of one") from None
         raise UrdfError(
             f"{path}: no such file; {choices(path.name, (p.name for p in path.parent.glob('*.urdf')))}"
         ) from None
