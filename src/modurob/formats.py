@@ -90,6 +90,8 @@ def save(value: "Assembly | Mechanism | ModuleType | Recording", path: str | Pat
     >>> mr.save(run, "run.csv")
     """
     writers = _writers(value)
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"{path!r:.60} is no file to write: expected a path such as 'robot.yaml'")
     ending = Path(path).suffix.lower()
     if ending not in writers and ending in {".yaml", ".yml", ".mrun", ".csv", ".parquet", *(f".{x}" for x in EXPORTS)}:
         kind = type(value).__name__
