@@ -5,6 +5,7 @@ import sympy
 
 from modurob.robot import Assembly, Mechanism, load
 from modurob.simulation import Adaptive, Recording, simulate
+from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction, apart
 from reproduce.lagrange import GRAVITY, Accelerations, Motion, by_lagrange, coordinates, motion, rate
 from reproduce.pictures import against, judge, legend, panels
@@ -14,6 +15,7 @@ START = (np.pi / 2, np.pi / 2)  # [rad], at rest
 DURATION, TICK = 10.0, 0.02  # [s]; the duration is that of the listing in Gutenkunst 4.1
 # two integrations of 10 s, each good to 1e-12 a step, of a motion that spreads small errors
 APART = 1e-8
+STRAIGHT = [[500.0, 200.0], [200.0, 100.0]]  # (5.13a) with cos q2 = 1 [kg m²]
 
 
 def reproduced() -> Reproduction:
@@ -21,12 +23,15 @@ def reproduced() -> Reproduction:
     alike = load("double_pendulum")
     unlike = alike.with_parameters({"m2": {"length": 6, "mass": 2}})
     run, judged = compared(alike, (10.0, 10.0), (1.0, 1.0))
+    straight = hanging(alike).mass_matrix(np.zeros(2))
     other, other_judged = compared(unlike, (10.0, 8.0), (1.0, 2.0))
     checks = [
         Check(FIGURE, "angles against Lagrange (SymPy), 10 s", 0.0, apart(run.q, judged.q), APART, "rad"),
         Check(FIGURE, "rates against Lagrange (SymPy)", 0.0, apart(run.v, judged.v), APART, "rad/s"),
         Check(FIGURE, "angles, 10 and 8 m, 1 and 2 kg", 0.0, apart(other.q, other_judged.q), APART, "rad"),
         Check(FIGURE, "drift of the energy", 0.0, float(np.ptp(run.energy) / np.ptp(run.potential_energy)), 1e-9),
+        Check(FIGURE, "places of the masses", 0.0, apart(places(run), by_hand(judged, (10.0, 10.0))), 10 * APART, "m"),
+        Check(FIGURE, "M hanging straight, 10 m and 1 kg, off by", 0.0, apart(straight, STRAIGHT), 1e-9, "kg m²"),
         Check(FIGURE, "entries of M, C, N unlike (5.13a-c)", 0.0, unlike_printed(hanging(unlike)), 0.0),
     ]
     figure, axes = panels(f"{FIGURE}: double pendulum, released at 90° and 90°", ("angle [rad]", "difference [rad]"))
@@ -46,6 +51,19 @@ def compared(assembly: Assembly, lengths: tuple[float, float], masses: tuple[flo
     """The robot's motion and that of Lagrange's equations."""
     run = simulate(hanging(assembly), np.array(START), duration=DURATION, stepper=Adaptive(rtol=1e-12), tick=TICK)
     return run, motion(double_pendulum(lengths, masses), START, (0.0, 0.0), run.t)
+
+
+def places(run: Recording) -> Array:
+    """Where modules 1 and 2 are, (ticks, 2, 3) [m]."""
+    poses = run.poses()
+    return np.stack([poses[name][:, :3, 3] for name in ("m1", "m2")], axis=1)
+
+
+def by_hand(motion: Motion, lengths: tuple[float, float]) -> Array:
+    """The same by (5.4)-(5.6): the hinges are about x, the masses along y, (ticks, 2, 3) [m]."""
+    a = np.cumsum(motion.q, axis=1)
+    steps = np.array(lengths)[:, None] * np.stack([0 * a, np.cos(a), np.sin(a)], axis=-1)
+    return np.cumsum(steps, axis=1)
 
 
 def double_pendulum(lengths: tuple[float, float], masses: tuple[float, float]) -> Accelerations:
