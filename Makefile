@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench check judge browser reproduce clean
+.PHONY: demo test bench check judge browser reproduce mutants clean
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -31,6 +31,9 @@ bench: $(READY)  ## speed, side by side with the tools of the field
 
 reproduce: $(READY)  ## the figures of the sources, drawn anew into out/reproduced and checked
 	$(BIN)/python -m reproduce --out out/reproduced
+
+mutants: $(READY)  ## the library broken in many ways: do reproduce and the tests notice?
+	$(BIN)/python -m mutants --document docs/reproduce.md
 
 check: $(READY)  ## format, lint, types, import contract
 	$(BIN)/ruff format --check .

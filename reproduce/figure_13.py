@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from modurob.control import PID, ComputedTorque, gains_by_poles
-from modurob.robot import load
+from modurob.robot import Assembly, load
 from modurob.simulation import Controller
 from reproduce.check import Check, Reproduction, apart
 from reproduce.pictures import against, judge, legend, panels
@@ -16,6 +16,7 @@ FIGURE = "Meister et al. Fig. 13"
 POLES = (-5.0, -5.0)  # [1/s], of every joint
 KI = 20.0  # [1/s³], of PID beside the same kp and kd
 GOAL = np.array([0.5, -0.4, 0.3])  # [rad]
+SCOUTS_GOAL = np.array([0.5, 0.6, -0.4, -0.3, 0.3, 0.8])  # [rad], hinges and discs in turn
 SAMPLE_TIME, DURATION = 2e-3, 3.0  # [s]
 # what is left of holding torques for 2 ms, after extrapolation
 LEFT = 2e-5
@@ -45,6 +46,25 @@ def reproduced() -> Reproduction:
         for goal in GOAL:
             axis.axhline(goal, color="0.6", lw=0.8, zorder=0)
         runs.append(run)
+    checks.append(scouts(kp, kd))
     axes[2].plot(runs[0].t, runs[0].tau, lw=1.5, drawstyle="steps-post")
     legend(figure, [j.name for j in crab.joints], judge("transfer function, SciPy"))
     return Reproduction(checks, figure)
+
+
+def scouts(kp: float, kd: float) -> Check:
+    """PD on the crab of Scouts, whose discs turn: six joints, and a motion that is not plane."""
+    robot = Assembly.from_aim(load("crab").aim(), "scout").mechanism().ideal()
+    t = SAMPLE_TIME * np.arange(round(DURATION / SAMPLE_TIME) + 1)
+    judged = linear_step([kp], [1.0, kd, kp], t)[:, None] * SCOUTS_GOAL
+    what = "Scouts, discs free: PD on MuJoCo's crab, against SciPy"
+    return on_the_engine(
+        FIGURE,
+        what,
+        "scouts",
+        robot,
+        lambda T: ComputedTorque(kp, kd, SCOUTS_GOAL, sample_time=T, actuated=[j.name for j in robot.joints]),
+        judged,
+        SAMPLE_TIME,
+        LEFT,
+    )

@@ -176,7 +176,7 @@ def test_without_mujoco_its_lines_are_skipped_and_not_passed(monkeypatch):
         assert line.found_text == "skipped: pip install modurob[judges]"
     monkeypatch.setattr(figure_13, "DURATION", 1.0)
     verdicts = [c.verdict for c in figure_13.reproduced().checks]
-    assert verdicts == ["pass", "pass", "skipped", "pass", "skipped"]
+    assert verdicts == ["pass", "pass", "skipped", "pass", "skipped", "skipped"]
 
 
 def test_without_a_compiler_the_compiled_lines_are_skipped(monkeypatch):
