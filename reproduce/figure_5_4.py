@@ -33,6 +33,7 @@ def reproduced() -> Reproduction:
         Check(FIGURE, "places of the masses", 0.0, apart(places(run), by_hand(judged, (10.0, 10.0))), 10 * APART, "m"),
         Check(FIGURE, "M hanging straight, 10 m and 1 kg, off by", 0.0, apart(straight, STRAIGHT), 1e-9, "kg m²"),
         Check(FIGURE, "entries of M, C, N unlike (5.13a-c)", 0.0, unlike_printed(hanging(unlike)), 0.0),
+        Check(FIGURE, "C v by Christoffel symbols unlike (5.13b)", 0.0, unlike_product(hanging(unlike)), 0.0),
     ]
     figure, axes = panels(f"{FIGURE}: double pendulum, released at 90° and 90°", ("angle [rad]", "difference [rad]"))
     against(axes[0], run.t, run.q, judged.q)
@@ -94,3 +95,13 @@ def unlike_printed(robot: Mechanism) -> int:
         for part, entries in printed.items()
         for own, other in zip(eq.polynomial(part).ravel(), np.ravel(np.array(entries, dtype=object)), strict=True)
     )
+
+
+def unlike_product(robot: Mechanism) -> int:
+    """How many entries of C v, C of Christoffel symbols, are not those of Gutenkunst (5.13b), whose C is another matrix."""
+    eq = robot.equations(symbols=("masses", "lengths", "gravity"))
+    (v1, v2), (l1, l2, m2) = eq.v, sympy.symbols("l1 l2 m2")
+    s = l1 * l2 * m2 * sympy.sin(eq.q[1])
+    printed = [-s * (2 * v1 * v2 + v2**2), s * v1**2]
+    own = eq.polynomial("C") @ eq.coordinates.v
+    return sum(a != eq.normal_form(b) for a, b in zip(own, printed, strict=True))
