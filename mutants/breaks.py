@@ -173,8 +173,7 @@ MUTANTS = (
         "- cross - cross.T +",
         "+ cross + cross.T +",
         "5.4",
-        ("symbolic/test_equations.py::test_both_derivations_are_identical",),
-        "it is modurob's own second way, which the first is proved against; the figures use the first",
+        ("reproduce/test_figures.py::test_a_figure_is_found_again[5.4]",),
     ),
     Mutant(
         "frames of Denavit and Hartenberg in kernels",
