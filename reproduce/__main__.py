@@ -11,6 +11,7 @@ from modurob.cli.app import console
 from modurob.errors import ModurobError
 from modurob.simulation.progress import progress_bar
 from reproduce import reproduce
+from reproduce.document import check_table, written
 
 COLOURS = {"pass": "green", "FAIL": "red", "skipped": "yellow"}
 
@@ -18,6 +19,7 @@ COLOURS = {"pass": "green", "FAIL": "red", "skipped": "yellow"}
 def command(
     out: Annotated[Path, typer.Option(help="folder for the pictures")] = Path("out/reproduced"),
     only: Annotated[list[str] | None, typer.Option(help="a figure, like 5.4 or 11; may be given again")] = None,
+    document: Annotated[Path | None, typer.Option(help="a document whose table of checks is written anew")] = None,
 ) -> None:
     """Draw the figures of the sources again, and check each against a judge."""
     with progress_bar("figures") as tell:
@@ -26,6 +28,8 @@ def command(
     for c in checks:
         table.add_row(c.figure, c.what, c.expected_text, c.found_text, Text(c.verdict, COLOURS[c.verdict]))
     console.print(table)
+    if document is not None:
+        written(document, "checks", check_table(checks))
     passed = sum(c.passed for c in checks)
     console.print(f"{passed} of {len(checks)} passed; pictures: {out}")
     if passed < len(checks):

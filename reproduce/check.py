@@ -53,10 +53,10 @@ class Check:
 
 
 class Reproduction(NamedTuple):
-    """A figure of a source: its checks, and its picture."""
+    """A figure or table of a source: its checks, and its picture."""
 
     checks: list[Check]
-    picture: Figure
+    picture: Figure | None  # tables have none
 
 
 def apart(ours: Array, theirs: ArrayLike) -> float:

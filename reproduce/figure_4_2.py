@@ -12,6 +12,7 @@ from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
 from reproduce.check import Check, Reproduction
+from reproduce.compiled import CompiledClosedForm
 from reproduce.lagrange import GRAVITY, pendulum
 
 FIGURE = "Gutenkunst Fig. 4.2"
@@ -19,7 +20,10 @@ MODULES = range(1, 7)  # that move
 # what the thesis measured with six: "more than 8 minutes", and 0.011 s
 THESIS_SYMBOLIC, THESIS_NUMERIC = 480.0, 0.011  # [s]
 STATES = 20
+MANY = 2000  # states at once, for compiled code
 ROUNDING = 1e-10  # relative
+
+BOTH_COMPILED = "both compiled: numeric over symbolic evaluation"
 
 # q, v, tau -> vdot
 Evaluation = Callable[[Array, Array, Array], Any]
@@ -35,6 +39,9 @@ class Measured(NamedTuple):
     compiled: float  # NaN without a compiler
     symbolic_error: float
     numeric_error: float
+    compiled_symbolic_batch: float  # of one state among many, both compiled
+    compiled_batch: float
+    compiled_symbolic_error: float
 
 
 def reproduced() -> Reproduction:
@@ -48,11 +55,19 @@ def reproduced() -> Reproduction:
         Check(FIGURE, "numeric set-up, six modules (thesis: 0.011 s)", 0.0, six.numeric_setup, THESIS_NUMERIC, "s"),
         Check(FIGURE, "numeric over symbolic set-up", 0.0, six.numeric_setup / six.symbolic_setup, 1.0),
         Check(FIGURE, "numeric (compiled) over symbolic evaluation", 0.0, six.compiled / six.symbolic, 1.0),
+        Check(FIGURE, BOTH_COMPILED, 0.0, six.compiled_batch / six.compiled_symbolic_batch, 1.0),
+        Check(
+            FIGURE,
+            "compiled symbolic accelerations against equations by hand",
+            0.0,
+            six.compiled_symbolic_error,
+            ROUNDING,
+        ),
         Check(FIGURE, "symbolic accelerations against equations by hand", 0.0, six.symbolic_error, ROUNDING),
         Check(FIGURE, "numeric accelerations against equations by hand", 0.0, six.numeric_error, ROUNDING),
     ]
     if np.isnan(six.compiled):
-        checks[3] = Check.skipped(FIGURE, checks[3].what, "needs a C compiler")
+        checks[3:6] = [Check.skipped(FIGURE, c.what, "needs a C compiler") for c in checks[3:6]]
     return Reproduction(checks, picture(Measured(*np.transpose(rows))))
 
 
@@ -77,7 +92,23 @@ def measured(n: int) -> Measured:
         np.nan if compiled is None else evaluation_time(compiled, states),
         error(symbolic, states),
         error(numeric if compiled is None else compiled, states),
+        *([np.nan] * 3 if compiled is None else batches(robot, compiled)),
     )
+
+
+def batches(robot: Mechanism, compiled: Evaluation) -> tuple[float, float, float]:
+    """CPU times of a state among many, closed form and recursion, both compiled [s]; and the closed form's error, relative."""
+    many = np.random.default_rng(7).normal(size=(3, MANY, robot.nv))
+    closed = CompiledClosedForm(robot.equations(symbols=("masses", "lengths", "gravity")))
+    symbolic, numeric = (min(process_time(lambda f=f: f(*many)) for _ in range(5)) / MANY for f in (closed, compiled))
+    return symbolic, numeric, error(closed, many[:, :STATES].swapaxes(0, 1))
+
+
+def process_time(f: Callable[[], object]) -> float:
+    """CPU time of one call over all threads [s]."""
+    start = time.process_time()
+    f()
+    return time.process_time() - start
 
 
 def row_of_modules(n: int) -> Mechanism:
@@ -139,6 +170,10 @@ def picture(rows: Measured) -> Figure:
     evaluation.semilogy(n, 1e6 * np.array(rows.numeric), "o-", color="C1", label="numeric, as Python")
     evaluation.semilogy(n, 1e6 * np.array(rows.symbolic), "o-", color="C0", label="symbolic, as Python")
     evaluation.semilogy(n, 1e6 * np.array(rows.compiled), "s--", color="C1", label="numeric, compiled")
+    evaluation.semilogy(
+        n, 1e6 * np.array(rows.compiled_symbolic_batch), "^:", color="C0", label="symbolic, compiled, in a batch"
+    )
+    evaluation.semilogy(n, 1e6 * np.array(rows.compiled_batch), "^:", color="C1", label="numeric, compiled, in a batch")
     for axis, title, label in zip(axes, ("set-up", "one evaluation"), ("CPU time [s]", "CPU time [µs]"), strict=True):
         axis.set(title=title, xlabel="modules that move", ylabel=label)
         axis.grid(alpha=0.3)

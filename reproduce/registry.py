@@ -1,4 +1,4 @@
-"""All figures, by number, and the run through them."""
+"""All figures and tables, by number, and the run through them."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -17,10 +17,11 @@ from reproduce import (
     figure_11,
     figure_13,
     figure_15,
+    tables,
 )
 from reproduce.check import Check, Reproduction
 
-# numbers with a point are those of Gutenkunst, others those of Meister, Gutenkunst and Levi
+# numbers with a point are those of Gutenkunst, others those of Meister, Gutenkunst and Levi; tables have no picture
 FIGURES: dict[str, Callable[[], Reproduction]] = {
     "4.2": figure_4_2.reproduced,
     "5.4": figure_5_4.reproduced,
@@ -32,6 +33,12 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "11": figure_11.reproduced,
     "13": figure_13.reproduced,
     "15": figure_15.reproduced,
+    "table 3.1": tables.table_3_1,
+    "table I": tables.table_1,
+    "table II": tables.table_2,
+    "table III": tables.table_3,
+    "3.5": tables.lists_3_5,
+    "AIM": tables.aims,
 }
 
 # told which figure is next, and which share is done
@@ -56,9 +63,10 @@ def reproduce(
         progress(number, k / len(numbers))
         found, picture = FIGURES[number]()
         checks += found
-        buffer = io.BytesIO()
-        picture.savefig(buffer, dpi=120)
-        write_bytes(folder / picture_name(number), buffer.getvalue())
+        if picture is not None:
+            buffer = io.BytesIO()
+            picture.savefig(buffer, dpi=120)
+            write_bytes(folder / picture_name(number), buffer.getvalue())
     progress("", 1.0)
     return checks
 

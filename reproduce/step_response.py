@@ -9,6 +9,8 @@ from scipy import signal
 from modurob.robot import Mechanism
 from modurob.simulation import Controller, Recording, RungeKutta4, simulate
 from modurob.spatial.scalars import Array
+from reproduce.check import Check, apart
+from reproduce.engine import MISSING, Engine, installed
 
 
 class StepResponse(NamedTuple):
@@ -34,6 +36,31 @@ def step_response(
         simulate(robot, None, v0, duration, controller(T), RungeKutta4(T)) for T in (sample_time, sample_time / 2)
     )
     return StepResponse(coarse, 2 * fine.q[::2] - coarse.q)
+
+
+def on_the_engine(
+    figure: str,
+    what: str,
+    plant: str,
+    robot: Mechanism,
+    controller: Callable[[float], Controller],
+    judged: Array,
+    sample_time: float,
+    tolerance: float,
+    v0: Array | None = None,
+) -> Check:
+    """The line of MuJoCo's own robot under a law that was made for ours: how far from what is judged, (ticks, nq).
+
+    Where our model errs, in mass, place, axis or Coriolis force, its torques no longer make that robot linear.
+    """
+    if not installed():
+        return Check.skipped(figure, what, MISSING)
+    engine, duration = Engine.load(plant), sample_time * (len(judged) - 1)
+    coarse, fine = (
+        engine.run(robot.neutral(), duration, T, law=controller(T).on(robot), v0=v0).q
+        for T in (sample_time, sample_time / 2)
+    )
+    return Check(figure, what, 0.0, apart(2 * fine[::2] - coarse, judged), tolerance, "rad")
 
 
 def linear_step(numerator: Sequence[float], denominator: Sequence[float], t: Array) -> Array:

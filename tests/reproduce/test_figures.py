@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+import modurob as mr
 from modurob.errors import InputError
 from modurob.simulation import RungeKutta4, simulate
-from modurob.spatial import inertia
 from reproduce import (
     FIGURES,
     Check,
@@ -25,9 +26,13 @@ from reproduce import (
     figure_15,
     picture_name,
     reproduce,
+    tables,
 )
 from reproduce.__main__ import command
+from reproduce.document import check_table, written
+from reproduce.engine import PLANTS, Engine
 
+WITHOUT_PICTURE = ("table 3.1", "table I", "table II", "table III", "3.5", "AIM")
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text()
 
 
@@ -36,11 +41,19 @@ def test_a_figure_is_found_again(number, tmp_path):
     checks = reproduce(tmp_path, only=[number])
     assert checks
     assert [c for c in checks if not c.passed] == []
-    source = "Gutenkunst" if "." in number else "Meister et al."
-    assert {c.figure for c in checks} == {f"{source} Fig. {number}"}
+    assert {c.figure for c in checks} == {title(number)}
     assert [c.what for c in checks if c.what not in DOCUMENT] == []
-    assert [p.name for p in tmp_path.iterdir()] == [picture_name(number)]
-    assert (tmp_path / picture_name(number)).read_bytes().startswith(b"\x89PNG")
+    pictures = [p.name for p in tmp_path.iterdir()]
+    assert pictures == ([] if number in WITHOUT_PICTURE else [picture_name(number)])
+    assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in pictures)
+
+
+def title(number):
+    """How the lines of a figure or table are headed."""
+    if number == "AIM":
+        return "AIMs of both"
+    source = "Gutenkunst" if "." in number else "Meister et al."
+    return f"{source} {number.replace('table', 'Table') if 'table' in number else f'Fig. {number}'}"
 
 
 # ---- the checks can fail ----
@@ -89,17 +102,67 @@ def test_with_the_gains_as_printed_joint_2_is_the_slower_one(monkeypatch):
 
 def test_an_engine_with_a_gram_more_disagrees():
     crab = figure_11.load("crab").robot().ideal()
-    heavier = crab.with_payload("m3", inertia.point(1e-3, (0, 0, 0)))
     run = simulate(crab, figure_11.BENT, duration=0.5, stepper=RungeKutta4(1e-3))
-    same, other = (figure_11.engine_run(robot, figure_11.BENT, 0.5, 1e-3).q for robot in (crab, heavier))
+    text = (PLANTS / "crab.xml").read_text()
+    leg = text.index('name="m3"')
+    heavier = text[:leg] + text[leg:].replace('mass="1"', 'mass="1.001"', 1)
+    same, other = (Engine(xml).run(figure_11.BENT, 0.5, 1e-3).q for xml in (text, heavier))
     assert np.abs(same - run.q).max() < figure_11.APART["angle"]
     assert np.abs(other - run.q).max() > 1e3 * figure_11.APART["angle"]
 
 
+def other_leg(name):
+    """The crab with one leg docked to another face: of the same motion, its modules being cubes."""
+    aim = mr.load("crab").aim()
+    aim[3, 2] = 4
+    return mr.Assembly.from_aim(aim, "backbone") if name == "crab" else mr.load(name)
+
+
+def heavy(name):
+    """A robot of modules of 2 kg: of the same motion where it falls freely."""
+    robot = mr.load(name)
+    return robot.with_parameters({m: {"mass": 2} for m in robot.modules})
+
+
+def test_a_leg_docked_to_another_face_is_seen(monkeypatch):
+    monkeypatch.setattr(tables, "load", other_leg)
+    assert {c.what for c in tables.table_3().checks if not c.passed} == {"DTL: rows unlike"}
+    assert len([c for c in tables.aims().checks if not c.passed]) == 2
+    monkeypatch.setattr(figure_11, "load", other_leg)
+    monkeypatch.setattr(figure_11, "longer", lambda crab: [])
+    assert failed(figure_11) == {"poses of the modules"}
+
+
+def test_masses_doubled_are_seen(monkeypatch):
+    monkeypatch.setattr(figure_13, "load", heavy)
+    monkeypatch.setattr(figure_13, "DURATION", 1.0)
+    assert failed(figure_13) == {f"{law}: the same law on MuJoCo's crab, against SciPy" for law in ("PD", "PID")}
+    monkeypatch.setattr(figure_6_6, "load", heavy)
+    assert failed(figure_6_6) == {"the same law on MuJoCo's pendulum, against SciPy"}
+
+
 def test_a_filter_of_other_noise_is_not_that_of_riccati_and_theory(monkeypatch):
-    monkeypatch.setattr(figure_15, "R", 1.5 * np.eye(3))
-    covariance, angles, *_ = figure_15.reproduced().checks
-    assert (covariance.verdict, angles.verdict) == ("FAIL", "FAIL")
+    right, crab = figure_15.estimator, figure_15.load("crab").robot().ideal()
+    monkeypatch.setattr(figure_15, "estimator", lambda Q: replace(right(Q), R=1.5 * np.eye(3)))
+    _, lines = figure_15.judged(Engine.load("crab"), crab, figure_15.READINGS["Q angles first"], "")
+    assert [c.verdict for c in lines[:2]] == ["FAIL", "FAIL"]
+
+
+@pytest.mark.parametrize(
+    ("table", "numbers", "wrong"),
+    [
+        (tables.table_3_1, "TURNS", {0: [(3, 5)]}),
+        (tables.table_1, "RANGES", {"backbone": {"hinge": 91}}),
+        (tables.table_1, "AXES", {"hinge": (0, 0, 1), "turn": (0, 1, 0)}),
+        (tables.table_2, "CLASSES", {"DS": [(2, 3)]}),
+        (tables.table_3, "LACKING", []),
+        (tables.lists_3_5, "TREE_DIRECT", tables.TREE_DIRECT[1:]),
+        (tables.aims, "CRANE_AIM", tables.PENDULUM_AIM),
+    ],
+)
+def test_a_table_with_another_number_disagrees(table, numbers, wrong, monkeypatch):
+    monkeypatch.setattr(tables, numbers, wrong)
+    assert any(not c.passed for c in table().checks)
 
 
 # ---- without the judges ----
@@ -107,17 +170,20 @@ def test_a_filter_of_other_noise_is_not_that_of_riccati_and_theory(monkeypatch):
 
 def test_without_mujoco_its_lines_are_skipped_and_not_passed(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    (line,) = figure_11.reproduced().checks
-    assert not line.passed
-    assert line.found_text == "skipped: pip install modurob[judges]"
-    assert [c.verdict for c in figure_13.reproduced().checks] == ["pass", "pass", "skipped"]
+    for figure in (figure_11, figure_15):
+        (line,) = figure.reproduced().checks
+        assert not line.passed
+        assert line.found_text == "skipped: pip install modurob[judges]"
+    monkeypatch.setattr(figure_13, "DURATION", 1.0)
+    verdicts = [c.verdict for c in figure_13.reproduced().checks]
+    assert verdicts == ["pass", "pass", "skipped", "pass", "skipped", "skipped"]
 
 
-def test_without_a_compiler_the_compiled_line_is_skipped(monkeypatch):
+def test_without_a_compiler_the_compiled_lines_are_skipped(monkeypatch):
     monkeypatch.setattr(figure_4_2, "MODULES", range(1, 3))
     monkeypatch.setattr(figure_4_2, "compiled_evaluation", lambda robot, state: None)
     verdicts = [c.verdict for c in figure_4_2.reproduced().checks]
-    assert verdicts == ["pass", "pass", "pass", "skipped", "pass", "pass"]
+    assert verdicts == ["pass"] * 3 + ["skipped"] * 3 + ["pass"] * 2
 
 
 # ---- the run through them ----
@@ -144,6 +210,33 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path):
         reproduce(tmp_path / "file", ["8"])
 
 
+# ---- tables in documents ----
+
+
+def test_a_table_is_written_between_its_marks(tmp_path):
+    path = tmp_path / "document.md"
+    path.write_text("before\n<!-- checks -->\nold\n<!-- end of checks -->\nafter\n")
+    lines = [Check("Fig. 8", what, 0.0, 1e-9, 1e-8, "rad") for what in ("angles", "rates")]
+    written(path, "checks", check_table(lines))
+    assert path.read_text().splitlines() == [
+        "before",
+        "<!-- checks -->",
+        "| figure | what | expected | found |  |",
+        "|---|---|---|---|---|",
+        "| Fig. 8 | angles | at most 1e-08 rad | 1e-09 rad | pass |",
+        "|  | rates | at most 1e-08 rad | 1e-09 rad | pass |",
+        "<!-- end of checks -->",
+        "after",
+    ]
+
+
+def test_a_document_without_marks_is_refused(tmp_path):
+    path = tmp_path / "document.md"
+    path.write_text("nothing")
+    with pytest.raises(InputError, match=r"no place for the table: expected the lines '<!-- checks -->' and"):
+        written(path, "checks", "")
+
+
 # ---- the command ----
 
 
@@ -152,7 +245,7 @@ def test_the_command_draws_and_checks_a_figure(tmp_path):
     app.command()(command)
     done = CliRunner().invoke(app, ["--only", "6.6", "--out", str(tmp_path)])
     assert done.exit_code == 0
-    assert "7 of 7 passed" in done.output
+    assert "8 of 8 passed" in done.output
     assert (tmp_path / "figure_6_6.png").is_file()
 
 

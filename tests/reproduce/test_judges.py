@@ -5,9 +5,8 @@ import pytest
 from scipy.special import ellipk
 
 import modurob as mr
-from modurob.spatial import inertia, se3
 from reproduce import Check, figure_5_4, figure_5_8
-from reproduce.engine import engine_run
+from reproduce.engine import Engine
 from reproduce.lagrange import GRAVITY, motion, pendulum
 from reproduce.step_response import linear_step, step_response
 
@@ -45,17 +44,36 @@ def test_extrapolation_takes_away_what_holding_torques_does():
     assert np.abs(q - right).max() < 1e-4
 
 
+PENDULUM = """<mujoco><option gravity="0 0 -9.81" integrator="RK4"><flag energy="enable"/></option><worldbody><body>
+    <joint name="hinge" axis="1 0 0"/><inertial pos="0 0 -0.5" mass="2" diaginertia="0.03 0.02 0.01"/>
+    <body name="end" pos="0 0 -0.5"/></body></worldbody></mujoco>"""
+
+
 def test_the_engine_swings_a_pendulum_in_its_period():
-    """A box on a hinge: T = 4 sqrt(I/(m g l)) K(sin(q0/2)²), I about the hinge; a quarter of it brings it to the bottom."""
-    body = inertia.moved(inertia.box(2.0, (0.1, 0.2, 0.3)), se3.pose(np.eye(3), np.array([0, 0, -0.5])))
-    builder = mr.Builder("pendulum")
-    builder.body("bob", body, joint=mr.Revolute((1, 0, 0)))
-    robot = builder.build()
-    period = 4 * np.sqrt(body[3, 3] / (2.0 * GRAVITY * 0.5)) * ellipk(np.sin(0.5) ** 2)
-    run = engine_run(robot, np.array([1.0]), period / 4, period / 4000, every=10)
+    """T = 4 sqrt(I/(m g l)) K(sin(q0/2)²), I about the hinge; a quarter of it brings it to the bottom."""
+    engine, inertia = Engine(PENDULUM), 0.03 + 2 * 0.5**2
+    period = 4 * np.sqrt(inertia / (2.0 * GRAVITY * 0.5)) * ellipk(np.sin(0.5) ** 2)
+    run = engine.run(np.array([1.0]), period / 4, period / 4000, every=10)
     assert run.t[-1] == pytest.approx(period / 4)
     assert run.q[-1, 0] == pytest.approx(0, abs=1e-9)
-    assert run.vdot[0, 0] == pytest.approx(-2.0 * GRAVITY * 0.5 * np.sin(1.0) / body[3, 3])
+    assert run.vdot[0, 0] == pytest.approx(-2.0 * GRAVITY * 0.5 * np.sin(1.0) / inertia)
+    assert run.energy == pytest.approx(-2.0 * GRAVITY * 0.5 * np.cos(1.0), rel=1e-9)
+
+
+def test_what_the_engine_says_of_a_pendulum():
+    engine, q = Engine(PENDULUM), np.array([0.7])
+    hold = engine.gravity_forces(q)
+    assert hold == pytest.approx(2.0 * GRAVITY * 0.5 * np.sin(0.7))
+    assert engine.accelerations(q, np.array([3.0]), hold) == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(engine.poses(q, ["end"])[0, :, 3], [0, 0.5 * np.sin(0.7), -0.5 * np.cos(0.7)])
+    (there,), (rate,) = engine.advanced(q[None], np.zeros((1, 1)), 1.1 * hold[None], 0.01, 10)
+    assert rate == pytest.approx(0.01 * 0.1 * hold / 0.53, rel=1e-3)
+    assert there - q == pytest.approx(rate * 0.005, rel=1e-3)
+
+
+def test_locked_joints_of_the_engine_are_gone():
+    assert Engine.load("scouts").names == ["hinge0", "disc0", "hinge2", "disc2", "hinge4", "disc4"]
+    assert Engine.load("scouts", "disc").names == Engine.load("crab").names == ["hinge0", "hinge2", "hinge4"]
 
 
 @pytest.mark.parametrize(
