@@ -4,11 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-<<<<<<< HEAD
-.PHONY: demo test bench check judge browser reproduce fuzz clean
-=======
-.PHONY: demo test bench check judge browser reproduce mutants clean
->>>>>>> mutants
+.PHONY: demo test bench check judge browser reproduce fuzz mutants clean
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -36,13 +32,11 @@ bench: $(READY)  ## speed, side by side with the tools of the field
 reproduce: $(READY)  ## the figures of the sources, drawn anew into out/reproduced and checked
 	$(BIN)/python -m reproduce --out out/reproduced
 
-<<<<<<< HEAD
 fuzz: $(READY)  ## mutated inputs of every reader, 10,000 each: none may end in anything but a result or a library error
 	$(BIN)/python -m fuzz
-=======
+
 mutants: $(READY)  ## the library broken in many ways: do reproduce and the tests notice?
 	$(BIN)/python -m mutants --document docs/reproduce.md
->>>>>>> mutants
 
 check: $(READY)  ## format, lint, types, import contract
 	$(BIN)/ruff format --check .
