@@ -5,7 +5,6 @@ import inspect
 import re
 import warnings
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import matplotlib as mpl
 import pytest
 
 import modurob as mr
+from modurob.caching import cached_property
 
 ROOT = Path(__file__).parent.parent
 CLASSES = ("Mechanism", "Assembly", "Recording", "Simulation", "World", "Builder", "Trajectory", "Gait")

@@ -6,7 +6,6 @@ is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot an
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ from modurob.algorithms.frame_slopes import FrameDerivatives
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.wrenches import External
+from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf

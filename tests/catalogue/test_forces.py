@@ -147,7 +147,7 @@ def test_every_kind_is_registered_and_made_again_from_its_numbers():
         "spring": mr.Spring(1.0, 0.2, 0.3),
         "stop": mr.Stop(-1, 1, 2.0, 3.0),
     }
-    assert set(FORCES) == set(made)
+    assert {kind for kind, cls in FORCES.items() if cls.__module__.startswith("modurob.")} == set(made)
     for kind, force in made.items():
         assert isinstance(force, JointForce | FrameForce)
         assert FORCES[kind](**force.parameters()) == force

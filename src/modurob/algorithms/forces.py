@@ -7,7 +7,7 @@ together.
 
 from copy import copy
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from modurob.algorithms.inverse import tree_inverse_dynamics
 from modurob.algorithms.kinematics import at_origin, rigid, together, with_pose
 from modurob.algorithms.program import Outward, Program, Run, View
 from modurob.algorithms.steps import apply
+from modurob.caching import cached_property
 from modurob.catalogue.forces import JointForce, Motion, Stop
 from modurob.mechanism.tables import ForceRow, Frame, FrameRow, JointRow, Tables
 from modurob.spatial import se3

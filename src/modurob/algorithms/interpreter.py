@@ -1,7 +1,6 @@
 """The interpreter: programs run with NumPy, over leading axes and any scalars."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from modurob.algorithms.program import (
     Run,
 )
 from modurob.algorithms.steps import Dyad, apply, dyad
+from modurob.caching import cached_property
 from modurob.catalogue.joints import Free
 from modurob.mechanism.tables import Coupling, Frame, Joint, Loop, Tables
 from modurob.spatial import se3

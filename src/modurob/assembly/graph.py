@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -11,6 +10,7 @@ from modurob.assembly import clash
 from modurob.assembly.connection import Connection, PortRef, docking, mated
 from modurob.assembly.setup import Setup
 from modurob.assembly.traversal import Traversal, neighbours, traverse
+from modurob.caching import cached_property
 from modurob.catalogue import Module, Port
 from modurob.catalogue.specification import NAME
 from modurob.errors import (

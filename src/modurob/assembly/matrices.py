@@ -1,9 +1,8 @@
 """What an assembly shows of itself: matrices, lists, classes, grids and keys."""
 
-from functools import cached_property
-
 from modurob.assembly import canonical, grid_text, matrix_text, views
 from modurob.assembly.branches import Branches
+from modurob.caching import cached_property
 from modurob.spatial.scalars import Array
 
 

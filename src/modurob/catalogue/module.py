@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from modurob.caching import cached_property
 from modurob.catalogue.expression import Scalar
 from modurob.catalogue.joints import JointType
 from modurob.spatial import se3

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from modurob.caching import cached_property
 from modurob.catalogue.joints import Free
 from modurob.errors import ControlError, choices
 from modurob.mechanism import Joint

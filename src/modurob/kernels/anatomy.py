@@ -1,11 +1,12 @@
 """What kernels must know of a mechanism, worked out once: chosen frames, dyad types, constants, slots and paths."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from modurob.caching import cached_property
 from modurob.kernels.dyad import DyadType, classified, constants_of
 from modurob.kernels.frames import Placed, matrix, reframed
 from modurob.kernels.writer import Code

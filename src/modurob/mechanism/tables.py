@@ -7,11 +7,12 @@ they hold the same, whatever was done with them.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, Friction, JointForce
 from modurob.catalogue.joints import JointType, Mimic, Reversed
 from modurob.errors import InputError, MechanismError, choices

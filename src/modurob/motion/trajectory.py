@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly, make_interp_spline
 
+from modurob.caching import cached_property
 from modurob.errors import ControlError, explained
 from modurob.motion.checks import same
 from modurob.motion.numbers import numbers, one_positive, positive

@@ -71,12 +71,17 @@ def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str,
     robot, held = _robot(assembly, old, gravity, base, stands)
     q = _coordinates(robot, old, base, stands)
     q = robot.close_loops(q) if closed and robot.constraints else q
-    docks = len(old) > 1 or len(robot.loops) > len(old[0].robot.loops)
-    if not docks and (stands is None or not _moves(old[0], base)):
+    if not _collide(assembly, robot, old) and (stands is None or not _moves(old[0], base)):
         v = _without_impact(robot, q, old[0], base, stands)
     else:
         v = _after_impact(robot, q, assembly, old, stands)
     return Transfer(Body(assembly, robot, q, v, held, stands), _shift(robot, q, assembly, old))
+
+
+def _collide(assembly: Assembly, robot: Mechanism, old: Sequence[Body]) -> bool:
+    """Whether parts that moved by themselves are held together now: two organisms, or the ends of one."""
+    closes = len(robot.loops) > len(old[0].robot.loops) and assembly.modules.keys() <= old[0].assembly.modules.keys()
+    return len(old) > 1 or closes
 
 
 def _shift(robot: Mechanism, q: Array, assembly: Assembly, old: Sequence[Body]) -> tuple[float, float]:

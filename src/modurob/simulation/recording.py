@@ -6,7 +6,6 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +16,7 @@ import numpy as np
 from modurob import kernels, tabular
 from modurob.algorithms import Poses
 from modurob.algorithms.forces import acting, stored_energy
+from modurob.caching import cached_property
 from modurob.catalogue.reading import require_picture, write_bytes
 from modurob.errors import RecordingError, SimulationError, choices
 from modurob.mechanism.archive import from_data, to_data

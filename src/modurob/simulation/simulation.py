@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.algorithms.forces import acting
+from modurob.caching import cached_property
 from modurob.errors import InputError, SimulationError, explained
 from modurob.robot import Mechanism
 from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator

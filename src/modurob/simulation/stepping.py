@@ -7,7 +7,7 @@ sliding back.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import singular_joint
 from modurob.algorithms.interpreter import NumPyEngine
 from modurob.algorithms.program import Engine, Flow
+from modurob.caching import cached_property
 from modurob.errors import ClosureError, InputError, SingularError
 from modurob.mechanism.tables import Tables
 from modurob.registry import fingerprint

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from modurob.assembly import Connection, Setup
+from modurob.caching import cached_property
 from modurob.catalogue import Module, ModuleType, library
 from modurob.robot import Assembly, Mechanism
 from modurob.studio.imported import Imported

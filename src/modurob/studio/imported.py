@@ -5,9 +5,9 @@ import tempfile
 import threading
 import warnings
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
+from modurob.caching import cached_property
 from modurob.errors import ModurobWarning, StudioError
 from modurob.robot import Mechanism
 

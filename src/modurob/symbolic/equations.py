@@ -3,13 +3,13 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
 
 from modurob import algorithms as al
+from modurob.caching import cached_property
 from modurob.errors import InputError, NotExactError, choices
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array

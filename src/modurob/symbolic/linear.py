@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -14,6 +14,7 @@ import sympy
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
+from modurob.caching import cached_property
 from modurob.errors import EquationsError, InputError, choices
 from modurob.spatial.scalars import Array
 from modurob.symbolic.factored import arranged

@@ -2,11 +2,11 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
+from modurob.caching import cached_property
 from modurob.catalogue.joints.joint import KINDS, Axis, Canonical, JointType, unit_axis
 from modurob.errors import InputError
 from modurob.spatial import se3, so3

@@ -1,10 +1,10 @@
 """Sliding in a plane and turning about its normal."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from modurob.caching import cached_property
 from modurob.catalogue.joints.axial import Prismatic, Revolute, turn_about
 from modurob.catalogue.joints.joint import KINDS, Axis, Canonical, JointType, unit_axis
 from modurob.spatial import se3, so3

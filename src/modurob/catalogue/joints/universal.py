@@ -1,10 +1,10 @@
 """Two turns about axes that cross: Cardan's joint."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from modurob.caching import cached_property
 from modurob.catalogue.joints.axial import Revolute
 from modurob.catalogue.joints.joint import KINDS, Axis, Canonical, JointType, unit_axis
 from modurob.errors import InputError

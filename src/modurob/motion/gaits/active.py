@@ -2,11 +2,11 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from modurob.caching import cached_property
 from modurob.errors import GaitError, choices
 from modurob.mechanism.tables import Joint
 from modurob.robot import Mechanism
