@@ -105,7 +105,7 @@ def check(robot, rng, programs=PROGRAMS, dtype=np.float64, tolerance=1e-11):
                 require_close(one.results, {n: x[4] for n, x in expected.results.items()}, tolerance, program.name)
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=6, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10_000), bodies=st.integers(1, 9))
 def test_any_mechanism_in_double(seed, bodies):
     rng = np.random.default_rng(seed)
@@ -118,7 +118,7 @@ def test_every_kind_of_joint_in_single(kind):
     check(random_mechanism(rng, 3, kinds=(kind,)), rng, dtype=np.float32, tolerance=2e-4)
 
 
-@settings(max_examples=4, deadline=None, derandomize=True)
+@settings(max_examples=3, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10_000), modules=st.integers(2, 12))
 def test_any_organism(seed, modules):
     rng = np.random.default_rng(seed)

@@ -169,11 +169,12 @@ def test_energy_of_the_swinging_crab_is_bounded(minutes):
     assert trend(swung(mr.RungeKutta4(0.04), minutes), minutes) > 0.9
 
 
-def test_energy_of_the_floating_crab_is_bounded_for_ten_minutes_and_its_momentum_stays():
+@pytest.mark.parametrize("minutes", [2, pytest.param(10, marks=pytest.mark.judge)])
+def test_energy_of_the_floating_crab_is_bounded_and_its_momentum_stays(minutes):
     robot, q = free_crab()
-    run = mr.simulate(robot, q, 0.25 * TUMBLE, 600.0, stepper=mr.Variational(0.2))
+    run = mr.simulate(robot, q, 0.25 * TUMBLE, 60.0 * minutes, stepper=mr.Variational(0.2))
     # the motion is chaotic: what a minute shows of the band differs
-    assert trend(run, 10) < 0.3
+    assert trend(run, minutes) < 0.3
     assert drift(run) < 0.001
     momenta = robot.momentum(run.q, run.v)
     # rounding errors of some thousand steps
