@@ -481,6 +481,10 @@ class Mechanism(Tables):
     def _dynamics(self) -> Any:
         return dynamics_of(self)
 
+    @cached_property
+    def _has_rotors(self) -> bool:
+        return bool(self.armature.any())
+
     def mass_matrix(self, q: ArrayLike) -> Array:
         """M(q) of the tree, (..., nv, nv) [kg m², kg m or kg]: symmetric, kinetic energy = v^T M v / 2; rotors are in it.
 
@@ -493,8 +497,8 @@ class Mechanism(Tables):
         M = kernels.once(MASS_MATRIX, self, q) if self.nq == self.nv else None
         if M is None:
             return algorithms.mass_matrix(self, self._q(q), kernels.run)
-        if self.armature.any():
-            M[np.diag_indices(self.nv)] += self.armature
+        if self._has_rotors:
+            M.ravel()[:: self.nv + 1] += self.armature
         return M
 
     def bias_forces(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -561,7 +565,7 @@ class Mechanism(Tables):
         >>> bool(np.allclose(slopes.vdot, robot.mass_matrix(q)))
         True
         """
-        if external is None and not self.armature.any():
+        if external is None and not self._has_rotors:
             found = kernels.once(SLOPES, self, q, v, vdot)
             if found is not None:
                 M, by_q, by_v = found
