@@ -11,8 +11,8 @@ Array = np.ndarray
 class InverseKinematics:
     """The configurations that bring a frame to a pose, best first.
 
-    For one goal `q` is (k, nq); for a batch of m goals it is (m, k, nq), rows beyond `count` are NaN. Where no configuration reaches
-    the goal, `reached` is false and `q` holds the nearest one found, with its distance in `residual`.
+    For one goal `q` is (k, nq); for a batch of m goals it is (m, k, nq), rows beyond `count` are NaN. Where no
+    configuration reaches the goal, `reached` is false and `q` holds the nearest one found, with its distance in `residual`.
     """
 
     q: Array  # (..., k, nq)
