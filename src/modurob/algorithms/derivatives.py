@@ -5,13 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.algorithms.acceleration_slopes import ACCELERATION_SLOPES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.algorithms.configuration import integrate
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS, forward_dynamics, forward_inputs, require_regular
 from modurob.algorithms.interpreter import TINY, interpret
 from modurob.algorithms.joint_space import SLOPES, slopes
 from modurob.algorithms.kinematics import together
-from modurob.algorithms.program import Engine, Flow, Program, Run
+from modurob.algorithms.program import Engine, Flow, Run
 from modurob.algorithms.wrenches import External
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
@@ -66,20 +67,22 @@ def forward_dynamics_derivatives(
     return ForwardDerivatives(*np.split(answer.results["slopes"], 3, axis=-1))
 
 
-def _derivatives(program: Program | Flow) -> Callable[[Engine, dict[str, Any]], dict[str, Any]]:
-    def define(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
-        vdot = engine.run(program, **inputs)["vdot"]
-        del inputs["tau"]
-        found = engine.run(SLOPES, **inputs, vdot=vdot)
-        return {"slopes": engine.solved_slopes(found["M"], found["by_q"], found["by_v"])}
-
-    return define
+def _of_trees(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
+    vdot = engine.run(FORWARD_DYNAMICS, **inputs)["vdot"]
+    del inputs["tau"]
+    return engine.run(ACCELERATION_SLOPES, **inputs, vdot=vdot)
 
 
-FORWARD_DERIVATIVES, COUPLED_DERIVATIVES = (
-    Flow(f"{program.name}_derivatives", FORWARD_DYNAMICS.inputs, {"slopes": "slopes"}, _derivatives(program))
-    for program in (FORWARD_DYNAMICS, CONSTRAINED_DYNAMICS)
-)
+def _of_coupled(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Joints that share a rate do not let go of it one after the other."""
+    vdot = engine.run(CONSTRAINED_DYNAMICS, **inputs)["vdot"]
+    del inputs["tau"]
+    found = engine.run(SLOPES, **inputs, vdot=vdot)
+    return {"slopes": engine.solved_slopes(found["M"], found["by_q"], found["by_v"])}
+
+
+FORWARD_DERIVATIVES = Flow("forward_dynamics_derivatives", FORWARD_DYNAMICS.inputs, {"slopes": "slopes"}, _of_trees)
+COUPLED_DERIVATIVES = Flow("coupled_dynamics_derivatives", FORWARD_DYNAMICS.inputs, {"slopes": "slopes"}, _of_coupled)
 
 
 def _by_complex_steps(m: Tables, q: Array, v: Array, tau: Array, external: External) -> ForwardDerivatives:

@@ -18,13 +18,14 @@ from modurob.algorithms.program import (
     Pairs,
     Program,
     Run,
+    Sweep,
 )
-from modurob.algorithms.steps import Dyad, apply, dyad
+from modurob.algorithms.steps import Dyad, apply, dyad, transposed
 from modurob.caching import cached_property
 from modurob.catalogue.joints import Free
 from modurob.mechanism.tables import Coupling, Frame, Joint, Loop, Tables
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array, is_numeric, solve
+from modurob.spatial.scalars import Array, dot, is_numeric, solve
 
 # a complex step loses nothing to rounding, and nothing above it counts
 TINY = 1e-20
@@ -113,8 +114,9 @@ class _Run:
         self.columns: list[dict[str, Array]] = [{} for _ in m.bodies]
         self.singular = np.zeros(self.shape, dtype=int)
         n, kinds = m.nv, program.results
+        wide = {"matrix": n, "slopes": 3 * n}
         self.matrices = {
-            name: np.zeros((*self.shape, n, n), self._dtype()) for name, k in kinds.items() if k == "matrix"
+            name: np.zeros((*self.shape, n, wide[k]), self._dtype()) for name, k in kinds.items() if k in wide
         }
         self.rows: dict[str, list[Array]] = {name: [] for name, kind in kinds.items() if kind in ("rows", "row matrix")}
         self.shared = {j.v_slice.start for j in m.joints if j.mimics}
@@ -129,6 +131,8 @@ class _Run:
                 self._climb(walk)
             elif isinstance(walk, Pairs):
                 self._pairs(walk)
+            elif isinstance(walk, Sweep):
+                self._sweep()
             else:
                 self._constraints(walk)
         return Answer({name: self._result(name, kind) for name, kind in self.program.results.items()}, self.singular)
@@ -155,6 +159,43 @@ class _Run:
                 for i in self.m.ancestors[view.body]:
                     walk.step(_NumPyPair(self, view, k, self.views[i - 1]))
 
+    def _sweep(self) -> None:
+        """All columns at once: (..., 6, 3 nv)."""
+        n, (out,) = self.m.nv, self.matrices.values()
+        out[..., 2 * n :] -= np.eye(n)
+        wrenches = [np.zeros((*self.shape, 6, 3 * n), out.dtype) for _ in self.m.bodies]
+        for view in reversed(self.views):
+            p, own = wrenches[view.body], view.joint.v_slice
+            by_v = slice(n + own.start, n + own.stop)
+            p[..., own] += transposed(view.own("by_q"))
+            p[..., by_v] += transposed(view.own("by_v"))
+            for k in reversed(range(view.nv)):
+                S, U, r = (view.own(name)[..., k, :] for name in ("S", "U", "r"))
+                row = -r * (dot(S[..., None, :], transposed(p)) + out[..., own.start + k, :])
+                out[..., own.start + k, :] = row
+                p += U[..., :, None] * row[..., None, :]
+            p[..., own] += transposed(view.own("F"))
+            wrenches[self.m.parent[view.body]] += p
+        self._sweep_out(out)
+
+    def _sweep_out(self, out: Array) -> None:
+        n = self.m.nv
+        zero = np.zeros((*self.shape, 6, 3 * n), out.dtype)
+        motion = [(zero, zero[..., :3, :])]
+        for view in self.views:
+            A, w = (x.copy() for x in motion[self.m.parent[view.body]])
+            own = view.joint.v_slice
+            for k in range(view.nv):
+                S, K, C = (view.own(name)[..., k, :] for name in ("S", "K", "C"))
+                row = out[..., own.start + k, :]
+                row -= dot(K[..., None, :], transposed(A)) + dot(C[..., None, :], transposed(w))
+                A += S[..., :, None] * row[..., None, :]
+            for start, a, turn in ((0, "dd", view.own("dw")), (n, "e", view.own("S")[..., 3:])):
+                mine = slice(start + own.start, start + own.stop)
+                A[..., mine] += transposed(view.own(a))
+                w[..., mine] += transposed(turn)
+            motion.append((A, w))
+
     def _constraints(self, walk: Constraints) -> None:
         for c in self.m.constraints:
             if isinstance(c, Loop):
@@ -179,7 +220,7 @@ class _Run:
     # ---- results ----
 
     def _result(self, name: str, kind: str) -> Array:
-        if kind == "matrix":
+        if kind in ("matrix", "slopes"):
             return self.matrices[name]
         if kind in ("rows", "row matrix"):
             return self._stacked(self.rows[name], () if kind == "rows" else (self.m.nv,))

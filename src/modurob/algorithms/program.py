@@ -130,6 +130,15 @@ class Pairs(NamedTuple):
     step: Step
 
 
+class Sweep(NamedTuple):
+    """For each rate three columns of `slopes`: by its displacement, by the rate, and by its torque.
+
+    A column is a wrench p that goes in from the rate's joint, and moves each rate on its way by -r (S . p + what is in the block of
+    the joint's own rates), which adds to p what that takes; then an acceleration A that goes out, and moves each rate
+    by -K . A more, and below the joint by -C w, w the turn that the column begins with.
+    """
+
+
 class Constraints(NamedTuple):
     """For each loop joint its wrenches, which meet the `columns` S of the rates between its ends, and its errors and biases.
 
@@ -139,7 +148,7 @@ class Constraints(NamedTuple):
     step: Step
 
 
-Pass = Outward | Inward | Climb | Pairs | Constraints
+Pass = Outward | Inward | Climb | Pairs | Sweep | Constraints
 
 # a field that is a symmetric 6x6 matrix
 SYMMETRIC = (6, 6)
@@ -151,9 +160,9 @@ class Program:
 
     `inputs` and `results` say what each array runs over: coordinates (nq), rates (nv), wrenches (6 a body, in body frames),
     inertias (6x6 a body), reference (3: a point near the robot, found from q), poses (3x4 a body, of body frames), twists (6 a
-    body, in body frames), bodies (one number each), vectors (6 a rate), matrix (nv x nv), rows (one a constraint row), row matrix
-    (rows x nv), or a number of entries common to all. `shared` are the fields that children read of their parent, `sent` those that
-    children add up for it, with their shapes; `world` gives those of the world.
+    body, in body frames), bodies (one number each), vectors (6 a rate), matrix (nv x nv), slopes (nv x 3 nv), rows (one a
+    constraint row), row matrix (rows x nv), or a number of entries common to all. `shared` are the fields that children read of
+    their parent, `sent` those that children add up for it, with their shapes; `world` gives those of the world.
     """
 
     name: str

@@ -6,7 +6,7 @@ from typing import Any
 from modurob.algorithms.program import Program
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.lowering import lowered, size
-from modurob.kernels.pair_units import column_offsets, matrices
+from modurob.kernels.pair_units import column_offsets
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
 from modurob.trace import Place
@@ -21,7 +21,7 @@ def slot_names(program: Program, given: frozenset[str]) -> list[str]:
     """What the functions of a type point to, in the order of their places."""
     inputs = [f"in {name}" for name, kind in program.inputs.items() if kind not in OPTIONAL or name in given]
     results = [f"out {name}" for name, kind in program.results.items() if kind in PER_JOINT]
-    blocks = [f"block {name}" for name in matrices(program)]
+    blocks = [f"block {name}" for name, kind in program.results.items() if kind in ("matrix", "slopes")]
     return [*inputs, "parent", "own", "children", "sent", "columns", *results, *blocks, "carried", "felt", "lifted"]
 
 

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modurob.algorithms.interpreter import floats
-from modurob.algorithms.program import Climb, Constraints, Inward, Outward, Pairs, Program
+from modurob.algorithms.program import Climb, Constraints, Inward, Outward, Pairs, Program, Sweep
 from modurob.kernels.constraint_units import loop_constants, loop_unit
 from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, slot_names
 from modurob.kernels.lowering import size
 from modurob.kernels.pair_units import matrices, pair_unit
 from modurob.kernels.registers import Register, Rows
+from modurob.kernels.sweeping import spots_of
 from modurob.kernels.units import Loaded, loaded
 from modurob.mechanism import Coupling, Loop
 from modurob.spatial.scalars import Array
@@ -163,6 +164,8 @@ class Laid:
                 function += 2
             elif isinstance(walk, Pairs):
                 self._pairs()
+            elif isinstance(walk, Sweep):
+                self._sweep()
             else:
                 self._constraints(walk)
 
@@ -227,6 +230,17 @@ class Laid:
             at = np.array([place[rate], len(higher), len(own), *bases, *lists], dtype=np.int32)
             e.rows.append(Rows(step, at[None], np.zeros(0), np.zeros(1, np.int64)))
         self._add_blocks()
+
+    def _sweep(self) -> None:
+        e, (name,) = self.engine, self.program.results
+        spots = spots_of(e.m)
+        row, at, kept = spots["row"], self.columns + self._width * spots["rate"], int(spots["to"].max()) + 1
+        block = np.where(spots["turns"], self.blocks[name] + spots["block"], 0)
+        table = np.stack(
+            [row, at, *(spots[k] for k in ("first", "last", "end", "before")), block, spots["from"], spots["to"]]
+        )
+        work = e.allocate(4 * len(row)), e.allocate(24 * kept)
+        e.op("sweep", [e.m.nv, self.out[name], *work, len(row), *table.T.ravel()])
 
     def _add_blocks(self) -> None:
         """What turning joints add between their own rates."""
