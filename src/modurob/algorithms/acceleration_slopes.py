@@ -59,7 +59,7 @@ ACCELERATION_SLOPES = Program(
     passes=(Outward(slope_terms), Inward(slope_elimination), Sweep()),
     shared=EQUATIONS.shared,
     sent={"I": SYMMETRIC, "B": (6, 3), "f": (6,)},
-    # in the order of `rate` in the driver
+    # in the order of `rate` in sweeps.c
     columns={"S": 6, "dd": 6, "e": 6, "dw": 3, "U": 6, "K": 6, "C": 3, "r": 1, "by_q": 6, "by_v": 6, "F": 6},
     world=EQUATIONS.world,
     in_body_axes=False,

@@ -38,7 +38,9 @@ def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: in
         return "\n".join(texts), Code(names, steps.graph, table.nodes, steps.size)
 
     inputs = "+".join(sorted(given))
-    return Unit(program.name, f"{program.name}+{inputs} {kind.key}", lanes, single, write)
+    # code of joints with several rates is long, takes long to compile and makes up little of a robot: first answers should not wait
+    flags = ("-O1",) if lanes == 1 and kind.joint.nv > 1 else ()
+    return Unit(program.name, f"{program.name}+{inputs} {kind.key}", lanes, single, write, flags)
 
 
 def _layout(kind: DyadType, program: Program, given: frozenset[str], places: Mapping[Any, int]) -> Layout:

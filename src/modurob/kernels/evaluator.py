@@ -128,7 +128,7 @@ class Evaluator:
         steps, ats, cs, done = [], [], [], 0
         for r in engine.rows:
             n, width = r.at.shape
-            steps.append([self.driver.address(r.steps)] if isinstance(r.steps, str) else r.steps)
+            steps.append([engine.address(r.steps)] if isinstance(r.steps, str) else r.steps)
             ats.append(places + 4 * (done + width * np.arange(n)))
             first = constants + item * known[id(r.constants)]
             if r.climbers is None:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from modurob.kernels.sequence import Engine
 
 
+# the C by hand that a pass needs: it is compiled beside the units
+FILE_FOR = {Climb: "matrices", Constraints: "matrices", Sweep: "sweeps"}
+
+
 class Laid:
     """A program laid out in the arena of an engine."""
 
@@ -45,6 +49,9 @@ class Laid:
     def _units(self) -> list[Loaded]:
         """All code that the program needs, compiled in one go where it is not there."""
         e, walks = self.engine, self.program.passes
+        for walk in walks:
+            if type(walk) in FILE_FOR:
+                e.need(FILE_FOR[type(walk)])
         units = [dyad_unit(kind, self.program, self.given, e.lanes, e.single) for kind in self.a.kinds]
         more = [pair_unit(self.program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
         more += [
@@ -211,7 +218,7 @@ class Laid:
         )
         steps = np.array([u.steps[function : function + 2] for u in self.units], dtype=np.uint64).reshape(n, 2)
         climbers = np.concatenate([steps, self.starts[:, None].astype(np.uint64)], axis=-1)
-        self.engine.rows.append(Rows("climb", at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
+        self.engine.whole(Rows("climb", at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
 
     def _pairs(self) -> None:
         """A row for each rate of the tree."""

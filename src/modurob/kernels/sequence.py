@@ -4,6 +4,7 @@ A row is the address of a step, the places it reads and writes, and its constant
 a new robot is a new table. The sequence is an `Engine`: flows written for NumPy are written down as rows by running on it.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from modurob.kernels.constraint_units import elimination
 from modurob.kernels.force_units import frame_constants, frame_unit, joint_constants, joint_unit
 from modurob.kernels.laying import Laid
 from modurob.kernels.registers import Register, Rows
-from modurob.kernels.units import Driver, Loaded, beside, driver, loaded
+from modurob.kernels.units import FILE_OF, Driver, Loaded, beside, driver, loaded
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
@@ -26,7 +27,8 @@ class Engine:
 
     def __init__(self, m: Tables, lanes: int, single: bool):
         self.m, self.lanes, self.single = m, lanes, single
-        self.anatomy, self._driver = anatomy(m), beside(driver, lanes, single)
+        self.anatomy, self._files = anatomy(m), dict[str, Callable[[], Driver]]()
+        self.need("driver")
         self.size = 1  # the status stands first
         self.vector_bytes = np.int32(lanes * (4 if single else 8))
         self._origin = self._one = self._world = 0
@@ -35,8 +37,17 @@ class Engine:
 
     @property
     def driver(self) -> Driver:
-        """The functions that rows of its own call."""
-        return self._driver()
+        """What runs the rows."""
+        return self._files["driver"]()
+
+    def need(self, file: str) -> None:
+        """A file of C by hand, which is compiled from now on if it is not yet."""
+        if file not in self._files:
+            self._files[file] = beside(driver, file, self.lanes, self.single)
+
+    def address(self, name: str) -> int:
+        """Of a row over whole arrays."""
+        return self._files[FILE_OF[name]]().address(name)
 
     # ---- memory ----
 
@@ -103,9 +114,14 @@ class Engine:
     # ---- rows over arrays ----
 
     def op(self, name: str, at: Any, constants: Any = ()) -> None:
-        """A row of the driver's own."""
+        """A row over whole arrays."""
         at, c = np.asarray(at, dtype=np.int32)[None], np.asarray(constants, dtype=float)
-        self.rows.append(Rows(name, at, c, np.zeros(1, dtype=np.int64)))
+        self.whole(Rows(name, at, c, np.zeros(1, dtype=np.int64)))
+
+    def whole(self, rows: Rows) -> None:
+        """Rows over whole arrays, by the name of what runs them."""
+        self.need(FILE_OF[str(rows.steps)])
+        self.rows.append(rows)
 
     def combine(self, to: int, x: Register) -> None:
         """Write a sum of arrays down."""

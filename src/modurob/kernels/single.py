@@ -19,7 +19,6 @@ from modurob.mechanism import Tables
 # handles of evaluators by program and robot
 _HANDLES: dict[str, dict[bytes, Any]] = {}
 _call: Any = None
-_NONE: dict[bytes, Any] = {}
 NOTHING: frozenset[str] = frozenset()
 
 
@@ -28,12 +27,13 @@ def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> 
 
     It holds the interpreter's lock, and with it the one arena that all calls share.
     """
-    handle = _HANDLES.get(program.name, _NONE).get(m.key)
-    if handle is None:
+    try:
+        handle = _HANDLES[program.name][m.key]
+    except KeyError:
         if not all(isinstance(x, np.ndarray) and x.dtype == np.float64 and x.ndim == 1 for x in inputs):
             return None
         handle = _bound(program, m)
-    return None if handle is False else _call(handle, repeats, *inputs)
+    return None if handle is False else _call(handle, repeats, inputs)
 
 
 def _bound(program: Program | Flow, m: Tables) -> Any:

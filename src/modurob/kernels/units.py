@@ -25,6 +25,7 @@ class Unit:
     lanes: int
     single: bool  # float32
     write: Callable[[], tuple[str, Code]] = field(compare=False)
+    flags: tuple[str, ...] = ()  # for the compiler
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ def _all_loaded(units: list[Unit]) -> list[Loaded]:
 
 
 def _library(unit: Unit) -> Any:
-    return library(unit.name, f"{sources()} {unit.identity}", unit.lanes, unit.single)
+    return library(unit.name, f"{sources()} {unit.identity}", unit.lanes, unit.single, unit.flags)
 
 
 def _load(unit: Unit) -> Loaded:
@@ -75,20 +76,30 @@ def _written(unit: Unit) -> tuple[str, Any]:
     return f'#include "prelude.h"\n\n{text}', code.notes()
 
 
-class Driver:
-    """The driver at one width."""
+# the files of C by hand in which rows over whole arrays stand, and what each has
+FILES = {
+    "driver": ("clear", "copy", "combine", "multiply", "scatter", "look", "set", "once"),
+    "matrices": ("product", "project", "climb", "solve_slopes", "constrain"),
+    "sweeps": ("sweep",),
+}
+FILE_OF = {name: file for file, names in FILES.items() for name in names}
 
-    def __init__(self, lanes: int, single: bool):
-        text = (resources.files("modurob.kernels") / "c" / "driver.c").read_text(encoding="utf-8")
+
+class Driver:
+    """A file of C by hand, at one width."""
+
+    def __init__(self, file: str, lanes: int, single: bool):
+        text = (resources.files("modurob.kernels") / "c" / f"{file}.c").read_text(encoding="utf-8")
         # loops over columns of matrices are worth more optimisation than straight lines
-        at = library("driver", text, lanes, single, ("-O3",))
+        at = library(file, text, lanes, single, ("-O3",))
         notes_of(at, lambda: (text, None))
         self.library = ctypes.CDLL(str(at.path))
-        pointer, long = ctypes.c_void_p, ctypes.c_long
-        self.library.make_arena.argtypes, self.library.make_arena.restype = [pointer], pointer
-        self.library.free_arena.argtypes, self.library.free_arena.restype = [pointer], None
-        self.library.run.argtypes = [pointer, pointer, long, long, pointer, pointer, long, pointer]
-        self.library.run.restype = ctypes.c_int
+        if file == "driver":
+            pointer, long = ctypes.c_void_p, ctypes.c_long
+            self.library.make_arena.argtypes, self.library.make_arena.restype = [pointer], pointer
+            self.library.free_arena.argtypes, self.library.free_arena.restype = [pointer], None
+            self.library.run.argtypes = [pointer, pointer, long, long, pointer, pointer, long, pointer]
+            self.library.run.restype = ctypes.c_int
 
     def address(self, name: str) -> int:
         """Of one of its functions."""
@@ -96,29 +107,31 @@ class Driver:
 
 
 def beside(make: Any, *arguments: Any) -> Callable[[], Any]:
-    """What a cached function makes, begun at once in a thread of its own, and waited for when it is asked for."""
-    if make.cache_info().currsize:
-        return lambda: make(*arguments)
+    """What a function makes, begun at once in a thread of its own, and waited for when it is asked for; made once."""
+    if (make, arguments) not in _BEGUN:
 
-    def begin() -> None:
-        with suppress(Exception):  # it is met again, by who asks
-            make(*arguments)
+        def begin() -> None:
+            with suppress(Exception):  # it is met again, by who asks
+                make(*arguments)
 
-    thread = Thread(target=begin, name="modurob-compiler", daemon=True)
-    thread.start()
+        _BEGUN[make, arguments] = Thread(target=begin, name="modurob-compiler", daemon=True)
+        _BEGUN[make, arguments].start()
 
     def made() -> Any:
-        thread.join()
+        _BEGUN[make, arguments].join()
         return make(*arguments)
 
     return made
 
 
+_BEGUN: dict[Any, Thread] = {}
+
+
 @cache
-def driver(lanes: int, single: bool) -> Driver:
-    """The driver at a width, compiled if need be."""
-    with announced("compiling the driver of kernels, once on this machine"):
-        return Driver(lanes, single)
+def driver(file: str, lanes: int, single: bool) -> Driver:
+    """A file of C by hand at a width, compiled if need be."""
+    with announced(f"compiling the {file} of kernels, once on this machine"):
+        return Driver(file, lanes, single)
 
 
 # a fork while code is compiled would leave the child with a lock that nobody opens

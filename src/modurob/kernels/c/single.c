@@ -53,10 +53,14 @@ static PyObject *finished(PyObject **results, int n)
     return all;
 }
 
-/* call(handle, repeats, inputs...): the results, or None */
+/* call(handle, repeats, inputs as a tuple): the results, or None */
 static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     (void)self;
+    if (count != 3 || !PyTuple_CheckExact(arguments[2])) {
+        PyErr_SetString(PyExc_TypeError, "call(handle, repeats, inputs)");
+        return NULL;
+    }
     const bound *b = (const bound *)PyCapsule_GetPointer(arguments[0], NULL);
     if (b == NULL) {
         return NULL;
@@ -65,13 +69,12 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     if (repeats == -1 && PyErr_Occurred()) {
         return NULL;
     }
-    arguments += 1;
-    if (count != b->inputs + 2) {
+    if (PyTuple_GET_SIZE(arguments[2]) != b->inputs) {
         Py_RETURN_NONE;
     }
     const double *inputs[MOST_INPUTS];
     for (int i = 0; i < b->inputs; ++i) {
-        inputs[i] = numbers(arguments[i + 1], b->entries[i]);
+        inputs[i] = numbers(PyTuple_GET_ITEM(arguments[2], i), b->entries[i]);
         if (inputs[i] == NULL) {
             Py_RETURN_NONE;
         }
