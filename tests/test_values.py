@@ -165,18 +165,37 @@ def _forked(work):
     return child
 
 
-def test_eight_forked_processes_say_the_same():
-    """Robots that were used here go on there, while threads of this process ask and compile."""
-    robot = used(crab())
-    work = [((robot, seed), _elsewhere((robot, seed))) for seed in range(8)]
+def eight_forked(robot, seeds):
+    """Eight children at once, while threads of this process ask and compile: each finds the bytes that this process found."""
+    work = [((robot, seed), _elsewhere((robot, seed))) for seed in seeds]
     with busy_threads():
         children = [_forked(w) for w in work]
         assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
 
 
-def test_eight_spawned_processes_say_the_same():
-    robot = used(crab())
-    work = [(robot, seed) for seed in range(8)]
+def eight_spawned(robot, seeds):
+    """A pool of eight processes that start from nothing, beside busy threads."""
+    work = [(robot, seed) for seed in seeds]
     with busy_threads(), multiprocessing.get_context("spawn").Pool(8) as pool:
-        found = pool.map_async(_elsewhere, work, chunksize=1).get(timeout=200)
+        found = pool.map_async(_elsewhere, work, chunksize=1).get(timeout=1000)
     assert found == [_elsewhere(w) for w in work]
+
+
+def test_eight_forked_processes_say_the_same():
+    """Robots that were used here go on there."""
+    eight_forked(used(crab()), range(8))
+
+
+def test_eight_spawned_processes_say_the_same():
+    eight_spawned(used(crab()), range(8))
+
+
+@pytest.mark.judge
+def test_a_thousand_trials_in_forked_processes():
+    for first in range(0, 1000, 8):
+        eight_forked(used(crab()), range(first, first + 8))
+
+
+@pytest.mark.judge
+def test_a_thousand_trials_in_spawned_processes():
+    eight_spawned(used(crab()), range(1000))

@@ -18,7 +18,7 @@ from modurob.spatial.scalars import Array, dot
 def slope_elimination(j: View) -> None:
     """Inward: the wrenches that each rate's column begins with, and what each rate leaves of I and B when it is free to move.
 
-    With U = I S, D = S . U and the rotor, and r = 1/D: K = r U, C = r S^T B; then I and B lose U K^T and U C.
+    With U = I S, C = S^T B and r = 1/(S . U + rotor), I loses r U U^T and B loses r U C.
     """
     S, dw, dd, e = (j.own(name) for name in ("S", "dw", "dd", "e"))
     I = inertia.from_parameters(j.own("I")) + j.children("I")
@@ -45,10 +45,10 @@ def _eliminated(j: View, S: Array, I: Array, B: Array) -> tuple[Array, Array]:
         s = S[..., k, :]
         U = apply(I, s)
         r = np.asarray(1 / (dot(s, U) + j.armature[k]))[..., None]
-        K, C = r * U, r * apply(transposed(B), s)
-        I, B = I - U[..., :, None] * K[..., None, :], B - U[..., :, None] * C[..., None, :]
-        left.append((U, K, C, r))
-    j.columns(**{n: np.stack(x[::-1], axis=-2) for n, x in zip("UKCr", zip(*left, strict=True), strict=True)})
+        C, K = apply(transposed(B), s), (r * U)[..., :, None]
+        I, B = I - K * U[..., None, :], B - K * C[..., None, :]
+        left.append((U, C, r))
+    j.columns(**{n: np.stack(x[::-1], axis=-2) for n, x in zip("UCr", zip(*left, strict=True), strict=True)})
     return I, B
 
 
@@ -60,7 +60,7 @@ ACCELERATION_SLOPES = Program(
     shared=EQUATIONS.shared,
     sent={"I": SYMMETRIC, "B": (6, 3), "f": (6,)},
     # in the order of `rate` in sweeps.c
-    columns={"S": 6, "dd": 6, "e": 6, "dw": 3, "U": 6, "K": 6, "C": 3, "r": 1, "by_q": 6, "by_v": 6, "F": 6},
+    columns={"S": 6, "U": 6, "C": 3, "r": 1, "dd": 6, "e": 6, "dw": 3, "by_q": 6, "by_v": 6, "F": 6},
     world=EQUATIONS.world,
     in_body_axes=False,
 )

@@ -186,9 +186,9 @@ class _Run:
             A, w = (x.copy() for x in motion[self.m.parent[view.body]])
             own = view.joint.v_slice
             for k in range(view.nv):
-                S, K, C = (view.own(name)[..., k, :] for name in ("S", "K", "C"))
+                S, U, C, r = (view.own(name)[..., k, :] for name in ("S", "U", "C", "r"))
                 row = out[..., own.start + k, :]
-                row -= dot(K[..., None, :], transposed(A)) + dot(C[..., None, :], transposed(w))
+                row -= r * (dot(U[..., None, :], transposed(A)) + dot(C[..., None, :], transposed(w)))
                 A += S[..., :, None] * row[..., None, :]
             for start, a, turn in ((0, "dd", view.own("dw")), (n, "e", view.own("S")[..., 3:])):
                 mine = slice(start + own.start, start + own.stop)

@@ -135,7 +135,7 @@ class Sweep(NamedTuple):
 
     A column is a wrench p that goes in from the rate's joint, and moves each rate on its way by -r (S . p + what is in the block of
     the joint's own rates), which adds to p what that takes; then an acceleration A that goes out, and moves each rate
-    by -K . A more, and below the joint by -C w, w the turn that the column begins with.
+    by -r U . A more, and below the joint by -r C . w, w the turn that the column begins with.
     """
 
 

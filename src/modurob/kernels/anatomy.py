@@ -85,8 +85,8 @@ class Anatomy:
         """Rates of joints that others mimic."""
         return {j.v_slice.start for j in self.m.joints if j.mimics}
 
-    def row(self, i: int, code: Code) -> Array:
-        """The constants that the code of a type reads of body i + 1."""
+    def row(self, i: int, code: Code, anywhere: bool) -> Array:
+        """The constants that the code of a type reads of body i + 1; `anywhere`: with its whole placement."""
         m, joint = self.m, self.m.joints[i]
         own = (
             self._inertias[i].tobytes(),
@@ -95,7 +95,8 @@ class Anatomy:
             float(i + 1),
             self.slots.add[i],
         )
-        return _row(code, self.placed[i], self._rotations[i], *own)
+        rotation = tuple(matrix(self.placed[i].X_PJ)[:3, :3].ravel()) if anywhere else self._rotations[i]
+        return _row(code, self.placed[i], rotation, *own)
 
     # ---- pairs ----
 

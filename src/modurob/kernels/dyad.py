@@ -62,6 +62,12 @@ class DyadType:
         return DyadType(self.joint, ANY_ROTATION, ANY_POSITION, False, None, self.shares, False, self.follows)
 
     @property
+    def anywhere(self) -> "DyadType":
+        """The joint at any placement, with or without children and rotor."""
+        own = self.joint, ANY_ROTATION, ANY_POSITION, False, None, self.shares, True
+        return DyadType(*own, self.follows, self.hub)
+
+    @property
     def key(self) -> str:
         """A text that is unique."""
         turn = "".join("0+-"[n] if i < 0 else f"{'-' if n < 0 else ''}{'abcdefghi'[i]}" for n, i in self.rotation)

@@ -25,9 +25,20 @@ def slot_names(program: Program, given: frozenset[str]) -> list[str]:
     return [*inputs, "parent", "own", "children", "sent", "columns", *results, *blocks, "carried", "felt", "lifted"]
 
 
+def kind_for(kind: DyadType, program: Program) -> DyadType:
+    """The type that code of a program is written for.
+
+    Where joints have nothing to do with each other placements do not count; where vectors are in world axes special placements save
+    little, and one type for all of them is compiled sooner.
+    """
+    if not (program.shared or program.sent):
+        return kind.alone
+    return kind if program.in_body_axes else kind.anywhere
+
+
 def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: int, single: bool) -> Unit:
-    """The functions of a program at a type; where joints have nothing to do with each other, placements do not count."""
-    kind = kind if program.shared or program.sent else kind.alone
+    """The functions of a program at a type."""
+    kind = kind_for(kind, program)
 
     def write() -> tuple[str, Code]:
         steps = lowered(kind, program, given)

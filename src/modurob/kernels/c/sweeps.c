@@ -3,7 +3,7 @@
 
 /* What a rate has, as `ACCELERATION_SLOPES` leaves it. */
 typedef struct {
-    vec S[6], dd[6], e[6], dw[3], U[6], K[6], C[3], r, by_q[6], by_v[6], F[6];
+    vec S[6], U[6], C[3], r, dd[6], e[6], dw[3], by_q[6], by_v[6], F[6];
 } rate;
 
 /* A rate in depth-first order: its row, its `rate`, the first and the last of its joint, the end of what its joint carries, the rate
@@ -111,16 +111,18 @@ static inline __attribute__((always_inline)) void sweep_motion(const swept *w, i
         const rate *const r = rate_of(w, i);
         const int on_the_way = i <= lowest && lowest < spots[i].end;
         arrived(w, i, A, columns);
-        met(r->K, A, x, columns);
-        for (int c = 0; c < columns; ++c) {
-            x[c] = (on_the_way ? w->moved[4 * i + c] : V(0)) - x[c];
-        }
+        met(r->U, A, x, columns);
         for (int g = 0; g < few; ++g) {
             if (i > own[g].last && i < own[g].end) {
                 const vec *const dw = rate_of(w, first + g)->dw, *const turn = rate_of(w, first + g)->S + 3;
-                x[2 * g] -= r->C[0] * dw[0] + r->C[1] * dw[1] + r->C[2] * dw[2];
-                x[2 * g + 1] -= r->C[0] * turn[0] + r->C[1] * turn[1] + r->C[2] * turn[2];
+                x[2 * g] += r->C[0] * dw[0] + r->C[1] * dw[1] + r->C[2] * dw[2];
+                x[2 * g + 1] += r->C[0] * turn[0] + r->C[1] * turn[1] + r->C[2] * turn[2];
             }
+        }
+        for (int c = 0; c < columns; ++c) {
+            x[c] = (on_the_way ? w->moved[4 * i + c] : V(0)) - r->r * x[c];
+        }
+        for (int g = 0; g < few; ++g) {
             vec *const to = w->slopes + 3 * w->n * spots[i].row + own[g].row;
             to[0] = x[2 * g];
             to[w->n] = x[2 * g + 1];
@@ -154,9 +156,9 @@ static inline __attribute__((always_inline)) void sweep_torque(const swept *w, i
         const rate *const r = rate_of(w, i);
         const int on_the_way = lowest < spots[i].end;
         arrived(w, i, A, few);
-        met(r->K, A, x, few);
+        met(r->U, A, x, few);
         for (int c = 0; c < few; ++c) {
-            x[c] = (on_the_way ? w->moved[4 * i + c] : V(0)) - x[c];
+            x[c] = (on_the_way ? w->moved[4 * i + c] : V(0)) - r->r * x[c];
             if (i <= first + c) {
                 const int32_t row = spots[i].row, column = spots[first + c].row;
                 w->slopes[3 * w->n * row + 2 * w->n + column] = w->slopes[3 * w->n * column + 2 * w->n + row] = x[c];
