@@ -145,6 +145,17 @@ def test_the_mass_of_a_module_is_on_half_a(name):
     assert {n: float(inertia.mass(p.inertia)) for n, p in parts.items()} == {n: 3.0 if n == "A" else 0.0 for n in parts}
 
 
+def test_a_disc_turns_its_rotor_and_what_is_docked_to_it():
+    """Closed form: the axis of a Scout's disc goes through the centre of the Scout docked there by its face 4."""
+    robot = mr.Assembly.from_aim([[3], [4]], types="scout").mechanism(keep_idle=True)
+    rotor, box = 1e-4, (0.105**2 + 0.1235**2) / 12
+    k = robot.joint("m0/turn").v_slice.start
+    q = np.linspace(-0.7, 0.9, robot.nq)
+    assert robot.mass_matrix(q)[k, k] == pytest.approx(rotor + box, rel=1e-12)
+    last = robot.joint("m1/turn").v_slice.start
+    assert robot.mass_matrix(q)[last, last] == pytest.approx(rotor, rel=1e-12)
+
+
 def test_values_of_a_module_cannot_be_changed():
     module = mr.module_type("backbone").module()
     for mapping in (module.parts, module.joints, module.ports, module.parameters, module.changed):
