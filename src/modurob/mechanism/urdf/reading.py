@@ -180,7 +180,7 @@ def _parse(path: Path) -> Any:
             f"{path}: no such file; {choices(path.name, (p.name for p in path.parent.glob('*.urdf')))}"
         ) from None
     except (OSError, etree.XMLSyntaxError) as error:
-        raise UrdfError(f"{path.name}: cannot be read as XML: {error}") from None
+        raise UrdfError(f"{path.name}: cannot be read as XML: {error}: expected a URDF file, <robot ...>") from None
     if tree.getroottree().docinfo.internalDTD is not None:
         raise UrdfError(f"{path.name}: has a <!DOCTYPE>, which could read other files: remove it")
     if tree.tag != "robot":
