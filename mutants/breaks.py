@@ -66,7 +66,7 @@ MUTANTS = (
         "disc_armature: {value: 0.0001",
         "disc_armature: {value: 0.0002",
         "11",
-        ("reproduce/test_figures.py::test_a_figure_is_found_again[11]",),
+        (MODULES,),
     ),
     Mutant(
         "docking roll",
@@ -173,7 +173,7 @@ MUTANTS = (
         "- cross - cross.T +",
         "+ cross + cross.T +",
         "5.4",
-        ("reproduce/test_figures.py::test_a_figure_is_found_again[5.4]",),
+        ("symbolic/test_equations.py::test_scara_is_that_of_the_foundations",),
     ),
     Mutant(
         "frames of Denavit and Hartenberg in kernels",
@@ -198,7 +198,7 @@ MUTANTS = (
         "0 * w[..., :1], w / 2]",
         "0 * w[..., :1], w / 2.02]",
         "5.9",
-        ("simulation/test_steppers.py::test_motion_is_that_of_mujoco",),
+        ("catalogue/test_joints.py", "spatial/test_quaternion.py"),
     ),
     Mutant(
         "mimic ratio",

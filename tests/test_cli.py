@@ -180,7 +180,7 @@ def test_simulate_with_a_gait_and_a_filter():
         (["--reference", "0.1,0.2", "--controller", "pid"], "--reference has 2 numbers: expected one, or 3"),
         (["--start", "a"], "--start 'a': expected numbers with commas"),
         (["--dt", "0.3"], "not a multiple of 0.3 s"),
-        (["--duration", "0"], "duration 0.0 s: expected a positive"),
+        (["--duration", "0"], "duration 0.0: expected a positive"),
         (["--gait", "gallop", "--controller", "pid"], "gallop"),
         (["--gait", "crab"], "--gait without a controller: add --controller, one of "),
         (["--kp", "3"], "--kp without a controller"),

@@ -27,20 +27,30 @@ MISTAKES = [
     ("mr.load('krab')", "no file 'krab'", "did you mean 'crab'?", "valid: crab, crane, double_pendulum, tree9"),
     ("mr.load('krab.yaml')", "krab.yaml: no such file", "did you mean 'crab.yaml'?", "valid: crab.yaml"),
     ("mr.load(crab)", "Assembly('crab'", "is no file", "expected a path, or the name of a shipped robot"),
-    ("mr.save('crab.yaml', crab)", "'crab.yaml'", "expected an assembly"),
+    ("mr.save('crab.yaml', crab)", "'crab.yaml' as what to write", "expected an assembly, a robot", "then the path"),
     ("mr.save(crab, robot)", "Mechanism('crab'", "is no file", "expected a path"),
     ("mr.save(crab, 'no/such/crab.yaml')", "no/such/crab.yaml: cannot be written", "there is no folder no/such"),
     ("mr.Recording.load('runs.mrun')", "runs.mrun: cannot be read", "did you mean 'run.mrun'?", "valid: run.mrun"),
     ("mr.Recording.load('crab.yaml')", "crab.yaml: not a recording", "expected a file that Recording.save wrote"),
     ("mr.Mechanism.from_urdf('arn.urdf')", "arn.urdf: no such file", "did you mean 'arm.urdf'?", "valid: arm.urdf"),
     ("mr.Mechanism.from_urdf('<robot/>')", "'<robot/>' is the text of a file", "expected the path of one"),
-    ("mr.Mechanism.from_urdf('crab.yaml')", "crab.yaml: cannot be read as XML", "Start tag expected"),
+    (
+        "mr.Mechanism.from_urdf('crab.yaml')",
+        "crab.yaml: cannot be read as XML",
+        "line 1",
+        "expected a URDF file, <robot ...>",
+    ),
     ("mr.Mechanism.from_urdf('arm.urdf', flaoting=True)", "from_urdf has no argument 'flaoting'", "mean 'floating'?"),
     ("mr.module_type('backbon')", "no module type 'backbon'", "did you mean 'backbone'?", TYPES, "a .yaml file"),
     ("mr.module_type('crap.yaml')", "crap.yaml: no such file", "did you mean 'crab.yaml'?"),
     ("mr.module_type('crab.yaml')", "crab.yaml", "modurob module 1"),
     ("mr.draw.save_picture(robot, 'crab.foo')", "crab.foo: files .foo cannot be written", "valid: .png, .pdf, .svg"),
-    ("mr.draw.save_picture(robot, 'no/such.png')", "no/such.png: there is no folder no: make it first"),
+    (
+        "mr.draw.save_picture(robot, 'no/such.png')",
+        "no/such.png",
+        "there is no folder no",
+        "make it first, or choose another",
+    ),
     ("run.plot('run.jpeg2')", "run.jpeg2: files .jpeg2 cannot be written", "valid: .png, .pdf, .svg"),
     ("run.plot(joints=['m9/hinge'])", "no joint 'm9/hinge' in the recording", f"valid: {JOINTS}"),
     ("run.save('no/such/run.mrun')", "no/such/run.mrun: cannot be written", "there is no folder no/such"),
@@ -54,8 +64,18 @@ MISTAKES = [
     ("crab.dock('m6', 'backbone', at='m2/3', by='4')", "port m2/3 already holds m3/2", "free: m0/2, m0/4"),
     ("crab.dock('m6', 'backbone', at='m3/3', by='4', roll=45)", "roll 45 degrees", "valid: 0, 90, 180, 270"),
     ("crab.dock('m6', 'backbone', at='m3/3', by='4', roll=np.pi / 2)", "1.5708 degrees", "did you mean 90?"),
-    ("crab.dock('m3', 'backbone', at='m3/3', by='4')", "there is already a module 'm3'", "names must differ"),
-    ("crab.dock('m6', 'cube_link', at='m3/3', by='1')", "m3/3 cannot dock to m6/1", "'cobold' does not fit 'socket'"),
+    (
+        "crab.dock('m3', 'backbone', at='m3/3', by='4')",
+        "there is already a module 'm3'",
+        "expected another name",
+        "taken: m0, m1, m2",
+    ),
+    (
+        "crab.dock('m6', 'cube_link', at='m3/3', by='1')",
+        "m3/3 cannot dock to m6/1",
+        "'cobold' does not fit 'socket'",
+        "two of one kind",
+    ),
     ("crab.dock('backbone', at='m3/3', by='4')", "dock needs 'kind'", "expected name, kind, at, by, roll"),
     ("crab.dock('m6', 'backbone', to='m3/3', by='4')", "dock has no argument 'to'", DOCK),
     ("crab.dock('m6', 'backbone', 'm3/3', '4', parameters={'weight': 2})", "no parameter 'weight'", PARAMETERS),
@@ -65,9 +85,9 @@ MISTAKES = [
     ("crab.dock('my module', 'backbone', 'm3/3', '4')", "module name 'my module'", "expected 1 to 64 of A-Z a-z 0-9"),
     ("crab.undock('m9')", "no module 'm9'", MODULES),
     ("crab.undock('m3/3')", "no module 'm3/3'", "did you mean 'm3'?", MODULES),
-    ("crab.undock('m1')", "not connected to 'm0': m2, m3, m4, m5"),
+    ("crab.undock('m1')", "without 'm1'", "not connected to 'm0': m2, m3, m4, m5", "undock what hangs on it first"),
     ("crab.connect('m3/3', 'm5')", "port 'm5'", "expected module/port, like m3/2"),
-    ("crab.connect('m3/3', 'm3/4')", "m3/3 - m3/4", "a module cannot dock to itself"),
+    ("crab.connect('m3/3', 'm3/4')", "m3/3 - m3/4", "a module cannot dock to itself", "expected ports of two modules"),
     (
         "crab.connect('m3/3', 'm5/2').mechanism().close_loops([0, 0, 0, 0])",
         "stay open by",
@@ -82,14 +102,20 @@ MISTAKES = [
     ("crab.with_setup(floating='yes')", "floating 'yes'", "expected True or False"),
     # ---- matrices and grids ----
     ("mr.Assembly.from_aim([[3, 0], [4]], 'backbone')", "rows have [1, 2] entries", "expected rows of one length"),
-    ("mr.Assembly.from_aim([[3], [4]])", "types: expected a module type for each row, or one for all"),
+    ("mr.Assembly.from_aim([[3], [4]])", "types None", "a module type for each row, or one for all", f"valid: {TYPES}"),
     ("mr.Assembly.from_aim([[3], [4]], ['backbone'])", "1 types for 2 rows", "expected one for each"),
     ("mr.Assembly.from_aim([[3], [6]], 'backbone')", "column 0", "'m1' has no face 6", "valid: 2, 3, 4, 5, 7"),
     ("mr.Assembly.from_aim([[3], [4]], type='backbone')", "from_aim has no argument 'type'", "did you mean 'types'?"),
-    ("mr.Assembly.from_grid('B X')", "no module type with letter 'X'", "valid: B (backbone)", "S (scout)"),
+    (
+        "mr.Assembly.from_grid('B X')",
+        "cell 'X' in row 0, column 1",
+        "no module type with letter 'X'",
+        "valid: B (backbone)",
+        "S (scout)",
+    ),
     ("mr.Assembly.from_grid('B45')", "cell 'B45' in row 0, column 0", "0, 90, 180 or 270, like B or S90"),
     ("mr.Assembly.single('m0', 'backbone', mass=2)", "single has no argument 'mass'", "valid: name, kind, parameters"),
-    ("mr.Assembly(['backbone'])", "modules ['backbone']", "expected modules by name"),
+    ("mr.Assembly(['backbone'])", "modules ['backbone']", "expected modules by name, like {'m0': mr.module_type"),
     ("mr.Assembly()", "Assembly needs 'modules'", "expected modules, connections, name"),
     # ---- an assembly for a robot, a robot for an assembly ----
     ("crab.mass_matrix(q)", "an assembly has no attribute 'mass_matrix'", "assembly.robot().mass_matrix"),
@@ -114,12 +140,12 @@ MISTAKES = [
     # ---- configurations, frames, forces ----
     ("robot.mass_matrix([0, 0])", "q has shape (2,)", SHAPE),
     ("robot.mass_matrix(np.zeros((3, 1)))", "q has shape (3, 1)", SHAPE),
-    ("robot.mass_matrix('neutral')", "q holds 'neutral'", "expected numbers"),
+    ("robot.mass_matrix('neutral')", "q holds 'neutral'", "expected numbers of shape (..., 3) for crab"),
     ("robot.mass_matrix([0, np.nan, 0])", "q[1] is nan", "expected finite numbers"),
     ("crab.mechanism(floating=True).mass_matrix(np.zeros(9))", "q has shape (9,)", "(..., 10)", "floating_base (free)"),
     ("crab.mechanism(floating=True).mass_matrix(np.zeros(10))", "'floating_base' has length 0", "expected length one"),
     ("robot.jacobian(q, 'm9')", "no frame 'm9' in crab", "valid: world, m0/A"),
-    ("robot.jacobian('m3', q)", "q holds 'm3'", "expected numbers"),
+    ("robot.jacobian('m3', q)", "q holds 'm3'", "expected numbers of shape (..., 3) for crab"),
     ("robot.joint('hinge')", "no joint 'hinge' in crab", f"valid: {JOINTS}"),
     (
         "robot.inverse_dynamics(q, q, q, {'m3': [0, 0, -1]})",
@@ -130,7 +156,11 @@ MISTAKES = [
     ("robot.random_configuration(0)", "rng 0", "expected a random stream, np.random.default_rng(0)"),
     ("robot.with_payload('m3', 2.0)", "payload at m3 has shape ()", "a spatial inertia (6, 6)", "sphere(mass, radius)"),
     ("robot.with_force('spring', mr.JointSpring(2.0), joint='m9/hinge')", "no joint 'm9/hinge'", f"valid: {JOINTS}"),
-    ("robot.with_force('spring', 3.0, joint='m0/hinge')", "force 3.0", "expected a JointForce or a FrameForce"),
+    (
+        "robot.with_force('spring', 3.0, joint='m0/hinge')",
+        "force 3.0",
+        "a JointForce such as mr.JointSpring(2.0), or a FrameForce",
+    ),
     ("robot.without_forces('fricton')", "no force 'fricton' on crab", "valid: m0/hinge stop"),
     ("robot.equations('mass')", "no kind of symbols 'mass'", "did you mean 'masses'?", "valid: all, masses, centres"),
     ("robot.equations(method='newton')", "no method 'newton'", "valid: two-step, lagrange"),
@@ -139,22 +169,26 @@ MISTAKES = [
     ("mr.simulate(robot, 10.0)", "q0 has shape ()", SHAPE),
     ("mr.simulate(robot, [0.1, 0.2, 0.3], [0, 0])", "v0 has shape (2,)", SHAPE),
     ("mr.simulate(robot, [90, 0, 0])", "q0 has 90 rad for m0/hinge", "-1.571 to 1.571 rad", "np.deg2rad"),
-    ("mr.simulate(robot, duration=-1)", "duration -1 s", "expected a positive finite number"),
-    ("mr.simulate(robot, duration='10 s')", "duration '10 s'", "expected a positive finite number"),
+    ("mr.simulate(robot, duration=-1)", "duration -1", "expected a positive finite number [s]"),
+    ("mr.simulate(robot, duration='10 s')", "duration '10 s'", "expected a positive finite number [s]"),
     ("mr.simulate(robot, duration=0.0015)", "0.0015 s is not a multiple of 0.001 s", "the nearest is 0.002 s"),
     ("mr.simulate(robot, controler=mr.PID())", "simulate has no argument 'controler'", "'controller'?", SIMULATE),
     ("mr.simulate(robot, dt=1e-3)", "simulate has no argument 'dt'", SIMULATE),
     ("mr.simulate(robot, stepper='rk4')", "stepper 'rk4'", "such as mr.RungeKutta4(1e-3)", "SemiImplicitEuler"),
     ("mr.simulate(robot, stepper=mr.RungeKutta4)", "stepper <class", "such as mr.RungeKutta4(1e-3)"),
     ("mr.simulate(robot, stepper=1e-3)", "stepper 0.001", "such as mr.RungeKutta4(1e-3)"),
-    ("mr.RungeKutta4(-1e-3)", "a step of -0.001 s", "expected a positive finite number"),
+    ("mr.RungeKutta4(-1e-3)", "a step of -0.001", "expected a positive finite number [s]"),
     ("mr.RungeKutta4(step=1e-3)", "RungeKutta4 has no argument 'step'", "valid: dt"),
     ("mr.Adaptive(method='RK45')", "method 'RK45'", "valid: DOP853, Radau, LSODA"),
-    ("mr.simulate(robot, controller='pid')", "controller 'pid'", LAW),
+    ("mr.simulate(robot, controller='pid')", "controller 'pid'", LAW, "valid: mr.control.LAWS"),
     ("mr.simulate(robot, controller=mr.PID)", "controller <class", LAW, "write PID(...)"),
     ("mr.simulate(robot, controller=lambda q, v: 0 * q)", "controller <lambda>", "f(t, q, v)", "three arguments"),
     ("mr.simulate(robot, controller=mr.gait('crab'))", "controller Gait(", LAW),
-    ("mr.simulate(robot, controller=mr.PID(), stepper=mr.RungeKutta4(0.003))", "0.001 s is not a multiple of 0.003 s"),
+    (
+        "mr.simulate(robot, controller=mr.PID(), stepper=mr.RungeKutta4(0.003))",
+        "sample time 0.001 s is not a multiple of 0.003 s",
+        "the nearest is 0.003 s",
+    ),
     ("mr.simulate(robot, estimator='ekf')", "estimator 'ekf'", "expected one such as mr.ExtendedKalmanFilter(sensors)"),
     ("mr.simulate(robot, estimator=mr.ExtendedKalmanFilter)", "estimator <class", "mr.ExtendedKalmanFilter(sensors)"),
     ("mr.simulate(robot, estimator=mr.HallSensors())", "estimator HallSensors(", "mr.ExtendedKalmanFilter(sensors)"),
@@ -174,7 +208,12 @@ MISTAKES = [
     ("mr.World({'a': mr.Organism(crab)}, dt=0.01)", "World has no argument 'dt'", "valid: organisms, stepper"),
     ("mr.Dock(1.0, 'a', 'm6', 'backbone', 'm3/3')", "Dock needs 'by'", "when, organism, module, type, at, by, roll"),
     ("run.of_run(0)", "run (0,)", "expected an index into runs of shape ()"),
-    ("run.q_estimate", "q_estimate was not recorded", "the run had no estimator"),
+    (
+        "run.q_estimate",
+        "q_estimate was not recorded",
+        "the run had no estimator",
+        "expected simulate(..., estimator=...)",
+    ),
     ("run.segments[0].at(5.0)", "t = 5 s", "recorded from 0 to 0.002 s"),
     # ---- controllers, filters, gaits, trajectories ----
     ("mr.PID(Kp=3)", "PID has no argument 'Kp'", "valid: kp, ki, kd, reference"),
@@ -197,7 +236,12 @@ MISTAKES = [
     ("mr.HallSensors(noise=-1)", "noise is -1", "expected a finite number [rad or m], zero or more"),
     ("mr.gait('gallop')", "no gait 'gallop'", "valid: snake, crab, quadruped, wheel"),
     ("mr.gait('crab', amplitud=1)", "gait 'crab' has no option 'amplitud'", "did you mean 'amplitude'?"),
-    ("mr.gait('crab', amplitude=30).on(robot)", "joint 'm0/hinge' would swing from [-30.]", "about 1.571 fits"),
+    (
+        "mr.gait('crab', amplitude=30).on(robot)",
+        "joint 'm0/hinge' would swing from -30 to 30",
+        "-1.571 to 1.571",
+        "1.571 fits",
+    ),
     ("mr.gait('crab', generator='square')", "no generator 'square'", "valid: hopf, logistic, matsuoka, sine"),
     ("mr.Trajectory.cubic([0, 0], [1, 1, 1], 2.0)", "start (2,)", "end (3,)", "expected one shape, or numbers"),
     ("mr.Trajectory.cubic(0, 1)", "cubic needs 'duration'", "expected start, end, duration"),
@@ -205,11 +249,11 @@ MISTAKES = [
     ("mr.gains_by_poles([3, 4])", "poles = [3, 4]", "expected finite numbers with a real part below zero"),
     ("mr.linearised(robot)", "linearised needs 'q'", "expected robot, q, v, tau, actuated"),
     # ---- mechanisms made by hand ----
-    ("arm.body('a', 1.0)", "body 'a': inertia has shape ()", "expected (6, 6)"),
+    ("arm.body('a', 1.0)", "body 'a': inertia has shape ()", "expected (6, 6), such as mr.spatial.inertia.sphere"),
     ("arm.body('a', ball, joint='revolute')", "body 'a': joint 'revolute'", "such as mr.Revolute((0, 0, 1))"),
     ("arm.body('a', ball, joint=mr.Revolute)", "body 'a': joint <class", "such as mr.Revolute((0, 0, 1))"),
     ("arm.body('a', ball, parent='base')", "no body or frame 'base'", "valid: world"),
-    ("arm.body('a', ball, at=[0, 0, 1])", "pose of 'a' has shape (3,)", "expected (4, 4)"),
+    ("arm.body('a', ball, at=[0, 0, 1])", "pose of 'a' has shape (3,)", "expected (4, 4), such as mr.spatial.se3.pose"),
     ("arm.body('a', ball, properties={'damping': 1})", "properties {'damping': 1}", "mr.JointProperties(...) of lower"),
     ("arm.body('a', ball, parrent='world')", "body has no argument 'parrent'", "did you mean 'parent'?"),
     ("arm.loop('l', mr.Revolute(), 'world', 'tip')", "no body or frame 'tip'", "valid: world"),
@@ -230,7 +274,7 @@ COMMANDS = [
     (["info", "crab", "--base", "m9"], "no module 'm9'", MODULES),
     (["aim", "arm.urdf"], "arm.urdf is a URDF file", "give an assembly"),
     (["simulate", "crab", "--duration", "long"], "Invalid value for '--duration'", "valid"),
-    (["simulate", "crab", "--duration", "-1"], "duration -1.0 s", "expected a positive finite number"),
+    (["simulate", "crab", "--duration", "-1"], "duration -1.0", "expected a positive finite number [s]"),
     (["simulate", "crab", "--controller", "bang"], "no controller 'bang'", "valid: none, "),
     (["simulate", "crab", "--controler", "pid"], "No such option", "--controller"),
     (["simulate", "crab", "--stepper", "rk4"], "no stepper 'rk4'", "runge-kutta-4"),
@@ -266,11 +310,20 @@ def names(folder):
     return {"mr": mr, "np": np, "arm": mr.Builder(), "ball": inertia.sphere(1.0, 0.1), **made}
 
 
+# of every message: beside what was found and where, what helps
+WAYS = (
+    *("expected", "valid:", "did you mean", "free:", "make it first", "first", "start closer", "the nearest is"),
+    *("fits", "it is the assembly that has it", "it is the robot that has it", "recorded from"),
+)
+
+
 @pytest.mark.parametrize(("code", "pieces"), [(code, pieces) for code, *pieces in MISTAKES], ids=lambda x: str(x)[:70])
 def test_mistake(code, pieces, names):
     with pytest.raises(mr.ModurobError) as told:
         eval(code, names)
     message = str(told.value)
+    assert len(pieces) >= 2
+    assert any(way in message for way in WAYS), message
     assert [piece for piece in pieces if piece not in message] == [], message
 
 
@@ -295,6 +348,40 @@ def test_missing_extras(missing, code, pieces, names, monkeypatch):
     with pytest.raises(mr.ModurobError) as told:
         eval(code, names)
     assert [piece for piece in pieces if piece not in str(told.value)] == []
+
+
+HOT = [
+    ("robot.mass_matrix()", "mass_matrix() missing 1 required positional argument: 'q'"),
+    ("robot.forward_dynamics(q, q)", "forward_dynamics() missing 1 required positional argument: 'tau'"),
+    ("robot.jacobian(q)", "jacobian() missing 1 required positional argument: 'frame'"),
+    ("robot.mass_matrix(q, q)", "mass_matrix() takes 2 positional arguments but 3 were given"),
+    ("robot.bias_forces(q, w=q)", "bias_forces() got an unexpected keyword argument 'w'"),
+]
+
+
+@pytest.mark.parametrize(("code", "message"), HOT)
+def test_calls_that_cost_microseconds_are_explained_by_python(code, message, names):
+    """A check of its own would cost right calls as much as a part of the answer; Python names method and argument."""
+    with pytest.raises(TypeError) as told:
+        eval(code, names)
+    assert message in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("properties", "pieces"),
+    [
+        ("damping=-1", "joint 'a': damping -1: expected a finite number, zero or more"),
+        ("friction=np.inf", "joint 'a': friction inf: expected a finite number, zero or more"),
+        ("friction=0.1, stribeck=-2", "joint 'a': stribeck -2: expected a finite number, zero or more"),
+        ("stiffness=-3", "joint 'a': stiffness -3: expected a finite number, zero or more"),
+    ],
+)
+def test_properties_of_a_joint_are_named_as_they_were_given(properties, pieces, names):
+    with pytest.raises(mr.ModurobError) as told:
+        exec(
+            f"arm.body('a', ball, joint=mr.Revolute(), properties=mr.JointProperties({properties})); arm.build()", names
+        )
+    assert pieces == str(told.value)
 
 
 def test_there_are_enough_of_them():

@@ -51,12 +51,9 @@ def draw(robot: Mechanism, q: Array | None = None, ax: Axes3D | None = None, tit
 def save_picture(robot: Mechanism, path: str | Path, q: Array | None = None, title: str = "") -> None:
     """Write a picture of the robot at configuration q."""
     require_picture(path)
-    import matplotlib.pyplot as plt
-
     figure = draw(robot, q, title=title).figure
     with np.errstate(over="ignore"):  # matplotlib projects points behind the eye
         write_figure(Path(path), figure)
-    plt.close(figure)
 
 
 def _frame_view(ax: Axes3D, points: Array) -> None:

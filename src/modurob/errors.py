@@ -185,8 +185,18 @@ def choices(found: str, valid: Iterable[str]) -> str:
     valid = list(valid)
     close = difflib.get_close_matches(str(found), valid, n=1)
     hint = f"did you mean '{close[0]}'? " if close else ""
-    shown = ", ".join(valid[:20]) + (f", ... ({len(valid)} in all)" if len(valid) > 20 else "")
-    return f"{hint}valid: {shown or 'none'}"
+    return f"{hint}valid: {listed(valid)}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a message, the first twenty of them.
+
+    >>> listed(f"m{i}" for i in range(30)).endswith("m19, ... (30 in all)"), listed([])
+    (True, 'none')
+    """
+    names = list(names)
+    shown = ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+    return shown or "none"
 
 
 def explained(function: F) -> F:

@@ -114,7 +114,9 @@ def _writers(value: Any) -> Mapping[str, Callable[[Path], None]]:
 
     if isinstance(value, Recording):
         return {".mrun": value.save, ".csv": value.to_csv, ".parquet": value.to_parquet}
-    raise InputError(f"{value!r:.80}: expected an assembly, a robot, a module type or a recording to write")
+    raise InputError(
+        f"{value!r:.80} as what to write: expected an assembly, a robot, a module type or a recording, then the path"
+    )
 
 
 def _export(ending: str, robot: Callable[[], Mechanism]) -> Callable[[Path], None]:

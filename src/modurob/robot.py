@@ -196,7 +196,7 @@ class Mechanism(Tables):
         elif isinstance(force, FrameForce):
             row = FrameRow(name, force, self.frame(a), self.frame(b))
         else:
-            raise InputError(f"force {force!r:.60}: expected a JointForce or a FrameForce")
+            raise InputError(f"force {force!r:.60}: expected a JointForce such as mr.JointSpring(2.0), or a FrameForce")
         return replace(self, forces=(*self.forces, row))
 
     def without_forces(self, *names: str) -> "Mechanism":
@@ -782,7 +782,7 @@ class Mechanism(Tables):
             raise InputError(f"{name} has rows of different length: expected shape (..., {n})") from None
         words = x.dtype == object and any(y is None or isinstance(y, str) for y in x.flat)
         if x.dtype.kind not in "fcO" or words:
-            raise InputError(f"{name} holds {x.tolist()!r:.60}: expected numbers")
+            raise InputError(f"{name} holds {x.tolist()!r:.60}: expected numbers of shape (..., {n}) for {self.name}")
         if x.ndim == 0 or x.shape[-1] != n:
             joints = ", ".join(f"{j.name} ({j.kind})" for j in self.joints[:12])
             raise InputError(

@@ -58,6 +58,13 @@ def test_subspace_is_the_derivative_of_the_pose(rng: np.random.Generator, kind: 
 
 
 @every_case
+def test_coordinates_change_at_the_rate_that_moves_the_pose(rng: np.random.Generator, kind: str, way: str):
+    for joint, q, v in drawn(rng, kind, way):
+        Xdot = np.imag(joint.pose(q + 1j * STEP * joint.rate(q, v))) / STEP
+        assert body_twist(joint.pose(q), Xdot) == pytest.approx(joint.motion_subspace(q) @ v, abs=CLOSE)
+
+
+@every_case
 def test_subspace_is_the_finite_difference_of_the_pose(rng: np.random.Generator, kind: str, way: str):
     # the midpoint difference of a smooth motion: 1e-4² and rounding / 1e-4
     h, close = 1e-4, 1e-7

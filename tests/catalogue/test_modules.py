@@ -145,6 +145,17 @@ def test_the_mass_of_a_module_is_on_half_a(name):
     assert {n: float(inertia.mass(p.inertia)) for n, p in parts.items()} == {n: 3.0 if n == "A" else 0.0 for n in parts}
 
 
+def test_a_disc_turns_its_rotor_and_what_is_docked_to_it():
+    """Closed form: the axis of a Scout's disc goes through the centre of the Scout docked there by its face 4."""
+    robot = mr.Assembly.from_aim([[3], [4]], types="scout").mechanism(keep_idle=True)
+    rotor, box = 1e-4, (0.105**2 + 0.1235**2) / 12
+    k = robot.joint("m0/turn").v_slice.start
+    q = np.linspace(-0.7, 0.9, robot.nq)
+    assert robot.mass_matrix(q)[k, k] == pytest.approx(rotor + box, rel=1e-12)
+    last = robot.joint("m1/turn").v_slice.start
+    assert robot.mass_matrix(q)[last, last] == pytest.approx(rotor, rel=1e-12)
+
+
 def test_values_of_a_module_cannot_be_changed():
     module = mr.module_type("backbone").module()
     for mapping in (module.parts, module.joints, module.ports, module.parameters, module.changed):
@@ -347,11 +358,11 @@ GRIP, BACK = GRIPPER["joints"]["grip"], GRIPPER["ports"]["back"]
         ),
         (
             {"ports": {"back": {**BACK, "at": [0, 0, "size"]}}},
-            "gripper.yaml: port 'back': 'size': no parameter 'size': valid: length",
+            "gripper.yaml: port 'back': at: 'size': no parameter 'size': valid: length",
         ),
         (
             {"ports": {"back": {**BACK, "at": [0, 0, float("nan")]}}},
-            "port 'back': nan is nan: expected a finite number",
+            "port 'back': at: nan: expected a finite number",
         ),
         ({"ports": {"back": {**BACK, "number": 0}}}, "ports.back.number: Input should be greater than or equal to 1"),
         (
@@ -372,30 +383,33 @@ GRIP, BACK = GRIPPER["joints"]["grip"], GRIPPER["ports"]["back"]
         ),
         (
             {"joints": {"grip": {**GRIP, "kind": "helical", "pitch": float("inf")}}},
-            "joint 'grip': inf is inf: expected a f",
+            "joint 'grip': pitch: inf: expected a f",
         ),
         (
             {"joints": {"grip": {**GRIP, "armature": float("inf")}}},
-            "joint 'grip': inf is inf: expected a finite number",
+            "joint 'grip': armature: inf: expected a finite number",
         ),
-        ({"joints": {"grip": {**GRIP, "damping": float("nan")}}}, "joint 'grip': nan is nan: expected a finite number"),
+        (
+            {"joints": {"grip": {**GRIP, "damping": float("nan")}}},
+            "joint 'grip': damping: nan: expected a finite number",
+        ),
         (
             {"joints": {"grip": {**GRIP, "friction": -1}}},
             "joint 'grip': friction -1 is negative: expected zero or more",
         ),
         ({"joints": {"grip": {**GRIP, "effort": -1}}}, "joint 'grip': effort -1 is negative: expected zero or more"),
-        ({"joints": {"grip": {**GRIP, "effort": float("nan")}}}, "joint 'grip': nan is nan: expected a finite number"),
+        ({"joints": {"grip": {**GRIP, "effort": float("nan")}}}, "joint 'grip': effort: nan: expected a finite number"),
         ({"joints": {"grip": {**GRIP, "limits": [1, -1]}}}, "joint 'grip': limits 1 to -1: expected lower <= upper"),
         (
             {"joints": {"grip": {**GRIP, "limits": [0, float("nan")]}}},
-            "joint 'grip': nan is nan: expected a finite num",
+            "joint 'grip': limits: nan: expected a finite num",
         ),
         (
             {"joints": {"grip": {**GRIP, "to": "palm"}}},
             "joint 'grip' goes from part 'palm' to itself: expected two parts",
         ),
-        ({"parts": {**GRIPPER["parts"], "palm": {"mass": float("inf")}}}, "part 'palm': inf is inf: expected a finite"),
-        ({"parts": {**GRIPPER["parts"], "palm": {"mass": 10**400}}}, "part 'palm': a huge number: int too large"),
+        ({"parts": {**GRIPPER["parts"], "palm": {"mass": float("inf")}}}, "part 'palm': mass: inf: expected a finite"),
+        ({"parts": {**GRIPPER["parts"], "palm": {"mass": 10**400}}}, "part 'palm': mass: a huge number: int too large"),
         (
             {"parts": {**GRIPPER["parts"], "palm": {"shapes": [{"sphere": -1}]}}},
             r"part 'palm': sphere of size \(-1.0,\)",
@@ -408,7 +422,7 @@ GRIP, BACK = GRIPPER["joints"]["grip"], GRIPPER["ports"]["back"]
         ({"parts": {f"p{i}": {} for i in range(300)}}, "parts: Dictionary should have at most 256 items"),
         (
             {"connectors": {"cobold": {"size": float("inf")}}},
-            "connector 'cobold': inf is inf: expected a finite number",
+            "connector 'cobold': size: inf: expected a finite number",
         ),
         (
             {"connectors": {"cobold": {"rolls": [float("nan")]}}},
@@ -416,7 +430,7 @@ GRIP, BACK = GRIPPER["joints"]["grip"], GRIPPER["ports"]["back"]
         ),
         (
             {"parameters": {"length": {"value": float("inf")}}},
-            "parameter 'length': inf is inf: expected a finite number",
+            "parameter 'length': inf: expected a finite number",
         ),
         ({"connectors": {"cobold": {"gender": "neuter"}}}, "connectors.cobold.gender: Input should be 'none', 'male'"),
     ],

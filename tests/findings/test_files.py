@@ -284,7 +284,7 @@ WRONG = {
     "infinite pitch": (lambda folder: mr.Helical((1, 0, 0), np.inf), "pitch inf"),
     "infinite pitch in a module": (
         of_module("kind: revolute, ", "kind: helical, pitch: .inf, "),
-        "joint 'hinge': inf is inf: expected a finite number",
+        "joint 'hinge': pitch: inf: expected a finite number",
     ),
     "friction of wrong size": (of_joint(friction=[1, 2, 3]), r"friction has shape \(3,\), expected one number or 1"),
     "damping of wrong size": (of_joint(damping=[[1, 2]]), r"damping has shape \(1, 2\)"),
@@ -314,7 +314,7 @@ WRONG = {
         lambda folder: crab().forward_dynamics(np.zeros((4, 3)), np.zeros((5, 3)), ZEROS),
         "leading axes that broadcast",
     ),
-    "a duration in words": (lambda folder: mr.Simulation(crab()).advance("2"), "duration '2' s: expected"),
+    "a duration in words": (lambda folder: mr.Simulation(crab()).advance("2"), "duration '2': expected"),
     "part of a step": (lambda folder: mr.Simulation(crab()).advance(0.0105), "not a multiple of 0.001 s"),
     "threads": (with_threads, "MODUROB_THREADS is 'abc': expected a whole number"),
     "port": (lambda folder: command("studio", "--no-browser", "--port", 99999), "port 99999"),

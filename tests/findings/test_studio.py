@@ -4,7 +4,7 @@ Also seen by, in a browser: tests/studio/test_page_files.py (own module types, i
 share link) and test_page_refusals.py (a part of the page that fails does not stop the others). On the server: tests/studio/
 test_opening.py (own types, limits of texts, files that may not be named), test_server.py (hosts, origins, static files, others are
 served while a long text is read, nothing is left in the log), test_protocol.py (JSON), test_session.py (broken autosaves),
-test_carrying.py (entry 9: no module jumps).
+test_carrying.py (entry 9: no module jumps, after some time and with all that may be edited).
 """
 
 import json
@@ -16,14 +16,17 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from starlette.testclient import TestClient
 from websockets.sync.client import connect
 
 import modurob as mr
+from modurob.studio import protocol
 from modurob.studio.autosave import Autosave
 from modurob.studio.server import Studio
+from modurob.studio.session import Session
 
 HOST = "127.0.0.1:8000"
 
@@ -108,6 +111,36 @@ def still_works(page):
     page.send("undock", module="m5")
     assert len(page.until("robot")["design"]["modules"]) == 5
     return True
+
+
+# ---- 9: edits in a run ----
+
+
+@pytest.mark.parametrize(
+    "edit", [protocol.Undock("m0"), protocol.Undock("m5"), protocol.SetBase("m3", floating=True)], ids=repr
+)
+def test_no_module_of_a_floating_robot_is_teleported_by_an_edit_in_a_run(tmp_path, edit):
+    """The state was carried over by the names of joints, whatever the new base is."""
+    session = Session(Autosave(tmp_path))
+    for first in (protocol.OpenShipped("crab"), protocol.SetBase("m0", floating=True), protocol.SetGravity((0, 0, 0))):
+        session.edit(first)
+    for index, value in enumerate((0.3, -0.2, 0.5, 0.9, 0.2, -0.3, 0.1, 0.4, -0.5, 0.6)):
+        session.set_coordinate(index, value)
+    for index in range(session.robot.nv):
+        session.set_rate(index, 0.2)
+    session.start(protocol.RunSettings(controller="none"))
+    before, staying = moving(session), ("m1", "m2", "m3", "m4")
+    session.edit(edit)
+    assert session.active is not None
+    after = moving(session)
+    for name in staying:
+        np.testing.assert_allclose(after(name), before(name), atol=1e-12, err_msg=name)
+
+
+def moving(session):
+    """Pose and twist of a module of the robot that runs."""
+    robot, (q, v) = session.robot, session.active.state
+    return lambda name: np.concatenate([robot.frame_pose(q, name).ravel(), robot.frame_twist(q, v, name)])
 
 
 # ---- 22: a robot with its own module types ----

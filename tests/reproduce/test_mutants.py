@@ -10,6 +10,7 @@ from mutants.looking import first_line, looked
 from reproduce import FIGURES, Check
 from reproduce.check import Reproduction
 
+NAMES = {m.name for m in MUTANTS}
 PACKAGE = ROOT / "src" / "modurob"
 DOCUMENT = (ROOT / "docs" / "reproduce.md").read_text()
 
@@ -33,6 +34,12 @@ def test_names_are_told_apart_and_in_the_document():
     assert len(set(names)) == len(names) >= 20
     assert [name for name in names if f"| {name} | `" not in DOCUMENT] == []
     assert "NOT NOTICED" not in DOCUMENT
+
+
+def test_twenty_and_more_are_noticed_by_both():
+    assert sum(not m.unseen for m in MUTANTS) >= 20
+    rows = {name: row for row in DOCUMENT.splitlines() if (name := row[2:].partition(" | `")[0]) in NAMES}
+    assert [m.name for m in MUTANTS if ("| not: " in rows[m.name]) != bool(m.unseen)] == []
 
 
 def test_a_text_that_is_not_there_is_refused(tmp_path):

@@ -7,6 +7,7 @@ import zipfile
 from dataclasses import dataclass
 from typing import ClassVar
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pyarrow.parquet
 import pytest
@@ -17,6 +18,7 @@ from modurob.catalogue.forces import FORCES, JointForce
 from modurob.catalogue.joints import Reversed
 from modurob.errors import MechanismError, RecordingError, SimulationError
 from modurob.mechanism.archive import from_data, to_data
+from modurob.simulation import plots
 from modurob.spatial import inertia, se3
 from tests.robots import random_mechanism, random_state
 
@@ -245,6 +247,52 @@ def test_the_plot_has_labels_and_units(run, tmp_path):
     assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
     with pytest.raises(SimulationError, match="did you mean 'm0/hinge'"):
         run.plot(None, ["m0/hing"])
+
+
+def test_every_joint_of_a_plot_has_a_colour_of_its_own():
+    snake = mr.Assembly.from_grid(" ".join(["B"] * 17))
+    robot = snake.with_setup(base="m0").mechanism(keep_idle=True)
+    figure = mr.simulate(robot, duration=0.002).plot()
+    assert len({str(line.get_color()) for line in figure.axes[0].lines}) == robot.nv == 17
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == [j.name for j in robot.joints]
+    plt.close(figure)
+
+
+def test_a_legend_of_very_many_joints_says_how_many_it_leaves_out(monkeypatch, run):
+    monkeypatch.setattr(plots, "MOST_NAMED", 2)
+    figure = run.plot()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["m0/hinge", "m2/hinge", "and 1 more"]
+    plt.close(figure)
+
+
+def test_a_plot_shows_where_the_base_goes():
+    """A body that drifts and turns steadily: straight lines of the slopes it was given."""
+    robot = mr.load("crab").mechanism(floating=True, gravity=(0, 0, 0)).ideal()
+    v = np.zeros(robot.nv)
+    v[:3] = 0.1, -0.2, 0.3
+    figure = mr.simulate(robot, v0=v, duration=0.01).plot()
+    assert [axis.get_ylabel() for axis in figure.axes[4:]] == ["base position [m]", "base rotation [rad]"]
+    ends = [line.get_ydata()[-1] for line in figure.axes[4].lines]
+    np.testing.assert_allclose(ends, 0.01 * v[:3], atol=1e-12)
+    np.testing.assert_allclose([line.get_ydata()[-1] for line in figure.axes[5].lines], 0, atol=1e-12)
+    plt.close(figure)
+    alone = mr.simulate(robot, v0=np.eye(robot.nv)[5] * 0.4, duration=0.01).plot(joints=["floating_base"])
+    assert len(alone.axes) == 2
+    plt.close(alone)
+
+
+def test_no_figure_stays_open_where_a_picture_cannot_be_written(run, tmp_path):
+    (tmp_path / "taken.png").mkdir()
+    before = plt.get_fignums()
+    for write in (
+        run.plot,
+        lambda path: mr.draw.save_picture(run.robot, path),
+        lambda path: plots.plot_energy(run, path),
+    ):
+        with pytest.raises(mr.ModurobError, match=r"taken\.png: cannot be written"):
+            write(tmp_path / "taken.png")
+    assert plt.get_fignums() == before
 
 
 def test_a_run_pushed_from_outside_cannot_be_repeated():

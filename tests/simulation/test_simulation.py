@@ -175,12 +175,12 @@ def test_a_robot_that_cannot_move_stands_still(stepper):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"duration": 0}, r"duration 0 s: expected a positive finite number"),
-        ({"duration": -1.0}, r"duration -1.0 s"),
-        ({"duration": np.nan}, r"duration nan s"),
+        ({"duration": 0}, r"duration 0: expected a positive finite number"),
+        ({"duration": -1.0}, r"duration -1.0: expected"),
+        ({"duration": np.nan}, r"duration nan: expected"),
         ({"duration": 0.0105}, r"duration 0.0105 s is not a multiple of 0.001 s: the nearest is 0.01 s"),
-        ({"tick": 0}, r"tick 0 s: expected a positive finite number"),
-        ({"tick": -0.01}, r"tick -0.01 s"),
+        ({"tick": 0}, r"tick 0: expected a positive finite number"),
+        ({"tick": -0.01}, r"tick -0.01: expected"),
         ({"tick": 0.0015}, r"sample time 0.0015 s is not a multiple of 0.001 s"),
         (
             {"controller": mr.GravityCompensation(sample_time=0.0025)},

@@ -215,7 +215,7 @@ def test_motion_is_that_of_mujoco(rng, which):
 @pytest.mark.parametrize("dt", [0, -1e-3, np.nan, np.inf])
 @pytest.mark.parametrize("stepper", ORDERS)
 def test_a_step_must_be_a_time(stepper, dt):
-    with pytest.raises(mr.ModurobError, match=r"a step of .* s: expected a positive finite number"):
+    with pytest.raises(mr.ModurobError, match=r"a step of .*: expected a positive finite number"):
         stepper(dt)
 
 

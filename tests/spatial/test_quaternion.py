@@ -114,6 +114,17 @@ def test_log_is_that_of_scipy(rng: np.random.Generator, shape: tuple[int, ...]):
     assert quaternion.log(q) == pytest.approx(Rotation.from_quat(scipy_order(q)).as_rotvec(), abs=1e-13)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rate_is_the_slope_of_a_steady_turn(rng: np.random.Generator, shape: tuple[int, ...]):
+    # the midpoint difference of SciPy's rotations: 1e-4² and rounding / 1e-4
+    h, close = 1e-4, 1e-7
+    q, w = quaternion.random(rng, shape), rng.normal(size=(*shape, 3))
+    start, turn = Rotation.from_quat(scipy_order(q)), Rotation.from_rotvec(h * w)
+    slope = (start * turn).as_matrix() - (start * turn.inv()).as_matrix()
+    moved = [quaternion.to_matrix(q + sign * h * quaternion.rate(q, w)) for sign in (1, -1)]
+    assert (moved[0] - moved[1]) / (2 * h) == pytest.approx(slope / (2 * h), abs=close)
+
+
 def test_slerp_is_that_of_scipy(rng: np.random.Generator):
     a, b = quaternion.random(rng, (2,))
     t = np.linspace(0, 1, 7)

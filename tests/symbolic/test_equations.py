@@ -69,9 +69,10 @@ def test_crane_is_that_of_the_thesis():
     assert eq.equals({"M": M, "N": [0, ml * g * l * sin(q2)], "C": [[0, -ml * l * qd2 * sin(q2)], [0, 0]]})
 
 
-def test_scara_is_that_of_the_foundations():
+@pytest.mark.parametrize("method", ["two-step", "lagrange"])
+def test_scara_is_that_of_the_foundations(method):
     """von Stryk, X21 in full, with M11, C1 and G1 that the source leaves out."""
-    eq = scara().equations()
+    eq = scara().equations(method=method)
     x1, y1, x2, y2, I1, I2 = sympy.symbols("x1 y1 x2 y2 Izz1 Izz2")
     a, b = x2 + l2, y2
     M22 = m2 * (a**2 + b**2) + I2

@@ -68,7 +68,10 @@ class Edits(Graph):
         self._require_module(name)
         if len(self.modules) == 1:
             raise DisconnectedError(f"{name!r} is the only module: an assembly needs at least one")
-        return self._part(n for n in self.modules if n != name)
+        try:
+            return self._part(n for n in self.modules if n != name)
+        except DisconnectedError as error:
+            raise DisconnectedError(f"without {name!r}: {error}; undock what hangs on it first") from None
 
     @explained
     def connect(self, a: str | PortRef, b: str | PortRef, roll: float = 0.0) -> Self:
@@ -81,7 +84,7 @@ class Edits(Graph):
         """
         connection = docking(a, b, roll)
         if connection.a.module == connection.b.module:
-            raise MatingError(f"{connection}: a module cannot dock to itself")
+            raise MatingError(f"{connection}: a module cannot dock to itself: expected ports of two modules")
         require_mating(connection, self._free_port(connection.a), self._free_port(connection.b))
         return self._with(connections=(*self.connections, connection))
 

@@ -23,6 +23,7 @@ from modurob.errors import (
     UnknownNameError,
     choices,
     explained,
+    listed,
 )
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, read_only
@@ -57,7 +58,9 @@ class Graph:
     ):
         """`modules` by name and `connections` between their ports; what does not fit together is refused."""
         if not isinstance(modules, Mapping):
-            raise InputError(f"modules {modules!r:.80}: expected modules by name")
+            raise InputError(
+                f"modules {modules!r:.80}: expected modules by name, like {{'m0': mr.module_type('backbone').module()}}"
+            )
         self._fill(dict(modules), tuple(map(_connection, connections)), name, description, setup)
         self._require_valid()
 
@@ -250,7 +253,9 @@ class Graph:
         order = self.traversal().order
         if len(order) < len(self.modules):
             lost = [n for n in self.modules if n not in set(order)]
-            raise DisconnectedError(f"not connected to {order[0]!r}: {', '.join(lost[:20])}")
+            raise DisconnectedError(
+                f"not connected to {order[0]!r}: {', '.join(lost[:20])}: expected modules that all hang together"
+            )
         self.setup.require_fits(self.modules)
         self._require_room()
 
@@ -265,7 +270,7 @@ class Graph:
                     raise OccupiedPortError(f"port {ref} is to hold both {taken[ref]} and {other}: a port holds one")
                 taken[ref] = other
             if connection.a.module == connection.b.module:
-                raise MatingError(f"{connection}: a module cannot dock to itself")
+                raise MatingError(f"{connection}: a module cannot dock to itself: expected ports of two modules")
             require_mating(connection, *ends)
 
 
@@ -291,7 +296,7 @@ def new_name(name: str, taken: Iterable[str]) -> str:
             f"module name {name!r:.80}: expected 1 to 64 of A-Z a-z 0-9 _ . - and another word than 'world'"
         )
     if name in taken:
-        raise AssemblyError(f"there is already a module {name!r}: names must differ")
+        raise AssemblyError(f"there is already a module {name!r}: expected another name; taken: {listed(taken)}")
     return name
 
 

@@ -9,7 +9,7 @@ from modurob.assembly.connection import Connection
 from modurob.assembly.graph import MOST_MODULES, Graph
 from modurob.catalogue import Module, library
 from modurob.catalogue.expression import Scalar
-from modurob.errors import AssemblyError, InputError
+from modurob.errors import AssemblyError, InputError, UnknownNameError
 
 LONGEST_TEXT = 1_000_000
 _CELL = re.compile(r"([A-Z]{1,2})(0|90|180|270)?")
@@ -34,7 +34,10 @@ def read(
                 f"cell {cell!r:.80} in row {r}, column {c}: expected a type letter with 0, 90, 180 or 270, like B or S90; or ."
             )
         name = f"m{len(modules)}"
-        modules[name] = by_letter(found[1])
+        try:
+            modules[name] = by_letter(found[1])
+        except UnknownNameError as error:
+            raise UnknownNameError(f"cell {cell!r} in row {r}, column {c}: {error}") from None
         placed[c, -r] = Placed(name, (c, -r), int(found[2] or 0) // 90)
     return modules, docked(modules, placed)
 

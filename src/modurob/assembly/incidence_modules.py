@@ -74,7 +74,8 @@ def _types(incidence: Incidence, types: Types) -> list[ModuleType]:
         return [known[letter] for letter in incidence.types]
     if types is None or isinstance(types, Mapping):
         raise InputError(
-            "types: expected a module type for each row, or one for all, since the matrix has no type column"
+            f"types {types!r:.60}: expected a module type for each row, or one for all, since the matrix has no type column; "
+            f"valid: {', '.join(library.names())}"
         )
     if isinstance(types, str | ModuleType):
         # a module that is only ever docked by 7 is a virtual joint

@@ -49,7 +49,8 @@ def value(expression: Expression, parameters: Mapping[str, Scalar]) -> Scalar:
     except ArithmeticError as error:
         raise CatalogueError(f"{shown(expression)}: {error}") from None
     if isinstance(found, float) and not math.isfinite(found):
-        raise CatalogueError(f"{shown(expression)} is {found}: expected a finite number")
+        said = f"{shown(expression)} is {found}" if isinstance(expression, str) else f"{found}"
+        raise CatalogueError(f"{said}: expected a finite number")
     return found
 
 

@@ -59,8 +59,8 @@ class Maker:
 
     def _part(self, name: str, p: PartSpec) -> Part:
         with _named(f"part {name!r}"):
-            moments = self._vector(p.inertia)
-            mass, centre = self._number(p.mass), self._vector(p.centre)
+            moments = self._argument("inertia", p.inertia)
+            mass, centre = self._argument("mass", p.mass), self._argument("centre", p.centre)
             shapes = tuple(self._shape(s) for s in p.shapes)
         if len(moments) == 3:
             tensor = np.diag(moments)
@@ -93,24 +93,25 @@ class Maker:
                 if x not in own:
                     raise CatalogueError(f"a {kind.kind} joint has no parameter {x!r}: {choices(x, own)}")
             given = {x: j.parameters.get(x, getattr(j, x, None)) for x in own}
-            arguments = {
-                x: tuple(self._vector(v).tolist()) if isinstance(v, tuple) else self._number(v)
-                for x, v in given.items()
-                if v is not None
-            }
+            arguments = {x: _plain(self._argument(x, v)) for x, v in given.items() if v is not None}
             return ModuleJoint(
                 name,
                 kind(**arguments),
                 j.from_,
                 j.to,
-                read_only(self._vector(j.at)),
+                read_only(self._argument("at", j.at)),
                 MappingProxyType(self._properties(j)),
             )
+
+    def _argument(self, what: str, x: Any) -> Any:
+        """A number or a vector, by the name it has in the file."""
+        with _named(what):
+            return self._vector(x) if isinstance(x, tuple) else self._number(x)
 
     def _properties(self, j: JointSpec) -> dict[str, Scalar]:
         found: dict[str, Scalar] = {x: self._bound(x, getattr(j, x)) for x in ("damping", "friction", "armature")}
         if j.limits is not None:
-            lower, upper = (x if _infinite(x) else self._number(x) for x in j.limits)
+            lower, upper = (x if _infinite(x) else self._argument("limits", x) for x in j.limits)
             if _is_number(lower) and _is_number(upper) and float(lower) > float(upper):
                 raise CatalogueError(f"limits {lower:g} to {upper:g}: expected lower <= upper")
             found.update(lower=lower, upper=upper)
@@ -121,18 +122,18 @@ class Maker:
         return found
 
     def _bound(self, what: str, x: Any) -> Scalar:
-        number = self._number(x)
+        number = self._argument(what, x)
         if _is_number(number) and number < 0:
             raise CatalogueError(f"{what} {number:g} is negative: expected zero or more")
         return number
 
     def _connector(self, name: str, c: ConnectorSpec) -> Connector:
         with _named(f"connector {name!r}"):
-            return Connector(name, c.gender, self._number(c.size), tuple(r % 360 for r in c.rolls), c.virtual)
+            return Connector(name, c.gender, self._argument("size", c.size), tuple(r % 360 for r in c.rolls), c.virtual)
 
     def _port(self, name: str, p: PortSpec, connector: Connector) -> Port:
         with _named(f"port {name!r}"):
-            at, normal, up = self._vector(p.at), self._vector(p.normal), self._vector(p.up)
+            at, normal, up = (self._argument(x, getattr(p, x)) for x in ("at", "normal", "up"))
         z, x = _unit(normal, f"normal of port {name!r}"), _unit(up, f"up of port {name!r}")
         if abs(float(z @ x)) > 1e-9:
             raise CatalogueError(f"port {name!r}: up {p.up} is not perpendicular to normal {p.normal}")
@@ -155,6 +156,11 @@ def _named(what: str) -> Iterator[None]:
         yield
     except (CatalogueError, InputError) as error:
         raise CatalogueError(f"{what}: {error}") from None
+
+
+def _plain(x: Any) -> Any:
+    """A vector as a tuple, which can be a field of a value."""
+    return tuple(x.tolist()) if isinstance(x, np.ndarray) else x
 
 
 def _is_number(x: Any) -> bool:

@@ -111,7 +111,7 @@ class Connector:
         (None, 'roll 45 degrees; valid: 0, 90, 180, 270')
         """
         if self.kind != other.kind:
-            return f"connector {self.kind!r} does not fit {other.kind!r}"
+            return f"connector {self.kind!r} does not fit {other.kind!r}: expected two of one kind"
         if self.virtual != other.virtual:
             return f"one connector {self.kind!r} is virtual, the other has a face"
         if self.size != other.size:

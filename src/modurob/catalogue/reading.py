@@ -63,13 +63,22 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_figure(path: Path, figure: Any) -> None:
-    """Write a picture of matplotlib in the format of its ending, whole or not at all; see `write_bytes`."""
+    """Write a picture of matplotlib in the format of its ending, whole or not at all (see `write_bytes`), and close it."""
+    from matplotlib.pyplot import close
+
+    try:
+        write_bytes(path, _picture(path, figure))
+    finally:
+        close(figure)
+
+
+def _picture(path: Path, figure: Any) -> bytes:
     kinds, kind = figure.canvas.get_supported_filetypes(), path.suffix[1:].lower() or "png"
     if kind not in kinds:
         raise FormatError(f"{path}: no picture is called .{kind}; {choices(kind, sorted(kinds))}")
     content = io.BytesIO()
     figure.savefig(content, format=kind, dpi=150)
-    write_bytes(path, content.getvalue())
+    return content.getvalue()
 
 
 def write_bytes(path: Path, content: bytes) -> None:

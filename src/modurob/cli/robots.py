@@ -185,7 +185,6 @@ def _plot_swing(robot: "mr.Mechanism", path: Path) -> None:
     for ax in (above, below):
         ax.grid(alpha=0.3)
     write_figure(path, figure)
-    plt.close(figure)
 
 
 @command()

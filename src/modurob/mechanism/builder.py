@@ -151,7 +151,9 @@ class Builder:
         if inertia is not None:
             inertia = as_array(inertia)
             if inertia.shape != (6, 6):
-                raise InertiaError(f"body {name!r}: inertia has shape {inertia.shape}, expected (6, 6)")
+                raise InertiaError(
+                    f"body {name!r}: inertia has shape {inertia.shape}: expected (6, 6), such as mr.spatial.inertia.sphere(mass, radius)"
+                )
             if check and not self._trusted:
                 spatial_inertia.checked(inertia, f"body {name!r}")
         if joint is None or isinstance(joint, Fixed):
@@ -367,7 +369,9 @@ class Builder:
             return X
         X = as_array(X)
         if X.shape != (4, 4):
-            raise MechanismError(f"pose of {name!r} has shape {X.shape}: expected (4, 4)")
+            raise MechanismError(
+                f"pose of {name!r} has shape {X.shape}: expected (4, 4), such as mr.spatial.se3.pose(p=(x, y, z))"
+            )
         if X.dtype != object:
             if not np.isfinite(X).all():
                 raise MechanismError(f"pose of {name!r} is not finite")
@@ -428,7 +432,16 @@ def _values(p: JointProperties, nq: int, nv: int) -> tuple[Values, Acting]:
             raise MechanismError(f"{what} {getattr(p, what)}: expected zero or more")
     if values[2].dtype != object and not np.all(np.isfinite(values[2])):
         raise MechanismError(f"armature {p.armature}: expected a finite number")
+    for what in ("damping", "friction", "static", "stribeck", "stiffness"):
+        _require_loss(what, getattr(p, what))
     return (limits, *values), tuple(_forces(p, limits, nq, nv))  # type: ignore[return-value]
+
+
+def _require_loss(what: str, value: Any) -> None:
+    """An error in the word that the user gave; symbols pass, and what is no number is told where it is spread."""
+    x = as_array(0.0 if value is None else value)
+    if x.dtype.kind == "f" and not np.all((x >= 0) & np.isfinite(x)):
+        raise MechanismError(f"{what} {value}: expected a finite number, zero or more")
 
 
 def _spread(value: Any, n: int, what: str) -> Array:

@@ -17,11 +17,9 @@ from modurob.catalogue import Module, ModuleJoint
 from modurob.catalogue.joints import Fixed, Free, JointType
 from modurob.errors import InputError, MechanismError, choices
 from modurob.mechanism.builder import Builder, JointProperties
-from modurob.mechanism.tables import Tables
+from modurob.mechanism.tables import FLOATING_BASE, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
-
-FLOATING_BASE = "floating_base"
 
 # connections between parts of one body must fit this well [m, rad]
 FIT = 1e-6

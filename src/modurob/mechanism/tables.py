@@ -19,6 +19,8 @@ from modurob.errors import InputError, MechanismError, choices
 from modurob.registry import fingerprint
 from modurob.spatial.scalars import Array, read_only
 
+FLOATING_BASE = "floating_base"  # the free joint of a robot that does not stand
+
 
 class Limits(NamedTuple):
     """Lowest and highest coordinates, (nq,) each; infinite where there is no limit."""

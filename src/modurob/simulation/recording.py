@@ -265,7 +265,9 @@ class Recording:
     def _all(self, name: str) -> Array:
         parts = [getattr(s, name) for s in self.segments]
         if any(x is None for x in parts):
-            raise SimulationError(f"{name} was not recorded: the run had no estimator")
+            raise SimulationError(
+                f"{name} was not recorded: the run had no estimator: expected simulate(..., estimator=...)"
+            )
         if len({x.shape[1:] for x in parts}) > 1:
             shapes = ", ".join(str(x.shape) for x in parts)
             raise SimulationError(f"{name} changes its size with the robot, {shapes}: read it from recording.segments")

@@ -380,7 +380,7 @@ def _tick(tick: float | None, controller: Any, stepper: Stepper) -> float:
         )
     chosen = next(x for x in (sample_time, tick, stepper.dt, 0.01) if x is not None)
     if not (np.isfinite(chosen) and chosen > 0):
-        raise SimulationError(f"tick {chosen!r} s: expected a positive finite number")
+        raise SimulationError(f"tick {chosen!r}: expected a positive finite number [s]")
     if stepper.dt is not None:
         whole(chosen, stepper.dt, "sample time")
     return float(chosen)
@@ -396,7 +396,7 @@ def random_stream(seed: Any) -> np.random.Generator:
 def whole(span: float, unit: float, what: str) -> int:
     """How many units make the span, or an error."""
     if isinstance(span, bool) or not isinstance(span, int | float | np.number) or not (np.isfinite(span) and span > 0):
-        raise SimulationError(f"{what} {span!r} s: expected a positive finite number")
+        raise SimulationError(f"{what} {span!r}: expected a positive finite number [s]")
     count = round(span / unit)
     if count < 1 or abs(count * unit - span) > 1e-9 * span:
         near = max(1, count) * unit

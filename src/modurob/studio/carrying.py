@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.mechanism.from_assembly import FLOATING_BASE
+from modurob.mechanism.tables import FLOATING_BASE
 from modurob.robot import Mechanism
 from modurob.simulation.docking import Body, transfer
 from modurob.spatial import se3

@@ -13,7 +13,6 @@ TIME_LIMIT = 120.0  # seconds
 MOST_TERMS = 600  # that are typeset
 DIGITS = 9  # decimals of numbers that are not exact
 ROUNDED = f"numbers that are no short fractions are rounded to {DIGITS} decimals"
-PARTS = ("M", "C", "N")
 
 
 @dataclass
@@ -62,9 +61,10 @@ class Derivation:
 
 def shown(eq: Derived, shorthand: bool) -> Equations:
     """The equations for the page: the whole as LaTeX, and each matrix apart; neither if nobody could read them."""
-    count = sum(len(p.terms) for part in PARTS for p in eq.polynomial(part).ravel())
+    count = eq.terms(*eq.parts())
     if count > MOST_TERMS:
         return Equations("", {}, [f"{count} terms: too many to read here; Export writes them to files"])
     latex = eq.latex(shorthand)
-    matrices = (line.removeprefix("& ").removesuffix(r" \\") for line in latex.splitlines())
-    return Equations(latex, {m[0]: m for m in matrices if m[:4] in ("M = ", "C = ", "N = ")}, eq.legend())
+    law, *matrices = (line.removeprefix("& ").removesuffix(r" \\") for line in latex.splitlines()[1:])
+    parts = {part: next(m for m in matrices if m.startswith(f"{part} = ")) for part in eq.parts()}
+    return Equations(latex, {"Law of motion": law, **parts}, [*eq.legend(), *eq.notes()])

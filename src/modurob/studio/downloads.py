@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from modurob.assembly import dumps
 from modurob.errors import StudioError, choices
-from modurob.mechanism.urdf import urdf
+from modurob.mechanism import EXPORTS
 from modurob.simulation import Recording
 from modurob.studio import share
 from modurob.studio.derivation import Derivation
@@ -41,12 +41,12 @@ def content(session: Session, name: str, query: dict[str, str]) -> str | bytes:
     """What the file of that name holds."""
     if name == "robot.yaml":
         return _yaml(session.posed)
-    if name == "robot.urdf":
-        return session.design.text if isinstance(session.design, Imported) else urdf(session.robot)
     if name == "robot.share":
         return share.packed(session.posed)
     if name in EQUATIONS:
         return _equations(session, name, query)
+    if name in exports():
+        return _export(session, name.removeprefix("robot."))
     if found := _RUN.match(name):
         return _run_file(session.run(int(found[1])).recording, found[2])
     raise StudioError(f"no file {name!r:.80}: {choices(name, _files(session))}")
@@ -54,7 +54,18 @@ def content(session: Session, name: str, query: dict[str, str]) -> str | bytes:
 
 def _files(session: Session) -> list[str]:
     runs = [f"run-{number}.{kind}" for number in session.runs for kind in ("csv", "mrun")]
-    return ["robot.yaml", "robot.urdf", "robot.share", *EQUATIONS, *runs]
+    return ["robot.yaml", *exports(), "robot.share", *EQUATIONS, *runs]
+
+
+def exports() -> list[str]:
+    """The files of other tools that a robot can be written as, all that are registered."""
+    return [f"robot.{ending}" for ending in EXPORTS]
+
+
+def _export(session: Session, ending: str) -> str:
+    """A robot that came as a file of this kind is given back as it came."""
+    design = session.design
+    return design.text if isinstance(design, Imported) and ending == "urdf" else EXPORTS[ending](session.robot)
 
 
 def _yaml(design: AnyDesign) -> str:

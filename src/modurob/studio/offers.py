@@ -1,4 +1,4 @@
-"""What a run can be made of, read from the registries: laws, filters, steppers, gaits; and how the page calls it."""
+"""What is registered, as the page calls it: laws, filters, steppers and gaits that a run can be made of, and exports."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
@@ -7,6 +7,7 @@ from typing import Any
 from modurob.control import LAWS, Recipe
 from modurob.control.values import PerJoint
 from modurob.estimation import FILTERS
+from modurob.mechanism import EXPORTS
 from modurob.motion.gaits import GENERATORS, PRESETS
 from modurob.simulation import STEPPERS
 from modurob.simulation.steppers import FixedStep
@@ -86,6 +87,7 @@ def shown() -> dict[str, Any]:
         "filters": [{"name": NONE, "label": "none: the state is known"}, *_all(FILTERS)],
         "gaits": _all(PRESETS),
         "generators": _all(GENERATORS),
+        "exports": list(EXPORTS),
         "steppers": [{**_named(name), "fixed": issubclass(kind, FixedStep)} for name, kind in STEPPERS.items()],
     }
 

@@ -432,7 +432,7 @@ class Equations(Event):
     """The equations of motion; `problem` in place of them where there are none."""
 
     latex: str
-    parts: dict[str, str]  # one matrix each, to typeset
+    parts: dict[str, str]  # the law of motion, then one matrix each, to typeset
     legend: list[str]
     problem: str = ""
 

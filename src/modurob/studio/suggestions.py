@@ -103,8 +103,10 @@ def _torques(robot: Mechanism) -> Mapping[str, Any]:
         return USUAL
     # a derivative gain above lightest / sample time makes the sampled loop unstable
     most = 0.5 * lightest / PID_SAMPLE_TIME
-    stiff = min(STIFFEST**2 * heaviest, (most / (2 * DAMPING)) ** 2 / heaviest)
+    stiff = min(STIFFEST**2 * heaviest, most / (2 * DAMPING) / heaviest * most / (2 * DAMPING))
     damping = min(most, 2 * 0.7 * np.sqrt(stiff * heaviest))
+    if not np.isfinite(stiff + damping):
+        return USUAL
     gains = {"kp": _short(stiff), "ki": _short(stiff), "kd": _short(damping)}
     return {"gains": gains, "sample_time": PID_SAMPLE_TIME}
 

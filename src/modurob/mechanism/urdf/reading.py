@@ -12,12 +12,11 @@ import numpy as np
 from modurob.catalogue.joints import Free, JointType, Planar, Prismatic, Revolute
 from modurob.errors import InputError, ModurobError, ModurobWarning, UrdfError, choices
 from modurob.mechanism.builder import Builder, JointProperties, Source
-from modurob.mechanism.tables import Tables
+from modurob.mechanism.tables import FLOATING_BASE, Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
 LARGEST_FILE = 64_000_000
-FLOATING_BASE = "floating_base"
 WORLD_LINK = "world_link"
 XACRO = "{http://www.ros.org/wiki/xacro}"
 # attributes that must be one or three numbers
@@ -181,7 +180,7 @@ def _parse(path: Path) -> Any:
             f"{path}: no such file; {choices(path.name, (p.name for p in path.parent.glob('*.urdf')))}"
         ) from None
     except (OSError, etree.XMLSyntaxError) as error:
-        raise UrdfError(f"{path.name}: cannot be read as XML: {error}") from None
+        raise UrdfError(f"{path.name}: cannot be read as XML: {error}: expected a URDF file, <robot ...>") from None
     if tree.getroottree().docinfo.internalDTD is not None:
         raise UrdfError(f"{path.name}: has a <!DOCTYPE>, which could read other files: remove it")
     if tree.tag != "robot":

@@ -93,8 +93,13 @@ def _require_room(joint: Joint, lowest: Array, highest: Array, centre: Array, am
     fits = (amplitude / reach * np.minimum(upper - centre, centre - lower)).min()
     hint = f"an amplitude of about {fits:.4g} fits" if fits > 0 else "give it a posture within its limits"
     raise GaitError(
-        f"joint {joint.name!r} would swing from {lowest} to {highest}, its limits are {lower} to {upper}: {hint}"
+        f"joint {joint.name!r} would swing from {_said(lowest)} to {_said(highest)}, "
+        f"its limits are {_said(lower)} to {_said(upper)}: {hint}"
     )
+
+
+def _said(x: Array) -> str:
+    return ", ".join(f"{y:.4g}" for y in x)
 
 
 def _require_speed(joint: Joint, fastest: Array) -> None:

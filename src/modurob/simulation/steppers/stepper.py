@@ -53,7 +53,7 @@ class FixedStep(Stepper):
 
     def __post_init__(self) -> None:
         if isinstance(self.dt, bool) or not isinstance(self.dt, int | float | np.number) or not (0 < self.dt < np.inf):
-            raise SimulationError(f"a step of {self.dt!r} s: expected a positive finite number")
+            raise SimulationError(f"a step of {self.dt!r}: expected a positive finite number [s]")
 
     def with_dt(self, dt: float) -> "FixedStep":
         return type(self)(dt)

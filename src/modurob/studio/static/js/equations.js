@@ -1,4 +1,4 @@
-// The Equations panel: M, C and N in closed form, derived by the server as the robot grows, typeset here.
+// The Equations panel: M, C, N and the friction and springs of the joints in closed form, derived by the server as the robot grows, typeset here.
 
 import katex from "katex";
 import { h, redraw } from "./dom.js";
@@ -131,9 +131,7 @@ function showProgress(box, stage, done) {
 
 function typeset({ parts, legend, problem }) {
   if (problem) return [h("p", { class: "problem" }, problem)];
-  const law = String.raw`M(q)\,\ddot{q} + C(q,\dot{q})\,\dot{q} + N(q) = \tau`;
-  const formulas = { "Law of motion": law, ...parts };
-  const boxes = Object.entries(formulas).map(([name, formula]) => {
+  const boxes = Object.entries(parts).map(([name, formula]) => {
     const box = h("div", { class: "equation", tabIndex: 0, role: "region", "aria-label": `Formula: ${name}` });
     katex.render(formula.replaceAll(String.raw` \\ `, String.raw` \\[5pt] `), box, {
       displayMode: true,

@@ -5,9 +5,8 @@ import { download, fetched, saveFile } from "./download.js";
 import { tell } from "./notices.js";
 import { ofModules, on, state } from "./studio.js";
 
-const FILES = {
-  "robot.yaml": "Robot (YAML)",
-  "robot.urdf": "Robot (URDF)",
+const ROBOT = { "robot.yaml": "Robot (YAML)" };
+const EQUATIONS = {
   "equations.tex": "Equations (LaTeX)",
   "equations.py": "Equations (Python, NumPy)",
   "equations.c": "Equations (C99)",
@@ -39,10 +38,11 @@ export function start(panel) {
     h("div", { class: "group" }, h("h2", {}, "Share as text"), h("p", { class: "soft small" }, TEXTS.text), text.row),
   );
   const draw = async () => {
-    const names = Object.keys(FILES).filter((name) => ofModules() || name !== "robot.yaml");
+    const offered = state.offers.exports.map((ending) => [`robot.${ending}`, `Robot (${ending.toUpperCase()})`]);
+    const all = { ...(ofModules() ? ROBOT : {}), ...Object.fromEntries(offered), ...EQUATIONS };
     redraw(
       files,
-      names.map((name) => h("li", {}, fileLink(name, FILES[name]))),
+      Object.entries(all).map(([name, label]) => h("li", {}, fileLink(name, label))),
     );
     const chosen = [...state.symbols].join(", ");
     symbols.textContent = `Equations with ${chosen ? `${chosen} as symbols` : "numbers only"}, as chosen in Equations.`;

@@ -25,7 +25,7 @@ export const connection = new Connection(storage);
 
 export const state = {
   types: [], // the catalogue
-  offers: { controllers: [], filters: [], gaits: [], generators: [], steppers: [] }, // what a run can be made of
+  offers: { controllers: [], filters: [], gaits: [], generators: [], steppers: [], exports: [] }, // what is registered
   design: null, // the robot as the server describes it
   pose: null,
   runs: { runs: [], state: "idle", active: -1, t: 0, speed: 1 },
