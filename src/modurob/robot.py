@@ -32,7 +32,9 @@ from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
-from modurob.kinematics import dh
+from modurob.kinematics import common_normals, dh, screws
+from modurob.kinematics.dh import DenavitHartenberg
+from modurob.kinematics.screws import Screws
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
 from modurob.mechanism.builder import Builder as TableBuilder
@@ -468,6 +470,43 @@ class Mechanism(Tables):
         array([ 0.    , -0.1473, -0.0357])
         """
         return algorithms.centre_of_mass_jacobian_rate(self, self._q(q), self._v(v))
+
+    # ---- arms ----
+
+    @explained
+    def dh(
+        self, frame: str, base: str = "world", form: str = "distal", *, exact: bool = False, tolerance: float = 1e-8
+    ) -> DenavitHartenberg:
+        """The Denavit-Hartenberg table of the chain from frame `base` to `frame`: X = base A_1(q) ... A_n(q) tool, rows (a,
+        alpha, d, offset, kind) [m, rad], in the "distal" or "proximal" form.
+
+        `modurob.kinematics.common_normals` says what is chosen where axes are parallel or meet; axes closer than `tolerance` to that
+        [rad, relative] count as such. With `exact` numbers become SymPy's fractions, roots and multiples of pi.
+
+        >>> arm = mr.Mechanism.from_dh([(0.3, np.pi / 2, 0.1), (0.2, 0, 0, np.pi / 2)])
+        >>> [tuple(row) for row in arm.dh("tip", exact=True).rows]
+        [(3/10, pi/2, 1/10, 0, 'revolute'), (1/5, 0, 0, pi/2, 'revolute')]
+        """
+        exact = exact or self.X_PJ.dtype == object
+        return common_normals.table(self.screws(frame, base, exact=exact), tolerance).to(form)
+
+    @explained
+    def screws(self, frame: str, base: str = "world", *, exact: bool = False) -> Screws:
+        """The chain from frame `base` to `frame` as a product of exponentials, exp(S_1 q_1) ... exp(S_n q_n) M: .axes S (n, 6),
+        (v, w) in the base frame at q = 0, and .home M (4, 4) [m]. `exact` as in `dh`.
+
+        >>> arm = robot.screws("m3")
+        >>> arm.joints, arm.coordinates
+        (('m0/hinge', 'm2/hinge'), (0, 1))
+        >>> bool(np.allclose(arm.pose(q), robot.frame_pose(q, "m3")))
+        True
+        """
+        chain = screws.screws(self, frame, base)
+        if not exact:
+            return chain
+        from modurob.kinematics.exact import exactly  # brings SymPy, which takes half a second to load
+
+        return exactly(chain)
 
     # ---- dynamics ----
 

@@ -6,8 +6,9 @@ import pytest
 import sympy
 
 import modurob as mr
-from modurob.errors import InputError
+from modurob.errors import InputError, NotExactError
 from modurob.spatial import se3
+from tests.robots import random_mechanism
 
 # poses of order one after a few dozen products
 CLOSE = 1e-12
@@ -123,3 +124,151 @@ def test_arguments_that_do_not_fit():
         mr.Mechanism.from_dh([(0, 0, 0)], inertias=[])
     with pytest.raises(InputError, match="properties .* expected 1, one for each row"):
         mr.Mechanism.from_dh([(0, 0, 0)], properties=[mr.JointProperties()] * 2)
+
+
+# ---- tables found from robots ----
+
+
+def special_rows(rng: np.random.Generator, n: int) -> list[tuple]:
+    """Rows with parallel, crossing and coinciding axes among general ones."""
+    rows = []
+    for _ in range(n):
+        a = rng.choice([0.0, rng.uniform(-1, 1)])
+        alpha = rng.choice([0.0, np.pi, HALF, -HALF, rng.uniform(-3, 3)])
+        d, offset = rng.choice([0.0, rng.uniform(-1, 1)]), rng.choice([0.0, HALF, np.pi, rng.uniform(-3, 3)])
+        rows.append((a, alpha, d, offset, str(rng.choice(["revolute", "prismatic"], p=[0.8, 0.2]))))
+    return rows
+
+
+@pytest.mark.parametrize("form", ["distal", "proximal"])
+def test_tables_found_move_as_the_arm(form: str, rng: np.random.Generator):
+    for _ in range(60):
+        n = int(rng.integers(1, 8))
+        base, tool = (se3.random(rng), se3.random(rng)) if rng.random() < 0.5 else (np.eye(4), np.eye(4))
+        arm = mr.Mechanism.from_dh(special_rows(rng, n), base=base, tool=tool)
+        q = rng.uniform(-3, 3, size=(5, n))
+        found = arm.dh("tip", form=form)
+        assert found.pose(q) == pytest.approx(arm.frame_pose(q, "tip"), abs=1e-11)
+        again = mr.Mechanism.from_dh(found)
+        assert again.jacobian(q, "tip") == pytest.approx(arm.jacobian(q, "tip"), abs=1e-11)
+        assert found.to("distal").to("proximal").pose(q) == pytest.approx(found.pose(q), abs=1e-11)
+
+
+def test_the_tool_is_a_screw_about_z(rng: np.random.Generator):
+    for _ in range(50):
+        arm = mr.Mechanism.from_dh(special_rows(rng, 4), tool=se3.random(rng))
+        tool = arm.dh("tip").tool
+        assert tool[:3, 2] == pytest.approx([0, 0, 1], abs=CLOSE)
+        assert tool[:2, 3] == pytest.approx([0, 0], abs=CLOSE)
+
+
+def test_a_chain_between_two_branches(rng: np.random.Generator):
+    """From the tip of one branch to that of another, against the poses in the world; and with mimic joints as screws."""
+    for _ in range(20):
+        robot = random_mechanism(rng, 8, kinds=("revolute", "prismatic", "universal", "cylindrical", "planar"))
+        q = np.stack([robot.random_configuration(rng) for _ in range(4)])
+        X = robot.forward_kinematics(q)
+        expected = se3.inverse(X["b6"]) @ X["b7"]
+        assert robot.screws("b7", "b6").pose(q) == pytest.approx(expected, abs=1e-10)
+        assert robot.dh("b7", "b6").pose(q) == pytest.approx(expected, abs=1e-10)
+
+
+def test_screws_take_helical_and_mimic_joints(rng: np.random.Generator):
+    b = mr.Builder("gripper")
+    b.body("a", joint=mr.Helical((1.0, 2.0, 3.0), pitch=0.2), at=se3.random(rng))
+    b.body("b", joint=mr.Revolute((0, 1, 0)), parent="a", at=se3.random(rng))
+    source = mr.Source("b", ratio=-0.7, offset=0.4)
+    b.body("c", joint=mr.Revolute((1, 1, 0)), parent="b", at=se3.random(rng), mimic=source)
+    robot = b.build()
+    q = rng.normal(size=(6, 2))
+    assert robot.screws("c").pose(q) == pytest.approx(robot.frame_pose(q, "c"), abs=CLOSE)
+    assert robot.screws("c").coordinates == (0, 1, 1)
+    assert robot.screws("a", "c").pose(q) == pytest.approx(se3.inverse(robot.screws("c", "a").pose(q)), abs=CLOSE)
+    with pytest.raises(InputError, match="'a' turns and slides at once"):
+        robot.dh("b")
+    with pytest.raises(InputError, match="'c' mimics another joint with a ratio"):
+        robot.dh("c", "b")
+
+
+def test_screws_have_the_jacobian_of_the_robot(rng: np.random.Generator):
+    arm = random_mechanism(rng, 6, kinds=("revolute", "prismatic", "helical"), chain=True)
+    q = rng.normal(size=(4, 6))
+    assert arm.screws("b5").jacobian(q) == pytest.approx(arm.jacobian(q, "b5"), abs=1e-11)
+
+
+def test_joints_without_axes_are_named():
+    b = mr.Builder("ball")
+    b.body("a", joint=mr.Spherical())
+    with pytest.raises(InputError, match=r"joint 'a' \(spherical\) is no chain of joints"):
+        b.build().screws("a")
+    with pytest.raises(InputError, match="no frame 'tipp'"):
+        mr.Mechanism.from_dh([(0, 0, 0)]).dh("tipp")
+    with pytest.raises(InputError, match="no joint between 'world' and 'base'"):
+        mr.Mechanism.from_dh([(0, 0, 0)]).dh("base")
+
+
+def test_table_of_the_lwa4p_comes_back():
+    found = mr.Mechanism.from_dh(LWA4P).dh("tip")
+    assert [row.a for row in found.rows] == pytest.approx([0, 0.35, 0, 0, 0, 0])
+    assert [abs(row.d) for row in found.rows] == pytest.approx([0.205, 0, 0, 0.305, 0, 0])
+    assert found.base.tolist() == np.eye(4).tolist()
+    assert found.tool.tolist() == np.eye(4).tolist()
+
+
+def test_parallel_and_meeting_axes_are_decided_as_documented():
+    # parallel: d = 0; what is left is taken up by the tool's row
+    parallel = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0.4), (0, HALF, 0)]).dh("tip")
+    assert [row.d for row in parallel.rows] == pytest.approx([0.0, 0.0, 0.5])
+    # meeting at right angles, where both normals are as near to the last x: alpha is positive
+    meeting = mr.Mechanism.from_dh([(0, -HALF, 0.1, HALF), (0.2, 0, 0)]).dh("tip")
+    assert meeting.rows[0].alpha == HALF
+    # one line: x stays, d = 0
+    line = mr.Mechanism.from_dh([(0, 0, 0.1, 0.3), (0, 0, 0.2, 0.4)]).dh("tip")
+    assert line.rows[0][:4] == (0, 0, 0, 0)
+    assert line.rows[1][2:4] == pytest.approx((0.3, 0.7))
+    # a prismatic joint has no place
+    slide = mr.Mechanism.from_dh([(0.3, HALF, 0.1), (0.1, 0, 0.2, 0, "prismatic")]).dh("tip")
+    assert slide.rows[0].a == slide.rows[0].d == 0
+
+
+def test_nearly_parallel_axes_count_as_parallel_when_told():
+    arm = mr.Mechanism.from_dh([(0.3, 3.7e-6, 0), (0.2, HALF, 0)])
+    assert abs(arm.dh("tip").rows[0].alpha) == pytest.approx(3.7e-6)
+    assert arm.dh("tip", tolerance=1e-5).rows[0].alpha == 0
+    assert arm.dh("tip", tolerance=1e-5).pose([1.0, 2.0]) == pytest.approx(arm.frame_pose([1.0, 2.0], "tip"), abs=1e-5)
+
+
+def test_exact_tables():
+    found = mr.Mechanism.from_dh(LWA4P).dh("tip", exact=True)
+    assert {row.alpha for row in found.rows} <= {sympy.Integer(0), sympy.pi, sympy.pi / 2, -sympy.pi / 2}
+    assert found.rows[1].a == sympy.Rational(7, 20)
+    q = np.array(sympy.symbols("q1:7"))
+    X = found.pose(q)
+    printed = sympy.Rational(7, 20) * sympy.cos(q[1]) + sympy.Rational(61, 200) * sympy.cos(q[1] + q[2])
+    assert sympy.simplify(X[2, 3] - sympy.Rational(41, 200) - printed) == 0
+    screws = mr.Mechanism.from_dh(LWA4P).screws("tip", exact=True)
+    Y = screws.pose(q)
+    assert sympy.simplify(sympy.Matrix(X - Y)) == sympy.zeros(4)
+    with pytest.raises(NotExactError, match="no short fraction"):
+        mr.Mechanism.from_dh([(0.1234567891234, 0.3, 0)]).dh("tip", exact=True)
+
+
+def test_tables_with_symbols():
+    l1, l2 = sympy.symbols("l1 l2", positive=True)
+    found = mr.Mechanism.from_dh([(l1, 0, 0), (l2, sympy.pi / 2, 0)]).dh("tip")
+    assert [row.a for row in found.rows] == [l1, l2]
+    assert found.rows[1].alpha == sympy.pi / 2
+
+
+def test_a_table_in_words():
+    assert str(mr.Mechanism.from_dh(LWA4P).dh("tip")).splitlines()[0].split() == ["a", "alpha", "d", "offset", "joint"]
+
+
+def test_product_of_exponentials_of_the_lwa4p():
+    """Sepp et al.: axes z, y, y, z, y, z through (0, 0, 0.205), (0, 0, 0.555) and (0, 0, 0.86)."""
+    chain = mr.Mechanism.from_dh(LWA4P).screws("tip")
+    y, z = np.eye(3)[1], np.eye(3)[2]
+    points = np.array([0.205, 0.205, 0.555, 0.555, 0.86, 0.86])
+    for S, w, height in zip(chain.axes, (z, y, y, z, y, z), points, strict=True):
+        assert S == pytest.approx(np.concatenate([np.cross(height * z, w), w]), abs=CLOSE)
+    assert chain.home == pytest.approx(se3.pose(p=0.86 * z), abs=CLOSE)

@@ -1,7 +1,7 @@
-"""Denavit-Hartenberg tables in both forms: a robot from a table.
+"""Denavit-Hartenberg tables in both forms, and the robot of a table.
 
-A row (a, alpha, d, offset, kind) is a screw along z and one along x, with the joint coordinate q added to the angle of a revolute joint
-or to the displacement of a prismatic one:
+A row (a, alpha, d, offset, kind) is a screw along z and one along x, with the joint coordinate q added to the angle of a revolute
+joint or to the displacement of a prismatic one:
 
 * distal (Denavit and Hartenberg; von Stryk 3.1.3): A = Rz(q + offset) Tz(d) Tx(a) Rx(alpha), joint i turns about z of frame i - 1;
 * proximal (Craig): A = Rx(alpha) Tx(a) Rz(q + offset) Tz(d), joint i turns about z of frame i.
@@ -10,6 +10,7 @@ Lengths [m], angles [rad]. Entries are floats, or SymPy expressions that stay ex
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from modurob.catalogue.joints import JointType, Prismatic, Revolute
 from modurob.errors import InputError, choices
 from modurob.mechanism.builder import Builder, JointProperties
 from modurob.mechanism.tables import Tables
+from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array, cos, sin
 
 FORMS = ("distal", "proximal")
@@ -103,9 +105,75 @@ def require_form(form: str) -> str:
     return form
 
 
+@dataclass(frozen=True, eq=False)
+class DenavitHartenberg:
+    """A chain as a Denavit-Hartenberg table: X(q) = base A_1(q_1) ... A_n(q_n) tool.
+
+    `rows` are (a, alpha, d, offset, kind) [m, rad]; `form` is distal or proximal; `base` and `tool` are poses (4, 4): what the table
+    cannot say. `joints` are the robot's, `coordinates` their entries in its q. `Mechanism.from_dh` takes it.
+
+    >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)])
+    >>> print(arm.dh("tip"))
+      a  alpha    d  offset  joint
+    0.3      0  0.1       0  joint1 (revolute)
+    0.2      0    0       0  joint2 (revolute)
+    """
+
+    rows: tuple[Row, ...]
+    form: str = "distal"
+    base: Array = field(default_factory=lambda: se3.IDENTITY)
+    tool: Array = field(default_factory=lambda: se3.IDENTITY)
+    joints: tuple[str, ...] = ()
+    coordinates: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        head = ("a", "alpha", "d", "offset", "joint")
+        names = self.joints or tuple(f"joint{i}" for i in range(1, len(self.rows) + 1))
+        body = [
+            (*(_shown(x) for x in row[:4]), f"{name} ({row.kind})") for name, row in zip(names, self.rows, strict=True)
+        ]
+        wide = [max(len(line[k]) for line in (head, *body)) for k in range(4)]
+        lines = [[*(x.rjust(w) for x, w in zip(line, wide, strict=False)), line[4]] for line in (head, *body)]
+        return "\n".join("  ".join(line) for line in lines)
+
+    def pose(self, q: Any) -> Array:
+        """The end in the frame that `base` is given in, (..., 4, 4), of the robot's q (..., nq); exact where q and the rows are.
+
+        >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)])
+        >>> arm.dh("tip").pose([0.0, np.pi / 2])[:3, 3].round(9) + 0.0
+        array([0.3, 0.2, 0.1])
+        """
+        q = as_array(q)
+        X = self.base
+        for row, k in zip(self.rows, self.coordinates or range(len(self.rows)), strict=True):
+            X = X @ row.pose(q[..., k], self.form)
+        return X @ self.tool
+
+    def to(self, form: str) -> "DenavitHartenberg":
+        """The same chain in the other form: its screws about x go with the joint after them, or before.
+
+        >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)])
+        >>> [row.a for row in arm.dh("tip").to("proximal").rows]
+        [0.0, 0.3]
+        """
+        if require_form(form) == self.form:
+            return self
+        x = [row[:2] for row in self.rows]
+        if form == "proximal":
+            x, base, tool = [(0.0, 0.0), *x[:-1]], self.base, screw(0, *x[-1][::-1]) @ self.tool
+        else:
+            x, base, tool = [*x[1:], (0.0, 0.0)], self.base @ screw(0, *x[0][::-1]), self.tool
+        rows = tuple(Row(*along, *row[2:]) for along, row in zip(x, self.rows, strict=True))
+        return replace(self, rows=rows, form=form, base=base, tool=tool)
+
+
+def _shown(x: Any) -> str:
+    return f"{x:.6g}" if isinstance(x, int | float | np.number) else str(x)
+
+
 def fill(
     builder: Builder,
-    rows: Iterable[Any],
+    rows: Iterable[Any] | DenavitHartenberg,
     form: str,
     base: Array,
     tool: Array,
@@ -113,6 +181,8 @@ def fill(
     properties: JointProperties | Sequence[JointProperties],
 ) -> Tables:
     """A chain of bodies link1, link2, ... on joints joint1, joint2, ..., from frame base to frame tip."""
+    if isinstance(rows, DenavitHartenberg):
+        rows, form, base, tool = rows.rows, rows.form, base @ rows.base, rows.tool @ tool
     read, proximal = table(rows), require_form(form) == "proximal"
     n = len(read)
     masses = _for_each([None] * n if inertias is None else inertias, n, "inertias")
