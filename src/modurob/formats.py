@@ -18,7 +18,7 @@ from modurob.robot import Assembly, Mechanism
 if TYPE_CHECKING:
     from modurob.simulation import Recording  # loaded where a recording is met
 
-Shipped = Literal["crab", "crane", "double_pendulum", "tree9"]
+Shipped = Literal["crab", "crane", "double_pendulum", "lwa4p", "lwa4p_angled", "tree9"]
 MODULE = "modurob module 1"
 
 
