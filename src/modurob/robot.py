@@ -32,8 +32,9 @@ from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
-from modurob.kinematics import common_normals, dh, screws
+from modurob.kinematics import common_normals, dh, jacobians, nearest_singularity, screws, statics
 from modurob.kinematics.dh import DenavitHartenberg
+from modurob.kinematics.jacobians import Ellipsoid
 from modurob.kinematics.screws import Screws
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
@@ -42,6 +43,7 @@ from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array, as_array
 
 if TYPE_CHECKING:
+    from modurob.kinematics.singularities import Singularities
     from modurob.symbolic import Equations  # which takes half a second to load
 
 
@@ -507,6 +509,104 @@ class Mechanism(Tables):
         from modurob.kinematics.exact import exactly  # brings SymPy, which takes half a second to load
 
         return exactly(chain)
+
+    def analytic_jacobian(self, q: ArrayLike, frame: str, sequence: str = "zyx", fixed: bool = False) -> Array:
+        """(..., 6, nv), rows (dp/dt, da/dt) [m/s, rad/s]: the rates of the frame's position in world axes and of three angles a, of
+        `spatial.angles.euler(sequence, a)` or, with `fixed`, `spatial.angles.fixed`.
+
+        diag(1, B^-1) J with w = B da/dt. Angles are those of the first solution; where the middle one makes the outer axes coincide
+        their rates are not a number.
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> arm.analytic_jacobian([0.5, 1, 1.5, 1, 0, 0.5], "wrist/centre", "zyx").shape
+        (6, 6)
+        """
+        return jacobians.analytic_jacobian(self, self._q(q), frame, sequence, fixed, kernels.run)
+
+    def manipulability(self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "pose") -> Array:
+        """sqrt(det(J J^T)), (...) (Yoshikawa): the product of the singular values of some rows of `jacobian`, zero at singular
+        configurations. `rows` are pose, position, rotation, or names such as "x y rz".
+
+        >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
+        >>> round(float(arm.manipulability([0.3, -0.7], "tip", "x y")), 10)  # 0.8 |sin q2|
+        0.5153741498
+        """
+        return jacobians.manipulability(self._rows(q, frame, rows))
+
+    def velocity_ellipsoid(self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "position") -> Ellipsoid:
+        """How fast the frame moves for |v| = 1, in world axes: .axes (..., m, k), columns, and .lengths (..., k), the largest first
+        [m/s or rad/s per unit rate]; `rows` as in `manipulability`.
+
+        >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
+        >>> arm.velocity_ellipsoid([0.3, -0.7], "tip", "x y").lengths.round(6)
+        array([1.851006, 0.278429])
+        """
+        return jacobians.velocity_ellipsoid(self._rows(q, frame, rows))
+
+    def force_ellipsoid(self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "position") -> Ellipsoid:
+        """What forces the frame exerts with |tau| = 1: the axes of `velocity_ellipsoid` with reciprocal lengths, infinite where the
+        structure takes the load.
+
+        >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
+        >>> arm.force_ellipsoid([0.3, -0.7], "tip", "x y").lengths.round(4)
+        array([3.5916, 0.5402])
+        """
+        return jacobians.force_ellipsoid(self._rows(q, frame, rows))
+
+    def singularities(self, frame: str, base: str = "world", rows: str | Iterable[str] = "pose") -> "Singularities":
+        """det J of the chain from `base` to `frame` in closed form, factored: .factors, .conditions, SymPy expressions in q1, q2, ...;
+        the arm is singular where one of them is zero. `rows` as in `manipulability`, as many as joints.
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> arm.singularities("wrist/centre").conditions
+        (70*sin(q2) + 61*sin(q2 + q3), sin(q3), sin(q5))
+        """
+        from modurob.kinematics.singularities import singularities  # brings SymPy
+
+        return singularities(self.screws(frame, base, exact=True), rows)
+
+    def nearest_singularity(
+        self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "pose"
+    ) -> nearest_singularity.NearSingularity:
+        """A singular configuration near q (nq,), by Newton steps on the smallest singular value of J: .q, .value, and whether one was
+        .found.
+
+        >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
+        >>> near = arm.nearest_singularity([0.3, -0.7], "tip", "x y")
+        >>> near.found, round(abs(float(near.q[1])), 6)
+        (True, 0.0)
+        """
+        x = self._q(q)
+        if x.ndim != 1:
+            raise InputError(f"q has shape {x.shape}: expected one configuration, ({self.nq},)")
+        return nearest_singularity.nearest_singularity(self, x, frame, jacobians.row_indices(rows), kernels.run)
+
+    def _rows(self, q: ArrayLike, frame: str, rows: str | Iterable[str]) -> Array:
+        return self.jacobian(q, frame)[..., jacobians.row_indices(rows), :]
+
+    # ---- statics ----
+
+    def static_torques(self, q: ArrayLike, loads: Mapping[str, ArrayLike] | None = None) -> Array:
+        """N(q) - sum of J^T F, (..., nv) [N m or N]: the torques that hold the robot still against gravity and `loads`, wrenches
+        (f, n) that act on frames at their origins, by name, in world axes [N, N m].
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> arm.static_torques([0, np.pi / 2, 0, 0, 0, 0]).round(3) + 0.0
+        array([  0.   , -34.534,  -8.405,   0.68 ,  -0.292,   0.   ])
+        >>> round(float(arm.static_torques([0, np.pi / 2, 0, 0, 0, 0], {"wrist/out": [0, 0, -6 * 9.81, 0, 0, 0]})[1]), 1)
+        -77.5
+        """
+        return statics.static_torques(self, self._q(q), loads or {}, kernels.run)
+
+    def largest_load(self, q: ArrayLike, frame: str, wrench: ArrayLike) -> Array:
+        """How many times a wrench (f, n) on a frame, in world axes [N, N m], the drives can hold beside gravity, (...): with the
+        weight of one kilogram, the payload [kg].
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> round(float(arm.largest_load([0, np.pi / 2, 0, 0, 0, 0], "wrist/out", [0, 0, -9.81, 0, 0, 0])), 2)
+        5.72
+        """
+        return statics.largest_load(self, self._q(q), frame, wrench, kernels.run)
 
     # ---- dynamics ----
 
