@@ -586,7 +586,7 @@ class Mechanism(Tables):
     def reach(
         self,
         frame: str,
-        samples: int = 1 << 16,
+        samples: int = 1 << 17,
         cell: float | None = None,
         rows: str | Iterable[str] = "position",
         seed: int = 0,
@@ -594,8 +594,8 @@ class Mechanism(Tables):
         """Where the frame gets within the joint limits, cell by cell: .count, .dexterity (part of all directions of its z axis) and
         .manipulability of `rows`; .slice, .plot and .reached look into it.
 
-        `samples` configurations are drawn, rounded up to a power of two; `cell` is the edge of a cell [m], 1/40 of the widest span if
-        not given.
+        `samples` configurations are drawn, rounded up to a power of two; `cell` is the edge of a cell [m], such that it holds 16
+        samples on average if not given. A cell without a sample may still be reached, by few configurations.
 
         >>> arm = mr.load("lwa4p").robot()
         >>> reach = arm.reach("wrist/centre", samples=4096)

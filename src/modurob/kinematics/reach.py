@@ -22,6 +22,7 @@ from modurob.mechanism.tables import Joint, Tables
 from modurob.spatial.scalars import Array
 
 AT_ONCE = 1 << 14  # configurations computed together
+IN_A_CELL = 16  # samples on average
 BANDS = 8  # of heights, and of turns: directions are told apart by 64 parts of equal area
 ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)  # bits set in each byte
 MOST_CELLS = 20_000_000
@@ -41,7 +42,7 @@ class ReachMap:
 
     >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
     >>> arm.reach("tip", samples=4096)
-    ReachMap('arm', frame 'tip', 4096 configurations, 40 x 40 x 1 cells of 0.09 m)
+    ReachMap('arm', frame 'tip', 4096 configurations, 16 x 16 x 1 cells of 0.225 m)
     """
 
     name: str
@@ -61,8 +62,8 @@ class ReachMap:
     def volume(self) -> float:
         """Of the cells that were reached [m³].
 
-        >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
-        >>> 8 < arm.reach("tip", samples=4096).volume / 0.09 < 12  # times the height of the cells: pi (1.8² - 0.2²) m²
+        >>> reach = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)]).reach("tip", cell=0.05)
+        >>> 9 < reach.volume / 0.05 < 11  # over the height of the cells: pi (1.8² - 0.2²) m²
         True
         """
         return float((self.count > 0).sum() * self.cell**3)
@@ -84,7 +85,7 @@ class ReachMap:
 
         >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
         >>> arm.reach("tip", samples=4096).slice("z").shape
-        (40, 40)
+        (16, 16)
         """
         if what not in QUANTITIES:
             raise InputError(f"no quantity {what!r:.40} in the map: {choices(str(what), QUANTITIES)}")
@@ -187,12 +188,19 @@ def _seen(m: Tables, q: Array, frame: str, rows: list[int], run: Run) -> Seen:
     return Seen(X[:, :3, 3], BANDS * height + turn, np.sqrt(np.maximum(np.linalg.det(gram), 0.0)))
 
 
+def _cell(extent: Array, samples: int) -> float:
+    """The edge of cells that hold some samples each on average, in as many directions as there are, 40 along the widest at most."""
+    wide = extent[extent > 1e-6 * extent.max()]
+    if not len(wide):
+        return 0.01
+    return float(max((wide.prod() * IN_A_CELL / samples) ** (1 / len(wide)), extent.max() / 40))
+
+
 def _sorted(name: str, frame: str, seen: Seen, cell: float | None) -> ReachMap:
     """What was seen, cell by cell."""
     low, high = seen.p.min(axis=0), seen.p.max(axis=0)
-    span = float((high - low).max())
     if cell is None:
-        cell = span / 40 or 0.01
+        cell = _cell(high - low, len(seen.p))
     if not 0 < cell < np.inf:
         raise InputError(f"cell {cell!r:.40}: expected an edge in metres, more than zero")
     shape = np.maximum(np.ceil((high - low) / cell - 1e-6), 1).astype(int)

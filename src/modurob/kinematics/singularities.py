@@ -98,7 +98,7 @@ class Polynomials:
         slides = [x for x, turn in zip(self.q, self.turns, strict=True) if not turn]
         self.kept = [*slides, *parameters]
         self.ring = PolyRing([*self.kept, *(x for pair in self.pairs for x in (pair.c, pair.s))], self.domain, lex)
-        self.half_ring = PolyRing([*self.kept, *(x for pair in self.pairs for x in (pair.u, pair.w))], self.domain, lex)
+        self.tangents = PolyRing([*self.kept, *(pair.u for pair in self.pairs)], self.domain, lex)
         self.axes, self.home = self._read(chain.axes), self._read(chain.home)
         self.steps = [self._exponential(i, S) for i, S in enumerate(chain.axes)]
 
@@ -148,22 +148,56 @@ class Polynomials:
             columns.append(np.concatenate([V[:3] + cross(V[3:], end), V[3:]]))
         return np.stack(columns, axis=-1)
 
-    def in_half_angles(self, polynomial: Any) -> Any:
-        """The same with every term of one degree in each pair (u, w)."""
+    def half_angle_factors(self, polynomial: Any) -> tuple[Expr, list[tuple[Expr, int]]]:
+        """A number and the irreducible factors in half angles u, w, with their powers; u² + w², which is one, is left out."""
         k = len(self.kept)
-        degrees = [
-            max((m[k + 2 * i] + m[k + 2 * i + 1] for m in polynomial), default=0) for i in range(len(self.pairs))
-        ]
-        half, total = self.half_ring, self.half_ring.zero
-        gens = half.gens
+        degrees = [max(m[k + 2 * i] + m[k + 2 * i + 1] for m in polynomial) for i in range(len(self.pairs))]
+        rest, left = self._in_tangents(polynomial, degrees), [2 * degree for degree in degrees]
+        for i, t in enumerate(self.tangents.gens[k:]):
+            while not (divided := rest.div([1 + t**2]))[1]:
+                rest, left[i] = divided[0][0], left[i] - 2
+        constant, found = rest.factor_list()
+        factors = []
+        for f, power in found:
+            own = [f.degree(t) for t in self.tangents.gens[k:]]
+            left = [x - power * d for x, d in zip(left, own, strict=True)]
+            factors.append((self._homogeneous(f, own), power))
+        # degrees that no factor has taken are powers of w
+        factors += [(pair.w, power) for pair, power in zip(self.pairs, left, strict=True) if power]
+        return self.domain.to_sympy(constant), factors
+
+    def _in_tangents(self, polynomial: Any, degrees: list[int]) -> Any:
+        """In tangents t of the half angles: cos = 1 - t², sin = 2 t, and 1 = 1 + t² as often as a degree is missing."""
+        k, n, ring = len(self.kept), len(self.pairs), self.tangents
+        powers = [_powers(ring.gens[k + i], degree) for i, degree in enumerate(degrees)]
+        total = ring.zero
         for monomial, coefficient in polynomial.terms():
-            term = half({(*monomial[:k], *([0] * (2 * len(self.pairs)))): coefficient})
-            for i, degree in enumerate(degrees):
-                u, w = gens[k + 2 * i], gens[k + 2 * i + 1]
-                a, b = monomial[k + 2 * i], monomial[k + 2 * i + 1]
-                term *= (w**2 - u**2) ** a * (2 * u * w) ** b * (u**2 + w**2) ** (degree - a - b)
+            term = ring({(*monomial[:k], *([0] * n)): coefficient})
+            for i in range(n):
+                term *= powers[i][monomial[k + 2 * i : k + 2 * i + 2]]
             total += term
         return total
+
+    def _homogeneous(self, f: Any, degrees: list[int]) -> Expr:
+        """A polynomial in tangents u / w, times w as often as makes it one in u and w."""
+        k = len(self.kept)
+        terms = []
+        for monomial, c in f.terms():
+            own = [x**a for x, a in zip(self.kept, monomial[:k], strict=True)]
+            for pair, a, d in zip(self.pairs, monomial[k:], degrees, strict=True):
+                own += [pair.u**a, pair.w ** (d - a)]
+            terms.append(sympy.Mul(self.domain.to_sympy(c), *own))
+        return sympy.Add(*terms)
+
+
+def _powers(t: Any, degree: int) -> dict[tuple[int, int], Any]:
+    """cos^a sin^b 1^(degree - a - b) in the tangent t of the half angle."""
+    one = 1 + t**2
+    return {
+        (a, b): (1 - t**2) ** a * (2 * t) ** b * one ** (degree - a - b)
+        for a in range(degree + 1)
+        for b in range(degree + 1 - a)
+    }
 
 
 def _objects(values: list[Any], shape: tuple[int, ...]) -> Array:
@@ -199,13 +233,10 @@ def _factors(determinant: Any, arm: Polynomials) -> list[Expr]:
     """Factors of a polynomial in cosines and sines, as expressions in the angles."""
     if determinant == 0:
         return [sympy.Integer(0)]
-    constant, found = arm.in_half_angles(determinant).factor_list()
-    ones = {(pair.u**2 + pair.w**2).expand() for pair in arm.pairs}
-    own = [(f.as_expr(), power) for f, power in found]
-    grouped = _even([(f, power) for f, power in own if f not in ones], arm.pairs)
+    number, found = arm.half_angle_factors(determinant)
+    factors = []
     # numbers and signs go to the front
-    number, factors = arm.domain.to_sympy(constant), []
-    for f, power in grouped:
+    for f, power in _even(found, arm.pairs):
         content, rest = _in_angles(f, arm.pairs).as_content_primitive()
         sign = -1 if rest.could_extract_minus_sign() else 1
         number *= (sign * content) ** power
