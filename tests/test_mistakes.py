@@ -11,7 +11,7 @@ import modurob as mr
 from modurob.cli import app
 from modurob.spatial import inertia
 
-TYPES = "backbone, cube_link, pivot_joint, prismatic_joint, revolute_joint, scout, virtual"
+TYPES = "backbone, cube_link, elbow_link, parallel_link, pivot_joint"
 MODULES = "valid: m0, m1, m2, m3, m4, m5"
 JOINTS = "m0/hinge, m2/hinge, m4/hinge"
 SHAPE = "expected (..., 3) for crab with joints m0/hinge (revolute), m2/hinge (revolute), m4/hinge (revolute)"
@@ -24,7 +24,7 @@ LAW = "expected a controller such as mr.PID(...), or a function f(t, q, v)"
 MISTAKES = [
     # ---- names and files ----
     ("mr.simulat(robot)", "module 'modurob' has no attribute 'simulat'", "did you mean 'simulate'?"),
-    ("mr.load('krab')", "no file 'krab'", "did you mean 'crab'?", "valid: crab, crane, double_pendulum, tree9"),
+    ("mr.load('krab')", "no file 'krab'", "did you mean 'crab'?", "valid: crab, crane, double_pendulum, lwa4p"),
     ("mr.load('krab.yaml')", "krab.yaml: no such file", "did you mean 'crab.yaml'?", "valid: crab.yaml"),
     ("mr.load(crab)", "Assembly('crab'", "is no file", "expected a path, or the name of a shipped robot"),
     ("mr.save('crab.yaml', crab)", "'crab.yaml' as what to write", "expected an assembly, a robot", "then the path"),

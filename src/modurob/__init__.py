@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         formats,
         judges,
         kernels,
+        kinematics,
         mechanism,
         motion,
         registry,
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
         UnscentedKalmanFilter,
         observability,
     )
-    from modurob.formats import load, save, urdf
+    from modurob.formats import load, save, timor_modules, urdf
     from modurob.kernels import set_threads
     from modurob.mechanism import JointProperties, Source
     from modurob.motion import Gait, Trajectory, gait
@@ -115,7 +116,7 @@ HOMES = {
     "modurob.estimation": (
         "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter observability"
     ),
-    "modurob.formats": "load save urdf",
+    "modurob.formats": "load save timor_modules urdf",
     "modurob.kernels": "set_threads",
     "modurob.mechanism": "JointProperties Source",
     "modurob.motion": "Gait Trajectory gait",
@@ -126,7 +127,7 @@ HOMES = {
     ),
 }
 ROOMS = (
-    "algorithms assembly catalogue control draw errors estimation formats judges kernels mechanism motion "
+    "algorithms assembly catalogue control draw errors estimation formats judges kernels kinematics mechanism motion "
     "registry robot simulation spatial studio symbolic trace"
 )
 

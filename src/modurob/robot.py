@@ -4,7 +4,7 @@ Each method checks the shapes of its arguments and calls the function of the sam
 is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,13 +32,19 @@ from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
+from modurob.kinematics import common_normals, dh, jacobians, nearest_singularity, reach, screws, statics
+from modurob.kinematics.dh import DenavitHartenberg
+from modurob.kinematics.jacobians import Ellipsoid
+from modurob.kinematics.reach import ReachMap
+from modurob.kinematics.screws import Screws
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
-from modurob.mechanism.builder import GRAVITY
+from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
 from modurob.mechanism.builder import Builder as TableBuilder
-from modurob.spatial import inertia
+from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array, as_array
 
 if TYPE_CHECKING:
+    from modurob.kinematics.singularities import Singularities
     from modurob.symbolic import Equations  # which takes half a second to load
 
 
@@ -59,7 +65,7 @@ class Mechanism(Tables):
 
     A value: equal, hashable, picklable; nothing changes it. q is (..., nq) [rad or m, quaternions wxyz]; v, vdot, tau are (...,
     nv) [rad/s, rad/s², N m; m/s, m/s², N]. Twists are (linear, angular), wrenches (force, torque). Leading axes are states side
-    by side. It is made by `Assembly.mechanism`, `Assembly.robot`, `Mechanism.from_urdf` or a `Builder`.
+    by side. It is made by `Assembly.mechanism`, `Assembly.robot`, `Mechanism.from_urdf`, `Mechanism.from_dh` or a `Builder`.
 
     >>> robot
     Mechanism('crab', 3 bodies, nq=3, nv=3)
@@ -148,6 +154,34 @@ class Mechanism(Tables):
         3
         """
         return urdf.fill(Builder(gravity=gravity), Path(path), floating)  # type: ignore[return-value]
+
+    @classmethod
+    @explained
+    def from_dh(
+        cls,
+        rows: Iterable[Any],
+        form: str = "distal",
+        *,
+        base: Array = se3.IDENTITY,
+        tool: Array = se3.IDENTITY,
+        inertias: Sequence[Array | None] | None = None,
+        properties: JointProperties | Sequence[JointProperties] = NO_PROPERTIES,
+        name: str = "arm",
+        gravity: ArrayLike = GRAVITY,
+    ) -> "Mechanism":
+        """The arm of a Denavit-Hartenberg table, rows (a, alpha, d[, offset[, kind]]) [m, rad], kind revolute or prismatic.
+
+        `form` is "distal", Rz(q + offset) Tz(d) Tx(a) Rx(alpha), or "proximal" (Craig), Rx(alpha) Tx(a) Rz(q + offset) Tz(d);
+        of a prismatic joint q is added to d. Bodies link1, link2, ... have their frames where the table puts them, and there their
+        `inertias`, 6x6 each [kg, kg m, kg m²]; joints are joint1, joint2, ...; frame base is at `base` in the world, frame tip at
+        `tool` on the last link. Entries may be SymPy's. `properties` are those of all joints, or one for each.
+
+        >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1, 0), (0.2, np.pi, 0, 0), (0, 0, 0.05, 0, "prismatic")])
+        >>> arm.frame_pose([np.pi / 2, -np.pi / 2, 0.1], "tip")[:3, 3].round(9) + 0.0
+        array([ 0.2 ,  0.3 , -0.05])
+        """
+        builder = Builder(name, gravity)
+        return dh.fill(builder, rows, form, base, tool, inertias, properties)  # type: ignore[return-value]
 
     def with_payload(self, frame: str, spatial: Array) -> "Mechanism":
         """A robot that carries a rigid load, M += J^T I J with J of the frame, its spatial inertia I (6, 6) [kg, kg m, kg m²]
@@ -439,6 +473,163 @@ class Mechanism(Tables):
         array([ 0.    , -0.1473, -0.0357])
         """
         return algorithms.centre_of_mass_jacobian_rate(self, self._q(q), self._v(v))
+
+    # ---- arms ----
+
+    @explained
+    def dh(
+        self, frame: str, base: str = "world", form: str = "distal", *, exact: bool = False, tolerance: float = 1e-8
+    ) -> DenavitHartenberg:
+        """The Denavit-Hartenberg table of the chain from frame `base` to `frame`: X = base A_1(q) ... A_n(q) tool, rows (a,
+        alpha, d, offset, kind) [m, rad], in the "distal" or "proximal" form.
+
+        `modurob.kinematics.common_normals` says what is chosen where axes are parallel or meet; axes closer than `tolerance` to that
+        [rad, relative] count as such. With `exact` numbers become SymPy's fractions, roots and multiples of pi.
+
+        >>> arm = mr.Mechanism.from_dh([(0.3, np.pi / 2, 0.1), (0.2, 0, 0, np.pi / 2)])
+        >>> [tuple(row) for row in arm.dh("tip", exact=True).rows]
+        [(3/10, pi/2, 1/10, 0, 'revolute'), (1/5, 0, 0, pi/2, 'revolute')]
+        """
+        exact = exact or self.X_PJ.dtype == object
+        return common_normals.table(self.screws(frame, base, exact=exact), tolerance).to(form)
+
+    @explained
+    def screws(self, frame: str, base: str = "world", *, exact: bool = False) -> Screws:
+        """The chain from frame `base` to `frame` as a product of exponentials, exp(S_1 q_1) ... exp(S_n q_n) M: .axes S (n, 6),
+        (v, w) in the base frame at q = 0, and .home M (4, 4) [m]. `exact` as in `dh`.
+
+        >>> arm = robot.screws("m3")
+        >>> arm.joints, arm.coordinates
+        (('m0/hinge', 'm2/hinge'), (0, 1))
+        >>> bool(np.allclose(arm.pose(q), robot.frame_pose(q, "m3")))
+        True
+        """
+        chain = screws.screws(self, frame, base)
+        if not exact:
+            return chain
+        from modurob.kinematics.exact import exactly  # brings SymPy, which takes half a second to load
+
+        return exactly(chain)
+
+    def analytic_jacobian(self, q: ArrayLike, frame: str, sequence: str = "zyx", fixed: bool = False) -> Array:
+        """(..., 6, nv), rows (dp/dt, da/dt) [m/s, rad/s]: the rates of the frame's position in world axes and of three angles a, of
+        `spatial.angles.euler(sequence, a)` or, with `fixed`, `spatial.angles.fixed`.
+
+        diag(1, B^-1) J with w = B da/dt. Angles are those of the first solution; where the middle one makes the outer axes coincide
+        their rates are not a number.
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> arm.analytic_jacobian([0.5, 1, 1.5, 1, 0, 0.5], "wrist/centre", "zyx").shape
+        (6, 6)
+        """
+        return jacobians.analytic_jacobian(self, self._q(q), frame, sequence, fixed, kernels.run)
+
+    def manipulability(self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "pose") -> Array:
+        """sqrt(det(J J^T)), (...) (Yoshikawa): the product of the singular values of some rows of `jacobian`, zero at singular
+        configurations. `rows` are pose, position, rotation, or names such as "x y rz".
+
+        >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
+        >>> round(float(arm.manipulability([0.3, -0.7], "tip", "x y")), 10)  # 0.8 |sin q2|
+        0.5153741498
+        """
+        return jacobians.manipulability(self._rows(q, frame, rows))
+
+    def velocity_ellipsoid(self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "position") -> Ellipsoid:
+        """How fast the frame moves for |v| = 1, in world axes: .axes (..., m, k), columns, and .lengths (..., k), the largest first
+        [m/s or rad/s per unit rate]; `rows` as in `manipulability`.
+
+        >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
+        >>> arm.velocity_ellipsoid([0.3, -0.7], "tip", "x y").lengths.round(6)
+        array([1.851006, 0.278429])
+        """
+        return jacobians.velocity_ellipsoid(self._rows(q, frame, rows))
+
+    def force_ellipsoid(self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "position") -> Ellipsoid:
+        """What forces the frame exerts with |tau| = 1: the axes of `velocity_ellipsoid` with reciprocal lengths, infinite where the
+        structure takes the load.
+
+        >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
+        >>> arm.force_ellipsoid([0.3, -0.7], "tip", "x y").lengths.round(4)
+        array([3.5916, 0.5402])
+        """
+        return jacobians.force_ellipsoid(self._rows(q, frame, rows))
+
+    def singularities(self, frame: str, base: str = "world", rows: str | Iterable[str] = "pose") -> "Singularities":
+        """det J of the chain from `base` to `frame` in closed form, factored: .factors, .conditions, SymPy expressions in q1, q2, ...;
+        the arm is singular where one of them is zero. `rows` as in `manipulability`, as many as joints.
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> arm.singularities("wrist/centre").conditions
+        (70*sin(q2) + 61*sin(q2 + q3), sin(q3), sin(q5))
+        """
+        from modurob.kinematics.singularities import singularities  # brings SymPy
+
+        return singularities(self.screws(frame, base, exact=True), rows)
+
+    def nearest_singularity(
+        self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "pose"
+    ) -> nearest_singularity.NearSingularity:
+        """A singular configuration near q (nq,), by Newton steps on the smallest singular value of J: .q, .value, and whether one was
+        .found.
+
+        >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
+        >>> near = arm.nearest_singularity([0.3, -0.7], "tip", "x y")
+        >>> near.found, round(abs(float(near.q[1])), 6)
+        (True, 0.0)
+        """
+        x = self._q(q)
+        if x.ndim != 1:
+            raise InputError(f"q has shape {x.shape}: expected one configuration, ({self.nq},)")
+        return nearest_singularity.nearest_singularity(self, x, frame, jacobians.row_indices(rows), kernels.run)
+
+    @explained
+    def reach(
+        self,
+        frame: str,
+        samples: int = 1 << 17,
+        cell: float | None = None,
+        rows: str | Iterable[str] = "position",
+        seed: int = 0,
+    ) -> ReachMap:
+        """Where the frame gets within the joint limits, cell by cell: .count, .dexterity (part of all directions of its z axis) and
+        .manipulability of `rows`; .slice, .plot and .reached look into it.
+
+        `samples` configurations are drawn, rounded up to a power of two; `cell` is the edge of a cell [m], such that it holds 16
+        samples on average if not given. A cell without a sample may still be reached, by few configurations.
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> reach = arm.reach("wrist/centre", samples=4096)
+        >>> reach.reached([[0.4, 0.0, 0.4], [0.9, 0.6, 0.3]])
+        array([ True, False])
+        """
+        return reach.reach(self, frame, samples, cell, jacobians.row_indices(rows), seed, kernels.run)
+
+    def _rows(self, q: ArrayLike, frame: str, rows: str | Iterable[str]) -> Array:
+        return self.jacobian(q, frame)[..., jacobians.row_indices(rows), :]
+
+    # ---- statics ----
+
+    def static_torques(self, q: ArrayLike, loads: Mapping[str, ArrayLike] | None = None) -> Array:
+        """N(q) - sum of J^T F, (..., nv) [N m or N]: the torques that hold the robot still against gravity and `loads`, wrenches
+        (f, n) that act on frames at their origins, by name, in world axes [N, N m].
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> arm.static_torques([0, np.pi / 2, 0, 0, 0, 0]).round(3) + 0.0
+        array([  0.   , -34.534,  -8.405,   0.68 ,  -0.292,   0.   ])
+        >>> round(float(arm.static_torques([0, np.pi / 2, 0, 0, 0, 0], {"wrist/out": [0, 0, -6 * 9.81, 0, 0, 0]})[1]), 1)
+        -77.5
+        """
+        return statics.static_torques(self, self._q(q), loads or {}, kernels.run)
+
+    def largest_load(self, q: ArrayLike, frame: str, wrench: ArrayLike) -> Array:
+        """How many times a wrench (f, n) on a frame, in world axes [N, N m], the drives can hold beside gravity, (...): with the
+        weight of one kilogram, the payload [kg].
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> round(float(arm.largest_load([0, np.pi / 2, 0, 0, 0, 0], "wrist/out", [0, 0, -9.81, 0, 0, 0])), 2)
+        5.72
+        """
+        return statics.largest_load(self, self._q(q), frame, wrench, kernels.run)
 
     # ---- dynamics ----
 

@@ -60,7 +60,7 @@ def assert_round_trip(assembly: mr.Assembly, path: Path) -> mr.Assembly:
 
 
 def test_the_shipped_robots_are_those_of_the_documents():
-    assert mr.shipped_robots() == ("crab", "crane", "double_pendulum", "tree9")
+    assert mr.shipped_robots() == ("crab", "crane", "double_pendulum", "lwa4p", "lwa4p_angled", "tree9")
 
 
 @pytest.mark.parametrize("name", mr.shipped_robots())

@@ -21,7 +21,19 @@ X, Y, Z = np.eye(3)
 DIE = {"1": Z, "2": X, "3": Y, "4": -Y, "5": -X, "6": -Z}
 SIDES = {k: DIE[k] for k in "2345"}
 ENDS = {"1": -Z, "2": Z}
-SHIPPED = ("backbone", "cube_link", "pivot_joint", "prismatic_joint", "revolute_joint", "scout", "virtual")
+SHIPPED = (
+    "backbone",
+    "cube_link",
+    "elbow_link",
+    "parallel_link",
+    "pivot_joint",
+    "powerball",
+    "prismatic_joint",
+    "revolute_joint",
+    "scout",
+    "straight_link",
+    "virtual",
+)
 
 GRIPPER = {
     "format": "modurob module 1",

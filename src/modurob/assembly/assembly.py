@@ -1,7 +1,7 @@
 """Which modules are docked where: an immutable graph."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,6 +11,8 @@ from modurob.assembly.graph import new_name
 from modurob.assembly.grid_text import read as read_cells
 from modurob.assembly.incidence import read_matrix
 from modurob.assembly.incidence_modules import Parameters, Types, contents, require_classes
+from modurob.assembly.links import LinkTypes
+from modurob.assembly.links import contents as contents_of_links
 from modurob.assembly.matrices import Matrices
 from modurob.assembly.setup import GRAVITY
 from modurob.catalogue import ModuleType, module_type
@@ -137,6 +139,19 @@ class Assembly(Matrices):
         m0/2 - m1/3
         """
         return cls(*read_cells(cells, parameters), name)
+
+    @classmethod
+    @explained
+    def from_links(cls, links: Iterable[str], types: LinkTypes | None = None, name: str = "arm") -> Self:
+        """The arm of a list of link types, text or words, from its pedestal outwards: A, B, C, ..., then endeffector, then none.
+
+        `types` are modules by link type, with the ports in and out; without them A, B, C, D are the links of the LWA 4P, of
+        which A, B, C in this order are the arm itself. At most six; a gap, no end effector or a link after it are refused.
+
+        >>> Assembly.from_links("B, B, C, endeffector, none, none")
+        Assembly('arm', 2 straight_link, 3 powerball, 2 elbow_link, 6 connections)
+        """
+        return cls(*contents_of_links(links, types), name)
 
     # ---- files ----
 

@@ -129,7 +129,8 @@ class Maker:
 
     def _connector(self, name: str, c: ConnectorSpec) -> Connector:
         with _named(f"connector {name!r}"):
-            return Connector(name, c.gender, self._argument("size", c.size), tuple(r % 360 for r in c.rolls), c.virtual)
+            size = self._argument("size", c.size)
+            return Connector(c.kind or name, c.gender, size, tuple(r % 360 for r in c.rolls), c.virtual)
 
     def _port(self, name: str, p: PortSpec, connector: Connector) -> Port:
         with _named(f"port {name!r}"):

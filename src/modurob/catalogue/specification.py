@@ -100,6 +100,7 @@ class JointSpec(Spec):
 class ConnectorSpec(Spec):
     """What a port can mate with: the same kind and size, genders that fit, a roll that both allow."""
 
+    kind: Name | None = Field(None, description="what it mates with; its own name unless given")
     gender: Literal["none", "male", "female"] = "none"
     size: Expression = Field(0, description="[m]; connectors of different size do not fit")
     rolls: tuple[Annotated[float, Field(allow_inf_nan=False)], ...] = Field(

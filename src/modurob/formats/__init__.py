@@ -11,6 +11,7 @@ from modurob.assembly.specification import FORMAT
 from modurob.catalogue import ModuleType, library
 from modurob.catalogue.reading import write_text
 from modurob.errors import FormatError, InputError
+from modurob.formats.timor import timor_modules
 from modurob.mechanism import EXPORTS
 from modurob.mechanism.urdf import urdf as urdf_text
 from modurob.robot import Assembly, Mechanism
@@ -18,7 +19,7 @@ from modurob.robot import Assembly, Mechanism
 if TYPE_CHECKING:
     from modurob.simulation import Recording  # loaded where a recording is met
 
-Shipped = Literal["crab", "crane", "double_pendulum", "tree9"]
+Shipped = Literal["crab", "crane", "double_pendulum", "lwa4p", "lwa4p_angled", "tree9"]
 MODULE = "modurob module 1"
 
 
@@ -31,9 +32,10 @@ def load(path: Shipped) -> Assembly: ...
 def load(path: str | Path) -> Any: ...
 def load(path: str | Path) -> Any:
     """What a file holds, told by its content: an Assembly of a robot file (YAML), a Mechanism of a URDF file, fixed in the world, a
-    ModuleType of a module file (YAML), a Recording; or a shipped robot by its name, which `shipped_robots` lists.
+    ModuleType of a module file (YAML), ModuleTypes by name of a set of Timor-Python (JSON), a Recording; or a shipped robot by its
+    name, which `shipped_robots` lists.
 
-    Where the kind is known, `Assembly.load`, `Mechanism.from_urdf`, `module_type` and `Recording.load` say so to readers and type
+    Where the kind is known, `Assembly.load`, `Mechanism.from_urdf`, `module_type`, `timor_modules` and `Recording.load` say so to readers and type
     checkers, and take options. SI units.
 
     >>> mr.load("crab")
@@ -49,6 +51,8 @@ def load(path: str | Path) -> Any:
         return Recording.load(path)
     if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
         return Mechanism.from_urdf(path)
+    if start.lstrip().startswith(b"{") and str(path).lower().endswith(".json"):
+        return timor_modules(path)
     data, where, folder = files.read(path)
     kind = str(data.get("format"))
     if kind.startswith("modurob module"):
