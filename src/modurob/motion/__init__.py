@@ -1,6 +1,6 @@
 """Where to go: trajectories and gaits."""
 
 from modurob.motion.gaits import Gait, gait
-from modurob.motion.trajectory import Point, Trajectory
+from modurob.motion.trajectory import TRAJECTORIES, Point, Trajectory
 
-__all__ = ["Gait", "Point", "Trajectory", "gait"]
+__all__ = ["TRAJECTORIES", "Gait", "Point", "Trajectory", "gait"]
