@@ -1,6 +1,25 @@
 """Where to go: trajectories and gaits."""
 
 from modurob.motion.gaits import Gait, gait
+from modurob.motion.paths import PATHS, Circle, Line, PosePath, Poses, Screw
+from modurob.motion.poses import PosePoint, PoseTrajectory
+from modurob.motion.time_optimal import TimeOptimal, time_optimal
 from modurob.motion.trajectory import TRAJECTORIES, Point, Trajectory
 
-__all__ = ["TRAJECTORIES", "Gait", "Point", "Trajectory", "gait"]
+__all__ = [
+    "PATHS",
+    "TRAJECTORIES",
+    "Circle",
+    "Gait",
+    "Line",
+    "Point",
+    "PosePath",
+    "PosePoint",
+    "PoseTrajectory",
+    "Poses",
+    "Screw",
+    "TimeOptimal",
+    "Trajectory",
+    "gait",
+    "time_optimal",
+]

@@ -82,7 +82,10 @@ class Problem:
         """The limits, of which each interval may use its share, (intervals,); friction as near the speeds y, (intervals, places)."""
         velocity, acceleration, torque = self.model.limits
         share = share[:, None, None]
-        blocks = [_lines(self.at.rate, self.at.bend, 0 * self.at.rate, acceleration, share), self._speed(velocity, share)]
+        blocks = [
+            _lines(self.at.rate, self.at.bend, 0 * self.at.rate, acceleration, share),
+            self._speed(velocity, share),
+        ]
         if self._torque is not None:
             a, b, c = self._torque
             db, dc = self._friction(y)

@@ -9,7 +9,6 @@ from modurob.motion.time_optimal.limits import Along
 from modurob.motion.trajectory import Trajectory
 from modurob.spatial.scalars import Array
 
-
 # points of the even grid nearer to a cut are left out, relative to a step; cuts nearer to each other are one, relative to the path
 NEAR, SAME = 1e-2, 1e-9
 

@@ -19,7 +19,9 @@ from modurob.spatial.scalars import Array, read_only
 
 # where in an interval its limits are rows, and where they are checked
 PLACES = np.array([0.0, 0.5, 1.0])
-CHECKED = (1 - np.cos(np.linspace(0, np.pi, 41))) / 2
+# checks are denser near the ends, where friction changes fast when a motion starts or stops
+_SPREAD = np.linspace(0, 1, 33)
+CHECKED = np.unique(np.concatenate([_SPREAD, _SPREAD**2, 1 - _SPREAD**2]))
 # how far a limit may be passed, relative to it
 PASSED = 1e-7
 ROUNDS = 30
@@ -115,7 +117,9 @@ class _Search:
             self._refuse(fails)
         if not K[0, 0] <= self.start**2 <= K[0, 1]:
             low, high = np.sqrt(K[0])
-            raise ControlError(f"start_speed = {self.start:g}: expected {low:.6g} to {high:.6g}, from which the end is reached")
+            raise ControlError(
+                f"start_speed = {self.start:g}: expected {low:.6g} to {high:.6g}, from which the end is reached"
+            )
         x, u = fastest_speeds(rows, self.h, K, self.start**2)
         if np.any(x[:-1] + x[1:] <= 0):
             self._refuse(int(np.argmin(x[:-1] + x[1:])))
