@@ -281,7 +281,9 @@ def test_limits_of_jerk_are_kept(rng):
     assert slow.largest(3).max() == pytest.approx(0.5)
     t = np.linspace(0, slow.duration, 3000)
     assert np.abs(slow.jerk(t)).max() == pytest.approx(0.5, rel=1e-3)
-    np.testing.assert_allclose(np.diff(slow(t).acceleration, axis=0)[100] / t[1], slow.jerk(t[100] + t[1] / 2), atol=1e-4)
+    np.testing.assert_allclose(
+        np.diff(slow(t).acceleration, axis=0)[100] / t[1], slow.jerk(t[100] + t[1] / 2), atol=1e-4
+    )
     assert not slow.jerk([-1.0, slow.duration + 1]).any()
 
 

@@ -112,7 +112,7 @@ class KinematicLaw(BoundLaw):
         self._goal = goal(recipe.reference, drives, self.frame)
         self._task, self._scheme = task(recipe.task, self.model, self.frame), SCHEMES[recipe.scheme]
         self._gain = np.asarray(recipe.gain, dtype=float)
-        rows = len(self._task(self.model.neutral(), self._goal(0.0)).error)
+        rows = self._task(self.model.neutral(), self._goal(0.0)).error.shape[-1]
         if self._gain.shape not in ((), (rows,)):
             raise ControlError(
                 f"gain has shape {self._gain.shape}: expected one number, or ({rows},) for {recipe.task!r}"
@@ -163,7 +163,7 @@ class KinematicLaw(BoundLaw):
 
 
 def goal(reference: Any, drives: Drives, frame: str) -> Callable[[float], Wanted]:
-    """Where the frame should be over time: from a pose, a function of poses as a PoseTrajectory is, or a reference of the joints."""
+    """Where the frame should be over time: from a pose, a PoseTrajectory or a function like it, or a reference of joints."""
     if callable(reference):
         first = reference(0.0)
         if isinstance(first, tuple) and np.shape(first[0])[-2:] == (4, 4):

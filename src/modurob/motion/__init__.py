@@ -1,6 +1,7 @@
 """Where to go: trajectories and gaits."""
 
 from modurob.motion.gaits import Gait, gait
+from modurob.motion.online import Online, jerk_limited
 from modurob.motion.paths import PATHS, Circle, Line, PosePath, Poses, Screw
 from modurob.motion.poses import PosePoint, PoseTrajectory
 from modurob.motion.time_optimal import TimeOptimal, time_optimal
@@ -12,6 +13,7 @@ __all__ = [
     "Circle",
     "Gait",
     "Line",
+    "Online",
     "Point",
     "PosePath",
     "PosePoint",
@@ -21,5 +23,6 @@ __all__ = [
     "TimeOptimal",
     "Trajectory",
     "gait",
+    "jerk_limited",
     "time_optimal",
 ]

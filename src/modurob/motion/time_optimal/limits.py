@@ -79,7 +79,7 @@ class Problem:
         self._torque = model.torque_coefficients(at) if np.isfinite(model.limits.torque).any() else None
 
     def rows(self, y: Array, share: Array) -> Rows:
-        """The limits, of which each interval may use its share, (intervals,); friction as near the speeds y, (intervals, places)."""
+        """The limits, of which each interval may use its share, (intervals,); friction as near the speeds y."""
         velocity, acceleration, torque = self.model.limits
         share = share[:, None, None]
         blocks = [

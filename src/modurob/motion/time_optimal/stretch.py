@@ -1,4 +1,4 @@
-"""A path in the intervals of a grid: its polynomials, its values there, and the motion along it as a piecewise polynomial of time."""
+"""A path in the intervals of a grid: its polynomials and values there, and the motion along it as a polynomial of time."""
 
 from typing import NamedTuple
 

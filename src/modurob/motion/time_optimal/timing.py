@@ -134,8 +134,8 @@ class _Search:
         j = int(np.argmax(used))
         names = [name for joint in model.robot.joints if not joint.mimics for name in joint.rate_names()]
         raise ControlError(
-            f"time_optimal on {model.robot.name}: no motion within the limits from s = {s[i]:.6g} to {s[i + 1]:.6g}: there {names[j]} "
-            f"needs {abs(tau[i, 0, j]):.4g} at rest: expected a limit above it (it is {model.limits.torque[j]:.4g}), or another path"
+            f"time_optimal on {model.robot.name}: no motion within the limits at s = {s[i]:.6g} to {s[i + 1]:.6g}: {names[j]} "
+            f"needs {abs(tau[i, 0, j]):.4g} at rest, of {model.limits.torque[j]:.4g}: expected higher limits, or another path"
         )
 
 
