@@ -60,13 +60,14 @@ def test_goals_may_change_on_the_way():
     assert online != Online(1.0, 1.0, 1.0)
 
 
-def test_a_goal_that_moves_is_followed():
+def test_a_goal_that_moves_is_met_and_followed():
     online, dt = Online(1.0, 2.0, 20.0, 0.01), 0.01
-    state = online.at([0.0])._replace(velocity=np.array([0.3]))
-    for k in range(100):
-        state = online.step(state, [0.3 * (k + 1) * dt], [0.3])
-    np.testing.assert_allclose(state.position, 0.3 * 100 * dt, atol=1e-6)
-    np.testing.assert_allclose(state.velocity, 0.3, atol=1e-6)
+    state = online.at([0.5, -0.2])
+    for k in range(250):
+        state = online.step(state, [0.3 * k * dt, 0.0], [0.3, 0.0])
+        assert np.abs(state.velocity).max() <= 1 + 1e-9
+    np.testing.assert_allclose(state.position, [0.3 * 250 * dt, 0.0], atol=1e-9)
+    np.testing.assert_allclose(state.velocity, [0.3, 0.0], atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +76,10 @@ def test_a_goal_that_moves_is_followed():
         (lambda: jerk_limited(0.0, 1.0, 0.0, 1.0, 1.0), "velocity = 0.0: expected more than zero"),
         (lambda: jerk_limited(0.0, 1.0, 1.0, 1.0, 1.0, end_velocity=3.0), "no jerk-limited motion: .*exceeds"),
         (lambda: jerk_limited([0.0, 1.0], [0.0, 1.0, 2.0], 1, 1, 1), "shapes that do not fit together"),
+        (
+            lambda: Online(1.0, 1.0, 1.0).step(Online(1, 1, 1).at([0.0]), [1.0], [2.0]),
+            r"goal_velocity \[2.0\]: expected less than",
+        ),
         (lambda: Online(1.0, 1.0, -1.0), "jerk = -1.0: expected more than zero"),
     ],
 )

@@ -129,14 +129,19 @@ class Online:
         return Point(x, np.zeros(x.shape), np.zeros(x.shape))
 
     def step(self, state: Point, goal: ArrayLike, goal_velocity: ArrayLike = 0.0) -> Point:
-        """The state one sample later, on the way to the goal [rad or m], where it moves with its velocity [rad/s or m/s]."""
-        rates = {"end_velocity": goal_velocity, "start_velocity": state[1], "start_acceleration": state[2]}
-        way = jerk_limited(state[0], goal, self.velocity, self.acceleration, self.jerk, **rates)
-        if self.sample_time < way.duration:
-            return way(float(self.sample_time))
-        _, v, _ = way(way.duration)
-        late = self.sample_time - way.duration
-        return Point(way(way.duration).position + late * v, v, np.zeros(v.shape))
+        """The state one sample later, on the way to the goal [rad or m], which moves evenly with its velocity [rad/s or m/s].
+
+        It is the fastest motion as seen from the goal, so that a moving one is met and followed.
+        """
+        g, dt = np.asarray(goal_velocity, dtype=float), self.sample_time
+        left = np.asarray(self.velocity) - np.abs(g)
+        if np.any(left <= 0):
+            raise ControlError(
+                f"goal_velocity {g.tolist()}: expected less than the velocity limit {self.velocity!r:.60}"
+            )
+        way = jerk_limited(state[0], goal, left, self.acceleration, self.jerk, state[1] - g, state[2])
+        x, v, a = way(float(min(dt, way.duration)))
+        return Point(x + g * dt, v + g, a)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Online) and all(same(getattr(self, n), getattr(other, n)) for n in self._names)

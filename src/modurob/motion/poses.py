@@ -17,6 +17,8 @@ from modurob.spatial.scalars import Array, cross
 
 # samples of a stretch of time in the search for extremes, which are then found between samples
 SAMPLES = 400
+# stretches whose samples come this close to the largest are searched
+NEAR = 0.999
 # what the search may miss
 MARGIN = 1e-9
 
@@ -110,7 +112,10 @@ class PoseTrajectory:
             raise ControlError(f"no quantity {quantity!r} of a pose trajectory: {choices(str(quantity), SIZES)}")
         # both sides of every break, where accelerations may jump
         inside = [np.linspace(a, np.nextafter(b, a), SAMPLES) for a, b in pairwise(self._breaks())]
-        return max(self._peak(quantity, t) for t in inside)
+        sampled = [SIZES[quantity](self(t)) for t in inside]
+        best = max(float(x.max()) for x in sampled)
+        near = [(t, x) for t, x in zip(inside, sampled, strict=True) if x.max() > NEAR * best]
+        return max([best, *(self._peak(quantity, t, int(np.argmax(x))) for t, x in near)])
 
     def _breaks(self) -> Array:
         """The times where a piece of the progress or of the path begins or ends."""
@@ -118,14 +123,13 @@ class PoseTrajectory:
         passed = [s.solve(knot, extrapolate=False) for knot in self.path.knots]
         return np.unique(np.concatenate([self.progress.breaks, *passed]))
 
-    def _peak(self, quantity: str, t: Array) -> float:
-        """The largest value in a stretch, from samples and then between them."""
-        size = SIZES[quantity]
-        sampled = size(self(t))
-        k = int(np.argmax(sampled))
+    def _peak(self, quantity: str, t: Array, k: int) -> float:
+        """The largest value between the neighbours of a sample."""
         around = t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)]
-        best = minimize_scalar(lambda x: -size(self(x)), bounds=around, method="bounded", options={"xatol": 1e-12})
-        return max(float(sampled[k]), -float(best.fun))  # type: ignore[attr-defined]
+        best = minimize_scalar(
+            lambda x: -float(SIZES[quantity](self(x))), bounds=around, method="bounded", options={"xatol": 1e-10}
+        )
+        return -float(best.fun)  # type: ignore[attr-defined]
 
     # ---- kinds ----
 
