@@ -1,10 +1,10 @@
 """Where to go: trajectories and gaits."""
 
+from modurob.motion.fastest import TimeOptimal, time_optimal
 from modurob.motion.gaits import Gait, gait
 from modurob.motion.online import Online, jerk_limited
 from modurob.motion.paths import PATHS, Circle, Line, PosePath, Poses, Screw
 from modurob.motion.poses import PosePoint, PoseTrajectory
-from modurob.motion.time_optimal import TimeOptimal, time_optimal
 from modurob.motion.trajectory import TRAJECTORIES, Point, Trajectory
 
 __all__ = [

@@ -12,7 +12,7 @@ import numpy as np
 from modurob import kernels
 from modurob.algorithms.forces import dry_friction, passive_forces
 from modurob.catalogue.forces import Stop
-from modurob.motion.time_optimal.reachability import Rows
+from modurob.motion.fastest.reachability import Rows
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 

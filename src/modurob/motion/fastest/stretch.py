@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import PPoly
 
-from modurob.motion.time_optimal.limits import Along
+from modurob.motion.fastest.limits import Along
 from modurob.motion.trajectory import Trajectory
 from modurob.spatial.scalars import Array
 
-# points of the even grid nearer to a cut are left out, relative to a step; cuts nearer to each other are one, relative to the path
+# points of the grid nearer to a cut are left out, relative to a step; cuts nearer to each other are one, relative to the path
 NEAR, SAME = 1e-2, 1e-9
 
 
@@ -22,10 +22,14 @@ class Stretch(NamedTuple):
 
     @classmethod
     def of(cls, path: Trajectory, points: int) -> "Stretch":
-        """So many even intervals, cut at the breaks of the path and where a coordinate turns round too."""
-        even, cuts = np.linspace(path.breaks[0], path.breaks[-1], points + 1), _cuts(path)
-        near = np.abs(even[:, None] - cuts).min(axis=1) < NEAR * (even[1] - even[0])
-        s = np.sort(np.concatenate([even[~near], cuts]))
+        """So many intervals, cut at the breaks of the path and where a coordinate turns round too.
+
+        Towards the ends, where a motion starts and stops, they are as short as takes equal times at constant acceleration.
+        """
+        r, cuts = np.linspace(0, 1, points + 1), _cuts(path)
+        graded = path.breaks[0] + (path.breaks[-1] - path.breaks[0]) * r * r * (3 - 2 * r)
+        near = np.abs(graded[:, None] - cuts).min(axis=1) < NEAR * np.gradient(graded)
+        s = np.sort(np.concatenate([graded[~near], cuts]))
         piece = np.clip(np.searchsorted(path.breaks, s[:-1], side="right") - 1, 0, len(path.breaks) - 2)
         return cls(s, _shifted(path.coefficients[::-1, piece], s[:-1] - path.breaks[piece]))
 

@@ -9,10 +9,10 @@ from scipy.interpolate import CubicSpline
 
 from modurob.errors import ControlError, explained
 from modurob.motion.checks import require_robot
+from modurob.motion.fastest.limits import Limits, Model, Problem
+from modurob.motion.fastest.reachability import controllable, fastest_speeds
+from modurob.motion.fastest.stretch import Stretch, progress
 from modurob.motion.numbers import numbers
-from modurob.motion.time_optimal.limits import Limits, Model, Problem
-from modurob.motion.time_optimal.reachability import controllable, fastest_speeds
-from modurob.motion.time_optimal.stretch import Stretch, progress
 from modurob.motion.trajectory import Trajectory
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array, read_only
@@ -21,14 +21,14 @@ from modurob.spatial.scalars import Array, read_only
 PLACES = np.array([0.0, 0.5, 1.0])
 # checks are denser near the ends, where friction changes fast when a motion starts or stops
 _SPREAD = np.linspace(0, 1, 33)
-CHECKED = np.unique(np.concatenate([_SPREAD, _SPREAD**2, 1 - _SPREAD**2]))
+CHECKED = np.unique(np.concatenate([_SPREAD, *(y for k in (2, 4) for y in (_SPREAD**k, 1 - _SPREAD**k))]))
 # how far a limit may be passed, relative to it
 PASSED = 1e-7
 ROUNDS = 30
-# friction is settled if the duration changes by less
-SETTLED = 1e-9
+# friction is settled if the duration changes by less, and steady enough to look between the points of the grid
+SETTLED, STEADY = 1e-9, 1e-4
 # the fastest progress anybody asks for, ranges a second
-FASTEST = 1e6
+FASTEST = 1e4
 
 
 @dataclass(frozen=True)
@@ -93,19 +93,25 @@ class _Search:
     def found(self) -> tuple[Array, Array, Array]:
         """Speeds at the points, accelerations in the intervals, and the largest speeds from which the end can be reached."""
         share, near, before = np.ones(len(self.h)), np.zeros((len(self.h), len(PLACES))), np.inf
+        best, passed = None, np.inf
         for _ in range(ROUNDS):
             x, u, K = self._solved(near, share)
             y = np.sqrt(x)
             time = (2 * self.h / (y[:-1] + y[1:])).sum()
             near = _within(x, u, self.h, PLACES)
             used = self.model.usage(self.checked, _within(x, u, self.h, CHECKED), u[:, None]).max(axis=1)
-            if used.max() <= 1 + PASSED and abs(time - before) <= SETTLED * time:
-                return y, u, np.sqrt(K[:, 1])
-            settled = abs(time - before) < 1e-4 * time
-            share = np.where(used > 1 + PASSED / 2, share / used * (1 - PASSED / 4), share) if settled else share
+            passed, change = used.max() - 1, abs(time - before) / time
+            if passed <= PASSED and (best is None or time < best[0]):
+                best = time, (y, u, np.sqrt(K[:, 1]))
+            if best is not None and (change <= SETTLED or time > best[0] * (1 + SETTLED)):
+                return best[1]
+            if change < STEADY:
+                share = np.where(used > 1 + PASSED / 2, share / used * (1 - PASSED / 4), share)
             before = time
+        if best is not None:
+            return best[1]
         raise ControlError(
-            f"time_optimal on {self.model.robot.name}: limits passed by {used.max() - 1:.3g} of their size after {ROUNDS} rounds: "
+            f"time_optimal on {self.model.robot.name}: limits passed by {passed:.3g} of their size after {ROUNDS} rounds: "
             "expected a smoother path, or more intervals"
         )
 
@@ -126,16 +132,16 @@ class _Search:
         return x, u, K
 
     def _refuse(self, i: int) -> None:
-        """Say where it fails, and which joint is at its limit there at rest."""
+        """Say where it fails, and where the robot comes nearest to its limits at rest, or beyond them."""
         at, rest = self.stretch.at(np.zeros(1)), np.zeros((len(self.h), 1))
         model, s = self.model, self.stretch.s
-        tau = model.torque_coefficients(at)[2] + model.own_forces(at, rest)
-        used = np.abs(tau[i, 0]) / model.limits.torque
-        j = int(np.argmax(used))
+        tau = (model.torque_coefficients(at)[2] + model.own_forces(at, rest))[:, 0]
+        used = np.abs(tau) / model.limits.torque
+        k, j = np.unravel_index(np.argmax(used), used.shape)
         names = [name for joint in model.robot.joints if not joint.mimics for name in joint.rate_names()]
         raise ControlError(
-            f"time_optimal on {model.robot.name}: no motion within the limits at s = {s[i]:.6g} to {s[i + 1]:.6g}: {names[j]} "
-            f"needs {abs(tau[i, 0, j]):.4g} at rest, of {model.limits.torque[j]:.4g}: expected higher limits, or another path"
+            f"time_optimal on {model.robot.name}: no motion within the limits at s = {s[i]:.6g} to {s[i + 1]:.6g}: at rest "
+            f"{names[j]} needs {abs(tau[k, j]):.4g} of {model.limits.torque[j]:.4g} at s = {s[k]:.6g}: expected higher limits, or another path"
         )
 
 

@@ -86,20 +86,32 @@ class Interval(NamedTuple):
     def outermost(self, x: float, other: float) -> float:
         """The x nearest to the given one, on the way to `other`, where some u is left; not a number if there is none.
 
-        The gap is concave in x, so that Newton's method comes from outside and never goes too far.
+        The gap is concave in x, so that Newton's method comes from outside and never goes too far, but for rounding.
         """
+        gap, slope, u = self.gap(x)
+        if gap >= -CROSSING * abs(u):
+            return x
         inwards = np.sign(other - x)
         for _ in range(STEPS):
-            gap, slope, u = self.gap(x)
-            if gap >= -CROSSING * abs(u):
-                return x
             if slope * inwards <= 0:
                 return np.nan
             # a little further than rounding, so that it ends inside
-            x = x + inwards * max(-gap / abs(slope), LEAST * abs(x))
+            step = max(-gap / abs(slope), LEAST * abs(x))
+            x = x + inwards * step
             if (other - x) * inwards < 0:
                 return np.nan
+            gap, slope, u = self.gap(x)
+            if gap >= -CROSSING * abs(u):
+                return self._polished(x, gap, slope, inwards, step)
         return np.nan
+
+    def _polished(self, x: float, gap: float, slope: float, inwards: float, step: float) -> float:
+        """x where the gap closes, after a step so long that it ended too far inside by rounding."""
+        if slope * inwards <= 0 or step < abs(x):
+            return x
+        outer = x - inwards * gap / abs(slope) * (1 - LEAST)
+        wider, _, u = self.gap(outer)
+        return outer if wider >= -CROSSING * abs(u) else x
 
 
 def interval(rows: Rows, i: int, h: Array, K: Array) -> Interval:
