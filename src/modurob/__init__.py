@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         ComputedTorque,
         FeedForward,
         GravityCompensation,
+        KinematicControl,
         gains_by_damping,
         gains_by_lqr,
         gains_by_poles,
@@ -73,12 +74,14 @@ if TYPE_CHECKING:
         PoseSensor,
         RateSensors,
         UnscentedKalmanFilter,
+        calibration,
+        identifiability,
         observability,
     )
     from modurob.formats import load, save, timor_modules, urdf
     from modurob.kernels import set_threads
     from modurob.mechanism import JointProperties, Source
-    from modurob.motion import Gait, Trajectory, gait
+    from modurob.motion import Gait, PoseTrajectory, Trajectory, gait, time_optimal
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
     from modurob.simulation import (
         Adaptive,
@@ -110,16 +113,18 @@ HOMES = {
     "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
     "modurob.catalogue.joints": "Cylindrical Fixed Free Helical Planar Prismatic Revolute Spherical Universal",
     "modurob.control": (
-        "LQR PID ComputedTorque FeedForward GravityCompensation gains_by_damping gains_by_lqr gains_by_poles linearised"
+        "LQR PID ComputedTorque FeedForward GravityCompensation KinematicControl gains_by_damping gains_by_lqr "
+        "gains_by_poles linearised"
     ),
     "modurob.errors": "ModurobError ModurobWarning",
     "modurob.estimation": (
-        "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter observability"
+        "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter calibration "
+        "identifiability observability"
     ),
     "modurob.formats": "load save timor_modules urdf",
     "modurob.kernels": "set_threads",
     "modurob.mechanism": "JointProperties Source",
-    "modurob.motion": "Gait Trajectory gait",
+    "modurob.motion": "Gait PoseTrajectory Trajectory gait time_optimal",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ImplicitMidpoint InWorld LinearlyImplicit Merge Organism Recording "

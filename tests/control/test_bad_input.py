@@ -261,7 +261,7 @@ def test_state_space(crab):
         (lambda: Trajectory([0, "b"], np.ones((2, 1))), r"breaks = \[0, 'b'\]: expected numbers"),
         (lambda: Trajectory([0, 1], np.full((2, 1), NAN)), "coefficients = .*: expected finite numbers"),
         (lambda: Trajectory.cubic(0, 1, 1)("now"), "t = 'now': expected numbers"),
-        (lambda: Trajectory.cubic(0, 1, 1).largest(3), r"derivative 3: expected 0 \(position\), 1 \(velocity\) or 2"),
+        (lambda: Trajectory.cubic(0, 1, 1).largest(4), r"derivative 4: expected one of 0 \(position\), 1 \(velocity\)"),
         (lambda: Trajectory.cubic(0, 1, 0), "duration = 0.0: expected more than zero"),
         (lambda: Trajectory.cubic(0, 1, NAN), "duration = nan: expected finite"),
         (lambda: Trajectory.cubic("a", 1, 1), "start = 'a': expected numbers"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.control import LAWS, LQR, PID, ComputedTorque, FeedForward, GravityCompensation
+from modurob.control import LAWS, LQR, PID, ComputedTorque, FeedForward, GravityCompensation, KinematicControl
 from modurob.errors import ControlError
 from modurob.motion import Trajectory, gait
 from modurob.simulation import Measured
@@ -20,6 +20,7 @@ RECIPES = {
     "computed-torque": ComputedTorque(np.diag([30.0, 20, 10]), [3.0, 2, 1], CURVE, **COMMON),
     "feed-forward": FeedForward(CURVE, 3.0, 1.0, **COMMON),
     "gravity": GravityCompensation(5.0, {"m0/hinge": 1.0, "m2/hinge": 0.5, "m4/hinge": 0.2}, CURVE, **COMMON),
+    "kinematic": KinematicControl(CURVE, "m3", "position", **COMMON),
     "lqr": LQR([0.1, 0.2, -0.1], 4.0, 1.0, 0.2, **COMMON),
     "pid": PID(20.0, 30.0, 1.0, CURVE, filter_time=0.05, **COMMON),
 }

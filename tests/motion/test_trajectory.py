@@ -4,12 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
+import ruckig
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
 
-from modurob.motion import Trajectory
+from modurob.errors import ControlError
+from modurob.motion import TRAJECTORIES, Trajectory
 
 number = st.floats(-10, 10).map(lambda x: round(x, 3))
 above_zero = st.floats(0.05, 20).map(lambda x: round(x, 3))
@@ -202,3 +204,103 @@ def test_no_other_way_through_the_points_has_less_jerk(rng):
         both = Trajectory(times, best.coefficients + bump.coefficients)
         assert jerk_cost(both) == pytest.approx(jerk_cost(best) + jerk_cost(bump), rel=1e-9)
         assert jerk_cost(bump) > 0
+
+
+@given(vectors(), vectors(), vectors(of=above_zero), vectors(of=above_zero), vectors(of=above_zero))
+def test_s_curve_is_within_its_limits_and_takes_the_least_time(x0, x1, velocity, acceleration, jerk):
+    curve = Trajectory.s_curve(x0, x1, velocity, acceleration, jerk)
+    np.testing.assert_allclose(curve(0.0).position, x0, atol=CLOSE)
+    np.testing.assert_allclose(curve(curve.duration).position, x1, atol=CLOSE)
+    np.testing.assert_allclose(curve(curve.duration - 1e-13).velocity, 0, atol=1e-6)
+    for k, limit in ((1, velocity), (2, acceleration), (3, jerk)):
+        assert np.all(curve.largest(k) <= limit * (1 + 1e-9))
+    moved = np.abs(x1 - x0)
+    if moved.any():
+        # the progress along the line alone, in the hands of others
+        one = ruckig.InputParameter(1)
+        one.target_position = [1.0]
+        for name, limit in (("max_velocity", velocity), ("max_acceleration", acceleration), ("max_jerk", jerk)):
+            setattr(one, name, [float(np.min(limit[moved > 0] / moved[moved > 0]))])
+        theirs = ruckig.Trajectory(1)
+        ruckig.Ruckig(1).calculate(one, theirs)
+        assert curve.duration == pytest.approx(theirs.duration, rel=1e-6)
+
+
+def jumps(curve, derivative):
+    """The largest jump of a derivative between pieces."""
+    y = PPoly(curve.coefficients, curve.breaks).derivative(derivative)
+    ends = np.array([[np.polyval(c, h) for c in y.c[:, i].T] for i, h in enumerate(np.diff(curve.breaks))])
+    return np.abs(ends[:-1] - y(curve.breaks[1:-1])).max()
+
+
+@pytest.mark.parametrize("continuity", [1, 2, 4, 6])
+def test_splines_are_as_smooth_as_asked_and_no_smoother(continuity, rng):
+    times, points = np.cumsum(rng.uniform(0.5, 1, 8)), rng.normal(size=(8, 3))
+    curve = Trajectory.spline(times, points, continuity)
+    np.testing.assert_allclose(curve(times).position, points, atol=1e-10)
+    for k in range(continuity + 1):
+        assert jumps(curve, k) < 1e-6 * np.abs(points).max() * 10**k
+    assert jumps(curve, continuity + 1) > 1e-2
+    for k in range(1, 1 + max(1, continuity // 2)):  # from rest to rest
+        ends = PPoly(curve.coefficients, curve.breaks).derivative(k)(times[[0, -1]])
+        np.testing.assert_allclose(ends, 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("continuity", [1, 2, 3])
+def test_hermite_splines_have_the_derivatives_they_are_given(continuity, rng):
+    times, given_rates = np.cumsum(rng.uniform(0.5, 1, 5)), rng.normal(size=(continuity + 1, 5, 2))
+    curve = Trajectory.hermite(times, *given_rates)
+    y = PPoly(curve.coefficients, curve.breaks)
+    for k, wanted in enumerate(given_rates):
+        np.testing.assert_allclose(y.derivative(k)(times[:-1]), wanted[:-1], atol=1e-9)
+        assert jumps(curve, k) < 1e-8
+    assert jumps(curve, continuity + 1) > 1e-3
+
+
+@pytest.mark.parametrize("smooth", [False, True])
+def test_blends_follow_the_lines_and_round_the_corners(smooth, rng):
+    times, points, b = np.array([0.0, 1.0, 1.7, 3.0]), rng.normal(size=(4, 3)), 0.5
+    curve = Trajectory.blended(times, points, b, smooth)
+    assert curve.duration == pytest.approx(3.0 + b)
+    np.testing.assert_allclose(curve(0.0).position, points[0], atol=1e-12)
+    np.testing.assert_allclose(curve(curve.duration).position, points[-1], atol=1e-12)
+    V = np.diff(points, axis=0) / np.diff(times)[:, None]
+    # in the middle of a line, and in the middle of a corner
+    np.testing.assert_allclose(curve(0.5 + b / 2).position, points[:2].mean(axis=0), atol=1e-12)
+    cut = (3 / 32 if smooth else 1 / 8) * b * (V[1] - V[0])
+    np.testing.assert_allclose(curve(1.0 + b / 2).position, points[1] + cut, atol=1e-12)
+    assert max(jumps(curve, 0), jumps(curve, 1)) < 1e-12
+    assert bool(jumps(curve, 2) < 1e-10) is smooth
+    # blends as long as a stretch touch each other
+    assert Trajectory.blended(times, points, 0.7).duration == pytest.approx(3.7)
+
+
+def test_limits_of_jerk_are_kept(rng):
+    curve = Trajectory.spline(np.arange(5.0), rng.normal(size=(5, 2)), 4)
+    slow = curve.within(10.0, 10.0, 0.5)
+    assert slow.largest(3).max() == pytest.approx(0.5)
+    t = np.linspace(0, slow.duration, 3000)
+    assert np.abs(slow.jerk(t)).max() == pytest.approx(0.5, rel=1e-3)
+    np.testing.assert_allclose(
+        np.diff(slow(t).acceleration, axis=0)[100] / t[1], slow.jerk(t[100] + t[1] / 2), atol=1e-4
+    )
+    assert not slow.jerk([-1.0, slow.duration + 1]).any()
+
+
+def test_makers_are_found_by_name():
+    assert TRAJECTORIES["s-curve"](0.0, 1.0, 0.5, 1.0, 4.0) == Trajectory.s_curve(0.0, 1.0, 0.5, 1.0, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Trajectory.spline([0, 1], [0, 1], 3), r"continuity 3: expected .* one of 1, 2, 4, 6"),
+        (lambda: Trajectory.hermite([0, 1], [0, 1], 0, None, 1), "jerks without accelerations"),
+        (lambda: Trajectory.blended([0, 1], [0, 1], 2.0), "blend = 2 s: expected at most 1 s"),
+        (lambda: Trajectory.s_curve(0, 1, 1, 1, 0), "jerk = 0.0: expected more than zero"),
+        (lambda: TRAJECTORIES["scurve"], "no trajectory 'scurve': did you mean 's-curve'"),
+    ],
+)
+def test_what_cannot_be_is_refused(make, words):
+    with pytest.raises(ControlError, match=words):
+        make()

@@ -7,6 +7,7 @@ its `reference`, is a number, numbers by joint name, an array, a Trajectory or a
 from modurob.control.compensation import FeedForward, GravityCompensation
 from modurob.control.computed_torque import ComputedTorque
 from modurob.control.design import Gains, gains_by_damping, gains_by_lqr, gains_by_poles, lqr
+from modurob.control.kinematic import SCHEMES, KinematicControl
 from modurob.control.linear import Linear, linearised, state_space
 from modurob.control.pid import PID
 from modurob.control.recipe import LAWS, Recipe
@@ -16,10 +17,12 @@ __all__ = [
     "LAWS",
     "LQR",
     "PID",
+    "SCHEMES",
     "ComputedTorque",
     "FeedForward",
     "Gains",
     "GravityCompensation",
+    "KinematicControl",
     "Linear",
     "Recipe",
     "gains_by_damping",

@@ -1,10 +1,19 @@
 """Filters that find the state of any robot from its sensors."""
 
 from modurob.estimation.belief import Belief, Innovation
+from modurob.estimation.calibration import (
+    Accuracy,
+    Calibration,
+    Identifiability,
+    accuracy,
+    calibration,
+    identifiability,
+)
 from modurob.estimation.consistency import Band, band, nees, nis
 from modurob.estimation.extended import ExtendedKalmanFilter
 from modurob.estimation.kalman import FILTERS, KalmanFilter
 from modurob.estimation.observability import Observability, observability
+from modurob.estimation.placements import Geometry
 from modurob.estimation.sensors import IMU, SENSORS, ContactSensor, HallSensors, PoseSensor, RateSensors, Sensor
 from modurob.estimation.unscented import UnscentedKalmanFilter
 
@@ -12,11 +21,15 @@ __all__ = [
     "FILTERS",
     "IMU",
     "SENSORS",
+    "Accuracy",
     "Band",
     "Belief",
+    "Calibration",
     "ContactSensor",
     "ExtendedKalmanFilter",
+    "Geometry",
     "HallSensors",
+    "Identifiability",
     "Innovation",
     "KalmanFilter",
     "Observability",
@@ -24,7 +37,10 @@ __all__ = [
     "RateSensors",
     "Sensor",
     "UnscentedKalmanFilter",
+    "accuracy",
     "band",
+    "calibration",
+    "identifiability",
     "nees",
     "nis",
     "observability",

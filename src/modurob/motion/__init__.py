@@ -1,6 +1,28 @@
 """Where to go: trajectories and gaits."""
 
+from modurob.motion.fastest import TimeOptimal, time_optimal
 from modurob.motion.gaits import Gait, gait
-from modurob.motion.trajectory import Point, Trajectory
+from modurob.motion.online import Online, jerk_limited
+from modurob.motion.paths import PATHS, Circle, Line, PosePath, Poses, Screw
+from modurob.motion.poses import PosePoint, PoseTrajectory
+from modurob.motion.trajectory import TRAJECTORIES, Point, Trajectory
 
-__all__ = ["Gait", "Point", "Trajectory", "gait"]
+__all__ = [
+    "PATHS",
+    "TRAJECTORIES",
+    "Circle",
+    "Gait",
+    "Line",
+    "Online",
+    "Point",
+    "PosePath",
+    "PosePoint",
+    "PoseTrajectory",
+    "Poses",
+    "Screw",
+    "TimeOptimal",
+    "Trajectory",
+    "gait",
+    "jerk_limited",
+    "time_optimal",
+]

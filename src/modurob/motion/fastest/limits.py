@@ -1,0 +1,121 @@
+"""What velocity, acceleration and torque limits ask of progress along a path, with the exact dynamics of the robot.
+
+Along q(s): v = q' y, vdot = q' u + q'' x with y = s', x = y², u = s''. The drives give
+tau = (M q') u + (M q'' + C(q, q') q') x + N(q) + f(q, q' y), f the friction and the other forces of the robot's own.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob import kernels
+from modurob.algorithms.forces import dry_friction, passive_forces
+from modurob.catalogue.forces import Stop
+from modurob.motion.fastest.reachability import Rows
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+
+# how much a speed is changed to see how friction changes, relative to it; only the pace of convergence depends on it
+STEP = 1e-4
+
+
+class Limits(NamedTuple):
+    """Largest velocities, accelerations and torques, (nv,) each; infinite where there is none."""
+
+    velocity: Array
+    acceleration: Array
+    torque: Array
+
+
+class Along(NamedTuple):
+    """A path at places in intervals, (intervals, places, nv) each."""
+
+    q: Array
+    rate: Array  # q'
+    bend: Array  # q''
+    way: Array  # sign of q' within the interval, (intervals, 1, nv)
+
+
+class Model:
+    """A robot on a path: the coefficients of its torques at places, and what it uses of its limits."""
+
+    def __init__(self, robot: Mechanism, limits: Limits):
+        self.robot, self.limits = robot, limits
+        self._own = replace(robot, forces=tuple(row for row in robot.forces if not isinstance(row.force, Stop)))
+
+    def own_forces(self, at: Along, y: Array) -> Array:
+        """What the drives have to overcome beside the rigid bodies: friction that brakes, springs, (..., nv)."""
+        v = at.rate * y[..., None]
+        if not self._own.forces:
+            return np.zeros(v.shape)
+        dry = at.way * dry_friction(self._own, v)
+        return dry - passive_forces(self._own, at.q, v, run=kernels.run)
+
+    def torque_coefficients(self, at: Along) -> tuple[Array, Array, Array]:
+        """(a, b, c) of tau = a u + b x + c without forces of the robot's own, (..., nv) each."""
+        inverse, zero = self.robot.inverse_dynamics, np.zeros(at.rate.shape)
+        c = inverse(at.q, zero, zero)
+        return inverse(at.q, zero, at.rate) - c, inverse(at.q, at.rate, at.bend) - c, c
+
+    def usage(self, at: Along, y: Array, u: Array) -> Array:
+        """The largest of |v|, |vdot| and |tau| by their limits at places, (...)."""
+        y, u = y[..., None], u[..., None]
+        v, vdot = at.rate * y, at.rate * u + at.bend * y**2
+        used = np.maximum(np.abs(v) / self.limits.velocity, np.abs(vdot) / self.limits.acceleration)
+        if np.isfinite(self.limits.torque).any():
+            tau = self.robot.inverse_dynamics(at.q, v, vdot) + self.own_forces(at, y[..., 0])
+            used = np.maximum(used, np.abs(tau) / self.limits.torque)
+        return used.max(axis=-1, initial=0.0)
+
+
+class Problem:
+    """The limits of a robot on the intervals of a grid, each looked at in a few places within it."""
+
+    def __init__(self, model: Model, at: Along, part: Array, h: Array):
+        """`at` holds the path at the places, (intervals, places, nv); `part` says where in an interval they are, (places,)."""
+        self.model, self.at, self.h = model, at, h
+        self._ahead = 2 * part * h[:, None]  # x there is x + ahead u
+        self._torque = model.torque_coefficients(at) if np.isfinite(model.limits.torque).any() else None
+
+    def rows(self, y: Array, share: Array) -> Rows:
+        """The limits, of which each interval may use its share, (intervals,); friction as near the speeds y."""
+        velocity, acceleration, torque = self.model.limits
+        share = share[:, None, None]
+        blocks = [
+            _lines(self.at.rate, self.at.bend, 0 * self.at.rate, acceleration, share),
+            self._speed(velocity, share),
+        ]
+        if self._torque is not None:
+            a, b, c = self._torque
+            db, dc = self._friction(y)
+            blocks.append(_lines(a, b + db, c + dc, torque, share))
+        return Rows.of(*self._joined(blocks))
+
+    def _speed(self, velocity: Array, share: Array) -> tuple[Array, Array, Array]:
+        """x by its largest value that velocities allow, at most the share squared."""
+        x = ((np.abs(self.at.rate) / velocity) ** 2).max(axis=-1, keepdims=True)
+        return np.zeros(x.shape), x, np.broadcast_to(-(share**2), x.shape)
+
+    def _friction(self, y: Array) -> tuple[Array, Array]:
+        """f(q, q' y) as b x + c near the speeds y."""
+        f = self.model.own_forces(self.at, y)
+        slope = (self.model.own_forces(self.at, y * (1 + STEP)) - f) / STEP  # y df/dy = 2 x df/dx
+        with np.errstate(divide="ignore", invalid="ignore"):
+            b = np.where(y[..., None] > 0, slope / (2 * y[..., None] ** 2), 0.0)
+        return b, f - b * y[..., None] ** 2
+
+    def _joined(self, blocks: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+        """Rows of the x at the places as rows of the x at the start of the interval, (intervals, rows) each."""
+        A, B, C = (np.concatenate([block[k] for block in blocks], axis=-1) for k in range(3))
+        A = A + self._ahead[..., None] * B
+        n = len(self.h)
+        return A.reshape(n, -1), B.reshape(n, -1), C.reshape(n, -1)
+
+
+def _lines(a: Array, b: Array, c: Array, limit: Array, share: Array) -> tuple[Array, Array, Array]:
+    """Rows of |a u + b x + c| <= share limit, over the limit; infinite limits make none."""
+    finite = np.isfinite(limit)
+    a, b, c = (z[..., finite] / limit[finite] for z in (a, b, c))
+    A, B, C = (np.concatenate([z, -z], axis=-1) for z in (a, b, c))
+    return A, B, C - share

@@ -1,0 +1,95 @@
+"""A path in the intervals of a grid: its polynomials and values there, and the motion along it as a polynomial of time."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import PPoly
+
+from modurob.motion.fastest.limits import Along
+from modurob.motion.trajectory import Trajectory
+from modurob.spatial.scalars import Array
+
+# points of the grid nearer to a cut are left out, relative to a step; cuts nearer to each other are one, relative to the path
+NEAR, SAME = 1e-2, 1e-9
+
+
+class Stretch(NamedTuple):
+    """The grid, (intervals + 1,), and the path in each interval as a polynomial of s - s_i, (order + 1, intervals, n),
+    the lowest power first."""
+
+    s: Array
+    c: Array
+
+    @classmethod
+    def of(cls, path: Trajectory, points: int) -> "Stretch":
+        """So many intervals, cut at the breaks of the path and where a coordinate turns round too.
+
+        Towards the ends, where a motion starts and stops, they are as short as takes equal times at constant acceleration.
+        """
+        r, cuts = np.linspace(0, 1, points + 1), _cuts(path)
+        graded = path.breaks[0] + (path.breaks[-1] - path.breaks[0]) * r * r * (3 - 2 * r)
+        near = np.abs(graded[:, None] - cuts).min(axis=1) < NEAR * np.gradient(graded)
+        s = np.sort(np.concatenate([graded[~near], cuts]))
+        piece = np.clip(np.searchsorted(path.breaks, s[:-1], side="right") - 1, 0, len(path.breaks) - 2)
+        return cls(s, _shifted(path.coefficients[::-1, piece], s[:-1] - path.breaks[piece]))
+
+    def at(self, part: Array) -> Along:
+        """The path at these parts of every interval, (places,): (intervals, places, n) each."""
+        d = (np.diff(self.s)[:, None] * part)[..., None]
+        q, rate, bend = (_value(_derivative(self.c, k), d) for k in range(3))
+        middle = np.diff(self.s)[:, None, None] / 2
+        return Along(q, rate, bend, np.sign(_value(_derivative(self.c, 1), middle)))
+
+    def motion(self, y: Array, u: Array) -> Trajectory:
+        """The motion with the speeds y at the points and the accelerations u in the intervals, exactly."""
+        times = 2 * np.diff(self.s) / (y[:-1] + y[1:])
+        c = np.zeros((2 * len(self.c) - 1, *self.c.shape[1:]))
+        # Horner's scheme in polynomials of time, s - s_i = y t + u t²/2
+        for k in reversed(range(len(self.c))):
+            ahead = np.zeros(c.shape)
+            ahead[1:] += y[:-1, None] * c[:-1]
+            ahead[2:] += u[:, None] / 2 * c[:-2]
+            ahead[0] += self.c[k]
+            c = ahead
+        return Trajectory(np.append(0, np.cumsum(times)), c[::-1])
+
+
+def _cuts(path: Trajectory) -> Array:
+    """The breaks of a path, and where in between a coordinate turns round."""
+    turns = PPoly(path.coefficients, path.breaks).derivative().roots(extrapolate=False)
+    turns = np.concatenate([np.zeros(0), *(np.asarray(z)[np.isfinite(z)] for z in np.ravel(turns))])
+    reach = path.breaks[-1] - path.breaks[0]
+    cuts = path.breaks
+    for s in np.sort(turns):
+        cuts = cuts if np.abs(cuts - s).min() < SAME * reach else np.append(cuts, s)
+    return np.sort(cuts)
+
+
+def progress(s: Array, y: Array, u: Array) -> Trajectory:
+    """s(t) with the speeds y at the points s and the accelerations u between them."""
+    times = 2 * np.diff(s) / (y[:-1] + y[1:])
+    return Trajectory(np.append(0, np.cumsum(times)), np.stack([u / 2, y[:-1], s[:-1]]))
+
+
+def _derivative(c: Array, order: int) -> Array:
+    """Of polynomials, the lowest power first."""
+    for _ in range(order):
+        c = c[1:] * np.arange(1, len(c)).reshape(-1, 1, 1) if len(c) > 1 else np.zeros(c.shape)
+    return c
+
+
+def _value(c: Array, d: Array) -> Array:
+    """The polynomials c, (order + 1, intervals, n), at d, (intervals, places, 1)."""
+    total = np.zeros((*d.shape[:2], c.shape[2]))
+    for coefficient in c[::-1]:
+        total = total * d + coefficient[:, None]
+    return total
+
+
+def _shifted(c: Array, by: Array) -> Array:
+    """The polynomials about a point further on."""
+    terms, factorial, d = [], 1.0, by[:, None, None]
+    for k in range(len(c)):
+        factorial *= max(k, 1)
+        terms.append(_value(_derivative(c, k), d)[:, 0] / factorial)
+    return np.stack(terms)

@@ -1,0 +1,206 @@
+"""Time-optimal motion along a path: the search on a grid, until nothing is passed between its points either."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline
+
+from modurob.errors import ControlError, explained
+from modurob.motion.checks import require_robot
+from modurob.motion.fastest.limits import Limits, Model, Problem
+from modurob.motion.fastest.reachability import controllable, fastest_speeds
+from modurob.motion.fastest.stretch import Stretch, progress
+from modurob.motion.numbers import numbers
+from modurob.motion.trajectory import Trajectory
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array, read_only
+
+# where in an interval its limits are rows, and where they are checked
+PLACES = np.array([0.0, 0.5, 1.0])
+# checks are denser near the ends, where friction changes fast when a motion starts or stops
+_SPREAD = np.linspace(0, 1, 33)
+CHECKED = np.unique(np.concatenate([_SPREAD, *(y for k in (2, 4) for y in (_SPREAD**k, 1 - _SPREAD**k))]))
+# how far a limit may be passed, relative to it
+PASSED = 1e-7
+ROUNDS = 30
+# friction is settled if the duration changes by less, and steady enough to look between the points of the grid
+SETTLED, STEADY = 1e-9, 1e-4
+# the fastest progress anybody asks for, ranges a second
+FASTEST = 1e4
+
+
+@dataclass(frozen=True)
+class TimeOptimal:
+    """The fastest motion along a path: the trajectory, and how it goes along the path."""
+
+    trajectory: Trajectory  # q(t)
+    progress: Trajectory  # s(t)
+    s: tuple[float, ...]  # the grid
+    speed: tuple[float, ...]  # ds/dt there
+    highest: tuple[float, ...]  # the largest ds/dt from which the end can be reached
+
+    @property
+    def duration(self) -> float:
+        """Time from start to end [s]."""
+        return self.trajectory.duration
+
+
+@explained
+def time_optimal(
+    robot: Mechanism,
+    path: Trajectory | ArrayLike,
+    *,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    torque: ArrayLike | str | None = "effort",
+    intervals: int = 500,
+    start_speed: float = 0.0,
+    end_speed: float = 0.0,
+) -> TimeOptimal:
+    """The fastest motion q(s(t)) along a path q(s) within |v| <= velocity, |vdot| <= acceleration, |tau| <= torque.
+
+    `path` is a trajectory whose time is taken as s, or points, (k, nv), then the natural cubic spline through them by their
+    distances. tau is what the drives have to give: rigid bodies, rotors, friction, springs (stops apart). Limits are numbers or
+    (nv,); None is no limit, for the velocity that of the joints; "effort" the largest torques of the drives. The motion starts and
+    ends with the progress ds/dt given. Limits are kept to 1e-7 of their size between points of the grid too.
+
+    >>> fast = mr.time_optimal(robot, [[0, 0, 0], [0.5, -0.3, 0.4], [0.2, 0.4, -0.2]], acceleration=50.0)
+    >>> law = mr.ComputedTorque(kp=100, kd=20, reference=fast.trajectory)
+    >>> fast.trajectory.largest(2).max() <= 50.0 * (1 + 1e-6)
+    np.True_
+    """
+    require_robot(robot, "time_optimal", ControlError)
+    limits = _limits(robot, velocity, acceleration, torque)
+    stretch = Stretch.of(_path(robot, path), _count(intervals))
+    ends = _speed(start_speed, "start_speed"), _speed(end_speed, "end_speed")
+    y, u, highest = _Search(Model(robot, limits), stretch, *ends).found()
+    plain = (tuple(z.tolist()) for z in (stretch.s, y, highest))
+    return TimeOptimal(stretch.motion(y, u), progress(stretch.s, y, u), *plain)
+
+
+class _Search:
+    """Solves on the grid again and again, until friction fits the speeds and no limit is passed in between."""
+
+    def __init__(self, model: Model, stretch: Stretch, start: float, end: float):
+        self.model, self.stretch, self.start, self.end = model, stretch, start, end
+        self.h = np.diff(stretch.s)
+        self.problem = Problem(model, stretch.at(PLACES), PLACES, self.h)
+        self.checked = stretch.at(CHECKED)
+        self.fastest = (FASTEST * (stretch.s[-1] - stretch.s[0])) ** 2
+
+    def found(self) -> tuple[Array, Array, Array]:
+        """Speeds at the points, accelerations in the intervals, and the largest speeds from which the end can be reached."""
+        share, near, before = np.ones(len(self.h)), np.zeros((len(self.h), len(PLACES))), np.inf
+        best, passed = None, np.inf
+        for _ in range(ROUNDS):
+            x, u, K = self._solved(near, share)
+            y = np.sqrt(x)
+            time = (2 * self.h / (y[:-1] + y[1:])).sum()
+            near = _within(x, u, self.h, PLACES)
+            used = self.model.usage(self.checked, _within(x, u, self.h, CHECKED), u[:, None]).max(axis=1)
+            passed, change = used.max() - 1, abs(time - before) / time
+            if passed <= PASSED and (best is None or time < best[0]):
+                best = time, (y, u, np.sqrt(K[:, 1]))
+            if best is not None and (change <= SETTLED or time > best[0] * (1 + SETTLED)):
+                return best[1]
+            if change < STEADY:
+                share = np.where(used > 1 + PASSED / 2, share / used * (1 - PASSED / 4), share)
+            before = time
+        if best is not None:
+            return best[1]
+        raise ControlError(
+            f"time_optimal on {self.model.robot.name}: limits passed by {passed:.3g} of their size after {ROUNDS} rounds: "
+            "expected a smoother path, or more intervals"
+        )
+
+    def _solved(self, near: Array, share: Array) -> tuple[Array, Array, Array]:
+        """x and u for friction near these speeds, and the controllable x."""
+        rows = self.problem.rows(near, share)
+        K, fails = controllable(rows, self.h, self.end**2, self.fastest)
+        if fails >= 0:
+            self._refuse(fails)
+        if not K[0, 0] <= self.start**2 <= K[0, 1]:
+            low, high = np.sqrt(K[0])
+            raise ControlError(
+                f"start_speed = {self.start:g}: expected {low:.6g} to {high:.6g}, from which the end is reached"
+            )
+        x, u = fastest_speeds(rows, self.h, K, self.start**2)
+        if np.any(x[:-1] + x[1:] <= 0):
+            self._refuse(int(np.argmin(x[:-1] + x[1:])))
+        return x, u, K
+
+    def _refuse(self, i: int) -> None:
+        """Say where it fails, and where the robot comes nearest to its limits at rest, or beyond them."""
+        at, rest = self.stretch.at(np.zeros(1)), np.zeros((len(self.h), 1))
+        model, s = self.model, self.stretch.s
+        tau = (model.torque_coefficients(at)[2] + model.own_forces(at, rest))[:, 0]
+        used = np.abs(tau) / model.limits.torque
+        k, j = np.unravel_index(np.argmax(used), used.shape)
+        names = [name for joint in model.robot.joints if not joint.mimics for name in joint.rate_names()]
+        raise ControlError(
+            f"time_optimal on {model.robot.name}: no motion within the limits at s = {s[i]:.6g} to {s[i + 1]:.6g}: at rest "
+            f"{names[j]} needs {abs(tau[k, j]):.4g} of {model.limits.torque[j]:.4g} at s = {s[k]:.6g}: expected higher limits, or another path"
+        )
+
+
+def _within(x: Array, u: Array, h: Array, part: Array) -> Array:
+    """ds/dt at parts of the intervals, (intervals, places)."""
+    return np.sqrt(np.maximum(x[:-1, None] + 2 * (h * u)[:, None] * part, 0))
+
+
+def _path(robot: Mechanism, path: Any) -> Trajectory:
+    """A path of the robot's coordinates, from one or from points."""
+    if robot.nq != robot.nv:
+        raise ControlError(f"time_optimal on {robot.name}: it has quaternions: expected joints with coordinates alone")
+    if not isinstance(path, Trajectory):
+        path = _through(numbers(path, "path"))
+    if path.shape != (robot.nv,):
+        raise ControlError(f"path of shape {path.shape}: expected ({robot.nv},), the coordinates of {robot.name}")
+    return path
+
+
+def _through(points: Array) -> Trajectory:
+    """The natural cubic spline through points, by their distances."""
+    if points.ndim != 2 or len(points) < 2:
+        raise ControlError(f"path of shape {points.shape}: expected points, (k, nv), k at least 2, or a Trajectory")
+    way = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    if np.any(way == 0):
+        i = int(np.argmin(way))
+        raise ControlError(f"points {i} and {i + 1} coincide: expected every point to differ from the one before")
+    spline = CubicSpline(np.append(0, np.cumsum(way)), points, bc_type="natural")
+    return Trajectory(spline.x, spline.c)
+
+
+def _limits(robot: Mechanism, velocity: Any, acceleration: Any, torque: Any) -> Limits:
+    """Those given, and those of the robot."""
+    if isinstance(torque, str) and torque != "effort":
+        raise ControlError(f"torque = {torque!r}: expected 'effort', numbers or None")
+    largest = robot.effort_limit if isinstance(torque, str) else torque
+    own = robot._of_owners("velocity_limit") if velocity is None else velocity
+    given = {"velocity": own, "acceleration": acceleration, "torque": largest}
+    return Limits(*(_limit(robot, value, name) for name, value in given.items()))
+
+
+def _limit(robot: Mechanism, value: Any, what: str) -> Array:
+    """(nv,), above zero, infinite for None."""
+    x = numbers(np.inf if value is None else value, what, infinite=True)
+    if x.shape not in ((), (robot.nv,)):
+        raise ControlError(f"{what} limit has shape {x.shape}: expected one number or ({robot.nv},)")
+    if np.any(x <= 0):
+        raise ControlError(f"{what} limit {x.tolist()!r:.60}: expected more than zero")
+    return read_only(np.array(np.broadcast_to(x, (robot.nv,))))
+
+
+def _speed(value: Any, what: str) -> float:
+    speed = numbers(value, what)
+    if speed.ndim or speed < 0:
+        raise ControlError(f"{what} = {value!r:.60}: expected zero or more, the progress ds/dt")
+    return float(speed)
+
+
+def _count(intervals: Any) -> int:
+    if isinstance(intervals, bool) or not isinstance(intervals, int | np.integer) or intervals < 2:
+        raise ControlError(f"intervals = {intervals!r:.60}: expected a whole number, 2 or more")
+    return int(intervals)
