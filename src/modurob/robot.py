@@ -4,7 +4,7 @@ Each method checks the shapes of its arguments and calls the function of the sam
 is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,10 +32,11 @@ from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
+from modurob.kinematics import dh
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
-from modurob.mechanism.builder import GRAVITY
+from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
 from modurob.mechanism.builder import Builder as TableBuilder
-from modurob.spatial import inertia
+from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array, as_array
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Mechanism(Tables):
 
     A value: equal, hashable, picklable; nothing changes it. q is (..., nq) [rad or m, quaternions wxyz]; v, vdot, tau are (...,
     nv) [rad/s, rad/s², N m; m/s, m/s², N]. Twists are (linear, angular), wrenches (force, torque). Leading axes are states side
-    by side. It is made by `Assembly.mechanism`, `Assembly.robot`, `Mechanism.from_urdf` or a `Builder`.
+    by side. It is made by `Assembly.mechanism`, `Assembly.robot`, `Mechanism.from_urdf`, `Mechanism.from_dh` or a `Builder`.
 
     >>> robot
     Mechanism('crab', 3 bodies, nq=3, nv=3)
@@ -148,6 +149,34 @@ class Mechanism(Tables):
         3
         """
         return urdf.fill(Builder(gravity=gravity), Path(path), floating)  # type: ignore[return-value]
+
+    @classmethod
+    @explained
+    def from_dh(
+        cls,
+        rows: Iterable[Any],
+        form: str = "distal",
+        *,
+        base: Array = se3.IDENTITY,
+        tool: Array = se3.IDENTITY,
+        inertias: Sequence[Array | None] | None = None,
+        properties: JointProperties | Sequence[JointProperties] = NO_PROPERTIES,
+        name: str = "arm",
+        gravity: ArrayLike = GRAVITY,
+    ) -> "Mechanism":
+        """The arm of a Denavit-Hartenberg table, rows (a, alpha, d[, offset[, kind]]) [m, rad], kind revolute or prismatic.
+
+        `form` is "distal", Rz(q + offset) Tz(d) Tx(a) Rx(alpha), or "proximal" (Craig), Rx(alpha) Tx(a) Rz(q + offset) Tz(d);
+        of a prismatic joint q is added to d. Bodies link1, link2, ... have their frames where the table puts them, and there their
+        `inertias`, 6x6 each [kg, kg m, kg m²]; joints are joint1, joint2, ...; frame base is at `base` in the world, frame tip at
+        `tool` on the last link. Entries may be SymPy's. `properties` are those of all joints, or one for each.
+
+        >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1, 0), (0.2, np.pi, 0, 0), (0, 0, 0.05, 0, "prismatic")])
+        >>> arm.frame_pose([np.pi / 2, -np.pi / 2, 0.1], "tip")[:3, 3].round(9) + 0.0
+        array([ 0.2 ,  0.3 , -0.05])
+        """
+        builder = Builder(name, gravity)
+        return dh.fill(builder, rows, form, base, tool, inertias, properties)  # type: ignore[return-value]
 
     def with_payload(self, frame: str, spatial: Array) -> "Mechanism":
         """A robot that carries a rigid load, M += J^T I J with J of the frame, its spatial inertia I (6, 6) [kg, kg m, kg m²]
