@@ -237,8 +237,9 @@ QUARTIC = ("three axes", "slide turn", "turn slide turn")
 def way_of(axes: Axes, size: float) -> Way | None:
     """How six joints are solved in closed form, or None."""
     found = [way for way in (family(axes, size) for family in FAMILIES) if way is not None]
-    return min(found, key=_effort) if found else None
+    return min(found, key=effort) if found else None
 
 
-def _effort(way: Way) -> int:
+def effort(way: Way) -> int:
+    """0 for square roots alone, 1 for a quartic."""
     return int(way.name in ("2, 3, 4 parallel", "2, 3, 4 parallel, from the tip") or any(w in way.name for w in QUARTIC))
