@@ -1,0 +1,225 @@
+"""Closed forms compiled: traced from their definition, with constants of the arm in a table, for one pose and for batches.
+
+Poses near to a double root or to a free angle are left to the definition.
+"""
+
+import ctypes
+import hashlib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from modurob.kernels.evaluator import in_shares
+from modurob.kernels.single import bound_function
+from modurob.kernels.straight import Lines, Straight, batch_lanes, straight
+from modurob.kernels.threads import threads_for
+from modurob.kinematics.inverse.arm import Arm
+from modurob.kinematics.inverse.axes import Axis, motions
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array, cos, cross, dot, maximum, minimum, sin, solve
+from modurob.trace import Graph, Place
+
+# rooms and levers (squares of sines and lengths) below which a pose is left to the definition
+ROOM, LEVER = 1e-10, 1e-10
+# how far the axes of a closed form may be from the true ones without Newton's method
+EXACT = 1e-13
+STEPS = 2
+RESIDUAL = 1e-10
+
+
+class Compiled:
+    """The closed form of an arm with six joints of a robot, in kernels."""
+
+    def __init__(self, arm: Arm, coordinates: int, one: Straight, many: Straight):
+        assert arm.way is not None
+        self.arm, self.nq, self.one, self.many = arm, coordinates, one, many
+        self.width = _count(arm)
+        own = _numbers(arm.way.axes, arm)
+        true = _numbers(arm.solved, arm)
+        self.off = _deviation(arm)
+        self._keep: list[Array] = []
+        self._tables = [self._table(lib, own, true) for lib in (one, many)]
+        self._handles: dict[Any, Any] = {}
+
+    def _table(self, lib: Straight, own: Array, true: Array) -> tuple[Array, Array]:
+        return lib.constants(0, own), lib.constants(1, true)
+
+    def _struct(self, k: int, lower: Array, upper: Array, sorts: bool) -> "_Arm":
+        """The arm as C sees it; what it points to is kept."""
+        arm, (c, true) = self.arm, self._tables[k]
+        turns = np.array([a.turns for a in arm.solved], dtype=np.int32)
+        at = np.array(arm.at, dtype=np.int32)
+        arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, at, turns)]
+        steps = 0 if self.off < EXACT else STEPS
+        made = _Arm(
+            *(x.ctypes.data for x in arrays), self.nq, steps, max(ROOM, 1e3 * self.off), LEVER, RESIDUAL, int(sorts)
+        )
+        made.kept = arrays  # type: ignore[attr-defined]
+        return made
+
+    def handle(self, lower: Array, upper: Array, sorts: bool) -> Any:
+        """What `single` calls for one pose: inputs pose (16,) and start (nq,), outputs solutions and their number."""
+        key = (lower.tobytes(), upper.tobytes(), sorts)
+        if key not in self._handles:
+            made = self._struct(0, lower, upper, sorts)
+            shapes = ((self.width, self.nq), (1,))
+            self._handles[key] = bound_function(
+                self.one.address("pose_once"), ctypes.addressof(made), (16, self.nq), shapes, (self, made)
+            )
+        return self._handles[key]
+
+    def batch(
+        self, X: Array, start: Array, lower: Array, upper: Array, sorts: bool
+    ) -> tuple[Array, Array, Array]:
+        """Solutions (m, k, nq), how many, (m,), and which poses are left to the definition, (m,) bool."""
+        m = len(X)
+        X = np.ascontiguousarray(X.reshape(m, 16))
+        start = np.ascontiguousarray(start)
+        q, count, left = np.empty((m, self.width, self.nq)), np.empty(m, np.int64), np.empty(m, np.uint8)
+        made = self._struct(1, lower, upper, sorts)
+        stride = 0 if start.ndim == 1 else self.nq
+        data = [x.ctypes.data for x in (X, start, q, count, left)]
+        call = self.many.library.pose_batch
+        call.argtypes = [_P, _L, _L, _P, _P, _L, _P, _P, _P]
+        address = ctypes.addressof(made)
+
+        def share(first: int, last: int) -> None:
+            call(address, first, last, data[0], data[1], stride, *data[2:])
+
+        in_shares(share, m, batch_lanes(), threads_for(50 * m))
+        return q, count, left.astype(bool)
+
+
+_P, _L = ctypes.c_void_p, ctypes.c_long
+
+
+class _Arm(ctypes.Structure):
+    _fields_ = [
+        *((name, _P) for name in ("c", "true_c", "lower", "upper", "lengths", "at", "turns")),
+        ("coordinates", _L),
+        ("steps", _L),
+        *((name, ctypes.c_double) for name in ("room", "lever", "residual")),
+        ("sorted", _L),
+    ]
+
+
+def compiled(arm: Arm, coordinates: int) -> Compiled | None:
+    """The compiled closed form of an arm whose six joints all are coordinates of a robot; None if there is none."""
+    if arm.way is None or min(arm.chain.at) < 0:
+        return None
+    kinds = "".join("R" if a.turns else "P" for a in arm.chain.axes)
+    key = f"{arm.way.name} {kinds}"
+    libraries = [_library(key, arm, lanes) for lanes in (1, batch_lanes())]
+    one, many = libraries
+    return None if one is None or many is None else Compiled(arm, coordinates, one, many)
+
+
+_LIBRARIES: dict[tuple[str, int], Straight | None] = {}
+
+
+def _library(key: str, arm: Arm, lanes: int) -> Straight | None:
+    if (key, lanes) not in _LIBRARIES:
+        count = _count(arm)
+        define = f"enum {{ JOINTS = 6, CANDIDATES = {count} }};"
+        name = "inverse_kinematics"
+        identity = f"{_sources()} {key}"
+        _LIBRARIES[key, lanes] = straight(name, identity, "poses.c", define, lambda: _lines(arm), lanes)
+    return _LIBRARIES[key, lanes]
+
+
+@cache
+def _sources() -> str:
+    folder = resources.files("modurob.kinematics.inverse")
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".py")), key=str)
+    return hashlib.sha256(b"\0".join(f.read_bytes() for f in files)).hexdigest()
+
+
+def _count(arm: Arm) -> int:
+    """How many candidates the closed form has."""
+    assert arm.way is not None
+    return sum(1 for _ in arm.way.solve(arm.way.axes, se3.IDENTITY[None]))
+
+
+# ---- what is traced ----
+
+
+def _numbers(axes: tuple[Axis, ...], arm: Arm) -> Array:
+    """The constants of an arm: h, o, u of each axis, X_0^-1, 1 / size."""
+    own = [x for a in axes for x in (a.h, a.o, a.u)]
+    return np.concatenate([*own, se3.inverse(arm.chain.X0)[:3].ravel(), [1 / arm.size]])
+
+
+def _traced_arm(graph: Graph, arm: Arm) -> tuple[list[Axis], Array]:
+    """The axes and the motion T = X X_0^-1, traced."""
+    c = graph.inputs("constants", 67)
+    axes = [Axis(a.turns, *c[9 * k : 9 * k + 9].reshape(3, 3)) for k, a in enumerate(arm.chain.axes)]
+    X = np.zeros((4, 4), dtype=object)
+    X[:3] = graph.inputs("x", (3, 4))
+    X[:3, 3] = X[:3, 3] * c[66]
+    X0 = np.zeros((4, 4), dtype=object)
+    X0[:3], X0[3, 3] = c[54:66].reshape(3, 4), 1.0
+    T = X @ X0
+    T[3, 3] = 1.0
+    return axes, T
+
+
+def _lines(arm: Arm) -> list[Lines]:
+    return [_candidate_lines(arm), _refined_lines(arm)]
+
+
+def _candidate_lines(arm: Arm) -> Lines:
+    """Candidates, each with its coordinates, least room and least lever."""
+    graph = Graph()
+    axes, T = _traced_arm(graph, arm)
+    assert arm.way is not None
+    results = []
+    for found in arm.way.solve(axes, T):
+        room, lever = found[0].room, found[0].lever
+        for t in found[1:]:
+            room, lever = minimum(room, t.room), minimum(lever, t.lever)
+        results += [*(t.value for t in found), room, lever]
+    stores = [(Place("y", k), _scalar(x)) for k, x in enumerate(results)]
+    return Lines("candidates", "const vec *x, vec *y", graph, stores)
+
+
+def _scalar(x: Any) -> Any:
+    return np.asarray(x, dtype=object)[()]
+
+
+def _refined_lines(arm: Arm) -> Lines:
+    """One step of Newton's method on the true model, in place, and how far it was before."""
+    graph = Graph()
+    axes, T = _traced_arm(graph, arm)
+    q = graph.inputs("q", 6)
+    R, p, columns = np.eye(3).astype(object), np.zeros(3, dtype=object), []
+    for a, x in zip(axes, q, strict=True):
+        h, o = R @ a.h, R @ a.o + p
+        columns.append(np.concatenate([cross(o, h), h] if a.turns else [h, 0 * h]))
+        if a.turns:
+            turned = np.stack([_turned(a.h, x, e) for e in np.eye(3)], axis=-1)
+            R, p = R @ turned, o - R @ turned @ a.o
+        else:
+            p = p + R @ a.h * x
+    D = T[:3, :3] @ R.T
+    e = np.concatenate([T[:3, 3] - D @ p, [(D[i, j] - D[j, i]) / 2 for i, j in ((2, 1), (0, 2), (1, 0))]])
+    J = np.stack(columns, axis=-1)
+    step = J.T @ solve(J @ J.T + 1e-18 * np.eye(6), e[:, None])[:, 0]
+    size = e[0] * 0
+    for x in e:
+        size = maximum(size, np.asarray(abs(x), dtype=object))
+    stores = [(Place("q", k), _scalar(q[k] + step[k])) for k in range(6)]
+    return Lines("refined", "vec *q, const vec *x, vec *residual", graph, [*stores, (Place("residual", 0), _scalar(size))])
+
+
+def _turned(h: Array, x: Any, e: Array) -> Array:
+    c, s = cos(np.asarray(x))[()], sin(np.asarray(x))[()]
+    return c * e + s * cross(h, e) + (1 - c) * dot(h, e) * h
+
+
+def _deviation(arm: Arm) -> float:
+    """How far the motion of the axes that are solved is from that of the true ones, at some configurations."""
+    assert arm.way is not None
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (8, 6))
+    return float(np.abs(motions(arm.way.axes, q) - motions(arm.chain.axes, q)).max())
