@@ -472,7 +472,6 @@ class Mechanism(Tables):
 
     # ---- inverse kinematics ----
 
-    @explained
     def inverse_kinematics(
         self,
         frame: str,
@@ -483,15 +482,16 @@ class Mechanism(Tables):
         free: str | None = None,
         limits: bool = True,
         parameter: float | None = None,
-        order: str = "nearest",
+        order: str | None = None,
     ) -> InverseKinematics:
         """The configurations that bring a frame to a pose X_BF in the axes of `base`, (..., 4, 4) [m], or its origin to a point (..., 3).
 
         All of them, with `.exact`, where the chain between the two frames is of at most seven turns and slides: in closed form where
         its geometry allows, else from an eigenproblem (six turns); of seven joints all for one value of a `parameter` (an arm angle, or
         the coordinate of a joint, as `.family` says), that of q0 or one that reaches the goal. With `free` x, y or z the
-        frame may turn about that axis of its own. Solutions are within limits, angles by whole turns as near to q0 as limits allow,
-        the best first: "nearest" to q0, by "manipulability" or far from "limits"; other coordinates are those of q0, (..., nq).
+        frame may turn about that axis of its own. Solutions are within limits, angles by whole turns as near to q0 as limits allow;
+        the best come first: the nearest to q0 if it is given, or by the `order` "nearest", "manipulability" or far from "limits". Other
+        coordinates are those of q0, (..., nq).
 
         >>> arm = mr.Mechanism.from_dh([(1, 0, 0), (1, 0, 0)])
         >>> found = arm.inverse_kinematics("tip", [1.0, 1.0, 0.0])
@@ -499,7 +499,7 @@ class Mechanism(Tables):
         array([[ 0.    ,  1.5708],
                [ 1.5708, -1.5708]])
         >>> arm.inverse_kinematics("tip", [3.0, 0.0, 0.0])
-        InverseKinematics(0 solutions, not reached, spherical wrist, slide turn turn, out of reach)
+        InverseKinematics(0 solutions, not reached, spherical wrist, two parallel axes, from the tip, out of reach)
         """
         return inverse_kinematics(
             self, frame, X, q0, base=base, free=free, limits=limits, parameter=parameter, order=order

@@ -13,7 +13,7 @@ from modurob.kernels.evaluator import give_up
 from modurob.kernels.units import sources
 from modurob.kernels.writer import VECTORS, Code
 from modurob.spatial.scalars import Array
-from modurob.trace import Dialect, Graph, Listing, Place, Traced
+from modurob.trace import Dialect, Graph, Listing, Place
 
 # the array of constants that the lines read: what depends on it alone is computed once
 CONSTANTS = frozenset({"constants"})
@@ -99,13 +99,3 @@ def batch_lanes() -> int:
     """How many states of double precision are computed at once."""
     compiler = find_compiler()
     return compiler.lanes(8) if compiler else 1
-
-
-def has_compiler() -> bool:
-    """Whether there is a C compiler."""
-    return find_compiler() is not None
-
-
-def is_traced(x: Any) -> bool:
-    """Whether a scalar is one of a graph."""
-    return isinstance(x, Traced)

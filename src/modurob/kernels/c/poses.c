@@ -18,6 +18,17 @@ typedef struct {
     long sorted; /* whether solutions come nearest first */
 } arm;
 
+/* Comparisons as masks of all bits. */
+#if LANES == 1
+#define MASK(x) (-(ivec)(x))
+#define LANE(x, i) (x)
+#define HOLDS(mask, lane) ((mask) != 0)
+#else
+#define MASK(x) ((ivec)(x))
+#define LANE(x, i) ((x)[i])
+#define HOLDS(mask, lane) ((mask)[lane] != 0)
+#endif
+
 /* Poses of a block into lanes; lanes without a pose repeat the last. */
 static inline void load_lanes(vec *into, const real *from, long stride, long entries, long valid)
 {
@@ -36,43 +47,38 @@ static inline void load_lanes(vec *into, const real *from, long stride, long ent
 /* Whether a rotation is one: |R R^T - 1| small. */
 static inline ivec is_rotation(const vec *X)
 {
-    ivec fine = (ivec)(V(0) == V(0));
+    ivec fine = MASK(V(0) == V(0));
     for (int i = 0; i < 3; ++i) {
         for (int j = i; j < 3; ++j) {
             const vec d = X[4 * i] * X[4 * j] + X[4 * i + 1] * X[4 * j + 1] + X[4 * i + 2] * X[4 * j + 2] - (real)(i == j);
-            fine &= (ivec)(d < V(1e-6)) & (ivec)(d > V(-1e-6));
+            fine &= MASK(d < V(1e-6)) & MASK(d > V(-1e-6));
         }
     }
     const vec volume = X[0] * (X[5] * X[10] - X[6] * X[9]) - X[1] * (X[4] * X[10] - X[6] * X[8]) + X[2] * (X[4] * X[9] - X[5] * X[8]);
     for (int i = 12; i < 16; ++i) {
-        fine &= (ivec)(X[i] == V(i == 15));
+        fine &= MASK(X[i] == V(i == 15));
     }
-    return fine & (ivec)(volume > V(0));
+    return fine & MASK(volume > V(0));
 }
 
-#if LANES == 1
-#define LANE(x, i) (*(const real *)&(x))
-#else
-#define LANE(x, i) ((x)[i])
-#endif
-
 /* The candidates of a block within limits, their cost, and which of them count; returns the lanes that are left to others. */
-static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, vec *cost, ivec *counts)
+static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, vec *cost, ivec *counts, ivec *beyond)
 {
+    *beyond = MASK(V(0) != V(0));
     candidates(X, y, a->c);
     ivec left = ~is_rotation(X);
     for (int k = 0; k < CANDIDATES; ++k) {
         vec *const q = y + k * WIDTH;
         const vec room = q[JOINTS], lever = q[JOINTS + 1];
-        const ivec possible = ~(ivec)(room < V(-a->room));
-        left |= possible & ~((ivec)(room > V(a->room)) & (ivec)(lever > V(a->lever)));
+        const ivec possible = ~MASK(room < V(-a->room));
+        left |= possible & ~(MASK(room > V(a->room)) & MASK(lever > V(a->lever)));
         ivec counted = possible;
         if (a->steps) {
             vec residual = V(0);
             for (long step = 0; step < a->steps; ++step) {
                 refined(q, X, &residual, a->true_c);
             }
-            left |= possible & ~(ivec)(residual < V(a->residual));
+            left |= possible & ~MASK(residual < V(a->residual));
         }
         vec far = V(0);
         for (int j = 0; j < JOINTS; ++j) {
@@ -85,16 +91,52 @@ static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, v
             } else {
                 x *= a->lengths[j];
             }
-            counted &= ~(ivec)(x < V(a->lower[j] - 1e-9)) & ~(ivec)(x > V(a->upper[j] + 1e-9));
+            counted &= ~MASK(x < V(a->lower[j] - 1e-9)) & ~MASK(x > V(a->upper[j] + 1e-9));
             const vec apart = (x - near[j]) / a->lengths[j];
             far += apart * apart;
             q[j] = x;
         }
-        left |= possible & ~(ivec)(far < V(LARGEST)); /* not a number */
+        left |= possible & ~MASK(far < V(LARGEST)); /* not a number */
         cost[k] = far;
         counts[k] = counted;
+        *beyond |= possible & ~counted;
     }
     return left;
+}
+
+/* What became of a pose: solved, left to others, no solution, or solutions beyond limits alone. */
+enum { SOLVED, LEFT, OUT_OF_REACH, BEYOND_LIMITS };
+
+/* Where no candidate counts, which one is nearest, lane by lane. */
+static inline void find_nearest(const arm *a, const vec *X, const vec *y, int *nearest)
+{
+    vec least = V(LARGEST);
+    for (int i = 0; i < LANES; ++i) {
+        nearest[i] = 0;
+    }
+    for (int k = 0; k < CANDIDATES; ++k) {
+        vec q[JOINTS], distance = V(0);
+        for (int j = 0; j < JOINTS; ++j) {
+            q[j] = y[k * WIDTH + j] / a->lengths[j];
+        }
+        refined(q, X, &distance, a->true_c);
+        for (int i = 0; i < LANES; ++i) {
+            nearest[i] = LANE(distance, i) < LANE(least, i) ? k : nearest[i];
+        }
+        least = SELECT(distance, least, distance, least);
+    }
+}
+
+/* A candidate of one lane as coordinates of the robot. */
+static inline void row_of(const arm *a, const vec *own, long lane, const real *start, real *row)
+{
+    (void)lane;
+    if (a->coordinates > JOINTS) {
+        memcpy(row, start, (size_t)a->coordinates * sizeof(real));
+    }
+    for (int j = 0; j < JOINTS; ++j) {
+        row[a->at[j]] = LANE(own[j], lane);
+    }
 }
 
 /* The rows of one lane that count, in order, into q (candidates, coordinates); NaN behind them. Returns how many. */
@@ -102,17 +144,11 @@ static inline long packed(const arm *a, const vec *y, const vec *cost, const ive
 {
     int order[CANDIDATES];
     long n = 0;
+    (void)lane;
     for (int k = 0; k < CANDIDATES; ++k) {
-#if LANES == 1
-        (void)lane;
-        if (!counts[k]) {
+        if (!HOLDS(counts[k], lane)) {
             continue;
         }
-#else
-        if (!counts[k][lane]) {
-            continue;
-        }
-#endif
         long i = n++;
         if (a->sorted) {
             const real own = LANE(cost[k], lane);
@@ -123,14 +159,7 @@ static inline long packed(const arm *a, const vec *y, const vec *cost, const ive
         order[i] = k;
     }
     for (long i = 0; i < n; ++i) {
-        real *const row = q + i * a->coordinates;
-        if (a->coordinates > JOINTS) {
-            memcpy(row, start, (size_t)a->coordinates * sizeof(real));
-        }
-        const vec *const own = y + order[i] * WIDTH;
-        for (int j = 0; j < JOINTS; ++j) {
-            row[a->at[j]] = LANE(own[j], lane);
-        }
+        row_of(a, y + order[i] * WIDTH, lane, start, q + i * a->coordinates);
     }
     for (long i = n * a->coordinates; i < CANDIDATES * a->coordinates; ++i) {
         q[i] = __builtin_nan("");
@@ -138,13 +167,13 @@ static inline long packed(const arm *a, const vec *y, const vec *cost, const ive
     return n;
 }
 
-/* Poses first to last - 1, (poses, 16); where each starts, (poses, coordinates) or the same for all. Solutions (poses, candidates, coordinates),
-   how many, and whether a pose is left to others; returns how many are. */
-long pose_batch(const arm *a, long first, long last, const real *X, const real *start, long start_stride, real *q, int64_t *count, uint8_t *left)
+/* Poses first to last - 1, (poses, 16); where each starts, (poses, coordinates) or the same for all. Solutions (poses, candidates, coordinates), the
+   nearest candidate where there are none; how many; and what became of each pose. */
+void pose_batch(const arm *a, long first, long last, const real *X, const real *start, long start_stride, real *q, int64_t *count, uint8_t *fate)
 {
     vec x[16], near[JOINTS], y[CANDIDATES * WIDTH], cost[CANDIDATES];
-    ivec counts[CANDIDATES];
-    long lost = 0;
+    ivec counts[CANDIDATES], beyond;
+    int nearest[LANES];
     for (long p = first; p < last; p += LANES) {
         const long valid = last - p < LANES ? last - p : LANES;
         load_lanes(x, X + 16 * p, 16, 16, valid);
@@ -152,19 +181,23 @@ long pose_batch(const arm *a, long first, long last, const real *X, const real *
             load_lanes(near + j, start + p * start_stride + a->at[j], start_stride, 1, valid);
             near[j] = SELECT(near[j], V(a->lower[j]), V(a->lower[j]), SELECT(V(a->upper[j]), near[j], V(a->upper[j]), near[j]));
         }
-        const ivec others = solved(a, x, near, y, cost, counts);
+        const ivec others = solved(a, x, near, y, cost, counts, &beyond);
+        int looked = 0;
         for (long i = 0; i < valid; ++i) {
             const real *own = start + (p + i) * start_stride;
-            count[p + i] = packed(a, y, cost, counts, i, own, q + (p + i) * CANDIDATES * a->coordinates);
-#if LANES == 1
-            left[p + i] = others != 0;
-#else
-            left[p + i] = others[i] != 0;
-#endif
-            lost += left[p + i];
+            real *const rows = q + (p + i) * CANDIDATES * a->coordinates;
+            const long n = packed(a, y, cost, counts, i, own, rows);
+            count[p + i] = n;
+            fate[p + i] = HOLDS(others, i) ? LEFT : n ? SOLVED : HOLDS(beyond, i) ? BEYOND_LIMITS : OUT_OF_REACH;
+            if (n == 0 && !HOLDS(others, i)) {
+                if (!looked) {
+                    find_nearest(a, x, y, nearest);
+                    looked = 1;
+                }
+                row_of(a, y + nearest[i] * WIDTH, i, own, rows);
+            }
         }
     }
-    return lost;
 }
 
 #if LANES == 1
@@ -173,9 +206,9 @@ real pose_once(const arm *a, real *arena, const real *const *inputs, real *const
 {
     (void)arena, (void)repeats;
     int64_t count;
-    uint8_t left;
-    pose_batch(a, 0, 1, inputs[0], inputs[1], 0, outputs[0], &count, &left);
+    uint8_t fate;
+    pose_batch(a, 0, 1, inputs[0], inputs[1], 0, outputs[0], &count, &fate);
     outputs[1][0] = (real)count;
-    return left;
+    return fate;
 }
 #endif

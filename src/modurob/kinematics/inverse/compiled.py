@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from modurob.caching import cached_property
 from modurob.kernels.evaluator import in_shares
 from modurob.kernels.single import bound_function
 from modurob.kernels.straight import Lines, Straight, batch_lanes, straight
@@ -22,33 +23,49 @@ from modurob.spatial.scalars import Array, cos, cross, dot, maximum, minimum, si
 from modurob.trace import Graph, Place
 
 # rooms and levers (squares of sines and lengths) below which a pose is left to the definition
-ROOM, LEVER = 1e-10, 1e-10
+ROOM, LEVER = 1e-12, 1e-14
 # how far the axes of a closed form may be from the true ones without Newton's method
 EXACT = 1e-13
 STEPS = 2
 RESIDUAL = 1e-10
 
 
+# what became of a pose, as poses.c says
+SOLVED, LEFT, OUT_OF_REACH, BEYOND_LIMITS = range(4)
+
+
 class Compiled:
     """The closed form of an arm with six joints of a robot, in kernels."""
 
-    def __init__(self, arm: Arm, coordinates: int, one: Straight, many: Straight):
-        assert arm.way is not None
-        self.arm, self.nq, self.one, self.many = arm, coordinates, one, many
-        self.width = _count(arm)
-        own = _numbers(arm.way.axes, arm)
-        true = _numbers(arm.solved, arm)
-        self.off = _deviation(arm)
-        self._keep: list[Array] = []
-        self._tables = [self._table(lib, own, true) for lib in (one, many)]
+    def __init__(self, arm: Arm, coordinates: int):
+        self.arm, self.nq, self.width, self.off = arm, coordinates, _count(arm), _deviation(arm)
         self._handles: dict[Any, Any] = {}
+        self._structs: dict[Any, _Arm] = {}
 
-    def _table(self, lib: Straight, own: Array, true: Array) -> tuple[Array, Array]:
-        return lib.constants(0, own), lib.constants(1, true)
+    @cached_property
+    def _constants(self) -> tuple[Array, Array]:
+        assert self.arm.way is not None
+        return _numbers(self.arm.way.axes, self.arm), _numbers(self.arm.solved, self.arm)
 
-    def _struct(self, k: int, lower: Array, upper: Array, sorts: bool) -> "_Arm":
+    @cached_property
+    def one(self) -> Straight | None:
+        """The library for one pose; None if there is no compiler."""
+        return _library(self.arm, 1)
+
+    @cached_property
+    def many(self) -> Straight | None:
+        """That for batches."""
+        return _library(self.arm, batch_lanes())
+
+    def _struct(self, lib: Straight, lower: Array, upper: Array, sorts: bool) -> "_Arm":
         """The arm as C sees it; what it points to is kept."""
-        arm, (c, true) = self.arm, self._tables[k]
+        key = (id(lib), lower.tobytes(), upper.tobytes(), sorts)
+        if key not in self._structs:
+            self._structs[key] = self._made(lib, lower, upper, sorts)
+        return self._structs[key]
+
+    def _made(self, lib: Straight, lower: Array, upper: Array, sorts: bool) -> "_Arm":
+        arm, (c, true) = self.arm, (lib.constants(k, x) for k, x in enumerate(self._constants))
         turns = np.array([a.turns for a in arm.solved], dtype=np.int32)
         at = np.array(arm.at, dtype=np.int32)
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, at, turns)]
@@ -62,34 +79,36 @@ class Compiled:
     def handle(self, lower: Array, upper: Array, sorts: bool) -> Any:
         """What `single` calls for one pose: inputs pose (16,) and start (nq,), outputs solutions and their number."""
         key = (lower.tobytes(), upper.tobytes(), sorts)
-        if key not in self._handles:
-            made = self._struct(0, lower, upper, sorts)
+        if key not in self._handles and self.one is not None:
+            made = self._struct(self.one, lower, upper, sorts)
             shapes = ((self.width, self.nq), (1,))
             self._handles[key] = bound_function(
                 self.one.address("pose_once"), ctypes.addressof(made), (16, self.nq), shapes, (self, made)
             )
-        return self._handles[key]
+        return self._handles.get(key)
 
     def batch(
         self, X: Array, start: Array, lower: Array, upper: Array, sorts: bool
-    ) -> tuple[Array, Array, Array]:
-        """Solutions (m, k, nq), how many, (m,), and which poses are left to the definition, (m,) bool."""
+    ) -> tuple[Array, Array, Array] | None:
+        """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,). None without a compiler."""
+        if self.many is None:
+            return None
         m = len(X)
         X = np.ascontiguousarray(X.reshape(m, 16))
         start = np.ascontiguousarray(start)
-        q, count, left = np.empty((m, self.width, self.nq)), np.empty(m, np.int64), np.empty(m, np.uint8)
-        made = self._struct(1, lower, upper, sorts)
+        q, count, fate = np.empty((m, self.width, self.nq)), np.empty(m, np.int64), np.empty(m, np.uint8)
+        made = self._struct(self.many, lower, upper, sorts)
         stride = 0 if start.ndim == 1 else self.nq
-        data = [x.ctypes.data for x in (X, start, q, count, left)]
+        data = [x.ctypes.data for x in (X, start, q, count, fate)]
         call = self.many.library.pose_batch
-        call.argtypes = [_P, _L, _L, _P, _P, _L, _P, _P, _P]
+        call.argtypes, call.restype = [_P, _L, _L, _P, _P, _L, _P, _P, _P], None
         address = ctypes.addressof(made)
 
         def share(first: int, last: int) -> None:
             call(address, first, last, data[0], data[1], stride, *data[2:])
 
         in_shares(share, m, batch_lanes(), threads_for(50 * m))
-        return q, count, left.astype(bool)
+        return q, count, fate
 
 
 _P, _L = ctypes.c_void_p, ctypes.c_long
@@ -107,25 +126,20 @@ class _Arm(ctypes.Structure):
 
 def compiled(arm: Arm, coordinates: int) -> Compiled | None:
     """The compiled closed form of an arm whose six joints all are coordinates of a robot; None if there is none."""
-    if arm.way is None or min(arm.chain.at) < 0:
-        return None
-    kinds = "".join("R" if a.turns else "P" for a in arm.chain.axes)
-    key = f"{arm.way.name} {kinds}"
-    libraries = [_library(key, arm, lanes) for lanes in (1, batch_lanes())]
-    one, many = libraries
-    return None if one is None or many is None else Compiled(arm, coordinates, one, many)
+    return Compiled(arm, coordinates) if arm.way is not None and min(arm.chain.at) >= 0 else None
 
 
 _LIBRARIES: dict[tuple[str, int], Straight | None] = {}
 
 
-def _library(key: str, arm: Arm, lanes: int) -> Straight | None:
+def _library(arm: Arm, lanes: int) -> Straight | None:
+    """The code of a family, whatever the arm."""
+    kinds = "".join("R" if a.turns else "P" for a in arm.chain.axes)
+    key = f"{arm.family} {kinds}"
     if (key, lanes) not in _LIBRARIES:
-        count = _count(arm)
-        define = f"enum {{ JOINTS = 6, CANDIDATES = {count} }};"
-        name = "inverse_kinematics"
+        define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
         identity = f"{_sources()} {key}"
-        _LIBRARIES[key, lanes] = straight(name, identity, "poses.c", define, lambda: _lines(arm), lanes)
+        _LIBRARIES[key, lanes] = straight("inverse", identity, "poses.c", define, lambda: _lines(arm), lanes)
     return _LIBRARIES[key, lanes]
 
 

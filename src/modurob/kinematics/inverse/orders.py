@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.kinematics.inverse.axes import Chain, twists
-from modurob.mechanism.tables import Tables
 from modurob.registry import Registry
 from modurob.spatial.scalars import Array
 
@@ -13,7 +12,6 @@ from modurob.spatial.scalars import Array
 class Choice(NamedTuple):
     """What an order looks at: solutions q (m, k, n) of the joints of a chain, where they started, and limits."""
 
-    m: Tables
     chain: Chain
     at: tuple[int, ...]  # the coordinate of each joint, in the order of q
     q: Array

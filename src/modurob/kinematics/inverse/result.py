@@ -1,5 +1,6 @@
 """What inverse kinematics answers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,14 @@ class InverseKinematics:
     the goal, `reached` is false and the first row of `q` is the nearest one found, with its distance in `residual`.
     """
 
-    __slots__ = ("certain", "count", "exact", "family", "note", "q", "reached", "residual")
+    __slots__ = ("_residual", "certain", "count", "exact", "family", "note", "q", "reached")
 
     def __init__(
         self,
         q: Array,
         count: Array,
         reached: Array,
-        residual: Array,
+        residual: Array | Callable[[], Array],
         exact: bool,
         certain: Array,
         family: str,
@@ -30,11 +31,18 @@ class InverseKinematics:
         self.q = q  # (..., k, nq)
         self.count = count  # (...,) solutions of each goal, 0 where it was not reached
         self.reached = reached  # (...,) bool
-        self.residual = residual  # (..., k) distance of each row from the goal: m and rad, the larger
+        self._residual = residual
         self.exact = exact  # all solutions, by closed form or an eigenproblem; False: one, by iteration
         self.certain = certain  # (...,) bool: none is missing, by the checks of the method
         self.family = family  # what the geometry allowed: "spherical wrist, two parallel axes", "general 6R", "numeric", ...
         self.note = note  # what to know about this answer: free joints, why a goal was not reached
+
+    @property
+    def residual(self) -> Array:
+        """How far each row is from the goal, (..., k): m or rad, the larger."""
+        if callable(self._residual):
+            self._residual = self._residual()
+        return self._residual
 
     def __len__(self) -> int:
         return int(np.max(self.count, initial=0))

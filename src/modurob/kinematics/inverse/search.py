@@ -136,15 +136,20 @@ class Solver:
         return found._replace(at=self.chain.at, family=f"{way.name}, arm angle {value:.6g}")
 
     def _held_at(self, X: Array, value: float) -> Found:
-        k = self.held
-        assert k is not None
-        arm = _locked(self, k, value)
+        k, arm = self.held or 0, self.locked(value)
         if arm is None:
             return _nothing(len(X), self.chain.at)
         found = of_arm(arm, X)
         q = np.concatenate([found.q, np.full((*found.q.shape[:-1], 1), value)], axis=-1)
-        words = f"joint {k + 1} of 7 held at {value:.6g}, {found.family}"
-        return found._replace(q=q, at=(*found.at, self.chain.at[k]), family=words)
+        return found._replace(q=q, at=(*found.at, self.chain.at[k]), family=self.words(value, arm.family))
+
+    def locked(self, value: float) -> Arm | None:
+        """The arm that is left when the joint that is the parameter stands at a value; None if there is none."""
+        return None if self.held is None else _locked(self, self.held, value)
+
+    def words(self, value: float, family: str) -> str:
+        """How the family of such an arm is called."""
+        return f"joint {(self.held or 0) + 1} of 7 held at {value:.6g}, {family}"
 
 
 @lru_cache(maxsize=256)

@@ -1,16 +1,21 @@
 """Inverse kinematics of a robot: `inverse_kinematics`."""
 
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.algorithms.checks import require_finite
-from modurob.errors import InputError, choices
-from modurob.kinematics.inverse import finish
-from modurob.kinematics.inverse.orders import ORDERS, Choice
+from modurob.errors import InputError
+from modurob.kernels.single import call
+from modurob.kinematics.inverse import answers
+from modurob.kinematics.inverse.answers import Rows, limits_of, rows_of
+from modurob.kinematics.inverse.arm import Arm
+from modurob.kinematics.inverse.compiled import LEFT, Compiled, compiled
+from modurob.kinematics.inverse.orders import ORDERS
 from modurob.kinematics.inverse.result import InverseKinematics
-from modurob.kinematics.inverse.search import Found, Solver, solver
+from modurob.kinematics.inverse.search import Solver, of_arm, solver
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array, as_array
@@ -31,23 +36,41 @@ def inverse_kinematics(
     free: str | None = None,
     limits: bool = True,
     parameter: float | None = None,
-    order: str = "nearest",
+    order: str | None = None,
 ) -> InverseKinematics:
     """The configurations that bring a frame to X; see `Mechanism.inverse_kinematics`."""
-    goals, goal = _goals(X, free)
-    m.frame(frame), m.frame(base)
+    if base == "world" and free is None and limits and parameter is None and order is None:
+        at_once = _at_once(m, frame, X, q0)
+        if at_once is not None:
+            return at_once
+    return _all(m, frame, X, q0, Wish(base, free, limits, parameter, order))
+
+
+class Wish(NamedTuple):
+    """How solutions are wanted."""
+
+    base: str
+    free: str | None
+    limits: bool
+    parameter: float | None
+    order: str | None
+
+
+def _all(m: Tables, frame: str, X: ArrayLike, q0: ArrayLike | None, wish: Wish) -> InverseKinematics:
+    goals, goal = _goals(X, wish.free)
+    m.frame(frame), m.frame(wish.base)
     start = _start(m, q0)
-    if order not in ORDERS:
-        raise InputError(f"no order {order!r} of solutions: {choices(str(order), ORDERS)}")
-    s = solver(m, frame, base, goal)
+    order = wish.order or ("nearest" if q0 is not None else "")
+    _ = ORDERS[order] if order else None
+    s = solver(m, frame, wish.base, goal)
     if s is None:
-        return _numeric(m, frame, goals, goal, q0, base, limits)
-    _require_parameter(s, parameter)
+        return _numeric(m, frame)
+    _require_parameter(s, wish.parameter)
     lead = goals.shape[:-2]
-    batch = goals.reshape(-1, 4, 4)
+    batch = np.ascontiguousarray(goals.reshape(-1, 4, 4))
     here = np.broadcast_to(start, (*lead, m.nq)).reshape(-1, m.nq)
-    found = _found(s, m, batch, here, parameter, limits)
-    return _answer(m, s, found, here, lead, limits, order, q0 is not None)
+    rows = _rows(s, m, batch, here, wish, order)
+    return answers.answer(m, frame, goals, goal, wish.base, s, rows, lead)
 
 
 # ---- arguments ----
@@ -59,12 +82,17 @@ def _goals(X: ArrayLike, free: str | None) -> tuple[Array, str]:
     if free not in (None, "x", "y", "z"):
         raise InputError(f"free {free!r}: expected the axis of the frame about which it may turn, x, y or z, or None")
     if goals.shape[-2:] == (4, 4):
-        if not (so3.is_rotation(goals[..., :3, :3], RIGID) and np.all(goals[..., 3, :] == (0, 0, 0, 1))):
-            raise InputError("X is no pose: expected [[R, p], [0, 1]] with a rotation R, (..., 4, 4)")
         return goals, free or "pose"
     if goals.shape[-1:] == (3,) and free is None:
         return se3.pose(None, goals), "point"
     raise InputError(f"X has shape {goals.shape}: expected poses (..., 4, 4), or points (..., 3) without `free`")
+
+
+def _poses(X: Array) -> Array:
+    """X itself, or an error unless it holds poses; kernels leave to the definition what is none."""
+    if not (so3.is_rotation(X[..., :3, :3], RIGID) and np.all(X[..., 3, :] == (0, 0, 0, 1))):
+        raise InputError("X is no pose: expected [[R, p], [0, 1]] with a rotation R, (..., 4, 4)")
+    return X
 
 
 def _numbers(X: ArrayLike) -> Array:
@@ -95,126 +123,125 @@ def _require_parameter(s: Solver, parameter: float | None) -> None:
         raise InputError(f"parameter {parameter!r:.40}: expected one finite number [rad or m]")
 
 
-# ---- solutions ----
+# ---- one pose at once ----
 
 
-def _found(s: Solver, m: Tables, X: Array, here: Array, parameter: float | None, limits: bool) -> Found:
-    """All solutions; of seven joints those for the parameter, or for the first value of it that reaches the goal."""
-    if not s.has_parameter:
-        return s.solutions(X)
-    if parameter is not None:
-        return s.solutions(X, float(parameter))
-    return _one_by_one(s, m, X, here, limits)
+class Quick(NamedTuple):
+    """What one pose of a frame takes: handles of compiled functions, in order of distance and as they come, and the family."""
+
+    sorted: Any
+    plain: Any
+    start: Array
+    family: str
 
 
-def _one_by_one(s: Solver, m: Tables, X: Array, here: Array, limits: bool) -> Found:
-    """Each pose at the parameter of its start, or at another where that has no solution."""
-    parts = [_first_reached(s, m, X[k : k + 1], here[k], limits) for k in range(len(X))]
-    width = max((p.q.shape[1] for p in parts), default=1)
-    pad = lambda x, v: np.pad(x, ((0, 0), (0, width - x.shape[1]), *((0, 0),) * (x.ndim - 2)), constant_values=v)  # noqa: E731
-    if not parts:
-        return s.solutions(X, 0.0)
-    return Found(
-        np.concatenate([pad(p.q, 0.0) for p in parts]),
-        np.concatenate([pad(p.ok, False) for p in parts]),
-        np.concatenate([pad(p.residual, np.inf) for p in parts]),
-        np.concatenate([p.certain for p in parts]),
-        np.concatenate([p.free for p in parts]),
-        parts[0].at,
-        parts[0].family,
+@lru_cache(maxsize=1024)
+def _quick(m: Tables, frame: str) -> Quick | None:
+    """The handles; None if the frame is not there or its chain has no compiled closed form."""
+    s = solver(m, frame, "world", "pose") if frame in m.frames else None
+    made = None if s is None or s.arm is None else _compiled(s.arm, m.nq)
+    if made is None:
+        return None
+    lower, upper = limits_of(m, made.arm.at, True)
+    handles = [made.handle(lower, upper, sorts) for sorts in (True, False)]
+    return None if None in handles else Quick(*handles, _start(m, None), made.arm.family)
+
+
+def _at_once(m: Tables, frame: str, X: Any, q0: Any) -> InverseKinematics | None:
+    """The answer for one pose without a detour; None if anything is unusual."""
+    if type(X) is not np.ndarray or X.shape != (4, 4):
+        return None
+    quick = _quick(m, frame)
+    if quick is None:
+        return None
+    x = X.reshape(16)
+    found = call(quick.plain, x, quick.start) if q0 is None else call(quick.sorted, x, q0)
+    if found is None:
+        return None
+    q, count = found
+    n = int(count[0])
+    q = q[:n]
+    return InverseKinematics(
+        q,
+        np.int64(n),
+        np.True_,
+        lambda: answers.distance(m, frame, X, "pose", "world", q),
+        True,
+        np.True_,
+        quick.family,
     )
 
 
-def _first_reached(s: Solver, m: Tables, X: Array, here: Array, limits: bool) -> Found:
-    lower, upper = _limits(m, s.chain.at, limits)
-    start = s.parameter(here)
+@lru_cache(maxsize=1024)
+def _compiled(arm: Arm, nq: int) -> Compiled | None:
+    return compiled(arm, nq)
+
+
+# ---- any number of poses ----
+
+
+def _rows(s: Solver, m: Tables, X: Array, here: Array, wish: Wish, order: str) -> Rows:
+    """All solutions; of seven joints those for the parameter, or for the first value of it that reaches the goal."""
+    if s.arm is not None:
+        return _of_arm(s, s.arm, m, X, here, wish, order)
+    if wish.parameter is not None:
+        return _at_value(s, m, X, here, float(wish.parameter), wish, order)
+    parts = [_first_reached(s, m, X[k : k + 1], here[k : k + 1], wish, order) for k in range(len(X))]
+    return Rows.joined(parts, m.nq)
+
+
+def _of_arm(s: Solver, arm: Arm, m: Tables, X: Array, here: Array, wish: Wish, order: str) -> Rows:
+    """By kernels where there are some; what they leave, or all, by the definition."""
+    made = _compiled(arm, m.nq) if len(X) else None
+    lower, upper = limits_of(m, arm.at, wish.limits)
+    found = None if made is None else made.batch(X, here, lower, upper, order == "nearest")
+    if found is None:
+        return rows_of(m, s, of_arm(arm, _poses(X)), here, wish.limits, order)
+    q, count, fate = found
+    rows = Rows.regular(q, count, fate, arm.family)
+    if order not in ("", "nearest"):
+        rows = rows.ordered(answers.costs(m, s, arm.at, rows, here, wish.limits, order))
+    left = np.nonzero(fate == LEFT)[0]
+    if len(left):
+        rows = rows.with_some(left, rows_of(m, s, of_arm(arm, _poses(X[left])), here[left], wish.limits, order))
+    return rows
+
+
+def _at_value(s: Solver, m: Tables, X: Array, here: Array, value: float, wish: Wish, order: str) -> Rows:
+    """All solutions at a value of the parameter."""
+    arm = s.locked(value)
+    if arm is None or arm.way is None:
+        return rows_of(m, s, s.solutions(_poses(X), value), here, wish.limits, order)
+    k = s.chain.at[s.held or 0]
+    there = np.array(here)
+    there[:, k] = value
+    lower, upper = limits_of(m, (k,), wish.limits)
+    rows = _of_arm(s, arm, m, X, there, wish, order)._replace(family=s.words(value, arm.family))
+    return rows if lower[0] - 1e-9 <= value <= upper[0] + 1e-9 else rows.beyond_limits()
+
+
+def _first_reached(s: Solver, m: Tables, X: Array, here: Array, wish: Wish, order: str) -> Rows:
+    """One pose at the parameter of its start, or at another where that has no solution."""
     best = None
-    for value in _values(s, start, lower, upper):
-        found = s.solutions(X, value)
-        q, within = finish.into_limits(found.q, *_chain_limits(m, found.at, limits, here))
-        if (found.ok & within).any():
-            return found
-        if best is None or found.residual.min() < best.residual.min():
-            best = found
+    for value in _values(s, m, s.parameter(here[0]), wish.limits):
+        rows = _at_value(s, m, X, here, float(value), wish, order)
+        if rows.count[0]:
+            return rows
+        best = rows if best is None else best
     assert best is not None
     return best
 
 
-def _values(s: Solver, start: float, lower: Array, upper: Array) -> Array:
-    """The value at the start, then values all over the range."""
-    low, high = (-np.pi, np.pi) if s.spherical is not None else (lower[s.held or 0], upper[s.held or 0])
+def _values(s: Solver, m: Tables, start: float, limits: bool) -> Array:
+    """The value at the start, then values all over the range, the nearest first."""
+    at = () if s.spherical is not None else (s.chain.at[s.held or 0],)
+    (low,), (high,) = limits_of(m, at, limits) if at else ((-np.pi,), (np.pi,))
     low, high = (low if np.isfinite(low) else -np.pi), (high if np.isfinite(high) else np.pi)
     grid = low + (high - low) * (np.arange(TRIED) + 0.5) / TRIED
     return np.concatenate([[np.clip(start, low, high)], grid[np.argsort(np.abs(grid - start))]])
 
 
-def _limits(m: Tables, at: tuple[int, ...], limits: bool) -> tuple[Array, Array]:
-    """Of the joints of a chain, infinite for joints that are no coordinate of the robot."""
-    lower, upper = np.full(len(at), -np.inf), np.full(len(at), np.inf)
-    rate_of = {int(c): k for k, c in enumerate(m.coordinate_of)}
-    for k, c in enumerate(at):
-        if c >= 0 and limits:
-            lower[k], upper[k] = m.limits.lower[rate_of[c]], m.limits.upper[rate_of[c]]
-    return lower, upper
-
-
-def _turning(m: Tables, at: tuple[int, ...]) -> Array:
-    units = {j.q_slice.start + k: unit for j in m.joints if j.type.nq == j.type.nv for k, unit in enumerate(j.type.units)}
-    return np.array([c < 0 or units[c] == "rad" for c in at])
-
-
-def _chain_limits(m: Tables, at: tuple[int, ...], limits: bool, here: Array) -> tuple[Array, Array, Array, Array]:
-    """Which joints turn, lower and upper limits, and where angles are to be near."""
-    lower, upper = _limits(m, at, limits)
-    near = np.where(np.array(at) >= 0, here[..., list(at)], 0.0)
-    return _turning(m, at), lower, upper, np.clip(near, lower, upper)
-
-
-# ---- the answer ----
-
-
-def _answer(
-    m: Tables, s: Solver, f: Found, here: Array, lead: tuple[int, ...], limits: bool, order: str, given: bool
-) -> InverseKinematics:
-    turning, lower, upper, near = _chain_limits(m, f.at, limits, here)
-    q, within = finish.into_limits(f.q, turning, lower, upper, near[:, None])
-    keep = f.ok & within
-    real = np.array([k for k, c in enumerate(f.at) if c >= 0])
-    if len(real) < len(f.at):
-        keep = finish.distinct(q[..., real], f.residual, keep, turning[real])
-    count = keep.sum(axis=1)
-    nearest = (count == 0)[:, None] & (np.arange(q.shape[1]) == f.residual.argmin(axis=1)[:, None])
-    cost = ORDERS[order](Choice(m, s.chain, f.at, q, near[:, None], lower, upper))
-    width = max(1, int(count.max(initial=0)))
-    whole = np.repeat(here[:, None], q.shape[1], axis=1)
-    whole[..., np.array(f.at)[real]] = q[..., real]
-    shown = keep | nearest
-    out = finish.packed(whole, shown, cost, width)
-    residual = finish.packed(f.residual * s.chain.size, shown, cost, width)
-    note = _note(f, keep, within, count)
-    shaped = lambda x: x.reshape((*lead, *x.shape[1:]))  # noqa: E731
-    return InverseKinematics(
-        shaped(out), shaped(count), shaped(count > 0), shaped(residual), True, shaped(f.certain), f.family, note
-    )
-
-
-def _note(f: Found, keep: Array, within: Array, count: Array) -> str:
-    """What to know of the answer."""
-    words = []
-    if (f.free & (count > 0)).any():
-        words.append("singular: joints with free angles are given at one of them")
-    outside = (f.ok & ~within).any(axis=1) & (count == 0)
-    if outside.any():
-        words.append("outside limits" if outside.all() else f"{outside.sum()} goals only outside limits")
-    lost = (count == 0) & ~outside
-    if lost.any():
-        words.append("out of reach" if lost.all() else f"{lost.sum()} goals out of reach")
-    return "; ".join(words)
-
-
-def _numeric(m: Tables, frame: str, X: Array, goal: str, q0: Any, base: str, limits: bool) -> InverseKinematics:
+def _numeric(m: Tables, frame: str) -> InverseKinematics:
     raise InputError(
-        f"inverse kinematics of {frame!r} in {m.name}: expected a chain of at most seven turns and slides with all solutions in closed form"
+        f"inverse kinematics of {frame!r} in {m.name}: no chain of at most seven turns and slides with all solutions in closed form"
     )
-
-

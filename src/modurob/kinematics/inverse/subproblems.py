@@ -14,6 +14,7 @@ from modurob.spatial.scalars import Array, absolute, atan2, cross, dot, maximum,
 
 # a squared lever below which an angle is free: its equation holds at any angle
 FREE = 1e-20
+FREE_TWICE = 1e-28  # the same for the square of it
 ZERO, ONE = np.zeros(()), np.ones(())
 
 
@@ -85,9 +86,8 @@ def sp1(k: Array, p1: Array, p2: Array) -> Turn:
     """R(k, t) p1 = p2."""
     x, y = dot(p1, p2) - dot(k, p1) * dot(k, p2), dot(k, cross(p1, p2))
     squared = x * x + y * y
-    r = sqrt(maximum(squared, np.asarray(FREE)))
-    c, s = select(squared, np.asarray(FREE), ONE, x / r), select(squared, np.asarray(FREE), ZERO, y / r)
-    return Turn(c, s, ONE, squared)
+    r, free = sqrt(maximum(squared, np.asarray(FREE_TWICE))), np.asarray(FREE_TWICE)
+    return Turn(select(squared, free, ONE, x / r), select(squared, free, ZERO, y / r), ONE, r)
 
 
 def sp4(h: Array, k: Array, p: Array, d: Array) -> tuple[Turn, Turn]:
