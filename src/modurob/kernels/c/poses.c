@@ -8,7 +8,7 @@ enum { WIDTH = JOINTS + 2 }; /* coordinates, room and lever of a candidate */
 typedef struct {
     const real *c, *true_c; /* constants of the candidates and of the true model */
     const real *lower, *upper; /* (joints) */
-    const real *lengths; /* slides are in units of them, turns have one */
+    const real *lengths, *shares; /* slides are in units of them, turns have one; and one over them */
     const int32_t *at, *turns; /* the coordinate in q of each joint, whether it turns */
     long coordinates; /* in q */
     long steps; /* of Newton's method */
@@ -92,7 +92,7 @@ static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, v
                 x *= a->lengths[j];
             }
             counted &= ~MASK(x < V(a->lower[j] - 1e-9)) & ~MASK(x > V(a->upper[j] + 1e-9));
-            const vec apart = (x - near[j]) / a->lengths[j];
+            const vec apart = (x - near[j]) * a->shares[j];
             far += apart * apart;
             q[j] = x;
         }
@@ -117,7 +117,7 @@ static inline void find_nearest(const arm *a, const vec *X, const vec *y, int *n
     for (int k = 0; k < CANDIDATES; ++k) {
         vec q[JOINTS], distance = V(0);
         for (int j = 0; j < JOINTS; ++j) {
-            q[j] = y[k * WIDTH + j] / a->lengths[j];
+            q[j] = y[k * WIDTH + j] * a->shares[j];
         }
         refined(q, X, &distance, a->true_c);
         for (int i = 0; i < LANES; ++i) {

@@ -51,7 +51,14 @@ static inline vec choose(ivec mask, vec yes, vec no)
     return (vec)(((ivec)yes & mask) | ((ivec)no & ~mask));
 #endif
 }
+#if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
+/* one comparison and one blend, which gcc does not make of masks */
+#include <immintrin.h>
+#define SELECT(a, b, x, y) \
+    ((vec)_mm512_mask_blend_pd(_mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ), (__m512d)(y), (__m512d)(x)))
+#else
 #define SELECT(a, b, x, y) choose((ivec)((a) < (b)), x, y)
+#endif
 
 #if LANES == 1
 #define EACH(name, expression)                   \

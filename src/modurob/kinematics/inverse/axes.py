@@ -34,9 +34,14 @@ class Axis(NamedTuple):
 
 
 def axis(turns: bool, h: Array, o: Array) -> Axis:
-    """An axis with a unit vector across it."""
-    h = np.asarray(h, dtype=float)
+    """An axis with a unit vector across it; what is zero or one but for the last digits is so."""
+    h = _plain(np.asarray(h, dtype=float))
     return Axis(turns, h, np.asarray(o, dtype=float), so3.perpendicular(h)[0])
+
+
+def _plain(h: Array) -> Array:
+    near = np.round(h)
+    return np.where(np.abs(h - near) < 4e-16, near, h) + 0.0
 
 
 @dataclass(frozen=True, eq=False)

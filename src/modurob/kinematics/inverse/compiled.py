@@ -68,7 +68,7 @@ class Compiled:
         arm, (c, true) = self.arm, (lib.constants(k, x) for k, x in enumerate(self._constants))
         turns = np.array([a.turns for a in arm.solved], dtype=np.int32)
         at = np.array(arm.at, dtype=np.int32)
-        arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, at, turns)]
+        arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
         steps = 0 if self.off < EXACT else STEPS
         made = _Arm(
             *(x.ctypes.data for x in arrays), self.nq, steps, max(ROOM, 1e3 * self.off), LEVER, RESIDUAL, int(sorts)
@@ -116,7 +116,7 @@ _P, _L = ctypes.c_void_p, ctypes.c_long
 
 class _Arm(ctypes.Structure):
     _fields_ = [
-        *((name, _P) for name in ("c", "true_c", "lower", "upper", "lengths", "at", "turns")),
+        *((name, _P) for name in ("c", "true_c", "lower", "upper", "lengths", "shares", "at", "turns")),
         ("coordinates", _L),
         ("steps", _L),
         *((name, ctypes.c_double) for name in ("room", "lever", "residual")),
@@ -135,7 +135,8 @@ _LIBRARIES: dict[tuple[str, int], Straight | None] = {}
 def _library(arm: Arm, lanes: int) -> Straight | None:
     """The code of a family, whatever the arm."""
     kinds = "".join("R" if a.turns else "P" for a in arm.chain.axes)
-    key = f"{arm.family} {kinds}"
+    own, true = (_pattern(axes, arm) for axes in (arm.way.axes if arm.way else (), arm.solved))
+    key = f"{arm.family} {kinds} {own} {true}"
     if (key, lanes) not in _LIBRARIES:
         define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
         identity = f"{_sources()} {key}"
@@ -165,10 +166,17 @@ def _numbers(axes: tuple[Axis, ...], arm: Arm) -> Array:
     return np.concatenate([*own, se3.inverse(arm.chain.X0)[:3].ravel(), [1 / arm.size]])
 
 
-def _traced_arm(graph: Graph, arm: Arm) -> tuple[list[Axis], Array]:
+def _pattern(axes: tuple[Axis, ...], arm: Arm) -> str:
+    """Which constants are zero or one: they are written into the code."""
+    return "".join({0.0: "0", 1.0: "1", -1.0: "m"}.get(x, "x") for x in _numbers(axes, arm).tolist())
+
+
+def _traced_arm(graph: Graph, arm: Arm, axes: tuple[Axis, ...]) -> tuple[list[Axis], Array]:
     """The axes and the motion T = X X_0^-1, traced."""
-    c = graph.inputs("constants", 67)
-    axes = [Axis(a.turns, *c[9 * k : 9 * k + 9].reshape(3, 3)) for k, a in enumerate(arm.chain.axes)]
+    pattern, c = _pattern(axes, arm), graph.inputs("constants", 67)
+    for k, letter in enumerate(pattern):
+        c[k] = c[k] if letter == "x" else {"0": 0.0, "1": 1.0, "m": -1.0}[letter]
+    traced = [Axis(a.turns, *c[9 * k : 9 * k + 9].reshape(3, 3)) for k, a in enumerate(arm.chain.axes)]
     X = np.zeros((4, 4), dtype=object)
     X[:3] = graph.inputs("x", (3, 4))
     X[:3, 3] = X[:3, 3] * c[66]
@@ -176,7 +184,7 @@ def _traced_arm(graph: Graph, arm: Arm) -> tuple[list[Axis], Array]:
     X0[:3], X0[3, 3] = c[54:66].reshape(3, 4), 1.0
     T = X @ X0
     T[3, 3] = 1.0
-    return axes, T
+    return traced, T
 
 
 def _lines(arm: Arm) -> list[Lines]:
@@ -186,8 +194,8 @@ def _lines(arm: Arm) -> list[Lines]:
 def _candidate_lines(arm: Arm) -> Lines:
     """Candidates, each with its coordinates, least room and least lever."""
     graph = Graph()
-    axes, T = _traced_arm(graph, arm)
     assert arm.way is not None
+    axes, T = _traced_arm(graph, arm, arm.way.axes)
     results = []
     for found in arm.way.solve(axes, T):
         room, lever = found[0].room, found[0].lever
@@ -205,7 +213,7 @@ def _scalar(x: Any) -> Any:
 def _refined_lines(arm: Arm) -> Lines:
     """One step of Newton's method on the true model, in place, and how far it was before."""
     graph = Graph()
-    axes, T = _traced_arm(graph, arm)
+    axes, T = _traced_arm(graph, arm, arm.solved)
     q = graph.inputs("q", 6)
     R, p, columns = np.eye(3).astype(object), np.zeros(3, dtype=object), []
     for a, x in zip(axes, q, strict=True):

@@ -162,7 +162,7 @@ def _middle(axes: Axes, T: Array, t1: Turn, t5: Turn) -> Solutions:
 def _rest(total: Turn, second: tuple[Axis, Turn], third: tuple[Axis, Turn], a4: Axis) -> Turn:
     """q4 = total - q2 - q3, about an axis that may point the other way, as that of q3 may."""
     (a2, t2), (a3, t3) = second, third
-    flip = lambda a, t: t._replace(s=t.s * dot(a2.h, a.h))  # noqa: E731
+    flip = lambda a, t: t._replace(s=t.s * dot(a2.h, a.h), long=None)  # noqa: E731
     return flip(a4, total.then(t2.back()).then(flip(a3, t3).back()))
 
 

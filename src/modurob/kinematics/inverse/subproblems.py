@@ -14,7 +14,7 @@ from modurob.spatial.scalars import Array, absolute, atan2, cross, dot, maximum,
 
 # a squared lever below which an angle is free: its equation holds at any angle
 FREE = 1e-20
-FREE_TWICE = 1e-28  # the same for the square of it
+FREE_TWICE = 1e-14  # the same for two levers, as vectors that are turned onto each other have
 ZERO, ONE = np.zeros(()), np.ones(())
 
 
@@ -29,11 +29,13 @@ class Turn(NamedTuple):
     s: Array
     room: Array = ONE
     lever: Array = ONE
+    long: tuple[Array, Array] | None = None  # cosine and sine times a length, where they are known without it
 
     @property
     def value(self) -> Array:
         """The angle in (-pi, pi] [rad]."""
-        return atan2(self.s, self.c)
+        c, s = self.long or (self.c, self.s)
+        return atan2(s, c)
 
     def rotate(self, k: Array, p: Array) -> Array:
         """R(k, t) p."""
@@ -42,7 +44,7 @@ class Turn(NamedTuple):
 
     def back(self) -> "Turn":
         """The turn the other way."""
-        return self._replace(s=-self.s)
+        return self._replace(s=-self.s, long=self.long and (self.long[0], -self.long[1]))
 
     def then(self, other: "Turn") -> "Turn":
         """Both turns about one axis."""
@@ -69,25 +71,25 @@ NONE = Turn(ONE, ZERO)
 def linear(a: Array, b: Array, c: Array) -> tuple[Turn, Turn]:
     """a cos t + b sin t = c: t = atan2(b, a) +- acos(c / |(a, b)|)."""
     squared = a * a + b * b
-    held = maximum(squared, np.asarray(FREE))
-    r = sqrt(held)
+    free = np.asarray(FREE)
+    a, b = select(squared, free, ONE, a), select(squared, free, ZERO, b)
+    held = select(squared, free, ONE, squared)
+    r, each = sqrt(held), 1 / held
     near = maximum(minimum(c, r), -r)
-    w = sqrt(maximum((r - near) * (r + near), ZERO))
-    room = (r - c) * (r + c) / held
-    is_free = lambda x, otherwise: select(squared, np.asarray(FREE), otherwise, x)  # noqa: E731
-    first, second = (
-        Turn(is_free((a * near - b * v) / held, ONE), is_free((b * near + a * v) / held, ZERO), room, squared)
-        for v in (w, -w)
-    )
+    w = sqrt((r - near) * (r + near))
+    room = (r - c) * (r + c) * each
+    found = ((a * near - b * v, b * near + a * v) for v in (w, -w))
+    first, second = (Turn(c * each, s * each, room, squared, (c, s)) for c, s in found)
     return first, second
 
 
 def sp1(k: Array, p1: Array, p2: Array) -> Turn:
     """R(k, t) p1 = p2."""
     x, y = dot(p1, p2) - dot(k, p1) * dot(k, p2), dot(k, cross(p1, p2))
-    squared = x * x + y * y
-    r, free = sqrt(maximum(squared, np.asarray(FREE_TWICE))), np.asarray(FREE_TWICE)
-    return Turn(select(squared, free, ONE, x / r), select(squared, free, ZERO, y / r), ONE, r)
+    lever, free = absolute(x) + absolute(y), np.asarray(FREE_TWICE)
+    x, y = select(lever, free, ONE, x), select(lever, free, ZERO, y)
+    each = 1 / sqrt(x * x + y * y)
+    return Turn(x * each, y * each, ONE, lever, (x, y))
 
 
 def sp4(h: Array, k: Array, p: Array, d: Array) -> tuple[Turn, Turn]:
@@ -211,7 +213,7 @@ def _polished(Q: Array, t: Turn) -> Turn:
         step = maximum(minimum(step, np.asarray(0.1)), np.asarray(-0.1))
         c, s = t.c + t.s * step, t.s - t.c * step
         r = sqrt(c * c + s * s)
-        t = t._replace(c=c / r, s=s / r)
+        t = t._replace(c=c / r, s=s / r, long=None)
     f, slope, size = _value(Q, t)
     return t._replace(lever=minimum(t.lever, slope * slope / (size * size + 1e-300)))
 
