@@ -68,20 +68,22 @@ class Straight:
 
 
 def straight(
-    name: str, identity: str, driver: str, define: str, write: Callable[[], list[Lines]], lanes: int
+    name: str, identity: str, drivers: Sequence[str], define: str, write: Callable[[], list[Lines]], lanes: int
 ) -> Straight | None:
-    """The library `name` at a width; None, and a warning once, if there is no compiler. `identity` says all that `write` depends on."""
+    """The library `name` at a width: definitions, lines, and files of kernels/c in that order; None, and a warning once, if there is no
+    compiler. `identity` says all that `write` depends on."""
     try:
-        return _loaded(name, identity, driver, define, write, lanes)
+        return _loaded(name, identity, drivers, define, write, lanes)
     except (KernelError, OSError) as error:
         give_up(str(error))
         return None
 
 
 def _loaded(
-    name: str, identity: str, driver: str, define: str, write: Callable[[], list[Lines]], lanes: int
+    name: str, identity: str, drivers: Sequence[str], define: str, write: Callable[[], list[Lines]], lanes: int
 ) -> Straight:
-    text = (resources.files("modurob.kernels") / "c" / driver).read_text(encoding="utf-8")
+    folder = resources.files("modurob.kernels") / "c"
+    text = "\n".join((folder / driver).read_text(encoding="utf-8") for driver in drivers)
     at = library(name, f"{sources()} {identity} {define} {text}", lanes, False, ("-fno-semantic-interposition",))
 
     def written() -> tuple[str, Any]:

@@ -104,6 +104,35 @@ static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, v
     return left;
 }
 
+#ifdef GENERAL
+/* Whether the candidates of a lane are an odd number, or two of them are one: then one may be missing. */
+static int is_doubtful(const vec *y, long lane)
+{
+    int found[CANDIDATES], n = 0;
+    (void)lane;
+    for (int k = 0; k < CANDIDATES; ++k) {
+        if (LANE(y[k * WIDTH + JOINTS], lane) > 0) {
+            found[n++] = k;
+        }
+    }
+    for (int i = 0; i < n; ++i) {
+        for (int k = 0; k < i; ++k) {
+            int same = 1;
+            for (int j = 0; j < JOINTS && same; ++j) {
+                const double apart = LANE(y[found[i] * WIDTH + j], lane) - LANE(y[found[k] * WIDTH + j], lane);
+                same = fabs(apart - 6.283185307179586 * rint(apart * 0.15915494309189535)) < 1e-6;
+            }
+            if (same) {
+                return 1;
+            }
+        }
+    }
+    return n % 2;
+}
+#else
+#define is_doubtful(y, lane) 0
+#endif
+
 /* What became of a pose: solved, left to others, no solution, or solutions beyond limits alone. */
 enum { SOLVED, LEFT, OUT_OF_REACH, BEYOND_LIMITS };
 
@@ -188,8 +217,8 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
             real *const rows = q + (p + i) * CANDIDATES * a->coordinates;
             const long n = packed(a, y, cost, counts, i, own, rows);
             count[p + i] = n;
-            fate[p + i] = HOLDS(others, i) ? LEFT : n ? SOLVED : HOLDS(beyond, i) ? BEYOND_LIMITS : OUT_OF_REACH;
-            if (n == 0 && !HOLDS(others, i)) {
+            fate[p + i] = HOLDS(others, i) || is_doubtful(y, i) ? LEFT : n ? SOLVED : HOLDS(beyond, i) ? BEYOND_LIMITS : OUT_OF_REACH;
+            if (n == 0 && fate[p + i] != LEFT) {
                 if (!looked) {
                     find_nearest(a, x, y, nearest);
                     looked = 1;

@@ -26,7 +26,7 @@ from modurob.trace import Graph, Place
 ROOM, LEVER = 1e-12, 1e-14
 # how far the axes of a closed form may be from the true ones without Newton's method
 EXACT = 1e-13
-STEPS = 2
+STEPS, GENERAL_STEPS = 2, 3
 RESIDUAL = 1e-10
 
 
@@ -42,10 +42,12 @@ class Compiled:
         self._handles: dict[Any, Any] = {}
         self._structs: dict[Any, _Arm] = {}
 
-    @cached_property
-    def _constants(self) -> tuple[Array, Array]:
-        assert self.arm.way is not None
-        return _numbers(self.arm.way.axes, self.arm), _numbers(self.arm.solved, self.arm)
+    def _constants(self, lib: Straight) -> tuple[Array, Array]:
+        """The table of the candidates and that of the true model."""
+        true = _numbers(self.arm.solved, self.arm)
+        if self.arm.way is None:
+            return _pencil_numbers(self.arm), lib.constants(0, true)
+        return lib.constants(0, _numbers(self.arm.way.axes, self.arm)), lib.constants(1, true)
 
     @cached_property
     def one(self) -> Straight | None:
@@ -65,11 +67,11 @@ class Compiled:
         return self._structs[key]
 
     def _made(self, lib: Straight, lower: Array, upper: Array, sorts: bool) -> "_Arm":
-        arm, (c, true) = self.arm, (lib.constants(k, x) for k, x in enumerate(self._constants))
+        arm, (c, true) = self.arm, self._constants(lib)
         turns = np.array([a.turns for a in arm.solved], dtype=np.int32)
         at = np.array(arm.at, dtype=np.int32)
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
-        steps = 0 if self.off < EXACT else STEPS
+        steps = GENERAL_STEPS if arm.way is None else 0 if self.off < EXACT else STEPS
         made = _Arm(
             *(x.ctypes.data for x in arrays), self.nq, steps, max(ROOM, 1e3 * self.off), LEVER, RESIDUAL, int(sorts)
         )
@@ -125,8 +127,8 @@ class _Arm(ctypes.Structure):
 
 
 def compiled(arm: Arm, coordinates: int) -> Compiled | None:
-    """The compiled closed form of an arm whose six joints all are coordinates of a robot; None if there is none."""
-    return Compiled(arm, coordinates) if arm.way is not None and min(arm.chain.at) >= 0 else None
+    """The compiled solution of an arm whose six joints all are coordinates of a robot; None if they are not."""
+    return Compiled(arm, coordinates) if min(arm.chain.at) >= 0 else None
 
 
 _LIBRARIES: dict[tuple[str, int], Straight | None] = {}
@@ -139,8 +141,10 @@ def _library(arm: Arm, lanes: int) -> Straight | None:
     key = f"{arm.family} {kinds} {own} {true}"
     if (key, lanes) not in _LIBRARIES:
         define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
+        drivers = ["poses.c"] if arm.way else ["general.c", "poses.c"]
+        define += "" if arm.way else "\n#define GENERAL"
         identity = f"{_sources()} {key}"
-        _LIBRARIES[key, lanes] = straight("inverse", identity, "poses.c", define, lambda: _lines(arm), lanes)
+        _LIBRARIES[key, lanes] = straight("inverse", identity, drivers, define, lambda: _lines(arm), lanes)
     return _LIBRARIES[key, lanes]
 
 
@@ -152,9 +156,8 @@ def _sources() -> str:
 
 
 def _count(arm: Arm) -> int:
-    """How many candidates the closed form has."""
-    assert arm.way is not None
-    return sum(1 for _ in arm.way.solve(arm.way.axes, se3.IDENTITY[None]))
+    """How many candidates there are."""
+    return 16 if arm.way is None else sum(1 for _ in arm.way.solve(arm.way.axes, se3.IDENTITY[None]))
 
 
 # ---- what is traced ----
@@ -187,8 +190,26 @@ def _traced_arm(graph: Graph, arm: Arm, axes: tuple[Axis, ...]) -> tuple[list[Ax
     return traced, T
 
 
+def _pencil_numbers(arm: Arm) -> Array:
+    """The constants of the first pencil of an arm, as general.c lays them out."""
+    p = arm.pencils[0]
+    F = p.frame
+    parts = [
+        [p.first, p.backwards, len(p.before), len(p.behind)],
+        se3.inverse(arm.chain.X0)[:3],
+        [1 / arm.size],
+        [x for a in p.axes for x in (a.h, a.o, a.u)],
+        p.left,
+        F,
+        F[:12].T @ F[12:],
+        np.pad(p.before.ravel(), (0, 9 * 14 * 15 - p.before.size)),
+        np.pad(p.behind.ravel(), (0, 9 * 15 - p.behind.size)),
+    ]
+    return np.concatenate([np.ravel(np.asarray(x, dtype=float)) for x in parts])
+
+
 def _lines(arm: Arm) -> list[Lines]:
-    return [_candidate_lines(arm), _refined_lines(arm)]
+    return [*([_candidate_lines(arm)] if arm.way else []), _refined_lines(arm)]
 
 
 def _candidate_lines(arm: Arm) -> Lines:
@@ -242,6 +263,7 @@ def _turned(h: Array, x: Any, e: Array) -> Array:
 
 def _deviation(arm: Arm) -> float:
     """How far the motion of the axes that are solved is from that of the true ones, at some configurations."""
-    assert arm.way is not None
+    if arm.way is None:
+        return 0.0
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (8, 6))
     return float(np.abs(motions(arm.way.axes, q) - motions(arm.chain.axes, q)).max())
