@@ -83,8 +83,9 @@ def _loaded(
     name: str, identity: str, drivers: Sequence[str], define: str, write: Callable[[], list[Lines]], lanes: int
 ) -> Straight:
     folder = resources.files("modurob.kernels") / "c"
+    optimised = ("-O3",) if len(drivers) > 1 else ()  # loops over matrices are worth it, straight lines are not
     text = "\n".join((folder / driver).read_text(encoding="utf-8") for driver in drivers)
-    at = library(name, f"{sources()} {identity} {define} {text}", lanes, False, ("-fno-semantic-interposition",))
+    at = library(name, f"{sources()} {identity} {define} {text}", lanes, False, optimised)
 
     def written() -> tuple[str, Any]:
         parts = [lines.text() for lines in write()]

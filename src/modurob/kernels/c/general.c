@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* angles closer than this, and complex ones this near to the real line, are left to others */
-#define APART 1e-5
-#define NEARLY_REAL 1e-4
+#define APART 1e-9
+#define NEARLY_REAL 1e-6
 /* pivots over the largest below which a matrix is not taken for regular, and above which it is good enough */
 #define SINGULAR_PIVOT 1e-7
 #define GOOD_PIVOT 0.02

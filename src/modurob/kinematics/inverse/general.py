@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.kinematics.inverse.axes import Axis
+from modurob.kinematics.inverse.axes import Axis, motions
 from modurob.kinematics.inverse.finish import Candidates
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array, cross, dot
@@ -24,6 +24,9 @@ CLUSTER = 1e-5
 # what keeps a pencil from being regular: the condition of its leading matrix, and the spread of singular values of W
 CONDITION = 1e8
 SPREAD = 1e-9
+# real roots closer than this are equal for all poses, and how much a pencil with such is worth
+EQUAL = 1e-9
+UNWANTED = 1e-4
 TURNS = np.arange(8) * np.pi / 4
 I3 = np.eye(3)
 
@@ -256,16 +259,23 @@ def _rotations(axes: Sequence[Axis], q: Array, places: range) -> Array:
 
 def pencils(axes: Sequence[Axis], rng: np.random.Generator) -> list[Pencil]:
     """The pencils of a chain, the most regular on some poses first."""
-    from modurob.kinematics.inverse.axes import motions
-
     T = motions(axes, rng.uniform(-np.pi, np.pi, (4, 6)))
     found = [pencil(axes, first, backwards) for backwards in (False, True) for first in (2, 1, 0)]
     return sorted(found, key=lambda p: -_regularity(p, T))
 
 
 def _regularity(p: Pencil, T: Array) -> float:
+    """How far the worst of some poses is from a singular pencil; pencils with equal roots count much less."""
     eq = equations(p, T)
-    return float(np.min(np.minimum(eq.spread, 0.01) / roots(p, eq).condition))
+    r = roots(p, eq)
+    regular = np.min(np.minimum(eq.spread, 0.01) / r.condition)
+    return float(regular * (1.0 if _least_gap(r.angle) > EQUAL else UNWANTED))
+
+
+def _least_gap(angle: Array) -> float:
+    """The least distance of two real roots of one pose."""
+    real = [np.sort(np.mod(a.real[np.abs(a.imag) < IMAGINARY], 2 * np.pi)) for a in angle]
+    return min((np.diff(r).min() for r in real if len(r) > 1), default=np.inf)
 
 
 class General(NamedTuple):
