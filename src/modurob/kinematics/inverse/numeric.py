@@ -1,0 +1,164 @@
+"""Inverse kinematics by iteration, for any mechanism and several goals at once, many states side by side.
+
+Damped least squares from a start near the goal (the given configuration, or the nearest of a few random ones), and again from
+others for the states that were not brought there. Joints keep their limits; loops are closed with the goals.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modurob import kernels
+from modurob.algorithms.checks import require_finite, require_quaternions
+from modurob.algorithms.configuration import integrate
+from modurob.errors import InputError
+from modurob.kinematics.inverse.flow import DAMPING, WORST
+from modurob.kinematics.inverse.goals import Goal
+from modurob.kinematics.inverse.problem import Problem, problem
+from modurob.kinematics.inverse.result import InverseKinematics
+from modurob.kinematics.inverse.secondary import follow
+from modurob.mechanism.tables import Tables
+from modurob.spatial.scalars import Array, as_array
+
+# steps between looks at how far states have come, and how many such rounds a start is given at most
+STEPS, ROUNDS = 10, 6
+# a start is given up if a round brings it no nearer than by this factor, squared
+PROGRESS = 0.25
+# a given start that leads nowhere, as singular ones do, is shaken by this [rad or m]
+SHAKEN = 0.1
+# states that are worked on at once, so that they stay in the cache
+BLOCK = 2048
+
+
+def numeric(
+    m: Tables,
+    goals: Goal | Sequence[Goal],
+    q0: ArrayLike | None = None,
+    *,
+    secondary: Goal | Sequence[Goal] = (),
+    limits: bool = True,
+    tolerance: float = 1e-10,
+    attempts: int = 64,
+) -> InverseKinematics:
+    """One configuration for each set of goals, within the limits, or the nearest that was found.
+
+    `q0`, (..., nq), is where to start, and to stay close to; without it starts are random, the same in every call. Goals are
+    reached when the root of their summed squared distances, weights aside, is at most `tolerance` [m and rad]. `secondary` goals
+    are brought as near as the goals leave room for. A state that fails is started again, up to `attempts` times in all.
+    """
+    if not (isinstance(attempts, int) and attempts >= 1):
+        raise InputError(f"attempts {attempts!r}: expected a whole number from one on")
+    if not tolerance > 0:
+        raise InputError(f"tolerance {tolerance!r}: expected a number above zero [m and rad]")
+    p = problem(m, goals, limits)
+    start = None if q0 is None else _start(m, q0, p.target.shape[:-1])
+    lead = p.target.shape[:-1] if start is None else start.shape[:-1]
+    target = np.broadcast_to(p.target, (*lead, p.target.shape[-1])).reshape(-1, p.target.shape[-1])
+    near = None if start is None else start.reshape(-1, m.nq)
+    blocks = [slice(k, k + BLOCK) for k in range(0, len(target), BLOCK)]
+    found = [_solved(p, target[b], None if near is None else near[b], tolerance, attempts) for b in blocks]
+    q = np.concatenate([x for x, _ in found]) if found else np.zeros((0, m.nq))
+    reached = np.concatenate([x for _, x in found]) if found else np.zeros(0, dtype=bool)
+    if secondary:
+        q[reached] = follow(p, problem(m, secondary, limits), q[reached], target[reached], tolerance)
+    return _answer(p, p.within(q, near), target, tolerance, lead, attempts)
+
+
+def _start(m: Tables, q0: ArrayLike, lead: tuple[int, ...]) -> Array:
+    q = as_array(q0)
+    if q.dtype.kind != "f" or not q.ndim or q.shape[-1] != m.nq:
+        raise InputError(f"q0 has shape {q.shape}: expected (..., {m.nq}) for {m.name}")
+    require_quaternions(m, require_finite(q, "q0"), "q0")
+    try:
+        return np.broadcast_to(q, (*np.broadcast_shapes(q.shape[:-1], lead), m.nq))
+    except ValueError:
+        raise InputError(f"q0 of shape {q.shape} and goals with leading axes {lead}: expected ones that broadcast") from None
+
+
+def _solved(p: Problem, target: Array, near: Array | None, tolerance: float, attempts: int) -> tuple[Array, Array]:
+    """The best configurations, (k, nq), and whether they are good enough, (k,)."""
+    q, cost = np.zeros((len(target), p.m.nq)), np.full((len(target), 1), WORST)
+    reached, left = np.zeros(len(target), dtype=bool), np.arange(len(target))
+    for attempt in range(attempts):
+        start = _next_start(p, target[left], None if near is None else near[left], attempt)
+        found = _attempt(p, start, target[left], tolerance)
+        better = found["cost"][:, 0] < cost[left, 0]
+        at = left[better]
+        q[at], cost[at] = found["q"][better], found["cost"][better]
+        good = found["size"][:, 0] <= tolerance**2
+        reached[left[good]] = True
+        left = left[~good]
+        if not len(left):
+            break
+    if len(left):
+        q[left] = _polished(p, q[left], target[left])
+    return q, reached
+
+
+def _next_start(p: Problem, target: Array, near: Array | None, attempt: int) -> Array:
+    """The given configuration, then one next to it, then others."""
+    if near is None or attempt > 1:
+        return p.starts(target, attempt)
+    low, high = p.bounds
+    at = p.m.coordinate_of
+    own = at >= 0
+    q = np.array(near)
+    if attempt == 1:
+        shift = np.random.default_rng(attempt).normal(size=(len(q), p.m.nv)) * SHAKEN
+        q = integrate(p.m, q, shift, kernels.run)
+    q[:, at[own]] = np.clip(q[:, at[own]], low[own], high[own])
+    return q
+
+
+def _attempt(p: Problem, start: Array, target: Array, tolerance: float) -> dict[str, Array]:
+    """A descent from one start each, given up where it does not get on."""
+    best = p.descend(start, target, DAMPING, STEPS)
+    going = np.flatnonzero(best["size"][:, 0] > tolerance**2)
+    for _ in range(ROUNDS - 1):
+        if not len(going):
+            break
+        before = best["size"][going, 0]
+        found = p.go_on({name: x[going] for name, x in best.items()}, target[going], DAMPING, STEPS)
+        for name, x in found.items():
+            best[name][going] = x
+        size = found["size"][:, 0]
+        going = going[(size > tolerance**2) & (size < PROGRESS * before)]
+    return best
+
+
+def _polished(p: Problem, q: Array, target: Array) -> Array:
+    """Configurations that do not reach their goals, brought as near as they go."""
+    return p.descend(q, target, DAMPING, STEPS * ROUNDS)["q"]
+
+
+def _answer(
+    p: Problem, q: Array, target: Array, tolerance: float, lead: tuple[int, ...], attempts: int
+) -> InverseKinematics:
+    size = p.look(q, target).size if len(q) else np.zeros(0)
+    residual = np.sqrt(size).reshape(*lead, 1)
+    reached = (residual[..., 0] <= tolerance) & _allowed(p, q).reshape(lead)
+    note = ""
+    if not reached.all():
+        far = residual[..., 0][~reached]
+        which = f"{(~reached).sum()} of {reached.size} goals" if lead else "the goal"
+        where = f"{far.max():.3g} (m or rad) away" if far.size == 1 else f"{far.min():.3g} to {far.max():.3g} (m or rad) away"
+        note = f"{which} not reached from {attempts} starts: the nearest configuration found is {where}"
+    return InverseKinematics(
+        q=q.reshape(*lead, 1, p.m.nq),
+        count=reached.astype(int),
+        reached=reached,
+        residual=residual,
+        exact=False,
+        certain=np.zeros(lead, dtype=bool),
+        family="numeric",
+        note=note,
+    )
+
+
+def _allowed(p: Problem, q: Array) -> Array:
+    """Whether configurations keep the limits, to rounding, (k,)."""
+    at = p.m.coordinate_of
+    own = at >= 0
+    lower, upper = (x[own] for x in p.limits)
+    return np.all((q[:, at[own]] >= lower - 1e-9) & (q[:, at[own]] <= upper + 1e-9), axis=-1)

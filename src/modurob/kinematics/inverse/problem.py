@@ -1,0 +1,145 @@
+"""Goals at their places in a mechanism: rows, bounds, the flow that descends to them, and where to start."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from modurob import kernels
+from modurob.algorithms.configuration import random_configuration
+from modurob.algorithms.descent import GoalRow, goal_rows, sight
+from modurob.algorithms.interpreter import NumPyEngine, interpret
+from modurob.algorithms.program import Flow
+from modurob.caching import cached_property
+from modurob.catalogue.joints import Revolute, Universal
+from modurob.errors import InputError
+from modurob.kinematics.inverse.flow import WORST, descent, seen
+from modurob.kinematics.inverse.goals import Goal
+from modurob.mechanism.tables import Coupling, Limits, Tables
+from modurob.spatial.scalars import Array
+
+TURN = 2 * np.pi
+# configurations among which the nearest is where a descent starts
+SAMPLES = 192
+# turns count less than ways when starts are compared (measured)
+TURN_IN_START = 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Goals of one mechanism."""
+
+    m: Tables
+    rows: tuple[GoalRow, ...]
+    target: Array  # (..., numbers)
+    limits: Limits  # of the rates; infinite where they are not to be kept
+
+    @cached_property
+    def round(self) -> Array:
+        """The rates whose coordinates may turn round and come back to the same pose within their limits, (nv,) bool."""
+        found = np.zeros(self.m.nv, dtype=bool)
+        for j in self.m.joints:
+            if isinstance(j.type, Revolute | Universal):
+                found[j.v_slice] = True
+        for j in self.m.joints:
+            found[j.v_slice] &= not j.mimics
+        for c in self.m.constraints:
+            for i in c.joints if isinstance(c, Coupling) else ():
+                found[self.m.joints[i].v_slice] = False
+        found[[row.rate for row in self.rows if row.rate >= 0]] = False
+        return found & ~(self.limits.upper - self.limits.lower < TURN)
+
+    @cached_property
+    def bounds(self) -> Limits:
+        """The limits that a descent keeps: those of joints that can turn round are found afterwards."""
+        return Limits(np.where(self.round, -np.inf, self.limits.lower), np.where(self.round, np.inf, self.limits.upper))
+
+    @cached_property
+    def flow(self) -> Flow:
+        return descent(self.m, self.rows, self.bounds)
+
+    def descend(self, start: Array, target: Array, damping: float, steps: int) -> dict[str, Array]:
+        """The flow, so many times on end, from configurations (k, nq)."""
+        worst = np.full((len(start), 1), WORST)
+        state = {"tried": start, "q": start, "cost": worst, "size": worst}
+        return self.go_on(state, target, damping, steps)
+
+    def go_on(self, state: dict[str, Array], target: Array, damping: float, steps: int) -> dict[str, Array]:
+        """From where a descent was left."""
+        given = {**state, "damping": np.full_like(state["cost"], damping), "target": target}
+        answer = kernels.repeated(self.flow, self.m, given, steps)
+        if answer is not None:
+            return answer.results
+        with np.errstate(all="ignore"):
+            for _ in range(steps):
+                given |= interpret(self.flow, self.m, given).results
+        return {name: given[name] for name in state}
+
+    def look(self, q: Array, target: Array) -> Any:
+        """Error, J, cost and squared distance of all rows at configurations (k, nq)."""
+        engine = NumPyEngine(self.m, q.shape[:-1], kernels.run_any)
+        return goal_rows(self.m, self.rows, seen(engine, self.rows, q), target)
+
+    def starts(self, target: Array, attempt: int) -> Array:
+        """For each target, (k, numbers), the configuration nearest to it of a few random ones, (k, nq)."""
+        q, features, scale = _samples(self.m, self.rows, attempt)
+        scaled = (target * scale).astype(np.float32)
+        far = features @ scaled.T * -2
+        far += np.square(features).sum(axis=-1)[:, None]
+        return q[far.argmin(axis=0)]
+
+    def within(self, q: Array, near: Array | None) -> Array:
+        """Coordinates that turn round brought within their limits, next to `near` where there is a choice."""
+        at = self.m.coordinate_of[self.round]
+        lower, upper = (x[self.round] for x in self.limits)
+        middle = np.where(np.isfinite(lower + upper), (lower + upper) / 2, 0.0)
+        wish = middle if near is None else near[..., at]
+        turned = q[..., at] + TURN * np.round((wish - q[..., at]) / TURN)
+        turned = np.where(turned > upper, turned - TURN * np.ceil((turned - upper) / TURN), turned)
+        turned = np.where(turned < lower, turned + TURN * np.ceil((lower - turned) / TURN), turned)
+        out = np.array(q)
+        out[..., at] = turned
+        return out
+
+
+def problem(m: Tables, goals: Sequence[Goal], limits: bool) -> Problem:
+    """Goals put to a mechanism, or an error that says what is wrong with them."""
+    goals = [goals] if isinstance(goals, Goal) else list(goals)
+    for goal in goals:
+        if not isinstance(goal, Goal):
+            raise InputError(
+                f"goal {goal!r:.60}: expected mr.PoseGoal, PointGoal, DirectionGoal, CentreGoal or JointGoal"
+            )
+    if not goals:
+        raise InputError("no goals: expected at least one, such as mr.PoseGoal(frame, X)")
+    targets = [goal.target() for goal in goals]
+    try:
+        lead = np.broadcast_shapes(*(t.shape[:-1] for t in targets))
+    except ValueError:
+        shapes = ", ".join(f"{type(g).__name__} {t.shape[:-1]}" for g, t in zip(goals, targets, strict=True))
+        raise InputError(f"goals with leading axes {shapes}: expected ones that broadcast") from None
+    target = np.concatenate([np.broadcast_to(t, (*lead, t.shape[-1])) for t in targets], axis=-1)
+    rows = tuple(row for goal in goals for row in goal.placed(m))
+    none = Limits(np.full(m.nv, -np.inf), np.full(m.nv, np.inf))
+    return Problem(m, rows, target, m.limits if limits else none)
+
+
+# ---- where to start ----
+
+
+@lru_cache(maxsize=64)
+def _configurations(m: Tables, attempt: int) -> Array:
+    rng = np.random.default_rng(attempt)
+    return np.stack([random_configuration(m, rng) for _ in range(SAMPLES)])
+
+
+def _samples(m: Tables, rows: tuple[GoalRow, ...], attempt: int) -> tuple[Array, Array, Array]:
+    """Random configurations, what goals see of them in the numbers of their targets, and the scale of each number."""
+    q = _configurations(m, attempt)
+    engine = NumPyEngine(m, q.shape[:-1], kernels.run_any)
+    found = seen(engine, rows, q)
+    features = np.concatenate([row.goal.features(sight(m, row, found)) for row in rows], axis=-1)
+    scale = np.concatenate([row.goal.scale(TURN_IN_START) for row in rows])
+    return q, (features * scale).astype(np.float32), scale
