@@ -21,14 +21,16 @@ from modurob.kinematics.inverse.secondary import follow
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array, as_array
 
-# steps between looks at how far states have come, and how many such rounds a start is given at most
-STEPS, ROUNDS = 10, 6
+# steps of a start, then between looks at how far it has come, and how many such rounds it is given at most
+STEPS, MORE, ROUNDS = 10, 6, 8
+# when no more states than this are left, each has several starts at once
+FEW, MOST_COPIES = 256, 16
 # a start is given up if a round brings it no nearer than by this factor, squared
 PROGRESS = 0.25
 # a given start that leads nowhere, as singular ones do, is shaken by this [rad or m]
 SHAKEN = 0.1
 # states that are worked on at once, so that they stay in the cache
-BLOCK = 2048
+BLOCK = 8192
 
 
 def numeric(
@@ -78,28 +80,28 @@ def _start(m: Tables, q0: ArrayLike, lead: tuple[int, ...]) -> Array:
 
 def _solved(p: Problem, target: Array, near: Array | None, tolerance: float, attempts: int) -> tuple[Array, Array]:
     """The best configurations, (k, nq), and whether they are good enough, (k,)."""
-    q, cost = np.zeros((len(target), p.m.nq)), np.full((len(target), 1), WORST)
-    reached, left = np.zeros(len(target), dtype=bool), np.arange(len(target))
-    for attempt in range(attempts):
-        start = _next_start(p, target[left], None if near is None else near[left], attempt)
+    q, cost = np.zeros((len(target), p.m.nq)), np.full(len(target), WORST)
+    reached, left, used, attempt = np.zeros(len(target), dtype=bool), np.arange(len(target)), 0, 0
+    while len(left) and used < attempts:
+        # the few that are left are started from several configurations at once
+        copies = 1 if attempt < 2 else int(np.clip(FEW // len(left), 1, min(MOST_COPIES, attempts - used)))
+        start = _next_start(p, target[left], None if near is None else near[left], attempt, copies)
         found = _attempt(p, start, target[left], tolerance)
-        better = found["cost"][:, 0] < cost[left, 0]
+        better = found["cost"] < cost[left]
         at = left[better]
         q[at], cost[at] = found["q"][better], found["cost"][better]
-        good = found["size"][:, 0] <= tolerance**2
+        good = found["size"] <= tolerance**2
         reached[left[good]] = True
-        left = left[~good]
-        if not len(left):
-            break
+        left, used, attempt = left[~good], used + copies, attempt + 1
     if len(left):
         q[left] = _polished(p, q[left], target[left])
     return q, reached
 
 
-def _next_start(p: Problem, target: Array, near: Array | None, attempt: int) -> Array:
-    """The given configuration, then one next to it, then others."""
+def _next_start(p: Problem, target: Array, near: Array | None, attempt: int, copies: int) -> Array:
+    """The given configuration, then one next to it, then others, (k, copies, nq)."""
     if near is None or attempt > 1:
-        return p.starts(target, attempt)
+        return p.starts(target, attempt, copies)
     low, high = p.bounds
     at = p.m.coordinate_of
     own = at >= 0
@@ -108,35 +110,37 @@ def _next_start(p: Problem, target: Array, near: Array | None, attempt: int) -> 
         shift = np.random.default_rng(attempt).normal(size=(len(q), p.m.nv)) * SHAKEN
         q = integrate(p.m, q, shift, kernels.run)
     q[:, at[own]] = np.clip(q[:, at[own]], low[own], high[own])
-    return q
+    return q[:, None]
 
 
 def _attempt(p: Problem, start: Array, target: Array, tolerance: float) -> dict[str, Array]:
-    """A descent from one start each, given up where it does not get on."""
-    best = p.descend(start, target, DAMPING, STEPS)
+    """The best of the descents from starts (k, copies, nq), each given up where it does not get on: q, cost and size."""
+    k, copies, nq = start.shape
+    target = target if copies == 1 else np.repeat(target, copies, axis=0)
+    best = p.descend(start.reshape(-1, nq), target, DAMPING, STEPS)
     going = np.flatnonzero(best["size"][:, 0] > tolerance**2)
-    for _ in range(ROUNDS - 1):
+    for _ in range(ROUNDS):
         if not len(going):
             break
         before = best["size"][going, 0]
-        found = p.go_on({name: x[going] for name, x in best.items()}, target[going], DAMPING, STEPS)
+        found = p.go_on({name: x[going] for name, x in best.items()}, target[going], DAMPING, MORE)
         for name, x in found.items():
             best[name][going] = x
         size = found["size"][:, 0]
         going = going[(size > tolerance**2) & (size < PROGRESS * before)]
-    return best
+    first = np.arange(k) * copies + best["cost"].reshape(k, copies).argmin(axis=-1)
+    return {"q": best["q"][first], "cost": best["cost"][first, 0], "size": best["size"][first, 0]}
 
 
 def _polished(p: Problem, q: Array, target: Array) -> Array:
     """Configurations that do not reach their goals, brought as near as they go."""
-    return p.descend(q, target, DAMPING, STEPS * ROUNDS)["q"]
+    return p.descend(q, target, DAMPING, MORE * ROUNDS)["q"]
 
 
 def _answer(
     p: Problem, q: Array, target: Array, tolerance: float, lead: tuple[int, ...], attempts: int
 ) -> InverseKinematics:
-    size = p.look(q, target).size if len(q) else np.zeros(0)
-    residual = np.sqrt(size).reshape(*lead, 1)
+    residual = (p.distance(q, target) if len(q) else np.zeros(0)).reshape(*lead, 1)
     reached = (residual[..., 0] <= tolerance) & _allowed(p, q).reshape(lead)
     note = ""
     if not reached.all():

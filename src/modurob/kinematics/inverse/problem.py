@@ -1,7 +1,7 @@
 """Goals at their places in a mechanism: rows, bounds, the flow that descends to them, and where to start."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +22,7 @@ from modurob.spatial.scalars import Array
 
 TURN = 2 * np.pi
 # configurations among which the nearest is where a descent starts
-SAMPLES = 192
+SAMPLES = 128
 # turns count less than ways when starts are compared (measured)
 TURN_IN_START = 0.6
 
@@ -77,18 +77,24 @@ class Problem:
                 given |= interpret(self.flow, self.m, given).results
         return {name: given[name] for name in state}
 
+    def distance(self, q: Array, target: Array) -> Array:
+        """The root of the summed squared distances of all goals, (k,) [m and rad]."""
+        return np.sqrt(self.descend(q, target, 0.0, 1)["size"][:, 0])
+
     def look(self, q: Array, target: Array) -> Any:
         """Error, J, cost and squared distance of all rows at configurations (k, nq)."""
         engine = NumPyEngine(self.m, q.shape[:-1], kernels.run_any)
         return goal_rows(self.m, self.rows, seen(engine, self.rows, q), target)
 
-    def starts(self, target: Array, attempt: int) -> Array:
-        """For each target, (k, numbers), the configuration nearest to it of a few random ones, (k, nq)."""
-        q, features, scale = _samples(self.m, self.rows, attempt)
-        scaled = (target * scale).astype(np.float32)
-        far = features @ scaled.T * -2
-        far += np.square(features).sum(axis=-1)[:, None]
-        return q[far.argmin(axis=0)]
+    def starts(self, target: Array, attempt: int, copies: int) -> Array:
+        """For each target, (k, numbers), the configurations nearest to it of a few random ones, (k, copies, nq)."""
+        q, features, scale = _samples(self.m, _Key(self.flow.name, self.rows), attempt)
+        far = (target * scale).astype(np.float32) @ features.T
+        far *= -2
+        far += np.square(features).sum(axis=-1)
+        if copies == 1:
+            return q[far.argmin(axis=-1)][:, None]
+        return q[np.argpartition(far, copies, axis=-1)[:, :copies]]
 
     def within(self, q: Array, near: Array | None) -> Array:
         """Coordinates that turn round brought within their limits, next to `near` where there is a choice."""
@@ -129,17 +135,26 @@ def problem(m: Tables, goals: Sequence[Goal], limits: bool) -> Problem:
 # ---- where to start ----
 
 
-@lru_cache(maxsize=64)
+@dataclass(frozen=True)
+class _Key:
+    """Goals by the name of their flow, without their targets."""
+
+    name: str
+    rows: tuple[GoalRow, ...] = field(compare=False)
+
+
+@lru_cache(maxsize=256)
 def _configurations(m: Tables, attempt: int) -> Array:
     rng = np.random.default_rng(attempt)
     return np.stack([random_configuration(m, rng) for _ in range(SAMPLES)])
 
 
-def _samples(m: Tables, rows: tuple[GoalRow, ...], attempt: int) -> tuple[Array, Array, Array]:
+@lru_cache(maxsize=256)
+def _samples(m: Tables, key: _Key, attempt: int) -> tuple[Array, Array, Array]:
     """Random configurations, what goals see of them in the numbers of their targets, and the scale of each number."""
     q = _configurations(m, attempt)
     engine = NumPyEngine(m, q.shape[:-1], kernels.run_any)
-    found = seen(engine, rows, q)
-    features = np.concatenate([row.goal.features(sight(m, row, found)) for row in rows], axis=-1)
-    scale = np.concatenate([row.goal.scale(TURN_IN_START) for row in rows])
+    found = seen(engine, key.rows, q)
+    features = np.concatenate([row.goal.features(sight(m, row, found)) for row in key.rows], axis=-1)
+    scale = np.concatenate([row.goal.scale(TURN_IN_START) for row in key.rows])
     return q, (features * scale).astype(np.float32), scale
