@@ -5,20 +5,22 @@ others for the states that were not brought there. Joints keep their limits; loo
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob import kernels
 from modurob.algorithms.checks import require_finite, require_quaternions
-from modurob.algorithms.configuration import integrate
+from modurob.algorithms.configuration import integrate, neutral
 from modurob.errors import InputError
 from modurob.kinematics.inverse.flow import DAMPING, WORST
 from modurob.kinematics.inverse.goals import Goal
-from modurob.kinematics.inverse.problem import Problem, problem
+from modurob.kinematics.inverse.problem import Problem, part, problem, required
 from modurob.kinematics.inverse.result import InverseKinematics
 from modurob.kinematics.inverse.secondary import follow
-from modurob.mechanism.tables import Tables
+from modurob.mechanism.tables import Limits, Tables
 from modurob.spatial.scalars import Array, as_array
 
 # steps of a start, then between looks at how far it has come, and how many such rounds it is given at most
@@ -53,18 +55,44 @@ def numeric(
         raise InputError(f"attempts {attempts!r}: expected a whole number from one on")
     if not tolerance > 0:
         raise InputError(f"tolerance {tolerance!r}: expected a number above zero [m and rad]")
-    p = problem(m, goals, limits)
-    start = None if q0 is None else _start(m, q0, p.target.shape[:-1])
-    lead = p.target.shape[:-1] if start is None else start.shape[:-1]
-    target = np.broadcast_to(p.target, (*lead, p.target.shape[-1])).reshape(-1, p.target.shape[-1])
+    goals, others = required(goals), required(secondary) if secondary else []
+    whole = problem(m, goals, limits)
+    start = None if q0 is None else _start(m, q0, whole.target.shape[:-1])
+    lead = whole.target.shape[:-1] if start is None else start.shape[:-1]
+    target = np.broadcast_to(whole.target, (*lead, whole.target.shape[-1])).reshape(-1, whole.target.shape[-1])
     near = None if start is None else start.reshape(-1, m.nq)
-    blocks = [slice(k, k + BLOCK) for k in range(0, len(target), BLOCK)]
-    found = [_solved(p, target[b], None if near is None else near[b], tolerance, attempts) for b in blocks]
-    q = np.concatenate([x for x, _ in found]) if found else np.zeros((0, m.nq))
-    reached = np.concatenate([x for _, x in found]) if found else np.zeros(0, dtype=bool)
-    if secondary:
-        q[reached] = follow(p, problem(m, secondary, limits), q[reached], target[reached], tolerance)
-    return _answer(p, p.within(q, near), target, tolerance, lead, attempts)
+    # joints that move no goal stay where they are
+    small, coordinates, rates = part(m, [*whole.rows, *(row for goal in others for row in goal.placed(m))])
+    p = replace(problem(small, goals, limits), limits=Limits(*(x[rates] for x in whole.limits)))
+    own = None if near is None else near[:, coordinates]
+    found = _in_blocks(p, target, own, tolerance, attempts)
+    if others:
+        good = found.reached
+        found.q[good] = follow(p, problem(small, others, limits), found.q[good], target[good], tolerance)
+    q = np.array(np.broadcast_to(_rest(m), (len(target), m.nq))) if near is None else np.array(near)
+    q[:, coordinates] = p.within(found.q, own)
+    return _answer(whole, q, target, tolerance, lead, attempts)
+
+
+def _rest(m: Tables) -> Array:
+    """The neutral configuration, or next to it within the limits."""
+    q, at = neutral(m), m.coordinate_of
+    q[at[at >= 0]] = np.clip(q[at[at >= 0]], *(x[at >= 0] for x in m.limits))
+    return q
+
+
+class _Found(NamedTuple):
+    q: Array  # (k, nq)
+    reached: Array  # (k,)
+
+
+def _in_blocks(p: Problem, target: Array, near: Array | None, tolerance: float, attempts: int) -> _Found:
+    """All states, some at a time, so that they stay in the cache."""
+    out = _Found(np.zeros((len(target), p.m.nq)), np.zeros(len(target), dtype=bool))
+    for k in range(0, len(target), BLOCK):
+        b = slice(k, k + BLOCK)
+        out.q[b], out.reached[b] = _solved(p, target[b], None if near is None else near[b], tolerance, attempts)
+    return out
 
 
 def _start(m: Tables, q0: ArrayLike, lead: tuple[int, ...]) -> Array:
@@ -78,7 +106,7 @@ def _start(m: Tables, q0: ArrayLike, lead: tuple[int, ...]) -> Array:
         raise InputError(f"q0 of shape {q.shape} and goals with leading axes {lead}: expected ones that broadcast") from None
 
 
-def _solved(p: Problem, target: Array, near: Array | None, tolerance: float, attempts: int) -> tuple[Array, Array]:
+def _solved(p: Problem, target: Array, near: Array | None, tolerance: float, attempts: int) -> _Found:
     """The best configurations, (k, nq), and whether they are good enough, (k,)."""
     q, cost = np.zeros((len(target), p.m.nq)), np.full(len(target), WORST)
     reached, left, used, attempt = np.zeros(len(target), dtype=bool), np.arange(len(target)), 0, 0
@@ -95,7 +123,7 @@ def _solved(p: Problem, target: Array, near: Array | None, tolerance: float, att
         left, used, attempt = left[~good], used + copies, attempt + 1
     if len(left):
         q[left] = _polished(p, q[left], target[left])
-    return q, reached
+    return _Found(q, reached)
 
 
 def _next_start(p: Problem, target: Array, near: Array | None, attempt: int, copies: int) -> Array:

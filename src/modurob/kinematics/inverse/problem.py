@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob import kernels
-from modurob.algorithms.configuration import random_configuration
+from modurob.algorithms.configuration import neutral, random_configuration
 from modurob.algorithms.descent import GoalRow, goal_rows, sight
 from modurob.algorithms.interpreter import NumPyEngine, interpret
 from modurob.algorithms.program import Flow
@@ -17,6 +17,7 @@ from modurob.catalogue.joints import Revolute, Universal
 from modurob.errors import InputError
 from modurob.kinematics.inverse.flow import WORST, descent, seen
 from modurob.kinematics.inverse.goals import Goal
+from modurob.mechanism import reduced
 from modurob.mechanism.tables import Coupling, Limits, Tables
 from modurob.spatial.scalars import Array
 
@@ -110,8 +111,17 @@ class Problem:
         return out
 
 
-def problem(m: Tables, goals: Sequence[Goal], limits: bool) -> Problem:
+def problem(m: Tables, goals: Goal | Sequence[Goal], limits: bool) -> Problem:
     """Goals put to a mechanism, or an error that says what is wrong with them."""
+    goals = required(goals)
+    target = _targets(goals)
+    rows = tuple(row for goal in goals for row in goal.placed(m))
+    none = Limits(np.full(m.nv, -np.inf), np.full(m.nv, np.inf))
+    return Problem(m, rows, target, m.limits if limits else none)
+
+
+def required(goals: Any) -> list[Goal]:
+    """At least one goal, or an error."""
     goals = [goals] if isinstance(goals, Goal) else list(goals)
     for goal in goals:
         if not isinstance(goal, Goal):
@@ -120,16 +130,49 @@ def problem(m: Tables, goals: Sequence[Goal], limits: bool) -> Problem:
             )
     if not goals:
         raise InputError("no goals: expected at least one, such as mr.PoseGoal(frame, X)")
+    return goals
+
+
+def _targets(goals: list[Goal]) -> Array:
+    """The numbers of all goals end to end, (..., numbers)."""
     targets = [goal.target() for goal in goals]
     try:
         lead = np.broadcast_shapes(*(t.shape[:-1] for t in targets))
     except ValueError:
         shapes = ", ".join(f"{type(g).__name__} {t.shape[:-1]}" for g, t in zip(goals, targets, strict=True))
         raise InputError(f"goals with leading axes {shapes}: expected ones that broadcast") from None
-    target = np.concatenate([np.broadcast_to(t, (*lead, t.shape[-1])) for t in targets], axis=-1)
-    rows = tuple(row for goal in goals for row in goal.placed(m))
-    none = Limits(np.full(m.nv, -np.inf), np.full(m.nv, np.inf))
-    return Problem(m, rows, target, m.limits if limits else none)
+    return np.concatenate([np.broadcast_to(t, (*lead, t.shape[-1])) for t in targets], axis=-1)
+
+
+# ---- the part of a mechanism that has a say ----
+
+
+class Part(NamedTuple):
+    """A mechanism without the joints that move no goal, and which coordinates of the whole its own are."""
+
+    m: Tables
+    coordinates: Array
+    rates: Array
+
+
+def part(m: Tables, rows: Sequence[GoalRow]) -> Part:
+    """The part that moves the goals; all of it where there are constraints, or the centre of mass is a goal."""
+    if m.constraints or any(row.sees == "centre" for row in rows):
+        return _part(m, frozenset())
+    carrying = {i for row in rows for i in m.ancestors[row.body]}
+    rates = {m.joints[i - 1].v_slice.start for i in carrying} | {row.rate for row in rows}
+    owners = {i for i, j in enumerate(m.joints, start=1) if not j.mimics and j.v_slice.start in rates}
+    return _part(m, frozenset(j.name for i, j in enumerate(m.joints, start=1) if i not in carrying | owners))
+
+
+@lru_cache(maxsize=256)
+def _part(m: Tables, held: frozenset[str]) -> Part:
+    own = [j for j in m.joints if j.name not in held and not j.mimics]
+    places = [np.concatenate([np.zeros(0, int), *(np.r_[s] for s in x)]) for x in zip(*((j.q_slice, j.v_slice) for j in own), strict=True)]
+    q, v = places or [np.zeros(0, int)] * 2
+    if not held or not own:
+        return Part(m, np.arange(m.nq), np.arange(m.nv))
+    return Part(reduced.locked(m, set(held), neutral(m)), q, v)
 
 
 # ---- where to start ----
