@@ -4,7 +4,7 @@ Each method checks the shapes of its arguments and calls the function of the sam
 is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,9 @@ from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
+from modurob.kinematics.inverse.goals import Goal
+from modurob.kinematics.inverse.numeric import numeric
+from modurob.kinematics.inverse.result import InverseKinematics
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
@@ -439,6 +442,38 @@ class Mechanism(Tables):
         array([ 0.    , -0.1473, -0.0357])
         """
         return algorithms.centre_of_mass_jacobian_rate(self, self._q(q), self._v(v))
+
+    # ---- goals ----
+
+    @explained
+    def reach(
+        self,
+        goals: Goal | Sequence[Goal],
+        q0: ArrayLike | None = None,
+        *,
+        secondary: Goal | Sequence[Goal] = (),
+        limits: bool = True,
+        tolerance: float = 1e-10,
+        attempts: int = 128,
+    ) -> InverseKinematics:
+        """A configuration that reaches all goals at once, by damped least squares: .q (..., 1, nq), .reached, .residual [m and rad].
+
+        Goals are `PoseGoal`, `PointGoal`, `DirectionGoal`, `CentreGoal` and `JointGoal`; leading axes of their targets are goals
+        side by side. `q0`, (..., nq), is where to start; without it starts are random, the same in every call. Joints keep their
+        `limits`, loops are closed. `secondary` goals are brought as near as the goals leave room for. Goals are reached when the
+        root of their summed squared distances is at most `tolerance`; a state that fails is started again, `attempts` times in
+        all. Where goals are not reached, .q is the nearest that was found, and .note says so.
+
+        >>> found = robot.reach([mr.PointGoal("m3", [0.105, 0.2, 0.05])])
+        >>> bool(found.reached), robot.frame_pose(found.q[0], "m3")[:3, 3].round(6)
+        (True, array([0.105, 0.2  , 0.05 ]))
+        >>> far = robot.reach(mr.PointGoal("m3", [0.105, 0.5, 0.0]), attempts=8)
+        >>> far.note
+        'the goal not reached from 8 starts: the nearest configuration found is 0.29 (m or rad) away'
+        """
+        return numeric(
+            self, goals, q0, secondary=secondary, limits=limits, tolerance=tolerance, attempts=attempts
+        )
 
     # ---- dynamics ----
 

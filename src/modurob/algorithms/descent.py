@@ -77,7 +77,7 @@ def body_moment(j: View) -> None:
 def moment_column(j: View) -> None:
     """Inward: linear momentum of all that a rate moves, m v + w x h, for each rate."""
     m, h, S = j.inertia[0, 0] + j.children("m"), j.own("h") + j.children("h"), j.own("S")
-    j.send(m=m + 0 * h[..., 0], h=h)
+    j.send(m=m + 0 * h[..., :1], h=h)
     p = [m * S[..., :3, k] + cross(S[..., 3:, k], h) for k in range(j.nv)]
     P = np.stack(p, axis=-1) if p else S[..., :3, :]
     j.emit(P=np.concatenate([P, 0 * P], axis=-2))
@@ -89,7 +89,7 @@ CENTRE = Program(
     results={"x": "bodies", "y": "bodies", "z": "bodies", "P": "vectors"},
     passes=(Outward(body_moment), Inward(moment_column)),
     shared={"X": (3, 4)},
-    sent={"m": (), "h": (3,)},
+    sent={"m": (1,), "h": (3,)},
     world=at_origin,
 )
 

@@ -24,7 +24,7 @@ from modurob.mechanism.tables import Limits, Tables
 from modurob.spatial.scalars import Array, as_array
 
 # steps of a start, then between looks at how far it has come, and how many such rounds it is given at most
-STEPS, MORE, ROUNDS = 10, 6, 8
+STEPS, MORE, ROUNDS = 8, 4, 12
 # when no more states than this are left, each has several starts at once
 FEW, MOST_COPIES = 256, 16
 # a start is given up if a round brings it no nearer than by this factor, squared
@@ -32,7 +32,7 @@ PROGRESS = 0.25
 # a given start that leads nowhere, as singular ones do, is shaken by this [rad or m]
 SHAKEN = 0.1
 # states that are worked on at once, so that they stay in the cache
-BLOCK = 8192
+BLOCK = 16384
 
 
 def numeric(
@@ -43,7 +43,7 @@ def numeric(
     secondary: Goal | Sequence[Goal] = (),
     limits: bool = True,
     tolerance: float = 1e-10,
-    attempts: int = 64,
+    attempts: int = 128,
 ) -> InverseKinematics:
     """One configuration for each set of goals, within the limits, or the nearest that was found.
 

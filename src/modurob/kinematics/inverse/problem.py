@@ -25,7 +25,7 @@ TURN = 2 * np.pi
 # configurations among which the nearest is where a descent starts
 SAMPLES = 128
 # turns count less than ways when starts are compared (measured)
-TURN_IN_START = 0.6
+TURN_IN_START = 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,8 @@ class Problem:
         """Coordinates that turn round brought within their limits, next to `near` where there is a choice."""
         at = self.m.coordinate_of[self.round]
         lower, upper = (x[self.round] for x in self.limits)
-        middle = np.where(np.isfinite(lower + upper), (lower + upper) / 2, 0.0)
+        kept = np.isfinite(lower) & np.isfinite(upper)
+        middle = np.where(kept, (np.where(kept, lower, 0) + np.where(kept, upper, 0)) / 2, 0.0)
         wish = middle if near is None else near[..., at]
         turned = q[..., at] + TURN * np.round((wish - q[..., at]) / TURN)
         turned = np.where(turned > upper, turned - TURN * np.ceil((turned - upper) / TURN), turned)
