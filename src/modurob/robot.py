@@ -32,6 +32,7 @@ from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
+from modurob.kinematics.inverse.differential import velocity_towards
 from modurob.kinematics.inverse.goals import Goal
 from modurob.kinematics.inverse.numeric import numeric
 from modurob.kinematics.inverse.result import InverseKinematics
@@ -474,6 +475,36 @@ class Mechanism(Tables):
         return numeric(
             self, goals, q0, secondary=secondary, limits=limits, tolerance=tolerance, attempts=attempts
         )
+
+    @explained
+    def velocity_towards(
+        self,
+        goals: Goal | Sequence[Goal],
+        q: ArrayLike,
+        dt: float,
+        *,
+        v: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        gain: float = 1.0,
+        damping: float = 1e-6,
+        limits: bool = True,
+    ) -> Array:
+        """v, (nv,) [rad/s or m/s]: argmin |J v dt - gain e|² + damping |v dt|² for the next dt [s], the goals' errors e, loops closed.
+
+        Within the joints' speeds; q + v dt within their limits; with `acceleration` [rad/s² or m/s²] also |v - v before| <=
+        acceleration dt, and slow enough to brake before a limit. Needs the extra `qp`.
+
+        >>> goal = mr.PointGoal("m3", [0.105, 0.2, 0.05])
+        >>> v = robot.velocity_towards(goal, [0.0, 0.0, 0.0], dt=0.01, acceleration=2.0)
+        >>> bool(np.abs(v).max() <= 2.0 * 0.01)
+        True
+        """
+        if not 0 < dt < np.inf:
+            raise InputError(f"dt {dt!r}: expected a time above zero [s]")
+        if acceleration is not None and not np.all(np.asarray(acceleration) > 0):
+            raise InputError(f"acceleration {acceleration!r:.60}: expected numbers above zero [rad/s² or m/s²]")
+        before = None if v is None else self._v(v)
+        return velocity_towards(self, goals, self._q(q), dt, before, acceleration, gain, damping, limits)
 
     # ---- dynamics ----
 
