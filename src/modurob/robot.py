@@ -32,6 +32,7 @@ from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
+from modurob.kinematics.collisions import CollisionModel, collision_model
 from modurob.kinematics.inverse.differential import velocity_towards
 from modurob.kinematics.inverse.goals import Goal
 from modurob.kinematics.inverse.numeric import numeric
@@ -456,6 +457,7 @@ class Mechanism(Tables):
         limits: bool = True,
         tolerance: float = 1e-10,
         attempts: int = 128,
+        avoid: CollisionModel | None = None,
     ) -> InverseKinematics:
         """A configuration that reaches all goals at once, by damped least squares: .q (..., 1, nq), .reached, .residual [m and rad].
 
@@ -463,7 +465,8 @@ class Mechanism(Tables):
         side by side. `q0`, (..., nq), is where to start; without it starts are random, the same in every call. Joints keep their
         `limits`, loops are closed. `secondary` goals are brought as near as the goals leave room for. Goals are reached when the
         root of their summed squared distances is at most `tolerance`; a state that fails is started again, `attempts` times in
-        all. Where goals are not reached, .q is the nearest that was found, and .note says so.
+        all. Where goals are not reached, .q is the nearest that was found, and .note says so. With `avoid`, a
+        `collision_model`, only configurations without collisions count.
 
         >>> found = robot.reach([mr.PointGoal("m3", [0.105, 0.2, 0.05])])
         >>> bool(found.reached), robot.frame_pose(found.q[0], "m3")[:3, 3].round(6)
@@ -472,9 +475,8 @@ class Mechanism(Tables):
         >>> far.note
         'the goal not reached from 8 starts: the nearest configuration found is 0.29 (m or rad) away'
         """
-        return numeric(
-            self, goals, q0, secondary=secondary, limits=limits, tolerance=tolerance, attempts=attempts
-        )
+        options: dict[str, Any] = {"limits": limits, "tolerance": tolerance, "attempts": attempts, "avoid": avoid}
+        return numeric(self, goals, q0, secondary=secondary, **options)
 
     @explained
     def velocity_towards(
@@ -505,6 +507,21 @@ class Mechanism(Tables):
             raise InputError(f"acceleration {acceleration!r:.60}: expected numbers above zero [rad/s² or m/s²]")
         before = None if v is None else self._v(v)
         return velocity_towards(self, goals, self._q(q), dt, before, acceleration, gain, damping, limits)
+
+    def collision_model(
+        self, ground: float | None = None, ignore: Iterable[tuple[str, str]] = (), hulls: bool = True
+    ) -> CollisionModel:
+        """The robot's shapes and the pairs of them that can meet: .clear(q), .distance(q) [m], .closest(q). Needs the extra `collision`.
+
+        Shapes are the collision geometry of a URDF file, else what is drawn. Left out are pairs on one body, neighbours that touch
+        at zero or stay within 5 mm, pairs that always clash, and pairs of names in `ignore`. `ground` is a height along the
+        world's z [m]. Meshes count as their convex hulls, or by their triangles without `hulls`.
+
+        >>> model = robot.collision_model(ground=-1.0)
+        >>> bool(model.clear(q)), round(float(model.distance(q)), 3)
+        (True, 0.0)
+        """
+        return collision_model(self, ground, ignore, hulls)
 
     # ---- dynamics ----
 

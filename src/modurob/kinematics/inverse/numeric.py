@@ -4,9 +4,9 @@ Damped least squares from a start near the goal (the given configuration, or the
 others for the states that were not brought there. Joints keep their limits; loops are closed with the goals.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from modurob import kernels
 from modurob.algorithms.checks import require_finite, require_quaternions
 from modurob.algorithms.configuration import integrate, neutral
 from modurob.errors import InputError
+from modurob.kinematics.collisions import CollisionModel
 from modurob.kinematics.inverse.flow import DAMPING, WORST
 from modurob.kinematics.inverse.goals import Goal
 from modurob.kinematics.inverse.problem import Problem, part, problem, required
@@ -44,12 +45,14 @@ def numeric(
     limits: bool = True,
     tolerance: float = 1e-10,
     attempts: int = 128,
+    avoid: CollisionModel | None = None,
 ) -> InverseKinematics:
     """One configuration for each set of goals, within the limits, or the nearest that was found.
 
     `q0`, (..., nq), is where to start, and to stay close to; without it starts are random, the same in every call. Goals are
     reached when the root of their summed squared distances, weights aside, is at most `tolerance` [m and rad]. `secondary` goals
-    are brought as near as the goals leave room for. A state that fails is started again, up to `attempts` times in all.
+    are brought as near as the goals leave room for. A state that fails is started again, up to `attempts` times in all. With
+    `avoid`, what clashes does not count.
     """
     if not (isinstance(attempts, int) and attempts >= 1):
         raise InputError(f"attempts {attempts!r}: expected a whole number from one on")
@@ -65,13 +68,30 @@ def numeric(
     small, coordinates, rates = part(m, [*whole.rows, *(row for goal in others for row in goal.placed(m))])
     p = replace(problem(small, goals, limits), limits=Limits(*(x[rates] for x in whole.limits)))
     own = None if near is None else near[:, coordinates]
-    found = _in_blocks(p, target, own, tolerance, attempts)
+    rest = np.broadcast_to(_rest(m), (len(target), m.nq)) if near is None else near
+
+    def full(q: Array, which: Any = slice(None)) -> Array:
+        out = np.array(rest[which])
+        out[:, coordinates] = p.within(q, None if own is None else own[which])
+        return out
+
+    def clear(q: Array, which: Any) -> Array:
+        return np.ones(len(q), dtype=bool) if avoid is None else avoid.clear(full(q, which))
+
+    found = _in_blocks(p, target, own, Wish(tolerance, attempts, clear))
     if others:
         good = found.reached
-        found.q[good] = follow(p, problem(small, others, limits), found.q[good], target[good], tolerance)
-    q = np.array(np.broadcast_to(_rest(m), (len(target), m.nq))) if near is None else np.array(near)
-    q[:, coordinates] = p.within(found.q, own)
-    return _answer(whole, q, target, tolerance, lead, attempts)
+        moved = follow(p, problem(small, others, limits), found.q[good], target[good], tolerance)
+        found.q[good] = np.where(clear(moved, good)[:, None], moved, found.q[good])
+    return _answer(whole, full(found.q), target, found.reached, tolerance, lead, attempts)
+
+
+class Wish(NamedTuple):
+    """What counts as reached, and how often it is tried."""
+
+    tolerance: float
+    attempts: int
+    clear: Callable[[Array, Any], Array]  # of configurations, and which states they are of
 
 
 def _rest(m: Tables) -> Array:
@@ -86,12 +106,12 @@ class _Found(NamedTuple):
     reached: Array  # (k,)
 
 
-def _in_blocks(p: Problem, target: Array, near: Array | None, tolerance: float, attempts: int) -> _Found:
+def _in_blocks(p: Problem, target: Array, near: Array | None, wish: Wish) -> _Found:
     """All states, some at a time, so that they stay in the cache."""
     out = _Found(np.zeros((len(target), p.m.nq)), np.zeros(len(target), dtype=bool))
     for k in range(0, len(target), BLOCK):
-        b = slice(k, k + BLOCK)
-        out.q[b], out.reached[b] = _solved(p, target[b], None if near is None else near[b], tolerance, attempts)
+        states = np.arange(k, min(k + BLOCK, len(target)))
+        out.q[states], out.reached[states] = _solved(p, target, near, wish, states)
     return out
 
 
@@ -106,23 +126,25 @@ def _start(m: Tables, q0: ArrayLike, lead: tuple[int, ...]) -> Array:
         raise InputError(f"q0 of shape {q.shape} and goals with leading axes {lead}: expected ones that broadcast") from None
 
 
-def _solved(p: Problem, target: Array, near: Array | None, tolerance: float, attempts: int) -> _Found:
-    """The best configurations, (k, nq), and whether they are good enough, (k,)."""
-    q, cost = np.zeros((len(target), p.m.nq)), np.full(len(target), WORST)
-    reached, left, used, attempt = np.zeros(len(target), dtype=bool), np.arange(len(target)), 0, 0
-    while len(left) and used < attempts:
+def _solved(p: Problem, target: Array, near: Array | None, wish: Wish, states: Array) -> _Found:
+    """The best configurations of some states, (k, nq), and whether they are good enough, (k,)."""
+    q, cost = np.zeros((len(states), p.m.nq)), np.full(len(states), WORST)
+    reached, left, used, attempt = np.zeros(len(states), dtype=bool), np.arange(len(states)), 0, 0
+    while len(left) and used < wish.attempts:
         # the few that are left are started from several configurations at once
-        copies = 1 if attempt < 2 else int(np.clip(FEW // len(left), 1, min(MOST_COPIES, attempts - used)))
-        start = _next_start(p, target[left], None if near is None else near[left], attempt, copies)
-        found = _attempt(p, start, target[left], tolerance)
-        better = found["cost"] < cost[left]
-        at = left[better]
-        q[at], cost[at] = found["q"][better], found["cost"][better]
-        good = found["size"] <= tolerance**2
+        copies = 1 if attempt < 2 else int(np.clip(FEW // len(left), 1, min(MOST_COPIES, wish.attempts - used)))
+        at = states[left]
+        start = _next_start(p, target[at], None if near is None else near[at], attempt, copies)
+        found = _attempt(p, start, target[at], wish.tolerance)
+        good = found["size"] <= wish.tolerance**2
+        good[good] = wish.clear(found["q"][good], at[good])
+        better = good | (found["cost"] < cost[left])
+        q[left[better]], cost[left[better]] = found["q"][better], found["cost"][better]
         reached[left[good]] = True
         left, used, attempt = left[~good], used + copies, attempt + 1
     if len(left):
-        q[left] = _polished(p, q[left], target[left])
+        q[left] = _polished(p, q[left], target[states[left]])
+        reached[left] = wish.clear(q[left], states[left])
     return _Found(q, reached)
 
 
@@ -166,10 +188,10 @@ def _polished(p: Problem, q: Array, target: Array) -> Array:
 
 
 def _answer(
-    p: Problem, q: Array, target: Array, tolerance: float, lead: tuple[int, ...], attempts: int
+    p: Problem, q: Array, target: Array, clear: Array, tolerance: float, lead: tuple[int, ...], attempts: int
 ) -> InverseKinematics:
     residual = (p.distance(q, target) if len(q) else np.zeros(0)).reshape(*lead, 1)
-    reached = (residual[..., 0] <= tolerance) & _allowed(p, q).reshape(lead)
+    reached = (residual[..., 0] <= tolerance) & (_allowed(p, q) & clear).reshape(lead)
     note = ""
     if not reached.all():
         far = residual[..., 0][~reached]
