@@ -245,12 +245,15 @@ def _required(names: tuple[str, ...], ignore: Iterable[tuple[str, str]]) -> set[
 def _that_matter(model: CollisionModel, ignored: set[frozenset[str]]) -> Array:
     """Which pairs are kept, (p,) bool.
 
-    Not those of neighbours that touch at zero or stay within `BEARING` of each other, nor those that clash wherever joints stand.
+    Not those of neighbours that touch at zero, stay within `BEARING` of each other or are parts of one module, which its joint
+    keeps apart; nor those that clash wherever joints stand.
     """
     m, pairs = model.m, model.pairs
-    kept = np.array([frozenset((model.names[a], model.names[b])) not in ignored for a, b in pairs], dtype=bool)
     near = _neighbours(model)
     beside = np.array([frozenset((int(model.bodies[a]), int(model.bodies[b]))) in near for a, b in pairs], dtype=bool)
+    names = [(model.names[a], model.names[b]) for a, b in pairs]
+    ruled_out = [frozenset(pair) in ignored or (near and _one_module(*pair)) for pair, near in zip(names, beside, strict=True)]
+    kept = ~np.array(ruled_out, dtype=bool)
     rng = np.random.default_rng(0)
     q = np.stack([_rest(m), *(random_configuration(m, rng) for _ in range(SAMPLES))])
     X = model._poses(q)[0]
@@ -260,6 +263,12 @@ def _that_matter(model: CollisionModel, ignored: set[frozenset[str]]) -> Array:
         touches = beside[p] and at_zero <= TOUCHING
         kept[p] = not (touches or (at_zero < near and model._always_within(p, X, bounds, near)))
     return kept
+
+
+def _one_module(a: str, b: str) -> bool:
+    """Whether two names, such as m3/A and m3/B, are parts of one module."""
+    module = a.rpartition("/")[0]
+    return bool(module) and module == b.rpartition("/")[0]
 
 
 def _rest(m: Tables) -> Array:
@@ -278,7 +287,9 @@ def _neighbours(model: CollisionModel) -> set[frozenset[int]]:
             body = m.parent[body]
         return body
 
-    own = {frozenset((i, carrier(m.parent[i]))) for i in range(1, len(m.bodies))}
+    # a free joint holds nothing together
+    held = [i for i, j in enumerate(m.joints, start=1) if j.type.nv < 6]
+    own = {frozenset((i, carrier(m.parent[i]))) for i in held}
     return own | {frozenset((carrier(c.predecessor.body), carrier(c.successor.body))) for c in m.loops}
 
 

@@ -192,12 +192,6 @@ def _answer(
 ) -> InverseKinematics:
     residual = (p.distance(q, target) if len(q) else np.zeros(0)).reshape(*lead, 1)
     reached = (residual[..., 0] <= tolerance) & (_allowed(p, q) & clear).reshape(lead)
-    note = ""
-    if not reached.all():
-        far = residual[..., 0][~reached]
-        which = f"{(~reached).sum()} of {reached.size} goals" if lead else "the goal"
-        where = f"{far.max():.3g} (m or rad) away" if far.size == 1 else f"{far.min():.3g} to {far.max():.3g} (m or rad) away"
-        note = f"{which} not reached from {attempts} starts: the nearest configuration found is {where}"
     return InverseKinematics(
         q=q.reshape(*lead, 1, p.m.nq),
         count=reached.astype(int),
@@ -206,8 +200,20 @@ def _answer(
         exact=False,
         certain=np.zeros(lead, dtype=bool),
         family="numeric",
-        note=note,
+        note=_note(reached, residual[..., 0], tolerance, attempts),
     )
+
+
+def _note(reached: Array, residual: Array, tolerance: float, attempts: int) -> str:
+    """Which goals were not reached, and how near the configurations are."""
+    if reached.all():
+        return ""
+    which = f"{(~reached).sum()} of {reached.size} goals" if reached.ndim else "the goal"
+    far = residual[~reached]
+    if far.max() <= tolerance:
+        return f"{which} not reached from {attempts} starts: every configuration found clashes"
+    away = f"{far.max():.3g}" if far.size == 1 else f"{far.min():.3g} to {far.max():.3g}"
+    return f"{which} not reached from {attempts} starts: the nearest configuration found is {away} (m or rad) away"
 
 
 def _allowed(p: Problem, q: Array) -> Array:
