@@ -17,8 +17,8 @@ from modurob.kinematics.inverse.problem import problem
 from modurob.mechanism.tables import Limits, Tables
 from modurob.spatial.scalars import Array
 
-# the program is solved to this
-ACCURACY = 1e-11
+# the program is solved to this, in so many steps at most; rows below this part of the largest depend on the others
+ACCURACY, MOST, RANK = 1e-10, 2000, 1e-8
 
 
 def velocity_towards(
@@ -43,7 +43,7 @@ def velocity_towards(
     window = velocity_window(m, q, dt, np.zeros(m.nv) if v is None else v, acceleration, p.limits)
     if not limits:
         window = Limits(np.full(m.nv, -np.inf), np.full(m.nv, np.inf))
-    closure = (found.J[goal_rows:], found.error[goal_rows:]) if rows else (None, None)
+    closure = _independent(found.J[goal_rows:], found.error[goal_rows:]) if rows else (None, None)
     # in ways v dt, which have the size of the errors
     P, c, ways = A.T @ A + damping * np.eye(m.nv), -A.T @ b, Limits(window.lower * dt, window.upper * dt)
     return np.clip(_solved(m, P, c, closure, ways) / dt, window.lower, window.upper)
@@ -75,15 +75,21 @@ def speeds(m: Tables) -> Array:
     return fastest
 
 
+def _independent(K: Array, k: Array) -> tuple[Array, Array]:
+    """K x = k by as many rows as are independent, of length one."""
+    U, sizes, V = np.linalg.svd(K, full_matrices=False)
+    kept = sizes > RANK * sizes.max(initial=1e-300)
+    return V[kept], (U.T @ k)[kept] / sizes[kept]
+
+
 def _solved(m: Tables, P: Array, c: Array, closure: tuple[Any, Any], window: Limits) -> Array:
     try:
         import proxsuite  # noqa: F401  # the solver that is asked for by name
         from qpsolvers import solve_qp
     except ImportError:
         raise InputError("quadratic programs need qpsolvers and proxsuite: pip install modurob[qp]") from None
-    v = solve_qp(
-        P, c, A=closure[0], b=closure[1], lb=window.lower, ub=window.upper, solver="proxqp", eps_abs=ACCURACY, eps_rel=0.0
-    )
+    options = {"solver": "proxqp", "eps_abs": ACCURACY, "eps_rel": 0.0, "max_iter": MOST}
+    v = solve_qp(P, c, A=closure[0], b=closure[1], lb=window.lower, ub=window.upper, **options)
     if v is None:
         names = ", ".join(c.name for c in m.constraints)
         raise ClosureError(f"no velocity within the limits closes the loops {names or 'none'}: allow more speed, or a longer dt")

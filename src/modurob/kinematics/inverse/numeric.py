@@ -30,6 +30,8 @@ STEPS, MORE, ROUNDS = 8, 4, 12
 FEW, MOST_COPIES = 256, 16
 # a start is given up if a round brings it no nearer than by this factor, squared
 PROGRESS = 0.25
+# steps downhill of states that reach nothing
+POLISHED = 60
 # a given start that leads nowhere, as singular ones do, is shaken by this [rad or m]
 SHAKEN = 0.1
 # states that are worked on at once, so that they stay in the cache
@@ -183,8 +185,18 @@ def _attempt(p: Problem, start: Array, target: Array, tolerance: float) -> dict[
 
 
 def _polished(p: Problem, q: Array, target: Array) -> Array:
-    """Configurations that do not reach their goals, brought as near as they go."""
-    return p.descend(q, target, DAMPING, MORE * ROUNDS)["q"]
+    """Configurations that do not reach their goals, brought as near as they go, downhill alone.
+
+    Far from its goal a robot at its reach has more curvature than J^T J says, and needs as much more damping.
+    """
+    found = p.descend(q, target, DAMPING, MORE * ROUNDS)
+    q, cost, damping = found["q"], found["cost"], np.ones((len(q), 1))
+    for _ in range(POLISHED):
+        found = p.descend(q, target, damping, 2)
+        better = found["cost"] < cost
+        q, cost = found["q"], found["cost"]
+        damping = np.where(better, damping / 2, np.minimum(damping * 4, 1e6))
+    return q
 
 
 def _answer(

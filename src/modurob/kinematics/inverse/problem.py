@@ -61,15 +61,15 @@ class Problem:
     def flow(self) -> Flow:
         return descent(self.m, self.rows, self.bounds)
 
-    def descend(self, start: Array, target: Array, damping: float, steps: int) -> dict[str, Array]:
+    def descend(self, start: Array, target: Array, damping: float | Array, steps: int) -> dict[str, Array]:
         """The flow, so many times on end, from configurations (k, nq)."""
         worst = np.full((len(start), 1), WORST)
         state = {"tried": start, "q": start, "cost": worst, "size": worst}
         return self.go_on(state, target, damping, steps)
 
-    def go_on(self, state: dict[str, Array], target: Array, damping: float, steps: int) -> dict[str, Array]:
+    def go_on(self, state: dict[str, Array], target: Array, damping: float | Array, steps: int) -> dict[str, Array]:
         """From where a descent was left."""
-        given = {**state, "damping": np.full_like(state["cost"], damping), "target": target}
+        given = {**state, "damping": state["cost"] * 0 + damping, "target": target}
         answer = kernels.repeated(self.flow, self.m, given, steps)
         if answer is not None:
             return answer.results
