@@ -33,7 +33,11 @@ from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
 from modurob.kinematics import dh
+from modurob.kinematics.collisions import CollisionModel, collision_model
 from modurob.kinematics.inverse import InverseKinematics, inverse_kinematics
+from modurob.kinematics.inverse.differential import velocity_towards
+from modurob.kinematics.inverse.goals import Goal
+from modurob.kinematics.inverse.numeric import numeric
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
 from modurob.mechanism.builder import Builder as TableBuilder
@@ -504,6 +508,84 @@ class Mechanism(Tables):
         return inverse_kinematics(
             self, frame, X, q0, base=base, free=free, limits=limits, parameter=parameter, order=order
         )
+
+    # ---- goals ----
+
+    @explained
+    def reach(
+        self,
+        goals: Goal | Sequence[Goal],
+        q0: ArrayLike | None = None,
+        *,
+        secondary: Goal | Sequence[Goal] = (),
+        limits: bool = True,
+        tolerance: float = 1e-10,
+        attempts: int = 128,
+        avoid: CollisionModel | None = None,
+    ) -> InverseKinematics:
+        """A configuration that reaches all goals at once, by damped least squares: .q (..., 1, nq), .reached, .residual [m and rad].
+
+        Goals are `PoseGoal`, `PointGoal`, `DirectionGoal`, `CentreGoal` and `JointGoal`; leading axes of their targets are goals
+        side by side. `q0`, (..., nq), is where to start; without it starts are random, the same in every call. Joints keep their
+        `limits`, loops are closed. `secondary` goals are brought as near as the goals leave room for. Goals are reached when the
+        root of their summed squared distances is at most `tolerance`; a state that fails is started again, `attempts` times in
+        all. Where goals are not reached, .q is the nearest that was found, and .note says so. With `avoid`, a
+        `collision_model`, only configurations without collisions count.
+
+        >>> found = robot.reach([mr.PointGoal("m3", [0.105, 0.2, 0.05])])
+        >>> bool(found.reached), robot.frame_pose(found.q[0], "m3")[:3, 3].round(6)
+        (True, array([0.105, 0.2  , 0.05 ]))
+        >>> far = robot.reach(mr.PointGoal("m3", [0.105, 0.5, 0.0]), attempts=8)
+        >>> far.note
+        'the goal not reached from 8 starts: the nearest configuration found is 0.29 (m or rad) away'
+        """
+        options: dict[str, Any] = {"limits": limits, "tolerance": tolerance, "attempts": attempts, "avoid": avoid}
+        return numeric(self, goals, q0, secondary=secondary, **options)
+
+    @explained
+    def velocity_towards(
+        self,
+        goals: Goal | Sequence[Goal],
+        q: ArrayLike,
+        dt: float,
+        *,
+        v: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        gain: float = 1.0,
+        damping: float = 1e-6,
+        limits: bool = True,
+    ) -> Array:
+        """v, (nv,) [rad/s or m/s]: argmin |J v dt - gain e|² + damping |v dt|² for the next dt [s], the goals' errors e, loops closed.
+
+        Within the joints' speeds; q + v dt within their limits; with `acceleration` [rad/s² or m/s²] also |v - v before| <=
+        acceleration dt, and slow enough to brake before a limit. Needs the extra `qp`.
+
+        >>> goal = mr.PointGoal("m3", [0.105, 0.2, 0.05])
+        >>> v = robot.velocity_towards(goal, [0.0, 0.0, 0.0], dt=0.01, acceleration=2.0)
+        >>> bool(np.abs(v).max() <= 2.0 * 0.01)
+        True
+        """
+        if not 0 < dt < np.inf:
+            raise InputError(f"dt {dt!r}: expected a time above zero [s]")
+        if acceleration is not None and not np.all(np.asarray(acceleration) > 0):
+            raise InputError(f"acceleration {acceleration!r:.60}: expected numbers above zero [rad/s² or m/s²]")
+        before = None if v is None else self._v(v)
+        return velocity_towards(self, goals, self._q(q), dt, before, acceleration, gain, damping, limits)
+
+    def collision_model(
+        self, ground: float | None = None, ignore: Iterable[tuple[str, str]] = (), hulls: bool = True
+    ) -> CollisionModel:
+        """The robot's shapes and the pairs of them that can meet: .clear(q), .distance(q) [m], .closest(q). Needs the extra `collision`.
+
+        Shapes are the collision geometry of a URDF file, else what is drawn. Left out are pairs on one body, neighbours that touch
+        at zero or stay within 5 mm, pairs that always clash, and pairs of names in `ignore`. `ground` is a height along the
+        world's z [m]. Meshes count as their convex hulls, or by their triangles without `hulls`.
+
+        >>> model = robot.collision_model(ground=-1.0)
+        >>> bool(model.clear(q)), round(float(model.distance(q)), 3)
+        (True, 0.0)
+        """
+        return collision_model(self, ground, ignore, hulls)
 
     # ---- dynamics ----
 
