@@ -137,8 +137,7 @@ _LIBRARIES: dict[tuple[str, int], Straight | None] = {}
 def _library(arm: Arm, lanes: int) -> Straight | None:
     """The code of a family, whatever the arm."""
     kinds = "".join("R" if a.turns else "P" for a in arm.chain.axes)
-    own, true = (_pattern(axes, arm) for axes in (arm.way.axes if arm.way else (), arm.solved))
-    key = f"{arm.family} {kinds} {own} {true}"
+    key = f"{arm.family} {kinds} {_pattern(arm) if arm.way else ''}"
     if (key, lanes) not in _LIBRARIES:
         define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
         drivers = ["poses.c"] if arm.way else ["general.c", "poses.c"]
@@ -169,16 +168,20 @@ def _numbers(axes: tuple[Axis, ...], arm: Arm) -> Array:
     return np.concatenate([*own, se3.inverse(arm.chain.X0)[:3].ravel(), [1 / arm.size]])
 
 
-def _pattern(axes: tuple[Axis, ...], arm: Arm) -> str:
-    """Which constants are zero or one: they are written into the code."""
-    return "".join({0.0: "0", 1.0: "1", -1.0: "m"}.get(x, "x") for x in _numbers(axes, arm).tolist())
+def _pattern(arm: Arm) -> str:
+    """Which constants of a closed form are zero or one: they are written into the code."""
+    assert arm.way is not None
+    return "".join(LETTERS.get(x, "x") for x in _numbers(arm.way.axes, arm).tolist())
 
 
-def _traced_arm(graph: Graph, arm: Arm, axes: tuple[Axis, ...]) -> tuple[list[Axis], Array]:
+LETTERS = {0.0: "0", 1.0: "1", -1.0: "m"}
+
+
+def _traced_arm(graph: Graph, arm: Arm, pattern: str) -> tuple[list[Axis], Array]:
     """The axes and the motion T = X X_0^-1, traced."""
-    pattern, c = _pattern(axes, arm), graph.inputs("constants", 67)
-    for k, letter in enumerate(pattern):
-        c[k] = c[k] if letter == "x" else {"0": 0.0, "1": 1.0, "m": -1.0}[letter]
+    c = graph.inputs("constants", 67)
+    for number, letter in LETTERS.items():
+        c[[k for k, x in enumerate(pattern) if x == letter]] = number
     traced = [Axis(a.turns, *c[9 * k : 9 * k + 9].reshape(3, 3)) for k, a in enumerate(arm.chain.axes)]
     X = np.zeros((4, 4), dtype=object)
     X[:3] = graph.inputs("x", (3, 4))
@@ -216,7 +219,7 @@ def _candidate_lines(arm: Arm) -> Lines:
     """Candidates, each with its coordinates, least room and least lever."""
     graph = Graph()
     assert arm.way is not None
-    axes, T = _traced_arm(graph, arm, arm.way.axes)
+    axes, T = _traced_arm(graph, arm, _pattern(arm))
     results = []
     for found in arm.way.solve(axes, T):
         room, lever = found[0].room, found[0].lever
@@ -234,7 +237,7 @@ def _scalar(x: Any) -> Any:
 def _refined_lines(arm: Arm) -> Lines:
     """One step of Newton's method on the true model, in place, and how far it was before."""
     graph = Graph()
-    axes, T = _traced_arm(graph, arm, arm.solved)
+    axes, T = _traced_arm(graph, arm, "")
     q = graph.inputs("q", 6)
     R, p, columns = np.eye(3).astype(object), np.zeros(3, dtype=object), []
     for a, x in zip(axes, q, strict=True):

@@ -86,6 +86,7 @@ class Solver:
     """The chain to a frame, with joints for what the goal leaves free, and how it is solved."""
 
     chain: Chain
+    goal: str
 
     @cached_property
     def arm(self) -> Arm | None:
@@ -171,5 +172,5 @@ def solver(m: Tables, frame: str, base: str, goal: str) -> Solver | None:
     chain = None if m.constraints else chain_of(m, frame, base)
     if chain is None or not chain.axes:
         return None
-    found = Solver(freed(chain, goal))
+    found = Solver(freed(chain, goal), goal)
     return found if len(found.chain.axes) <= 7 and found.exact else None

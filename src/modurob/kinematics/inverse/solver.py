@@ -12,7 +12,9 @@ from modurob.kernels.single import call
 from modurob.kinematics.inverse import answers
 from modurob.kinematics.inverse.answers import Rows, limits_of, rows_of
 from modurob.kinematics.inverse.arm import Arm
-from modurob.kinematics.inverse.compiled import LEFT, Compiled, compiled
+from modurob.kinematics.inverse.compiled import LEFT, OUT_OF_REACH, Compiled, compiled
+from modurob.kinematics.inverse.goals import DirectionGoal, Goal, PointGoal, PoseGoal
+from modurob.kinematics.inverse.numeric import numeric
 from modurob.kinematics.inverse.orders import ORDERS
 from modurob.kinematics.inverse.result import InverseKinematics
 from modurob.kinematics.inverse.search import Solver, of_arm, solver
@@ -24,6 +26,8 @@ from modurob.spatial.scalars import Array, as_array
 RIGID = 1e-6
 # values of a parameter that are tried where none is given and the first has no solution
 TRIED = 24
+# starts from which the configuration nearest to a goal out of reach is looked for
+NEAREST_ATTEMPTS = 8
 
 
 def inverse_kinematics(
@@ -64,12 +68,12 @@ def _all(m: Tables, frame: str, X: ArrayLike, q0: ArrayLike | None, wish: Wish) 
     _ = ORDERS[order] if order else None
     s = solver(m, frame, wish.base, goal)
     if s is None:
-        return _numeric(m, frame)
+        return _numeric(m, frame, goals, goal, q0, wish)
     _require_parameter(s, wish.parameter)
     lead = goals.shape[:-2]
     batch = np.ascontiguousarray(goals.reshape(-1, 4, 4))
     here = np.broadcast_to(start, (*lead, m.nq)).reshape(-1, m.nq)
-    rows = _rows(s, m, batch, here, wish, order)
+    rows = _with_nearest(m, frame, batch, here, s, _rows(s, m, batch, here, wish, order), wish)
     return answers.answer(m, frame, goals, goal, wish.base, s, rows, lead)
 
 
@@ -241,7 +245,39 @@ def _values(s: Solver, m: Tables, start: float, limits: bool) -> Array:
     return np.concatenate([[np.clip(start, low, high)], grid[np.argsort(np.abs(grid - start))]])
 
 
-def _numeric(m: Tables, frame: str) -> InverseKinematics:
-    raise InputError(
-        f"inverse kinematics of {frame!r} in {m.name}: no chain of at most seven turns and slides with all solutions in closed form"
+# ---- by iteration ----
+
+
+def _numeric(m: Tables, frame: str, X: Array, goal: str, q0: ArrayLike | None, wish: Wish) -> InverseKinematics:
+    """One configuration for each goal, by iteration."""
+    if wish.parameter is not None:
+        raise InputError(f"parameter {wish.parameter!r}: only a chain of seven turns and slides has one, solved with all solutions")
+    return numeric(m, _as_goals(m, frame, _poses(X), goal, wish.base), q0, limits=wish.limits)
+
+
+def _as_goals(m: Tables, frame: str, X: Array, goal: str, base: str) -> list[Goal]:
+    """The goals that `numeric` takes, in world axes."""
+    at = m.frame(base)
+    if at.body != 0:
+        raise InputError(
+            f"inverse kinematics of {frame!r} in the axes of {base!r}, which moves: this chain is solved by iteration, expected a frame fixed in the world"
+        )
+    X = at.X @ X
+    if goal == "pose":
+        return [PoseGoal(frame, X)]
+    point = PointGoal(frame, X[..., :3, 3])
+    k = "xyz".find(goal)
+    return [point] if k < 0 else [point, DirectionGoal(frame, X[..., :3, k], axis=np.eye(3)[k])]
+
+
+def _with_nearest(m: Tables, frame: str, X: Array, here: Array, s: Solver, rows: Rows, wish: Wish) -> Rows:
+    """Rows of goals out of reach that have no candidate, with the nearest configuration that iteration finds."""
+    lost = np.nonzero(rows.fate == OUT_OF_REACH)[0]
+    if not len(lost) or s.arm is None or s.arm.way is not None or m.frame(wish.base).body != 0:
+        return rows
+    found = numeric(
+        m, _as_goals(m, frame, X[lost], s.goal, wish.base), here[lost], limits=wish.limits, attempts=NEAREST_ATTEMPTS
     )
+    q = np.array(rows.q)
+    q[lost, 0] = found.q[:, 0]
+    return rows._replace(q=q)

@@ -71,13 +71,12 @@ NONE = Turn(ONE, ZERO)
 def linear(a: Array, b: Array, c: Array) -> tuple[Turn, Turn]:
     """a cos t + b sin t = c: t = atan2(b, a) +- acos(c / |(a, b)|)."""
     squared = a * a + b * b
-    free = np.asarray(FREE)
-    a, b = select(squared, free, ONE, a), select(squared, free, ZERO, b)
-    held = select(squared, free, ONE, squared)
+    where = lambda x, otherwise: select(squared, np.asarray(FREE), otherwise, x)  # noqa: E731
+    a, b, held = where(a, ONE), where(b, ZERO), where(squared, ONE)
     r, each = sqrt(held), 1 / held
-    near = maximum(minimum(c, r), -r)
+    room = where((r - c) * (r + c) * each, FREE - c * c)
+    near = maximum(minimum(where(c, ONE), r), -r)
     w = sqrt((r - near) * (r + near))
-    room = (r - c) * (r + c) * each
     found = ((a * near - b * v, b * near + a * v) for v in (w, -w))
     first, second = (Turn(c * each, s * each, room, squared, (c, s)) for c, s in found)
     return first, second
