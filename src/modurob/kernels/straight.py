@@ -47,7 +47,7 @@ class Lines:
         dialect = Dialect(**{**VECTORS.__dict__, "place": lambda p: f"{p.array}[{p.index}]"})
         stores = [(f"{p.array}[{p.index}] ", x) for p, x in self.results]
         body = list(Listing(self.graph, stores, dialect, known).lines())
-        head = f"static void {self.name}({self.arguments}, const real *c)"
+        head = f"void {self.name}({self.arguments}, const real *c)"
         return "\n".join([head, "{", "(void)c;", *body, "}", ""]), Code([self.name], self.graph, nodes, 0)
 
 

@@ -638,7 +638,7 @@ static int general(const pencil *p, const double *X, double *rows)
 }
 
 /* As the candidates of closed forms: room 1 where there is one, -1 where there is none; no lever in doubt. */
-static void candidates(const vec *x, vec *y, const real *c)
+void candidates(const vec *x, vec *y, const real *c)
 {
     for (int lane = 0; lane < LANES; ++lane) {
         double X[12], rows[16 * 8] = {0};

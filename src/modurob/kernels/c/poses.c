@@ -1,11 +1,15 @@
 /* Solutions for poses: the candidates of straight lines, taken nearer to the true model if need be, within limits and in order.
-   The text before this one defines JOINTS, CANDIDATES, and the functions `candidates` and `refined`. */
+   The text before this one defines JOINTS, CANDIDATES, and the function `candidates`. */
 #include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = JOINTS + 2 }; /* coordinates, room and lever of a candidate */
 
+/* One step of Newton's method, in place, and how far it was before. */
+typedef void refine(vec *q, const vec *X, vec *residual, const real *c);
+
 typedef struct {
+    refine *refined;
     const real *c, *true_c; /* constants of the candidates and of the true model */
     const real *lower, *upper; /* (joints) */
     const real *lengths, *shares; /* slides are in units of them, turns have one; and one over them */
@@ -16,6 +20,8 @@ typedef struct {
     real lever; /* below which an angle may be free */
     real residual; /* that a solution may have */
     long sorted; /* whether solutions come nearest first */
+    long shifted; /* whether angles are taken near to the start, and limits are looked at */
+    long plain; /* whether the joints are the coordinates, in order */
 } arm;
 
 /* Comparisons as masks of all bits. */
@@ -76,13 +82,18 @@ static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, v
         if (a->steps) {
             vec residual = V(0);
             for (long step = 0; step < a->steps; ++step) {
-                refined(q, X, &residual, a->true_c);
+                a->refined(q, X, &residual, a->true_c);
             }
             left |= possible & ~MASK(residual < V(a->residual));
         }
         vec far = V(0);
         for (int j = 0; j < JOINTS; ++j) {
             vec x = q[j];
+            if (!a->shifted) {
+                q[j] = a->turns[j] ? x : x * a->lengths[j];
+                far += q[j] * q[j];
+                continue;
+            }
             if (a->turns[j]) {
                 const vec shifted = (near[j] - x) * 0.15915494309189535 + MAGIC;
                 x += (shifted - MAGIC) * 6.283185307179586;
@@ -148,7 +159,7 @@ static inline void find_nearest(const arm *a, const vec *X, const vec *y, int *n
         for (int j = 0; j < JOINTS; ++j) {
             q[j] = y[k * WIDTH + j] * a->shares[j];
         }
-        refined(q, X, &distance, a->true_c);
+        a->refined(q, X, &distance, a->true_c);
         for (int i = 0; i < LANES; ++i) {
             nearest[i] = LANE(distance, i) < LANE(least, i) ? k : nearest[i];
         }
@@ -160,6 +171,13 @@ static inline void find_nearest(const arm *a, const vec *X, const vec *y, int *n
 static inline void row_of(const arm *a, const vec *own, long lane, const real *start, real *row)
 {
     (void)lane;
+    if (a->plain) {
+#pragma GCC unroll 8
+        for (int j = 0; j < JOINTS; ++j) {
+            row[j] = LANE(own[j], lane);
+        }
+        return;
+    }
     if (a->coordinates > JOINTS) {
         memcpy(row, start, (size_t)a->coordinates * sizeof(real));
     }

@@ -5,9 +5,10 @@ Poses near to a double root or to a free angle are left to the definition.
 
 import ctypes
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,50 +43,54 @@ class Compiled:
         self._handles: dict[Any, Any] = {}
         self._structs: dict[Any, _Arm] = {}
 
-    def _constants(self, lib: Straight) -> tuple[Array, Array]:
+    def _constants(self, code: "Pair") -> tuple[Array, Array]:
         """The table of the candidates and that of the true model."""
-        true = _numbers(self.arm.solved, self.arm)
+        true = code.model.constants(0, _numbers(self.arm.solved, self.arm))
         if self.arm.way is None:
-            return _pencil_numbers(self.arm), lib.constants(0, true)
-        return lib.constants(0, _numbers(self.arm.way.axes, self.arm)), lib.constants(1, true)
+            return _pencil_numbers(self.arm), true
+        return code.family.constants(0, _numbers(self.arm.way.axes, self.arm)), true
 
     @cached_property
-    def one(self) -> Straight | None:
-        """The library for one pose; None if there is no compiler."""
-        return _library(self.arm, 1)
+    def one(self) -> "Pair | None":
+        """The code for one pose; None if there is no compiler."""
+        return _pair(self.arm, 1)
 
     @cached_property
-    def many(self) -> Straight | None:
+    def many(self) -> "Pair | None":
         """That for batches."""
-        return _library(self.arm, batch_lanes())
+        return _pair(self.arm, batch_lanes())
 
-    def _struct(self, lib: Straight, lower: Array, upper: Array, sorts: bool) -> "_Arm":
-        """The arm as C sees it; what it points to is kept."""
-        key = (id(lib), lower.tobytes(), upper.tobytes(), sorts)
+    def _struct(self, code: "Pair", lower: Array, upper: Array, sorts: bool, starts: bool) -> "_Arm":
+        """The arm as C sees it; what it points to is kept. Without limits and starts angles stay as they are."""
+        shifts = starts or not (np.isinf(lower).all() and np.isinf(upper).all())
+        key = (id(code), lower.tobytes(), upper.tobytes(), sorts, shifts)
         if key not in self._structs:
-            self._structs[key] = self._made(lib, lower, upper, sorts)
+            self._structs[key] = self._made(code, lower, upper, sorts, shifts)
         return self._structs[key]
 
-    def _made(self, lib: Straight, lower: Array, upper: Array, sorts: bool) -> "_Arm":
-        arm, (c, true) = self.arm, self._constants(lib)
+    def _made(self, code: "Pair", lower: Array, upper: Array, sorts: bool, shifts: bool) -> "_Arm":
+        arm, (c, true) = self.arm, self._constants(code)
         turns = np.array([a.turns for a in arm.solved], dtype=np.int32)
         at = np.array(arm.at, dtype=np.int32)
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
         steps = GENERAL_STEPS if arm.way is None else 0 if self.off < EXACT else STEPS
         made = _Arm(
-            *(x.ctypes.data for x in arrays), self.nq, steps, max(ROOM, 1e3 * self.off), LEVER, RESIDUAL, int(sorts)
+            code.model.address("refined"),
+            *(x.ctypes.data for x in arrays),
+            *(self.nq, steps, max(ROOM, 1e3 * self.off), LEVER, RESIDUAL, sorts, shifts, arm.at == tuple(range(self.nq))),
         )
         made.kept = arrays  # type: ignore[attr-defined]
         return made
 
     def handle(self, lower: Array, upper: Array, sorts: bool) -> Any:
-        """What `single` calls for one pose: inputs pose (16,) and start (nq,), outputs solutions and their number."""
+        """What `single` calls for one pose: inputs pose (16,) and start (nq,), zero unless solutions are sorted; outputs solutions and
+        their number."""
         key = (lower.tobytes(), upper.tobytes(), sorts)
         if key not in self._handles and self.one is not None:
-            made = self._struct(self.one, lower, upper, sorts)
+            made = self._struct(self.one, lower, upper, sorts, sorts)
             shapes = ((self.width, self.nq), (1,))
             self._handles[key] = bound_function(
-                self.one.address("pose_once"), ctypes.addressof(made), (16, self.nq), shapes, (self, made)
+                self.one.family.address("pose_once"), ctypes.addressof(made), (16, self.nq), shapes, (self, made)
             )
         return self._handles.get(key)
 
@@ -99,10 +104,10 @@ class Compiled:
         X = np.ascontiguousarray(X.reshape(m, 16))
         start = np.ascontiguousarray(start)
         q, count, fate = np.empty((m, self.width, self.nq)), np.empty(m, np.int64), np.empty(m, np.uint8)
-        made = self._struct(self.many, lower, upper, sorts)
+        made = self._struct(self.many, lower, upper, sorts, sorts or bool(start.any()))
         stride = 0 if start.ndim == 1 else self.nq
         data = [x.ctypes.data for x in (X, start, q, count, fate)]
-        call = self.many.library.pose_batch
+        call = self.many.family.library.pose_batch
         call.argtypes, call.restype = [_P, _L, _L, _P, _P, _L, _P, _P, _P], None
         address = ctypes.addressof(made)
 
@@ -118,11 +123,11 @@ _P, _L = ctypes.c_void_p, ctypes.c_long
 
 class _Arm(ctypes.Structure):
     _fields_ = [
-        *((name, _P) for name in ("c", "true_c", "lower", "upper", "lengths", "shares", "at", "turns")),
+        *((name, _P) for name in ("refined", "c", "true_c", "lower", "upper", "lengths", "shares", "at", "turns")),
         ("coordinates", _L),
         ("steps", _L),
         *((name, ctypes.c_double) for name in ("room", "lever", "residual")),
-        ("sorted", _L),
+        *((name, _L) for name in ("sorted", "shifted", "plain")),
     ]
 
 
@@ -131,19 +136,36 @@ def compiled(arm: Arm, coordinates: int) -> Compiled | None:
     return Compiled(arm, coordinates) if min(arm.chain.at) >= 0 else None
 
 
+class Pair(NamedTuple):
+    """The code of a family, and that of the true model, which all families share."""
+
+    family: Straight
+    model: Straight
+
+
+def _pair(arm: Arm, lanes: int) -> Pair | None:
+    """The code for an arm at a width, side by side compiled if need be; None without a compiler."""
+    kinds = "".join("R" if a.turns else "P" for a in arm.chain.axes)
+    key = f"{arm.family} {kinds} {_pattern(arm) if arm.way else ''}"
+    define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
+    drivers = ("poses.c",) if arm.way else ("general.c", "poses.c")
+    define += "" if arm.way else "\n#define GENERAL"
+    lines = [lambda: [_candidate_lines(arm)] if arm.way else [], lambda: [_refined_lines(arm)]]
+    with ThreadPoolExecutor(2, thread_name_prefix="modurob-compiler") as pool:
+        both = [
+            pool.submit(_library, key, lanes, drivers, define, lines[0]),
+            pool.submit(_library, kinds, lanes, (), "", lines[1]),
+        ]
+    family, model = (x.result() for x in both)
+    return None if family is None or model is None else Pair(family, model)
+
+
 _LIBRARIES: dict[tuple[str, int], Straight | None] = {}
 
 
-def _library(arm: Arm, lanes: int) -> Straight | None:
-    """The code of a family, whatever the arm."""
-    kinds = "".join("R" if a.turns else "P" for a in arm.chain.axes)
-    key = f"{arm.family} {kinds} {_pattern(arm) if arm.way else ''}"
+def _library(key: str, lanes: int, drivers: tuple[str, ...], define: str, lines: Any) -> Straight | None:
     if (key, lanes) not in _LIBRARIES:
-        define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
-        drivers = ["poses.c"] if arm.way else ["general.c", "poses.c"]
-        define += "" if arm.way else "\n#define GENERAL"
-        identity = f"{_sources()} {key}"
-        _LIBRARIES[key, lanes] = straight("inverse", identity, drivers, define, lambda: _lines(arm), lanes)
+        _LIBRARIES[key, lanes] = straight("inverse", f"{_sources()} {key}", drivers, define, lines, lanes)
     return _LIBRARIES[key, lanes]
 
 
@@ -209,10 +231,6 @@ def _pencil_numbers(arm: Arm) -> Array:
         np.pad(p.behind.ravel(), (0, 9 * 15 - p.behind.size)),
     ]
     return np.concatenate([np.ravel(np.asarray(x, dtype=float)) for x in parts])
-
-
-def _lines(arm: Arm) -> list[Lines]:
-    return [*([_candidate_lines(arm)] if arm.way else []), _refined_lines(arm)]
 
 
 def _candidate_lines(arm: Arm) -> Lines:

@@ -148,7 +148,8 @@ def _quick(m: Tables, frame: str) -> Quick | None:
         return None
     lower, upper = limits_of(m, made.arm.at, True)
     handles = [made.handle(lower, upper, sorts) for sorts in (True, False)]
-    return None if None in handles else Quick(*handles, _start(m, None), made.arm.family)
+    usable = None not in handles and not _start(m, None)[list(made.arm.at)].any()
+    return None if not usable else Quick(*handles, _start(m, None), made.arm.family)
 
 
 def _at_once(m: Tables, frame: str, X: Any, q0: Any) -> InverseKinematics | None:
