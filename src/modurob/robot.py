@@ -37,6 +37,11 @@ from modurob.kinematics.dh import DenavitHartenberg
 from modurob.kinematics.jacobians import Ellipsoid
 from modurob.kinematics.reach import ReachMap
 from modurob.kinematics.screws import Screws
+from modurob.kinematics.collisions import CollisionModel, collision_model
+from modurob.kinematics.inverse import InverseKinematics, inverse_kinematics
+from modurob.kinematics.inverse.differential import velocity_towards
+from modurob.kinematics.inverse.goals import Goal
+from modurob.kinematics.inverse.numeric import numeric
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
 from modurob.mechanism.builder import Builder as TableBuilder
@@ -582,6 +587,43 @@ class Mechanism(Tables):
             raise InputError(f"q has shape {x.shape}: expected one configuration, ({self.nq},)")
         return nearest_singularity.nearest_singularity(self, x, frame, jacobians.row_indices(rows), kernels.run)
 
+    # ---- inverse kinematics ----
+
+    def inverse_kinematics(
+        self,
+        frame: str,
+        X: ArrayLike,
+        q0: ArrayLike | None = None,
+        *,
+        base: str = "world",
+        free: str | None = None,
+        limits: bool = True,
+        parameter: float | None = None,
+        order: str | None = None,
+    ) -> InverseKinematics:
+        """The configurations that bring a frame to a pose X_BF in the axes of `base`, (..., 4, 4) [m], or its origin to a point (..., 3).
+
+        All of them, with `.exact`, where the chain between the two frames is of at most seven turns and slides: in closed form where
+        its geometry allows, else from an eigenproblem (six turns); of seven joints all for one value of a `parameter` (an arm angle, or
+        the coordinate of a joint, as `.family` says), that of q0 or one that reaches the goal. With `free` x, y or z the
+        frame may turn about that axis of its own. Solutions are within limits, angles by whole turns as near to q0 as limits allow;
+        the best come first: the nearest to q0 if it is given, or by the `order` "nearest", "manipulability" or far from "limits". Other
+        coordinates are those of q0, (..., nq).
+
+        >>> arm = mr.Mechanism.from_dh([(1, 0, 0), (1, 0, 0)])
+        >>> found = arm.inverse_kinematics("tip", [1.0, 1.0, 0.0])
+        >>> found.q.round(4) + 0.0
+        array([[ 0.    ,  1.5708],
+               [ 1.5708, -1.5708]])
+        >>> arm.inverse_kinematics("tip", [3.0, 0.0, 0.0])
+        InverseKinematics(0 solutions, not reached, spherical wrist, two parallel axes, from the tip, out of reach)
+        """
+        return inverse_kinematics(
+            self, frame, X, q0, base=base, free=free, limits=limits, parameter=parameter, order=order
+        )
+
+    # ---- goals ----
+
     @explained
     def reach(
         self,
@@ -630,6 +672,79 @@ class Mechanism(Tables):
         5.72
         """
         return statics.largest_load(self, self._q(q), frame, wrench, kernels.run)
+
+        goals: Goal | Sequence[Goal],
+        q0: ArrayLike | None = None,
+        *,
+        secondary: Goal | Sequence[Goal] = (),
+        limits: bool = True,
+        tolerance: float = 1e-10,
+        attempts: int = 128,
+        avoid: CollisionModel | None = None,
+    ) -> InverseKinematics:
+        """A configuration that reaches all goals at once, by damped least squares: .q (..., 1, nq), .reached, .residual [m and rad].
+
+        Goals are `PoseGoal`, `PointGoal`, `DirectionGoal`, `CentreGoal` and `JointGoal`; leading axes of their targets are goals
+        side by side. `q0`, (..., nq), is where to start; without it starts are random, the same in every call. Joints keep their
+        `limits`, loops are closed. `secondary` goals are brought as near as the goals leave room for. Goals are reached when the
+        root of their summed squared distances is at most `tolerance`; a state that fails is started again, `attempts` times in
+        all. Where goals are not reached, .q is the nearest that was found, and .note says so. With `avoid`, a
+        `collision_model`, only configurations without collisions count.
+
+        >>> found = robot.reach([mr.PointGoal("m3", [0.105, 0.2, 0.05])])
+        >>> bool(found.reached), robot.frame_pose(found.q[0], "m3")[:3, 3].round(6)
+        (True, array([0.105, 0.2  , 0.05 ]))
+        >>> far = robot.reach(mr.PointGoal("m3", [0.105, 0.5, 0.0]), attempts=8)
+        >>> far.note
+        'the goal not reached from 8 starts: the nearest configuration found is 0.29 (m or rad) away'
+        """
+        options: dict[str, Any] = {"limits": limits, "tolerance": tolerance, "attempts": attempts, "avoid": avoid}
+        return numeric(self, goals, q0, secondary=secondary, **options)
+
+    @explained
+    def velocity_towards(
+        self,
+        goals: Goal | Sequence[Goal],
+        q: ArrayLike,
+        dt: float,
+        *,
+        v: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        gain: float = 1.0,
+        damping: float = 1e-6,
+        limits: bool = True,
+    ) -> Array:
+        """v, (nv,) [rad/s or m/s]: argmin |J v dt - gain e|² + damping |v dt|² for the next dt [s], the goals' errors e, loops closed.
+
+        Within the joints' speeds; q + v dt within their limits; with `acceleration` [rad/s² or m/s²] also |v - v before| <=
+        acceleration dt, and slow enough to brake before a limit. Needs the extra `qp`.
+
+        >>> goal = mr.PointGoal("m3", [0.105, 0.2, 0.05])
+        >>> v = robot.velocity_towards(goal, [0.0, 0.0, 0.0], dt=0.01, acceleration=2.0)
+        >>> bool(np.abs(v).max() <= 2.0 * 0.01)
+        True
+        """
+        if not 0 < dt < np.inf:
+            raise InputError(f"dt {dt!r}: expected a time above zero [s]")
+        if acceleration is not None and not np.all(np.asarray(acceleration) > 0):
+            raise InputError(f"acceleration {acceleration!r:.60}: expected numbers above zero [rad/s² or m/s²]")
+        before = None if v is None else self._v(v)
+        return velocity_towards(self, goals, self._q(q), dt, before, acceleration, gain, damping, limits)
+
+    def collision_model(
+        self, ground: float | None = None, ignore: Iterable[tuple[str, str]] = (), hulls: bool = True
+    ) -> CollisionModel:
+        """The robot's shapes and the pairs of them that can meet: .clear(q), .distance(q) [m], .closest(q). Needs the extra `collision`.
+
+        Shapes are the collision geometry of a URDF file, else what is drawn. Left out are pairs on one body, neighbours that touch
+        at zero or stay within 5 mm, pairs that always clash, and pairs of names in `ignore`. `ground` is a height along the
+        world's z [m]. Meshes count as their convex hulls, or by their triangles without `hulls`.
+
+        >>> model = robot.collision_model(ground=-1.0)
+        >>> bool(model.clear(q)), round(float(model.distance(q)), 3)
+        (True, 0.0)
+        """
+        return collision_model(self, ground, ignore, hulls)
 
     # ---- dynamics ----
 

@@ -270,5 +270,5 @@ def test_product_of_exponentials_of_the_lwa4p():
     y, z = np.eye(3)[1], np.eye(3)[2]
     points = np.array([0.205, 0.205, 0.555, 0.555, 0.86, 0.86])
     for S, w, height in zip(chain.axes, (z, y, y, z, y, z), points, strict=True):
-        assert S == pytest.approx(np.concatenate([np.cross(height * z, w), w]), abs=CLOSE)
+        assert pytest.approx(np.concatenate([np.cross(height * z, w), w]), abs=CLOSE) == S
     assert chain.home == pytest.approx(se3.pose(p=0.86 * z), abs=CLOSE)

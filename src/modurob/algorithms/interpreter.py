@@ -23,7 +23,7 @@ from modurob.algorithms.program import (
 from modurob.algorithms.steps import Dyad, apply, dyad, transposed
 from modurob.caching import cached_property
 from modurob.catalogue.joints import Free
-from modurob.mechanism.tables import Coupling, Frame, Joint, Loop, Tables
+from modurob.mechanism.tables import Coupling, Frame, Joint, Limits, Loop, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, dot, is_numeric, solve
 
@@ -64,6 +64,23 @@ class NumPyEngine:
 
     def ones(self, kind: str) -> Array:
         return self.zeros(kind) + 1
+
+    def constant(self, kind: str, values: Array) -> Array:
+        return np.broadcast_to(values, (*self._shape, len(values)))
+
+    def smaller(self, a: Array, b: Array, x: Array, y: Array) -> Array:
+        return np.where(a < b, x, y)
+
+    def goal_rows(self, rows: Any, seen: Any, target: Array) -> Any:
+        from modurob.algorithms import descent  # which is found with programs
+
+        found = descent.goal_rows(self.m, rows, seen, target)
+        return found._replace(cost=found.cost[..., None], size=found.size[..., None])
+
+    def damped_step(self, rows: Any, q: Array, damping: Array, bounds: Limits) -> Array:
+        from modurob.algorithms import descent
+
+        return descent.damped_step(self.m, rows._replace(cost=rows.cost[..., 0]), q, damping[..., 0], bounds)
 
     def times(self, a: Array, b: Array) -> Array:
         return a * b

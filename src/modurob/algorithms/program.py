@@ -209,6 +209,22 @@ class Engine(Protocol):
         """The product of two arrays, entry by entry."""
         ...
 
+    def constant(self, kind: str, values: Array) -> Any:
+        """An array of these numbers; those of bodies with the world first."""
+        ...
+
+    def smaller(self, a: Any, b: Any, x: Any, y: Any) -> Any:
+        """x in states where the one number a < b, else y."""
+        ...
+
+    def goal_rows(self, rows: Any, seen: Any, target: Any) -> Any:
+        """What goals ask for in a configuration; see `modurob.algorithms.descent`."""
+        ...
+
+    def damped_step(self, rows: Any, q: Any, damping: Any, bounds: Any) -> Any:
+        """The step of damped least squares towards the goals, within bounds of the coordinates."""
+        ...
+
     def forces(self, t: Any, q: Any, v: Any, x: Any, slide: Any = None, slopes: bool = False) -> Forces:
         """What the forces of the mechanism's own do; dry friction pushes against `slide`, the direction in which each rate
         slides."""

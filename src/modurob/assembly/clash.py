@@ -9,6 +9,7 @@ from scipy.spatial import KDTree
 
 from modurob.catalogue import Module
 from modurob.errors import AssemblyError
+from modurob.geometry import solid
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
@@ -33,19 +34,11 @@ def hull(module: Module) -> Hull | None:
     if not shapes or any(np.asarray(s.size).dtype == object or s.X.dtype == object for s in shapes):
         return None
     X = np.stack([s.X for s in shapes])
-    half = np.array([_half_edges(s.kind, s.size) for s in shapes]) * (1 - SHRINK)
+    half = np.array([solid(s.kind, s.size).half_edges for s in shapes]) * (1 - SHRINK)
     reach = (np.abs(se3.rotation(X)) @ half[..., None])[..., 0]
     low, high = (se3.position(X) - reach).min(axis=0), (se3.position(X) + reach).max(axis=0)
     around = se3.pose(None, (low + high) / 2)
     return Hull(np.concatenate([around[None], X]), np.concatenate([(high - low)[None] / 2, half]))
-
-
-def _half_edges(kind: str, size: tuple[float, ...]) -> tuple[float, float, float]:
-    if kind == "box":
-        return size[0] / 2, size[1] / 2, size[2] / 2
-    if kind == "cylinder":
-        return size[0], size[0], size[1] / 2
-    return size[0], size[0], size[0]
 
 
 def clashes(

@@ -40,7 +40,7 @@ class Laid:
 
     def results(self) -> dict[str, Register]:
         entries = self.engine.entries
-        return {n: self.engine._register(self.out[n], entries(kind)) for n, kind in self.program.results.items()}
+        return {n: self.engine._at(self.out[n], entries(kind)) for n, kind in self.program.results.items()}
 
     @property
     def _width(self) -> int:
@@ -280,7 +280,7 @@ class Laid:
         ends = c.predecessor, c.successor
         places = [self.fields[f.body] for f in ends]
         outputs = [self.out[name] + row if name in self.out else 0 for name in ("error", "k")]
-        e._row(
+        e.row(
             unit,
             [*places, self._reference, T, *outputs],
             loop_constants(c.type, *(a.chosen(f.body, f.X) for f in ends)),

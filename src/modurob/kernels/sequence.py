@@ -10,16 +10,23 @@ from typing import Any
 import numpy as np
 
 from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL, ROUNDING
+from modurob.algorithms.descent import AT_LIMIT, LEAST_DAMPING, GoalRow, Seen
+from modurob.algorithms.descent import Rows as GoalRows
 from modurob.algorithms.forces import MOTIONS, Acting, acting
 from modurob.algorithms.program import SINGULAR, Flow, Forces, Program
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.constraint_units import elimination
 from modurob.kernels.force_units import frame_constants, frame_unit, joint_constants, joint_unit
+from modurob.kernels.goal_units import laid_goals
 from modurob.kernels.laying import Laid
 from modurob.kernels.registers import Register, Rows
 from modurob.kernels.units import FILE_OF, Driver, Loaded, beside, driver, loaded
 from modurob.mechanism import Tables
+from modurob.mechanism.tables import Limits
 from modurob.spatial.scalars import Array
+
+# stands for no limit
+LARGEST = 1e30
 
 
 class Engine:
@@ -72,22 +79,37 @@ class Engine:
     def input(self, kind: str | int) -> Register:
         """A register for an input."""
         n = self.entries(kind)
-        return self._register(self.allocate(n), n)
+        return self.register(n)
 
-    def _register(self, place: int, n: int) -> Register:
+    def _at(self, place: int, n: int) -> Register:
         return Register(self, [(1.0, 0, place)], n)
+
+    def register(self, n: int) -> Register:
+        """A new register of so many numbers, zero at the start."""
+        return self._at(self.allocate(n), n)
 
     def zeros(self, kind: str) -> Register:
         n = self.entries(kind)
-        return self._register(self.allocate(n), n)
+        return self.register(n)
 
     def ones(self, kind: str) -> Register:
         register = self.zeros(kind)
         self.start |= {register.place + i: 1.0 for i in range(register.n)}
         return register
 
+    def constant(self, kind: str, values: Array) -> Register:
+        values = values[1:] if kind == "bodies" else values
+        register = self.register(len(values))
+        self.start |= {register.place + i: float(x) for i, x in enumerate(values) if x}
+        return register
+
+    def smaller(self, a: Register, b: Register, x: Register, y: Register) -> Register:
+        out = self.register(x.n)
+        self.op("smaller", [x.n, a.place, b.place, x.place, y.place, out.place])
+        return out
+
     def times(self, a: Register, b: Register) -> Register:
-        out = self._register(self.allocate(a.n), a.n)
+        out = self.register(a.n)
         self.op("multiply", [a.n, a.place, b.place, out.place])
         return out
 
@@ -150,13 +172,13 @@ class Engine:
 
     def nearest(self, K: Register, k: Register) -> Register:
         n = self.m.nv
-        one, zero = self._register(self.allocate(n * n), n * n), self.zeros("rates")
+        one, zero = self.register(n * n), self.zeros("rates")
         self.start |= {one.place + i * (n + 1): 1.0 for i in range(n)}
         return self._constrained(one, K, (zero, zero), k, np.zeros(n))[0]
 
     def product(self, A: Register, x: Register) -> Register:
         rows = A.n // x.n
-        out = self._register(self.allocate(rows), rows)
+        out = self.register(rows)
         self.op("product", [rows, x.n, A.place, x.place, out.place])
         return out
 
@@ -164,7 +186,7 @@ class Engine:
         self, M: Register, K: Register, push: tuple[Register, Register], k: Register, rotors: Array
     ) -> tuple[Register, Register]:
         n, r, course = self.m.nv, k.n, elimination(self.m)
-        vdot, multipliers = self.zeros("rates"), self._register(self.allocate(r), r)
+        vdot, multipliers = self.zeros("rates"), self.register(r)
         work = self.allocate(n * n + n + n * (r + 1) + n + 2 * r * r + 4 * r)
         head = [n, r, M.place, K.place, push[0].place, push[1].place, k.place, vdot.place, multipliers.place, work]
         lists = [course.in_row, course.sides, course.of_rows, course.of_M]
@@ -176,10 +198,25 @@ class Engine:
 
     def solved_slopes(self, M: Register, by_q: Register, by_v: Register) -> Register:
         n = self.m.nv
-        out, inverse = self._register(self.allocate(3 * n * n), 3 * n * n), self.allocate(n)
+        out, inverse = self.register(3 * n * n), self.allocate(n)
         at = [n, M.place, inverse, out.place, by_q.place, by_v.place, *self.anatomy.pattern]
         self.op("solve_slopes", at, [self._in_precision(SINGULAR), *self.m.armature])
         return out
+
+    # ---- goals ----
+
+    def goal_rows(self, rows: tuple[GoalRow, ...], seen: Seen, target: Register) -> GoalRows:
+        return laid_goals(self, rows, seen, target)
+
+    def damped_step(self, rows: GoalRows, q: Register, damping: Register, bounds: Limits) -> Register:
+        m, n, r = self.m, self.m.nv, rows.error.n
+        dq, k = self.zeros("rates"), min(n, r)
+        work = self.allocate(r * n + n + k * k + k)
+        at = [n, r, rows.J.place, rows.error.place, rows.cost.place, damping.place, dq.place, work]
+        at += [q.place + c if c >= 0 else 0 for c in m.coordinate_of.tolist()]
+        limits = [*np.maximum(bounds.lower, -LARGEST), *np.minimum(bounds.upper, LARGEST)]
+        self.op("damped_step", at, [LEAST_DAMPING, AT_LIMIT, *limits])
+        return dq
 
     # ---- forces ----
 
@@ -191,7 +228,7 @@ class Engine:
         out = Forces(
             self._cleared("rates"),
             self._cleared("wrenches") if own.frame_rows else None,
-            self._register(self.allocate(own.nx), own.nx),
+            self.register(own.nx),
             self._cleared("rates") if slopes else None,
             self._cleared("rates") if slopes else None,
         )
@@ -217,7 +254,7 @@ class Engine:
             arrays = [(t, 0), (q, max(0, int(self.m.coordinate_of[rate]))), (v, rate), (x, state), (slide, rate)]
             arrays += [(out.tau, rate), (out.rate, state), (out.by_q, rate), (out.by_v, rate)]
             at = [0 if register is None else register.place + place for register, place in arrays]
-            self._row(unit, at, joint_constants(row.force, joint.ratio, joint.offset))
+            self.row(unit, at, joint_constants(row.force, joint.ratio, joint.offset))
 
     def _frame_forces(self, own: Acting, out: Forces, t: Register, q: Register, v: Register, x: Register) -> None:
         found = self.run(MOTIONS, q=q, v=v)
@@ -229,20 +266,20 @@ class Engine:
                 at += (
                     [found["X"].place + 12 * (frame.body - 1), found["V"].place + 6 * (frame.body - 1)]
                     if frame.body
-                    else self._still()
+                    else self.still()
                 )
             assert out.external is not None
             at += [x.place + state, *(out.external.place + 6 * f.body for f in (row.a, row.b)), out.rate.place + state]
-            self._row(unit, at, frame_constants(row.force, row.a.X, row.b.X))
+            self.row(unit, at, frame_constants(row.force, row.a.X, row.b.X))
 
-    def _row(self, unit: Loaded, at: list[int], constants: dict[str, Array]) -> None:
+    def row(self, unit: Loaded, at: list[int], constants: dict[str, Array]) -> None:
         """A row of a traced step."""
         places = np.array([at], dtype=np.int32) * self.vector_bytes
         self.rows.append(
             Rows(np.array(unit.steps[:1], np.uint64), places, unit.code.row(constants), np.zeros(1, np.int64))
         )
 
-    def _still(self) -> list[int]:
+    def still(self) -> list[int]:
         """Where the pose and the twist of the world stand."""
         if not self._world:
             self._world = self.allocate(18)

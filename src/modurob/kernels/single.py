@@ -55,6 +55,25 @@ def _bound(program: Program | Flow, m: Tables) -> Any:
     return known.setdefault(m.key, module.bind(found.address, found.arena(), run, tuple(found.sizes), shapes, found))
 
 
+def bound_function(
+    run: int, data: int, inputs: tuple[int, ...], shapes: tuple[tuple[int, ...], ...], owner: Any
+) -> Any:
+    """The handle of a function of one state that is no evaluator's, with the arguments of `once` in driver.c; None if there is none."""
+    global _call
+    try:
+        module = _module()
+        _call = module.call
+    except (KernelError, ImportError, OSError) as error:
+        give_up(str(error))
+        return None
+    return module.bind(data, data, run, inputs, shapes, owner)
+
+
+def call(handle: Any, *inputs: Any) -> Any:
+    """The results of a bound function for one state; None where the long way must be taken."""
+    return _call(handle, 1, *inputs)
+
+
 def _let_go(key: Key) -> None:
     _HANDLES.get(key.name, {}).pop(key.robot, None)
 

@@ -42,10 +42,8 @@ def to_data(m: Tables) -> dict[str, Any]:
         "idle": list(m.idle),
         "locked": list(m.held),
         "redundant": list(m.redundant),
-        "shapes": [
-            {"kind": s.kind, "size": list(s.size), "frame": _frame(s.frame), "X": s.X.tolist(), "colour": s.colour}
-            for s in m.shapes
-        ],
+        "shapes": [_shape(s) for s in m.shapes],
+        "collisions": [_shape(s) for s in m.collisions],
     }
 
 
@@ -66,6 +64,7 @@ def from_data(data: dict[str, Any], product: type[Tables] = Tables) -> Tables:
         held=_words(data["locked"]),
         redundant=_words(data["redundant"]),
         shapes=tuple(_read_shape(s) for s in data["shapes"]),
+        collisions=tuple(_read_shape(s) for s in data.get("collisions", ())),
     )
 
 
@@ -122,9 +121,15 @@ def _array(data: Any) -> Array:
         raise MechanismError(f"{data!r:.60}: expected rows of one length") from None
 
 
+def _shape(s: Shape) -> dict[str, Any]:
+    own = {"kind": s.kind, "size": list(s.size), "frame": _frame(s.frame), "X": s.X.tolist(), "colour": s.colour}
+    return own | ({"file": s.file} if s.file else {})
+
+
 def _read_shape(data: dict[str, Any]) -> Shape:
     size = tuple(_finite(data["size"], -1).tolist())
-    return Shape(_word(data["kind"]), size, _read_frame(data["frame"]), _finite(data["X"], 4, 4), _word(data["colour"]))
+    kind, colour, file = (_word(data.get(name, "")) for name in ("kind", "colour", "file"))
+    return Shape(kind, size, _read_frame(data["frame"]), _finite(data["X"], 4, 4), colour, file)
 
 
 def _frame(f: Frame) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointSpring, Stop
 from modurob.catalogue.joints import Fixed, JointType, Mimic
 from modurob.errors import InertiaError, InputError, MechanismError, choices, explained
+from modurob.geometry import solid
 from modurob.mechanism.tables import (
     Constraint,
     Coupling,
@@ -113,6 +114,7 @@ class Builder:
         self._constraints: dict[str, Loop | tuple[Mapping[str, float], float]] = {}
         self._forces: dict[str, tuple[JointForce, str, int] | tuple[FrameForce, Frame, Frame]] = {}
         self._shapes: list[Shape] = []
+        self._collisions: list[Shape] = []
 
     @explained
     def body(
@@ -264,6 +266,20 @@ class Builder:
         """
         self._shapes.append(Shape(kind, size, self.frame_of(on), X, colour))
 
+    def collision(self, kind: str, size: tuple[float, ...], on: str, X: Array = se3.IDENTITY, file: str = "") -> None:
+        """Something to collide with, fixed at X (4, 4) [m] in frame `on`; where there is none, what is drawn collides.
+
+        Kinds and sizes as those of `shape`, a capsule as a cylinder (its length between the centres of its ends), a mesh by its
+        `file` and scales (x, y, z).
+
+        >>> b = mr.Builder("ball")
+        >>> b.collision("capsule", (0.1, 0.3), "world")
+        >>> b.build().collisions[0].kind
+        'capsule'
+        """
+        solid(kind, size, file)  # an error for kinds and sizes that are none
+        self._collisions.append(Shape(kind, size, self.frame_of(on), X, "", file))
+
     def frame_of(self, name: str) -> Frame:
         """The frame of that name, its body and its pose X_BF there, (4, 4) [m], or an error with the valid names.
 
@@ -312,6 +328,7 @@ class Builder:
             constraints=tuple(self._constraint(name, c) for name, c in self._constraints.items()),
             forces=(*own_forces, *(self._force_row(name, *row) for name, row in self._forces.items())),
             shapes=tuple(self._shapes),
+            collisions=tuple(self._collisions),
             **reports,
         )
 

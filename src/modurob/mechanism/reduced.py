@@ -52,6 +52,7 @@ def locked(m: Tables, names: set[str], q: Array) -> Tables:
         held=(*m.held, *(j.name for j in m.joints if j.name in names)),
         redundant=(*m.redundant, *decided),
         shapes=tuple(s._replace(frame=bodies.moved(s.frame)) for s in m.shapes),
+        collisions=tuple(s._replace(frame=bodies.moved(s.frame)) for s in m.collisions),
     )
 
 

@@ -37,13 +37,14 @@ class Frame(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What to draw: a box (x, y, z), cylinder (radius, length along z) or sphere (radius), at X in a frame of a body."""
+    """A box (x, y, z), cylinder or capsule (radius, length along z), sphere (radius) or mesh (scale x, y, z), at X in a frame of a body."""
 
     kind: str
     size: tuple[float, ...]
     frame: Frame
     X: Array
     colour: str
+    file: str = ""  # of a mesh
 
     @property
     def in_body(self) -> Array:
@@ -190,7 +191,8 @@ class Tables:
     idle: tuple[str, ...] = ()  # joints that move nothing but an empty part of their own module, and are locked
     held: tuple[str, ...] = ()  # joints locked by request
     redundant: tuple[str, ...] = ()  # connections between parts that are one body anyway
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[Shape, ...] = ()  # what is drawn
+    collisions: tuple[Shape, ...] = ()  # what collides, where that is not what is drawn
     nq: int = field(init=False)
     nv: int = field(init=False)
 
@@ -228,8 +230,9 @@ class Tables:
         """What the key leaves out."""
         names = [x.name for x in (*self.joints, *self.constraints, *self.forces)]
         frames = [(name, f.body, f.X.tolist()) for name, f in sorted(self.frames.items())]
-        shapes = [(s.kind, s.size, s.frame.body, s.in_body.tolist(), s.colour) for s in self.shapes]
-        return (self.name, self.bodies, names, self.idle, self.held, self.redundant, frames, shapes)
+        shapes = [_shape_words(s) for s in self.shapes]
+        collisions = [_shape_words(s) for s in self.collisions]
+        return (self.name, self.bodies, names, self.idle, self.held, self.redundant, frames, shapes, collisions)
 
     # ---- over rates ----
 
@@ -377,6 +380,10 @@ class Tables:
     def _of_owners(self, name: str) -> Array:
         values: Any = [getattr(j, name) for j in self.joints if not j.mimics]
         return read_only(np.concatenate([np.zeros(0), *values]))
+
+
+def _shape_words(s: Shape) -> tuple[Any, ...]:
+    return s.kind, s.size, s.frame.body, s.in_body.tolist(), s.colour, s.file
 
 
 def _rebuilt(cls: type[Tables], own: dict[str, Any]) -> Tables:

@@ -66,7 +66,7 @@ def axis_angle(R: Array) -> tuple[Array, Array]:
 def is_rotation(R: Array, tolerance: float = 1e-9) -> bool:
     """Whether every matrix is orthonormal and right-handed within `tolerance` (von Stryk 2.4.2)."""
     R = as_array(R)
-    orthonormal = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max() <= tolerance
+    orthonormal = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0.0) <= tolerance
     return bool(orthonormal and np.all(np.linalg.det(R) > 0))
 
 

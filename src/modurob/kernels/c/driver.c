@@ -355,6 +355,16 @@ void multiply(vec *arena, const int32_t *at, const real *c)
     }
 }
 
+/* An array x in states where a < b, else y. at: entries, a, b, x, y, where it goes. */
+void smaller(vec *arena, const int32_t *at, const real *c)
+{
+    (void)c;
+    const ivec mask = (ivec)(arena[at[1]] < arena[at[2]]);
+    for (int32_t i = 0; i < at[0]; ++i) {
+        arena[at[5] + i] = choose(mask, arena[at[3] + i], arena[at[4] + i]);
+    }
+}
+
 /* Adds entries of an array to entries of another; at: how many, then from and to of each. */
 void scatter(vec *arena, const int32_t *at, const real *c)
 {

@@ -51,7 +51,14 @@ static inline vec choose(ivec mask, vec yes, vec no)
     return (vec)(((ivec)yes & mask) | ((ivec)no & ~mask));
 #endif
 }
+#if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
+/* one comparison and one blend, which gcc does not make of masks */
+#include <immintrin.h>
+#define SELECT(a, b, x, y) \
+    ((vec)_mm512_mask_blend_pd(_mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ), (__m512d)(y), (__m512d)(x)))
+#else
 #define SELECT(a, b, x, y) choose((ivec)((a) < (b)), x, y)
+#endif
 
 #if LANES == 1
 #define EACH(name, expression)                   \
@@ -79,17 +86,23 @@ EACH(rint, rint((double)a))
 EACH(root, sizeof(real) == 8 ? (real)__builtin_sqrt((double)a) : (real)__builtin_sqrtf((float)a))
 #define square_root each_root
 
+/* The angle of the point (x, y): a quotient of at most tan(pi/8) by one division, and the polynomial of Sun's fdlibm there. */
 static inline vec each_atan2(vec y, vec x)
 {
-#if LANES == 1
-    return (real)atan2((double)y, (double)x);
-#else
-    vec angle;
-    for (int i = 0; i < LANES; ++i) {
-        angle[i] = (real)atan2((double)y[i], (double)x[i]);
-    }
-    return angle;
-#endif
+    const vec wide = SELECT(x, V(0), -x, x), high = SELECT(y, V(0), -y, y);
+    const vec big = SELECT(wide, high, high, wide), small = SELECT(wide, high, wide, high);
+    const ivec steep = (ivec)(small > big * (real)0.41421356237309503);
+    const vec above = choose(steep, small - big, small), below = choose(steep, small + big, big);
+    const vec t = above / SELECT(V(0), below, below, V(1));
+    const vec z = t * t, w = z * z;
+    const vec even = z * (3.33333333333329318027e-01 + w * (1.42857142725034663711e-01 + w * (9.09088713343650656196e-02
+        + w * (6.66107313738753120669e-02 + w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))));
+    const vec odd = w * (-1.99999999998764832476e-01 + w * (-1.11111104054623557880e-01 + w * (-7.69187620504482999495e-02
+        + w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02))));
+    vec angle = t - t * (even + odd) + choose(steep, V(0.78539816339744831), V(0));
+    angle = SELECT(wide, high, 1.57079632679489662 - angle, angle);
+    angle = SELECT(x, V(0), 3.14159265358979324 - angle, angle);
+    return SELECT(y, V(0), -angle, angle);
 }
 
 /* Sine and cosine together: x = k pi/2 + r by Cody and Waite in three parts, polynomials on |r| <= pi/4. Good to the last bit or

@@ -1,25 +1,60 @@
 """What inverse kinematics answers."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 Array = np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
 class InverseKinematics:
-    """The configurations that bring a frame to a pose, best first.
+    """The configurations that bring a frame to a goal, best first.
 
-    For one goal `q` is (k, nq); for a batch of m goals it is (m, k, nq), rows beyond `count` are NaN. Where no
-    configuration reaches the goal, `reached` is false and `q` holds the nearest one found, with its distance in `residual`.
+    For one goal `q` is (k, nq); for goals (...,) it is (..., k, nq), rows beyond `count` are NaN. Where no configuration reaches
+    the goal, `reached` is false and the first row of `q` is the nearest one found, with its distance in `residual`.
     """
 
-    q: Array  # (..., k, nq)
-    count: Array  # (...,) solutions of each goal, 0 where it was not reached
-    reached: Array  # (...,) bool
-    residual: Array  # (..., k) pose error of each row: m and rad, the larger
-    exact: bool  # all solutions, by closed form or an eigenproblem; False: one, by iteration
-    certain: Array  # (...,) bool: it is proved that no solution is missing
-    family: str  # what the geometry allowed: "spherical wrist, 2 and 3 parallel", "general 6R", "numeric", ...
-    note: str = ""  # what to know about this answer: free joints, singular poses, why a goal was not reached
+    __slots__ = ("_residual", "certain", "count", "exact", "family", "note", "q", "reached")
+
+    def __init__(
+        self,
+        q: Array,
+        count: Array,
+        reached: Array,
+        residual: Array | Callable[[], Array],
+        exact: bool,
+        certain: Array,
+        family: str,
+        note: str = "",
+    ):
+        self.q = q  # (..., k, nq)
+        self.count = count  # (...,) solutions of each goal, 0 where it was not reached
+        self.reached = reached  # (...,) bool
+        self._residual = residual
+        self.exact = exact  # all solutions, by closed form or an eigenproblem; False: one, by iteration
+        self.certain = certain  # (...,) bool: none is missing, by the checks of the method
+        self.family = (
+            family  # what the geometry allowed: "spherical wrist, two parallel axes", "general 6R", "numeric", ...
+        )
+        self.note = note  # what to know about this answer: free joints, why a goal was not reached
+
+    @property
+    def residual(self) -> Array:
+        """How far each row is from the goal, (..., k): m or rad, the larger."""
+        if callable(self._residual):
+            self._residual = self._residual()
+        return self._residual
+
+    def __len__(self) -> int:
+        return int(np.max(self.count, initial=0))
+
+    def __repr__(self) -> str:
+        found = f"{int(self.count)} solutions" if np.ndim(self.count) == 0 else f"goals {np.shape(self.count)}"
+        reached = "" if np.all(self.reached) else ", not reached" if np.ndim(self.count) == 0 else ", not all reached"
+        return f"InverseKinematics({found}{reached}, {self.family}{f', {self.note}' if self.note else ''})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(
+            getattr(self, n) for n in ("q", "count", "reached", "residual", "exact", "certain", "family", "note")
+        )

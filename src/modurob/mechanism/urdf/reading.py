@@ -13,6 +13,7 @@ from modurob.catalogue.joints import Free, JointType, Planar, Prismatic, Revolut
 from modurob.errors import InputError, ModurobError, ModurobWarning, UrdfError, choices
 from modurob.mechanism.builder import Builder, JointProperties, Source
 from modurob.mechanism.tables import FLOATING_BASE, Tables
+from modurob.mechanism.urdf.collisions import CollisionShape, collision_shapes
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
@@ -37,7 +38,7 @@ JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "plan
 
 def fill(builder: Builder, path: Path, floating: bool) -> Tables:
     """Walk the links from the root, joints in file order, and add every one."""
-    robot = _parse(path)
+    robot, collisions = _parse(path)
     builder.name = robot.name or path.stem
     links = {link.name: link for link in robot.links}
     children: dict[str, list[Any]] = {name: [] for name in links}
@@ -51,6 +52,7 @@ def fill(builder: Builder, path: Path, floating: bool) -> Tables:
         _rename_world(robot)
         links = {link.name: link for link in robot.links}
         children[WORLD_LINK] = children.pop("world")
+        collisions[WORLD_LINK] = collisions.pop("world")
         root = _root(robot, links, path)
     stack = [(root, None)]
     try:
@@ -60,6 +62,8 @@ def fill(builder: Builder, path: Path, floating: bool) -> Tables:
                 _add(builder, links[name], **_joint_arguments(joint))
             elif not is_world:
                 _add(builder, links[name], joint=Free() if floating else None, joint_name=FLOATING_BASE)
+            for shape in collisions[name]:
+                builder.collision(shape.kind, shape.size, name, shape.X, shape.file)
             stack.extend((child.child, child) for child in reversed(children.pop(name)))
         _require_all_reached(children, root)
         tables = builder.build()
@@ -160,8 +164,8 @@ def _properties(joint: Any) -> JointProperties:
     return JointProperties(**given)
 
 
-def _parse(path: Path) -> Any:
-    """The robot of a file, its XML checked first: no document type, every joint complete."""
+def _parse(path: Path) -> tuple[Any, dict[str, list[CollisionShape]]]:
+    """The robot of a file and what its links collide with, its XML checked first: no document type, every joint complete."""
     from lxml import etree  # pyright: ignore  # heavy, and only URDF needs it
     from yourdfpy import URDF
 
@@ -188,17 +192,19 @@ def _parse(path: Path) -> Any:
     if any(isinstance(element.tag, str) and element.tag.startswith(XACRO) for element in tree.iter()):
         raise UrdfError(f"{path.name}: a xacro file: expand it first, with xacro {path.name} > robot.urdf")
     _require_complete(tree, path)
+    collisions = collision_shapes(tree, path)
     _strip(tree)
     tree.set("name", tree.get("name", path.stem))
     logging.getLogger("yourdfpy").setLevel(logging.CRITICAL)
     try:
-        return URDF.load(BytesIO(etree.tostring(tree)), build_scene_graph=False, load_meshes=False).robot
+        robot = URDF.load(BytesIO(etree.tostring(tree)), build_scene_graph=False, load_meshes=False).robot
     except Exception as error:  # yourdfpy raises whatever a malformed attribute meets
         raise UrdfError(f"{path.name}: an element is malformed ({type(error).__name__}: {error})") from None
+    return robot, collisions
 
 
 def _strip(tree: Any) -> None:
-    """Leave out what has no part in a mechanism, and is often malformed: transmissions, plugins, materials, collisions."""
+    """Leave out what is read otherwise, or has no part in a mechanism: transmissions, plugins, materials, collisions."""
     for element in list(tree.iter()):
         kept = (
             element.tag in ("link", "joint")

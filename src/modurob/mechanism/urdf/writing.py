@@ -62,19 +62,22 @@ def _link(robot: Tables, body: int) -> ET.Element:
         I = inertia.tensor(spatial)
         entries = {f"i{'xyz'[i]}{'xyz'[j]}": _numbers([I[i, j]]) for i in range(3) for j in range(i, 3)}
         ET.SubElement(inertial, "inertia", entries)
-    link.extend(_visual(shape, i) for i, shape in enumerate(robot.shapes) if shape.frame.body == body)
+    for tag, shapes in (("visual", robot.shapes), ("collision", robot.collisions)):
+        link.extend(_drawn(tag, shape, i) for i, shape in enumerate(shapes) if shape.frame.body == body)
     return link
 
 
-def _visual(shape: Shape, number: int) -> ET.Element:
-    visual = ET.Element("visual", name=f"shape_{number}")
+def _drawn(tag: str, shape: Shape, number: int) -> ET.Element:
+    visual = ET.Element(tag, name=f"shape_{number}")
     visual.append(_origin(shape.in_body))
     geometry = ET.SubElement(visual, "geometry")
     if shape.kind == "box":
         ET.SubElement(geometry, "box", size=_numbers(shape.size))
-    elif shape.kind == "cylinder":
+    elif shape.kind in ("cylinder", "capsule"):
         radius, length = shape.size
-        ET.SubElement(geometry, "cylinder", radius=_numbers([radius]), length=_numbers([length]))
+        ET.SubElement(geometry, shape.kind, radius=_numbers([radius]), length=_numbers([length]))
+    elif shape.kind == "mesh":
+        ET.SubElement(geometry, "mesh", filename=shape.file, scale=_numbers(shape.size))
     else:
         ET.SubElement(geometry, "sphere", radius=_numbers(shape.size))
     return visual

@@ -1,0 +1,5 @@
+"""Shapes as values: how far they reach, and their support points."""
+
+from modurob.geometry.solids import SOLIDS, Box, Capsule, Cylinder, Mesh, Solid, Sphere, solid
+
+__all__ = ["SOLIDS", "Box", "Capsule", "Cylinder", "Mesh", "Solid", "Sphere", "solid"]

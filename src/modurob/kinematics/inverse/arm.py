@@ -1,0 +1,190 @@
+"""A chain, what its goal leaves free, and how it is solved: in closed form, by an eigenproblem, or neither."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from modurob.caching import cached_property
+from modurob.kinematics.inverse import families, general
+from modurob.kinematics.inverse.axes import Axis, Chain, axis, meeting_point, parallel
+from modurob.kinematics.inverse.families import Way
+from modurob.kinematics.inverse.finish import Candidates
+from modurob.kinematics.inverse.general import Pencil
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array
+
+# what a joint of a chain stands for, where it is no coordinate of the robot
+LEFT_FREE, HELD = -1, -2
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """A chain of six joints with lengths over its size, and how it is solved.
+
+    Joints that the goal leaves free and joints that must stay at zero are among them, as `at` says.
+    """
+
+    chain: Chain
+    size: float  # [m]
+    way: Way | None
+    pencils: tuple[Pencil, ...]
+
+    @cached_property
+    def moving(self) -> list[int]:
+        """The places of all joints but those held at zero."""
+        return [k for k, at in enumerate(self.chain.at) if at != HELD]
+
+    @cached_property
+    def solved(self) -> tuple[Axis, ...]:
+        """Their axes: what Newton's method sees."""
+        return tuple(self.chain.axes[k] for k in self.moving)
+
+    @cached_property
+    def at(self) -> tuple[int, ...]:
+        """Their coordinates in q."""
+        return tuple(self.chain.at[k] for k in self.moving)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """The size for slides, one for turns, (n,)."""
+        return np.array([1.0 if a.turns else self.size for a in self.solved])
+
+    def motion_to(self, X: Array) -> Array:
+        """E_1 ... E_n for poses X of the frame in the base, (..., 4, 4), lengths over the size."""
+        return over(X, self.size) @ se3.inverse(self.chain.X0)
+
+    @property
+    def family(self) -> str:
+        """In words."""
+        return self.way.name if self.way else "general 6R"
+
+    def candidates(self, T: Array) -> tuple[Candidates, Array | None]:
+        """Candidates for motions T, (m, 4, 4), without the joints held at zero; of the eigenproblem also how many there should be, -1
+        where that is not known."""
+        if self.way is not None:
+            return _of_moving(self.moving, closed_form(self.way, T)), None
+        found = general.solve(self.pencils, T)
+        return _of_moving(self.moving, found.candidates), np.where(found.regular, found.real, -1)
+
+
+def over(X: Array, size: float) -> Array:
+    """Poses with lengths over a size."""
+    return se3.pose(se3.rotation(X), se3.position(X) / size)
+
+
+def _of_moving(moving: list[int], c: Candidates) -> Candidates:
+    return c if len(moving) == c.q.shape[-1] else c._replace(q=c.q[..., moving])
+
+
+def closed_form(way: Way, T: Array) -> Candidates:
+    """All candidates of a closed form, (m, k, n)."""
+    found = list(way.solve(way.axes, T))
+    lead = T.shape[:-2]
+    of = lambda name, t: np.broadcast_to(getattr(t, name), lead)  # noqa: E731
+    with np.errstate(all="ignore"):
+        q = np.stack([np.stack([of("value", t) for t in one], axis=-1) for one in found], axis=-2)
+        room = np.stack([np.min([of("room", t) for t in one], axis=0) for one in found], axis=-1)
+        lever = np.stack([np.min([of("lever", t) for t in one], axis=0) for one in found], axis=-1)
+    # candidates at infinity are none
+    return Candidates(q, np.where(np.isfinite(q).all(axis=-1), room, -np.inf), lever)
+
+
+def arm_of(chain: Chain) -> Arm | None:
+    """How a chain of at most six joints is solved; None if it is not."""
+    size = chain.size
+    chain = commuted(chain.scaled(1 / size))
+    best = None
+    for full in completed(chain):
+        way = families.way_of(full.axes, 1.0)
+        if way is not None and (best is None or families.effort(way) < families.effort(best.way)):
+            best = Arm(full, size, way, ())
+    if best is not None:
+        return best
+    full = next((c for c in completed(chain) if all(a.turns for a in c.axes)), None)
+    if full is None:
+        return None
+    pencils = tuple(general.pencils(full.axes, np.random.default_rng(0)))
+    return Arm(full, size, None, pencils)
+
+
+def commuted(chain: Chain) -> Chain:
+    """The same chain with slides before turns about axes along them: the two commute."""
+    axes, at = list(chain.axes), list(chain.at)
+    for k in range(1, len(axes)):
+        i = k
+        while i and not axes[i].turns and axes[i - 1].turns and parallel(axes[i], axes[i - 1]):
+            axes[i - 1 : i + 1], at[i - 1 : i + 1] = axes[i - 1 : i + 1][::-1], at[i - 1 : i + 1][::-1]
+            i -= 1
+    return Chain(tuple(axes), chain.X0, tuple(at))
+
+
+# ---- fewer joints than six ----
+
+
+def completed(chain: Chain) -> list[Chain]:
+    """Chains of six joints, whose joints behind or before those of the chain must stay at zero."""
+    missing = 6 - len(chain.axes)
+    return [
+        _with(chain, front, behind)
+        for turns in range(min(missing, 3), -1, -1)
+        for front in _slides(chain, missing - turns)
+        for behind in _turns(chain, turns)
+    ]
+
+
+def _with(chain: Chain, front: Sequence[Axis], behind: Sequence[Axis]) -> Chain:
+    held = [HELD] * len(front), [HELD] * len(behind)
+    return Chain((*front, *chain.axes, *behind), chain.X0, (*held[0], *chain.at, *held[1]))
+
+
+def _triple(o: Array) -> list[Axis]:
+    return [axis(True, h, o) for h in np.eye(3)]
+
+
+def _slides(chain: Chain, count: int) -> list[list[Axis]]:
+    """Directions along which the chain may lack a slide: along and across its own axes."""
+    if count == 0:
+        return [[]]
+    if count > 2:
+        return []
+    frames = [np.stack([np.cross(a.h, a.u), a.u, a.h]) for a in chain.axes] or [np.eye(3)]
+    if count == 1:
+        return [[axis(False, h, np.zeros(3))] for F in frames for h in F[::-1]]
+    return [[axis(False, F[i], np.zeros(3)), axis(False, F[j], np.zeros(3))] for F in frames for i, j in PAIRS]
+
+
+PAIRS = ((2, 1), (2, 0), (0, 1))
+
+
+def _turns(chain: Chain, count: int) -> list[list[Axis]]:
+    """Axes behind the last: such that they meet the chain's last axes in a point, or through the tip."""
+    turning, tip = [a for a in chain.axes if a.turns], se3.position(chain.X0)
+    if count == 0:
+        return [[]]
+    if count == 3:
+        return [_triple(tip)]
+    last = turning[-1] if turning else axis(True, np.eye(3)[2], tip)
+    foot = last.o + (last.h @ (tip - last.o)) * last.h
+    sides = [axis(True, h, o) for o in (foot, tip) for h in (last.u, np.cross(last.h, last.u))]
+    if count == 2:
+        return [sides[:2], sides[2:], [sides[0], axis(True, np.eye(3)[0], tip)]]
+    found = [[s] for s in sides] + [[axis(True, se3.rotation(chain.X0)[:, k], tip)] for k in range(3)]
+    centre = meeting_point(turning[-2:], 1.0) if len(turning) > 1 else None
+    if centre is not None:
+        normal = np.cross(turning[-2].h, last.h)
+        found.insert(0, [axis(True, normal / np.linalg.norm(normal), centre)])
+    return found
+
+
+# ---- what a goal leaves free ----
+
+
+def freed(chain: Chain, goal: str) -> Chain:
+    """The chain with the joints that a goal leaves free: "pose" none, "point" any turn, "x", "y", "z" a turn about that axis of
+    the frame."""
+    if goal == "pose":
+        return chain
+    o, R = se3.position(chain.X0), se3.rotation(chain.X0)
+    free = _triple(o) if goal == "point" else [axis(True, R[:, "xyz".index(goal)], o)]
+    return Chain((*chain.axes, *free), chain.X0, (*chain.at, *(LEFT_FREE for _ in free)))

@@ -1,0 +1,301 @@
+"""Closed forms compiled: traced from their definition, with constants of the arm in a table, for one pose and for batches.
+
+Poses near to a double root or to a free angle are left to the definition.
+"""
+
+import ctypes
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modurob.caching import cached_property
+from modurob.kernels.evaluator import in_shares
+from modurob.kernels.single import bound_function
+from modurob.kernels.straight import Lines, Straight, batch_lanes, straight
+from modurob.kernels.threads import threads_for
+from modurob.kinematics.inverse.arm import Arm
+from modurob.kinematics.inverse.axes import Axis, motions
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array, cos, cross, dot, maximum, minimum, sin, solve
+from modurob.trace import Graph, Place
+
+# rooms and levers (squares of sines and lengths) below which a pose is left to the definition
+ROOM, LEVER = 1e-12, 1e-14
+# how far the axes of a closed form may be from the true ones without Newton's method
+EXACT = 1e-13
+STEPS, GENERAL_STEPS = 2, 3
+RESIDUAL = 1e-10
+
+
+# what became of a pose, as poses.c says
+SOLVED, LEFT, OUT_OF_REACH, BEYOND_LIMITS = range(4)
+
+
+class Compiled:
+    """The closed form of an arm with six joints of a robot, in kernels."""
+
+    def __init__(self, arm: Arm, coordinates: int):
+        self.arm, self.nq, self.width, self.off = arm, coordinates, _count(arm), _deviation(arm)
+        self._handles: dict[Any, Any] = {}
+        self._structs: dict[Any, _Arm] = {}
+
+    def _constants(self, code: "Pair") -> tuple[Array, Array]:
+        """The table of the candidates and that of the true model."""
+        true = code.model.constants(0, _numbers(self.arm.solved, self.arm))
+        if self.arm.way is None:
+            return _pencil_numbers(self.arm), true
+        return code.family.constants(0, _numbers(self.arm.way.axes, self.arm)), true
+
+    @cached_property
+    def one(self) -> "Pair | None":
+        """The code for one pose; None if there is no compiler."""
+        return _pair(self.arm, 1)
+
+    @cached_property
+    def many(self) -> "Pair | None":
+        """That for batches."""
+        return _pair(self.arm, batch_lanes())
+
+    def _struct(self, code: "Pair", lower: Array, upper: Array, sorts: bool, starts: bool) -> "_Arm":
+        """The arm as C sees it; what it points to is kept. Without limits and starts angles stay as they are."""
+        shifts = starts or not (np.isinf(lower).all() and np.isinf(upper).all())
+        key = (id(code), lower.tobytes(), upper.tobytes(), sorts, shifts)
+        if key not in self._structs:
+            self._structs[key] = self._made(code, lower, upper, sorts, shifts)
+        return self._structs[key]
+
+    def _made(self, code: "Pair", lower: Array, upper: Array, sorts: bool, shifts: bool) -> "_Arm":
+        arm, (c, true) = self.arm, self._constants(code)
+        turns = np.array([a.turns for a in arm.solved], dtype=np.int32)
+        at = np.array(arm.at, dtype=np.int32)
+        arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
+        steps = GENERAL_STEPS if arm.way is None else 0 if self.off < EXACT else STEPS
+        made = _Arm(
+            code.model.address("refined"),
+            *(x.ctypes.data for x in arrays),
+            *(
+                self.nq,
+                steps,
+                max(ROOM, 1e3 * self.off),
+                LEVER,
+                RESIDUAL,
+                sorts,
+                shifts,
+                arm.at == tuple(range(self.nq)),
+            ),
+        )
+        made.kept = arrays  # type: ignore[attr-defined]
+        return made
+
+    def handle(self, lower: Array, upper: Array, sorts: bool) -> Any:
+        """What `single` calls for one pose: inputs pose (16,) and start (nq,), zero unless solutions are sorted; outputs solutions and
+        their number."""
+        key = (lower.tobytes(), upper.tobytes(), sorts)
+        if key not in self._handles and self.one is not None:
+            made = self._struct(self.one, lower, upper, sorts, sorts)
+            shapes = ((self.width, self.nq), (1,))
+            self._handles[key] = bound_function(
+                self.one.family.address("pose_once"), ctypes.addressof(made), (16, self.nq), shapes, (self, made)
+            )
+        return self._handles.get(key)
+
+    def batch(
+        self, X: Array, start: Array, lower: Array, upper: Array, sorts: bool
+    ) -> tuple[Array, Array, Array] | None:
+        """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,). None without a compiler."""
+        if self.many is None:
+            return None
+        m = len(X)
+        X = np.ascontiguousarray(X.reshape(m, 16))
+        start = np.ascontiguousarray(start)
+        q, count, fate = np.empty((m, self.width, self.nq)), np.empty(m, np.int64), np.empty(m, np.uint8)
+        made = self._struct(self.many, lower, upper, sorts, sorts or bool(start.any()))
+        stride = 0 if start.ndim == 1 else self.nq
+        data = [x.ctypes.data for x in (X, start, q, count, fate)]
+        call = self.many.family.library.pose_batch
+        call.argtypes, call.restype = [_P, _L, _L, _P, _P, _L, _P, _P, _P], None
+        address = ctypes.addressof(made)
+
+        def share(first: int, last: int) -> None:
+            call(address, first, last, data[0], data[1], stride, *data[2:])
+
+        in_shares(share, m, batch_lanes(), threads_for(50 * m))
+        return q, count, fate
+
+
+_P, _L = ctypes.c_void_p, ctypes.c_long
+
+
+class _Arm(ctypes.Structure):
+    _fields_ = [
+        *((name, _P) for name in ("refined", "c", "true_c", "lower", "upper", "lengths", "shares", "at", "turns")),
+        ("coordinates", _L),
+        ("steps", _L),
+        *((name, ctypes.c_double) for name in ("room", "lever", "residual")),
+        *((name, _L) for name in ("sorted", "shifted", "plain")),
+    ]
+
+
+def compiled(arm: Arm, coordinates: int) -> Compiled | None:
+    """The compiled solution of an arm whose six joints all are coordinates of a robot; None if they are not."""
+    return Compiled(arm, coordinates) if min(arm.chain.at) >= 0 else None
+
+
+class Pair(NamedTuple):
+    """The code of a family, and that of the true model, which all families share."""
+
+    family: Straight
+    model: Straight
+
+
+def _pair(arm: Arm, lanes: int) -> Pair | None:
+    """The code for an arm at a width, side by side compiled if need be; None without a compiler."""
+    kinds = "".join("R" if a.turns else "P" for a in arm.chain.axes)
+    key = f"{arm.family} {kinds} {_pattern(arm) if arm.way else ''}"
+    define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
+    drivers = ("poses.c",) if arm.way else ("general.c", "poses.c")
+    define += "" if arm.way else "\n#define GENERAL"
+    lines = [lambda: [_candidate_lines(arm)] if arm.way else [], lambda: [_refined_lines(arm)]]
+    with ThreadPoolExecutor(2, thread_name_prefix="modurob-compiler") as pool:
+        both = [
+            pool.submit(_library, key, lanes, drivers, define, lines[0]),
+            pool.submit(_library, kinds, lanes, (), "", lines[1]),
+        ]
+    family, model = (x.result() for x in both)
+    return None if family is None or model is None else Pair(family, model)
+
+
+_LIBRARIES: dict[tuple[str, int], Straight | None] = {}
+
+
+def _library(key: str, lanes: int, drivers: tuple[str, ...], define: str, lines: Any) -> Straight | None:
+    if (key, lanes) not in _LIBRARIES:
+        _LIBRARIES[key, lanes] = straight("inverse", f"{_sources()} {key}", drivers, define, lines, lanes)
+    return _LIBRARIES[key, lanes]
+
+
+@cache
+def _sources() -> str:
+    folder = resources.files("modurob.kinematics.inverse")
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".py")), key=str)
+    return hashlib.sha256(b"\0".join(f.read_bytes() for f in files)).hexdigest()
+
+
+def _count(arm: Arm) -> int:
+    """How many candidates there are."""
+    return 16 if arm.way is None else sum(1 for _ in arm.way.solve(arm.way.axes, se3.IDENTITY[None]))
+
+
+# ---- what is traced ----
+
+
+def _numbers(axes: tuple[Axis, ...], arm: Arm) -> Array:
+    """The constants of an arm: h, o, u of each axis, X_0^-1, 1 / size."""
+    own = [x for a in axes for x in (a.h, a.o, a.u)]
+    return np.concatenate([*own, se3.inverse(arm.chain.X0)[:3].ravel(), [1 / arm.size]])
+
+
+def _pattern(arm: Arm) -> str:
+    """Which constants of a closed form are zero or one: they are written into the code."""
+    assert arm.way is not None
+    return "".join(LETTERS.get(x, "x") for x in _numbers(arm.way.axes, arm).tolist())
+
+
+LETTERS = {0.0: "0", 1.0: "1", -1.0: "m"}
+
+
+def _traced_arm(graph: Graph, arm: Arm, pattern: str) -> tuple[list[Axis], Array]:
+    """The axes and the motion T = X X_0^-1, traced."""
+    c = graph.inputs("constants", 67)
+    for number, letter in LETTERS.items():
+        c[[k for k, x in enumerate(pattern) if x == letter]] = number
+    traced = [Axis(a.turns, *c[9 * k : 9 * k + 9].reshape(3, 3)) for k, a in enumerate(arm.chain.axes)]
+    X = np.zeros((4, 4), dtype=object)
+    X[:3] = graph.inputs("x", (3, 4))
+    X[:3, 3] = X[:3, 3] * c[66]
+    X0 = np.zeros((4, 4), dtype=object)
+    X0[:3], X0[3, 3] = c[54:66].reshape(3, 4), 1.0
+    T = X @ X0
+    T[3, 3] = 1.0
+    return traced, T
+
+
+def _pencil_numbers(arm: Arm) -> Array:
+    """The constants of the first pencil of an arm, as general.c lays them out."""
+    p = arm.pencils[0]
+    F = p.frame
+    parts = [
+        [p.first, p.backwards, len(p.before), len(p.behind)],
+        se3.inverse(arm.chain.X0)[:3],
+        [1 / arm.size],
+        [x for a in p.axes for x in (a.h, a.o, a.u)],
+        p.left,
+        F,
+        F[:12].T @ F[12:],
+        np.pad(p.before.ravel(), (0, 9 * 14 * 15 - p.before.size)),
+        np.pad(p.behind.ravel(), (0, 9 * 15 - p.behind.size)),
+    ]
+    return np.concatenate([np.ravel(np.asarray(x, dtype=float)) for x in parts])
+
+
+def _candidate_lines(arm: Arm) -> Lines:
+    """Candidates, each with its coordinates, least room and least lever."""
+    graph = Graph()
+    assert arm.way is not None
+    axes, T = _traced_arm(graph, arm, _pattern(arm))
+    results = []
+    for found in arm.way.solve(axes, T):
+        room, lever = found[0].room, found[0].lever
+        for t in found[1:]:
+            room, lever = minimum(room, t.room), minimum(lever, t.lever)
+        results += [*(t.value for t in found), room, lever]
+    stores = [(Place("y", k), _scalar(x)) for k, x in enumerate(results)]
+    return Lines("candidates", "const vec *x, vec *y", graph, stores)
+
+
+def _scalar(x: Any) -> Any:
+    return np.asarray(x, dtype=object)[()]
+
+
+def _refined_lines(arm: Arm) -> Lines:
+    """One step of Newton's method on the true model, in place, and how far it was before."""
+    graph = Graph()
+    axes, T = _traced_arm(graph, arm, "")
+    q = graph.inputs("q", 6)
+    R, p, columns = np.eye(3).astype(object), np.zeros(3, dtype=object), []
+    for a, x in zip(axes, q, strict=True):
+        h, o = R @ a.h, R @ a.o + p
+        columns.append(np.concatenate([cross(o, h), h] if a.turns else [h, 0 * h]))
+        if a.turns:
+            turned = np.stack([_turned(a.h, x, e) for e in np.eye(3)], axis=-1)
+            R, p = R @ turned, o - R @ turned @ a.o
+        else:
+            p = p + R @ a.h * x
+    D = T[:3, :3] @ R.T
+    e = np.concatenate([T[:3, 3] - D @ p, [(D[i, j] - D[j, i]) / 2 for i, j in ((2, 1), (0, 2), (1, 0))]])
+    J = np.stack(columns, axis=-1)
+    step = J.T @ solve(J @ J.T + 1e-18 * np.eye(6), e[:, None])[:, 0]
+    size = e[0] * 0
+    for x in e:
+        size = maximum(size, np.asarray(abs(x), dtype=object))
+    stores = [(Place("q", k), _scalar(q[k] + step[k])) for k in range(6)]
+    return Lines(
+        "refined", "vec *q, const vec *x, vec *residual", graph, [*stores, (Place("residual", 0), _scalar(size))]
+    )
+
+
+def _turned(h: Array, x: Any, e: Array) -> Array:
+    c, s = cos(np.asarray(x))[()], sin(np.asarray(x))[()]
+    return c * e + s * cross(h, e) + (1 - c) * dot(h, e) * h
+
+
+def _deviation(arm: Arm) -> float:
+    """How far the motion of the axes that are solved is from that of the true ones, at some configurations."""
+    if arm.way is None:
+        return 0.0
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (8, 6))
+    return float(np.abs(motions(arm.way.axes, q) - motions(arm.chain.axes, q)).max())

@@ -1,0 +1,245 @@
+"""Six joints whose geometry allows a closed form, found by themselves: E_1 ... E_6 = T with all solutions.
+
+The families are those of Pieper (three axes that meet, or are parallel) as Elias and Wen solve them (IK-Geo). A family looks at the
+axes and answers with how it solves them, or None. Solutions are over any scalars and leading axes; lengths are relative
+to the size of the chain.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from modurob.kinematics.inverse import points
+from modurob.kinematics.inverse.axes import Axis, common_normal, meeting_point, parallel
+from modurob.kinematics.inverse.points import Solutions, moved, turned
+from modurob.kinematics.inverse.subproblems import Coordinate, Slide, Turn, sp1, sp3, sp4, sp6, waves
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array, cross, dot
+
+Axes = Sequence[Axis]
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """How a chain is solved: a function of axes and motion, the axes by the points that it wants, and words."""
+
+    name: str
+    axes: tuple[Axis, ...]
+    solve: Callable[[Axes, Array], Solutions]
+
+
+# ---- three turns about one point give an orientation ----
+
+
+def orientations(axes: Axes, R: Array) -> Iterator[tuple[Turn, Turn, Turn]]:
+    """R_1 R_2 R_3 = R: q2 from h1 . R_2 h3 = h1 . R h3, then q1, then q3; q1 is free where h1 and R_2 h3 are one line."""
+    a1, a2, a3 = axes
+    tip, side = _times(R, a3.h), _times(R, a3.u)
+    for t2 in sp4(a1.h, a2.h, a3.h, dot(a1.h, tip)):
+        t1 = sp1(a1.h, t2.rotate(a2.h, a3.h), tip)
+        yield t1, t2, sp1(a3.h, a3.u, t2.back().rotate(a2.h, t1.back().rotate(a1.h, side)))
+
+
+def _times(R: Array, v: Array) -> Array:
+    return np.stack([dot(R[..., i, :], v) for i in range(3)], axis=-1)
+
+
+def _turned_back(axes: Axes, found: Sequence[Coordinate], R: Array) -> Array:
+    """(R_1 ... R_n)^T R, column by column."""
+    columns = [R[..., :, k] for k in range(3)]
+    for a, t in zip(axes, found, strict=True):
+        columns = [turned(a, t.back(), c) for c in columns]
+    return np.stack(columns, axis=-1)
+
+
+def spherical_wrist(axes: Axes, size: float) -> Way | None:
+    """The last three axes meet in a point, which the first three joints put in place."""
+    if len(axes) != 6 or not all(a.turns for a in axes[3:]):
+        return None
+    centre = meeting_point(axes[3:], size)
+    if centre is None or parallel(axes[3], axes[4]) or parallel(axes[4], axes[5]):
+        return None
+    way = points.chosen(axes[:3], size)
+    if way is None:
+        return None
+    place, first, words = way
+
+    def solve(axes: Axes, T: Array) -> Solutions:
+        R, p = se3.rotation(T), axes[3].o
+        for found in place(axes[:3], p, _times(R, p) + se3.position(T)):
+            for wrist in orientations(axes[3:], _turned_back(axes[:3], found, R)):
+                yield (*found, *wrist)
+
+    return Way(f"spherical wrist, {words}", (*first, *(a.through(centre) for a in axes[3:])), solve)
+
+
+# ---- three parallel axes ----
+
+
+def three_parallel(axes: Axes, size: float) -> Way | None:
+    """Axes 2, 3, 4 are parallel: what lies along them gives q1 and q5."""
+    if len(axes) != 6 or not all(a.turns for a in axes) or not parallel(*axes[1:4]):
+        return None
+    a1, a2, _, _, a5, a6 = axes
+    if parallel(a1, a2) or parallel(a2, a5):
+        return None
+    centre = meeting_point([a5, a6], size)
+    if centre is not None:
+        return Way(
+            "2, 3, 4 parallel, 5 and 6 meet", (*axes[:4], a5.through(centre), a6.through(centre)), _with(_meeting)
+        )
+    if parallel(a5, a6):
+        return Way("2, 3, 4 parallel, 5 and 6 parallel", tuple(axes), _with(_wrist_parallel))
+    o5, o6 = common_normal(a5, a6)
+    return Way("2, 3, 4 parallel", (*axes[:4], a5.through(o5), a6.through(o6)), _with(_skew))
+
+
+Ends = Callable[[Axes, Array, Array], Iterator[tuple[Turn, Turn]]]
+
+
+def _with(ends: Ends) -> Callable[[Axes, Array], Solutions]:
+    """All angles, given how q1 and q5 are found from the direction T h6 and the point T o6."""
+
+    def solve(axes: Axes, T: Array) -> Solutions:
+        R, a6 = se3.rotation(T), axes[5]
+        for t1, t5 in ends(axes, _times(R, a6.h), _times(R, a6.o) + se3.position(T)):
+            yield from _middle(axes, T, t1, t5)
+
+    return solve
+
+
+def _meeting(axes: Axes, tip: Array, p: Array) -> Iterator[tuple[Turn, Turn]]:
+    """h2 . R_1^T (p - o1) = h2 . (o5 - o1), then h2 . R_5 h6 = h2 . R_1^T T h6."""
+    a1, a2, _, _, a5, a6 = axes
+    for back in sp4(a2.h, a1.h, p - a1.o, dot(a2.h, a5.o - a1.o)):
+        for t5 in sp4(a2.h, a5.h, a6.h, dot(a2.h, back.rotate(a1.h, tip))):
+            yield back.back(), t5
+
+
+def _wrist_parallel(axes: Axes, tip: Array, p: Array) -> Iterator[tuple[Turn, Turn]]:
+    """h2 . R_1^T T h6 = h2 . h6, then h2 . R_5 (o6 - o5) = h2 . (R_1^T (p - o1) + o1 - o5)."""
+    a1, a2, _, _, a5, a6 = axes
+    for back in sp4(a2.h, a1.h, tip, dot(a2.h, a6.h)):
+        for t5 in sp4(a2.h, a5.h, a6.o - a5.o, dot(a2.h, moved(a1, back, p) - a5.o)):
+            yield back.back(), t5
+
+
+def _skew(axes: Axes, tip: Array, p: Array) -> Iterator[tuple[Turn, Turn]]:
+    """Both equations together."""
+    a1, a2, _, _, a5, a6 = axes
+    rows = lambda W: np.stack([dot(a2.h, W[..., :, k]) for k in range(3)], axis=-1)  # noqa: E731
+    first, second = rows(waves(-a1.h, tip)), rows(waves(-a1.h, p - a1.o))
+    third, fourth = rows(waves(a5.h, a6.h)), rows(waves(a5.h, a6.o - a5.o))
+    A = np.stack(np.broadcast_arrays(first[..., 1:], second[..., 1:]), axis=-2)
+    B = -np.stack(np.broadcast_arrays(third[..., 1:], fourth[..., 1:]), axis=-2)
+    e = np.stack(
+        np.broadcast_arrays(third[..., 0] - first[..., 0], fourth[..., 0] - second[..., 0] + dot(a2.h, a5.o - a1.o)),
+        axis=-1,
+    )
+    yield from sp6(A, B, e)
+
+
+def _middle(axes: Axes, T: Array, t1: Turn, t5: Turn) -> Solutions:
+    """q6 from R_6 T^-1 R_1 h2 = R_5^T h2, the sum q2 + q3 + q4 from the rotation, then two links in the plane."""
+    a1, a2, a3, a4, a5, a6 = axes
+    R = se3.rotation(T)
+    t6 = sp1(a6.h, _times(np.swapaxes(R, -1, -2), t1.rotate(a1.h, a2.h)), t5.back().rotate(a5.h, a2.h))
+    # G = E_1^-1 T E_6^-1 E_5^-1 = E_2 E_3 E_4
+    before = lambda v: t6.back().rotate(a6.h, t5.back().rotate(a5.h, v))  # noqa: E731
+    total = sp1(a2.h, a2.u, t1.back().rotate(a1.h, _times(R, before(a2.u))))
+    p = moved(a6, t6.back(), moved(a5, t5.back(), a4.o))
+    target = moved(a1, t1.back(), _times(R, p) + se3.position(T))
+    across = lambda v: v - dot(a2.h, v)[..., None] * a2.h  # noqa: E731
+    to, away, arm = across(target - a2.o), across(a3.o - a2.o), across(a4.o - a3.o)
+    for t3 in sp3(a3.h, arm, -away, dot(to, to)):
+        t2 = sp1(a2.h, away + t3.rotate(a3.h, arm), to)
+        yield t1, t2, t3, _rest(total, (a2, t2), (a3, t3), a4), t5, t6
+
+
+def _rest(total: Turn, second: tuple[Axis, Turn], third: tuple[Axis, Turn], a4: Axis) -> Turn:
+    """q4 = total - q2 - q3, about an axis that may point the other way, as that of q3 may."""
+    (a2, t2), (a3, t3) = second, third
+    flip = lambda a, t: t._replace(s=t.s * dot(a2.h, a.h), long=None)  # noqa: E731
+    return flip(a4, total.then(t2.back()).then(flip(a3, t3).back()))
+
+
+# ---- three turns and three slides ----
+
+
+def three_slides(axes: Axes, size: float) -> Way | None:
+    """Three turns give the orientation, whatever the order; the slides are then linear."""
+    turning = [k for k, a in enumerate(axes) if a.turns]
+    if len(axes) != 6 or len(turning) != 3:
+        return None
+    t = [axes[k] for k in turning]
+    if parallel(t[0], t[1]) or parallel(t[1], t[2]):
+        return None
+
+    def solve(axes: Axes, T: Array) -> Solutions:
+        for found in orientations([axes[k] for k in turning], se3.rotation(T)):
+            angles = dict(zip(turning, found, strict=True))
+            yield _with_slides(axes, T, [angles.get(k) for k in range(6)])
+
+    return Way("three turns and three slides", tuple(axes), solve)
+
+
+def _with_slides(axes: Axes, T: Array, found: list[Turn | None]) -> tuple[Coordinate, ...]:
+    """The slides: T 0 = E_1 ... E_6 0 is linear in them."""
+    p, directions = np.zeros(3), []
+    for a, t in zip(axes[::-1], found[::-1], strict=True):
+        if t is None:
+            directions.append(a.h)
+        else:
+            directions = [turned(a, t, h) for h in directions]
+            p = moved(a, t, p)
+    h3, h2, h1 = directions
+    gap = se3.position(T) - p
+    normals = cross(h2, h3), cross(h3, h1), cross(h1, h2)
+    det = dot(h1, normals[0])
+    slides = iter([Slide(dot(n, gap) / det) for n in normals])
+    return tuple(next(slides) if t is None else t for t in found)
+
+
+# ---- from either end ----
+
+
+def reversed_way(family: Callable[[Axes, float], Way | None]) -> Callable[[Axes, float], Way | None]:
+    """The family seen from the tip: the axes in reverse, for the inverse motion."""
+
+    def seen_from_tip(axes: Axes, size: float) -> Way | None:
+        way = family([a.reversed() for a in axes[::-1]], size)
+        if way is None:
+            return None
+
+        def solve(axes: Axes, T: Array) -> Solutions:
+            for found in way.solve([a.reversed() for a in axes[::-1]], se3.inverse(T)):
+                yield found[::-1]
+
+        return Way(f"{way.name}, from the tip", tuple(a.reversed() for a in way.axes[::-1]), solve)
+
+    return seen_from_tip
+
+
+# the best first: those of square roots alone, then those with a quartic
+FAMILIES = (
+    spherical_wrist,
+    reversed_way(spherical_wrist),
+    three_parallel,
+    reversed_way(three_parallel),
+    three_slides,
+)
+QUARTIC = ("three axes", "slide turn", "turn slide turn")
+
+
+def way_of(axes: Axes, size: float) -> Way | None:
+    """How six joints are solved in closed form, or None."""
+    found = [way for way in (family(axes, size) for family in FAMILIES) if way is not None]
+    return min(found, key=effort) if found else None
+
+
+def effort(way: Way) -> int:
+    """0 for square roots alone, 1 for a quartic."""
+    return int(
+        way.name in ("2, 3, 4 parallel", "2, 3, 4 parallel, from the tip") or any(w in way.name for w in QUARTIC)
+    )

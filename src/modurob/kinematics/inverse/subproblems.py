@@ -1,0 +1,224 @@
+"""Equations in one to three angles with all of their solutions, over any scalars and leading axes.
+
+Paden and Kahan's subproblems as extended by Elias and Wen (IK-Geo: Unified robot inverse kinematics using subproblem
+decomposition). R(k, t) is a turn by t about the unit vector k. Angles are carried as cosine and sine. An equation without
+a solution is solved in least squares; `room` is then negative. Lengths are relative to the size of the chain.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob.spatial.scalars import Array, absolute, atan2, cross, dot, maximum, minimum, select, sqrt
+
+# a squared lever below which an angle is free: its equation holds at any angle
+FREE = 1e-20
+FREE_TWICE = 1e-14  # the same for two levers, as vectors that are turned onto each other have
+ZERO, ONE = np.zeros(()), np.ones(())
+
+
+class Turn(NamedTuple):
+    """An angle of a solution.
+
+    `room` is how far it is from having none, the squared sine between its two solutions: negative if there is none. `lever` is what
+    the equation gives to hold on to: the angle is free where it vanishes.
+    """
+
+    c: Array
+    s: Array
+    room: Array = ONE
+    lever: Array = ONE
+    long: tuple[Array, Array] | None = None  # cosine and sine times a length, where they are known without it
+
+    @property
+    def value(self) -> Array:
+        """The angle in (-pi, pi] [rad]."""
+        c, s = self.long or (self.c, self.s)
+        return atan2(s, c)
+
+    def rotate(self, k: Array, p: Array) -> Array:
+        """R(k, t) p."""
+        c, s = np.asarray(self.c)[..., None], np.asarray(self.s)[..., None]
+        return c * p + s * cross(k, p) + (1 - c) * dot(k, p)[..., None] * k
+
+    def back(self) -> "Turn":
+        """The turn the other way."""
+        return self._replace(s=-self.s, long=self.long and (self.long[0], -self.long[1]))
+
+    def then(self, other: "Turn") -> "Turn":
+        """Both turns about one axis."""
+        c, s = self.c * other.c - self.s * other.s, self.c * other.s + self.s * other.c
+        return Turn(c, s, minimum(self.room, other.room), minimum(self.lever, other.lever))
+
+
+class Slide(NamedTuple):
+    """A displacement of a solution; see `Turn`."""
+
+    value: Array
+    room: Array = ONE
+    lever: Array = ONE
+
+    def back(self) -> "Slide":
+        """The slide the other way."""
+        return self._replace(value=-self.value)
+
+
+Coordinate = Turn | Slide
+NONE = Turn(ONE, ZERO)
+
+
+def linear(a: Array, b: Array, c: Array) -> tuple[Turn, Turn]:
+    """a cos t + b sin t = c: t = atan2(b, a) +- acos(c / |(a, b)|)."""
+    squared = a * a + b * b
+    where = lambda x, otherwise: select(squared, np.asarray(FREE), otherwise, x)  # noqa: E731
+    a, b, held = where(a, ONE), where(b, ZERO), where(squared, ONE)
+    r, each = sqrt(held), 1 / held
+    room = where((r - c) * (r + c) * each, FREE - c * c)
+    near = maximum(minimum(where(c, ONE), r), -r)
+    w = sqrt((r - near) * (r + near))
+    found = ((a * near - b * v, b * near + a * v) for v in (w, -w))
+    first, second = (Turn(c * each, s * each, room, squared, (c, s)) for c, s in found)
+    return first, second
+
+
+def sp1(k: Array, p1: Array, p2: Array) -> Turn:
+    """R(k, t) p1 = p2."""
+    x, y = dot(p1, p2) - dot(k, p1) * dot(k, p2), dot(k, cross(p1, p2))
+    lever, free = absolute(x) + absolute(y), np.asarray(FREE_TWICE)
+    x, y = select(lever, free, ONE, x), select(lever, free, ZERO, y)
+    each = 1 / sqrt(x * x + y * y)
+    return Turn(x * each, y * each, ONE, lever, (x, y))
+
+
+def sp4(h: Array, k: Array, p: Array, d: Array) -> tuple[Turn, Turn]:
+    """h . R(k, t) p = d."""
+    along = dot(h, k) * dot(k, p)
+    return linear(dot(h, p) - along, dot(h, cross(k, p)), d - along)
+
+
+def sp3(k: Array, p1: Array, p2: Array, squared: Array) -> tuple[Turn, Turn]:
+    """|R(k, t) p1 - p2|² = squared."""
+    return sp4(p2, k, p1, (dot(p1, p1) + dot(p2, p2) - squared) / 2)
+
+
+def sp2(k1: Array, p1: Array, k2: Array, p2: Array) -> Iterator[tuple[Turn, Turn]]:
+    """R(k1, t1) p1 = R(k2, t2) p2."""
+    for t1 in sp4(k2, k1, p1, dot(k2, p2)):
+        yield t1, sp1(k2, p2, t1.rotate(k1, p1))
+
+
+def waves(k: Array, p: Array) -> Array:
+    """R(k, t) p = W (1, cos t, sin t): the columns of W, (..., 3, 3)."""
+    along = dot(k, p)[..., None] * k
+    return np.stack(np.broadcast_arrays(along, p - along, cross(k, p)), axis=-1)
+
+
+def sp6(A: Array, B: Array, e: Array) -> Iterator[tuple[Turn, Turn]]:
+    """A (cos t1, sin t1) + B (cos t2, sin t2) = e, with B regular: |B^-1 (e - A (cos t1, sin t1))| = 1."""
+    det = B[..., 0, 0] * B[..., 1, 1] - B[..., 0, 1] * B[..., 1, 0]
+    rows = np.concatenate([e[..., None], -A], axis=-1)
+    x = (B[..., 1, 1, None] * rows[..., 0, :] - B[..., 0, 1, None] * rows[..., 1, :]) / det[..., None]
+    y = (B[..., 0, 0, None] * rows[..., 1, :] - B[..., 1, 0, None] * rows[..., 0, :]) / det[..., None]
+    Q = x[..., :, None] * x[..., None, :] + y[..., :, None] * y[..., None, :]
+    for t1 in quadric(Q - np.diag([1.0, 0, 0])):
+        m = (np.ones_like(t1.c), t1.c, t1.s)
+        c, s = (sum(row[..., k] * m[k] for k in range(3)) for row in (x, y))
+        r = sqrt(maximum(c * c + s * s, np.asarray(FREE)))
+        yield t1, Turn(c / r, s / r)
+
+
+def quadratic(a: Array, b: Array, c: Array) -> tuple[Slide, Slide]:
+    """a x² + 2 b x + c = 0, each root by the formula in which nothing cancels; a root at infinity is far away."""
+    room = b * b - a * c
+    w = sqrt(maximum(room, ZERO))
+    far = b + select(b, ZERO, -w, w)
+    tiny = np.asarray(1e-150)
+    divided = lambda x, y: x / select(absolute(y), tiny, tiny, y)  # noqa: E731
+    return Slide(divided(-far, a), room), Slide(divided(-c, far), room)
+
+
+# steps of the search for one root of a cubic in an interval, and of Newton's method for the angles that come of it
+BRACKET_STEPS = 40
+POLISH_STEPS = 3
+
+
+def quadric(Q: Array) -> list[Turn]:
+    """m^T Q m = 0 with m = (1, cos t, sin t), Q symmetric, (..., 3, 3): four angles.
+
+    A conic cuts the unit circle. Of the conics through the same points, Q - x diag(-1, 1, 1), one with x between the eigenvalues of the
+    lower right block is a pair of real lines; each cuts the circle twice.
+    """
+    # principal axes of the block: t = t' + psi
+    mean, half, off = (Q[..., 1, 1] + Q[..., 2, 2]) / 2, (Q[..., 1, 1] - Q[..., 2, 2]) / 2, Q[..., 1, 2]
+    spread = sqrt(half * half + off * off)
+    size = absolute(Q[..., 0, 0]) + absolute(Q[..., 0, 1]) + absolute(Q[..., 0, 2]) + absolute(mean) + spread
+    round_block = 1e-14 * size
+    wide = maximum(spread, round_block + 1e-300)
+    psi = _half(select(spread, round_block, -ONE, -half / wide), select(spread, round_block, ZERO, -off / wide))
+    d = psi.c * Q[..., 0, 1] + psi.s * Q[..., 0, 2]
+    e = psi.c * Q[..., 0, 2] - psi.s * Q[..., 0, 1]
+    low, high, z = mean - spread, mean + spread, Q[..., 0, 0]
+    x = _pair_of_lines(low, high, d, e, z)
+    # -m² c² + n² s² + 2 d c + 2 e s + z + x = (n s + m c + u)(n s - m c + w)
+    m, n = sqrt(maximum(x - low, ZERO)), sqrt(maximum(high - x, ZERO))
+    tiny = sqrt(round_block + 1e-300)
+    total = 2 * e / maximum(n, tiny)
+    apart = 2 * d / maximum(m, tiny)
+    by_n = _signed(d, sqrt(maximum(total * total - 4 * (z + x), ZERO)))
+    by_m = _signed(e, sqrt(maximum(apart * apart + 4 * (z + x), ZERO)))
+    total, apart = select(n, m, by_m, total), select(n, m, apart, by_n)
+    u, w = (total - apart) / 2, (total + apart) / 2
+    # the block is round: one line
+    is_line = lambda line, other: select(spread, round_block, line, other)  # noqa: E731
+    first = linear(is_line(2 * d, m), is_line(2 * e, n), -is_line(z + mean, u))
+    second = linear(is_line(2 * d, -m), is_line(2 * e, n), -is_line(z + mean, w))
+    return [_polished(Q, t.then(psi)) for t in (*first, *second)]
+
+
+def _half(c: Array, s: Array) -> Turn:
+    """Half of an angle."""
+    big = sqrt(maximum((1 + absolute(c)) / 2, ZERO))
+    small = absolute(s) / (2 * big)
+    cosine = select(c, ZERO, small, big)
+    return Turn(cosine, _signed(s, select(c, ZERO, big, small)))
+
+
+def _signed(sign: Array, x: Array) -> Array:
+    return select(sign, ZERO, -x, x)
+
+
+def _pair_of_lines(low: Array, high: Array, d: Array, e: Array, z: Array) -> Array:
+    """x in [low, high] with (low - x)(high - x)(z + x) - (low - x) e² - (high - x) d² = 0, by Newton's method between bounds."""
+    d2, e2 = d * d, e * e
+    a, b, x = low, high, (low + high) / 2
+    for _ in range(BRACKET_STEPS):
+        left, right, up = low - x, high - x, z + x
+        f = left * right * up - left * e2 - right * d2
+        slope = left * right - (left + right) * up + e2 + d2
+        a, b = select(f, ZERO, x, a), select(f, ZERO, b, x)
+        step = x - f / select(absolute(slope), np.asarray(1e-300), np.asarray(1e-300), slope)
+        inside = select(a, step, select(step, b, ONE, ZERO), ZERO)
+        x = select(np.asarray(0.5), inside, step, (a + b) / 2)
+    return x
+
+
+def _polished(Q: Array, t: Turn) -> Turn:
+    """The angle after a few steps of Newton's method; the lever is the slope there."""
+    for _ in range(POLISH_STEPS):
+        f, slope, size = _value(Q, t)
+        weak = 1e-8 * size
+        step = select(absolute(slope), weak, ZERO, f / select(absolute(slope), weak, weak + 1e-300, slope))
+        step = maximum(minimum(step, np.asarray(0.1)), np.asarray(-0.1))
+        c, s = t.c + t.s * step, t.s - t.c * step
+        r = sqrt(c * c + s * s)
+        t = t._replace(c=c / r, s=s / r, long=None)
+    f, slope, size = _value(Q, t)
+    return t._replace(lever=minimum(t.lever, slope * slope / (size * size + 1e-300)))
+
+
+def _value(Q: Array, t: Turn) -> tuple[Array, Array, Array]:
+    """f = m^T Q m, its slope by the angle, and a size of Q."""
+    row = [Q[..., i, 0] + Q[..., i, 1] * t.c + Q[..., i, 2] * t.s for i in range(3)]
+    size = sum(absolute(Q[..., i, j]) for i in range(3) for j in range(i, 3))
+    return row[0] + row[1] * t.c + row[2] * t.s, 2 * (row[2] * t.c - row[1] * t.s), size  # type: ignore[return-value]
