@@ -587,6 +587,55 @@ class Mechanism(Tables):
             raise InputError(f"q has shape {x.shape}: expected one configuration, ({self.nq},)")
         return nearest_singularity.nearest_singularity(self, x, frame, jacobians.row_indices(rows), kernels.run)
 
+    @explained
+    def reach_map(
+        self,
+        frame: str,
+        samples: int = 1 << 17,
+        cell: float | None = None,
+        rows: str | Iterable[str] = "position",
+        seed: int = 0,
+    ) -> ReachMap:
+        """Where the frame gets within the joint limits, cell by cell: .count, .dexterity (part of all directions of its z axis) and
+        .manipulability of `rows`; .slice, .plot and .reached look into it.
+
+        `samples` configurations are drawn, rounded up to a power of two; `cell` is the edge of a cell [m], such that it holds 16
+        samples on average if not given. A cell without a sample may still be reached, by few configurations.
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> reach = arm.reach_map("wrist/centre", samples=4096)
+        >>> reach.reached([[0.4, 0.0, 0.4], [0.9, 0.6, 0.3]])
+        array([ True, False])
+        """
+        return reach.reach(self, frame, samples, cell, jacobians.row_indices(rows), seed, kernels.run)
+
+    def _rows(self, q: ArrayLike, frame: str, rows: str | Iterable[str]) -> Array:
+        return self.jacobian(q, frame)[..., jacobians.row_indices(rows), :]
+
+    # ---- statics ----
+
+    def static_torques(self, q: ArrayLike, loads: Mapping[str, ArrayLike] | None = None) -> Array:
+        """N(q) - sum of J^T F, (..., nv) [N m or N]: the torques that hold the robot still against gravity and `loads`, wrenches
+        (f, n) that act on frames at their origins, by name, in world axes [N, N m].
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> arm.static_torques([0, np.pi / 2, 0, 0, 0, 0]).round(3) + 0.0
+        array([  0.   , -34.534,  -8.405,   0.68 ,  -0.292,   0.   ])
+        >>> round(float(arm.static_torques([0, np.pi / 2, 0, 0, 0, 0], {"wrist/out": [0, 0, -6 * 9.81, 0, 0, 0]})[1]), 1)
+        -77.5
+        """
+        return statics.static_torques(self, self._q(q), loads or {}, kernels.run)
+
+    def largest_load(self, q: ArrayLike, frame: str, wrench: ArrayLike) -> Array:
+        """How many times a wrench (f, n) on a frame, in world axes [N, N m], the drives can hold beside gravity, (...): with the
+        weight of one kilogram, the payload [kg].
+
+        >>> arm = mr.load("lwa4p").robot()
+        >>> round(float(arm.largest_load([0, np.pi / 2, 0, 0, 0, 0], "wrist/out", [0, 0, -9.81, 0, 0, 0])), 2)
+        5.72
+        """
+        return statics.largest_load(self, self._q(q), frame, wrench, kernels.run)
+
     # ---- inverse kinematics ----
 
     def inverse_kinematics(
@@ -627,52 +676,6 @@ class Mechanism(Tables):
     @explained
     def reach(
         self,
-        frame: str,
-        samples: int = 1 << 17,
-        cell: float | None = None,
-        rows: str | Iterable[str] = "position",
-        seed: int = 0,
-    ) -> ReachMap:
-        """Where the frame gets within the joint limits, cell by cell: .count, .dexterity (part of all directions of its z axis) and
-        .manipulability of `rows`; .slice, .plot and .reached look into it.
-
-        `samples` configurations are drawn, rounded up to a power of two; `cell` is the edge of a cell [m], such that it holds 16
-        samples on average if not given. A cell without a sample may still be reached, by few configurations.
-
-        >>> arm = mr.load("lwa4p").robot()
-        >>> reach = arm.reach("wrist/centre", samples=4096)
-        >>> reach.reached([[0.4, 0.0, 0.4], [0.9, 0.6, 0.3]])
-        array([ True, False])
-        """
-        return reach.reach(self, frame, samples, cell, jacobians.row_indices(rows), seed, kernels.run)
-
-    def _rows(self, q: ArrayLike, frame: str, rows: str | Iterable[str]) -> Array:
-        return self.jacobian(q, frame)[..., jacobians.row_indices(rows), :]
-
-    # ---- statics ----
-
-    def static_torques(self, q: ArrayLike, loads: Mapping[str, ArrayLike] | None = None) -> Array:
-        """N(q) - sum of J^T F, (..., nv) [N m or N]: the torques that hold the robot still against gravity and `loads`, wrenches
-        (f, n) that act on frames at their origins, by name, in world axes [N, N m].
-
-        >>> arm = mr.load("lwa4p").robot()
-        >>> arm.static_torques([0, np.pi / 2, 0, 0, 0, 0]).round(3) + 0.0
-        array([  0.   , -34.534,  -8.405,   0.68 ,  -0.292,   0.   ])
-        >>> round(float(arm.static_torques([0, np.pi / 2, 0, 0, 0, 0], {"wrist/out": [0, 0, -6 * 9.81, 0, 0, 0]})[1]), 1)
-        -77.5
-        """
-        return statics.static_torques(self, self._q(q), loads or {}, kernels.run)
-
-    def largest_load(self, q: ArrayLike, frame: str, wrench: ArrayLike) -> Array:
-        """How many times a wrench (f, n) on a frame, in world axes [N, N m], the drives can hold beside gravity, (...): with the
-        weight of one kilogram, the payload [kg].
-
-        >>> arm = mr.load("lwa4p").robot()
-        >>> round(float(arm.largest_load([0, np.pi / 2, 0, 0, 0, 0], "wrist/out", [0, 0, -9.81, 0, 0, 0])), 2)
-        5.72
-        """
-        return statics.largest_load(self, self._q(q), frame, wrench, kernels.run)
-
         goals: Goal | Sequence[Goal],
         q0: ArrayLike | None = None,
         *,

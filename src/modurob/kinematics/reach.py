@@ -41,7 +41,7 @@ class ReachMap:
     that its z axis had there, from 0 to 1, `manipulability` the largest of them. `lower` is the corner of the first cell, `cell` the edge [m].
 
     >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
-    >>> arm.reach("tip", samples=4096)
+    >>> arm.reach_map("tip", samples=4096)
     ReachMap('arm', frame 'tip', 4096 configurations, 16 x 16 x 1 cells of 0.225 m)
     """
 
@@ -62,7 +62,7 @@ class ReachMap:
     def volume(self) -> float:
         """Of the cells that were reached [m³].
 
-        >>> reach = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)]).reach("tip", cell=0.05)
+        >>> reach = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)]).reach_map("tip", cell=0.05)
         >>> 9 < reach.volume / 0.05 < 11  # over the height of the cells: pi (1.8² - 0.2²) m²
         True
         """
@@ -72,7 +72,7 @@ class ReachMap:
         """Whether points (..., 3) [m] lie in cells that were reached, (...) bool.
 
         >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
-        >>> arm.reach("tip", samples=4096).reached([[1.0, 0.5, 0.0], [2.0, 0.0, 0.0]])
+        >>> arm.reach_map("tip", samples=4096).reached([[1.0, 0.5, 0.0], [2.0, 0.0, 0.0]])
         array([ True, False])
         """
         at = np.floor((np.asarray(points, float) - self.lower) / self.cell).astype(int)
@@ -84,7 +84,7 @@ class ReachMap:
         """The cells of one quantity in the plane across `axis` at a coordinate [m], (n, m): count, dexterity or manipulability.
 
         >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
-        >>> arm.reach("tip", samples=4096).slice("z").shape
+        >>> arm.reach_map("tip", samples=4096).slice("z").shape
         (16, 16)
         """
         if what not in QUANTITIES:
@@ -102,7 +102,7 @@ class ReachMap:
         """Draw a slice across `axis` at a coordinate [m] into `ax` or a new figure, written to `path` if given; returns the axes.
 
         >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
-        >>> picture = arm.reach("tip", samples=4096).plot("reach.png", axis="z", what="manipulability")
+        >>> picture = arm.reach_map("tip", samples=4096).plot("reach.png", axis="z", what="manipulability")
         """
         import matplotlib.pyplot as plt  # slow to import, and only pictures need it
 
