@@ -71,7 +71,7 @@ def bound_function(
 
 def call(handle: Any, *inputs: Any) -> Any:
     """The results of a bound function for one state; None where the long way must be taken."""
-    return _call(handle, 1, *inputs)
+    return _call(handle, 1, inputs)
 
 
 def _let_go(key: Key) -> None:
