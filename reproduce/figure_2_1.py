@@ -1,5 +1,7 @@
 """Sepp et al. Figs. 2.1 to 2.4 and 2.11: joint limits, frames, two poses, both assemblies."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation
@@ -13,12 +15,23 @@ from reproduce.lwa4p import WRIST, arm
 
 # table 2.1 with its offsets, (a, alpha, d, offset); printed without offsets
 HALF = np.pi / 2
-TABLE = ((0, -HALF, 0.205, 0), (0.35, 0, 0, -HALF), (0, HALF, 0, HALF), (0, -HALF, 0.305, 0), (0, HALF, 0, 0), (0, 0, 0, 0))
+TABLE = (
+    (0, -HALF, 0.205, 0),
+    (0.35, 0, 0, -HALF),
+    (0, HALF, 0, HALF),
+    (0, -HALF, 0.305, 0),
+    (0, HALF, 0, 0),
+    (0, 0, 0, 0),
+)
 # table 2.2: joint angles, and the position that is printed to three digits; its angles are wrong
 POSE = np.array([-np.pi / 4, np.pi / 2, -np.pi / 4, np.pi / 8, np.pi / 6, np.pi / 2])
 PRINTED = (0.4, -0.4, 0.421)
 # the joints in between, from the base on, and the report's colours
-STICKS = (("world", "shoulder/centre", "black"), ("shoulder/centre", "elbow/centre", "C0"), ("elbow/centre", WRIST, "C3"))
+STICKS = (
+    ("world", "shoulder/centre", "black"),
+    ("shoulder/centre", "elbow/centre", "C0"),
+    ("elbow/centre", WRIST, "C3"),
+)
 ROUNDING = 1e-12
 
 
@@ -30,8 +43,11 @@ def limits() -> Reproduction:
     for i, (low, high) in enumerate(zip(*robot.limits, strict=True)):
         axis = figure.add_subplot(1, 6, i + 1, projection="polar")
         axis.bar((low + high) / 2, 1.0, width=high - low, color="C0", alpha=0.6)
-        axis.set(title=f"joint {i + 1}", yticks=[], xticks=[low, 0, high])
-        checks.append(Check("Sepp et al. Fig. 2.1", f"limit of joint {i + 1}", 170.0, float(np.rad2deg(high)), 1e-9, "°"))
+        axis.set(title=f"joint {i + 1}", yticks=[], xticks=[low % (2 * np.pi), 0, high])
+        axis.set_thetalim(-np.pi, np.pi)
+        checks.append(
+            Check("Sepp et al. Fig. 2.1", f"limit of joint {i + 1}", 170.0, float(np.rad2deg(high)), 1e-9, "°")
+        )
     return Reproduction(checks, figure)
 
 
@@ -90,14 +106,16 @@ def assemblies() -> Reproduction:
     return Reproduction(checks, figure)
 
 
-def _picture(title: str):
+def _picture(title: str) -> Any:
     figure = Figure(figsize=(6, 5), layout="constrained")
     axis = figure.add_subplot(projection="3d")
-    axis.set(title=title, xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", xlim=(-0.5, 0.5), ylim=(-0.5, 0.5), zlim=(0, 1))
+    axis.set(
+        title=title, xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", xlim=(-0.5, 0.5), ylim=(-0.5, 0.5), zlim=(0, 1)
+    )
     return axis
 
 
-def _sticks(axis, robot: Mechanism, q: Array) -> None:
+def _sticks(axis: Any, robot: Mechanism, q: Array) -> None:
     """Base black, upper arm blue, forearm red."""
     X = robot.forward_kinematics(q)
     for a, b, colour in STICKS:

@@ -1,5 +1,7 @@
 """Sepp et al. Figs. 2.8 to 2.10, 2.13 and 2.14: cubic and quintic polynomials of time."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from modurob.motion import Trajectory
@@ -49,7 +51,7 @@ def _cubic(name: str, derivative: int, label: str) -> Reproduction:
     return Reproduction(checks, figure)
 
 
-def _least(make) -> float:
+def _least(make: Callable[..., Trajectory]) -> float:
     """The time of the longest move at the fastest rate [s]."""
     return float(make(0.0, MOVE, 1.0).largest(1) / FASTEST)
 

@@ -41,7 +41,9 @@ class Descent(NamedTuple):
         return len(self.q) - 1
 
 
-def descent(robot: Mechanism, step: Callable[[Array, Array], Array], target: Array = TARGET, most: int = 500) -> Descent:
+def descent(
+    robot: Mechanism, step: Callable[[Array, Array], Array], target: Array = TARGET, most: int = 500
+) -> Descent:
     """q += step(J_P, p_d - p(q)) until the distance is below 1 mm (Sepp et al. (2.22)-(2.24))."""
     path = [START]
     for _ in range(most + 1):

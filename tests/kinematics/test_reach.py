@@ -43,10 +43,12 @@ def test_manipulability_is_the_best_in_each_cell():
 def test_extent_of_the_lwa4p(lwa4p):
     """From the shoulder 0.655 m down to 0.0726 m, where q3 is at 170 degrees."""
     shoulder = np.array([0, 0, 0.205])
-    distance = np.concatenate([
-        np.linalg.norm(lwa4p.frame_pose(q, "wrist/centre")[:, :3, 3] - shoulder, axis=1)
-        for q in mr.kinematics.reach.configurations(lwa4p, "wrist/centre", 1 << 15, seed=0)
-    ])
+    distance = np.concatenate(
+        [
+            np.linalg.norm(lwa4p.frame_pose(q, "wrist/centre")[:, :3, 3] - shoulder, axis=1)
+            for q in mr.kinematics.reach.configurations(lwa4p, "wrist/centre", 1 << 15, seed=0)
+        ]
+    )
     assert distance.max() == pytest.approx(0.655, abs=1e-6)
     assert distance.min() == pytest.approx(0.0726, abs=1e-4)
     found = lwa4p.reach("wrist/centre", samples=1 << 16)

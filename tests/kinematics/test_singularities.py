@@ -22,7 +22,14 @@ LEG = mr.Mechanism.from_dh([(0.1, HALF, 0), (0.3, 0, 0), (0.25, 0, 0)])
 
 @pytest.mark.parametrize(
     ("arm", "rows"),
-    [(UR5, "pose"), (STANFORD, "pose"), (LEG, "position"), (ROOTS, "position"), (ROOTS, "rotation"), (ROOTS, "x rz ry")],
+    [
+        (UR5, "pose"),
+        (STANFORD, "pose"),
+        (LEG, "position"),
+        (ROOTS, "position"),
+        (ROOTS, "rotation"),
+        (ROOTS, "x rz ry"),
+    ],
     ids=["ur5", "stanford", "leg", "roots", "roots turning", "roots mixed"],
 )
 def test_the_product_of_the_factors_is_det_j(arm: mr.Mechanism, rows: str, rng: np.random.Generator):
@@ -76,7 +83,9 @@ def test_modules_and_branches():
     assert crab.singularities("m3", rows="y z").conditions == (sympy.sin(q2),)
 
 
-@pytest.mark.parametrize("start", [[0.3, 0.8, 0.4, 0.2, 0.7, 0.1], [1.0, -0.6, 1.2, 0.5, -0.3, 2.0], [0.0, 1.5, -0.8, 1.0, 1.4, 0.0]])
+@pytest.mark.parametrize(
+    "start", [[0.3, 0.8, 0.4, 0.2, 0.7, 0.1], [1.0, -0.6, 1.2, 0.5, -0.3, 2.0], [0.0, 1.5, -0.8, 1.0, 1.4, 0.0]]
+)
 def test_nearest_singularity(start):
     arm = mr.load("lwa4p").robot()
     near = arm.nearest_singularity(start, "wrist/centre")
@@ -89,7 +98,9 @@ def test_nearest_singularity(start):
 
 
 def test_an_arm_that_is_never_singular():
-    slides = mr.Mechanism.from_dh([(0, HALF, 0, HALF, "prismatic"), (0, HALF, 0, HALF, "prismatic"), (0, 0, 0, 0, "prismatic")])
+    slides = mr.Mechanism.from_dh(
+        [(0, HALF, 0, HALF, "prismatic"), (0, HALF, 0, HALF, "prismatic"), (0, 0, 0, 0, "prismatic")]
+    )
     near = slides.nearest_singularity([0.1, 0.2, 0.3], "tip", "position")
     assert not near.found
     assert near.value == pytest.approx(1)

@@ -37,7 +37,9 @@ def test_it_is_inverse_dynamics_at_rest(rng: np.random.Generator):
     q = np.stack([robot.random_configuration(rng) for _ in range(3)])
     F = rng.normal(size=(3, 6))
     X = robot.frame_pose(q, "b5")
-    own = np.concatenate([(np.swapaxes(X[:, :3, :3], -1, -2) @ f[..., None])[..., 0] for f in (F[:, :3], F[:, 3:])], axis=-1)
+    own = np.concatenate(
+        [(np.swapaxes(X[:, :3, :3], -1, -2) @ f[..., None])[..., 0] for f in (F[:, :3], F[:, 3:])], axis=-1
+    )
     still = np.zeros((3, robot.nv))
     expected = robot.inverse_dynamics(q, still, still, {"b5": own})
     assert robot.static_torques(q, {"b5": F}) == pytest.approx(expected, abs=CLOSE)

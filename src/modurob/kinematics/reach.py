@@ -38,7 +38,8 @@ class ReachMap:
     """Cells of a box in world axes, and what was seen in each, arrays (nx, ny, nz).
 
     `count` is how many configurations brought the frame's origin there, `dexterity` the part of all directions, of 64 of equal area,
-    that its z axis had there, from 0 to 1, `manipulability` the largest of them. `lower` is the corner of the first cell, `cell` the edge [m].
+    that its z axis was seen to have there, from 0 to 1, `manipulability` the largest. `lower` is the corner of the first cell, `cell` the
+    edge [m]. Dexterity is a lower bound: where `count` is not some hundreds, more samples or larger cells show more directions.
 
     >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
     >>> arm.reach("tip", samples=4096)
@@ -96,7 +97,14 @@ class ReachMap:
             raise InputError(f"the plane {axis} = {at:g} m is outside the map: expected {low:.4g} to {high:.4g} m")
         return getattr(self, what).take(i, axis=k)
 
-    def plot(self, path: str | Path | None = None, axis: str = "y", at: float = 0.0, what: str = "dexterity", ax: Any = None) -> Any:
+    def plot(
+        self,
+        path: str | Path | None = None,
+        axis: str = "y",
+        at: float = 0.0,
+        what: str = "manipulability",
+        ax: Any = None,
+    ) -> Any:
         """Draw a slice across `axis` at a coordinate [m] into `ax` or a new figure, written to `path` if given; returns the axes.
 
         >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
@@ -155,9 +163,13 @@ def configurations(m: Tables, frame: str, samples: int, seed: int) -> Iterator[A
     moving = list(dict.fromkeys(j.q_slice.start for j in joints if j.type.nq))
     for start in moving:
         if owners[start].type.nq != owners[start].type.nv:
-            raise InputError(f"joint {owners[start].name!r} ({owners[start].kind}) has no limits to draw within: fix the base")
+            raise InputError(
+                f"joint {owners[start].name!r} ({owners[start].kind}) has no limits to draw within: fix the base"
+            )
     if m.constraints:
-        raise InputError(f"{m.name} has loops ({m.constraints[0].name}): evenly drawn configurations would leave them open")
+        raise InputError(
+            f"{m.name} has loops ({m.constraints[0].name}): evenly drawn configurations would leave them open"
+        )
     places = [k for start in moving for k in range(start, owners[start].q_slice.stop)]
     if not places:
         raise InputError(f"no joint moves frame {frame!r}: expected one beyond a joint")
@@ -212,5 +224,9 @@ def _sorted(name: str, frame: str, seen: Seen, cell: float | None) -> ReachMap:
     directions, best = np.zeros(size, dtype=np.uint64), np.zeros(size)
     np.bitwise_or.at(directions, at, np.uint64(1) << seen.direction.astype(np.uint64))
     np.maximum.at(best, at, seen.manipulability)
-    quantities = (np.bincount(at, minlength=size), ONES[directions.view(np.uint8)].reshape(size, -1).sum(axis=1) / BANDS**2, best)
+    quantities = (
+        np.bincount(at, minlength=size),
+        ONES[directions.view(np.uint8)].reshape(size, -1).sum(axis=1) / BANDS**2,
+        best,
+    )
     return ReachMap(name, frame, len(seen.p), lower, float(cell), *(x.reshape(shape) for x in quantities))
