@@ -120,9 +120,9 @@ def test_tables_that_are_none(rows, words: str):
 def test_arguments_that_do_not_fit():
     with pytest.raises(InputError, match="form 'craig': valid: distal, proximal"):
         mr.Mechanism.from_dh([(0, 0, 0)], "craig")
-    with pytest.raises(InputError, match="inertias .* expected 1, one for each row"):
+    with pytest.raises(InputError, match=r"inertias .* expected 1, one for each row"):
         mr.Mechanism.from_dh([(0, 0, 0)], inertias=[])
-    with pytest.raises(InputError, match="properties .* expected 1, one for each row"):
+    with pytest.raises(InputError, match=r"properties .* expected 1, one for each row"):
         mr.Mechanism.from_dh([(0, 0, 0)], properties=[mr.JointProperties()] * 2)
 
 
@@ -270,5 +270,5 @@ def test_product_of_exponentials_of_the_lwa4p():
     y, z = np.eye(3)[1], np.eye(3)[2]
     points = np.array([0.205, 0.205, 0.555, 0.555, 0.86, 0.86])
     for S, w, height in zip(chain.axes, (z, y, y, z, y, z), points, strict=True):
-        assert S == pytest.approx(np.concatenate([np.cross(height * z, w), w]), abs=CLOSE)
+        assert pytest.approx(np.concatenate([np.cross(height * z, w), w]), abs=CLOSE) == S
     assert chain.home == pytest.approx(se3.pose(p=0.86 * z), abs=CLOSE)

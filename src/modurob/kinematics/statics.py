@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.inverse import gravity_forces
 from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.inverse import gravity_forces
 from modurob.algorithms.jacobians import jacobian
 from modurob.algorithms.program import Run
 from modurob.errors import InputError
