@@ -75,10 +75,10 @@ def _view(name: str, across: int) -> Reproduction:
     found = descent(robot, transpose(BEST))
     figure = Figure(figsize=(5, 5), layout="constrained")
     axis = figure.add_subplot()
-    for q, style in ((START, {"color": "0.7"}), (found.q[-1], {"color": "C0"})):
+    for q, colour in ((START, "0.7"), (found.q[-1], "C0")):
         X = robot.forward_kinematics(q)
         points = np.array([X[f][:3, 3] for f in ("world", "shoulder/centre", "elbow/centre", WRIST)])
-        axis.plot(points[:, across], points[:, 2], "o-", lw=3, **style)
+        axis.plot(points[:, across], points[:, 2], "o-", lw=3, color=colour)
     axis.plot(TARGET[across], TARGET[2], "x", color="C3", ms=10)
     axis.set(title=name, xlabel=f"{'xy'[across]} [m]", ylabel="z [m]", aspect="equal")
     axis.grid(alpha=0.3)

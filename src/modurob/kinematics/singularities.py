@@ -111,9 +111,8 @@ class Polynomials:
         eye = _objects([self.ring(int(x)) for x in np.eye(3).flat], (3, 3))
         if not self.turns[i]:
             return se3.pose(eye, v * self.ring.from_expr(self.q[i]))
-        lean, square = (
-            sympy.simplify(sum(x * y for x, y in zip(S[3:], other, strict=True))) for other in (S[:3], S[3:])
-        )
+        v_S, w_S = (sympy.Matrix(list(part)) for part in (S[:3], S[3:]))
+        lean, square = sympy.simplify(w_S.dot(v_S)), sympy.simplify(w_S.dot(w_S))
         if lean != 0 or square != 1:
             raise InputError(
                 "a helical or mimic joint gives no polynomial in sines and cosines: expected revolute and prismatic joints"
