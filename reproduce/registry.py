@@ -7,6 +7,10 @@ from pathlib import Path
 from modurob.catalogue.reading import write_bytes
 from modurob.errors import InputError, choices
 from reproduce import (
+    figure_2_1,
+    figure_2_5,
+    figure_2_8,
+    figure_2_16,
     figure_4_2,
     figure_5_4,
     figure_5_8,
@@ -21,7 +25,8 @@ from reproduce import (
 )
 from reproduce.check import Check, Reproduction
 
-# numbers with a point are those of Gutenkunst, others those of Meister, Gutenkunst and Levi; tables have no picture
+# numbers with a point are those of Gutenkunst, others those of Meister, Gutenkunst and Levi, unless an author is named; tables and
+# listings have no picture
 FIGURES: dict[str, Callable[[], Reproduction]] = {
     "4.2": figure_4_2.reproduced,
     "5.4": figure_5_4.reproduced,
@@ -39,6 +44,22 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "table III": tables.table_3,
     "3.5": tables.lists_3_5,
     "AIM": tables.aims,
+    "Sepp 2.1": figure_2_1.limits,
+    "Sepp 2.2": figure_2_1.frames,
+    "Sepp 2.3": figure_2_1.zero_pose,
+    "Sepp 2.4": figure_2_1.bent_pose,
+    "Sepp 2.5": figure_2_5.convergence,
+    "Sepp 2.6": figure_2_5.side_view,
+    "Sepp 2.7": figure_2_5.front_view,
+    "Sepp 2.8": figure_2_8.position,
+    "Sepp 2.9": figure_2_8.velocity,
+    "Sepp 2.10": figure_2_8.acceleration,
+    "Sepp 2.11": figure_2_1.assemblies,
+    "Sepp 2.13": figure_2_8.task_space,
+    "Sepp 2.14": figure_2_8.listing,
+    "Sepp 2.16": figure_2_16.goal_1,
+    "Sepp 2.17": figure_2_16.goal_2,
+    "Sepp 2.18": figure_2_16.goal_3,
 }
 
 # told which figure is next, and which share is done
@@ -76,5 +97,7 @@ def picture_name(number: str) -> str:
 
     >>> picture_name("5.4")
     'figure_5_4.png'
+    >>> picture_name("Sepp 2.4")
+    'figure_sepp_2_4.png'
     """
-    return f"figure_{number.replace('.', '_')}.png"
+    return f"figure_{number.replace('.', '_').replace(' ', '_').lower()}.png"

@@ -30,7 +30,10 @@ from modurob.errors import (
 )
 from modurob.spatial import inertia
 
-TYPES = "backbone, cube_link, pivot_joint, prismatic_joint, revolute_joint, scout, virtual"
+TYPES = (
+    "backbone, cube_link, elbow_link, parallel_link, pivot_joint, powerball, prismatic_joint, revolute_joint, scout, "
+    "straight_link, virtual"
+)
 
 
 @contextmanager

@@ -488,8 +488,8 @@ class Mechanism(Tables):
         """The Denavit-Hartenberg table of the chain from frame `base` to `frame`: X = base A_1(q) ... A_n(q) tool, rows (a,
         alpha, d, offset, kind) [m, rad], in the "distal" or "proximal" form.
 
-        `modurob.kinematics.common_normals` says what is chosen where axes are parallel or meet; axes closer than `tolerance` to that
-        [rad, relative] count as such. With `exact` numbers become SymPy's fractions, roots and multiples of pi.
+        `modurob.kinematics.common_normals` says what is chosen where axes are parallel or meet; axes closer than `tolerance` to
+        that [rad, relative] count as such. With `exact` numbers become SymPy's fractions, roots and multiples of pi.
 
         >>> arm = mr.Mechanism.from_dh([(0.3, np.pi / 2, 0.1), (0.2, 0, 0, np.pi / 2)])
         >>> [tuple(row) for row in arm.dh("tip", exact=True).rows]
@@ -560,8 +560,8 @@ class Mechanism(Tables):
         return jacobians.force_ellipsoid(self._rows(q, frame, rows))
 
     def singularities(self, frame: str, base: str = "world", rows: str | Iterable[str] = "pose") -> "Singularities":
-        """det J of the chain from `base` to `frame` in closed form, factored: .factors, .conditions, SymPy expressions in q1, q2, ...;
-        the arm is singular where one of them is zero. `rows` as in `manipulability`, as many as joints.
+        """det J of the chain from `base` to `frame` in closed form, factored: .factors, .conditions, SymPy expressions in q1, q2,
+        ...; the arm is singular where one of them is zero. `rows` as in `manipulability`, as many as joints.
 
         >>> arm = mr.load("lwa4p").robot()
         >>> arm.singularities("wrist/centre").conditions
@@ -574,8 +574,8 @@ class Mechanism(Tables):
     def nearest_singularity(
         self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "pose"
     ) -> nearest_singularity.NearSingularity:
-        """A singular configuration near q (nq,), by Newton steps on the smallest singular value of J: .q, .value, and whether one was
-        .found.
+        """A singular configuration near q (nq,), by Newton steps on the smallest singular value of J: .q, .value, and whether one
+        was .found.
 
         >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
         >>> near = arm.nearest_singularity([0.3, -0.7], "tip", "x y")

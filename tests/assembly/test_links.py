@@ -44,6 +44,9 @@ def test_link_types_of_ones_own():
     types = {"hinge": [{"type": "revolute_joint"}], "endeffector": [{"type": "straight_link"}]}
     with pytest.raises(UnknownNameError, match="link 1 is 'A': valid: hinge, endeffector, none"):
         mr.Assembly.from_links(["A", "endeffector"], types)
+    for wrong in (3, {"A": []}, {"A": ["powerball"]}, {"A": [{"parameters": {}}]}):
+        with pytest.raises(AssemblyError, match=r"link types .*: expected modules by link type"):
+            mr.Assembly.from_links(["A", "endeffector"], wrong)  # type: ignore[arg-type]
     own = {"ball": [{"type": "powerball", "parameters": {"mass": 2.0}}], "endeffector": [{"type": "straight_link"}]}
     assert mr.Assembly.from_links(["ball", "endeffector"], own).modules["link1"].parameters["mass"] == 2.0
 

@@ -56,7 +56,8 @@ def test_joints_have_drives_friction_and_limits(improv):
 
 
 def test_the_shipped_arm_is_made_of_these_modules(rng: np.random.Generator):
-    """With tensors about the frames, L6 + PB21 + L1 + PB22 + L2 + PB23 weighs as the shipped modules; two axes point the other way."""
+    """With tensors about the frames, L6 + PB21 + L1 + PB22 + L2 + PB23 weighs as the shipped modules; two axes point the other
+    way."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModurobWarning)
         theirs = docked(mr.timor_modules(IMPROV, tensors="frame"), ARM)[0].robot()
@@ -150,7 +151,7 @@ def test_files_that_are_wrong(tmp_path: Path, bodies, joints, words: str):
 def test_files_that_are_no_sets(tmp_path: Path):
     path = tmp_path / "x.json"
     path.write_text("{")
-    with pytest.raises(FormatError, match="x.json: no JSON"):
+    with pytest.raises(FormatError, match=r"x\.json: no JSON"):
         mr.timor_modules(path)
     path.write_text("[]")
     with pytest.raises(FormatError, match="expected a list under 'modules'"):

@@ -120,9 +120,9 @@ def test_tables_that_are_none(rows, words: str):
 def test_arguments_that_do_not_fit():
     with pytest.raises(InputError, match="form 'craig': valid: distal, proximal"):
         mr.Mechanism.from_dh([(0, 0, 0)], "craig")
-    with pytest.raises(InputError, match="inertias .* expected 1, one for each row"):
+    with pytest.raises(InputError, match=r"inertias .* expected 1, one for each row"):
         mr.Mechanism.from_dh([(0, 0, 0)], inertias=[])
-    with pytest.raises(InputError, match="properties .* expected 1, one for each row"):
+    with pytest.raises(InputError, match=r"properties .* expected 1, one for each row"):
         mr.Mechanism.from_dh([(0, 0, 0)], properties=[mr.JointProperties()] * 2)
 
 

@@ -89,7 +89,7 @@ def test_loads_without_bounds_and_robots_that_cannot_hold_themselves():
 
 def test_what_is_refused():
     arm = mr.load("lwa4p").robot()
-    with pytest.raises(InputError, match="load on 'wrist' is .*expected"):
+    with pytest.raises(InputError, match=r"load on 'wrist' is .*expected"):
         arm.static_torques(np.zeros(6), {"wrist": [1, 2, 3]})
     with pytest.raises(InputError, match="no frame 'wrst'"):
         arm.static_torques(np.zeros(6), {"wrst": np.zeros(6)})

@@ -32,7 +32,7 @@ from reproduce.__main__ import command
 from reproduce.document import check_table, written
 from reproduce.engine import PLANTS, Engine
 
-WITHOUT_PICTURE = ("table 3.1", "table I", "table II", "table III", "3.5", "AIM")
+WITHOUT_PICTURE = ("table 3.1", "table I", "table II", "table III", "3.5", "AIM", "Sepp 2.14")
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text()
 
 
@@ -52,6 +52,8 @@ def title(number):
     """How the lines of a figure or table are headed."""
     if number == "AIM":
         return "AIMs of both"
+    if number.startswith("Sepp"):
+        return f"Sepp et al. Fig. {number.removeprefix('Sepp ')}"
     source = "Gutenkunst" if "." in number else "Meister et al."
     return f"{source} {number.replace('table', 'Table') if 'table' in number else f'Fig. {number}'}"
 

@@ -1,12 +1,13 @@
 """Arms from a list of link types, as a panel of drop-downs offers them (Sepp et al., chapter 5).
 
-A link type is a chain of modules, each with the ports `in` and `out`. A list such as B, B, C, endeffector, none, none names the links
-from the pedestal outwards: all of them, then the end effector, then nothing.
+A link type is a chain of modules, each with the ports `in` and `out`. A list such as B, B, C, endeffector, none, none names the
+links from the pedestal outwards: all of them, then the end effector, then nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from typing import Any
 
 from modurob.assembly.connection import Connection, docking
@@ -30,6 +31,7 @@ def link_types() -> LinkTypes:
 def contents(links: Iterable[str], types: LinkTypes | None) -> tuple[dict[str, Module], list[Connection]]:
     """Modules and connections of the arm that a list of link types describes."""
     known = link_types() if types is None else types
+    _require_types(known)
     chosen = _chosen(links, known)
     modules: dict[str, Module] = {}
     for place, kind in chosen:
@@ -37,7 +39,17 @@ def contents(links: Iterable[str], types: LinkTypes | None) -> tuple[dict[str, M
             name = place if len(known[kind]) == 1 else f"{place}_{entry['type']}"
             modules[name] = module_type(entry["type"]).module(entry.get("parameters"))
     names = list(modules)
-    return modules, [docking(f"{a}/out", f"{b}/in") for a, b in zip(names, names[1:], strict=False)]
+    return modules, [docking(f"{a}/out", f"{b}/in") for a, b in pairwise(names)]
+
+
+def _require_types(types: Any) -> None:
+    """An error for what is no table of link types."""
+    rows = types.values() if isinstance(types, Mapping) else [None]
+    for row in rows:
+        if not isinstance(row, Sequence) or not row or not all(isinstance(m, Mapping) and "type" in m for m in row):
+            raise AssemblyError(
+                f"link types {types!r:.80}: expected modules by link type, {{'A': [{{'type': 'powerball', 'parameters': ...}}]}}"
+            )
 
 
 def _chosen(links: Iterable[str], known: LinkTypes) -> list[tuple[str, str]]:

@@ -35,8 +35,8 @@ def load(path: str | Path) -> Any:
     ModuleType of a module file (YAML), ModuleTypes by name of a set of Timor-Python (JSON), a Recording; or a shipped robot by its
     name, which `shipped_robots` lists.
 
-    Where the kind is known, `Assembly.load`, `Mechanism.from_urdf`, `module_type`, `timor_modules` and `Recording.load` say so to readers and type
-    checkers, and take options. SI units.
+    Where the kind is known, `Assembly.load`, `Mechanism.from_urdf`, `module_type`, `timor_modules` and `Recording.load` say so to
+    readers and type checkers, and take options. SI units.
 
     >>> mr.load("crab")
     Assembly('crab', 6 backbone, 5 connections)

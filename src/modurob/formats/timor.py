@@ -1,8 +1,8 @@
 """Sets of modules of Timor-Python (Külz, Mayer, Althoff, *Timor Python: A toolbox for industrial modular robotics*, IROS 2023).
 
-A set is a JSON file: modules of bodies, joints about or along z, and connectors that look away from their body, so that docked frames differ
-by a half turn about x, as here. Masses, tensors, friction, limits and rotors are read, the inertia of a rotor times the square of its gear; meshes
-and limits of acceleration are not.
+A set is a JSON file: modules of bodies, joints about or along z, and connectors that look away from their body, so that docked
+frames differ by a half turn about x, as here. Masses, tensors, friction, limits and rotors are read, the inertia of a rotor times
+the square of its gear; meshes and limits of acceleration are not.
 """
 
 import json

@@ -109,8 +109,8 @@ def require_form(form: str) -> str:
 class DenavitHartenberg:
     """A chain as a Denavit-Hartenberg table: X(q) = base A_1(q_1) ... A_n(q_n) tool.
 
-    `rows` are (a, alpha, d, offset, kind) [m, rad]; `form` is distal or proximal; `base` and `tool` are poses (4, 4): what the table
-    cannot say. `joints` are the robot's, `coordinates` their entries in its q. `Mechanism.from_dh` takes it.
+    `rows` are (a, alpha, d, offset, kind) [m, rad]; `form` is distal or proximal; `base` and `tool` are poses (4, 4): what the
+    table cannot say. `joints` are the robot's, `coordinates` their entries in its q. `Mechanism.from_dh` takes it.
 
     >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)])
     >>> print(arm.dh("tip"))
@@ -163,7 +163,7 @@ class DenavitHartenberg:
             x, base, tool = [(0.0, 0.0), *x[:-1]], self.base, screw(0, *x[-1][::-1]) @ self.tool
         else:
             x, base, tool = [*x[1:], (0.0, 0.0)], self.base @ screw(0, *x[0][::-1]), self.tool
-        rows = tuple(Row(*along, *row[2:]) for along, row in zip(x, self.rows, strict=True))
+        rows = tuple(row._replace(a=along[0], alpha=along[1]) for along, row in zip(x, self.rows, strict=True))
         return replace(self, rows=rows, form=form, base=base, tool=tool)
 
 
@@ -196,7 +196,8 @@ def fill(
             parent=f"link{i - 1}" if i > 1 else "base",
             joint=KINDS[row.kind]((0.0, 0.0, 1.0)),  # type: ignore[call-arg]
             joint_name=f"joint{i}",
-            **({"at": X} if proximal else {"seat": X}),
+            at=X if proximal else se3.IDENTITY,
+            seat=se3.IDENTITY if proximal else X,
             properties=own_properties,
         )
     builder.frame("tip", f"link{n}", tool)

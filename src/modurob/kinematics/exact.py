@@ -29,6 +29,7 @@ def _number(ring: Ring, x: Any, scale: float, where: str) -> sympy.Expr:
     found = recognised(ring, float(x), scale)
     if found is None:
         raise NotExactError(
-            f"{where} has the entry {float(x)!r}: no short fraction and no root of one; build the robot with exact numbers or symbols"
+            f"{where} has the entry {float(x)!r}: no short fraction and no root of one; "
+            "build the robot with exact numbers or symbols"
         )
     return found.expression()

@@ -51,7 +51,8 @@ def row_indices(rows: str | Iterable[str]) -> list[int]:
 
 
 def rate_map(sequence: str, a: Array, fixed: bool = False) -> Array:
-    """B, (..., 3, 3), with w = B da/dt in the axes that the rotation is given in, of `angles.euler` or `angles.fixed` (von Stryk 4.2).
+    """B, (..., 3, 3), with w = B da/dt in the axes that the rotation is given in, of `angles.euler` or `angles.fixed` (von Stryk
+    4.2).
 
     >>> rate_map("zyx", np.array([0.0, 0.0, 0.3])) + 0.0
     array([[0., 0., 1.],
@@ -166,8 +167,8 @@ def damped_inverse(J: Array, damping: float) -> Array:
 def selectively_damped_step(J: Array, e: Array, largest: float = np.pi / 4) -> Array:
     """dq, (..., n), towards J dq = e with each singular direction damped by itself; no entry exceeds `largest` [rad or m].
 
-    Along singular vector i the step is held to largest min(1, N / M_i), M_i = sum_l |v_li| |J_l| / s_i: directions in which the joints
-    would have to move far for a small e are damped, the others are not (Buss and Kim 2005).
+    Along singular vector i the step is held to largest min(1, N / M_i), M_i = sum_l |v_li| |J_l| / s_i: directions in which the
+    joints would have to move far for a small e are damped, the others are not (Buss and Kim 2005).
 
     >>> selectively_damped_step(np.diag([1.0, 0.0]), np.array([0.1, 0.1]))
     array([0.1, 0. ])

@@ -1,7 +1,7 @@
 """Maps of where a frame can get, from how many directions, and how well it moves there.
 
-Configurations are drawn evenly within the joint limits (a scrambled Sobol sequence, the same for the same seed) and sorted into cells. A map
-says what was seen: a cell without a sample may still be reached by few configurations.
+Configurations are drawn evenly within the joint limits (a scrambled Sobol sequence, the same for the same seed) and sorted into
+cells. A map says what was seen: a cell without a sample may still be reached by few configurations.
 """
 
 from collections.abc import Iterator
@@ -37,8 +37,10 @@ QUANTITIES = {
 class ReachMap:
     """Cells of a box in world axes, and what was seen in each, arrays (nx, ny, nz).
 
-    `count` is how many configurations brought the frame's origin there, `dexterity` the part of all directions, of 64 of equal area,
-    that its z axis had there, from 0 to 1, `manipulability` the largest of them. `lower` is the corner of the first cell, `cell` the edge [m].
+    `count` is how many configurations brought the frame's origin there, `dexterity` the part of all directions, of 64 of equal
+    area, that its z axis was seen to have there, from 0 to 1, `manipulability` the largest. `lower` is the corner of the first
+    cell, `cell` the edge [m]. Dexterity is a lower bound: where `count` is not some hundreds, more samples or larger cells show
+    more directions.
 
     >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
     >>> arm.reach_map("tip", samples=4096)
@@ -97,7 +99,12 @@ class ReachMap:
         return getattr(self, what).take(i, axis=k)
 
     def plot(
-        self, path: str | Path | None = None, axis: str = "y", at: float = 0.0, what: str = "dexterity", ax: Any = None
+        self,
+        path: str | Path | None = None,
+        axis: str = "y",
+        at: float = 0.0,
+        what: str = "manipulability",
+        ax: Any = None,
     ) -> Any:
         """Draw a slice across `axis` at a coordinate [m] into `ax` or a new figure, written to `path` if given; returns the axes.
 
@@ -148,8 +155,8 @@ def reach(
 
 
 def configurations(m: Tables, frame: str, samples: int, seed: int) -> Iterator[Array]:
-    """Configurations (k, nq) in which the joints before a frame lie evenly within their limits, others at zero; `samples` in all, rounded
-    up to a power of two."""
+    """Configurations (k, nq) in which the joints before a frame lie evenly within their limits, others at zero; `samples` in all,
+    rounded up to a power of two."""
     from scipy.stats import qmc  # slow to import
 
     joints = [m.joints[i - 1] for i in m.ancestors[m.frame(frame).body]]
@@ -169,7 +176,7 @@ def configurations(m: Tables, frame: str, samples: int, seed: int) -> Iterator[A
         raise InputError(f"no joint moves frame {frame!r}: expected one beyond a joint")
     low, high = (np.concatenate(x) for x in zip(*(_limits(m, owners[s]) for s in moving), strict=True))
     power = int(np.ceil(np.log2(samples)))
-    draws = low + (high - low) * qmc.Sobol(len(places), seed=seed).random_base2(power)
+    draws = low + (high - low) * qmc.Sobol(len(places), seed=seed).random_base2(power)  # type: ignore[call-arg]
     for start in range(0, len(draws), AT_ONCE):
         block = draws[start : start + AT_ONCE]
         q = np.tile(neutral(m), (len(block), 1))

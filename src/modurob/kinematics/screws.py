@@ -1,8 +1,9 @@
 """The product of exponentials: a chain of joints between two frames as screws and one pose.
 
 X(q) = exp(S_1 q_1) ... exp(S_n q_n) M, with the screws S_i = (v, w) in the base frame at q = 0 and M the pose of the end there
-(Brockett; Murray, Li, Sastry). A screw (v, w) of a revolute joint is (-w x p, w), w its axis and p a point on it; of a prismatic joint
-(v, 0). Joints that are walked from their successor to their predecessor, where the base is no ancestor of the end, count backwards.
+(Brockett; Murray, Li, Sastry). A screw (v, w) of a revolute joint is (-w x p, w), w its axis and p a point on it; of a prismatic
+joint (v, 0). Joints that are walked from their successor to their predecessor, where the base is no ancestor of the end, count
+backwards.
 """
 
 from collections.abc import Iterator
@@ -25,8 +26,8 @@ from modurob.spatial.scalars import Array, as_array, cos, cross, dot, sin, sqrt
 class Screws:
     """A chain as a product of exponentials: X(q) = exp(S_1 q_1) ... exp(S_n q_n) home.
 
-    `axes` are the screws (v, w), (n, 6), in the base frame at q = 0 [m/rad or 1; rad/rad or 0]; `home` (4, 4) is the end frame there;
-    `coordinates` is the entry of the robot's q that each screw goes with, `joints` its joint.
+    `axes` are the screws (v, w), (n, 6), in the base frame at q = 0 [m/rad or 1; rad/rad or 0]; `home` (4, 4) is the end frame
+    there; `coordinates` is the entry of the robot's q that each screw goes with, `joints` its joint.
 
     >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)])
     >>> arm.screws("tip").axes + 0.0
@@ -55,7 +56,8 @@ class Screws:
         return list(accumulate(steps, lambda X, A: X @ A, initial=_identity(q)))
 
     def jacobian(self, q: Any) -> Array:
-        """(..., 6, n): velocity of the end's origin and angular velocity per unit rate of each screw, both in base axes [m/s, rad/s].
+        """(..., 6, n): velocity of the end's origin and angular velocity per unit rate of each screw, both in base axes [m/s,
+        rad/s].
 
         >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)])
         >>> bool(np.allclose(arm.screws("tip").jacobian([0.3, 0.4]), arm.jacobian([0.3, 0.4], "tip")))

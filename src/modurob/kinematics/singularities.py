@@ -1,8 +1,8 @@
 """Where an arm is singular: det J in closed form, factored; and the nearest singular configuration, by numbers.
 
-With u = sin(q/2) and w = cos(q/2), sin q = 2 u w, cos q = w² - u², 1 = u² + w²: a polynomial in sines and cosines becomes one that is
-homogeneous in each pair (u, w), and its factors are unique. Factors of even degree in every pair are again polynomials in sines and
-cosines; the others are multiplied until they are. This needs no rules of trigonometry, and misses no factor.
+With u = sin(q/2) and w = cos(q/2), sin q = 2 u w, cos q = w² - u², 1 = u² + w²: a polynomial in sines and cosines becomes one that
+is homogeneous in each pair (u, w), and its factors are unique. Factors of even degree in every pair are again polynomials in sines
+and cosines; the others are multiplied until they are. This needs no rules of trigonometry, and misses no factor.
 """
 
 from collections.abc import Iterable, Sequence
@@ -111,7 +111,9 @@ class Polynomials:
         eye = _objects([self.ring(int(x)) for x in np.eye(3).flat], (3, 3))
         if not self.turns[i]:
             return se3.pose(eye, v * self.ring.from_expr(self.q[i]))
-        if sympy.simplify(S[:3] @ S[3:]) != 0 or sympy.simplify(S[3:] @ S[3:]) != 1:
+        v_S, w_S = (sympy.Matrix(list(part)) for part in (S[:3], S[3:]))
+        lean, square = sympy.simplify(w_S.dot(v_S)), sympy.simplify(w_S.dot(w_S))
+        if lean != 0 or square != 1:
             raise InputError(
                 "a helical or mimic joint gives no polynomial in sines and cosines: expected revolute and prismatic joints"
             )
