@@ -141,7 +141,8 @@ class _Search:
         names = [name for joint in model.robot.joints if not joint.mimics for name in joint.rate_names()]
         raise ControlError(
             f"time_optimal on {model.robot.name}: no motion within the limits at s = {s[i]:.6g} to {s[i + 1]:.6g}: at rest "
-            f"{names[j]} needs {abs(tau[k, j]):.4g} of {model.limits.torque[j]:.4g} at s = {s[k]:.6g}: expected higher limits, or another path"
+            f"{names[j]} needs {abs(tau[k, j]):.4g} of {model.limits.torque[j]:.4g} at s = {s[k]:.6g}: "
+            "expected higher limits, or another path"
         )
 
 
