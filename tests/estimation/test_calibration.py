@@ -1,7 +1,11 @@
 """Kinematic calibration: what can be told apart, what is recovered, and how sure one can be of it."""
 
+import contextlib
+import io
 import pickle
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,7 +165,7 @@ def test_predicted_uncertainty_over_many_seeds(kind, points):
     rng = np.random.default_rng(7)
     kinds = "RPRRPR" if kind == "slides" else "RRRRRR"
     robot = lwa4p() if kind == "lwa4p" else arm(rng.normal(size=(6, 3)), rng.normal(size=(6, 3)), kinds=kinds)
-    (e, n, readings, freedom), _ = statistics(rng, robot, "tool", 200, points)
+    (e, n, readings, freedom), _ = statistics(rng, robot, "tool", 60, points)
     assert within(e, n)
     assert within(readings, freedom)
 
@@ -227,6 +231,17 @@ def test_a_calibration_is_shown_and_saved(rng):
     twin = pickle.loads(pickle.dumps(found))
     assert twin.robot == found.robot
     np.testing.assert_array_equal(twin.values, found.values)
+
+
+def test_the_examples_of_the_document_print_what_it_says():
+    text = (Path(__file__).parents[2] / "docs" / "calibration.md").read_text()
+    examples = re.findall(r"```python\n(.*?)```\nprints\n```\n(.*?)```", text, re.DOTALL)
+    assert len(examples) == text.count("```python") == 2
+    names: dict = {}
+    for code, printed in examples:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(code, "calibration.md", "exec"), names)
+        assert out.getvalue() == printed
 
 
 # ---- what is refused ----

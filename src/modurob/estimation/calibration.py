@@ -95,7 +95,7 @@ def identifiability(
     >>> rng = np.random.default_rng(0)
     >>> found = mr.identifiability(robot, "m3", [robot.random_configuration(rng) for _ in range(20)])
     >>> found.rank, found.dependent["base x"]
-    (14, {'tool x': 1.0})
+    (14, {'tool y': 1.0})
     """
     geometry, q = _geometry(robot, frame, q)
     wanted = geometry.parameters(parameters)

@@ -66,7 +66,7 @@ def time_optimal(
     (nv,); None is no limit, for the velocity that of the joints; "effort" the largest torques of the drives. The motion starts and
     ends with the progress ds/dt given. Limits are kept to 1e-7 of their size between points of the grid too.
 
-    >>> fast = mr.time_optimal(robot, [[0, 0, 0], [0.5, -0.3, 0.4], [0.2, 0.4, -0.2]], acceleration=50.0)
+    >>> fast = mr.time_optimal(robot, [[0.8, 0.6, 0.7], [1.0, 0.9, 0.5], [0.6, 0.7, 1.0]], acceleration=50.0)
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=fast.trajectory)
     >>> fast.trajectory.largest(2).max() <= 50.0 * (1 + 1e-6)
     np.True_
