@@ -304,3 +304,26 @@ def test_makers_are_found_by_name():
 def test_what_cannot_be_is_refused(make, words):
     with pytest.raises(ControlError, match=words):
         make()
+
+
+# ---- Sepp, Feldotto, Attawia, Heinze 2.4: the move of the LWA 4P ----
+
+SPEED = np.deg2rad(72)
+
+
+def test_the_quintic_of_a_unit_move_and_what_a_misprint_makes_of_it():
+    np.testing.assert_allclose(Trajectory.quintic(0, 1, 1).coefficients[:3, 0], [6, -15, 10], atol=1e-12)
+    # rows of the printed listing have 21 for 20 in the last acceleration
+    A = np.array([[1, 1, 1], [3, 4, 5], [6, 12, 21.0]])
+    wrong = np.linalg.solve(A, [1, 0, 0])
+    np.testing.assert_allclose(wrong, [8, -11, 4], atol=1e-12)
+    curve = Trajectory([0.0, 1.0], np.array([[4.0], [-11.0], [8.0], [0.0], [0.0], [0.0]]))
+    assert float(curve(0.5).position) == pytest.approx(0.4375)
+    assert float(curve(1.0).acceleration) == pytest.approx(-4)
+
+
+@pytest.mark.parametrize(("make", "least"), [(Trajectory.cubic, 1.910), (Trajectory.quintic, 2.387)])
+def test_the_move_takes_as_long_as_72_degrees_a_second_ask(make, least):
+    move = make(np.zeros(6), [1.11, 0.634, 1.6, 1.0, 0.0, 0.5], 1.0).within(SPEED, 1e9)
+    assert move.duration == pytest.approx(least, abs=1e-3)
+    assert move.largest(1).max() == pytest.approx(SPEED)

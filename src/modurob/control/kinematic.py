@@ -164,14 +164,15 @@ class KinematicLaw(BoundLaw):
 
 def goal(reference: Any, drives: Drives, frame: str) -> Callable[[float], Wanted]:
     """Where the frame should be over time: from a pose, a PoseTrajectory or a function like it, or a reference of joints."""
+    poses: Any = reference
     if callable(reference):
-        first = reference(0.0)
+        first = poses(0.0)
         if isinstance(first, tuple) and np.shape(first[0])[-2:] == (4, 4):
-            return lambda t: Wanted(*reference(t)[:2])
+            return lambda t: Wanted(*poses(t)[:2])
     elif not isinstance(reference, dict) and np.shape(reference)[-2:] == (4, 4):
         still = Wanted(checked_pose(reference, "reference"), np.zeros(6))
         return lambda t: still
-    return _of_joints(reference, drives, frame)
+    return _of_joints(poses, drives, frame)
 
 
 def _of_joints(reference: Reference, drives: Drives, frame: str) -> Callable[[float], Wanted]:

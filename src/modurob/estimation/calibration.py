@@ -20,8 +20,8 @@ DEPENDENT = 1e-8
 # smaller factors are rounding
 NONE = 1e-9
 ITERATIONS = 50
-# a step that changes the readings less, in units of their noise, is the last
-SETTLED = 1e-9
+# a step that changes the errors less, relative to them, or the values less [m, rad], is the last
+SETTLED, LEAST = 1e-9, 1e-14
 
 
 class Accuracy(NamedTuple):
@@ -95,7 +95,7 @@ def identifiability(
     >>> rng = np.random.default_rng(0)
     >>> found = mr.identifiability(robot, "m3", [robot.random_configuration(rng) for _ in range(20)])
     >>> found.rank, found.dependent["base x"]
-    (14, {'tool x': 1.0})
+    (14, {'tool y': 1.0})
     """
     geometry, q = _geometry(robot, frame, q)
     wanted = geometry.parameters(parameters)
@@ -217,7 +217,7 @@ def _fitted(geometry: Geometry, kept: list[Parameter], q: Array, target: Array, 
         J = _rows(geometry.slopes(kept, values, q), sigma, points)
         e = (_errors(X, target, points) / sigma[: 3 if points else 6]).ravel()
         step = np.linalg.lstsq(J, e, rcond=None)[0]
-        if np.linalg.norm(J @ step) < SETTLED * max(1.0, np.linalg.norm(e)):
+        if np.linalg.norm(J @ step) < SETTLED * np.linalg.norm(e) or np.linalg.norm(step) < LEAST:
             return _Fit(values, J, float(e @ e))
         values = values + step
     raise EstimateError(

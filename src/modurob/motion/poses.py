@@ -139,7 +139,7 @@ class PoseTrajectory:
 
         >>> there = mr.spatial.se3.pose(mr.spatial.so3.about([0, 0, 1.0], 1.0), [1.0, 0.0, 0.0])
         >>> mr.PoseTrajectory.line(np.eye(4), there, 2.0)(1.0).twist.round(4)
-        array([ 0.8228, -0.4495,  0.    ,  0.    ,  0.    ,  0.9375])
+        array([ 0.8227, -0.4495,  0.    ,  0.    ,  0.    ,  0.9375])
         """
         return cls(Line(start, end), progress)  # type: ignore[arg-type]
 
@@ -168,7 +168,7 @@ class PoseTrajectory:
 
         >>> there = mr.spatial.se3.pose(mr.spatial.so3.about([0, 0, 1.0], 1.0), [1.0, 0.0, 0.0])
         >>> mr.PoseTrajectory.screw(np.eye(4), there, 2.0)(1.0).twist.round(4)
-        array([ 0.8581, -0.4688,  0.    ,  0.    ,  0.    ,  0.9375])
+        array([ 0.858 , -0.4688,  0.    ,  0.    ,  0.    ,  0.9375])
         """
         return cls(Screw.between(start, end), progress)
 

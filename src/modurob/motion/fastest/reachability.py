@@ -18,7 +18,9 @@ CROSSING = 1e-12
 # the least step, relative to x
 LEAST = 1e-14
 # factors of u this much smaller than the largest in their interval are zero: what they would add is less than this of a limit
-NOTHING = 1e-11
+NOTHING = 1e-8
+# intervals at the end in which a motion stops
+LAST = 8
 
 
 class Rows(NamedTuple):
@@ -53,6 +55,23 @@ class Rows(NamedTuple):
             floor,
             ceiling,
         )
+
+    def without_falls(self, h: Array) -> "Rows":
+        """The same, and x falls to no less than half of it in an interval: u >= -x/(4 h), but for the last few.
+
+        Where all factors of u in a limit are small, the largest x may be one from which only a fall is possible.
+        """
+        slope, offset = -1 / (4 * h), np.zeros(len(h))
+        offset[-LAST:] = -np.inf
+        return self._replace(
+            lower_slope=np.column_stack([self.lower_slope, slope]),
+            lower_offset=np.column_stack([self.lower_offset, offset]),
+        )
+
+
+def falls(x: Array) -> bool:
+    """Whether x falls to less than half of it in an interval, but for the last few."""
+    return bool(np.any(x[1:-LAST] < x[: -LAST - 1] / 2))
 
 
 class Interval(NamedTuple):

@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 from modurob.errors import ControlError, explained
 from modurob.motion.checks import require_robot
 from modurob.motion.fastest.limits import Limits, Model, Problem
-from modurob.motion.fastest.reachability import controllable, fastest_speeds
+from modurob.motion.fastest.reachability import Rows, controllable, falls, fastest_speeds
 from modurob.motion.fastest.stretch import Stretch, progress
 from modurob.motion.numbers import numbers
 from modurob.motion.trajectory import Trajectory
@@ -66,7 +66,7 @@ def time_optimal(
     (nv,); None is no limit, for the velocity that of the joints; "effort" the largest torques of the drives. The motion starts and
     ends with the progress ds/dt given. Limits are kept to 1e-7 of their size between points of the grid too.
 
-    >>> fast = mr.time_optimal(robot, [[0, 0, 0], [0.5, -0.3, 0.4], [0.2, 0.4, -0.2]], acceleration=50.0)
+    >>> fast = mr.time_optimal(robot, [[0.8, 0.6, 0.7], [1.0, 0.9, 0.5], [0.6, 0.7, 1.0]], acceleration=50.0)
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=fast.trajectory)
     >>> fast.trajectory.largest(2).max() <= 50.0 * (1 + 1e-6)
     np.True_
@@ -97,7 +97,7 @@ class _Search:
         for _ in range(ROUNDS):
             x, u, K = self._solved(near, share)
             y = np.sqrt(x)
-            time = (2 * self.h / (y[:-1] + y[1:])).sum()
+            time = self._time(x)
             near = _within(x, u, self.h, PLACES)
             used = self.model.usage(self.checked, _within(x, u, self.h, CHECKED), u[:, None]).max(axis=1)
             passed, change = used.max() - 1, abs(time - before) / time
@@ -127,9 +127,25 @@ class _Search:
                 f"start_speed = {self.start:g}: expected {low:.6g} to {high:.6g}, from which the end is reached"
             )
         x, u = fastest_speeds(rows, self.h, K, self.start**2)
+        if falls(x):
+            x, u, K = min((x, u, K), self._without_falls(rows, (x, u, K)), key=lambda found: self._time(found[0]))
         if np.any(x[:-1] + x[1:] <= 0):
             self._refuse(int(np.argmin(x[:-1] + x[1:])))
         return x, u, K
+
+    def _without_falls(self, rows: Rows, found: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        """x, u and the controllable x where no interval ends with a fall, if there are any; else those found before."""
+        rows = rows.without_falls(self.h)
+        K, fails = controllable(rows, self.h, self.end**2, self.fastest)
+        if fails >= 0 or not K[0, 0] <= self.start**2 <= K[0, 1]:
+            return found
+        return *fastest_speeds(rows, self.h, K, self.start**2), K
+
+    def _time(self, x: Array) -> float:
+        """How long it takes [s]."""
+        y = np.sqrt(x)
+        with np.errstate(divide="ignore"):
+            return float((2 * self.h / (y[:-1] + y[1:])).sum())
 
     def _refuse(self, i: int) -> None:
         """Say where it fails, and where the robot comes nearest to its limits at rest, or beyond them."""
@@ -141,7 +157,8 @@ class _Search:
         names = [name for joint in model.robot.joints if not joint.mimics for name in joint.rate_names()]
         raise ControlError(
             f"time_optimal on {model.robot.name}: no motion within the limits at s = {s[i]:.6g} to {s[i + 1]:.6g}: at rest "
-            f"{names[j]} needs {abs(tau[k, j]):.4g} of {model.limits.torque[j]:.4g} at s = {s[k]:.6g}: expected higher limits, or another path"
+            f"{names[j]} needs {abs(tau[k, j]):.4g} of {model.limits.torque[j]:.4g} at s = {s[k]:.6g}: "
+            "expected higher limits, or another path"
         )
 
 
