@@ -1202,6 +1202,7 @@ def _hint(name: str, other: type, hint: str) -> str:
 load, loads = Assembly.load, Assembly.loads
 
 
+@explained
 def lock(robot: Mechanism | Assembly, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Mechanism:
     """The reduced robot with some joints held, of a robot (`Mechanism.locked`) or of an assembly as it stands (`Assembly.robot`).
 

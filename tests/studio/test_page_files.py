@@ -161,7 +161,11 @@ def test_exports_have_the_chosen_symbols(page: Page, tmp_path: Path) -> None:
     page.panel("Export")
     expect(page.at("#panel-export")).to_contain_text("Equations with masses, dampings as symbols")
     eq = CRAB.mechanism().equations(("masses", "dampings"))
-    for name, text in (("equations.tex", eq.latex()), ("equations.py", eq.python()), ("equations.c", eq.c())):
+    for name, text in (
+        ("equations.tex", eq.latex(document=True)),
+        ("equations.py", eq.python()),
+        ("equations.c", eq.c()),
+    ):
         with page.tab.expect_download() as download:
             page.at(f'[data-file="{name}"]').click()
         download.value.save_as(tmp_path / name)

@@ -534,10 +534,10 @@ def test_downloads(web: TestClient, studio: Studio) -> None:
         there = f"/file/{page.session}"
         assert loads(web.get(f"{there}/robot.yaml").text).key == mr.load("crab").key
         eq = mr.load("crab").mechanism().equations(("masses", "lengths"))
-        for name, text in (("tex", eq.latex()), ("py", eq.python()), ("c", eq.c())):
+        for name, text in (("tex", eq.latex(document=True)), ("py", eq.python()), ("c", eq.c())):
             assert web.get(f"{there}/equations.{name}?symbols=masses,lengths").text == text
         short = web.get(f"{there}/equations.tex?symbols=masses,lengths&shorthand=1").text
-        assert short == eq.latex(shorthand=True)
+        assert short == eq.latex(shorthand=True, document=True)
         assert "<robot" in web.get(f"{there}/robot.urdf").text
         assert opened(web.get(f"{there}/robot.share").text) == Design(mr.load("crab"))
         wrong = web.get(f"{there}/passwd").text

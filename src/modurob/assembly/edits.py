@@ -184,6 +184,8 @@ class Edits(Graph):
         >>> [m.parameters["mass"] for m in light.modules.values()]
         [2.0, 0.5, 0.5, 0.5, 0.5, 0.5]
         """
+        if not isinstance(modules or {}, Mapping):
+            raise InputError(f"modules {modules!r:.60}: expected parameters by module, like {{'m0': {{'mass': 2.0}}}}")
         for name in modules or {}:
             self._require_module(name)
         changed = {}

@@ -13,6 +13,7 @@ from modurob.errors import InputError, SimulationError, StudioError, choices
 # of laws that cannot do without
 GAINS = {"kp": 100.0, "kd": 20.0}
 NO_CONTROLLER = "none"
+TABLES = (".csv", ".parquet")
 
 
 def _numbers(text: str | None, n: int, what: str) -> float | list[float] | None:
@@ -22,7 +23,10 @@ def _numbers(text: str | None, n: int, what: str) -> float | list[float] | None:
     try:
         values = [float(x) for x in text.split(",")]
     except ValueError:
-        raise InputError(f"{what} {text!r}: expected numbers with commas between them") from None
+        example = ",".join(["0.1"] * n)
+        raise InputError(
+            f"{what} {text!r}: expected one number, or {n} with commas between them, like {example}"
+        ) from None
     if len(values) not in (1, n):
         raise InputError(f"{what} has {len(values)} numbers: expected one, or {n}")
     return values[0] if len(values) == 1 else values
@@ -151,8 +155,12 @@ def plot(
     table: Annotated[Path | None, typer.Option(help="also write all numbers here (.csv or .parquet)")] = None,
 ) -> None:
     """Draw a recording: position, velocity, acceleration and torque over time."""
+    if out is not None and out.suffix.lower() in TABLES:
+        raise InputError(
+            f"--out {out}: expected a picture ({', '.join(PICTURES)}); tables are written by --table {out}"
+        )
     writable(out, *PICTURES)
-    writable(table, ".csv", ".parquet")
+    writable(table, *TABLES)
     run = mr.Recording.load(recording)
     out = out or recording.with_suffix(".png")
     run.plot(out, joints.split(",") if joints else None)

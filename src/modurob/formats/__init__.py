@@ -10,7 +10,7 @@ from modurob.assembly.graph import Graph
 from modurob.assembly.specification import FORMAT
 from modurob.catalogue import ModuleType, library
 from modurob.catalogue.reading import write_text
-from modurob.errors import FormatError, InputError
+from modurob.errors import FormatError, InputError, explained
 from modurob.formats.timor import timor_modules
 from modurob.mechanism import EXPORTS
 from modurob.mechanism.urdf import urdf as urdf_text
@@ -30,6 +30,7 @@ MODULE = "modurob module 1"
 def load(path: Shipped) -> Assembly: ...
 @overload
 def load(path: str | Path) -> Any: ...
+@explained
 def load(path: str | Path) -> Any:
     """What a file holds, told by its content: an Assembly of a robot file (YAML), a Mechanism of a URDF file, fixed in the world, a
     ModuleType of a module file (YAML), ModuleTypes by name of a set of Timor-Python (JSON), a Recording; or a shipped robot by its
@@ -81,6 +82,7 @@ def _start(path: Any) -> bytes:
 # ---- writing ----
 
 
+@explained
 def save(value: "Assembly | Mechanism | ModuleType | Recording", path: str | Path) -> None:
     """Write a value to a file, whole or not at all; `load` reads it back.
 
@@ -127,6 +129,7 @@ def _export(ending: str, robot: Callable[[], Mechanism]) -> Callable[[Path], Non
     return lambda path: write_text(path, EXPORTS[ending](robot()))
 
 
+@explained
 def urdf(robot: Mechanism) -> str:
     """The text of a robot's URDF file, for ROS and other tools: every body a link, every joint a joint, shapes as visuals.
 

@@ -154,7 +154,8 @@ class Builder:
             inertia = as_array(inertia)
             if inertia.shape != (6, 6):
                 raise InertiaError(
-                    f"body {name!r}: inertia has shape {inertia.shape}: expected (6, 6), such as mr.spatial.inertia.sphere(mass, radius)"
+                    f"body {name!r}: inertia has shape {inertia.shape}: expected (6, 6), "
+                    "such as mr.spatial.inertia.sphere(mass, radius)"
                 )
             if check and not self._trusted:
                 spatial_inertia.checked(inertia, f"body {name!r}")

@@ -119,7 +119,8 @@ def as_controller(given: Any) -> Controller | None:
     if not callable(given) or isinstance(given, type):
         call = f": write {given.__name__}(...)" if isinstance(given, type) else ""
         raise SimulationError(
-            f"controller {given!r:.60}: expected a controller such as mr.PID(...), or a function f(t, q, v){call}; valid: mr.control.LAWS"
+            f"controller {given!r:.60}: expected a controller such as mr.PID(...), or a function f(t, q, v){call}; "
+            "valid: mr.control.LAWS"
         )
     if not _takes(given, 0.0, None, None):
         raise SimulationError(
@@ -134,7 +135,8 @@ def as_estimator(given: Any) -> Estimator | None:
         return None
     if isinstance(given, type) or not isinstance(given, Estimator) or not _takes(given.on, None, 0.0):
         raise SimulationError(
-            f"estimator {given!r:.60}: expected one such as mr.ExtendedKalmanFilter(sensors), with its sensors in brackets; valid: mr.estimation.FILTERS"
+            f"estimator {given!r:.60}: expected one such as mr.ExtendedKalmanFilter(sensors), with its sensors in brackets; "
+            "valid: mr.estimation.FILTERS"
         )
     return given
 

@@ -202,6 +202,7 @@ class Simulation:
         0.03
         """
         total = whole(duration, self.tick, "duration")
+        require_functions(progress=progress, cancelled=cancelled)
         for k in range(total):
             if self.over:
                 break
@@ -391,6 +392,13 @@ def random_stream(seed: Any) -> np.random.Generator:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise SimulationError(f"seed {seed!r:.60}: expected a whole number, zero or more")
     return np.random.default_rng(seed)
+
+
+def require_functions(**given: Any) -> None:
+    """An error unless each is a function or None."""
+    for name, function in given.items():
+        if function is not None and not callable(function):
+            raise SimulationError(f"{name} {function!r:.60}: expected a function, or None")
 
 
 def whole(span: float, unit: float, what: str) -> int:

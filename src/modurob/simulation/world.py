@@ -6,7 +6,7 @@ robot of its own; they are made anew whenever it changes shape.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from modurob.simulation.pilot import Pilot
 from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
-from modurob.simulation.simulation import beyond_limits, joint_of_rate, random_stream, whole
+from modurob.simulation.simulation import beyond_limits, joint_of_rate, random_stream, require_functions, whole
 from modurob.simulation.status import DONE, Failure, Status
 from modurob.simulation.steppers import RungeKutta4, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
@@ -312,6 +312,7 @@ class World:
 
     # ---- going on ----
 
+    @explained
     def run(
         self,
         duration: float,
@@ -326,6 +327,13 @@ class World:
         Recording(crab, 11 ticks, done at t = 0.01 s)
         """
         total, waiting = whole(duration, self.tick, "duration"), list(changes)
+        for change in waiting:
+            if not isinstance(change, Change):
+                valid = ", ".join(f"mr.{kind.__name__}" for kind in get_args(Change))
+                raise SimulationError(
+                    f"change {change!r:.60}: expected one such as mr.Undock(1.0, ...); valid: {valid}"
+                )
+        require_functions(progress=progress, cancelled=cancelled)
         for k in range(total):
             if cancelled is not None and cancelled():
                 return self.recordings()

@@ -78,7 +78,7 @@ def _equations(session: Session, name: str, query: dict[str, str]) -> str:
     symbols = tuple(s for s in query.get("symbols", "").split(",") if s)
     eq = Derivation(session.robot, Derive(symbols), lambda stage, done: None).derive()
     if name == "equations.tex":
-        return eq.latex(query.get("shorthand") == "1")
+        return eq.latex(query.get("shorthand") == "1", document=True)
     return getattr(eq, EQUATIONS[name])()
 
 

@@ -84,7 +84,7 @@ def shown() -> dict[str, Any]:
     """Everything, as plain data for the page."""
     return {
         "controllers": [_controller(name) for name in controllers()],
-        "filters": [{"name": NONE, "label": "none: the state is known"}, *_all(FILTERS)],
+        "filters": [{"name": NONE, "label": "none: state is known"}, *_all(FILTERS)],
         "gaits": _all(PRESETS),
         "generators": _all(GENERATORS),
         "exports": list(EXPORTS),

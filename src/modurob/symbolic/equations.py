@@ -10,7 +10,7 @@ import sympy
 
 from modurob import algorithms as al
 from modurob.caching import cached_property
-from modurob.errors import InputError, NotExactError, choices
+from modurob.errors import InputError, NotExactError, choices, explained
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 from modurob.symbolic import code, describe, forces, linear, size, typeset
@@ -554,6 +554,7 @@ class Equations:
 
     # ---- control ----
 
+    @explained
     def linearised(
         self, q: Sequence[Any], v: Sequence[Any] | None = None, tau: Sequence[Any] | None = None
     ) -> linear.Linearised:
@@ -566,6 +567,7 @@ class Equations:
         """
         return linear.linearised(self, q, v, tau)
 
+    @explained
     def control_affine(
         self, actuated: Sequence[int | str] | None = None, outputs: Sequence[Expr] | None = None
     ) -> linear.ControlAffine:
@@ -577,6 +579,7 @@ class Equations:
         """
         return linear.control_affine(self, actuated, outputs)
 
+    @explained
     def zero_dynamics(self, actuated: Sequence[int | str], rest: Sequence[Any]) -> linear.ZeroDynamics:
         """What the free joints do while the actuated ones are held at rest; see `linear.zero_dynamics`.
 

@@ -6,7 +6,7 @@ import { fetched } from "./download.js";
 import { tell } from "./notices.js";
 import { connection, on, send, state } from "./studio.js";
 
-const SYMBOLS = ["masses", "lengths", "gravity", "inertias", "centres", "dampings", "armatures"];
+const SYMBOLS = ["masses", "lengths", "gravity", "inertias", "centres", "dampings", "armatures", "stiffnesses"];
 const NOT_LIVE = 8; // degrees of freedom above which a button must be pressed
 let latex = "";
 

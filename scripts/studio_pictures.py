@@ -1,0 +1,54 @@
+"""python -m scripts.studio_pictures: the pictures of docs/studio.md, taken anew; needs Chromium and Playwright."""
+
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from benchmarks.studio import READY, browsing, serving, until
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+SIZE = {"width": 1280, "height": 800}
+POSE = {1: 0.5, 2: 0.5}  # coordinates of the crab [rad]
+
+
+def taken(tab: Page, name: str) -> None:
+    tab.wait_for_timeout(400)
+    tab.screenshot(path=IMAGES / f"studio_{name}.png")
+
+
+def panel(tab: Page, name: str) -> None:
+    tab.get_by_role("tab", name=name).click()
+
+
+def pictures(tab: Page) -> None:
+    """The crab on four panels, as a user sees it."""
+    tab.evaluate("studio.send('open_shipped', {name: 'crab'})")
+    until(tab, "studio.state.design.modules.length === 6")
+    for index, value in POSE.items():
+        tab.evaluate("([index, value]) => studio.send('set_coordinate', {index, value})", [index, value])
+    until(tab, f"studio.state.pose.q[2] === {POSE[2]}")
+    taken(tab, "build")
+    panel(tab, "Inspect")
+    tab.get_by_label("Module to inspect").select_option("m3")
+    for layer in ("frames", "centres", "ellipsoids"):
+        tab.locator(f"#view-{layer}").click()
+    taken(tab, "inspect")
+    for layer in ("frames", "centres", "ellipsoids"):
+        tab.locator(f"#view-{layer}").click()
+    panel(tab, "Equations")
+    until(tab, "document.querySelectorAll('.equation .katex').length > 3")
+    taken(tab, "equations")
+    panel(tab, "Simulate")
+    tab.locator("#setting-duration").fill("4")
+    tab.locator("#run").click()
+    until(tab, "studio.state.runs.runs.length === 1 && studio.state.runs.state === 'idle'")
+    tab.locator(".plot .u-over").first.hover()
+    taken(tab, "simulate")
+
+
+if __name__ == "__main__":
+    with serving() as server, browsing() as browser:
+        tab = browser.new_page(viewport=SIZE)
+        tab.goto(f"{server.address}&detail=high")
+        until(tab, READY)
+        pictures(tab)
