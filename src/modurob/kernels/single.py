@@ -55,7 +55,9 @@ def _bound(program: Program | Flow, m: Tables) -> Any:
     return known.setdefault(m.key, module.bind(found.address, found.arena(), run, tuple(found.sizes), shapes, found))
 
 
-def bound_function(run: int, data: int, inputs: tuple[int, ...], shapes: tuple[tuple[int, ...], ...], owner: Any) -> Any:
+def bound_function(
+    run: int, data: int, inputs: tuple[int, ...], shapes: tuple[tuple[int, ...], ...], owner: Any
+) -> Any:
     """The handle of a function of one state that is no evaluator's, with the arguments of `once` in driver.c; None if there is none."""
     global _call
     try:

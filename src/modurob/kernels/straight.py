@@ -91,7 +91,7 @@ def _loaded(
 
     def written() -> tuple[str, Any]:
         parts = [lines.text() for lines in write()]
-        body = "\n".join(["#include \"prelude.h\"", define, *(t for t, _ in parts), text])
+        body = "\n".join(['#include "prelude.h"', define, *(t for t, _ in parts), text])
         return body, [code.notes() for _, code in parts]
 
     with announced(f"compiling {name}, once on this machine"):

@@ -45,7 +45,9 @@ class Rows(NamedTuple):
     def widened(self, width: int) -> "Rows":
         """With more room for solutions."""
         more = width - self.q.shape[1]
-        return self if more <= 0 else self._replace(q=np.pad(self.q, ((0, 0), (0, more), (0, 0)), constant_values=np.nan))
+        return (
+            self if more <= 0 else self._replace(q=np.pad(self.q, ((0, 0), (0, more), (0, 0)), constant_values=np.nan))
+        )
 
     def with_some(self, at: Array, other: "Rows") -> "Rows":
         """With the rows of some goals taken from elsewhere."""
@@ -83,7 +85,9 @@ def limits_of(m: Tables, at: tuple[int, ...], limits: bool) -> tuple[Array, Arra
 
 def turning(m: Tables, at: tuple[int, ...]) -> Array:
     """Which of some coordinates are angles, (n,) bool."""
-    units = {j.q_slice.start + k: unit for j in m.joints if j.type.nq == j.type.nv for k, unit in enumerate(j.type.units)}
+    units = {
+        j.q_slice.start + k: unit for j in m.joints if j.type.nq == j.type.nv for k, unit in enumerate(j.type.units)
+    }
     return np.array([c < 0 or units[c] == "rad" for c in at])
 
 

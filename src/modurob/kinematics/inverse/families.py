@@ -134,9 +134,7 @@ def _skew(axes: Axes, tip: Array, p: Array) -> Iterator[tuple[Turn, Turn]]:
     A = np.stack(np.broadcast_arrays(first[..., 1:], second[..., 1:]), axis=-2)
     B = -np.stack(np.broadcast_arrays(third[..., 1:], fourth[..., 1:]), axis=-2)
     e = np.stack(
-        np.broadcast_arrays(
-            third[..., 0] - first[..., 0], fourth[..., 0] - second[..., 0] + dot(a2.h, a5.o - a1.o)
-        ),
+        np.broadcast_arrays(third[..., 0] - first[..., 0], fourth[..., 0] - second[..., 0] + dot(a2.h, a5.o - a1.o)),
         axis=-1,
     )
     yield from sp6(A, B, e)
@@ -242,4 +240,6 @@ def way_of(axes: Axes, size: float) -> Way | None:
 
 def effort(way: Way) -> int:
     """0 for square roots alone, 1 for a quartic."""
-    return int(way.name in ("2, 3, 4 parallel", "2, 3, 4 parallel, from the tip") or any(w in way.name for w in QUARTIC))
+    return int(
+        way.name in ("2, 3, 4 parallel", "2, 3, 4 parallel, from the tip") or any(w in way.name for w in QUARTIC)
+    )

@@ -12,7 +12,6 @@ from modurob.kinematics.inverse.subproblems import (
     Coordinate,
     Slide,
     Turn,
-    linear,
     quadratic,
     quadric,
     sp1,
@@ -124,7 +123,9 @@ def slide_turn_turn_across(axes: Axes, p: Array, target: Array) -> Solutions:
             yield _finished_slide(a1, a2, a3, x, t3, p, target)
 
 
-def _finished_slide(a1: Axis, a2: Axis, a3: Axis, x: Slide, t3: Turn, p: Array, target: Array) -> tuple[Coordinate, ...]:
+def _finished_slide(
+    a1: Axis, a2: Axis, a3: Axis, x: Slide, t3: Turn, p: Array, target: Array
+) -> tuple[Coordinate, ...]:
     return x, sp1(a2.h, moved(a3, t3, p) - a2.o, moved(a1, x.back(), target) - a2.o), t3
 
 
@@ -203,9 +204,7 @@ def _shifted(W: Array, by: Array) -> Array:
 
 def _gram(W: Array) -> Array:
     """W^T W, (..., 3, 3)."""
-    return np.stack(
-        [np.stack([dot(W[..., :, i], W[..., :, j]) for j in range(3)], axis=-1) for i in range(3)], axis=-2
-    )
+    return np.stack([np.stack([dot(W[..., :, i], W[..., :, j]) for j in range(3)], axis=-1) for i in range(3)], axis=-2)
 
 
 def _at(row: Array, t: Turn) -> Array:

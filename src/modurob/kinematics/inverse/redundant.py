@@ -113,4 +113,3 @@ def _from_ends(chain: Chain) -> Iterator[int]:
     n = len(chain.axes)
     order = sorted(range(n), key=lambda k: (min(k, n - 1 - k), -k))
     yield from (k for k in order if chain.at[k] >= 0)
-

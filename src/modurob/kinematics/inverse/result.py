@@ -34,7 +34,9 @@ class InverseKinematics:
         self._residual = residual
         self.exact = exact  # all solutions, by closed form or an eigenproblem; False: one, by iteration
         self.certain = certain  # (...,) bool: none is missing, by the checks of the method
-        self.family = family  # what the geometry allowed: "spherical wrist, two parallel axes", "general 6R", "numeric", ...
+        self.family = (
+            family  # what the geometry allowed: "spherical wrist, two parallel axes", "general 6R", "numeric", ...
+        )
         self.note = note  # what to know about this answer: free joints, why a goal was not reached
 
     @property
@@ -54,6 +56,5 @@ class InverseKinematics:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(
-            getattr(self, n)
-            for n in ("q", "count", "reached", "residual", "exact", "certain", "family", "note")
+            getattr(self, n) for n in ("q", "count", "reached", "residual", "exact", "certain", "family", "note")
         )

@@ -122,7 +122,9 @@ def _require_parameter(s: Solver, parameter: float | None) -> None:
     if parameter is None:
         return
     if not s.has_parameter:
-        raise InputError(f"parameter {parameter!r}: this chain of {len(s.chain.axes)} joints has none, only one of seven")
+        raise InputError(
+            f"parameter {parameter!r}: this chain of {len(s.chain.axes)} joints has none, only one of seven"
+        )
     if not isinstance(parameter, int | float | np.number) or not np.isfinite(parameter):
         raise InputError(f"parameter {parameter!r:.40}: expected one finite number [rad or m]")
 
@@ -252,7 +254,9 @@ def _values(s: Solver, m: Tables, start: float, limits: bool) -> Array:
 def _numeric(m: Tables, frame: str, X: Array, goal: str, q0: ArrayLike | None, wish: Wish) -> InverseKinematics:
     """One configuration for each goal, by iteration."""
     if wish.parameter is not None:
-        raise InputError(f"parameter {wish.parameter!r}: only a chain of seven turns and slides has one, solved with all solutions")
+        raise InputError(
+            f"parameter {wish.parameter!r}: only a chain of seven turns and slides has one, solved with all solutions"
+        )
     return numeric(m, _as_goals(m, frame, _poses(X), goal, wish.base), q0, limits=wish.limits)
 
 
