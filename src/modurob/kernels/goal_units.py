@@ -34,11 +34,7 @@ def goal_unit(row: GoalRow, lanes: int, single: bool) -> Unit:
         for k, name in enumerate(goal.parameters):
             object.__setattr__(goal, name, graph.input("parameter", k))
         found = goal.rows(_seen(graph, row.sees), graph.inputs("target", (1, goal.numbers)))
-        stores = [
-            *_stores("error", found.error),
-            *_stores("cost", found.cost, True),
-            *_stores("size", found.size, True),
-        ]
+        stores = [*_stores("error", found.error), *_stores("cost", found.cost, True), *_stores("size", found.size, True)]
         stores += _stores("T", found.T) if row.sees != "coordinate" else []
         table = Table(graph)
         text = function("goal", graph, stores, Layout({name: k for k, name in enumerate(SLOTS)}, {}, {}), table)

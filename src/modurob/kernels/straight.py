@@ -72,7 +72,8 @@ class Straight:
 def straight(
     name: str, identity: str, drivers: Sequence[str], define: str, write: Callable[[], list[Lines]], lanes: int
 ) -> Straight | None:
-    """The library `name` at a width: definitions, lines, and files of kernels/c in that order; None, and a warning once, if there is no
+    """The library `name` at a width: definitions, lines, and files of kernels/c in that order; None, and a warning once, if
+    there is no
     compiler. `identity` says all that `write` depends on."""
     try:
         return _loaded(name, identity, drivers, define, write, lanes)

@@ -214,7 +214,9 @@ class CollisionModel:
 # ---- making ----
 
 
-def collision_model(m: Tables, ground: float | None, ignore: Iterable[tuple[str, str]], hulls: bool) -> CollisionModel:
+def collision_model(
+    m: Tables, ground: float | None, ignore: Iterable[tuple[str, str]], hulls: bool
+) -> CollisionModel:
     """The model of a mechanism: what collides, else what is drawn; pairs that always touch are left out."""
     shapes = m.collisions or m.shapes
     names, solids = tuple(_names(m, shapes)), tuple(_read(s) for s in shapes)
@@ -250,9 +252,7 @@ def _that_matter(model: CollisionModel, ignored: set[frozenset[str]]) -> Array:
     near = _neighbours(model)
     beside = np.array([frozenset((int(model.bodies[a]), int(model.bodies[b]))) in near for a, b in pairs], dtype=bool)
     names = [(model.names[a], model.names[b]) for a, b in pairs]
-    ruled_out = [
-        frozenset(pair) in ignored or (near and _one_module(*pair)) for pair, near in zip(names, beside, strict=True)
-    ]
+    ruled_out = [frozenset(pair) in ignored or (near and _one_module(*pair)) for pair, near in zip(names, beside, strict=True)]
     kept = ~np.array(ruled_out, dtype=bool)
     rng = np.random.default_rng(0)
     q = np.stack([_rest(m), *(random_configuration(m, rng) for _ in range(SAMPLES))])

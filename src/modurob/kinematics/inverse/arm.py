@@ -76,7 +76,8 @@ class Arm:
         return self.way.name if self.way else "general 6R"
 
     def candidates(self, T: Array) -> tuple[Candidates, Array | None]:
-        """Candidates for motions T, (m, 4, 4), without the joints held at zero; of the eigenproblem also how many there should be, -1
+        """Candidates for motions T, (m, 4, 4), without the joints held at zero; of the eigenproblem also how many there should
+        be, -1
         where that is not known."""
         if self.way is not None:
             return _of_moving(self.moving, closed_form(self.way, T)), None
@@ -110,11 +111,12 @@ def arm_of(chain: Chain) -> Arm | None:
     """How a chain of at most six joints is solved; None if it is not."""
     size = chain.size
     chain = commuted(chain.scaled(1 / size))
-    best = None
+    best: Arm | None = None
+    least = 2
     for full in completed(chain):
         way = families.way_of(full.axes, 1.0)
-        if way is not None and (best is None or families.effort(way) < families.effort(best.way)):
-            best = Arm(full, size, way, ())
+        if way is not None and families.effort(way) < least:
+            best, least = Arm(full, size, way, ()), families.effort(way)
     if best is not None:
         return best
     full = next((c for c in completed(chain) if all(a.turns for a in c.axes)), None)

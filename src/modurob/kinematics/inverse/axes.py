@@ -3,7 +3,7 @@
 Axes are given in the base frame, with all coordinates zero (product of exponentials; Lynch, Park, Modern Robotics, chapter 4).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -207,8 +207,3 @@ def common_normal(a: Axis, b: Axis) -> tuple[Array, Array]:
     n = np.cross(a.h, b.h)
     s, t, _ = np.linalg.solve(np.stack([a.h, -b.h, n], axis=-1), b.o - a.o)
     return a.o + s * a.h, b.o + t * b.h
-
-
-def pairs(items: Sequence[Axis]) -> Iterator[tuple[Axis, Axis]]:
-    """Neighbours."""
-    return zip(items, items[1:], strict=False)

@@ -26,6 +26,7 @@ from modurob.trace import Graph, Place
 
 # rooms and levers (squares of sines and lengths) below which a pose is left to the definition
 ROOM, LEVER = 1e-12, 1e-14
+QUARTIC_ROOM, QUARTIC_LEVER = 1e-5, 1e-10
 STEPS, GENERAL_STEPS = 2, 3
 RESIDUAL = 1e-8  # before the last step of Newton's method
 
@@ -72,16 +73,17 @@ class Compiled:
         turns = np.array([a.turns for a in arm.solved], dtype=np.int32)
         at = np.array(arm.at, dtype=np.int32)
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
-        exact = arm.way is not None and self.off < EXACT and not effort(arm.way)
-        steps = 0 if exact else STEPS if arm.way else GENERAL_STEPS
+        quartic = arm.way is not None and effort(arm.way) > 0
+        steps = 0 if arm.way and not quartic and self.off < EXACT else STEPS if arm.way else GENERAL_STEPS
+        room, lever = (QUARTIC_ROOM, QUARTIC_LEVER) if quartic else (ROOM, LEVER)
         made = _Arm(
             code.model.address("refined"),
             *(x.ctypes.data for x in arrays),
             *(
                 self.nq,
                 steps,
-                max(ROOM, 1e3 * self.off),
-                LEVER,
+                max(room, 1e3 * self.off),
+                lever,
                 RESIDUAL,
                 sorts,
                 shifts,
@@ -92,7 +94,8 @@ class Compiled:
         return made
 
     def handle(self, lower: Array, upper: Array, sorts: bool) -> Any:
-        """What `single` calls for one pose: inputs pose (16,) and start (nq,), zero unless solutions are sorted; outputs solutions and
+        """What `single` calls for one pose: inputs pose (16,) and start (nq,), zero unless solutions are sorted; outputs
+        solutions and
         their number."""
         key = (lower.tobytes(), upper.tobytes(), sorts)
         if key not in self._handles and self.one is not None:
@@ -106,7 +109,8 @@ class Compiled:
     def batch(
         self, X: Array, start: Array, lower: Array, upper: Array, sorts: bool
     ) -> tuple[Array, Array, Array] | None:
-        """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,). None without a compiler."""
+        """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,).
+        None without a compiler."""
         if self.many is None:
             return None
         m = len(X)

@@ -9,7 +9,8 @@ from modurob.kinematics.inverse.axes import Axis, twists
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
-# candidates whose square roots are this far below zero are tried: the true model may be off the family's by the tolerance of detection
+# candidates whose square roots are this far below zero are tried: the true model may be off the family's by the tolerance of
+# detection
 ROOM = 1e-3
 # how far a candidate may be from the goal for Newton's method to be tried, and how far a solution may be; relative to the size
 NEAR = 0.3
@@ -92,7 +93,7 @@ def into_limits(q: Array, turning: Array, lower: Array, upper: Array, near: Arra
         q = q + turns * np.round((near - q) / (2 * np.pi))
         q = np.where(q < lower - SLACK, q + turns, q)
         q = np.where(q > upper + SLACK, q - turns, q)
-        return q, ((q >= lower - SLACK) & (q <= upper + SLACK)).all(axis=-1)
+        return q, np.asarray(((q >= lower - SLACK) & (q <= upper + SLACK)).all(axis=-1))
 
 
 # how far beyond a limit still counts as within [rad, m]

@@ -288,9 +288,7 @@ class JointGoal(Goal):
     def __post_init__(self) -> None:
         self._require_weights()
         if not isinstance(self.joints, Mapping) or not self.joints:
-            raise InputError(
-                f"JointGoal of {self.joints!r:.60}: expected names of joints with values, {{'hinge': 0.1}}"
-            )
+            raise InputError(f"JointGoal of {self.joints!r:.60}: expected names of joints with values, {{'hinge': 0.1}}")
         kept = {name: _given(x, (), f"value of joint {name!r}") for name, x in self.joints.items()}
         object.__setattr__(self, "joints", kept)
 
@@ -302,9 +300,7 @@ class JointGoal(Goal):
         for name in self.joints:
             joint = m.joint(name)
             if joint.type.nq != 1 or joint.type.nv != 1 or joint.mimics:
-                raise InputError(
-                    f"JointGoal of {name!r} ({joint.kind}): expected joints of one coordinate of their own"
-                )
+                raise InputError(f"JointGoal of {name!r} ({joint.kind}): expected joints of one coordinate of their own")
             one = replace(self, joints={name: 0.0})
             found.append(GoalRow(one, "coordinate", coordinate=joint.q_slice.start, rate=joint.v_slice.start))
         return found

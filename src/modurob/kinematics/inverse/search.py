@@ -34,18 +34,19 @@ class Found(NamedTuple):
 def judged(axes: tuple[Axis, ...], c: Candidates, T: Array, expected: Array | None = None, sure: float = SURE) -> Found:
     """Candidates after Newton's method on the true model; right are those that reach T, each once.
 
-    None is missing if every candidate of a closed form with more room than `sure` is right; of an eigenproblem if an even number is, as many as
+    None is missing if every candidate of a closed form with more room than `sure` is right; of an eigenproblem if an even
+    number is, as many as
     `expected`.
     """
     turning = np.array([a.turns for a in axes])
-    tried = np.isfinite(c.q).all(axis=-1)
+    tried = np.asarray(np.isfinite(c.q).all(axis=-1))
     goals = np.broadcast_to(T[:, None], (*c.q.shape[:2], 4, 4))
     q, r = finish.newton(axes, np.where(tried[..., None], c.q, 0.0), goals)
     ok = finish.distinct(q, r, tried & (c.room > -finish.ROOM) & (r < finish.RESIDUAL), turning)
     count = ok.sum(axis=1)
-    wrong = (tried & (c.room > sure) & (r > finish.RESIDUAL)).any(axis=1)
+    wrong = np.asarray((tried & (c.room > sure) & (r > finish.RESIDUAL)).any(axis=1))
     certain = ~wrong if expected is None else (expected == count) & (count % 2 == 0)
-    free = (ok & (c.lever < finish.SAME**2)).any(axis=1)
+    free = np.asarray((ok & (c.lever < finish.SAME**2)).any(axis=1))
     return Found(finish.wrapped(q, turning), ok, np.where(tried, r, np.inf), certain, free, (), "")
 
 

@@ -145,7 +145,8 @@ POLISH_STEPS = 3
 def quadric(Q: Array) -> list[Turn]:
     """m^T Q m = 0 with m = (1, cos t, sin t), Q symmetric, (..., 3, 3): four angles.
 
-    A conic cuts the unit circle. Of the conics through the same points, Q - x diag(-1, 1, 1), one with x between the eigenvalues of the
+    A conic cuts the unit circle. Of the conics through the same points, Q - x diag(-1, 1, 1), one with x between the
+    eigenvalues of the
     lower right block is a pair of real lines; each cuts the circle twice.
     """
     # principal axes of the block: t = t' + psi
