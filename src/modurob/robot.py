@@ -650,13 +650,17 @@ class Mechanism(Tables):
         parameter: float | None = None,
         order: str | None = None,
     ) -> InverseKinematics:
-        """The configurations that bring a frame to a pose X_BF in the axes of `base`, (..., 4, 4) [m], or its origin to a point (..., 3).
+        """The configurations that bring a frame to a pose X_BF in the axes of `base`, (..., 4, 4) [m], or its origin to a
+        point (..., 3).
 
-        All of them, with `.exact`, where the chain between the two frames is of at most seven turns and slides: in closed form where
-        its geometry allows, else from an eigenproblem (six turns); of seven joints all for one value of a `parameter` (an arm angle, or
+        All of them, with `.exact`, where the chain between the two frames is of at most seven turns and slides: in closed form
+        where
+        its geometry allows, else from an eigenproblem (six turns); of seven joints all for one value of a `parameter` (an arm
+        angle, or
         the coordinate of a joint, as `.family` says), that of q0 or one that reaches the goal. With `free` x, y or z the
         frame may turn about that axis of its own. Solutions are within limits, angles by whole turns as near to q0 as limits allow;
-        the best come first: the nearest to q0 if it is given, or by the `order` "nearest", "manipulability" or far from "limits". Other
+        the best come first: the nearest to q0 if it is given, or by the `order` "nearest", "manipulability" or far from
+        "limits". Other
         coordinates are those of q0, (..., nq).
 
         >>> arm = mr.Mechanism.from_dh([(1, 0, 0), (1, 0, 0)])
@@ -685,7 +689,8 @@ class Mechanism(Tables):
         attempts: int = 128,
         avoid: CollisionModel | None = None,
     ) -> InverseKinematics:
-        """A configuration that reaches all goals at once, by damped least squares: .q (..., 1, nq), .reached, .residual [m and rad].
+        """A configuration that reaches all goals at once, by damped least squares: .q (..., 1, nq), .reached, .residual [m and
+        rad].
 
         Goals are `PoseGoal`, `PointGoal`, `DirectionGoal`, `CentreGoal` and `JointGoal`; leading axes of their targets are goals
         side by side. `q0`, (..., nq), is where to start; without it starts are random, the same in every call. Joints keep their
@@ -717,7 +722,8 @@ class Mechanism(Tables):
         damping: float = 1e-6,
         limits: bool = True,
     ) -> Array:
-        """v, (nv,) [rad/s or m/s]: argmin |J v dt - gain e|² + damping |v dt|² for the next dt [s], the goals' errors e, loops closed.
+        """v, (nv,) [rad/s or m/s]: argmin |J v dt - gain e|² + damping |v dt|² for the next dt [s], the goals' errors e, loops
+        closed.
 
         Within the joints' speeds; q + v dt within their limits; with `acceleration` [rad/s² or m/s²] also |v - v before| <=
         acceleration dt, and slow enough to brake before a limit. Needs the extra `qp`.
@@ -737,7 +743,8 @@ class Mechanism(Tables):
     def collision_model(
         self, ground: float | None = None, ignore: Iterable[tuple[str, str]] = (), hulls: bool = True
     ) -> CollisionModel:
-        """The robot's shapes and the pairs of them that can meet: .clear(q), .distance(q) [m], .closest(q). Needs the extra `collision`.
+        """The robot's shapes and the pairs of them that can meet: .clear(q), .distance(q) [m], .closest(q). Needs the extra
+        `collision`.
 
         Shapes are the collision geometry of a URDF file, else what is drawn. Left out are pairs on one body, neighbours that touch
         at zero or stay within 5 mm, pairs that always clash, and pairs of names in `ignore`. `ground` is a height along the

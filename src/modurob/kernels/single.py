@@ -58,7 +58,8 @@ def _bound(program: Program | Flow, m: Tables) -> Any:
 def bound_function(
     run: int, data: int, inputs: tuple[int, ...], shapes: tuple[tuple[int, ...], ...], owner: Any
 ) -> Any:
-    """The handle of a function of one state that is no evaluator's, with the arguments of `once` in driver.c; None if there is none."""
+    """The handle of a function of one state that is no evaluator's, with the arguments of `once` in driver.c; None if there is
+    none."""
     global _call
     try:
         module = _module()

@@ -17,6 +17,8 @@ from modurob.trace import Dialect, Graph, Listing, Place
 
 # the array of constants that the lines read: what depends on it alone is computed once
 CONSTANTS = frozenset({"constants"})
+# roots and reciprocals without the processor's own
+QUICK = {"reciprocal": "reciprocal({0})", "functions": {**VECTORS.functions, "sqrt": "quick_root({0})"}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ class Lines:
             return f"V(c[{places[i]}])"
 
         places: dict[int, int] = {}
-        dialect = Dialect(**{**VECTORS.__dict__, "place": lambda p: f"{p.array}[{p.index}]"})
+        dialect = Dialect(**{**VECTORS.__dict__, **QUICK, "place": lambda p: f"{p.array}[{p.index}]"})
         stores = [(f"{p.array}[{p.index}] ", x) for p, x in self.results]
         body = list(Listing(self.graph, stores, dialect, known).lines())
         head = f"void {self.name}({self.arguments}, const real *c)"
@@ -70,7 +72,8 @@ class Straight:
 def straight(
     name: str, identity: str, drivers: Sequence[str], define: str, write: Callable[[], list[Lines]], lanes: int
 ) -> Straight | None:
-    """The library `name` at a width: definitions, lines, and files of kernels/c in that order; None, and a warning once, if there is no
+    """The library `name` at a width: definitions, lines, and files of kernels/c in that order; None, and a warning once, if
+    there is no
     compiler. `identity` says all that `write` depends on."""
     try:
         return _loaded(name, identity, drivers, define, write, lanes)

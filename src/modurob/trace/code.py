@@ -24,6 +24,7 @@ class Dialect:
     select: str = "({0} < {1} ? {2} : {3})"
     functions: Mapping[str, str] = field(default_factory=lambda: {f: f"{f}({{0}})" for f in FUNCTIONS})
     atan2: str = "atan2({0}, {1})"
+    reciprocal: str = ""  # a function for it; empty: one over {0}
     # one statement for the sine and cosine of an angle {1}, named {0}_sin and {0}_cos; empty: each by itself
     waves: str = ""
     # what stands where it is used however often that is
@@ -123,6 +124,8 @@ class Listing:
                 return _bound(f"{self._text(args[0], 1)} {op} {self._text(args[1], 2)}", binding > 1)
             case "*":
                 return _bound(f"{self._text(args[0], 2)} * {self._text(args[1], 3)}", binding > 2)
+            case "reciprocal" if self._dialect.reciprocal:
+                return self._dialect.reciprocal.format(self._text(args[0]))
             case "reciprocal":
                 return _bound(f"{self._dialect.number(1.0)} / {self._text(args[0], 3)}", binding > 1)
             case "atan2":

@@ -86,6 +86,31 @@ EACH(rint, rint((double)a))
 EACH(root, sizeof(real) == 8 ? (real)__builtin_sqrt((double)a) : (real)__builtin_sqrtf((float)a))
 #define square_root each_root
 
+/* One over x, and the root of x, good to the last bit or two: where the processor has a first guess of 14 bits they are made from that, since
+   its divisions and roots of vectors take many times as long as multiplications. */
+static inline vec reciprocal(vec x)
+{
+#if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
+    vec y = (vec)_mm512_rcp14_pd((__m512d)x);
+    y += y * (1.0 - x * y);
+    return y + y * (1.0 - x * y);
+#else
+    return V(1) / x;
+#endif
+}
+
+static inline vec quick_root(vec x)
+{
+#if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
+    vec y = (vec)_mm512_rsqrt14_pd(_mm512_max_pd((__m512d)x, (__m512d)V(1e-300)));
+    y += y * (0.5 - 0.5 * x * y * y);
+    const vec r = x * y;
+    return r + 0.5 * y * (x - r * r);
+#else
+    return square_root(x);
+#endif
+}
+
 /* The angle of the point (x, y): a quotient of at most tan(pi/8) by one division, and the polynomial of Sun's fdlibm there. */
 static inline vec each_atan2(vec y, vec x)
 {
@@ -93,7 +118,7 @@ static inline vec each_atan2(vec y, vec x)
     const vec big = SELECT(wide, high, high, wide), small = SELECT(wide, high, wide, high);
     const ivec steep = (ivec)(small > big * (real)0.41421356237309503);
     const vec above = choose(steep, small - big, small), below = choose(steep, small + big, big);
-    const vec t = above / SELECT(V(0), below, below, V(1));
+    const vec t = above * reciprocal(SELECT(V(0), below, below, V(1)));
     const vec z = t * t, w = z * z;
     const vec even = z * (3.33333333333329318027e-01 + w * (1.42857142725034663711e-01 + w * (9.09088713343650656196e-02
         + w * (6.66107313738753120669e-02 + w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))));

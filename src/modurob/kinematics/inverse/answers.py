@@ -21,7 +21,7 @@ class Rows(NamedTuple):
     """Solutions of m goals in coordinates of the robot, NaN behind them; one row that is nearest where there are none."""
 
     q: Array  # (m, k, nq)
-    count: Array  # (m,)
+    count: Array  # (m,)  # pyright: ignore[reportIncompatibleMethodOverride]
     fate: Array  # (m,): SOLVED, OUT_OF_REACH or BEYOND_LIMITS
     certain: Array  # (m,) bool
     free: Array  # (m,) bool
@@ -56,7 +56,8 @@ class Rows(NamedTuple):
         arrays = [np.array(x) for x in own[:5]]
         for mine, theirs in zip(arrays, new[:5], strict=True):
             mine[at] = theirs
-        return Rows(*arrays, self.family)
+        q, count, fate, certain, free = arrays
+        return Rows(q, count, fate, certain, free, self.family)
 
     def ordered(self, cost: Array) -> "Rows":
         """Solutions by cost, (m, k), the least first."""
@@ -148,7 +149,7 @@ def answer(
 
 def distance(m: Tables, frame: str, X: Array, goal: str, base: str, q: Array) -> Array:
     """How far each row is from its goal, (..., k): m or rad, the larger; NaN where there is no row."""
-    there = np.isfinite(q).all(axis=-1)
+    there = np.asarray(np.isfinite(q).all(axis=-1))
     known = np.where(there[..., None], q, 0.0)
     F = se3.inverse(frame_pose(m, known, base)) @ frame_pose(m, known, frame)
     X = X[..., None, :, :]

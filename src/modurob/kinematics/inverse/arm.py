@@ -7,7 +7,7 @@ import numpy as np
 
 from modurob.caching import cached_property
 from modurob.kinematics.inverse import families, general
-from modurob.kinematics.inverse.axes import Axis, Chain, axis, meeting_point, parallel
+from modurob.kinematics.inverse.axes import Axis, Chain, axis, meeting_point, motions, parallel
 from modurob.kinematics.inverse.families import Way
 from modurob.kinematics.inverse.finish import Candidates
 from modurob.kinematics.inverse.general import Pencil
@@ -16,6 +16,8 @@ from modurob.spatial.scalars import Array
 
 # what a joint of a chain stands for, where it is no coordinate of the robot
 LEFT_FREE, HELD = -1, -2
+# how far the axes of a closed form may be from the true ones without Newton's method
+EXACT = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +56,28 @@ class Arm:
         """E_1 ... E_n for poses X of the frame in the base, (..., 4, 4), lengths over the size."""
         return over(X, self.size) @ se3.inverse(self.chain.X0)
 
+    @cached_property
+    def deviation(self) -> float:
+        """How far the motion of the axes that a closed form solves is from that of the true ones, at some configurations."""
+        if self.way is None:
+            return 0.0
+        q = np.random.default_rng(0).uniform(-np.pi, np.pi, (8, 6))
+        return float(np.abs(motions(self.way.axes, q) - motions(self.chain.axes, q)).max())
+
+    @cached_property
+    def checks(self) -> tuple[Pencil, ...]:
+        """Pencils of six turns that are of a family only nearly, for poses where its closed form starts too far off."""
+        nearly = self.way is not None and self.deviation > EXACT and all(a.turns for a in self.chain.axes)
+        return tuple(general.pencils(self.chain.axes, np.random.default_rng(0))) if nearly else self.pencils
+
     @property
     def family(self) -> str:
         """In words."""
         return self.way.name if self.way else "general 6R"
 
     def candidates(self, T: Array) -> tuple[Candidates, Array | None]:
-        """Candidates for motions T, (m, 4, 4), without the joints held at zero; of the eigenproblem also how many there should be, -1
+        """Candidates for motions T, (m, 4, 4), without the joints held at zero; of the eigenproblem also how many there should
+        be, -1
         where that is not known."""
         if self.way is not None:
             return _of_moving(self.moving, closed_form(self.way, T)), None
@@ -94,11 +111,12 @@ def arm_of(chain: Chain) -> Arm | None:
     """How a chain of at most six joints is solved; None if it is not."""
     size = chain.size
     chain = commuted(chain.scaled(1 / size))
-    best = None
+    best: Arm | None = None
+    least = 2
     for full in completed(chain):
         way = families.way_of(full.axes, 1.0)
-        if way is not None and (best is None or families.effort(way) < families.effort(best.way)):
-            best = Arm(full, size, way, ())
+        if way is not None and families.effort(way) < least:
+            best, least = Arm(full, size, way, ()), families.effort(way)
     if best is not None:
         return best
     full = next((c for c in completed(chain) if all(a.turns for a in c.axes)), None)

@@ -3,7 +3,7 @@
 Axes are given in the base frame, with all coordinates zero (product of exponentials; Lynch, Park, Modern Robotics, chapter 4).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -158,21 +158,21 @@ def _steps(m: Tables, body: int, inwards: bool) -> list[Step] | None:
     if parts is None:
         return None
     first = joint.q_slice.start
-    steps: list[Step] = [(se3.IDENTITY, p, first + k) for k, p in enumerate(parts)]
+    steps: list[Step] = [(se3.IDENTITY, p, first + k) for p, k in parts]
     if not inwards:
         return [(m.X_PJ[body], None, -1), *steps]
-    back: list[Step] = [(se3.IDENTITY, p.reversed(), first + k) for k, p in reversed(list(enumerate(parts)))]
+    back: list[Step] = [(se3.IDENTITY, p.reversed(), first + k) for p, k in reversed(parts)]
     return [*back, (se3.inverse(m.X_PJ[body]), None, -1)]
 
 
-def _elementary(joint: JointType) -> list[Revolute | Prismatic] | None:
+def _elementary(joint: JointType) -> list[tuple[Revolute | Prismatic, int]] | None:
+    """The turns and slides that make a joint, each with its place among the joint's coordinates; None if none do."""
     if isinstance(joint, Reversed):
         found = _elementary(joint.original)
-        return None if found is None else [p.reversed() for p in reversed(found)]
-    if joint.nv == 0:
-        return []
-    parts = joint.elementary()
-    return None if parts is None or not all(isinstance(p, Revolute | Prismatic) for p in parts) else list(parts)  # type: ignore[arg-type]
+        return None if found is None else [(p.reversed(), k) for p, k in reversed(found)]
+    parts = joint.elementary() if joint.nv else ()
+    own = [(p, k) for k, p in enumerate(parts or ()) if isinstance(p, Revolute | Prismatic)]
+    return own if parts is not None and len(own) == len(parts) else None
 
 
 # ---- how axes lie to each other ----
@@ -207,8 +207,3 @@ def common_normal(a: Axis, b: Axis) -> tuple[Array, Array]:
     n = np.cross(a.h, b.h)
     s, t, _ = np.linalg.solve(np.stack([a.h, -b.h, n], axis=-1), b.o - a.o)
     return a.o + s * a.h, b.o + t * b.h
-
-
-def pairs(items: Sequence[Axis]) -> Iterator[tuple[Axis, Axis]]:
-    """Neighbours."""
-    return zip(items, items[1:], strict=False)

@@ -17,18 +17,18 @@ from modurob.kernels.evaluator import in_shares
 from modurob.kernels.single import bound_function
 from modurob.kernels.straight import Lines, Straight, batch_lanes, straight
 from modurob.kernels.threads import threads_for
-from modurob.kinematics.inverse.arm import Arm
-from modurob.kinematics.inverse.axes import Axis, motions
+from modurob.kinematics.inverse.arm import EXACT, Arm
+from modurob.kinematics.inverse.axes import Axis
+from modurob.kinematics.inverse.families import effort
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cos, cross, dot, maximum, minimum, sin, solve
 from modurob.trace import Graph, Place
 
 # rooms and levers (squares of sines and lengths) below which a pose is left to the definition
 ROOM, LEVER = 1e-12, 1e-14
-# how far the axes of a closed form may be from the true ones without Newton's method
-EXACT = 1e-13
+QUARTIC_ROOM, QUARTIC_LEVER = 1e-5, 1e-10
 STEPS, GENERAL_STEPS = 2, 3
-RESIDUAL = 1e-10
+RESIDUAL = 1e-8  # before the last step of Newton's method
 
 
 # what became of a pose, as poses.c says
@@ -39,7 +39,7 @@ class Compiled:
     """The closed form of an arm with six joints of a robot, in kernels."""
 
     def __init__(self, arm: Arm, coordinates: int):
-        self.arm, self.nq, self.width, self.off = arm, coordinates, _count(arm), _deviation(arm)
+        self.arm, self.nq, self.width, self.off = arm, coordinates, _count(arm), arm.deviation
         self._handles: dict[Any, Any] = {}
         self._structs: dict[Any, _Arm] = {}
 
@@ -73,15 +73,17 @@ class Compiled:
         turns = np.array([a.turns for a in arm.solved], dtype=np.int32)
         at = np.array(arm.at, dtype=np.int32)
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
-        steps = GENERAL_STEPS if arm.way is None else 0 if self.off < EXACT else STEPS
+        quartic = arm.way is not None and effort(arm.way) > 0
+        steps = 0 if arm.way and not quartic and self.off < EXACT else STEPS if arm.way else GENERAL_STEPS
+        room, lever = (QUARTIC_ROOM, QUARTIC_LEVER) if quartic else (ROOM, LEVER)
         made = _Arm(
             code.model.address("refined"),
             *(x.ctypes.data for x in arrays),
             *(
                 self.nq,
                 steps,
-                max(ROOM, 1e3 * self.off),
-                LEVER,
+                max(room, 1e3 * self.off),
+                lever,
                 RESIDUAL,
                 sorts,
                 shifts,
@@ -92,7 +94,8 @@ class Compiled:
         return made
 
     def handle(self, lower: Array, upper: Array, sorts: bool) -> Any:
-        """What `single` calls for one pose: inputs pose (16,) and start (nq,), zero unless solutions are sorted; outputs solutions and
+        """What `single` calls for one pose: inputs pose (16,) and start (nq,), zero unless solutions are sorted; outputs
+        solutions and
         their number."""
         key = (lower.tobytes(), upper.tobytes(), sorts)
         if key not in self._handles and self.one is not None:
@@ -106,7 +109,8 @@ class Compiled:
     def batch(
         self, X: Array, start: Array, lower: Array, upper: Array, sorts: bool
     ) -> tuple[Array, Array, Array] | None:
-        """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,). None without a compiler."""
+        """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,).
+        None without a compiler."""
         if self.many is None:
             return None
         m = len(X)
@@ -291,11 +295,3 @@ def _refined_lines(arm: Arm) -> Lines:
 def _turned(h: Array, x: Any, e: Array) -> Array:
     c, s = cos(np.asarray(x))[()], sin(np.asarray(x))[()]
     return c * e + s * cross(h, e) + (1 - c) * dot(h, e) * h
-
-
-def _deviation(arm: Arm) -> float:
-    """How far the motion of the axes that are solved is from that of the true ones, at some configurations."""
-    if arm.way is None:
-        return 0.0
-    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (8, 6))
-    return float(np.abs(motions(arm.way.axes, q) - motions(arm.chain.axes, q)).max())

@@ -9,14 +9,15 @@ from modurob.kinematics.inverse.axes import Axis, twists
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
-# candidates whose square roots are this far below zero are tried: the true model may be off the family's by the tolerance of detection
+# candidates whose square roots are this far below zero are tried: the true model may be off the family's by the tolerance of
+# detection
 ROOM = 1e-3
 # how far a candidate may be from the goal for Newton's method to be tried, and how far a solution may be; relative to the size
 NEAR = 0.3
 RESIDUAL = 1e-9
 # good enough without another step
 EXACT = 2e-14
-STEPS = 5
+STEPS, HALVINGS = 8, 5
 # solutions closer than this in every coordinate are one [rad, size]
 SAME = 1e-6
 
@@ -45,20 +46,24 @@ def residual_of(axes: Sequence[Axis], q: Array, T: Array) -> Array:
 
 
 def newton(axes: Sequence[Axis], q: Array, T: Array, steps: int = STEPS) -> tuple[Array, Array]:
-    """q after steps of Newton's method towards T, each taken only where it comes nearer, and the distance left."""
+    """q after steps of Newton's method towards T, each as long as it comes nearer, and the distance left."""
     q, r = q.copy(), residual_of(axes, q, T)
     for _ in range(steps):
         todo = np.nonzero((r > EXACT) & (r < NEAR))
         if not len(todo[0]):
             break
         e, J = error(axes, q[todo], T[todo])
-        new = q[todo] + _least_squares(J, e)
-        reached = residual_of(axes, new, T[todo])
-        better = reached < r[todo]
-        at = tuple(t[better] for t in todo)
-        q[at], r[at] = new[better], reached[better]
-        if not better.any():
-            break
+        step = _least_squares(J, e)
+        for _ in range(HALVINGS):
+            new = q[todo] + step
+            reached = residual_of(axes, new, T[todo])
+            better = reached < r[todo]
+            at = tuple(t[better] for t in todo)
+            q[at], r[at] = new[better], reached[better]
+            # those that did not come nearer go half as far
+            todo, step = tuple(t[~better] for t in todo), step[~better] / 2
+            if not len(step) or r[todo].max() < RESIDUAL:
+                break
     return q, r
 
 
@@ -88,7 +93,7 @@ def into_limits(q: Array, turning: Array, lower: Array, upper: Array, near: Arra
         q = q + turns * np.round((near - q) / (2 * np.pi))
         q = np.where(q < lower - SLACK, q + turns, q)
         q = np.where(q > upper + SLACK, q - turns, q)
-        return q, ((q >= lower - SLACK) & (q <= upper + SLACK)).all(axis=-1)
+        return q, np.asarray(((q >= lower - SLACK) & (q <= upper + SLACK)).all(axis=-1))
 
 
 # how far beyond a limit still counts as within [rad, m]

@@ -3,7 +3,8 @@
 A line with point p and direction l on it has fifteen numbers, (p, l, p x l, (p.p) l - 2 (p.l) p, p.p, p.l, 1), that a rigid motion
 transforms linearly (Raghavan and Roth, Inverse kinematics of the general 6R manipulator and related linkages). So the loop
 E_a E_b E_c (axis d) = E.^-1 E.^-1 ... (axis d) of four consecutive joints and two others is 14 equations linear in the waves
-of the two, of which six are left for the first three: (A + B cos q_a + C sin q_a) (1, c_b, s_b) x (1, c_c, s_c) = 0. Times the cosine and
+of the two, of which six are left for the first three: (A + B cos q_a + C sin q_a) (1, c_b, s_b) x (1, c_c, s_c) = 0. Times the
+cosine and
 sine of q_b / 2 that is a matrix polynomial of size 12 in tan(q_a / 2); with its eight roots at +-i removed it has 16.
 """
 
@@ -76,7 +77,8 @@ def waves(a: Axis, back: bool = False) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Pencil:
-    """One way to close the loop: joints first, first + 1, first + 2 move the axis of first + 3; the two others stand on the other side."""
+    """One way to close the loop: joints first, first + 1, first + 2 move the axis of first + 3; the two others stand on the
+    other side."""
 
     axes: tuple[Axis, ...]
     first: int  # of the joint whose angle is the eigenvalue, from 0
@@ -112,12 +114,14 @@ def _complement(left: Array) -> Array:
     """An orthonormal basis of what is left of the companion matrix without the eigenvectors of +-i, (24, 16)."""
     whole = twelve(left[1]) + 1j * twelve(left[2])
     null = np.linalg.svd(whole)[2][-4:].conj().T
-    spurious = np.block([[null.real, null.imag], [-null.imag, null.real]])
+    re, im = np.real(null), np.imag(null)
+    spurious = np.block([[re, im], [-im, re]])
     return np.linalg.svd(spurious)[0][:, 8:]
 
 
 def twelve(M: Array) -> Array:
-    """Equations in (1, c, s) x (1, c', s'), (..., r, 9), as twice as many in (cos h, sin h, cos 3h, sin 3h) x (1, c', s'), h half the
+    """Equations in (1, c, s) x (1, c', s'), (..., r, 9), as twice as many in (cos h, sin h, cos 3h, sin 3h) x (1, c', s'), h
+    half the
     first angle: times cos h and times sin h."""
     one, c, s = (M[..., 3 * k : 3 * k + 3] for k in range(3))
     by_cos = [one + c / 2, s / 2, c / 2, s / 2]
@@ -219,7 +223,7 @@ def _others(p: Pencil, W: Array, qa: Array, qbc: Array) -> Array:
 
 def solutions(p: Pencil, T: Array, eq: Equations, angle: Array) -> Array:
     """The coordinates of one pose, (k, 6), in the order of the chain; the last is found from the rotation."""
-    real = angle.real[np.abs(angle.imag) < IMAGINARY]
+    real = np.real(angle)[np.abs(np.imag(angle)) < IMAGINARY]
     groups = _clusters(real)
     if not groups:
         return np.zeros((0, 6))

@@ -216,7 +216,7 @@ def _at(row: Array, t: Turn) -> Array:
 
 def chosen(axes: Axes, size: float) -> tuple[Solve, list[Axis], str] | None:
     """How three joints are solved: the function, the axes by the points that it wants, and words; None if they cannot be."""
-    kinds = "".join("turn " if a.turns else "slide " for a in axes).split()
+    kinds: list[str] = ["turn" if a.turns else "slide" for a in axes]
     found = _ways(axes, kinds, size)
     if found is None:
         back = _ways([a.reversed() for a in axes[::-1]], kinds[::-1], size)

@@ -20,11 +20,11 @@ class InverseKinematics:
     def __init__(
         self,
         q: Array,
-        count: Array,
-        reached: Array,
+        count: Any,
+        reached: Any,
         residual: Array | Callable[[], Array],
         exact: bool,
-        certain: Array,
+        certain: Any,
         family: str,
         note: str = "",
     ):

@@ -8,12 +8,15 @@ import numpy as np
 
 from modurob.caching import cached_property
 from modurob.kinematics.inverse import finish, general, redundant
-from modurob.kinematics.inverse.arm import Arm, arm_of, closed_form, freed, over
+from modurob.kinematics.inverse.arm import EXACT, Arm, arm_of, closed_form, freed, over
 from modurob.kinematics.inverse.axes import Axis, Chain, chain_of
 from modurob.kinematics.inverse.finish import Candidates
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
+
+# with this room a candidate of a closed form is a solution, if the arm is exactly of its family
+SURE = 1e-9
 
 
 class Found(NamedTuple):
@@ -28,19 +31,22 @@ class Found(NamedTuple):
     family: str
 
 
-def judged(axes: tuple[Axis, ...], c: Candidates, T: Array, expected: Array | None) -> Found:
+def judged(axes: tuple[Axis, ...], c: Candidates, T: Array, expected: Array | None = None, sure: float = SURE) -> Found:
     """Candidates after Newton's method on the true model; right are those that reach T, each once.
 
-    With `expected` that many must be right, and an even number, for none to be missing.
+    None is missing if every candidate of a closed form with more room than `sure` is right; of an eigenproblem if an even
+    number is, as many as
+    `expected`.
     """
     turning = np.array([a.turns for a in axes])
-    tried = np.isfinite(c.q).all(axis=-1)
+    tried = np.asarray(np.isfinite(c.q).all(axis=-1))
     goals = np.broadcast_to(T[:, None], (*c.q.shape[:2], 4, 4))
     q, r = finish.newton(axes, np.where(tried[..., None], c.q, 0.0), goals)
     ok = finish.distinct(q, r, tried & (c.room > -finish.ROOM) & (r < finish.RESIDUAL), turning)
     count = ok.sum(axis=1)
-    certain = np.ones(len(T), dtype=bool) if expected is None else (expected == count) & (count % 2 == 0)
-    free = (ok & (c.lever < finish.SAME**2)).any(axis=1)
+    wrong = np.asarray((tried & (c.room > sure) & (r > finish.RESIDUAL)).any(axis=1))
+    certain = ~wrong if expected is None else (expected == count) & (count % 2 == 0)
+    free = np.asarray((ok & (c.lever < finish.SAME**2)).any(axis=1))
     return Found(finish.wrapped(q, turning), ok, np.where(tried, r, np.inf), certain, free, (), "")
 
 
@@ -48,8 +54,8 @@ def of_arm(arm: Arm, X: Array) -> Found:
     """All solutions of a chain of at most six joints for poses X in its base, (m, 4, 4) [m]."""
     T = arm.motion_to(X)
     candidates, expected = arm.candidates(T)
-    found = judged(arm.solved, candidates, T, expected)
-    if arm.way is None and not found.certain.all():
+    found = judged(arm.solved, candidates, T, expected, SURE if arm.deviation < EXACT else -finish.ROOM)
+    if arm.checks and not found.certain.all():
         found = _asked_again(arm, T, found)
     return found._replace(q=found.q * arm.lengths, at=arm.at, family=arm.family)
 
@@ -57,10 +63,10 @@ def of_arm(arm: Arm, X: Array) -> Found:
 def _asked_again(arm: Arm, T: Array, found: Found) -> Found:
     """The same where the first pencil left doubts: what any pencil finds counts, certain where one agrees with all."""
     at = np.nonzero(~found.certain)[0]
-    more = [general.solve([p], T[at]) for p in arm.pencils]
-    q = np.concatenate([g.candidates.q[..., arm.moving] for g in more], axis=1)
-    fresh = Candidates(q, np.where(np.isnan(q[..., 0]), -1.0, 1.0), np.ones(q.shape[:2]))
-    again = judged(arm.solved, fresh, T[at], None)
+    more = [general.solve([p], T[at]) for p in arm.checks]
+    q = np.concatenate([found.q[at], *(g.candidates.q[..., arm.moving] for g in more)], axis=1)
+    fresh = Candidates(q, np.where(np.isnan(q[..., 0]), -1.0, 0.0), np.ones(q.shape[:2]))
+    again = judged(arm.solved, fresh, T[at])
     count = again.ok.sum(axis=1)
     agreed = np.any([g.regular & (g.real == count) & (count % 2 == 0) for g in more], axis=0)
     width = q.shape[1]
@@ -131,7 +137,7 @@ class Solver:
         assert axes is not None
         T = over(X @ se3.inverse(self.chain.X0), size)
         way = replace(redundant.at_arm_angle(np.asarray(value)), axes=axes)
-        found = judged(axes, closed_form(way, T), T, None)
+        found = judged(axes, closed_form(way, T), T)
         return found._replace(at=self.chain.at, family=f"{way.name}, arm angle {value:.6g}")
 
     def _held_at(self, X: Array, value: float) -> Found:

@@ -62,7 +62,7 @@ class Wish(NamedTuple):
 
 def _all(m: Tables, frame: str, X: ArrayLike, q0: ArrayLike | None, wish: Wish) -> InverseKinematics:
     goals, goal = _goals(X, wish.free)
-    m.frame(frame), m.frame(wish.base)
+    _ = m.frame(frame), m.frame(wish.base)
     start = _start(m, q0)
     order = wish.order or ("nearest" if q0 is not None else "")
     _ = ORDERS[order] if order else None
@@ -149,9 +149,10 @@ def _quick(m: Tables, frame: str) -> Quick | None:
     if made is None:
         return None
     lower, upper = limits_of(m, made.arm.at, True)
-    handles = [made.handle(lower, upper, sorts) for sorts in (True, False)]
-    usable = None not in handles and not _start(m, None)[list(made.arm.at)].any()
-    return None if not usable else Quick(*handles, _start(m, None), made.arm.family)
+    ordered, plain = (made.handle(lower, upper, sorts) for sorts in (True, False))
+    start = _start(m, None)
+    usable = None not in (ordered, plain) and not start[list(made.arm.at)].any()
+    return Quick(ordered, plain, start, made.arm.family) if usable else None
 
 
 def _at_once(m: Tables, frame: str, X: Any, q0: Any) -> InverseKinematics | None:
@@ -265,7 +266,8 @@ def _as_goals(m: Tables, frame: str, X: Array, goal: str, base: str) -> list[Goa
     at = m.frame(base)
     if at.body != 0:
         raise InputError(
-            f"inverse kinematics of {frame!r} in the axes of {base!r}, which moves: this chain is solved by iteration, expected a frame fixed in the world"
+            f"inverse kinematics of {frame!r} in the axes of {base!r}, which moves: "
+            "this chain is solved by iteration, expected a frame fixed in the world"
         )
     X = at.X @ X
     if goal == "pose":

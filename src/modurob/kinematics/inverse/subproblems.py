@@ -116,14 +116,13 @@ def waves(k: Array, p: Array) -> Array:
 
 def sp6(A: Array, B: Array, e: Array) -> Iterator[tuple[Turn, Turn]]:
     """A (cos t1, sin t1) + B (cos t2, sin t2) = e, with B regular: |B^-1 (e - A (cos t1, sin t1))| = 1."""
-    det = B[..., 0, 0] * B[..., 1, 1] - B[..., 0, 1] * B[..., 1, 0]
+    a, b, c, d = (np.asarray(B[..., i, j])[..., None] for i in range(2) for j in range(2))
     rows = np.concatenate([e[..., None], -A], axis=-1)
-    x = (B[..., 1, 1, None] * rows[..., 0, :] - B[..., 0, 1, None] * rows[..., 1, :]) / det[..., None]
-    y = (B[..., 0, 0, None] * rows[..., 1, :] - B[..., 1, 0, None] * rows[..., 0, :]) / det[..., None]
+    x = (d * rows[..., 0, :] - b * rows[..., 1, :]) / (a * d - b * c)
+    y = (a * rows[..., 1, :] - c * rows[..., 0, :]) / (a * d - b * c)
     Q = x[..., :, None] * x[..., None, :] + y[..., :, None] * y[..., None, :]
     for t1 in quadric(Q - np.diag([1.0, 0, 0])):
-        m = (np.ones_like(t1.c), t1.c, t1.s)
-        c, s = (sum(row[..., k] * m[k] for k in range(3)) for row in (x, y))
+        c, s = (row[..., 0] + row[..., 1] * t1.c + row[..., 2] * t1.s for row in (x, y))
         r = sqrt(maximum(c * c + s * s, np.asarray(FREE)))
         yield t1, Turn(c / r, s / r)
 
@@ -146,7 +145,8 @@ POLISH_STEPS = 3
 def quadric(Q: Array) -> list[Turn]:
     """m^T Q m = 0 with m = (1, cos t, sin t), Q symmetric, (..., 3, 3): four angles.
 
-    A conic cuts the unit circle. Of the conics through the same points, Q - x diag(-1, 1, 1), one with x between the eigenvalues of the
+    A conic cuts the unit circle. Of the conics through the same points, Q - x diag(-1, 1, 1), one with x between the
+    eigenvalues of the
     lower right block is a pair of real lines; each cuts the circle twice.
     """
     # principal axes of the block: t = t' + psi
