@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
+    from modurob.catalogue.drives import Drive, Encoder, Gear, Loops, Losses, Motor, drive_names, load_drive
     from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
     from modurob.catalogue.joints import (
         Cylindrical,
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
         Connect,
         Disconnect,
         Dock,
+        ExponentialRungeKutta4,
         ImplicitMidpoint,
         InWorld,
         LinearlyImplicit,
@@ -106,6 +108,7 @@ __version__ = "0.2.0.dev0"
 HOMES = {
     "modurob.assembly": "Connection PortRef Setup shipped_robots",
     "modurob.catalogue": "ModuleType module_type",
+    "modurob.catalogue.drives": "Drive Encoder Gear Loops Losses Motor drive_names load_drive",
     "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
     "modurob.catalogue.joints": "Cylindrical Fixed Free Helical Planar Prismatic Revolute Spherical Universal",
     "modurob.control": (
@@ -121,7 +124,7 @@ HOMES = {
     "modurob.motion": "Gait Trajectory gait",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.simulation": (
-        "Adaptive Connect Disconnect Dock ImplicitMidpoint InWorld LinearlyImplicit Merge Organism Recording "
+        "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge Organism Recording "
         "Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
     ),
 }

@@ -30,11 +30,14 @@ from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
+from modurob.catalogue.drives import Drive, DriveForce
+from modurob.catalogue.drives.library import drive_of
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
+from modurob.mechanism.driven import drive_at, with_drive
 from modurob.spatial import inertia
 from modurob.spatial.scalars import Array, as_array
 
@@ -214,6 +217,27 @@ class Mechanism(Tables):
             if name not in known:
                 raise InputError(f"no force {name!r} on {self.name}: {choices(str(name), known)}")
         return replace(self, forces=tuple(row for row in self.forces if names and row.name not in names))
+
+    @explained
+    def with_drive(self, joint: str, drive: Drive | str) -> "Mechanism":
+        """A robot with a drive at a joint of one rate, in place of the one it has: a `Drive`, or the name of one that is shipped.
+
+        A law's input there is that of the drive. Its rotor adds to the armature of the joint, or is a state of an elastic
+        drive.
+
+        >>> servo = robot.with_drive("m0/hinge", "dynamixel-mx64")
+        >>> servo.drive("m0/hinge").input, servo.armature[0].round(4)
+        ('rad', 0.012)
+        """
+        return with_drive(self, joint, drive_of(drive))
+
+    def drive(self, joint: str) -> DriveForce:
+        """The drive at a joint, as the force that it is; an error names the joints that have one.
+
+        >>> robot.with_drive("m0/hinge", "backbone-hinge").drive("m0/hinge").states
+        ('command', 'energy')
+        """
+        return drive_at(self, joint)
 
     def ideal(self) -> "Mechanism":
         """The robot of the textbook, M vdot + C v + N = tau and nothing else: no friction, springs or stops, and drives that

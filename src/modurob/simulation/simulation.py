@@ -82,7 +82,7 @@ class Simulation:
         q = robot.neutral() if q0 is None else robot._q(q0, "q0")
         _require_radians(robot, q)
         v = np.zeros(robot.nv) if v0 is None else robot._v(v0, "v0")
-        x = own.start() if x0 is None else np.asarray(x0, dtype=float)
+        x = own.start_at(q) if x0 is None else np.asarray(x0, dtype=float)
         if x.shape[-1:] != (own.nx,):
             raise InputError(
                 f"x0 has shape {x.shape}: expected (..., {own.nx}), the states of the forces on {robot.name}"
