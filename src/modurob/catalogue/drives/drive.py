@@ -31,7 +31,7 @@ class Losses:
     In a stiff drive dry friction holds exactly at rest. In an elastic one it acts on the motor through bristles (LuGre) of the
     stiffness `bristle`, which hold without creep up to the share `breakaway` of what they can carry.
 
-    >>> mr.Losses(viscous=15.68, coulomb=7.14).static
+    >>> mr.Losses(viscous=15.68, coulomb=7.14).holding  # [N m]
     7.14
     """
 
@@ -44,16 +44,23 @@ class Losses:
     breakaway: float = 0.7
 
     def __post_init__(self) -> None:
-        if self.static is None:
-            object.__setattr__(self, "static", self.coulomb)
-        if self.bristle is None:
-            object.__setattr__(self, "bristle", (self.static or 0.0) / DEFLECTION)
         require("losses", self)
-        if self.static < self.coulomb or not self.breakaway < 1:  # type: ignore[operator]
+        if self.holding < self.coulomb or not self.breakaway < 1:
             raise CatalogueError(
-                f"losses: static {self.static:g}, coulomb {self.coulomb:g}, breakaway {self.breakaway:g}: expected "
+                f"losses: static {self.holding:g}, coulomb {self.coulomb:g}, breakaway {self.breakaway:g}: expected "
                 "static >= coulomb and breakaway < 1"
             )
+
+
+    @property
+    def holding(self) -> float:
+        """The most that dry friction holds at rest [N m]."""
+        return self.coulomb if self.static is None else self.static
+
+    def bristles(self) -> dict[str, float]:
+        """Its numbers where it acts through bristles."""
+        stiffness = self.holding / DEFLECTION if self.bristle is None else self.bristle
+        return {**_numbers(self), "static": self.holding, "bristle": stiffness}
 
 
 @dataclass(frozen=True)
@@ -168,16 +175,16 @@ class Drive:
 
     def forces(self) -> tuple[JointForce, ...]:
         """All that acts on the joint: the drive, and the dry friction of a stiff one."""
-        dry = self.losses.static
-        if self.gear.stiffness or not dry:
+        own = self.losses
+        if self.gear.stiffness or not own.holding:
             return (self.force(),)
-        return self.force(), Friction(0.0, self.losses.coulomb, dry, self.losses.stribeck)
+        return self.force(), Friction(0.0, own.coulomb, own.holding, own.stribeck)
 
     def _electrical(self) -> dict[str, float]:
         motor, ratio = self.motor, self.gear.ratio
         shared = ("resistance", "inductance", "supply", "current_limit")
         heat = ("heat_capacity", "heat_resistance", "heat_limit")
-        at_joint = {"torque_constant": ratio * motor.torque_constant, "back_emf": ratio * (motor.back_emf or 0.0)}
+        at_joint = {"torque_constant": ratio * motor.torque_constant, "back_emf": ratio * motor.back_emf_constant}
         return {**{name: getattr(motor, name) for name in (*shared, *heat)}, **at_joint}
 
     def _mechanical(self) -> dict[str, float]:
@@ -185,7 +192,7 @@ class Drive:
         if not gear.stiffness:
             return own
         elastic = {"stiffness": gear.stiffness, "damping": gear.damping, "play": gear.backlash / 2}
-        bristles = _numbers(self.losses) if self.losses.static else {}
+        bristles = self.losses.bristles() if self.losses.holding else {}
         return {**bristles, **own, **elastic}
 
     def _reading(self) -> dict[str, float]:

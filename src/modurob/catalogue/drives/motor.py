@@ -33,12 +33,15 @@ class Motor:
     heat_limit: float = INF  # of the winding above its surroundings [K]
 
     def __post_init__(self) -> None:
-        if self.back_emf is None:
-            object.__setattr__(self, "back_emf", self.torque_constant)
         require("motor", self, bounds=("supply", "current_limit", "heat_resistance", "heat_limit"))
         positive("motor", self, "torque_constant", "supply", "current_limit", "heat_resistance", "heat_limit")
         if self.inductance:
             positive("motor", self, "resistance")
+
+    @property
+    def back_emf_constant(self) -> float:
+        """ke [V s/rad]."""
+        return self.torque_constant if self.back_emf is None else self.back_emf
 
     @property
     def electrical_time_constant(self) -> float:
@@ -48,5 +51,5 @@ class Motor:
     @property
     def no_load_speed(self) -> float:
         """w at the supply's voltage, with nothing to drive [rad/s]: V kt/(kt ke + R viscous)."""
-        kt, ke = self.torque_constant, self.back_emf or 0.0
+        kt, ke = self.torque_constant, self.back_emf_constant
         return self.supply * kt / (kt * ke + self.resistance * self.viscous)

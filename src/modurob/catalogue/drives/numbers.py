@@ -10,9 +10,12 @@ from modurob.errors import CatalogueError
 
 
 def require(what: str, value: Any, bounds: Sequence[str] = (), words: Sequence[str] = ()) -> None:
-    """An error unless the fields are finite numbers, zero or more; `bounds` may be infinite, `words` are no numbers."""
-    for name in (f.name for f in fields(value) if f.name not in words):
+    """An error unless the fields are finite numbers, zero or more, or None where that is the default; `bounds` may be infinite,
+    `words` are no numbers."""
+    for name, default in ((f.name, f.default) for f in fields(value) if f.name not in words):
         x = getattr(value, name)
+        if x is None and default is None:
+            continue
         if isinstance(x, bool) or not isinstance(x, int | float | np.number):
             raise CatalogueError(f"{what}: {name} is {x!r:.60}: expected a number")
         if not (x >= 0 and (np.isfinite(x) or name in bounds)):

@@ -20,7 +20,7 @@ class ExponentialRungeKutta4(FixedStep):
     True
     """
 
-    kind, order, compiled = "exponential-runge-kutta-4", 4, True
+    kind, order, compiled, exact_decay = "exponential-runge-kutta-4", 4, True, True
 
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
         w, times, half = system.engine.decays(dt), system.engine.times, dt * 0.5
