@@ -56,9 +56,13 @@ if TYPE_CHECKING:
     from modurob.control import (
         LQR,
         PID,
+        Cascade,
         ComputedTorque,
+        Delayed,
         FeedForward,
         GravityCompensation,
+        cascade,
+        cascade_of,
         gains_by_damping,
         gains_by_lqr,
         gains_by_poles,
@@ -112,7 +116,7 @@ HOMES = {
     "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
     "modurob.catalogue.joints": "Cylindrical Fixed Free Helical Planar Prismatic Revolute Spherical Universal",
     "modurob.control": (
-        "LQR PID ComputedTorque FeedForward GravityCompensation gains_by_damping gains_by_lqr gains_by_poles linearised"
+        "LQR PID Cascade ComputedTorque Delayed FeedForward GravityCompensation cascade cascade_of gains_by_damping gains_by_lqr gains_by_poles linearised"
     ),
     "modurob.errors": "ModurobError ModurobWarning",
     "modurob.estimation": (

@@ -245,7 +245,7 @@ def test_slipping_follows_its_closed_form_to_the_step_in_which_it_gives_way():
     for dt in (1e-3, 1e-4):
         run, *_, exact = drawn(dt, 0.15)
         assert np.isfinite(exact).sum() > 50
-        assert np.nanmax(np.abs(run.q[:, 0] - exact)) < 0.1 * dt
+        assert np.nanmax(np.abs(run.q[:, 0] - exact)) < 0.2 * dt
 
 
 @pytest.mark.parametrize(("breakaway", "creeps"), [(0.7, False), (0.0, True)])

@@ -4,8 +4,24 @@ A controller is a recipe: `on(robot)` makes the law for one robot, `memory, tau 
 its `reference`, is a number, numbers by joint name, an array, a Trajectory or a function of time.
 """
 
+from modurob.control.cascade import Cascade
+from modurob.control.cascade_analysis import (
+    Margins,
+    Step,
+    disturbance_response,
+    largest_delay,
+    largest_sample_time,
+    margins,
+    open_loop,
+    reference_response,
+    sampled_loop,
+    step_in,
+    step_of,
+)
+from modurob.control.cascade_design import CascadeGains, TwoDegreePID, cascade, cascade_of
 from modurob.control.compensation import FeedForward, GravityCompensation
 from modurob.control.computed_torque import ComputedTorque
+from modurob.control.delayed import Delayed
 from modurob.control.design import Gains, gains_by_damping, gains_by_lqr, gains_by_poles, lqr
 from modurob.control.linear import Linear, linearised, state_space
 from modurob.control.pid import PID
@@ -16,16 +32,33 @@ __all__ = [
     "LAWS",
     "LQR",
     "PID",
+    "Cascade",
+    "CascadeGains",
     "ComputedTorque",
+    "Delayed",
     "FeedForward",
     "Gains",
     "GravityCompensation",
     "Linear",
+    "Margins",
     "Recipe",
+    "Step",
+    "TwoDegreePID",
+    "cascade",
+    "cascade_of",
+    "disturbance_response",
     "gains_by_damping",
     "gains_by_lqr",
     "gains_by_poles",
+    "largest_delay",
+    "largest_sample_time",
     "linearised",
     "lqr",
+    "margins",
+    "open_loop",
+    "reference_response",
+    "sampled_loop",
     "state_space",
+    "step_in",
+    "step_of",
 ]
