@@ -56,11 +56,21 @@ if TYPE_CHECKING:
     from modurob.control import (
         LQR,
         PID,
+        AdaptiveControl,
         Cascade,
         ComputedTorque,
         Delayed,
+        DisturbanceObserver,
+        ElasticLinearisation,
         FeedForward,
         GravityCompensation,
+        HybridForcePosition,
+        Impedance,
+        MomentumObserver,
+        OperationalSpace,
+        SlidingMode,
+        SlotineLi,
+        SwingUp,
         cascade,
         cascade_of,
         gains_by_damping,
@@ -116,7 +126,10 @@ HOMES = {
     "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
     "modurob.catalogue.joints": "Cylindrical Fixed Free Helical Planar Prismatic Revolute Spherical Universal",
     "modurob.control": (
-        "LQR PID Cascade ComputedTorque Delayed FeedForward GravityCompensation cascade cascade_of gains_by_damping gains_by_lqr gains_by_poles linearised"
+        "LQR PID AdaptiveControl Cascade ComputedTorque Delayed DisturbanceObserver ElasticLinearisation "
+        "FeedForward GravityCompensation HybridForcePosition Impedance MomentumObserver OperationalSpace "
+        "SlidingMode SlotineLi SwingUp cascade cascade_of gains_by_damping gains_by_lqr gains_by_poles "
+        "linearised"
     ),
     "modurob.errors": "ModurobError ModurobWarning",
     "modurob.estimation": (

@@ -9,9 +9,12 @@ import numpy as np
 from modurob.catalogue.drives import DriveForce
 from modurob.mechanism.tables import JointRow
 from modurob.robot import Mechanism
-from modurob.simulation.law import Controller, Estimator, Measured
+from modurob.simulation.law import Controller, Estimator, Measured, Seen
 from modurob.simulation.status import Failure
 from modurob.spatial.scalars import Array
+
+
+_NO_STATES = np.zeros(0)
 
 
 class Pilot:
@@ -36,10 +39,12 @@ class Pilot:
         self.estimate = None if self._filter is None else Measured(*believed)
         self.tau: Array = np.zeros_like(believed[1])
 
-    def decide(self, t: float, q: Array, v: Array, acceleration: Callable[[], Array], rng: Any) -> Failure | None:
+    def decide(
+        self, t: float, q: Array, v: Array, acceleration: Callable[[], Array], rng: Any, x: Array | None = None
+    ) -> Failure | None:
         """Look at the state, and hold the torques of the law for it, as far as drives can give them."""
         try:
-            measured = Measured(_unwritable(q), _unwritable(v))
+            measured = Seen.of(_unwritable(q), _unwritable(v), _NO_STATES if x is None else _unwritable(x))
             if self._filter is not None:
                 measured = self.estimate = self._estimated(t, q, v, acceleration(), rng)
             if self._law is None:

@@ -224,7 +224,7 @@ class Simulation:
         0.001
         """
         t = self.t
-        failure = self.pilot.decide(t, self.q, self.v, self.acceleration, self._rng)
+        failure = self.pilot.decide(t, self.q, self.v, self.acceleration, self._rng, self.x)
         if failure is not None:
             self._end(failure, t)
         if self.over:
