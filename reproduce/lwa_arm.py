@@ -60,3 +60,11 @@ def arm(drives: list[mr.Drive] | None = None) -> mr.Mechanism:
         )
         before = point
     return b.build()
+
+
+def wheel(drive: mr.Drive, moment: float) -> mr.Mechanism:
+    """A wheel of that inertia [kg m²] that a drive turns, without gravity."""
+    b = mr.Builder("wheel", gravity=(0, 0, 0))
+    own = mr.JointProperties(drive=drive)
+    b.body("rim", inertia.spatial_inertia(1.0, np.zeros(3), moment * np.eye(3)), joint=mr.Revolute(), properties=own)
+    return b.build()

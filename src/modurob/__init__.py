@@ -141,8 +141,8 @@ HOMES = {
     "modurob.motion": "Gait Trajectory gait",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.simulation": (
-        "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge Organism Recording "
-        "Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
+        "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge Organism "
+        "Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
     ),
 }
 ROOMS = (

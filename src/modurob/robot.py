@@ -37,7 +37,7 @@ from modurob.errors import InputError, absent, choices, explained
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
-from modurob.mechanism.driven import drive_at, with_drive
+from modurob.mechanism.driven import drive_at, with_brakes, with_drive
 from modurob.spatial import inertia
 from modurob.spatial.scalars import Array, as_array
 
@@ -238,6 +238,15 @@ class Mechanism(Tables):
         ('command', 'energy')
         """
         return drive_at(self, joint)
+
+    def with_brakes(self, *joints: str) -> "Mechanism":
+        """A robot with the brakes of these drives on, or of all that have one: dry friction holds up to their torque.
+
+        >>> held = robot.with_drive("m0/hinge", mr.load_drive("powerball-small")).with_brakes("m0/hinge")
+        >>> bool(mr.simulate(held, q, duration=0.1).v[-1, 0] == 0)
+        True
+        """
+        return with_brakes(self, joints)
 
     def ideal(self) -> "Mechanism":
         """The robot of the textbook, M vdot + C v + N = tau and nothing else: no friction, springs or stops, and drives that

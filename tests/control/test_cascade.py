@@ -110,7 +110,9 @@ def test_the_law_is_the_sampled_loop(rule, delay):
     assert np.abs(run.q[:-1, 0] - expected).max() < 1e-9
 
 
-@pytest.mark.parametrize(("encoder", "rms"), [(mr.Encoder(500, side="joint"), 2.16), (mr.Encoder(80000, ratio=3, side="joint"), 0.019)])
+@pytest.mark.parametrize(
+    ("encoder", "rms"), [(mr.Encoder(500, side="joint"), 2.16), (mr.Encoder(80000, ratio=3, side="joint"), 0.019)]
+)
 def test_counts_of_an_encoder_shake_the_torque(encoder, rms):
     """A ramp of 0.1 rad/s for 20 s; 80000 counts at the joint are 500 at the motor behind a gear of 160."""
     seen = []
@@ -129,20 +131,30 @@ def test_other_designs_have_the_poles_they_promise():
     assert np.allclose(np.sort_complex((1 + loop).zeros()), np.sort_complex(poles))
     lag = 2e-3
     best = mr.cascade_of(0.3, 0.0, "symmetric", lag=lag)
-    speed = control.tf([best.speed_gain, best.speed_integral], [1, 0]) * control.tf([1], [0.3, 0]) * control.tf([1], [lag, 1])
+    speed = (
+        control.tf([best.speed_gain, best.speed_integral], [1, 0])
+        * control.tf([1], [0.3, 0])
+        * control.tf([1], [lag, 1])
+    )
     # the symmetric optimum: phase margin 37 degrees where the phase is largest, 1/(2 lag)
     _, phase, _, _, crossover, _ = control.stability_margins(speed)
     assert np.allclose([phase, crossover], [36.87, 1 / (2 * lag)], rtol=1e-3)
     own = mr.cascade(mr.load_drive("powerball-large"), 0.8, settling_time=0.5, current_time=1e-3)
     motor = mr.load_drive("powerball-large").motor
-    inner = control.tf([own.current_gain, own.current_integral], [1, 0]) * control.tf([1], [motor.inductance, motor.resistance])
+    inner = control.tf([own.current_gain, own.current_integral], [1, 0]) * control.tf(
+        [1], [motor.inductance, motor.resistance]
+    )
     assert np.allclose(control.minreal(inner / (1 + inner), verbose=False).poles(), [-1000.0])
     assert np.isclose(own.inertia, 0.8 + 1.33888)
 
 
 def quintic(t):
     s = min(t / 3, 1.0)
-    shape = (10 * s**3 - 15 * s**4 + 6 * s**5, (30 * s**2 - 60 * s**3 + 30 * s**4) / 3, (60 * s - 180 * s**2 + 120 * s**3) / 9)
+    shape = (
+        10 * s**3 - 15 * s**4 + 6 * s**5,
+        (30 * s**2 - 60 * s**3 + 30 * s**4) / 3,
+        (60 * s - 180 * s**2 + 120 * s**3) / 9,
+    )
     return tuple(GOAL * x for x in shape)
 
 
@@ -184,7 +196,10 @@ def _with_inertia(law):
 
 
 def test_gains_follow_the_organism_and_the_drive():
-    alone, docked = mr.load("crab").mechanism(), mr.load("crab").mechanism().with_payload("m5", mr.spatial.inertia.sphere(3.0, 0.05))
+    alone, docked = (
+        mr.load("crab").mechanism(),
+        mr.load("crab").mechanism().with_payload("m5", mr.spatial.inertia.sphere(3.0, 0.05)),
+    )
     law = mr.Cascade(0.0)
     light, heavy = law.on(alone).gains, law.on(docked).gains
     assert heavy.speed.max() > 1.5 * light.speed.max()
@@ -195,10 +210,14 @@ def test_gains_follow_the_organism_and_the_drive():
 
 def test_torque_drives_take_laws_and_others_refuse_them():
     robot = arm([drive(k) for k in range(6)])
-    run = mr.simulate(robot, duration=1.0, controller=mr.Cascade(0.1 * GOAL, settling_time=0.4, feed_forward=("gravity",)))
+    run = mr.simulate(
+        robot, duration=1.0, controller=mr.Cascade(0.1 * GOAL, settling_time=0.4, feed_forward=("gravity",))
+    )
     assert np.abs(run.q[-1] - 0.1 * GOAL).max() < 5e-3
     volts = robot.with_drive("joint1", drive(0).with_input("voltage"))
-    with pytest.raises(ControlError, match=r"PID gives torques, and joint1 drive takes \[V\]: expected a drive with_input"):
+    with pytest.raises(
+        ControlError, match=r"PID gives torques, and joint1 drive takes \[V\]: expected a drive with_input"
+    ):
         mr.PID().on(volts)
 
 

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import root
 
 import modurob as mr
 from modurob.algorithms.forces import acting
+from modurob.algorithms.interpreter import NumPyEngine
 from modurob.catalogue.forces import FrameForce
 from modurob.control import assumptions, elastic_inverse_dynamics, slotine_li_regressor
 from modurob.errors import ControlError
 from modurob.simulation.system import State, System
-from modurob.algorithms.interpreter import NumPyEngine
-from modurob.spatial import inertia, se3
+from modurob.spatial import inertia
 from tests.robots import random_mechanism
 
 KINDS = ("revolute", "prismatic", "helical")
@@ -30,7 +31,9 @@ def robots(count, seed=0, least=2, most=9, **how):
 def _with_rotors(robot, size=0.3):
     from dataclasses import replace
 
-    joints = tuple(replace(j, armature=np.full(j.type.nv, size) if j.type.nv == 1 else j.armature) for j in robot.joints)
+    joints = tuple(
+        replace(j, armature=np.full(j.type.nv, size) if j.type.nv == 1 else j.armature) for j in robot.joints
+    )
     return replace(robot, joints=joints)
 
 
@@ -77,7 +80,7 @@ def test_the_regressor_of_slotine_and_li_is_linear_in_the_parameters():
         assert np.allclose(Y @ robot.inertial_parameters().ravel(), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("number", count(6, 50))
+@pytest.mark.parametrize("number", count(3, 50))
 def test_slotine_li_takes_energy_out_of_s(number):
     """V = s^T M s/2 falls with s^T Kd s: along a run, and to zero."""
     for rng, robot in robots(number, seed=2):
@@ -93,21 +96,21 @@ def test_slotine_li_takes_energy_out_of_s(number):
         assert np.abs(e[-1]).max() < 0.01 * 0.1
 
 
-@pytest.mark.parametrize("number", count(4, 50))
+@pytest.mark.parametrize("number", count(1, 50))
 def test_adaptive_control_forgets_wrong_masses(number):
     """30 % wrong masses: without learning an error stays, with it the error goes to a small part of that."""
     for rng, robot in robots(number, seed=3, most=5 if number < 50 else 9):
         motion, believed = waves(rng, robot.nv), with_other_masses(robot, rng)
         kd = 10.0 * robot.mass_matrix(robot.random_configuration(rng)).diagonal()
-        arguments = {"slope": 5.0, "kd": kd, "model": believed, "sample_time": 1e-3}
-        wrong = followed(robot, mr.SlotineLi(lambda t, m=motion: m(t), **arguments), motion, 8.0, e0=0.0)[1]
+        arguments = {"slope": 5.0, "kd": kd, "model": believed, "sample_time": 5e-3}
+        wrong = followed(robot, mr.SlotineLi(lambda t, m=motion: m(t), **arguments), motion, 6.0, e0=0.0)[1]
         law = mr.AdaptiveControl(lambda t, m=motion: m(t), gain=20.0, **arguments)
-        learnt = followed(robot, law, motion, 8.0, e0=0.0)[1]
-        late = slice(-1500, None)
+        learnt = followed(robot, law, motion, 6.0, e0=0.0)[1]
+        late = slice(-300, None)
         assert np.sqrt(np.mean(learnt[late] ** 2)) < 0.25 * np.sqrt(np.mean(wrong[late] ** 2))
 
 
-@pytest.mark.parametrize("number", count(5, 50))
+@pytest.mark.parametrize("number", count(3, 50))
 def test_sliding_modes_stay_in_their_layer(number):
     """Disturbances below what the law reaches for: s gets into its layer and stays, and e below layer/slope."""
     for rng, robot in robots(number, seed=4):
@@ -115,9 +118,7 @@ def test_sliding_modes_stay_in_their_layer(number):
         phase, push = rng.uniform(0, 6, robot.nv), rng.uniform(0.5, 2.0, robot.nv)
         light = np.linalg.eigvalsh(robot.mass_matrix(robot.random_configuration(rng))).min()
         reach, layer = 2.5 * push.max(), np.full(robot.nv, 0.3)
-        law = mr.SlidingMode(
-            lambda t, m=motion: m(t), slope, reach, layer, 5.0 * light, sample_time=1e-3
-        )
+        law = mr.SlidingMode(lambda t, m=motion: m(t), slope, reach, layer, 5.0 * light, sample_time=1e-3)
         bound = law.on(robot)
 
         def disturbed(t, q, v, bound=bound, push=push, phase=phase):
@@ -135,13 +136,12 @@ def test_sliding_modes_stay_in_their_layer(number):
 # ---- disturbances ----
 
 
-@pytest.mark.parametrize("number", count(6, 50))
+@pytest.mark.parametrize("number", count(3, 50))
 def test_a_momentum_observer_sees_external_torques(number):
     for rng, robot in robots(number, seed=5):
         push = rng.normal(size=robot.nv)
         hold = mr.GravityCompensation(kp=30.0, kd=10.0, sample_time=1e-3).on(robot)
-        seen, memory, residual = mr.MomentumObserver(robot, gain=40.0), None, None
-
+        seen = mr.MomentumObserver(robot, gain=40.0)
         state = {"memory": seen.start(), "r": []}
 
         def law(t, q, v, hold=hold, push=push, seen=seen, state=state):
@@ -158,7 +158,7 @@ def test_a_momentum_observer_sees_external_torques(number):
 
 
 def test_a_disturbance_observer_leaves_no_offset():
-    for rng, robot in robots(5, seed=6):
+    for rng, robot in robots(2, seed=6):
         push, goal = rng.normal(size=robot.nv), robot.random_configuration(rng) * 0.2
         M = robot.mass_matrix(goal).diagonal()
         base = mr.GravityCompensation(kp=60 * M, kd=15 * M, reference=goal, sample_time=1e-3)
@@ -190,7 +190,9 @@ def test_elastic_inverse_dynamics_is_the_closed_form():
     q = 0.6 * np.sin(0.8)
     motion = tuple(np.array([x]) for x in (q, 1.2 * np.cos(0.8), -4 * q, -4.8 * np.cos(0.8), 16 * q))
     found = elastic_inverse_dynamics(pendulum_of_the_book(), motion)
-    assert np.allclose([found.gear, found.angle, found.tau], [[8.0544342911], [0.4706858260], [7.5443261252]], rtol=1e-9)
+    assert np.allclose(
+        [found.gear, found.angle, found.tau], [[8.0544342911], [0.4706858260], [7.5443261252]], rtol=1e-9
+    )
 
 
 def elastic(robot, rng, damping=0.0):
@@ -206,10 +208,10 @@ def slope_of(robot, t, q, v, x):
     return np.concatenate([k.q[0], k.v[0], k.x[0]])
 
 
-@pytest.mark.parametrize("number", count(2, 20))
+@pytest.mark.parametrize("number", count(1, 20))
 def test_elastic_linearisation_tracks_to_eight_digits(number):
     """On the nominal model, asked all the time, by SciPy's integrator; and errors at the start die out as their poles say."""
-    for rng, stiff in robots(number, seed=7, most=4):
+    for rng, stiff in robots(number, seed=7, most=2 if number < 5 else 4):
         robot = elastic(stiff, rng)
         motion = waves(rng, robot.nv, 0.3)
         law = mr.ElasticLinearisation(lambda t, m=motion: m(t, 5), pole=8.0).on(robot)
@@ -226,7 +228,7 @@ def test_elastic_linearisation_tracks_to_eight_digits(number):
             return rate
 
         start = np.concatenate([*motion(0.0)[:2], x0])
-        run = solve_ivp(f, (0, 0.6), start, rtol=1e-10, atol=1e-12, t_eval=[0.3, 0.6])
+        run = solve_ivp(f, (0, 0.3), start, rtol=1e-10, atol=1e-12, t_eval=[0.1, 0.3])
         assert np.abs(run.y[:n].T - [motion(t)[0] for t in run.t]).max() < 1e-8
         start[:n] += 1e-3  # joints and motors
         start[2 * n + law._own.angle] += 1e-3
@@ -269,10 +271,16 @@ def test_a_frame_under_impedance_has_the_commanded_stiffness(number):
         def pushed(t, q, v, law=law, robot=robot, tip=tip, F=F):
             return law.torque(t, q, v) + robot.jacobian(q, tip).T @ F
 
-        run = mr.simulate(robot, q, duration=12.0, controller=pushed)
-        e = law.state(0.0, run.q[-1], np.zeros(robot.nv))[0]
-        assert np.abs(run.v[-1]).max() < 1e-6
-        assert np.abs(K @ e + F).max() < 1e-6 * K.max() * np.abs(e).max() + 1e-7
+        run = mr.simulate(robot, q, duration=1.0, controller=pushed)
+        still = np.zeros(robot.nv)
+
+        def unbalanced(q, pushed=pushed, robot=robot, still=still):
+            return pushed(0.0, q, still) - robot.gravity_forces(q)
+
+        rest = root(unbalanced, run.q[-1], method="lm", tol=1e-15).x
+        e = law.state(0.0, rest, still)[0]
+        assert np.abs(run.q[-1] - rest).max() < np.abs(q - rest).max()
+        assert np.abs(K @ e + F).max() < 1e-6 * np.abs(F).max()
 
 
 def test_operational_space_makes_the_tip_linear():
@@ -315,24 +323,35 @@ class Wall(FrameForce):
 
 def test_a_hybrid_law_holds_its_force_while_sliding_along_a_wall():
     rng = np.random.default_rng(10)
-    for _ in range(2):
+    for _ in range(1):
         robot, q, tip = arm_with_tip(rng, 6)
         start = robot.frame_pose(q, tip)[:3, 3]
         walled = robot.with_force("wall", Wall(float(start[0]) + 1e-3), a=tip)
 
         def goal(t, start=start):
             w = 1.5
-            rate, acceleration = np.array([0, 0.03 * w * np.cos(w * t), 0]), np.array([0, -0.03 * w * w * np.sin(w * t), 0])
-            return start + [0, 0.03 * np.sin(w * t), 0], rate, acceleration
+            rate, acceleration = (
+                np.array([0, 0.03 * w * np.cos(w * t), 0]),
+                np.array([0, -0.03 * w * w * np.sin(w * t), 0]),
+            )
+            return start + np.array([0, 0.03 * np.sin(w * t), 0]), rate, acceleration
 
         law = mr.HybridForcePosition(
-            frame=tip, goal=goal, normal=(1, 0, 0), force=4.0, kp=100.0, kd=20.0, joint_damping=3.0, model=robot, sample_time=1e-3
+            frame=tip,
+            goal=goal,
+            normal=(1, 0, 0),
+            force=4.0,
+            kp=100.0,
+            kd=20.0,
+            joint_damping=3.0,
+            model=robot,
+            sample_time=1e-3,
         )
-        run = mr.simulate(walled, q, duration=4.0, controller=law, stepper=mr.RungeKutta4(2.5e-4))
+        run = mr.simulate(walled, q, duration=2.5, controller=law, stepper=mr.RungeKutta4(2.5e-4))
         X = robot.frame_pose(run.q, tip)
         rate = np.einsum("tij,tj->ti", robot.jacobian(run.q, tip), run.v)[:, 0]
         force = 2e4 * (X[:, 0, 3] - start[0] - 1e-3) + 200.0 * rate
-        late = run.t > 1.5
+        late = run.t > 1.0
         assert run.status.ok
         assert np.abs(force[late] - 4.0).max() < 0.04
         assert np.ptp(X[late, 1, 3]) > 0.05
@@ -343,10 +362,10 @@ def test_a_hybrid_law_holds_its_force_while_sliding_along_a_wall():
 
 
 def test_swinging_up_never_leaves_its_energy_behind():
-    for rng, robot in robots(8, seed=11, most=5):
+    for rng, robot in robots(4, seed=11, most=5):
         q, v = robot.random_configuration(rng) * 0.3, 0.3 * rng.normal(size=robot.nv)
         E = float(robot.kinetic_energy(q, v) + robot.potential_energy(q))
-        law = mr.SwingUp(energy=E + 3.0, gain=0.1, sample_time=1e-3, actuated=[robot.joints[0].name])
+        law = mr.SwingUp(energy=E + 3.0, gain=1.0, sample_time=1e-3, actuated=[robot.joints[0].name])
         run = mr.simulate(robot, q, v, duration=3.0, controller=law)
         left = np.abs(run.energy - (E + 3.0))
         assert np.all(np.diff(left) < 1e-4)
@@ -364,7 +383,11 @@ LOOP = mr.load("closed_crab").mechanism() if "closed_crab" in mr.shipped_robots(
     ("law", "robot", "message"),
     [
         (mr.SlotineLi(), FLOATING, "SlotineLi assumes a drive at every joint: no drive at"),
-        (mr.SlidingMode(actuated=["m0/hinge"]), mr.load("crab").mechanism(), "SlidingMode assumes a drive at every joint"),
+        (
+            mr.SlidingMode(actuated=["m0/hinge"]),
+            mr.load("crab").mechanism(),
+            "SlidingMode assumes a drive at every joint",
+        ),
         (
             mr.SlotineLi(actuated=[j.name for j in FLOATING.joints]),
             FLOATING,
@@ -407,7 +430,10 @@ def test_every_law_says_what_it_assumes():
     [
         (lambda: mr.OperationalSpace(frame="m3"), "goal is missing"),
         (lambda: mr.Impedance(frame="m3", goal=[0, 0, 0], task="force"), "task 'force'"),
-        (lambda: mr.Impedance(frame="m3", goal=[0, 0], task="pose").on(mr.load("crab").mechanism()), r"goal has shape \(2,\)"),
+        (
+            lambda: mr.Impedance(frame="m3", goal=[0, 0], task="pose").on(mr.load("crab").mechanism()),
+            r"goal has shape \(2,\)",
+        ),
         (
             lambda: mr.Impedance(frame="m3", goal=[0, 0, 0], stiffness=[1, 2]).on(mr.load("crab").mechanism()),
             r"stiffness has shape \(2,\)",
@@ -417,7 +443,9 @@ def test_every_law_says_what_it_assumes():
             "positive semidefinite",
         ),
         (
-            lambda: mr.HybridForcePosition(frame="m3", goal=[0, 0, 0], normal=(0, 0, 0)).on(mr.load("crab").mechanism()),
+            lambda: mr.HybridForcePosition(frame="m3", goal=[0, 0, 0], normal=(0, 0, 0)).on(
+                mr.load("crab").mechanism()
+            ),
             "normal",
         ),
         (lambda: mr.SwingUp(), "energy = None"),

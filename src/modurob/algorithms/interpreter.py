@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.decay import decays
 from modurob.algorithms.constraints.solver import constrained_solution, held_solution
+from modurob.algorithms.decay import decays
 from modurob.algorithms.program import (
     SINGULAR,
     Answer,

@@ -96,7 +96,8 @@ class JointSpec(Spec):
     friction: Expression = Field(0, description="dry friction [N m or N]")
     armature: Expression = Field(0, description="rotor inertia seen at the joint [kg m² or kg]")
     drive: str | dict[str, Any] | None = Field(
-        None, description="the name of a drive, or its motor, gear, losses, encoder, loops, brake, input; `like` names another"
+        None,
+        description="the name of a drive, or its motor, gear, losses, encoder, loops, brake, input; `like` names another",
     )
 
 

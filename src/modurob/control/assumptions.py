@@ -8,7 +8,10 @@ from modurob.errors import ControlError
 # by name: what is assumed, and whether it holds
 ASSUMPTIONS: dict[str, tuple[str, Callable[[Drives], bool]]] = {
     "driven": ("a drive at every joint", lambda d: not len(d.passive)),
-    "coordinates": ("joints whose rates are those of their coordinates, no quaternions", lambda d: d.robot.nq == d.robot.nv),
+    "coordinates": (
+        "joints whose rates are those of their coordinates, no quaternions",
+        lambda d: d.robot.nq == d.robot.nv,
+    ),
     "tree": ("no loops and no mimic joints", lambda d: not d.robot.constraints and not d.robot.coupled),
     "conservative": ("no forces of its own but stops", lambda d: all(r.force.kind == "stop" for r in d.robot.forces)),
 }

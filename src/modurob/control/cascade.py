@@ -84,7 +84,9 @@ def joint_gains(recipe: Cascade, drives: Drives) -> JointGains:
     suiting = (driven * w / (2 * z), speed, np.maximum(2 * z * w * b, speed * w / INTEGRAL_TIME))
     names = ("position_gain", "speed_gain", "speed_integral")
     given = [getattr(recipe, name) for name in names]
-    gains = [own if k is None else per_rate(k, drives, name) for k, own, name in zip(given, suiting, names, strict=True)]
+    gains = [
+        own if k is None else per_rate(k, drives, name) for k, own, name in zip(given, suiting, names, strict=True)
+    ]
     return JointGains(*gains, I, b)
 
 

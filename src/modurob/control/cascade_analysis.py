@@ -57,7 +57,9 @@ def open_loop(gains: CascadeGains, current_loop: bool = False) -> Any:
 def reference_response(gains: CascadeGains) -> Any:
     """The angle over its reference, a transfer function: Kp L/((Kp + s) (1 + L)) with L the open loop."""
     control, loop = python_control(), open_loop(gains)
-    return control.minreal(control.tf([gains.position_gain], [1.0, gains.position_gain]) * loop / (1 + loop), verbose=False)
+    return control.minreal(
+        control.tf([gains.position_gain], [1.0, gains.position_gain]) * loop / (1 + loop), verbose=False
+    )
 
 
 def disturbance_response(gains: CascadeGains) -> Any:

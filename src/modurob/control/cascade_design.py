@@ -1,7 +1,7 @@
 """Gains of nested loops around current, speed and angle of a drive, for the inertia it moves.
 
-The joint is 1/(I s + b): inertia I with its rotor, viscous friction b; the winding 1/(L s + R). Loops are nested: the current loop is
-a PI controller, the speed loop tau = K (1 + 1/(T s)) e, the angle's a gain.
+The joint is 1/(I s + b): inertia I with its rotor, viscous friction b; the winding 1/(L s + R). Loops are nested: the current loop
+is a PI controller, the speed loop tau = K (1 + 1/(T s)) e, the angle's a gain.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -116,7 +116,9 @@ def cascade_of(
     I = one_positive(inertia, "inertia")
     b = 0.0 if viscous == 0 else one_positive(viscous, "viscous")
     if method == "cancellation":
-        return _by_cancellation(I, b, one_positive(damping_ratio, "damping_ratio"), one_positive(settling_time, "settling_time"))
+        return _by_cancellation(
+            I, b, one_positive(damping_ratio, "damping_ratio"), one_positive(settling_time, "settling_time")
+        )
     if method == "symmetric":
         return _symmetric(I, b, one_positive(lag, "lag"))
     if method == "poles":
@@ -144,7 +146,9 @@ def _by_poles(I: float, b: float, poles: Any) -> CascadeGains:
     _, a2, a1, a0 = np.real(np.poly(p))
     K = a2 * I - b
     if not K > 0:
-        raise ControlError(f"poles {poles!r:.60} are slower than the joint's own friction: expected a sum below {-b / I:g}/s")
+        raise ControlError(
+            f"poles {poles!r:.60} are slower than the joint's own friction: expected a sum below {-b / I:g}/s"
+        )
     # K Kp² - a1 I Kp + a0 I = 0
     Kp = np.roots([K, -a1 * I, a0 * I])
     real = Kp[np.abs(Kp.imag) < 1e-9 * np.abs(Kp)].real

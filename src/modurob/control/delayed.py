@@ -27,7 +27,9 @@ class Delayed(Recipe):
 
     def __post_init__(self) -> None:
         if not hasattr(self.controller, "on") or getattr(self.controller, "sample_time", None) is None:
-            raise ControlError(f"controller {self.controller!r:.60}: expected one with a sample time, such as mr.PID(...)")
+            raise ControlError(
+                f"controller {self.controller!r:.60}: expected one with a sample time, such as mr.PID(...)"
+            )
         if isinstance(self.samples, bool) or not isinstance(self.samples, int) or self.samples < 0:
             raise ControlError(f"samples = {self.samples!r:.60}: expected a whole number, zero or more")
         object.__setattr__(self, "sample_time", self.controller.sample_time)

@@ -88,7 +88,7 @@ def elastic_inverse_dynamics(robot: Mechanism, motion: tuple[Array, Array, Array
 
 
 def _inverse(own: Elastic, model: Callable[..., Array], motion: Any) -> ElasticMotion:
-    q, v, vdot, jerk, snap = motion
+    q, v, vdot, *_ = motion
     f, first, second = _derivatives(model, motion)
     speed = v + first / own.stiffness
     tau = own.rotor * (vdot + second / own.stiffness) + own.viscous * speed + f
@@ -118,7 +118,7 @@ def _spacing(v: Array, *rates: Array) -> float:
 @LAWS.register("elastic-linearisation")
 @dataclass(frozen=True, eq=False)
 class ElasticLinearisation(Recipe):
-    """Makes elastic joints chains of four integrators: q'''' = snap_d + k3 e''' + k2 e'' + k1 e' + k0 e with poles at -`pole` [1/s].
+    """Elastic joints become chains of four integrators: q'''' = snap_d + k3 e''' + k2 e'' + k1 e' + k0 e with poles at -`pole` [1/s].
 
     e'' and e''' follow from the twist of the gears, q'' = M^-1 (k (theta - q) - ...), so that only angles and rates of joints and
     motors are measured. `reference` is an array, or a function of time that returns q and its first four derivatives. For
@@ -159,7 +159,9 @@ class ElasticLinearisationLaw(BoundLaw):
 
     def step(self, memory: None, t: float, measured: Measured) -> tuple[None, Array]:
         if not hasattr(measured, "x"):
-            raise ControlError("ElasticLinearisation measures the motors' angles, which an estimator of (q, v) does not know")
+            raise ControlError(
+                "ElasticLinearisation measures the motors' angles, which an estimator of (q, v) does not know"
+            )
         return None, self.torque(t, measured.q, measured.v, measured.x)  # type: ignore[attr-defined]
 
     def torque(self, t: float, q: Array, v: Array, x: Array) -> Array:

@@ -1,6 +1,6 @@
 """External torques seen in the momentum, p = M v, without accelerations (De Luca and Mattone 2003)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +49,7 @@ class MomentumObserver:
         one_positive(self.sample_time, "sample_time")
         object.__setattr__(self, "_model", rigid(self.robot))
         object.__setattr__(self, "_own", without_stops(self._model))
+        object.__setattr__(self, "_weightless", replace(self._model, gravity=np.zeros(3)))
         require(Drives.of(self._model), "MomentumObserver", "coordinates", "tree")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -56,6 +57,7 @@ class MomentumObserver:
 
     _model: Any = None
     _own: Any = None
+    _weightless: Any = None
 
     def start(self) -> MomentumMemory:
         """The memory before the first sample."""
@@ -74,9 +76,16 @@ class MomentumObserver:
 
     def _rate(self, q: Array, v: Array, tau: Array) -> Array:
         """dp/dt without external torques."""
-        C = self._model.coriolis_matrix(q, v)
         own = passive_forces(self._own, q, v, run=kernels.run) if self._own.forces else 0.0
-        return tau + apply(np.swapaxes(C, -1, -2), v) - self._model.gravity_forces(q) + own
+        return tau + self._energy_slope(q, v) - self._model.gravity_forces(q) + own
+
+    def _energy_slope(self, q: Array, v: Array) -> Array:
+        """C^T v, the derivative of the kinetic energy by q, (..., nv): entry i is v . C(q, v) e_i, by polarisation."""
+        one = np.eye(v.shape[-1]).reshape(-1, *[1] * (v.ndim - 1), v.shape[-1]) + 0 * v
+        rates = np.concatenate([v + one, one, v[None]])
+        h = self._weightless.inverse_dynamics(np.broadcast_to(q, (len(rates), *q.shape)), rates, np.zeros_like(rates))
+        n = len(one)
+        return np.moveaxis(((h[:n] - h[n : 2 * n] - h[-1]) * v).sum(axis=-1) / 2, 0, -1)
 
 
 @LAWS.register("disturbance-observer")
@@ -95,7 +104,9 @@ class DisturbanceObserver(Recipe):
 
     def __post_init__(self) -> None:
         if not hasattr(self.controller, "on") or getattr(self.controller, "sample_time", None) is None:
-            raise ControlError(f"controller {self.controller!r:.60}: expected one with a sample time, such as mr.PID(...)")
+            raise ControlError(
+                f"controller {self.controller!r:.60}: expected one with a sample time, such as mr.PID(...)"
+            )
         object.__setattr__(self, "sample_time", self.controller.sample_time)
         one_positive(self.gain, "gain")
         super().__post_init__()

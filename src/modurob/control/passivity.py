@@ -1,5 +1,6 @@
 """Laws along the sliding variable s = v_r - v: passivity-based, adaptive and robust (Slotine and Li, Applied Nonlinear Control)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -48,9 +49,7 @@ class SlidingLaw(BoundLaw):
 
     def model_torque(self, q: Array, v: Array, along: Sliding) -> Array:
         """M vdot_r + C(q, v) v_r + N - passive(q, v), with C of Christoffel, (..., nv)."""
-        C = self._model.coriolis_matrix(q, v)
-        straight = self._model.inverse_dynamics(q, np.zeros_like(v), along.acceleration) + apply(C, along.rate)
-        return straight - self._passive(q, v)
+        return polarised(self._model.inverse_dynamics, q, v, along.rate, along.acceleration) - self._passive(q, v)
 
     def _passive(self, q: Array, v: Array) -> Array:
         return passive_forces(self._own, q, v, run=kernels.run) if self._own.forces else np.zeros_like(v)
@@ -126,13 +125,14 @@ class SlidingModeLaw(SlidingLaw, Memoryless):
 @LAWS.register("adaptive")
 @dataclass(frozen=True, eq=False)
 class AdaptiveControl(Recipe):
-    """tau = Y(q, v, v_r, vdot_r) pi + Kd s - passive, dpi/dt = gain scale² Y^T s: masses, centres and inertias are learnt on the way.
+    """tau = Y(q, v, v_r, vdot_r) pi + Kd s - passive, dpi/dt = gain scale² Y^T s: masses, centres and inertias are learnt.
 
-    pi, (10 bodies,), starts as in the `model` that the law believes in; rotors are known. V = s^T M s/2 + the error of pi, weighted,
-    falls with s^T Kd s, so that the error of tracking goes to zero whatever the masses are; pi goes to the true one only where
+    pi, (10 bodies,), starts as in the `model` that the law believes in; rotors are known. V = s^T M s/2 + the error of pi,
+    weighted, falls with s^T Kd s, so that the error of tracking goes to zero whatever the masses are; pi goes to the true one only where
     the motion is rich enough. `scale` are the sizes of mass, moment and inertia that steps of pi have.
 
-    >>> law = mr.AdaptiveControl([0.3, 0.2, -0.4], slope=10.0, kd=0.5, model=robot.with_payload("m3", mr.spatial.inertia.sphere(0.3, 0.03)))
+    >>> believed = robot.with_payload("m3", mr.spatial.inertia.sphere(0.3, 0.03))
+    >>> law = mr.AdaptiveControl([0.3, 0.2, -0.4], slope=10.0, kd=0.5, model=believed)
     >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok
     True
     """
@@ -180,14 +180,21 @@ class AdaptiveLaw(SlidingLaw):
 def slotine_li_regressor(robot: Mechanism, q: Array, v: Array, v_r: Array, vdot_r: Array) -> Array:
     """Y, (..., nv, 10 bodies), with Y pi = M vdot_r + C(q, v) v_r + N, C of Christoffel.
 
-    C(q, v) w is bilinear and symmetric in v and w, so that it follows from C v v by polarisation:
-    2 C(q, v) w = h(v + w) - h(v) - h(w).
+    See `polarised`.
 
     >>> Y = mr.control.slotine_li_regressor(robot, q, v, v, np.zeros(3))
     >>> bool(np.allclose(Y, robot.regressor(q, v, np.zeros(3))))
     True
     """
+    return polarised(robot.regressor, q, v, v_r, vdot_r)
+
+
+def polarised(f: Callable[..., Array], q: Array, v: Array, w: Array, a: Array) -> Array:
+    """M a + C(q, v) w + N from f(q, v, a) = M a + C(q, v) v + N, or from its regressor.
+
+    C of Christoffel is bilinear and symmetric in v and w: 2 C(q, v) w = h(v + w) - h(v) - h(w) with h = C v v.
+    """
     still = np.zeros_like(v)
-    rates = np.stack([v + v_r, v, v_r, still])
-    Y = robot.regressor(np.broadcast_to(q, (4, *q.shape)), rates, np.stack([2 * vdot_r, still, still, still]))
-    return (Y[0] - Y[1] - Y[2] + 3 * Y[3]) / 2
+    rates, accelerations = np.stack([v + w, v, w, still]), np.stack([2 * a, still, still, still])
+    found = f(np.broadcast_to(q, (4, *q.shape)), rates, accelerations)
+    return (found[0] - found[1] - found[2] + 3 * found[3]) / 2

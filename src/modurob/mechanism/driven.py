@@ -1,5 +1,6 @@
 """Drives on the joints of a mechanism."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -60,18 +61,30 @@ def rigid(m: Robot) -> Robot:
         dry = next((r.force for r in m.forces if r.name == f"{joint.name} drive friction"), None)
         m = without_drive(m, row.joint)
         turned = replace(joint, armature=m.joints[row.joint].armature + force.rotor)
-        losses = Friction(force.viscous, force.coulomb, force.static, force.stribeck) if dry is None else replace(
-            dry, viscous=force.viscous  # type: ignore[type-var]
+        losses = (
+            Friction(force.viscous, force.coulomb, force.static, force.stribeck)
+            if dry is None
+            else replace(
+                dry,
+                viscous=force.viscous,  # type: ignore[type-var]
+            )
         )
-        rows = (JointRow(f"{joint.name} drive friction", losses, row.joint),) if any(losses.parameters().values()) else ()
+        rows = (
+            (JointRow(f"{joint.name} drive friction", losses, row.joint),) if any(losses.parameters().values()) else ()
+        )
         m = replace(m, joints=_with(m.joints, row.joint, turned), forces=(*m.forces, *rows))
     return m
 
 
-def with_brakes(m: Robot, torques: dict[str, float]) -> Robot:
-    """The mechanism with brakes that hold joints with dry friction [N m]."""
-    places = {j.name: k for k, j in enumerate(m.joints)}
-    rows = tuple(JointRow(f"{name} brake", Friction(0.0, hold), places[name]) for name, hold in torques.items())
+def with_brakes(m: Robot, joints: Sequence[str]) -> Robot:
+    """The mechanism with brakes on: joints held by dry friction of the brakes of their drives, at all drives that have one, or at
+    those named."""
+    able = {m.joints[row.joint].name: row for row in drive_rows(m) if row.force.brake}  # type: ignore[attr-defined]
+    for name in joints:
+        if name not in able:
+            raise InputError(f"no brake at {name!r:.60} of {m.name}: {choices(str(name), able)}")
+    on = [able[name] for name in joints] if joints else list(able.values())
+    rows = [JointRow(f"{m.joints[r.joint].name} brake", Friction(0.0, r.force.brake), r.joint) for r in on]  # type: ignore[attr-defined]
     return replace(m, forces=(*m.forces, *rows))
 
 

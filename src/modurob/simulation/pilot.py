@@ -13,7 +13,6 @@ from modurob.simulation.law import Controller, Estimator, Measured, Seen
 from modurob.simulation.status import Failure
 from modurob.spatial.scalars import Array
 
-
 _NO_STATES = np.zeros(0)
 
 

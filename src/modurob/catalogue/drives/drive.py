@@ -22,6 +22,7 @@ INPUTS: dict[str, type[DriveForce]] = {
 Input = Literal["voltage", "current", "torque", "position"]
 # a bristle of friction bends by this much before it slips, at the joint, where no stiffness is given [rad]
 DEFLECTION = 1e-3
+STIFF = Gear()
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,6 @@ class Losses:
                 f"losses: static {self.holding:g}, coulomb {self.coulomb:g}, breakaway {self.breakaway:g}: expected "
                 "static >= coulomb and breakaway < 1"
             )
-
 
     @property
     def holding(self) -> float:
@@ -98,7 +98,7 @@ class Drive:
     """
 
     motor: Motor
-    gear: Gear = Gear()
+    gear: Gear = STIFF
     losses: Losses = Losses()
     encoder: Encoder | None = None
     loops: Loops = Loops()
@@ -188,7 +188,10 @@ class Drive:
         return {**{name: getattr(motor, name) for name in (*shared, *heat)}, **at_joint}
 
     def _mechanical(self) -> dict[str, float]:
-        gear, own = self.gear, {"viscous": self.viscous, "loss": 1.0 - self.gear.efficiency, "rotor": self.rotor}
+        gear, own = (
+            self.gear,
+            {"viscous": self.viscous, "loss": 1.0 - self.gear.efficiency, "rotor": self.rotor, "brake": self.brake},
+        )
         if not gear.stiffness:
             return own
         elastic = {"stiffness": gear.stiffness, "damping": gear.damping, "play": gear.backlash / 2}

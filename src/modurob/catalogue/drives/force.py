@@ -1,6 +1,6 @@
 """A motor behind a gear as a force along its joint, with states of its own.
 
-All numbers are those at the joint: with the gear ratio K a torque constant K kt, a back-EMF constant K ke, a rotor inertia K² J. The
+All numbers are those at the joint: with the gear ratio K a torque constant K kt, a back-EMF constant K ke, a rotor K² J. The
 first state is the command, which a law writes at each of its samples and which is held in between; the others are there only if
 the numbers ask for them. What a command is - volts, amperes, a torque, an angle - is the class.
 """
@@ -54,6 +54,7 @@ class DriveForce(JointForce):
     heat_capacity: Any = 0.0  # [J/K]
     heat_resistance: Any = np.inf  # [K/W]
     heat_limit: Any = np.inf  # [K]
+    brake: Any = 0.0  # what its brake holds, where it is on [N m]
 
     # what a command is, and its unit
     input: ClassVar[str] = ""

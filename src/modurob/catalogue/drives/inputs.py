@@ -41,8 +41,8 @@ class VoltageDrive(DriveForce):
 class CurrentDrive(DriveForce):
     """A motor with a loop around its current.
 
-    With a `loop_time` [s] it is a sampled PI controller, V = current_gain e + integral of current_integral e, held for that long and
-    cut off at the supply, where its integral stops. Else the current follows with the lag `current_lag` [s], or at once, within
+    With a `loop_time` [s] it is a sampled PI controller, V = current_gain e + integral of current_integral e, held for that long
+    and cut off at the supply, where its integral stops. Else the current follows with the lag `current_lag` [s], or at once, within
     what the supply can drive against the back-EMF.
     """
 

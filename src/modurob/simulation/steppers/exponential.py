@@ -37,6 +37,8 @@ class ExponentialRungeKutta4(FixedStep):
         k2 = slope(t + half, a)
         k3 = slope(t + half, moved(k2, half, left + times(w.reach, k2.x)))
         k4 = slope(t + dt, moved(k3, dt, times(w.half, a.x) + times(w.reach, k3.x * 2.0 - k1.x)))
-        q, v = ((b + c * 2.0 + d * 2.0 + e) * (1 / 6) for b, c, d, e in zip(k1[:2], k2[:2], k3[:2], k4[:2], strict=True))
+        q, v = (
+            (b + c * 2.0 + d * 2.0 + e) * (1 / 6) for b, c, d, e in zip(k1[:2], k2[:2], k3[:2], k4[:2], strict=True)
+        )
         grown = times(w.first, k1.x) + times(w.middle, k2.x + k3.x) + times(w.last, k4.x)
         return State(system.normalised(s.q + q * dt), s.v + v * dt, times(w.whole, s.x) + grown)
