@@ -248,3 +248,41 @@ def test_an_elastic_arm_is_seen_as_stiff_by_laws():
 def test_wishes_that_cannot_be_met_are_refused(make, message):
     with pytest.raises(ControlError, match=message):
         make()
+
+
+def test_a_page_shows_the_loop(tmp_path):
+    page = mr.control.cascade_report(REPORT, tmp_path / "page.png")
+    assert (tmp_path / "page.png").stat().st_size > 10_000
+    # the locus passes the closed loop's poles
+    ends = {
+        complex(round(x, 3), round(y, 3)) for line in page.axes[1].lines for x, y in zip(*line.get_data(), strict=True)
+    }
+    assert complex(-4, 1.937) in ends
+    assert "73.5 degrees" in page.get_suptitle()
+    with pytest.raises(mr.ModurobError, match="cannot be written"):
+        mr.control.cascade_report(REPORT, tmp_path / "page.txt")
+
+
+def test_robustness_is_a_table_of_laws_and_troubles():
+    from modurob.control.robustness import Trial, drawn, robustness, table_of
+
+    robot = mr.load("crab").mechanism()
+    trials = {
+        "as believed": (Trial(),),
+        "mass": (Trial(mass=0.3),),
+        "delay": (Trial(delay=5),),
+        "friction": (Trial(friction=0.2),),
+    }
+    trials |= {"limit": (Trial(limit=0.5),), "noise": (Trial(noise=1e-3),), "sample time": (Trial(sample_time=5e-3),)}
+    rows = robustness(robot, trials, duration=0.3)
+    right = {row.law: row.error for row in rows if row.what == "as believed"}
+    assert right["computed torque"] < 2e-3 < right["pid"]
+    for row in rows:
+        if row.what in ("mass", "friction", "limit"):
+            assert row.error >= right[row.law]
+    head, lines = table_of(rows)
+    assert head[1:] == list(right)
+    assert [line[0] for line in lines][:3] == ["as believed", "mass 0.3", "delay 5"]
+    assert len(drawn(rows).axes[0].patches) == len(rows)
+    with pytest.raises(ControlError, match="expected a drive at every joint"):
+        robustness(mr.load("crab").mechanism(floating=True))

@@ -20,6 +20,7 @@ from modurob.control.cascade_analysis import (
     step_of,
 )
 from modurob.control.cascade_design import CascadeGains, TwoDegreePID, cascade, cascade_of
+from modurob.control.cascade_report import cascade_report
 from modurob.control.compensation import FeedForward, GravityCompensation
 from modurob.control.computed_torque import ComputedTorque
 from modurob.control.delayed import Delayed
@@ -31,6 +32,7 @@ from modurob.control.momentum import DisturbanceObserver, MomentumObserver
 from modurob.control.passivity import AdaptiveControl, SlidingMode, SlotineLi, slotine_li_regressor
 from modurob.control.pid import PID
 from modurob.control.recipe import LAWS, Recipe
+from modurob.control.robustness import Row, Trial, robustness
 from modurob.control.state_feedback import LQR
 from modurob.control.task_space import HybridForcePosition, Impedance, OperationalSpace
 
@@ -55,14 +57,17 @@ __all__ = [
     "MomentumObserver",
     "OperationalSpace",
     "Recipe",
+    "Row",
     "SlidingMode",
     "SlotineLi",
     "Step",
     "SwingUp",
+    "Trial",
     "TwoDegreePID",
     "assumptions",
     "cascade",
     "cascade_of",
+    "cascade_report",
     "disturbance_response",
     "elastic_inverse_dynamics",
     "gains_by_damping",
@@ -75,6 +80,7 @@ __all__ = [
     "margins",
     "open_loop",
     "reference_response",
+    "robustness",
     "sampled_loop",
     "slotine_li_regressor",
     "state_space",

@@ -37,7 +37,7 @@ class Cascade(Recipe):
     samples, by the backward or Tustin's rule, and stops where torques are cut off.
 
     >>> law = mr.Cascade([0.3, 0.2, -0.4], settling_time=0.3, feed_forward=("speed", "gravity"))
-    >>> bool(abs(mr.simulate(robot, q, duration=1.0, controller=law).q[-1] - [0.3, 0.2, -0.4]).max() < 0.02)
+    >>> bool(abs(mr.simulate(robot.ideal(), q, duration=1.0, controller=law).q[-1] - [0.3, 0.2, -0.4]).max() < 0.02)
     True
     """
 
@@ -50,6 +50,7 @@ class Cascade(Recipe):
     feed_forward: Sequence[str] = ()
     rule: Literal["backward", "tustin"] = "backward"
     sample_time: float = field(default=1e-3, kw_only=True)  # type: ignore[assignment]  # [s]
+    saturation: PerJoint | None = field(default="effort", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

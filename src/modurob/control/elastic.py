@@ -118,7 +118,7 @@ def _spacing(v: Array, *rates: Array) -> float:
 @LAWS.register("elastic-linearisation")
 @dataclass(frozen=True, eq=False)
 class ElasticLinearisation(Recipe):
-    """Elastic joints become chains of four integrators: q'''' = snap_d + k3 e''' + k2 e'' + k1 e' + k0 e with poles at -`pole` [1/s].
+    """Elastic joints become chains of four integrators: q'''' = snap_d + k3 e''' + k2 e'' + k1 e' + k0 e poles at -`pole` [1/s].
 
     e'' and e''' follow from the twist of the gears, q'' = M^-1 (k (theta - q) - ...), so that only angles and rates of joints and
     motors are measured. `reference` is an array, or a function of time that returns q and its first four derivatives. For

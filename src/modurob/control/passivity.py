@@ -64,7 +64,7 @@ class SlotineLi(Recipe):
     cancelled. `slope` [1/s] says how fast e follows, kd is in N m s/rad or N s/m. See `mr.control.assumptions`.
 
     >>> law = mr.SlotineLi([0.3, 0.2, -0.4], slope=10.0, kd=0.5)
-    >>> bool(abs(mr.simulate(robot, q, duration=1.0, controller=law).q[-1] - [0.3, 0.2, -0.4]).max() < 1e-3)
+    >>> bool(abs(mr.simulate(robot.ideal(), q, duration=1.0, controller=law).q[-1] - [0.3, 0.2, -0.4]).max() < 1e-3)
     True
     """
 
@@ -128,8 +128,8 @@ class AdaptiveControl(Recipe):
     """tau = Y(q, v, v_r, vdot_r) pi + Kd s - passive, dpi/dt = gain scale² Y^T s: masses, centres and inertias are learnt.
 
     pi, (10 bodies,), starts as in the `model` that the law believes in; rotors are known. V = s^T M s/2 + the error of pi,
-    weighted, falls with s^T Kd s, so that the error of tracking goes to zero whatever the masses are; pi goes to the true one only where
-    the motion is rich enough. `scale` are the sizes of mass, moment and inertia that steps of pi have.
+    weighted, falls with s^T Kd s, so that the error of tracking goes to zero whatever the masses are; pi goes to the true one
+    only where the motion is rich enough. `scale` are the sizes of mass, moment and inertia that steps of pi have.
 
     >>> believed = robot.with_payload("m3", mr.spatial.inertia.sphere(0.3, 0.03))
     >>> law = mr.AdaptiveControl([0.3, 0.2, -0.4], slope=10.0, kd=0.5, model=believed)

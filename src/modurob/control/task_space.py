@@ -145,8 +145,8 @@ class ImpedanceLaw(TaskLaw):
 class HybridForcePosition(TaskRecipe):
     """A force along `normal`, motion across it: tau = J^T (L (P a - Jdot v) + n force) + C v + N - passive, P = 1 - n n^T.
 
-    a = xddot_d + kd e' + kp e as in OperationalSpace. On a flat, frictionless wall across n the wall gives back `force` [N] exactly,
-    as far as the model is; along n motion is damped by `approach` [N s/m] (Raibert and Craig 1981; Khatib 1987).
+    a = xddot_d + kd e' + kp e as in OperationalSpace. On a flat, frictionless wall across n the wall gives back `force` [N]
+    exactly, as far as the model is; along n motion is damped by `approach` [N s/m] (Raibert and Craig 1981; Khatib 1987).
 
     >>> law = mr.HybridForcePosition(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], normal=(0, 1, 0), force=2.0)
     """

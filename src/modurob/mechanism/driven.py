@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 from modurob.catalogue.drives import Drive, DriveForce
 from modurob.catalogue.forces import Friction, JointForce
 from modurob.errors import InputError, MechanismError, choices
@@ -60,7 +62,8 @@ def rigid(m: Robot) -> Robot:
         joint = m.joints[row.joint]
         dry = next((r.force for r in m.forces if r.name == f"{joint.name} drive friction"), None)
         m = without_drive(m, row.joint)
-        turned = replace(joint, armature=m.joints[row.joint].armature + force.rotor)
+        most = np.minimum(joint.effort_limit, force.torque_constant * force.current_limit)
+        turned = replace(joint, armature=m.joints[row.joint].armature + force.rotor, effort_limit=most)
         losses = (
             Friction(force.viscous, force.coulomb, force.static, force.stribeck)
             if dry is None
