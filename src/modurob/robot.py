@@ -226,7 +226,7 @@ class Mechanism(Tables):
         drive.
 
         >>> servo = robot.with_drive("m0/hinge", "dynamixel-mx64")
-        >>> servo.drive("m0/hinge").input, servo.armature[0].round(4)
+        >>> servo.drive("m0/hinge").input, float(servo.armature[0].round(4))
         ('rad', 0.012)
         """
         return with_drive(self, joint, drive_of(drive))

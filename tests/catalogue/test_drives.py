@@ -1,7 +1,9 @@
 """Drives against closed forms, SciPy's matrix exponential and MuJoCo's motor."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -482,3 +484,13 @@ def test_steps_that_do_not_fit_a_drive_are_refused():
     sampled = wheel(mr.Drive(MOTOR, loops=mr.Loops(1.0, 0.0, 1e-4), input="current"))
     with pytest.raises(SimulationError, match=r"sample every 0\.0001 s"):
         mr.simulate(sampled, duration=0.1, stepper=mr.ExponentialRungeKutta4(1e-3))
+
+
+def test_the_examples_of_the_page_run():
+    names: dict = {}
+    for code in re.findall(
+        r"```python\n(.*?)```", (Path(__file__).parents[2] / "docs" / "drives.md").read_text(), re.S
+    ):
+        exec(compile(code, "drives.md", "exec"), names)
+    assert names["run"].status.ok
+    assert names["late"].samples == 2

@@ -19,7 +19,7 @@ class Encoder:
     see the deflection.
 
     >>> mr.Encoder(counts=500, ratio=3.0).quantum(gear_ratio=160.0)  # at the joint [rad]
-    2.6179938779914944e-05
+    2.617993877991494e-05
     """
 
     counts: float
