@@ -21,6 +21,7 @@ from reproduce import (
     figure_11,
     figure_13,
     figure_15,
+    lwa_drives,
     tables,
 )
 from reproduce.check import Check, Reproduction
@@ -38,6 +39,8 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "11": figure_11.reproduced,
     "13": figure_13.reproduced,
     "15": figure_15.reproduced,
+    "LWA 3.12": lwa_drives.motors,
+    "LWA 4.9": lwa_drives.loops,
     "table 3.1": tables.table_3_1,
     "table I": tables.table_1,
     "table II": tables.table_2,

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
+    from modurob.catalogue.drives import Drive, Encoder, Gear, Loops, Losses, Motor, drive_names, load_drive
     from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
     from modurob.catalogue.joints import (
         Cylindrical,
@@ -56,10 +57,24 @@ if TYPE_CHECKING:
     from modurob.control import (
         LQR,
         PID,
+        AdaptiveControl,
+        Cascade,
         ComputedTorque,
+        Delayed,
+        DisturbanceObserver,
+        ElasticLinearisation,
         FeedForward,
         GravityCompensation,
+        HybridForcePosition,
+        Impedance,
         KinematicControl,
+        MomentumObserver,
+        OperationalSpace,
+        SlidingMode,
+        SlotineLi,
+        SwingUp,
+        cascade,
+        cascade_of,
         gains_by_damping,
         gains_by_lqr,
         gains_by_poles,
@@ -89,6 +104,7 @@ if TYPE_CHECKING:
         Connect,
         Disconnect,
         Dock,
+        ExponentialRungeKutta4,
         ImplicitMidpoint,
         InWorld,
         LinearlyImplicit,
@@ -111,11 +127,14 @@ __version__ = "0.2.0.dev0"
 HOMES = {
     "modurob.assembly": "Connection PortRef Setup shipped_robots",
     "modurob.catalogue": "ModuleType module_type",
+    "modurob.catalogue.drives": "Drive Encoder Gear Loops Losses Motor drive_names load_drive",
     "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
     "modurob.catalogue.joints": "Cylindrical Fixed Free Helical Planar Prismatic Revolute Spherical Universal",
     "modurob.control": (
-        "LQR PID ComputedTorque FeedForward GravityCompensation KinematicControl gains_by_damping gains_by_lqr "
-        "gains_by_poles linearised"
+        "LQR PID AdaptiveControl Cascade ComputedTorque Delayed DisturbanceObserver ElasticLinearisation "
+        "FeedForward GravityCompensation HybridForcePosition Impedance KinematicControl MomentumObserver OperationalSpace "
+        "SlidingMode SlotineLi SwingUp cascade cascade_of gains_by_damping gains_by_lqr gains_by_poles "
+        "linearised"
     ),
     "modurob.errors": "ModurobError ModurobWarning",
     "modurob.estimation": (
@@ -129,8 +148,8 @@ HOMES = {
     "modurob.motion": "Gait PoseTrajectory Trajectory gait time_optimal",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.simulation": (
-        "Adaptive Connect Disconnect Dock ImplicitMidpoint InWorld LinearlyImplicit Merge Organism Recording "
-        "Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
+        "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge Organism "
+        "Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
     ),
 }
 ROOMS = (

@@ -30,21 +30,24 @@ from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
+from modurob.catalogue.drives import Drive, DriveForce
+from modurob.catalogue.drives.library import drive_of
 from modurob.catalogue.forces import FrameForce, JointForce
 from modurob.errors import InputError, absent, choices, explained
 from modurob.kinematics import common_normals, dh, jacobians, nearest_singularity, reach, screws, statics
-from modurob.kinematics.dh import DenavitHartenberg
-from modurob.kinematics.jacobians import Ellipsoid
-from modurob.kinematics.reach import ReachMap
-from modurob.kinematics.screws import Screws
 from modurob.kinematics.collisions import CollisionModel, collision_model
+from modurob.kinematics.dh import DenavitHartenberg
 from modurob.kinematics.inverse import InverseKinematics, inverse_kinematics
 from modurob.kinematics.inverse.differential import velocity_towards
 from modurob.kinematics.inverse.goals import Goal
 from modurob.kinematics.inverse.numeric import numeric
+from modurob.kinematics.jacobians import Ellipsoid
+from modurob.kinematics.reach import ReachMap
+from modurob.kinematics.screws import Screws
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
 from modurob.mechanism.builder import Builder as TableBuilder
+from modurob.mechanism.driven import drive_at, with_brakes, with_drive
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array, as_array
 
@@ -253,6 +256,36 @@ class Mechanism(Tables):
             if name not in known:
                 raise InputError(f"no force {name!r} on {self.name}: {choices(str(name), known)}")
         return replace(self, forces=tuple(row for row in self.forces if names and row.name not in names))
+
+    @explained
+    def with_drive(self, joint: str, drive: Drive | str) -> "Mechanism":
+        """A robot with a drive at a joint of one rate, in place of the one it has: a `Drive`, or the name of one that is shipped.
+
+        A law's input there is that of the drive. Its rotor adds to the armature of the joint, or is a state of an elastic
+        drive.
+
+        >>> servo = robot.with_drive("m0/hinge", "dynamixel-mx64")
+        >>> servo.drive("m0/hinge").input, float(servo.armature[0].round(4))
+        ('rad', 0.012)
+        """
+        return with_drive(self, joint, drive_of(drive))
+
+    def drive(self, joint: str) -> DriveForce:
+        """The drive at a joint, as the force that it is; an error names the joints that have one.
+
+        >>> robot.with_drive("m0/hinge", "backbone-hinge").drive("m0/hinge").states
+        ('command', 'energy')
+        """
+        return drive_at(self, joint)
+
+    def with_brakes(self, *joints: str) -> "Mechanism":
+        """A robot with the brakes of these drives on, or of all that have one: dry friction holds up to their torque.
+
+        >>> held = robot.with_drive("m0/hinge", mr.load_drive("powerball-small")).with_brakes("m0/hinge")
+        >>> bool(mr.simulate(held, q, duration=0.1).v[-1, 0] == 0)
+        True
+        """
+        return with_brakes(self, joints)
 
     def ideal(self) -> "Mechanism":
         """The robot of the textbook, M vdot + C v + N = tau and nothing else: no friction, springs or stops, and drives that

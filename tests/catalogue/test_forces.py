@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
+from modurob.catalogue.drives import INPUTS
 from modurob.catalogue.forces import FORCES, FrameForce, JointForce, Motion
 from modurob.errors import InputError
 from modurob.mechanism import JointRow
@@ -146,6 +147,7 @@ def test_every_kind_is_registered_and_made_again_from_its_numbers():
         "joint spring": mr.JointSpring(1.0, 0.2, 0.3),
         "spring": mr.Spring(1.0, 0.2, 0.3),
         "stop": mr.Stop(-1, 1, 2.0, 3.0),
+        **{f"{kind} drive": mr.load_drive("dynamixel-mx64").force(kind) for kind in INPUTS},
     }
     assert {kind for kind, cls in FORCES.items() if cls.__module__.startswith("modurob.")} == set(made)
     for kind, force in made.items():

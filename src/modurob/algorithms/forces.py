@@ -64,6 +64,38 @@ class Acting:
         """States of the forces at the start, (nx,)."""
         return np.concatenate([np.zeros(0), *(row.force.start() for row in self.rows)])
 
+    def start_at(self, q: Array) -> Array:
+        """States of the forces at the start from q, (..., nx): an elastic drive is relaxed there."""
+        x = np.array(np.broadcast_to(self.start(), (*q.shape[:-1], self.nx)))
+        for k, row in self.joint_rows:
+            joint = self.m.joints[row.joint]
+            place = int(self.m.coordinate_of[joint.v_slice.start + row.rate])
+            if row.force.nx and row.force.positional and place >= 0:
+                own = slice(self.x_starts[k], self.x_starts[k] + row.force.nx)
+                x[..., own] = row.force.start_at(joint.ratio * q[..., place] + joint.offset)
+        return x
+
+    @cached_property
+    def commanded(self) -> tuple[Array, Array]:
+        """Rates whose forces take commands, and where their commands stand in x, (n,) each."""
+        taking = [(k, row) for k, row in self.joint_rows if row.force.input]
+        rates = [self.m.joints[row.joint].v_slice.start + row.rate for _, row in taking]
+        return np.array(rates, dtype=int), np.array([self.x_starts[k] for k, _ in taking], dtype=int)
+
+    @cached_property
+    def samples(self) -> bool:
+        """Whether some force has loops of its own that sample."""
+        return any(row.force.samples for _, row in self.joint_rows)
+
+    @cached_property
+    def decay(self) -> Array:
+        """How fast the states decay by themselves, (nx,) [1/s]."""
+        total = np.zeros(self.nx)
+        for k, row in self.joint_rows:
+            if row.force.nx:
+                total[self.x_starts[k] : self.x_starts[k] + row.force.nx] = row.force.decay()
+        return total
+
 
 @lru_cache(maxsize=256)
 def acting(m: Tables) -> Acting:
@@ -141,6 +173,15 @@ def joint_efforts(m: Tables, t: Any, q: Array, v: Array, x: Array) -> Array:
     for group in acting(m).groups:
         group.add(total, group.force.effort(t, *group.state(q, v, x)))
     return total
+
+
+def sampled_states(m: Tables, q: Array, v: Array, x: Array, dt: Any) -> Array:
+    """States of the forces after their own loops have sampled at the start of a step of dt, (..., nx)."""
+    new = np.array(x)
+    for group in acting(m).groups:
+        if group.force.samples:
+            new[..., group.x] = group.force.sampled(*group.state(q, v, x), dt)
+    return new
 
 
 def effort_slopes(m: Tables, t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Array]:

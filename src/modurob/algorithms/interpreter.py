@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from modurob.algorithms.constraints.solver import constrained_solution, held_solution
+from modurob.algorithms.decay import decays
 from modurob.algorithms.program import (
     SINGULAR,
     Answer,
@@ -94,6 +95,16 @@ class NumPyEngine:
         external = own.frame_wrenches(self.m, t, q, v, x, self._run)
         rate = own.force_rates(self.m, t, q, v, x, self._run)
         return Forces(tau, external, rate, *(own.effort_slopes(self.m, t, q, v, x) if slopes else (None, None)))
+
+    def sampled(self, q: Array, v: Array, x: Array, dt: Array) -> Array:
+        from modurob.algorithms import forces as own
+
+        return own.sampled_states(self.m, q, v, x, dt)
+
+    def decays(self, dt: Array) -> Any:
+        from modurob.algorithms import forces as own
+
+        return decays(own.acting(self.m).decay, dt)
 
     def constrained(self, M: Array, K: Array, push: tuple[Array, Array], k: Array) -> tuple[Array, Array]:
         vdot, multipliers, singular = constrained_solution(M + np.diag(self.m.armature), K, push[0] - push[1], k)

@@ -230,6 +230,14 @@ class Engine(Protocol):
         slides."""
         ...
 
+    def sampled(self, q: Any, v: Any, x: Any, dt: Any) -> Any:
+        """The states of the forces after their own loops have sampled at the start of a step."""
+        ...
+
+    def decays(self, dt: Any) -> Any:
+        """`decay.Decays` of the states of the forces for a step of dt."""
+        ...
+
     def constrained(self, M: Any, K: Any, push: tuple[Any, Any], k: Any) -> tuple[Any, Any]:
         """vdot and multipliers with (M + rotors) vdot - K^T lambda = push[0] - push[1] and K vdot = k."""
         ...

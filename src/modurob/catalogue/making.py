@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from modurob.catalogue import expression
+from modurob.catalogue.drives.library import drive_of
 from modurob.catalogue.expression import Scalar
 from modurob.catalogue.joints import KINDS
 from modurob.catalogue.module import Connector, ModuleJoint, Part, PartShape, Port
@@ -108,8 +109,9 @@ class Maker:
         with _named(what):
             return self._vector(x) if isinstance(x, tuple) else self._number(x)
 
-    def _properties(self, j: JointSpec) -> dict[str, Scalar]:
-        found: dict[str, Scalar] = {x: self._bound(x, getattr(j, x)) for x in ("damping", "friction", "armature")}
+
+    def _properties(self, j: JointSpec) -> dict[str, Any]:
+        found: dict[str, Any] = {x: self._bound(x, getattr(j, x)) for x in ("damping", "friction", "armature")}
         if j.limits is not None:
             lower, upper = (x if _infinite(x) else self._argument("limits", x) for x in j.limits)
             if _is_number(lower) and _is_number(upper) and float(lower) > float(upper):
@@ -119,7 +121,7 @@ class Maker:
             bound = getattr(j, x)
             if bound is not None:
                 found[x] = bound if bound == np.inf else self._bound(x, bound)
-        return found
+        return found if j.drive is None else {**found, "drive": drive_of(j.drive)}
 
     def _bound(self, what: str, x: Any) -> Scalar:
         number = self._argument(what, x)

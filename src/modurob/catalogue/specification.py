@@ -1,7 +1,7 @@
 """What a module type file may say. docs/schemas/module.json is made from this; `consistency` checks that it fits together."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -95,6 +95,10 @@ class JointSpec(Spec):
     damping: Expression = Field(0, description="viscous friction [N m s/rad or N s/m]")
     friction: Expression = Field(0, description="dry friction [N m or N]")
     armature: Expression = Field(0, description="rotor inertia seen at the joint [kg m² or kg]")
+    drive: str | dict[str, Any] | None = Field(
+        None,
+        description="the name of a drive, or its motor, gear, losses, encoder, loops, brake, input; `like` names another",
+    )
 
 
 class ConnectorSpec(Spec):

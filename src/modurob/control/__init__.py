@@ -4,31 +4,89 @@ A controller is a recipe: `on(robot)` makes the law for one robot, `memory, tau 
 its `reference`, is a number, numbers by joint name, an array, a Trajectory or a function of time.
 """
 
+from modurob.control.assumptions import assumptions
+from modurob.control.cascade import Cascade
+from modurob.control.cascade_analysis import (
+    Margins,
+    Step,
+    disturbance_response,
+    largest_delay,
+    largest_sample_time,
+    margins,
+    open_loop,
+    reference_response,
+    sampled_loop,
+    step_in,
+    step_of,
+)
+from modurob.control.cascade_design import CascadeGains, TwoDegreePID, cascade, cascade_of
+from modurob.control.cascade_report import cascade_report
 from modurob.control.compensation import FeedForward, GravityCompensation
 from modurob.control.computed_torque import ComputedTorque
+from modurob.control.delayed import Delayed
 from modurob.control.design import Gains, gains_by_damping, gains_by_lqr, gains_by_poles, lqr
+from modurob.control.elastic import ElasticLinearisation, elastic_inverse_dynamics
+from modurob.control.energy import SwingUp
 from modurob.control.kinematic import SCHEMES, KinematicControl
 from modurob.control.linear import Linear, linearised, state_space
+from modurob.control.momentum import DisturbanceObserver, MomentumObserver
+from modurob.control.passivity import AdaptiveControl, SlidingMode, SlotineLi, slotine_li_regressor
 from modurob.control.pid import PID
 from modurob.control.recipe import LAWS, Recipe
+from modurob.control.robustness import Row, Trial, robustness
 from modurob.control.state_feedback import LQR
+from modurob.control.task_space import HybridForcePosition, Impedance, OperationalSpace
 
 __all__ = [
     "LAWS",
     "LQR",
     "PID",
     "SCHEMES",
+    "AdaptiveControl",
+    "Cascade",
+    "CascadeGains",
     "ComputedTorque",
+    "Delayed",
+    "DisturbanceObserver",
+    "ElasticLinearisation",
     "FeedForward",
     "Gains",
     "GravityCompensation",
+    "HybridForcePosition",
+    "Impedance",
     "KinematicControl",
     "Linear",
+    "Margins",
+    "MomentumObserver",
+    "OperationalSpace",
     "Recipe",
+    "Row",
+    "SlidingMode",
+    "SlotineLi",
+    "Step",
+    "SwingUp",
+    "Trial",
+    "TwoDegreePID",
+    "assumptions",
+    "cascade",
+    "cascade_of",
+    "cascade_report",
+    "disturbance_response",
+    "elastic_inverse_dynamics",
     "gains_by_damping",
     "gains_by_lqr",
     "gains_by_poles",
+    "largest_delay",
+    "largest_sample_time",
     "linearised",
     "lqr",
+    "margins",
+    "open_loop",
+    "reference_response",
+    "robustness",
+    "sampled_loop",
+    "slotine_li_regressor",
     "state_space",
+    "step_in",
+    "step_of",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 from modurob.control.drives import Drives
 from modurob.control.values import PerJoint
 from modurob.errors import ControlError
+from modurob.mechanism.driven import drive_rows, rigid
 from modurob.motion.checks import require_robot, same
 from modurob.motion.numbers import checked_sample_time
 from modurob.registry import Registry
@@ -30,14 +31,15 @@ class Recipe:
             raise ControlError(f"model {self.model!r:.60}: expected a Mechanism")
 
     def drives(self, robot: Mechanism) -> Drives:
-        """The drives of the robot that the law believes in."""
+        """The drives of the robot that the law believes in: motors that turn with their joints and give torques."""
         require_robot(robot, type(self).__name__, ControlError)
         model = robot if self.model is None else self.model
         if (model.nq, model.nv) != (robot.nq, robot.nv):
             raise ControlError(
                 f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}, as {robot.name} has"
             )
-        return Drives.of(model, self.actuated)
+        require_torque_inputs(robot, type(self).__name__)
+        return Drives.of(rigid(model), self.actuated)
 
     def on(self, robot: Mechanism) -> Any:
         """The law for this robot."""
@@ -50,6 +52,15 @@ class Recipe:
 
     def __hash__(self) -> int:
         return hash((type(self), self.sample_time, self.model))
+
+
+def require_torque_inputs(robot: Mechanism, what: str) -> None:
+    """An error where a drive of the robot takes something else than a torque."""
+    for row in drive_rows(robot):
+        if row.force.input != "N m":
+            raise ControlError(
+                f"{what} gives torques, and {row.name} takes [{row.force.input}]: expected a drive with_input('torque')"
+            )
 
 
 class BoundLaw:

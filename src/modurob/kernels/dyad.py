@@ -28,7 +28,7 @@ CONSTANTS = {
     "armature": 6,
     "ratio": 1,  # of the coordinate along the chosen axis to that in q
     "offset": 1,  # then added to it
-    "parameter": 16,  # of the joint kind, or of a force
+    "parameter": 48,  # of the joint kind, or of a force
     "magnitude": 1,  # of the ratio
     "gravity": 3,
     "back": 12,  # the tables' body frame in the chosen one, rows

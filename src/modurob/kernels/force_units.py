@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from modurob.algorithms.decay import decays
 from modurob.catalogue.forces import FrameForce, JointForce, Motion
 from modurob.kernels.lowering import Store
 from modurob.kernels.units import Unit
@@ -16,6 +17,7 @@ from modurob.trace import Graph, Place, tangent
 
 # what the functions point to
 JOINT_SLOTS = ("t", "q", "v", "x", "slide", "tau", "rate", "by_q", "by_v")
+SAMPLED_SLOTS = ("dt", "q", "v", "x", "new")
 FRAME_SLOTS = ("t", "a X", "a V", "b X", "b V", "x", "on a", "on b", "rate")
 
 
@@ -68,6 +70,35 @@ def joint_unit(force: JointForce, slopes: bool, dry: bool, lanes: int, single: b
         return function("force", graph, stores, layout, table), Code(["force"], graph, table.nodes, 0)
 
     return Unit("force", f"joint {_identity(force)} slopes {slopes} dry {dry}", lanes, single, write)
+
+
+def sampled_unit(force: JointForce, lanes: int, single: bool) -> Unit:
+    """The function of the loops inside a force along a joint: its states after they have sampled."""
+
+    def write() -> tuple[str, Code]:
+        graph = Graph()
+        own, ratio = _traced(force, graph), graph.input("ratio")
+        q, v = ratio * graph.inputs("q", 1) + graph.input("offset"), ratio * graph.inputs("v", 1)
+        new = own.sampled(q, v, graph.inputs("x", (1, force.nx)), graph.inputs("dt", 1))
+        layout = Layout({name: k for k, name in enumerate(SAMPLED_SLOTS)}, {}, {})
+        table = Table(graph)
+        return function("force", graph, _stores("new", new), layout, table), Code(["force"], graph, table.nodes, 0)
+
+    return Unit("force", f"sampled {_identity(force)}", lanes, single, write)
+
+
+def decay_unit(lanes: int, single: bool) -> Unit:
+    """The function of the weights with which a state decays over a step."""
+
+    def write() -> tuple[str, Code]:
+        graph = Graph()
+        found = decays(graph.inputs("parameter", 1), graph.inputs("dt", 1))
+        stores = [x for name, value in zip(found._fields[1:], found[1:], strict=True) for x in _stores(name, value)]
+        layout = Layout({name: k for k, name in enumerate(("dt", *found._fields[1:]))}, {}, {})
+        table = Table(graph)
+        return function("force", graph, stores, layout, table), Code(["force"], graph, table.nodes, 0)
+
+    return Unit("force", "decay", lanes, single, write)
 
 
 def joint_constants(force: JointForce, ratio: float, offset: float) -> dict[str, Array]:

@@ -10,13 +10,21 @@ from typing import Any
 import numpy as np
 
 from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL, ROUNDING
+from modurob.algorithms.decay import Decays
 from modurob.algorithms.descent import AT_LIMIT, LEAST_DAMPING, GoalRow, Seen
 from modurob.algorithms.descent import Rows as GoalRows
 from modurob.algorithms.forces import MOTIONS, Acting, acting
 from modurob.algorithms.program import SINGULAR, Flow, Forces, Program
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.constraint_units import elimination
-from modurob.kernels.force_units import frame_constants, frame_unit, joint_constants, joint_unit
+from modurob.kernels.force_units import (
+    decay_unit,
+    frame_constants,
+    frame_unit,
+    joint_constants,
+    joint_unit,
+    sampled_unit,
+)
 from modurob.kernels.goal_units import laid_goals
 from modurob.kernels.laying import Laid
 from modurob.kernels.registers import Register, Rows
@@ -236,6 +244,36 @@ class Engine:
         if own.frame_rows:
             self._frame_forces(own, out, t, q, v, x)
         return out
+
+    def sampled(self, q: Register, v: Register, x: Register, dt: Register) -> Register:
+        """States of the forces, those of loops that sample as they are after it."""
+        own, out = acting(self.m), self._register(self.allocate(x.n), x.n)
+        self.op("copy", [x.place, out.place, x.n])
+        rows = [(k, row) for k, row in own.joint_rows if row.force.samples]
+        units = loaded([sampled_unit(row.force, self.lanes, self.single) for _, row in rows])
+        for (k, row), unit in zip(rows, units, strict=True):
+            joint = self.m.joints[row.joint]
+            rate, state = joint.v_slice.start + row.rate, own.x_starts[k]
+            places = [dt.place, q.place + max(0, int(self.m.coordinate_of[rate])), v.place + rate]
+            at = [*places, x.place + state, out.place + state]
+            self._row(unit, at, joint_constants(row.force, joint.ratio, joint.offset))
+        return out
+
+    def decays(self, dt: Register) -> Decays:
+        """Weights for the states of the forces: each fast one has a row of its own, the others share theirs."""
+        rate = acting(self.m).decay
+        fast, slow, own = np.flatnonzero(rate), self._constants(np.where(rate, 0.0, 1.0)), self._constants(rate)
+        weights = [self._register(self.allocate(len(rate)), len(rate)) for _ in Decays._fields[1:]]
+        for k, unit in zip(fast, loaded([decay_unit(self.lanes, self.single)] * len(fast)), strict=True):
+            self._row(unit, [dt.place, *(w.place + int(k) for w in weights)], {"parameter": rate[k : k + 1]})
+        plain = [slow, slow, slow * dt * 0.5, slow * dt * (1 / 6), slow * dt * (1 / 3), slow * dt * (1 / 6)]
+        return Decays(own, *(w + p for w, p in zip(weights, plain, strict=True)))
+
+    def _constants(self, numbers: Array) -> Register:
+        """A register that holds these numbers from the start."""
+        register = self._register(self.allocate(len(numbers)), len(numbers))
+        self.start |= {register.place + i: float(x) for i, x in enumerate(numbers) if x}
+        return register
 
     def _cleared(self, kind: str) -> Register:
         register = self.zeros(kind)

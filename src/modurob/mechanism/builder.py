@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from modurob.catalogue.drives import Drive
 from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointSpring, Stop
 from modurob.catalogue.joints import Fixed, JointType, Mimic
 from modurob.errors import InertiaError, InputError, MechanismError, choices, explained
 from modurob.geometry import solid
+from modurob.mechanism.driven import with_drive
 from modurob.mechanism.tables import (
     Constraint,
     Coupling,
@@ -81,6 +83,7 @@ class JointProperties:
     rest: Any = 0.0  # where that spring is at rest [rad or m]
     stop_stiffness: Any = None  # [N m/rad or N/m]; None: as suits the inertia behind the joint
     stop_damping: Any = None  # [N m s/rad or N s/m]
+    drive: Drive | None = None  # what moves it; its rotor adds to the armature, its friction to the losses
 
 
 NO_PROPERTIES = JointProperties()
@@ -317,7 +320,7 @@ class Builder:
             on, X, own = (list(column) for column in zip(*self._inertias, strict=True))
             np.add.at(inertia, on, spatial_inertia.moved(np.stack(own), np.stack(X)))
         joints, own_forces = self._numbered()
-        return self.product(
+        built = self.product(
             name=self.name,
             bodies=tuple(self._bodies),
             parent=tuple(self._parent),
@@ -332,6 +335,9 @@ class Builder:
             collisions=tuple(self._collisions),
             **reports,
         )
+        for name, (_, properties, _) in self._joints.items():
+            built = built if properties.drive is None else with_drive(built, name, properties.drive)
+        return built
 
     def _numbered(self) -> tuple[tuple[Joint, ...], list[ForceRow]]:
         """Joints with their places in q and v, a mimic at those of its source; and the forces they come with."""
@@ -452,6 +458,8 @@ def _values(p: JointProperties, nq: int, nv: int) -> tuple[Values, Acting]:
         raise MechanismError(f"armature {p.armature}: expected a finite number")
     for what in ("damping", "friction", "static", "stribeck", "stiffness"):
         _require_loss(what, getattr(p, what))
+    if p.drive is not None:
+        _require_drive(p.drive, nv)
     return (limits, *values), tuple(_forces(p, limits, nq, nv))  # type: ignore[return-value]
 
 
@@ -486,6 +494,14 @@ def _forces(p: JointProperties, limits: Limits, nq: int, nv: int) -> Iterator[tu
         if any(_is_limit(x) for x in ends):
             lower, upper = map(_plain, ends)
             yield Stop(lower, upper, p.stop_stiffness, p.stop_damping), k
+
+
+def _require_drive(drive: Any, nv: int) -> None:
+    """An error unless it is a drive, on a joint that it can move alone."""
+    if not isinstance(drive, Drive):
+        raise MechanismError(f"drive {drive!r:.60}: expected mr.Drive(...) or mr.load_drive(name)")
+    if nv != 1:
+        raise MechanismError(f"a drive moves one rate, and the joint has {nv}: expected a joint with one")
 
 
 def _is_limit(x: Any) -> bool:

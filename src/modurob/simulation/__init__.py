@@ -9,6 +9,7 @@ from modurob.simulation.status import Status, Statuses
 from modurob.simulation.steppers import (
     STEPPERS,
     Adaptive,
+    ExponentialRungeKutta4,
     ImplicitMidpoint,
     LinearlyImplicit,
     RungeKutta4,
@@ -27,6 +28,7 @@ __all__ = [
     "Dock",
     "Estimator",
     "Event",
+    "ExponentialRungeKutta4",
     "Filter",
     "Impact",
     "ImplicitMidpoint",

@@ -23,6 +23,19 @@ class Measured(NamedTuple):
     v: Array
 
 
+class Seen(Measured):
+    """The same with the states of the robot's forces, x (..., nx): what a law sees where nothing is estimated."""
+
+    x: Array
+
+    @classmethod
+    def of(cls, q: Array, v: Array, x: Array) -> "Seen":
+        """The state (q, v, x)."""
+        seen = cls(q, v)
+        seen.x = x
+        return seen
+
+
 class Law(Protocol):
     """A controller made for one robot."""
 

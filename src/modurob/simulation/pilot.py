@@ -1,14 +1,19 @@
 """What drives a robot from sample to sample: its law, its filter, what they remember, and the torques that are held."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from modurob.catalogue.drives import DriveForce
+from modurob.mechanism.tables import JointRow
 from modurob.robot import Mechanism
-from modurob.simulation.law import Controller, Estimator, Measured
+from modurob.simulation.law import Controller, Estimator, Measured, Seen
 from modurob.simulation.status import Failure
 from modurob.spatial.scalars import Array
+
+_NO_STATES = np.zeros(0)
 
 
 class Pilot:
@@ -33,10 +38,12 @@ class Pilot:
         self.estimate = None if self._filter is None else Measured(*believed)
         self.tau: Array = np.zeros_like(believed[1])
 
-    def decide(self, t: float, q: Array, v: Array, acceleration: Callable[[], Array], rng: Any) -> Failure | None:
+    def decide(
+        self, t: float, q: Array, v: Array, acceleration: Callable[[], Array], rng: Any, x: Array | None = None
+    ) -> Failure | None:
         """Look at the state, and hold the torques of the law for it, as far as drives can give them."""
         try:
-            measured = Measured(_unwritable(q), _unwritable(v))
+            measured = Seen.of(_unwritable(q), _unwritable(v), _NO_STATES if x is None else _unwritable(x))
             if self._filter is not None:
                 measured = self.estimate = self._estimated(t, q, v, acceleration(), rng)
             if self._law is None:
@@ -50,7 +57,7 @@ class Pilot:
                 "controller failed", f"torques of shape {tau.shape}: expected {v.shape} for {self.robot.name}"
             )
         finite = np.isfinite(tau)
-        limit = self.robot.effort_limit
+        limit = input_limit(self.robot)
         self.memory, self.tau = memory, np.clip(np.where(finite, tau, 0.0), -limit, limit)
         if finite.all():
             return None
@@ -68,6 +75,16 @@ class Pilot:
         """What is written down of it."""
         own = {"tau": self.tau}
         return own if self.estimate is None else {**own, "q_estimate": self.estimate.q, "v_estimate": self.estimate.v}
+
+
+@lru_cache(maxsize=256)
+def input_limit(robot: Mechanism) -> Array:
+    """The largest input of each rate, (nv,): the effort of its drive, or what the input of a drive with its own model allows."""
+    limit = np.array(robot.effort_limit)
+    for row in robot.forces:
+        if isinstance(row.force, DriveForce) and isinstance(row, JointRow):
+            limit[robot.joints[row.joint].v_slice.start + row.rate] = row.force.input_limit
+    return limit
 
 
 def _unwritable(x: Array) -> Array:

@@ -21,6 +21,7 @@ from modurob.catalogue.reading import require_picture, write_bytes
 from modurob.errors import RecordingError, SimulationError, choices
 from modurob.mechanism.archive import from_data, to_data
 from modurob.robot import Mechanism
+from modurob.simulation.driving import DriveRecord, drive_record
 from modurob.simulation.law import Measured
 from modurob.simulation.status import KINDS, Status, Statuses
 from modurob.simulation.steppers import STEPPERS, Stepper
@@ -149,6 +150,11 @@ class Segment:
         return self.channels.get("x", empty)
 
     @property
+    def commanded_x(self) -> Array:
+        """x with the commands that were given at each tick, (ticks, ..., nx)."""
+        return self._mover.commanded(State(self.q, self.v, self.x), self.tau)[0].x
+
+    @cached_property
     def _mover(self) -> Mover:
         return Mover(self.robot, self.settings.stepper)
 
@@ -377,6 +383,27 @@ class Recording:
         return self.segments[0].poses()
 
     # ---- files ----
+
+    @property
+    def x(self) -> Array:
+        """States of the robot's forces, (ticks, ..., nx), each in the unit its force gives it.
+
+        >>> mr.simulate(robot.with_drive("m0/hinge", "backbone-hinge"), q, duration=0.01).x.shape
+        (11, 2)
+        """
+        return self._all("x")
+
+    def drive(self, joint: str) -> DriveRecord:
+        """What the drive at a joint did, (ticks, ...): .current, .voltage, .torque, .power, .energy, .motor_angle and more.
+
+        >>> driven = robot.with_drive("m0/hinge", mr.load_drive("backbone-hinge"))
+        >>> held = mr.simulate(driven, q, duration=0.1, controller=lambda t, q, v: np.array([2.0, 0.0, 0.0]))
+        >>> held.drive("m0/hinge").current[1:].round(3).tolist() == [0.8] * 100
+        True
+        """
+        parts = [drive_record(s.robot, joint, s.q, s.v, s.commanded_x) for s in self.segments]
+        columns = zip(*parts, strict=True)
+        return DriveRecord(*(None if c[0] is None else np.concatenate(c) for c in columns))
 
     def save(self, path: str | Path) -> None:
         """Write it with robot, settings and status to one file (.mrun), whole or not at all; numbers survive to the last bit.

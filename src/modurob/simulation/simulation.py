@@ -11,6 +11,7 @@ from modurob.algorithms.forces import acting
 from modurob.caching import cached_property
 from modurob.errors import InputError, SimulationError, explained
 from modurob.robot import Mechanism
+from modurob.simulation.driving import default_stepper, require_steps
 from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.progress import progress_bar
@@ -18,7 +19,7 @@ from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.status import DONE, Failure, Status, Statuses
-from modurob.simulation.steppers import STEPPERS, RungeKutta4, Stepper
+from modurob.simulation.steppers import STEPPERS, Stepper
 from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
 from modurob.spatial.scalars import Array
@@ -58,13 +59,14 @@ class Simulation:
         that of the sensors' noise; x0 the states of the robot's forces. `tick` [s] is how often states are recorded where no
         controller says.
         """
-        self.robot, self.stepper = _robot(robot), _stepper(stepper)
+        self.robot, self.stepper = _robot(robot), _stepper(stepper, robot)
         self.stepper.require(robot)
         controller = as_controller(controller)
         estimator = as_estimator(estimator)
         self.state = self._start(q0, v0, x0)
         self._mover = Mover(robot, self.stepper, pushes(robot, external, self.v.shape[:-1]))
         self.tick = _tick(tick, controller, self.stepper)
+        require_steps(robot, self.stepper, self.tick)
         self.t0, self.ticks = float(t0), 0
         self.events: list[Event] = []
         self._statuses: dict[int, Status] = {}  # of runs that ended, by their number
@@ -82,7 +84,7 @@ class Simulation:
         q = robot.neutral() if q0 is None else robot._q(q0, "q0")
         _require_radians(robot, q)
         v = np.zeros(robot.nv) if v0 is None else robot._v(v0, "v0")
-        x = own.start() if x0 is None else np.asarray(x0, dtype=float)
+        x = own.start_at(q) if x0 is None else np.asarray(x0, dtype=float)
         if x.shape[-1:] != (own.nx,):
             raise InputError(
                 f"x0 has shape {x.shape}: expected (..., {own.nx}), the states of the forces on {robot.name}"
@@ -223,7 +225,7 @@ class Simulation:
         0.001
         """
         t = self.t
-        failure = self.pilot.decide(t, self.q, self.v, self.acceleration, self._rng)
+        failure = self.pilot.decide(t, self.q, self.v, self.acceleration, self._rng, self.x)
         if failure is not None:
             self._end(failure, t)
         if self.over:
@@ -313,7 +315,8 @@ def simulate(
 ) -> Recording:
     """Let a robot move for `duration` [s] from (q0, v0), (..., nq) and (..., nv): at rest at zero if not given.
 
-    `controller` is a controller or a function f(t, q, v) of torques [N m or N]; `stepper` is RungeKutta4(1e-3) if not given;
+    `controller` is a controller or a function f(t, q, v) of torques [N m or N]; `stepper` is RungeKutta4(1e-3) if not given, or
+    what the drives of the robot need;
     `external` a function of t, or of t, q and v, that returns wrenches (f, n) by frame name, in the axes of each frame (or
     mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time; `seed` is that of the
     sensors' noise. Friction, springs and stops of the robot act, and drives give no more than their effort. `progress` is told
@@ -363,9 +366,9 @@ def _robot(robot: Any) -> Mechanism:
     return robot
 
 
-def _stepper(stepper: Any) -> Stepper:
+def _stepper(stepper: Any, robot: Mechanism) -> Stepper:
     if stepper is None:
-        return RungeKutta4(1e-3)
+        return default_stepper(robot)
     if not isinstance(stepper, Stepper):
         valid = ", ".join(kind.__name__ for kind in STEPPERS.values())
         raise SimulationError(f"stepper {stepper!r:.60}: expected one such as mr.RungeKutta4(1e-3); valid: {valid}")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob import kernels
-from modurob.algorithms.forces import acting
+from modurob.algorithms.forces import acting, sampled_states
 from modurob.algorithms.forward import singular_joint
 from modurob.algorithms.interpreter import NumPyEngine
 from modurob.algorithms.program import Engine, Flow
@@ -64,6 +64,8 @@ def step_flow(stepper: Stepper, nx: int, held: bool) -> Flow:
     def define(engine: Engine, i: dict[str, Any]) -> dict[str, Any]:
         system, start = System(engine), State(i["q"], i["v"], i["x"])
         modes = Held(i["free"], i["slide"]) if held else None
+        # steps with dry friction may be parts of one: loops sample before the first
+        start = start if held else system.sampled(start, i["dt"])
         q, v, x = system.closed(stepper.step(system, i["t"], start, i["u"], i["dt"], modes))
         return {"t": i["t"] + i["dt"], "q": q, "v": v, "x": x}
 
@@ -99,7 +101,8 @@ class Mover:
         return step_flow(self.stepper, acting(self.m).nx, False)
 
     def advance(self, t: float, s: State, u: Array, duration: float) -> Moved:
-        """The state at t + duration, torques held."""
+        """The state at t + duration, torques and commands held."""
+        s, u = self.commanded(s, u)
         steps = 1 if self.stepper.dt is None else round(duration / self.stepper.dt)
         dt = duration if self.stepper.dt is None else self.stepper.dt
         if s.v.ndim == 1 and self._compiled and not self._sticks:
@@ -116,6 +119,16 @@ class Mover:
             for k in range(steps):
                 moved = self._with_friction(t + k * dt, moved, u, dt)
         return Moved(State(*(x.reshape(*shape, x.shape[-1]) for x in moved.state)), moved.singular.reshape(shape))
+
+    def commanded(self, s: State, u: Array) -> tuple[State, Array]:
+        """The state with the inputs of drives as their commands, and the torques on the other joints."""
+        rates, places = acting(self.m).commanded
+        if not len(rates):
+            return s, u
+        x, u = np.array(s.x), np.array(np.broadcast_to(u, s.v.shape))
+        x[..., places] = u[..., rates]
+        u[..., rates] = 0.0
+        return s._replace(x=x), u
 
     def attempt(self, t: float, s: State, u: Array, duration: float) -> tuple[State | None, list[Failure]]:
         """The state later, and what ended runs on the way; None if there is no state for any."""
@@ -147,6 +160,7 @@ class Mover:
 
     def acceleration(self, t: float, s: State, u: Array) -> Array:
         """vdot of a state, friction and all, (..., nv); not a number where a degree of freedom moves no inertia."""
+        s, u = self.commanded(s, u)
         shape, flat = s.v.shape[:-1], _flat(s)
         u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
         at = np.full((len(flat.v), 1), float(t))
@@ -184,6 +198,7 @@ class Mover:
         engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
         system = System(engine, self.push)
         for k in range(steps):
+            s = s if held is not None else system.sampled(s, dt)
             s = system.closed(self.stepper.step(system, t + k * dt, s, u, dt, held))
         return Moved(s, engine.singular)
 
@@ -192,6 +207,8 @@ class Mover:
     def _with_friction(self, t: float, start: Moved, u: Array, dt: float) -> Moved:
         """One step, cut wherever a joint stops."""
         s = State(*(np.array(x) for x in start.state))
+        if acting(self.m).samples:
+            s = s._replace(x=sampled_states(self.m, s.q, s.v, s.x, np.full((len(s.v), 1), dt)))
         singular, left = start.singular.copy(), np.full((len(s.v), 1), dt)
         going = np.flatnonzero(singular == 0)
         for _ in range(MOST_EVENTS):

@@ -95,6 +95,10 @@ class System:
         change, _ = self.engine.constrained(terms["M"], terms["K"], (still, still), moving * -1.0)
         return State(q, s.v + change, s.x)
 
+    def sampled(self, s: State, dt: Any) -> State:
+        """The state at the start of a step of dt, after loops inside drives have sampled."""
+        return s._replace(x=self.engine.sampled(s.q, s.v, s.x, dt)) if acting(self.m).samples else s
+
     def normalised(self, q: Any) -> Any:
         """q with quaternions of length one."""
         return q if self.m.nq == self.m.nv else self.integrate(q, self.engine.zeros("rates"))

@@ -246,7 +246,9 @@ class World:
     def _forget_states(self, known: dict[str, Array]) -> None:
         """States of forces that were there before go on, those of new ones start."""
         own = acting(self._mechanism)
-        self._x = {row.name: known.get(row.name, row.force.start()) for row in own.rows}
+        q = np.concatenate([np.zeros(0), *(self._living[name].q for name in self._places)])
+        new = np.split(own.start_at(q), own.x_starts[1:])
+        self._x = {row.name: known.get(row.name, x) for row, x in zip(own.rows, new, strict=True)}
 
     @property
     def mechanism(self) -> Mechanism:

@@ -47,6 +47,10 @@ class JointForce(Force):
 
     # whether it reads the coordinate; a rate of a quaternion has none
     positional: ClassVar[bool] = True
+    # what a command is measured in, for forces that take one: it is x[..., 0], held from sample to sample
+    input: ClassVar[str] = ""
+    # whether it has loops of its own that sample: `sampled` gives x at the start of a step
+    samples: ClassVar[bool] = False
 
     @abstractmethod
     def effort(self, t: Any, q: Array, v: Array, x: Array) -> Array:
@@ -59,6 +63,18 @@ class JointForce(Force):
     def holding(self) -> Any:
         """The most it holds against at rest [N m or N]."""
         return 0.0
+
+    def start_at(self, q: Array) -> Array:
+        """x at the start where the joint stands at q, (..., nx)."""
+        return np.broadcast_to(self.start(), (*np.shape(q), self.nx))
+
+    def sampled(self, q: Array, v: Array, x: Array, dt: Array) -> Array:
+        """x after what is sampled at the start of a step of dt [s], (..., nx)."""
+        return x
+
+    def decay(self) -> Array:
+        """How fast its states decay by themselves, (nx,) [1/s]: rate = -decay x + what else there is."""
+        return np.zeros(self.nx)
 
     def rate(self, t: Any, q: Array, v: Array, x: Array) -> Array:
         """dx/dt, (..., nx)."""

@@ -1,6 +1,7 @@
 """Rules that carry a state through time while torques are held, each in a file of its own."""
 
 from modurob.simulation.steppers.adaptive import Adaptive
+from modurob.simulation.steppers.exponential import ExponentialRungeKutta4
 from modurob.simulation.steppers.implicit_midpoint import ImplicitMidpoint
 from modurob.simulation.steppers.linearly_implicit import LinearlyImplicit
 from modurob.simulation.steppers.runge_kutta_4 import RungeKutta4
@@ -11,6 +12,7 @@ from modurob.simulation.steppers.variational import Variational
 __all__ = [
     "STEPPERS",
     "Adaptive",
+    "ExponentialRungeKutta4",
     "FixedStep",
     "ImplicitMidpoint",
     "LinearlyImplicit",

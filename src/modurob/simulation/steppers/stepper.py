@@ -26,6 +26,8 @@ class Stepper(ABC):
     order: ClassVar[int]
     # whether a step is vector arithmetic between programs, so that kernels can take it
     compiled: ClassVar[bool] = False
+    # whether states of forces may decay within a small part of a step
+    exact_decay: ClassVar[bool] = False
     # whole steps have to fill the time between two ticks; None: it chooses its own
     dt: float | None = None
 

@@ -1,0 +1,34 @@
+"""How robust laws are on a robot, from the command line."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from modurob.cli.app import Base, File, command, console, robot_of
+
+
+@command()
+def robustness(
+    file: File,
+    base: Base = None,
+    duration: Annotated[float, typer.Option(help="of each run [s]")] = 2.0,
+    plot: Annotated[Path | None, typer.Option(help="picture of the table: .png, .pdf or .svg")] = None,
+) -> None:
+    """Errors of tracking of several laws when masses, sampling, delay, limits, friction or measurements are not as believed."""
+    from rich.table import Table
+
+    from modurob.catalogue.reading import require_picture
+    from modurob.control.robustness import drawn, robustness, table_of
+
+    if plot is not None:
+        require_picture(plot)
+    rows = robustness(robot_of(file, base, False)[1], duration=duration)
+    head, lines = table_of(rows)
+    table = Table(*head, title="root mean square error of tracking [rad or m]")
+    for line in lines:
+        table.add_row(*line)
+    console.print(table)
+    if plot is not None:
+        drawn(rows).savefig(plot)
+        console.print(f"picture: {plot}")

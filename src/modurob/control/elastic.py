@@ -1,0 +1,195 @@
+"""Robots with elastic joints: inverse dynamics and feedback linearisation through the springs (von Stryk 5.8.2; Spong 1987)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modurob.control.drives import Drives
+from modurob.control.feedback_linearisation import inverse_model
+from modurob.control.recipe import LAWS, BoundLaw, Recipe
+from modurob.control.values import limiter
+from modurob.errors import ControlError
+from modurob.mechanism.driven import drive_rows, without_drive
+from modurob.motion.numbers import numbers
+from modurob.robot import Mechanism
+from modurob.simulation import Measured
+from modurob.spatial.scalars import Array
+
+# weights of f' h and f'' h² at f(-4h) ... f(4h): central differences of order eight
+FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+SECOND = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
+REACH = np.arange(-4, 5)
+# the time between these points, in parts of the time in which the motion changes
+SHARE = 0.02
+
+
+class Elastic(NamedTuple):
+    """The elastic drives of a robot: numbers at the joints, (nv,) each, and the robot without them."""
+
+    stiffness: Array
+    rotor: Array
+    viscous: Array
+    links: Mechanism
+    angle: Array  # places of the motors' angles in x
+    speed: Array
+
+
+class ElasticMotion(NamedTuple):
+    """What moves an elastic robot along a motion, (..., nv) each."""
+
+    tau: Array  # torques of the motors, at the joints [N m]
+    angle: Array  # of the motors [rad]
+    speed: Array  # [rad/s]
+    gear: Array  # torque through the gears [N m]
+
+
+def elastic_drives(robot: Mechanism, what: str) -> Elastic:
+    """The elastic drives, one at every joint, or an error that says what is in the way."""
+    rows = {row.joint: row for row in drive_rows(robot)}
+    starts, position, numbers_, places = np.cumsum([0, *(row.force.nx for row in robot.forces)]), {}, [], []
+    for k, row in enumerate(robot.forces):
+        position[row.name] = int(starts[k])
+    for k, joint in enumerate(robot.joints):
+        force: Any = rows[k].force if k in rows else None
+        if force is None or not force.stiffness:
+            raise ControlError(f"{what} assumes an elastic drive at every joint: {joint.name} of {robot.name} has none")
+        for name in ("damping", "play", "bristle", "loss", "current_lag", "loop_time"):
+            if getattr(force, name, 0.0):
+                raise ControlError(f"{what} assumes springs alone between motors and joints: {joint.name} has {name}")
+        numbers_.append((force.stiffness, force.rotor, force.viscous))
+        first = position[rows[k].name]
+        places.append((first + force.states.index("angle"), first + force.states.index("speed")))
+    links = robot
+    for k in rows:
+        links = without_drive(links, k)
+    stiffness, rotor, viscous = np.array(numbers_).T
+    angle, speed = np.array(places).T
+    return Elastic(stiffness, rotor, viscous, links, angle, speed)
+
+
+def elastic_inverse_dynamics(robot: Mechanism, motion: tuple[Array, Array, Array, Array, Array]) -> ElasticMotion:
+    """Torques of the motors that move elastic joints along (q, v, vdot, jerk, snap), (..., nv) each.
+
+    tau_El = M vdot + C v + N - passive, theta = q + tau_El/k, tau = J theta'' + b theta' + tau_El with theta'' = vdot +
+    tau_El''/k (von Stryk (5.22)-(5.24)); the derivatives of tau_El along the motion by differences of order eight.
+
+    >>> gear = mr.Gear(ratio=50.0, stiffness=200.0)
+    >>> soft = robot
+    >>> for joint in robot.joints:
+    ...     soft = soft.with_drive(joint.name, mr.Drive(mr.Motor(0.02, inertia=1e-6), gear))
+    >>> rest = (np.array(q), *(np.zeros(3) for _ in range(4)))
+    >>> bool(np.allclose(mr.control.elastic_inverse_dynamics(soft, rest).tau, robot.gravity_forces(q)))
+    True
+    """
+    own = elastic_drives(robot, "elastic_inverse_dynamics")
+    return _inverse(own, inverse_model(own.links), motion)
+
+
+def _inverse(own: Elastic, model: Callable[..., Array], motion: Any) -> ElasticMotion:
+    q, v, vdot, *_ = motion
+    f, first, second = _derivatives(model, motion)
+    speed = v + first / own.stiffness
+    tau = own.rotor * (vdot + second / own.stiffness) + own.viscous * speed + f
+    return ElasticMotion(tau, q + f / own.stiffness, speed, f)
+
+
+def _derivatives(model: Callable[..., Array], motion: Any) -> tuple[Array, Array, Array]:
+    """tau_El and its first and second derivative along a motion, (..., nv) each."""
+    q, v, vdot, jerk, snap = (np.asarray(x, float) for x in motion)
+    h = _spacing(v, vdot, jerk, snap)
+    d = REACH.reshape(-1, *[1] * q.ndim) * h
+    along = (
+        q + d * (v + d / 2 * (vdot + d / 3 * (jerk + d / 4 * snap))),
+        v + d * (vdot + d / 2 * (jerk + d / 3 * snap)),
+        vdot + d * (jerk + d / 2 * snap),
+    )
+    f = model(*(np.ascontiguousarray(x) for x in along))
+    return f[4], np.tensordot(FIRST, f, 1) / h, np.tensordot(SECOND, f, 1) / h**2
+
+
+def _spacing(v: Array, *rates: Array) -> float:
+    """The time between the points of a difference [s]: a share of the time in which rates change the angles by one radian."""
+    fastest = max(float(np.abs(x).max(initial=0.0)) ** (1 / (k + 1)) for k, x in enumerate((v, *rates)))
+    return SHARE / max(fastest, 1.0)
+
+
+@LAWS.register("elastic-linearisation")
+@dataclass(frozen=True, eq=False)
+class ElasticLinearisation(Recipe):
+    """Elastic joints become chains of four integrators: q'''' = snap_d + k3 e''' + k2 e'' + k1 e' + k0 e poles at -`pole` [1/s].
+
+    e'' and e''' follow from the twist of the gears, q'' = M^-1 (k (theta - q) - ...), so that only angles and rates of joints and
+    motors are measured. `reference` is an array, or a function of time that returns q and its first four derivatives. For
+    robots with an elastic drive at every joint, without damping or friction in the gear.
+
+    >>> law = mr.ElasticLinearisation([0.3, 0.2, -0.4], pole=15.0)
+    """
+
+    reference: Any = 0.0
+    pole: float = 10.0  # [1/s]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not float(self.pole) > 0:
+            raise ControlError(f"pole = {self.pole!r:.60}: expected a number above zero [1/s]")
+
+    def drives(self, robot: Mechanism) -> Drives:
+        return Drives.of(robot, self.actuated)
+
+    def on(self, robot: Mechanism) -> "ElasticLinearisationLaw":
+        return ElasticLinearisationLaw(self, robot)
+
+
+class ElasticLinearisationLaw(BoundLaw):
+    """The law for one robot; it measures x too."""
+
+    def __init__(self, recipe: ElasticLinearisation, robot: Mechanism):
+        super().__init__(recipe, robot)
+        believed = robot if recipe.model is None else recipe.model
+        self._own = elastic_drives(believed, "ElasticLinearisation")
+        self._model, self._limited = inverse_model(self._own.links), limiter(recipe.saturation, self.drives)
+        p = recipe.pole
+        self._gains = (p**4, 4 * p**3, 6 * p**2, 4 * p)
+        self._target = _target(recipe.reference, robot)
+
+    def start(self) -> None:
+        return None
+
+    def step(self, memory: None, t: float, measured: Measured) -> tuple[None, Array]:
+        if not hasattr(measured, "x"):
+            raise ControlError(
+                "ElasticLinearisation measures the motors' angles, which an estimator of (q, v) does not know"
+            )
+        return None, self.torque(t, measured.q, measured.v, measured.x)  # type: ignore[attr-defined]
+
+    def torque(self, t: float, q: Array, v: Array, x: Array) -> Array:
+        """Torques of the motors, (..., nv), from joints and from the motors' angles in x."""
+        own, still = self._own, np.zeros_like(v)
+        theta, speed = x[..., own.angle], x[..., own.speed]
+        M = own.links.mass_matrix(q)
+        vdot = _solved(M, own.stiffness * (theta - q) - self._model(q, v, still))
+        # d/dt of the gears' torques is linear in the jerk
+        first = _derivatives(self._model, (q, v, vdot, still, still))[1]
+        jerk = _solved(M, own.stiffness * (speed - v) - first)
+        ahead = self._target(t)
+        errors = (k * (d - now) for k, d, now in zip(self._gains, ahead, (q, v, vdot, jerk), strict=False))
+        snap = ahead[4] + sum(errors)
+        return self._limited(_inverse(own, self._model, (q, v, vdot, jerk, snap)).tau)
+
+
+def _solved(M: Array, b: Array) -> Array:
+    return np.linalg.solve(M, b[..., None])[..., 0]
+
+
+def _target(reference: Any, robot: Mechanism) -> Callable[[float], Any]:
+    """t -> q and four derivatives."""
+    if callable(reference):
+        given: Any = reference(0.0)
+        if not isinstance(given, tuple | list) or len(given) != 5:
+            raise ControlError("reference: expected a function that returns q and its first four derivatives")
+        return reference
+    q = np.broadcast_to(numbers(reference, "reference"), (robot.nv,))
+    still = np.zeros(robot.nv)
+    return lambda t: (q, still, still, still, still)

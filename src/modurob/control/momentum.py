@@ -1,0 +1,137 @@
+"""External torques seen in the momentum, p = M v, without accelerations (De Luca and Mattone 2003)."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modurob import kernels
+from modurob.algorithms import passive_forces
+from modurob.algorithms.steps import apply
+from modurob.control.assumptions import require
+from modurob.control.drives import Drives
+from modurob.control.feedback_linearisation import without_stops
+from modurob.control.recipe import LAWS, BoundLaw, Recipe
+from modurob.errors import ControlError
+from modurob.mechanism.driven import rigid
+from modurob.motion.numbers import one_positive
+from modurob.robot import Mechanism
+from modurob.simulation import Measured
+from modurob.spatial.scalars import Array
+
+
+class MomentumMemory(NamedTuple):
+    """What an observer remembers: the integral it compares the momentum with, and the residual, (..., nv) each."""
+
+    total: Array | None
+    residual: Array
+
+
+@dataclass(frozen=True, eq=False)
+class MomentumObserver:
+    """r' = gain (tau_ext - r): torques on the joints that no drive and no force of the robot's own explains [N m or N].
+
+    r = gain (p - integral of (tau + C^T v - N + passive + r)), with C of Christoffel, so that p' = M vdot + (C + C^T) v. Sampled
+    exactly for what is constant over a sample. For trees whose rates are those of their coordinates.
+
+    >>> seen = mr.MomentumObserver(robot, gain=50.0, sample_time=1e-3)
+    >>> memory, r = seen.step(seen.start(), np.array(q), np.zeros(3), np.zeros(3))
+    >>> r
+    array([0., 0., 0.])
+    """
+
+    robot: Mechanism
+    gain: float = 50.0  # [1/s]
+    sample_time: float = 1e-3  # [s]
+
+    def __post_init__(self) -> None:
+        one_positive(self.gain, "gain")
+        one_positive(self.sample_time, "sample_time")
+        object.__setattr__(self, "_model", rigid(self.robot))
+        object.__setattr__(self, "_own", without_stops(self._model))
+        object.__setattr__(self, "_weightless", replace(self._model, gravity=np.zeros(3)))
+        require(Drives.of(self._model), "MomentumObserver", "coordinates", "tree")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MomentumObserver, (self.robot, self.gain, self.sample_time)
+
+    _model: Any = None
+    _own: Any = None
+    _weightless: Any = None
+
+    def start(self) -> MomentumMemory:
+        """The memory before the first sample."""
+        return MomentumMemory(None, np.zeros(self._model.nv))
+
+    def step(self, memory: MomentumMemory, q: Array, v: Array, tau: Array) -> tuple[MomentumMemory, Array]:
+        """The memory and the external torques, (..., nv), seen at this sample; `tau` is held from now to the next."""
+        p = apply(self._model.mass_matrix(q), v)
+        if memory.total is None:
+            return MomentumMemory(p + self._rate(q, v, tau) * self.sample_time, np.zeros_like(v)), np.zeros_like(v)
+        # over a sample r moves towards the mean of tau_ext with exp(-gain T)
+        seen = (p - memory.total) / self.sample_time
+        left = np.exp(-self.gain * self.sample_time)
+        residual = left * memory.residual + (1 - left) * seen
+        return MomentumMemory(p + self._rate(q, v, tau) * self.sample_time, residual), residual
+
+    def _rate(self, q: Array, v: Array, tau: Array) -> Array:
+        """dp/dt without external torques."""
+        own = passive_forces(self._own, q, v, run=kernels.run) if self._own.forces else 0.0
+        return tau + self._energy_slope(q, v) - self._model.gravity_forces(q) + own
+
+    def _energy_slope(self, q: Array, v: Array) -> Array:
+        """C^T v, the derivative of the kinetic energy by q, (..., nv): entry i is v . C(q, v) e_i, by polarisation."""
+        one = np.eye(v.shape[-1]).reshape(-1, *[1] * (v.ndim - 1), v.shape[-1]) + 0 * v
+        rates = np.concatenate([v + one, one, v[None]])
+        h = self._weightless.inverse_dynamics(np.broadcast_to(q, (len(rates), *q.shape)), rates, np.zeros_like(rates))
+        n = len(one)
+        return np.moveaxis(((h[:n] - h[n : 2 * n] - h[-1]) * v).sum(axis=-1) / 2, 0, -1)
+
+
+@LAWS.register("disturbance-observer")
+@dataclass(frozen=True, eq=False)
+class DisturbanceObserver(Recipe):
+    """Another controller, and against it whatever a momentum observer of that gain [1/s] sees: constant disturbances leave no
+    offset, without an integral.
+
+    >>> law = mr.DisturbanceObserver(mr.PID(reference=[0.3, 0.2, -0.4]), gain=50.0)
+    >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok
+    True
+    """
+
+    controller: Any = None
+    gain: float = 50.0  # [1/s]
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.controller, "on") or getattr(self.controller, "sample_time", None) is None:
+            raise ControlError(
+                f"controller {self.controller!r:.60}: expected one with a sample time, such as mr.PID(...)"
+            )
+        object.__setattr__(self, "sample_time", self.controller.sample_time)
+        one_positive(self.gain, "gain")
+        super().__post_init__()
+
+    def on(self, robot: Mechanism) -> "DisturbanceObserverLaw":
+        return DisturbanceObserverLaw(self, robot)
+
+
+class DisturbanceObserverLaw(BoundLaw):
+    """The law for one robot; its memory is the other's and the observer's."""
+
+    def __init__(self, recipe: DisturbanceObserver, robot: Mechanism):
+        super().__init__(recipe, robot)
+        require(self.drives, "DisturbanceObserver", "driven")
+        self._law = recipe.controller.on(robot)
+        self._limit = self.drives.robot.effort_limit
+        self._observer = MomentumObserver(self.drives.robot, recipe.gain, recipe.sample_time)
+
+    def start(self) -> tuple[Any, MomentumMemory, Array]:
+        return self._law.start(), self._observer.start(), np.zeros(self.drives.robot.nv)
+
+    def step(self, memory: Any, t: float, measured: Measured) -> tuple[Any, Array]:
+        inner, seen, residual = memory
+        inner, wanted = self._law.step(inner, t, measured)
+        # what was seen until now is taken back from now on
+        tau = np.clip(wanted - residual, -self._limit, self._limit)
+        seen, residual = self._observer.step(seen, measured.q, measured.v, tau)
+        return (inner, seen, residual), tau

@@ -1,0 +1,200 @@
+"""Laws along the sliding variable s = v_r - v: passivity-based, adaptive and robust (Slotine and Li, Applied Nonlinear Control)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from modurob import kernels
+from modurob.algorithms import passive_forces
+from modurob.algorithms.steps import apply
+from modurob.control.assumptions import require
+from modurob.control.feedback_linearisation import without_stops
+from modurob.control.recipe import LAWS, BoundLaw, Recipe
+from modurob.control.reference import Reference, target
+from modurob.control.tracking import errors_of
+from modurob.control.values import PerJoint, gain, limiter, per_rate
+from modurob.motion.numbers import one_positive
+from modurob.robot import Mechanism
+from modurob.simulation import Measured, Memoryless
+from modurob.spatial.scalars import Array
+
+
+class Sliding(NamedTuple):
+    """The reference rate and its derivative, and how far the robot is from it, (..., nv) each."""
+
+    rate: Array  # v_r = v_d + slope e
+    acceleration: Array  # vdot_d + slope e_v
+    s: Array  # v_r - v
+
+
+class SlidingLaw(BoundLaw):
+    """What laws along s share."""
+
+    def __init__(self, recipe: Any, robot: Mechanism):
+        super().__init__(recipe, robot)
+        drives = self.drives
+        require(drives, type(recipe).__name__, *recipe.assumes)
+        self._target, self._errors = target(recipe.reference, drives), errors_of(drives)
+        self._slope, self._kd = gain(recipe.slope, drives, "slope"), gain(recipe.kd, drives, "kd")
+        self._limited = limiter(recipe.saturation, drives)
+        self._model, self._own = drives.robot, without_stops(drives.robot)
+
+    def sliding(self, t: float, q: Array, v: Array) -> Sliding:
+        """v_r, its derivative and s."""
+        e, e_v, vdot_d = self._errors(self._target(t), q, v)
+        s = e_v + self._slope(e)
+        return Sliding(s + v, vdot_d + self._slope(e_v), s)
+
+    def model_torque(self, q: Array, v: Array, along: Sliding) -> Array:
+        """M vdot_r + C(q, v) v_r + N - passive(q, v), with C of Christoffel, (..., nv)."""
+        return polarised(self._model.inverse_dynamics, q, v, along.rate, along.acceleration) - self._passive(q, v)
+
+    def _passive(self, q: Array, v: Array) -> Array:
+        return passive_forces(self._own, q, v, run=kernels.run) if self._own.forces else np.zeros_like(v)
+
+
+@LAWS.register("slotine-li")
+@dataclass(frozen=True, eq=False)
+class SlotineLi(Recipe):
+    """tau = M vdot_r + C(q, v) v_r + N - passive + Kd s, with v_r = v_d + slope e and s = v_r - v.
+
+    Mdot - 2 C is skew, so that V = s^T M s/2 falls with s^T Kd s whatever M is, and e follows s; nothing is inverted and nothing
+    cancelled. `slope` [1/s] says how fast e follows, kd is in N m s/rad or N s/m. See `mr.control.assumptions`.
+
+    >>> law = mr.SlotineLi([0.3, 0.2, -0.4], slope=10.0, kd=2.0)
+    >>> bool(abs(mr.simulate(robot.ideal(), q, duration=1.0, controller=law).q[-1] - [0.3, 0.2, -0.4]).max() < 0.01)
+    True
+    """
+
+    reference: Reference = 0.0
+    slope: PerJoint = 10.0  # [1/s]
+    kd: PerJoint = 1.0  # [N m s/rad or N s/m]
+    assumes: ClassVar[tuple[str, ...]] = ("driven", "coordinates", "tree")
+
+    def on(self, robot: Mechanism) -> "SlotineLiLaw":
+        return SlotineLiLaw(self, robot)
+
+
+class SlotineLiLaw(SlidingLaw, Memoryless):
+    """The passivity-based law for one robot."""
+
+    def torque(self, t: float, q: Array, v: Array) -> Array:
+        along = self.sliding(t, q, v)
+        return self._limited(self.model_torque(q, v, along) + self._kd(along.s))
+
+
+@LAWS.register("sliding-mode")
+@dataclass(frozen=True, eq=False)
+class SlidingMode(Recipe):
+    """tau = M vdot_r + C v_r + N - passive + Kd s + reach sat(s/layer): disturbances below `reach` keep s inside its layer.
+
+    Within the layer the switching is linear, so that drives do not chatter; e is then at most layer/slope.
+
+    >>> law = mr.SlidingMode([0.3, 0.2, -0.4], slope=10.0, reach=2.0, layer=0.1)
+    >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok
+    True
+    """
+
+    reference: Reference = 0.0
+    slope: PerJoint = 10.0  # [1/s]
+    reach: PerJoint = 1.0  # [N m or N]
+    layer: PerJoint = 0.1  # [rad/s or m/s]
+    kd: PerJoint = 0.0  # [N m s/rad or N s/m]
+    assumes: ClassVar[tuple[str, ...]] = ("driven", "coordinates", "tree")
+
+    def on(self, robot: Mechanism) -> "SlidingModeLaw":
+        return SlidingModeLaw(self, robot)
+
+
+class SlidingModeLaw(SlidingLaw, Memoryless):
+    """The robust law for one robot."""
+
+    def __init__(self, recipe: SlidingMode, robot: Mechanism):
+        super().__init__(recipe, robot)
+        self._reach = per_rate(recipe.reach, self.drives, "reach")
+        self._layer = np.maximum(per_rate(recipe.layer, self.drives, "layer"), 1e-12)
+
+    def torque(self, t: float, q: Array, v: Array) -> Array:
+        along = self.sliding(t, q, v)
+        switched = self._reach * np.clip(along.s / self._layer, -1.0, 1.0)
+        return self._limited(self.model_torque(q, v, along) + self._kd(along.s) + switched)
+
+
+@LAWS.register("adaptive")
+@dataclass(frozen=True, eq=False)
+class AdaptiveControl(Recipe):
+    """tau = Y(q, v, v_r, vdot_r) pi + Kd s - passive, dpi/dt = gain scale² Y^T s: masses, centres and inertias are learnt.
+
+    pi, (10 bodies,), starts as in the `model` that the law believes in; rotors are known. V = s^T M s/2 + the error of pi,
+    weighted, falls with s^T Kd s, so that the error of tracking goes to zero whatever the masses are; pi goes to the true one
+    only where the motion is rich enough. `scale` are the sizes of mass, moment and inertia that steps of pi have.
+
+    >>> believed = robot.with_payload("m3", mr.spatial.inertia.sphere(0.3, 0.03))
+    >>> law = mr.AdaptiveControl([0.3, 0.2, -0.4], slope=10.0, kd=0.5, model=believed)
+    >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok
+    True
+    """
+
+    reference: Reference = 0.0
+    slope: PerJoint = 10.0  # [1/s]
+    kd: PerJoint = 1.0  # [N m s/rad or N s/m]
+    gain: float = 10.0
+    scale: tuple[float, float, float] = (1.0, 0.2, 0.05)  # [kg, kg m, kg m²]
+    sample_time: float = field(default=1e-3, kw_only=True)  # type: ignore[assignment]  # [s]
+    assumes: ClassVar[tuple[str, ...]] = ("driven", "coordinates", "tree")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_positive(self.sample_time, "sample_time")
+        one_positive(self.gain, "gain")
+        for x in self.scale:
+            one_positive(x, "scale")
+
+    def on(self, robot: Mechanism) -> "AdaptiveLaw":
+        return AdaptiveLaw(self, robot)
+
+
+class AdaptiveLaw(SlidingLaw):
+    """The adaptive law for one robot; its memory is pi."""
+
+    def __init__(self, recipe: AdaptiveControl, robot: Mechanism):
+        super().__init__(recipe, robot)
+        mass, moment, inertia = recipe.scale
+        sizes = np.array([mass, *[moment] * 3, *[inertia] * 6])
+        self._learning = recipe.gain * np.tile(sizes**2, len(self._model.joints))
+
+    def start(self) -> Array:
+        return self._model.inertial_parameters().ravel()
+
+    def step(self, memory: Array, t: float, measured: Measured) -> tuple[Array, Array]:
+        q, v = measured
+        along = self.sliding(t, q, v)
+        Y = slotine_li_regressor(self._model, q, v, along.rate, along.acceleration)
+        tau = apply(Y, memory) + self._model.armature * along.acceleration + self._kd(along.s) - self._passive(q, v)
+        grown = self._learning * apply(np.swapaxes(Y, -1, -2), along.s)
+        return memory + self.recipe.sample_time * grown, self._limited(tau)
+
+
+def slotine_li_regressor(robot: Mechanism, q: Array, v: Array, v_r: Array, vdot_r: Array) -> Array:
+    """Y, (..., nv, 10 bodies), with Y pi = M vdot_r + C(q, v) v_r + N, C of Christoffel.
+
+    See `polarised`.
+
+    >>> Y = mr.control.slotine_li_regressor(robot, q, v, v, np.zeros(3))
+    >>> bool(np.allclose(Y, robot.regressor(q, v, np.zeros(3))))
+    True
+    """
+    return polarised(robot.regressor, q, v, v_r, vdot_r)
+
+
+def polarised(f: Callable[..., Array], q: Array, v: Array, w: Array, a: Array) -> Array:
+    """M a + C(q, v) w + N from f(q, v, a) = M a + C(q, v) v + N, or from its regressor.
+
+    C of Christoffel is bilinear and symmetric in v and w: 2 C(q, v) w = h(v + w) - h(v) - h(w) with h = C v v.
+    """
+    still = np.zeros_like(v)
+    rates, accelerations = np.stack([v + w, v, w, still]), np.stack([2 * a, still, still, still])
+    found = f(np.broadcast_to(q, (4, *q.shape)), rates, accelerations)
+    return (found[0] - found[1] - found[2] + 3 * found[3]) / 2

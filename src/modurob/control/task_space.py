@@ -1,0 +1,216 @@
+"""Laws for a frame of the robot: operational space, impedance, and force in one direction with motion in the others."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modurob import kernels
+from modurob.algorithms import passive_forces
+from modurob.algorithms.steps import apply
+from modurob.control.assumptions import require
+from modurob.control.feedback_linearisation import without_stops
+from modurob.control.recipe import LAWS, BoundLaw, Recipe
+from modurob.control.values import limiter
+from modurob.errors import ControlError
+from modurob.motion.numbers import numbers
+from modurob.robot import Mechanism
+from modurob.simulation import Memoryless
+from modurob.spatial import se3, so3
+from modurob.spatial.scalars import Array
+
+ROWS = {"position": 3, "pose": 6}
+
+
+@dataclass(frozen=True, eq=False)
+class TaskRecipe(Recipe):
+    """What laws for a frame share: which frame, and whether its place alone or its attitude too.
+
+    `goal` is a point (3,) in the world, a pose (4, 4), or a function of time that returns one of these, the rate and the
+    acceleration of what is controlled, (3,) or (6,), world axes at the frame's origin.
+    """
+
+    frame: str = ""
+    goal: Any = None
+    task: Literal["position", "pose"] = "position"
+    joint_damping: float = 0.0  # of motions that do not move the frame [N m s/rad or N s/m]
+    assumes: ClassVar[tuple[str, ...]] = ("driven", "tree")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.task not in ROWS:
+            raise ControlError(f"task {self.task!r:.60}: expected 'position' or 'pose'")
+        if self.goal is None:
+            raise ControlError("goal is missing: expected a point (3,), a pose (4, 4), or a function of time")
+
+
+class TaskLaw(BoundLaw, Memoryless):
+    """A law for a frame of one robot."""
+
+    def __init__(self, recipe: Any, robot: Mechanism):
+        super().__init__(recipe, robot)
+        require(self.drives, type(recipe).__name__, *recipe.assumes)
+        self._model, self._own = self.drives.robot, without_stops(self.drives.robot)
+        self._model.frame(recipe.frame)
+        self._n, self._limited = ROWS[recipe.task], limiter(recipe.saturation, self.drives)
+        self._goal = _goal(recipe.goal, self._n)
+
+    def state(self, t: float, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
+        """Error and its rate, (..., n), the acceleration wanted, and J, (..., n, nv)."""
+        place, rate, acceleration = self._goal(t)
+        X = self._model.frame_pose(q, self.recipe.frame)
+        J = self._model.jacobian(q, self.recipe.frame)[..., : self._n, :]
+        return _apart(X, place, self._n), rate - apply(J, v), acceleration, J
+
+    def against(self, q: Array, v: Array, velocity: bool = True) -> Array:
+        """C v + N - passive: what holds the robot up, (..., nv)."""
+        own = passive_forces(self._own, q, v, run=kernels.run) if self._own.forces else 0.0
+        return (self._model.bias_forces(q, v) if velocity else self._model.gravity_forces(q)) - own
+
+    def mobility(self, q: Array, J: Array) -> tuple[Array, Array]:
+        """The inertia that the frame has, (J M^-1 J^T)^-1, and M^-1 J^T times it, (..., nv, n)."""
+        through = np.linalg.solve(self._model.mass_matrix(q), np.swapaxes(J, -1, -2))
+        inertia = np.linalg.inv(J @ through)
+        return inertia, through @ inertia
+
+    def idle(self, v: Array, J: Array, through: Array) -> Array:
+        """Damping of motions that do not move the frame: (1 - J^T through^T) (-d v)."""
+        tau = -self.recipe.joint_damping * v
+        return tau - apply(np.swapaxes(J, -1, -2), apply(np.swapaxes(through, -1, -2), tau))
+
+
+@LAWS.register("operational-space")
+@dataclass(frozen=True, eq=False)
+class OperationalSpace(TaskRecipe):
+    """tau = J^T L (xddot_d + kd e' + kp e - Jdot v) + C v + N - passive, L = (J M^-1 J^T)^-1: e'' + kd e' + kp e = 0 (Khatib 1987).
+
+    For frames that can move in all controlled directions; near singularities L grows without bound.
+
+    >>> law = mr.OperationalSpace(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], kp=100.0, kd=20.0)
+    """
+
+    kp: float = 100.0  # [1/s²]
+    kd: float = 20.0  # [1/s]
+
+    def on(self, robot: Mechanism) -> "OperationalSpaceLaw":
+        return OperationalSpaceLaw(self, robot)
+
+
+class OperationalSpaceLaw(TaskLaw):
+    """Operational space for one robot."""
+
+    def torque(self, t: float, q: Array, v: Array) -> Array:
+        e, e_v, ahead, J = self.state(t, q, v)
+        drift = apply(self._model.jacobian_rate(q, v, self.recipe.frame)[..., : self._n, :], v)
+        L, through = self.mobility(q, J)
+        F = apply(L, ahead + self.recipe.kd * e_v + self.recipe.kp * e - drift)
+        return self._limited(apply(np.swapaxes(J, -1, -2), F) + self.idle(v, J, through) + self.against(q, v))
+
+
+@LAWS.register("impedance")
+@dataclass(frozen=True, eq=False)
+class Impedance(TaskRecipe):
+    """tau = J^T (K e + D e') + N - passive - joint_damping v: the frame is held as by springs, K e = -F at rest under a force F.
+
+    `stiffness` and `damping` are one number, one for each direction, or a matrix: [N/m, N m/rad], [N s/m, N m s/rad], in world axes
+    (Hogan 1985, with the inertia that the robot has).
+
+    >>> law = mr.Impedance(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], stiffness=200.0, damping=20.0)
+    """
+
+    stiffness: ArrayLike = 200.0
+    damping: ArrayLike = 20.0
+
+    def on(self, robot: Mechanism) -> "ImpedanceLaw":
+        return ImpedanceLaw(self, robot)
+
+
+class ImpedanceLaw(TaskLaw):
+    """Impedance for one robot."""
+
+    def __init__(self, recipe: Impedance, robot: Mechanism):
+        super().__init__(recipe, robot)
+        self._K, self._D = (_matrix(getattr(recipe, x), self._n, x) for x in ("stiffness", "damping"))
+
+    def torque(self, t: float, q: Array, v: Array) -> Array:
+        e, e_v, _, J = self.state(t, q, v)
+        held = apply(np.swapaxes(J, -1, -2), apply(self._K, e) + apply(self._D, e_v))
+        return self._limited(held + self.against(q, v, velocity=False) - self.recipe.joint_damping * v)
+
+
+@LAWS.register("hybrid")
+@dataclass(frozen=True, eq=False)
+class HybridForcePosition(TaskRecipe):
+    """A force along `normal`, motion across it: tau = J^T (L (P a - Jdot v) + n force) + C v + N - passive, P = 1 - n n^T.
+
+    a = xddot_d + kd e' + kp e as in OperationalSpace. On a flat, frictionless wall across n the wall gives back `force` [N]
+    exactly, as far as the model is; along n motion is damped by `approach` [N s/m] (Raibert and Craig 1981; Khatib 1987).
+
+    >>> law = mr.HybridForcePosition(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], normal=(0, 1, 0), force=2.0)
+    """
+
+    normal: Sequence[float] = (0.0, 0.0, -1.0)
+    force: float = 0.0  # pushed with, along the normal [N]
+    kp: float = 100.0  # [1/s²]
+    kd: float = 20.0  # [1/s]
+    approach: float = 50.0  # [N s/m]
+
+    def on(self, robot: Mechanism) -> "HybridForcePositionLaw":
+        return HybridForcePositionLaw(self, robot)
+
+
+class HybridForcePositionLaw(TaskLaw):
+    """Force and motion for one robot."""
+
+    def __init__(self, recipe: HybridForcePosition, robot: Mechanism):
+        super().__init__(recipe, robot)
+        n = numbers(recipe.normal, "normal")
+        if n.shape != (3,) or not np.linalg.norm(n) > 0:
+            raise ControlError(f"normal = {recipe.normal!r:.60}: expected three numbers, not all zero")
+        self._normal = np.zeros(self._n)
+        self._normal[:3] = n / np.linalg.norm(n)
+
+    def torque(self, t: float, q: Array, v: Array) -> Array:
+        e, e_v, ahead, J = self.state(t, q, v)
+        n, r = self._normal, self.recipe
+        wanted = ahead + r.kd * e_v + r.kp * e
+        across = wanted - (wanted @ n)[..., None] * n
+        drift = apply(self._model.jacobian_rate(q, v, r.frame)[..., : self._n, :], v)
+        L, through = self.mobility(q, J)
+        push = (r.force - r.approach * (apply(J, v) @ n))[..., None] * n
+        tau = apply(np.swapaxes(J, -1, -2), apply(L, across - drift) + push)
+        return self._limited(tau + self.idle(v, J, through) + self.against(q, v))
+
+
+def _goal(goal: Any, n: int) -> Callable[[float], tuple[Array, Array, Array]]:
+    """t -> place, rate and acceleration."""
+    if callable(goal):
+        return lambda t: tuple(np.asarray(x, float) for x in goal(t))  # type: ignore[return-value]
+    place = numbers(goal, "goal")
+    if place.shape not in ((3,), (4, 4)) or (n == 6 and place.shape == (3,)):
+        expected = "a pose (4, 4)" if n == 6 else "a point (3,) or a pose (4, 4)"
+        raise ControlError(f"goal has shape {place.shape}: expected {expected}, or a function of time")
+    still = np.zeros(n)
+    return lambda t: (place, still, still)
+
+
+def _apart(X: Array, place: Array, n: int) -> Array:
+    """How far the frame is from its goal, (..., n), in world axes: way, and turn about the world's axes."""
+    way = (place if place.shape[-1] == 3 else se3.position(place)) - se3.position(X)
+    if n == 3:
+        return way
+    turn = so3.log(se3.rotation(place) @ np.swapaxes(se3.rotation(X), -1, -2))
+    return np.concatenate([way, turn], axis=-1)
+
+
+def _matrix(x: ArrayLike, n: int, what: str) -> Array:
+    K = numbers(x, what)
+    if K.ndim < 2:
+        if K.shape not in ((), (n,)):
+            raise ControlError(f"{what} has shape {K.shape}: expected one number, ({n},) or ({n}, {n})")
+        K = np.diag(np.broadcast_to(K, (n,)))
+    if K.shape != (n, n) or np.linalg.eigvalsh((K + K.T) / 2).min() < 0:
+        raise ControlError(f"{what}: expected a positive semidefinite matrix ({n}, {n})")
+    return K

@@ -1,0 +1,81 @@
+"""What drives did in a recording: currents, voltages, torques, power and energy."""
+
+from typing import Any, NamedTuple
+
+from modurob.algorithms.forces import acting
+from modurob.catalogue.drives import DriveForce
+from modurob.errors import InputError, SimulationError, choices
+from modurob.mechanism.driven import drive_rows
+from modurob.robot import Mechanism
+from modurob.simulation.steppers import ExponentialRungeKutta4, RungeKutta4, Stepper
+from modurob.spatial.scalars import Array
+
+# explicit rules are stable for steps of a decay up to about two over its rate
+STABLE = 2.0
+STEP = 1e-3  # [s]
+
+
+class DriveRecord(NamedTuple):
+    """One drive over the ticks of a recording, (ticks, ...) each."""
+
+    command: Array  # [V, A, N m or rad], as its input is
+    current: Array  # [A]
+    voltage: Array  # [V]
+    torque: Array  # on the joint [N m]
+    power: Array  # taken from the supply [W]
+    energy: Array  # taken from the supply since the start [J]
+    motor_angle: Array  # seen at the joint [rad]
+    motor_speed: Array  # [rad/s]
+    temperature: Array | None = None  # of the winding above its surroundings [K]
+
+
+def drive_record(robot: Mechanism, joint: str, q: Array, v: Array, x: Array) -> DriveRecord:
+    """What the drive at a joint does in states (q, v, x), (..., nq), (..., nv), (..., nx)."""
+    rows = {robot.joints[row.joint].name: row for row in drive_rows(robot)}
+    if joint not in rows:
+        raise InputError(f"no drive at {joint!r:.60} of {robot.name}: {choices(str(joint), rows)}")
+    row, own = rows[joint], acting(robot)
+    at, first = robot.joints[row.joint], own.x_starts[own.rows.index(row)]
+    force: Any = row.force
+    angle, rate = at.ratio * q[..., at.q_slice.start] + at.offset, at.ratio * v[..., at.v_slice.start]
+    return _record(force, angle, rate, x[..., first : first + force.nx])
+
+
+def _record(force: DriveForce, q: Array, v: Array, x: Array) -> DriveRecord:
+    current, voltage = force.current(q, v, x), force.voltage(q, v, x)
+    return DriveRecord(
+        command=force.of(x, "command"),
+        current=current,
+        voltage=voltage,
+        torque=force.effort(0.0, q, v, x),
+        power=voltage * current,
+        energy=force.of(x, "energy"),
+        motor_angle=force.angle(q, x),
+        motor_speed=force.speed(v, x),
+        temperature=force.of(x, "temperature") if "temperature" in force.states else None,
+    )
+
+
+def default_stepper(robot: Mechanism) -> Stepper:
+    """Runge and Kutta's rule with steps of a millisecond; with drives the one with exact decay, in time with their loops."""
+    forces: list[Any] = [row.force for row in drive_rows(robot)]
+    dt = min((STEP, *(period for force in forces for period in force.sample_times)))
+    return ExponentialRungeKutta4(dt) if any(force.fastest for force in forces) else RungeKutta4(dt)
+
+
+def require_steps(robot: Mechanism, stepper: Stepper, tick: float) -> None:
+    """An error for steps that the drives of a robot do not allow: too long for their currents, or out of time with their loops."""
+    dt = tick if stepper.dt is None else stepper.dt
+    for row in drive_rows(robot):
+        force: Any = row.force
+        if not stepper.exact_decay and stepper.dt is not None and dt * force.fastest > STABLE:
+            raise SimulationError(
+                f"{row.name}: its current decays with {force.fastest:.3g}/s, too fast for {stepper}: expected steps of at most "
+                f"{STABLE / force.fastest:.2g} s, ExponentialRungeKutta4, or a motor without inductance"
+            )
+        for period in force.sample_times:
+            if abs(round(period / dt) * dt - period) > 1e-9 * period or period < dt * (1 - 1e-9):
+                raise SimulationError(
+                    f"{row.name}: its loops sample every {period:g} s, which is no multiple of the step {dt:g} s: expected "
+                    "steps that fit into it"
+                )
