@@ -216,7 +216,7 @@ def test_torque_drives_take_laws_and_others_refuse_them():
     assert np.abs(run.q[-1] - 0.1 * GOAL).max() < 5e-3
     volts = robot.with_drive("joint1", drive(0).with_input("voltage"))
     with pytest.raises(
-        ControlError, match=r"PID gives torques, and joint1 drive takes \[V\]: expected a drive with_input"
+        ControlError, match=r"PID works with torques, and joint1 drive takes \[V\]: expected a drive with_input"
     ):
         mr.PID().on(volts)
 
@@ -286,3 +286,19 @@ def test_robustness_is_a_table_of_laws_and_troubles():
     assert len(drawn(rows).axes[0].patches) == len(rows)
     with pytest.raises(ControlError, match="expected a drive at every joint"):
         robustness(mr.load("crab").mechanism(floating=True))
+
+
+def test_filters_see_torque_drives_as_stiff_and_refuse_others():
+    robot = arm([replace(d, gear=replace(d.gear, stiffness=5e4, damping=100.0)) for d in map(drive, range(6))])
+    recipe = mr.ExtendedKalmanFilter(mr.HallSensors(noise=1e-3))
+    law = mr.Cascade(0.2 * GOAL, settling_time=0.5, feed_forward=("gravity",))
+    run = mr.simulate(
+        robot.with_payload("link6", mr.spatial.inertia.sphere(1.0, 0.08)),
+        duration=0.2,
+        controller=law,
+        estimator=recipe,
+    )
+    assert run.status.ok
+    assert np.abs(run.q_estimate - run.q[: len(run.q_estimate)]).max() < 5e-3
+    with pytest.raises(ControlError, match=r"ExtendedKalmanFilter works with torques, and joint1 drive takes \[V\]"):
+        recipe.on(robot.with_drive("joint1", drive(0).with_input("voltage")), 1e-3)

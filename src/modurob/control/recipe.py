@@ -59,7 +59,7 @@ def require_torque_inputs(robot: Mechanism, what: str) -> None:
     for row in drive_rows(robot):
         if row.force.input != "N m":
             raise ControlError(
-                f"{what} gives torques, and {row.name} takes [{row.force.input}]: expected a drive with_input('torque')"
+                f"{what} works with torques, and {row.name} takes [{row.force.input}]: expected a drive with_input('torque')"
             )
 
 

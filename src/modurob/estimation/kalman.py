@@ -10,11 +10,13 @@ import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.control.linear import linearised
+from modurob.control.recipe import require_torque_inputs
 from modurob.errors import EstimateError
 from modurob.estimation.belief import Belief, Innovation, corrected, through
 from modurob.estimation.checks import Covariance, covariance, matrix, positive
 from modurob.estimation.closure import closed
 from modurob.estimation.sensors import SENSORS, HallSensors, Reading, Sensor
+from modurob.mechanism.driven import rigid
 from modurob.motion.checks import require_robot, same
 from modurob.registry import Registry
 from modurob.robot import Mechanism
@@ -59,7 +61,8 @@ class KalmanRecipe(ABC):
             raise EstimateError(
                 f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}, as {robot.name} has"
             )
-        return KalmanFilter(self, model, sample_time, robot)
+        require_torque_inputs(robot, type(self).__name__)
+        return KalmanFilter(self, rigid(model), sample_time, robot)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(
