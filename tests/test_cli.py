@@ -178,7 +178,7 @@ def test_simulate_with_a_gait_and_a_filter():
         (["--stepper", "euler"], f"valid: {', '.join(STEPPERS)}"),
         (["--filter", "eyes", "--controller", "pid"], f"valid: {', '.join(FILTERS)}"),
         (["--reference", "0.1,0.2", "--controller", "pid"], "--reference has 2 numbers: expected one, or 3"),
-        (["--start", "a"], "--start 'a': expected numbers with commas"),
+        (["--start", "a"], "--start 'a': expected one number, or 3 with commas"),
         (["--dt", "0.3"], "not a multiple of 0.3 s"),
         (["--duration", "0"], "duration 0.0: expected a positive"),
         (["--gait", "gallop", "--controller", "pid"], "gallop"),
