@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
     from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
+    from modurob.catalogue.lines import Elastic, Pulley, Swivel, Tension
     from modurob.catalogue.joints import (
         Cylindrical,
         Fixed,
@@ -76,7 +77,7 @@ if TYPE_CHECKING:
     )
     from modurob.formats import load, save, urdf
     from modurob.kernels import set_threads
-    from modurob.mechanism import JointProperties, Source
+    from modurob.mechanism import JointProperties, Source, Winch
     from modurob.motion import Gait, Trajectory, gait
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
     from modurob.simulation import (
@@ -111,13 +112,14 @@ HOMES = {
     "modurob.control": (
         "LQR PID ComputedTorque FeedForward GravityCompensation gains_by_damping gains_by_lqr gains_by_poles linearised"
     ),
+    "modurob.catalogue.lines": "Elastic Pulley Swivel Tension",
     "modurob.errors": "ModurobError ModurobWarning",
     "modurob.estimation": (
         "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter observability"
     ),
     "modurob.formats": "load save urdf",
     "modurob.kernels": "set_threads",
-    "modurob.mechanism": "JointProperties Source",
+    "modurob.mechanism": "JointProperties Source Winch",
     "modurob.motion": "Gait Trajectory gait",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.simulation": (

@@ -35,6 +35,7 @@ from modurob.errors import InputError, absent, choices, explained
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
+from modurob.mechanism.routes import line_row
 from modurob.spatial import inertia
 from modurob.spatial.scalars import Array, as_array
 
@@ -198,6 +199,20 @@ class Mechanism(Tables):
         else:
             raise InputError(f"force {force!r:.60}: expected a JointForce or a FrameForce")
         return replace(self, forces=(*self.forces, row))
+
+    @explained
+    def with_line(self, name: str, route: Any, law: Any) -> "Mechanism":
+        """A robot with one more line, a cable, belt or spring over `route`, as `Builder.line` has it: one tension T [N] all along.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2)).lines[0].name
+        'rope'
+        """
+
+        def joint_of(joint: str) -> int:
+            return self.joints.index(self.joint(joint))
+
+        return replace(self, forces=(*self.forces, line_row(name, route, law, self.frame, joint_of)))
 
     def without_forces(self, *names: str) -> "Mechanism":
         """A robot without the forces of these names; without names, without any: no friction, no stops, no springs.
@@ -608,6 +623,61 @@ class Mechanism(Tables):
         """
         states = None if x is None else self._shaped(x, acting(self).nx, "x")
         return algorithms.passive_forces(self, self._q(q), self._v(v), states, t, kernels.run)
+
+    # ---- lines ----
+
+    def line_lengths(self, q: ArrayLike) -> Array:
+        """L over the route of each line, arcs on pulleys and drums among it, (..., lines) [m].
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_lengths(q).round(4)
+        array([0.2346])
+        """
+        return algorithms.line_lengths(self, self._q(q), kernels.run)
+
+    def line_stretches(self, q: ArrayLike) -> Array:
+        """How much longer each line is than the natural length that its drums leave it, (..., lines) [m]; cables go slack below
+        zero.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_stretches(q).round(4)
+        array([0.0346])
+        """
+        return algorithms.line_stretches(self, self._q(q), kernels.run)
+
+    def line_strains(self, q: ArrayLike) -> Array:
+        """Stretch by natural length of each line, (..., lines).
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_strains(q).round(4)
+        array([0.1729])
+        """
+        return algorithms.line_strains(self, self._q(q), kernels.run)
+
+    def line_tensions(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """T of each line, (..., lines) [N].
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_tensions(q, np.zeros(3)).round(4)
+        array([17.2904])
+        """
+        return algorithms.line_tensions(self, self._q(q), self._v(v), kernels.run)
+
+    def line_jacobian(self, q: ArrayLike) -> Array:
+        """J, (..., lines, nv): stretches change with J v [m/s], lines push with -J^T T: moment arms [m], and radii of drums.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> T = tied.line_tensions(q, np.zeros(3))
+        >>> ropes = tied.without_forces("m0/hinge stop", "m2/hinge stop", "m4/hinge stop")
+        >>> bool(np.allclose(-tied.line_jacobian(q).T @ T, ropes.passive_forces(q, np.zeros(3))))
+        True
+        """
+        return algorithms.line_jacobian(self, self._q(q), kernels.run)
 
     # ---- energy and momentum ----
 

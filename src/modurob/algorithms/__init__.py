@@ -48,6 +48,7 @@ from modurob.algorithms.jacobians import (
     point_jacobian_rate,
 )
 from modurob.algorithms.kinematics import Poses, forward_kinematics, frame_pose, frame_twist
+from modurob.algorithms.lines import line_jacobian, line_lengths, line_strains, line_stretches, line_tensions
 from modurob.algorithms.regressor import inertial_parameters, regressor
 
 __all__ = [
@@ -85,6 +86,11 @@ __all__ = [
     "jacobian",
     "jacobian_rate",
     "kinetic_energy",
+    "line_jacobian",
+    "line_lengths",
+    "line_strains",
+    "line_stretches",
+    "line_tensions",
     "loop_bias",
     "loop_error",
     "loop_jacobian",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.forces import MOTIONS
+from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.interpreter import interpret, reference
 from modurob.algorithms.joint_space import MOTION_SLOPES
 from modurob.algorithms.kinematics import rigid, together

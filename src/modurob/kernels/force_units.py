@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from modurob.catalogue.forces import FrameForce, JointForce, Motion
+from modurob.catalogue.lines import Line
 from modurob.kernels.lowering import Store
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
@@ -19,7 +20,7 @@ JOINT_SLOTS = ("t", "q", "v", "x", "slide", "tau", "rate", "by_q", "by_v")
 FRAME_SLOTS = ("t", "a X", "a V", "b X", "b V", "x", "on a", "on b", "rate")
 
 
-def nonzero(force: JointForce | FrameForce) -> list[str]:
+def nonzero(force: JointForce | FrameForce | Line) -> list[str]:
     """The numbers of a force that its table holds; those that are zero are part of the code."""
     return [name for name, x in force.parameters().items() if x != 0]
 
@@ -104,9 +105,56 @@ def frame_unit(force: FrameForce, lanes: int, single: bool) -> Unit:
     return Unit("force", f"frames {_identity(force)}", lanes, single, write)
 
 
-def _rows(graph: Graph, array: str) -> Array:
+def line_unit(line: Line, lanes: int, single: bool) -> Unit:
+    """The function of a line: wrenches added to those on its bodies, in the tables' body frames, and efforts on its drums."""
+    ends, drums = range(len(line.nodes)), range(len(line.drums))
+
+    def write() -> tuple[str, Code]:
+        graph = Graph()
+        numbers = {name: graph.input("parameter", k) for k, name in enumerate(nonzero(line))}
+        own, poses = line.with_parameters(numbers), [_rows(graph, "frame", 12 * k) for k in ends]
+        motions = tuple(
+            Motion(_rows(graph, f"X{k}") @ X, se3.to_child(X, graph.inputs(f"V{k}", (1, 6)))) for k, X in enumerate(poses)
+        )
+        ratios, offsets = ([graph.input(name, k) for k in drums] for name in ("ratio", "offset"))
+        wound = [r * graph.inputs(f"q{k}", 1) + o for k, (r, o) in enumerate(zip(ratios, offsets, strict=True))]
+        rates = [r * graph.inputs(f"v{k}", 1) for k, r in enumerate(ratios)]
+        taken = own.taken(motions, wound, rates)
+        stores = [s for k in ends for s in _stores(f"on{k}", se3.to_parent(poses[k], taken.wrenches[k]), add=True)]
+        stores += [s for k in drums for s in _stores(f"tau{k}", ratios[k] * taken.efforts[k], add=True)]
+        layout = Layout({name: k for k, name in enumerate(_line_slots(line))}, {}, {})
+        table = Table(graph)
+        return function("force", graph, stores, layout, table), Code(["force"], graph, table.nodes, 0)
+
+    return Unit("force", f"line {_line_identity(line)}", lanes, single, write)
+
+
+def _line_slots(line: Line) -> list[str]:
+    ends, drums = range(len(line.nodes)), range(len(line.drums))
+    places = [name for k in ends for name in (f"X{k}", f"V{k}")] + [f"on{k}" for k in ends]
+    return places + [name for k in drums for name in (f"q{k}", f"v{k}", f"tau{k}")]
+
+
+def _line_identity(line: Line) -> str:
+    """Its kinds and choices, and which numbers are zero."""
+    parts = (*line.nodes, line.law)
+    choices = [(name, x) for part in parts for name, x in part.parameters().items() if name == "side" or x in (True, False)]
+    return f"{[fingerprint(type(part)) for part in parts]} {choices} {nonzero(line)}"
+
+
+def line_constants(line: Line, frames: list[Array], drums: list[tuple[float, float]]) -> dict[str, Array]:
+    """The table of a line; ratio and offset of the joint of each of its drums."""
+    return {
+        "parameter": np.array([line.parameters()[name] for name in nonzero(line)], dtype=float),
+        "ratio": np.array([ratio for ratio, _ in drums]),
+        "offset": np.array([offset for _, offset in drums]),
+        "frame": np.concatenate([X[:3].ravel() for X in frames]),
+    }
+
+
+def _rows(graph: Graph, array: str, start: int = 0) -> Array:
     X = np.eye(4, dtype=object)[None]
-    X[0, :3] = graph.inputs(array, (3, 4))
+    X[0, :3] = graph.inputs(array, (3, 4), start)
     return X
 
 

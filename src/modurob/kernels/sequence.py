@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL, ROUNDING
-from modurob.algorithms.forces import MOTIONS, Acting, acting
+from modurob.algorithms.forces import Acting, acting
+from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.program import SINGULAR, Flow, Forces, Program
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.constraint_units import elimination
-from modurob.kernels.force_units import frame_constants, frame_unit, joint_constants, joint_unit
+from modurob.kernels.force_units import frame_constants, frame_unit, joint_constants, joint_unit, line_constants, line_unit
 from modurob.kernels.laying import Laid
 from modurob.kernels.registers import Register, Rows
 from modurob.kernels.units import Driver, Loaded, beside, driver, loaded
@@ -174,14 +175,16 @@ class Engine:
         own = acting(self.m)
         out = Forces(
             self._cleared("rates"),
-            self._cleared("wrenches") if own.frame_rows else None,
+            self._cleared("wrenches") if own.between else None,
             self._register(self.allocate(own.nx), own.nx),
             self._cleared("rates") if slopes else None,
             self._cleared("rates") if slopes else None,
         )
         self._joint_forces(own, out, t, q, v, x, slide)
-        if own.frame_rows:
-            self._frame_forces(own, out, t, q, v, x)
+        if own.between:
+            found = self.run(MOTIONS, q=q, v=v)
+            self._frame_forces(own, out, t, x, found)
+            self._lines(out, q, v, found)
         return out
 
     def _cleared(self, kind: str) -> Register:
@@ -203,21 +206,41 @@ class Engine:
             at = [0 if register is None else register.place + place for register, place in arrays]
             self._row(unit, at, joint_constants(row.force, joint.ratio, joint.offset))
 
-    def _frame_forces(self, own: Acting, out: Forces, t: Register, q: Register, v: Register, x: Register) -> None:
-        found = self.run(MOTIONS, q=q, v=v)
+    def _frame_forces(
+        self, own: Acting, out: Forces, t: Register, x: Register, found: dict[str, Register]
+    ) -> None:
         units = loaded([frame_unit(row.force, self.lanes, self.single) for _, row in own.frame_rows])
         for (k, row), unit in zip(own.frame_rows, units, strict=True):
             state = own.x_starts[k]
             at = [t.place]
             for frame in (row.a, row.b):
-                at += (
-                    [found["X"].place + 12 * (frame.body - 1), found["V"].place + 6 * (frame.body - 1)]
-                    if frame.body
-                    else self._still()
-                )
+                at += self._moving(frame.body, found)
             assert out.external is not None
             at += [x.place + state, *(out.external.place + 6 * f.body for f in (row.a, row.b)), out.rate.place + state]
             self._row(unit, at, frame_constants(row.force, row.a.X, row.b.X))
+
+    def _moving(self, body: int, found: dict[str, Register]) -> list[int]:
+        """Where the pose and the twist of a body stand."""
+        if not body:
+            return self._still()
+        return [found["X"].place + 12 * (body - 1), found["V"].place + 6 * (body - 1)]
+
+    def _lines(self, out: Forces, q: Register, v: Register, found: dict[str, Register]) -> None:
+        lines = self.m.lines
+        for row, unit in zip(lines, loaded([line_unit(x.force, self.lanes, self.single) for x in lines]), strict=True):
+            at = [n for frame in row.frames for n in self._moving(frame.body, found)]
+            at += [out.external.place + 6 * frame.body for frame in row.frames]
+            at += [place for i in row.joints for place in self._drum(i, q, v, out.tau)]
+            joints = [self.m.joints[i] for i in row.joints]
+            ratios = [(j.ratio, j.offset) if i >= 0 else (0.0, 0.0) for i, j in zip(row.joints, joints, strict=True)]
+            self._row(unit, at, line_constants(row.force, [f.X for f in row.frames], ratios))
+
+    def _drum(self, i: int, q: Register, v: Register, tau: Register) -> list[int]:
+        """Where the coordinate, the rate and the torque of a winch stand; of one that is held, where nothing is read."""
+        if i < 0:
+            return [self.origin(), self.origin(), self.allocate(1)]
+        joint = self.m.joints[i]
+        return [q.place + joint.q_slice.start, *(x.place + joint.v_slice.start for x in (v, tau))]
 
     def _row(self, unit: Loaded, at: list[int], constants: dict[str, Array]) -> None:
         """A row of a traced step."""

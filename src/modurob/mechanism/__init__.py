@@ -3,6 +3,7 @@
 from modurob.mechanism import urdf
 from modurob.mechanism.builder import Builder, JointProperties, Source
 from modurob.mechanism.exports import EXPORTS
+from modurob.mechanism.routes import Winch
 from modurob.mechanism.tables import (
     Constraint,
     Coupling,
@@ -12,6 +13,7 @@ from modurob.mechanism.tables import (
     Joint,
     JointRow,
     Limits,
+    LineRow,
     Loop,
     Shape,
     Tables,
@@ -29,9 +31,11 @@ __all__ = [
     "JointProperties",
     "JointRow",
     "Limits",
+    "LineRow",
     "Loop",
     "Shape",
     "Source",
     "Tables",
+    "Winch",
     "urdf",
 ]

@@ -15,6 +15,7 @@ import numpy as np
 from modurob.caching import cached_property
 from modurob.catalogue.forces import FrameForce, Friction, JointForce
 from modurob.catalogue.joints import JointType, Mimic, Reversed
+from modurob.catalogue.lines import Line
 from modurob.errors import InputError, MechanismError, choices
 from modurob.registry import fingerprint
 from modurob.spatial.scalars import Array, read_only
@@ -98,7 +99,16 @@ class FrameRow(NamedTuple):
     b: Frame
 
 
-ForceRow = JointRow | FrameRow
+class LineRow(NamedTuple):
+    """A line over frames; its winches are joints of one coordinate."""
+
+    name: str
+    force: Line
+    frames: tuple[Frame, ...]  # one for each node of its route
+    joints: tuple[int, ...] = ()  # places in the table of joints, one for each drum; -1: it is held
+
+
+ForceRow = JointRow | FrameRow | LineRow
 
 
 class Frames(Mapping[str, Frame]):
@@ -336,6 +346,15 @@ class Tables:
         """
         return tuple(c for c in self.constraints if isinstance(c, Loop))
 
+    @property
+    def lines(self) -> tuple[LineRow, ...]:
+        """The forces that are lines: name, route and law, and the frame of each node.
+
+        >>> robot.lines
+        ()
+        """
+        return tuple(row for row in self.forces if isinstance(row, LineRow))
+
     # ---- structure ----
 
     @cached_property
@@ -401,7 +420,7 @@ def _digest(m: Tables) -> bytes:
 
 
 @lru_cache(maxsize=4096)
-def _text(value: JointType | JointForce | FrameForce) -> bytes:
+def _text(value: JointType | JointForce | FrameForce | Line) -> bytes:
     return _word(value).encode()
 
 
@@ -431,8 +450,15 @@ def _constraint_bytes(c: Constraint) -> bytes:
 
 
 def _force_bytes(row: ForceRow) -> bytes:
-    at = _frame_bytes(row.a) + _frame_bytes(row.b) if isinstance(row, FrameRow) else b"%d %d" % (row.joint, row.rate)
-    return _text(row.force) + at
+    if isinstance(row, JointRow):
+        return _text(row.force) + b"%d %d" % (row.joint, row.rate)
+    joints = repr(row.joints).encode() if isinstance(row, LineRow) else b""
+    return _text(row.force) + b"".join(map(_frame_bytes, frames_of(row))) + joints
+
+
+def frames_of(row: FrameRow | LineRow) -> tuple[Frame, ...]:
+    """The frames that a force acts between."""
+    return row.frames if isinstance(row, LineRow) else (row.a, row.b)
 
 
 # ---- what every table must hold, wherever it comes from ----
@@ -461,6 +487,8 @@ def _require_consistent(m: Tables) -> None:
     for row in m.forces:
         if isinstance(row, JointRow):
             _require_rate(m, row)
+        if isinstance(row, LineRow):
+            _require_line(m, row)
     for c in m.constraints:
         if isinstance(c, Coupling):
             _require_coupling(m, c)
@@ -499,8 +527,8 @@ def _all_frames(m: Tables) -> Iterator[Frame]:
     for c in m.loops:
         yield from (c.predecessor, c.successor)
     for row in m.forces:
-        if isinstance(row, FrameRow):
-            yield from (row.a, row.b)
+        if not isinstance(row, JointRow):
+            yield from frames_of(row)
     yield from (s.frame for s in m.shapes)
 
 
@@ -513,6 +541,17 @@ def _require_rate(m: Tables, row: JointRow) -> None:
             f"{m.name}: force {row.name} ({row.force.kind}) needs a coordinate, and the {joint.kind} joint {joint.name} has "
             "quaternions: put it on another joint, or between frames"
         )
+
+
+def _require_line(m: Tables, row: LineRow) -> None:
+    if len(row.frames) != len(row.force.nodes) or len(row.joints) != len(row.force.drums):
+        raise MechanismError(
+            f"{m.name}: line {row.name} has {len(row.frames)} frames and {len(row.joints)} joints: expected "
+            f"{len(row.force.nodes)} and {len(row.force.drums)}"
+        )
+    for i in row.joints:
+        if not -1 <= i < len(m.joints) or (i >= 0 and (m.joints[i].type.nq, m.joints[i].type.nv) != (1, 1)):
+            raise MechanismError(f"{m.name}: line {row.name}: expected winches on joints of one coordinate")
 
 
 def _require_coupling(m: Tables, c: Coupling) -> None:

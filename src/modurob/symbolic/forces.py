@@ -14,7 +14,7 @@ import numpy as np
 from modurob import algorithms as al
 from modurob.catalogue.forces import JointForce, Spring
 from modurob.errors import NotExactError
-from modurob.mechanism import Frame, FrameRow, JointRow, Tables
+from modurob.mechanism import Frame, FrameRow, JointRow, LineRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.symbolic.coordinates import Coordinates
@@ -103,8 +103,8 @@ class _Sum:
 
     # ---- between frames ----
 
-    def _add_between_frames(self, row: FrameRow) -> None:
-        if not isinstance(row.force, Spring):
+    def _add_between_frames(self, row: FrameRow | LineRow) -> None:
+        if isinstance(row, LineRow) or not isinstance(row.force, Spring):
             raise _Unknown(BETWEEN_FRAMES)
         self._springs = i = self._springs + 1
         stiffness, rest, damping = self._numbers.spring_parameters(row, i)

@@ -18,15 +18,10 @@ from modurob.spatial.scalars import Array
 FORCES: Registry[type["Force"]] = Registry("force")
 
 
-class Force(ABC):
-    """A frozen dataclass of numbers."""
+class Numbers(ABC):
+    """A frozen dataclass of numbers, registered by its kind."""
 
     kind: ClassVar[str]
-    nx: ClassVar[int] = 0  # states of its own
-
-    def start(self) -> Array:
-        """x at the start, (nx,)."""
-        return np.zeros(self.nx)
 
     def parameters(self) -> dict[str, Any]:
         """Its numbers by name."""
@@ -40,6 +35,16 @@ class Force(ABC):
             if isinstance(x, int | float | np.number) and not (np.isfinite(x) and x >= lowest):
                 bound = "" if lowest == -np.inf else f", {lowest:g} or more"
                 raise InputError(f"{self.kind}: {name} is {x!r}: expected a finite number{bound}")
+
+
+class Force(Numbers):
+    """What acts by itself."""
+
+    nx: ClassVar[int] = 0  # states of its own
+
+    def start(self) -> Array:
+        """x at the start, (nx,)."""
+        return np.zeros(self.nx)
 
 
 class JointForce(Force):
