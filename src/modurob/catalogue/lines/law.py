@@ -95,7 +95,7 @@ class Elastic(LineLaw):
             return Pull(tension, winding)
         slack = minimum(strain, tension)
         zero = np.zeros(())
-        return Pull(*(select(zero, slack, x, 0 * x) for x in (tension, winding)))
+        return Pull(*(select(zero, slack, x, zero) for x in (tension, winding)))
 
     def stored(self, u: Array, natural: Array) -> Array:
         l0 = maximum(natural, np.array(SHORTEST))
