@@ -41,12 +41,16 @@ if TYPE_CHECKING:
     from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
     from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
-    from modurob.catalogue.lines import Elastic, Pulley, Swivel, Tension
+    from modurob.catalogue.lines import Elastic, Pulley, Swivel, Tension, WoundCable
     from modurob.catalogue.joints import (
         Cylindrical,
         Fixed,
         Free,
         Helical,
+        Involute,
+        InvoluteLength,
+        InvoluteStrain,
+        InvoluteStretch,
         Planar,
         Prismatic,
         Revolute,
@@ -108,11 +112,14 @@ HOMES = {
     "modurob.assembly": "Connection PortRef Setup shipped_robots",
     "modurob.catalogue": "ModuleType module_type",
     "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
-    "modurob.catalogue.joints": "Cylindrical Fixed Free Helical Planar Prismatic Revolute Spherical Universal",
+    "modurob.catalogue.joints": (
+        "Cylindrical Fixed Free Helical Involute InvoluteLength InvoluteStrain InvoluteStretch Planar Prismatic Revolute Spherical "
+        "Universal"
+    ),
     "modurob.control": (
         "LQR PID ComputedTorque FeedForward GravityCompensation gains_by_damping gains_by_lqr gains_by_poles linearised"
     ),
-    "modurob.catalogue.lines": "Elastic Pulley Swivel Tension",
+    "modurob.catalogue.lines": "Elastic Pulley Swivel Tension WoundCable",
     "modurob.errors": "ModurobError ModurobWarning",
     "modurob.estimation": (
         "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter observability"

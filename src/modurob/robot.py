@@ -30,7 +30,7 @@ from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
-from modurob.catalogue.forces import FrameForce, JointForce
+from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
 from modurob.errors import InputError, absent, choices, explained
 from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, reduced, urdf
 from modurob.mechanism.builder import GRAVITY
@@ -177,7 +177,7 @@ class Mechanism(Tables):
 
     @explained
     def with_force(
-        self, name: str, force: JointForce | FrameForce, joint: str = "", rate: int = 0, a: str = "", b: str = "world"
+        self, name: str, force: JointForce | JointLaw | FrameForce, joint: str = "", rate: int = 0, a: str = "", b: str = "world"
     ) -> "Mechanism":
         """A robot with one more force of its own: along a rate of `joint`, or between the frames `a` and `b`.
 
@@ -191,7 +191,7 @@ class Mechanism(Tables):
         >>> tied.forces[-1].name
         'rope'
         """
-        if isinstance(force, JointForce):
+        if isinstance(force, JointForce | JointLaw):
             index = self.joints.index(self.joint(joint))
             row: Any = JointRow(name, force, index, rate)
         elif isinstance(force, FrameForce):

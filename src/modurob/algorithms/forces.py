@@ -5,6 +5,7 @@ whatever moves, and at rest holds against whatever is applied, so it is no funct
 together.
 """
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
@@ -21,7 +22,7 @@ from modurob.algorithms.lines import add_taken, strung, wrench_torques
 from modurob.algorithms.motions import MOTIONS, frame_motion
 from modurob.algorithms.program import Run
 from modurob.caching import cached_property
-from modurob.catalogue.forces import JointForce, Stop
+from modurob.catalogue.forces import JointForce, JointLaw, Stop
 from modurob.mechanism.tables import ForceRow, FrameRow, JointRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
@@ -39,7 +40,9 @@ class Acting:
         self.nx = int(states[-1])
         # where the states of each force begin
         self.x_starts: tuple[int, ...] = tuple(states[:-1].tolist())
-        self.joint_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, JointRow)]
+        along = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, JointRow)]
+        self.joint_rows: list[Any] = [(k, row) for k, row in along if isinstance(row.force, JointForce)]
+        self.law_rows: list[Any] = [(k, row) for k, row in along if isinstance(row.force, JointLaw)]
         self.frame_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, FrameRow)]
         # whether anything acts between frames
         self.between = bool(self.frame_rows or m.lines)
@@ -142,7 +145,27 @@ def joint_efforts(m: Tables, t: Any, q: Array, v: Array, x: Array) -> Array:
     total = np.zeros(v.shape, dtype=np.result_type(q, v, x))
     for group in acting(m).groups:
         group.add(total, group.force.effort(t, *group.state(q, v, x)))
+    for law in joint_laws(m, q, v, x):
+        total[..., law.joint.v_slice] += law.joint.ratio * law.force.effort(t, law.joint.type, *law.state)
     return total
+
+
+class Law(NamedTuple):
+    """A law of a joint in a state: own coordinates, rates and states."""
+
+    force: JointLaw
+    joint: Any
+    state: tuple[Array, Array, Array]
+    x: slice  # place of its states
+
+
+def joint_laws(m: Tables, q: Array, v: Array, x: Array) -> Iterator[Law]:
+    """The laws that read all of a joint."""
+    own = acting(m)
+    for k, row in own.law_rows:
+        joint = m.joints[row.joint]
+        place = slice(own.x_starts[k], own.x_starts[k] + row.force.nx)
+        yield Law(row.force, joint, (q[..., joint.q_slice], v[..., joint.v_slice], x[..., place]), place)
 
 
 def effort_slopes(m: Tables, t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
@@ -206,6 +229,8 @@ def force_rates(m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = inte
     for group in own.groups:
         if group.force.nx:
             rate[..., group.x] = group.force.rate(t, *group.state(q, v, x))
+    for law in joint_laws(m, q, v, x):
+        rate[..., law.x] = law.force.rate(t, law.joint.type, *law.state)
     found = run(MOTIONS, m, {"q": q, "v": v}).results if own.frame_rows else {}
     for k, row in own.frame_rows:
         place = slice(own.x_starts[k], own.x_starts[k] + row.force.nx)
@@ -224,6 +249,8 @@ def stored_energy(m: Tables, q: Array, x: Array | None = None, run: Run = interp
         total = total + np.broadcast_to(group.force.energy(coordinates, states), (*total.shape, len(group.v))).sum(
             axis=-1
         )
+    for law in joint_laws(m, q, still, x):
+        total = total + law.force.energy(law.joint.type, law.state[0], law.state[2])
     found = run(MOTIONS, m, {"q": q, "v": still}).results if own.between else {}
     for k, row in own.frame_rows:
         states = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx]
@@ -249,11 +276,11 @@ def passive_slopes(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
     own, axes = acting(m), v.ndim - 1
     x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
     by_q, by_v = (np.apply_along_axis(np.diag, -1, s) for s in effort_slopes(m, t, q, v, x))
-    if own.between:
-        apart = replace(m, forces=(*(row for _, row in own.frame_rows), *m.lines))
-        x = np.concatenate(
-            [x[..., :0], *(x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx] for k, row in own.frame_rows)], axis=-1
-        )
+    coupled = [*own.frame_rows, *own.law_rows]
+    if own.between or coupled:
+        apart = replace(m, forces=(*(row for _, row in coupled), *m.lines))
+        own_x = [x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx] for k, row in coupled]
+        x = np.concatenate([x[..., :0], *own_x], axis=-1)
         by_q = by_q + complex_step(lambda d: passive_forces(apart, integrate(m, q, d), v, x, t), m.nv, axes)
         by_v = by_v + complex_step(lambda d: passive_forces(apart, q, v + d, x, t), m.nv, axes)
     return by_q, by_v

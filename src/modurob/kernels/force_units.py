@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from modurob.catalogue.forces import FrameForce, JointForce, Motion
+from modurob.catalogue.forces import FrameForce, JointForce, JointLaw, Motion
+from modurob.catalogue.joints import JointType
 from modurob.catalogue.lines import Line
+from modurob.kernels.dyad import joint_text, with_parameters
 from modurob.kernels.lowering import Store
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
@@ -17,12 +19,13 @@ from modurob.trace import Graph, Place, tangent
 
 # what the functions point to
 JOINT_SLOTS = ("t", "q", "v", "x", "slide", "tau", "rate", "by_q", "by_v")
+LAW_SLOTS = ("t", "q", "v", "x", "tau", "rate")
 FRAME_SLOTS = ("t", "a X", "a V", "b X", "b V", "x", "on a", "on b", "rate")
 
 
-def nonzero(force: JointForce | FrameForce | Line) -> list[str]:
+def nonzero(force: JointForce | JointLaw | FrameForce | Line) -> list[str]:
     """The numbers of a force that its table holds; those that are zero are part of the code."""
-    return [name for name, x in force.parameters().items() if x != 0]
+    return [name for name, x in force.parameters().items() if x != 0 and not isinstance(x, bool)]
 
 
 def _traced(force: Any, graph: Graph) -> Any:
@@ -82,6 +85,38 @@ def joint_constants(force: JointForce, ratio: float, offset: float) -> dict[str,
     }
 
 
+def law_unit(law: JointLaw, joint: JointType, lanes: int, single: bool) -> Unit:
+    """The function of a law along all rates of a joint."""
+    blank = with_parameters(joint, dict.fromkeys(joint.parameters, 0.0))
+
+    def write() -> tuple[str, Code]:
+        graph = Graph()
+        first = len(nonzero(law))
+        own = _traced(law, graph)
+        kind = with_parameters(joint, {p: graph.input("parameter", first + i) for i, p in enumerate(joint.parameters)})
+        t, q, v = graph.inputs("t", 1), graph.inputs("q", (1, joint.nq)), graph.inputs("v", (1, joint.nv))
+        x = graph.inputs("x", (1, law.nx))
+        stores = _stores("tau", own.effort(t, kind, q, v, x), add=True)
+        if law.nx:
+            stores += _stores("rate", own.rate(t, kind, q, v, x))
+        layout = Layout({name: k for k, name in enumerate(LAW_SLOTS)}, {}, {})
+        table = Table(graph)
+        return function("force", graph, stores, layout, table), Code(["force"], graph, table.nodes, 0)
+
+    return Unit("force", f"law {_identity(law)} {_choices(law)} on {joint_text(blank)}", lanes, single, write)
+
+
+def _choices(force: Any) -> list[tuple[str, bool]]:
+    return [(name, x) for name, x in force.parameters().items() if isinstance(x, bool)]
+
+
+def law_constants(law: JointLaw, joint: JointType) -> dict[str, Array]:
+    """The table of a law of a joint: its numbers, then those of the joint."""
+    inner = getattr(joint, "original", joint)
+    numbers = [getattr(law, name) for name in nonzero(law)] + [getattr(inner, p) for p in joint.parameters]
+    return {"parameter": np.array(numbers, dtype=float)}
+
+
 def frame_unit(force: FrameForce, lanes: int, single: bool) -> Unit:
     """The function of a force between two frames: wrenches added to those on both bodies, in the tables' body frames."""
 
@@ -138,7 +173,7 @@ def _line_slots(line: Line) -> list[str]:
 def _line_identity(line: Line) -> str:
     """Its kinds and choices, and which numbers are zero."""
     parts = (*line.nodes, line.law)
-    choices = [(name, x) for part in parts for name, x in part.parameters().items() if name == "side" or x in (True, False)]
+    choices = [(name, x) for part in parts for name, x in part.parameters().items() if name == "side" or isinstance(x, bool)]
     return f"{[fingerprint(type(part)) for part in parts]} {choices} {nonzero(line)}"
 
 

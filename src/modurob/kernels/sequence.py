@@ -14,7 +14,7 @@ from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.program import SINGULAR, Flow, Forces, Program
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.constraint_units import elimination
-from modurob.kernels.force_units import frame_constants, frame_unit, joint_constants, joint_unit, line_constants, line_unit
+from modurob.kernels.force_units import frame_constants, frame_unit, joint_constants, joint_unit, law_constants, law_unit, line_constants, line_unit
 from modurob.kernels.laying import Laid
 from modurob.kernels.registers import Register, Rows
 from modurob.kernels.units import Driver, Loaded, beside, driver, loaded
@@ -205,6 +205,16 @@ class Engine:
             arrays += [(out.tau, rate), (out.rate, state), (out.by_q, rate), (out.by_v, rate)]
             at = [0 if register is None else register.place + place for register, place in arrays]
             self._row(unit, at, joint_constants(row.force, joint.ratio, joint.offset))
+        self._joint_laws(own, out, t, q, v, x)
+
+    def _joint_laws(self, own: Acting, out: Forces, t: Register, q: Register, v: Register, x: Register) -> None:
+        for k, row in own.law_rows:
+            joint = self.m.joints[row.joint]
+            (unit,) = loaded([law_unit(row.force, joint.type, self.lanes, self.single)])
+            starts = [joint.q_slice.start, joint.v_slice.start, own.x_starts[k], joint.v_slice.start, own.x_starts[k]]
+            registers = (q, v, x, out.tau, out.rate)
+            at = [t.place, *(r.place + start for r, start in zip(registers, starts, strict=True))]
+            self._row(unit, at, law_constants(row.force, joint.type))
 
     def _frame_forces(
         self, own: Acting, out: Forces, t: Register, x: Register, found: dict[str, Register]

@@ -182,7 +182,7 @@ def _force(row: ForceRow) -> dict[str, Any]:
     if isinstance(row, LineRow):
         return _line(row)
     numbers = {
-        name: None if x is None else _numbers(np.array([x], dtype=float))[0]
+        name: x if x is None or isinstance(x, bool) else _numbers(np.array([x], dtype=float))[0]
         for name, x in row.force.parameters().items()
     }
     at = (
@@ -196,7 +196,9 @@ def _force(row: ForceRow) -> dict[str, Any]:
 def _read_force(data: dict[str, Any]) -> ForceRow:
     if "nodes" in data:
         return _read_line(data)
-    numbers = {name: None if x is None else float(_bounds([x])[0]) for name, x in data["numbers"].items()}
+    numbers = {
+        name: x if x is None or isinstance(x, bool) else float(_bounds([x])[0]) for name, x in data["numbers"].items()
+    }
     force: Any = FORCES[data["kind"]](**numbers)
     if "joint" in data:
         return JointRow(_word(data["name"]), force, _place(data["joint"]), _place(data["rate"]))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointSpring, Stop
+from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointLaw, JointSpring, Stop
 from modurob.catalogue.joints import Fixed, JointType, Mimic
 from modurob.errors import InertiaError, InputError, MechanismError, choices, explained
 from modurob.mechanism.routes import line_row
@@ -113,7 +113,7 @@ class Builder:
         self._relative: dict[str, tuple[Frame, Array]] = {}
         self._inertias: list[tuple[int, Array, Array]] = []
         self._constraints: dict[str, Loop | tuple[Mapping[str, float], float]] = {}
-        self._forces: dict[str, tuple[JointForce, str, int] | tuple[FrameForce, Frame, Frame] | LineRow] = {}
+        self._forces: dict[str, tuple[JointForce | JointLaw, str, int] | tuple[FrameForce, Frame, Frame] | LineRow] = {}
         self._shapes: list[Shape] = []
 
     @explained
@@ -228,7 +228,7 @@ class Builder:
     def force(
         self,
         name: str,
-        force: JointForce | FrameForce,
+        force: JointForce | JointLaw | FrameForce,
         joint: str | None = None,
         rate: int = 0,
         a: str | None = None,
@@ -243,7 +243,7 @@ class Builder:
         array([-1.])
         """
         self._require_new(name, self._forces, "force")
-        if isinstance(force, JointForce) and joint is not None and a is None:
+        if isinstance(force, JointForce | JointLaw) and joint is not None and a is None:
             self._forces[name] = force, joint, rate
         elif isinstance(force, FrameForce) and a is not None and joint is None:
             self._forces[name] = force, self.frame_of(a), self.frame_of(b)

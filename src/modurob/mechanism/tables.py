@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.caching import cached_property
-from modurob.catalogue.forces import FrameForce, Friction, JointForce
+from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointLaw
 from modurob.catalogue.joints import JointType, Mimic, Reversed
 from modurob.catalogue.lines import Line
 from modurob.errors import InputError, MechanismError, choices
@@ -82,10 +82,10 @@ Constraint = Loop | Coupling
 
 
 class JointRow(NamedTuple):
-    """A force along one rate of a joint."""
+    """A force along one rate of a joint, or a law along all of them."""
 
     name: str
-    force: JointForce
+    force: JointForce | JointLaw
     joint: int  # place in the table of joints
     rate: int = 0  # which of its rates
 
@@ -420,7 +420,7 @@ def _digest(m: Tables) -> bytes:
 
 
 @lru_cache(maxsize=4096)
-def _text(value: JointType | JointForce | FrameForce | Line) -> bytes:
+def _text(value: JointType | JointForce | JointLaw | FrameForce | Line) -> bytes:
     return _word(value).encode()
 
 
@@ -536,6 +536,9 @@ def _require_rate(m: Tables, row: JointRow) -> None:
     if not 0 <= row.joint < len(m.joints) or not 0 <= row.rate < m.joints[row.joint].type.nv:
         raise MechanismError(f"{m.name}: force {row.name} acts on rate {row.rate} of joint {row.joint}: there is none")
     joint = m.joints[row.joint]
+    obstacle = row.force.obstacle(joint.type) if isinstance(row.force, JointLaw) else None
+    if obstacle:
+        raise MechanismError(f"{m.name}: force {row.name} ({row.force.kind}) on the {joint.kind} joint {joint.name}: {obstacle}")
     if row.force.positional and joint.type.nq != joint.type.nv:
         raise MechanismError(
             f"{m.name}: force {row.name} ({row.force.kind}) needs a coordinate, and the {joint.kind} joint {joint.name} has "

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob import algorithms as al
-from modurob.catalogue.forces import JointForce, Spring
+from modurob.catalogue.forces import JointForce, JointLaw, Spring
 from modurob.errors import NotExactError
 from modurob.mechanism import Frame, FrameRow, JointRow, LineRow, Tables
 from modurob.spatial import se3
@@ -86,6 +86,8 @@ class _Sum:
 
     def _add_along_joint(self, row: JointRow) -> None:
         joint = self._robot.joints[row.joint]
+        if isinstance(row.force, JointLaw):
+            raise _Unknown(BETWEEN_FRAMES)
         at = joint.v_slice.start + row.rate
         force = _Traced(row.force)
         own = self._numbers.force_parameters(row, joint, force.needed)

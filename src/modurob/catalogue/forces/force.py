@@ -74,6 +74,28 @@ class JointForce(Force):
         return np.zeros(np.shape(q))
 
 
+class JointLaw(Force):
+    """A force along all rates of a joint, which reads the joint itself and all of its coordinates: q (..., nq), v (..., nv)."""
+
+    positional: ClassVar[bool] = True
+
+    def obstacle(self, joint: Any) -> str | None:
+        """Why it cannot act on a joint, in words; None if it can."""
+        return None
+
+    @abstractmethod
+    def effort(self, t: Any, joint: Any, q: Array, v: Array, x: Array) -> Array:
+        """Forces on the joint, (..., nv) [N m or N]."""
+
+    def rate(self, t: Any, joint: Any, q: Array, v: Array, x: Array) -> Array:
+        """dx/dt, (..., nx)."""
+        return np.zeros(x.shape)
+
+    def energy(self, joint: Any, q: Array, x: Array) -> Array:
+        """What it stores, (...) [J]."""
+        return np.zeros(q.shape[:-1])
+
+
 class Motion(NamedTuple):
     """A frame as a force sees it: its pose in the world, (..., 4, 4), and its twist in its own axes, (..., 6)."""
 
