@@ -104,6 +104,7 @@ if TYPE_CHECKING:
         World,
         simulate,
     )
+    from modurob.statics import Framework, equilibrium, from_lengths, prism, wrench_closure, wrench_feasible
 
 __version__ = "0.2.0.dev0"
 
@@ -129,6 +130,7 @@ HOMES = {
     "modurob.mechanism": "JointProperties Source Winch",
     "modurob.motion": "Gait Trajectory gait",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
+    "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ImplicitMidpoint InWorld LinearlyImplicit Merge Organism Recording "
         "Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
@@ -136,7 +138,7 @@ HOMES = {
 }
 ROOMS = (
     "algorithms assembly catalogue control draw errors estimation formats judges kernels mechanism motion "
-    "registry robot simulation spatial studio symbolic trace"
+    "registry robot simulation spatial statics studio symbolic trace"
 )
 
 if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for one of ours

@@ -16,6 +16,7 @@ from modurob import algorithms, kernels, tabular
 from modurob import assembly as modular
 from modurob.algorithms.checks import require_finite, require_quaternions
 from modurob.algorithms.composite import MASS_MATRIX
+from modurob.algorithms.constraints.actuation import Actuation, Mobility
 from modurob.algorithms.constraints.closure import Independent
 from modurob.algorithms.derivatives import (
     COUPLED_DERIVATIVES,
@@ -791,6 +792,27 @@ class Mechanism(Tables):
         (2, 1)
         """
         return algorithms.independent_coordinates(self, self._q(q), self._v(v), kernels.run)
+
+    def mobility(self, q: ArrayLike) -> Mobility:
+        """Degrees of freedom at a closed configuration q, (nq,): .instantaneous, to first order, .finite, those that last, and
+        .redundant, rows of K that say nothing new.
+
+        >>> linkage.mobility(linkage.neutral())
+        Mobility(instantaneous=1, finite=1, redundant=5)
+        """
+        return algorithms.mobility(self, self._q(q), kernels.run)
+
+    def actuation(self, q: ArrayLike) -> Actuation:
+        """How the robot is actuated at q, (nq,): a verdict, the matrix B of M ydot' + c = B u in motions v = G y that keep the
+        constraints, and whether inputs that only pull can bring about any force (wrench closure).
+
+        Inputs are the joints with a drive (effort above zero) and the lines under a given tension (`mr.Tension`).
+
+        >>> found = linkage.actuation(linkage.neutral())
+        >>> found.verdict, found.B.shape, found.inputs
+        ('redundantly actuated', (1, 2), ('m1/hinge', 'm2/hinge'))
+        """
+        return algorithms.actuation(self, self._q(q), kernels.run)
 
     # ---- closed form ----
 

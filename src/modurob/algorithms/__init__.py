@@ -11,6 +11,7 @@ from modurob.algorithms.closed_form import (
 )
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import bracket, difference, integrate, neutral, random_configuration, rate
+from modurob.algorithms.constraints.actuation import actuation, mobility
 from modurob.algorithms.constraints.closure import (
     close_loops,
     close_velocity,
@@ -53,6 +54,7 @@ from modurob.algorithms.regressor import inertial_parameters, regressor
 
 __all__ = [
     "Poses",
+    "actuation",
     "bias_forces",
     "body_jacobian",
     "body_jacobian_rate",
@@ -96,6 +98,7 @@ __all__ = [
     "loop_jacobian",
     "loop_rank",
     "mass_matrix",
+    "mobility",
     "momentum",
     "momentum_matrix",
     "neutral",

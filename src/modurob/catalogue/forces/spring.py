@@ -27,7 +27,7 @@ class Spring(FrameForce):
     stiffness: Any  # [N/m]
     length: Any = 0.0  # at rest [m]
     damping: Any = 0.0  # [N s/m]
-    kind = "spring"
+    kind, driven = "spring", False
 
     def __post_init__(self) -> None:
         self._require(stiffness=self.stiffness, length=self.length, damping=self.damping)
