@@ -63,6 +63,10 @@ if TYPE_CHECKING:
         ComputedTorque,
         FeedForward,
         GravityCompensation,
+        JointTask,
+        PointTask,
+        PoseTask,
+        WholeBody,
         gains_by_damping,
         gains_by_lqr,
         gains_by_poles,
@@ -118,7 +122,8 @@ HOMES = {
         "Universal"
     ),
     "modurob.control": (
-        "LQR PID ComputedTorque FeedForward GravityCompensation gains_by_damping gains_by_lqr gains_by_poles linearised"
+        "LQR PID ComputedTorque FeedForward GravityCompensation JointTask PointTask PoseTask WholeBody gains_by_damping "
+        "gains_by_lqr gains_by_poles linearised"
     ),
     "modurob.catalogue.lines": "Elastic Pulley Swivel Tension WoundCable",
     "modurob.errors": "ModurobError ModurobWarning",

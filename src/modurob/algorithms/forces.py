@@ -256,7 +256,7 @@ def stored_energy(m: Tables, q: Array, x: Array | None = None, run: Run = interp
         states = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx]
         total = total + row.force.energy(frame_motion(row.a, found).X, frame_motion(row.b, found).X, states)
     for s in strung(m, found, q, still):
-        total = total + s.line.energy(s.motions, s.wound)
+        total = total + s.line.energy(s.motions, s.wound).sum(axis=-1)
     return total
 
 

@@ -1,6 +1,7 @@
 """A line: a law along a route."""
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -47,12 +48,9 @@ class Line(Force):
         return {f"{at}{name}": x for at, part in owned for name, x in part.parameters().items() if _is_number(name, x)}
 
     def with_parameters(self, numbers: dict[str, Any]) -> "Line":
-        """The line with other numbers, traced ones too."""
-        return replace(
-            self,
-            nodes=tuple(_changed(node, f"{k} ", numbers) for k, node in enumerate(self.nodes)),
-            law=_changed(self.law, "", numbers),
-        )
+        """The line with other numbers, traced ones and arrays of them too."""
+        nodes = tuple(_changed(node, f"{k} ", numbers) for k, node in enumerate(self.nodes))
+        return _set(self, {"nodes": nodes, "law": _changed(self.law, "", numbers)})
 
     def wound_in(self, length: Any) -> "Line":
         """The line with so much of it wound in [m]."""
@@ -182,8 +180,15 @@ def _is_number(name: str, x: Any) -> bool:
 
 
 def _changed(part: Any, at: str, numbers: dict[str, Any]) -> Any:
-    own = {name: numbers[f"{at}{name}"] for name in part.parameters() if f"{at}{name}" in numbers}
-    return replace(part, **own)
+    return _set(part, {name: numbers[f"{at}{name}"] for name in part.parameters() if f"{at}{name}" in numbers})
+
+
+def _set(part: Any, values: dict[str, Any]) -> Any:
+    """A copy with other values, which are not looked at."""
+    out = copy(part)
+    for name, x in values.items():
+        object.__setattr__(out, name, x)
+    return out
 
 
 def _require_route(nodes: tuple[Node, ...]) -> None:

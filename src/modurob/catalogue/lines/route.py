@@ -157,8 +157,13 @@ def _facing(node: Swivel, X: Array, origins: list[Array], k: int, target: int) -
     c, s = c / size, s / size
     axis = np.array([0.0, 0.0, 1.0])
     up = c[..., None] * axis - s[..., None] * out
-    touch = node.offset * out + r * up
+    touch = _column(node.offset) * out + _column(r) * up
     return Facing(origins[k] + _out_of(R, touch), atan2(s, c), _out_of(R, up), free, k, target)
+
+
+def _column(x: Any) -> Array:
+    """A number, or numbers, to multiply vectors with."""
+    return np.asarray(x)[..., None]
 
 
 def _into(R: Array, x: Array) -> Array:
@@ -190,7 +195,7 @@ def _around(pulleys: tuple[Node, ...], X: Array, origins: list[Array]) -> _Bends
     lines = [_tangent(*pair) for pair in zip(places, places[1:], radii, radii[1:], strict=False)]
     wraps = [_wrap(a[0], b[0], p) for a, b, p in zip(lines, lines[1:], pulleys, strict=False)]
     touches = [
-        [places[k] + radii[k] * _right(lines[k - 1][0]), places[k] + radii[k] * _right(lines[k][0])]
+        [places[k] + _column(radii[k]) * _right(lines[j][0]) for j in (k - 1, k)]
         for k in range(1, len(places) - 1)
     ]
     arcs = [w * p.radius for w, p in zip(wraps, pulleys, strict=True)]  # type: ignore[attr-defined]
