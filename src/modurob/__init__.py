@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         robot,
         simulation,
         spatial,
+        statics,
         studio,
         symbolic,
         trace,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
     from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
-    from modurob.catalogue.lines import Elastic, Pulley, Swivel, Tension, WoundCable
     from modurob.catalogue.joints import (
         Cylindrical,
         Fixed,
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         Spherical,
         Universal,
     )
+    from modurob.catalogue.lines import Elastic, Pulley, Swivel, Tension, WoundCable
     from modurob.control import (
         LQR,
         PID,

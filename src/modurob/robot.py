@@ -178,7 +178,13 @@ class Mechanism(Tables):
 
     @explained
     def with_force(
-        self, name: str, force: JointForce | JointLaw | FrameForce, joint: str = "", rate: int = 0, a: str = "", b: str = "world"
+        self,
+        name: str,
+        force: JointForce | JointLaw | FrameForce,
+        joint: str = "",
+        rate: int = 0,
+        a: str = "",
+        b: str = "world",
     ) -> "Mechanism":
         """A robot with one more force of its own: along a rate of `joint`, or between the frames `a` and `b`.
 
@@ -633,7 +639,7 @@ class Mechanism(Tables):
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
         >>> tied.line_lengths(q).round(4)
-        array([0.2346])
+        array([0.2794])
         """
         return algorithms.line_lengths(self, self._q(q), kernels.run)
 
@@ -644,7 +650,7 @@ class Mechanism(Tables):
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
         >>> tied.line_stretches(q).round(4)
-        array([0.0346])
+        array([0.0794])
         """
         return algorithms.line_stretches(self, self._q(q), kernels.run)
 
@@ -654,7 +660,7 @@ class Mechanism(Tables):
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
         >>> tied.line_strains(q).round(4)
-        array([0.1729])
+        array([0.3971])
         """
         return algorithms.line_strains(self, self._q(q), kernels.run)
 
@@ -664,7 +670,7 @@ class Mechanism(Tables):
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
         >>> tied.line_tensions(q, np.zeros(3)).round(4)
-        array([17.2904])
+        array([39.7145])
         """
         return algorithms.line_tensions(self, self._q(q), self._v(v), kernels.run)
 
@@ -810,7 +816,7 @@ class Mechanism(Tables):
 
         >>> found = linkage.actuation(linkage.neutral())
         >>> found.verdict, found.B.shape, found.inputs
-        ('redundantly actuated', (1, 2), ('m1/hinge', 'm2/hinge'))
+        ('redundantly actuated', (1, 2), ('m3/hinge', 'm2/hinge'))
         """
         return algorithms.actuation(self, self._q(q), kernels.run)
 

@@ -16,7 +16,9 @@ from tests.oracles.linkages import bennett, four_bar, four_bar_robot, four_bar_s
 def driven(robot, names):
     """The robot with drives at these joints alone."""
     limit = {j.name: np.inf if j.name in names else 0.0 for j in robot.joints}
-    return replace(robot, joints=tuple(replace(j, effort_limit=np.full(j.type.nv, limit[j.name])) for j in robot.joints))
+    return replace(
+        robot, joints=tuple(replace(j, effort_limit=np.full(j.type.nv, limit[j.name])) for j in robot.joints)
+    )
 
 
 PULLEYS = ("pulley0", "pulley1", "pulley2")
@@ -105,7 +107,9 @@ def platform(angle=0.0):
     b = mr.Builder("planar", gravity=(0, -9.81, 0))
     none = mr.JointProperties(effort=0.0)
     b.body("platform", inertia.box(1.0, (0.25, 0.05, 0.05)), joint=mr.Planar((0, 0, 1)), properties=none)
-    for k, (corner, at) in enumerate((((x, y, 0), (-0.125 if x == 0 else 0.125, 0, 0)) for x in (0.0, 1.0) for y in (0.0, 1.0))):
+    for k, (corner, at) in enumerate(
+        ((x, y, 0), (-0.125 if x == 0 else 0.125, 0, 0)) for x in (0.0, 1.0) for y in (0.0, 1.0)
+    ):
         b.line(f"cable{k}", [("world", corner), ("platform", at)], mr.Tension())
     return b.build()
 

@@ -151,8 +151,12 @@ def test_a_point_and_a_pose_are_followed():
     q = robot.random_configuration(rng)
     tip = robot.bodies[-1]
     X = robot.frame_pose(q, tip) @ mr.spatial.se3.exp(0.05 * rng.normal(size=6))
-    run = mr.simulate(robot, q, duration=1.0, controller=mr.WholeBody([mr.PoseTask(tip, reference=X)], damping=10.0, weight=1.0,
-                                                                    sample_time=5e-3))
+    run = mr.simulate(
+        robot,
+        q,
+        duration=1.0,
+        controller=mr.WholeBody([mr.PoseTask(tip, reference=X)], damping=10.0, weight=1.0, sample_time=5e-3),
+    )
     assert run.status.ok
     assert robot.frame_pose(run.q[-1], tip) == pytest.approx(X, abs=2e-3)
     spot = X[:3, 3] + [0.0, 0.02, 0.0]
@@ -181,8 +185,8 @@ def test_bad_tasks():
     still = np.zeros(3)
     with pytest.raises(ControlError, match=r"reference of shape \(2,\): expected \(1,\)"):
         mr.JointTask(["m0/hinge"], reference=[1.0, 2.0]).rows(robot, 0.0, still, still)
+    base = floating.joints[0].name
     with pytest.raises(ControlError, match="expected joints without quaternions"):
-        base = floating.joints[0].name
         mr.JointTask([base], reference=np.zeros(6)).rows(floating, 0.0, floating.neutral(), np.zeros(9))
     with pytest.raises(ControlError, match="the reference is no pose"):
         mr.PoseTask("m3", reference=np.ones((4, 4))).rows(robot, 0.0, still, still)

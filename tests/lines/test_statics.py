@@ -5,7 +5,7 @@ import pytest
 
 import modurob as mr
 from modurob.errors import ClosureError, InputError
-from modurob.spatial import inertia, se3, so3
+from modurob.spatial import inertia, so3
 
 
 @pytest.mark.parametrize("bars", [3, 4, 5, 6])
@@ -142,8 +142,11 @@ def test_a_platform_settles_under_elastic_cables():
     b.body("platform", inertia.cylinder(2.0, 0.5, 0.1), joint=mr.Free())
     for k in range(6):
         turn = so3.about(np.array([0.0, 0, 1]), np.array(k * np.pi / 3))
-        b.line(f"cable{k}", [("world", turn @ (2.0, 0.3 * (-1) ** k, 2.0)), ("platform", turn @ (0.5, -0.2 * (-1) ** k, 0.0))],
-               mr.Elastic(stiffness=500.0, rest=2.2))
+        b.line(
+            f"cable{k}",
+            [("world", turn @ (2.0, 0.3 * (-1) ** k, 2.0)), ("platform", turn @ (0.5, -0.2 * (-1) ** k, 0.0))],
+            mr.Elastic(stiffness=500.0, rest=2.2),
+        )
     robot = b.build()
     found = mr.equilibrium(robot, robot.integrate(robot.neutral(), rng.normal(size=6) * 0.05))
     assert found.stable

@@ -1,5 +1,7 @@
 """The single strut: loops of involute joints, lines with winches and a minimal model move alike (Lieskovsky, chapter 5)."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,7 @@ def test_upright():
     assert np.degrees(g.elevation) == pytest.approx(45.0, abs=1e-9)
     assert g.free == pytest.approx(1.344214, abs=1e-6)
     robot = strut.tree()
-    q, v = strut.tree_state(y)
+    q, _v = strut.tree_state(y)
     K = robot.loop_jacobian(q)
     free = [0, 1, 5, 9, 13]
     rest = np.setdiff1d(np.arange(14), free)
@@ -77,9 +79,7 @@ def test_lines_move_as_loops_do():
         E * strut.AREA * y[2:] + mu * strut.AREA * ydot[2:], rel=1e-11
     )
     a = loops.forward_dynamics(q, v, torques(PULLEYS, 14) + loops.passive_forces(q, v))[places]
-    b = lines.forward_dynamics(
-        q[places], v[places], torques([2, 3, 4], 5) + lines.passive_forces(q[places], v[places])
-    )
+    b = lines.forward_dynamics(q[places], v[places], torques([2, 3, 4], 5) + lines.passive_forces(q[places], v[places]))
     # what a pulley's inertia about its diameter takes when it swivels stands in the first alone
     small = strut.Minimal(E, mu, block_mass=0.0)
     small.swivelled = 0.0
@@ -116,7 +116,9 @@ def test_the_variants_of_the_document():
     """E 50 MPa, torques 0.1001, 0.1, 0.1 for one second: only one angle moves, by 1.049663e-3; variants differ by rounding."""
     strain = 0.1 / (strut.RADIUS * 50e6 * strut.AREA)
     runs = [falling(v, 50e6, [strain] * 3, [0.1001, 0.1, 0.1], 1.0, 1e-4) for v in strut.VARIANTS]
-    assert runs[0].q[[2500, 5000, 7500, 10000], 1] == pytest.approx([2.566e-5, 1.2553e-4, 3.8865e-4, 1.049663e-3], abs=1e-8)
+    assert runs[0].q[[2500, 5000, 7500, 10000], 1] == pytest.approx(
+        [2.566e-5, 1.2553e-4, 3.8865e-4, 1.049663e-3], abs=1e-8
+    )
     for other in runs[1:]:
         assert np.abs(other.q[:, :2] - runs[0].q[:, :2]).max() < 1e-11
 
@@ -150,7 +152,7 @@ def test_the_conservative_law_conserves_and_the_other_does_not():
     for conservative in (False, True):
         rope = mr.WoundCable(200e6 * strut.AREA, conservative=conservative)
         work = 0.0
-        for a, b in zip(corners, corners[1:], strict=False):
+        for a, b in itertools.pairwise(corners):
             s = np.linspace(0, 1, 2001)[:, None]
             middle = a + (s[1:] + s[:-1]) / 2 * (b - a)
             work += (rope.effort(0.0, joint, middle, 0 * middle, np.zeros(0)) @ (b - a)).sum() / 2000

@@ -71,7 +71,9 @@ def test_around_a_pulley_and_past_it(side, height):
 def test_two_seconds_of_motion():
     """A chain of two rods, a taut cable, one that goes slack and taut again, and a spring around a pulley."""
     robot = arm_with_pulley(1, 0.1, stiffness=4.0)
-    robot = robot.with_line("cable", [("world", (1, 2, 0)), ("upper", (1, 0, 0))], mr.Elastic(stiffness=200.0, rest=1.9))
+    robot = robot.with_line(
+        "cable", [("world", (1, 2, 0)), ("upper", (1, 0, 0))], mr.Elastic(stiffness=200.0, rest=1.9)
+    )
     q, v = np.array([0.3, -0.4, 0.1]), np.array([0.1, 0.2, -0.3])
     run = mr.simulate(robot, q, v, duration=2.0, stepper=mr.RungeKutta4(2e-4))
     tensions = robot.line_tensions(run.q, run.v)[:, 1]

@@ -39,7 +39,9 @@ def tree(variant="strain", E=200e6, mu=0.0, start=0.0, gravity=9.81, block_mass=
     b = mr.Builder("single strut", gravity=(0, 0, -gravity))
     add_strut(b)
     for i in range(3):
-        b.body(f"block{i}", inertia.box(block_mass, (SIDE,) * 3), joint=mr.Revolute((0, 0, 1)), at=block_frame(i, start))
+        b.body(
+            f"block{i}", inertia.box(block_mass, (SIDE,) * 3), joint=mr.Revolute((0, 0, 1)), at=block_frame(i, start)
+        )
         own = inertia.cylinder(PULLEY_MASS, RADIUS, THICKNESS)
         b.body(f"pulley{i}", own, parent=f"block{i}", joint=mr.Revolute((0, 0, 1)), at=se3.pose(PULLEY_AXES))
         b.body(f"cable{i}", parent=f"pulley{i}", joint=VARIANTS[variant](RADIUS))

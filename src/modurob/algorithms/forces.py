@@ -113,7 +113,7 @@ class Group(NamedTuple):
         m = acting.m
         joints = [m.joints[row.joint] for _, row in rows]
         v = np.array([j.v_slice.start + row.rate for j, (_, row) in zip(joints, rows, strict=True)])
-        force = copy(rows[0][1].force)
+        force: Any = copy(rows[0][1].force)
         for name, x in force.parameters().items():
             if not _is_zero(x):
                 object.__setattr__(force, name, np.array([getattr(row.force, name) for _, row in rows]))

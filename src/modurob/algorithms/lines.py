@@ -25,8 +25,7 @@ from modurob.spatial.scalars import Array, as_array
 
 
 class Strung(NamedTuple):
-    """Lines alike in a state, n of them: motions of their frames, (..., n, ...), coordinates and rates of their drums' joints, (...,
-    n)."""
+    """Lines alike in a state, n of them: motions of their frames, (..., n, ...), coordinates and rates of their drums, (..., n)."""
 
     places: list[int]  # which lines
     rows: list[LineRow]
@@ -42,7 +41,10 @@ def _groups(m: Tables) -> tuple[tuple[list[int], Line], ...]:
     alike: dict[Any, list[int]] = {}
     for k, row in enumerate(m.lines):
         parts = (*row.force.nodes, row.force.law)
-        kinds = tuple((type(p), tuple((n, x if _is_choice(n, x) else bool(x == 0)) for n, x in p.parameters().items())) for p in parts)
+        kinds = tuple(
+            (type(p), tuple((n, x if _is_choice(n, x) else bool(x == 0)) for n, x in p.parameters().items()))
+            for p in parts
+        )
         alike.setdefault(kinds, []).append(k)
     return tuple((places, _together([m.lines[k].force for k in places])) for places in alike.values())
 
@@ -54,7 +56,9 @@ def _is_choice(name: str, x: Any) -> bool:
 def _together(lines: list[Line]) -> Line:
     """One line whose numbers, zeros apart, are arrays."""
     each = [line.parameters() for line in lines]
-    return lines[0].with_parameters({name: np.array([p[name] for p in each]) for name, x in each[0].items() if not _is_zero(x)})
+    return lines[0].with_parameters(
+        {name: np.array([p[name] for p in each]) for name, x in each[0].items() if not _is_zero(x)}
+    )
 
 
 def _is_zero(x: Any) -> bool:
@@ -69,7 +73,9 @@ def strung(m: Tables, found: dict[str, Array], q: Array, v: Array) -> Iterator[S
         ends = range(len(line.nodes))
         motions = tuple(_stacked([_motion(row.frames[n], found, v, seen) for row in rows]) for n in ends)
         drums = range(len(line.drums))
-        wound, rates = ([_drums(m, [row.joints[n] for row in rows], x, what) for n in drums] for x, what in ((q, "q"), (v, "v")))
+        wound, rates = (
+            [_drums(m, [row.joints[n] for row in rows], x, what) for n in drums] for x, what in ((q, "q"), (v, "v"))
+        )
         yield Strung(places, rows, line, motions, wound, rates)
 
 
@@ -145,7 +151,7 @@ def line_strain_rates(m: Tables, q: Array, v: Array, run: Run = interpret) -> Ar
 
 
 class Slopes(NamedTuple):
-    """In one state: d stretch/dq and d strain/dq along the rates, (lines, nv) each, and what the second changes by, J' v, (lines,)."""
+    """In one state: d stretch/dq and d strain/dq along the rates, (lines, nv) each, and J' v of the second, (lines,)."""
 
     stretch: Array
     strain: Array
@@ -187,6 +193,4 @@ def line_jacobian(m: Tables, q: Array, run: Run = interpret) -> Array:
 def wrench_torques(m: Tables, q: Array, wrenches: Array, run: Run = interpret) -> Array:
     """J^T F of wrenches on bodies in body frames, (..., bodies, 6), as torques, (..., nv)."""
     still = np.zeros(m.nv)
-    return tree_inverse_dynamics(m, q, still, still, run=run) - tree_inverse_dynamics(
-        m, q, still, still, wrenches, run
-    )
+    return tree_inverse_dynamics(m, q, still, still, run=run) - tree_inverse_dynamics(m, q, still, still, wrenches, run)

@@ -39,7 +39,9 @@ def optimal_inputs(
     # numbers of order one
     size = np.abs(u0).max()
     a, b, first = lower / size, upper / size, u0 / size
-    found = {"null-space": _null_space, "direct": _direct, "nonlinear": _nonlinear}[form](B, e / size, a, b, first, N, solver)
+    found = {"null-space": _null_space, "direct": _direct, "nonlinear": _nonlinear}[form](
+        B, e / size, a, b, first, N, solver
+    )
     return None if found is None else size * found
 
 

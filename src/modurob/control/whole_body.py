@@ -22,6 +22,8 @@ from modurob.statics.quadratic import quadratic_programme
 
 # what accelerations cost beside inputs, so that the programme has one answer
 LITTLE = 1e-8
+# directions of a task that motions reach this much less than others are left alone
+SINGULAR = 1e-3
 
 
 class Plan(NamedTuple):
@@ -110,7 +112,7 @@ class WholeBodyLaw(BoundLaw):
 
 
 class Problem(NamedTuple):
-    """The equations of one state: v' = first + Z s of motions that keep constraints and strains, and F s = B' u - arms' dT - rest."""
+    """The equations of one state: vdot = first + Z s keeps constraints and strains; G^T (M vdot - B u + arms^T dT - push) = 0."""
 
     robot: Mechanism
     v: Array
@@ -133,7 +135,9 @@ class Problem(NamedTuple):
     def of(cls, robot: Mechanism, q: Array, v: Array, tension: tuple[float, float]) -> "Problem":
         given = inputs_of(robot, q)
         M, push = robot.mass_matrix(q), robot.passive_forces(q, v) - robot.bias_forces(q, v)
-        frozen = [k for k, row in enumerate(robot.lines) if any(i >= 0 for i in row.joints) and not row.force.law.driven]
+        frozen = [
+            k for k, row in enumerate(robot.lines) if any(i >= 0 for i in row.joints) and not row.force.law.driven
+        ]
         K, k = np.zeros((0, robot.nv)), np.zeros(0)
         if robot.constraints:
             K, k = robot.loop_jacobian(q), robot.loop_bias(q, v)
@@ -153,8 +157,9 @@ class Problem(NamedTuple):
         m, n, c = self.Z.shape[1], self.B.shape[1], len(self.frozen)
         dynamics = self.G.T @ np.hstack([self.M @ self.Z, -self.B, self.arms.T])
         rest = self.G.T @ (self.push - self.M @ self.first)
-        bounds = np.concatenate([np.full(m, -np.inf), self.lower, self.more[0]]), np.concatenate(
-            [np.full(m, np.inf), self.upper, self.more[1]]
+        bounds = (
+            np.concatenate([np.full(m, -np.inf), self.lower, self.more[0]]),
+            np.concatenate([np.full(m, np.inf), self.upper, self.more[1]]),
         )
         P, cost = self._cost(tasks, recipe)
         held = [(dynamics, rest)]
@@ -162,7 +167,8 @@ class Problem(NamedTuple):
         for level in levels:
             J = np.vstack([r.J for p, r in tasks if p == level])
             wanted = np.concatenate([r.wanted for p, r in tasks if p == level]) - J @ self.first
-            held.append((np.hstack([J @ self.Z, np.zeros((len(J), n + c))]), wanted))
+            reachable, wanted = _reachable(J @ self.Z, wanted)
+            held.append((np.hstack([reachable, np.zeros((len(reachable), n + c))]), wanted))
         x = _lexicographic(P, cost, held, bounds, recipe.solver)
         if x is None:
             raise ControlError(
@@ -185,6 +191,13 @@ class Problem(NamedTuple):
             P[:m, :m] += metric
             cost[:m] = metric @ (recipe.damping * self.Z.T @ self.v)
         return P, cost
+
+
+def _reachable(J: Array, wanted: Array) -> tuple[Array, Array]:
+    """The rows of a task in directions that motions reach; next to singularities the others are left alone."""
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    kept = s > SINGULAR * s.max(initial=0.0)
+    return s[kept, None] * Vt[kept], (U.T @ wanted)[kept]
 
 
 def _lexicographic(
@@ -219,9 +232,18 @@ def _bounded(
         return first + N @ z
     kept = np.isfinite(bounds[0]) | np.isfinite(bounds[1])
     size = max(np.abs(first).max(initial=0.0), 1.0)
-    found = quadratic_programme(
-        inner, N.T @ (cost + P @ first) / size, N[kept], (bounds[0] - first)[kept] / size, (bounds[1] - first)[kept] / size, solver
-    ) if N.shape[1] else None
+    found = (
+        quadratic_programme(
+            inner,
+            N.T @ (cost + P @ first) / size,
+            N[kept],
+            (bounds[0] - first)[kept] / size,
+            (bounds[1] - first)[kept] / size,
+            solver,
+        )
+        if N.shape[1]
+        else None
+    )
     x = None if found is None else first + size * (N @ found)
     return x if x is not None and _within(x, bounds) else None
 

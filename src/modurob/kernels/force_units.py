@@ -149,7 +149,8 @@ def line_unit(line: Line, lanes: int, single: bool) -> Unit:
         numbers = {name: graph.input("parameter", k) for k, name in enumerate(nonzero(line))}
         own, poses = line.with_parameters(numbers), [_rows(graph, "frame", 12 * k) for k in ends]
         motions = tuple(
-            Motion(_rows(graph, f"X{k}") @ X, se3.to_child(X, graph.inputs(f"V{k}", (1, 6)))) for k, X in enumerate(poses)
+            Motion(_rows(graph, f"X{k}") @ X, se3.to_child(X, graph.inputs(f"V{k}", (1, 6))))
+            for k, X in enumerate(poses)
         )
         ratios, offsets = ([graph.input(name, k) for k in drums] for name in ("ratio", "offset"))
         wound = [r * graph.inputs(f"q{k}", 1) + o for k, (r, o) in enumerate(zip(ratios, offsets, strict=True))]
@@ -173,7 +174,9 @@ def _line_slots(line: Line) -> list[str]:
 def _line_identity(line: Line) -> str:
     """Its kinds and choices, and which numbers are zero."""
     parts = (*line.nodes, line.law)
-    choices = [(name, x) for part in parts for name, x in part.parameters().items() if name == "side" or isinstance(x, bool)]
+    choices = [
+        (name, x) for part in parts for name, x in part.parameters().items() if name == "side" or isinstance(x, bool)
+    ]
     return f"{[fingerprint(type(part)) for part in parts]} {choices} {nonzero(line)}"
 
 

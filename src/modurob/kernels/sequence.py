@@ -14,7 +14,16 @@ from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.program import SINGULAR, Flow, Forces, Program
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.constraint_units import elimination
-from modurob.kernels.force_units import frame_constants, frame_unit, joint_constants, joint_unit, law_constants, law_unit, line_constants, line_unit
+from modurob.kernels.force_units import (
+    frame_constants,
+    frame_unit,
+    joint_constants,
+    joint_unit,
+    law_constants,
+    law_unit,
+    line_constants,
+    line_unit,
+)
 from modurob.kernels.laying import Laid
 from modurob.kernels.registers import Register, Rows
 from modurob.kernels.units import Driver, Loaded, beside, driver, loaded
@@ -216,9 +225,7 @@ class Engine:
             at = [t.place, *(r.place + start for r, start in zip(registers, starts, strict=True))]
             self._row(unit, at, law_constants(row.force, joint.type))
 
-    def _frame_forces(
-        self, own: Acting, out: Forces, t: Register, x: Register, found: dict[str, Register]
-    ) -> None:
+    def _frame_forces(self, own: Acting, out: Forces, t: Register, x: Register, found: dict[str, Register]) -> None:
         units = loaded([frame_unit(row.force, self.lanes, self.single) for _, row in own.frame_rows])
         for (k, row), unit in zip(own.frame_rows, units, strict=True):
             state = own.x_starts[k]

@@ -152,7 +152,10 @@ def _read_constraint(data: dict[str, Any]) -> Constraint:
 
 def _part(x: Any) -> dict[str, Any]:
     """A node or a law of a line."""
-    own = {name: x if isinstance(x, bool) else _numbers(np.array([x], dtype=float))[0] for name, x in x.parameters().items()}
+    own = {
+        name: x if isinstance(x, bool) else _numbers(np.array([x], dtype=float))[0]
+        for name, x in x.parameters().items()
+    }
     return {"kind": x.kind, **own}
 
 

@@ -6,7 +6,17 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.errors import MechanismError
-from modurob.mechanism.tables import Constraint, Coupling, ForceRow, Frame, FrameRow, Joint, JointRow, LineRow, Loop, Tables
+from modurob.mechanism.tables import (
+    Constraint,
+    Coupling,
+    ForceRow,
+    Frame,
+    FrameRow,
+    Joint,
+    LineRow,
+    Loop,
+    Tables,
+)
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 

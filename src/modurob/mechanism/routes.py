@@ -1,5 +1,6 @@
 """Routes of lines as users write them, read into rows of the table of forces."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,7 +46,9 @@ def line_row(
     if not isinstance(law, LineLaw | Spring):
         raise MechanismError(f"line {name!r}: law {law!r:.60}: expected mr.Spring(...) or one of {', '.join(LAWS)}")
     if isinstance(route, str) or not isinstance(route, Sequence):
-        raise MechanismError(f"line {name!r}: route {route!r:.60}: expected a list of (frame, place) or (frame, place, node)")
+        raise MechanismError(
+            f"line {name!r}: route {route!r:.60}: expected a list of (frame, place) or (frame, place, node)"
+        )
     frames, nodes, joints = [], [], []
     for k, stop in enumerate(route):
         on, place, node = _stop(name, k, stop)
@@ -78,7 +81,7 @@ def _stop(name: str, k: int, stop: Any) -> tuple[str, Array, Any]:
 
 def _require_apart(name: str, frames: list[Frame]) -> None:
     """An error for a line that goes from a place to the same place."""
-    for k, (a, b) in enumerate(zip(frames, frames[1:], strict=False)):
+    for k, (a, b) in enumerate(itertools.pairwise(frames)):
         way = se3.position(b.X) - se3.position(a.X)
         if a.body == b.body and way.dtype != object and np.abs(way).max() < ONE_PLACE:
             raise MechanismError(f"line {name!r}: places {k} and {k + 1} are one point of one body: expected two")

@@ -538,7 +538,9 @@ def _require_rate(m: Tables, row: JointRow) -> None:
     joint = m.joints[row.joint]
     obstacle = row.force.obstacle(joint.type) if isinstance(row.force, JointLaw) else None
     if obstacle:
-        raise MechanismError(f"{m.name}: force {row.name} ({row.force.kind}) on the {joint.kind} joint {joint.name}: {obstacle}")
+        raise MechanismError(
+            f"{m.name}: force {row.name} ({row.force.kind}) on the {joint.kind} joint {joint.name}: {obstacle}"
+        )
     if row.force.positional and joint.type.nq != joint.type.nv:
         raise MechanismError(
             f"{m.name}: force {row.name} ({row.force.kind}) needs a coordinate, and the {joint.kind} joint {joint.name} has "

@@ -16,7 +16,7 @@ BALANCED, STEPS, LONGEST = 1e-11, 100, 0.2
 
 
 class Equilibrium(NamedTuple):
-    """A configuration at rest, (nq,), and how it swings about it: stiffness, (n, n), of motions G, (nv, n), and frequencies [rad/s].
+    """A configuration at rest, (nq,), and how it swings: stiffness, (n, n), of motions G, (nv, n), and frequencies [rad/s].
 
     Squares of frequencies below zero, given as negative frequencies, are falls: e^(w t).
     """
@@ -53,7 +53,9 @@ def equilibrium(robot: Mechanism, q0: ArrayLike, tau: ArrayLike | None = None) -
         push = held + robot.passive_forces(q, still) - robot.gravity_forces(q)
         G, multipliers = _free(robot, q, push)
         force = G.T @ push
-        size = max(np.abs(held).max(initial=0.0), np.abs(robot.gravity_forces(q)).max(initial=0.0), _pulls(robot, q), 1e-300)
+        size = max(
+            np.abs(held).max(initial=0.0), np.abs(robot.gravity_forces(q)).max(initial=0.0), _pulls(robot, q), 1e-300
+        )
         left = np.abs(force).max(initial=0.0)
         if left <= BALANCED * size:
             return _settled(robot, q, G, multipliers)

@@ -19,9 +19,7 @@ SECOND = ("clarabel",)
 GUESS, POLISHES, ROUNDING = 1e-2, 30, 1e-11
 
 
-def quadratic_programme(
-    P: Array, c: Array, A: Array, a: Array, b: Array, solver: str = "proxqp"
-) -> Array | None:
+def quadratic_programme(P: Array, c: Array, A: Array, a: Array, b: Array, solver: str = "proxqp") -> Array | None:
     """The x of least cost, (n,), or None if there is none within the bounds; rows of A with a = b are equations.
 
     Infinite bounds are none. Where a solver finds nothing, another is asked: ProxQP 0.8 takes some narrow problems for infeasible.

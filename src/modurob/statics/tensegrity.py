@@ -141,8 +141,8 @@ class Framework:
         w = _smallest(A, f, lower)
         if w is None:
             raise InputError(
-                f"no force densities hold {'these loads' if loads is not None else 'this shape'} with every cable at {least:g} N/m or "
-                f"more: it has {self.self_stress().shape[1]} states of self-stress"
+                f"no force densities hold {'these loads' if loads is not None else 'this shape'} with every cable at {least:g} "
+                f"N/m or more: it has {self.self_stress().shape[1]} states of self-stress"
             )
         return w
 
@@ -178,9 +178,13 @@ def _smallest(A: Array, f: Array, lower: Array) -> Array | None:
     if np.abs(A @ first - f).max(initial=0.0) > 1e-8 * (1 + np.abs(f).max(initial=0.0)):
         return None
     bound = np.isfinite(lower)
-    z = quadratic_programme(
-        np.eye(N.shape[1]), N.T @ first, N[bound], (lower - first)[bound], np.full(int(bound.sum()), np.inf)
-    ) if N.shape[1] else np.zeros(0)
+    z = (
+        quadratic_programme(
+            np.eye(N.shape[1]), N.T @ first, N[bound], (lower - first)[bound], np.full(int(bound.sum()), np.inf)
+        )
+        if N.shape[1]
+        else np.zeros(0)
+    )
     if z is None or ((first + N @ z)[bound] < lower[bound] - 1e-6).any():
         return None
     return first + N @ z
@@ -208,7 +212,9 @@ def prism(
     array([0.57735, 0.57735, 1.     ])
     """
     if bars < 3 or not (radius > 0 and height > 0 and ratio > 0):
-        raise InputError(f"prism of {bars} bars, radius {radius}, height {height}, ratio {ratio}: expected 3 or more, and lengths above zero")
+        raise InputError(
+            f"prism of {bars} bars, radius {radius}, height {height}, ratio {ratio}: expected 3 or more, and lengths above zero"
+        )
     plain = np.pi / 2 - np.pi / bars
     turn = plain if twist is None else float(twist)
     i = np.arange(bars)

@@ -63,7 +63,9 @@ def wrench_feasible(robot: Mechanism, q: ArrayLike, force: ArrayLike | None = No
     q = as_array(q)
     _require_tree(robot)
     wanted = robot.gravity_forces(q) if force is None else as_array(force)
-    pairs = zip(q.reshape(-1, robot.nq), np.broadcast_to(wanted, (*q.shape[:-1], robot.nv)).reshape(-1, robot.nv), strict=True)
+    pairs = zip(
+        q.reshape(-1, robot.nq), np.broadcast_to(wanted, (*q.shape[:-1], robot.nv)).reshape(-1, robot.nv), strict=True
+    )
     found = []
     for x, f in pairs:
         own = robot.actuation(x)

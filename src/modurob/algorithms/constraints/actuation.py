@@ -130,9 +130,7 @@ def _closes(B: Array, rank: int, pulls: Array) -> bool:
     return found is not None and bool(found[-1] > POSITIVE)
 
 
-def _programme(
-    cost: Array, A: Array, b: Array, lower: Array, upper: Array, above: Array | None = None
-) -> Array | None:
+def _programme(cost: Array, A: Array, b: Array, lower: Array, upper: Array, above: Array | None = None) -> Array | None:
     """The x of least cost with A x = b, `above` x <= 0 and bounds; None if there is none."""
     from scipy.optimize import linprog  # which takes long to load
 

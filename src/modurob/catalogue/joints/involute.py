@@ -138,8 +138,8 @@ class Involute(Unwinding):
 class InvoluteStretch(Unwinding):
     """A cable off a pulley with q = (phi, u), its angle and its stretch [rad, m]: l = r phi + u.
 
-    >>> mr.InvoluteStretch(0.07).taut(np.array([2.0, 0.01])).round(9)
-    np.float64(0.15)
+    >>> round(float(mr.InvoluteStretch(0.07).taut(np.array([2.0, 0.01]))), 9)
+    0.15
     """
 
     kind, nq, nv, units, labels = "involute stretch", 2, 2, ("rad", "m"), ("angle", "stretch")
@@ -162,8 +162,8 @@ class InvoluteStretch(Unwinding):
 class InvoluteStrain(Unwinding):
     """A cable off a pulley with q = (phi, e), its angle and its strain [rad, 1]: l = r phi (1 + e).
 
-    >>> mr.InvoluteStrain(0.07).taut(np.array([2.0, 0.1])).round(9)
-    np.float64(0.154)
+    >>> round(float(mr.InvoluteStrain(0.07).taut(np.array([2.0, 0.1]))), 9)
+    0.154
     """
 
     kind, nq, nv, units, labels = "involute strain", 2, 2, ("rad", "1"), ("angle", "strain")
@@ -186,8 +186,8 @@ class InvoluteStrain(Unwinding):
 class InvoluteLength(Unwinding):
     """A cable off a pulley with q = (phi, l), its angle and its taut length [rad, m].
 
-    >>> mr.InvoluteLength(0.07).taut(np.array([2.0, 0.15]))
-    np.float64(0.15)
+    >>> float(mr.InvoluteLength(0.07).taut(np.array([2.0, 0.15])))
+    0.15
     """
 
     kind, nq, nv, units, labels = "involute length", 2, 2, ("rad", "m"), ("angle", "length")

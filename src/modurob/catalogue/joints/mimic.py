@@ -20,7 +20,9 @@ class Mimic(JointType):
 
     def __post_init__(self) -> None:
         if self.follower.nq != 1 or not self.follower.axial:
-            raise InputError(f"a {self.follower.kind} joint cannot mimic: expected a joint with one coordinate and one axis")
+            raise InputError(
+                f"a {self.follower.kind} joint cannot mimic: expected a joint with one coordinate and one axis"
+            )
         for name in ("kind", "units", "parameters", "axial"):
             object.__setattr__(self, name, getattr(self.follower, name))
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from modurob.catalogue.forces.force import Force, Motion
-from modurob.catalogue.lines.law import LineLaw, Pull, Stretch
+from modurob.catalogue.lines.law import Pull, Stretch
 from modurob.catalogue.lines.route import TOUCHING, Facing, Node, Path, Span, Swivel, path
 from modurob.errors import InputError
 from modurob.spatial import se3
@@ -31,7 +31,7 @@ class Line(Force):
     """
 
     nodes: tuple[Node, ...]
-    law: LineLaw
+    law: Any  # a LineLaw, or a Spring
     kind: ClassVar[str] = "line"
 
     def __post_init__(self) -> None:
@@ -126,9 +126,7 @@ def _length(way: Path) -> Array:
 
 def _lengthening(way: Path, motions: tuple[Motion, ...]) -> Array:
     """dL/dt, (...): the points where the line touches count as fixed on their bodies."""
-    rates = [
-        dot(_direction(s)[0], _velocity(motions[s.b], s.p_b) - _velocity(motions[s.a], s.p_a)) for s in way.spans
-    ]
+    rates = [dot(_direction(s)[0], _velocity(motions[s.b], s.p_b) - _velocity(motions[s.a], s.p_a)) for s in way.spans]
     return sum(rates[1:], rates[0])
 
 

@@ -46,6 +46,9 @@ class Pulley(Node):
     """A pulley about z of the frame; the line runs around it counter-clockwise (side 1) or clockwise (side -1).
 
     Beside its plane the line winds as on a cylinder. A line that would not touch the pulley leaves it.
+
+    >>> mr.Pulley(radius=0.05, side=-1).kind
+    'pulley'
     """
 
     radius: Any
@@ -63,6 +66,9 @@ class Swivel(Node):
 
     The line comes along the axis, up to the origin, and leaves the pulley on its +z side. With `offset` = `radius` it stays on the
     axis, as in the blocks of cable robots; with `offset` = 0 the pulley is a drum on the axis (Lieskovsky chapter 5).
+
+    >>> mr.Swivel(radius=0.05, offset=0.05).kind
+    'swivel'
     """
 
     radius: Any
@@ -84,7 +90,7 @@ class Span(NamedTuple):
 
 
 class Facing(NamedTuple):
-    """A pulley on a swivel: where the line touches it, its elevation, the way that raises it, and the free length, in world axes."""
+    """A pulley on a swivel: where the line touches it, its elevation, the way that raises it, and the free length, in the world."""
 
     p: Array  # (..., 3)
     elevation: Array  # (...)
@@ -195,8 +201,7 @@ def _around(pulleys: tuple[Node, ...], X: Array, origins: list[Array]) -> _Bends
     lines = [_tangent(*pair) for pair in zip(places, places[1:], radii, radii[1:], strict=False)]
     wraps = [_wrap(a[0], b[0], p) for a, b, p in zip(lines, lines[1:], pulleys, strict=False)]
     touches = [
-        [places[k] + _column(radii[k]) * _right(lines[j][0]) for j in (k - 1, k)]
-        for k in range(1, len(places) - 1)
+        [places[k] + _column(radii[k]) * _right(lines[j][0]) for j in (k - 1, k)] for k in range(1, len(places) - 1)
     ]
     arcs = [w * p.radius for w, p in zip(wraps, pulleys, strict=True)]  # type: ignore[attr-defined]
     lengths = [line[1] for line in lines]
