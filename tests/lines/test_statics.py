@@ -5,7 +5,7 @@ import pytest
 
 import modurob as mr
 from modurob.errors import ClosureError, InputError
-from modurob.spatial import inertia, so3
+from modurob.spatial import inertia, se3, so3
 
 
 @pytest.mark.parametrize("bars", [3, 4, 5, 6])
@@ -93,14 +93,6 @@ def test_bad_frameworks():
 # ---- cable robots ----
 
 
-def robocrane(height=2.0, mass=3.0):
-    """Six cables from three pairs of anchors to a level platform below: T = m g sqrt(9.75 + h²) / (6 h) each."""
-    b = mr.Builder("RoboCrane")
-    none = mr.JointProperties(effort=0.0)
-    b.body("platform", inertia.cylinder(mass, 0.5, 0.1), joint=mr.Free(), properties=none)
-    return b, height, mass
-
-
 def test_equilibrium_of_a_hanging_chain_with_a_loop():
     """A four-bar in gravity settles where its potential is least, and swings with the frequency of its own inertia."""
     from tests.oracles.four_bar import FourBar
@@ -154,3 +146,51 @@ def test_a_platform_settles_under_elastic_cables():
     assert np.abs(robot.difference(run.q[0], run.q[-1])).max() < 1e-8
     with pytest.raises(ClosureError, match="no equilibrium near"):
         mr.equilibrium(robot.without_forces(), robot.neutral())
+
+
+def test_robocrane():
+    """Centred and level, h below the anchors: T = m g sqrt(9.75 + h²) / (6 h) in each of six cables."""
+    mass, h = 3.0, 2.0
+    b = mr.Builder("RoboCrane")
+    b.body("platform", inertia.cylinder(mass, 0.5, 0.1), joint=mr.Free(), properties=mr.JointProperties(effort=0.0))
+    for k in range(6):
+        above, below = (k + 1) // 2 * 2 * np.pi / 3, np.pi / 3 + k // 2 * 2 * np.pi / 3
+        anchor = 2 * np.sqrt(3) * np.array([np.cos(above), np.sin(above), 0.0]) + [0, 0, h]
+        corner = np.sqrt(3) / 2 * np.array([np.cos(below), np.sin(below), 0.0])
+        b.line(f"cable{k}", [("world", anchor), ("platform", corner)], mr.Tension())
+    robot = b.build()
+    found = robot.actuation(robot.neutral())
+    assert found.verdict == "properly actuated"
+    assert not found.closure
+    u = found.feasible(found.G.T @ robot.gravity_forces(robot.neutral()))
+    assert u == pytest.approx([mass * 9.81 * np.sqrt(9.75 + h**2) / (6 * h)] * 6, rel=1e-9)
+    assert mr.wrench_feasible(robot, robot.neutral())
+
+
+@pytest.mark.judge
+def test_the_t_bar_of_stedy():
+    """Two crossed bars under nylon strings, no gravity, from rest: bar angles of its minimal model, 10 s."""
+    run = t_bar(10.0)
+    angles = run.q[[1000, 2000, 5000, 10000], 0]
+    assert angles == pytest.approx([0.486955987, 0.757033007, 0.606858600, 0.484501150], abs=1e-6)
+
+
+def t_bar(duration):
+    b = mr.Builder("T-bar", gravity=(0, 0, 0))
+    length, radius, wide = 5.0, 0.05, 5 / np.sqrt(2)
+    mass = 500 * np.pi * radius**2 * length
+    # slender rods
+    rod = inertia.spatial_inertia(mass, np.zeros(3), mass * length**2 / 12 * np.diag([0.0, 1.0, 1.0]))
+    own = inertia.moved(rod, se3.pose(None, (length / 2, 0, 0)))
+    b.body("left", own, joint=mr.Revolute((0, 0, 1)))
+    b.body("right", own, joint=mr.Revolute((0, 0, 1)), at=se3.pose(None, (wide, 0, 0)))
+    tips = ("left", (length, 0, 0)), ("right", (length, 0, 0))
+    EA = 7e7 * np.pi * 1e-6
+    b.line("side of right", [("world", (0, 0, 0)), tips[1]], mr.Elastic(EA, 0.7 * wide))
+    b.line("side of left", [("world", (wide, 0, 0)), tips[0]], mr.Elastic(EA, 0.7 * wide))
+    b.line("top", list(tips), mr.Elastic(EA, wide))
+    return mr.simulate(b.build(), [np.pi / 4, 3 * np.pi / 4], duration=duration, stepper=mr.RungeKutta4(1e-3))
+
+
+def test_the_first_second_of_the_t_bar():
+    assert t_bar(1.0).q[-1, 0] == pytest.approx(0.486955987, abs=1e-7)
