@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         Spherical,
         Universal,
     )
-    from modurob.catalogue.lines import Elastic, Pulley, Swivel, Tension, WoundCable
+    from modurob.catalogue.lines import Elastic, Pulley, Swivel, Tension, Winch, WoundCable
     from modurob.control import (
         LQR,
         PID,
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     )
     from modurob.formats import load, save, urdf
     from modurob.kernels import set_threads
-    from modurob.mechanism import JointProperties, Source, Winch
+    from modurob.mechanism import JointProperties, Source
     from modurob.motion import Gait, Trajectory, gait
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
     from modurob.simulation import (
@@ -126,14 +126,14 @@ HOMES = {
         "LQR PID ComputedTorque FeedForward GravityCompensation JointTask PointTask PoseTask WholeBody gains_by_damping "
         "gains_by_lqr gains_by_poles linearised"
     ),
-    "modurob.catalogue.lines": "Elastic Pulley Swivel Tension WoundCable",
+    "modurob.catalogue.lines": "Elastic Pulley Swivel Tension Winch WoundCable",
     "modurob.errors": "ModurobError ModurobWarning",
     "modurob.estimation": (
         "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter observability"
     ),
     "modurob.formats": "load save urdf",
     "modurob.kernels": "set_threads",
-    "modurob.mechanism": "JointProperties Source Winch",
+    "modurob.mechanism": "JointProperties Source",
     "modurob.motion": "Gait Trajectory gait",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",

@@ -3,7 +3,6 @@
 from modurob.mechanism import urdf
 from modurob.mechanism.builder import Builder, JointProperties, Source
 from modurob.mechanism.exports import EXPORTS
-from modurob.mechanism.routes import Winch
 from modurob.mechanism.tables import (
     Constraint,
     Coupling,
@@ -36,6 +35,5 @@ __all__ = [
     "Shape",
     "Source",
     "Tables",
-    "Winch",
     "urdf",
 ]

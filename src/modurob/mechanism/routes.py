@@ -2,13 +2,12 @@
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from modurob.catalogue.forces import Spring
-from modurob.catalogue.lines import LAWS, Line, LineLaw, Node, Point, Swivel
+from modurob.catalogue.lines import LAWS, Line, LineLaw, Node, Point, Winch
 from modurob.errors import InputError, MechanismError
 from modurob.mechanism.tables import Frame, LineRow
 from modurob.spatial import se3
@@ -16,27 +15,6 @@ from modurob.spatial.scalars import Array, as_array
 
 # places on a route closer than this are one [m]
 ONE_PLACE = 1e-9
-
-
-@dataclass(frozen=True)
-class Winch:
-    """A drum at the end of a line: `joint`, of one coordinate, turned forward by one radian takes in `radius` [m].
-
-    The line leaves at a point, or over a `swivel` at that place.
-
-    >>> mr.Winch("drum", 0.05, mr.Swivel(0.05)).node()
-    Swivel(radius=0.05, offset=0.0, drum=0.05)
-    """
-
-    joint: str
-    radius: Any
-    swivel: Swivel | None = None
-
-    def node(self) -> Node:
-        """The place that a line leaves it at."""
-        if isinstance(self.radius, int | float) and not self.radius > 0:
-            raise InputError(f"winch on joint {self.joint!r}: radius {self.radius}: expected more than zero [m]")
-        return Point(self.radius) if self.swivel is None else replace(self.swivel, drum=self.radius)
 
 
 def line_row(

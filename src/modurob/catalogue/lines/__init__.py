@@ -3,6 +3,7 @@
 from modurob.catalogue.lines.law import LAWS, Elastic, LineLaw, Tension
 from modurob.catalogue.lines.line import Line
 from modurob.catalogue.lines.route import NODES, Node, Point, Pulley, Swivel
+from modurob.catalogue.lines.winch import Winch
 from modurob.catalogue.lines.wound import WoundCable
 
-__all__ = ["LAWS", "NODES", "Elastic", "Line", "LineLaw", "Node", "Point", "Pulley", "Swivel", "Tension", "WoundCable"]
+__all__ = ["LAWS", "NODES", "Elastic", "Line", "LineLaw", "Node", "Point", "Pulley", "Swivel", "Tension", "Winch", "WoundCable"]
