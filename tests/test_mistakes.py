@@ -11,7 +11,9 @@ import modurob as mr
 from modurob.cli import app
 from modurob.spatial import inertia
 
-TYPES = "backbone, cube_link, pivot_joint, prismatic_joint, revolute_joint, scout, virtual"
+TYPES = (
+    "anchor, backbone, cube_link, eyelet, pivot_joint, prismatic_joint, revolute_joint, scout, strut, virtual, winch"
+)
 MODULES = "valid: m0, m1, m2, m3, m4, m5"
 JOINTS = "m0/hinge, m2/hinge, m4/hinge"
 SHAPE = "expected (..., 3) for crab with joints m0/hinge (revolute), m2/hinge (revolute), m4/hinge (revolute)"
@@ -86,7 +88,7 @@ MISTAKES = [
     ("mr.Assembly.from_aim([[3], [4]], ['backbone'])", "1 types for 2 rows", "expected one for each"),
     ("mr.Assembly.from_aim([[3], [6]], 'backbone')", "column 0", "'m1' has no face 6", "valid: 2, 3, 4, 5, 7"),
     ("mr.Assembly.from_aim([[3], [4]], type='backbone')", "from_aim has no argument 'type'", "did you mean 'types'?"),
-    ("mr.Assembly.from_grid('B X')", "no module type with letter 'X'", "valid: B (backbone)", "S (scout)"),
+    ("mr.Assembly.from_grid('B X')", "no module type with letter 'X'", "valid: A (anchor)", "S (scout)"),
     ("mr.Assembly.from_grid('B45')", "cell 'B45' in row 0, column 0", "0, 90, 180 or 270, like B or S90"),
     ("mr.Assembly.single('m0', 'backbone', mass=2)", "single has no argument 'mass'", "valid: name, kind, parameters"),
     ("mr.Assembly(['backbone'])", "modules ['backbone']", "expected modules by name"),

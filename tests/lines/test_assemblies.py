@@ -5,7 +5,7 @@ import pytest
 
 import modurob as mr
 from modurob.assembly.cables import Cable
-from modurob.errors import FormatError, InputError, ModurobWarning, UnknownNameError
+from modurob.errors import FormatError, InputError, MatingError, ModurobWarning, UnknownNameError
 
 ROPE = mr.Elastic(stiffness=100.0, rest=0.1, damping=2.0)
 ROUTE = [("m0/3", mr.Winch("m4/hinge", 0.02)), "m2/2", ("m5/3", mr.Swivel(0.01, 0.01)), "m3/3"]
@@ -31,7 +31,9 @@ def test_files_hold_lines(tmp_path):
     again = mr.load(tmp_path / "robot.yaml")
     assert again == assembly
     assert again.mechanism() == assembly.mechanism()
-    wound = mr.load("crab").with_line("w", [("m0/3", mr.Winch("m4/hinge", 0.02, mr.Swivel(0.02))), "m3/3"], mr.Tension(5.0))
+    wound = mr.load("crab").with_line(
+        "w", [("m0/3", mr.Winch("m4/hinge", 0.02, mr.Swivel(0.02))), "m3/3"], mr.Tension(5.0)
+    )
     mr.save(wound, tmp_path / "wound.yaml")
     assert mr.load(tmp_path / "wound.yaml") == wound
 
@@ -72,3 +74,33 @@ def test_lines_that_do_not_fit():
         mr.loads(odd)
     with pytest.raises(FormatError, match="lines"):
         mr.loads(odd.replace("{at: m0/2}", "7"))
+
+
+def hoist():
+    """A winch and an eyelet on a cubic link, an arm on another face, and a cable from the drum through the ring to the arm's end."""
+    cube = mr.Assembly.single("base", "cube_link").dock("w", "winch", at="base/1", by="1")
+    cube = cube.dock("e", "eyelet", at="base/2", by="1").dock("j", "revolute_joint", at="base/3", by="1")
+    cube = cube.dock("arm", "cube_link", at="j/2", by="6").dock("a", "anchor", at="arm/2", by="1")
+    cube = cube.dock("s", "strut", at="arm/1", by="1", roll=90)
+    return cube.with_line("rope", [("w/out", mr.Winch("w/drum", 0.02)), "e/ring", "s/top"], ROPE)
+
+
+def test_modules_for_cables():
+    """Drum, ring, anchor and strut: the cable pulls the arm when the drum turns, and ports of cables dock nowhere."""
+    robot = hoist().mechanism(base="base")
+    assert [j.name for j in robot.joints] == ["w/drum", "j/joint"]
+    q = np.array([0.5, 0.3])
+    assert robot.line_jacobian(q)[0, 0] == pytest.approx(0.02)
+    X = robot.forward_kinematics(q)
+    ways = X["e/ring"][:3, 3] - X["w/out"][:3, 3], X["s/top"][:3, 3] - X["e/ring"][:3, 3]
+    assert robot.line_lengths(q)[0] == pytest.approx(sum(map(np.linalg.norm, ways)))
+    assert robot.line_stretches(q)[0] == pytest.approx(robot.line_lengths(q)[0] - 0.1 + 0.02 * 0.5)
+    with pytest.raises(MatingError):
+        mr.Assembly.single("s", "strut").dock("t", "strut", at="s/top", by="foot")
+
+
+def test_every_module_for_cables_is_its_numbers():
+    for kind in ("anchor", "eyelet", "strut", "winch"):
+        module = mr.module_type(kind).module()
+        assert any(p.connector.kind == "cable" for p in module.ports.values())
+        assert sum(part.inertia[0, 0] for part in module.parts.values()) > 0

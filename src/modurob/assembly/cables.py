@@ -55,7 +55,9 @@ class Cable:
             if at not in ports:
                 raise UnknownNameError(f"line {name!r}: no port {at!r:.80}: {choices(at[:80], ports)}")
             if isinstance(node, Winch) and node.joint not in joints:
-                raise UnknownNameError(f"line {name!r}: no joint {node.joint!r:.80}: {choices(node.joint[:80], joints)}")
+                raise UnknownNameError(
+                    f"line {name!r}: no joint {node.joint!r:.80}: {choices(node.joint[:80], joints)}"
+                )
 
     # ---- as plain data ----
 
@@ -81,7 +83,9 @@ def left_among(lines: Mapping[str, Cable], modules: Collection[str]) -> tuple[di
 def _stop(given: Any) -> tuple[str, Any]:
     at, node = (given, Point()) if isinstance(given, str) else given if len(given) == 2 else (None, None)
     if not isinstance(at, str) or not isinstance(node, Node | Winch):
-        raise InputError(f"place {given!r:.80} on a line: expected a port like m3/2, or (port, mr.Pulley(...)) and the like")
+        raise InputError(
+            f"place {given!r:.80} on a line: expected a port like m3/2, or (port, mr.Pulley(...)) and the like"
+        )
     return at, node
 
 

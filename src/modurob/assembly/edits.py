@@ -13,7 +13,15 @@ from modurob.assembly.graph import Graph, new_name, port_of, require_mating
 from modurob.assembly.traversal import neighbours, traverse
 from modurob.catalogue import Module, ModuleType, module_type
 from modurob.catalogue.expression import Scalar
-from modurob.errors import AssemblyError, DisconnectedError, InputError, MatingError, UnknownNameError, choices, explained
+from modurob.errors import (
+    AssemblyError,
+    DisconnectedError,
+    InputError,
+    MatingError,
+    UnknownNameError,
+    choices,
+    explained,
+)
 from modurob.spatial.scalars import read_only
 
 Parameters = Mapping[str, Scalar]

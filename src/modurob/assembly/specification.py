@@ -79,7 +79,9 @@ class LineSpec(Spec):
 
     route: list[Annotated[str, Field(max_length=200)] | StopSpec] = Field(min_length=2, max_length=256)
     law: dict[str, dict[str, Finite | bool]] = Field(
-        min_length=1, max_length=1, description="elastic: {stiffness, rest, damping}; spring: {stiffness, length, damping}; tension"
+        min_length=1,
+        max_length=1,
+        description="elastic: {stiffness, rest, damping}; spring: {stiffness, length, damping}; tension",
     )
 
 

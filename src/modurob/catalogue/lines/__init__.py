@@ -6,4 +6,17 @@ from modurob.catalogue.lines.route import NODES, Node, Point, Pulley, Swivel
 from modurob.catalogue.lines.winch import Winch
 from modurob.catalogue.lines.wound import WoundCable
 
-__all__ = ["LAWS", "NODES", "Elastic", "Line", "LineLaw", "Node", "Point", "Pulley", "Swivel", "Tension", "Winch", "WoundCable"]
+__all__ = [
+    "LAWS",
+    "NODES",
+    "Elastic",
+    "Line",
+    "LineLaw",
+    "Node",
+    "Point",
+    "Pulley",
+    "Swivel",
+    "Tension",
+    "Winch",
+    "WoundCable",
+]
