@@ -15,6 +15,7 @@ def test_the_examples_run():
         for code in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL):
             exec(compile(code, "lines.md", "exec"), names)
     said = out.getvalue()
+    assert "lines ['rope']" in said
     assert "redundantly actuated True" in said
     assert "within [ True False]" in said
     assert "densities [0.57735 0.57735 1.     ] stable True mechanisms 1" in said

@@ -59,7 +59,7 @@ def robot():
 
 
 def pose(model, twist, height=HEIGHT):
-    """The symmetric pose with the end effector at a height, tops turned by `twist` [rad]: q, and the radius and height of the tops."""
+    """The symmetric pose, end effector at a height, tops turned by `twist` [rad]: q, radius and height of the tops."""
 
     def gaps(x):
         r, h = x
