@@ -1,6 +1,6 @@
 """Run every benchmark: python -m benchmarks."""
 
-from benchmarks import cold, derivatives, drives, kernels, loops, motion, symbolic
+from benchmarks import cold, derivatives, drives, kernels, lines, loops, motion, symbolic
 
-for benchmark in (kernels, derivatives, loops, motion, drives, cold, symbolic):
+for benchmark in (kernels, derivatives, loops, lines, motion, drives, cold, symbolic):
     benchmark.main()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import modurob as mr
+from modurob.catalogue.joints import KINDS as JOINTS
 from modurob.catalogue.joints import JointType
 from modurob.errors import AssemblyError
 from modurob.spatial import inertia, se3
@@ -42,6 +43,8 @@ def random_joint(rng: np.random.Generator, kind: str, axis: tuple[float, ...] | 
             return mr.Planar(axis)
         case "free":
             return mr.Free()
+        case "involute" | "involute stretch" | "involute strain" | "involute length":
+            return JOINTS[kind](rng.uniform(0.05, 0.5))  # type: ignore[call-arg]
     return mr.Fixed()
 
 

@@ -31,8 +31,8 @@ from modurob.errors import (
 from modurob.spatial import inertia
 
 TYPES = (
-    "backbone, cube_link, elbow_link, parallel_link, pivot_joint, powerball, prismatic_joint, revolute_joint, scout, "
-    "straight_link, virtual"
+    "anchor, backbone, cube_link, elbow_link, eyelet, parallel_link, pivot_joint, powerball, prismatic_joint, "
+    "revolute_joint, scout, straight_link, strut, virtual, winch"
 )
 
 
@@ -241,7 +241,7 @@ def test_a_whole_assembly(names, connections, error, message):
         (
             [[3, "B"], [4, "X"]],
             UnknownNameError,
-            r"no module type with letter 'X': valid: B \(backbone\), L \(cube_link",
+            r"no module type with letter 'X': valid: A \(anchor\), B \(backbone\), L \(cube_link",
         ),
         ([[3, 0, 0, 0], [2, 3, 0, 0], [0, 2, 3, 0], [0, 0, 2, 3], [0, 0, 0, 2]], ClashError, "'m0'.*'m4'|'m4'.*'m0'"),
     ],
@@ -277,7 +277,7 @@ def test_types_and_parameters_of_an_aim(more, error, message):
         ("B45", InputError, "cell 'B45' in row 0, column 0: expected a type letter with 0, 90, 180 or 270, like B or"),
         ("B b", InputError, "cell 'b' in row 0, column 1: expected a type letter"),
         ([["B", 5]], InputError, "cell 5 in row 0, column 1: expected a type letter"),
-        ("B X", UnknownNameError, r"no module type with letter 'X': valid: B \(backbone\)"),
+        ("B X", UnknownNameError, r"no module type with letter 'X': valid: A \(anchor\), B \(backbone\)"),
         ("", AssemblyError, "an assembly needs at least one module"),
         ("B . B", DisconnectedError, "not connected to 'm0': m1"),
     ],

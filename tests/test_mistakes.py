@@ -11,7 +11,7 @@ import modurob as mr
 from modurob.cli import app
 from modurob.spatial import inertia
 
-TYPES = "backbone, cube_link, elbow_link, parallel_link, pivot_joint"
+TYPES = "anchor, backbone, cube_link, elbow_link, eyelet, parallel_link, pivot_joint"
 MODULES = "valid: m0, m1, m2, m3, m4, m5"
 JOINTS = "m0/hinge, m2/hinge, m4/hinge"
 SHAPE = "expected (..., 3) for crab with joints m0/hinge (revolute), m2/hinge (revolute), m4/hinge (revolute)"
@@ -113,7 +113,7 @@ MISTAKES = [
         "mr.Assembly.from_grid('B X')",
         "cell 'X' in row 0, column 1",
         "no module type with letter 'X'",
-        "valid: B (backbone)",
+        "valid: A (anchor)",
         "S (scout)",
     ),
     ("mr.Assembly.from_grid('B45')", "cell 'B45' in row 0, column 0", "0, 90, 180 or 270, like B or S90"),

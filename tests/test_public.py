@@ -59,7 +59,17 @@ def test_every_method_of_a_robot_is_a_free_function_too():
     # arms: their functions are in modurob.kinematics
     own |= {"from_dh", "dh", "screws", "analytic_jacobian", "manipulability", "velocity_ellipsoid", "force_ellipsoid"}
     own |= {"singularities", "nearest_singularity", "static_torques", "largest_load", "reach_map"}
-    own |= {"with_payload", "with_force", "without_forces", "with_drive", "drive", "with_brakes", "ideal", "locked"}
+    own |= {
+        "with_payload",
+        "with_force",
+        "with_line",
+        "without_forces",
+        "with_drive",
+        "drive",
+        "with_brakes",
+        "ideal",
+        "locked",
+    }
     methods = [
         n
         for n, f in inspect.getmembers(mr.Mechanism, lambda f: inspect.isfunction(f) or inspect.ismethod(f))

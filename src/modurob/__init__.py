@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         robot,
         simulation,
         spatial,
+        statics,
         studio,
         symbolic,
         trace,
@@ -48,12 +49,17 @@ if TYPE_CHECKING:
         Fixed,
         Free,
         Helical,
+        Involute,
+        InvoluteLength,
+        InvoluteStrain,
+        InvoluteStretch,
         Planar,
         Prismatic,
         Revolute,
         Spherical,
         Universal,
     )
+    from modurob.catalogue.lines import Elastic, Pulley, Swivel, Tension, Winch, WoundCable
     from modurob.control import (
         LQR,
         PID,
@@ -67,12 +73,16 @@ if TYPE_CHECKING:
         GravityCompensation,
         HybridForcePosition,
         Impedance,
+        JointTask,
         KinematicControl,
         MomentumObserver,
         OperationalSpace,
+        PointTask,
+        PoseTask,
         SlidingMode,
         SlotineLi,
         SwingUp,
+        WholeBody,
         cascade,
         cascade_of,
         gains_by_damping,
@@ -120,6 +130,7 @@ if TYPE_CHECKING:
         World,
         simulate,
     )
+    from modurob.statics import Framework, equilibrium, from_lengths, prism, wrench_closure, wrench_feasible
 
 __version__ = "0.2.0.dev0"
 
@@ -129,13 +140,17 @@ HOMES = {
     "modurob.catalogue": "ModuleType module_type",
     "modurob.catalogue.drives": "Drive Encoder Gear Loops Losses Motor drive_names load_drive",
     "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
-    "modurob.catalogue.joints": "Cylindrical Fixed Free Helical Planar Prismatic Revolute Spherical Universal",
-    "modurob.control": (
-        "LQR PID AdaptiveControl Cascade ComputedTorque Delayed DisturbanceObserver ElasticLinearisation "
-        "FeedForward GravityCompensation HybridForcePosition Impedance KinematicControl MomentumObserver OperationalSpace "
-        "SlidingMode SlotineLi SwingUp cascade cascade_of gains_by_damping gains_by_lqr gains_by_poles "
-        "linearised"
+    "modurob.catalogue.joints": (
+        "Cylindrical Fixed Free Helical Involute InvoluteLength InvoluteStrain InvoluteStretch Planar Prismatic Revolute Spherical "
+        "Universal"
     ),
+    "modurob.control": (
+        "LQR PID AdaptiveControl Cascade ComputedTorque Delayed DisturbanceObserver ElasticLinearisation FeedForward "
+        "GravityCompensation HybridForcePosition Impedance JointTask KinematicControl MomentumObserver OperationalSpace "
+        "PointTask PoseTask SlidingMode SlotineLi SwingUp WholeBody cascade cascade_of gains_by_damping gains_by_lqr "
+        "gains_by_poles linearised"
+    ),
+    "modurob.catalogue.lines": "Elastic Pulley Swivel Tension Winch WoundCable",
     "modurob.errors": "ModurobError ModurobWarning",
     "modurob.estimation": (
         "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter calibration "
@@ -147,6 +162,7 @@ HOMES = {
     "modurob.mechanism": "JointProperties Source",
     "modurob.motion": "Gait PoseTrajectory Trajectory gait time_optimal",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
+    "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge Organism "
         "Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
@@ -154,7 +170,7 @@ HOMES = {
 }
 ROOMS = (
     "algorithms assembly catalogue control draw errors estimation formats judges kernels kinematics mechanism motion "
-    "registry robot simulation spatial studio symbolic trace"
+    "registry robot simulation spatial statics studio symbolic trace"
 )
 
 if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for one of ours

@@ -16,6 +16,7 @@ from modurob import algorithms, kernels, tabular
 from modurob import assembly as modular
 from modurob.algorithms.checks import require_finite, require_quaternions
 from modurob.algorithms.composite import MASS_MATRIX
+from modurob.algorithms.constraints.actuation import Actuation, Mobility
 from modurob.algorithms.constraints.closure import Independent
 from modurob.algorithms.derivatives import (
     COUPLED_DERIVATIVES,
@@ -32,7 +33,7 @@ from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.catalogue.drives import Drive, DriveForce
 from modurob.catalogue.drives.library import drive_of
-from modurob.catalogue.forces import FrameForce, JointForce
+from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
 from modurob.errors import InputError, absent, choices, explained
 from modurob.kinematics import common_normals, dh, jacobians, nearest_singularity, reach, screws, statics
 from modurob.kinematics.collisions import CollisionModel, collision_model
@@ -48,6 +49,7 @@ from modurob.mechanism import FrameRow, Joint, JointRow, Tables, from_assembly, 
 from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
 from modurob.mechanism.builder import Builder as TableBuilder
 from modurob.mechanism.driven import drive_at, with_brakes, with_drive
+from modurob.mechanism.routes import line_row
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array, as_array
 
@@ -218,7 +220,13 @@ class Mechanism(Tables):
 
     @explained
     def with_force(
-        self, name: str, force: JointForce | FrameForce, joint: str = "", rate: int = 0, a: str = "", b: str = "world"
+        self,
+        name: str,
+        force: JointForce | JointLaw | FrameForce,
+        joint: str = "",
+        rate: int = 0,
+        a: str = "",
+        b: str = "world",
     ) -> "Mechanism":
         """A robot with one more force of its own: along a rate of `joint`, or between the frames `a` and `b`.
 
@@ -232,7 +240,7 @@ class Mechanism(Tables):
         >>> tied.forces[-1].name
         'rope'
         """
-        if isinstance(force, JointForce):
+        if isinstance(force, JointForce | JointLaw):
             index = self.joints.index(self.joint(joint))
             row: Any = JointRow(name, force, index, rate)
         elif isinstance(force, FrameForce):
@@ -240,6 +248,20 @@ class Mechanism(Tables):
         else:
             raise InputError(f"force {force!r:.60}: expected a JointForce such as mr.JointSpring(2.0), or a FrameForce")
         return replace(self, forces=(*self.forces, row))
+
+    @explained
+    def with_line(self, name: str, route: Any, law: Any) -> "Mechanism":
+        """A robot with one more line, a cable, belt or spring over `route`, as `Builder.line` has it: one tension T [N] all along.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2)).lines[0].name
+        'rope'
+        """
+
+        def joint_of(joint: str) -> int:
+            return self.joints.index(self.joint(joint))
+
+        return replace(self, forces=(*self.forces, line_row(name, route, law, self.frame, joint_of)))
 
     def without_forces(self, *names: str) -> "Mechanism":
         """A robot without the forces of these names; without names, without any: no friction, no stops, no springs.
@@ -958,6 +980,61 @@ class Mechanism(Tables):
         states = None if x is None else self._shaped(x, acting(self).nx, "x")
         return algorithms.passive_forces(self, self._q(q), self._v(v), states, t, kernels.run)
 
+    # ---- lines ----
+
+    def line_lengths(self, q: ArrayLike) -> Array:
+        """L over the route of each line, arcs on pulleys and drums among it, (..., lines) [m].
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_lengths(q).round(4)
+        array([0.2794])
+        """
+        return algorithms.line_lengths(self, self._q(q), kernels.run)
+
+    def line_stretches(self, q: ArrayLike) -> Array:
+        """How much longer each line is than the natural length that its drums leave it, (..., lines) [m]; cables go slack below
+        zero.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_stretches(q).round(4)
+        array([0.0794])
+        """
+        return algorithms.line_stretches(self, self._q(q), kernels.run)
+
+    def line_strains(self, q: ArrayLike) -> Array:
+        """Stretch by natural length of each line, (..., lines).
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_strains(q).round(4)
+        array([0.3971])
+        """
+        return algorithms.line_strains(self, self._q(q), kernels.run)
+
+    def line_tensions(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """T of each line, (..., lines) [N].
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_tensions(q, np.zeros(3)).round(4)
+        array([39.7145])
+        """
+        return algorithms.line_tensions(self, self._q(q), self._v(v), kernels.run)
+
+    def line_jacobian(self, q: ArrayLike) -> Array:
+        """J, (..., lines, nv): stretches change with J v [m/s], lines push with -J^T T: moment arms [m], and radii of drums.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> T = tied.line_tensions(q, np.zeros(3))
+        >>> ropes = tied.without_forces("m0/hinge stop", "m2/hinge stop", "m4/hinge stop")
+        >>> bool(np.allclose(-tied.line_jacobian(q).T @ T, ropes.passive_forces(q, np.zeros(3))))
+        True
+        """
+        return algorithms.line_jacobian(self, self._q(q), kernels.run)
+
     # ---- energy and momentum ----
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -1070,6 +1147,27 @@ class Mechanism(Tables):
         (2, 1)
         """
         return algorithms.independent_coordinates(self, self._q(q), self._v(v), kernels.run)
+
+    def mobility(self, q: ArrayLike) -> Mobility:
+        """Degrees of freedom at a closed configuration q, (nq,): .instantaneous, to first order, .finite, those that last, and
+        .redundant, rows of K that say nothing new.
+
+        >>> linkage.mobility(linkage.neutral())
+        Mobility(instantaneous=1, finite=1, redundant=5)
+        """
+        return algorithms.mobility(self, self._q(q), kernels.run)
+
+    def actuation(self, q: ArrayLike) -> Actuation:
+        """How the robot is actuated at q, (nq,): a verdict, the matrix B of M ydot' + c = B u in motions v = G y that keep the
+        constraints, and whether inputs that only pull can bring about any force (wrench closure).
+
+        Inputs are the joints with a drive (effort above zero) and the lines under a given tension (`mr.Tension`).
+
+        >>> found = linkage.actuation(linkage.neutral())
+        >>> found.verdict, found.B.shape, found.inputs
+        ('redundantly actuated', (1, 2), ('m3/hinge', 'm2/hinge'))
+        """
+        return algorithms.actuation(self, self._q(q), kernels.run)
 
     # ---- closed form ----
 

@@ -23,7 +23,7 @@ SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
 
 STRUT = """\
 format: modurob module 1
-name: strut
+name: beam
 letter: T
 parameters:
   length: {value: 0.2, minimum: 0, unit: m}
@@ -196,7 +196,7 @@ def test_a_file_says_how_the_robot_stands():
         ("floating: true", "floating: perhaps", FormatError, "floating: Input should be a valid boolean"),
         ("floating: true", "floting: true", FormatError, "floting: unknown key; did you mean 'floating'"),
         ("floating: true", "drives: {}", FormatError, "drives: unknown key; .*valid: format, name, description, types"),
-        ("floating: true", "lines: {}", FormatError, "lines: unknown key"),
+        ("floating: true", "ropes: {}", FormatError, "ropes: unknown key"),
         ("rates:", "speeds:", FormatError, "initial.speeds: unknown key; .*valid: coordinates, rates, pose, twist"),
         (
             "modurob robot 2",
@@ -224,7 +224,7 @@ def test_files_of_version_1_are_read():
 def test_user_types_are_written_out_in_the_file(strut, tmp_path):
     robot = mr.Assembly.single("a", "backbone").dock("s", strut, "a/3", "low", 90, {"length": 0.3})
     robot = robot.dock("t", strut, "s/high", "low", 360 / 7)
-    assert yaml.safe_load(dumps(robot))["types"]["strut"]["parameters"]["length"]["value"] == 0.2
+    assert yaml.safe_load(dumps(robot))["types"]["beam"]["parameters"]["length"]["value"] == 0.2
     strut.unlink()
     assert_round_trip(robot, tmp_path / "robot.yaml")
 
@@ -269,7 +269,7 @@ def test_a_text_names_no_files(strut, tmp_path, monkeypatch):
             loads(f"format: modurob robot 2\nmodules: {{s: {path!r}}}\n")
         assert "valid" not in str(caught.value)
     assert (
-        loads("format: modurob robot 2\nmodules: {s: strut.yaml}\n", folder=tmp_path).modules["s"].type.name == "strut"
+        loads("format: modurob robot 2\nmodules: {s: strut.yaml}\n", folder=tmp_path).modules["s"].type.name == "beam"
     )
 
 
@@ -299,9 +299,9 @@ def test_a_user_type_with_the_name_of_a_shipped_one_stays_itself(tmp_path):
 
 
 def test_unknown_type_beside_own_types_names_both(strut):
-    text = dumps(mr.Assembly.single("s", strut)).replace("s: strut", "s: strutt")
+    text = dumps(mr.Assembly.single("s", strut)).replace("s: beam", "s: beamm")
     with pytest.raises(
-        UnknownNameError, match=r"text: no module type 'strutt': did you mean 'strut'.* valid: strut, back"
+        UnknownNameError, match=r"text: no module type 'beamm': did you mean 'beam'.* valid: beam, anchor, back"
     ):
         loads(text)
 
@@ -408,6 +408,7 @@ def test_schemas_know_every_key():
         "floating",
         "gravity",
         "initial",
+        "lines",
     ]
     assert list(found["robot"]["properties"]) == keys
     assert "from" in found["module"]["$defs"]["JointSpec"]["properties"]

@@ -5,7 +5,7 @@ import pytest
 
 import modurob as mr
 from modurob.catalogue.drives import INPUTS
-from modurob.catalogue.forces import FORCES, FrameForce, JointForce, Motion
+from modurob.catalogue.forces import FORCES, FrameForce, JointForce, JointLaw, Motion
 from modurob.errors import InputError
 from modurob.mechanism import JointRow
 from modurob.spatial import inertia, se3
@@ -148,8 +148,9 @@ def test_every_kind_is_registered_and_made_again_from_its_numbers():
         "spring": mr.Spring(1.0, 0.2, 0.3),
         "stop": mr.Stop(-1, 1, 2.0, 3.0),
         **{f"{kind} drive": mr.load_drive("dynamixel-mx64").force(kind) for kind in INPUTS},
+        "wound cable": mr.WoundCable(600.0, 2.0, conservative=True),
     }
     assert {kind for kind, cls in FORCES.items() if cls.__module__.startswith("modurob.")} == set(made)
     for kind, force in made.items():
-        assert isinstance(force, JointForce | FrameForce)
+        assert isinstance(force, JointForce | JointLaw | FrameForce)
         assert FORCES[kind](**force.parameters()) == force

@@ -21,19 +21,9 @@ X, Y, Z = np.eye(3)
 DIE = {"1": Z, "2": X, "3": Y, "4": -Y, "5": -X, "6": -Z}
 SIDES = {k: DIE[k] for k in "2345"}
 ENDS = {"1": -Z, "2": Z}
-SHIPPED = (
-    "backbone",
-    "cube_link",
-    "elbow_link",
-    "parallel_link",
-    "pivot_joint",
-    "powerball",
-    "prismatic_joint",
-    "revolute_joint",
-    "scout",
-    "straight_link",
-    "virtual",
-)
+CUBES = ("cube_link", "eyelet", "pivot_joint", "prismatic_joint", "revolute_joint", "scout", "strut")
+LINKS = ("elbow_link", "parallel_link", "powerball", "straight_link")
+SHIPPED = ("anchor", "backbone", *CUBES, *LINKS, "virtual", "winch")
 
 GRIPPER = {
     "format": "modurob module 1",
@@ -685,7 +675,7 @@ def test_a_broken_file_is_reported_and_the_others_work(own_folder, content):
     assert problems()["broken.yaml"].split(":")[0].endswith("broken.yaml")
     with pytest.raises(FormatError, match=r"broken.yaml"):
         mr.module_type("broken")
-    with pytest.raises(UnknownNameError, match=r"no module type with letter 'X': valid: B .*, Q .block"):
+    with pytest.raises(UnknownNameError, match=r"no module type with letter 'X': valid: A .*, Q .block"):
         library.by_letter("X")
 
 
@@ -714,13 +704,15 @@ def test_by_name_alone_no_path_is_read(tmp_path, own_folder):
 
 @pytest.mark.parametrize("name", ["bakbone", "", "../backbone", 7, None])
 def test_unknown_types_are_refused_with_the_known(name, own_folder):
-    with pytest.raises(UnknownNameError, match=rf"no module type '{name}': .*valid: backbone, cube_link, .*path of a"):
+    with pytest.raises(
+        UnknownNameError, match=rf"no module type '{name}': .*valid: anchor, backbone, cube_link, .*path of a"
+    ):
         mr.module_type(name)
 
 
 def test_unknown_letters_are_refused_with_the_known():
     with pytest.raises(
-        UnknownNameError, match=r"no module type with letter 'X': valid: B \(backbone\), L \(cube_link\)"
+        UnknownNameError, match=r"no module type with letter 'X': valid: A \(anchor\), B \(backbone\), L \(cube_link\)"
     ):
         library.by_letter("X")
 

@@ -98,7 +98,10 @@ def test_slices_and_pictures(tmp_path, lwa4p):
         (lambda: PLANAR.reach_map("tip", samples=10, cell=1e-9), "expected at most 20000000, so larger cells"),
         (lambda: PLANAR.reach_map("base", samples=10), "no joint moves frame 'base'"),
         (lambda: PLANAR.reach_map("tipp", samples=10), "no frame 'tipp'"),
-        (lambda: mr.load("crab").mechanism(floating=True).reach_map("m3", samples=8), r"joint 'floating_base' \(free\)"),
+        (
+            lambda: mr.load("crab").mechanism(floating=True).reach_map("m3", samples=8),
+            r"joint 'floating_base' \(free\)",
+        ),
         (lambda: mr.Assembly.from_grid("B B\nB B").mechanism().reach_map("m3", samples=8), "has loops"),
         (lambda: PLANAR.reach_map("tip", samples=8).slice("w"), "axis 'w': valid: x, y, z"),
         (lambda: PLANAR.reach_map("tip", samples=8).slice("x", 5.0), "x = 5 m is outside the map"),

@@ -11,6 +11,7 @@ from modurob.algorithms.closed_form import (
 )
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import bracket, difference, integrate, neutral, random_configuration, rate
+from modurob.algorithms.constraints.actuation import actuation, mobility
 from modurob.algorithms.constraints.closure import (
     close_loops,
     close_velocity,
@@ -48,10 +49,12 @@ from modurob.algorithms.jacobians import (
     point_jacobian_rate,
 )
 from modurob.algorithms.kinematics import Poses, forward_kinematics, frame_pose, frame_twist
+from modurob.algorithms.lines import line_jacobian, line_lengths, line_strains, line_stretches, line_tensions
 from modurob.algorithms.regressor import inertial_parameters, regressor
 
 __all__ = [
     "Poses",
+    "actuation",
     "bias_forces",
     "body_jacobian",
     "body_jacobian_rate",
@@ -85,11 +88,17 @@ __all__ = [
     "jacobian",
     "jacobian_rate",
     "kinetic_energy",
+    "line_jacobian",
+    "line_lengths",
+    "line_strains",
+    "line_stretches",
+    "line_tensions",
     "loop_bias",
     "loop_error",
     "loop_jacobian",
     "loop_rank",
     "mass_matrix",
+    "mobility",
     "momentum",
     "momentum_matrix",
     "neutral",

@@ -5,6 +5,7 @@ whatever moves, and at rest holds against whatever is applied, so it is no funct
 together.
 """
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
@@ -16,13 +17,13 @@ from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral
 from modurob.algorithms.derivatives import complex_step
 from modurob.algorithms.interpreter import TINY, interpret
-from modurob.algorithms.inverse import tree_inverse_dynamics
-from modurob.algorithms.kinematics import at_origin, rigid, together, with_pose
-from modurob.algorithms.program import Outward, Program, Run, View
-from modurob.algorithms.steps import apply
+from modurob.algorithms.kinematics import together
+from modurob.algorithms.lines import add_taken, strung, wrench_torques
+from modurob.algorithms.motions import MOTIONS, frame_motion
+from modurob.algorithms.program import Run
 from modurob.caching import cached_property
-from modurob.catalogue.forces import JointForce, Motion, Stop
-from modurob.mechanism.tables import ForceRow, Frame, FrameRow, JointRow, Tables
+from modurob.catalogue.forces import JointForce, JointLaw, Stop
+from modurob.mechanism.tables import ForceRow, FrameRow, JointRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
 
@@ -39,8 +40,12 @@ class Acting:
         self.nx = int(states[-1])
         # where the states of each force begin
         self.x_starts: tuple[int, ...] = tuple(states[:-1].tolist())
-        self.joint_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, JointRow)]
+        along = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, JointRow)]
+        self.joint_rows: list[Any] = [(k, row) for k, row in along if isinstance(row.force, JointForce)]
+        self.law_rows: list[Any] = [(k, row) for k, row in along if isinstance(row.force, JointLaw)]
         self.frame_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, FrameRow)]
+        # whether anything acts between frames
+        self.between = bool(self.frame_rows or m.lines)
 
     @cached_property
     def groups(self) -> list["Group"]:
@@ -140,7 +145,7 @@ class Group(NamedTuple):
         m = acting.m
         joints = [m.joints[row.joint] for _, row in rows]
         v = np.array([j.v_slice.start + row.rate for j, (_, row) in zip(joints, rows, strict=True)])
-        force = copy(rows[0][1].force)
+        force: Any = copy(rows[0][1].force)
         for name, x in force.parameters().items():
             if not _is_zero(x):
                 object.__setattr__(force, name, np.array([getattr(row.force, name) for _, row in rows]))
@@ -172,6 +177,8 @@ def joint_efforts(m: Tables, t: Any, q: Array, v: Array, x: Array) -> Array:
     total = np.zeros(v.shape, dtype=np.result_type(q, v, x))
     for group in acting(m).groups:
         group.add(total, group.force.effort(t, *group.state(q, v, x)))
+    for law in joint_laws(m, q, v, x):
+        total[..., law.joint.v_slice] += law.joint.ratio * law.force.effort(t, law.joint.type, *law.state)
     return total
 
 
@@ -182,6 +189,24 @@ def sampled_states(m: Tables, q: Array, v: Array, x: Array, dt: Any) -> Array:
         if group.force.samples:
             new[..., group.x] = group.force.sampled(*group.state(q, v, x), dt)
     return new
+
+
+class Law(NamedTuple):
+    """A law of a joint in a state: own coordinates, rates and states."""
+
+    force: JointLaw
+    joint: Any
+    state: tuple[Array, Array, Array]
+    x: slice  # place of its states
+
+
+def joint_laws(m: Tables, q: Array, v: Array, x: Array) -> Iterator[Law]:
+    """The laws that read all of a joint."""
+    own = acting(m)
+    for k, row in own.law_rows:
+        joint = m.joints[row.joint]
+        place = slice(own.x_starts[k], own.x_starts[k] + row.force.nx)
+        yield Law(row.force, joint, (q[..., joint.q_slice], v[..., joint.v_slice], x[..., place]), place)
 
 
 def effort_slopes(m: Tables, t: Any, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
@@ -207,45 +232,30 @@ def dry_friction(m: Tables, v: Array) -> Array:
 # ---- between frames ----
 
 
-def body_motion(j: View) -> None:
-    """Outward: pose and twist of the body."""
-    X = with_pose(j)
-    V = se3.to_child(j.X, j.parent("V")) + apply(j.S, j.given("v"))
-    j.keep(V=V)
-    j.emit(X=X[..., :3, :], V=V)
+class Pushes(NamedTuple):
+    """Wrenches on all bodies, in body frames, (..., bodies, 6), and torques of winches, (..., nv)."""
+
+    wrenches: Array
+    tau: Array
 
 
-MOTIONS = Program(
-    "motions",
-    inputs={"q": "coordinates", "v": "rates"},
-    results={"X": "poses", "V": "twists"},
-    passes=(Outward(body_motion),),
-    shared={"X": (3, 4), "V": (6,)},
-    world=lambda m: {**at_origin(m), "V": np.zeros(6)},
-)
-
-
-def frame_wrenches(m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret) -> Array | None:
-    """Wrenches of the forces between frames on all bodies, in body frames, (..., bodies, 6); None if there are no such forces."""
+def frame_pushes(m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret) -> Pushes | None:
+    """What forces between frames and lines do; None if there are none."""
     own = acting(m)
-    if not own.frame_rows:
+    if not own.between:
         return None
     found = run(MOTIONS, m, {"q": q, "v": v}).results
-    total = np.zeros((*v.shape[:-1], len(m.bodies), 6), dtype=np.result_type(q, v, x))
+    dtype = np.result_type(q, v, x)
+    total = np.zeros((*v.shape[:-1], len(m.bodies), 6), dtype=dtype)
+    tau = np.zeros(v.shape, dtype=dtype)
     for k, row in own.frame_rows:
-        a, b = (_motion(frame, found) for frame in (row.a, row.b))
+        a, b = (frame_motion(frame, found) for frame in (row.a, row.b))
         states = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx]
         for frame, F in zip((row.a, row.b), row.force.wrenches(t, a, b, states), strict=True):
             total[..., frame.body, :] += se3.to_parent(frame.X, F)
-    return total
-
-
-def _motion(frame: Frame, found: dict[str, Array]) -> Motion:
-    """A frame as a force sees it."""
-    if frame.body == 0:
-        return Motion(frame.X, np.zeros(6))
-    X, V = rigid(found["X"][..., frame.body - 1, :, :]), found["V"][..., frame.body - 1, :]
-    return Motion(X @ frame.X, se3.to_child(frame.X, V))
+    for s in strung(m, found, q, v):
+        add_taken(m, s, s.line.taken(s.motions, s.wound, s.rates), total, tau)
+    return Pushes(total, tau)
 
 
 # ---- states and energy ----
@@ -260,10 +270,12 @@ def force_rates(m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = inte
     for group in own.groups:
         if group.force.nx:
             rate[..., group.x] = group.force.rate(t, *group.state(q, v, x))
+    for law in joint_laws(m, q, v, x):
+        rate[..., law.x] = law.force.rate(t, law.joint.type, *law.state)
     found = run(MOTIONS, m, {"q": q, "v": v}).results if own.frame_rows else {}
     for k, row in own.frame_rows:
         place = slice(own.x_starts[k], own.x_starts[k] + row.force.nx)
-        rate[..., place] = row.force.rate(t, _motion(row.a, found), _motion(row.b, found), x[..., place])
+        rate[..., place] = row.force.rate(t, frame_motion(row.a, found), frame_motion(row.b, found), x[..., place])
     return rate
 
 
@@ -278,10 +290,14 @@ def stored_energy(m: Tables, q: Array, x: Array | None = None, run: Run = interp
         total = total + np.broadcast_to(group.force.energy(coordinates, states), (*total.shape, len(group.v))).sum(
             axis=-1
         )
-    found = run(MOTIONS, m, {"q": q, "v": still}).results if own.frame_rows else {}
+    for law in joint_laws(m, q, still, x):
+        total = total + law.force.energy(law.joint.type, law.state[0], law.state[2])
+    found = run(MOTIONS, m, {"q": q, "v": still}).results if own.between else {}
     for k, row in own.frame_rows:
         states = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx]
-        total = total + row.force.energy(_motion(row.a, found).X, _motion(row.b, found).X, states)
+        total = total + row.force.energy(frame_motion(row.a, found).X, frame_motion(row.b, found).X, states)
+    for s in strung(m, found, q, still):
+        total = total + s.line.energy(s.motions, s.wound).sum(axis=-1)
     return total
 
 
@@ -291,11 +307,8 @@ def passive_forces(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
     own = acting(m)
     x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
     total = joint_efforts(m, t, q, v, x)
-    wrenches = frame_wrenches(m, t, q, v, x, run)
-    if wrenches is None:
-        return total
-    still = np.zeros(m.nv)
-    return total + tree_inverse_dynamics(m, q, v, still, run=run) - tree_inverse_dynamics(m, q, v, still, wrenches, run)
+    pushes = frame_pushes(m, t, q, v, x, run)
+    return total if pushes is None else total + pushes.tau + wrench_torques(m, q, pushes.wrenches, run)
 
 
 def passive_slopes(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any = 0.0) -> tuple[Array, Array]:
@@ -304,11 +317,11 @@ def passive_slopes(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
     own, axes = acting(m), v.ndim - 1
     x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
     by_q, by_v = (np.apply_along_axis(np.diag, -1, s) for s in effort_slopes(m, t, q, v, x))
-    if own.frame_rows:
-        apart = replace(m, forces=tuple(row for _, row in own.frame_rows))
-        x = np.concatenate(
-            [x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx] for k, row in own.frame_rows], axis=-1
-        )
+    coupled = [*own.frame_rows, *own.law_rows]
+    if own.between or coupled:
+        apart = replace(m, forces=(*(row for _, row in coupled), *m.lines))
+        own_x = [x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx] for k, row in coupled]
+        x = np.concatenate([x[..., :0], *own_x], axis=-1)
         by_q = by_q + complex_step(lambda d: passive_forces(apart, integrate(m, q, d), v, x, t), m.nv, axes)
         by_v = by_v + complex_step(lambda d: passive_forces(apart, q, v + d, x, t), m.nv, axes)
     return by_q, by_v

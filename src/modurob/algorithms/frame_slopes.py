@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.forces import MOTIONS
 from modurob.algorithms.interpreter import interpret, reference
 from modurob.algorithms.joint_space import MOTION_SLOPES
 from modurob.algorithms.kinematics import rigid, together
+from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.program import Run
 from modurob.algorithms.steps import apply
 from modurob.mechanism.tables import Tables

@@ -92,7 +92,8 @@ class NumPyEngine:
         tau = own.joint_efforts(self.m, t, q, v, x)
         if slide is not None:
             tau = tau - slide * own.dry_friction(self.m, v)
-        external = own.frame_wrenches(self.m, t, q, v, x, self._run)
+        pushes = own.frame_pushes(self.m, t, q, v, x, self._run)
+        external, tau = (None, tau) if pushes is None else (pushes.wrenches, tau + pushes.tau)
         rate = own.force_rates(self.m, t, q, v, x, self._run)
         return Forces(tau, external, rate, *(own.effort_slopes(self.m, t, q, v, x) if slopes else (None, None)))
 

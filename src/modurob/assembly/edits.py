@@ -7,12 +7,21 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from modurob.assembly import virtual
+from modurob.assembly.cables import Cable
 from modurob.assembly.connection import Connection, PortRef, docking, mated
 from modurob.assembly.graph import Graph, new_name, port_of, require_mating
 from modurob.assembly.traversal import neighbours, traverse
 from modurob.catalogue import Module, ModuleType, module_type
 from modurob.catalogue.expression import Scalar
-from modurob.errors import AssemblyError, DisconnectedError, InputError, MatingError, choices, explained
+from modurob.errors import (
+    AssemblyError,
+    DisconnectedError,
+    InputError,
+    MatingError,
+    UnknownNameError,
+    choices,
+    explained,
+)
 from modurob.spatial.scalars import read_only
 
 Parameters = Mapping[str, Scalar]
@@ -117,6 +126,7 @@ class Edits(Graph):
             base=self.base,
             coordinates={**self.setup.coordinates, **other.setup.coordinates},
             rates={**self.setup.rates, **other.setup.rates},
+            lines={**self.setup.lines, **other.setup.lines},
         )
         return self._with({**self.modules, **other.modules}, (*self.connections, *other.connections, connection), setup)
 
@@ -199,6 +209,30 @@ class Edits(Graph):
         return self._with(changed)
 
     @explained
+    def with_line(self, name: str, route: Any, law: Any) -> Self:
+        """String a cable, belt or spring over ports: a list of paths like m3/2, each alone or as (path, mr.Pulley(...)).
+
+        A winch names its joint by path, mr.Winch("m4/hinge", 0.02). Lines weld nothing; one goes, with a warning, when a module
+        is undocked that it runs over.
+
+        >>> crab = Assembly.load("crab").with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
+        >>> list(crab.setup.lines)
+        ['rope']
+        """
+        return self._with(setup=replace(self.setup, lines={**self.setup.lines, str(name): Cable(route, law)}))
+
+    def without_line(self, name: str) -> Self:
+        """Take a line away.
+
+        >>> crab = Assembly.load("crab").with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
+        >>> crab.without_line("rope") == Assembly.load("crab")
+        True
+        """
+        if name not in self.setup.lines:
+            raise UnknownNameError(f"no line {name!r:.80}: {choices(str(name)[:80], self.setup.lines)}")
+        lines = {n: line for n, line in self.setup.lines.items() if n != name}
+        return self._with(setup=replace(self.setup, lines=lines))
+
     def with_setup(
         self,
         *,

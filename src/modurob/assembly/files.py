@@ -15,10 +15,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from modurob.assembly.cables import Cable
 from modurob.assembly.connection import Connection
 from modurob.assembly.graph import Graph
 from modurob.assembly.setup import Setup
-from modurob.assembly.specification import FIRST, FORMAT, ModuleEntry, RobotSpec
+from modurob.assembly.specification import FIRST, FORMAT, LineSpec, ModuleEntry, RobotSpec
 from modurob.catalogue import Module, ModuleType, library
 from modurob.catalogue.plain_yaml import dump_yaml, parse_yaml
 from modurob.catalogue.reading import as_path, read_text, write_text
@@ -101,7 +102,13 @@ def _setup(spec: RobotSpec) -> Setup:
         initial.pose.position,
         initial.pose.quaternion,
         initial.twist,
+        {name: _line(line) for name, line in spec.lines.items()},
     )
+
+
+def _line(line: LineSpec) -> Cable:
+    route = [x if isinstance(x, str) else x.model_dump(exclude_none=True) for x in line.route]
+    return Cable.from_data(route, line.law)
 
 
 def _module(entry: str | ModuleEntry, kind_of: Callable[[str], ModuleType]) -> Module:
@@ -192,7 +199,13 @@ def _standing(setup: Setup) -> dict[str, Any]:
         "twist": list(setup.twist),
     }
     said = {k: x for k, x in initial.items() if x and (setup.floating or k in ("coordinates", "rates"))}
-    return {"floating": setup.floating, "gravity": list(setup.gravity), **({"initial": said} if said else {})}
+    lines = {name: line.to_data() for name, line in setup.lines.items()}
+    return {
+        "floating": setup.floating,
+        "gravity": list(setup.gravity),
+        **({"initial": said} if said else {}),
+        **({"lines": lines} if lines else {}),
+    }
 
 
 def _one_or_list(numbers: tuple[float, ...]) -> float | list[float]:

@@ -1,5 +1,6 @@
 """How a robot stands in the world, and the state it starts in."""
 
+import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
@@ -7,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from modurob.assembly.cables import Cable, left_among
 from modurob.catalogue import Module
-from modurob.errors import InputError, UnknownNameError, choices
+from modurob.errors import InputError, ModurobWarning, UnknownNameError, choices
 
 GRAVITY = (0.0, 0.0, -9.81)
 AT_REST = (0.0,) * 6
@@ -26,7 +28,7 @@ class Setup:
     The first part of module `base` (None: the first module) is fixed in the world, or floats. `gravity` is in world axes [m/s²].
     `coordinates` and `rates` give the state it starts in by joint name (m3/hinge), zero where nothing is said: one number, or one
     for each coordinate [rad, m; rad/s, m/s]. A floating base starts at `position` [m] with orientation `quaternion` (w, x, y, z) in
-    the world, moving with `twist` (v, w) in its own axes [m/s, rad/s].
+    the world, moving with `twist` (v, w) in its own axes [m/s, rad/s]. `lines` are cables and springs over ports, by name.
 
     >>> crane = Setup(gravity=(0, 9.81, 0), coordinates={"m1/hinge": 0.5})
     >>> crane
@@ -41,12 +43,14 @@ class Setup:
     position: Numbers = (0.0, 0.0, 0.0)
     quaternion: Numbers = (1.0, 0.0, 0.0, 0.0)
     twist: Numbers = AT_REST
+    lines: Mapping[str, Cable] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, size in (("gravity", 3), ("position", 3), ("quaternion", 4), ("twist", 6)):
             object.__setattr__(self, name, _numbers(getattr(self, name), size, name))
         for name in ("coordinates", "rates"):
             object.__setattr__(self, name, _by_joint(getattr(self, name), name))
+        object.__setattr__(self, "lines", _by_name(self.lines))
         object.__setattr__(self, "floating", _truth(self.floating))
         if not isinstance(self.base, str | None):
             raise InputError(f"base {self.base!r:.80}: expected the name of a module")
@@ -78,8 +82,12 @@ class Setup:
         What is said of joints of other modules is forgotten. A base that is gone is replaced by the first module, and then where it
         floated and how it moved is forgotten too.
         """
+        lines, gone = left_among(self.lines, modules)
+        if gone:
+            warnings.warn(f"lines {', '.join(gone)} went with a module they ran over", ModurobWarning, stacklevel=2)
         kept = replace(
             self,
+            lines=lines,
             coordinates={j: q for j, q in self.coordinates.items() if j.partition("/")[0] in modules},
             rates={j: v for j, v in self.rates.items() if j.partition("/")[0] in modules},
         )
@@ -101,6 +109,7 @@ class Setup:
             base=None if self.base is None else names.get(self.base, self.base),
             coordinates={new(j): q for j, q in self.coordinates.items()},
             rates={new(j): v for j, v in self.rates.items()},
+            lines={name: line.renamed(names) for name, line in self.lines.items()},
         )
 
     def require_fits(self, modules: Mapping[str, Module]) -> None:
@@ -109,6 +118,8 @@ class Setup:
             raise UnknownNameError(
                 f"no module {self.base!r:.80} to be the base: {choices(str(self.base)[:80], modules)}"
             )
+        for name, line in self.lines.items():
+            line.require_fits(name, modules)
         for what, values in (("coordinates", self.coordinates), ("rates", self.rates)):
             for name, numbers in values.items():
                 module, _, joint = name.partition("/")
@@ -137,6 +148,12 @@ def _numbers(x: Any, size: int | None, what: str) -> Numbers:
     if wrong or not np.isfinite(found).all():
         raise InputError(f"{what} {x!r:.80}: expected {size or 'one or more'} finite numbers")
     return tuple((found.astype(float) + 0.0).tolist())
+
+
+def _by_name(lines: Any) -> Mapping[str, Cable]:
+    if not isinstance(lines, Mapping) or not all(isinstance(x, Cable) for x in lines.values()):
+        raise InputError(f"lines {lines!r:.80}: expected lines by name, such as with_line makes them")
+    return MappingProxyType(dict(lines))
 
 
 def _by_joint(values: Any, what: str) -> Mapping[str, Numbers]:

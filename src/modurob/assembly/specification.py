@@ -13,7 +13,7 @@ from modurob.errors import InputError
 FORMAT = "modurob robot 2"
 FIRST = "modurob assembly 1"
 MOST_TYPES = 256
-SETUP = ("base", "floating", "gravity", "initial")
+SETUP = ("base", "floating", "gravity", "initial", "lines")
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Vector = tuple[Finite, Finite, Finite]
@@ -65,6 +65,26 @@ class InitialSpec(Spec):
     )
 
 
+class StopSpec(Spec):
+    """A place on the route of a line."""
+
+    at: str = Field(max_length=200, description="a port: m3/2")
+    pulley: dict[str, Finite] | None = Field(None, description="radius [m], side 1 or -1")
+    swivel: dict[str, Finite] | None = Field(None, description="radius, offset [m]")
+    winch: dict[str, Finite | str] | None = Field(None, description="joint by path, radius [m]")
+
+
+class LineSpec(Spec):
+    """A cable, belt or spring over ports."""
+
+    route: list[Annotated[str, Field(max_length=200)] | StopSpec] = Field(min_length=2, max_length=256)
+    law: dict[str, dict[str, Finite | bool]] = Field(
+        min_length=1,
+        max_length=1,
+        description="elastic: {stiffness, rest, damping}; spring: {stiffness, length, damping}; tension",
+    )
+
+
 class RobotSpec(Spec):
     """A robot as modules and connections, and how it stands."""
 
@@ -82,6 +102,10 @@ class RobotSpec(Spec):
     floating: bool = Field(False, description="whether the base floats")
     gravity: Vector = Field(GRAVITY, description="in world axes [m/s²]")
     initial: InitialSpec = Field(default_factory=lambda: InitialSpec.model_validate({}))
+
+    lines: dict[Annotated[str, Field(max_length=200)], LineSpec] = Field(
+        {}, max_length=MOST_CONNECTIONS, description="cables, belts and springs over ports, by name"
+    )
 
     @model_validator(mode="after")
     def _version_fits(self) -> "RobotSpec":

@@ -109,7 +109,6 @@ class Maker:
         with _named(what):
             return self._vector(x) if isinstance(x, tuple) else self._number(x)
 
-
     def _properties(self, j: JointSpec) -> dict[str, Any]:
         found: dict[str, Any] = {x: self._bound(x, getattr(j, x)) for x in ("damping", "friction", "armature")}
         if j.limits is not None:

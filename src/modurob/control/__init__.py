@@ -30,12 +30,15 @@ from modurob.control.energy import SwingUp
 from modurob.control.kinematic import SCHEMES, KinematicControl
 from modurob.control.linear import Linear, linearised, state_space
 from modurob.control.momentum import DisturbanceObserver, MomentumObserver
+from modurob.control.optimal_inverse import optimal_inputs, optimal_inverse_dynamics
 from modurob.control.passivity import AdaptiveControl, SlidingMode, SlotineLi, slotine_li_regressor
 from modurob.control.pid import PID
 from modurob.control.recipe import LAWS, Recipe
 from modurob.control.robustness import Row, Trial, robustness
 from modurob.control.state_feedback import LQR
 from modurob.control.task_space import HybridForcePosition, Impedance, OperationalSpace
+from modurob.control.tasks import JointTask, PointTask, PoseTask, Task
+from modurob.control.whole_body import WholeBody
 
 __all__ = [
     "LAWS",
@@ -54,19 +57,24 @@ __all__ = [
     "GravityCompensation",
     "HybridForcePosition",
     "Impedance",
+    "JointTask",
     "KinematicControl",
     "Linear",
     "Margins",
     "MomentumObserver",
     "OperationalSpace",
+    "PointTask",
+    "PoseTask",
     "Recipe",
     "Row",
     "SlidingMode",
     "SlotineLi",
     "Step",
     "SwingUp",
+    "Task",
     "Trial",
     "TwoDegreePID",
+    "WholeBody",
     "assumptions",
     "cascade",
     "cascade_of",
@@ -82,6 +90,8 @@ __all__ = [
     "lqr",
     "margins",
     "open_loop",
+    "optimal_inputs",
+    "optimal_inverse_dynamics",
     "reference_response",
     "robustness",
     "sampled_loop",

@@ -27,7 +27,7 @@ class MujocoTwin(Twin):
         mujoco: Any = import_module("mujoco")
         super().__init__(m)
         self._mj = mujoco
-        spec = mujoco.MjSpec()
+        self.spec = spec = mujoco.MjSpec()
         spec.option.gravity = m.gravity
         spec.option.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT
         spec.compiler.balanceinertia = False

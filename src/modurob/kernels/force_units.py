@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 
 from modurob.algorithms.decay import decays
-from modurob.catalogue.forces import FrameForce, JointForce, Motion
+from modurob.catalogue.forces import FrameForce, JointForce, JointLaw, Motion
+from modurob.catalogue.joints import JointType
+from modurob.catalogue.lines import Line
+from modurob.kernels.dyad import joint_text, with_parameters
 from modurob.kernels.lowering import Store
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
@@ -18,12 +21,13 @@ from modurob.trace import Graph, Place, tangent
 # what the functions point to
 JOINT_SLOTS = ("t", "q", "v", "x", "slide", "tau", "rate", "by_q", "by_v")
 SAMPLED_SLOTS = ("dt", "q", "v", "x", "new")
+LAW_SLOTS = ("t", "q", "v", "x", "tau", "rate")
 FRAME_SLOTS = ("t", "a X", "a V", "b X", "b V", "x", "on a", "on b", "rate")
 
 
-def nonzero(force: JointForce | FrameForce) -> list[str]:
+def nonzero(force: JointForce | JointLaw | FrameForce | Line) -> list[str]:
     """The numbers of a force that its table holds; those that are zero are part of the code."""
-    return [name for name, x in force.parameters().items() if x != 0]
+    return [name for name, x in force.parameters().items() if x != 0 and not isinstance(x, bool)]
 
 
 def _traced(force: Any, graph: Graph) -> Any:
@@ -112,6 +116,38 @@ def joint_constants(force: JointForce, ratio: float, offset: float) -> dict[str,
     }
 
 
+def law_unit(law: JointLaw, joint: JointType, lanes: int, single: bool) -> Unit:
+    """The function of a law along all rates of a joint."""
+    blank = with_parameters(joint, dict.fromkeys(joint.parameters, 0.0))
+
+    def write() -> tuple[str, Code]:
+        graph = Graph()
+        first = len(nonzero(law))
+        own = _traced(law, graph)
+        kind = with_parameters(joint, {p: graph.input("parameter", first + i) for i, p in enumerate(joint.parameters)})
+        t, q, v = graph.inputs("t", 1), graph.inputs("q", (1, joint.nq)), graph.inputs("v", (1, joint.nv))
+        x = graph.inputs("x", (1, law.nx))
+        stores = _stores("tau", own.effort(t, kind, q, v, x), add=True)
+        if law.nx:
+            stores += _stores("rate", own.rate(t, kind, q, v, x))
+        layout = Layout({name: k for k, name in enumerate(LAW_SLOTS)}, {}, {})
+        table = Table(graph)
+        return function("force", graph, stores, layout, table), Code(["force"], graph, table.nodes, 0)
+
+    return Unit("force", f"law {_identity(law)} {_choices(law)} on {joint_text(blank)}", lanes, single, write)
+
+
+def _choices(force: Any) -> list[tuple[str, bool]]:
+    return [(name, x) for name, x in force.parameters().items() if isinstance(x, bool)]
+
+
+def law_constants(law: JointLaw, joint: JointType) -> dict[str, Array]:
+    """The table of a law of a joint: its numbers, then those of the joint."""
+    inner = getattr(joint, "original", joint)
+    numbers = [getattr(law, name) for name in nonzero(law)] + [getattr(inner, p) for p in joint.parameters]
+    return {"parameter": np.array(numbers, dtype=float)}
+
+
 def frame_unit(force: FrameForce, lanes: int, single: bool) -> Unit:
     """The function of a force between two frames: wrenches added to those on both bodies, in the tables' body frames."""
 
@@ -135,9 +171,59 @@ def frame_unit(force: FrameForce, lanes: int, single: bool) -> Unit:
     return Unit("force", f"frames {_identity(force)}", lanes, single, write)
 
 
-def _rows(graph: Graph, array: str) -> Array:
+def line_unit(line: Line, lanes: int, single: bool) -> Unit:
+    """The function of a line: wrenches added to those on its bodies, in the tables' body frames, and efforts on its drums."""
+    ends, drums = range(len(line.nodes)), range(len(line.drums))
+
+    def write() -> tuple[str, Code]:
+        graph = Graph()
+        numbers = {name: graph.input("parameter", k) for k, name in enumerate(nonzero(line))}
+        own, poses = line.with_parameters(numbers), [_rows(graph, "frame", 12 * k) for k in ends]
+        motions = tuple(
+            Motion(_rows(graph, f"X{k}") @ X, se3.to_child(X, graph.inputs(f"V{k}", (1, 6))))
+            for k, X in enumerate(poses)
+        )
+        ratios, offsets = ([graph.input(name, k) for k in drums] for name in ("ratio", "offset"))
+        wound = [r * graph.inputs(f"q{k}", 1) + o for k, (r, o) in enumerate(zip(ratios, offsets, strict=True))]
+        rates = [r * graph.inputs(f"v{k}", 1) for k, r in enumerate(ratios)]
+        taken = own.taken(motions, wound, rates)
+        stores = [s for k in ends for s in _stores(f"on{k}", se3.to_parent(poses[k], taken.wrenches[k]), add=True)]
+        stores += [s for k in drums for s in _stores(f"tau{k}", ratios[k] * taken.efforts[k], add=True)]
+        layout = Layout({name: k for k, name in enumerate(_line_slots(line))}, {}, {})
+        table = Table(graph)
+        return function("force", graph, stores, layout, table), Code(["force"], graph, table.nodes, 0)
+
+    return Unit("force", f"line {_line_identity(line)}", lanes, single, write)
+
+
+def _line_slots(line: Line) -> list[str]:
+    ends, drums = range(len(line.nodes)), range(len(line.drums))
+    places = [name for k in ends for name in (f"X{k}", f"V{k}")] + [f"on{k}" for k in ends]
+    return places + [name for k in drums for name in (f"q{k}", f"v{k}", f"tau{k}")]
+
+
+def _line_identity(line: Line) -> str:
+    """Its kinds and choices, and which numbers are zero."""
+    parts = (*line.nodes, line.law)
+    choices = [
+        (name, x) for part in parts for name, x in part.parameters().items() if name == "side" or isinstance(x, bool)
+    ]
+    return f"{[fingerprint(type(part)) for part in parts]} {choices} {nonzero(line)}"
+
+
+def line_constants(line: Line, frames: list[Array], drums: list[tuple[float, float]]) -> dict[str, Array]:
+    """The table of a line; ratio and offset of the joint of each of its drums."""
+    return {
+        "parameter": np.array([line.parameters()[name] for name in nonzero(line)], dtype=float),
+        "ratio": np.array([ratio for ratio, _ in drums]),
+        "offset": np.array([offset for _, offset in drums]),
+        "frame": np.concatenate([X[:3].ravel() for X in frames]),
+    }
+
+
+def _rows(graph: Graph, array: str, start: int = 0) -> Array:
     X = np.eye(4, dtype=object)[None]
-    X[0, :3] = graph.inputs(array, (3, 4))
+    X[0, :3] = graph.inputs(array, (3, 4), start)
     return X
 
 

@@ -13,7 +13,8 @@ from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL,
 from modurob.algorithms.decay import Decays
 from modurob.algorithms.descent import AT_LIMIT, LEAST_DAMPING, GoalRow, Seen
 from modurob.algorithms.descent import Rows as GoalRows
-from modurob.algorithms.forces import MOTIONS, Acting, acting
+from modurob.algorithms.forces import Acting, acting
+from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.program import SINGULAR, Flow, Forces, Program
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.constraint_units import elimination
@@ -23,6 +24,10 @@ from modurob.kernels.force_units import (
     frame_unit,
     joint_constants,
     joint_unit,
+    law_constants,
+    law_unit,
+    line_constants,
+    line_unit,
     sampled_unit,
 )
 from modurob.kernels.goal_units import laid_goals
@@ -235,14 +240,16 @@ class Engine:
         own = acting(self.m)
         out = Forces(
             self._cleared("rates"),
-            self._cleared("wrenches") if own.frame_rows else None,
+            self._cleared("wrenches") if own.between else None,
             self.register(own.nx),
             self._cleared("rates") if slopes else None,
             self._cleared("rates") if slopes else None,
         )
         self._joint_forces(own, out, t, q, v, x, slide)
-        if own.frame_rows:
-            self._frame_forces(own, out, t, q, v, x)
+        if own.between:
+            found = self.run(MOTIONS, q=q, v=v)
+            self._frame_forces(own, out, t, x, found)
+            self._lines(out, q, v, found)
         return out
 
     def sampled(self, q: Register, v: Register, x: Register, dt: Register) -> Register:
@@ -256,7 +263,7 @@ class Engine:
             rate, state = joint.v_slice.start + row.rate, own.x_starts[k]
             places = [dt.place, q.place + max(0, int(self.m.coordinate_of[rate])), v.place + rate]
             at = [*places, x.place + state, out.place + state]
-            self._row(unit, at, joint_constants(row.force, joint.ratio, joint.offset))
+            self.row(unit, at, joint_constants(row.force, joint.ratio, joint.offset))
         return out
 
     def decays(self, dt: Register) -> Decays:
@@ -265,7 +272,7 @@ class Engine:
         fast, slow, own = np.flatnonzero(rate), self._constants(np.where(rate, 0.0, 1.0)), self._constants(rate)
         weights = [self._register(self.allocate(len(rate)), len(rate)) for _ in Decays._fields[1:]]
         for k, unit in zip(fast, loaded([decay_unit(self.lanes, self.single)] * len(fast)), strict=True):
-            self._row(unit, [dt.place, *(w.place + int(k) for w in weights)], {"parameter": rate[k : k + 1]})
+            self.row(unit, [dt.place, *(w.place + int(k) for w in weights)], {"parameter": rate[k : k + 1]})
         plain = [slow, slow, slow * dt * 0.5, slow * dt * (1 / 6), slow * dt * (1 / 3), slow * dt * (1 / 6)]
         return Decays(own, *(w + p for w, p in zip(weights, plain, strict=True)))
 
@@ -293,22 +300,50 @@ class Engine:
             arrays += [(out.tau, rate), (out.rate, state), (out.by_q, rate), (out.by_v, rate)]
             at = [0 if register is None else register.place + place for register, place in arrays]
             self.row(unit, at, joint_constants(row.force, joint.ratio, joint.offset))
+        self._joint_laws(own, out, t, q, v, x)
 
-    def _frame_forces(self, own: Acting, out: Forces, t: Register, q: Register, v: Register, x: Register) -> None:
-        found = self.run(MOTIONS, q=q, v=v)
+    def _joint_laws(self, own: Acting, out: Forces, t: Register, q: Register, v: Register, x: Register) -> None:
+        for k, row in own.law_rows:
+            joint = self.m.joints[row.joint]
+            (unit,) = loaded([law_unit(row.force, joint.type, self.lanes, self.single)])
+            starts = [joint.q_slice.start, joint.v_slice.start, own.x_starts[k], joint.v_slice.start, own.x_starts[k]]
+            registers = (q, v, x, out.tau, out.rate)
+            at = [t.place, *(r.place + start for r, start in zip(registers, starts, strict=True))]
+            self.row(unit, at, law_constants(row.force, joint.type))
+
+    def _frame_forces(self, own: Acting, out: Forces, t: Register, x: Register, found: dict[str, Register]) -> None:
         units = loaded([frame_unit(row.force, self.lanes, self.single) for _, row in own.frame_rows])
         for (k, row), unit in zip(own.frame_rows, units, strict=True):
             state = own.x_starts[k]
             at = [t.place]
             for frame in (row.a, row.b):
-                at += (
-                    [found["X"].place + 12 * (frame.body - 1), found["V"].place + 6 * (frame.body - 1)]
-                    if frame.body
-                    else self.still()
-                )
+                at += self._moving(frame.body, found)
             assert out.external is not None
             at += [x.place + state, *(out.external.place + 6 * f.body for f in (row.a, row.b)), out.rate.place + state]
             self.row(unit, at, frame_constants(row.force, row.a.X, row.b.X))
+
+    def _moving(self, body: int, found: dict[str, Register]) -> list[int]:
+        """Where the pose and the twist of a body stand."""
+        if not body:
+            return self.still()
+        return [found["X"].place + 12 * (body - 1), found["V"].place + 6 * (body - 1)]
+
+    def _lines(self, out: Forces, q: Register, v: Register, found: dict[str, Register]) -> None:
+        lines = self.m.lines
+        for row, unit in zip(lines, loaded([line_unit(x.force, self.lanes, self.single) for x in lines]), strict=True):
+            at = [n for frame in row.frames for n in self._moving(frame.body, found)]
+            at += [out.external.place + 6 * frame.body for frame in row.frames]
+            at += [place for i in row.joints for place in self._drum(i, q, v, out.tau)]
+            joints = [self.m.joints[i] for i in row.joints]
+            ratios = [(j.ratio, j.offset) if i >= 0 else (0.0, 0.0) for i, j in zip(row.joints, joints, strict=True)]
+            self.row(unit, at, line_constants(row.force, [f.X for f in row.frames], ratios))
+
+    def _drum(self, i: int, q: Register, v: Register, tau: Register) -> list[int]:
+        """Where the coordinate, the rate and the torque of a winch stand; of one that is held, where nothing is read."""
+        if i < 0:
+            return [self.origin(), self.origin(), self.allocate(1)]
+        joint = self.m.joints[i]
+        return [q.place + joint.q_slice.start, *(x.place + joint.v_slice.start for x in (v, tau))]
 
     def row(self, unit: Loaded, at: list[int], constants: dict[str, Array]) -> None:
         """A row of a traced step."""

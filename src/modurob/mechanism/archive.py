@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from modurob.catalogue.forces import FORCES
+from modurob.catalogue.forces import FORCES, Spring
 from modurob.catalogue.joints import KINDS, JointType, Mimic, Reversed
+from modurob.catalogue.lines import LAWS, NODES, Line
 from modurob.errors import MechanismError
 from modurob.mechanism.tables import (
     Constraint,
@@ -17,6 +18,7 @@ from modurob.mechanism.tables import (
     Joint,
     JointRow,
     Limits,
+    LineRow,
     Loop,
     Shape,
     Tables,
@@ -153,9 +155,42 @@ def _read_constraint(data: dict[str, Any]) -> Constraint:
     return Loop(_word(data["name"]), _read_type(data["type"]), _read_frame(data["from"]), _read_frame(data["to"]))
 
 
+def _part(x: Any) -> dict[str, Any]:
+    """A node or a law of a line."""
+    own = {
+        name: x if isinstance(x, bool) else _numbers(np.array([x], dtype=float))[0]
+        for name, x in x.parameters().items()
+    }
+    return {"kind": x.kind, **own}
+
+
+def _read_part(registry: Any, data: dict[str, Any]) -> Any:
+    own = {name: x if isinstance(x, bool) else float(_bounds([x])[0]) for name, x in data.items() if name != "kind"}
+    return registry[data["kind"]](**own)
+
+
+def _line(row: LineRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "nodes": [_part(node) for node in row.force.nodes],
+        "law": _part(row.force.law),
+        "frames": [_frame(f) for f in row.frames],
+        "joints": list(row.joints),
+    }
+
+
+def _read_line(data: dict[str, Any]) -> LineRow:
+    nodes = tuple(_read_part(NODES, node) for node in _list(data["nodes"]))
+    law = _read_part({**LAWS, "spring": Spring} if data["law"]["kind"] == "spring" else LAWS, data["law"])
+    frames = tuple(_read_frame(f) for f in _list(data["frames"]))
+    return LineRow(_word(data["name"]), Line(nodes, law), frames, _places(data["joints"]))
+
+
 def _force(row: ForceRow) -> dict[str, Any]:
+    if isinstance(row, LineRow):
+        return _line(row)
     numbers = {
-        name: None if x is None else _numbers(np.array([x], dtype=float))[0]
+        name: x if x is None or isinstance(x, bool) else _numbers(np.array([x], dtype=float))[0]
         for name, x in row.force.parameters().items()
     }
     at = (
@@ -167,7 +202,11 @@ def _force(row: ForceRow) -> dict[str, Any]:
 
 
 def _read_force(data: dict[str, Any]) -> ForceRow:
-    numbers = {name: None if x is None else float(_bounds([x])[0]) for name, x in data["numbers"].items()}
+    if "nodes" in data:
+        return _read_line(data)
+    numbers = {
+        name: x if x is None or isinstance(x, bool) else float(_bounds([x])[0]) for name, x in data["numbers"].items()
+    }
     force: Any = FORCES[data["kind"]](**numbers)
     if "joint" in data:
         return JointRow(_word(data["name"]), force, _place(data["joint"]), _place(data["rate"]))

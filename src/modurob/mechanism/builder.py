@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modurob.catalogue.drives import Drive
-from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointSpring, Stop
+from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointLaw, JointSpring, Stop
 from modurob.catalogue.joints import Fixed, JointType, Mimic
 from modurob.errors import InertiaError, InputError, MechanismError, choices, explained
 from modurob.geometry import solid
 from modurob.mechanism.driven import with_drive
+from modurob.mechanism.routes import line_row
 from modurob.mechanism.tables import (
     Constraint,
     Coupling,
@@ -23,6 +24,7 @@ from modurob.mechanism.tables import (
     Joint,
     JointRow,
     Limits,
+    LineRow,
     Loop,
     Shape,
     Tables,
@@ -115,7 +117,7 @@ class Builder:
         self._relative: dict[str, tuple[Frame, Array]] = {}
         self._inertias: list[tuple[int, Array, Array]] = []
         self._constraints: dict[str, Loop | tuple[Mapping[str, float], float]] = {}
-        self._forces: dict[str, tuple[JointForce, str, int] | tuple[FrameForce, Frame, Frame]] = {}
+        self._forces: dict[str, tuple[JointForce | JointLaw, str, int] | tuple[FrameForce, Frame, Frame] | LineRow] = {}
         self._shapes: list[Shape] = []
         self._collisions: list[Shape] = []
 
@@ -234,7 +236,7 @@ class Builder:
     def force(
         self,
         name: str,
-        force: JointForce | FrameForce,
+        force: JointForce | JointLaw | FrameForce,
         joint: str | None = None,
         rate: int = 0,
         a: str | None = None,
@@ -249,7 +251,7 @@ class Builder:
         array([-1.])
         """
         self._require_new(name, self._forces, "force")
-        if isinstance(force, JointForce) and joint is not None and a is None:
+        if isinstance(force, JointForce | JointLaw) and joint is not None and a is None:
             self._forces[name] = force, joint, rate
         elif isinstance(force, FrameForce) and a is not None and joint is None:
             self._forces[name] = force, self.frame_of(a), self.frame_of(b)
@@ -257,6 +259,21 @@ class Builder:
             raise MechanismError(
                 f"force {name!r}, {force!r:.60}: expected a force along a joint with joint=, or one between frames with a= and b="
             )
+
+    def line(self, name: str, route: Any, law: Any) -> None:
+        """String a cable, belt or spring over a route: a list of (frame, xyz) or (frame, xyz or pose (4, 4), node).
+
+        Nodes are `mr.Pulley`, `mr.Swivel` and, at the ends, `mr.Winch`; without one it is a point. `law` is `mr.Elastic`,
+        `mr.Tension` or `mr.Spring`. One tension T [N] acts all along: torques -J^T T, J the `line_jacobian`.
+
+        >>> b = mr.Builder("crane")
+        >>> boom = b.body("boom", mr.spatial.inertia.point(2.0, (0, 1, 0)), joint=mr.Revolute((1, 0, 0)))
+        >>> b.line("stay", [("world", (0, 0, 1)), ("boom", (0, 1, 0))], mr.Elastic(stiffness=1e4, rest=1.4))
+        >>> b.build().line_lengths([0.0]).round(6)
+        array([1.414214])
+        """
+        self._require_new(name, self._forces, "force")
+        self._forces[name] = line_row(name, route, law, self.frame_of, lambda joint: self._joint_index(joint, name))
 
     def shape(self, kind: str, size: tuple[float, ...], on: str, X: Array = se3.IDENTITY, colour: str = "0.7") -> None:
         """Something to draw, fixed at X (4, 4) [m] in frame `on`.
@@ -330,7 +347,7 @@ class Builder:
             gravity=self.gravity,
             frames=Frames(self._frames, self._relative),
             constraints=tuple(self._constraint(name, c) for name, c in self._constraints.items()),
-            forces=(*own_forces, *(self._force_row(name, *row) for name, row in self._forces.items())),
+            forces=(*own_forces, *(self._force_row(name, row) for name, row in self._forces.items())),
             shapes=tuple(self._shapes),
             collisions=tuple(self._collisions),
             **reports,
@@ -375,7 +392,10 @@ class Builder:
             name, tuple(self._joint_index(j, name) for j in ratios), tuple(map(float, ratios.values())), offset
         )
 
-    def _force_row(self, name: str, force: Any, *at: Any) -> ForceRow:
+    def _force_row(self, name: str, row: Any) -> ForceRow:
+        if isinstance(row, LineRow):
+            return row
+        force, *at = row
         if isinstance(force, FrameForce):
             return FrameRow(name, force, *at)
         joint, rate = at

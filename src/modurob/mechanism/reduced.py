@@ -6,7 +6,17 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.errors import MechanismError
-from modurob.mechanism.tables import Constraint, Coupling, ForceRow, Frame, Joint, JointRow, Loop, Tables
+from modurob.mechanism.tables import (
+    Constraint,
+    Coupling,
+    ForceRow,
+    Frame,
+    FrameRow,
+    Joint,
+    LineRow,
+    Loop,
+    Tables,
+)
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
@@ -48,7 +58,7 @@ def locked(m: Tables, names: set[str], q: Array) -> Tables:
         inertia=total,
         frames={name: bodies.moved(frame) for name, frame in m.frames.items()},
         constraints=constraints,
-        forces=tuple(_forces(m, bodies, place)),
+        forces=tuple(_forces(m, bodies, place, q)),
         held=(*m.held, *(j.name for j in m.joints if j.name in names)),
         redundant=(*m.redundant, *decided),
         shapes=tuple(s._replace(frame=bodies.moved(s.frame)) for s in m.shapes),
@@ -81,14 +91,27 @@ def _joints(m: Tables, kept: list[int]) -> tuple[tuple[Joint, ...], dict[int, in
     return tuple(left), {i - 1: k for k, i in enumerate(kept)}
 
 
-def _forces(m: Tables, bodies: _Bodies, place: dict[int, int]) -> list[ForceRow]:
+def _forces(m: Tables, bodies: _Bodies, place: dict[int, int], q: Array) -> list[ForceRow]:
     rows: list[ForceRow] = []
     for row in m.forces:
-        if not isinstance(row, JointRow):
+        if isinstance(row, FrameRow):
             rows.append(row._replace(a=bodies.moved(row.a), b=bodies.moved(row.b)))
+        elif isinstance(row, LineRow):
+            rows.append(_line(row, bodies, place, m, q))
         elif row.joint in place:
             rows.append(row._replace(joint=place[row.joint]))
     return rows
+
+
+def _line(row: LineRow, bodies: _Bodies, place: dict[int, int], m: Tables, q: Array) -> LineRow:
+    """The line over the new bodies; a winch that is held, place -1, leaves the natural length that it stands for."""
+    line = row.force
+    for k, i in zip(row.force.drums, row.joints, strict=True):
+        if i >= 0 and i not in place:
+            joint = m.joints[i]
+            line = line.wound_in(line.nodes[k].drum * (joint.ratio * q[joint.q_slice.start] + joint.offset))
+    joints = tuple(place.get(i, -1) for i in row.joints)
+    return row._replace(force=line, frames=tuple(map(bodies.moved, row.frames)), joints=joints)
 
 
 def _constraints(

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.caching import cached_property
-from modurob.catalogue.forces import FrameForce, Friction, JointForce
+from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointLaw
 from modurob.catalogue.joints import JointType, Mimic, Reversed
+from modurob.catalogue.lines import Line
 from modurob.errors import InputError, MechanismError, choices
 from modurob.registry import fingerprint
 from modurob.spatial.scalars import Array, read_only
@@ -84,10 +85,10 @@ Constraint = Loop | Coupling
 
 
 class JointRow(NamedTuple):
-    """A force along one rate of a joint."""
+    """A force along one rate of a joint, or a law along all of them."""
 
     name: str
-    force: JointForce
+    force: JointForce | JointLaw
     joint: int  # place in the table of joints
     rate: int = 0  # which of its rates
 
@@ -101,7 +102,16 @@ class FrameRow(NamedTuple):
     b: Frame
 
 
-ForceRow = JointRow | FrameRow
+class LineRow(NamedTuple):
+    """A line over frames; its winches are joints of one coordinate."""
+
+    name: str
+    force: Line
+    frames: tuple[Frame, ...]  # one for each node of its route
+    joints: tuple[int, ...] = ()  # places in the table of joints, one for each drum; -1: it is held
+
+
+ForceRow = JointRow | FrameRow | LineRow
 
 
 class Frames(Mapping[str, Frame]):
@@ -341,6 +351,15 @@ class Tables:
         """
         return tuple(c for c in self.constraints if isinstance(c, Loop))
 
+    @property
+    def lines(self) -> tuple[LineRow, ...]:
+        """The forces that are lines: name, route and law, and the frame of each node.
+
+        >>> robot.lines
+        ()
+        """
+        return tuple(row for row in self.forces if isinstance(row, LineRow))
+
     # ---- structure ----
 
     @cached_property
@@ -410,7 +429,7 @@ def _digest(m: Tables) -> bytes:
 
 
 @lru_cache(maxsize=4096)
-def _text(value: JointType | JointForce | FrameForce) -> bytes:
+def _text(value: JointType | JointForce | JointLaw | FrameForce | Line) -> bytes:
     return _word(value).encode()
 
 
@@ -440,8 +459,15 @@ def _constraint_bytes(c: Constraint) -> bytes:
 
 
 def _force_bytes(row: ForceRow) -> bytes:
-    at = _frame_bytes(row.a) + _frame_bytes(row.b) if isinstance(row, FrameRow) else b"%d %d" % (row.joint, row.rate)
-    return _text(row.force) + at
+    if isinstance(row, JointRow):
+        return _text(row.force) + b"%d %d" % (row.joint, row.rate)
+    joints = repr(row.joints).encode() if isinstance(row, LineRow) else b""
+    return _text(row.force) + b"".join(map(_frame_bytes, frames_of(row))) + joints
+
+
+def frames_of(row: FrameRow | LineRow) -> tuple[Frame, ...]:
+    """The frames that a force acts between."""
+    return row.frames if isinstance(row, LineRow) else (row.a, row.b)
 
 
 # ---- what every table must hold, wherever it comes from ----
@@ -470,6 +496,8 @@ def _require_consistent(m: Tables) -> None:
     for row in m.forces:
         if isinstance(row, JointRow):
             _require_rate(m, row)
+        if isinstance(row, LineRow):
+            _require_line(m, row)
     for c in m.constraints:
         if isinstance(c, Coupling):
             _require_coupling(m, c)
@@ -508,8 +536,8 @@ def _all_frames(m: Tables) -> Iterator[Frame]:
     for c in m.loops:
         yield from (c.predecessor, c.successor)
     for row in m.forces:
-        if isinstance(row, FrameRow):
-            yield from (row.a, row.b)
+        if not isinstance(row, JointRow):
+            yield from frames_of(row)
     yield from (s.frame for s in m.shapes)
 
 
@@ -517,11 +545,27 @@ def _require_rate(m: Tables, row: JointRow) -> None:
     if not 0 <= row.joint < len(m.joints) or not 0 <= row.rate < m.joints[row.joint].type.nv:
         raise MechanismError(f"{m.name}: force {row.name} acts on rate {row.rate} of joint {row.joint}: there is none")
     joint = m.joints[row.joint]
+    obstacle = row.force.obstacle(joint.type) if isinstance(row.force, JointLaw) else None
+    if obstacle:
+        raise MechanismError(
+            f"{m.name}: force {row.name} ({row.force.kind}) on the {joint.kind} joint {joint.name}: {obstacle}"
+        )
     if row.force.positional and joint.type.nq != joint.type.nv:
         raise MechanismError(
             f"{m.name}: force {row.name} ({row.force.kind}) needs a coordinate, and the {joint.kind} joint {joint.name} has "
             "quaternions: put it on another joint, or between frames"
         )
+
+
+def _require_line(m: Tables, row: LineRow) -> None:
+    if len(row.frames) != len(row.force.nodes) or len(row.joints) != len(row.force.drums):
+        raise MechanismError(
+            f"{m.name}: line {row.name} has {len(row.frames)} frames and {len(row.joints)} joints: expected "
+            f"{len(row.force.nodes)} and {len(row.force.drums)}"
+        )
+    for i in row.joints:
+        if not -1 <= i < len(m.joints) or (i >= 0 and (m.joints[i].type.nq, m.joints[i].type.nv) != (1, 1)):
+            raise MechanismError(f"{m.name}: line {row.name}: expected winches on joints of one coordinate")
 
 
 def _require_coupling(m: Tables, c: Coupling) -> None:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob import algorithms as al
-from modurob.catalogue.forces import JointForce, Spring
+from modurob.catalogue.forces import JointForce, JointLaw, Spring
 from modurob.errors import NotExactError
-from modurob.mechanism import Frame, FrameRow, JointRow, Tables
+from modurob.mechanism import Frame, FrameRow, JointRow, LineRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.symbolic.coordinates import Coordinates
@@ -86,6 +86,8 @@ class _Sum:
 
     def _add_along_joint(self, row: JointRow) -> None:
         joint = self._robot.joints[row.joint]
+        if isinstance(row.force, JointLaw):
+            raise _Unknown(BETWEEN_FRAMES)
         at = joint.v_slice.start + row.rate
         force = _Traced(row.force)
         own = self._numbers.force_parameters(row, joint, force.needed)
@@ -103,8 +105,8 @@ class _Sum:
 
     # ---- between frames ----
 
-    def _add_between_frames(self, row: FrameRow) -> None:
-        if not isinstance(row.force, Spring):
+    def _add_between_frames(self, row: FrameRow | LineRow) -> None:
+        if isinstance(row, LineRow) or not isinstance(row.force, Spring):
             raise _Unknown(BETWEEN_FRAMES)
         self._springs = i = self._springs + 1
         stiffness, rest, damping = self._numbers.spring_parameters(row, i)

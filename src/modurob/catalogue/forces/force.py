@@ -18,15 +18,10 @@ from modurob.spatial.scalars import Array
 FORCES: Registry[type["Force"]] = Registry("force")
 
 
-class Force(ABC):
-    """A frozen dataclass of numbers."""
+class Numbers(ABC):
+    """A frozen dataclass of numbers, registered by its kind."""
 
     kind: ClassVar[str]
-    nx: ClassVar[int] = 0  # states of its own
-
-    def start(self) -> Array:
-        """x at the start, (nx,)."""
-        return np.zeros(self.nx)
 
     def parameters(self) -> dict[str, Any]:
         """Its numbers by name."""
@@ -40,6 +35,16 @@ class Force(ABC):
             if isinstance(x, int | float | np.number) and not (np.isfinite(x) and x >= lowest):
                 bound = "" if lowest == -np.inf else f", {lowest:g} or more"
                 raise InputError(f"{self.kind}: {name} is {x!r}: expected a finite number{bound}")
+
+
+class Force(Numbers):
+    """What acts by itself."""
+
+    nx: ClassVar[int] = 0  # states of its own
+
+    def start(self) -> Array:
+        """x at the start, (nx,)."""
+        return np.zeros(self.nx)
 
 
 class JointForce(Force):
@@ -83,6 +88,28 @@ class JointForce(Force):
     def energy(self, q: Array, x: Array) -> Array:
         """What it stores, (...) [J]."""
         return np.zeros(np.shape(q))
+
+
+class JointLaw(Force):
+    """A force along all rates of a joint, which reads the joint itself and all of its coordinates: q (..., nq), v (..., nv)."""
+
+    positional: ClassVar[bool] = True
+
+    def obstacle(self, joint: Any) -> str | None:
+        """Why it cannot act on a joint, in words; None if it can."""
+        return None
+
+    @abstractmethod
+    def effort(self, t: Any, joint: Any, q: Array, v: Array, x: Array) -> Array:
+        """Forces on the joint, (..., nv) [N m or N]."""
+
+    def rate(self, t: Any, joint: Any, q: Array, v: Array, x: Array) -> Array:
+        """dx/dt, (..., nx)."""
+        return np.zeros(x.shape)
+
+    def energy(self, joint: Any, q: Array, x: Array) -> Array:
+        """What it stores, (...) [J]."""
+        return np.zeros(q.shape[:-1])
 
 
 class Motion(NamedTuple):

@@ -1,6 +1,6 @@
 """A spring between two points."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ class Spring(FrameForce):
     stiffness: Any  # [N/m]
     length: Any = 0.0  # at rest [m]
     damping: Any = 0.0  # [N s/m]
-    kind = "spring"
+    kind, driven = "spring", False
 
     def __post_init__(self) -> None:
         self._require(stiffness=self.stiffness, length=self.length, damping=self.damping)
@@ -39,6 +39,23 @@ class Spring(FrameForce):
         closing = dot(direction, _velocity(b) - _velocity(a))
         pull = (self.stiffness * (distance - self.length) + self.damping * closing)[..., None] * direction
         return _at_origin(a.X, pull), _at_origin(b.X, -pull)
+
+    @property
+    def rest(self) -> Any:
+        """Natural length [m], as a law of a line."""
+        return self.length
+
+    def shortened(self, length: Any) -> "Spring":
+        """The law of a line of which so much is wound in [m]."""
+        return replace(self, length=self.length - length)
+
+    def pull(self, s: Any) -> tuple[Array, Array]:
+        """Tension of a line under this law, pushing where it is short, and what winding takes: nothing, (...) each [N]."""
+        return self.stiffness * s.u + self.damping * s.rate, 0 * s.u
+
+    def stored(self, u: Array, natural: Array) -> Array:
+        """What a line under this law stores, (...) [J]."""
+        return self.stiffness * u * u / 2
 
     def energy(self, X_Wa: Array, X_Wb: Array, x: Array) -> Array:
         stretch = _distance(se3.position(X_Wb) - se3.position(X_Wa)) - self.length

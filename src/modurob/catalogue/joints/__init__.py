@@ -3,6 +3,7 @@
 from modurob.catalogue.joints.axial import Cylindrical, Helical, Prismatic, Revolute
 from modurob.catalogue.joints.fixed import Fixed
 from modurob.catalogue.joints.free import Free
+from modurob.catalogue.joints.involute import Involute, InvoluteLength, InvoluteStrain, InvoluteStretch
 from modurob.catalogue.joints.joint import KINDS, Canonical, JointType, Reversed
 from modurob.catalogue.joints.mimic import Mimic
 from modurob.catalogue.joints.planar import Planar
@@ -16,6 +17,10 @@ __all__ = [
     "Fixed",
     "Free",
     "Helical",
+    "Involute",
+    "InvoluteLength",
+    "InvoluteStrain",
+    "InvoluteStretch",
     "JointType",
     "Mimic",
     "Planar",

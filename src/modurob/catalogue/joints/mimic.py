@@ -19,8 +19,10 @@ class Mimic(JointType):
     nq, nv = 1, 1
 
     def __post_init__(self) -> None:
-        if self.follower.nq != 1:
-            raise InputError(f"a {self.follower.kind} joint cannot mimic: expected a joint with one coordinate")
+        if self.follower.nq != 1 or not self.follower.axial:
+            raise InputError(
+                f"a {self.follower.kind} joint cannot mimic: expected a joint with one coordinate and one axis"
+            )
         for name in ("kind", "units", "parameters", "axial"):
             object.__setattr__(self, name, getattr(self.follower, name))
 

@@ -1,0 +1,170 @@
+"""What the inputs of a robot can do: the manipulator matrix B of M ydot' + c = B u, and what follows from it (Lieskovsky 1.2).
+
+Inputs are the joints with a drive, and the lines under a given tension. With constraints the equations are those of the motions
+that keep them: v = G y, K G = 0.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from modurob.algorithms.configuration import difference, integrate
+from modurob.algorithms.constraints.closure import close_loops, loop_jacobian
+from modurob.algorithms.constraints.torques import RANK, free_motions
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.lines import line_jacobian
+from modurob.algorithms.program import Run
+from modurob.algorithms.steps import transposed
+from modurob.catalogue.lines import Tension
+from modurob.errors import ClosureError, InputError
+from modurob.mechanism.tables import Tables
+from modurob.spatial.scalars import Array
+
+# a positive answer of a linear programme, of tensions that add up to one
+POSITIVE = 1e-9
+# how far motions are tried, and the part of it that must be left when loops are closed again [rad or m]
+TRIED, LEFT = 1e-3, 0.3
+
+
+class Inputs(NamedTuple):
+    """What a robot can be driven by: torques are B u, (nv, n); a law may ask for `lower` to `upper`, (n,) [N m or N]."""
+
+    names: tuple[str, ...]
+    B: Array  # (..., nv, n)
+    lower: Array
+    upper: Array
+
+
+class Actuation(NamedTuple):
+    """How a robot is actuated in one configuration.
+
+    `verdict` compares the rank of B, (degrees of freedom, inputs), with both: "under-actuated" (as many inputs as its rank, fewer
+    than degrees of freedom), "properly actuated" (all three alike), "redundantly actuated" (more inputs), "deficiently actuated" (B
+    has lost rank). `closure`: whether inputs that only pull can bring about any force; without such it is whether the rank is
+    full.
+    """
+
+    verdict: str
+    B: Array  # G^T times that of the tree, (degrees of freedom, inputs)
+    G: Array  # motions that keep the constraints, orthonormal, (nv, degrees of freedom)
+    rank: int
+    inputs: tuple[str, ...]
+    lower: Array
+    upper: Array
+    closure: bool
+
+    def feasible(self, force: Array) -> Array | None:
+        """Inputs within their bounds that give G^T tau = force, (degrees of freedom,), or None if there are none."""
+        force = np.asarray(force, dtype=float)
+        if force.shape != (len(self.B),):
+            raise InputError(f"force of shape {force.shape}: expected ({len(self.B)},), one for each degree of freedom")
+        size = max(float(np.abs(force).max(initial=0.0)), 1e-300)
+        found = _programme(np.zeros(len(self.inputs)), self.B, force / size, self.lower / size, self.upper / size)
+        return None if found is None else size * found
+
+
+class Mobility(NamedTuple):
+    """Degrees of freedom at a closed configuration: to first order, and those that last; and rows of K that say nothing new."""
+
+    instantaneous: int
+    finite: int
+    redundant: int
+
+
+def inputs_of(m: Tables, q: Array, run: Run = interpret) -> Inputs:
+    """The inputs of a robot, and B of the tree."""
+    driven = np.flatnonzero(m.effort_limit > 0)
+    names = [name for j in m.joints if not j.mimics for name in j.rate_names()]
+    pulled = [k for k, row in enumerate(m.lines) if row.force.law.driven]
+    laws: list[Tension] = [m.lines[k].force.law for k in pulled]  # type: ignore[misc]
+    arms = -transposed(line_jacobian(m, q, run)[..., pulled, :]) if pulled else np.zeros((*q.shape[:-1], m.nv, 0))
+    torques = np.broadcast_to(np.eye(m.nv)[:, driven], (*q.shape[:-1], m.nv, len(driven)))
+    limit = m.effort_limit[driven]
+    return Inputs(
+        (*(names[i] for i in driven), *(m.lines[k].name for k in pulled)),
+        np.concatenate([torques, arms], axis=-1),
+        np.array([*-limit, *(law.lower for law in laws)]),
+        np.array([*limit, *(law.upper for law in laws)]),
+    )
+
+
+def actuation(m: Tables, q: Array, run: Run = interpret) -> Actuation:
+    """The verdict at one configuration, (nq,)."""
+    given = inputs_of(m, q, run)
+    G = free_motions(loop_jacobian(m, q, run)) if m.constraints else np.eye(m.nv)
+    B = G.T @ given.B
+    rank = matrix_rank(B)
+    return Actuation(
+        _verdict(rank, *B.shape), B, G, rank, given.names, given.lower, given.upper, _closes(B, rank, given.lower >= 0)
+    )
+
+
+def matrix_rank(B: Array) -> int:
+    """The number of singular values that count."""
+    s = np.linalg.svd(np.real(B), compute_uv=False)
+    return int((s > RANK * max(s.max(initial=0.0), 1e-300)).sum())
+
+
+def _verdict(rank: int, degrees: int, inputs: int) -> str:
+    if rank < min(degrees, inputs):
+        return "deficiently actuated"
+    if inputs < degrees:
+        return "under-actuated"
+    return "properly actuated" if inputs == degrees else "redundantly actuated"
+
+
+def _closes(B: Array, rank: int, pulls: Array) -> bool:
+    """Full rank, and a null vector that is positive where inputs only pull (wrench closure)."""
+    if rank < len(B) or not len(B):
+        return rank == len(B)
+    if not pulls.any():
+        return True
+    # the largest t with B u = 0, u >= t where inputs pull, and these adding up to one
+    n = B.shape[1]
+    size = np.abs(B).max()
+    rows = np.vstack([np.hstack([B / size, np.zeros((len(B), 1))]), np.append(pulls.astype(float), 0.0)])
+    above = np.hstack([-np.eye(n)[pulls], np.ones((int(pulls.sum()), 1))])
+    wanted = np.append(np.zeros(len(B)), 1.0)
+    free = np.full(n + 1, -np.inf)
+    found = _programme(np.append(np.zeros(n), -1.0), rows, wanted, free, -free, above)
+    return found is not None and bool(found[-1] > POSITIVE)
+
+
+def _programme(cost: Array, A: Array, b: Array, lower: Array, upper: Array, above: Array | None = None) -> Array | None:
+    """The x of least cost with A x = b, `above` x <= 0 and bounds; None if there is none."""
+    from scipy.optimize import linprog  # which takes long to load
+
+    bounds = list(zip(lower, upper, strict=True))
+    rest = {} if above is None else {"A_ub": above, "b_ub": np.zeros(len(above))}
+    found = linprog(cost, A_eq=A, b_eq=b, bounds=bounds, method="highs", **rest)
+    return found.x if found.status == 0 else None
+
+
+def mobility(m: Tables, q: Array, run: Run = interpret) -> Mobility:
+    """Degrees of freedom at one closed configuration, (nq,).
+
+    To first order they are the null vectors of K. Those that last are found by going a little way along them and closing the loops
+    again: what comes back to where it started was none.
+    """
+    K = loop_jacobian(m, q, run)
+    rank = matrix_rank(K)
+    first = m.nv - rank
+    lasting = [_lasting(m, q, d, run) for d in _tried(free_motions(K), first)] if first else [0]
+    return Mobility(first, max(lasting), len(K) - rank)
+
+
+def _tried(G: Array, n: int) -> list[Array]:
+    """Directions in the null space: its vectors, and some between them."""
+    rng = np.random.default_rng(0)
+    mixed = rng.normal(size=(2 * n, n))
+    return [G @ (c / np.linalg.norm(c)) for c in (*np.eye(n), *mixed)]
+
+
+def _lasting(m: Tables, q: Array, direction: Array, run: Run) -> int:
+    """Degrees of freedom where a small motion leads; zero if it leads nowhere."""
+    try:
+        there = close_loops(m, integrate(m, q, TRIED * direction, run), run)
+    except ClosureError:
+        return 0
+    went = np.linalg.norm(difference(m, q, there))
+    return m.nv - matrix_rank(loop_jacobian(m, there, run)) if went > LEFT * TRIED else 0

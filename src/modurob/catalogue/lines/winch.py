@@ -1,0 +1,28 @@
+"""A drum at the end of a line."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from modurob.catalogue.lines.route import Node, Point, Swivel
+from modurob.errors import InputError
+
+
+@dataclass(frozen=True)
+class Winch:
+    """A drum at the end of a line: `joint`, of one coordinate, turned forward by one radian takes in `radius` [m].
+
+    The line leaves at a point, or over a `swivel` at that place.
+
+    >>> mr.Winch("drum", 0.05, mr.Swivel(0.05)).node()
+    Swivel(radius=0.05, offset=0.0, drum=0.05)
+    """
+
+    joint: str
+    radius: Any
+    swivel: Swivel | None = None
+
+    def node(self) -> Node:
+        """The place that a line leaves it at."""
+        if isinstance(self.radius, int | float) and not self.radius > 0:
+            raise InputError(f"winch on joint {self.joint!r}: radius {self.radius}: expected more than zero [m]")
+        return Point(self.radius) if self.swivel is None else replace(self.swivel, drum=self.radius)

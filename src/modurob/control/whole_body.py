@@ -1,0 +1,263 @@
+"""A controller for robots with loops, cables and too many or too few inputs: one quadratic programme a sample.
+
+Unknown are the accelerations, the inputs and the changes of the cables' tensions. Cables on winches are treated as frozen: their
+strains stay, and what their tension would have to change by is as if it came at once (Lieskovsky, chapter 3).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modurob.algorithms.constraints.actuation import inputs_of
+from modurob.algorithms.constraints.torques import free_motions
+from modurob.algorithms.lines import line_slopes
+from modurob.control.recipe import LAWS, BoundLaw, Recipe
+from modurob.control.tasks import Task
+from modurob.errors import ControlError
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+from modurob.statics.quadratic import quadratic_programme
+
+# what accelerations cost beside inputs, so that the programme has one answer
+LITTLE = 1e-8
+# directions of a task that motions reach this much less than others are left alone
+SINGULAR = 1e-3
+
+
+class Plan(NamedTuple):
+    """One sample: accelerations, (nv,), inputs, (inputs,), and how much each frozen cable is to pull more, (cables,) [N]."""
+
+    vdot: Array
+    u: Array
+    more: Array
+
+
+@LAWS.register("whole-body")
+@dataclass(frozen=True, eq=False)
+class WholeBody(Recipe):
+    """Follow tasks with the smallest inputs within their bounds: min |u|² with M vdot + c = B u + passive - J^T dT + K^T lambda,
+    K vdot = k, strains of cables on winches constant, and J_i vdot = wanted_i of the tasks, by priority.
+
+    `tension` bounds what such cables pull with [N]. `damping` k [1/s] and `weight` w brake what tasks leave free: w |N (vdot + k
+    v)|² in the metric of the mass matrix, N the motions that no task sees. `injection` [N s] brakes strains at the winches. With
+    `predict` the state half a sample ahead is the one that is controlled. `solver` is one of qpsolvers.
+
+    >>> law = mr.WholeBody([mr.JointTask(["m0/hinge", "m2/hinge", "m4/hinge"], reference=[0.1, 0.2, 0.3])], sample_time=1e-3)
+    >>> run = mr.simulate(robot, q, duration=0.1, controller=law)
+    >>> run.status.ok
+    True
+    """
+
+    tasks: Sequence[Task]
+    tension: tuple[float, float] = (0.0, np.inf)
+    damping: float = 0.0
+    weight: float = 0.0
+    injection: float = 0.0
+    predict: bool = False
+    solver: str = "proxqp"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for task in self.tasks:
+            if not isinstance(task, Task):
+                raise ControlError(f"task {task!r:.60}: expected a JointTask, PointTask or PoseTask")
+        if self.predict and self.sample_time is None:
+            raise ControlError("WholeBody: predict asks for half a sample, and there is no sample_time: give one [s]")
+
+    def on(self, robot: Mechanism) -> "WholeBodyLaw":
+        return WholeBodyLaw(self, robot)
+
+
+class WholeBodyLaw(BoundLaw):
+    """The controller for one robot; its memory is the torque it held last."""
+
+    def __init__(self, recipe: WholeBody, robot: Mechanism):
+        super().__init__(recipe, robot)
+        self._model: Mechanism = self.drives.robot
+
+    def start(self) -> Array:
+        # nothing was held before the first sample
+        return np.full(self._model.nv, np.nan)
+
+    def step(self, memory: Array, t: float, measured: Any) -> tuple[Array, Array]:
+        tau = self._of_each(t, measured.q, measured.v, np.broadcast_to(memory, measured.v.shape))
+        return tau, tau
+
+    def _of_each(self, t: float, q: Array, v: Array, held: Array) -> Array:
+        """States side by side, one after the other."""
+        if q.ndim == 1:
+            return self.torque(t, q, v, held)
+        return np.stack([self._of_each(t, *state) for state in zip(q, v, held, strict=True)])
+
+    def torque(self, t: float, q: Array, v: Array, held: Array) -> Array:
+        """B u, (nv,)."""
+        if self.recipe.predict and np.isfinite(held).all():
+            half = self.recipe.sample_time / 2
+            vdot = self._model.forward_dynamics(q, v, held + self._model.passive_forces(q, v))
+            q, v, t = self._model.integrate(q, half * v + half**2 / 2 * vdot), v + half * vdot, t + half
+        plan, problem = self.plan(t, q, v)
+        tau = problem.B @ plan.u
+        if self.recipe.injection and len(problem.frozen):
+            braked = self.recipe.injection * (problem.strain_slopes @ v)
+            tau = tau - problem.radii.T @ braked
+        return tau
+
+    def plan(self, t: float, q: Array, v: Array) -> tuple[Plan, "Problem"]:
+        """The programme of one state, and its answer."""
+        problem = Problem.of(self._model, q, v, self.recipe.tension)
+        rows = [(task.priority, task.rows(self._model, t, q, v)) for task in self.recipe.tasks]
+        return problem.solved(rows, self.recipe), problem
+
+
+class Problem(NamedTuple):
+    """The equations of one state: vdot = first + Z s keeps constraints and strains; G^T (M vdot - B u + arms^T dT - push) = 0."""
+
+    robot: Mechanism
+    v: Array
+    B: Array  # inputs to torques, (nv, inputs)
+    lower: Array
+    upper: Array
+    names: tuple[str, ...]
+    G: Array  # motions that keep the constraints, (nv, n)
+    Z: Array  # those that keep strains too, (nv, m)
+    first: Array  # (nv,)
+    M: Array
+    push: Array  # passive - bias, (nv,)
+    frozen: list[int]  # cables on winches
+    arms: Array  # (cables, nv)
+    strain_slopes: Array  # (cables, nv)
+    radii: Array  # of the drums, (cables, nv)
+    more: tuple[Array, Array]  # bounds of what cables pull more
+
+    @classmethod
+    def of(cls, robot: Mechanism, q: Array, v: Array, tension: tuple[float, float]) -> "Problem":
+        given = inputs_of(robot, q)
+        M, push = robot.mass_matrix(q), robot.passive_forces(q, v) - robot.bias_forces(q, v)
+        frozen = [
+            k for k, row in enumerate(robot.lines) if any(i >= 0 for i in row.joints) and not row.force.law.driven
+        ]
+        K, k = np.zeros((0, robot.nv)), np.zeros(0)
+        if robot.constraints:
+            K, k = robot.loop_jacobian(q), robot.loop_bias(q, v)
+        arms, slopes, drift = line_slopes(robot, q, v)
+        G = free_motions(K) if len(K) else np.eye(robot.nv)
+        rows, wanted = np.vstack([K, slopes[frozen]]), np.concatenate([k, -drift[frozen]])
+        Z = free_motions(rows) if len(rows) else np.eye(robot.nv)
+        first = np.linalg.lstsq(rows, wanted, rcond=1e-9)[0] if len(rows) else np.zeros(robot.nv)
+        now = robot.line_tensions(q, np.zeros(robot.nv))[frozen]
+        return cls(
+            robot, v, given.B, given.lower, given.upper, given.names, G, Z, first, M, push, frozen,
+            arms[frozen], slopes[frozen], _radii(robot, frozen), (tension[0] - now, tension[1] - now),
+        )  # fmt: skip
+
+    def solved(self, tasks: list[tuple[int, Any]], recipe: WholeBody) -> Plan:
+        """x = (s, u, dT): the dynamics as equations, then tasks by priority, then the least inputs."""
+        m, n, c = self.Z.shape[1], self.B.shape[1], len(self.frozen)
+        dynamics = self.G.T @ np.hstack([self.M @ self.Z, -self.B, self.arms.T])
+        rest = self.G.T @ (self.push - self.M @ self.first)
+        bounds = (
+            np.concatenate([np.full(m, -np.inf), self.lower, self.more[0]]),
+            np.concatenate([np.full(m, np.inf), self.upper, self.more[1]]),
+        )
+        P, cost = self._cost(tasks, recipe)
+        held = [(dynamics, rest)]
+        levels = sorted({p for p, _ in tasks})
+        for level in levels:
+            J = np.vstack([r.J for p, r in tasks if p == level])
+            wanted = np.concatenate([r.wanted for p, r in tasks if p == level]) - J @ self.first
+            reachable, wanted = _reachable(J @ self.Z, wanted)
+            held.append((np.hstack([reachable, np.zeros((len(reachable), n + c))]), wanted))
+        x = _lexicographic(P, cost, held, bounds, recipe.solver)
+        if x is None:
+            raise ControlError(
+                f"{self.robot.name}: no inputs within their bounds keep this robot moving as it must: inputs are "
+                f"{', '.join(self.names) or 'none'}, cables on winches pull from {recipe.tension[0]:g} to {recipe.tension[1]:g} N"
+            )
+        return Plan(self.first + self.Z @ x[:m], x[m : m + n], x[m + n :])
+
+    def _cost(self, tasks: list[tuple[int, Any]], recipe: WholeBody) -> tuple[Array, Array]:
+        """|u|², and w |N (vdot + k v)|² in the metric of M, N the motions that no task sees."""
+        m, n, c = self.Z.shape[1], self.B.shape[1], len(self.frozen)
+        P = np.diag(np.concatenate([np.full(m, LITTLE), np.ones(n), np.full(c, LITTLE)]))
+        cost = np.zeros(m + n + c)
+        if recipe.weight and tasks:
+            J = np.vstack([r.J for _, r in tasks]) @ self.Z
+            own = self.Z.T @ self.M @ self.Z
+            back = np.linalg.solve(own, J.T)
+            N = np.eye(m) - back @ np.linalg.pinv(J @ back, rcond=1e-9) @ J
+            metric = recipe.weight * N.T @ own @ N
+            P[:m, :m] += metric
+            cost[:m] = metric @ (recipe.damping * self.Z.T @ self.v)
+        return P, cost
+
+
+def _reachable(J: Array, wanted: Array) -> tuple[Array, Array]:
+    """The rows of a task in directions that motions reach; next to singularities the others are left alone."""
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    kept = s > SINGULAR * s.max(initial=0.0)
+    return s[kept, None] * Vt[kept], (U.T @ wanted)[kept]
+
+
+def _lexicographic(
+    P: Array, cost: Array, held: list[tuple[Array, Array]], bounds: tuple[Array, Array], solver: str
+) -> Array | None:
+    """All of `held` as equations if they can be met; else the first as equations, and the others one after the other as well as
+    they can be."""
+    met = held[:1]
+    found = _bounded(P, cost, held, bounds, solver)
+    for A, b in held[1:] if found is None else ():
+        found = _bounded(A.T @ A + LITTLE * np.eye(len(cost)), -A.T @ b, met, bounds, solver)
+        if found is None:
+            return None
+        met = [*met, (A, A @ found)]
+    return found if len(met) == 1 and found is not None else _bounded(P, cost, met, bounds, solver)
+
+
+def _bounded(
+    P: Array, cost: Array, equations: list[tuple[Array, Array]], bounds: tuple[Array, Array], solver: str
+) -> Array | None:
+    """The x of least cost that meets equations and bounds: x = x0 + N z, the equations being eliminated."""
+    A, b = np.vstack([A for A, _ in equations]), np.concatenate([b for _, b in equations])
+    U, s, Vt = np.linalg.svd(A)
+    rank = int((s > 1e-9 * max(s.max(initial=0.0), 1e-300)).sum())
+    seen = U.T @ b
+    if np.abs(seen[rank:]).max(initial=0.0) > 1e-6 * (1 + np.abs(b).max(initial=0.0)):
+        return None
+    first, N = Vt[:rank].T @ (seen[:rank] / s[:rank]), Vt[rank:].T
+    inner = N.T @ P @ N
+    z = np.linalg.lstsq(inner, -N.T @ (cost + P @ first), rcond=None)[0]
+    if _within(first + N @ z, bounds):
+        return first + N @ z
+    kept = np.isfinite(bounds[0]) | np.isfinite(bounds[1])
+    size = max(np.abs(first).max(initial=0.0), 1.0)
+    found = (
+        quadratic_programme(
+            inner,
+            N.T @ (cost + P @ first) / size,
+            N[kept],
+            (bounds[0] - first)[kept] / size,
+            (bounds[1] - first)[kept] / size,
+            solver,
+        )
+        if N.shape[1]
+        else None
+    )
+    x = None if found is None else first + size * (N @ found)
+    return x if x is not None and _within(x, bounds) else None
+
+
+def _within(x: Array, bounds: tuple[Array, Array]) -> bool:
+    slack = 1e-6 * (1 + np.abs(x).max(initial=0.0))
+    return bool(((x >= bounds[0] - slack) & (x <= bounds[1] + slack)).all())
+
+
+def _radii(robot: Mechanism, lines: list[int]) -> Array:
+    R = np.zeros((len(lines), robot.nv))
+    for row, k in enumerate(lines):
+        line = robot.lines[k]
+        for drum, i in zip(line.force.drums, line.joints, strict=True):
+            if i >= 0:
+                R[row, robot.joints[i].v_slice.start] += robot.joints[i].ratio * line.force.nodes[drum].drum
+    return R
