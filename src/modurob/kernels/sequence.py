@@ -254,7 +254,7 @@ class Engine:
 
     def sampled(self, q: Register, v: Register, x: Register, dt: Register) -> Register:
         """States of the forces, those of loops that sample as they are after it."""
-        own, out = acting(self.m), self._register(self.allocate(x.n), x.n)
+        own, out = acting(self.m), self.register(x.n)
         self.op("copy", [x.place, out.place, x.n])
         rows = [(k, row) for k, row in own.joint_rows if row.force.samples]
         units = loaded([sampled_unit(row.force, self.lanes, self.single) for _, row in rows])
@@ -270,7 +270,7 @@ class Engine:
         """Weights for the states of the forces: each fast one has a row of its own, the others share theirs."""
         rate = acting(self.m).decay
         fast, slow, own = np.flatnonzero(rate), self._constants(np.where(rate, 0.0, 1.0)), self._constants(rate)
-        weights = [self._register(self.allocate(len(rate)), len(rate)) for _ in Decays._fields[1:]]
+        weights = [self.register(len(rate)) for _ in Decays._fields[1:]]
         for k, unit in zip(fast, loaded([decay_unit(self.lanes, self.single)] * len(fast)), strict=True):
             self.row(unit, [dt.place, *(w.place + int(k) for w in weights)], {"parameter": rate[k : k + 1]})
         plain = [slow, slow, slow * dt * 0.5, slow * dt * (1 / 6), slow * dt * (1 / 3), slow * dt * (1 / 6)]
@@ -278,7 +278,7 @@ class Engine:
 
     def _constants(self, numbers: Array) -> Register:
         """A register that holds these numbers from the start."""
-        register = self._register(self.allocate(len(numbers)), len(numbers))
+        register = self.register(len(numbers))
         self.start |= {register.place + i: float(x) for i, x in enumerate(numbers) if x}
         return register
 
