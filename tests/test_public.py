@@ -57,6 +57,8 @@ def test_importing_modurob_imports_nothing_heavy():
 def test_every_method_of_a_robot_is_a_free_function_too():
     own = {"from_assembly", "from_urdf", "frame", "joint", "equations"}
     own |= {"with_payload", "with_force", "without_forces", "ideal", "locked"}
+    # of kinematics, which stands on algorithms
+    own |= {"reach", "velocity_towards", "collision_model"}
     methods = [
         n
         for n, f in inspect.getmembers(mr.Mechanism, lambda f: inspect.isfunction(f) or inspect.ismethod(f))

@@ -27,7 +27,7 @@ from modurob.spatial.scalars import Array, as_array
 # steps of a start, then between looks at how far it has come, and how many such rounds it is given at most
 STEPS, MORE, ROUNDS = 8, 4, 12
 # when no more states than this are left, each has several starts at once
-FEW, MOST_COPIES = 256, 16
+FEW, MOST_COPIES = 1024, 16
 # a start is given up if a round brings it no nearer than by this factor, squared
 PROGRESS = 0.25
 # steps downhill of states that reach nothing
