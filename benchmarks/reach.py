@@ -1,7 +1,8 @@
-"""Inverse kinematics by iteration: batches of reachable poses against Robotics Toolbox's C++ solver, pink and Pinocchio, on one core.
+"""Inverse kinematics by iteration: batches of reachable poses against Robotics Toolbox's C++ solver, pink and Pinocchio.
 
-Every solver starts where it likes, keeps the joints' limits and restarts what fails. Robotics Toolbox (`ik_LM`, Chan's damping) and pink
-are measured where they are installed; Pinocchio's columns are a damped least-squares loop over its C++ kinematics.
+On one core. Every solver starts where it likes, keeps the joints' limits and restarts what fails, pink apart. Robotics Toolbox
+(`ik_LM`, Chan's damping) and pink are measured where they are installed; Pinocchio's rows are a damped least-squares loop in
+Python over its C++ kinematics.
 """
 
 from collections.abc import Callable
@@ -99,7 +100,11 @@ def by_pink(robot: mr.Mechanism, frame: str, X: np.ndarray) -> Callable[[], int]
     return lambda: sum(solve(goal) for goal in goals)
 
 
-PEERS = {"toolbox": ("roboticstoolbox", by_toolbox), "pink": ("pink", by_pink), "pinocchio": ("pinocchio", by_pinocchio)}
+PEERS = {
+    "toolbox": ("roboticstoolbox", by_toolbox),
+    "pink": ("pink", by_pink),
+    "pinocchio": ("pinocchio", by_pinocchio),
+}
 
 
 def measured(robot: mr.Mechanism, frame: str) -> tuple[dict[str, float], dict[str, float]]:

@@ -201,7 +201,7 @@ def test_meshes_that_are_not_there(tmp_path):
     path = tmp_path / "bad.urdf"
     path.write_text(URDF.format("<mesh filename='package://nowhere/hand.stl'/>"))
     robot = mr.Mechanism.from_urdf(path)
-    with pytest.raises(FormatError, match="no mesh 'package://nowhere/hand.stl'"):
+    with pytest.raises(FormatError, match=r"no mesh 'package://nowhere/hand.stl'"):
         robot.collision_model()
     path.write_text(URDF.format("<mesh filename='bad.urdf'/>"))
     with pytest.raises(FormatError, match="cannot be read as a mesh"):

@@ -34,7 +34,11 @@ def goal_unit(row: GoalRow, lanes: int, single: bool) -> Unit:
         for k, name in enumerate(goal.parameters):
             object.__setattr__(goal, name, graph.input("parameter", k))
         found = goal.rows(_seen(graph, row.sees), graph.inputs("target", (1, goal.numbers)))
-        stores = [*_stores("error", found.error), *_stores("cost", found.cost, True), *_stores("size", found.size, True)]
+        stores = [
+            *_stores("error", found.error),
+            *_stores("cost", found.cost, True),
+            *_stores("size", found.size, True),
+        ]
         stores += _stores("T", found.T) if row.sees != "coordinate" else []
         table = Table(graph)
         text = function("goal", graph, stores, Layout({name: k for k, name in enumerate(SLOTS)}, {}, {}), table)
@@ -90,7 +94,7 @@ def laid_goals(e: "Engine", rows: tuple[GoalRow, ...], seen: Seen, target: Regis
             if row.sees == "centre":
                 e.op("combine", [block, r * n, 1, block, 0], [1 / float(m.inertia[1:, 0, 0].sum())])
         first, numbers = first + r, numbers + row.goal.numbers
-    if closing:
+    if seen.closure is not None:
         _lay_closure(e, seen.closure, error.place + first, J.place + first * n, cost, size)
     return Rows(error, J, cost, size)
 

@@ -1,9 +1,11 @@
-"""Collisions of a robot with itself and with the ground, and how far it is from them: distances by coal (Hauser and others, the
-successor of hpp-fcl), spheres around shapes and the pairs that matter here.
+"""Collisions of a robot with itself and with the ground, and how far it is from them.
+
+Distances are found by coal, the successor of hpp-fcl; here are the pairs that matter, and spheres around shapes that say which of
+them are near.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +31,7 @@ SAMPLES = 24
 
 
 class Closest(NamedTuple):
-    """The closest pair of a configuration: names of its parts or links, distance [m], and the nearest points, (3,) in world axes."""
+    """The closest pair of a configuration: names of parts or links, distance [m], and the nearest points in world axes, (3,)."""
 
     a: str
     b: str
@@ -174,17 +176,17 @@ class CollisionModel:
     def _meeting(self) -> list[Any]:
         return [self._tool.ComputeDistance(self._geometries[a], self._geometries[b]) for a, b in self.pairs]
 
-    def _between(self, p: int, X: Array) -> float:
+    def _between(self, p: Any, X: Array) -> float:
         """The distance of one pair."""
         return self._measured(p, X)[0]
 
-    def _measured(self, p: int, X: Array) -> tuple[float, Any]:
+    def _measured(self, p: Any, X: Array) -> tuple[float, Any]:
         coal, (a, b) = self._tool, self.pairs[p]
         request, result = coal.DistanceRequest(), coal.DistanceResult()
         ends = (coal.Transform3s(X[k, :3, :3], X[k, :3, 3]) for k in (a, b))
         return self._meeting[p](*ends, request, result), result
 
-    def _always_within(self, p: int, X: Array, bounds: Array, near: float) -> bool:
+    def _always_within(self, p: Any, X: Array, bounds: Array, near: float) -> bool:
         """Whether a pair is as near as that in all states."""
         return all(bounds[n, p] < near and self._between(p, X[n]) < near for n in range(len(X)))
 
@@ -214,9 +216,7 @@ class CollisionModel:
 # ---- making ----
 
 
-def collision_model(
-    m: Tables, ground: float | None, ignore: Iterable[tuple[str, str]], hulls: bool
-) -> CollisionModel:
+def collision_model(m: Tables, ground: float | None, ignore: Iterable[tuple[str, str]], hulls: bool) -> CollisionModel:
     """The model of a mechanism: what collides, else what is drawn; pairs that always touch are left out."""
     shapes = m.collisions or m.shapes
     names, solids = tuple(_names(m, shapes)), tuple(_read(s) for s in shapes)
@@ -252,7 +252,9 @@ def _that_matter(model: CollisionModel, ignored: set[frozenset[str]]) -> Array:
     near = _neighbours(model)
     beside = np.array([frozenset((int(model.bodies[a]), int(model.bodies[b]))) in near for a, b in pairs], dtype=bool)
     names = [(model.names[a], model.names[b]) for a, b in pairs]
-    ruled_out = [frozenset(pair) in ignored or (near and _one_module(*pair)) for pair, near in zip(names, beside, strict=True)]
+    ruled_out = [
+        frozenset(pair) in ignored or (near and _one_module(*pair)) for pair, near in zip(names, beside, strict=True)
+    ]
     kept = ~np.array(ruled_out, dtype=bool)
     rng = np.random.default_rng(0)
     q = np.stack([_rest(m), *(random_configuration(m, rng) for _ in range(SAMPLES))])
@@ -306,7 +308,8 @@ def _names(m: Tables, shapes: tuple[Shape, ...]) -> Iterator[str]:
 def _read(s: Shape) -> Solid:
     if s.kind != "mesh":
         return solid(s.kind, s.size)
-    return Mesh(*s.size, s.file, np.array(_triangles(s.file, s.size).vertices()))
+    x, y, z = s.size
+    return Mesh(x, y, z, s.file, np.array(_triangles(s.file, s.size).vertices()))
 
 
 # ---- coal ----
@@ -339,4 +342,4 @@ def _geometry(s: Solid, hulls: bool) -> Any:
             found.buildConvexHull(True, "Qt")
         return found.convex if hulls else found
     make = {"box": coal.Box, "cylinder": coal.Cylinder, "sphere": coal.Sphere, "capsule": coal.Capsule}[s.kind]
-    return make(*(getattr(s, name) for name in s.__dataclass_fields__))
+    return make(*astuple(s))  # type: ignore[call-overload]

@@ -92,5 +92,7 @@ def _solved(m: Tables, P: Array, c: Array, closure: tuple[Any, Any], window: Lim
     v = solve_qp(P, c, A=closure[0], b=closure[1], lb=window.lower, ub=window.upper, **options)
     if v is None:
         names = ", ".join(c.name for c in m.constraints)
-        raise ClosureError(f"no velocity within the limits closes the loops {names or 'none'}: allow more speed, or a longer dt")
+        raise ClosureError(
+            f"no velocity within the limits closes the loops {names or 'none'}: allow more speed, or a longer dt"
+        )
     return v

@@ -1,7 +1,7 @@
 """Goals of inverse kinematics: where frames, points, directions, the centre of mass and joints are to be.
 
-A goal says its rows: an error e, the wrenches T with J = T S (S the twists of the rates in world axes at the world's origin), a cost
-with the gradient -J^T e, and its squared distance [m² and rad²]. Targets have leading axes: a batch of goals is one goal.
+A goal says its rows: an error e, the wrenches T with J = T S (S the twists of the rates in world axes at the world's origin), a
+cost with the gradient -J^T e, and its squared distance [m² and rad²]. Targets have leading axes: a batch of goals is one goal.
 """
 
 from collections.abc import Mapping
@@ -288,7 +288,9 @@ class JointGoal(Goal):
     def __post_init__(self) -> None:
         self._require_weights()
         if not isinstance(self.joints, Mapping) or not self.joints:
-            raise InputError(f"JointGoal of {self.joints!r:.60}: expected names of joints with values, {{'hinge': 0.1}}")
+            raise InputError(
+                f"JointGoal of {self.joints!r:.60}: expected names of joints with values, {{'hinge': 0.1}}"
+            )
         kept = {name: _given(x, (), f"value of joint {name!r}") for name, x in self.joints.items()}
         object.__setattr__(self, "joints", kept)
 
@@ -300,7 +302,9 @@ class JointGoal(Goal):
         for name in self.joints:
             joint = m.joint(name)
             if joint.type.nq != 1 or joint.type.nv != 1 or joint.mimics:
-                raise InputError(f"JointGoal of {name!r} ({joint.kind}): expected joints of one coordinate of their own")
+                raise InputError(
+                    f"JointGoal of {name!r} ({joint.kind}): expected joints of one coordinate of their own"
+                )
             one = replace(self, joints={name: 0.0})
             found.append(GoalRow(one, "coordinate", coordinate=joint.q_slice.start, rate=joint.v_slice.start))
         return found

@@ -125,7 +125,9 @@ def _start(m: Tables, q0: ArrayLike, lead: tuple[int, ...]) -> Array:
     try:
         return np.broadcast_to(q, (*np.broadcast_shapes(q.shape[:-1], lead), m.nq))
     except ValueError:
-        raise InputError(f"q0 of shape {q.shape} and goals with leading axes {lead}: expected ones that broadcast") from None
+        raise InputError(
+            f"q0 of shape {q.shape} and goals with leading axes {lead}: expected ones that broadcast"
+        ) from None
 
 
 def _solved(p: Problem, target: Array, near: Array | None, wish: Wish, states: Array) -> _Found:

@@ -173,7 +173,10 @@ def part(m: Tables, rows: Sequence[GoalRow]) -> Part:
 @lru_cache(maxsize=256)
 def _part(m: Tables, held: frozenset[str]) -> Part:
     own = [j for j in m.joints if j.name not in held and not j.mimics]
-    places = [np.concatenate([np.zeros(0, int), *(np.r_[s] for s in x)]) for x in zip(*((j.q_slice, j.v_slice) for j in own), strict=True)]
+    places = [
+        np.concatenate([np.zeros(0, int), *(np.r_[s] for s in x)])
+        for x in zip(*((j.q_slice, j.v_slice) for j in own), strict=True)
+    ]
     q, v = places or [np.zeros(0, int)] * 2
     if not held or not own:
         return Part(m, np.arange(m.nq), np.arange(m.nv))

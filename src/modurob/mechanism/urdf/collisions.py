@@ -54,7 +54,9 @@ def _shape(collision: Any, link: Any, path: Path) -> CollisionShape | None:
     except ValueError:
         size = ()
     if len(size) != (3 if element.tag in ("box", "mesh") else len(SIZES[element.tag])) or not np.all(np.isfinite(size)):
-        raise UrdfError(f"{where}: <{element.tag}> of size {' '.join(texts)!r}: expected numbers for {', '.join(SIZES[element.tag])}")
+        raise UrdfError(
+            f"{where}: <{element.tag}> of size {' '.join(texts)!r}: expected numbers for {', '.join(SIZES[element.tag])}"
+        )
     return CollisionShape(element.tag, size, _pose(collision), located(element.get("filename", ""), path))
 
 
