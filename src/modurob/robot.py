@@ -520,7 +520,7 @@ class Mechanism(Tables):
 
         >>> model = robot.collision_model(ground=-1.0)
         >>> bool(model.clear(q)), round(float(model.distance(q)), 3)
-        (True, 0.0)
+        (True, 0.005)
         """
         return collision_model(self, ground, ignore, hulls)
 

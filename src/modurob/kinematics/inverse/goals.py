@@ -197,8 +197,8 @@ class PointGoal(Goal):
 class DirectionGoal(Goal):
     """An axis of a frame, given in its axes (3,), along `d`, (..., 3) in world axes; lengths do not matter.
 
-    >>> found = robot.reach([mr.DirectionGoal("m3", [0.0, 0.6, 0.8], axis=(0, 1, 0))])
-    >>> robot.frame_pose(found.q[0], "m3")[:3, 1].round(6)
+    >>> found = robot.reach([mr.DirectionGoal("m1", [0.0, 0.6, 0.8], axis=(0, 1, 0))])
+    >>> robot.frame_pose(found.q[0], "m1")[:3, 1].round(6)
     array([0. , 0.6, 0.8])
     """
 

@@ -205,10 +205,10 @@ def _answer(
     p: Problem, q: Array, target: Array, clear: Array, tolerance: float, lead: tuple[int, ...], attempts: int
 ) -> InverseKinematics:
     residual = (p.distance(q, target) if len(q) else np.zeros(0)).reshape(*lead, 1)
-    reached = (residual[..., 0] <= tolerance) & (_allowed(p, q) & clear).reshape(lead)
+    reached = np.asarray((residual[..., 0] <= tolerance) & (_allowed(p, q) & clear).reshape(lead))
     return InverseKinematics(
         q=q.reshape(*lead, 1, p.m.nq),
-        count=reached.astype(int),
+        count=np.asarray(reached.astype(int)),
         reached=reached,
         residual=residual,
         exact=False,
