@@ -107,8 +107,9 @@ class CollisionModel:
     def closest(self, q: Any) -> Closest:
         """The closest pair of one configuration, (nq,), with the nearest points.
 
-        >>> robot.collision_model(ground=-1.0).closest(robot.neutral()).b
-        'ground'
+        >>> near = robot.collision_model().closest(robot.neutral())
+        >>> near.a, near.b
+        ('m1/A', 'm5/A')
         """
         X, lead = self._poses(q)
         if lead:
