@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 import pinocchio
 import pytest
+import sympy
 
 import modurob as mr
 from modurob.errors import FormatError, InputError, UrdfError
@@ -226,6 +227,12 @@ def test_bad_questions():
     assert bare.distance([0.0]) == np.inf
     with pytest.raises(InputError, match="no shapes that can meet"):
         bare.closest([0.0])
+
+
+def test_symbols_have_no_place():
+    robot = mr.load("crab").with_parameters(length=sympy.Symbol("l", positive=True)).mechanism()
+    with pytest.raises(InputError, match="has symbols for lengths: give them values"):
+        robot.collision_model()
 
 
 def test_without_coal(monkeypatch):

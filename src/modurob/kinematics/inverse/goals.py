@@ -4,6 +4,7 @@ A goal says its rows: an error e, the wrenches T with J = T S (S the twists of t
 cost with the gradient -J^T e, and its squared distance [m² and rad²]. Targets have leading axes: a batch of goals is one goal.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -31,24 +32,24 @@ class GoalRows(NamedTuple):
     size: Array
 
 
-class Goal:
+class Goal(ABC):
     """Something to reach; `weight` multiplies its error."""
 
     weight: Any
     numbers: ClassVar[int]  # of its target
     parameters: ClassVar[tuple[str, ...]] = ("weight",)
 
+    @abstractmethod
     def target(self) -> Array:
         """The numbers of the target, (..., numbers)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def placed(self, m: Tables) -> list[GoalRow]:
         """Its rows in a mechanism, or an error that names what is not there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, x: Array, target: Array) -> GoalRows:
         """Error, wrenches, cost and squared distance, of what it sees."""
-        raise NotImplementedError
 
     def features(self, x: Array) -> Array:
         """What it sees, in the numbers of its target, (..., numbers)."""
