@@ -51,6 +51,14 @@ def organism(n: int) -> mr.Mechanism:
     return of_cubes(n, [int(rng.integers(max(0, i - 8), i)) if i else -1 for i in range(n)])
 
 
+def shipped_arm(name: str, frame: str) -> mr.Mechanism:
+    """An arm of example-robot-data, without the joints that do not move the frame."""
+    shipped = [str(Path(str(f.locate())).resolve()) for f in files("example-robot-data") or []]
+    robot = mr.Mechanism.from_urdf(next(f for f in shipped if f.endswith(f"/{name}")))
+    carrying = {robot.joints[i - 1].name for i in robot.ancestors[robot.frame(frame).body]}
+    return robot.locked([j.name for j in robot.joints if j.name not in carrying and not j.mimics])
+
+
 def real_robots() -> Iterator[tuple[str, mr.Mechanism]]:
     """An arm, a quadruped and a humanoid from example-robot-data; those with legs float."""
     shipped = [str(Path(f.locate()).resolve()) for f in files("example-robot-data") or [] if f.name.endswith(".urdf")]

@@ -744,8 +744,7 @@ class Mechanism(Tables):
         attempts: int = 128,
         avoid: CollisionModel | None = None,
     ) -> InverseKinematics:
-        """A configuration that reaches all goals at once, by damped least squares: .q (..., 1, nq), .reached, .residual [m and
-        rad].
+        """A configuration that reaches all goals at once, by damped least squares: .q (..., 1, nq), .reached, .residual [m, rad].
 
         Goals are `PoseGoal`, `PointGoal`, `DirectionGoal`, `CentreGoal` and `JointGoal`; leading axes of their targets are goals
         side by side. `q0`, (..., nq), is where to start; without it starts are random, the same in every call. Joints keep their
@@ -777,11 +776,10 @@ class Mechanism(Tables):
         damping: float = 1e-6,
         limits: bool = True,
     ) -> Array:
-        """v, (nv,) [rad/s or m/s]: argmin |J v dt - gain e|² + damping |v dt|² for the next dt [s], the goals' errors e, loops
-        closed.
+        """v = argmin |J v dt - gain e|² + damping |v dt|² for the next dt [s], (nv,) [rad/s or m/s], e the errors of the goals.
 
-        Within the joints' speeds; q + v dt within their limits; with `acceleration` [rad/s² or m/s²] also |v - v before| <=
-        acceleration dt, and slow enough to brake before a limit. Needs the extra `qp`.
+        Loops stay closed. Within the joints' speeds; q + v dt within their limits; with `acceleration` [rad/s² or m/s²] also
+        |v - v before| <= acceleration dt, and slow enough to brake before a limit. Needs the extra `qp`.
 
         >>> goal = mr.PointGoal("m3", [0.105, 0.2, 0.05])
         >>> v = robot.velocity_towards(goal, [0.0, 0.0, 0.0], dt=0.01, acceleration=2.0)
@@ -798,16 +796,16 @@ class Mechanism(Tables):
     def collision_model(
         self, ground: float | None = None, ignore: Iterable[tuple[str, str]] = (), hulls: bool = True
     ) -> CollisionModel:
-        """The robot's shapes and the pairs of them that can meet: .clear(q), .distance(q) [m], .closest(q). Needs the extra
-        `collision`.
+        """The robot's shapes and the pairs of them that can meet: .clear(q), .distance(q) [m], .closest(q).
 
         Shapes are the collision geometry of a URDF file, else what is drawn. Left out are pairs on one body, neighbours that touch
-        at zero or stay within 5 mm, pairs that always clash, and pairs of names in `ignore`. `ground` is a height along the
-        world's z [m]. Meshes count as their convex hulls, or by their triangles without `hulls`.
+        at zero or stay within 5 mm, parts of one module that its joint connects, pairs that always clash, and pairs of names in
+        `ignore`. `ground` is a height along the world's z [m]. Meshes count as their convex hulls, or by their triangles without
+        `hulls`. Needs the extra `collision`.
 
         >>> model = robot.collision_model(ground=-1.0)
         >>> bool(model.clear(q)), round(float(model.distance(q)), 3)
-        (True, 0.0)
+        (True, 0.005)
         """
         return collision_model(self, ground, ignore, hulls)
 

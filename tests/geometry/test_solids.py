@@ -46,8 +46,8 @@ def test_mesh_supports_with_its_points(rng):
 def test_bad_solids():
     with pytest.raises(InputError, match=r"box of size \(1.0,\): expected 3 numbers"):
         solid("box", (1.0,))
-    with pytest.raises(InputError, match="no kind of shape 'ball'.*valid: box, cylinder, sphere, capsule, mesh"):
+    with pytest.raises(InputError, match=r"no kind of shape 'ball'.*valid: box, cylinder, sphere, capsule, mesh"):
         solid("ball", (1.0,))
-    with pytest.raises(InputError, match="'a.stl' has not been read"):
+    with pytest.raises(InputError, match=r"'a.stl' has not been read"):
         solid("mesh", (1, 1, 1), "a.stl").support(np.ones(3))
     assert list(SOLIDS) == ["box", "cylinder", "sphere", "capsule", "mesh"]

@@ -14,6 +14,7 @@ from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.configuration import INTEGRATE, RATE
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
 from modurob.algorithms.derivatives import COUPLED_DERIVATIVES, FORWARD_DERIVATIVES
+from modurob.algorithms.descent import CENTRE, WORLD_COLUMNS
 from modurob.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
 from modurob.algorithms.forces import MOTIONS
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
@@ -44,6 +45,8 @@ PROGRAMS = (
     MOTIONS,
     INVERSE_DYNAMICS,
     JACOBIAN,
+    WORLD_COLUMNS,
+    CENTRE,
     FORWARD_KINEMATICS,
 )
 WITH_CONSTRAINTS = (CLOSURE, CONSTRAINED, CONSTRAINED_DYNAMICS)

@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 import pinocchio
 import pytest
+import sympy
 
 import modurob as mr
 from modurob.errors import FormatError, InputError, UrdfError
@@ -201,7 +202,7 @@ def test_meshes_that_are_not_there(tmp_path):
     path = tmp_path / "bad.urdf"
     path.write_text(URDF.format("<mesh filename='package://nowhere/hand.stl'/>"))
     robot = mr.Mechanism.from_urdf(path)
-    with pytest.raises(FormatError, match="no mesh 'package://nowhere/hand.stl'"):
+    with pytest.raises(FormatError, match=r"no mesh 'package://nowhere/hand.stl'"):
         robot.collision_model()
     path.write_text(URDF.format("<mesh filename='bad.urdf'/>"))
     with pytest.raises(FormatError, match="cannot be read as a mesh"):
@@ -226,6 +227,12 @@ def test_bad_questions():
     assert bare.distance([0.0]) == np.inf
     with pytest.raises(InputError, match="no shapes that can meet"):
         bare.closest([0.0])
+
+
+def test_symbols_have_no_place():
+    robot = mr.load("crab").with_parameters(length=sympy.Symbol("l", positive=True)).mechanism()
+    with pytest.raises(InputError, match="has symbols for lengths: give them values"):
+        robot.collision_model()
 
 
 def test_without_coal(monkeypatch):

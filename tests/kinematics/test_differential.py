@@ -35,7 +35,7 @@ def test_a_run_keeps_all_limits_and_arrives(rng):
     """Speed, acceleration and stops are kept at every step, from rest to the goal."""
     robot, bound = ROBOTS["ur5"][0](), 4.0
     q = np.array([0.3, -1.2, 1.5, -0.5, 1.0, 0.2])
-    goal = mr.PoseGoal("tool0", robot.frame_pose(q + [0.5, -0.3, 0.4, 0.6, -0.5, 0.8], "tool0"))
+    goal = mr.PoseGoal("tool0", robot.frame_pose(q + np.array([0.5, -0.3, 0.4, 0.6, -0.5, 0.8]), "tool0"))
     fastest, v = np.concatenate([j.velocity_limit for j in robot.joints]), np.zeros(6)
     for _ in range(450):
         after = robot.velocity_towards(goal, q, DT, v=v, acceleration=bound, gain=0.1)

@@ -76,7 +76,7 @@ def goals_of(robot: mr.Mechanism, q: np.ndarray, frames: list[str]) -> list:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_kinds_of_goals_on_random_robots(seed):
-    """Trees of all kinds of joints, some floating: all goals at once are reached, J^T e is the gradient, kernels do as NumPy does."""
+    """Trees of all kinds of joints, some floating: all goals are reached, J^T e is the gradient, kernels do as NumPy does."""
     rng = np.random.default_rng(seed)
     robot = random_mechanism(rng, 6, floating=bool(seed % 2))
     q = configurations(robot, 12, rng)

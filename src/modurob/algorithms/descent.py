@@ -180,7 +180,7 @@ def damped_step(m: Tables, rows: Rows, q: Array, damping: Array, bounds: Limits)
     held = ((low > -AT_LIMIT) & (push < 0)) | ((high < AT_LIMIT) & (push > 0))
     J = np.where(held[..., None, :], 0.0, rows.J)
     r, n = J.shape[-2:]
-    least = LEAST_DAMPING * (np.square(J).sum(axis=(-2, -1)) / max(r, 1)) + 1e-300
+    least = LEAST_DAMPING * (np.square(rows.J).sum(axis=(-2, -1)) / max(r, 1)) + 1e-300
     lam = (damping * rows.cost + least)[..., None, None]
     if r <= n:
         dq = apply(transposed(J), solve(J @ transposed(J) + lam * np.eye(r), rows.error[..., None])[..., 0])

@@ -94,7 +94,7 @@ def laid_goals(e: "Engine", rows: tuple[GoalRow, ...], seen: Seen, target: Regis
             if row.sees == "centre":
                 e.op("combine", [block, r * n, 1, block, 0], [1 / float(m.inertia[1:, 0, 0].sum())])
         first, numbers = first + r, numbers + row.goal.numbers
-    if closing:
+    if seen.closure is not None:
         _lay_closure(e, seen.closure, error.place + first, J.place + first * n, cost, size)
     return Rows(error, J, cost, size)
 

@@ -226,7 +226,8 @@ class Engine:
         dq, k = self.zeros("rates"), min(n, r)
         work = self.allocate(r * n + n + k * k + k)
         at = [n, r, rows.J.place, rows.error.place, rows.cost.place, damping.place, dq.place, work]
-        at += [q.place + c if c >= 0 else 0 for c in m.coordinate_of.tolist()]
+        limited = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
+        at += [q.place + c if held else 0 for c, held in zip(m.coordinate_of.tolist(), limited, strict=True)]
         limits = [*np.maximum(bounds.lower, -LARGEST), *np.minimum(bounds.upper, LARGEST)]
         self.op("damped_step", at, [LEAST_DAMPING, AT_LIMIT, *limits])
         return dq

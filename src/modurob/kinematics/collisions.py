@@ -1,9 +1,11 @@
-"""Collisions of a robot with itself and with the ground, and how far it is from them: distances by coal (Hauser and others, the
-successor of hpp-fcl), spheres around shapes and the pairs that matter here.
+"""Collisions of a robot with itself and with the ground, and how far it is from them.
+
+Distances are found by coal, the successor of hpp-fcl; here are the pairs that matter, and spheres around shapes that say which of
+them are near.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +31,7 @@ SAMPLES = 24
 
 
 class Closest(NamedTuple):
-    """The closest pair of a configuration: names of its parts or links, distance [m], and the nearest points, (3,) in world axes."""
+    """The closest pair of a configuration: names of parts or links, distance [m], and the nearest points in world axes, (3,)."""
 
     a: str
     b: str
@@ -105,8 +107,9 @@ class CollisionModel:
     def closest(self, q: Any) -> Closest:
         """The closest pair of one configuration, (nq,), with the nearest points.
 
-        >>> robot.collision_model(ground=-1.0).closest(robot.neutral()).b
-        'ground'
+        >>> near = robot.collision_model().closest(robot.neutral())
+        >>> near.a, near.b
+        ('m1/A', 'm5/A')
         """
         X, lead = self._poses(q)
         if lead:
@@ -174,17 +177,17 @@ class CollisionModel:
     def _meeting(self) -> list[Any]:
         return [self._tool.ComputeDistance(self._geometries[a], self._geometries[b]) for a, b in self.pairs]
 
-    def _between(self, p: int, X: Array) -> float:
+    def _between(self, p: Any, X: Array) -> float:
         """The distance of one pair."""
         return self._measured(p, X)[0]
 
-    def _measured(self, p: int, X: Array) -> tuple[float, Any]:
+    def _measured(self, p: Any, X: Array) -> tuple[float, Any]:
         coal, (a, b) = self._tool, self.pairs[p]
         request, result = coal.DistanceRequest(), coal.DistanceResult()
         ends = (coal.Transform3s(X[k, :3, :3], X[k, :3, 3]) for k in (a, b))
         return self._meeting[p](*ends, request, result), result
 
-    def _always_within(self, p: int, X: Array, bounds: Array, near: float) -> bool:
+    def _always_within(self, p: Any, X: Array, bounds: Array, near: float) -> bool:
         """Whether a pair is as near as that in all states."""
         return all(bounds[n, p] < near and self._between(p, X[n]) < near for n in range(len(X)))
 
@@ -306,7 +309,8 @@ def _names(m: Tables, shapes: tuple[Shape, ...]) -> Iterator[str]:
 def _read(s: Shape) -> Solid:
     if s.kind != "mesh":
         return solid(s.kind, s.size)
-    return Mesh(*s.size, s.file, np.array(_triangles(s.file, s.size).vertices()))
+    x, y, z = s.size
+    return Mesh(x, y, z, s.file, np.array(_triangles(s.file, s.size).vertices()))
 
 
 # ---- coal ----
@@ -339,4 +343,4 @@ def _geometry(s: Solid, hulls: bool) -> Any:
             found.buildConvexHull(True, "Qt")
         return found.convex if hulls else found
     make = {"box": coal.Box, "cylinder": coal.Cylinder, "sphere": coal.Sphere, "capsule": coal.Capsule}[s.kind]
-    return make(*(getattr(s, name) for name in s.__dataclass_fields__))
+    return make(*astuple(s))  # type: ignore[call-overload]

@@ -38,7 +38,7 @@ class Frame(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A box (x, y, z), cylinder or capsule (radius, length along z), sphere (radius) or mesh (scale x, y, z), at X in a frame of a body."""
+    """A box (x, y, z), cylinder or capsule (radius, length along z), sphere (radius) or mesh (scales), at X in a body's frame."""
 
     kind: str
     size: tuple[float, ...]

@@ -67,7 +67,7 @@ def is_rotation(R: Array, tolerance: float = 1e-9) -> bool:
     """Whether every matrix is orthonormal and right-handed within `tolerance` (von Stryk 2.4.2)."""
     R = as_array(R)
     orthonormal = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0.0) <= tolerance
-    return bool(orthonormal and np.all(np.linalg.det(R) > 0))
+    return bool(orthonormal and np.all(dot(cross(R[..., 0, :], R[..., 1, :]), R[..., 2, :]) > 0))
 
 
 def perpendicular(axis: Array) -> tuple[Array, Array]:

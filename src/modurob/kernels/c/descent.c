@@ -33,26 +33,37 @@ static inline __attribute__((always_inline)) void damped_step_of(
 {
     const int32_t *const coordinate = at + 8;
     const vec *const given = arena + at[2], *const error = arena + at[3];
-    vec *const dq = arena + at[6], *const J = arena + at[7], *const push = J + r * n;
+    vec *const dq = arena + at[6], *const kept = arena + at[7], *const push = kept + r * n;
     const real *const lower = c + 2, *const upper = lower + n;
+    const vec *J = given;
     vec size = V(0);
     for (int32_t j = 0; j < n; ++j) {
         vec sum = V(0);
         for (int32_t i = 0; i < r; ++i) {
-            sum += given[i * n + j] * error[i];
-        }
-        vec free = V(1);
-        if (coordinate[j]) {
-            const vec q = arena[coordinate[j]];
-            free = SELECT(q, V(lower[j] + c[1]), SELECT(sum, V(0), V(0), free), free);
-            free = SELECT(V(upper[j] - c[1]), q, SELECT(V(0), sum, V(0), free), free);
-        }
-        push[j] = sum * free;
-        for (int32_t i = 0; i < r; ++i) {
-            const vec entry = given[i * n + j] * free;
-            J[i * n + j] = entry;
+            const vec entry = given[i * n + j];
+            sum += entry * error[i];
             size += entry * entry;
         }
+        push[j] = sum;
+    }
+    int limited = 0;
+    for (int32_t j = 0; j < n; ++j) {
+        limited |= coordinate[j];
+    }
+    if (limited) {
+        for (int32_t j = 0; j < n; ++j) {
+            vec free = V(1);
+            if (coordinate[j]) {
+                const vec q = arena[coordinate[j]];
+                free = SELECT(q, V(lower[j] + c[1]), SELECT(push[j], V(0), V(0), free), free);
+                free = SELECT(V(upper[j] - c[1]), q, SELECT(V(0), push[j], V(0), free), free);
+            }
+            push[j] *= free;
+            for (int32_t i = 0; i < r; ++i) {
+                kept[i * n + j] = given[i * n + j] * free;
+            }
+        }
+        J = kept;
     }
     const vec lambda = arena[at[5]] * arena[at[4]] + size * (c[0] / (real)(r ? r : 1)) + V(1e-36);
     const int32_t few = r <= n ? r : n;

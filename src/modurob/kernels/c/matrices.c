@@ -26,7 +26,9 @@ void project(vec *arena, const int32_t *at, const real *c)
     vec *const K = arena + at[3];
     const int32_t *rate = at + 6;
     for (int32_t k = 0; k < at[5]; ++k, rate += 3) {
-        const vec *const S = arena + rate[0];
+        /* kept here, since what is written might else be it */
+        vec S[6];
+        memcpy(S, arena + rate[0], sizeof S);
         for (int32_t r = 0; r < at[0]; ++r) {
             vec sum = T[6 * r] * S[0];
             for (int i = 1; i < 6; ++i) {

@@ -37,7 +37,7 @@ def descent(m: Tables, rows: tuple[GoalRow, ...], bounds: Limits) -> Flow:
         return {"tried": tried, "q": q, "cost": cost, "size": size}
 
     kinds = {"tried": "coordinates", "q": "coordinates", "cost": "1", "size": "1"}
-    given = {**kinds, "damping": "1", "target": str(sum(row.goal.numbers for row in rows))}
+    given: dict[str, str | int] = {**kinds, "damping": "1", "target": str(sum(row.goal.numbers for row in rows))}
     return Flow(f"descent {_key(rows, bounds)}", given, kinds, define, repeated=True)
 
 

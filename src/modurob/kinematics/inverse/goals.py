@@ -1,9 +1,10 @@
 """Goals of inverse kinematics: where frames, points, directions, the centre of mass and joints are to be.
 
-A goal says its rows: an error e, the wrenches T with J = T S (S the twists of the rates in world axes at the world's origin), a cost
-with the gradient -J^T e, and its squared distance [m² and rad²]. Targets have leading axes: a batch of goals is one goal.
+A goal says its rows: an error e, the wrenches T with J = T S (S the twists of the rates in world axes at the world's origin), a
+cost with the gradient -J^T e, and its squared distance [m² and rad²]. Targets have leading axes: a batch of goals is one goal.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -31,24 +32,24 @@ class GoalRows(NamedTuple):
     size: Array
 
 
-class Goal:
+class Goal(ABC):
     """Something to reach; `weight` multiplies its error."""
 
     weight: Any
     numbers: ClassVar[int]  # of its target
     parameters: ClassVar[tuple[str, ...]] = ("weight",)
 
+    @abstractmethod
     def target(self) -> Array:
         """The numbers of the target, (..., numbers)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def placed(self, m: Tables) -> list[GoalRow]:
         """Its rows in a mechanism, or an error that names what is not there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, x: Array, target: Array) -> GoalRows:
         """Error, wrenches, cost and squared distance, of what it sees."""
-        raise NotImplementedError
 
     def features(self, x: Array) -> Array:
         """What it sees, in the numbers of its target, (..., numbers)."""
@@ -197,8 +198,8 @@ class PointGoal(Goal):
 class DirectionGoal(Goal):
     """An axis of a frame, given in its axes (3,), along `d`, (..., 3) in world axes; lengths do not matter.
 
-    >>> found = robot.reach([mr.DirectionGoal("m3", [0.0, 0.6, 0.8], axis=(0, 1, 0))])
-    >>> robot.frame_pose(found.q[0], "m3")[:3, 1].round(6)
+    >>> found = robot.reach([mr.DirectionGoal("m1", [0.0, 0.6, 0.8], axis=(0, 1, 0))])
+    >>> robot.frame_pose(found.q[0], "m1")[:3, 1].round(6)
     array([0. , 0.6, 0.8])
     """
 

@@ -27,7 +27,7 @@ from modurob.spatial.scalars import Array, as_array
 # steps of a start, then between looks at how far it has come, and how many such rounds it is given at most
 STEPS, MORE, ROUNDS = 8, 4, 12
 # when no more states than this are left, each has several starts at once
-FEW, MOST_COPIES = 256, 16
+FEW, MOST_COPIES = 1024, 16
 # a start is given up if a round brings it no nearer than by this factor, squared
 PROGRESS = 0.25
 # steps downhill of states that reach nothing
@@ -205,10 +205,10 @@ def _answer(
     p: Problem, q: Array, target: Array, clear: Array, tolerance: float, lead: tuple[int, ...], attempts: int
 ) -> InverseKinematics:
     residual = (p.distance(q, target) if len(q) else np.zeros(0)).reshape(*lead, 1)
-    reached = (residual[..., 0] <= tolerance) & (_allowed(p, q) & clear).reshape(lead)
+    reached = np.asarray((residual[..., 0] <= tolerance) & (_allowed(p, q) & clear).reshape(lead))
     return InverseKinematics(
         q=q.reshape(*lead, 1, p.m.nq),
-        count=reached.astype(int),
+        count=np.asarray(reached.astype(int)),
         reached=reached,
         residual=residual,
         exact=False,

@@ -24,6 +24,8 @@ from modurob.spatial.scalars import Array
 TURN = 2 * np.pi
 # configurations among which the nearest is where a descent starts
 SAMPLES = 128
+# targets that are compared with them at once, so that the table stays in the cache
+AT_ONCE = 64
 # turns count less than ways when starts are compared (measured)
 TURN_IN_START = 0.4
 
@@ -89,13 +91,15 @@ class Problem:
 
     def starts(self, target: Array, attempt: int, copies: int) -> Array:
         """For each target, (k, numbers), the configurations nearest to it of a few random ones, (k, copies, nq)."""
-        q, features, scale = _samples(self.m, _Key(self.flow.name, self.rows), attempt)
-        far = (target * scale).astype(np.float32) @ features.T
-        far *= -2
-        far += np.square(features).sum(axis=-1)
-        if copies == 1:
-            return q[far.argmin(axis=-1)][:, None]
-        return q[np.argpartition(far, copies, axis=-1)[:, :copies]]
+        q, compared = _samples(self.m, _Key(self.flow.name, self.rows), attempt)
+        numbers = np.ones((len(target), target.shape[-1] + 1), np.float32)
+        numbers[:, :-1] = target
+        out = np.empty((len(target), copies), dtype=int)
+        for k in range(0, len(target), AT_ONCE):
+            far = numbers[k : k + AT_ONCE] @ compared
+            best = far.argmin(axis=-1)[:, None] if copies == 1 else np.argpartition(far, copies, axis=-1)[:, :copies]
+            out[k : k + AT_ONCE] = best
+        return q[out]
 
     def within(self, q: Array, near: Array | None) -> Array:
         """Coordinates that turn round brought within their limits, next to `near` where there is a choice."""
@@ -197,11 +201,15 @@ def _configurations(m: Tables, attempt: int) -> Array:
 
 
 @lru_cache(maxsize=256)
-def _samples(m: Tables, key: _Key, attempt: int) -> tuple[Array, Array, Array]:
-    """Random configurations, what goals see of them in the numbers of their targets, and the scale of each number."""
+def _samples(m: Tables, key: _Key, attempt: int) -> tuple[Array, Array]:
+    """Random configurations, and the matrix that (target, 1) is multiplied with to compare them, (numbers + 1, samples).
+
+    The squared distance |s (t - f)|² of what goals see of them, f, in the numbers of the targets, without the part of t alone.
+    """
     q = _configurations(m, attempt)
     engine = NumPyEngine(m, q.shape[:-1], kernels.run_any)
     found = seen(engine, key.rows, q)
     features = np.concatenate([row.goal.features(sight(m, row, found)) for row in key.rows], axis=-1)
     scale = np.concatenate([row.goal.scale(TURN_IN_START) for row in key.rows])
-    return q, (features * scale).astype(np.float32), scale
+    own = np.square(features * scale).sum(axis=-1, keepdims=True)
+    return q, np.concatenate([-2 * scale**2 * features, own], axis=-1).T.astype(np.float32)
