@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     )
     from modurob.formats import load, save, urdf
     from modurob.kernels import set_threads
+    from modurob.kinematics.inverse import InverseKinematics
     from modurob.kinematics.inverse.goals import CentreGoal, DirectionGoal, JointGoal, PointGoal, PoseGoal
     from modurob.mechanism import JointProperties, Source
     from modurob.motion import Gait, Trajectory, gait
@@ -118,6 +119,7 @@ HOMES = {
     ),
     "modurob.formats": "load save urdf",
     "modurob.kernels": "set_threads",
+    "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",
     "modurob.mechanism": "JointProperties Source",
     "modurob.motion": "Gait Trajectory gait",
