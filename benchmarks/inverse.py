@@ -1,4 +1,4 @@
-"""Inverse kinematics with all solutions: closed forms beside EAIK, general 6R by itself; one pose from Python and batches on one core."""
+"""Inverse kinematics with all solutions: closed forms beside EAIK, general 6R by itself; one pose and batches on one core."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,14 @@ CLOSED = {
     "UR5": [(0, H, 0.089159), (-0.425, 0, 0), (-0.39225, 0, 0), (0, H, 0.10915), (0, -H, 0.09465), (0, 0, 0.0823)],
 }
 GENERAL = {
-    "general 6R": [(0.2, 0.9, 0.3), (0.5, -0.4, 0.1), (0.3, 1.2, -0.2), (0.4, -0.8, 0.25), (0.1, 0.6, 0.35), (0.15, 0.3, 0.2)],
+    "general 6R": [
+        (0.2, 0.9, 0.3),
+        (0.5, -0.4, 0.1),
+        (0.3, 1.2, -0.2),
+        (0.4, -0.8, 0.25),
+        (0.1, 0.6, 0.35),
+        (0.15, 0.3, 0.2),
+    ],
     "LWA 4P, wrist offset": [
         (0, -H, 0.205),
         (0.35, 0, 0, -H),
