@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     )
     from modurob.formats import load, save, timor_modules, urdf
     from modurob.kernels import set_threads
+    from modurob.kinematics.inverse import InverseKinematics
     from modurob.kinematics.inverse.goals import CentreGoal, DirectionGoal, JointGoal, PointGoal, PoseGoal
     from modurob.mechanism import JointProperties, Source
     from modurob.motion import Gait, PoseTrajectory, Trajectory, gait, time_optimal
@@ -158,6 +159,7 @@ HOMES = {
     ),
     "modurob.formats": "load save timor_modules urdf",
     "modurob.kernels": "set_threads",
+    "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",
     "modurob.mechanism": "JointProperties Source",
     "modurob.motion": "Gait PoseTrajectory Trajectory gait time_optimal",

@@ -719,7 +719,7 @@ class Mechanism(Tables):
         coordinates are those of q0, (..., nq).
 
         >>> arm = mr.Mechanism.from_dh([(1, 0, 0), (1, 0, 0)])
-        >>> found = arm.inverse_kinematics("tip", [1.0, 1.0, 0.0])
+        >>> found = arm.inverse_kinematics("tip", [1.0, 1.0, 0.0], q0=[0.0, 1.0])
         >>> found.q.round(4) + 0.0
         array([[ 0.    ,  1.5708],
                [ 1.5708, -1.5708]])

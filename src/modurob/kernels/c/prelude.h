@@ -118,7 +118,7 @@ static inline vec each_atan2(vec y, vec x)
     const vec big = SELECT(wide, high, high, wide), small = SELECT(wide, high, wide, high);
     const ivec steep = (ivec)(small > big * (real)0.41421356237309503);
     const vec above = choose(steep, small - big, small), below = choose(steep, small + big, big);
-    const vec t = above * reciprocal(SELECT(V(0), below, below, V(1)));
+    const vec t = above * reciprocal(choose((ivec)(below == V(0)), V(1), below)); /* what is not a number stays so */
     const vec z = t * t, w = z * z;
     const vec even = z * (3.33333333333329318027e-01 + w * (1.42857142725034663711e-01 + w * (9.09088713343650656196e-02
         + w * (6.66107313738753120669e-02 + w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))));

@@ -26,7 +26,7 @@ from modurob.trace import Graph, Place
 
 # rooms and levers (squares of sines and lengths) below which a pose is left to the definition
 ROOM, LEVER = 1e-12, 1e-14
-QUARTIC_ROOM, QUARTIC_LEVER = 1e-5, 1e-10
+QUARTIC_ROOM = 1e-5
 STEPS, GENERAL_STEPS = 2, 3
 RESIDUAL = 1e-8  # before the last step of Newton's method
 
@@ -75,7 +75,7 @@ class Compiled:
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
         quartic = arm.way is not None and effort(arm.way) > 0
         steps = 0 if arm.way and not quartic and self.off < EXACT else STEPS if arm.way else GENERAL_STEPS
-        room, lever = (QUARTIC_ROOM, QUARTIC_LEVER) if quartic else (ROOM, LEVER)
+        room = QUARTIC_ROOM if quartic else ROOM
         made = _Arm(
             code.model.address("refined"),
             *(x.ctypes.data for x in arrays),
@@ -83,7 +83,7 @@ class Compiled:
                 self.nq,
                 steps,
                 max(room, 1e3 * self.off),
-                lever,
+                LEVER,
                 RESIDUAL,
                 sorts,
                 shifts,

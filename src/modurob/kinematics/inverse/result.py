@@ -13,6 +13,11 @@ class InverseKinematics:
 
     For one goal `q` is (k, nq); for goals (...,) it is (..., k, nq), rows beyond `count` are NaN. Where no configuration reaches
     the goal, `reached` is false and the first row of `q` is the nearest one found, with its distance in `residual`.
+
+    >>> arm = mr.Mechanism.from_dh([(1, 0, 0), (1, 0, 0)])
+    >>> found = arm.inverse_kinematics("tip", [1.0, 1.0, 0.0])
+    >>> int(found.count), bool(found.reached), found.exact, found.q.shape
+    (2, True, True, (2, 2))
     """
 
     __slots__ = ("_residual", "certain", "count", "exact", "family", "note", "q", "reached")
