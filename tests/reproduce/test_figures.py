@@ -271,7 +271,7 @@ def test_the_command_names_a_figure_that_is_none():
 
 
 def test_another_start_or_goal_of_the_lwa4p_is_seen(monkeypatch):
-    monkeypatch.setattr(lwa4p, "START", lwa4p.START + [0, 0.1, 0, 0, 0, 0])
+    monkeypatch.setattr(lwa4p, "START", np.add(lwa4p.START, [0, 0.1, 0, 0, 0, 0]))
     assert "alpha 6.2: iterations" in {c.what for c in figure_2_5.convergence().checks if not c.passed}
-    monkeypatch.setitem(figure_2_16.GOALS, 3, lwa4p.GOALS[3] + [0.01, 0, 0, 0, 0, 0])
+    monkeypatch.setitem(figure_2_16.GOALS, 3, np.add(lwa4p.GOALS[3], [0.01, 0, 0, 0, 0, 0]))
     assert "goal 3: stalls short of it by" in {c.what for c in figure_2_16.goal_3().checks if not c.passed}
