@@ -41,7 +41,7 @@ def limits() -> Reproduction:
     figure = Figure(figsize=(8, 3), layout="constrained")
     checks = []
     for i, (low, high) in enumerate(zip(*robot.limits, strict=True)):
-        axis = figure.add_subplot(1, 6, i + 1, projection="polar")
+        axis: Any = figure.add_subplot(1, 6, i + 1, projection="polar")
         axis.bar((low + high) / 2, 1.0, width=high - low, color="C0", alpha=0.6)
         axis.set(title=f"joint {i + 1}", yticks=[], xticks=[low % (2 * np.pi), 0, high])
         axis.set_thetalim(-np.pi, np.pi)

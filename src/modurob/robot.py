@@ -184,7 +184,8 @@ class Mechanism(Tables):
         `form` is "distal", Rz(q + offset) Tz(d) Tx(a) Rx(alpha), or "proximal" (Craig), Rx(alpha) Tx(a) Rz(q + offset) Tz(d);
         of a prismatic joint q is added to d. Bodies link1, link2, ... have their frames where the table puts them, and there their
         `inertias`, 6x6 each [kg, kg m, kg m²]; joints are joint1, joint2, ...; frame base is at `base` in the world, frame tip at
-        `tool` on the last link. Entries may be SymPy's. `properties` are those of all joints, or one for each.
+        `tool` on the last link. Entries may be SymPy's. `properties` are those of all joints, or one for each. A table of `dh`
+        brings its own form, base and tool.
 
         >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1, 0), (0.2, np.pi, 0, 0), (0, 0, 0.05, 0, "prismatic")])
         >>> arm.frame_pose([np.pi / 2, -np.pi / 2, 0.1], "tip")[:3, 3].round(9) + 0.0

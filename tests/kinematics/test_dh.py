@@ -8,7 +8,7 @@ import sympy
 import modurob as mr
 from modurob.errors import InputError, NotExactError
 from modurob.spatial import se3
-from tests.robots import random_mechanism
+from tests.robots import random_assembly, random_mechanism
 
 # poses of order one after a few dozen products
 CLOSE = 1e-12
@@ -152,6 +152,28 @@ def test_tables_found_move_as_the_arm(form: str, rng: np.random.Generator):
         again = mr.Mechanism.from_dh(found)
         assert again.jacobian(q, "tip") == pytest.approx(arm.jacobian(q, "tip"), abs=1e-11)
         assert found.to("distal").to("proximal").pose(q) == pytest.approx(found.pose(q), abs=1e-11)
+
+
+@pytest.mark.judge
+def test_a_thousand_tables_found_move_as_the_arm(rng: np.random.Generator):
+    for _ in range(1000):
+        n = int(rng.integers(1, 10))
+        arm = mr.Mechanism.from_dh(special_rows(rng, n), tool=se3.random(rng) if rng.random() < 0.5 else np.eye(4))
+        q = rng.uniform(-3, 3, size=(5, n))
+        for form in ("distal", "proximal"):
+            assert arm.dh("tip", form=form).pose(q) == pytest.approx(arm.frame_pose(q, "tip"), abs=1e-11)
+
+
+def test_docked_modules_have_tables(rng: np.random.Generator):
+    """Between any two modules of organisms of Backbones and Scouts, away from zero."""
+    for _ in range(10):
+        assembly = random_assembly(rng, 6)
+        robot = assembly.mechanism(floating=bool(rng.random() < 0.5))
+        X = robot.forward_kinematics(q := robot.random_configuration(rng))
+        for _ in range(3):
+            a, b = rng.choice(list(assembly.modules), size=2, replace=False)
+            if robot.frame(a).body != robot.frame(b).body:
+                assert robot.dh(b, a).pose(q) == pytest.approx(se3.inverse(X[a]) @ X[b], abs=1e-10)
 
 
 def test_the_tool_is_a_screw_about_z(rng: np.random.Generator):

@@ -16,6 +16,8 @@ from modurob.simulation import RungeKutta4, simulate
 from reproduce import (
     FIGURES,
     Check,
+    figure_2_5,
+    figure_2_16,
     figure_4_2,
     figure_5_4,
     figure_5_9,
@@ -24,6 +26,7 @@ from reproduce import (
     figure_11,
     figure_13,
     figure_15,
+    lwa4p,
     picture_name,
     reproduce,
     tables,
@@ -265,3 +268,10 @@ def test_the_command_names_a_figure_that_is_none():
     done = subprocess.run(process, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
     assert done.returncode == 1
     assert done.stderr.startswith("error: no figure '9.9': ")
+
+
+def test_another_start_or_goal_of_the_lwa4p_is_seen(monkeypatch):
+    monkeypatch.setattr(lwa4p, "START", np.add(lwa4p.START, [0, 0.1, 0, 0, 0, 0]))
+    assert "alpha 6.2: iterations" in {c.what for c in figure_2_5.convergence().checks if not c.passed}
+    monkeypatch.setitem(figure_2_16.GOALS, 3, np.add(lwa4p.GOALS[3], [0.01, 0, 0, 0, 0, 0]))
+    assert "goal 3: stalls short of it by" in {c.what for c in figure_2_16.goal_3().checks if not c.passed}

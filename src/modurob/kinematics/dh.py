@@ -115,8 +115,8 @@ class DenavitHartenberg:
     >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)])
     >>> print(arm.dh("tip"))
       a  alpha    d  offset  joint
-    0.3      0  0.1       0  joint1 (revolute)
-    0.2      0    0       0  joint2 (revolute)
+    0.3      0    0       0  joint1 (revolute)
+    0.2      0  0.1       0  joint2 (revolute)
     """
 
     rows: tuple[Row, ...]
