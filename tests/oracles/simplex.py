@@ -66,7 +66,7 @@ def pose(model, twist, height=HEIGHT):
         flat = r**2 + SIDE**2 / 3 - 2 * r * SIDE / np.sqrt(3) * np.cos(twist)
         return [h - height + np.sqrt(SIDE**2 - r**2), h**2 + flat - LENGTH**2]
 
-    r, h = fsolve(gaps, (0.4, 0.7), xtol=1e-14)
+    r, h = fsolve(gaps, (0.4, 0.7), xtol=1e-13)
     tip, q = np.array([0.0, 0, height]), np.zeros(model.nq)
     for i in range(3):
         angle = 2 * np.pi * i / 3 + twist

@@ -215,7 +215,7 @@ class Edits(Graph):
         A winch names its joint by path, mr.Winch("m4/hinge", 0.02). Lines weld nothing; one goes, with a warning, when a module
         is undocked that it runs over.
 
-        >>> crab = Assembly.load("crab").with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
+        >>> crab = mr.load("crab").with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
         >>> list(crab.setup.lines)
         ['rope']
         """
@@ -224,8 +224,8 @@ class Edits(Graph):
     def without_line(self, name: str) -> Self:
         """Take a line away.
 
-        >>> crab = Assembly.load("crab").with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
-        >>> crab.without_line("rope") == Assembly.load("crab")
+        >>> crab = mr.load("crab").with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
+        >>> crab.without_line("rope") == mr.load("crab")
         True
         """
         if name not in self.setup.lines:
