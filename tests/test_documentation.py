@@ -15,7 +15,17 @@ import modurob as mr
 from modurob.caching import cached_property
 
 ROOT = Path(__file__).parent.parent
-CLASSES = ("Mechanism", "Assembly", "Recording", "Simulation", "World", "Builder", "Trajectory", "PoseTrajectory", "Gait")
+CLASSES = (
+    "Mechanism",
+    "Assembly",
+    "Recording",
+    "Simulation",
+    "World",
+    "Builder",
+    "Trajectory",
+    "PoseTrajectory",
+    "Gait",
+)
 PARTS = (property, cached_property, classmethod, staticmethod)
 
 
