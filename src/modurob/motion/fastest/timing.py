@@ -22,8 +22,8 @@ PLACES = np.array([0.0, 0.5, 1.0])
 # checks are denser near the ends, where friction changes fast when a motion starts or stops
 _SPREAD = np.linspace(0, 1, 33)
 CHECKED = np.unique(np.concatenate([_SPREAD, *(y for k in (2, 4) for y in (_SPREAD**k, 1 - _SPREAD**k))]))
-# how far a limit may be passed, relative to it
-PASSED = 1e-7
+# the part of its limits that a motion may use where it is checked, and the part that intervals start with: what is between is less
+MOST, START = 1 - 1e-6, 1 - 1.1e-6
 ROUNDS = 30
 # friction is settled if the duration changes by less, and steady enough to look between the points of the grid
 SETTLED, STEADY = 1e-9, 1e-4
@@ -64,7 +64,7 @@ def time_optimal(
     `path` is a trajectory whose time is taken as s, or points, (k, nv), then the natural cubic spline through them by their
     distances. tau is what the drives have to give: rigid bodies, rotors, friction, springs (stops apart). Limits are numbers or
     (nv,); None is no limit, for the velocity that of the joints; "effort" the largest torques of the drives. The motion starts and
-    ends with the progress ds/dt given. Limits are kept to 1e-7 of their size between points of the grid too.
+    ends with the progress ds/dt given. Limits are kept between points of the grid too.
 
     >>> fast = mr.time_optimal(robot, [[0.8, 0.6, 0.7], [1.0, 0.9, 0.5], [0.6, 0.7, 1.0]], acceleration=50.0)
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=fast.trajectory)
@@ -92,7 +92,7 @@ class _Search:
 
     def found(self) -> tuple[Array, Array, Array]:
         """Speeds at the points, accelerations in the intervals, and the largest speeds from which the end can be reached."""
-        share, near, before = np.ones(len(self.h)), np.zeros((len(self.h), len(PLACES))), np.inf
+        share, near, before = np.full(len(self.h), START), np.zeros((len(self.h), len(PLACES))), np.inf
         best, passed = None, np.inf
         for _ in range(ROUNDS):
             x, u, K = self._solved(near, share)
@@ -101,12 +101,12 @@ class _Search:
             near = _within(x, u, self.h, PLACES)
             used = self.model.usage(self.checked, _within(x, u, self.h, CHECKED), u[:, None]).max(axis=1)
             passed, change = used.max() - 1, abs(time - before) / time
-            if passed <= PASSED and (best is None or time < best[0]):
+            if used.max() <= MOST and (best is None or time < best[0]):
                 best = time, (y, u, np.sqrt(K[:, 1]))
             if best is not None and (change <= SETTLED or time > best[0] * (1 + SETTLED)):
                 return best[1]
             if change < STEADY:
-                share = np.where(used > 1 + PASSED / 2, share / used * (1 - PASSED / 4), share)
+                share = np.where(used > MOST, share / used * START, share)
             before = time
         if best is not None:
             return best[1]
