@@ -85,10 +85,10 @@ def joint_gains(recipe: Cascade, drives: Drives) -> JointGains:
     suiting = (driven * w / (2 * z), speed, np.maximum(2 * z * w * b, speed * w / INTEGRAL_TIME))
     names = ("position_gain", "speed_gain", "speed_integral")
     given = [getattr(recipe, name) for name in names]
-    gains = [
+    k_position, k_speed, k_integral = (
         own if k is None else per_rate(k, drives, name) for k, own, name in zip(given, suiting, names, strict=True)
-    ]
-    return JointGains(*gains, I, b)
+    )
+    return JointGains(k_position, k_speed, k_integral, I, b)
 
 
 class CascadeMemory(NamedTuple):

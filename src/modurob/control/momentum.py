@@ -123,7 +123,7 @@ class DisturbanceObserverLaw(BoundLaw):
         require(self.drives, "DisturbanceObserver", "driven")
         self._law = recipe.controller.on(robot)
         self._limit = self.drives.robot.effort_limit
-        self._observer = MomentumObserver(self.drives.robot, recipe.gain, recipe.sample_time)
+        self._observer = MomentumObserver(self.drives.robot, recipe.gain, recipe.controller.sample_time)
 
     def start(self) -> tuple[Any, MomentumMemory, Array]:
         return self._law.start(), self._observer.start(), np.zeros(self.drives.robot.nv)

@@ -57,9 +57,10 @@ class Recipe:
 def require_torque_inputs(robot: Mechanism, what: str) -> None:
     """An error where a drive of the robot takes something else than a torque."""
     for row in drive_rows(robot):
-        if row.force.input != "N m":
+        force: Any = row.force
+        if force.input != "N m":
             raise ControlError(
-                f"{what} works with torques, and {row.name} takes [{row.force.input}]: expected a drive with_input('torque')"
+                f"{what} works with torques, and {row.name} takes [{force.input}]: expected a drive with_input('torque')"
             )
 
 

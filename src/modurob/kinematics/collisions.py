@@ -318,7 +318,7 @@ def _read(s: Shape) -> Solid:
 
 def _coal() -> Any:
     try:
-        import coal
+        import coal  # pyright: ignore
     except ImportError:
         raise InputError("collisions need coal: pip install modurob[collision]") from None
     return coal

@@ -67,10 +67,7 @@ def rigid(m: Robot) -> Robot:
         losses = (
             Friction(force.viscous, force.coulomb, force.static, force.stribeck)
             if dry is None
-            else replace(
-                dry,
-                viscous=force.viscous,  # type: ignore[type-var]
-            )
+            else replace(dry, viscous=force.viscous)  # type: ignore[type-var]
         )
         rows = (
             (JointRow(f"{joint.name} drive friction", losses, row.joint),) if any(losses.parameters().values()) else ()

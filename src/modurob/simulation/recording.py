@@ -402,8 +402,9 @@ class Recording:
         True
         """
         parts = [drive_record(s.robot, joint, s.q, s.v, s.commanded_x) for s in self.segments]
-        columns = zip(*parts, strict=True)
-        return DriveRecord(*(None if c[0] is None else np.concatenate(c) for c in columns))
+        columns: Any = zip(*parts, strict=True)
+        joined: Any = [None if c[0] is None else np.concatenate(c) for c in columns]
+        return DriveRecord(*joined)
 
     def save(self, path: str | Path) -> None:
         """Write it with robot, settings and status to one file (.mrun), whole or not at all; numbers survive to the last bit.

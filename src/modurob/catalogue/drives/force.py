@@ -227,7 +227,7 @@ class DriveForce(JointForce):
         return self.resistance / self.inductance if there(self.inductance) else 0.0
 
     @property
-    def samples(self) -> bool:
+    def samples(self) -> bool:  # type: ignore[override]
         """Whether it has loops of its own that sample."""
         return False
 

@@ -84,7 +84,7 @@ def _independent(K: Array, k: Array) -> tuple[Array, Array]:
 
 def _solved(m: Tables, P: Array, c: Array, closure: tuple[Any, Any], window: Limits) -> Array:
     try:
-        import proxsuite  # noqa: F401  # the solver that is asked for by name
+        import proxsuite  # noqa: F401  # pyright: ignore  # the solver that is asked for by name
         from qpsolvers import solve_qp
     except ImportError:
         raise InputError("quadratic programs need qpsolvers and proxsuite: pip install modurob[qp]") from None

@@ -152,7 +152,7 @@ def _joint_type(joint: Any) -> JointType | None:
 
 
 def _properties(joint: Any) -> JointProperties:
-    given: dict[str, float] = {}
+    given: dict[str, Any] = {}
     if joint.limit is not None:
         bounds = {"velocity": joint.limit.velocity, "effort": joint.limit.effort}
         if joint.type in ("revolute", "prismatic"):
