@@ -1,0 +1,186 @@
+"""Robots made from a robot: with loads, forces, lines, drives, and with joints held."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modurob.catalogue.drives import Drive, DriveForce
+from modurob.catalogue.drives.library import drive_of
+from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
+from modurob.errors import InputError, choices, explained
+from modurob.mechanism import FrameRow, Joint, JointRow, reduced
+from modurob.mechanism.driven import drive_at, with_brakes, with_drive
+from modurob.mechanism.routes import line_row
+from modurob.robot.kinematics import Kinematics
+from modurob.spatial import inertia
+from modurob.spatial.scalars import Array, as_array
+
+
+class Changes(Kinematics):
+    """A robot and others like it."""
+
+    def with_payload(self, frame: str, spatial: Array) -> Self:
+        """A robot that carries a rigid load, M += J^T I J with J of the frame, its spatial inertia I (6, 6) [kg, kg m, kg m²]
+        in that frame.
+
+        `modurob.spatial.inertia` makes such inertias, here of a point of 0.5 kg, 0.1 m along y.
+
+        >>> loaded = robot.with_payload("m3", mr.spatial.inertia.point(0.5, (0.0, 0.1, 0.0)))
+        >>> round(loaded.total_mass() - robot.total_mass(), 9)
+        0.5
+        """
+        at = self.frame(frame)
+        try:
+            load = np.asarray(spatial, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"payload at {frame} is {spatial!r:.60}: expected a spatial inertia (6, 6)") from None
+        if load.shape != (6, 6):
+            raise InputError(
+                f"payload at {frame} has shape {load.shape}: expected a spatial inertia (6, 6), such as "
+                "mr.spatial.inertia.sphere(mass, radius)"
+            )
+        load = inertia.checked(load, f"payload at {frame}")
+        total = np.array(self.inertia)
+        total[at.body] += inertia.moved(load, at.X)
+        return replace(self, inertia=total)
+
+    @explained
+    def with_force(
+        self,
+        name: str,
+        force: JointForce | JointLaw | FrameForce,
+        joint: str = "",
+        rate: int = 0,
+        a: str = "",
+        b: str = "world",
+    ) -> Self:
+        """A robot with one more force of its own: along a rate of `joint`, or between the frames `a` and `b`.
+
+        It adds to `passive_forces`, simulations and filters; see docs/conventions.md for signs and frames. `rate` is which of
+        the joint's rates.
+
+        >>> soft = robot.with_force("rest", mr.JointSpring(stiffness=2.0), joint="m0/hinge")
+        >>> soft.passive_forces(q, v)
+        array([-0.6,  0. ,  0. ])
+        >>> tied = robot.with_force("rope", mr.Spring(stiffness=100.0, length=0.2), a="m3", b="world")
+        >>> tied.forces[-1].name
+        'rope'
+        """
+        if isinstance(force, JointForce | JointLaw):
+            index = self.joints.index(self.joint(joint))
+            row: Any = JointRow(name, force, index, rate)
+        elif isinstance(force, FrameForce):
+            row = FrameRow(name, force, self.frame(a), self.frame(b))
+        else:
+            raise InputError(f"force {force!r:.60}: expected a JointForce such as mr.JointSpring(2.0), or a FrameForce")
+        return replace(self, forces=(*self.forces, row))
+
+    @explained
+    def with_line(self, name: str, route: Any, law: Any) -> Self:
+        """A robot with one more line, a cable, belt or spring over `route`, as `Builder.line` has it: one tension T [N] all along.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2)).lines[0].name
+        'rope'
+        """
+
+        def joint_of(joint: str) -> int:
+            return self.joints.index(self.joint(joint))
+
+        return replace(self, forces=(*self.forces, line_row(name, route, law, self.frame, joint_of)))
+
+    def without_forces(self, *names: str) -> Self:
+        """A robot without the forces of these names; without names, without any: no friction, no stops, no springs.
+
+        >>> [row.name for row in robot.forces]
+        ['m0/hinge stop', 'm2/hinge stop', 'm4/hinge stop']
+        >>> [row.name for row in robot.without_forces("m0/hinge stop").forces]
+        ['m2/hinge stop', 'm4/hinge stop']
+        >>> robot.without_forces().forces
+        ()
+        """
+        known = [row.name for row in self.forces]
+        for name in names:
+            if name not in known:
+                raise InputError(f"no force {name!r} on {self.name}: {choices(str(name), known)}")
+        return replace(self, forces=tuple(row for row in self.forces if names and row.name not in names))
+
+    @explained
+    def with_drive(self, joint: str, drive: Drive | str) -> Self:
+        """A robot with a drive at a joint of one rate, in place of the one it has: a `Drive`, or the name of one that is shipped.
+
+        A law's input there is that of the drive. Its rotor adds to the armature of the joint, or is a state of an elastic
+        drive.
+
+        >>> servo = robot.with_drive("m0/hinge", "dynamixel-mx64")
+        >>> servo.drive("m0/hinge").input, float(servo.armature[0].round(4))
+        ('rad', 0.012)
+        """
+        return with_drive(self, joint, drive_of(drive))
+
+    def drive(self, joint: str) -> DriveForce:
+        """The drive at a joint, as the force that it is; an error names the joints that have one.
+
+        >>> robot.with_drive("m0/hinge", "backbone-hinge").drive("m0/hinge").states
+        ('command', 'energy')
+        """
+        return drive_at(self, joint)
+
+    def with_brakes(self, *joints: str) -> Self:
+        """A robot with the brakes of these drives on, or of all that have one: dry friction holds up to their torque.
+
+        >>> held = robot.with_drive("m0/hinge", mr.load_drive("powerball-small")).with_brakes("m0/hinge")
+        >>> bool(mr.simulate(held, q, duration=0.1).v[-1, 0] == 0)
+        True
+        """
+        return with_brakes(self, joints)
+
+    def ideal(self) -> Self:
+        """The robot of the textbook, M vdot + C v + N = tau and nothing else: no friction, springs or stops, and drives that
+        give any torque.
+
+        >>> robot.effort_limit, robot.ideal().effort_limit
+        (array([7., 7., 7.]), array([inf, inf, inf]))
+        """
+        free = tuple(replace(j, effort_limit=np.full(j.type.nv, np.inf)) for j in self.joints)
+        return replace(self, joints=free, forces=())
+
+    def locked(self, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Self:
+        """The reduced robot with some joints held: names, held at zero, or names with coordinates, (nq,) of each joint [rad or
+        m; wxyz].
+
+        The bodies beyond a held joint become part of the body before it, with their inertia, frames and shapes; mimic joints
+        stay with their source, forces along held joints go. Of the remaining rates M, C v + N and all poses are those of the
+        whole robot with held rates at zero. A loop that held joints decide must hold, and is named in `redundant`. `held` names
+        the joints.
+
+        >>> part = robot.locked({"m2/hinge": 0.3})
+        >>> part, part.held
+        (Mechanism('crab', 2 bodies, nq=2, nv=2), ('m2/hinge',))
+        >>> bool(np.allclose(part.mass_matrix([0.1, 0.2]), robot.mass_matrix([0.1, 0.3, 0.2])[np.ix_([0, 2], [0, 2])]))
+        True
+        """
+        given = (joints,) if isinstance(joints, str) else joints
+        at: dict[str, Any] = dict(given) if isinstance(given, Mapping) else dict.fromkeys(given)
+        q, held = self.neutral().astype(object), set()
+        for name, x in at.items():
+            joint = self.joint(name)
+            if joint.mimics:
+                source = next(j.name for j in self.joints if not j.mimics and j.q_slice == joint.q_slice)
+                raise InputError(f"joint {name!r} mimics {source!r}: lock that one, and this one stays too")
+            if x is not None:
+                q[joint.q_slice] = self._coordinates(joint, x)
+            held |= {j.name for j in self.joints if j.type.nq and j.q_slice == joint.q_slice}
+        return reduced.locked(self, held, self._q(as_array(q.tolist())))  # type: ignore[return-value]
+
+    @staticmethod
+    def _coordinates(joint: Joint, x: Any) -> Array:
+        x = np.atleast_1d(as_array(x))
+        numbers = x.dtype.kind in "fO" and not any(y is None or isinstance(y, str) for y in x.flat)
+        if x.shape != (joint.type.nq,) or not numbers:
+            kind, n = f"{joint.name!r} ({joint.kind})", joint.type.nq
+            raise InputError(f"joint {kind} is to be held at {x.tolist()!r:.60}: expected {n} number{'s' * (n != 1)}")
+        return x

@@ -1,0 +1,151 @@
+"""Lines and constraints of a robot."""
+
+from numpy.typing import ArrayLike
+
+from modurob import algorithms, kernels
+from modurob.algorithms.constraints.actuation import Actuation, Mobility
+from modurob.algorithms.constraints.closure import Independent
+from modurob.robot.checks import Checked
+from modurob.spatial.scalars import Array
+
+
+class Loops(Checked):
+    """What runs along lines, and what constraints leave free."""
+
+    # ---- lines ----
+
+    def line_lengths(self, q: ArrayLike) -> Array:
+        """L over the route of each line, arcs on pulleys and drums among it, (..., lines) [m].
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_lengths(q).round(4)
+        array([0.2794])
+        """
+        return algorithms.line_lengths(self, self._q(q), kernels.run)
+
+    def line_stretches(self, q: ArrayLike) -> Array:
+        """How much longer each line is than the natural length that its drums leave it, (..., lines) [m]; cables go slack below
+        zero.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_stretches(q).round(4)
+        array([0.0794])
+        """
+        return algorithms.line_stretches(self, self._q(q), kernels.run)
+
+    def line_strains(self, q: ArrayLike) -> Array:
+        """Stretch by natural length of each line, (..., lines).
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_strains(q).round(4)
+        array([0.3971])
+        """
+        return algorithms.line_strains(self, self._q(q), kernels.run)
+
+    def line_tensions(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """T of each line, (..., lines) [N].
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> tied.line_tensions(q, np.zeros(3)).round(4)
+        array([39.7145])
+        """
+        return algorithms.line_tensions(self, self._q(q), self._v(v), kernels.run)
+
+    def line_jacobian(self, q: ArrayLike) -> Array:
+        """J, (..., lines, nv): stretches change with J v [m/s], lines push with -J^T T: moment arms [m], and radii of drums.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> T = tied.line_tensions(q, np.zeros(3))
+        >>> ropes = tied.without_forces("m0/hinge stop", "m2/hinge stop", "m4/hinge stop")
+        >>> bool(np.allclose(-tied.line_jacobian(q).T @ T, ropes.passive_forces(q, np.zeros(3))))
+        True
+        """
+        return algorithms.line_jacobian(self, self._q(q), kernels.run)
+
+    # ---- constraints ----
+
+    def loop_error(self, q: ArrayLike) -> Array:
+        """How far each constraint is from holding, along its rows, (..., rows) [m and rad]; zero where loops are closed.
+
+        A loop joint adds 6 - nv rows, in the axes of its successor frame.
+
+        >>> linkage.loop_error(linkage.neutral()).round(9) + 0.0
+        array([0., 0., 0., 0., 0., 0.])
+        """
+        return algorithms.loop_error(self, self._q(q), kernels.run)
+
+    def loop_jacobian(self, q: ArrayLike) -> Array:
+        """K, (..., rows, nv): K v = 0 where the constraints hold; multipliers push with K^T lambda.
+
+        >>> linkage.loop_jacobian(linkage.neutral()).shape
+        (6, 2)
+        """
+        return algorithms.loop_jacobian(self, self._q(q), kernels.run)
+
+    def loop_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """k, (..., rows): K vdot = k where the constraints hold, what centripetal accelerations ask for [m/s² and rad/s²].
+
+        >>> linkage.loop_bias(linkage.neutral(), np.zeros(2)).shape
+        (6,)
+        """
+        return algorithms.loop_bias(self, self._q(q), self._v(v), kernels.run)
+
+    def loop_rank(self) -> int:
+        """How many degrees of freedom the constraints take away, the rank of K at regular configurations.
+
+        >>> linkage.nv - linkage.loop_rank()
+        1
+        """
+        return algorithms.loop_rank(self)
+
+    def close_loops(self, q: ArrayLike) -> Array:
+        """The configurations next to q at which the constraints hold, (..., nq) [rad or m], by Newton steps on `loop_error`;
+        an error if there is none near.
+
+        >>> linkage.close_loops([0.01, -0.02]).round(9)
+        array([-0.005, -0.005])
+        """
+        return algorithms.close_loops(self, self._q(q), kernels.run)
+
+    def close_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """The velocity next to v, by kinetic energy, that keeps the constraints, K v = 0, (..., nv) [rad/s or m/s].
+
+        >>> linkage.close_velocity(linkage.neutral(), [1.0, 0.5]).round(9)
+        array([1., 1.])
+        """
+        return algorithms.close_velocity(self, self._q(q), self._v(v), kernels.run)
+
+    def independent_coordinates(self, q: ArrayLike, v: ArrayLike) -> Independent:
+        """The equations of motion in independent rates y: v = G y, G^T M G ydot + bias = G^T tau, as .G (..., nv, k),
+        .inertia, .bias.
+
+        >>> linkage.independent_coordinates(linkage.neutral(), [1.0, 1.0]).G.shape
+        (2, 1)
+        """
+        return algorithms.independent_coordinates(self, self._q(q), self._v(v), kernels.run)
+
+    def mobility(self, q: ArrayLike) -> Mobility:
+        """Degrees of freedom at a closed configuration q, (nq,): .instantaneous, to first order, .finite, those that last, and
+        .redundant, rows of K that say nothing new.
+
+        >>> linkage.mobility(linkage.neutral())
+        Mobility(instantaneous=1, finite=1, redundant=5)
+        """
+        return algorithms.mobility(self, self._q(q), kernels.run)
+
+    def actuation(self, q: ArrayLike) -> Actuation:
+        """How the robot is actuated at q, (nq,): a verdict, the matrix B of M ydot' + c = B u in motions v = G y that keep the
+        constraints, and whether inputs that only pull can bring about any force (wrench closure).
+
+        Inputs are the joints with a drive (effort above zero) and the lines under a given tension (`mr.Tension`).
+
+        >>> found = linkage.actuation(linkage.neutral())
+        >>> found.verdict, found.B.shape, found.inputs
+        ('redundantly actuated', (1, 2), ('m3/hinge', 'm2/hinge'))
+        """
+        return algorithms.actuation(self, self._q(q), kernels.run)
