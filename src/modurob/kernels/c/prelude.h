@@ -120,10 +120,10 @@ static inline vec each_atan2(vec y, vec x)
     const vec above = choose(steep, small - big, small), below = choose(steep, small + big, big);
     const vec t = above * reciprocal(choose((ivec)(below == V(0)), V(1), below)); /* what is not a number stays so */
     const vec z = t * t, w = z * z;
-    const vec even = z * (3.33333333333329318027e-01 + w * (1.42857142725034663711e-01 + w * (9.09088713343650656196e-02
-        + w * (6.66107313738753120669e-02 + w * (4.97687799461593236017e-02 + w * (real)1.62858201153657823623e-02)))));
-    const vec odd = w * (-(real)1.99999999998764832476e-01 + w * (-(real)1.11111104054623557880e-01 + w * (-(real)7.69187620504482999495e-02
-        + w * (-(real)5.83357013379057348645e-02 + w * (real)-3.65315727442169155270e-02))));
+    const vec even = z * ((real)3.33333333333329318027e-01 + w * ((real)1.42857142725034663711e-01 + w * ((real)9.09088713343650656196e-02
+        + w * ((real)6.66107313738753120669e-02 + w * ((real)4.97687799461593236017e-02 + w * (real)1.62858201153657823623e-02)))));
+    const vec odd = w * ((real)-1.99999999998764832476e-01 + w * ((real)-1.11111104054623557880e-01 + w * ((real)-7.69187620504482999495e-02
+        + w * ((real)-5.83357013379057348645e-02 + w * (real)-3.65315727442169155270e-02))));
     vec angle = t - t * (even + odd) + choose(steep, V(0.78539816339744831), V(0));
     angle = SELECT(wide, high, (real)1.57079632679489662 - angle, angle);
     angle = SELECT(x, V(0), (real)3.14159265358979324 - angle, angle);
