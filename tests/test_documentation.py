@@ -1,18 +1,16 @@
 """Every public name says what it is, with an example that runs; the words are those of the field."""
 
-import doctest
 import inspect
 import re
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import pytest
 
 import modurob as mr
 from modurob.caching import cached_property
+from tests import examples
 
 ROOT = Path(__file__).parent.parent
 CLASSES = (
@@ -50,21 +48,13 @@ def _returned(thing: Any) -> Any:
     return getattr(thing, "__annotations__", {}).get("return", "")
 
 
-@pytest.fixture(scope="module")
-def names() -> dict[str, Any]:
-    """What the docstring of the package says that all examples go on from."""
-    example = doctest.DocTestParser().get_doctest(mr.__doc__, {}, "modurob", None, 0)
-    assert doctest.DocTestRunner().run(example, clear_globs=False).failed == 0
-    return {name: value for name, value in example.globs.items() if not name.startswith("__")}
-
-
 def test_all_is_looked_at():
     assert len(PUBLIC) > 230
     assert {"Mechanism.mass_matrix", "Mechanism.limits", "Assembly.from_aim", "Recording.q", "World.run"} <= set(PUBLIC)
 
 
-def test_the_examples_start_from_a_robot_an_assembly_and_a_run(names):
-    assert set(names) == {"np", "mr", "assembly", "robot", "q", "v", "linkage", "run"}
+def test_the_examples_start_from_a_robot_an_assembly_and_a_run():
+    assert set(examples.names()) == {"np", "mr", "assembly", "robot", "q", "v", "linkage", "run"}
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -92,16 +82,9 @@ def test_it_gives_the_shape_of_its_array(name):
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_its_example_runs(name, names, tmp_path, monkeypatch):
+def test_its_example_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    mpl.use("Agg")
-    text = inspect.getdoc(PUBLIC[name]) or ""
-    example = doctest.DocTestParser().get_doctest(text, dict(vars(_home(PUBLIC[name])), **names), name, None, 0)
-    said: list[str] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", mr.ModurobWarning)
-        failed = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example, out=said.append).failed
-    assert failed == 0, "".join(said)
+    examples.require_true(inspect.getdoc(PUBLIC[name]) or "", _home(PUBLIC[name]), name)
 
 
 def _home(thing: Any) -> Any:

@@ -124,7 +124,7 @@ def test_a_folder_and_a_name_that_is_none(tmp_path):
         (ROBOT, "x.csv", "files .csv hold no Mechanism: valid: .urdf"),
         (CRAB, "x.mrun", "files .mrun hold no Assembly: valid: .yaml, .yml, .urdf"),
         (mr.module_type("scout"), "x.urdf", "files .urdf hold no ModuleType: valid: .yaml, .yml"),
-        (3, "x.yaml", "3: expected an assembly, a robot, a module type or a recording to write"),
+        (3, "x.yaml", "3 as what to write: expected an assembly, a robot, a module type or a recording, then the path"),
         (ROBOT.equations(), "x.yaml", "Equations.*: expected an assembly, a robot, a module type or a recording"),
     ],
 )

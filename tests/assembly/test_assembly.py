@@ -152,11 +152,17 @@ class Own(base.Assembly):
     """A class defined later in the pipe."""
 
 
+def roped(crab):
+    """The crab with a spring between two ports."""
+    return crab.with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
+
+
 CHANGES = {
     "single": lambda c: c.single("a", "backbone"),
     "from_aim": lambda c: c.from_aim([[3], [4]], "backbone"),
     "from_direct_transformations": lambda c: c.from_direct_transformations([(0, 1, 3, 4)], "backbone"),
     "from_grid": lambda c: c.from_grid("B B"),
+    "from_links": lambda c: c.from_links("A, B, C, endeffector, none, none"),
     "load": lambda c: c.load("crab"),
     "loads": lambda c: c.loads(dumps(c.load("crab"))),
     "dock": lambda c: c.load("crab").dock("m6", "scout", "m3/3", "4"),
@@ -170,6 +176,8 @@ CHANGES = {
     "renamed": lambda c: c.load("crab").renamed({"m0": "x"}),
     "labelled": lambda c: c.load("crab").labelled("x"),
     "with_parameters": lambda c: c.load("crab").with_parameters(mass=2.0),
+    "with_line": lambda c: roped(c.load("crab")),
+    "without_line": lambda c: roped(c.load("crab")).without_line("rope"),
     "with_setup": lambda c: c.load("crab").with_setup(floating=True),
     "on_virtual_joints": lambda c: c.load("crab").on_virtual_joints(),
     "without_branch": lambda c: c.load("crab").without_branch("m2"),

@@ -1,6 +1,5 @@
 """Every public name of assemblies and the catalogue says what it is, with an example that runs."""
 
-import doctest
 import importlib
 import inspect
 import pkgutil
@@ -10,6 +9,7 @@ import pytest
 
 import modurob as mr
 from modurob import assembly, catalogue
+from tests import examples
 
 MODULES = [
     m.name
@@ -20,14 +20,9 @@ MODULES = [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_run(name):
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
-
-
-def test_examples_of_the_robot_of_an_assembly_run():
-    runner = doctest.DocTestRunner()
-    for example in doctest.DocTestFinder().find(mr.Assembly, globs={}):
-        assert runner.run(example).failed == 0
+def test_examples_run(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    examples.require_all_true(importlib.import_module(name))
 
 
 @pytest.mark.parametrize("name", [n for n in dir(mr.Assembly) if not n.startswith("_")])

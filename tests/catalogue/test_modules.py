@@ -23,7 +23,7 @@ SIDES = {k: DIE[k] for k in "2345"}
 ENDS = {"1": -Z, "2": Z}
 CUBES = ("cube_link", "eyelet", "pivot_joint", "prismatic_joint", "revolute_joint", "scout", "strut")
 LINKS = ("elbow_link", "parallel_link", "powerball", "straight_link")
-SHIPPED = ("anchor", "backbone", *CUBES, *LINKS, "virtual", "winch")
+SHIPPED = tuple(sorted(("anchor", "backbone", *CUBES, *LINKS, "virtual", "winch")))
 
 GRIPPER = {
     "format": "modurob module 1",

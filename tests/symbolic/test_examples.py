@@ -1,6 +1,5 @@
 """The examples in the docstrings of `modurob.symbolic` are true, and every public name has its docstring."""
 
-import doctest
 import importlib
 import inspect
 import pkgutil
@@ -8,23 +7,16 @@ import pkgutil
 import pytest
 
 import modurob.symbolic
-from modurob.robot import Mechanism
 from modurob.symbolic import Equations
+from tests import examples
 
 MODULES = [f"modurob.symbolic.{m.name}" for m in pkgutil.iter_modules(modurob.symbolic.__path__)]
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_in_docstrings(name):
-    found = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert found.failed == 0
-
-
-def test_the_example_of_a_robot():
-    runner = doctest.DocTestRunner()
-    for test in doctest.DocTestFinder().find(Mechanism.equations, "equations", globs={}):
-        runner.run(test)
-    assert runner.summarize().failed == 0
+def test_examples_in_docstrings(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    examples.require_all_true(importlib.import_module(name))
 
 
 def test_every_public_name_is_documented():

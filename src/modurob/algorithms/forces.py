@@ -80,6 +80,10 @@ class Acting:
                 x[..., own] = row.force.start_at(joint.ratio * q[..., place] + joint.offset)
         return x
 
+    def parts(self, x: Array) -> list[Array]:
+        """The states x, (..., nx), apart by force, in the order of `rows`."""
+        return [x[..., k : k + row.force.nx] for k, row in zip(self.x_starts, self.rows, strict=True)]
+
     @cached_property
     def commanded(self) -> tuple[Array, Array]:
         """Rates whose forces take commands, and where their commands stand in x, (n,) each."""

@@ -14,8 +14,8 @@ from modurob.errors import InputError, UnknownNameError, choices
 class Cable:
     """A line over ports: `route` lists paths, each alone or with a node, ("m3/2", mr.Pulley(0.05)); `law` as in `Builder.line`.
 
-    >>> Cable(["m0/3", "m1/2"], mr.Elastic(stiffness=100.0, rest=0.2)).modules
-    {'m0', 'm1'}
+    >>> sorted(Cable(["m0/3", "m1/2"], mr.Elastic(stiffness=100.0, rest=0.2)).modules)
+    ['m0', 'm1']
     """
 
     route: Any

@@ -29,7 +29,7 @@ def shipped_names() -> tuple[str, ...]:
     """Names of the module types that come with modurob.
 
     >>> shipped_names()[:3]
-    ('backbone', 'cube_link', 'elbow_link')
+    ('anchor', 'backbone', 'cube_link')
     """
     folder = resources.files("modurob.catalogue") / "modules"
     return tuple(sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")))

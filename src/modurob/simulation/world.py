@@ -247,7 +247,7 @@ class World:
         """States of forces that were there before go on, those of new ones start."""
         own = acting(self._mechanism)
         q = np.concatenate([np.zeros(0), *(self._living[name].q for name in self._places)])
-        new = np.split(own.start_at(q), own.x_starts[1:])
+        new = own.parts(own.start_at(q))
         self._x = {row.name: known.get(row.name, x) for row, x in zip(own.rows, new, strict=True)}
 
     @property
@@ -398,8 +398,7 @@ class World:
         if state is None or (failures and not any(self._living[name].moving for name in self._places)):
             self._drop_ended()
             return None
-        starts = acting(self._mechanism).x_starts
-        self._x = {n: state.x[s : s + len(old)] for (n, old), s in zip(self._x.items(), starts, strict=True)}
+        self._x = dict(zip(self._x, acting(self._mechanism).parts(state.x), strict=True))
         return state
 
     def _ended_by(self, failure: Failure, state: State | None) -> list[str]:
