@@ -4,7 +4,7 @@ Names of `modurob` are imported when they are first used, so that `modurob --hel
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -84,12 +84,12 @@ def _import(name: str) -> None:
 # ---- choices ----
 
 
-def registries() -> "dict[str, Registry]":
+def registries() -> dict[str, Iterable[str]]:
     """What there is to choose from, by the word for it in help texts."""
     from modurob.motion.gaits import GENERATORS, PRESETS
 
     return {
-        "controllers": mr.control.LAWS,
+        "controllers": mr.control.plain_laws(),
         "filters": mr.estimation.FILTERS,
         "steppers": mr.simulation.STEPPERS,
         "gaits": PRESETS,

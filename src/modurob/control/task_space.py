@@ -36,6 +36,7 @@ class TaskRecipe(Recipe):
     goal: Any = None
     task: Literal["position", "pose"] = "position"
     joint_damping: float = 0.0  # of motions that do not move the frame [N m s/rad or N s/m]
+    needs: ClassVar[str] = "a frame and its goal"
     assumes: ClassVar[tuple[str, ...]] = ("driven", "tree")
 
     def __post_init__(self) -> None:
