@@ -241,7 +241,9 @@ def test_every_law_can_be_chosen_or_says_what_it_needs(law):
 
 def test_laws_that_need_more_than_numbers_are_not_offered():
     """What they need is what their recipes cannot be made, or put on a robot, without."""
-    assert {name for name in LAWS if name not in plain_laws()} == {name for name in LAWS if not _goes_anywhere(LAWS[name])}
+    assert {name for name in LAWS if name not in plain_laws()} == {
+        name for name in LAWS if not _goes_anywhere(LAWS[name])
+    }
     said = run("simulate", "--help")
     assert "cascade" in said
     assert "whole-body" not in said

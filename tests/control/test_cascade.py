@@ -278,8 +278,11 @@ def test_robustness_is_a_table_of_laws_and_troubles():
     right = {row.law: row.error for row in rows if row.what == "as believed"}
     assert right["computed torque"] < 2e-3 < right["pid"]
     for row in rows:
-        if row.what in ("mass", "friction", "limit"):
-            assert row.error >= right[row.law]
+        if row.what in ("mass", "friction", "limit") and row.law != "pid":
+            assert row.error > 100 * right[row.law]
+    # without a model masses are not believed in, and the arm sags: friction holds it up, limits let it fall
+    pid = {row.what: row.error for row in rows if row.law == "pid"}
+    assert pid["friction"] < pid["mass"] == right["pid"] < pid["limit"]
     head, lines = table_of(rows)
     assert head[1:] == list(right)
     assert [line[0] for line in lines][:3] == ["as believed", "mass 0.3", "delay 5"]

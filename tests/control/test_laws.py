@@ -45,8 +45,10 @@ SATURATION = {"saturation": dict(zip(HINGES, (5.0, np.inf, 6.0), strict=True))}
 COMMON = {"sample_time": 0.01, **SATURATION}
 CRAB = mr.load("crab").robot()
 INNER = ComputedTorque(30.0, 3.0, CURVE, sample_time=0.01)
-# three joints move the end in three directions, but in the plane of a crab that lies in two: the place of its other end
-PLACE = {"frame": "m3", "goal": CRAB.frame_pose([0.3, -0.2, 0.4], "m3")[:3, 3], "joint_damping": 0.1}
+ARM = mr.load("lwa4p").robot()
+GOAL = ARM.frame_pose([0.2, 0.5, 0.1, 0.9, 0.2, 0.3], "wrist/flange")[:3, 3]
+PLACE = {"frame": "wrist/flange", "goal": GOAL, "joint_damping": 0.5, "sample_time": 0.01}
+PLACE |= {"saturation": {joint.name: 30.0 for joint in ARM.joints}}
 
 
 def soft(robot):
@@ -57,17 +59,17 @@ def soft(robot):
     return robot
 
 
-# what a law needs of a robot that a crab does not have
-ROBOTS = {ElasticLinearisation: soft(CRAB)}
+# what a law needs that a crab does not have: elastic drives, or a frame that can move in all three directions
+ROBOTS = {ElasticLinearisation: soft(CRAB), OperationalSpace: ARM, HybridForcePosition: ARM}
 RECIPES = {
     "adaptive": AdaptiveControl(CURVE, 5.0, 0.5, 2.0, **COMMON),
     "cascade": Cascade(CURVE, settling_time=0.8, feed_forward=("gravity", "speed"), rule="tustin", **COMMON),
     "delayed": Delayed(INNER, samples=2, **SATURATION),
     "disturbance-observer": DisturbanceObserver(INNER, gain=10.0, **SATURATION),
     "elastic-linearisation": ElasticLinearisation([0.1, 0.2, -0.1], pole=4.0, sample_time=0.01),
-    "hybrid": HybridForcePosition(normal=(0.0, 1.0, 1.0), force=0.5, kp=20.0, kd=5.0, approach=5.0, **PLACE, **COMMON),
-    "impedance": Impedance(stiffness=50.0, damping=[3.0, 2.0, 1.0], **PLACE, **COMMON),
-    "operational-space": OperationalSpace(kp=20.0, kd=5.0, **PLACE, **COMMON),
+    "hybrid": HybridForcePosition(normal=(0.0, 1.0, 1.0), force=0.5, kp=20.0, kd=5.0, approach=5.0, **PLACE),
+    "impedance": Impedance("m3", [0.1, 0.1, 0.0], stiffness=50.0, damping=[3.0, 2.0, 1.0], **COMMON),
+    "operational-space": OperationalSpace(kp=20.0, kd=5.0, **PLACE),
     "sliding-mode": SlidingMode(CURVE, 5.0, 0.5, 0.5, 0.2, **COMMON),
     "slotine-li": SlotineLi(CURVE, 5.0, 0.5, **COMMON),
     "swing-up": SwingUp(2.0, {"m0/hinge": 1.0, "m2/hinge": 0.5, "m4/hinge": 0.2}, **COMMON),
@@ -91,9 +93,14 @@ def robot(recipe):
     return ROBOTS.get(type(recipe), CRAB)
 
 
+def start(robot):
+    """Bent a little, each joint otherwise."""
+    return np.resize([0.1, 0.2, 0.3, 0.5], robot.nq)
+
+
 def load_on(robot):
-    """The robot with half a kilogram more at its end."""
-    return robot.with_payload("m3", inertia.box(0.5, (0.1, 0.1, 0.1)))
+    """The robot with half a kilogram more at an end."""
+    return robot.with_payload({"crab": "m3"}.get(robot.name, robot.bodies[-1]), inertia.box(0.5, (0.1, 0.1, 0.1)))
 
 
 def steps(law, states, memory=None):
@@ -128,7 +135,7 @@ def test_all_laws_are_here():
 def test_batches_of_any_shape_are_their_runs(recipe, robot, shape, rng):
     law, states = recipe.on(robot), states_of(rng, robot, shape)
     _, together = steps(law, states)
-    assert together.shape == (5, *shape, 3)
+    assert together.shape == (5, *shape, robot.nv)
     for k in np.ndindex(shape):
         _, alone = steps(law, [one_of(s, k) for s in states])
         np.testing.assert_allclose(together[:, *k], alone, atol=CLOSE)
@@ -174,7 +181,9 @@ def test_the_model_is_what_a_law_believes(recipe, robot, rng):
     _, believed = steps(believing.on(loaded), states)
     _, plain = steps(recipe.on(robot), states)
     np.testing.assert_array_equal(believed, plain)
-    if not isinstance(recipe, PID):
+    if not isinstance(
+        recipe, PID
+    ):  # with gains that are given it believes in nothing; the next test is about its others
         _, true = steps(recipe.on(loaded), states)
         assert np.abs(true - plain).max() > 0.1
 
@@ -201,19 +210,21 @@ def test_torques_stay_within_saturation(recipe, robot, rng):
 
 
 def test_runs_side_by_side_are_the_runs_alone(recipe, robot):
-    q0 = np.array([[0.1, 0.2, 0.3], [-0.2, 0.1, 0.0]])
+    q0 = np.array([start(robot), -start(robot) / 2])
     stepper = mr.RungeKutta4(1e-3)
     together = mr.simulate(robot, q0, duration=0.2, controller=recipe, stepper=stepper)
     for k in range(2):
         alone = mr.simulate(robot, q0[k], duration=0.2, controller=recipe, stepper=stepper)
+        assert alone.status.ok
         np.testing.assert_allclose(together.q[:, k], alone.q, atol=1e-9)
         np.testing.assert_allclose(together.tau[:, k], alone.tau, atol=1e-7)
 
 
 def test_a_run_is_resumed_with_what_the_law_remembers(recipe, robot):
     """Half a run, its state and the law's memory saved, and the other half from these: the same as the whole."""
-    q0 = [0.1, 0.2, 0.3]
+    q0 = start(robot)
     whole = mr.Simulation(robot, q0, controller=recipe).advance(0.2)
+    assert whole.recording.status.ok
     half = mr.Simulation(robot, q0, controller=recipe).advance(0.1)
     q, v, x, memory = pickle.loads(pickle.dumps((half.q, half.v, half.x, half.pilot.memory)))
     rest = mr.Simulation(robot, q, v, controller=recipe, t0=half.t, x0=x)
@@ -263,7 +274,9 @@ def test_models_that_do_not_fit_are_refused(recipe, robot):
     with pytest.raises(ControlError, match="model 'crab': expected a Mechanism"):
         replace(recipe, model="crab")
     other = replace(recipe, model=mr.load("crane").robot())
-    with pytest.raises(ControlError, match=r"model crane has nq = 2, nv = 2: expected 3, 3, as crab has"):
+    with pytest.raises(
+        ControlError, match=rf"model crane has nq = 2, nv = 2: expected {robot.nq}, {robot.nv}, as {robot.name} has"
+    ):
         other.on(robot)
 
 
@@ -273,6 +286,16 @@ def test_what_is_handed_on_needs_a_controller_that_takes_it(around):
     assert around(plain).inner is plain
     with pytest.raises(ControlError, match=r"saturation is handed on to controller .*: expected one such as mr.PID"):
         around(plain, saturation=1.0)
+
+
+@pytest.mark.parametrize("law", [OperationalSpace, HybridForcePosition])
+def test_frames_that_cannot_move_in_all_directions_are_refused(law):
+    """A crab's ends move in a plane."""
+    recipe = law(frame="m3", goal=[0.1, 0.1, 0.0])
+    with pytest.raises(
+        ControlError, match=rf"{law.__name__}: m3 of crab cannot move in all 3 directions .*: expected ano"
+    ):
+        recipe.on(CRAB).step(None, 0.0, Measured(np.array([0.1, 0.2, 0.3]), np.zeros(3)))
 
 
 def test_drives_that_are_no_names_are_refused():
