@@ -21,7 +21,7 @@ import modurob as mr
 from modurob.errors import InputError, ModurobError, choices
 
 if TYPE_CHECKING:
-    from modurob.registry import Registry
+    pass
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 # names, messages and matrices are printed as they are: brackets in them are no markup

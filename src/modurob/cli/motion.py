@@ -37,8 +37,9 @@ def _controller(robot: "mr.Mechanism", name: str, given: dict[str, Any]) -> Any:
     if name == NO_CONTROLLER:
         for option, value in given.items():
             if value is not None:
+                valid = ", ".join(mr.control.plain_laws())
                 raise SimulationError(
-                    f"--{option.replace('_', '-')} without a controller: add --controller, one of {', '.join(mr.control.plain_laws())}"
+                    f"--{option.replace('_', '-')} without a controller: add --controller, one of {valid}"
                 )
         return None
     if name not in mr.control.LAWS:

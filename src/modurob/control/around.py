@@ -11,7 +11,7 @@ HANDED_ON = ("saturation", "actuated", "model")
 
 @dataclass(frozen=True, eq=False)
 class Around(Recipe):
-    """Another controller, whose torques are changed: it samples as that does, and drives and model told to it are that one's too."""
+    """Another controller, whose torques are changed: it samples as that does, and hands drives and model on to it."""
 
     controller: Any = None
     needs: ClassVar[str] = "another controller"
