@@ -175,7 +175,7 @@ def test_simulate_with_a_gait_and_a_filter():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--controller", "bang-bang"], f"valid: none, {', '.join(LAWS)}"),
+        (["--controller", "bang-bang"], f"valid: none, {', '.join(plain_laws())}"),
         (["--stepper", "euler"], f"valid: {', '.join(STEPPERS)}"),
         (["--filter", "eyes", "--controller", "pid"], f"valid: {', '.join(FILTERS)}"),
         (["--reference", "0.1,0.2", "--controller", "pid"], "--reference has 2 numbers: expected one, or 3"),
@@ -288,7 +288,7 @@ def test_a_file_says_whether_the_base_floats(tmp_path):
 
 def test_help_names_what_is_registered_and_keeps_its_brackets():
     said = " ".join(run("simulate", "--help").replace("│", " ").split())
-    for registry in (LAWS, FILTERS, STEPPERS, PRESETS):
+    for registry in (plain_laws(), FILTERS, STEPPERS, PRESETS):
         assert ", ".join(registry) in said
     assert "step of fixed steppers [s]" in said
 

@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,9 +19,6 @@ from typer.core import TyperCommand
 
 import modurob as mr
 from modurob.errors import InputError, ModurobError, choices
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 # names, messages and matrices are printed as they are: brackets in them are no markup
