@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from typer.testing import CliRunner
 import modurob as mr
 from modurob.cli import app, main
 from modurob.cli.doctor import warmed_up
-from modurob.control import LAWS
-from modurob.errors import InputError
+from modurob.control import LAWS, plain_laws
+from modurob.errors import ControlError, InputError
 from modurob.estimation import FILTERS
 from modurob.motion.gaits import PRESETS
 from modurob.simulation import STEPPERS
@@ -174,7 +175,7 @@ def test_simulate_with_a_gait_and_a_filter():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--controller", "bang-bang"], f"valid: none, {', '.join(LAWS)}"),
+        (["--controller", "bang-bang"], f"valid: none, {', '.join(plain_laws())}"),
         (["--stepper", "euler"], f"valid: {', '.join(STEPPERS)}"),
         (["--filter", "eyes", "--controller", "pid"], f"valid: {', '.join(FILTERS)}"),
         (["--reference", "0.1,0.2", "--controller", "pid"], "--reference has 2 numbers: expected one, or 3"),
@@ -228,8 +229,34 @@ def test_doctor_finds_a_compiler():
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_every_law_can_be_chosen(law):
-    assert "11 ticks, done" in run("simulate", "crab", "--ideal", "--controller", law, "--duration", "0.01")
+def test_every_law_can_be_chosen_or_says_what_it_needs(law):
+    arguments = ["simulate", "crab", "--ideal", "--controller", law, "--duration", "0.01"]
+    if law in plain_laws():
+        assert "11 ticks, done" in run(*arguments)
+    else:
+        problem = CliRunner().invoke(app, arguments).exception
+        assert isinstance(problem, ControlError)
+        assert str(problem).startswith(f"controller {law!r} needs {LAWS[law].needs}: make it in Python, mr.")
+
+
+def test_laws_that_need_more_than_numbers_are_not_offered():
+    """What they need is what their recipes cannot be made, or put on a robot, without."""
+    assert {name for name in LAWS if name not in plain_laws()} == {
+        name for name in LAWS if not _goes_anywhere(LAWS[name])
+    }
+    said = run("simulate", "--help")
+    assert "cascade" in said
+    assert "whole-body" not in said
+
+
+def _goes_anywhere(law):
+    """Whether a law can be made of gains and a reference alone, and put on a robot."""
+    gains = {f.name: 1.0 for f in fields(law) if f.default is MISSING and f.name in ("kp", "kd", "reference")}
+    try:
+        law(**gains).on(mr.load("crab").robot())
+    except (ControlError, TypeError):
+        return False
+    return True
 
 
 @pytest.mark.parametrize("stepper", STEPPERS)
@@ -261,7 +288,7 @@ def test_a_file_says_whether_the_base_floats(tmp_path):
 
 def test_help_names_what_is_registered_and_keeps_its_brackets():
     said = " ".join(run("simulate", "--help").replace("│", " ").split())
-    for registry in (LAWS, FILTERS, STEPPERS, PRESETS):
+    for registry in (plain_laws(), FILTERS, STEPPERS, PRESETS):
         assert ", ".join(registry) in said
     assert "step of fixed steppers [s]" in said
 

@@ -278,8 +278,11 @@ def test_robustness_is_a_table_of_laws_and_troubles():
     right = {row.law: row.error for row in rows if row.what == "as believed"}
     assert right["computed torque"] < 2e-3 < right["pid"]
     for row in rows:
-        if row.what in ("mass", "friction", "limit"):
-            assert row.error >= right[row.law]
+        if row.what in ("mass", "friction", "limit") and row.law != "pid":
+            assert row.error > 100 * right[row.law]
+    # without a model masses are not believed in, and the arm sags: friction holds it up, limits let it fall
+    pid = {row.what: row.error for row in rows if row.law == "pid"}
+    assert pid["friction"] < pid["mass"] == right["pid"] < pid["limit"]
     head, lines = table_of(rows)
     assert head[1:] == list(right)
     assert [line[0] for line in lines][:3] == ["as believed", "mass 0.3", "delay 5"]
@@ -296,6 +299,8 @@ def test_filters_see_torque_drives_as_stiff_and_refuse_others():
         robot.with_payload("link6", mr.spatial.inertia.sphere(1.0, 0.08)),
         duration=0.2,
         controller=law,
+        # what damps the gears on the lightest axis decays with 6e4/s
+        stepper=mr.RungeKutta4(2.5e-5),
         estimator=recipe,
     )
     assert run.status.ok

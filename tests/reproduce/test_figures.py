@@ -27,6 +27,7 @@ from reproduce import (
     figure_13,
     figure_15,
     lwa4p,
+    lwa_drives,
     picture_name,
     reproduce,
     tables,
@@ -57,6 +58,8 @@ def title(number):
         return "AIMs of both"
     if number.startswith("Sepp"):
         return f"Sepp et al. Fig. {number.removeprefix('Sepp ')}"
+    if number.startswith("LWA"):
+        return {"LWA 3.12": lwa_drives.MOTORS, "LWA 4.9": lwa_drives.LOOPS}[number]
     source = "Gutenkunst" if "." in number else "Meister et al."
     return f"{source} {number.replace('table', 'Table') if 'table' in number else f'Fig. {number}'}"
 

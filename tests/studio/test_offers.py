@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.control import LAWS, Recipe
+from modurob.control import LAWS, Recipe, plain_laws
 from modurob.control.recipe import BoundLaw
 from modurob.control.values import PerJoint
-from modurob.errors import StudioError
+from modurob.errors import ControlError, StudioError
 from modurob.estimation import FILTERS
 from modurob.motion.gaits import GENERATORS, PRESETS
 from modurob.simulation import STEPPERS, Memoryless, RungeKutta4
@@ -44,7 +44,7 @@ def names(what: str) -> list[str]:
 
 
 def test_everything_registered_is_offered() -> None:
-    assert names("controllers") == ["none", *LAWS, "pole-placement"]
+    assert names("controllers") == ["none", *plain_laws(), "pole-placement"]
     assert names("filters") == ["none", *FILTERS]
     assert names("steppers") == list(STEPPERS)
     assert names("gaits") == list(PRESETS)
@@ -52,7 +52,7 @@ def test_everything_registered_is_offered() -> None:
     json.dumps(offers.shown(), allow_nan=False)
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", plain_laws())
 def test_every_law_runs_with_the_numbers_it_offers(law: str) -> None:
     gains = {entry["name"]: entry["value"] for entry in _offered(law)["gains"]}
     assert gains.keys() <= {f.name for f in fields(LAWS[law])}
@@ -60,6 +60,15 @@ def test_every_law_runs_with_the_numbers_it_offers(law: str) -> None:
     run = ran(controller=law, gains=gains, reference="hold", ideal=True, duration=0.1)
     assert run.status == "finished"
     assert np.abs(column(run, "tau")).max() > 0.1
+
+
+@pytest.mark.parametrize("law", [name for name in LAWS if name not in plain_laws()])
+def test_a_law_that_needs_more_than_numbers_says_so(law: str) -> None:
+    words = f"{law} needs {LAWS[law].needs}"
+    with pytest.raises(StudioError, match=rf"controller '{law}': expected 'none', .*; {words}, which only Python"):
+        protocol.decode(json.dumps({"type": "start_run", "settings": {"controller": law}}))
+    with pytest.raises(ControlError, match=f"controller '{law}' needs {LAWS[law].needs}: make it in Python"):
+        ran(controller=law)
 
 
 @pytest.mark.parametrize("kind", FILTERS)

@@ -4,12 +4,12 @@ Names of `modurob` are imported when they are first used, so that `modurob --hel
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,9 +19,6 @@ from typer.core import TyperCommand
 
 import modurob as mr
 from modurob.errors import InputError, ModurobError, choices
-
-if TYPE_CHECKING:
-    from modurob.registry import Registry
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 # names, messages and matrices are printed as they are: brackets in them are no markup
@@ -84,12 +81,12 @@ def _import(name: str) -> None:
 # ---- choices ----
 
 
-def registries() -> "dict[str, Registry]":
+def registries() -> dict[str, Iterable[str]]:
     """What there is to choose from, by the word for it in help texts."""
     from modurob.motion.gaits import GENERATORS, PRESETS
 
     return {
-        "controllers": mr.control.LAWS,
+        "controllers": mr.control.plain_laws(),
         "filters": mr.estimation.FILTERS,
         "steppers": mr.simulation.STEPPERS,
         "gaits": PRESETS,

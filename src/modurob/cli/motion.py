@@ -34,22 +34,23 @@ def _numbers(text: str | None, n: int, what: str) -> float | list[float] | None:
 
 def _controller(robot: "mr.Mechanism", name: str, given: dict[str, Any]) -> Any:
     """The law of that name with the options given; with none, an error for any."""
-    laws = mr.control.LAWS
     if name == NO_CONTROLLER:
         for option, value in given.items():
             if value is not None:
+                valid = ", ".join(mr.control.plain_laws())
                 raise SimulationError(
-                    f"--{option.replace('_', '-')} without a controller: add --controller, one of {', '.join(laws)}"
+                    f"--{option.replace('_', '-')} without a controller: add --controller, one of {valid}"
                 )
         return None
-    if name not in laws:
-        raise SimulationError(f"no controller {name!r}: {choices(name, [NO_CONTROLLER, *laws])}")
+    if name not in mr.control.LAWS:
+        raise SimulationError(f"no controller {name!r}: {choices(name, [NO_CONTROLLER, *mr.control.plain_laws()])}")
+    law = mr.control.plain_law(name)
     options = {option: x for option, x in given.items() if option != "gait"}
     options["reference"] = given["gait"] or given["reference"]
     floating = bool(robot.joints) and robot.joints[0].kind == "free"
-    needed = {f.name for f in fields(laws[name]) if f.default is MISSING}
+    needed = {f.name for f in fields(law) if f.default is MISSING}
     otherwise = {"reference": 0.0, "partial": floating, **{k: x for k, x in GAINS.items() if k in needed}}
-    return made(laws[name], name, options, otherwise)
+    return made(law, name, options, otherwise)
 
 
 def _start(assembly: "mr.Assembly | None", robot: "mr.Mechanism", start: str | None) -> tuple[Any, Any]:

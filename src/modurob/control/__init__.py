@@ -33,7 +33,7 @@ from modurob.control.momentum import DisturbanceObserver, MomentumObserver
 from modurob.control.optimal_inverse import optimal_inputs, optimal_inverse_dynamics
 from modurob.control.passivity import AdaptiveControl, SlidingMode, SlotineLi, slotine_li_regressor
 from modurob.control.pid import PID
-from modurob.control.recipe import LAWS, Recipe
+from modurob.control.recipe import LAWS, Recipe, plain_law, plain_laws
 from modurob.control.robustness import Row, Trial, robustness
 from modurob.control.state_feedback import LQR
 from modurob.control.task_space import HybridForcePosition, Impedance, OperationalSpace
@@ -92,6 +92,8 @@ __all__ = [
     "open_loop",
     "optimal_inputs",
     "optimal_inverse_dynamics",
+    "plain_law",
+    "plain_laws",
     "reference_response",
     "robustness",
     "sampled_loop",

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from modurob.control.recipe import LAWS, BoundLaw, Recipe
+from modurob.control.around import Around
+from modurob.control.recipe import LAWS, BoundLaw
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
@@ -14,7 +15,7 @@ from modurob.spatial.scalars import Array
 
 @LAWS.register("delayed")
 @dataclass(frozen=True, eq=False)
-class Delayed(Recipe):
+class Delayed(Around):
     """Another controller, its torques `samples` samples late; nothing before the first.
 
     >>> law = mr.Delayed(mr.PID(reference=[0.3, 0.2, -0.4]), samples=2)
@@ -22,18 +23,12 @@ class Delayed(Recipe):
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
 
-    controller: Any = None
     samples: int = 1
 
     def __post_init__(self) -> None:
-        if not hasattr(self.controller, "on") or getattr(self.controller, "sample_time", None) is None:
-            raise ControlError(
-                f"controller {self.controller!r:.60}: expected one with a sample time, such as mr.PID(...)"
-            )
+        super().__post_init__()
         if isinstance(self.samples, bool) or not isinstance(self.samples, int) or self.samples < 0:
             raise ControlError(f"samples = {self.samples!r:.60}: expected a whole number, zero or more")
-        object.__setattr__(self, "sample_time", self.controller.sample_time)
-        super().__post_init__()
 
     def on(self, robot: Mechanism) -> "DelayedLaw":
         return DelayedLaw(self, robot)
@@ -44,7 +39,7 @@ class DelayedLaw(BoundLaw):
 
     def __init__(self, recipe: Delayed, robot: Mechanism):
         super().__init__(recipe, robot)
-        self._law = recipe.controller.on(robot)
+        self._law = recipe.inner.on(robot)
 
     def start(self) -> tuple[Any, tuple[Array, ...]]:
         return self._law.start(), (np.zeros(self.drives.robot.nv),) * self.recipe.samples

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -129,6 +129,7 @@ class ElasticLinearisation(Recipe):
 
     reference: Any = 0.0
     pole: float = 10.0  # [1/s]
+    needs: ClassVar[str] = "a robot with an elastic drive at every joint"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,7 +137,7 @@ class ElasticLinearisation(Recipe):
             raise ControlError(f"pole = {self.pole!r:.60}: expected a number above zero [1/s]")
 
     def drives(self, robot: Mechanism) -> Drives:
-        return Drives.of(robot, self.actuated)
+        return Drives.of(self.believed(robot), self.actuated)
 
     def on(self, robot: Mechanism) -> "ElasticLinearisationLaw":
         return ElasticLinearisationLaw(self, robot)

@@ -27,6 +27,7 @@ class SwingUp(Recipe):
 
     energy: float | None = None  # [J]
     gain: PerJoint = 1.0  # [s/rad² per joint]
+    needs: ClassVar[str] = "the energy to swing up to"
     assumes: ClassVar[tuple[str, ...]] = ("tree", "conservative")
 
     def __post_init__(self) -> None:

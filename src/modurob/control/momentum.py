@@ -8,11 +8,12 @@ import numpy as np
 from modurob import kernels
 from modurob.algorithms import passive_forces
 from modurob.algorithms.steps import apply
+from modurob.control.around import Around
 from modurob.control.assumptions import require
 from modurob.control.drives import Drives
 from modurob.control.feedback_linearisation import without_stops
-from modurob.control.recipe import LAWS, BoundLaw, Recipe
-from modurob.errors import ControlError
+from modurob.control.recipe import LAWS, BoundLaw
+from modurob.control.values import limiter
 from modurob.mechanism.driven import rigid
 from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
@@ -90,7 +91,7 @@ class MomentumObserver:
 
 @LAWS.register("disturbance-observer")
 @dataclass(frozen=True, eq=False)
-class DisturbanceObserver(Recipe):
+class DisturbanceObserver(Around):
     """Another controller, and against it whatever a momentum observer of that gain [1/s] sees: constant disturbances leave no
     offset, without an integral.
 
@@ -99,17 +100,11 @@ class DisturbanceObserver(Recipe):
     True
     """
 
-    controller: Any = None
     gain: float = 50.0  # [1/s]
 
     def __post_init__(self) -> None:
-        if not hasattr(self.controller, "on") or getattr(self.controller, "sample_time", None) is None:
-            raise ControlError(
-                f"controller {self.controller!r:.60}: expected one with a sample time, such as mr.PID(...)"
-            )
-        object.__setattr__(self, "sample_time", self.controller.sample_time)
-        one_positive(self.gain, "gain")
         super().__post_init__()
+        one_positive(self.gain, "gain")
 
     def on(self, robot: Mechanism) -> "DisturbanceObserverLaw":
         return DisturbanceObserverLaw(self, robot)
@@ -121,8 +116,8 @@ class DisturbanceObserverLaw(BoundLaw):
     def __init__(self, recipe: DisturbanceObserver, robot: Mechanism):
         super().__init__(recipe, robot)
         require(self.drives, "DisturbanceObserver", "driven")
-        self._law = recipe.controller.on(robot)
-        self._limit = self.drives.robot.effort_limit
+        self._law = recipe.inner.on(robot)
+        self._limit, self._limited = self.drives.robot.effort_limit, limiter(recipe.saturation, self.drives)
         self._observer = MomentumObserver(self.drives.robot, recipe.gain, recipe.controller.sample_time)
 
     def start(self) -> tuple[Any, MomentumMemory, Array]:
@@ -132,6 +127,6 @@ class DisturbanceObserverLaw(BoundLaw):
         inner, seen, residual = memory
         inner, wanted = self._law.step(inner, t, measured)
         # what was seen until now is taken back from now on
-        tau = np.clip(wanted - residual, -self._limit, self._limit)
+        tau = self._limited(np.clip(wanted - residual, -self._limit, self._limit))
         seen, residual = self._observer.step(seen, measured.q, measured.v, tau)
         return (inner, seen, residual), tau

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from modurob.control.drives import Drives
 from modurob.control.values import PerJoint
@@ -24,6 +24,7 @@ class Recipe:
     saturation: PerJoint | None = None  # largest torques [N m or N], or "effort" for the joints' own limits
     actuated: Sequence[str] | None = None  # joints with a drive; None: all that have an effort, but a floating base
     model: Mechanism | None = None  # the robot that the law believes in; None: the one it is put on
+    needs: ClassVar[str] = ""  # what must be given beside numbers and a reference of the joints, in words
 
     def __post_init__(self) -> None:
         checked_sample_time(self.sample_time)
@@ -32,6 +33,10 @@ class Recipe:
 
     def drives(self, robot: Mechanism) -> Drives:
         """The drives of the robot that the law believes in: motors that turn with their joints and give torques."""
+        return Drives.of(rigid(self.believed(robot)), self.actuated)
+
+    def believed(self, robot: Mechanism) -> Mechanism:
+        """The robot that the law believes in, once it is put on this one."""
         require_robot(robot, type(self).__name__, ControlError)
         model = robot if self.model is None else self.model
         if (model.nq, model.nv) != (robot.nq, robot.nv):
@@ -39,7 +44,7 @@ class Recipe:
                 f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}, as {robot.name} has"
             )
         require_torque_inputs(robot, type(self).__name__)
-        return Drives.of(rigid(model), self.actuated)
+        return model
 
     def on(self, robot: Mechanism) -> Any:
         """The law for this robot."""
@@ -52,6 +57,30 @@ class Recipe:
 
     def __hash__(self) -> int:
         return hash((type(self), self.sample_time, self.model))
+
+
+def plain_laws() -> list[str]:
+    """The laws that numbers and a reference of the joints are enough for, on any robot: what a form or a command can ask for.
+
+    >>> "pid" in mr.control.plain_laws(), "delayed" in mr.control.plain_laws()
+    (True, False)
+    """
+    return [name for name, law in LAWS.items() if not law.needs]
+
+
+def plain_law(name: str) -> type[Recipe]:
+    """The law of that name, or an error: there is none, or it needs what only Python can give.
+
+    >>> mr.control.plain_law("pid").__name__
+    'PID'
+    """
+    law = LAWS[name]
+    if law.needs:
+        raise ControlError(
+            f"controller {name!r} needs {law.needs}: make it in Python, mr.{law.__name__}(...), or choose another, "
+            f"{', '.join(plain_laws())}"
+        )
+    return law
 
 
 def require_torque_inputs(robot: Mechanism, what: str) -> None:

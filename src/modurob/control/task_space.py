@@ -22,6 +22,8 @@ from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
 ROWS = {"position": 3, "pose": 6}
+# eigenvalues of J M^-1 J^T below this share of the largest are those of directions in which a frame cannot move
+SINGULAR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,7 @@ class TaskRecipe(Recipe):
     goal: Any = None
     task: Literal["position", "pose"] = "position"
     joint_damping: float = 0.0  # of motions that do not move the frame [N m s/rad or N s/m]
+    needs: ClassVar[str] = "a frame and its goal"
     assumes: ClassVar[tuple[str, ...]] = ("driven", "tree")
 
     def __post_init__(self) -> None:
@@ -72,8 +75,18 @@ class TaskLaw(BoundLaw, Memoryless):
     def mobility(self, q: Array, J: Array) -> tuple[Array, Array]:
         """The inertia that the frame has, (J M^-1 J^T)^-1, and M^-1 J^T times it, (..., nv, n)."""
         through = np.linalg.solve(self._model.mass_matrix(q), np.swapaxes(J, -1, -2))
+        self._require_reach(J @ through)
         inertia = np.linalg.inv(J @ through)
         return inertia, through @ inertia
+
+    def _require_reach(self, inverse: Array) -> None:
+        """An error where the frame cannot move in all directions that are controlled; `inverse` is that of its inertia."""
+        sizes = np.linalg.eigvalsh(inverse)
+        if np.any(sizes[..., 0] <= SINGULAR * sizes[..., -1]):
+            raise ControlError(
+                f"{type(self.recipe).__name__}: {self.recipe.frame} of {self._model.name} cannot move in all {self._n} directions "
+                "of its task here: expected another frame or configuration, or Impedance, which inverts nothing"
+            )
 
     def idle(self, v: Array, J: Array, through: Array) -> Array:
         """Damping of motions that do not move the frame: (1 - J^T through^T) (-d v)."""

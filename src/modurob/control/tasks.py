@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob.errors import ControlError
+from modurob.motion.checks import same
 from modurob.robot import Mechanism
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
@@ -31,6 +32,14 @@ class Task(ABC):
     kp: float = 100.0
     kd: float = 20.0
     priority: int = 1
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(
+            same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.kp, self.kd, self.priority))
 
     @abstractmethod
     def rows(self, robot: Mechanism, t: float, q: Array, v: Array) -> Rows:

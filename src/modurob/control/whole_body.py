@@ -6,7 +6,7 @@ strains stay, and what their tension would have to change by is as if it came at
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from modurob.algorithms.constraints.torques import free_motions
 from modurob.algorithms.lines import line_slopes
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.tasks import Task
+from modurob.control.values import limiter
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
@@ -57,6 +58,7 @@ class WholeBody(Recipe):
     injection: float = 0.0
     predict: bool = False
     solver: str = "proxqp"
+    needs: ClassVar[str] = "tasks"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,6 +78,7 @@ class WholeBodyLaw(BoundLaw):
     def __init__(self, recipe: WholeBody, robot: Mechanism):
         super().__init__(recipe, robot)
         self._model: Mechanism = self.drives.robot
+        self._limited = limiter(recipe.saturation, self.drives)
 
     def start(self) -> Array:
         # nothing was held before the first sample
@@ -102,7 +105,7 @@ class WholeBodyLaw(BoundLaw):
         if self.recipe.injection and len(problem.frozen):
             braked = self.recipe.injection * (problem.strain_slopes @ v)
             tau = tau - problem.radii.T @ braked
-        return tau
+        return self._limited(tau)
 
     def plan(self, t: float, q: Array, v: Array) -> tuple[Plan, "Problem"]:
         """The programme of one state, and its answer."""

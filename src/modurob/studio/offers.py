@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from modurob.control import LAWS, Recipe
+from modurob.control import LAWS, Recipe, plain_laws
 from modurob.control.values import PerJoint
 from modurob.estimation import FILTERS
 from modurob.mechanism import EXPORTS
@@ -57,8 +57,14 @@ HIGHEST_POLE = -0.01  # [1/s]
 
 
 def controllers() -> list[str]:
-    """Free motion, every law, and computed torque by poles."""
-    return [NONE, *LAWS, POLES]
+    """Free motion, every law that numbers are enough for, and computed torque by poles."""
+    return [NONE, *plain_laws(), POLES]
+
+
+def unmet(controller: str) -> str:
+    """What a law needs that a page cannot give, in words to be added to those on offer."""
+    needs = LAWS[controller].needs if controller in LAWS else ""
+    return f"; {controller} needs {needs}, which only Python can give" if needs else ""
 
 
 def filters() -> list[str]:
@@ -69,8 +75,9 @@ def filters() -> list[str]:
 def gains(controller: str) -> dict[str, float]:
     """The numbers of a law and what they are unless told otherwise."""
     default = GAINS.get(controller, {})
-    own = {f.name: 0.0 if f.default in (MISSING, None) else f.default for f in _numbers(controller)}
-    return {name: float(default.get(name, x)) for name, x in own.items()} if own else dict(default)
+    own = {f.name: default.get(f.name, 0.0 if f.default is MISSING else f.default) for f in _numbers(controller)}
+    # None: the law finds what suits the robot
+    return {name: float(x) for name, x in own.items() if x is not None} if own else dict(default)
 
 
 def _numbers(controller: str) -> list[Field[Any]]:

@@ -31,20 +31,23 @@ Vector = tuple[Number, Number, Number]
 MOST_GAINS = 40
 
 
-def _among(names: Callable[[], Iterable[str]]) -> AfterValidator:
-    """A check that a text is one of these names, looked up when it comes: others may have registered meanwhile."""
+def _among(names: Callable[[], Iterable[str]], more: Callable[[str], str] = lambda name: "") -> AfterValidator:
+    """A check that a text is one of these names, looked up when it comes: others may have registered meanwhile.
+
+    `more` is said of a name that is not.
+    """
 
     def checked(name: str) -> str:
         valid = list(names())
         if name not in valid:
-            expected = ", ".join(map(repr, valid))
+            expected = ", ".join(map(repr, valid)) + more(name)
             raise PydanticCustomError("literal_error", "expected {expected}", {"expected": expected})
         return name
 
     return AfterValidator(checked)
 
 
-ControllerName = Annotated[str, _among(offers.controllers)]
+ControllerName = Annotated[str, _among(offers.controllers, offers.unmet)]
 FilterName = Annotated[str, _among(offers.filters)]
 StepperName = Annotated[str, _among(lambda: STEPPERS)]
 GaitName = Annotated[str, _among(lambda: PRESETS)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms.forces import stored_energy
-from modurob.control import LAWS, ComputedTorque, gains_by_poles
+from modurob.control import ComputedTorque, gains_by_poles, plain_law
 from modurob.control.drives import Drives
 from modurob.control.reference import Reference, target
 from modurob.control.tracking import errors_of
@@ -49,7 +49,7 @@ def controller(settings: RunSettings, follow: Reference) -> Controller | None:
     if settings.controller == offers.POLES:
         found = gains_by_poles((gains["pole1"], gains["pole2"]), settings.sample_time)
         return ComputedTorque(float(found.kp), float(found.kd), partial=True, **common)
-    law = LAWS[settings.controller]
+    law = plain_law(settings.controller)
     known = {f.name for f in fields(law)}
     return law(**gains, **{name: x for name, x in {**common, "partial": True}.items() if name in known})
 
