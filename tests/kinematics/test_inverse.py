@@ -645,7 +645,8 @@ EYE = np.eye(4)
     [
         (("nowhere", EYE), {}, "no frame 'nowhere'"),
         (("tip", EYE), {"base": "nowhere"}, "no frame 'nowhere'"),
-        (("tip", np.eye(3)), {"free": "z"}, "has shape"),
+        (("tip", np.eye(3)), {}, "a rotation alone"),
+        (("tip", np.ones((3, 5))), {"free": "z"}, "has shape"),
         (("tip", np.ones((4, 4))), {}, "no pose"),
         (("tip", 2 * EYE), {}, "no pose"),
         (("tip", "there"), {}, "expected numbers"),

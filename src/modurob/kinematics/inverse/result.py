@@ -55,7 +55,11 @@ class InverseKinematics:
         return int(np.max(self.count, initial=0))
 
     def __repr__(self) -> str:
-        found = f"{int(self.count)} solutions" if np.ndim(self.count) == 0 else f"goals {np.shape(self.count)}"
+        found = (
+            f"{int(self.count)} solution{'s' * (self.count != 1)}"
+            if np.ndim(self.count) == 0
+            else f"goals {np.shape(self.count)}"
+        )
         reached = "" if np.all(self.reached) else ", not reached" if np.ndim(self.count) == 0 else ", not all reached"
         return f"InverseKinematics({found}{reached}, {self.family}{f', {self.note}' if self.note else ''})"
 

@@ -87,6 +87,8 @@ def _goals(X: ArrayLike, free: str | None) -> tuple[Array, str]:
         raise InputError(f"free {free!r}: expected the axis of the frame about which it may turn, x, y or z, or None")
     if goals.shape[-2:] == (4, 4):
         return goals, free or "pose"
+    if goals.shape[-2:] == (3, 3) and goals.size and so3.is_rotation(goals, RIGID):
+        raise InputError("X is a rotation alone: expected poses (..., 4, 4), or points (..., 3)")
     if goals.shape[-1:] == (3,) and free is None:
         return se3.pose(None, goals), "point"
     raise InputError(f"X has shape {goals.shape}: expected poses (..., 4, 4), or points (..., 3) without `free`")
