@@ -55,11 +55,8 @@ class InverseKinematics:
         return int(np.max(self.count, initial=0))
 
     def __repr__(self) -> str:
-        found = (
-            f"{int(self.count)} solution{'s' * (self.count != 1)}"
-            if np.ndim(self.count) == 0
-            else f"goals {np.shape(self.count)}"
-        )
+        n = int(self.count) if np.ndim(self.count) == 0 else -1
+        found = f"goals {np.shape(self.count)}" if n < 0 else "1 solution" if n == 1 else f"{n} solutions"
         reached = "" if np.all(self.reached) else ", not reached" if np.ndim(self.count) == 0 else ", not all reached"
         return f"InverseKinematics({found}{reached}, {self.family}{f', {self.note}' if self.note else ''})"
 
