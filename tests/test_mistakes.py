@@ -173,6 +173,7 @@ MISTAKES = [
     ("mr.simulate(robot, 10.0)", "q0 has shape ()", SHAPE),
     ("mr.simulate(robot, [0.1, 0.2, 0.3], [0, 0])", "v0 has shape (2,)", SHAPE),
     ("mr.simulate(robot, [90, 0, 0])", "q0 has 90 rad for m0/hinge", "-1.571 to 1.571 rad", "np.deg2rad"),
+    ("mr.simulate(robot, stop_at_limits='yes')", "stop_at_limits 'yes'", "expected True or False"),
     ("mr.simulate(robot, duration=-1)", "duration -1", "expected a positive finite number [s]"),
     ("mr.simulate(robot, duration='10 s')", "duration '10 s'", "expected a positive finite number [s]"),
     ("mr.simulate(robot, duration=0.0015)", "0.0015 s is not a multiple of 0.001 s", "the nearest is 0.002 s"),
@@ -242,6 +243,7 @@ MISTAKES = [
         "mr.HallSensors(...)",
     ),
     ("mr.HallSensors(noise=-1)", "noise is -1", "expected a finite number [rad or m], zero or more"),
+    ("mr.gait('crab').on(robot)('now')", "time t [s] = 'now'", "expected numbers"),
     ("mr.gait('gallop')", "no gait 'gallop'", "valid: snake, crab, quadruped, wheel"),
     ("mr.gait('crab', amplitud=1)", "gait 'crab' has no option 'amplitud'", "did you mean 'amplitude'?"),
     (

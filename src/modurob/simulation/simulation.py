@@ -63,6 +63,8 @@ class Simulation:
         self.stepper.require(robot)
         controller = as_controller(controller)
         estimator = as_estimator(estimator)
+        if not isinstance(stop_at_limits, bool | np.bool_):
+            raise InputError(f"stop_at_limits {stop_at_limits!r:.60}: expected True or False")
         self.state = self._start(q0, v0, x0)
         self._mover = Mover(robot, self.stepper, pushes(robot, external, self.v.shape[:-1]))
         self.tick = _tick(tick, controller, self.stepper)

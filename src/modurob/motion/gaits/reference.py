@@ -9,6 +9,7 @@ from modurob.errors import GaitError
 from modurob.mechanism.tables import Joint
 from modurob.motion.gaits.active import Active
 from modurob.motion.gaits.waves import Waves
+from modurob.motion.numbers import numbers
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
@@ -39,7 +40,7 @@ class Reference:
 
     def __call__(self, t: float | Array) -> Motion:
         """q, (..., nq), v and vdot, (..., nv), at the times t [s] of shape (...)."""
-        return self.motion(np.asarray(t, dtype=float))
+        return self.motion(numbers(t, "time t [s]"))
 
     def waves(self, t: float | Array) -> Array:
         """How far the active joints are out, as a part of their amplitude, (..., n)."""
