@@ -17,6 +17,8 @@ HEIGHT = SIDE * (1 + np.sqrt(2 / 3))
 AREA = np.pi * 1e-6
 TUBE = DENSITY * np.pi * (OUTER**2 - INNER**2) / 4
 BLOCK, PULLEY = DENSITY * 3 * THICKNESS * 2 * Q * Q, DENSITY * np.pi * RADIUS**2 * 2 * THICKNESS
+TOP, FLIPPED = se3.pose(None, (0, 0, LENGTH)), np.diag([1.0, -1.0, -1.0])
+AXLE = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 PASSIVE = mr.JointProperties(effort=0.0)
 
 
@@ -31,31 +33,52 @@ def tube(length):
     return inertia.moved(own, se3.pose(None, (0, 0, length / 2)))
 
 
-def robot():
+def robot(E=None, mu=0.0):
+    """With cables under given tensions, or, given Young's modulus and viscosity [Pa, Pa s], on winches; then struts carry drums."""
     b = mr.Builder("simplex")
     universal = mr.Universal((1, 0, 0), (0, 1, 0))
-    flipped = np.diag([1.0, -1.0, -1.0])
     for i in range(3):
         b.body(f"strut{i}", tube(LENGTH), joint=universal, at=se3.pose(None, foot(i)), properties=PASSIVE)
-        for k, height in enumerate((LENGTH - Q, Q)):
-            b.body(
-                f"block{i}{k}",
-                inertia.point(BLOCK + PULLEY, (0, 0, 0)),
-                parent=f"strut{i}",
-                at=se3.pose(None, (0, 0, height)),
-            )
     b.body("x", joint=mr.Prismatic((1, 0, 0)), properties=PASSIVE)
     b.body("y", parent="x", joint=mr.Prismatic((0, 1, 0)), properties=PASSIVE)
     b.body("EE", inertia.point(0.05, (0, 0, 0)), parent="y", joint=mr.Prismatic((0, 0, 1)), properties=PASSIVE)
-    top = se3.pose(None, (0, 0, LENGTH))
     for i in range(3):
         b.body(f"link{i}", tube(SIDE), parent="EE", joint=universal, properties=PASSIVE)
-        b.loop(f"top{i}", mr.Spherical(), f"strut{i}", f"link{i}", top, se3.pose(None, (0, 0, SIDE)))
-        target = (f"strut{(i + 2) % 3}", (0, 0, LENGTH))
-        upper, lower = se3.pose(None, (0, 0, LENGTH - Q)), se3.pose(flipped, (0, 0, Q))
-        b.line(f"upper{i}", [(f"strut{i}", upper, mr.Swivel(RADIUS)), target], mr.Tension())
-        b.line(f"lower{i}", [(f"strut{i}", lower, mr.Swivel(RADIUS)), target], mr.Tension())
+        b.loop(f"top{i}", mr.Spherical(), f"strut{i}", f"link{i}", TOP, se3.pose(None, (0, 0, SIDE)))
+    for i in range(3):
+        for name, at in (("upper", se3.pose(None, (0, 0, LENGTH - Q))), ("lower", se3.pose(FLIPPED, (0, 0, Q)))):
+            cable(b, f"{name}{i}", f"strut{i}", at, (f"strut{(i + 2) % 3}", TOP[:3, 3]), E, mu)
     return b.build()
+
+
+def cable(b, name, strut, at, target, E, mu):
+    """A block on a strut, and a cable from it; on a winch its pulley is a drum of fixed axis, nothing unwound at zero."""
+    held = BLOCK + (PULLEY if E is None else 0.0)
+    b.body(f"block {name}", inertia.point(held, (0, 0, 0)), parent=strut, at=at)
+    if E is None:
+        b.line(name, [(strut, at, mr.Swivel(RADIUS)), target], mr.Tension())
+        return
+    drum = inertia.cylinder(PULLEY, RADIUS, 2 * THICKNESS)
+    b.body(f"drum {name}", drum, parent=strut, joint=mr.Revolute((0, 0, 1)), at=at @ se3.pose(AXLE))
+    winch = mr.Winch(f"drum {name}", RADIUS, mr.Swivel(RADIUS))
+    b.line(name, [(strut, at, winch), target], mr.Elastic(E * AREA, RADIUS * np.pi / 2, mu * AREA))
+
+
+def wound(model, q, tensions, E):
+    """The configuration with the drums turned so that cables pull with these tensions [N]."""
+    q = np.array(q)
+    drums = [model.joint(f"drum {row.name}").q_slice.start for row in model.lines]
+    strain = np.asarray(tensions) / (E * AREA)
+    q[drums] = 0.0
+    # u = L - rest + r theta, and the free part is (1 + strain) times its natural length
+    free = model.line_stretches(q) + natural(model, q)
+    q[drums] = (free * strain / (1 + strain) - model.line_stretches(q)) / RADIUS
+    return q
+
+
+def natural(model, q):
+    """Natural lengths of the free parts, (6,) [m]."""
+    return model.line_stretches(q) / model.line_strains(q)
 
 
 def pose(model, twist, height=HEIGHT):

@@ -28,6 +28,16 @@ class Stretch(NamedTuple):
     natural: Array
     natural_rate: Array
 
+    @property
+    def strain(self) -> Array:
+        """u / l0."""
+        return self.u / self.natural
+
+    @property
+    def strain_rate(self) -> Array:
+        """d(u / l0)/dt [1/s]."""
+        return (self.rate - self.u / self.natural * self.natural_rate) / self.natural
+
 
 class Pull(NamedTuple):
     """The work that a line takes is tension du - winding dl0, (...) each [N]."""
