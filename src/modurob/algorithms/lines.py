@@ -168,19 +168,23 @@ def line_states(m: Tables, q: Array, v: Array, run: Run = interpret) -> LineStat
 
 
 class Slopes(NamedTuple):
-    """In one state: d stretch/dq and d strain/dq along the rates, (lines, nv) each, and J' v of the second, (lines,)."""
+    """In one state: d stretch/dq and d strain/dq along the rates, (lines, nv) each, J' v of the second, (lines,), and tensions at
+    rest, (lines,) [N]."""
 
     stretch: Array
     strain: Array
     drift: Array
+    tension: Array
 
 
 def line_slopes(m: Tables, q: Array, v: Array, run: Run = interpret) -> Slopes:
     """Slopes of stretches and strains; strains accelerate with J vdot + J' v."""
     if not m.lines:
-        return Slopes(np.zeros((0, m.nv)), np.zeros((0, m.nv)), np.zeros(0))
-    s = line_states(m, np.broadcast_to(q, (m.nv, m.nq)), np.eye(m.nv), run).stretch
-    return Slopes(s.rate.T, s.strain_rate.T, run(DRIFTS, m, {"q": q, "v": v}).results["drift"])
+        return Slopes(np.zeros((0, m.nv)), np.zeros((0, m.nv)), np.zeros(0), np.zeros(0))
+    # each rate by itself, and none
+    s, T = line_states(m, np.broadcast_to(q, (m.nv + 1, m.nq)), np.eye(m.nv + 1, m.nv), run)
+    drift = run(DRIFTS, m, {"q": q, "v": v}).results["drift"]
+    return Slopes(s.rate[:-1].T, s.strain_rate[:-1].T, drift, T[-1])
 
 
 # what is written down of each line

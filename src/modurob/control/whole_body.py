@@ -157,11 +157,11 @@ class Problem(NamedTuple):
     def of(cls, made: Made, q: Array, v: Array, tension: tuple[float, float]) -> "Problem":
         robot, frozen = made.robot, made.frozen
         M, bias, K, k = _equations(robot, q, v)
-        arms, slopes, drift = line_slopes(robot, q, v, kernels.run)
+        arms, slopes, drift, tensions = line_slopes(robot, q, v, kernels.run)
         held, G = _solutions(K, k, RANK)
         # among motions that keep the constraints, those that keep strains
         still, free = _solutions(slopes[frozen] @ G, -drift[frozen] - slopes[frozen] @ held, RANK)
-        now = robot.line_tensions(q, np.zeros(robot.nv))[frozen] if frozen else np.zeros(0)
+        now = tensions[frozen]
         return cls(
             made, v, np.hstack([made.torques, -arms[made.pulled].T]), G, G @ free, held + G @ still, M,
             robot.passive_forces(q, v) - bias, arms[frozen], slopes[frozen], (tension[0] - now, tension[1] - now),

@@ -13,9 +13,8 @@ from modurob.spatial.scalars import Array
 MET, NOTHING, ROUNDS = 1e-10, 1e-10, 5
 
 
-def active_bounds(P: Array, c: Array, G: Array, h: Array) -> tuple[Array, list[int]] | None:
-    """The x of least x^T P x / 2 + c^T x with G x >= h, and the rows that it lies on; None if there is none, or P is not positive
-    definite."""
+def active_bounds(P: Array, c: Array, G: Array, h: Array) -> Array | None:
+    """The x of least x^T P x / 2 + c^T x with G x >= h, (n,); None if there is none, or P is not positive definite."""
     try:
         L = np.linalg.cholesky(P)
     except np.linalg.LinAlgError:
@@ -24,24 +23,29 @@ def active_bounds(P: Array, c: Array, G: Array, h: Array) -> tuple[Array, list[i
     G = np.linalg.solve(L, G.T).T
     length = np.maximum(np.sqrt((G * G).sum(axis=1)), 1e-300)
     G, h = G / length[:, None], h / length
-    found = _nearest(G, h, -np.linalg.solve(L, c))
-    return None if found is None else (np.linalg.solve(L.T, found[0]), found[1])
+    y = _nearest(G, h, -np.linalg.solve(L, c))
+    return None if y is None else np.linalg.solve(L.T, y)
 
 
-def _nearest(G: Array, h: Array, y: Array) -> tuple[Array, list[int]] | None:
-    """The point next to y with G y >= h, rows of length one, and the rows it lies on."""
+def _nearest(G: Array, h: Array, y: Array) -> Array | None:
+    """The point next to y with G y >= h, rows of length one."""
     on: list[int] = []
-    push = np.zeros(0)
+    push, first = np.zeros(0), y
     for _ in range(ROUNDS * (len(h) + 1)):
         lacking = h - G @ y
         new = int(np.argmax(lacking)) if len(h) else -1
         if new < 0 or lacking[new] <= MET * (1 + np.abs(y).max()):
-            return y, on
+            return _onto(G[on], h[on], first) if on else y
         taken = _taken_in(G, h, y, on, push, new)
         if taken is None:
             return None
         y, on, push = taken
     return None
+
+
+def _onto(N: Array, h: Array, y: Array) -> Array:
+    """The point next to y with N y = h: what the steps towards it have rounded is gone."""
+    return y + N.T @ np.linalg.solve(N @ N.T, h - N @ y)
 
 
 def _taken_in(

@@ -42,16 +42,10 @@ def quadratic_programme(P: Array, c: Array, A: Array, a: Array, b: Array, solver
 
 
 def _by_bounds(P: Array, c: Array, A: Array, a: Array, b: Array) -> Array | None:
-    """The best x by `active_bounds`, to the last digit; None where a solver must look."""
-    lower, upper = np.flatnonzero(np.isfinite(a)), np.flatnonzero(np.isfinite(b))
-    found = active_bounds(P, c, np.vstack([A[lower], -A[upper]]), np.concatenate([a[lower], -b[upper]]))
-    if found is None:
-        return None
-    rows = np.concatenate([lower, upper])[found[1]]
-    on_lower = np.array(found[1], dtype=int) < len(lower)
-    low, high = np.zeros(len(a), dtype=bool), np.zeros(len(a), dtype=bool)
-    low[rows[on_lower]], high[rows[~on_lower]] = True, True
-    return _on_the_right_bounds(P, c, A, a, b, low, high)
+    """The best x by `active_bounds`; None where a solver must look."""
+    under, over = np.isfinite(a), np.isfinite(b)
+    x = active_bounds(P, c, np.concatenate([A[under], -A[over]]), np.concatenate([a[under], -b[over]]))
+    return x if x is not None and _holds(A, a, b, x) else None
 
 
 def _asked(qp: Any, solver: str, P: Array, c: Array, A: Array, a: Array, b: Array) -> Array | None:
