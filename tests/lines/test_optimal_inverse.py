@@ -74,16 +74,9 @@ def test_tensions_hold_a_platform():
 # ---- the single strut ----
 
 
-def stretched(E, start=np.pi, mu=10e6):
-    """The strut with lines, upright, every cable at the strain of 20 MPa, with drives on its winches alone."""
-    robot = driven(strut.strung(E, mu, start), ("pulley0", "pulley1", "pulley2"))
-    q, _ = strut.tree_state(np.array([0, 0, *[20e6 / E] * 3]), start=start)
-    return robot, q[[0, 1, 3, 7, 11]]
-
-
 def test_upright_at_rest():
     """u = R T = 4.39823 N m each, nothing more to pull."""
-    robot, q = stretched(2e9)
+    robot, q = strut.stretched(2e9)
     law = mr.WholeBody([mr.JointTask(["strut"], reference=[0.0, 0.0])], tension=(20e6 * strut.AREA, np.inf)).on(robot)
     plan, _ = law.plan(0.0, q, np.zeros(5))
     assert plan.u == pytest.approx([4.39823] * 3, abs=5e-6)
@@ -92,7 +85,7 @@ def test_upright_at_rest():
 
 
 def followed(E, duration, begin=0.0, **options):
-    robot, q = stretched(E)
+    robot, q = strut.stretched(E)
     task = mr.JointTask(["strut"], reference=lambda t: strut.PATH(t + begin), kp=100.0, kd=20.0)
     law = mr.WholeBody([task], tension=(20e6 * strut.AREA, np.inf), sample_time=1e-3, **options)
     run = mr.simulate(robot, q, duration=duration, controller=law, stepper=mr.RungeKutta4(1e-3))
@@ -121,7 +114,7 @@ FED_BACK = {2e8: 2.5e-4, 2e9: 8e-5, 2e10: 1e-5}
 def test_table_5_7():
     """The controller asked in every stage, fed forward alone: our figures to 3 %, the printed ones within a factor of three, and
     about tenfold less a decade of E."""
-    found = {E: np.array(strut.tracked(*stretched(E), 0.0, 0.0)) for E in TABLE_5_7}
+    found = {E: np.array(strut.tracked(*strut.stretched(E), 0.0, 0.0)) for E in TABLE_5_7}
     for E, (ours, printed) in TABLE_5_7.items():
         print(f"E {E:.0e} Pa: {found[E]} rad")
         assert found[E] == pytest.approx(ours, rel=0.03)
@@ -135,7 +128,7 @@ def test_table_5_7():
 @pytest.mark.parametrize("E", FED_BACK)
 def test_table_5_7_with_errors_fed_back(E):
     """PD(100, 20), asked in every stage."""
-    errors = strut.tracked(*stretched(E), 100.0, 20.0)
+    errors = strut.tracked(*strut.stretched(E), 100.0, 20.0)
     print(f"E {E:.0e} Pa: {errors} rad")
     assert max(errors) < FED_BACK[E]
 
@@ -211,7 +204,7 @@ def test_bad_tasks():
         mr.JointTask([base], reference=np.zeros(6)).rows(floating, 0.0, floating.neutral(), np.zeros(9))
     with pytest.raises(ControlError, match="the reference is no pose"):
         mr.PoseTask("m3", reference=np.ones((4, 4))).rows(robot, 0.0, still, still)
-    tied, q = stretched(2e9)
+    tied, q = strut.stretched(2e9)
     law = mr.WholeBody([mr.JointTask(["strut"], reference=[0.0, 0.0])], tension=(20.0, 10.0)).on(tied)
     with pytest.raises(ControlError, match="no inputs within their bounds keep this robot moving"):
         law.plan(0.0, q, np.zeros(5))

@@ -5,7 +5,7 @@ independent coordinates (two angles, three strains), written down by hand.
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -173,6 +173,15 @@ class Minimal:
 KNOTS = np.array([0.0, 1, 3, 7, 9])
 ANGLES = np.array([[0, 0], [0, 0], [0, np.pi / 4], [np.pi / 4, 0], [0, 0]])
 PATH = mr.Trajectory.hermite(KNOTS, ANGLES, 0 * ANGLES)
+
+
+def stretched(E, start=np.pi, mu=10e6):
+    """The strut with lines, upright, every cable at the strain of 20 MPa, with drives on its winches alone."""
+    robot = strung(E, mu, start)
+    limits = {j.name: np.inf if j.name.startswith("pulley") else 0.0 for j in robot.joints}
+    joints = tuple(replace(j, effort_limit=np.full(j.type.nv, limits[j.name])) for j in robot.joints)
+    q, _ = tree_state(np.array([0, 0, *[20e6 / E] * 3]), start=start)
+    return replace(robot, joints=joints), q[[0, 1, 3, 7, 11]]
 
 
 def tracked(robot, q, kp, kd, dt=1e-3):
