@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from modurob.catalogue.reading import write_bytes
@@ -21,6 +22,8 @@ from reproduce import (
     figure_11,
     figure_13,
     figure_15,
+    loops_manipulator,
+    loops_strut,
     lwa_drives,
     tables,
 )
@@ -63,6 +66,17 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "Sepp 2.16": figure_2_16.goal_1,
     "Sepp 2.17": figure_2_16.goal_2,
     "Sepp 2.18": figure_2_16.goal_3,
+    "Lieskovsky 4.1": loops_strut.spline,
+    "Lieskovsky 5.5": loops_strut.falling,
+    "Lieskovsky 5.6": loops_strut.variants,
+    "Lieskovsky 5.7": loops_strut.another_tool,
+    "Lieskovsky 5.8": loops_strut.wanted,
+    "Lieskovsky 5.9": partial(loops_strut.tracking, "5.9", 2e8),
+    "Lieskovsky 5.10": partial(loops_strut.tracking, "5.10", 2e9),
+    "Lieskovsky 5.11": partial(loops_strut.tracking, "5.11", 2e10),
+    "Lieskovsky 5.12": loops_manipulator.settling,
+    "Lieskovsky 5.13": partial(loops_manipulator.along, "5.13", "vertical", 2, "z"),
+    "Lieskovsky 5.14": partial(loops_manipulator.along, "5.14", "horizontal", 1, "y"),
 }
 
 # told which figure is next, and which share is done

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from tests.oracles import simplex
+from tests.oracles.pinocchio_loops import PinocchioLoops
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,93 @@ def test_the_twist_of_the_least_tension(model):
     T = simplex.tensions(model, q)
     assert T[::2] == pytest.approx([62.83] * 3, abs=0.05)
     assert T[1::2] == pytest.approx([88.12] * 3, abs=0.05)
+
+
+def test_the_documents_tree():
+    """39 rates, 27 constraints, 12 degrees of freedom; closed; K and k are slopes; Pinocchio accelerates it alike."""
+    tree, rng = simplex.tree(), np.random.default_rng(3)
+    q = simplex.tree_pose(np.radians(140.0), rng.uniform(0.005, 0.02, 6))
+    assert (tree.nv, tree.loop_rank()) == (39, 27)
+    assert np.abs(tree.loop_error(q)).max() < 1e-12
+    v = tree.close_velocity(q, 0.3 * rng.normal(size=39))
+    h = 1e-6
+
+    def slope(f, way):
+        return (f(tree.integrate(q, h * way)) - f(tree.integrate(q, -h * way))) / (2 * h)
+
+    K = np.array([slope(tree.loop_error, e) for e in np.eye(39)]).T
+    assert tree.loop_jacobian(q) == pytest.approx(K, abs=1e-7)
+    assert tree.loop_bias(q, v) == pytest.approx(-slope(lambda x: tree.loop_jacobian(x) @ v, v), abs=1e-7)
+    tau = tree.passive_forces(q, v) + rng.normal(size=39)
+    judged, _ = PinocchioLoops(simplex.tree(plain=True)).forward_dynamics(q, v, tau)
+    assert tree.forward_dynamics(q, v, tau) == pytest.approx(judged, rel=1e-8, abs=1e-8 * np.abs(judged).max())
+
+
+def test_compliant_cables_leave_it_under_actuated():
+    """12 degrees of freedom, 6 inputs."""
+    compliant, q = simplex.standing()
+    found = compliant.actuation(q)
+    assert (found.verdict, found.B.shape) == ("under-actuated", (12, 6))
+    T = compliant.line_tensions(q, np.zeros(compliant.nv))
+    assert T[::2] == pytest.approx([62.83] * 3, abs=0.05)
+    assert T[1::2] == pytest.approx([88.12] * 3, abs=0.05)
+
+
+def least_twist(model, height):
+    """Where the upper cables pull with the least tension [rad]."""
+    return brentq(
+        lambda t: simplex.tensions(model, simplex.pose(model, t, height)[0]).min() - simplex.LEAST,
+        np.radians(150.5),
+        np.radians(160),
+    )
+
+
+@pytest.mark.parametrize(("rise", "growth", "turn"), [(0.0, 1.034, 6.918), (-0.5, 6.70, 6.65), (0.25, 2.39, 11.2)])
+def test_flutter(model, rise, growth, turn):
+    """With the end effector held, the document's programme lets the motions that it does not see grow: figures of an independent
+    model, whose blocks have an inertia where ours are points."""
+    q, *_ = simplex.pose(model, least_twist(model, simplex.HEIGHT + rise), simplex.HEIGHT + rise)
+    found = simplex.exponents(q)
+    worst = found[np.argmax(found.real)]
+    assert worst.real == pytest.approx(growth, abs=0.05)
+    assert abs(worst.imag) == pytest.approx(turn, rel=0.01)
+    if not rise:
+        # the mode of its symmetry swings for ever
+        assert np.abs(found.imag).max() == pytest.approx(14.16, abs=0.15)
+
+
+def test_damped_motions_decay(model):
+    """Without bounds of the tensions the document's programme loses the pose too; with damping every motion decays."""
+    q, *_ = simplex.pose(model, least_twist(model, simplex.HEIGHT))
+    assert simplex.exponents(q, least=0.0).real.max() > 3.0
+    assert simplex.exponents(q, cured=True, least=0.0).real.max() < -0.25
+
+
+def test_the_cured_controller_sets_out():
+    """The first 0.3 s of the horizontal path."""
+    run, off = simplex.followed(simplex.PATHS["horizontal"], cured=True, duration=0.3)
+    assert run.status.ok
+    assert off.max() < 2.5e-4
+
+
+@pytest.mark.judge
+@pytest.mark.parametrize("path", simplex.PATHS)
+def test_the_paths_under_the_cured_controller(path):
+    """20 s within 2.5e-4 m, no cable below 0.95 of its least tension."""
+    run, off = simplex.followed(simplex.PATHS[path], cured=True, duration=20.0)
+    assert run.status.ok
+    print(f"{path}: off by {off.max():.2e} m")
+    assert off.max() < 2.5e-4
+    assert simplex.standing()[0].line_tensions(run.q, run.v).min() > 0.95 * simplex.LEAST
+
+
+@pytest.mark.judge
+@pytest.mark.parametrize("path", simplex.PATHS)
+def test_the_paths_are_lost_under_the_documents_controller(path):
+    """Off by more than 5 cm, or at an end, before 12 s."""
+    run, off = simplex.followed(simplex.PATHS[path], cured=False, duration=12.0)
+    print(f"{path}: {run.status}, off by 5 cm at {run.t[np.argmax(off > 0.05)]:.2f} s")
+    assert off.max() > 0.05
 
 
 def test_actuation(model):

@@ -4,7 +4,8 @@
 independent coordinates (two angles, three strains), written down by hand.
 """
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ BASE = LENGTH - SIDE
 AREA = np.pi * CABLE**2
 VARIANTS = {"strain": mr.InvoluteStrain, "stretch": mr.InvoluteStretch, "length": mr.InvoluteLength}
 PULLEY_AXES = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
+STENCIL = {-2: 1.0, -1: -8.0, 1: 8.0, 2: -1.0}
 STRUT_MASS = DENSITY * np.pi * (WIDTH / 2) ** 2 * LENGTH
 PULLEY_MASS = DENSITY * np.pi * RADIUS**2 * THICKNESS
 BLOCK_MASS = DENSITY * SIDE**3
@@ -139,8 +141,9 @@ class Minimal:
         return M
 
     def acceleration(self, y, ydot, torques):
-        h = 1e-6
-        slopes = np.array([(self.mass(y + h * e) - self.mass(y - h * e)) / (2 * h) for e in np.eye(5)])
+        # differences of fourth order: complex steps are spent on the masses
+        h = 1e-3
+        slopes = np.array([sum(w * self.mass(y + k * h * e) for k, w in STENCIL.items()) / (12 * h) for e in np.eye(5)])
         coriolis = np.einsum("kij,k,j->i", slopes, ydot, ydot) - np.einsum("ijk,j,k->i", slopes, ydot, ydot) / 2
         height = np.array([np.imag(tip(y[:2] + 1e-30j * e)[2]) / 1e-30 for e in np.eye(2)]) / 2
         force = np.concatenate([-STRUT_MASS * self.gravity * height, np.zeros(3)])
@@ -163,3 +166,46 @@ class Minimal:
             return geometry(tip(y[:2]), i, self.start).free / (1 + y[2 + i])
 
         return tension * np.array([np.imag(stretch(y + 1e-30j * e)) / 1e-30 for e in np.eye(5)])
+
+
+# ---- the path of Table 5.6 ----
+
+KNOTS = np.array([0.0, 1, 3, 7, 9])
+ANGLES = np.array([[0, 0], [0, 0], [0, np.pi / 4], [np.pi / 4, 0], [0, 0]])
+PATH = mr.Trajectory.hermite(KNOTS, ANGLES, 0 * ANGLES)
+
+
+def stretched(E, start=np.pi, mu=10e6):
+    """The strut with lines, upright, every cable at the strain of 20 MPa, with drives on its winches alone."""
+    robot = strung(E, mu, start)
+    limits = {j.name: np.inf if j.name.startswith("pulley") else 0.0 for j in robot.joints}
+    joints = tuple(replace(j, effort_limit=np.full(j.type.nv, limits[j.name])) for j in robot.joints)
+    q, _ = tree_state(np.array([0, 0, *[20e6 / E] * 3]), start=start)
+    return replace(robot, joints=joints), q[[0, 1, 3, 7, 11]]
+
+
+def tracked(robot, q, kp, kd, dt=1e-3):
+    """Largest errors of both angles along the path, the controller asked in every stage of RK4, no step across a knot."""
+    worst = np.zeros(2)
+    y = np.concatenate([q, np.zeros(5)])
+    for k, (begin, end) in enumerate(itertools.pairwise(KNOTS)):
+        piece = mr.Trajectory.hermite([begin, end], ANGLES[k : k + 2], np.zeros((2, 2)))
+        task = mr.JointTask(["strut"], reference=piece, kp=kp, kd=kd)
+        law = mr.WholeBody([task], tension=(20e6 * AREA, np.inf)).on(robot)
+        for t in begin + dt * np.arange(round((end - begin) / dt)):
+            y = _step(robot, law, t, y, dt)
+            worst = np.maximum(worst, np.abs(y[:2] - piece(min(t + dt, end)).position))
+    return worst
+
+
+def _step(robot, law, t, y, dt):
+    def slope(t, y):
+        q, v = y[:5], y[5:]
+        plan, problem = law.plan(t, q, v)
+        return np.append(v, robot.forward_dynamics(q, v, problem.B @ plan.u + robot.passive_forces(q, v)))
+
+    k1 = slope(t, y)
+    k2 = slope(t + dt / 2, y + dt / 2 * k1)
+    k3 = slope(t + dt / 2, y + dt / 2 * k2)
+    k4 = slope(t + dt, y + dt * k3)
+    return y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)

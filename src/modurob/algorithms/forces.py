@@ -17,10 +17,11 @@ from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral
 from modurob.algorithms.derivatives import complex_step
 from modurob.algorithms.interpreter import TINY, interpret
+from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.kinematics import together
-from modurob.algorithms.lines import add_taken, strung, wrench_torques
+from modurob.algorithms.lines import add_taken, strung
 from modurob.algorithms.motions import MOTIONS, frame_motion
-from modurob.algorithms.program import Run
+from modurob.algorithms.program import Engine, Flow, Run
 from modurob.caching import cached_property
 from modurob.catalogue.forces import JointForce, JointLaw, Stop
 from modurob.mechanism.tables import ForceRow, FrameRow, JointRow, Tables
@@ -310,9 +311,26 @@ def passive_forces(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
     q, v = together(q, v)
     own = acting(m)
     x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
-    total = joint_efforts(m, t, q, v, x)
-    pushes = frame_pushes(m, t, q, v, x, run)
-    return total if pushes is None else total + pushes.tau + wrench_torques(m, q, pushes.wrenches, run)
+    t = np.broadcast_to(as_array(t)[..., None], (*v.shape[:-1], 1))
+    q, v, x, t = together(q, v, x, t)
+    return run(_passive(own.nx), m, {"t": t, "q": q, "v": v, "x": x}).results["tau"]
+
+
+@lru_cache(maxsize=64)
+def _passive(nx: int) -> Flow:
+    """`passive_forces` of robots whose forces have so many states."""
+
+    def define(e: Engine, i: dict[str, Any]) -> dict[str, Any]:
+        found = e.forces(i["t"], i["q"], i["v"], i["x"])
+        if found.external is None:
+            return {"tau": found.tau}
+        still = e.zeros("rates")
+        held, pushed = (
+            e.run(INVERSE_DYNAMICS, q=i["q"], v=still, vdot=still, external=F)["tau"] for F in (None, found.external)
+        )
+        return {"tau": found.tau + held - pushed}
+
+    return Flow(f"passive_forces {nx}", {"t": 1, "q": "coordinates", "v": "rates", "x": nx}, {"tau": "rates"}, define)
 
 
 def passive_slopes(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any = 0.0) -> tuple[Array, Array]:

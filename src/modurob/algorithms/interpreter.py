@@ -97,6 +97,16 @@ class NumPyEngine:
         rate = own.force_rates(self.m, t, q, v, x, self._run)
         return Forces(tau, external, rate, *(own.effort_slopes(self.m, t, q, v, x) if slopes else (None, None)))
 
+    def lines(self, q: Array, v: Array) -> dict[str, Array]:
+        from modurob.algorithms import lines as own
+
+        return own.standing(self.m, q, v, self._run)
+
+    def line_drifts(self, q: Array, v: Array) -> Array:
+        from modurob.algorithms import lines as own
+
+        return own.drifts(self.m, q, v)
+
     def sampled(self, q: Array, v: Array, x: Array, dt: Array) -> Array:
         from modurob.algorithms import forces as own
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import at_origin, body_poses, dyads, forward_kinematics, together, with_pose
+from modurob.algorithms.motions import ACCELERATIONS
 from modurob.algorithms.program import Outward, Program, Run, View
 from modurob.algorithms.recursion import outward
-from modurob.algorithms.steps import Dyad, apply
+from modurob.algorithms.steps import Dyad, apply, transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3, so3
 from modurob.spatial.scalars import Array, as_array
@@ -57,10 +58,10 @@ def _turn(X: Array) -> Array:
     return T
 
 
-def body_jacobian(m: Tables, q: Array, frame: str) -> Array:
+def body_jacobian(m: Tables, q: Array, frame: str, run: Run = interpret) -> Array:
     """6 x nv, rows (v, w): twist of the frame in its own axes at its own origin."""
-    at = m.frame(frame)
-    return se3.Ad_inverse(at.X) @ body_jacobians(m, dyads(m, as_array(q)))[at.body]
+    X, J = _posed_jacobian(m, q, frame, run)
+    return transposed(_turn(X)) @ J
 
 
 def rate_velocity(j: View) -> None:
@@ -85,11 +86,16 @@ JACOBIAN = Program(
 
 def jacobian(m: Tables, q: Array, frame: str, run: Run = interpret) -> Array:
     """6 x nv, rows (v, w): velocity of the frame's origin and angular velocity, both in world axes (von Stryk 4.3.2)."""
+    return _posed_jacobian(m, q, frame, run)[1]
+
+
+def _posed_jacobian(m: Tables, q: Array, frame: str, run: Run) -> tuple[Array, Array]:
+    """The frame's pose, and its `jacobian`."""
     q = as_array(q)
-    point = se3.position(forward_kinematics(m, q, run)[frame])
+    X = forward_kinematics(m, q, run)[frame]
     on = np.zeros((*q.shape[:-1], len(m.bodies)), dtype=q.dtype if q.dtype == np.float32 else float)
     on[..., list(m.ancestors[m.frame(frame).body])] = 1
-    return run(JACOBIAN, m, {"q": q, "point": point, "on": on}).results["J"]
+    return X, run(JACOBIAN, m, {"q": q, "point": se3.position(X), "on": on}).results["J"]
 
 
 def body_jacobian_rate(m: Tables, q: Array, v: Array, frame: str) -> Array:
@@ -111,17 +117,52 @@ def jacobian_rate(m: Tables, q: Array, v: Array, frame: str) -> Array:
     return _turn(_frame_pose(m, q, frame)) @ (A @ Jdot + spin)
 
 
-def frame_acceleration(m: Tables, q: Array, v: Array, vdot: Array, frame: str) -> Array:
+def frame_acceleration(m: Tables, q: Array, v: Array, vdot: Array, frame: str, run: Run = interpret) -> Array:
     """Rate of change of the frame's twist (in its own axes), (..., 6): J vdot + (dJ/dt) v; gravity plays no part."""
     q, v, vdot = together(q, v, vdot)
-    return apply(body_jacobian(m, q, frame), vdot) + apply(body_jacobian_rate(m, q, v, frame), v)
+    at = m.frame(frame)
+    if not at.body:
+        return np.zeros((*v.shape[:-1], 6))
+    return se3.to_child(at.X, run(ACCELERATIONS, m, {"q": q, "v": v, "vdot": vdot}).results["A"][..., at.body - 1, :])
 
 
-def point_jacobian(m: Tables, q: Array, frame: str, point: Array) -> Array:
+def point_jacobian(m: Tables, q: Array, frame: str, point: Array, run: Run = interpret) -> Array:
     """3 x nv: velocity in world axes of a point fixed in the frame, given in its axes."""
-    q = as_array(q)
-    J = body_jacobian(m, q, frame)
-    return se3.rotation(_frame_pose(m, q, frame)) @ (J[..., :3, :] - so3.skew(as_array(point)) @ J[..., 3:, :])
+    X, J = _posed_jacobian(m, q, frame, run)
+    arm = apply(se3.rotation(X), as_array(point))
+    return J[..., :3, :] - so3.skew(arm) @ J[..., 3:, :]
+
+
+class MovingPoint(NamedTuple):
+    """A point of a body in world axes: where it is, how it moves, J, and its acceleration J vdot + drift."""
+
+    position: Array  # (..., 3) [m]
+    velocity: Array  # (..., 3) [m/s]
+    J: Array  # (..., 3, nv)
+    drift: Array  # (..., 3) [m/s²]
+
+
+def moving_point(m: Tables, q: Array, v: Array, frame: str, point: Array, run: Run = interpret) -> MovingPoint:
+    """A point fixed in the frame, given in its axes, and all that tasks ask of it."""
+    q, v = together(q, v)
+    at, on = m.frame(frame), np.zeros((*v.shape[:-1], len(m.bodies)))
+    on[..., list(m.ancestors[at.body])] = 1
+    found = run(ACCELERATIONS, m, {"q": q, "v": v, "vdot": np.zeros_like(v)}).results
+    X, V, A = (_of_body(found[name], name, at.body) if at.body else still for name, still in _STILL.items())
+    R, arm = X[..., :3], at.X[:3, :3] @ point + at.X[:3, 3]
+    p = apply(R, arm) + X[..., 3]
+    J = run(JACOBIAN, m, {"q": q, "point": p, "on": on}).results["J"]
+    # in body axes: the velocity of the point, and how it changes while the axes turn
+    u, w = V[..., :3] + so3.cross(V[..., 3:], arm), V[..., 3:]
+    drift = A[..., :3] + so3.cross(A[..., 3:], arm) + so3.cross(w, u)
+    return MovingPoint(p, apply(R, u), J[..., :3, :], apply(R, drift))
+
+
+def _of_body(x: Array, name: str, body: int) -> Array:
+    return x[..., body - 1, :, :] if name == "X" else x[..., body - 1, :]
+
+
+_STILL = {"X": np.eye(4)[:3], "V": np.zeros(6), "A": np.zeros(6)}
 
 
 def point_jacobian_rate(m: Tables, q: Array, v: Array, frame: str, point: Array) -> Array:

@@ -12,12 +12,12 @@ import numpy as np
 
 from modurob.algorithms.configuration import integrate
 from modurob.algorithms.interpreter import TINY, interpret
-from modurob.algorithms.inverse import tree_inverse_dynamics
 from modurob.algorithms.kinematics import together
 from modurob.algorithms.motions import MOTIONS, frame_motion
-from modurob.algorithms.program import Run
+from modurob.algorithms.program import Flow, Run
 from modurob.catalogue.forces import Motion
 from modurob.catalogue.lines import Line
+from modurob.catalogue.lines.law import Stretch
 from modurob.catalogue.lines.line import Taken
 from modurob.mechanism.tables import Frame, LineRow, Tables
 from modurob.spatial import se3
@@ -117,69 +117,99 @@ def add_taken(m: Tables, s: Strung, taken: Taken, wrenches: Array, tau: Array) -
 
 def line_lengths(m: Tables, q: Array, run: Run = interpret) -> Array:
     """L over the route of each line, arcs on pulleys and drums among it, (..., lines) [m]."""
-    return _each(m, q, np.zeros(m.nv), lambda s: s.line.length(s.motions), run)
+    q, v = together(q, np.zeros(m.nv))
+    out = np.zeros((*v.shape[:-1], len(m.lines)), dtype=q.dtype)
+    found = run(MOTIONS, m, {"q": q, "v": v}).results if m.lines else {}
+    for s in strung(m, found, q, v):
+        out[..., s.places] = s.line.length(s.motions)
+    return out
 
 
 def line_stretches(m: Tables, q: Array, run: Run = interpret) -> Array:
     """L less the natural length that drums leave, (..., lines) [m]; below zero a cable is slack."""
-    return _each(m, q, np.zeros(m.nv), lambda s: s.line.stretch(s.motions, s.wound, s.rates).u, run)
+    return line_states(m, q, np.zeros(m.nv), run).stretch.u
 
 
 def line_strains(m: Tables, q: Array, run: Run = interpret) -> Array:
     """Stretch by natural length of the free part, (..., lines)."""
-
-    def strain(s: Strung) -> Array:
-        found = s.line.stretch(s.motions, s.wound, s.rates)
-        return found.u / found.natural
-
-    return _each(m, q, np.zeros(m.nv), strain, run)
+    return line_states(m, q, np.zeros(m.nv), run).stretch.strain
 
 
 def line_tensions(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
     """T of each line, (..., lines) [N]."""
-    return _each(m, q, v, lambda s: s.line.pull(s.motions, s.wound, s.rates)[0], run)
+    return line_states(m, q, v, run).tension
 
 
 def line_strain_rates(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
     """d strain/dt of each line, (..., lines) [1/s]; it is linear in v."""
+    return line_states(m, q, v, run).stretch.strain_rate
 
-    def rate(s: Strung) -> Array:
-        u, rate, natural, natural_rate = s.line.stretch(s.motions, s.wound, s.rates)
-        return (rate - u / natural * natural_rate) / natural
 
-    return _each(m, q, v, rate, run)
+def line_stretch_rates(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
+    """d stretch/dt of each line, (..., lines) [m/s]: `line_jacobian` times v."""
+    return line_states(m, q, v, run).stretch.rate
+
+
+class LineStates(NamedTuple):
+    """How lines stand, (..., lines) each: `Stretch` [m, m/s] and tension [N]."""
+
+    stretch: Stretch
+    tension: Array
+
+
+def line_states(m: Tables, q: Array, v: Array, run: Run = interpret) -> LineStates:
+    """Stretch, natural length and tension of all lines."""
+    q, v = together(q, v)
+    if not m.lines:
+        none = np.zeros((*v.shape[:-1], 0))
+        return LineStates(Stretch(none, none, none, none), none)
+    found = run(LINES, m, {"q": q, "v": v}).results
+    return LineStates(Stretch(*(found[name] for name in Stretch._fields)), found["tension"])
 
 
 class Slopes(NamedTuple):
-    """In one state: d stretch/dq and d strain/dq along the rates, (lines, nv) each, and J' v of the second, (lines,)."""
+    """In one state: d stretch/dq and d strain/dq along the rates, (lines, nv) each, J' v of the second, (lines,), and tensions at
+    rest, (lines,) [N]."""
 
     stretch: Array
     strain: Array
     drift: Array
+    tension: Array
 
 
 def line_slopes(m: Tables, q: Array, v: Array, run: Run = interpret) -> Slopes:
     """Slopes of stretches and strains; strains accelerate with J vdot + J' v."""
     if not m.lines:
-        return Slopes(np.zeros((0, m.nv)), np.zeros((0, m.nv)), np.zeros(0))
-    many, each = np.broadcast_to(q, (m.nv, m.nq)), np.eye(m.nv)
-    ahead = integrate(m, q, 1j * TINY * v)
-    drift = np.imag(line_strain_rates(m, ahead, v)) / TINY
-    return Slopes(line_stretch_rates(m, many, each, run).T, line_strain_rates(m, many, each, run).T, drift)
+        return Slopes(np.zeros((0, m.nv)), np.zeros((0, m.nv)), np.zeros(0), np.zeros(0))
+    # each rate by itself, and none
+    s, T = line_states(m, np.broadcast_to(q, (m.nv + 1, m.nq)), np.eye(m.nv + 1, m.nv), run)
+    drift = run(DRIFTS, m, {"q": q, "v": v}).results["drift"]
+    return Slopes(s.rate[:-1].T, s.strain_rate[:-1].T, drift, T[-1])
 
 
-def line_stretch_rates(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
-    """d stretch/dt of each line, (..., lines) [m/s]: `line_jacobian` times v."""
-    return _each(m, q, v, lambda s: s.line.stretch(s.motions, s.wound, s.rates).rate, run)
+# what is written down of each line
+STANDING = (*Stretch._fields, "tension")
+LINES = Flow(
+    "lines", {"q": "coordinates", "v": "rates"}, dict.fromkeys(STANDING, "lines"), lambda e, i: e.lines(i["q"], i["v"])
+)
+DRIFTS = Flow(
+    "line_drifts", LINES.inputs, {"drift": "lines"}, lambda e, i: {"drift": e.line_drifts(i["q"], i["v"])}
+)
 
 
-def _each(m: Tables, q: Array, v: Array, value: Any, run: Run) -> Array:
-    q, v = together(q, v)
-    out = np.zeros((*v.shape[:-1], len(m.lines)), dtype=np.result_type(q, v))
-    found = run(MOTIONS, m, {"q": q, "v": v}).results if m.lines else {}
-    for s in strung(m, found, q, v):
-        out[..., s.places] = value(s)
+def standing(m: Tables, q: Array, v: Array, run: Run) -> dict[str, Array]:
+    """The results of `LINES`."""
+    out = {name: np.zeros((*v.shape[:-1], len(m.lines)), dtype=np.result_type(q, v)) for name in STANDING}
+    for s in strung(m, run(MOTIONS, m, {"q": q, "v": v}).results, q, v):
+        stretch = s.line.stretch(s.motions, s.wound, s.rates)
+        for name, value in zip(STANDING, (*stretch, s.line.law.pull(stretch)[0]), strict=True):
+            out[name][..., s.places] = value
     return out
+
+
+def drifts(m: Tables, q: Array, v: Array) -> Array:
+    """The result of `DRIFTS`, by a complex step."""
+    return np.imag(line_strain_rates(m, integrate(m, q, 1j * TINY * v), v)) / TINY
 
 
 def line_jacobian(m: Tables, q: Array, run: Run = interpret) -> Array:
@@ -188,9 +218,3 @@ def line_jacobian(m: Tables, q: Array, run: Run = interpret) -> Array:
     each = np.broadcast_to(np.eye(m.nv), (*q.shape[:-1], m.nv, m.nv))
     many = np.broadcast_to(q[..., None, :], (*q.shape[:-1], m.nv, m.nq))
     return np.swapaxes(line_stretch_rates(m, many, each, run), -1, -2)
-
-
-def wrench_torques(m: Tables, q: Array, wrenches: Array, run: Run = interpret) -> Array:
-    """J^T F of wrenches on bodies in body frames, (..., bodies, 6), as torques, (..., nv)."""
-    still = np.zeros(m.nv)
-    return tree_inverse_dynamics(m, q, still, still, run=run) - tree_inverse_dynamics(m, q, still, still, wrenches, run)

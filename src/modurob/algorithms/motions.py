@@ -1,4 +1,4 @@
-"""How bodies and frames move: what forces between frames read."""
+"""How bodies and frames move: what forces between frames read, and how that changes."""
 
 import numpy as np
 
@@ -26,6 +26,26 @@ MOTIONS = Program(
     passes=(Outward(body_motion),),
     shared={"X": (3, 4), "V": (6,)},
     world=lambda m: {**at_origin(m), "V": np.zeros(6)},
+)
+
+
+def body_acceleration(j: View) -> None:
+    """Outward: pose, twist and its rate of change, A = Ad A_p + S vdot + dS/dt v + V x S v; gravity plays no part."""
+    X, v = with_pose(j), j.given("v")
+    V_J = apply(j.S, v)
+    V = se3.to_child(j.X, j.parent("V")) + V_J
+    A = se3.to_child(j.X, j.parent("A")) + apply(j.S, j.given("vdot")) + j.bias(v) + se3.bracket(V, V_J)
+    j.keep(V=V, A=A)
+    j.emit(X=X[..., :3, :], V=V, A=A)
+
+
+ACCELERATIONS = Program(
+    "accelerations",
+    inputs={"q": "coordinates", "v": "rates", "vdot": "rates"},
+    results={"X": "poses", "V": "twists", "A": "twists"},
+    passes=(Outward(body_acceleration),),
+    shared={"X": (3, 4), "V": (6,), "A": (6,)},
+    world=lambda m: {**at_origin(m), "V": np.zeros(6), "A": np.zeros(6)},
 )
 
 

@@ -160,7 +160,7 @@ class Program:
 
     `inputs` and `results` say what each array runs over: coordinates (nq), rates (nv), wrenches (6 a body, in body frames),
     inertias (6x6 a body), reference (3: a point near the robot, found from q), poses (3x4 a body, of body frames), twists (6 a
-    body, in body frames), bodies (one number each), vectors (6 a rate), matrix (nv x nv), slopes (nv x 3 nv), rows (one a
+    body, in body frames), bodies (one number each), vectors (6 a rate), lines (one number each), matrix (nv x nv), slopes (nv x 3 nv), rows (one a
     constraint row), row matrix (rows x nv), or a number of entries common to all. `shared` are the fields that children read of
     their parent, `sent` those that children add up for it, with their shapes; `world` gives those of the world.
     """
@@ -228,6 +228,14 @@ class Engine(Protocol):
     def forces(self, t: Any, q: Any, v: Any, x: Any, slide: Any = None, slopes: bool = False) -> Forces:
         """What the forces of the mechanism's own do; dry friction pushes against `slide`, the direction in which each rate
         slides."""
+        ...
+
+    def lines(self, q: Any, v: Any) -> dict[str, Any]:
+        """How lines stand: `catalogue.lines.law.Stretch` and the tension, by name, over lines."""
+        ...
+
+    def line_drifts(self, q: Any, v: Any) -> Any:
+        """How strains of lines accelerate at vdot = 0, over lines."""
         ...
 
     def sampled(self, q: Any, v: Any, x: Any, dt: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob import kernels
+from modurob.algorithms.jacobians import moving_point
 from modurob.errors import ControlError
 from modurob.motion.checks import same
 from modurob.robot import Mechanism
@@ -92,12 +94,9 @@ class PointTask(Task):
 
     def rows(self, robot: Mechanism, t: float, q: Array, v: Array) -> Rows:
         x, xdot, xddot = self._at(t, (3,))
-        point = np.asarray(self.point, dtype=float)
-        X = robot.frame_pose(q, self.frame)
-        J = robot.point_jacobian(q, self.frame, point)
-        here = se3.position(X) + se3.rotation(X) @ point
-        wanted = xddot + self.kd * (xdot - J @ v) + self.kp * (x - here)
-        return Rows(J, wanted - robot.point_jacobian_rate(q, v, self.frame, point) @ v)
+        at = moving_point(robot, q, v, self.frame, np.asarray(self.point, dtype=float), kernels.run)
+        wanted = xddot + self.kd * (xdot - at.velocity) + self.kp * (x - at.position)
+        return Rows(at.J, wanted - at.drift)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,4 +117,4 @@ class PoseTask(Task):
             raise ControlError(f"PoseTask of {self.frame}: the reference is no pose: expected [[R, p], [0, 1]]")
         error, V = se3.log(se3.inverse(X) @ X_d), J @ v
         wanted = A_d + self.kd * (V_d - V) + self.kp * error
-        return Rows(J, wanted - robot.body_jacobian_rate(q, v, self.frame) @ v)
+        return Rows(J, wanted - robot.frame_acceleration(q, v, np.zeros(robot.nv), self.frame))

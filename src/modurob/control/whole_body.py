@@ -10,8 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from modurob import kernels
 from modurob.algorithms.constraints.actuation import inputs_of
-from modurob.algorithms.constraints.torques import free_motions
+from modurob.algorithms.constraints.rows import CONSTRAINED
+from modurob.algorithms.constraints.torques import RANK
 from modurob.algorithms.lines import line_slopes
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.tasks import Task
@@ -78,6 +80,7 @@ class WholeBodyLaw(BoundLaw):
     def __init__(self, recipe: WholeBody, robot: Mechanism):
         super().__init__(recipe, robot)
         self._model: Mechanism = self.drives.robot
+        self._made = Made.of(self._model)
         self._limited = limiter(recipe.saturation, self.drives)
 
     def start(self) -> Array:
@@ -102,67 +105,76 @@ class WholeBodyLaw(BoundLaw):
             q, v, t = self._model.integrate(q, half * v + half**2 / 2 * vdot), v + half * vdot, t + half
         plan, problem = self.plan(t, q, v)
         tau = problem.B @ plan.u
-        if self.recipe.injection and len(problem.frozen):
+        if self.recipe.injection and self._made.frozen:
             braked = self.recipe.injection * (problem.strain_slopes @ v)
-            tau = tau - problem.radii.T @ braked
+            tau = tau - self._made.radii.T @ braked
         return self._limited(tau)
 
     def plan(self, t: float, q: Array, v: Array) -> tuple[Plan, "Problem"]:
         """The programme of one state, and its answer."""
-        problem = Problem.of(self._model, q, v, self.recipe.tension)
+        problem = Problem.of(self._made, q, v, self.recipe.tension)
         rows = [(task.priority, task.rows(self._model, t, q, v)) for task in self.recipe.tasks]
         return problem.solved(rows, self.recipe), problem
+
+
+class Made(NamedTuple):
+    """What does not change with the state: inputs, and cables on winches."""
+
+    robot: Mechanism
+    names: tuple[str, ...]
+    lower: Array
+    upper: Array
+    torques: Array  # B of the joints with a drive, (nv, n)
+    pulled: list[int]  # lines under a given tension
+    frozen: list[int]  # cables on winches
+    radii: Array  # of their drums, (cables, nv)
+
+    @classmethod
+    def of(cls, robot: Mechanism) -> "Made":
+        given = inputs_of(robot, robot.neutral())
+        pulled = [k for k, row in enumerate(robot.lines) if row.force.law.driven]
+        frozen = [k for k, row in enumerate(robot.lines) if any(i >= 0 for i in row.joints) and k not in pulled]
+        torques = given.B[:, : len(given.names) - len(pulled)]
+        return cls(robot, given.names, given.lower, given.upper, torques, pulled, frozen, _radii(robot, frozen))
 
 
 class Problem(NamedTuple):
     """The equations of one state: vdot = first + Z s keeps constraints and strains; G^T (M vdot - B u + arms^T dT - push) = 0."""
 
-    robot: Mechanism
+    made: Made
     v: Array
     B: Array  # inputs to torques, (nv, inputs)
-    lower: Array
-    upper: Array
-    names: tuple[str, ...]
     G: Array  # motions that keep the constraints, (nv, n)
     Z: Array  # those that keep strains too, (nv, m)
     first: Array  # (nv,)
     M: Array
     push: Array  # passive - bias, (nv,)
-    frozen: list[int]  # cables on winches
-    arms: Array  # (cables, nv)
+    arms: Array  # of cables on winches, (cables, nv)
     strain_slopes: Array  # (cables, nv)
-    radii: Array  # of the drums, (cables, nv)
-    more: tuple[Array, Array]  # bounds of what cables pull more
+    more: tuple[Array, Array]  # bounds of what they pull more
 
     @classmethod
-    def of(cls, robot: Mechanism, q: Array, v: Array, tension: tuple[float, float]) -> "Problem":
-        given = inputs_of(robot, q)
-        M, push = robot.mass_matrix(q), robot.passive_forces(q, v) - robot.bias_forces(q, v)
-        frozen = [
-            k for k, row in enumerate(robot.lines) if any(i >= 0 for i in row.joints) and not row.force.law.driven
-        ]
-        K, k = np.zeros((0, robot.nv)), np.zeros(0)
-        if robot.constraints:
-            K, k = robot.loop_jacobian(q), robot.loop_bias(q, v)
-        arms, slopes, drift = line_slopes(robot, q, v)
-        G = free_motions(K) if len(K) else np.eye(robot.nv)
-        rows, wanted = np.vstack([K, slopes[frozen]]), np.concatenate([k, -drift[frozen]])
-        Z = free_motions(rows) if len(rows) else np.eye(robot.nv)
-        first = np.linalg.lstsq(rows, wanted, rcond=1e-9)[0] if len(rows) else np.zeros(robot.nv)
-        now = robot.line_tensions(q, np.zeros(robot.nv))[frozen]
+    def of(cls, made: Made, q: Array, v: Array, tension: tuple[float, float]) -> "Problem":
+        robot, frozen = made.robot, made.frozen
+        M, bias, K, k = _equations(robot, q, v)
+        arms, slopes, drift, tensions = line_slopes(robot, q, v, kernels.run)
+        held, G = _solutions(K, k, RANK)
+        # among motions that keep the constraints, those that keep strains
+        still, free = _solutions(slopes[frozen] @ G, -drift[frozen] - slopes[frozen] @ held, RANK)
+        now = tensions[frozen]
         return cls(
-            robot, v, given.B, given.lower, given.upper, given.names, G, Z, first, M, push, frozen,
-            arms[frozen], slopes[frozen], _radii(robot, frozen), (tension[0] - now, tension[1] - now),
+            made, v, np.hstack([made.torques, -arms[made.pulled].T]), G, G @ free, held + G @ still, M,
+            robot.passive_forces(q, v) - bias, arms[frozen], slopes[frozen], (tension[0] - now, tension[1] - now),
         )  # fmt: skip
 
     def solved(self, tasks: list[tuple[int, Any]], recipe: WholeBody) -> Plan:
         """x = (s, u, dT): the dynamics as equations, then tasks by priority, then the least inputs."""
-        m, n, c = self.Z.shape[1], self.B.shape[1], len(self.frozen)
+        m, n, c = self.Z.shape[1], self.B.shape[1], len(self.arms)
         dynamics = self.G.T @ np.hstack([self.M @ self.Z, -self.B, self.arms.T])
         rest = self.G.T @ (self.push - self.M @ self.first)
         bounds = (
-            np.concatenate([np.full(m, -np.inf), self.lower, self.more[0]]),
-            np.concatenate([np.full(m, np.inf), self.upper, self.more[1]]),
+            np.concatenate([np.full(m, -np.inf), self.made.lower, self.more[0]]),
+            np.concatenate([np.full(m, np.inf), self.made.upper, self.more[1]]),
         )
         P, cost = self._cost(tasks, recipe)
         held = [(dynamics, rest)]
@@ -175,25 +187,42 @@ class Problem(NamedTuple):
         x = _lexicographic(P, cost, held, bounds, recipe.solver)
         if x is None:
             raise ControlError(
-                f"{self.robot.name}: no inputs within their bounds keep this robot moving as it must: inputs are "
-                f"{', '.join(self.names) or 'none'}, cables on winches pull from {recipe.tension[0]:g} to {recipe.tension[1]:g} N"
+                f"{self.made.robot.name}: no inputs within their bounds keep this robot moving as it must: inputs are "
+                f"{', '.join(self.made.names) or 'none'}, cables on winches pull from {recipe.tension[0]:g} to {recipe.tension[1]:g} N"
             )
         return Plan(self.first + self.Z @ x[:m], x[m : m + n], x[m + n :])
 
     def _cost(self, tasks: list[tuple[int, Any]], recipe: WholeBody) -> tuple[Array, Array]:
         """|u|², and w |N (vdot + k v)|² in the metric of M, N the motions that no task sees."""
-        m, n, c = self.Z.shape[1], self.B.shape[1], len(self.frozen)
+        m, n, c = self.Z.shape[1], self.B.shape[1], len(self.arms)
         P = np.diag(np.concatenate([np.full(m, LITTLE), np.ones(n), np.full(c, LITTLE)]))
         cost = np.zeros(m + n + c)
         if recipe.weight and tasks:
             J = np.vstack([r.J for _, r in tasks]) @ self.Z
             own = self.Z.T @ self.M @ self.Z
-            back = np.linalg.solve(own, J.T)
-            N = np.eye(m) - back @ np.linalg.pinv(J @ back, rcond=1e-9) @ J
-            metric = recipe.weight * N.T @ own @ N
+            # N^T own N with N = 1 - own^-1 J^T (J own^-1 J^T)^+ J
+            metric = recipe.weight * (own - J.T @ np.linalg.pinv(J @ np.linalg.solve(own, J.T), rcond=1e-9) @ J)
             P[:m, :m] += metric
             cost[:m] = metric @ (recipe.damping * self.Z.T @ self.v)
         return P, cost
+
+
+def _equations(robot: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
+    """M and bias of M vdot + bias = tau + K^T lambda, and K vdot = k."""
+    if not robot.constraints:
+        return robot.mass_matrix(q), robot.bias_forces(q, v), np.zeros((0, robot.nv)), np.zeros(0)
+    found = kernels.run(CONSTRAINED, robot, {"q": q, "v": v, "vdot": np.zeros(robot.nv)}).results
+    return found["M"] + np.diag(robot.armature), found["bias"], found["K"], found["k"]
+
+
+def _solutions(A: Array, b: Array, rank: float) -> tuple[Array, Array]:
+    """The least x with A x = b, as well as may be, and orthonormal columns N with A N = 0; singular values below `rank` of the
+    largest are none."""
+    if not len(A):
+        return np.zeros(A.shape[1]), np.eye(A.shape[1])
+    U, s, Vt = np.linalg.svd(A)
+    n = int((s > rank * max(s[0], 1e-300)).sum())
+    return Vt[:n].T @ ((U.T @ b)[:n] / s[:n]), Vt[n:].T
 
 
 def _reachable(J: Array, wanted: Array) -> tuple[Array, Array]:
@@ -223,31 +252,22 @@ def _bounded(
 ) -> Array | None:
     """The x of least cost that meets equations and bounds: x = x0 + N z, the equations being eliminated."""
     A, b = np.vstack([A for A, _ in equations]), np.concatenate([b for _, b in equations])
-    U, s, Vt = np.linalg.svd(A)
-    rank = int((s > 1e-9 * max(s.max(initial=0.0), 1e-300)).sum())
-    seen = U.T @ b
-    if np.abs(seen[rank:]).max(initial=0.0) > 1e-6 * (1 + np.abs(b).max(initial=0.0)):
+    first, N = _solutions(A, b, 1e-9)
+    if np.abs(A @ first - b).max(initial=0.0) > 1e-6 * (1 + np.abs(b).max(initial=0.0)):
         return None
-    first, N = Vt[:rank].T @ (seen[:rank] / s[:rank]), Vt[rank:].T
-    inner = N.T @ P @ N
-    z = np.linalg.lstsq(inner, -N.T @ (cost + P @ first), rcond=None)[0]
-    if _within(first + N @ z, bounds):
-        return first + N @ z
+    if not N.shape[1]:
+        return first if _within(first, bounds) else None
     kept = np.isfinite(bounds[0]) | np.isfinite(bounds[1])
     size = max(np.abs(first).max(initial=0.0), 1.0)
-    found = (
-        quadratic_programme(
-            inner,
-            N.T @ (cost + P @ first) / size,
-            N[kept],
-            (bounds[0] - first)[kept] / size,
-            (bounds[1] - first)[kept] / size,
-            solver,
-        )
-        if N.shape[1]
-        else None
+    z = quadratic_programme(
+        N.T @ P @ N,
+        N.T @ (cost + P @ first) / size,
+        N[kept],
+        (bounds[0] - first)[kept] / size,
+        (bounds[1] - first)[kept] / size,
+        solver,
     )
-    x = None if found is None else first + size * (N @ found)
+    x = None if z is None else first + size * (N @ z)
     return x if x is not None and _within(x, bounds) else None
 
 

@@ -303,6 +303,8 @@ def tail(kind: str, m: Tables) -> tuple[int, ...]:
             return (bodies, 6)
         case "bodies":
             return (bodies,)
+        case "lines":
+            return (len(m.lines),)
         case "vectors":
             return (n, 6)
     if kind.isdigit():

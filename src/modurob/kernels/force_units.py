@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from modurob.algorithms.decay import decays
+from modurob.algorithms.lines import STANDING
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw, Motion
 from modurob.catalogue.joints import JointType
 from modurob.catalogue.lines import Line
@@ -171,35 +172,80 @@ def frame_unit(force: FrameForce, lanes: int, single: bool) -> Unit:
     return Unit("force", f"frames {_identity(force)}", lanes, single, write)
 
 
+class _TracedLine:
+    """A line with its numbers from the table: its motions and drums, from places with names."""
+
+    def __init__(self, line: Line, graph: Graph):
+        numbers = {name: graph.input("parameter", k) for k, name in enumerate(nonzero(line))}
+        self.own = line.with_parameters(numbers)
+        self.poses = [_rows(graph, "frame", 12 * k) for k in range(len(line.nodes))]
+        self.bodies = [_rows(graph, f"X{k}") for k in range(len(line.nodes))]
+        self.twists = [graph.inputs(f"V{k}", (1, 6)) for k in range(len(line.nodes))]
+        self.motions = tuple(
+            Motion(B @ X, se3.to_child(X, V)) for B, X, V in zip(self.bodies, self.poses, self.twists, strict=True)
+        )
+        drums = range(len(line.drums))
+        self.ratios, offsets = ([graph.input(name, k) for k in drums] for name in ("ratio", "offset"))
+        self.turned, self.turning = ([graph.inputs(f"{name}{k}", 1) for k in drums] for name in "qv")
+        self.wound = [r * q + o for r, q, o in zip(self.ratios, self.turned, offsets, strict=True)]
+        self.rates = [r * v for r, v in zip(self.ratios, self.turning, strict=True)]
+
+
 def line_unit(line: Line, lanes: int, single: bool) -> Unit:
     """The function of a line: wrenches added to those on its bodies, in the tables' body frames, and efforts on its drums."""
     ends, drums = range(len(line.nodes)), range(len(line.drums))
+    places = [name for k in ends for name in (f"X{k}", f"V{k}")] + [f"on{k}" for k in ends]
+    slots = places + [name for k in drums for name in (f"q{k}", f"v{k}", f"tau{k}")]
 
+    def stores(graph: Graph) -> list[Store]:
+        s = _TracedLine(line, graph)
+        taken = s.own.taken(s.motions, s.wound, s.rates)
+        on = [x for k in ends for x in _stores(f"on{k}", se3.to_parent(s.poses[k], taken.wrenches[k]), add=True)]
+        return on + [x for k in drums for x in _stores(f"tau{k}", s.ratios[k] * taken.efforts[k], add=True)]
+
+    return _unit_of_line("line", line, slots, stores, lanes, single)
+
+
+def standing_unit(line: Line, lanes: int, single: bool) -> Unit:
+    """The function of how a line stands: stretch and natural length with their rates, and tension."""
+
+    def stores(graph: Graph) -> list[Store]:
+        s = _TracedLine(line, graph)
+        found = s.own.stretch(s.motions, s.wound, s.rates)
+        numbers = dict(zip(STANDING, (*found, s.own.law.pull(found)[0]), strict=True))
+        return [x for name, value in numbers.items() for x in _stores(name, value)]
+
+    return _unit_of_line("standing line", line, [*_read_slots(line, "XV"), *STANDING], stores, lanes, single)
+
+
+def drift_unit(line: Line, lanes: int, single: bool) -> Unit:
+    """The function of how a line's strain accelerates at vdot = 0: the tangent of its rate along the motion."""
+
+    def stores(graph: Graph) -> list[Store]:
+        s = _TracedLine(line, graph)
+        moved: dict[Any, Any] = {}
+        for k, (X, V) in enumerate(zip(s.bodies, s.twists, strict=True)):
+            along = (X @ se3.hat(V))[:, :3]
+            moved |= dict(zip(X[:, :3].ravel(), along.ravel(), strict=True))
+            moved |= dict(zip(V.ravel(), graph.inputs(f"A{k}", (1, 6)).ravel(), strict=True))
+        moved |= {q[0]: v[0] for q, v in zip(s.turned, s.turning, strict=True)}
+        return _stores("drift", tangent(graph, s.own.stretch(s.motions, s.wound, s.rates).strain_rate, moved))
+
+    return _unit_of_line("drifting line", line, [*_read_slots(line, "XVA"), "drift"], stores, lanes, single)
+
+
+def _read_slots(line: Line, of_ends: str) -> list[str]:
+    ends = [f"{name}{k}" for k in range(len(line.nodes)) for name in of_ends]
+    return ends + [f"{name}{k}" for k in range(len(line.drums)) for name in "qv"]
+
+
+def _unit_of_line(what: str, line: Line, slots: list[str], stores: Any, lanes: int, single: bool) -> Unit:
     def write() -> tuple[str, Code]:
         graph = Graph()
-        numbers = {name: graph.input("parameter", k) for k, name in enumerate(nonzero(line))}
-        own, poses = line.with_parameters(numbers), [_rows(graph, "frame", 12 * k) for k in ends]
-        motions = tuple(
-            Motion(_rows(graph, f"X{k}") @ X, se3.to_child(X, graph.inputs(f"V{k}", (1, 6))))
-            for k, X in enumerate(poses)
-        )
-        ratios, offsets = ([graph.input(name, k) for k in drums] for name in ("ratio", "offset"))
-        wound = [r * graph.inputs(f"q{k}", 1) + o for k, (r, o) in enumerate(zip(ratios, offsets, strict=True))]
-        rates = [r * graph.inputs(f"v{k}", 1) for k, r in enumerate(ratios)]
-        taken = own.taken(motions, wound, rates)
-        stores = [s for k in ends for s in _stores(f"on{k}", se3.to_parent(poses[k], taken.wrenches[k]), add=True)]
-        stores += [s for k in drums for s in _stores(f"tau{k}", ratios[k] * taken.efforts[k], add=True)]
-        layout = Layout({name: k for k, name in enumerate(_line_slots(line))}, {}, {})
-        table = Table(graph)
-        return function("force", graph, stores, layout, table), Code(["force"], graph, table.nodes, 0)
+        found, layout, table = stores(graph), Layout({name: k for k, name in enumerate(slots)}, {}, {}), Table(graph)
+        return function("force", graph, found, layout, table), Code(["force"], graph, table.nodes, 0)
 
-    return Unit("force", f"line {_line_identity(line)}", lanes, single, write)
-
-
-def _line_slots(line: Line) -> list[str]:
-    ends, drums = range(len(line.nodes)), range(len(line.drums))
-    places = [name for k in ends for name in (f"X{k}", f"V{k}")] + [f"on{k}" for k in ends]
-    return places + [name for k in drums for name in (f"q{k}", f"v{k}", f"tau{k}")]
+    return Unit("force", f"{what} {_line_identity(line)}", lanes, single, write)
 
 
 def _line_identity(line: Line) -> str:

@@ -14,12 +14,14 @@ from modurob.algorithms.decay import Decays
 from modurob.algorithms.descent import AT_LIMIT, LEAST_DAMPING, GoalRow, Seen
 from modurob.algorithms.descent import Rows as GoalRows
 from modurob.algorithms.forces import Acting, acting
-from modurob.algorithms.motions import MOTIONS
+from modurob.algorithms.lines import STANDING
+from modurob.algorithms.motions import ACCELERATIONS, MOTIONS
 from modurob.algorithms.program import SINGULAR, Flow, Forces, Program
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.constraint_units import elimination
 from modurob.kernels.force_units import (
     decay_unit,
+    drift_unit,
     frame_constants,
     frame_unit,
     joint_constants,
@@ -29,13 +31,14 @@ from modurob.kernels.force_units import (
     line_constants,
     line_unit,
     sampled_unit,
+    standing_unit,
 )
 from modurob.kernels.goal_units import laid_goals
 from modurob.kernels.laying import Laid
 from modurob.kernels.registers import Register, Rows
 from modurob.kernels.units import FILE_OF, Driver, Loaded, beside, driver, loaded
 from modurob.mechanism import Tables
-from modurob.mechanism.tables import Limits
+from modurob.mechanism.tables import Limits, LineRow
 from modurob.spatial.scalars import Array
 
 # stands for no limit
@@ -138,6 +141,7 @@ class Engine:
             "bodies": bodies,
             "poses": 12 * bodies,
             "twists": 6 * bodies,
+            "lines": len(m.lines),
             "vectors": 6 * m.nv,
             "matrix": m.nv**2,
             "slopes": 3 * m.nv**2,
@@ -324,10 +328,11 @@ class Engine:
             self.row(unit, at, frame_constants(row.force, row.a.X, row.b.X))
 
     def _moving(self, body: int, found: dict[str, Register]) -> list[int]:
-        """Where the pose and the twist of a body stand."""
+        """Where the pose, the twist and, if it was found, its rate of a body stand."""
+        rates = [name for name in ("V", "A") if name in found]
         if not body:
-            return self.still()
-        return [found["X"].place + 12 * (body - 1), found["V"].place + 6 * (body - 1)]
+            return [self.still()[0], *(self.still()[1] for _ in rates)]
+        return [found["X"].place + 12 * (body - 1), *(found[name].place + 6 * (body - 1) for name in rates)]
 
     def _lines(self, out: Forces, q: Register, v: Register, found: dict[str, Register]) -> None:
         lines = self.m.lines
@@ -335,9 +340,33 @@ class Engine:
             at = [n for frame in row.frames for n in self._moving(frame.body, found)]
             at += [out.external.place + 6 * frame.body for frame in row.frames]
             at += [place for i in row.joints for place in self._drum(i, q, v, out.tau)]
-            joints = [self.m.joints[i] for i in row.joints]
-            ratios = [(j.ratio, j.offset) if i >= 0 else (0.0, 0.0) for i, j in zip(row.joints, joints, strict=True)]
-            self.row(unit, at, line_constants(row.force, [f.X for f in row.frames], ratios))
+            self.row(unit, at, self._line_constants(row))
+
+    def _line_constants(self, row: LineRow) -> dict[str, Array]:
+        joints = [self.m.joints[i] for i in row.joints]
+        ratios = [(j.ratio, j.offset) if i >= 0 else (0.0, 0.0) for i, j in zip(row.joints, joints, strict=True)]
+        return line_constants(row.force, [f.X for f in row.frames], ratios)
+
+    def lines(self, q: Register, v: Register) -> dict[str, Register]:
+        out = {name: self.zeros("lines") for name in STANDING}
+        found = self.run(MOTIONS, q=q, v=v)
+        self._standing(standing_unit, list(out.values()), q, v, found)
+        return out
+
+    def line_drifts(self, q: Register, v: Register) -> Register:
+        out = self.zeros("lines")
+        found = self.run(ACCELERATIONS, q=q, v=v, vdot=self.zeros("rates"))
+        self._standing(drift_unit, [out], q, v, found)
+        return out
+
+    def _standing(self, unit_of: Any, out: list[Register], q: Register, v: Register, found: dict[str, Any]) -> None:
+        """A row for each line that writes numbers of its own."""
+        rows = self.m.lines
+        units = loaded([unit_of(row.force, self.lanes, self.single) for row in rows])
+        for k, (row, unit) in enumerate(zip(rows, units, strict=True)):
+            at = [n for frame in row.frames for n in self._moving(frame.body, found)]
+            at += [place for i in row.joints for place in self._drum(i, q, v, v)[:2]]
+            self.row(unit, [*at, *(x.place + k for x in out)], self._line_constants(row))
 
     def _drum(self, i: int, q: Register, v: Register, tau: Register) -> list[int]:
         """Where the coordinate, the rate and the torque of a winch stand; of one that is held, where nothing is read."""

@@ -152,6 +152,7 @@ def sources() -> str:
         "trace",
         "catalogue/joints",
         "catalogue/forces",
+        "catalogue/lines",
     )
     files = [f for folder in folders for f in sorted((package / folder).iterdir(), key=str) if f.name.endswith(".py")]
     return hashlib.sha256(b"\0".join(f.read_bytes() for f in files)).hexdigest()

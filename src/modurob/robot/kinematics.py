@@ -98,7 +98,7 @@ class Kinematics(Checked):
         >>> robot.frame_acceleration(q, v, vdot=np.zeros(3), frame="m3").round(4) + 0.0
         array([-0.0515,  0.    ,  0.0104,  0.    ,  0.    ,  0.    ])
         """
-        return algorithms.frame_acceleration(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame)
+        return algorithms.frame_acceleration(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame, kernels.run)
 
     def frame_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> FrameDerivatives:
         """d twist and d acceleration of a frame, in its own axes, by q (along `integrate`), v and vdot, (..., 6, nv) each, exact.
@@ -139,7 +139,7 @@ class Kinematics(Checked):
         >>> bool(np.allclose(robot.body_jacobian(q, "m3") @ v, robot.frame_twist(q, v, "m3")))
         True
         """
-        return algorithms.body_jacobian(self, self._q(q), frame)
+        return algorithms.body_jacobian(self, self._q(q), frame, kernels.run)
 
     def body_jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: str) -> Array:
         """dJ/dt of `body_jacobian` along v, (..., 6, nv), in the frame's axes.
@@ -156,7 +156,7 @@ class Kinematics(Checked):
         >>> (robot.point_jacobian(q, "m3", [0.0, 0.05, 0.0]) @ v).round(4) + 0.0
         array([ 0.    , -0.0468,  0.257 ])
         """
-        return algorithms.point_jacobian(self, self._q(q), frame, self._point(point))
+        return algorithms.point_jacobian(self, self._q(q), frame, self._point(point), kernels.run)
 
     def point_jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike) -> Array:
         """dJ/dt of `point_jacobian` along v, (..., 3, nv), world axes: the point accelerates with J vdot + (dJ/dt) v [m/s²].

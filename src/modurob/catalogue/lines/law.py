@@ -28,6 +28,21 @@ class Stretch(NamedTuple):
     natural: Array
     natural_rate: Array
 
+    @property
+    def l0(self) -> Array:
+        """The natural length, SHORTEST at least."""
+        return maximum(self.natural, np.array(SHORTEST))
+
+    @property
+    def strain(self) -> Array:
+        """u / l0."""
+        return self.u / self.l0
+
+    @property
+    def strain_rate(self) -> Array:
+        """d(u / l0)/dt [1/s]."""
+        return (self.rate - self.strain * self.natural_rate) / self.l0
+
 
 class Pull(NamedTuple):
     """The work that a line takes is tension du - winding dl0, (...) each [N]."""
@@ -86,9 +101,8 @@ class Elastic(LineLaw):
         self._require(stiffness=self.stiffness, damping=self.damping, rest=self.rest)
 
     def pull(self, s: Stretch) -> Pull:
-        l0 = maximum(s.natural, np.array(SHORTEST))
-        strain = s.u / l0
-        braked = self.damping * (s.rate - strain * s.natural_rate) / l0
+        strain = s.strain
+        braked = self.damping * s.strain_rate
         tension = self.stiffness * strain + braked
         winding = (self.stiffness * strain / 2 + braked) * strain if self.conservative else 0 * tension
         if not self.unilateral:
