@@ -1,0 +1,190 @@
+"""Fleets on a device: their tables stand there, and states are taken by blocks of threads."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from modurob.algorithms.program import Program
+from modurob.kernels.cuda.layout import Laid, laid
+from modurob.kernels.cuda.lean import Area, supported
+from modurob.kernels.cuda.text import arrays_of, inputs_of, unrolled, walking
+from modurob.kernels.dyad import DyadType
+from modurob.kernels.evaluator import tail
+from modurob.mechanism import Tables
+from modurob.spatial.scalars import Array
+
+# bytes of tables in shared memory that a kernel may have beside its scratch
+HEAD = 6  # numbers of a robot before those of its arrays
+
+
+class Device(Protocol):
+    """What runs kernels: a GPU, or what plays one in a test."""
+
+    processors: int
+    shared_bytes: int  # that a block may have
+    name: str
+
+    def array(self, x: Array) -> Any:
+        """A copy of a NumPy array on the device."""
+        ...
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """A new array there."""
+        ...
+
+    def address(self, x: Any) -> int:
+        """Of its first number."""
+        ...
+
+    def kernel(self, text: str) -> Callable[..., None]:
+        """The compiled kernel: kernel(blocks, threads, shared bytes, arguments)."""
+        ...
+
+
+class Shape(NamedTuple):
+    """How a kernel is launched."""
+
+    threads: int  # of a block
+    shared: bool  # whether scratch is in shared memory
+    blocks: int = 1  # on each processor
+
+
+@dataclass(frozen=True, eq=False)
+class Resident:
+    """A program of some robots whose tables are on the device."""
+
+    device: Device
+    robots: tuple[Tables, ...]
+    program: Program
+    single: bool
+    shape: Shape
+    kernel: Callable[..., None]
+    table: Array  # a row of numbers for each robot
+    words: int  # of scratch that a state takes
+    table_bytes: int  # of the largest robot
+    keep: tuple[Any, ...]  # arrays on the device
+    whole: bool = False  # unrolled
+
+    def run(self, inputs: Sequence[Sequence[Any]], states: Sequence[int], strides: Any, out: Sequence[Sequence[Any]]) -> Any:
+        """Fill `out`, arrays (states, entries) by robot, from inputs on the device; returns the status of all states, robot by robot.
+
+        `strides` gives the strides of an array in entries.
+        """
+        dtype = np.dtype(np.float32 if self.single else np.float64)
+        starts = np.concatenate([[0], np.cumsum(states)])
+        status = self.device.empty((int(starts[-1]),), dtype)
+        rows = self.table.copy()
+        rows[:, 4] = states
+        rows[:, 5] = self.device.address(status) + dtype.itemsize * starts[:-1]
+        rows[:, HEAD:] = [
+            [n for x in (*given, *left) for n in (self.device.address(x), *strides(x))]
+            for given, left in zip(inputs, out, strict=True)
+        ]
+        self._launch(rows, np.asarray(states), dtype.itemsize)
+        return status
+
+    def _launch(self, rows: Array, states: Array, item: int) -> None:
+        threads, device = self.shape.threads, self.device
+        pieces = -(-states // threads)
+        total = int(pieces.sum())
+        on_device = device.array(rows)
+        if self.whole:
+            self.kernel(total, threads, 0, (on_device, on_device, 0, 0, on_device))
+            return
+        # larger robots first, so that none is left for the end
+        order = np.argsort(-rows[:, 2], kind="stable")
+        first = np.concatenate([[0], np.cumsum(pieces[order])[:-1]])
+        tasks = np.stack([np.repeat(order, pieces[order]), np.arange(total) - np.repeat(first, pieces[order])], axis=-1)
+        blocks = min(total, device.processors * self.shape.blocks)
+        scratch = self.words * threads * item
+        bytes_ = self.table_bytes + (scratch if self.shape.shared else 0)
+        work = device.empty((1 if self.shape.shared else blocks * scratch // item,), np.uint8 if item == 1 else (np.float32 if item == 4 else np.float64))
+        self.kernel(blocks, threads, bytes_, (on_device, device.array(tasks.astype(np.int32)), total, self.words, work))
+
+
+# kernels that walk tables, by program and precision: what types of joints they know
+_WALKING: dict[tuple[int, Program, bool, Shape], list[tuple[dict[DyadType, int], Callable[..., None]]]] = {}
+
+
+def _walking_kernel(
+    device: Device, program: Program, single: bool, shape: Shape, kinds: set[DyadType]
+) -> tuple[dict[DyadType, int], Callable[..., None]]:
+    """A kernel that knows all these types, compiled only if none does."""
+    known = _WALKING.setdefault((id(device), program, single, shape), [])
+    fitting = [found for found in known if kinds <= found[0].keys()]
+    if fitting:
+        return min(fitting, key=lambda found: len(found[0]))
+    types = {kind: t for t, kind in enumerate(sorted(kinds, key=lambda kind: kind.key))}
+    known.append((types, device.kernel(walking(program, list(types), single, shape.threads, shape.shared))))
+    return known[-1]
+
+
+def obstacle(m: Tables, program: Any) -> str:
+    """Why a robot does not go to a GPU; empty if it does."""
+    if not supported(program):
+        return f"{program.name} has no kernel for GPUs"
+    if m.coupled or m.constraints:
+        return f"{m.name} has mimic joints or loops"
+    return "" if m.nv else f"{m.name} does not move"
+
+
+def resident(
+    device: Device, robots: Sequence[Tables], program: Program, single: bool, shape: Shape | None = None
+) -> Resident:
+    """Robots moved to the device, for a kernel that walks tables."""
+    found = [laid(m, program) for m in robots]
+    words = max(x.words for x in found)
+    item = 4 if single else 8
+    table_bytes = max(item * _count(x) + 4 * x.rows.size for x in found)
+    shape = shape or chosen_shape(device, words, item, table_bytes)
+    types, kernel = _walking_kernel(device, program, single, shape, {kind for x in found for kind in x.kinds})
+    tables = [x.table(types) for x in found]
+    dtype = np.float32 if single else np.float64
+    rows = device.array(np.concatenate([r.ravel() for r, _ in tables]).astype(np.int32))
+    constants = device.array(np.concatenate([c for _, c in tables]).astype(dtype))
+    table = np.zeros((len(robots), HEAD + 3 * len(arrays_of(program))), np.int64)
+    table[:, 0] = device.address(rows) + 4 * _begins([r.size for r, _ in tables])
+    table[:, 1] = device.address(constants) + item * _begins([len(c) for _, c in tables])
+    table[:, 2] = [len(r) for r, _ in tables]
+    table[:, 3] = [len(c) for _, c in tables]
+    return Resident(
+        device, tuple(robots), program, single, shape, kernel, table, words, table_bytes, (rows, constants)
+    )
+
+
+def staying(device: Device, m: Tables, program: Program, single: bool, threads: int = 128) -> Resident:
+    """One robot with a kernel of its own, all loops unrolled: compiled in a second, and about twice as fast."""
+    found = laid(m, program)
+    kernel = device.kernel(unrolled(program, found, single, threads))
+    table = np.zeros((1, HEAD + 3 * len(arrays_of(program))), np.int64)
+    return Resident(device, (m,), program, single, Shape(threads, False), kernel, table, found.words, 0, (), whole=True)
+
+
+def _count(x: Laid) -> int:
+    return len(x.world) + sum(len(c) for c in x.constants)
+
+
+def _begins(sizes: Sequence[int]) -> Array:
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]])
+
+
+def chosen_shape(device: Device, words: int, item: int, table_bytes: int) -> Shape:
+    """Scratch in shared memory if enough states fit beside each other there, else in the second-level cache."""
+    per_state = words * item
+    for threads in (128, 64, 32):
+        blocks = device.shared_bytes // (per_state * threads + table_bytes + 1024)
+        if blocks * threads >= 192:
+            return Shape(threads, True, blocks)
+    return Shape(64, False, 6)
+
+
+def entries(program: Program, m: Tables) -> tuple[list[int], list[int]]:
+    """How many numbers of a state each input has, and each result."""
+    sizes = {"coordinates": m.nq, "rates": m.nv}
+    ins = [sizes[str(program.inputs[name])] for name in inputs_of(program)]
+    return ins, [int(np.prod(tail(kind, m))) for kind in program.results.values()]
+
+
+__all__ = ["Area", "Device", "Resident", "Shape", "entries", "obstacle", "resident", "staying"]
