@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from modurob.mechanism import JointProperties, Source
     from modurob.motion import Gait, PoseTrajectory, Trajectory, gait, time_optimal
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
+    from modurob.robot.fleet import Fleet
     from modurob.simulation import (
         Adaptive,
         Connect,
@@ -164,6 +165,7 @@ HOMES = {
     "modurob.mechanism": "JointProperties Source",
     "modurob.motion": "Gait PoseTrajectory Trajectory gait time_optimal",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
+    "modurob.robot.fleet": "Fleet",
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge Organism "

@@ -101,6 +101,7 @@ class Driver:
             self.library.free_arena.argtypes, self.library.free_arena.restype = [pointer], None
             self.library.run.argtypes = [pointer, pointer, long, long, pointer, pointer, long, pointer]
             self.library.run.restype = ctypes.c_int
+            self.library.work.argtypes, self.library.work.restype = [pointer, long, long, long], ctypes.c_int
 
     def address(self, name: str) -> int:
         """Of one of its functions."""

@@ -189,6 +189,15 @@ static void store(const strided *to, const vec *from, long first, long valid, lo
 
 /* ---- running ---- */
 
+/* What stands in an arena before anything runs. */
+static void fill_arena(const sequence *s, vec *arena)
+{
+    memset(arena, 0, (size_t)s->vectors * sizeof(vec));
+    for (long i = 0; i < s->start_count; ++i) {
+        arena[s->start_at[i]] = V(s->start[i]);
+    }
+}
+
 /* The memory of one run; NULL if there is none. */
 vec *make_arena(const sequence *s)
 {
@@ -197,12 +206,8 @@ vec *make_arena(const sequence *s)
     if (posix_memalign(&memory, 64, bytes) != 0) {
         return NULL;
     }
-    memset(memory, 0, bytes);
-    vec *arena = memory;
-    for (long i = 0; i < s->start_count; ++i) {
-        arena[s->start_at[i]] = V(s->start[i]);
-    }
-    return arena;
+    fill_arena(s, memory);
+    return memory;
 }
 
 void free_arena(vec *arena)
@@ -296,6 +301,46 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
         found |= note(arena[0], statuses + state, valid);
     }
     return found;
+}
+
+/* ---- unlike robots ---- */
+
+/* The states of one robot: who takes a piece of them says so in `next`. */
+typedef struct {
+    const sequence *s;
+    const strided *inputs, *outputs;
+    real *statuses;
+    int64_t states, next, found;
+} task;
+
+/* Does tasks until none is left; any number of threads at once. Pieces are whole blocks of lanes. Returns 0 if there is no memory, of
+   which one arena of so many vectors serves all robots. */
+int work(task *tasks, long count, long vectors, long piece)
+{
+    void *memory = NULL;
+    if (posix_memalign(&memory, 64, (size_t)vectors * sizeof(vec)) != 0) {
+        return 0;
+    }
+    for (task *t = tasks; t < tasks + count; ++t) {
+        int made = 0;
+        for (;;) {
+            const int64_t first = __atomic_load_n(&t->next, __ATOMIC_RELAXED) < t->states
+                ? __atomic_fetch_add(&t->next, piece, __ATOMIC_RELAXED) : t->states;
+            if (first >= t->states) {
+                break;
+            }
+            if (!made) {
+                fill_arena(t->s, memory);
+                made = 1;
+            }
+            const int64_t last = t->states - first < piece ? t->states : first + piece;
+            if (run(t->s, memory, first, last, t->inputs, t->outputs, 1, t->statuses)) {
+                __atomic_store_n(&t->found, 1, __ATOMIC_RELAXED);
+            }
+        }
+    }
+    free(memory);
+    return 1;
 }
 
 #if LANES == 1

@@ -1,0 +1,229 @@
+"""Fleets on a device: their tables stand there, and states are taken by blocks of threads."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from modurob.algorithms.program import Program
+from modurob.kernels.cuda.layout import Laid, laid
+from modurob.kernels.cuda.lean import supported
+from modurob.kernels.cuda.text import arrays_of, inputs_of, unrolled, walking
+from modurob.kernels.dyad import DyadType
+from modurob.kernels.evaluator import tail
+from modurob.mechanism import Tables
+from modurob.spatial.scalars import Array
+
+# numbers of a robot before those of its arrays
+HEAD = 6
+
+
+class Device(Protocol):
+    """What runs kernels: a GPU, or what plays one in a test."""
+
+    processors: int
+    shared_bytes: int  # that a block may have
+    name: str
+
+    def array(self, x: Array) -> Any:
+        """A copy of a NumPy array on the device."""
+        ...
+
+    def adopted(self, x: Any) -> Any:
+        """An array of another library that is there already, by DLPack."""
+        ...
+
+    def host(self, x: Any) -> Array:
+        """A copy as a NumPy array."""
+        ...
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """A new array there."""
+        ...
+
+    def address(self, x: Any) -> int:
+        """Of its first number."""
+        ...
+
+    def kernel(self, text: str) -> Callable[..., None]:
+        """The compiled kernel: kernel(blocks, threads, shared bytes, arguments)."""
+        ...
+
+
+class Shape(NamedTuple):
+    """How a kernel is launched."""
+
+    threads: int  # of a block
+    shared: bool  # whether scratch is in shared memory
+    blocks: int = 1  # on each processor
+
+
+@dataclass(frozen=True, eq=False)
+class Resident:
+    """A program of some robots whose tables are on the device."""
+
+    device: Device
+    robots: tuple[Tables, ...]
+    program: Program
+    single: bool
+    shape: Shape
+    kernel: Callable[..., None]
+    table: Array  # a row of numbers for each robot
+    words: int  # of scratch that a state takes
+    table_bytes: int  # of the largest robot
+    keep: tuple[Any, ...]  # arrays on the device
+    whole: bool = False  # unrolled
+
+    def bound(
+        self, inputs: Sequence[Sequence[Any]], states: Sequence[int], strides: Any, out: Sequence[Sequence[Any]]
+    ) -> "Bound":
+        """A launch that fills `out`, arrays (states, entries) by robot, from inputs on the device, any number of times.
+
+        `strides` gives the strides of an array in entries.
+        """
+        dtype = np.dtype(np.float32 if self.single else np.float64)
+        starts = np.concatenate([[0], np.cumsum(states)])
+        status = self.device.empty((int(starts[-1]),), dtype)
+        rows = self.table.copy()
+        rows[:, 4] = states
+        rows[:, 5] = self.device.address(status) + dtype.itemsize * starts[:-1]
+        rows[:, HEAD:] = [
+            [n for x in (*given, *left) for n in (self.device.address(x), *strides(x))]
+            for given, left in zip(inputs, out, strict=True)
+        ]
+        return Bound(self.kernel, status, *self._arguments(rows, np.asarray(states), dtype), (inputs, out))
+
+    def run(
+        self, inputs: Sequence[Sequence[Any]], states: Sequence[int], strides: Any, out: Sequence[Sequence[Any]]
+    ) -> Any:
+        """Fill `out` once; returns the status of all states, robot by robot."""
+        return self.bound(inputs, states, strides, out).launch()
+
+    def _arguments(self, rows: Array, states: Array, dtype: Any) -> tuple[int, int, int, tuple[Any, ...]]:
+        """Blocks, threads, bytes of shared memory, and what the kernel is called with."""
+        threads, device = self.shape.threads, self.device
+        pieces = -(-states // threads)
+        total, on_device = int(pieces.sum()), device.array(rows)
+        if self.whole:
+            bytes_ = self.words * threads * dtype.itemsize if self.shape.shared else 0
+            return total, threads, bytes_, (on_device, on_device, 0, 0, on_device)
+        blocks, scratch = min(total, device.processors * self.shape.blocks), self.words * threads
+        work = device.empty((1 if self.shape.shared else blocks * scratch,), dtype)
+        bytes_ = self.table_bytes + (scratch * dtype.itemsize if self.shape.shared else 0)
+        return blocks, threads, bytes_, (on_device, device.array(_tasks(rows, pieces)), total, self.words, work)
+
+
+def _tasks(rows: Array, pieces: Array) -> Array:
+    """Robot and piece of each task, (tasks, 2); larger robots first, so that none is left for the end."""
+    order = np.argsort(-rows[:, 2], kind="stable")
+    first = np.concatenate([[0], np.cumsum(pieces[order])[:-1]])
+    piece = np.arange(pieces.sum()) - np.repeat(first, pieces[order])
+    return np.stack([np.repeat(order, pieces[order]), piece], axis=-1).astype(np.int32)
+
+
+class Bound(NamedTuple):
+    """A launch with all its arguments on the device."""
+
+    kernel: Callable[..., None]
+    status: Any
+    blocks: int
+    threads: int
+    shared: int
+    arguments: tuple[Any, ...]
+    keep: Any
+
+    def launch(self) -> Any:
+        """Run it; returns the status of all states."""
+        self.kernel(self.blocks, self.threads, self.shared, self.arguments)
+        return self.status
+
+
+# kernels that walk tables, by program and precision: what types of joints they know
+_WALKING: dict[tuple[int, Program, bool, Shape], list[tuple[dict[DyadType, int], Callable[..., None]]]] = {}
+
+
+def _walking_kernel(
+    device: Device, program: Program, single: bool, shape: Shape, kinds: set[DyadType]
+) -> tuple[dict[DyadType, int], Callable[..., None]]:
+    """A kernel that knows all these types, compiled only if none does."""
+    known = _WALKING.setdefault((id(device), program, single, shape), [])
+    fitting = [found for found in known if kinds <= found[0].keys()]
+    if fitting:
+        return min(fitting, key=lambda found: len(found[0]))
+    types = {kind: t for t, kind in enumerate(sorted(kinds, key=lambda kind: kind.key))}
+    known.append((types, device.kernel(walking(program, list(types), single, shape.threads, shape.shared))))
+    return known[-1]
+
+
+def obstacle(m: Tables, program: Any) -> str:
+    """Why a robot does not go to a GPU; empty if it does."""
+    if not supported(program):
+        return f"{program.name} has no kernel for GPUs"
+    if m.coupled or m.constraints:
+        return f"{m.name} has mimic joints or loops"
+    return "" if m.nv else f"{m.name} does not move"
+
+
+def resident(
+    device: Device, robots: Sequence[Tables], program: Program, single: bool, shape: Shape | None = None
+) -> Resident:
+    """Robots moved to the device, for a kernel that walks tables."""
+    found = [laid(m, program) for m in robots]
+    words = max(x.words for x in found)
+    item = 4 if single else 8
+    table_bytes = max(item * _count(x) + 4 * x.rows.size for x in found)
+    shape = shape or chosen_shape(device, words, item, table_bytes)
+    types, kernel = _walking_kernel(device, program, single, shape, {kind for x in found for kind in x.kinds})
+    tables = [x.table(types) for x in found]
+    dtype = np.float32 if single else np.float64
+    rows = device.array(np.concatenate([r.ravel() for r, _ in tables]).astype(np.int32))
+    constants = device.array(np.concatenate([c for _, c in tables]).astype(dtype))
+    table = np.zeros((len(robots), HEAD + 3 * len(arrays_of(program))), np.int64)
+    table[:, 0] = device.address(rows) + 4 * _begins([r.size for r, _ in tables])
+    table[:, 1] = device.address(constants) + item * _begins([len(c) for _, c in tables])
+    table[:, 2] = [len(r) for r, _ in tables]
+    table[:, 3] = [len(c) for _, c in tables]
+    return Resident(
+        device, tuple(robots), program, single, shape, kernel, table, words, table_bytes, (rows, constants)
+    )
+
+
+def staying(
+    device: Device, m: Tables, program: Program, single: bool, shape: Shape | None = None
+) -> Resident:
+    """One robot with a kernel of its own, all loops unrolled: compiled in a second, and about twice as fast."""
+    found = laid(m, program)
+    shape = shape or unrolled_shape(found.words, single)
+    kernel = device.kernel(unrolled(program, found, single, *shape))
+    table = np.zeros((1, HEAD + 3 * len(arrays_of(program))), np.int64)
+    return Resident(device, (m,), program, single, shape, kernel, table, found.words, 0, (), whole=True)
+
+
+def _count(x: Laid) -> int:
+    return len(x.world) + sum(len(c) for c in x.constants)
+
+
+def _begins(sizes: Sequence[int]) -> Array:
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]])
+
+
+def chosen_shape(device: Device, words: int, item: int, table_bytes: int) -> Shape:
+    """Scratch in shared memory if enough states fit beside each other there, else in the second-level cache."""
+    threads = 128
+    # a processor has a little more than a block may have, and keeps 1 kB of each block for itself
+    blocks = (device.shared_bytes + 1024) // (words * item * threads + table_bytes + 1024)
+    return Shape(threads, True, min(blocks, 4)) if blocks >= 2 else Shape(256, False, 2)
+
+
+def unrolled_shape(words: int, single: bool) -> Shape:
+    """As many threads as what a state keeps leaves registers for."""
+    few = words <= (160 if single else 64)
+    return Shape(128, False, (4 if single else 3) if few else (2 if single else 1))
+
+
+def entries(program: Program, m: Tables) -> tuple[list[int], list[int]]:
+    """How many numbers of a state each input has, and each result."""
+    sizes = {"coordinates": m.nq, "rates": m.nv}
+    ins = [sizes[str(program.inputs[name])] for name in inputs_of(program)]
+    return ins, [int(np.prod(tail(kind, m))) for kind in program.results.values()]

@@ -1,0 +1,260 @@
+"""The text of kernels: one that walks tables, for any robots made of some types of joints, and one unrolled for a robot that stays."""
+
+from collections.abc import Iterable, Sequence
+from importlib import resources
+
+from modurob.algorithms.program import Outward, Program
+from modurob.kernels.cuda.layout import LOADS, PUTS, SAVES, TAKES_CARRIED, TAKES_SLOT, TIP, Laid
+from modurob.kernels.cuda.lean import Area, lean_code, recomputed
+from modurob.kernels.dyad import DyadType
+from modurob.trace import number
+
+# where the entries of a joint begin in an input or a result, by a column of its row
+COLUMN = {"coordinates": "Q", "rates": "RATE", "poses": "12 * r[BODY]", "twists": "6 * r[BODY]", "bodies": "BODY"}
+
+
+def inputs_of(program: Program) -> list[str]:
+    """The inputs that a GPU reads: wrenches are not among them."""
+    return [name for name, kind in program.inputs.items() if kind in ("coordinates", "rates")]
+
+
+def arrays_of(program: Program) -> list[str]:
+    """Inputs, then results."""
+    return [*inputs_of(program), *program.results]
+
+
+def head(program: Program, single: bool, stride: int) -> str:
+    """Definitions, and the file of C by hand."""
+    area = Area(program)
+    given = {"ARRAYS": len(arrays_of(program)), "SENT": max(1, area.width("sent")), "STRIDE": stride}
+    defines = [f"#define {name} {value}" for name, value in given.items()]
+    text = (resources.files("modurob.kernels") / "c" / "cuda.h").read_text(encoding="utf-8")
+    return "\n".join([*(["#define SINGLE"] if single else []), *defines, text])
+
+
+def _parameters(program: Program) -> str:
+    own = ["const real *c", "real *own", "real *P", "real *C", "real &status", "real &lost"]
+    own += [
+        f"const real {name}_0, const real *__restrict__ in_{name}, const int step_{name}" for name in inputs_of(program)
+    ]
+    own += [f"real *__restrict__ out_{name}, const int out_step_{name}" for name in program.results]
+    return ", ".join(own)
+
+
+def steps(program: Program, kinds: Sequence[DyadType]) -> str:
+    """The functions of types, numbered in their order."""
+    texts = []
+    for t, kind in enumerate(kinds):
+        for k, body in enumerate(lean_code(kind, program)[0]):
+            texts.append(f"INLINE void step_{t}_{k}({_parameters(program)})\n{{\n{body}\n}}\n")
+    return "\n".join(texts)
+
+
+def _arguments(program: Program, constants: str, row: Sequence[object] | None = None) -> str:
+    """Of a call; a row of numbers, or one that is read from the table."""
+    own = "r[OWN]" if row is None else row[4]
+    where = [constants, f"scratch + {own} * STRIDE", "P", "C", "status", "lost"]
+    for name in inputs_of(program):
+        begin = f"in_{name} + {_at(program.inputs[name], row)} * step_{name}"
+        where += [f"{name}_0" if row is None else f"*({begin})", begin, f"step_{name}"]
+    for name, kind in program.results.items():
+        where += [f"out_{name} + {_at(kind, row)} * out_step_{name}", f"out_step_{name}"]
+    return ", ".join(where)
+
+
+def _at(kind: object, row: Sequence[object] | None, rows: str = "r") -> str:
+    column = COLUMN[str(kind)]
+    if row is None:
+        return f"{rows}[{column}]" if " " not in column else f"({column})"
+    places = {"Q": row[1], "RATE": row[2], "BODY": row[3], "r[BODY]": row[3]}
+    factor, _, name = column.rpartition(" * ")
+    return f"({factor or 1} * {places[name]})"
+
+
+def _loads(program: Program, k: int) -> list[str]:
+    """The parent's fields, from where they were saved."""
+    area = Area(program)
+    return [f"P[{i}] = scratch[({{parent}} + {i}) * STRIDE];" for i in _places(area, area.produced(k))]
+
+
+def _places(area: Area, names: Iterable[str]) -> list[int]:
+    from modurob.kernels.lowering import size
+
+    return [area.shared[n] + i for n in names for i in range(size(area.program.shared[n]))]
+
+
+def _saves(program: Program, k: int) -> list[tuple[int, list[str]]]:
+    """For flags the words that a body with them saves: for children that do not follow at once, and where the way back begins."""
+    area = Area(program)
+    begins = [recomputed(program).from_] if not k and recomputed(program).from_ else []
+    lines = [
+        [f"scratch[({{saved}} + {i}) * STRIDE] = P[{i}];" for i in _places(area, names)]
+        for names in (begins, area.produced(k))
+    ]
+    return [(flag, text) for flag, text in zip((TIP, SAVES), lines, strict=True) if text]
+
+
+def _begin_back(program: Program) -> list[str]:
+    """At a body that carries nothing the way back begins."""
+    area, name = Area(program), recomputed(program).from_
+    return [f"P[{i}] = scratch[({{saved}} + {i}) * STRIDE];" for i in _places(area, [name] if name else [])]
+
+
+def _start(program: Program) -> list[str]:
+    """The registers of a state, and the world."""
+    area = Area(program)
+    n = area.width("shared")
+    world = [f"P[{i}] = world[{i}]; scratch[{i} * STRIDE] = world[{i}];" for i in range(n)]
+    return [f"real P[{max(1, n)}], C[SENT], status = 0, lost = 0;", *world, "(void)C;"]
+
+
+def _pointers(program: Program) -> list[str]:
+    lines = []
+    for k, name in enumerate(arrays_of(program)):
+        out = name in program.results and name not in inputs_of(program)
+        step, pointer = (
+            (f"out_step_{name}", f"real *const out_{name}")
+            if out
+            else (f"step_{name}", f"const real *const in_{name}")
+        )
+        lines += [
+            f"const int {step} = (int)own->arrays[{3 * k + 2}];",
+            f"{pointer} = ({'real' if out else 'const real'} *)own->arrays[{3 * k}] + state * own->arrays[{3 * k + 1}];",
+        ]
+    return lines
+
+
+def _loop(program: Program, k: int, types: int) -> list[str]:
+    """A pass over the rows. The row and the inputs of the next joint are asked for before they are needed."""
+    outward = isinstance(program.passes[k], Outward)
+    first, after = ("0", "i + 1 < n ? i + 1 : i") if outward else ("n - 1", "i > 0 ? i - 1 : 0")
+    asked = [(name, f"in_{name}[{_at(program.inputs[name], None, '{row}')} * step_{name}]") for name in inputs_of(program)]
+    lines = ["{", f"int r[ROW], next[ROW]; read_row(rows + ROW * ({first}), r);"]
+    lines += [f"real {name}_0 = {text.format(row='r')};" for name, text in asked]
+    if outward and k:
+        lines += [f"P[{i}] = world[{i}];" for i in range(Area(program).width("shared"))]
+    lines.append("for (int i = 0; i < n; ++i) {" if outward else "for (int i = n - 1; i >= 0; --i) {")
+    lines.append(f"read_row(rows + ROW * ({after}), next);")
+    lines += [f"const real {name}_1 = {text.format(row='next')};" for name, text in asked]
+    lines += _before(program, k) if outward else _before_inward(program)
+    arguments = _arguments(program, "constants + r[CONSTANTS]")
+    lines.append("switch (r[TYPE]) {")
+    lines += [f"case {t}: step_{t}_{k}({arguments}); break;" for t in range(types)]
+    lines.append("}")
+    lines += _after(program, k) if outward else ["put(r[FLAGS], scratch + r[PUT] * STRIDE, C);"]
+    lines += [f"{name}_0 = {name}_1;" for name, _ in asked]
+    return [*lines, "for (int k = 0; k < ROW; ++k) { r[k] = next[k]; }", "}", "}"]
+
+
+def _before(program: Program, k: int) -> list[str]:
+    loads = " ".join(_loads(program, k)).format(parent="r[PARENT]")
+    return [f"if (r[FLAGS] & {LOADS}) {{ {loads} }}"]
+
+
+def _before_inward(program: Program) -> list[str]:
+    begins = " ".join(_begin_back(program)).format(saved="r[SAVED]")
+    return [
+        "take(r[FLAGS], scratch + r[TAKE] * STRIDE, C);",
+        *([f"if (r[FLAGS] & {TIP}) {{ {begins} }}"] if begins else []),
+    ]
+
+
+def _after(program: Program, k: int) -> list[str]:
+    return [
+        f"if (r[FLAGS] & {flag}) {{ {' '.join(text).format(saved='r[SAVED]')} }}" for flag, text in _saves(program, k)
+    ]
+
+
+END = "own->status[state] = lost == 0 ? status : (real)-2;"
+
+
+def walking(program: Program, kinds: Sequence[DyadType], single: bool, threads: int, shared: bool) -> str:
+    """The kernel that walks tables: each block takes some states of one robot at a time. Its scratch is in shared memory, or in `work`."""
+    passes = [line for k in range(len(program.passes)) for line in _loop(program, k, len(kinds))]
+    scratch = "memory" if shared else "work + (long long)blockIdx.x * words * STRIDE"
+    begin = "memory + words * STRIDE" if shared else "memory"
+    lines = [
+        f'extern "C" __global__ void __launch_bounds__({threads})',
+        "walk(const robot *robots, const int *tasks, int count, int words, real *work)",
+        "{",
+        "extern __shared__ real memory[];",
+        f"real *const scratch = {scratch} + threadIdx.x;",
+        f"real *const constants = {begin};",
+        "(void)work;",
+        "int last = -1;",
+        "for (int task = blockIdx.x; task < count; task += gridDim.x) {",
+        "const robot *const own = robots + tasks[2 * task];",
+        "const int n = (int)own->joints, numbers = (int)own->numbers;",
+        "int *const rows = (int *)(constants + numbers);",
+        "if (tasks[2 * task] != last) {",
+        "__syncthreads();",
+        "for (int i = threadIdx.x; i < numbers; i += blockDim.x) { constants[i] = own->constants[i]; }",
+        "for (int i = threadIdx.x; i < ROW * n; i += blockDim.x) { rows[i] = own->rows[i]; }",
+        "last = tasks[2 * task];",
+        "__syncthreads();",
+        "}",
+        "const real *const world = constants;",
+        "const long long state = (long long)tasks[2 * task + 1] * STRIDE + threadIdx.x;",
+        "if (state < own->states) {",
+        *_pointers(program),
+        *_start(program),
+        *passes,
+        END,
+        "}",
+        "}",
+        "}",
+    ]
+    return "\n".join([head(program, single, threads), steps(program, kinds), *lines, ""])
+
+
+def unrolled(program: Program, laid: Laid, single: bool, threads: int, shared: bool = False, blocks: int = 1) -> str:
+    """The kernel of one robot: its constants are in the code, and what it keeps is in registers, or in shared memory."""
+    kinds = list(dict.fromkeys(laid.kinds))
+    lines = [
+        f'extern "C" __global__ void __launch_bounds__({threads}, {blocks})',
+        "walk(const robot *robots, const int *tasks, int count, int words, real *work)",
+        "{",
+        "const robot *const own = robots;",
+        "(void)tasks, (void)count, (void)words, (void)work;",
+        "const long long state = (long long)blockIdx.x * blockDim.x + threadIdx.x;",
+        "if (state >= own->states) { return; }",
+        "extern __shared__ real memory[]; real *const scratch = memory + threadIdx.x;"
+        if shared
+        else f"real scratch[{max(1, laid.words)}];",
+        f"const real world[] = {_numbers(laid.world)};",
+        *_pointers(program),
+        *_start(program),
+    ]
+    for k, walk in enumerate(program.passes):
+        outward = isinstance(walk, Outward)
+        if outward and k:
+            lines += [f"P[{i}] = world[{i}];" for i in range(Area(program).width("shared"))]
+        joints = range(len(laid.kinds)) if outward else reversed(range(len(laid.kinds)))
+        for i in joints:
+            lines += _joint(program, laid, k, i, kinds.index(laid.kinds[i]))
+    first = head(program, single, threads if shared else 1)
+    return "\n".join(["#define UNROLLED", first, steps(program, kinds), *lines, END, "}", ""])
+
+
+def _joint(program: Program, laid: Laid, k: int, i: int, kind: int) -> list[str]:
+    """A step of one joint, unrolled."""
+    row, outward = laid.rows[i].tolist(), isinstance(program.passes[k], Outward)
+    flags = row[6]
+    lines = ["{", f"const real c[] = {_numbers(laid.constants[i])};"]
+    if outward and flags & LOADS:
+        lines += [text.format(parent=row[5]) for text in _loads(program, k)]
+    if not outward and flags & TIP:
+        lines += [text.format(saved=row[10]) for text in _begin_back(program)]
+    if not outward and (flags & TAKES_SLOT or not flags & TAKES_CARRIED):
+        lines.append(f"take({flags}, scratch + {row[7]} * STRIDE, C);")
+    lines.append(f"step_{kind}_{k}({_arguments(program, 'c', row)});")
+    if outward:
+        lines += [text.format(saved=row[10]) for flag, texts in _saves(program, k) if flags & flag for text in texts]
+    elif flags & PUTS:
+        lines.append(f"put({flags}, scratch + {row[8]} * STRIDE, C);")
+    return [*lines, "}"]
+
+
+def _numbers(values: Iterable[float]) -> str:
+    texts = [f"V({number(float(x))})" for x in values]
+    return "{" + ", ".join(texts or ["V(0)"]) + "}"

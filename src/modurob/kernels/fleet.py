@@ -1,0 +1,108 @@
+"""A program over unlike mechanisms: one list of tasks for all threads, without the interpreter in between.
+
+Every robot keeps its own evaluator, so that each state of a fleet is computed by the very instructions that the robot alone is
+computed by: results have the same bits, whatever the order of the robots and the number of threads.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modurob.algorithms.program import Flow, Program
+from modurob.kernels.evaluator import Evaluator, Strided, _pool
+from modurob.kernels.running import shaped
+from modurob.kernels.threads import threads_for
+from modurob.mechanism import Tables
+from modurob.spatial.scalars import Array
+
+# states that a thread takes at a time: a multiple of all widths of vectors
+PIECE = 512
+TASK = np.dtype(
+    [(name, np.uintp) for name in ("sequence", "inputs", "outputs", "statuses")]
+    + [(name, np.int64) for name in ("states", "next", "found")]
+)
+# results begin with a line of the cache
+LINE = 64
+
+
+class Group(NamedTuple):
+    """The evaluators of one program each for some robots, all at one width, and what the driver needs of them."""
+
+    evaluators: list[Evaluator]
+    sequences: Array  # their addresses
+    vectors: int  # of the largest arena
+    widths: Array  # entries of the results, (robots, results)
+
+    @classmethod
+    def of(cls, evaluators: list[Evaluator]) -> "Group":
+        """The group of some evaluators."""
+        addresses = np.array([e.address for e in evaluators], np.uintp)
+        return cls(
+            evaluators, addresses, max(e.sequence.vectors for e in evaluators), np.array([e.widths for e in evaluators])
+        )
+
+    def run(self, inputs: Sequence[Sequence[Array]], states: Array) -> tuple[list[list[Array]], Array]:
+        """Results of each robot, (states, entries), for its inputs in the order of its evaluator's; and which robots have a state with a status.
+
+        Results lie in one block of memory for each.
+        """
+        first = self.evaluators[0]
+        views = np.array(
+            [(_address(x), *x.strides, x.shape[1], x.shape[0]) for robot in inputs for x in robot], np.dtype(Strided)
+        ).reshape(len(inputs), -1)
+        out, results = _results(states, self.widths, first.dtype)
+        status = np.zeros(int(states.sum()), first.dtype)
+        tasks = np.zeros(len(inputs), TASK)
+        tasks["sequence"], tasks["states"] = self.sequences, states
+        tasks["inputs"] = _address(views) + views.strides[0] * np.arange(len(inputs))
+        tasks["outputs"] = _address(out) + out.strides[0] * np.arange(len(inputs))
+        tasks["statuses"] = _address(status) + first.dtype.itemsize * (np.cumsum(states) - states)
+        self._work(tasks, int((states * self.widths[:, 0]).sum()))
+        return results, tasks["found"]
+
+    def _work(self, tasks: Array, amount: int) -> None:
+        """All tasks, by as many threads as that is worth."""
+        call = self.evaluators[0].driver.library.work
+        arguments = _address(tasks), len(tasks), self.vectors, PIECE
+        threads = threads_for(amount)
+        if threads == 1:
+            done = [call(*arguments)]
+        else:
+            done = list(_pool(threads).map(lambda _: call(*arguments), range(threads)))
+        if not all(done):
+            raise MemoryError("no memory for the states of a kernel")
+
+
+def _address(x: Array) -> int:
+    return x.__array_interface__["data"][0]
+
+
+def _results(states: Array, widths: Array, dtype: Any) -> tuple[Array, list[list[Array]]]:
+    """Arrays for the results of each robot, in one block of memory, and what the driver needs of them."""
+    sizes = states[:, None] * widths * dtype.itemsize
+    padded = -(-sizes // LINE) * LINE
+    ends = np.cumsum(padded.ravel()).reshape(padded.shape)
+    whole = np.empty(int(padded.sum()) + LINE, np.uint8)
+    begin = -_address(whole) % LINE
+    starts = begin + ends - padded
+    views = np.zeros(widths.shape, np.dtype(Strided))
+    views["data"] = _address(whole) + starts
+    views["state_stride"], views["entry_stride"] = widths * dtype.itemsize, dtype.itemsize
+    views["entries"], views["states"] = widths, states[:, None]
+    numbers = whole[begin : begin + int(padded.sum())].view(dtype)
+    at = ((starts - begin) // dtype.itemsize).tolist()
+    found = [
+        [numbers[a : a + k * n].reshape(k, n) for a, n in zip(row, ns, strict=True)]
+        for row, ns, k in zip(at, widths.tolist(), states.tolist(), strict=True)
+    ]
+    return views, found
+
+
+def named_results(program: Program | Flow, m: Tables, raw: Sequence[Array]) -> dict[str, Array]:
+    """Results by name, as the interpreter gives them."""
+    return {
+        name: shaped(kind, x, m, x.shape[:1]) for (name, kind), x in zip(program.results.items(), raw, strict=True)
+    }
+
+

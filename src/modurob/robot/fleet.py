@@ -1,0 +1,329 @@
+"""Many robots at once, each with states of its own."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modurob import algorithms
+from modurob.algorithms.checks import require_quaternions
+from modurob.algorithms.composite import MASS_MATRIX
+from modurob.algorithms.derivatives import (
+    COUPLED_DERIVATIVES,
+    FORWARD_DERIVATIVES,
+    ForwardDerivatives,
+    InverseDerivatives,
+)
+from modurob.algorithms.forward import dynamics_of
+from modurob.algorithms.inverse import INVERSE_DYNAMICS
+from modurob.algorithms.joint_space import SLOPES
+from modurob.algorithms.kinematics import FORWARD_KINEMATICS, Poses
+from modurob.algorithms.program import Answer, Flow, Program
+from modurob.errors import InputError, ModurobError, ModurobWarning, choices, explained
+from modurob.kernels.evaluator import Evaluator, evaluator, lanes_of
+from modurob.kernels.fleet import Group, named_results
+from modurob.robot import Assembly, Mechanism
+from modurob.spatial.scalars import Array
+
+DEVICES = ("cpu", "cuda")
+NO_STATUS = np.zeros((), dtype=int)
+# the program, whether in float32, and the lanes of the kernels that some robots go through at once
+Kind = tuple[Program | Flow, bool, int]
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+class Function(NamedTuple):
+    """A function of robots: the method it is of one, its arguments, the program that is it, and how its results are given."""
+
+    name: str
+    arguments: tuple[str, ...]
+    program: Callable[[Mechanism], Program | Flow | None]  # None: the robot alone has an answer
+    finished: Callable[[Mechanism, Sequence[Array], list[Array], Program | Flow], Any]
+
+
+def _as_they_are(robot: Mechanism, given: Sequence[Array], raw: list[Array], program: Program | Flow) -> Array:
+    return raw[0]
+
+
+def _through(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of `algorithms` goes on with results that are there."""
+
+    def finished(robot: Mechanism, given: Sequence[Array], raw: list[Array], program: Program | Flow) -> Any:
+        answer = Answer(named_results(program, robot, raw), NO_STATUS)
+        return function(robot, *given, run=lambda *_: answer)
+
+    return finished
+
+
+FORWARD = Function("forward_dynamics", ("q", "v", "tau"), dynamics_of, _as_they_are)
+INVERSE = Function(
+    "inverse_dynamics", ("q", "v", "vdot"), lambda m: None if m.constraints else INVERSE_DYNAMICS, _as_they_are
+)
+KINEMATICS = Function("forward_kinematics", ("q",), lambda m: FORWARD_KINEMATICS, _through(algorithms.forward_kinematics))
+MASS = Function("mass_matrix", ("q",), lambda m: MASS_MATRIX, _through(algorithms.mass_matrix))
+FORWARD_SLOPES = Function(
+    "forward_dynamics_derivatives",
+    ("q", "v", "tau"),
+    lambda m: None if m.constraints else COUPLED_DERIVATIVES if m.coupled else FORWARD_DERIVATIVES,
+    _through(algorithms.forward_dynamics_derivatives),
+)
+INVERSE_SLOPES = Function(
+    "inverse_dynamics_derivatives", ("q", "v", "vdot"), lambda m: SLOPES, _through(algorithms.inverse_dynamics_derivatives)
+)
+
+
+@explained
+class Fleet:
+    """Robots of any kind side by side, each with as many states as it likes: one call computes them all, on all cores.
+
+    Arguments are lists with an array for each robot, q[i] (k_i, nq_i), v[i], vdot[i], tau[i] (k_i, nv_i) [rad, rad/s, rad/s²,
+    N m; m, m/s, m/s², N]; so are results. They equal those of `fleet[i]` alone to the last bit, whatever the order of the robots
+    and the number of threads. Arrays of floats (k, n) go to the kernels as they are; all else that a robot takes (one state,
+    lists, other scalars) is handed to that robot alone. `robots` are mechanisms, or assemblies, which stand as they say.
+
+    With `device="cuda"` forward and inverse dynamics are computed on a GPU of NVIDIA, to 1e-12 (float64) or 1e-5 (float32), for arrays
+    of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning. `unrolled` compiles a kernel
+    for each robot by itself, in a second or so: about twice as fast, for robots that stay.
+
+    >>> fleet = mr.Fleet([robot, mr.load("crane"), mr.load("snake")])
+    >>> fleet
+    Fleet(3 robots, nv 2 to 6)
+    >>> states = [rng.normal(size=(3, k, r.nv)) for k, r in zip((5, 1000, 20), fleet)]
+    >>> vdots = fleet.forward_dynamics(*zip(*states))
+    >>> [vdot.shape for vdot in vdots]
+    [(5, 3), (1000, 2), (20, 6)]
+    """
+
+    def __init__(self, robots: Iterable[Mechanism | Assembly], device: str = "cpu", unrolled: bool = False):
+        if device not in DEVICES:
+            raise InputError(f"device {device!r}: {choices(str(device), DEVICES)}")
+        if unrolled and device == "cpu":
+            raise InputError("unrolled kernels are for GPUs: expected device='cuda'")
+        self.robots = tuple(_robot(i, x) for i, x in enumerate(_listed(robots, "robots")))
+        self._programs: dict[str, list[Program | Flow | None]] = {}
+        self._evaluators: dict[Kind, dict[int, Evaluator | None]] = {}
+        self._groups: dict[Kind, tuple[tuple[int, ...], Group]] = {}
+        self.device, self.unrolled = device, unrolled
+        self._gpu = self._moved() if device == "cuda" else None
+
+    # ---- a list of robots ----
+
+    def __len__(self) -> int:
+        return len(self.robots)
+
+    def __iter__(self) -> Iterator[Mechanism]:
+        return iter(self.robots)
+
+    def __getitem__(self, i: int) -> Mechanism:
+        return self.robots[i]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fleet) and self.__reduce__() == other.__reduce__()
+
+    def __hash__(self) -> int:
+        return hash(self.robots)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Fleet, (self.robots, self.device, self.unrolled)
+
+    def __repr__(self) -> str:
+        rates = sorted({r.nv for r in self.robots})
+        span = f", nv {rates[0]} to {rates[-1]}" if len(rates) > 1 else f", nv {rates[0]}" if rates else ""
+        return f"Fleet({len(self)} robot{'s' * (len(self) != 1)}{span})"
+
+    # ---- functions ----
+
+    def forward_dynamics(self, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any]) -> list[Array]:
+        """vdot of each robot, (k_i, nv_i) [rad/s² or m/s²]; see `Mechanism.forward_dynamics`.
+
+        >>> fleet = mr.Fleet([robot, mr.load("crane")])
+        >>> qs, taus = [rng.normal(size=(4, r.nq)) for r in fleet], [np.ones((4, r.nv)) for r in fleet]
+        >>> vdots = fleet.forward_dynamics(qs, taus, taus)
+        >>> bool(np.array_equal(vdots[0], robot.forward_dynamics(qs[0], taus[0], taus[0])))
+        True
+        """
+        return self._all(FORWARD, q, v, tau)
+
+    def inverse_dynamics(self, q: Sequence[Any], v: Sequence[Any], vdot: Sequence[Any]) -> list[Array]:
+        """tau of each robot, (k_i, nv_i) [N m or N]; see `Mechanism.inverse_dynamics`.
+
+        >>> fleet = mr.Fleet([robot, mr.load("crane")])
+        >>> zeros = [np.zeros((2, r.nv)) for r in fleet]
+        >>> fleet.inverse_dynamics(zeros, zeros, zeros)[0].round(3)
+        array([[7.21, 1.03, 1.03],
+               [7.21, 1.03, 1.03]])
+        """
+        return self._all(INVERSE, q, v, vdot)
+
+    def forward_kinematics(self, q: Sequence[Any]) -> list[Poses]:
+        """Poses of the bodies and frames of each robot by name, (k_i, 4, 4) each [m]; see `Mechanism.forward_kinematics`.
+
+        >>> fleet = mr.Fleet([robot, mr.load("crane")])
+        >>> fleet.forward_kinematics([np.zeros((9, r.nq)) for r in fleet])[0]["m3"].shape
+        (9, 4, 4)
+        """
+        return self._all(KINEMATICS, q)
+
+    def mass_matrix(self, q: Sequence[Any]) -> list[Array]:
+        """M of each robot, (k_i, nv_i, nv_i) [kg m², kg m or kg]; see `Mechanism.mass_matrix`.
+
+        >>> fleet = mr.Fleet([robot, mr.load("crane")])
+        >>> [M.shape for M in fleet.mass_matrix([np.zeros((9, r.nq)) for r in fleet])]
+        [(9, 3, 3), (9, 2, 2)]
+        """
+        return self._all(MASS, q)
+
+    def forward_dynamics_derivatives(
+        self, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any]
+    ) -> list[ForwardDerivatives]:
+        """d vdot of each robot by q, v and tau, (k_i, nv_i, nv_i) each; see `Mechanism.forward_dynamics_derivatives`.
+
+        >>> fleet = mr.Fleet([robot, mr.load("crane")])
+        >>> zeros = [np.zeros((2, r.nv)) for r in fleet]
+        >>> fleet.forward_dynamics_derivatives(zeros, zeros, zeros)[1].tau.shape
+        (2, 2, 2)
+        """
+        return self._all(FORWARD_SLOPES, q, v, tau)
+
+    def inverse_dynamics_derivatives(
+        self, q: Sequence[Any], v: Sequence[Any], vdot: Sequence[Any]
+    ) -> list[InverseDerivatives]:
+        """d tau of each robot by q, v and vdot, (k_i, nv_i, nv_i) each; see `Mechanism.inverse_dynamics_derivatives`.
+
+        >>> fleet = mr.Fleet([robot, mr.load("crane")])
+        >>> zeros = [np.zeros((2, r.nv)) for r in fleet]
+        >>> fleet.inverse_dynamics_derivatives(zeros, zeros, zeros)[1].vdot.shape
+        (2, 2, 2)
+        """
+        return self._all(INVERSE_SLOPES, q, v, vdot)
+
+    # ---- one list of work ----
+
+    def _all(self, function: Function, *given: Sequence[Any]) -> list[Any]:
+        """A function of all robots: those of one program and width in one go, and what no kernel takes by the robots themselves."""
+        lists = [self._argument(x, name) for name, x in zip(function.arguments, given, strict=True)]
+        arguments = list(zip(*lists, strict=True))
+        if self._gpu is not None and function in (FORWARD, INVERSE):
+            found = self._gpu.run(self._programs_of(function), arguments)
+            return [self._back(function, i, arguments[i]) if x is None else x for i, x in enumerate(found)]
+        kinds: dict[Kind, list[int]] = {}
+        for i, (program, arrays) in enumerate(zip(self._programs_of(function), arguments, strict=True)):
+            width = _width(arrays)
+            if program is not None and width is not None:
+                kinds.setdefault((program, *width), []).append(i)
+        results: list[Any] = [None] * len(self)
+        for kind, members in kinds.items():
+            self._compiled(function, kind, members, arguments, results)
+        return [self._alone(function, i, arguments[i]) if x is None else x for i, x in enumerate(results)]
+
+    def _programs_of(self, function: Function) -> list[Program | Flow | None]:
+        if function.name not in self._programs:
+            self._programs[function.name] = [function.program(robot) for robot in self.robots]
+        return self._programs[function.name]
+
+    def _compiled(
+        self, function: Function, kind: Kind, members: list[int], arguments: list[Any], results: list[Any]
+    ) -> None:
+        """Fill in the results of those members that have a kernel, fitting arrays, and no state without an answer."""
+        evaluators = self._evaluators_of(kind, members)
+        fits = [i for i in members if (e := evaluators[i]) is not None and _fits(e, arguments[i])]
+        if not fits:
+            return
+        group = self._group(kind, tuple(fits))
+        states = np.array([len(arguments[i][0]) for i in fits])
+        raw, troubled = group.run([arguments[i] for i in fits], states)
+        for i, x, bad in zip(fits, raw, troubled.tolist(), strict=True):
+            if not bad:
+                results[i] = function.finished(self.robots[i], arguments[i], x, kind[0])
+
+    def _evaluators_of(self, kind: Kind, members: list[int]) -> dict[int, Evaluator | None]:
+        known = self._evaluators.setdefault(kind, {})
+        for i in members:
+            if i not in known:
+                known[i] = evaluator(self.robots[i], kind[0], frozenset(), *kind[1:])
+        return known
+
+    def _group(self, kind: Kind, members: tuple[int, ...]) -> Group:
+        """The group of some robots; the last one is kept."""
+        last = self._groups.get(kind)
+        if last is None or last[0] != members:
+            self._groups[kind] = last = members, Group.of([self._evaluators[kind][i] for i in members])  # type: ignore[misc]
+        return last[1]
+
+    def _moved(self) -> Any:
+        """The robots on the GPU; None, and a warning, if there is none."""
+        from modurob.kernels.cuda.device import cuda_device
+        from modurob.kernels.cuda.fleet import OnDevice
+
+        device = cuda_device()
+        if isinstance(device, str):
+            warnings.warn(f"device='cuda': {device}; the CPU serves", ModurobWarning, stacklevel=4)
+            return None
+        return OnDevice(device, self.robots, self.unrolled)
+
+    def _back(self, function: Function, i: int, arrays: Sequence[Any]) -> Any:
+        """What no GPU takes, by the robot itself on the CPU."""
+        from modurob.kernels.cuda.arrays import given_back, on_device
+
+        device = self._gpu.device
+        here = [device.host(on_device(device, x)) if hasattr(x, "__dlpack__") else x for x in arrays]
+        result = self._alone(function, i, here)
+        return result if here[0] is arrays[0] else given_back(device, device.array(result), arrays[0])
+
+    def _alone(self, function: Function, i: int, arrays: Sequence[Any]) -> Any:
+        """One robot by itself, which says what is wrong if anything is."""
+        try:
+            return getattr(self.robots[i], function.name)(*arrays)
+        except ModurobError as error:
+            raise type(error)(f"robot {i} of the fleet: {error}") from None
+
+    def _argument(self, x: Any, name: str) -> list[Any]:
+        found = _listed(x, name)
+        if len(found) != len(self):
+            raise InputError(
+                f"{name} has {len(found)} arrays for {len(self)} robots: expected a list with one array for each"
+            )
+        return found
+
+
+def _listed(x: Any, name: str) -> list[Any]:
+    if isinstance(x, str | bytes | dict | Mechanism | Assembly) or not isinstance(x, Iterable):
+        raise InputError(f"{name} is {x!r:.60}: expected a list with one entry for each robot")
+    return list(x)
+
+
+def _robot(i: int, x: Any) -> Mechanism:
+    if isinstance(x, Assembly):
+        return x.robot()
+    if not isinstance(x, Mechanism):
+        raise InputError(f"robot {i} of the fleet is {x!r:.60}: expected a Mechanism or an Assembly")
+    return x
+
+
+def _width(arrays: Sequence[Any]) -> tuple[bool, int] | None:
+    """Precision and width of the kernel for these arrays; None if they are not (states, entries) of one kind of float."""
+    first = arrays[0]
+    if type(first) is not np.ndarray or first.ndim != 2 or not len(first) or first.dtype not in FLOATS:
+        return None
+    dtype, states = first.dtype, len(first)
+    for x in arrays[1:]:
+        if type(x) is not np.ndarray or x.ndim != 2 or len(x) != states or x.dtype != dtype:
+            return None
+    single = dtype == FLOATS[1]
+    return single, 1 if states == 1 else lanes_of(single)
+
+
+def _fits(e: Evaluator, arrays: Sequence[Array]) -> bool:
+    """Whether the arrays are what the kernel reads; a quaternion without direction is said by the robot itself."""
+    if [x.shape[1] for x in arrays] != e.sizes:
+        return False
+    return e.m.nq == e.m.nv or _directed(e, arrays[0])
+
+
+def _directed(e: Evaluator, q: Array) -> bool:
+    try:
+        require_quaternions(e.m, q)
+    except InputError:
+        return False
+    return True

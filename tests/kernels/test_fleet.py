@@ -1,0 +1,151 @@
+"""Fleets: the bits of single robots, whatever the order, the threads and the states of others."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import modurob as mr
+from modurob.errors import InputError, SingularError
+from modurob.judges.pinocchio import PinocchioTwin
+from tests.robots import random_assembly, random_mechanism
+
+FUNCTIONS = {
+    "forward_dynamics": 3,
+    "inverse_dynamics": 3,
+    "forward_dynamics_derivatives": 3,
+    "inverse_dynamics_derivatives": 3,
+    "mass_matrix": 1,
+    "forward_kinematics": 1,
+}
+
+
+def random_robots(rng: np.random.Generator, n: int) -> list[mr.Mechanism]:
+    """Trees of all joint kinds, fixed and floating, with and without rotors, and organisms."""
+    trees = [
+        random_mechanism(rng, int(rng.integers(1, 7)), floating=i % 2 == 0, armature=i % 3 == 0) for i in range(n // 2)
+    ]
+    return [*trees, *(random_assembly(rng, int(rng.integers(2, 6))).mechanism() for _ in range(n - n // 2))]
+
+
+def random_states(rng: np.random.Generator, robots: list[mr.Mechanism], most: int) -> tuple[list[np.ndarray], ...]:
+    """q, v and torques, 1 to `most` states a robot."""
+    counts = [int(rng.integers(1, most + 1)) for _ in robots]
+    q = [r.integrate(r.neutral(), rng.normal(size=(k, r.nv))) for r, k in zip(robots, counts, strict=True)]
+    return q, *([rng.normal(size=(k, r.nv)) for r, k in zip(robots, counts, strict=True)] for _ in range(2))
+
+
+def same(a: object, b: object) -> bool:
+    """Equal to the last bit."""
+    a, b = getattr(a, "bodies", a), getattr(b, "bodies", b)
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True)) if isinstance(a, tuple) else np.array_equal(a, b)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_equals_single_robots(name: str, rng: np.random.Generator) -> None:
+    robots = random_robots(rng, 24)
+    states = random_states(rng, robots, 20)[: FUNCTIONS[name]]
+    found = getattr(mr.Fleet(robots), name)(*states)
+    alone = [getattr(r, name)(*(x[i] for x in states)) for i, r in enumerate(robots)]
+    assert all(map(same, found, alone))
+
+
+def test_order_and_threads_do_not_count(rng: np.random.Generator) -> None:
+    robots = [r for r in random_robots(rng, 24) if r.nv]
+    q, v, u = random_states(rng, robots, 1200)
+    found = {}
+    for threads in (1, 2, 3):
+        mr.set_threads(threads)
+        found[threads] = mr.Fleet(robots).forward_dynamics(q, v, u)
+    mr.set_threads(None)
+    shuffled = rng.permutation(len(robots))
+    again = mr.Fleet([robots[i] for i in shuffled]).forward_dynamics(*([x[i] for i in shuffled] for x in (q, v, u)))
+    for i, k in enumerate(shuffled):
+        assert all(np.array_equal(found[1][k], x) for x in (found[2][k], found[3][k], again[i]))
+
+
+def test_pinocchio_agrees(rng: np.random.Generator) -> None:
+    robots = [random_assembly(rng, 8).mechanism(floating=i % 2 == 0) for i in range(10)]
+    q, v, u = random_states(rng, robots, 12)
+    for i, vdot in enumerate(mr.Fleet(robots).forward_dynamics(q, v, u)):
+        twin = PinocchioTwin(robots[i])
+        for k in range(len(vdot)):
+            theirs = twin.forward_dynamics(q[i][k], v[i][k], u[i][k])
+            np.testing.assert_allclose(vdot[k], theirs, rtol=1e-9, atol=1e-9 * np.abs(theirs).max())
+
+
+def test_odd_arguments_are_for_the_robot_alone(rng: np.random.Generator) -> None:
+    crab, crane = mr.load("crab").robot(), mr.load("crane").robot()
+    fleet = mr.Fleet([crab, crane, crab, crab, crab])
+    states = [
+        rng.normal(size=(3, 4, 3)),
+        rng.normal(size=(3, 2)),
+        rng.normal(size=(3, 9, 3)).astype(np.float32),
+        rng.normal(size=(3, 2, 2, 3)),
+        np.zeros((3, 0, 3)),
+    ]
+    found = fleet.forward_dynamics(*zip(*states, strict=True))
+    assert [x.shape for x in found] == [(4, 3), (2,), (9, 3), (2, 2, 3), (0, 3)]
+    assert found[2].dtype == np.float32
+    for robot, x, vdot in zip(fleet, states, found, strict=True):
+        assert np.array_equal(vdot, robot.forward_dynamics(*x))
+
+
+def test_robots_with_loops_and_without(rng: np.random.Generator) -> None:
+    linkage = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).mechanism()
+    fleet = mr.Fleet([linkage, mr.load("crab"), linkage])
+    q = [np.tile(r.neutral(), (6, 1)) for r in fleet]
+    v = [np.zeros((6, r.nv)) for r in fleet]
+    u = [rng.normal(size=(6, r.nv)) for r in fleet]
+    for name in ("forward_dynamics", "forward_dynamics_derivatives"):
+        found = getattr(fleet, name)(q, v, u)
+        assert all(same(x, getattr(r, name)(q[i], v[i], u[i])) for i, (r, x) in enumerate(zip(fleet, found, strict=True)))
+
+
+def test_a_value() -> None:
+    fleet = mr.Fleet([mr.load("crab"), mr.load("crane")])
+    copy = pickle.loads(pickle.dumps(fleet))
+    assert copy == fleet
+    assert hash(copy) == hash(fleet)
+    assert fleet != mr.Fleet([mr.load("crab")])
+    assert repr(mr.Fleet([])) == "Fleet(0 robots)"
+    assert mr.Fleet([]).forward_dynamics([], [], []) == []
+
+
+def test_what_is_refused() -> None:
+    fleet = mr.Fleet([mr.load("crab"), mr.load("crane")])
+    good = [np.zeros((2, 3)), np.zeros((2, 2))]
+    with pytest.raises(InputError, match="q has 1 arrays for 2 robots"):
+        fleet.mass_matrix(good[:1])
+    with pytest.raises(InputError, match="q is 3: expected a list"):
+        fleet.mass_matrix(3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="robot 1 of the fleet: q has shape"):
+        fleet.mass_matrix([good[0], good[0]])
+    with pytest.raises(InputError, match=r"robot 0 of the fleet: v\[1, 2\] is nan"):
+        fleet.forward_dynamics(good, [np.array([[0, 0, 0], [0, 0, np.nan]]), good[1]], good)
+    with pytest.raises(InputError, match="robot 1 of the fleet is 'crab'"):
+        mr.Fleet([mr.load("crab"), "crab"])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="robots is"):
+        mr.Fleet(mr.load("crab"))  # type: ignore[arg-type]
+
+
+def test_a_state_without_an_answer_is_named() -> None:
+    builder = mr.Builder("massless")
+    builder.body("a", np.zeros((6, 6)), joint=mr.Revolute((0.0, 0.0, 1.0)), joint_name="spin")
+    fleet = mr.Fleet([mr.load("crab"), builder.build()])
+    states = [np.zeros((2, 3)), np.zeros((2, 1))]
+    with pytest.raises(SingularError, match="robot 1 of the fleet: joint 'spin' moves no inertia in state 0"):
+        fleet.forward_dynamics(states, states, states)
+
+
+def test_a_quaternion_without_direction_is_named() -> None:
+    floating = mr.load("crab").mechanism(floating=True)
+    q = np.tile(floating.neutral(), (3, 1))
+    q[1, 3:7] *= 1e-9
+    with pytest.raises(InputError, match="robot 0 of the fleet: q: the quaternion"):
+        mr.Fleet([floating]).mass_matrix([q])
