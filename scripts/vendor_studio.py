@@ -1,7 +1,7 @@
 """Fetch what the studio's page is made with: pinned npm versions, checked by hash, without Node.
 
-`python scripts/vendor_studio.py` fills the vendor folders of viewer, studio and tests again; a file that differs from its package is
-an error, so a run without a change in `git status` proves that what is shipped is what was published.
+`python scripts/vendor_studio.py` fills the vendor folders of viewer, studio and tests again; a file that differs from its
+package is an error, so a run without a change in `git status` proves that what is shipped is what was published.
 """
 
 import base64

@@ -12,6 +12,7 @@ from modurob.viewer import drawing
 
 THICK = 0.07  # radius of a stick, as part of the usual distance between joints
 COLOURS = ("#4a79ac", "#e0a04c")
+SLIDING, RAIL = ("prismatic", "cylindrical", "helical", "planar"), "#64748b"
 
 
 def piece(kind: str, size: Any, X: Array, body: int) -> dict[str, Any]:
@@ -25,6 +26,16 @@ def sticks(robot: Tables, bodies: Iterable[int]) -> Iterator[tuple[int, dict[str
     for body in bodies:
         for shape in _sticks(robot, body, thick):
             yield body, shape
+
+
+def rails(robot: Tables, bodies: Iterable[int]) -> Iterator[dict[str, Any]]:
+    """What bodies slide along that have no shapes of their own: from where their joint is to where they are."""
+    thick = 0.6 * THICK * _usual_length(robot)
+    for body in bodies:
+        if robot.joints[body - 1].kind in SLIDING:
+            seat = {"body": robot.parent[body], "at": [float(x) for x in se3.position(robot.X_PJ[body])]}
+            places = [seat, {"body": body, "at": [0.0, 0.0, 0.0]}]
+            yield {"name": robot.joints[body - 1].name, "colour": RAIL, "places": places, "radius": thick}
 
 
 def _ends(robot: Tables, body: int) -> list[Array]:
@@ -41,7 +52,8 @@ def _usual_length(robot: Tables) -> float:
 
 
 def _sticks(robot: Tables, body: int, thick: float) -> Iterator[dict[str, Any]]:
-    yield piece("sphere", (1.5 * thick,), np.eye(4), body)
+    # balls of neighbours in one place are not of one size, so that the outer one is seen
+    yield piece("sphere", ((1.5 + 0.1 * (body % 2)) * thick,), np.eye(4), body)
     for end in _ends(robot, body):
         length = float(np.linalg.norm(end))
         if length > thick:

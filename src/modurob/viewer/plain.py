@@ -28,12 +28,13 @@ def pictures(chapters: Sequence[Chapter], times: Array, size: tuple[int, int]) -
         draw.draw(robot, q, ax, f"{robot.name}, {t:.2f} s")
         draw.frame_view(ax, reach)
         out = io.BytesIO()
-        canvas.print_png(out)
+        with np.errstate(over="ignore"):  # matplotlib projects points behind the eye
+            canvas.print_png(out)
         yield out.getvalue()
 
 
 def _at(chapters: Sequence[Chapter], t: float) -> tuple[Any, Array]:
-    robot, times, q = next((c for c in reversed(chapters) if c.t[0] <= t + 1e-9), chapters[0])
+    robot, times, q, _ = next((c for c in reversed(chapters) if c.t[0] <= t + 1e-9), chapters[0])
     return robot, q[max(0, int(np.searchsorted(times, t + 1e-9, side="right")) - 1)]
 
 

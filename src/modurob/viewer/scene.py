@@ -18,11 +18,12 @@ CABLE, SPRING = "#334155", "#b45309"
 
 
 class Chapter(NamedTuple):
-    """One robot and how it moved: times (samples,) [s] and q (samples, nq) [rad or m]."""
+    """One robot and how it moved: times (samples,) [s] and q (samples, nq) [rad or m]; another `number` is looked at anew."""
 
     robot: Tables
     t: Array
     q: Array
+    number: int = 0
 
     def poses(self) -> Array:
         """X_WB of all bodies, their first three rows, (samples, bodies, 3, 4)."""
@@ -33,7 +34,7 @@ class Chapter(NamedTuple):
         chosen = Chapter(self.robot, *_sampled(self.t, self.q, fps))
         poses = chosen.poses().astype("<f4")
         return {
-            "design": design(self.robot),
+            "design": {**design(self.robot), "number": self.number},
             "t": [round(float(x), 6) for x in chosen.t],
             "poses": base64.b64encode(poses.tobytes()).decode(),
         }
@@ -54,7 +55,6 @@ def design(robot: Tables) -> dict[str, Any]:
     names = [name for name in robot.frames if "/" not in name and name != "world"]
     return {
         "name": robot.name,
-        "number": 0,
         "floating": any(j.type.kind == "free" and robot.parent[i] == 0 for i, j in enumerate(robot.joints, start=1)),
         "bodies": [body(robot, i) for i in range(len(robot.bodies))],
         "modules": [{"name": name} for name in robot.bodies],
@@ -84,8 +84,8 @@ def body(robot: Tables, i: int) -> dict[str, Any]:
 
 
 def cables(robot: Tables) -> list[dict[str, Any]]:
-    """Lines and springs as straight pieces from place to place: (body, xyz in its frame)."""
-    return list(_cables(robot))
+    """Lines, springs and what bare bodies slide along, as straight pieces from place to place: (body, xyz in its frame)."""
+    return [*_cables(robot), *links.rails(robot, _bare(robot))]
 
 
 def _cables(robot: Tables) -> Iterator[dict[str, Any]]:
@@ -96,17 +96,18 @@ def _cables(robot: Tables) -> Iterator[dict[str, Any]]:
             yield {"name": row.name, "colour": colour, "places": places}
 
 
+def _bare(robot: Tables) -> list[int]:
+    """Bodies that are drawn as sticks: those with mass and no shape, or all if there is no shape."""
+    drawn = {shape.frame.body for shape in robot.shapes}
+    others = [i for i in range(1, len(robot.bodies)) if i not in drawn]
+    return [i for i in others if not drawn or inertia.mass(robot.inertia[i]) > 0]
+
+
 def _shapes(robot: Tables) -> Iterator[dict[str, Any]]:
-    """The robot's shapes; bodies that have mass and no shape are sticks, and so are all if there is none."""
-    drawn = set()
     for shape in robot.shapes:
-        drawn.add(shape.frame.body)
         piece = drawing.shape(shape.kind, shape.size, shape.in_body, shape.colour)
         yield {"module": shape.frame.body, "body": shape.frame.body, **piece}
-    bare = [
-        i for i in range(1, len(robot.bodies)) if i not in drawn and (not drawn or inertia.mass(robot.inertia[i]) > 0)
-    ]
-    for i, piece in links.sticks(robot, bare):
+    for i, piece in links.sticks(robot, _bare(robot)):
         yield {"module": i, "body": i, **piece}
 
 

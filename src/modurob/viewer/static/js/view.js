@@ -2,7 +2,7 @@
 
 import * as THREE from "three";
 import { corners, tips } from "./bounds.js";
-import { Cables } from "./cables.js";
+import { Cables, ends } from "./cables.js";
 import { Camera } from "./camera.js";
 import { Ghost } from "./ghost.js";
 import { Ground } from "./ground.js";
@@ -161,14 +161,14 @@ export class View {
     const extent = [];
     const start = this.marks.centreOfMass(many[0]);
     for (const poses of many) {
-      this.#place(poses);
+      this.#place((this.poses = poses));
       const moved = this.design.floating ? this.marks.centreOfMass(poses).sub(start).toArray() : [0, 0, 0];
       // the view goes along with a robot that floats
       this.points().forEach((x, i) => extent.push(x - moved[i % 3]));
     }
     this.extent = extent;
     this.unsettled = true;
-    this.pendingFit = refit;
+    this.pendingFit ||= refit;
   }
 
   /** A robot that was fitted and moves out of view is fitted again; looked at now and then, since it moves often. */
@@ -240,7 +240,7 @@ export class View {
 
   /** The corners of all shapes and the tips of the free ports, in the world. */
   points() {
-    const points = this.meshes.flatMap(corners);
+    const points = this.meshes.flatMap(corners).concat(ends(this.cables, this.poses));
     return this.visible.ports ? points.concat(tips(this.ports, 1.5 * KNOB * this.size)) : points;
   }
 
