@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test bench check judge browser reproduce fuzz mutants clean
+.PHONY: demo test bench check judge browser reproduce fuzz mutants docs package clean
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -43,6 +43,13 @@ check: $(READY)  ## format, lint, types, import contract
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-cache
+
+docs: $(READY)  ## the site, into out/docs; warnings are errors
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
+
+package: $(READY)  ## wheel and sdist, installed where nothing else is, and an example run from there
+	$(BIN)/python -m scripts.package --out dist
 
 clean:
 	rm -rf $(VENV) out build dist

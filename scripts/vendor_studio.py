@@ -1,6 +1,6 @@
 """Fetch what the studio's page is made with: pinned npm versions, checked by hash, without Node.
 
-`python scripts/vendor_studio.py` fills studio/static/vendor and tests/studio/vendor again; a file that differs from its
+`python scripts/vendor_studio.py` fills the vendor folders of viewer, studio and tests again; a file that differs from its
 package is an error, so a run without a change in `git status` proves that what is shipped is what was published.
 """
 
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "src/modurob/studio/static/vendor"
+VIEW = ROOT / "src/modurob/viewer/static/vendor"
 TESTS = ROOT / "tests/studio/vendor"
 KATEX_FONTS = (
     "AMS-Regular",
@@ -52,7 +53,7 @@ PACKAGES = (
             "examples/jsm/controls/OrbitControls.js",
             "examples/jsm/geometries/RoundedBoxGeometry.js",
         ),
-        PAGE,
+        VIEW,
     ),
     Package(
         "uplot",
@@ -103,7 +104,7 @@ def fetched(package: Package) -> dict[str, bytes]:
 
 def main() -> None:
     """Write all files, and a list of their hashes."""
-    sums: dict[Path, list[str]] = {PAGE: [], TESTS: []}
+    sums: dict[Path, list[str]] = {VIEW: [], PAGE: [], TESTS: []}
     for package in PACKAGES:
         for path, data in fetched(package).items():
             # fonts stay beside the style sheet that names them

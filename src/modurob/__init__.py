@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         studio,
         symbolic,
         trace,
+        viewer,
     )
     from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
@@ -174,7 +175,7 @@ HOMES = {
 }
 ROOMS = (
     "algorithms assembly catalogue control draw errors estimation formats judges kernels kinematics mechanism motion "
-    "registry robot simulation spatial statics studio symbolic trace"
+    "registry robot simulation spatial statics studio symbolic trace viewer"
 )
 
 if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for one of ours

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from modurob import kernels
+from modurob.algorithms import forward_kinematics, neutral
 from modurob.catalogue.reading import require_picture, write_figure
 from modurob.errors import InputError
-from modurob.mechanism import Shape
-from modurob.robot import Mechanism
+from modurob.mechanism import Shape, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
@@ -20,17 +21,17 @@ LIGHT = np.array([0.35, -0.5, 0.8])
 ROUND = 20  # corners of a circle
 
 
-def draw(robot: Mechanism, q: Array | None = None, ax: Axes3D | None = None, title: str = "") -> Axes3D:
+def draw(robot: Tables, q: Array | None = None, ax: Axes3D | None = None, title: str = "") -> Axes3D:
     """The robot at configuration q (neutral by default), in a new figure or in `ax`; bodies without shapes become sticks."""
-    if not isinstance(robot, Mechanism):
+    if not isinstance(robot, Tables):
         raise InputError(f"{robot!r:.60} is no robot: expected a Mechanism, such as mr.load('crab').robot()")
     import matplotlib.pyplot as plt  # slow to import, and only pictures need it
     from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
-    q = robot.neutral() if q is None else q
+    q = neutral(robot) if q is None else q
     if ax is None:
         ax = plt.figure(figsize=(6.4, 5)).add_axes((0.0, 0.02, 0.94, 0.92), projection="3d")
-    X_WB = robot.forward_kinematics(q).bodies
+    X_WB = forward_kinematics(robot, q, kernels.run).bodies
     faces, colours = _faces(robot.shapes, X_WB)
     if faces:
         ax.add_collection3d(
@@ -43,12 +44,12 @@ def draw(robot: Mechanism, q: Array | None = None, ax: Axes3D | None = None, tit
         ax.add_collection3d(Line3DCollection(sticks, colors="0.3", linewidths=3), autolim=False)
         ax.scatter(*origins.T, color="#a8483c", s=18)
         points = origins
-    _frame_view(ax, points)
+    frame_view(ax, points)
     ax.set_title(title)
     return ax
 
 
-def save_picture(robot: Mechanism, path: str | Path, q: Array | None = None, title: str = "") -> None:
+def save_picture(robot: Tables, path: str | Path, q: Array | None = None, title: str = "") -> None:
     """Write a picture of the robot at configuration q."""
     require_picture(path)
     figure = draw(robot, q, title=title).figure
@@ -56,7 +57,7 @@ def save_picture(robot: Mechanism, path: str | Path, q: Array | None = None, tit
         write_figure(Path(path), figure)
 
 
-def _frame_view(ax: Axes3D, points: Array) -> None:
+def frame_view(ax: Axes3D, points: Array) -> None:
     """Equal scales, everything in view and little else."""
     low, high = points.min(axis=0), points.max(axis=0)
     widest = max((high - low).max(), 1e-3)

@@ -14,13 +14,14 @@ import yaml
 import modurob as mr
 from modurob.assembly import dumps
 from modurob.errors import FormatError, ModurobError, StudioError
-from modurob.studio import describe, drawing, opening, protocol, share
+from modurob.studio import describe, opening, protocol, share
 from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design
 from modurob.studio.edits import edited
 from modurob.studio.imported import Imported
 from modurob.studio.opening import opened
 from modurob.studio.session import Session
+from modurob.viewer import drawing
 
 CRAB = mr.load("crab")
 LITTLE = 30_000_000  # bytes that a refusal may take, of 300 MB that were packed

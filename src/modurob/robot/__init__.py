@@ -22,6 +22,7 @@ from modurob.robot.arms import Arms
 from modurob.robot.changes import Changes
 from modurob.robot.dynamics import Dynamics
 from modurob.robot.loops import Loops
+from modurob.robot.showing import Showing
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
@@ -40,7 +41,7 @@ def _number(x: Any) -> str:
     return f"{x:.4g}" if isinstance(x, float) else str(x)
 
 
-class Mechanism(Changes, Arms, Dynamics, Loops):
+class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
     """A robot: bodies, joints, constraints and forces, and all that follows from them: M(q) vdot + C(q, v) v + N(q) = tau + J^T F.
 
     A value: equal, hashable, picklable; nothing changes it. q is (..., nq) [rad or m, quaternions wxyz]; v, vdot, tau are (...,
@@ -61,12 +62,13 @@ class Mechanism(Changes, Arms, Dynamics, Loops):
         return f"Mechanism({self.name!r}, {bodies}, nq={self.nq}, nv={self.nv}{loops})"
 
     def _repr_html_(self) -> str:
-        """The joints as a table, for notebooks."""
+        """The robot in 3D, and its joints as a table, for notebooks."""
         where = f"{self.total_mass():.4g} kg" if self.inertia.dtype != object else "symbolic"
         loops = f", constraints: {', '.join(c.name for c in self.constraints)}" if self.constraints else ""
         forces = f", forces: {', '.join(row.name for row in self.forces[:12])}" if self.forces else ""
         more = ", …" if len(self.forces) > 12 else ""
-        return tabular.html(f"{self!r}, {where}{loops}{forces}{more}", JOINT_HEAD, self._joint_rows())
+        table = tabular.html(f"{self!r}, {where}{loops}{forces}{more}", JOINT_HEAD, self._joint_rows())
+        return self._view_html() + table
 
     def _repr_latex_(self) -> str:
         """The law that this robot obeys, and its joints, for notebooks on paper."""

@@ -23,6 +23,7 @@ from modurob.mechanism.archive import from_data, to_data
 from modurob.robot import Mechanism
 from modurob.simulation.driving import DriveRecord, drive_record
 from modurob.simulation.law import Measured
+from modurob.simulation.showing import Showing
 from modurob.simulation.status import KINDS, Status, Statuses
 from modurob.simulation.steppers import STEPPERS, Stepper
 from modurob.simulation.stepping import Mover
@@ -216,7 +217,7 @@ def _spans(stepper: Stepper, duration: float) -> Iterator[tuple[Stepper, float]]
 
 
 @dataclass(frozen=True)
-class Recording:
+class Recording(Showing):
     """A run: its segments, how it ended, and what happened on the way. t, q, v, ... are those of all segments in a row.
 
     t is (ticks,) [s]; q (ticks, ..., nq), v, vdot and tau (ticks, ..., nv), SI units. Of runs side by side, in the axes in
@@ -238,8 +239,11 @@ class Recording:
         return f"Recording({names}, {len(self.t)} ticks, {self.status})"
 
     def _repr_html_(self) -> str:
-        """What each joint did, and what happened, as tables for notebooks."""
-        parts = [tabular.html(f"{self!r}, {self.t[0]:g} to {self.t[-1]:g} s", RANGE_HEAD, self._ranges())]
+        """The run in 3D, what each joint did, and what happened, for notebooks."""
+        parts = [
+            self._view_html(),
+            tabular.html(f"{self!r}, {self.t[0]:g} to {self.t[-1]:g} s", RANGE_HEAD, self._ranges()),
+        ]
         if self.events:
             parts.append(tabular.html("events", ("t [s]", "kind", "what"), ((f"{e.t:g}", *e[1:]) for e in self.events)))
         return "".join(parts)

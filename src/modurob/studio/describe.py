@@ -10,10 +10,10 @@ from modurob.catalogue import Module, ModuleType, Port
 from modurob.errors import AssemblyError
 from modurob.mechanism.tables import Joint
 from modurob.robot import Assembly, Mechanism
-from modurob.spatial import inertia
-from modurob.studio import drawing, links, suggestions
+from modurob.studio import links, suggestions
 from modurob.studio.design import AnyDesign, Design
 from modurob.studio.imported import Imported
+from modurob.viewer import drawing, scene
 
 # larger matrices are not shown: they are no longer read
 MOST_IN_MATRICES = 48
@@ -30,7 +30,7 @@ def robot(design: AnyDesign) -> dict[str, Any]:
         "floating": design.floating,
         "gravity": design.gravity,
         "notes": design.notes,
-        "bodies": [_body(mechanism, i) for i in range(len(mechanism.bodies))],
+        "bodies": [scene.body(mechanism, i) for i in range(len(mechanism.bodies))],
         "joints": [_joint(j) for j in mechanism.joints],
         "degrees_of_freedom": mechanism.nv - (mechanism.loop_rank() if mechanism.loops else 0),
         "nq": mechanism.nq,
@@ -39,6 +39,7 @@ def robot(design: AnyDesign) -> dict[str, Any]:
         "loops": [loop.name for loop in mechanism.loops],
         "redundant": mechanism.redundant,
         "mass": mechanism.total_mass(),
+        "cables": scene.cables(mechanism),
         "suggested": suggestions.settings(mechanism),
         **(links.parts(mechanism, design.meshes) if isinstance(design, Imported) else _modular(design)),
     }
@@ -151,24 +152,6 @@ def _ports(assembly: Assembly, mechanism: Mechanism) -> list[dict[str, Any]]:
                     }
                 )
     return ports
-
-
-def _body(mechanism: Mechanism, i: int) -> dict[str, Any]:
-    """Mass, centre and the ellipsoid of the same inertia: axes as columns, half lengths [m]."""
-    spatial = mechanism.inertia[i]
-    mass = float(inertia.mass(spatial))
-    if mass <= 0:
-        return {"name": mechanism.bodies[i], "mass": 0.0}
-    moments, axes = np.linalg.eigh(inertia.tensor(spatial))
-    axes[:, 2] *= np.sign(np.linalg.det(axes)) or 1.0
-    half = np.sqrt(np.maximum(2.5 * (moments.sum() - 2 * moments) / mass, 1e-12))
-    return {
-        "name": mechanism.bodies[i],
-        "mass": mass,
-        "centre": [float(x) for x in inertia.centre(spatial)],
-        "axes": [float(x) for x in axes.ravel()],
-        "half": [float(x) for x in half],
-    }
 
 
 def _joint(joint: Joint) -> dict[str, Any]:

@@ -10,7 +10,10 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from modurob import viewer
+
 FOLDER = (Path(__file__).parent / "static").resolve()
+FOLDERS = (FOLDER, viewer.STATIC)  # files of both are at one address
 PLAIN = (".woff2", ".png")  # compressed already
 
 
@@ -33,7 +36,7 @@ def packed(path: Path, changed: int) -> Packed:
 
 
 def answer(request: Request) -> Response:
-    """The file at a path below the folder; nothing if the browser has it already."""
+    """The file at a path below the folders; nothing if the browser has it already."""
     path = _found(request.path_params["path"])
     if path is None:
         return PlainTextResponse("no such file", 404)
@@ -44,9 +47,13 @@ def answer(request: Request) -> Response:
 
 
 def _found(name: str) -> Path | None:
-    """The file of that name below the folder; none for names that no file can have."""
+    """The file of that name below one of the folders; none for names that no file can have."""
+    return next((path for path in (_below(folder, name) for folder in FOLDERS) if path), None)
+
+
+def _below(folder: Path, name: str) -> Path | None:
     try:
-        path = (FOLDER / name).resolve()
-        return path if path.is_relative_to(FOLDER) and path.is_file() else None
+        path = (folder / name).resolve()
+        return path if path.is_relative_to(folder) and path.is_file() else None
     except (OSError, ValueError):
         return None

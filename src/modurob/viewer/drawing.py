@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from modurob.robot import Mechanism
+from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
 GREY = "#bfbfbf"
@@ -17,7 +17,7 @@ def rows(X: Array) -> list[float]:
     return [round(float(x), 7) for x in X[:3].ravel()]
 
 
-def frame(mechanism: Mechanism, name: str) -> dict[str, Any]:
+def frame(mechanism: Tables, name: str) -> dict[str, Any]:
     """A named frame on its body."""
     found = mechanism.frames[name]
     return {"name": name, "body": found.body, "X": rows(found.X)}

@@ -2,6 +2,7 @@
 
 import * as THREE from "three";
 import { corners, tips } from "./bounds.js";
+import { Cables, ends } from "./cables.js";
 import { Camera } from "./camera.js";
 import { Ghost } from "./ghost.js";
 import { Ground } from "./ground.js";
@@ -36,7 +37,8 @@ export class View {
     this.marks = new Marks();
     this.ghost = new Ghost();
     this.light = new Light();
-    this.scene.add(this.robot, this.ground.group, this.marks.group, this.ghost.group, this.light.group);
+    this.cables = new Cables();
+    this.scene.add(this.robot, this.cables.group, this.ground.group, this.marks.group, this.ghost.group, this.light.group);
     this.meshes = [];
     this.poses = new Float32Array(IDENTITY);
     this.design = null;
@@ -63,6 +65,7 @@ export class View {
     this.design = design;
     this.centre = null;
     this.posed = false;
+    this.extent = null;
     for (const mesh of this.meshes) {
       mesh.geometry.dispose();
       mesh.dispose();
@@ -78,6 +81,7 @@ export class View {
     for (const shapes of alike.values()) this.meshes.push(this.#mesh(shapes));
     this.#makePorts(design.ports);
     this.marks.setRobot(design);
+    this.cables.setRobot(design.cables, this.size);
     if (this.meshes.length) this.robot.add(...this.meshes);
     this.#paint();
     this.pendingFit = another;
@@ -127,19 +131,14 @@ export class View {
   setPoses(poses) {
     this.poses = poses;
     this.posed = true;
-    for (const mesh of this.meshes) {
-      const shapes = mesh.userData.shapes;
-      const out = mesh.instanceMatrix.array;
-      for (let i = 0; i < shapes.length; i++) multiply(out, 16 * i, poses, 12 * shapes[i].body, shapes[i].X, 0);
-      mesh.instanceMatrix.needsUpdate = true;
-      mesh.boundingSphere = null;
-    }
+    this.#place(poses);
     for (let i = 0; i < this.free.length; i++) {
       multiply(this.ports.instanceMatrix.array, 16 * i, poses, 12 * this.free[i].body, this.free[i].X, 0);
     }
     this.ports.instanceMatrix.needsUpdate = true;
     this.ports.boundingSphere = null;
     this.marks.setPoses(poses, this.visible);
+    this.cables.setPoses(poses);
     if (this.unsettled) this.#settle();
     if (this.design.floating) this.#follow();
     if (this.pendingFit) this.fit();
@@ -147,8 +146,34 @@ export class View {
     this.draw();
   }
 
+  #place(poses) {
+    for (const mesh of this.meshes) {
+      const shapes = mesh.userData.shapes;
+      const out = mesh.instanceMatrix.array;
+      for (let i = 0; i < shapes.length; i++) multiply(out, 16 * i, poses, 12 * shapes[i].body, shapes[i].X, 0);
+      mesh.instanceMatrix.needsUpdate = true;
+      mesh.boundingSphere = null;
+    }
+  }
+
+  /** Where the robot will be is known: what is fitted is all of it; `refit` looks at it anew. */
+  spanOver(many, refit) {
+    const extent = [];
+    const start = this.marks.centreOfMass(many[0]);
+    for (const poses of many) {
+      this.#place((this.poses = poses));
+      const moved = this.design.floating ? this.marks.centreOfMass(poses).sub(start).toArray() : [0, 0, 0];
+      // the view goes along with a robot that floats
+      this.points().forEach((x, i) => extent.push(x - moved[i % 3]));
+    }
+    this.extent = extent;
+    this.unsettled = true;
+    this.pendingFit ||= refit;
+  }
+
   /** A robot that was fitted and moves out of view is fitted again; looked at now and then, since it moves often. */
   #lookSoon() {
+    if (this.extent) return;
     this.look ||= setTimeout(() => {
       this.look = 0;
       if (this.camera.fitted && this.posed && this.cutOff()) this.fit();
@@ -215,19 +240,19 @@ export class View {
 
   /** The corners of all shapes and the tips of the free ports, in the world. */
   points() {
-    const points = this.meshes.flatMap(corners);
+    const points = this.meshes.flatMap(corners).concat(ends(this.cables, this.poses));
     return this.visible.ports ? points.concat(tips(this.ports, 1.5 * KNOB * this.size)) : points;
   }
 
   bounds() {
-    const box = new THREE.Box3().setFromArray(this.points());
+    const box = new THREE.Box3().setFromArray(this.extent ?? this.points());
     return box.isEmpty() ? new THREE.Box3(new THREE.Vector3(-0.1, -0.1, -0.1), new THREE.Vector3(0.1, 0.1, 0.1)) : box;
   }
 
   /** Everything in view, seen from the present direction. */
   fit() {
     this.pendingFit = false;
-    const points = this.points();
+    const points = this.extent ?? this.points();
     const lowest = points.reduce((low, z, i) => (i % 3 === 2 ? Math.min(low, z) : low), this.ground.group.position.z);
     // a robot that reaches through the floor must be seen there too
     this.camera.floor = this.design.floating ? -Infinity : lowest;
@@ -289,7 +314,7 @@ export class View {
   // ---- drawing ----
 
   draw() {
-    if (!this.waiting) this.waiting = requestAnimationFrame(() => this.#render());
+    if (!this.waiting && !this.onDemand) this.waiting = requestAnimationFrame(() => this.#render());
   }
 
   #render() {
@@ -327,6 +352,12 @@ export class View {
   picture() {
     this.#render();
     return new Promise((done) => this.canvas.toBlob(done, "image/png"));
+  }
+
+  /** The present picture as the address of a PNG, drawn now; `onDemand` draws no others. */
+  still() {
+    this.#render();
+    return this.canvas.toDataURL("image/png");
   }
 
   // ---- the pointer ----

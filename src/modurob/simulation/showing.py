@@ -1,0 +1,51 @@
+"""Runs to look at."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from modurob.errors import SimulationError
+from modurob.viewer import film, page, showing
+from modurob.viewer.scene import Chapter
+
+if TYPE_CHECKING:
+    from modurob.simulation.recording import Segment
+
+
+class Showing:
+    """A run in 3D."""
+
+    segments: "tuple[Segment, ...]"
+
+    def show(self, path: str | Path | None = None) -> Path | None:
+        """The run in 3D, to play, pause and scrub, changes of shape included.
+
+        In a notebook it appears below the cell, elsewhere in the browser; with a `path` it is written there instead, as a page
+        (.html) that needs no network, or as a picture of its start (.png). Returns the file that was written, if any.
+
+        >>> run.show("reach.html").name
+        'reach.html'
+        """
+        return showing.show(self._chapters(), path)
+
+    def animate(
+        self, path: str | Path, fps: float = 30.0, size: tuple[int, int] = (800, 600), speed: float = 1.0
+    ) -> None:
+        """Write a film of the run (.mp4, .webm, .gif): `fps` pictures a second of `size` pixels, `speed` times as fast as it was.
+
+        A browser without a window draws it, on machines without a screen too; .mp4 and .webm need ffmpeg (`pip install
+        modurob[video]` brings both but for Chromium). Without a browser matplotlib draws, with a warning.
+
+        >>> run.animate("reach.gif", fps=10, size=(160, 120))
+        >>> open("reach.gif", "rb").read(6)
+        b'GIF89a'
+        """
+        film.animate(self._chapters(), path, fps, size, speed)
+
+    def _chapters(self) -> tuple[Chapter, ...]:
+        if any(s.q.ndim != 2 for s in self.segments):
+            raise SimulationError("several runs side by side cannot be shown: take one with `of_run`")
+        return tuple(Chapter(s.robot, s.t, s.q) for s in self.segments)
+
+    def _view_html(self) -> str:
+        """The view for notebooks; empty for several runs."""
+        return "" if any(s.q.ndim != 2 for s in self.segments) else page.frame(self._chapters())
