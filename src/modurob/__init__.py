@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         errors,
         estimation,
         formats,
+        identification,
         judges,
         kernels,
         kinematics,
@@ -104,6 +105,14 @@ if TYPE_CHECKING:
         observability,
     )
     from modurob.formats import load, save, timor_modules, urdf
+    from modurob.identification import (
+        MotionData,
+        RecursiveIdentification,
+        exciting_trajectory,
+        identify,
+        identify_motor,
+        likeliest,
+    )
     from modurob.kernels import set_threads
     from modurob.kinematics.inverse import InverseKinematics
     from modurob.kinematics.inverse.goals import CentreGoal, DirectionGoal, JointGoal, PointGoal, PoseGoal
@@ -158,6 +167,7 @@ HOMES = {
         "identifiability observability"
     ),
     "modurob.formats": "load save timor_modules urdf",
+    "modurob.identification": "MotionData RecursiveIdentification exciting_trajectory identify identify_motor likeliest",
     "modurob.kernels": "set_threads",
     "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",
@@ -171,8 +181,8 @@ HOMES = {
     ),
 }
 ROOMS = (
-    "algorithms assembly catalogue control draw errors estimation formats judges kernels kinematics mechanism motion "
-    "registry robot simulation spatial statics studio symbolic trace"
+    "algorithms assembly catalogue control draw errors estimation formats identification judges kernels kinematics mechanism "
+    "motion registry robot simulation spatial statics studio symbolic trace"
 )
 
 if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for one of ours
