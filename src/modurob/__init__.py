@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         errors,
         estimation,
         formats,
+        identification,
         judges,
         kernels,
         kinematics,
@@ -105,6 +106,14 @@ if TYPE_CHECKING:
         observability,
     )
     from modurob.formats import load, save, timor_modules, urdf
+    from modurob.identification import (
+        MotionData,
+        RecursiveIdentification,
+        exciting_trajectory,
+        identify,
+        identify_motor,
+        likeliest,
+    )
     from modurob.kernels import set_threads
     from modurob.kinematics.inverse import InverseKinematics
     from modurob.kinematics.inverse.goals import CentreGoal, DirectionGoal, JointGoal, PointGoal, PoseGoal
@@ -160,6 +169,7 @@ HOMES = {
         "identifiability observability"
     ),
     "modurob.formats": "load save timor_modules urdf",
+    "modurob.identification": "MotionData RecursiveIdentification exciting_trajectory identify identify_motor likeliest",
     "modurob.kernels": "set_threads",
     "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",
@@ -174,8 +184,8 @@ HOMES = {
     ),
 }
 ROOMS = (
-    "algorithms assembly catalogue control draw errors estimation formats judges kernels kinematics mechanism motion "
-    "registry robot simulation spatial statics studio symbolic trace viewer"
+    "algorithms assembly catalogue control draw errors estimation formats identification judges kernels kinematics "
+    "mechanism motion registry robot simulation spatial statics studio symbolic trace viewer"
 )
 
 if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for one of ours

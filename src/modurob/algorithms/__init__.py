@@ -3,6 +3,7 @@
 Every function takes the mechanism first, broadcasts over leading axes and works for floats, complex numbers and objects.
 """
 
+from modurob.algorithms.base_parameters import BaseParameters, base_parameters, torque_regressor
 from modurob.algorithms.closed_form import (
     closed_form_coriolis_matrix,
     closed_form_gravity_forces,
@@ -53,8 +54,10 @@ from modurob.algorithms.lines import line_jacobian, line_lengths, line_strains, 
 from modurob.algorithms.regressor import inertial_parameters, regressor
 
 __all__ = [
+    "BaseParameters",
     "Poses",
     "actuation",
+    "base_parameters",
     "bias_forces",
     "body_jacobian",
     "body_jacobian_rate",
@@ -110,6 +113,7 @@ __all__ = [
     "rate",
     "regressor",
     "stored_energy",
+    "torque_regressor",
     "total_mass",
     "transmission",
     "tree_inverse_dynamics",

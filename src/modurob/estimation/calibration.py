@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob import algorithms
+from modurob.algorithms.base_parameters import NONE, first_independent
 from modurob.errors import EstimateError, explained
 from modurob.estimation.placements import Geometry, Parameter
 from modurob.motion.checks import require_robot
@@ -15,10 +16,6 @@ from modurob.robot import Mechanism
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
-# a column that the others explain but for this much of its length is one of them
-DEPENDENT = 1e-8
-# smaller factors are rounding
-NONE = 1e-9
 ITERATIONS = 50
 # a step that changes the errors less, relative to them, or the values less [m, rad], is the last
 SETTLED, LEAST = 1e-9, 1e-14
@@ -107,7 +104,7 @@ def _identifiable(wanted: list[Parameter], J: Array) -> Identifiability:
     """From the slopes of all readings by all parameters, (readings, parameters)."""
     lengths, names = np.linalg.norm(J, axis=0), [p.name for p in wanted]
     moving = [k for k, length in enumerate(lengths) if length > NONE * lengths.max(initial=0.0)]
-    kept = _independent(J / np.where(lengths > 0, lengths, 1), moving)
+    kept = first_independent(J / np.where(lengths > 0, lengths, 1), moving)
     others = [k for k in moving if k not in kept]
     factors = np.linalg.lstsq(J[:, kept], J[:, others], rcond=None)[0]
     dependent = {
@@ -117,19 +114,6 @@ def _identifiable(wanted: list[Parameter], J: Array) -> Identifiability:
     still = tuple(name for k, name in enumerate(names) if k not in moving)
     condition = float(np.linalg.cond(J[:, kept] / lengths[kept])) if kept else np.nan
     return Identifiability(tuple(names), tuple(names[k] for k in kept), dependent, still, condition)
-
-
-def _independent(J: Array, moving: list[int]) -> list[int]:
-    """The columns of length one, in this order, that those before them do not explain."""
-    basis, kept = np.zeros((len(J), 0)), []
-    for k in moving:
-        rest = J[:, k]
-        for _ in range(2):  # twice is enough, in spite of rounding
-            rest = rest - basis @ (basis.T @ rest)
-        if np.linalg.norm(rest) > DEPENDENT:
-            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
-            kept.append(k)
-    return kept
 
 
 @explained

@@ -1,10 +1,12 @@
 """The equations of motion of a robot, in numbers."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from modurob import algorithms, kernels
+from modurob.algorithms.base_parameters import BaseParameters
 from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.derivatives import (
     COUPLED_DERIVATIVES,
@@ -137,6 +139,28 @@ class Dynamics(Checked):
         array([3.   , 0.   , 0.315, 0.   ])
         """
         return algorithms.inertial_parameters(self)
+
+    def torque_regressor(
+        self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, terms: Sequence[str] = ("inertia", "rotor")
+    ) -> Array:
+        """Y, (..., nv, parameters): the drives' torques are Y pi, of `terms` "inertia" (ten numbers a body), "rotor", "viscous",
+        "coulomb", "offset" (one a rate each), in this order.
+
+        >>> robot.torque_regressor(q, v, np.zeros(3), ["inertia", "viscous", "coulomb"]).shape
+        (3, 36)
+        """
+        return algorithms.torque_regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"), terms)
+
+    def base_parameters(self, terms: Sequence[str] = ("inertia",), seed: int = 0) -> BaseParameters:
+        """beta = K pi: the combinations of inertial parameters (and rotors, friction: `terms` of `torque_regressor`) that torques
+        depend on, and all that measured torques can tell (Gautier 1991).
+
+        Found by the rank of the regressor in random states that keep the loops; `seed` draws them.
+
+        >>> print(robot.base_parameters().sums[0])
+        m0/B my + 0.105 m2/B m + 0.105 m4/B m
+        """
+        return algorithms.base_parameters(self, terms, seed)
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None

@@ -13,7 +13,7 @@ from modurob.caching import cached_property
 from modurob.errors import InputError, NotExactError, choices, explained
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
-from modurob.symbolic import code, describe, forces, linear, size, typeset
+from modurob.symbolic import base, code, describe, forces, linear, size, typeset
 from modurob.symbolic.coordinates import Coordinates
 from modurob.symbolic.display import Display, natural_order
 from modurob.symbolic.lagrange import lagrange
@@ -294,9 +294,25 @@ class Equations:
 
     def regressor(self) -> Matrix:
         """Y(q, v, vdot), nv x 10 n: torques are Y times the inertial parameters of the n bodies; accelerations are qdd1, ..."""
-        vdot = np.array([self.ring.symbol(s) for s in self.coordinates.vdot_symbols], dtype=object)
         with self.ring.budget.running():
-            return self.matrix(self._filled(al.regressor(self.tables, self.coordinates.q, self.coordinates.v, vdot)))
+            return self.matrix(self._regressor())
+
+    def base_parameters(self) -> list[sympy.Expr]:
+        """The combinations of inertial parameters that torques depend on, exact: as many as can be identified.
+
+        m1, mx1, ..., Izz1 are mass, first moments and tensor of body 1 in its frame about its origin [kg, kg m, kg m²]. With
+        symbols of lengths they hold for all lengths but special ones. `robot.base_parameters()` finds the same in numbers.
+
+        >>> import modurob as mr
+        >>> mr.load("double_pendulum").robot().equations("lengths").base_parameters()[:2]
+        [l1*m2 + my1, mz1]
+        """
+        with self.ring.budget.running():
+            return base.base_parameters(self._regressor(), self.coordinates)
+
+    def _regressor(self) -> Array:
+        vdot = np.array([self.ring.symbol(s) for s in self.coordinates.vdot_symbols], dtype=object)
+        return self._filled(al.regressor(self.tables, self.coordinates.q, self.coordinates.v, vdot))
 
     def _framed(self, frame: str) -> Tables:
         """The exact tables with this frame's own pose made exact."""

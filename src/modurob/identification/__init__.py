@@ -1,0 +1,23 @@
+"""From recorded motion to the robot that made it: masses, rotors, friction and motors, with their uncertainty."""
+
+from modurob.identification.choosing import Candidate, likeliest
+from modurob.identification.data import MotionData
+from modurob.identification.excitation import ExcitingTrajectory, exciting_trajectory
+from modurob.identification.identify import Accuracy, Identification, identify, prediction
+from modurob.identification.motors import MotorConstants, identify_motor
+from modurob.identification.recursive import RecursiveIdentification
+
+__all__ = [
+    "Accuracy",
+    "Candidate",
+    "ExcitingTrajectory",
+    "Identification",
+    "MotionData",
+    "MotorConstants",
+    "RecursiveIdentification",
+    "exciting_trajectory",
+    "identify",
+    "identify_motor",
+    "likeliest",
+    "prediction",
+]
