@@ -38,6 +38,15 @@ def _across(h, rng):
     return np.cross(h, rng.normal(size=3))
 
 
+def _wrist_across(rng):
+    o, h = rng.uniform(-1, 1, 3), _across(rng.normal(size=3), rng)
+    return [Line(rng, h=_across(h, rng), o=o), Line(rng, h=h, o=o), Line(rng, h=_across(h, rng), o=o)]
+
+
+def last_parallel_wrist_across(rng):
+    return [*last_parallel(rng)[:3], *_wrist_across(rng)]
+
+
 def _three(kinds):
     return lambda rng: [Line(rng, kind == "R") for kind in kinds] + _wrist(rng)
 
@@ -99,6 +108,7 @@ def three_slides(rng):
 FAMILIES = {
     "wrist": _three("RRR"),
     "wrist, 2 and 3 parallel": last_parallel,
+    "wrist across, 2 and 3 parallel": last_parallel_wrist_across,
     "wrist, 1 and 2 parallel": first_parallel,
     "wrist, 1 and 2 meet": first_meet,
     "wrist, 2 and 3 meet": last_meet,

@@ -259,7 +259,10 @@ def test_own_configuration_of_a_thousand_arms(family):
         assert_all_found(robot, rng.uniform(-PI, PI, (20, 6)))
 
 
-@pytest.mark.parametrize("family", ["wrist", "wrist, RRP", "2, 3, 4 parallel", "wrist, 2 and 3 parallel"])
+@pytest.mark.parametrize(
+    "family",
+    ["wrist", "wrist, RRP", "2, 3, 4 parallel", "wrist, 2 and 3 parallel", "wrist across, 2 and 3 parallel"],
+)
 def test_kernels_equal_the_definition(family):
     rng = np.random.default_rng(5)
     robot = random_arm(family, rng)

@@ -83,6 +83,7 @@ def _import(name: str) -> None:
 
 def registries() -> dict[str, Iterable[str]]:
     """What there is to choose from, by the word for it in help texts."""
+    from modurob.kinematics.inverse.orders import ORDERS
     from modurob.motion.gaits import GENERATORS, PRESETS
 
     return {
@@ -92,6 +93,7 @@ def registries() -> dict[str, Iterable[str]]:
         "gaits": PRESETS,
         "generators": GENERATORS,
         "exports": mr.mechanism.EXPORTS,
+        "orders": ORDERS,
     }
 
 

@@ -18,7 +18,13 @@ from modurob.trace import Dialect, Graph, Listing, Place
 # the array of constants that the lines read: what depends on it alone is computed once
 CONSTANTS = frozenset({"constants"})
 # roots and reciprocals without the processor's own
-QUICK = {"reciprocal": "reciprocal({0})", "functions": {**VECTORS.functions, "sqrt": "quick_root({0})"}}
+QUICK = {
+    "reciprocal": "reciprocal({0})",
+    "root_reciprocal": "root_reciprocal({0})",
+    "minimum": "MINIMUM({0}, {1})",
+    "maximum": "MAXIMUM({0}, {1})",
+    "functions": {**VECTORS.functions, "sqrt": "quick_root({0})"},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +92,8 @@ def _loaded(
     name: str, identity: str, drivers: Sequence[str], define: str, write: Callable[[], list[Lines]], lanes: int
 ) -> Straight:
     folder = resources.files("modurob.kernels") / "c"
-    optimised = ("-O3",) if len(drivers) > 1 else ()  # loops over matrices are worth it, straight lines are not
+    # loops over matrices are worth more; of straight lines, those that do not wait for each other are brought together
+    optimised = ("-O3",) if len(drivers) > 1 else ("-fschedule-insns", "-fsched-pressure")
     text = "\n".join((folder / driver).read_text(encoding="utf-8") for driver in drivers)
     at = library(name, f"{sources()} {identity} {define} {text}", lanes, False, optimised)
 

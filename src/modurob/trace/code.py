@@ -25,6 +25,9 @@ class Dialect:
     functions: Mapping[str, str] = field(default_factory=lambda: {f: f"{f}({{0}})" for f in FUNCTIONS})
     atan2: str = "atan2({0}, {1})"
     reciprocal: str = ""  # a function for it; empty: one over {0}
+    root_reciprocal: str = ""  # one over the root of {0}; empty: one after the other
+    minimum: str = ""  # of {0} and {1}, where select(a, b, a, b) has a shorter word, and where select(a, b, b, a) has
+    maximum: str = ""
     # one statement for the sine and cosine of an angle {1}, named {0}_sin and {0}_cos; empty: each by itself
     waves: str = ""
     # what stands where it is used however often that is
@@ -124,6 +127,8 @@ class Listing:
                 return _bound(f"{self._text(args[0], 1)} {op} {self._text(args[1], 2)}", binding > 1)
             case "*":
                 return _bound(f"{self._text(args[0], 2)} * {self._text(args[1], 3)}", binding > 2)
+            case "reciprocal" if self._dialect.root_reciprocal and self._graph.nodes[args[0]].op == "sqrt":
+                return self._dialect.root_reciprocal.format(self._text(self._graph.nodes[args[0]].args[0]))
             case "reciprocal" if self._dialect.reciprocal:
                 return self._dialect.reciprocal.format(self._text(args[0]))
             case "reciprocal":
@@ -131,10 +136,15 @@ class Listing:
             case "atan2":
                 return self._dialect.atan2.format(*map(self._text, args))
             case "select":
-                return self._dialect.select.format(*(self._text(a, 3) for a in args))
+                return self._choice(args)
         if self._dialect.waves and op in ("sin", "cos"):
             return f"wave{args[0]}_{op}"
         return self._dialect.functions[op].format(self._text(args[0]))
+
+    def _choice(self, args: tuple[int, ...]) -> str:
+        a, b, *chosen = args
+        word = {(a, b): self._dialect.minimum, (b, a): self._dialect.maximum}.get(tuple(chosen))
+        return (word or self._dialect.select).format(*(self._text(x, 3) for x in args))
 
 
 def _bound(text: str, weak: bool) -> str:

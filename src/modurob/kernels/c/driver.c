@@ -37,56 +37,6 @@ static inline int reaches_into_next_rows(const strided *array, long first, long 
         && first + LANES + (LANES - 1) / array->entries + 1 <= end;
 }
 
-#if LANES > 1
-/* Lane i of the result is lane pick[i] of a and b laid end to end. */
-static inline __attribute__((always_inline)) vec shuffle(vec a, vec b, ivec pick)
-{
-#ifdef __clang__
-    vec mixed;
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; ++i) {
-        mixed[i] = pick[i] < LANES ? a[pick[i]] : b[pick[i] - LANES];
-    }
-    return mixed;
-#else
-    return __builtin_shuffle(a, b, pick);
-#endif
-}
-
-/* Swaps the off-diagonal squares of edge `half` in every square of twice that edge. */
-static inline __attribute__((always_inline)) void swap_squares(vec *rows, const int half)
-{
-    ivec low, high;
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; ++i) {
-        low[i] = (i & half) ? LANES + i - half : i;
-        high[i] = (i & half) ? LANES + i : i + half;
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; ++i) {
-        if (!(i & half)) {
-            const vec a = rows[i], b = rows[i + half];
-            rows[i] = shuffle(a, b, low);
-            rows[i + half] = shuffle(a, b, high);
-        }
-    }
-}
-
-static inline __attribute__((always_inline)) void transpose(vec *rows)
-{
-    if (LANES >= 16) {
-        swap_squares(rows, 8);
-    }
-    if (LANES >= 8) {
-        swap_squares(rows, 4);
-    }
-    if (LANES >= 4) {
-        swap_squares(rows, 2);
-    }
-    swap_squares(rows, 1);
-}
-#endif
-
 /* One entry of all lanes; lanes without a state repeat the last. */
 static inline vec gather(const char *base, ptrdiff_t state_stride, long valid)
 {

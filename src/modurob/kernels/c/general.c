@@ -566,7 +566,7 @@ static void others(const pencil *p, const double E[14][36], const double T[3][4]
     q[last] = atan2(w[0] * side[0] + w[1] * side[1] + w[2] * side[2], w[0] * a[0] + w[1] * a[1] + w[2] * a[2]);
 }
 
-/* The candidates of one pose, 16 rows of six angles, room and lever; returns how many, or -1 in doubt. */
+/* The candidates of one pose, 16 rows of six angles; returns how many, or -1 in doubt. */
 static int general(const pencil *p, const double *X, double *rows)
 {
     double T[3][4], back[3][4];
@@ -631,7 +631,7 @@ static int general(const pencil *p, const double *X, double *rows)
         two_angles(v, &q[first + 1], &q[first + 2]);
         others(p, E, T, q);
         for (int j = 0; j < 6; ++j) {
-            rows[8 * i + j] = p->backwards != 0 ? q[5 - j] : q[j];
+            rows[6 * i + j] = p->backwards != 0 ? q[5 - j] : q[j];
         }
     }
     return n;
@@ -641,17 +641,17 @@ static int general(const pencil *p, const double *X, double *rows)
 void candidates(const vec *x, vec *y, const real *c)
 {
     for (int lane = 0; lane < LANES; ++lane) {
-        double X[12], rows[16 * 8] = {0};
+        double X[12], rows[16 * 6] = {0};
         for (int k = 0; k < 12; ++k) {
             X[k] = ((const real *)&x[k])[lane];
         }
         const int n = general((const pencil *)(const void *)c, X, rows);
         for (int k = 0; k < 16; ++k) {
-            rows[8 * k + 6] = k < n || (n < 0 && k == 0) ? 1 : -1;
-            rows[8 * k + 7] = n < 0 ? 0 : 1;
+            ((real *)&y[2 * k])[lane] = k < n || (n < 0 && k == 0) ? 1 : -1;
+            ((real *)&y[2 * k + 1])[lane] = n < 0 ? 0 : 1;
         }
-        for (int k = 0; k < 16 * 8; ++k) {
-            ((real *)&y[k])[lane] = rows[k];
+        for (int k = 0; k < 16 * 6; ++k) {
+            ((real *)&y[2 * 16 + k])[lane] = rows[k];
         }
     }
 }

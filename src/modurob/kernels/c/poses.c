@@ -3,7 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = JOINTS + 2 }; /* coordinates, room and lever of a candidate */
+/* Candidates are room and lever of each, then the coordinates of each: so many numbers, filled up to whole vectors. */
+enum { BEFORE = 2 * CANDIDATES, COORDINATES = CANDIDATES * JOINTS, FILLED = (COORDINATES + LANES - 1) / LANES * LANES };
+#define ROOM(y, k) (y)[2 * (k)]
+#define LEVER(y, k) (y)[2 * (k) + 1]
+#define OF(y, k) ((y) + BEFORE + (k) * JOINTS)
 
 /* One step of Newton's method, in place, and how far it was before. */
 typedef void refine(vec *q, const vec *X, vec *residual, const real *c);
@@ -22,6 +26,7 @@ typedef struct {
     long sorted; /* whether solutions come nearest first */
     long shifted; /* whether angles are taken near to the start, and limits are looked at */
     long plain; /* whether the joints are the coordinates, in order */
+    long slides; /* whether some of them are slides */
 } arm;
 
 /* Comparisons as masks of all bits. */
@@ -35,7 +40,7 @@ typedef struct {
 #define HOLDS(mask, lane) ((mask)[lane] != 0)
 #endif
 
-/* Poses of a block into lanes; lanes without a pose repeat the last. */
+/* Numbers of a block into lanes; lanes without a pose repeat the last. */
 static inline void load_lanes(vec *into, const real *from, long stride, long entries, long valid)
 {
     for (long k = 0; k < entries; ++k) {
@@ -50,21 +55,95 @@ static inline void load_lanes(vec *into, const real *from, long stride, long ent
     }
 }
 
+/* Poses of a block into lanes. */
+static inline void load_poses(vec *into, const real *X, long valid)
+{
+#if LANES > 1
+    if (valid == LANES) {
+        for (int k = 0; k < 16; k += LANES) {
+#pragma GCC unroll 16
+            for (int i = 0; i < LANES; ++i) {
+                memcpy(&into[k + i], X + 16 * i + k, sizeof(vec));
+            }
+            transpose(into + k);
+        }
+        return;
+    }
+#endif
+    load_lanes(into, X, 16, 16, valid);
+}
+
+/* The coordinates of all candidates, lane by lane. */
+static inline void store_lanes(const vec *y, real into[LANES][FILLED])
+{
+    for (int k = 0; k < FILLED; k += LANES) {
+#if LANES == 1
+        into[0][k] = y[BEFORE + k];
+#else
+        vec rows[LANES];
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; ++i) {
+            rows[i] = y[BEFORE + k + i];
+        }
+        transpose(rows);
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; ++i) {
+            memcpy(&into[i][k], &rows[i], sizeof(vec));
+        }
+#endif
+    }
+}
+
 /* Whether a rotation is one: |R R^T - 1| small. */
 static inline ivec is_rotation(const vec *X)
 {
-    ivec fine = MASK(V(0) == V(0));
+    vec off = V(0);
     for (int i = 0; i < 3; ++i) {
         for (int j = i; j < 3; ++j) {
             const vec d = X[4 * i] * X[4 * j] + X[4 * i + 1] * X[4 * j + 1] + X[4 * i + 2] * X[4 * j + 2] - (real)(i == j);
-            fine &= MASK(d < V(1e-6)) & MASK(d > V(-1e-6));
+            off += d * d;
         }
     }
     const vec volume = X[0] * (X[5] * X[10] - X[6] * X[9]) - X[1] * (X[4] * X[10] - X[6] * X[8]) + X[2] * (X[4] * X[9] - X[5] * X[8]);
+    ivec fine = MASK(off < V(1e-12)) & MASK(volume > V(0));
     for (int i = 12; i < 16; ++i) {
         fine &= MASK(X[i] == V(i == 15));
     }
-    return fine & MASK(volume > V(0));
+    return fine;
+}
+
+/* Angles near to where they start, if that is within limits; the squared distance from there, and whether all are within limits. */
+static inline vec shift(const arm *a, vec *q, const vec *near, ivec *within)
+{
+    vec far = V(0);
+    for (int j = 0; j < JOINTS; ++j) {
+        vec x = q[j] * a->lengths[j];
+        if (a->turns[j]) {
+            const vec shifted = (near[j] - x) * 0.15915494309189535 + MAGIC;
+            x += (shifted - MAGIC) * 6.283185307179586;
+            x = SELECT(x, V(a->lower[j] - 1e-9), x + 6.283185307179586, x);
+            x = SELECT(V(a->upper[j] + 1e-9), x, x - 6.283185307179586, x);
+        }
+        *within &= ~MASK(x < V(a->lower[j] - 1e-9)) & ~MASK(x > V(a->upper[j] + 1e-9));
+        const vec apart = (x - near[j]) * a->shares[j];
+        far += apart * apart;
+        q[j] = x;
+    }
+    return far;
+}
+
+/* The same without limits: angles stay as they are. */
+static inline vec measure(const arm *a, vec *q)
+{
+    vec far = V(0);
+#pragma GCC unroll 8
+    for (int j = 0; j < JOINTS; ++j) {
+        if (a->slides) {
+            q[j] *= a->lengths[j];
+        }
+        far += q[j] * q[j];
+    }
+    return far;
 }
 
 /* The candidates of a block within limits, their cost, and which of them count; returns the lanes that are left to others. */
@@ -74,8 +153,8 @@ static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, v
     candidates(X, y, a->c);
     ivec left = ~is_rotation(X);
     for (int k = 0; k < CANDIDATES; ++k) {
-        vec *const q = y + k * WIDTH;
-        const vec room = q[JOINTS], lever = q[JOINTS + 1];
+        vec *const q = OF(y, k);
+        const vec room = ROOM(y, k), lever = LEVER(y, k);
         const ivec possible = ~MASK(room < V(-a->room));
         left |= possible & ~(MASK(room > V(a->room)) & MASK(lever > V(a->lever)));
         ivec counted = possible;
@@ -86,29 +165,8 @@ static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, v
             }
             left |= possible & ~MASK(residual < V(a->residual));
         }
-        vec far = V(0);
-        for (int j = 0; j < JOINTS; ++j) {
-            vec x = q[j];
-            if (!a->shifted) {
-                q[j] = a->turns[j] ? x : x * a->lengths[j];
-                far += q[j] * q[j];
-                continue;
-            }
-            if (a->turns[j]) {
-                const vec shifted = (near[j] - x) * 0.15915494309189535 + MAGIC;
-                x += (shifted - MAGIC) * 6.283185307179586;
-                x = SELECT(x, V(a->lower[j] - 1e-9), x + 6.283185307179586, x);
-                x = SELECT(V(a->upper[j] + 1e-9), x, x - 6.283185307179586, x);
-            } else {
-                x *= a->lengths[j];
-            }
-            counted &= ~MASK(x < V(a->lower[j] - 1e-9)) & ~MASK(x > V(a->upper[j] + 1e-9));
-            const vec apart = (x - near[j]) * a->shares[j];
-            far += apart * apart;
-            q[j] = x;
-        }
-        left |= possible & ~MASK(far < V(LARGEST)); /* not a number */
-        cost[k] = far;
+        cost[k] = a->shifted ? shift(a, q, near, &counted) : measure(a, q);
+        left |= possible & ~MASK(cost[k] < V(LARGEST)); /* not a number */
         counts[k] = counted;
         *beyond |= possible & ~counted;
     }
@@ -117,12 +175,12 @@ static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, v
 
 #ifdef GENERAL
 /* Whether the candidates of a lane are an odd number, or two of them are one: then one may be missing. */
-static int is_doubtful(const vec *y, long lane)
+static int is_doubtful(const vec *y, const real *rows, long lane)
 {
     int found[CANDIDATES], n = 0;
     (void)lane;
     for (int k = 0; k < CANDIDATES; ++k) {
-        if (LANE(y[k * WIDTH + JOINTS], lane) > 0) {
+        if (LANE(ROOM(y, k), lane) > 0) {
             found[n++] = k;
         }
     }
@@ -130,7 +188,7 @@ static int is_doubtful(const vec *y, long lane)
         for (int k = 0; k < i; ++k) {
             int same = 1;
             for (int j = 0; j < JOINTS && same; ++j) {
-                const double apart = LANE(y[found[i] * WIDTH + j], lane) - LANE(y[found[k] * WIDTH + j], lane);
+                const double apart = rows[found[i] * JOINTS + j] - rows[found[k] * JOINTS + j];
                 same = fabs(apart - 6.283185307179586 * rint(apart * 0.15915494309189535)) < 1e-6;
             }
             if (same) {
@@ -141,23 +199,23 @@ static int is_doubtful(const vec *y, long lane)
     return n % 2;
 }
 #else
-#define is_doubtful(y, lane) 0
+#define is_doubtful(y, rows, lane) 0
 #endif
 
 /* What became of a pose: solved, left to others, no solution, or solutions beyond limits alone. */
 enum { SOLVED, LEFT, OUT_OF_REACH, BEYOND_LIMITS };
 
-/* Where no candidate counts, which one is nearest, lane by lane. */
-static inline void find_nearest(const arm *a, const vec *X, const vec *y, int *nearest)
+/* Where no candidate counts, which one is nearest, lane by lane; -1 if none is a number. */
+static void find_nearest(const arm *a, const vec *X, const vec *y, int *nearest)
 {
     vec least = V(LARGEST);
     for (int i = 0; i < LANES; ++i) {
-        nearest[i] = 0;
+        nearest[i] = -1;
     }
     for (int k = 0; k < CANDIDATES; ++k) {
         vec q[JOINTS], distance = V(0);
         for (int j = 0; j < JOINTS; ++j) {
-            q[j] = y[k * WIDTH + j] * a->shares[j];
+            q[j] = OF(y, k)[j] * a->shares[j];
         }
         a->refined(q, X, &distance, a->true_c);
         for (int i = 0; i < LANES; ++i) {
@@ -167,27 +225,23 @@ static inline void find_nearest(const arm *a, const vec *X, const vec *y, int *n
     }
 }
 
-/* A candidate of one lane as coordinates of the robot. */
-static inline void row_of(const arm *a, const vec *own, long lane, const real *start, real *row)
+/* A candidate as coordinates of the robot. */
+static inline void row_of(const arm *a, const real *own, const real *start, real *row)
 {
-    (void)lane;
     if (a->plain) {
-#pragma GCC unroll 8
-        for (int j = 0; j < JOINTS; ++j) {
-            row[j] = LANE(own[j], lane);
-        }
+        memcpy(row, own, JOINTS * sizeof(real));
         return;
     }
     if (a->coordinates > JOINTS) {
         memcpy(row, start, (size_t)a->coordinates * sizeof(real));
     }
     for (int j = 0; j < JOINTS; ++j) {
-        row[a->at[j]] = LANE(own[j], lane);
+        row[a->at[j]] = own[j];
     }
 }
 
 /* The rows of one lane that count, in order, into q (candidates, coordinates); NaN behind them. Returns how many. */
-static inline long packed(const arm *a, const vec *y, const vec *cost, const ivec *counts, long lane, const real *start, real *q)
+static long packed(const arm *a, const real *found, const vec *cost, const ivec *counts, long lane, const real *start, real *q)
 {
     int order[CANDIDATES];
     long n = 0;
@@ -206,7 +260,7 @@ static inline long packed(const arm *a, const vec *y, const vec *cost, const ive
         order[i] = k;
     }
     for (long i = 0; i < n; ++i) {
-        row_of(a, y + order[i] * WIDTH, lane, start, q + i * a->coordinates);
+        row_of(a, found + order[i] * JOINTS, start, q + i * a->coordinates);
     }
     for (long i = n * a->coordinates; i < CANDIDATES * a->coordinates; ++i) {
         q[i] = __builtin_nan("");
@@ -218,30 +272,48 @@ static inline long packed(const arm *a, const vec *y, const vec *cost, const ive
    nearest candidate where there are none; how many; and what became of each pose. */
 void pose_batch(const arm *a, long first, long last, const real *X, const real *start, long start_stride, real *q, int64_t *count, uint8_t *fate)
 {
-    vec x[16], near[JOINTS], y[CANDIDATES * WIDTH], cost[CANDIDATES];
+    vec x[16], near[JOINTS], y[BEFORE + FILLED], cost[CANDIDATES];
     ivec counts[CANDIDATES], beyond;
+    real found[LANES][FILLED] __attribute__((aligned(64)));
     int nearest[LANES];
+    for (int k = COORDINATES; k < FILLED; ++k) {
+        y[BEFORE + k] = V(0);
+    }
     for (long p = first; p < last; p += LANES) {
         const long valid = last - p < LANES ? last - p : LANES;
-        load_lanes(x, X + 16 * p, 16, 16, valid);
-        for (int j = 0; j < JOINTS; ++j) {
+        load_poses(x, X + 16 * p, valid);
+        for (int j = 0; j < JOINTS && a->shifted; ++j) {
             load_lanes(near + j, start + p * start_stride + a->at[j], start_stride, 1, valid);
             near[j] = SELECT(near[j], V(a->lower[j]), V(a->lower[j]), SELECT(V(a->upper[j]), near[j], V(a->upper[j]), near[j]));
         }
         const ivec others = solved(a, x, near, y, cost, counts, &beyond);
+        store_lanes(y, found);
+        ivec all = counts[0];
+        for (int k = 1; k < CANDIDATES; ++k) {
+            all &= counts[k];
+        }
         int looked = 0;
         for (long i = 0; i < valid; ++i) {
             const real *own = start + (p + i) * start_stride;
             real *const rows = q + (p + i) * CANDIDATES * a->coordinates;
-            const long n = packed(a, y, cost, counts, i, own, rows);
+            long n = CANDIDATES;
+            if (a->plain && !a->sorted && HOLDS(all, i)) {
+                memcpy(rows, found[i], COORDINATES * sizeof(real));
+            } else {
+                n = packed(a, found[i], cost, counts, i, own, rows);
+            }
             count[p + i] = n;
-            fate[p + i] = HOLDS(others, i) || is_doubtful(y, i) ? LEFT : n ? SOLVED : HOLDS(beyond, i) ? BEYOND_LIMITS : OUT_OF_REACH;
+            fate[p + i] = HOLDS(others, i) || is_doubtful(y, found[i], i) ? LEFT : n ? SOLVED : HOLDS(beyond, i) ? BEYOND_LIMITS : OUT_OF_REACH;
             if (n == 0 && fate[p + i] != LEFT) {
                 if (!looked) {
                     find_nearest(a, x, y, nearest);
                     looked = 1;
                 }
-                row_of(a, y + nearest[i] * WIDTH, i, own, rows);
+                if (nearest[i] < 0) {
+                    fate[p + i] = LEFT;
+                } else {
+                    row_of(a, found[i] + nearest[i] * JOINTS, own, rows);
+                }
             }
         }
     }

@@ -13,12 +13,16 @@ typedef int32_t whole;
 #define MAGIC 12582912.0f /* 1.5 * 2^23: adding it rounds to a whole number */
 #define FARTHEST 8192.0f
 #define LARGEST FLT_MAX
+#define TINIEST FLT_MIN
+#define SIGN_BIT INT32_MIN
 #else
 typedef double real;
 typedef int64_t whole;
 #define MAGIC 6755399441055744.0 /* 1.5 * 2^52 */
 #define FARTHEST 1048576.0
 #define LARGEST DBL_MAX
+#define TINIEST DBL_MIN
+#define SIGN_BIT INT64_MIN
 #endif
 
 #define BYTES (LANES * (int)sizeof(real))
@@ -30,6 +34,56 @@ typedef whole ivec;
 typedef real vec __attribute__((vector_size(BYTES), aligned(BYTES)));
 typedef whole ivec __attribute__((vector_size(BYTES), aligned(BYTES)));
 #define V(x) ((vec){0} + (real)(x))
+#endif
+
+#if LANES > 1
+/* Lane i of the result is lane pick[i] of a and b laid end to end. */
+static inline __attribute__((always_inline)) vec shuffle(vec a, vec b, ivec pick)
+{
+#ifdef __clang__
+    vec mixed;
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; ++i) {
+        mixed[i] = pick[i] < LANES ? a[pick[i]] : b[pick[i] - LANES];
+    }
+    return mixed;
+#else
+    return __builtin_shuffle(a, b, pick);
+#endif
+}
+
+/* Swaps the off-diagonal squares of edge `half` in every square of twice that edge. */
+static inline __attribute__((always_inline)) void swap_squares(vec *rows, const int half)
+{
+    ivec low, high;
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; ++i) {
+        low[i] = (i & half) ? LANES + i - half : i;
+        high[i] = (i & half) ? LANES + i : i + half;
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; ++i) {
+        if (!(i & half)) {
+            const vec a = rows[i], b = rows[i + half];
+            rows[i] = shuffle(a, b, low);
+            rows[i + half] = shuffle(a, b, high);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void transpose(vec *rows)
+{
+    if (LANES >= 16) {
+        swap_squares(rows, 8);
+    }
+    if (LANES >= 8) {
+        swap_squares(rows, 4);
+    }
+    if (LANES >= 4) {
+        swap_squares(rows, 2);
+    }
+    swap_squares(rows, 1);
+}
 #endif
 
 /* Where a step finds an array; places of steps are in bytes. */
@@ -56,8 +110,13 @@ static inline vec choose(ivec mask, vec yes, vec no)
 #include <immintrin.h>
 #define SELECT(a, b, x, y) \
     ((vec)_mm512_mask_blend_pd(_mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ), (__m512d)(y), (__m512d)(x)))
+/* these take the second where one is not a number, as the choices do */
+#define MINIMUM(a, b) ((vec)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
+#define MAXIMUM(a, b) ((vec)_mm512_max_pd((__m512d)(b), (__m512d)(a)))
 #else
 #define SELECT(a, b, x, y) choose((ivec)((a) < (b)), x, y)
+#define MINIMUM(a, b) SELECT(a, b, a, b)
+#define MAXIMUM(a, b) SELECT(a, b, b, a)
 #endif
 
 #if LANES == 1
@@ -82,11 +141,15 @@ static inline vec choose(ivec mask, vec yes, vec no)
 EACH(exp, exp((double)a))
 EACH(log, log((double)a))
 EACH(tanh, tanh((double)a))
+#if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
+#define each_rint(x) ((vec)_mm512_roundscale_pd((__m512d)(x), 0))
+#else
 EACH(rint, rint((double)a))
+#endif
 EACH(root, sizeof(real) == 8 ? (real)__builtin_sqrt((double)a) : (real)__builtin_sqrtf((float)a))
 #define square_root each_root
 
-/* One over x, and the root of x, good to the last bit or two: where the processor has a first guess of 14 bits they are made from that, since
+/* One over x, over the root of x, and that root, good to the last bit or two: where the processor has a first guess of 14 bits they are made from that, since
    its divisions and roots of vectors take many times as long as multiplications. */
 static inline vec reciprocal(vec x)
 {
@@ -96,6 +159,18 @@ static inline vec reciprocal(vec x)
     return y + y * (1.0 - x * y);
 #else
     return V(1) / x;
+#endif
+}
+
+static inline vec root_reciprocal(vec x)
+{
+#if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
+    vec y = (vec)_mm512_rsqrt14_pd((__m512d)x);
+    const vec half = 0.5 * x;
+    y += y * (0.5 - half * y * y);
+    return y + y * (0.5 - half * y * y);
+#else
+    return V(1) / square_root(x);
 #endif
 }
 
@@ -111,23 +186,43 @@ static inline vec quick_root(vec x)
 #endif
 }
 
-/* The angle of the point (x, y): a quotient of at most tan(pi/8) by one division, and the polynomial of Sun's fdlibm there. */
-static inline vec each_atan2(vec y, vec x)
+/* |x|, and x >= 0 with the sign of y. */
+static inline vec magnitude(vec x)
 {
-    const vec wide = SELECT(x, V(0), -x, x), high = SELECT(y, V(0), -y, y);
+#if LANES == 1
+    return (real)fabs((double)x);
+#else
+    return (vec)((ivec)x & ~SIGN_BIT);
+#endif
+}
+
+static inline vec with_sign(vec x, vec y)
+{
+#if LANES == 1
+    return y < 0 ? -x : x;
+#else
+    return (vec)((ivec)x | ((ivec)y & SIGN_BIT));
+#endif
+}
+
+/* The angle of the point (x, y): a quotient of at most tan(pi/8) by one division, and the polynomial of Sun's fdlibm there. Inlined, since a
+   call would cost more: no vector register outlives one. */
+static inline __attribute__((always_inline)) vec each_atan2(vec y, vec x)
+{
+    const vec wide = magnitude(x), high = magnitude(y);
     const vec big = SELECT(wide, high, high, wide), small = SELECT(wide, high, wide, high);
-    const ivec steep = (ivec)(small > big * (real)0.41421356237309503);
-    const vec above = choose(steep, small - big, small), below = choose(steep, small + big, big);
-    const vec t = above * reciprocal(choose((ivec)(below == V(0)), V(1), below)); /* what is not a number stays so */
+    const vec bound = big * (real)0.41421356237309503;
+    const vec above = SELECT(bound, small, small - big, small), below = SELECT(bound, small, small + big, big);
+    const vec t = above * reciprocal(below + TINIEST); /* what is not a number stays so, the angle of no point is zero */
     const vec z = t * t, w = z * z;
     const vec even = z * (V(3.33333333333329318027e-01) + w * (V(1.42857142725034663711e-01) + w * (V(9.09088713343650656196e-02)
         + w * (V(6.66107313738753120669e-02) + w * (V(4.97687799461593236017e-02) + w * V(1.62858201153657823623e-02))))));
     const vec odd = w * (V(-1.99999999998764832476e-01) + w * (V(-1.11111104054623557880e-01) + w * (V(-7.69187620504482999495e-02)
         + w * (V(-5.83357013379057348645e-02) + w * V(-3.65315727442169155270e-02)))));
-    vec angle = t - t * (even + odd) + choose(steep, V(0.78539816339744831), V(0));
+    vec angle = t - t * (even + odd) + SELECT(bound, small, V(0.78539816339744831), V(0));
     angle = SELECT(wide, high, V(1.57079632679489662) - angle, angle);
     angle = SELECT(x, V(0), V(3.14159265358979324) - angle, angle);
-    return SELECT(y, V(0), -angle, angle);
+    return with_sign(angle, y);
 }
 
 /* Sine and cosine together: x = k pi/2 + r by Cody and Waite in three parts, polynomials on |r| <= pi/4. Good to the last bit or

@@ -165,6 +165,8 @@ def distance(m: Tables, frame: str, X: Array, goal: str, base: str, q: Array) ->
 def _note(rows: Rows) -> str:
     """What to know of the answer."""
     words = ["singular: joints with free angles are given at one of them"] if rows.free.any() else []
+    if not rows.fate.any():
+        return "; ".join(words)
     for fate, what in ((BEYOND_LIMITS, "only outside limits"), (OUT_OF_REACH, "out of reach")):
         n = int((rows.fate == fate).sum())
         if n:

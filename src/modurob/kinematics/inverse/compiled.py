@@ -5,8 +5,9 @@ Poses near to a double root or to a free angle are left to the definition.
 
 import ctypes
 import hashlib
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, reduce
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from modurob.kernels.threads import threads_for
 from modurob.kinematics.inverse.arm import EXACT, Arm
 from modurob.kinematics.inverse.axes import Axis
 from modurob.kinematics.inverse.families import effort
+from modurob.kinematics.inverse.subproblems import ONE
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cos, cross, dot, maximum, minimum, sin, solve
 from modurob.trace import Graph, Place
@@ -88,6 +90,7 @@ class Compiled:
                 sorts,
                 shifts,
                 arm.at == tuple(range(self.nq)),
+                not turns.all(),
             ),
         )
         made.kept = arrays  # type: ignore[attr-defined]
@@ -115,7 +118,7 @@ class Compiled:
             return None
         m = len(X)
         X = np.ascontiguousarray(X.reshape(m, 16))
-        start = np.ascontiguousarray(start)
+        start = np.ascontiguousarray(start if start.strides[0] else start[0])
         q, count, fate = np.empty((m, self.width, self.nq)), np.empty(m, np.int64), np.empty(m, np.uint8)
         made = self._struct(self.many, lower, upper, sorts, sorts or bool(start.any()))
         stride = 0 if start.ndim == 1 else self.nq
@@ -140,7 +143,7 @@ class _Arm(ctypes.Structure):
         ("coordinates", _L),
         ("steps", _L),
         *((name, ctypes.c_double) for name in ("room", "lever", "residual")),
-        *((name, _L) for name in ("sorted", "shifted", "plain")),
+        *((name, _L) for name in ("sorted", "shifted", "plain", "slides")),
     ]
 
 
@@ -159,7 +162,7 @@ class Pair(NamedTuple):
 def _pair(arm: Arm, lanes: int) -> Pair | None:
     """The code for an arm at a width, side by side compiled if need be; None without a compiler."""
     kinds = "".join("R" if a.turns else "P" for a in arm.chain.axes)
-    key = f"{arm.family} {kinds} {_pattern(arm) if arm.way else ''}"
+    key = f"{arm.family} {kinds} {arm.way.detail + _pattern(arm) if arm.way else ''}"
     define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
     drivers = ("poses.c",) if arm.way else ("general.c", "poses.c")
     define += "" if arm.way else "\n#define GENERAL"
@@ -247,18 +250,20 @@ def _pencil_numbers(arm: Arm) -> Array:
 
 
 def _candidate_lines(arm: Arm) -> Lines:
-    """Candidates, each with its coordinates, least room and least lever."""
+    """Least room and least lever of each candidate, then its coordinates."""
     graph = Graph()
     assert arm.way is not None
     axes, T = _traced_arm(graph, arm, _pattern(arm))
-    results = []
-    for found in arm.way.solve(axes, T):
-        room, lever = found[0].room, found[0].lever
-        for t in found[1:]:
-            room, lever = minimum(room, t.room), minimum(lever, t.lever)
-        results += [*(t.value for t in found), room, lever]
+    every = list(arm.way.solve(axes, T))
+    least = [_least(xs) for found in every for xs in zip(*((t.room, t.lever) for t in found), strict=True)]
+    results = [*least, *(t.value for found in every for t in found)]
     stores = [(Place("y", k), _scalar(x)) for k, x in enumerate(results)]
     return Lines("candidates", "const vec *x, vec *y", graph, stores)
+
+
+def _least(numbers: Sequence[Array]) -> Array:
+    """The least of them and one."""
+    return reduce(minimum, [x for x in numbers if x is not ONE], ONE)
 
 
 def _scalar(x: Any) -> Any:

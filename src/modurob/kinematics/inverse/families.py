@@ -13,11 +13,13 @@ import numpy as np
 from modurob.kinematics.inverse import points
 from modurob.kinematics.inverse.axes import Axis, common_normal, meeting_point, parallel
 from modurob.kinematics.inverse.points import Solutions, moved, turned
-from modurob.kinematics.inverse.subproblems import Coordinate, Slide, Turn, sp1, sp3, sp4, sp6, waves
+from modurob.kinematics.inverse.subproblems import ONE, Coordinate, Slide, Turn, sp1, sp3, sp4, sp6, waves
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cross, dot
 
 Axes = Sequence[Axis]
+# how nearly axes are perpendicular to count as such
+ACROSS = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,7 @@ class Way:
     name: str
     axes: tuple[Axis, ...]
     solve: Callable[[Axes, Array], Solutions]
+    detail: str = ""  # what else the solution depends on
 
 
 # ---- three turns about one point give an orientation ----
@@ -35,10 +38,33 @@ class Way:
 def orientations(axes: Axes, R: Array) -> Iterator[tuple[Turn, Turn, Turn]]:
     """R_1 R_2 R_3 = R: q2 from h1 . R_2 h3 = h1 . R h3, then q1, then q3; q1 is free where h1 and R_2 h3 are one line."""
     a1, a2, a3 = axes
-    tip, side = _times(R, a3.h), _times(R, a3.u)
+    tip = _times(R, a3.h)
     for t2 in sp4(a1.h, a2.h, a3.h, dot(a1.h, tip)):
-        t1 = sp1(a1.h, t2.rotate(a2.h, a3.h), tip)
-        yield t1, t2, sp1(a3.h, a3.u, t2.back().rotate(a2.h, t1.back().rotate(a1.h, side)))
+        yield _ends(axes, R, tip, t2)
+
+
+def orientations_across(axes: Axes, R: Array) -> Iterator[tuple[Turn, Turn, Turn]]:
+    """The same where h2 is across h1 and h3: the second solution has q1 and q3 half a turn on."""
+    a1, a2, a3 = axes
+    tip = _times(R, a3.h)
+    first, second = sp4(a1.h, a2.h, a3.h, dot(a1.h, tip))
+    t1, t2, t3 = _ends(axes, R, tip, first)
+    yield t1, t2, t3
+    yield t1.opposite(t1.lever), second, t3.opposite(t1.lever)
+
+
+def _ends(axes: Axes, R: Array, tip: Array, t2: Turn) -> tuple[Turn, Turn, Turn]:
+    """q1 and q3 by q2."""
+    a1, a2, a3 = axes
+    t1 = sp1(a1.h, t2.rotate(a2.h, a3.h), tip)
+    t3 = sp1(a3.h, a3.u, t2.back().rotate(a2.h, t1.back().rotate(a1.h, _times(R, a3.u))))
+    return t1, t2, t3._replace(lever=ONE)
+
+
+def _are_across(axes: Axes) -> bool:
+    """Whether the middle axis of three is across the other two."""
+    a1, a2, a3 = axes
+    return max(abs(float(a1.h @ a2.h)), abs(float(a2.h @ a3.h))) < ACROSS
 
 
 def _times(R: Array, v: Array) -> Array:
@@ -64,14 +90,17 @@ def spherical_wrist(axes: Axes, size: float) -> Way | None:
     if way is None:
         return None
     place, first, words = way
+    across = _are_across(axes[3:])
+    wrists = orientations_across if across else orientations
 
     def solve(axes: Axes, T: Array) -> Solutions:
         R, p = se3.rotation(T), axes[3].o
         for found in place(axes[:3], p, _times(R, p) + se3.position(T)):
-            for wrist in orientations(axes[3:], _turned_back(axes[:3], found, R)):
+            for wrist in wrists(axes[3:], _turned_back(axes[:3], found, R)):
                 yield (*found, *wrist)
 
-    return Way(f"spherical wrist, {words}", (*first, *(a.through(centre) for a in axes[3:])), solve)
+    detail = "across" if across else ""
+    return Way(f"spherical wrist, {words}", (*first, *(a.through(centre) for a in axes[3:])), solve, detail)
 
 
 # ---- three parallel axes ----
@@ -158,10 +187,11 @@ def _middle(axes: Axes, T: Array, t1: Turn, t5: Turn) -> Solutions:
 
 
 def _rest(total: Turn, second: tuple[Axis, Turn], third: tuple[Axis, Turn], a4: Axis) -> Turn:
-    """q4 = total - q2 - q3, about an axis that may point the other way, as that of q3 may."""
+    """q4 = total - q2 - q3, about an axis that may point the other way, as that of q3 may; nothing new to go wrong."""
     (a2, t2), (a3, t3) = second, third
-    flip = lambda a, t: t._replace(s=t.s * dot(a2.h, a.h), long=None)  # noqa: E731
-    return flip(a4, total.then(t2.back()).then(flip(a3, t3).back()))
+    sign3, sign4 = dot(a2.h, a3.h), dot(a2.h, a4.h)
+    rest = total.then(t2.back()).then(t3._replace(s=t3.s * sign3).back())
+    return Turn(rest.c, rest.s * sign4, angle=sign4 * (total.value - t2.value - sign3 * t3.value))
 
 
 # ---- three turns and three slides ----
@@ -216,7 +246,7 @@ def reversed_way(family: Callable[[Axes, float], Way | None]) -> Callable[[Axes,
             for found in way.solve([a.reversed() for a in axes[::-1]], se3.inverse(T)):
                 yield found[::-1]
 
-        return Way(f"{way.name}, from the tip", tuple(a.reversed() for a in way.axes[::-1]), solve)
+        return Way(f"{way.name}, from the tip", tuple(a.reversed() for a in way.axes[::-1]), solve, way.detail)
 
     return seen_from_tip
 

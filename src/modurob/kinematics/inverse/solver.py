@@ -20,7 +20,7 @@ from modurob.kinematics.inverse.result import InverseKinematics
 from modurob.kinematics.inverse.search import Solver, of_arm, solver
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3, so3
-from modurob.spatial.scalars import Array, as_array
+from modurob.spatial.scalars import Array, as_array, read_only
 
 # how far a rotation may be from orthonormal
 RIGID = 1e-6
@@ -62,6 +62,14 @@ class Wish(NamedTuple):
 
 def _all(m: Tables, frame: str, X: ArrayLike, q0: ArrayLike | None, wish: Wish) -> InverseKinematics:
     goals, goal = _goals(X, wish.free)
+    try:
+        return _solved(m, frame, goals, goal, q0, wish)
+    except InputError:
+        require_finite(as_array(X), "X")
+        raise
+
+
+def _solved(m: Tables, frame: str, goals: Array, goal: str, q0: ArrayLike | None, wish: Wish) -> InverseKinematics:
     _ = m.frame(frame), m.frame(wish.base)
     start = _start(m, q0)
     order = wish.order or ("nearest" if q0 is not None else "")
@@ -96,7 +104,7 @@ def _goals(X: ArrayLike, free: str | None) -> tuple[Array, str]:
 
 def _poses(X: Array) -> Array:
     """X itself, or an error unless it holds poses; kernels leave to the definition what is none."""
-    if not (so3.is_rotation(X[..., :3, :3], RIGID) and np.all(X[..., 3, :] == (0, 0, 0, 1))):
+    if not (so3.is_rotation(X[..., :3, :3], RIGID) and np.all(X[..., 3, :] == (0, 0, 0, 1)) and np.isfinite(X).all()):
         raise InputError("X is no pose: expected [[R, p], [0, 1]] with a rotation R, (..., 4, 4)")
     return X
 
@@ -108,16 +116,21 @@ def _numbers(X: ArrayLike) -> Array:
         goals = np.zeros((), dtype=object)
     if goals.dtype != float:
         raise InputError(f"X is {X!r:.60}: expected numbers, poses (..., 4, 4) or points (..., 3)")
-    return require_finite(goals, "X")
+    return goals
 
 
 def _start(m: Tables, q0: ArrayLike | None) -> Array:
     if q0 is None:
-        return np.concatenate([np.zeros(0), *(j.type.neutral() for j in m.joints if not j.mimics)])
+        return _neutral(m)
     start = as_array(q0)
     if start.dtype != float or start.shape[-1:] != (m.nq,):
         raise InputError(f"q0 has shape {start.shape}: expected (..., {m.nq}) numbers for {m.name}")
     return require_finite(start, "q0")
+
+
+@lru_cache(maxsize=1024)
+def _neutral(m: Tables) -> Array:
+    return read_only(np.concatenate([np.zeros(0), *(j.type.neutral() for j in m.joints if not j.mimics)]))
 
 
 def _require_parameter(s: Solver, parameter: float | None) -> None:

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.spatial.scalars import Array, absolute, atan2, cross, dot, maximum, minimum, select, sqrt
+from modurob.spatial.scalars import Array, absolute, atan2, cross, dot, maximum, minimum, rint, select, sqrt
 
 # a squared lever below which an angle is free: its equation holds at any angle
 FREE = 1e-20
 FREE_TWICE = 1e-14  # the same for two levers, as vectors that are turned onto each other have
 ZERO, ONE = np.zeros(()), np.ones(())
+TURN = 2 * np.pi
 
 
 class Turn(NamedTuple):
@@ -30,21 +31,31 @@ class Turn(NamedTuple):
     room: Array = ONE
     lever: Array = ONE
     long: tuple[Array, Array] | None = None  # cosine and sine times a length, where they are known without it
+    angle: Array | None = None  # [rad], where it is known up to whole turns
 
     @property
     def value(self) -> Array:
-        """The angle in (-pi, pi] [rad]."""
+        """The angle in [-pi, pi] [rad]."""
+        if self.angle is not None:
+            return self.angle - rint(self.angle * (1 / TURN)) * TURN
         c, s = self.long or (self.c, self.s)
         return atan2(s, c)
 
     def rotate(self, k: Array, p: Array) -> Array:
         """R(k, t) p."""
         c, s = np.asarray(self.c)[..., None], np.asarray(self.s)[..., None]
-        return c * p + s * cross(k, p) + (1 - c) * dot(k, p)[..., None] * k
+        along = dot(k, p)[..., None] * k
+        return along + c * (p - along) + s * cross(k, p)
 
     def back(self) -> "Turn":
         """The turn the other way."""
-        return self._replace(s=-self.s, long=self.long and (self.long[0], -self.long[1]))
+        long, angle = self.long and (self.long[0], -self.long[1]), None if self.angle is None else -self.angle
+        return self._replace(s=-self.s, long=long, angle=angle)
+
+    def opposite(self, lever: Array) -> "Turn":
+        """Half a turn on, unless it is free for want of that lever."""
+        sign, half = _held(lever, FREE_TWICE, ONE, -ONE), _held(lever, FREE_TWICE, ZERO, ONE * (TURN / 2))
+        return self._replace(c=sign * self.c, s=sign * self.s, long=None, angle=self.value + half)
 
     def then(self, other: "Turn") -> "Turn":
         """Both turns about one axis."""
@@ -68,25 +79,31 @@ Coordinate = Turn | Slide
 NONE = Turn(ONE, ZERO)
 
 
+def _held(lever: Array, free: float, otherwise: Array, x: Array) -> Array:
+    """x, or `otherwise` where the lever is below `free`; traced it is x, since kernels leave such poses to the definition."""
+    return x if np.asarray(lever).dtype == object else select(lever, np.asarray(free), otherwise, x)
+
+
 def linear(a: Array, b: Array, c: Array) -> tuple[Turn, Turn]:
     """a cos t + b sin t = c: t = atan2(b, a) +- acos(c / |(a, b)|)."""
     squared = a * a + b * b
-    where = lambda x, otherwise: select(squared, np.asarray(FREE), otherwise, x)  # noqa: E731
+    where = lambda x, otherwise: _held(squared, FREE, otherwise, x)  # noqa: E731
     a, b, held = where(a, ONE), where(b, ZERO), where(squared, ONE)
     r, each = sqrt(held), 1 / held
-    room = where((r - c) * (r + c) * each, FREE - c * c)
+    room = where(((r - c) * (r + c) + FREE) * each, FREE - c * c)
     near = maximum(minimum(where(c, ONE), r), -r)
     w = sqrt((r - near) * (r + near))
-    found = ((a * near - b * v, b * near + a * v) for v in (w, -w))
-    first, second = (Turn(c * each, s * each, room, squared, (c, s)) for c, s in found)
+    middle, half = atan2(b, a), atan2(w, near)
+    found = ((a * near - b * v, b * near + a * v, middle + t) for v, t in ((w, half), (-w, -half)))
+    first, second = (Turn(c * each, s * each, room, squared, None, angle) for c, s, angle in found)
     return first, second
 
 
 def sp1(k: Array, p1: Array, p2: Array) -> Turn:
     """R(k, t) p1 = p2."""
     x, y = dot(p1, p2) - dot(k, p1) * dot(k, p2), dot(k, cross(p1, p2))
-    lever, free = absolute(x) + absolute(y), np.asarray(FREE_TWICE)
-    x, y = select(lever, free, ONE, x), select(lever, free, ZERO, y)
+    lever = absolute(x) + absolute(y)
+    x, y = _held(lever, FREE_TWICE, ONE, x), _held(lever, FREE_TWICE, ZERO, y)
     each = 1 / sqrt(x * x + y * y)
     return Turn(x * each, y * each, ONE, lever, (x, y))
 
@@ -212,7 +229,7 @@ def _polished(Q: Array, t: Turn) -> Turn:
         step = maximum(minimum(step, np.asarray(0.1)), np.asarray(-0.1))
         c, s = t.c + t.s * step, t.s - t.c * step
         r = sqrt(c * c + s * s)
-        t = t._replace(c=c / r, s=s / r, long=None)
+        t = t._replace(c=c / r, s=s / r, long=None, angle=None)
     f, slope, size = _value(Q, t)
     return t._replace(lever=minimum(t.lever, slope * slope / (size * size + 1e-300)))
 
