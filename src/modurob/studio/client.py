@@ -14,7 +14,9 @@ import numpy as np
 from starlette.websockets import WebSocketDisconnect
 
 from modurob.errors import ModurobError, StudioError
-from modurob.studio import protocol
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+from modurob.studio import drawing, protocol
 from modurob.studio.channel import Channel
 from modurob.studio.derivation import Derivation
 from modurob.studio.poses import body_poses
@@ -135,6 +137,7 @@ class Client:
         s = self.session
         await self.channel.send(protocol.Pose(s.q.tolist(), s.v.tolist()))
         if s.active is None:
+            await self._show_lines(s.robot, s.q, s.v)
             await self.channel.show(s.poses(), np.zeros(0))
         else:
             await self._show_sample(s.active)
@@ -202,6 +205,7 @@ class Client:
     async def _scrub(self, command: protocol.Scrub) -> None:
         run = self.session.run(command.run)
         q, sample = run.at(command.t)
+        await self._show_lines(run.robot, q)
         await self.channel.show(body_poses(run.robot)(q), sample)
 
     async def _fetch(self, command: protocol.FetchRun) -> None:
@@ -221,7 +225,13 @@ class Client:
 
     async def _show_sample(self, run: Run) -> None:
         q, sample = run.last
+        await self._show_lines(run.robot, q)
         await self.channel.show(body_poses(run.robot)(q), sample)
+
+    async def _show_lines(self, robot: Mechanism, q: Array, v: Array | None = None) -> None:
+        """Where lines run; pages without any are told nothing."""
+        if robot.lines:
+            await self.channel.send(protocol.Lines(*drawing.lines(robot, q, v)))
 
     def _pump(self) -> None:
         """Let the run go on, if it is not going on already."""

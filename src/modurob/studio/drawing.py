@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
@@ -21,6 +23,13 @@ def frame(mechanism: Mechanism, name: str) -> dict[str, Any]:
     """A named frame on its body."""
     found = mechanism.frames[name]
     return {"name": name, "body": found.body, "X": rows(found.X)}
+
+
+def lines(robot: Mechanism, q: Array, v: Array | None = None) -> tuple[list[list[float]], list[float]]:
+    """The corners of each line, and tensions [N]; what is no number is none."""
+    paths = [[round(float(x), 6) for x in path.ravel()] for path in robot.line_paths(q)]
+    tensions = robot.line_tensions(q, np.zeros(robot.nv) if v is None else v)
+    return paths, [round(float(T), 6) if np.isfinite(T) else 0.0 for T in tensions]
 
 
 def shape(kind: str, size: Sequence[float], X: Array, text: str) -> dict[str, Any]:

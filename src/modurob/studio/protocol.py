@@ -408,6 +408,14 @@ class Pose(Event):
 
 
 @dataclass(frozen=True)
+class Lines(Event):
+    """Where the lines of the robot run now, x, y, z of one corner after the other [m], and what each pulls with [N]."""
+
+    paths: list[list[float]]
+    tensions: list[float]
+
+
+@dataclass(frozen=True)
 class Refused(Event):
     """A command that could not be done, given back with the reason."""
 

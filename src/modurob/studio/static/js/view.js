@@ -4,6 +4,7 @@ import * as THREE from "three";
 import { corners, tips } from "./bounds.js";
 import { Camera } from "./camera.js";
 import { Ghost } from "./ghost.js";
+import { Lines } from "./lines.js";
 import { Ground } from "./ground.js";
 import { Light } from "./light.js";
 import { Marks } from "./marks.js";
@@ -35,8 +36,9 @@ export class View {
     this.ground = new Ground();
     this.marks = new Marks();
     this.ghost = new Ghost();
+    this.lines = new Lines();
     this.light = new Light();
-    this.scene.add(this.robot, this.ground.group, this.marks.group, this.ghost.group, this.light.group);
+    this.scene.add(this.robot, this.ground.group, this.marks.group, this.ghost.group, this.lines.group, this.light.group);
     this.meshes = [];
     this.poses = new Float32Array(IDENTITY);
     this.design = null;
@@ -68,6 +70,7 @@ export class View {
       mesh.dispose();
     }
     this.robot.clear();
+    this.lines.clear();
     this.meshes = [];
     const alike = new Map();
     for (const shape of design.shapes) {
@@ -121,6 +124,12 @@ export class View {
   #moduleSize() {
     const sizes = this.design.shapes.map((shape) => Math.max(...shape.size)).sort((a, b) => a - b);
     return sizes.length ? sizes[Math.floor(sizes.length / 2)] : 0.1;
+  }
+
+  /** Cables and springs: their corners, and what they pull with. */
+  setLines(paths, tensions) {
+    this.lines.show(paths, tensions);
+    this.draw();
   }
 
   /** Poses of the bodies, twelve numbers each. */
