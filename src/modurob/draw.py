@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modurob import kernels
-from modurob.algorithms import forward_kinematics, neutral
+from modurob.algorithms import forward_kinematics, line_paths, line_tensions, neutral
 from modurob.catalogue.reading import require_picture, write_figure
 from modurob.errors import InputError
 from modurob.mechanism import Shape, Tables
@@ -19,17 +19,20 @@ Axes3D = Any  # matplotlib's, imported only when something is drawn
 # direction to the light, world axes
 LIGHT = np.array([0.35, -0.5, 0.8])
 ROUND = 20  # corners of a circle
+TENSION = ("#2f6fb4", "#8a5aa0", "#c8352b")  # of lines, from slack to the tightest
 
 
 def draw(robot: Tables, q: Array | None = None, ax: Axes3D | None = None, title: str = "") -> Axes3D:
-    """The robot at configuration q (neutral by default), in a new figure or in `ax`; bodies without shapes become sticks."""
+    """The robot at configuration q (neutral by default), in a new figure or in `ax`; bodies without shapes become sticks, lines
+    have the colours of their tensions."""
     if not isinstance(robot, Tables):
         raise InputError(f"{robot!r:.60} is no robot: expected a Mechanism, such as mr.load('crab').robot()")
     import matplotlib.pyplot as plt  # slow to import, and only pictures need it
     from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 
     q = neutral(robot) if q is None else q
-    if ax is None:
+    own = ax is None
+    if own:
         ax = plt.figure(figsize=(6.4, 5)).add_axes((0.0, 0.02, 0.94, 0.92), projection="3d")
     X_WB = forward_kinematics(robot, q, kernels.run).bodies
     faces, colours = _faces(robot.shapes, X_WB)
@@ -44,9 +47,28 @@ def draw(robot: Tables, q: Array | None = None, ax: Axes3D | None = None, title:
         ax.add_collection3d(Line3DCollection(sticks, colors="0.3", linewidths=3), autolim=False)
         ax.scatter(*origins.T, color="#a8483c", s=18)
         points = origins
+    if robot.lines:
+        points = np.concatenate([points, *_draw_lines(robot, q, ax, own)])
     frame_view(ax, points)
     ax.set_title(title)
     return ax
+
+
+def _draw_lines(robot: Tables, q: Array, ax: Axes3D, own: bool) -> list[Array]:
+    """Lines in the colours of their tensions at rest, dotted where they are slack; in a figure of its own with a scale."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    paths, tensions = line_paths(robot, q, kernels.run), line_tensions(robot, q, np.zeros(robot.nv), kernels.run)
+    colours = LinearSegmentedColormap.from_list("tension", TENSION)
+    scale = ScalarMappable(Normalize(0.0, max(float(tensions.max()), 1e-12)), colours)
+    for path, T in zip(paths, tensions, strict=True):
+        look = {"color": scale.to_rgba(T), "lw": 1.6} if T else {"color": "0.5", "lw": 1.0, "ls": ":"}
+        ax.plot(*path.T, **look)
+    if own:
+        ax.figure.colorbar(scale, cax=ax.figure.add_axes((0.87, 0.25, 0.02, 0.5)), label="tension [N]")
+        ax.set_position((0.0, 0.02, 0.82, 0.92))
+    return paths
 
 
 def save_picture(robot: Tables, path: str | Path, q: Array | None = None, title: str = "") -> None:

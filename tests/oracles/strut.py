@@ -189,13 +189,24 @@ def tracked(robot, q, kp, kd, dt=1e-3):
     worst = np.zeros(2)
     y = np.concatenate([q, np.zeros(5)])
     for k, (begin, end) in enumerate(itertools.pairwise(KNOTS)):
-        piece = mr.Trajectory.hermite([begin, end], ANGLES[k : k + 2], np.zeros((2, 2)))
+        piece = _cubic(begin, end, *ANGLES[k : k + 2])
         task = mr.JointTask(["strut"], reference=piece, kp=kp, kd=kd)
         law = mr.WholeBody([task], tension=(20e6 * AREA, np.inf)).on(robot)
         for t in begin + dt * np.arange(round((end - begin) / dt)):
             y = _step(robot, law, t, y, dt)
-            worst = np.maximum(worst, np.abs(y[:2] - piece(min(t + dt, end)).position))
+            worst = np.maximum(worst, np.abs(y[:2] - piece(t + dt)[0]))
     return worst
+
+
+def _cubic(begin, end, a, b):
+    """One piece of the path, which goes on beyond its ends: the last stage of a step still sees its own piece."""
+    h = end - begin
+
+    def piece(t):
+        s = (t - begin) / h
+        return a + (b - a) * (3 * s**2 - 2 * s**3), (b - a) * (6 * s - 6 * s**2) / h, (b - a) * (6 - 12 * s) / h**2
+
+    return piece
 
 
 def _step(robot, law, t, y, dt):

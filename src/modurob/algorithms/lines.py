@@ -125,6 +125,18 @@ def line_lengths(m: Tables, q: Array, run: Run = interpret) -> Array:
     return out
 
 
+def line_paths(m: Tables, q: Array, run: Run = interpret) -> list[Array]:
+    """The points that each line runs through in one configuration, in world axes, (k, 3) [m] each; arcs on pulleys as corners."""
+    out: list[Any] = [None] * len(m.lines)
+    still = np.zeros(m.nv)
+    found = run(MOTIONS, m, {"q": q, "v": still}).results if m.lines else {}
+    for s in strung(m, found, q, still):
+        corners = np.concatenate(s.line.corners(s.motions), axis=-2)
+        for k, place in enumerate(s.places):
+            out[place] = corners[k]
+    return out
+
+
 def line_stretches(m: Tables, q: Array, run: Run = interpret) -> Array:
     """L less the natural length that drums leave, (..., lines) [m]; below zero a cable is slack."""
     return line_states(m, q, np.zeros(m.nv), run).stretch.u

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import count
 from typing import Any
 
 from modurob.catalogue import Module
@@ -124,3 +125,12 @@ def _made(registry: Mapping[str, Any], kind: str, numbers: Mapping[str, Any]) ->
     except TypeError:
         names = ", ".join(f.name for f in fields(registry[kind]))
         raise InputError(f"{kind} of {', '.join(numbers)}: expected {names}") from None
+
+
+def together(lines: Mapping[str, Cable], others: Mapping[str, Cable]) -> dict[str, Cable]:
+    """The lines of two assemblies; names of the second that are taken get a number."""
+    found = dict(lines)
+    for name, line in others.items():
+        numbered = (f"{name} {k}" for k in count(2))
+        found[name if name not in found else next(n for n in numbered if n not in found)] = line
+    return found

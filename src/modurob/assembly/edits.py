@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from modurob.assembly import virtual
-from modurob.assembly.cables import Cable
+from modurob.assembly.cables import Cable, together
 from modurob.assembly.connection import Connection, PortRef, docking, mated
 from modurob.assembly.graph import Graph, new_name, port_of, require_mating
 from modurob.assembly.traversal import neighbours, traverse
@@ -112,6 +112,8 @@ class Edits(Graph):
     def joined(self, other: Graph, a: str | PortRef, b: str | PortRef, roll: float = 0.0) -> Self:
         """Both, docked: port `a` is here, port `b` in the other, whose modules need other names. It stands as this one stands.
 
+        Lines of the other whose names are taken get a number: "rope 2".
+
         >>> from modurob.assembly import Assembly
         >>> Assembly.single("a", "backbone").joined(Assembly.single("b", "scout"), "a/3", "b/4")
         Assembly('robot', 1 backbone, 1 scout, 1 connection)
@@ -126,7 +128,7 @@ class Edits(Graph):
             base=self.base,
             coordinates={**self.setup.coordinates, **other.setup.coordinates},
             rates={**self.setup.rates, **other.setup.rates},
-            lines={**self.setup.lines, **other.setup.lines},
+            lines=together(self.setup.lines, other.setup.lines),
         )
         return self._with({**self.modules, **other.modules}, (*self.connections, *other.connections, connection), setup)
 

@@ -64,8 +64,10 @@ def add(
     keep_idle: bool = False,
     at: Array = se3.IDENTITY,
     base_joint: str = FLOATING_BASE,
+    owner: str = "",
 ) -> Reports:
-    """Walk the assembly from the base, which stands or floats at a pose in the world, and add every part."""
+    """Walk the assembly from the base, which stands or floats at a pose in the world, and add every part; names of lines begin
+    with that of their owner, where there are several."""
     walk = assembly.traversal(base)
     held = _held(assembly, locked)
     idle = () if keep_idle else tuple(_idle(assembly, walk.order[0], floating))
@@ -88,7 +90,7 @@ def add(
         builder.body(f"{into.module}/{b.part}", child.parts[b.part].inertia, parent=f"{out.module}/{a.part}", at=X)
         _add_module(builder, into.module, child, b.part, still)
     for name, line in assembly.setup.lines.items():
-        builder.line(name, [(at, (0.0, 0.0, 0.0), node) for at, node in line.route], line.law)
+        builder.line(f"{owner}/{name}" if owner else name, [(at, (0.0, 0.0, 0.0), node) for at, node in line.route], line.law)
     return Reports(idle, tuple(held), _close_loops(builder, assembly, walk))
 
 

@@ -24,6 +24,16 @@ class Loops(Checked):
         """
         return algorithms.line_lengths(self, self._q(q), kernels.run)
 
+    def line_paths(self, q: ArrayLike) -> list[Array]:
+        """The points that each line runs through at q, (nq,), in world axes, (k, 3) [m] each, for drawing; arcs have corners.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
+        >>> [path.shape for path in tied.line_paths(q)]
+        [(2, 3)]
+        """
+        return algorithms.line_paths(self, self._q(q), kernels.run)
+
     def line_stretches(self, q: ArrayLike) -> Array:
         """How much longer each line is than the natural length that its drums leave it, (..., lines) [m]; cables go slack below
         zero.

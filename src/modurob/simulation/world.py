@@ -227,6 +227,7 @@ class World:
                 x.body.held,
                 at=at,
                 base_joint=f"{name}/{from_assembly.FLOATING_BASE}",
+                owner=name,
             )
         for name, (force, a, b) in self.forces.items():
             if all(frame == "world" or builder.has_frame(frame) for frame in (a, b)):

@@ -14,12 +14,15 @@ import numpy as np
 from starlette.websockets import WebSocketDisconnect
 
 from modurob.errors import ModurobError, StudioError
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
 from modurob.studio import protocol
 from modurob.studio.channel import Channel
 from modurob.studio.derivation import Derivation
 from modurob.studio.poses import body_poses
 from modurob.studio.runs import Run
 from modurob.studio.session import Session
+from modurob.viewer import drawing
 
 RATE = 60.0  # frames a second
 SHORT = 10_000  # characters of a message that is read at once, and given back when it is refused
@@ -135,6 +138,7 @@ class Client:
         s = self.session
         await self.channel.send(protocol.Pose(s.q.tolist(), s.v.tolist()))
         if s.active is None:
+            await self._show_tensions(s.robot, s.q, s.v)
             await self.channel.show(s.poses(), np.zeros(0))
         else:
             await self._show_sample(s.active)
@@ -202,6 +206,7 @@ class Client:
     async def _scrub(self, command: protocol.Scrub) -> None:
         run = self.session.run(command.run)
         q, sample = run.at(command.t)
+        await self._show_tensions(run.robot, q)
         await self.channel.show(body_poses(run.robot)(q), sample)
 
     async def _fetch(self, command: protocol.FetchRun) -> None:
@@ -221,7 +226,13 @@ class Client:
 
     async def _show_sample(self, run: Run) -> None:
         q, sample = run.last
+        await self._show_tensions(run.robot, q)
         await self.channel.show(body_poses(run.robot)(q), sample)
+
+    async def _show_tensions(self, robot: Mechanism, q: Array, v: Array | None = None) -> None:
+        """What lines pull with; pages without any are told nothing."""
+        if robot.lines:
+            await self.channel.send(protocol.Tensions(drawing.tensions(robot, q, v)))
 
     def _pump(self) -> None:
         """Let the run go on, if it is not going on already."""

@@ -408,6 +408,13 @@ class Pose(Event):
 
 
 @dataclass(frozen=True)
+class Tensions(Event):
+    """What each line of the robot pulls with now [N]."""
+
+    tensions: list[float]
+
+
+@dataclass(frozen=True)
 class Refused(Event):
     """A command that could not be done, given back with the reason."""
 

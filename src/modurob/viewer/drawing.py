@@ -5,6 +5,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from modurob import kernels
+from modurob.algorithms import line_tensions
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
@@ -21,6 +25,12 @@ def frame(mechanism: Tables, name: str) -> dict[str, Any]:
     """A named frame on its body."""
     found = mechanism.frames[name]
     return {"name": name, "body": found.body, "X": rows(found.X)}
+
+
+def tensions(robot: Tables, q: Array, v: Array | None = None) -> list[float]:
+    """What each line pulls with [N]; what is no number is none."""
+    found = line_tensions(robot, q, np.zeros(robot.nv) if v is None else v, kernels.run)
+    return [round(float(T), 6) if np.isfinite(T) else 0.0 for T in found]
 
 
 def shape(kind: str, size: Sequence[float], X: Array, text: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,11 +90,18 @@ def cables(robot: Tables) -> list[dict[str, Any]]:
 
 
 def _cables(robot: Tables) -> Iterator[dict[str, Any]]:
+    number = count()
     for row in robot.forces:
         if isinstance(row, LineRow | FrameRow):
-            frames, colour = (row.frames, CABLE) if isinstance(row, LineRow) else ((row.a, row.b), SPRING)
+            frames, own = (
+                (row.frames, {"colour": CABLE, "line": next(number)}) if isinstance(row, LineRow) else _spring(row)
+            )
             places = [{"body": f.body, "at": [float(x) for x in f.X[:3, 3]]} for f in frames]
-            yield {"name": row.name, "colour": colour, "places": places}
+            yield {"name": row.name, "places": places, **own}
+
+
+def _spring(row: FrameRow) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (row.a, row.b), {"colour": SPRING}
 
 
 def _bare(robot: Tables) -> list[int]:

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from modurob.catalogue.forces.force import Force, Motion
 from modurob.catalogue.lines.law import Pull, Stretch
-from modurob.catalogue.lines.route import TOUCHING, Facing, Node, Path, Span, Swivel, path
+from modurob.catalogue.lines.route import TOUCHING, Facing, Node, Path, Span, Swivel, around, path
 from modurob.errors import InputError
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cross, dot, maximum, sqrt
@@ -61,6 +62,16 @@ class Line(Force):
     def length(self, motions: tuple[Motion, ...]) -> Array:
         """L over the whole route, arcs on pulleys and drums among it, (...) [m]."""
         return _length(path(self.nodes, motions))
+
+    def corners(self, motions: tuple[Motion, ...]) -> list[Array]:
+        """Points along the route for drawing, (..., k, 3) each: ends of straight parts, and some on the arcs between them."""
+        spans = path(self.nodes, motions).spans
+        out = [np.stack([spans[0].p_a, spans[0].p_b], axis=-2)]
+        for before, after in pairwise(spans):
+            if self.nodes[after.a].turns:
+                out.append(around(self.nodes[after.a], motions[after.a].X, before.p_b, after.p_a))
+            out.append(np.stack([after.p_a, after.p_b], axis=-2))
+        return out
 
     def stretch(self, motions: tuple[Motion, ...], wound: list[Any], rates: list[Any]) -> Stretch:
         """Stretch and natural length for the coordinates and rates of the drums' joints."""

@@ -270,3 +270,15 @@ def _climbing(
             points.append(origin + _out_of(R, flat + height[..., None] * z))
         done = done + arc + length
     return _Bends(sum(arcs[1:], arcs[0]) * sqrt(1 + slope * slope), arrive, leave)
+
+
+def around(pulley: Any, X: Array, a: Array, b: Array, corners: int = 8) -> Array:
+    """Points on the arc about z of the frame X from a to b, on the side of the pulley, (..., corners, 3)."""
+    R = se3.rotation(X)
+    p, r = (_into(R, x - se3.position(X)) for x in (a, b))
+    start, end = (np.arctan2(x[..., 1], x[..., 0])[..., None] for x in (p, r))
+    s = np.linspace(0, 1, corners)
+    angle = start + s * pulley.side * np.mod(pulley.side * (end - start), 2 * np.pi)
+    reach, height = np.hypot(p[..., 0], p[..., 1])[..., None], p[..., 2, None] * (1 - s) + r[..., 2, None] * s
+    local = np.stack([reach * np.cos(angle), reach * np.sin(angle), height], axis=-1)
+    return local @ np.swapaxes(R, -1, -2) + se3.position(X)[..., None, :]

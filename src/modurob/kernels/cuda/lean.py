@@ -19,7 +19,6 @@ from modurob.spatial.scalars import Array
 from modurob.trace import Dialect, Listing, Place, Traced
 
 
-
 def parent_angular_velocity(j: Any, w: Array) -> Array:
     """The parent's angular velocity from the body's: w_P = R (w - w_J), the way back of `algorithms.steps.spin`."""
     return apply(se3.rotation(j.X), w - apply(j.S, j.given("v"))[3:])

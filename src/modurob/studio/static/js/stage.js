@@ -73,6 +73,7 @@ export function startStage() {
   on("selection", () => view.setSelected(state.selected));
   on("theme", () => view.setTheme(document.documentElement.dataset.theme));
 
+  connection.on("tensions", ({ tensions }) => view.setTensions(tensions));
   connection.on("frame", ({ number, bodies, poses, sample }) => {
     if (bodies === state.design?.bodies.length) {
       view.setPoses(poses);

@@ -3,6 +3,10 @@
 import * as THREE from "three";
 
 const THICK = 0.02; // radius, in sizes of a module
+// of lines that pull: from little to the most; and of those that are slack
+const LOW = new THREE.Color(0x2f6fb4);
+const HIGH = new THREE.Color(0xc8352b);
+const SLACK = new THREE.Color(0x9a9a9a);
 
 export class Cables {
   constructor() {
@@ -17,8 +21,8 @@ export class Cables {
       material.dispose();
     }
     this.group.clear();
-    this.pieces = cables.flatMap(({ places, colour, radius }) =>
-      places.slice(1).map((to, i) => [places[i], to, colour, radius ?? THICK * size]),
+    this.pieces = cables.flatMap(({ places, colour, radius, line }) =>
+      places.slice(1).map((to, i) => [places[i], to, colour, radius ?? THICK * size, line]),
     );
     if (!this.pieces.length) return;
     const rod = new THREE.CylinderGeometry(1, 1, 1, 12, 1, true);
@@ -27,6 +31,16 @@ export class Cables {
     this.mesh.castShadow = true;
     this.mesh.frustumCulled = false;
     this.group.add(this.mesh);
+  }
+
+  /** Colours of the lines, by what each pulls with [N]. */
+  setTensions(tensions) {
+    const most = Math.max(...tensions, 1e-12);
+    this.pieces.forEach(([, , , , line], i) => {
+      if (line === undefined) return;
+      this.mesh.setColorAt(i, tensions[line] ? LOW.clone().lerp(HIGH, tensions[line] / most) : SLACK);
+    });
+    if (this.pieces.length) this.mesh.instanceColor.needsUpdate = true;
   }
 
   setPoses(poses) {

@@ -127,6 +127,12 @@ export class View {
     return sizes.length ? sizes[Math.floor(sizes.length / 2)] : 0.1;
   }
 
+  /** What the lines pull with [N]. */
+  setTensions(tensions) {
+    this.cables.setTensions(tensions);
+    this.draw();
+  }
+
   /** Poses of the bodies, twelve numbers each. */
   setPoses(poses) {
     this.poses = poses;
