@@ -15,6 +15,7 @@ from modurob.viewer.scene import Chapter, film_times
 
 OUT = Path(__file__).parents[1] / "docs" / "images" / "docking.gif"
 FPS, DURATION, MEET, SIZE, COLOURS = 12.5, 5.0, 1.5, (640, 300), 96
+FROM = (0.9, -0.35, 0.5)  # to the camera
 LARGEST = 3_000_000  # bytes
 
 
@@ -72,7 +73,7 @@ def chapters() -> list[Chapter]:
 def main() -> None:
     story = chapters()
     times = film_times(story, FPS, 1.0)
-    content = film.gif(film.pictures(story, times, SIZE, FPS), FPS, COLOURS)
+    content = film.gif(film.pictures(story, times, SIZE, FPS, **{"from": FROM}), FPS, COLOURS)
     if len(content) > LARGEST:
         raise SystemExit(f"{OUT.name} has {len(content)} bytes: expected at most {LARGEST}")
     OUT.write_bytes(content)
