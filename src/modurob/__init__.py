@@ -144,7 +144,7 @@ if TYPE_CHECKING:
     )
     from modurob.statics import Framework, equilibrium, from_lengths, prism, wrench_closure, wrench_feasible
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 # where each name is defined: imported when it is first asked for, so that `import modurob` takes no time
 HOMES = {

@@ -125,7 +125,7 @@ def test_show_writes_a_file_opens_a_browser_or_displays(crab, crab_run, tmp_path
 
 
 def test_files_that_cannot_be_shown(crab, tmp_path):
-    with pytest.raises(FormatError, match=r"files \.stl cannot be shown: valid: \.html, \.png"):
+    with pytest.raises(FormatError, match=r"files \.stl cannot be shown: valid: \.html, \.png, \.glb"):
         crab.show(path=tmp_path / "a.stl")
     with pytest.raises(FormatError, match="files without an ending"):
         crab.show(path=tmp_path / "a")

@@ -16,7 +16,8 @@ class Showing(Tables):
         """The robot at configuration q, (nq,) [rad or m], neutral by default, in 3D: drag turns it, the wheel zooms.
 
         In a notebook it appears below the cell, elsewhere in the browser; with a `path` it is written there instead, as a page
-        (.html) that needs no network, or as a picture (.png). Returns the file that was written, if any.
+        (.html) that needs no network, a picture (.png), or a model for other programs (.glb). Returns the file that was
+        written, if any.
 
         >>> robot.show(q, "crab.html").name
         'crab.html'

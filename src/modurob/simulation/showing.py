@@ -20,7 +20,8 @@ class Showing:
         """The run in 3D, to play, pause and scrub, changes of shape included.
 
         In a notebook it appears below the cell, elsewhere in the browser; with a `path` it is written there instead, as a page
-        (.html) that needs no network, or as a picture of its start (.png). Returns the file that was written, if any.
+        (.html) that needs no network, a picture of its start (.png), or an animated model for other programs (.glb). Returns the
+        file that was written, if any.
 
         >>> run.show("reach.html").name
         'reach.html'

@@ -16,7 +16,7 @@ from starlette.websockets import WebSocketDisconnect
 from modurob.errors import ModurobError, StudioError
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
-from modurob.studio import protocol
+from modurob.studio import protocol, reaching
 from modurob.studio.channel import Channel
 from modurob.studio.derivation import Derivation
 from modurob.studio.poses import body_poses
@@ -129,6 +129,22 @@ class Client:
 
     async def _reset_pose(self, command: protocol.ResetPose) -> None:
         await asyncio.to_thread(self.session.reset_pose)
+        await self._show_pose()
+
+    async def _pull(self, command: protocol.Pull) -> None:
+        try:
+            await asyncio.to_thread(self.session.pull, command.frame, command.point, command.dragged)
+        finally:
+            # a frame that does not get there has come as near as it can
+            await self._show_pose()
+
+    async def _find_solutions(self, command: protocol.FindSolutions) -> None:
+        s = self.session
+        found = await asyncio.to_thread(reaching.solutions, s.robot, s.q, command.frame)
+        await self.channel.send(protocol.Solutions(**found))
+
+    async def _take_pose(self, command: protocol.TakePose) -> None:
+        await asyncio.to_thread(self.session.take_pose, command.q)
         await self._show_pose()
 
     async def _acknowledge(self, command: protocol.Acknowledge) -> None:
@@ -260,6 +276,9 @@ class Client:
         protocol.SetCoordinate: _set_coordinate,
         protocol.SetRate: _set_rate,
         protocol.ResetPose: _reset_pose,
+        protocol.Pull: _pull,
+        protocol.FindSolutions: _find_solutions,
+        protocol.TakePose: _take_pose,
         protocol.Acknowledge: _acknowledge,
         protocol.Derive: _derive,
         protocol.CancelDerivation: _cancel,

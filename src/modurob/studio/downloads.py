@@ -17,7 +17,10 @@ from modurob.studio.derivation import Derivation
 from modurob.studio.design import AnyDesign
 from modurob.studio.imported import Imported
 from modurob.studio.protocol import Derive
+from modurob.studio.python_text import python
 from modurob.studio.session import Session
+from modurob.viewer.glb import glb
+from modurob.viewer.scene import still
 
 EQUATIONS = {"equations.tex": "latex", "equations.py": "python", "equations.c": "c"}
 _RUN = re.compile(r"^run-([0-9]{1,9})\.(csv|mrun)$")
@@ -41,6 +44,10 @@ def content(session: Session, name: str, query: dict[str, str]) -> str | bytes:
     """What the file of that name holds."""
     if name == "robot.yaml":
         return _yaml(session.posed)
+    if name == "robot.py":
+        return python(session.posed, session.q)
+    if name == "robot.glb":
+        return glb(*still(session.robot, session.q))
     if name == "robot.share":
         return share.packed(session.posed)
     if name in EQUATIONS:
@@ -54,7 +61,7 @@ def content(session: Session, name: str, query: dict[str, str]) -> str | bytes:
 
 def _files(session: Session) -> list[str]:
     runs = [f"run-{number}.{kind}" for number in session.runs for kind in ("csv", "mrun")]
-    return ["robot.yaml", *exports(), "robot.share", *EQUATIONS, *runs]
+    return ["robot.yaml", "robot.py", "robot.glb", *exports(), "robot.share", *EQUATIONS, *runs]
 
 
 def exports() -> list[str]:

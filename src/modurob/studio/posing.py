@@ -9,6 +9,7 @@ from modurob.spatial.scalars import Array
 from modurob.studio import closing
 from modurob.studio.carrying import Posed
 
+OPEN = 1e-6  # error of a loop that is not closed [m, rad]
 SHORTEST = 1e-6  # length of a quaternion that still has a direction
 
 
@@ -23,6 +24,20 @@ def moved(robot: Mechanism, q: Array, index: int, value: float) -> tuple[Array, 
     if joint.type.nq > joint.type.nv:
         changed[joint.q_slice.stop - 4 : joint.q_slice.stop] = _turn(joint, changed)
     return changed, ""
+
+
+def checked(robot: Mechanism, q: list[float]) -> Array:
+    """A whole pose, if it has all coordinates, within their limits, and keeps the loops closed."""
+    if len(q) != robot.nq:
+        raise StudioError(f"a pose of {len(q)} coordinates: this robot has {robot.nq}")
+    for joint in robot.joints:
+        if not joint.mimics and joint.type.nq == joint.type.nv:
+            for index in range(joint.q_slice.start, joint.q_slice.stop):
+                _require_limits(joint, index, q[index])
+    pose = np.array(q, dtype=float)
+    if robot.loops and np.abs(robot.loop_error(pose)).max() > OPEN:
+        raise StudioError("this pose opens a loop")
+    return pose
 
 
 def _owner(robot: Mechanism, index: int) -> Joint:

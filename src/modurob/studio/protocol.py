@@ -269,6 +269,29 @@ class ResetPose(Command):
 
 
 @dataclass(frozen=True)
+class Pull(Command):
+    """Bring the origin of a frame to a point of the world [m], by the joints; while it is dragged as near as it gets will do."""
+
+    frame: Name
+    point: Annotated[list[Number], Field(min_length=3, max_length=3)]
+    dragged: bool = False
+
+
+@dataclass(frozen=True)
+class FindSolutions(Command):
+    """All poses in which a frame is where it is."""
+
+    frame: Name
+
+
+@dataclass(frozen=True)
+class TakePose(Command):
+    """All coordinates of the pose [rad or m]."""
+
+    q: Annotated[list[Number], Field(max_length=4000)]
+
+
+@dataclass(frozen=True)
 class Acknowledge(Command):
     """The page has drawn this frame; more may come."""
 
@@ -412,6 +435,16 @@ class Tensions(Event):
     """What each line of the robot pulls with now [N]."""
 
     tensions: list[float]
+
+
+@dataclass(frozen=True)
+class Solutions(Event):
+    """Poses in which a frame is where it is, nearest first; `exact` if these are all."""
+
+    frame: str
+    q: list[list[float]]
+    exact: bool
+    note: str
 
 
 @dataclass(frozen=True)

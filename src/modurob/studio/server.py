@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from modurob.assembly import shipped_robots
 from modurob.errors import ModurobError, StudioError
-from modurob.studio import describe, downloads, offers, opening, page_files, protocol, safety
+from modurob.studio import describe, downloads, offers, opening, page_files, protocol, safety, thumbnails
 from modurob.studio.autosave import Autosave, Recent
 from modurob.studio.channel import Channel
 from modurob.studio.client import Client
@@ -61,6 +61,7 @@ class Studio:
                 Route("/", self._page),
                 Route("/open/{session}", self._upload, methods=["POST"]),
                 Route("/file/{session}/{name:path}", self._file),
+                Route("/scene/{kind}/{name}", self._scene),
                 WebSocketRoute("/socket", self._socket),
                 Route("/static/{path:path}", page_files.answer),
             ],
@@ -104,6 +105,15 @@ class Studio:
         if session is None:
             return PlainTextResponse("no such session", 404)
         return await _answered(downloads.answer(session, request.path_params["name"], dict(request.query_params)))
+
+    async def _scene(self, request: Request) -> Response:
+        """What a picture on the start screen shows; saved robots are for the owner alone."""
+        role = safety.role(request, self.token)
+        if role is None:
+            return PlainTextResponse(NO_TOKEN, 403)
+        autosave = self.autosave if role == "owner" else None
+        kind, name = request.path_params["kind"], request.path_params["name"]
+        return await _answered(asyncio.to_thread(thumbnails.answer, autosave, kind, name))
 
     # ---- sessions ----
 
@@ -232,7 +242,7 @@ def serve(
         address = f"http://{name}:{door.getsockname()[1]}/?token={studio.token}"
         print(f"modurob studio: {address}", flush=True)
         if browser:
-            webbrowser.open(address)
+            webbrowser.open(address if design else f"{address}#start")
         with suppress(KeyboardInterrupt):
             server(studio).run(sockets=[door])
 

@@ -9,7 +9,7 @@ import numpy as np
 from modurob.errors import ModurobError, StudioError, choices
 from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
-from modurob.studio import carrying, describe, meeting, posing, protocol
+from modurob.studio import carrying, describe, meeting, posing, protocol, reaching
 from modurob.studio.autosave import Autosave
 from modurob.studio.carrying import Posed
 from modurob.studio.design import AnyDesign, Design, Kept
@@ -157,6 +157,16 @@ class Session:
         self.q, complaint = posing.moved(self.robot, self.q, index, value)
         if complaint:
             raise StudioError(complaint)
+
+    def pull(self, frame: str, point: list[float], near_will_do: bool = False) -> None:
+        """Bring a frame to a point, as near as it gets; an error if that is not there and near will not do."""
+        self.q, complaint = reaching.pulled(self.robot, self.q, frame, point)
+        if complaint and not near_will_do:
+            raise StudioError(complaint)
+
+    def take_pose(self, q: list[float]) -> None:
+        """Set all coordinates; they must keep limits and loops."""
+        self.q = posing.checked(self.robot, q)
 
     def set_rate(self, index: int, value: float) -> None:
         """Set one initial rate."""

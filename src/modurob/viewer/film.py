@@ -58,10 +58,12 @@ def picture(chapters: Sequence[Chapter], path: str | Path, size: tuple[int, int]
     write_bytes(Path(path), pictures(chapters, chapters[0].t[:1], checked_size(size), 30.0)[0])
 
 
-def pictures(chapters: Sequence[Chapter], times: Array, size: tuple[int, int], fps: float) -> list[bytes]:
-    """PNG files of what is seen at these times [s], on a light background."""
+def pictures(
+    chapters: Sequence[Chapter], times: Array, size: tuple[int, int], fps: float, **options: Any
+) -> list[bytes]:
+    """PNG files of what is seen at these times [s], on a light background; `options` are those of the page."""
     if headless.browser():
-        return [_on_background(png) for png in headless.pictures(chapters, times, size, fps)]
+        return [_on_background(png) for png in headless.pictures(chapters, times, size, fps, **options)]
     warnings.warn(
         "drawn by matplotlib: with Chromium and pip install 'modurob[video]' it looks as in the studio",
         ModurobWarning,

@@ -19,6 +19,7 @@ FLAGS = (
     "--no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --allow-file-access-from-files"
 )
+LOOK = {"bare": True, "low": False, "dark": False}
 PATIENCE = 60_000  # for the first picture [ms]
 SHOWN = "(t) => { viewer.player.at(t); return viewer.view.still(); }"
 
@@ -29,19 +30,21 @@ def browser() -> str | None:
     return found if find_spec("playwright") else None
 
 
-def pictures(chapters: Sequence[Chapter], times: Iterable[float], size: tuple[int, int], fps: float) -> list[bytes]:
-    """PNG files of what is seen at these times [s]."""
+def pictures(
+    chapters: Sequence[Chapter], times: Iterable[float], size: tuple[int, int], fps: float, **options: Any
+) -> list[bytes]:
+    """PNG files of what is seen at these times [s]; `options` are those of the page."""
     # a thread of its own: the browser's driver refuses to run where an event loop runs, as in notebooks
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: list(_pictures(chapters, times, size, fps))).result()
+        return thread.submit(lambda: list(_pictures(chapters, times, size, fps, options))).result()
 
 
 def _pictures(
-    chapters: Sequence[Chapter], times: Iterable[float], size: tuple[int, int], fps: float
+    chapters: Sequence[Chapter], times: Iterable[float], size: tuple[int, int], fps: float, options: dict[str, Any]
 ) -> Iterator[bytes]:
     with tempfile.TemporaryDirectory() as folder, _tab(size) as tab:
         path = Path(folder) / "robot.html"
-        path.write_text(page.html(chapters, fps, bare=True, low=False, dark=False), encoding="utf-8")
+        path.write_text(page.html(chapters, fps, **{**LOOK, **options}), encoding="utf-8")
         tab.goto(path.as_uri())
         tab.wait_for_function("window.viewer", timeout=PATIENCE)
         for t in times:

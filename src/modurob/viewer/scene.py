@@ -30,9 +30,13 @@ class Chapter(NamedTuple):
         """X_WB of all bodies, their first three rows, (samples, bodies, 3, 4)."""
         return forward_kinematics(self.robot, self.q, kernels.run).bodies[..., :3, :]
 
+    def sampled(self, fps: float) -> "Chapter":
+        """The samples that a film of so many pictures a second needs."""
+        return Chapter(self.robot, *_sampled(self.t, self.q, fps), self.number)
+
     def data(self, fps: float) -> dict[str, Any]:
         """For the page: the robot, the samples that a film of so many pictures a second needs, and the poses as 32-bit floats."""
-        chosen = Chapter(self.robot, *_sampled(self.t, self.q, fps))
+        chosen = self.sampled(fps)
         poses = chosen.poses().astype("<f4")
         return {
             "design": {**design(self.robot), "number": self.number},

@@ -11,10 +11,10 @@ from typing import Any
 
 from modurob.catalogue.reading import write_bytes
 from modurob.errors import FormatError, ModurobWarning
-from modurob.viewer import film, page
+from modurob.viewer import film, glb, page
 from modurob.viewer.scene import Chapter
 
-ENDINGS = (".html", ".png")
+ENDINGS = (".html", ".png", ".glb")
 
 
 def show(chapters: Sequence[Chapter], path: str | Path | None = None) -> Path | None:
@@ -42,8 +42,16 @@ def _written(chapters: Sequence[Chapter], path: Path) -> Path:
     if ending == ".png":
         film.picture(chapters, path)
     else:
-        write_bytes(path, page.html(chapters).encode("utf-8"))
+        write_bytes(path, page.html(chapters).encode("utf-8") if ending == ".html" else _glb(chapters, path))
     return path
+
+
+def _glb(chapters: Sequence[Chapter], path: Path) -> bytes:
+    if len(chapters) > 1:
+        raise FormatError(
+            f"{path}: the robot changed its shape: GLB holds one; write its segments one by one, or .html"
+        )
+    return glb.glb(chapters[0])
 
 
 def _plain(name: str) -> str:

@@ -5,12 +5,18 @@ import { download, fetched, saveFile } from "./download.js";
 import { tell } from "./notices.js";
 import { ofModules, on, state } from "./studio.js";
 
-const ROBOT = { "robot.yaml": "Robot (YAML)" };
-const EQUATIONS = {
-  "equations.tex": "Equations (LaTeX)",
-  "equations.py": "Equations (Python, NumPy)",
-  "equations.c": "Equations (C99)",
+const ROBOT = { "robot.yaml": ["Robot (YAML)", "opens here and in mr.load"] };
+const FOR = {
+  "robot.urdf": "for ROS, Pinocchio, MuJoCo",
+  "robot.glb": "for Blender, slides, viewers",
+  "robot.py": "the lines that make it",
 };
+const EQUATIONS = {
+  "equations.tex": ["Equations (LaTeX)", "a document to print"],
+  "equations.py": ["Equations (Python, NumPy)", "functions to import"],
+  "equations.c": ["Equations (C99)", "for the microcontroller"],
+};
+const SCALES = [1, 2, 4]; // pixels of a picture for each of the screen
 const TEXTS = {
   link:
     "Opens this robot in any browser on this machine, as long as this studio runs. It holds a key of its own, not the " +
@@ -19,8 +25,8 @@ const TEXTS = {
 };
 
 export function start(panel) {
-  const files = h("ul", { class: "list" });
-  const symbols = h("p", { class: "soft small" });
+  const files = h("div", { class: "cards" });
+  const symbols = h("p", { class: "soft small", style: { marginTop: "8px" } });
   const runs = h("ul", { class: "list" });
   const link = shared("Share link");
   const text = shared("Share text");
@@ -31,18 +37,29 @@ export function start(panel) {
       "div",
       { class: "group" },
       h("h2", {}, "Picture"),
-      h("button", { class: "button", id: "picture", onclick: savePicture }, "PNG of the 3D view"),
+      h(
+        "div",
+        { class: "row" },
+        h("button", { class: "button", id: "picture", onclick: () => savePicture(1) }, "PNG of the 3D view"),
+        SCALES.slice(1).map((scale) =>
+          h("button", { class: "button", id: `picture-${scale}`, onclick: () => savePicture(scale) }, `${scale} times finer`),
+        ),
+      ),
       h("p", { class: "soft small", style: { marginTop: "6px" } }, "Every plot has a PNG button of its own."),
     ),
     h("div", { class: "group" }, h("h2", {}, "Share as a link"), h("p", { class: "soft small" }, TEXTS.link), link.row),
     h("div", { class: "group" }, h("h2", {}, "Share as text"), h("p", { class: "soft small" }, TEXTS.text), text.row),
   );
   const draw = async () => {
-    const offered = state.offers.exports.map((ending) => [`robot.${ending}`, `Robot (${ending.toUpperCase()})`]);
+    const offered = [...state.offers.exports, "glb"].map((ending) => [
+      `robot.${ending}`,
+      [`Robot (${ending.toUpperCase()})`, FOR[`robot.${ending}`] ?? ""],
+    ]);
     const all = { ...(ofModules() ? ROBOT : {}), ...Object.fromEntries(offered), ...EQUATIONS };
     redraw(
       files,
-      Object.entries(all).map(([name, label]) => h("li", {}, fileLink(name, label))),
+      Object.entries(all).map(([name, words]) => card(name, ...words)),
+      copyCard(),
     );
     const chosen = [...state.symbols].join(", ");
     symbols.textContent = `Equations with ${chosen ? `${chosen} as symbols` : "numbers only"}, as chosen in Equations.`;
@@ -72,6 +89,19 @@ function shared(label) {
     ),
   );
   return { field, row };
+}
+
+/** A file as a card: what it is, and what it is for. */
+const card = (name, label, what) => h("div", { class: "export-card" }, fileLink(name, label), h("small", { class: "soft" }, what));
+
+/** The robot as lines of Python, for the clipboard. */
+function copyCard() {
+  const act = async () => {
+    const text = await (await fetched("robot.py"))?.text();
+    if (text) copyText(text, "Python");
+  };
+  const button = h("button", { class: "link", id: "copy-python", "data-key": "copy-python", onclick: act }, "Copy as Python");
+  return h("div", { class: "export-card" }, button, h("small", { class: "soft" }, FOR["robot.py"]));
 }
 
 /** A button that fetches a file; a refusal is shown here, not on a page of its own. */
@@ -122,6 +152,16 @@ async function copy(field, what) {
   }
 }
 
-async function savePicture() {
-  download(await window.studio.view.picture(), `${state.design.name}.png`);
+async function copyText(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    tell(`${what} copied`);
+  } catch {
+    download(new Blob([text], { type: "text/x-python" }), `${state.design.name}.py`);
+    tell("The browser does not let this page copy: the lines are saved as a file.");
+  }
+}
+
+async function savePicture(scale) {
+  download(await window.studio.view.picture(scale), `${state.design.name}.png`);
 }

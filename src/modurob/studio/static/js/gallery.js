@@ -3,24 +3,33 @@
 import { byId, h, redraw } from "./dom.js";
 import { refuse, succeeded, tell } from "./notices.js";
 import { allTypes, connection, on, send, state } from "./studio.js";
+import { drawnRobot, drawnType } from "./thumbnails.js";
 
 const STORIES = {
   crab: "six modules, two legs",
   crane: "a wagon and a swinging load",
   tree9: "nine modules, branched",
   double_pendulum: "two links, two hinges",
+  lwa4p: "an arm of three Powerballs",
+  lwa4p_angled: "the same arm, angled",
 };
+const START = 400; // milliseconds until the start screen opens by itself
 let welcome = { shipped: [], recent: [], largest_upload: 0 };
 
 export function startGallery() {
   const dialog = byId("gallery");
-  connection.on("welcome", (event) => {
-    welcome = event;
-  });
-  byId("gallery-open").onclick = () => {
+  const open = () => {
     draw(dialog);
     dialog.showModal();
   };
+  connection.on("welcome", (event) => {
+    welcome = event;
+    if (location.hash !== "#start") return;
+    history.replaceState(null, "", location.pathname + location.search);
+    // the robot that comes with the welcome closes the dialog
+    setTimeout(open, START);
+  });
+  byId("gallery-open").onclick = open;
   on("design", () => dialog.close());
   takeDrops();
 }
@@ -37,34 +46,35 @@ function draw(dialog) {
     h(
       "div",
       { class: "row spread" },
-      h("h2", { id: "gallery-title" }, "Open a robot"),
+      h("h2", { id: "gallery-title" }, "Robots"),
       h("button", { class: "button", onclick: () => dialog.close() }, "Close"),
     ),
-    h("h3", {}, "Shipped robots"),
+    h("h3", {}, "New, from one module"),
+    h(
+      "div",
+      { class: "robots small" },
+      allTypes()
+        .filter((t) => t.ports.length)
+        .map((t) => tile(t.name.replaceAll("_", " "), "", () => send("new", { kind: t.name }), drawnType(t))),
+    ),
+    h("h3", {}, "Examples"),
     h(
       "div",
       { class: "robots" },
-      welcome.shipped.map((name) =>
-        tile(name.replaceAll("_", " "), STORIES[name] ?? "", () => send("open_shipped", { name })),
-      ),
+      welcome.shipped.map((name) => {
+        const picture = drawnRobot("shipped", name);
+        return tile(name.replaceAll("_", " "), STORIES[name] ?? "", () => send("open_shipped", { name }), picture);
+      }),
     ),
     welcome.recent.length ? h("h3", {}, "Recent, saved by themselves") : null,
     h(
       "div",
       { class: "robots" },
-      welcome.recent.map((r) =>
-        tile(r.name, `${r.modules} ${r.made_of}, ${ago(r.saved)}`, () => send("open_recent", { name: r.session })),
-      ),
-    ),
-    h("h3", {}, "Start anew with one module"),
-    h(
-      "div",
-      { class: "row" },
-      allTypes()
-        .filter((t) => t.ports.length)
-        .map((t) =>
-          h("button", { class: "chip", onclick: () => send("new", { kind: t.name }) }, t.name.replaceAll("_", " ")),
-        ),
+      welcome.recent.map((r) => {
+        const picture = drawnRobot("recent", r.session);
+        const story = `${r.modules} ${r.made_of}, ${ago(r.saved)}`;
+        return tile(r.name, story, () => send("open_recent", { name: r.session }), picture);
+      }),
     ),
     h("h3", {}, "From a file or text"),
     h(
@@ -83,8 +93,14 @@ function draw(dialog) {
   );
 }
 
-const tile = (name, story, act) =>
-  h("button", { onclick: act }, h("b", {}, name), h("small", { class: "soft" }, story));
+/** A robot to click, its picture following when it is drawn. */
+function tile(name, story, act, picture) {
+  const image = h("img", { alt: "", width: 240, height: 160 });
+  picture.then((source) => {
+    if (source) image.src = source;
+  });
+  return h("button", { onclick: act }, image, h("b", {}, name), story && h("small", { class: "soft" }, story));
+}
 
 function ago(seconds) {
   const minutes = Math.max(0, Date.now() / 1000 - seconds) / 60;

@@ -2,6 +2,7 @@
 
 import { h, redraw, shown } from "./dom.js";
 import { numberField } from "./fields.js";
+import { makeReach } from "./reach.js";
 import { makeSliders } from "./sliders.js";
 import { changed, moduleOf, ofModules, on, send, state } from "./studio.js";
 
@@ -25,6 +26,7 @@ export function start(panel) {
         h("span", { class: "soft small" }, "Runs start from this pose and these rates."),
       ),
     ),
+    h("div", { class: "group" }, h("h2", {}, "Reach"), makeReach()),
     h("div", { class: "group" }, kind, chooser, fields),
   );
   const draw = () => {

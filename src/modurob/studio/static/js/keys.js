@@ -4,6 +4,7 @@ import { byId, h } from "./dom.js";
 import { show } from "./panels.js";
 import { settings } from "./settings.js";
 import { copy, send, state } from "./studio.js";
+import { STANDARD } from "./triad.js";
 
 const KEYS = [
   ["Tab", "from control to control; Enter or Space uses it"],
@@ -11,6 +12,7 @@ const KEYS = [
   ["Ctrl + Z, Ctrl + Shift + Z", "undo, redo"],
   ["Ctrl + S, Ctrl + O", "save, open"],
   ["arrows, + and -, F", "in the 3D view: turn, zoom, fit"],
+  ["0, 1, 2, 3", "in the 3D view: from the usual side, the front, the right, above"],
   ["arrows, Enter, Delete", "in the grid: go, add or turn, remove"],
   ["Delete, Shift + Delete", "undock the selected module, or its whole branch"],
   ["Space, Escape", "in the 3D view, with Simulate open: run or pause, stop"],
@@ -95,6 +97,10 @@ function onStage({ key, target, ctrlKey, metaKey, altKey }, view) {
     "+": () => view.zoom(0.88),
     "=": () => view.zoom(0.88),
     "-": () => view.zoom(1.14),
+    0: () => view.lookFrom(STANDARD),
+    1: () => view.lookFrom([0, -1, 0]),
+    2: () => view.lookFrom([1, 0, 0]),
+    3: () => view.lookFrom([0, 0, 1]),
     f: () => view.fit(),
     F: () => view.fit(),
     ...(state.panel === "simulate" && { " ": runOrPause }),

@@ -3,6 +3,7 @@
 import { byId, everyFrame, h, shown } from "./dom.js";
 import { tell } from "./notices.js";
 import { changed, connection, copy, dockAt, fits, ofModules, on, select, send, state, typeOf } from "./studio.js";
+import { STANDARD, makeTriad } from "./triad.js";
 import { View } from "./view.js";
 
 const LAYERS = ["ports", "frames", "centres", "ellipsoids"];
@@ -54,7 +55,12 @@ export function startStage() {
   view.kept = detail === "high";
   byId("view-fit").onclick = () => view.fit();
   toggle("view-more", (open) => byId("view-more").parentElement.classList.toggle("open", open), "aria-expanded");
-  view.afterDraw = everyFrame(() => placeLabels(view));
+  byId("view-home").onclick = () => view.lookFrom(STANDARD);
+  const turnTriad = makeTriad(byId("triad"), view);
+  view.afterDraw = everyFrame(() => {
+    placeLabels(view);
+    turnTriad();
+  });
 
   on("design", () => {
     const before = view.design?.modules.length ?? 0;

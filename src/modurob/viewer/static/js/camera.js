@@ -34,6 +34,12 @@ export class Camera {
     this.fitted = true;
   }
 
+  /** From a side: (x, y, z) points from the robot to the camera; not quite straight down, where no side would be up. */
+  lookFrom([x, y, z]) {
+    const away = x || y ? new THREE.Vector3(x, y, z) : new THREE.Vector3(0, -1e-3, z);
+    this.lens.position.copy(this.controls.target).add(away.normalize());
+  }
+
   /** What captions cover at the edges of the stage [pixels]. */
   setInsets(insets) {
     this.insets = insets;

@@ -14,7 +14,7 @@ export function geometryOf({ kind, size }, low = false) {
 
 /** What shapes are made of. */
 export const material = (low) =>
-  low ? new THREE.MeshLambertMaterial() : new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.05 });
+  low ? new THREE.MeshLambertMaterial() : new THREE.MeshStandardMaterial({ roughness: 0.48, metalness: 0.08 });
 
 export const KNOB = 0.23; // how far a port's ball is off its face, in module widths
 

@@ -6,7 +6,7 @@ import { Cables, ends } from "./cables.js";
 import { Camera } from "./camera.js";
 import { Ghost } from "./ghost.js";
 import { Ground } from "./ground.js";
-import { Light } from "./light.js";
+import { Light, environment } from "./light.js";
 import { Marks } from "./marks.js";
 import { IDENTITY, multiply } from "./poses.js";
 import { KNOB, geometryOf, knob, material } from "./shapes.js";
@@ -53,6 +53,14 @@ export class View {
     this.#listen();
     new ResizeObserver(() => this.#resize()).observe(canvas.parentElement);
     this.#resize();
+  }
+
+  /** A view that keeps its size and the pixels it was given: for pictures. */
+  fix() {
+    const { clientWidth, clientHeight } = this.canvas.parentElement;
+    this.fixed = true;
+    this.renderer.setSize(clientWidth, clientHeight, false);
+    this.camera.resize(clientWidth, clientHeight);
   }
 
   // ---- what is shown ----
@@ -210,9 +218,18 @@ export class View {
 
   setTheme(theme) {
     this.theme = theme;
-    this.light.sky.intensity = theme === "dark" ? 1.6 : 2.1;
+    this.#mirror();
     this.ground.setColour(COLOURS[theme].grid, theme === "dark" ? 0.5 : 0.3);
     if (this.design) this.#paint();
+  }
+
+  /** In high detail surfaces mirror a room, and bright spots keep their colour. */
+  #mirror() {
+    if (!this.low) this.room ??= environment(this.renderer);
+    this.scene.environment = this.low ? null : this.room;
+    this.scene.environmentIntensity = this.theme === "dark" ? 0.45 : 0.6;
+    this.renderer.toneMapping = this.low ? THREE.NoToneMapping : THREE.NeutralToneMapping;
+    this.light.set(!this.low, this.theme === "dark");
   }
 
   setSelected(name) {
@@ -236,6 +253,7 @@ export class View {
   setLow(low) {
     this.low = low;
     this.ground.setLow(low);
+    this.#mirror();
     this.#resize();
     if (!this.design) return;
     this.setRobot(this.design);
@@ -285,6 +303,12 @@ export class View {
     if (this.camera.fitted && this.posed && stage !== this.stage) this.fit();
     this.stage = stage;
     this.draw();
+  }
+
+  /** All of it, seen from a side: (x, y, z) points to the camera. */
+  lookFrom(direction) {
+    this.camera.lookFrom(direction);
+    this.fit();
   }
 
   orbit(right, up) {
@@ -346,7 +370,7 @@ export class View {
 
   #resize() {
     const { clientWidth, clientHeight } = this.canvas.parentElement;
-    if (!clientWidth || !clientHeight) return;
+    if (!clientWidth || !clientHeight || this.fixed) return;
     this.renderer.setPixelRatio(this.low ? 0.5 : Math.min(devicePixelRatio, 2));
     this.renderer.setSize(clientWidth, clientHeight, false);
     this.camera.resize(clientWidth, clientHeight);
@@ -354,10 +378,16 @@ export class View {
     this.draw();
   }
 
-  /** The present picture as a PNG. */
-  picture() {
+  /** The present picture as a PNG, `scale` times as fine as on the screen. */
+  picture(scale = 1) {
+    const ratio = this.renderer.getPixelRatio();
+    this.renderer.setPixelRatio(scale * Math.max(ratio, 1));
     this.#render();
-    return new Promise((done) => this.canvas.toBlob(done, "image/png"));
+    const made = new Promise((done) => this.canvas.toBlob(done, "image/png"));
+    return made.finally(() => {
+      this.renderer.setPixelRatio(ratio);
+      this.draw();
+    });
   }
 
   /** The present picture as the address of a PNG, drawn now; `onDemand` draws no others. */

@@ -20,8 +20,8 @@ const chip = (text, title, act) => {
 
 /** The chapters of a run, one after the other: what is to be seen at a time. */
 class Story {
-  constructor(view, chapters) {
-    this.view = view;
+  constructor(view, chapters, from) {
+    Object.assign(this, { view, from });
     this.chapters = chapters.map((chapter) => ({ ...chapter, poses: floats(chapter.poses) }));
     this.start = chapters[0].t[0];
     this.end = chapters.at(-1).t.at(-1);
@@ -46,6 +46,7 @@ class Story {
     const first = this.open === null;
     this.open = chapter;
     this.view.setRobot(chapter.design);
+    if (first && this.from) this.view.camera.lookFrom(this.from);
     const every = Math.ceil(chapter.t.length / LOOKS);
     const some = chapter.t.map((_, k) => k).filter((k) => k % every === 0 || k === chapter.t.length - 1);
     this.view.spanOver(some.map((k) => this.#poses(chapter, k)), first);
@@ -97,15 +98,15 @@ class Player {
   }
 }
 
-/** Draw `chapters` on the page; `bare` leaves the buttons out, for pictures. */
-export function start({ chapters, bare, low, dark }) {
+/** Draw `chapters` on the page, seen `from` a side; `bare` leaves the buttons out, for pictures. */
+export function start({ chapters, bare, low, dark, from }) {
   const canvas = document.querySelector("canvas");
   const view = new View(canvas, quiet, low);
   view.onDemand = bare;
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const theme = () => view.setTheme((dark ?? scheme.matches) ? "dark" : "light");
   scheme.addEventListener("change", theme);
-  const story = new Story(view, chapters);
+  const story = new Story(view, chapters, from);
   const bar = document.querySelector("#bar");
   const tools = document.querySelector("#tools");
   const player = new Player(story, bar);
