@@ -22,6 +22,7 @@ from reproduce import (
     figure_13,
     figure_15,
     lwa_drives,
+    lwa_loops,
     tables,
 )
 from reproduce.check import Check, Reproduction
@@ -63,6 +64,12 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "Sepp 2.16": figure_2_16.goal_1,
     "Sepp 2.17": figure_2_16.goal_2,
     "Sepp 2.18": figure_2_16.goal_3,
+    "Sepp 3.11": lwa_loops.motors_and_arm,
+    "Sepp 4.3": lwa_loops.encoder,
+    "Sepp 4.7": lwa_loops.current_loop,
+    "Sepp 4.9": lwa_loops.root_locus,
+    "Sepp 4.12": lwa_loops.pid,
+    "Sepp 4.17": lwa_loops.feed_forward,
 }
 
 # told which figure is next, and which share is done
