@@ -25,6 +25,7 @@ from reproduce import (
     loops_manipulator,
     loops_strut,
     lwa_drives,
+    lwa_loops,
     tables,
 )
 from reproduce.check import Check, Reproduction
@@ -66,6 +67,12 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "Sepp 2.16": figure_2_16.goal_1,
     "Sepp 2.17": figure_2_16.goal_2,
     "Sepp 2.18": figure_2_16.goal_3,
+    "Sepp 3.11": lwa_loops.motors_and_arm,
+    "Sepp 4.3": lwa_loops.encoder,
+    "Sepp 4.7": lwa_loops.current_loop,
+    "Sepp 4.9": lwa_loops.root_locus,
+    "Sepp 4.12": lwa_loops.pid,
+    "Sepp 4.17": lwa_loops.feed_forward,
     "Lieskovsky 4.1": loops_strut.spline,
     "Lieskovsky 5.5": loops_strut.falling,
     "Lieskovsky 5.6": loops_strut.variants,

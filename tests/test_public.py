@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob import algorithms, assembly, catalogue, control, estimation, mechanism, simulation, spatial
+from modurob import algorithms, assembly, catalogue, control, estimation, identification, mechanism, simulation, spatial
 from modurob.catalogue import joints
 from modurob.cli import app
 
@@ -22,7 +22,8 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.parametrize(
-    "module", [mr, algorithms, assembly, catalogue, control, estimation, joints, mechanism, simulation, spatial]
+    "module",
+    [mr, algorithms, assembly, catalogue, control, estimation, identification, joints, mechanism, simulation, spatial],
 )
 def test_exported_names_exist_once_and_are_sorted(module):
     assert len(set(module.__all__)) == len(module.__all__)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
     from modurob.catalogue.drives import Drive, Encoder, Gear, Loops, Losses, Motor, drive_names, load_drive
-    from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
+    from modurob.catalogue.forces import Disturbance, Friction, JointSpring, Spring, Stop
     from modurob.catalogue.joints import (
         Cylindrical,
         Fixed,
@@ -66,12 +66,15 @@ if TYPE_CHECKING:
         LQR,
         PID,
         AdaptiveControl,
+        Admittance,
         Cascade,
+        CollisionDetector,
         ComputedTorque,
         Delayed,
         DisturbanceObserver,
         ElasticLinearisation,
         FeedForward,
+        FrictionCompensation,
         GravityCompensation,
         HybridForcePosition,
         Impedance,
@@ -96,6 +99,7 @@ if TYPE_CHECKING:
     from modurob.estimation import (
         IMU,
         ContactSensor,
+        DriveFilter,
         ExtendedKalmanFilter,
         HallSensors,
         PoseSensor,
@@ -151,21 +155,21 @@ HOMES = {
     "modurob.assembly": "Connection PortRef Setup shipped_robots",
     "modurob.catalogue": "ModuleType module_type",
     "modurob.catalogue.drives": "Drive Encoder Gear Loops Losses Motor drive_names load_drive",
-    "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
+    "modurob.catalogue.forces": "Disturbance Friction JointSpring Spring Stop",
     "modurob.catalogue.joints": (
         "Cylindrical Fixed Free Helical Involute InvoluteLength InvoluteStrain InvoluteStretch Planar Prismatic Revolute Spherical "
         "Universal"
     ),
     "modurob.control": (
-        "LQR PID AdaptiveControl Cascade ComputedTorque Delayed DisturbanceObserver ElasticLinearisation FeedForward "
-        "GravityCompensation HybridForcePosition Impedance JointTask KinematicControl MomentumObserver OperationalSpace "
-        "PointTask PoseTask SlidingMode SlotineLi SwingUp WholeBody cascade cascade_of gains_by_damping gains_by_lqr "
-        "gains_by_poles linearised"
+        "LQR PID AdaptiveControl Admittance Cascade CollisionDetector ComputedTorque Delayed DisturbanceObserver "
+        "ElasticLinearisation FeedForward FrictionCompensation GravityCompensation HybridForcePosition Impedance "
+        "JointTask KinematicControl MomentumObserver OperationalSpace PointTask PoseTask SlidingMode SlotineLi SwingUp "
+        "WholeBody cascade cascade_of gains_by_damping gains_by_lqr gains_by_poles linearised"
     ),
     "modurob.catalogue.lines": "Elastic Pulley Swivel Tension Winch WoundCable",
     "modurob.errors": "ModurobError ModurobWarning",
     "modurob.estimation": (
-        "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter calibration "
+        "IMU ContactSensor DriveFilter ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter calibration "
         "identifiability observability"
     ),
     "modurob.formats": "load save timor_modules urdf",

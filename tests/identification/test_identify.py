@@ -232,6 +232,16 @@ def test_offsets_of_sensors():
     assert found.values[-1] == pytest.approx(0.3, abs=1e-3)
 
 
+def test_a_picture_and_a_table(tmp_path):
+    found = mr.identify(lwa(), seen(lwa_run()))
+    page = found.plot(lwa_run(), tmp_path / "torques.png")
+    assert len(page.axes) == 6
+    assert (tmp_path / "torques.png").stat().st_size > 10_000
+    assert "52 base parameters by weighted least squares" in str(found)
+    assert len(found.table()) == 52
+    assert "joint6 coulomb" in found._repr_html_()
+
+
 # ---- robots that have what was found ----
 
 

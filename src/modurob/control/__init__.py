@@ -4,6 +4,7 @@ A controller is a recipe: `on(robot)` makes the law for one robot, `memory, tau 
 its `reference`, is a number, numbers by joint name, an array, a Trajectory or a function of time.
 """
 
+from modurob.control.admittance import Admittance
 from modurob.control.assumptions import assumptions
 from modurob.control.cascade import Cascade
 from modurob.control.cascade_analysis import (
@@ -21,12 +22,14 @@ from modurob.control.cascade_analysis import (
 )
 from modurob.control.cascade_design import CascadeGains, TwoDegreePID, cascade, cascade_of
 from modurob.control.cascade_report import cascade_report
+from modurob.control.collision import CollisionDetector
 from modurob.control.compensation import FeedForward, GravityCompensation
 from modurob.control.computed_torque import ComputedTorque
 from modurob.control.delayed import Delayed
 from modurob.control.design import Gains, gains_by_damping, gains_by_lqr, gains_by_poles, lqr
 from modurob.control.elastic import ElasticLinearisation, elastic_inverse_dynamics
 from modurob.control.energy import SwingUp
+from modurob.control.friction_compensation import FrictionCompensation
 from modurob.control.kinematic import SCHEMES, KinematicControl
 from modurob.control.linear import Linear, linearised, state_space
 from modurob.control.momentum import DisturbanceObserver, MomentumObserver
@@ -46,13 +49,16 @@ __all__ = [
     "PID",
     "SCHEMES",
     "AdaptiveControl",
+    "Admittance",
     "Cascade",
     "CascadeGains",
+    "CollisionDetector",
     "ComputedTorque",
     "Delayed",
     "DisturbanceObserver",
     "ElasticLinearisation",
     "FeedForward",
+    "FrictionCompensation",
     "Gains",
     "GravityCompensation",
     "HybridForcePosition",

@@ -70,13 +70,8 @@ def _root_locus(axis: Any, gains: CascadeGains) -> None:
     above, below = (np.asarray(x[0][0]) for x in (loop.num, loop.den))
     for factor in np.concatenate([np.logspace(-3, 1, 300), [1.0]]):
         poles = np.roots(np.polyadd(below, factor * above))
-        axis.plot(
-            poles.real,
-            poles.imag,
-            "." if factor != 1 else "kx",
-            color="C0" if factor != 1 else "k",
-            ms=2 if factor != 1 else 8,
-        )
+        style = {"marker": "x", "color": "k", "ms": 8} if factor == 1 else {"marker": ".", "color": "C0", "ms": 2}
+        axis.plot(poles.real, poles.imag, ls="none", **style)
     axis.axvline(0, color="0.6", lw=0.8)
     axis.set(xlabel="1/s", ylabel="1/s", title="root locus")
 

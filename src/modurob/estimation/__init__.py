@@ -10,6 +10,7 @@ from modurob.estimation.calibration import (
     identifiability,
 )
 from modurob.estimation.consistency import Band, band, nees, nis
+from modurob.estimation.drive_filter import DriveBelief, DriveFilter
 from modurob.estimation.extended import ExtendedKalmanFilter
 from modurob.estimation.kalman import FILTERS, KalmanFilter
 from modurob.estimation.observability import Observability, observability
@@ -26,6 +27,8 @@ __all__ = [
     "Belief",
     "Calibration",
     "ContactSensor",
+    "DriveBelief",
+    "DriveFilter",
     "ExtendedKalmanFilter",
     "Geometry",
     "HallSensors",

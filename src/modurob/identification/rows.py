@@ -43,21 +43,21 @@ def equations(model: TorqueModel, data: MotionData, window: float, slow: float) 
 def instrument_rows(model: TorqueModel, data: MotionData, motion: Samples, window: float, slow: float) -> Rows:
     """The equations along another motion, by the samples that count in the data."""
     s = data.samples(model.robot)
-    return _equations(model, motion, data.step, window, slow, np.array(_moving(model, s, slow)))
+    return _equations(model, motion, data.step, window, slow, np.array(moving(model, s, slow)))
 
 
 def _equations(
     model: TorqueModel, s: Samples, step: float, window: float, slow: float, used: Array | None = None
 ) -> Rows:
     Y, y = model.rows(s)
-    used = _moving(model, s, slow) if used is None else used
+    used = moving(model, s, slow) if used is None else used
     if model.robot.constraints:
         Y, y, used = _without_loops(model.robot, s, Y, y, used)
     block = max(1, round(window / step))
     return _averaged(Y, y, used, block)
 
 
-def _moving(model: TorqueModel, s: Samples, slow: float) -> Array:
+def moving(model: TorqueModel, s: Samples, slow: float) -> Array:
     """Whether a sample counts for a rate, (k, nv)."""
     if "coulomb" not in model.terms and model.stribeck is None and not model.dry:
         return np.ones(s.v.shape, dtype=bool)

@@ -1,9 +1,21 @@
 """Forces that act by themselves, each one small value: friction, stops, springs. See docs/conventions.md."""
 
+from modurob.catalogue.forces.disturbance import Disturbance
 from modurob.catalogue.forces.force import FORCES, FrameForce, JointForce, JointLaw, Motion
 from modurob.catalogue.forces.friction import Friction
 from modurob.catalogue.forces.joint_spring import JointSpring
 from modurob.catalogue.forces.spring import Spring
 from modurob.catalogue.forces.stop import Stop
 
-__all__ = ["FORCES", "FrameForce", "Friction", "JointForce", "JointLaw", "JointSpring", "Motion", "Spring", "Stop"]
+__all__ = [
+    "FORCES",
+    "Disturbance",
+    "FrameForce",
+    "Friction",
+    "JointForce",
+    "JointLaw",
+    "JointSpring",
+    "Motion",
+    "Spring",
+    "Stop",
+]

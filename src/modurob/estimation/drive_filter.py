@@ -1,0 +1,229 @@
+"""Filters over (q, v, x): the states of drives too, from encoders and currents, and torques that nobody knows."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from modurob.algorithms.forces import acting
+from modurob.algorithms.steps import apply, transposed
+from modurob.caching import cached_property
+from modurob.catalogue.forces import Disturbance
+from modurob.errors import EstimateError, choices, explained
+from modurob.estimation.belief import through
+from modurob.estimation.checks import number
+from modurob.estimation.unscented import root
+from modurob.mechanism.driven import drive_rows
+from modurob.motion.checks import require_robot
+from modurob.robot import Mechanism
+from modurob.simulation.driving import default_stepper
+from modurob.simulation.stepping import Mover
+from modurob.simulation.system import State
+from modurob.spatial.scalars import Array
+
+METHODS = ("unscented", "extended")
+# states of drives that are known: what was commanded, what has been used up, clocks
+KNOWN = ("command", "energy", "clock", "wait", "voltage", "integral", "speed integral", "demand", "last")
+# half the distance of differences for slopes, in units of deviations
+SMALL = 1e-2
+
+
+class DriveBelief(NamedTuple):
+    """(q, v, x), (nq,), (nv,), (nx,), and the covariance P of its errors, (n, n): of q, v and the states of drives that are not
+    known."""
+
+    q: Array
+    v: Array
+    x: Array
+    P: Array
+
+
+@explained
+@dataclass(frozen=True, eq=False)
+class DriveFilter:
+    """A Kalman filter over (q, v, x) of a robot with drives: motor angles of elastic gears, currents, temperatures; from counts of
+    encoders at the motors (or at the joints) and from currents.
+
+    `inputs` of drives are known. `encoder` and `current` are deviations of readings [rad, A]; `motion`, `drive` how much rates
+    and states of drives wander in a second, as deviations [rad/s, own unit]. With `disturbance` > 0 [N m or N, a second] each
+    joint has a torque that nobody knows, which wanders by so much and is estimated too. "unscented" sends 2 n states along the
+    motion, "extended" takes slopes by differences.
+
+    >>> driven = robot.with_drive("m0/hinge", "backbone-hinge")
+    >>> seen = mr.DriveFilter(driven, sample_time=1e-3, disturbance=1.0)
+    >>> memory = seen.start(q, np.zeros(3))
+    >>> memory = seen.update(memory, np.zeros(3), seen.expected(memory))
+    >>> seen.disturbance_of(memory).shape
+    (3,)
+    """
+
+    robot: Mechanism
+    sample_time: float = 1e-3  # [s]
+    encoder: float = 1e-4  # [rad or m]
+    current: float = 0.05  # [A]
+    side: Literal["motor", "joint"] = "motor"
+    motion: float = 0.1  # [rad/s or m/s, in a second]
+    drive: float = 0.1
+    disturbance: float = 0.0  # [N m or N, in a second]
+    method: Literal["unscented", "extended"] = "unscented"
+
+    def __post_init__(self) -> None:
+        require_robot(self.robot, "DriveFilter", EstimateError)
+        for name, unit in (("sample_time", "s"), ("encoder", "rad"), ("current", "A")):
+            if not number(getattr(self, name), name, unit) > 0:
+                raise EstimateError(f"{name} is zero: expected a number above zero [{unit}]")
+        for name in ("motion", "drive", "disturbance"):
+            number(getattr(self, name), name, "in a second")
+        if self.method not in METHODS:
+            raise EstimateError(f"method {self.method!r:.60}: {choices(str(self.method), METHODS)}")
+        if self.side not in ("motor", "joint"):
+            raise EstimateError(f"side {self.side!r:.60}: {choices(str(self.side), ('motor', 'joint'))}")
+        if self.robot.constraints:
+            raise EstimateError(f"{self.robot.name} has loops: expected a tree")
+
+    @cached_property
+    def model(self) -> Mechanism:
+        """The robot that the filter believes in: with a disturbance at every rate, if asked for."""
+        own = self.robot
+        for joint in self.robot.joints if self.disturbance else ():
+            for rate in range(0 if joint.mimics else joint.type.nv):
+                own = own.with_force(f"{joint.name} disturbance {rate}", Disturbance(), joint=joint.name, rate=rate)
+        return own
+
+    @cached_property
+    def _mover(self) -> Mover:
+        stepper = default_stepper(self.model)
+        assert stepper.dt is not None
+        return Mover(self.model, stepper.with_dt(self.sample_time / np.ceil(self.sample_time / stepper.dt - 1e-9)))
+
+    @cached_property
+    def states(self) -> tuple[tuple[str, int], ...]:
+        """Names and places in x of the states that are estimated."""
+        own, found = acting(self.model), []
+        for row, first in zip(own.rows, own.x_starts, strict=True):
+            force: Any = row.force
+            names = force.states if hasattr(force, "states") else ("torque",) * force.nx
+            found += [(f"{row.name} {name}", first + k) for k, name in enumerate(names) if name not in KNOWN]
+        return tuple(found)
+
+    @cached_property
+    def _places(self) -> Array:
+        return np.array([k for _, k in self.states], dtype=int)
+
+    @cached_property
+    def _wander(self) -> Array:
+        """Variances of a sample."""
+        torque = np.array([name.endswith(" torque") for name, _ in self.states], dtype=bool)
+        own = np.where(torque, self.disturbance, self.drive)
+        sizes = np.concatenate([np.zeros(self.robot.nv), np.full(self.robot.nv, self.motion), own])
+        return np.diag(sizes**2 * self.sample_time)
+
+    @cached_property
+    def _noise(self) -> Array:
+        count = len(drive_rows(self.model))
+        return np.diag(
+            np.concatenate([np.full(self._coordinates.size, self.encoder**2), np.full(count, self.current**2)])
+        )
+
+    @cached_property
+    def _coordinates(self) -> Array:
+        """Rates whose coordinates are read."""
+        return np.flatnonzero(self.robot.coordinate_of >= 0)
+
+    def start(
+        self, q: ArrayLike, v: ArrayLike, deviations: tuple[float, float, float] = (0.01, 0.01, 0.1)
+    ) -> DriveBelief:
+        """Belief in a state at rest or moving, drives without current; deviations of q, v and the states of drives."""
+        q, v = np.array(self.robot._q(q)), np.array(self.robot._v(v))
+        sizes = np.repeat(deviations, [self.robot.nv, self.robot.nv, len(self.states)])
+        return DriveBelief(q, v, acting(self.model).start_at(q), np.diag(sizes**2))
+
+    def update(self, memory: DriveBelief, inputs: ArrayLike, reading: ArrayLike) -> DriveBelief:
+        """The belief a sample later, after `inputs`, (nv,), were held and `reading`, angles and then currents, came in; numbers
+        that are not there (NaN) change nothing."""
+        return self._corrected(
+            self._predicted(memory, np.asarray(inputs, dtype=float)), np.asarray(reading, dtype=float)
+        )
+
+    def expected(self, memory: DriveBelief | State) -> Array:
+        """What is read in a state: coordinates at encoders, then currents of the drives, (..., m) [rad or m, A]."""
+        q, v, x = memory[:3]
+        at = self.robot.coordinate_of[self._coordinates]
+        angles, currents = np.array(q[..., at]), []
+        own = acting(self.model)
+        for row in drive_rows(self.model):
+            joint, force = self.robot.joints[row.joint], row.force
+            first = own.x_starts[own.rows.index(row)]
+            mine = x[..., first : first + force.nx]
+            angle, rate = q[..., joint.q_slice.start], v[..., joint.v_slice.start]
+            currents.append(force.current(angle, rate, mine))  # type: ignore[attr-defined]
+            if self.side == "motor":
+                place = list(self._coordinates).index(joint.v_slice.start)
+                angles[..., place] = force.angle(angle, mine)  # type: ignore[attr-defined]
+        return np.concatenate([angles, *(c[..., None] for c in currents)], axis=-1)
+
+    def disturbance_of(self, memory: DriveBelief) -> Array:
+        """The torques that nobody knew, (nv,) [N m or N]."""
+        if not self.disturbance:
+            raise EstimateError("no torques are estimated: expected disturbance above zero")
+        return memory.x[[k for name, k in self.states if name.endswith(" torque")]]
+
+    def _moved(self, b: DriveBelief, dz: Array) -> State:
+        """States displaced from the belief by errors, (..., n)."""
+        nv = self.robot.nv
+        x = np.array(np.broadcast_to(b.x, (*dz.shape[:-1], len(b.x))))
+        x[..., self._places] += dz[..., 2 * nv :]
+        return State(self.robot.integrate(b.q, dz[..., :nv]), b.v + dz[..., nv : 2 * nv], x)
+
+    def _apart(self, middle: State, s: State) -> Array:
+        """Errors of states from one, (..., n)."""
+        return np.concatenate(
+            [self.robot.difference(middle.q, s.q), s.v - middle.v, (s.x - middle.x)[..., self._places]], axis=-1
+        )
+
+    def _spread(self, P: Array) -> Array:
+        """Displacements of the states that are sent along, (2 n, n)."""
+        n = len(P)
+        columns = root(n * P).T if self.method == "unscented" else SMALL * np.diag(np.sqrt(np.diag(P)) + 1e-12)
+        return np.concatenate([columns, -columns])
+
+    def _predicted(self, b: DriveBelief, inputs: Array) -> DriveBelief:
+        dz = np.concatenate([np.zeros((1, len(b.P))), self._spread(b.P)])
+        s = self._mover.advance(
+            0.0, self._moved(b, dz), np.broadcast_to(inputs, (len(dz), self.robot.nv)), self.sample_time
+        )
+        first = State(*(a[0] for a in s.state))
+        errors = self._apart(first, State(*(a[1:] for a in s.state)))
+        if self.method == "extended":
+            F = self._slope(errors, dz[1:])
+            return DriveBelief(*first, through(F, b.P) + self._wander)
+        mean = errors.mean(axis=0)
+        left = errors - mean
+        middle = self._moved(DriveBelief(*first, b.P), mean)
+        return DriveBelief(*middle, left.T @ left / len(left) + self._wander)
+
+    def _slope(self, values: Array, dz: Array) -> Array:
+        """Of values by errors, (m, n), from states on either side."""
+        n = len(dz) // 2
+        return ((values[:n] - values[n:]) / (2 * np.diag(dz[:n]))[:, None]).T
+
+    def _corrected(self, b: DriveBelief, reading: Array) -> DriveBelief:
+        dz = self._spread(b.P)
+        h = self.expected(self._moved(b, dz))
+        here = self.expected(b)
+        if reading.shape != here.shape:
+            raise EstimateError(f"a reading of shape {reading.shape}: expected {here.shape}, angles and then currents")
+        lost = np.isnan(reading)
+        if self.method == "extended":
+            H = self._slope(h - here, dz)
+            cross, S = b.P @ H.T, through(H, b.P)
+        else:
+            here = h.mean(axis=0)
+            cross, S = dz.T @ (h - here) / len(dz), (h - here).T @ (h - here) / len(dz)
+        S, cross = S + self._noise, np.where(lost, 0.0, cross)
+        S = np.where(lost[:, None] | lost[None, :], np.diag(np.diag(S)), S)
+        K = transposed(np.linalg.solve(S, cross.T))
+        moved = self._moved(b, apply(K, np.where(lost, 0.0, reading - here)))
+        P = b.P - K @ S @ K.T
+        return DriveBelief(*moved, (P + P.T) / 2)
