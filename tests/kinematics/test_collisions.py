@@ -255,7 +255,7 @@ def test_docking_is_refused_where_shapes_meet_away_from_zero():
     """Four turns of 86 degrees bring the fifth module back to the first."""
     chain, q = curled(4), {f"m{i}/hinge": 1.5 for i in range(4)}
     assert chain.clashes(q) == []
-    with pytest.raises(ClashError, match="with 'm4' docked 'm0/.' would meet 'm4/.' at m0/hinge 1.5, m1/hinge 1.5"):
+    with pytest.raises(ClashError, match=r"with 'm4' docked 'm0/.' would meet 'm4/.' at m0/hinge 1\.5, m1/hinge 1\.5"):
         chain.dock("m4", "backbone", at="m3/3", by="4", clear_at=q)
     docked = chain.dock("m4", "backbone", at="m3/3", by="4", clear_at=dict.fromkeys(q, 1.2))
     assert {frozenset(n.split("/")[0] for n in pair) for pair in docked.clashes(q)} == {frozenset({"m0", "m4"})}
@@ -267,5 +267,5 @@ def test_docking_is_refused_where_shapes_meet_away_from_zero():
 
 
 def test_clashes_of_joints_that_are_not_there():
-    with pytest.raises(UnknownNameError, match="no joint 'm9/hinge': .*valid: m0/hinge"):
+    with pytest.raises(UnknownNameError, match=r"no joint 'm9/hinge': .*valid: m0/hinge"):
         curled(2).clashes({"m9/hinge": 1.0})
