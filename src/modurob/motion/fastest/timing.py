@@ -68,9 +68,10 @@ def time_optimal(
     """The fastest motion q(s(t)) along a path q(s) within |v| <= velocity, |vdot| <= acceleration, |tau| <= torque.
 
     `path` is a trajectory whose time is taken as s, or points, (k, nv), then the natural cubic spline through them by their
-    distances, or a path of poses of a `frame`, from the solution nearest to q0 on (`motion.joint_path`). tau is what the drives have to give: rigid bodies, rotors, friction, springs (stops apart). Limits are numbers or
-    (nv,); None is no limit, for the velocity that of the joints; "effort" the largest torques of the drives. The motion starts and
-    ends with the progress ds/dt given. Limits are kept between points of the grid too.
+    distances, or a path of poses of a `frame`, from the solution nearest to q0 on (`motion.joint_path`). tau is what the drives
+    have to give: rigid bodies, rotors, friction, springs (stops apart). Limits are numbers or (nv,); None is no limit, for the
+    velocity that of the joints; "effort" the largest torques of the drives. The motion starts and ends with the progress ds/dt
+    given. Limits are kept between points of the grid too.
 
     >>> fast = mr.time_optimal(robot, [[0.8, 0.6, 0.7], [1.0, 0.9, 0.5], [0.6, 0.7, 1.0]], acceleration=50.0)
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=fast.trajectory)
