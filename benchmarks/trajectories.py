@@ -6,6 +6,7 @@ dynamics and checks its limits at the points of the grid; ours are kept between 
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import toppra
@@ -66,7 +67,7 @@ def by_toppra(robot: mr.Mechanism, points: np.ndarray, limits: dict[str, np.ndar
         for row in rows[1:]:
             row.set_discretization_type(constraint.DiscretizationType.Interpolation)
         grid = np.linspace(0, way[-1], INTERVALS + 1)
-        found = algorithm.TOPPRA(rows, path, gridpoints=grid, parametrizer="ParametrizeConstAccel")
+        found: Any = algorithm.TOPPRA(rows, path, gridpoints=grid, parametrizer="ParametrizeConstAccel")
         return found.compute_trajectory().duration
 
     return solve

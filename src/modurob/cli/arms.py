@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.table import Table
 
+    from modurob.kinematics.collisions import CollisionModel
     from modurob.kinematics.reach import ReachMap
 
 Frame = Annotated[str | None, typer.Option(help="what is to get there: a frame of the robot; `tip` if it has one")]
@@ -83,7 +84,7 @@ def _print_solutions(robot: "mr.Mechanism", frame: str, found: "list[np.ndarray]
             console.print(f"{k}: {'; '.join(words)}", soft_wrap=True)
 
 
-def _clash(model: "mr.CollisionModel", q: "np.ndarray") -> list[str]:
+def _clash(model: "CollisionModel", q: "np.ndarray") -> list[str]:
     if model.clear(q):
         return []
     closest = model.closest(q)

@@ -22,12 +22,13 @@ def slowing(robot: Mechanism, motion: Piecewise, torque: Array) -> float:
     """The least factor, one or more, by which all times grow so that |tau| <= torque, (nv,): tau = A / f² + f_own(v / f) + N(q)."""
     none = np.full(robot.nv, np.inf)
     model, t = Model(robot, Limits(none, none, torque)), _times(motion)
+    factor = _least(model, motion, t)
     for _ in range(ROUNDS):
-        factor = _least(model, motion, t)
         peak = _peak(model, motion, t, factor)
         if _used(model, motion, np.array([peak]), factor)[0] <= 1 + PASSED:
             break
         t = np.append(t, peak)
+        factor = _least(model, motion, t)
     return factor
 
 
