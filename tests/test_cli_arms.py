@@ -1,5 +1,7 @@
 """`modurob ik` and `modurob workspace`."""
 
+import re
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -63,6 +65,14 @@ def test_ik_tells_what_is_out_of_reach_and_the_nearest():
     said = run("ik", "lwa4p", "--frame", "wrist/out", "--pose", "3 0 0 0 0 0", code=1)
     assert "not reached: out of reach" in said
     assert "nearest: shoulder/pan" in said
+    # a point beyond a stretched arm: as near as its length allows, within limits
+    said = run("ik", "lwa4p", "--frame", "wrist/centre", "--position", "3 0 0.205", code=1)
+    words = re.search(r"nearest: (.*): ([0-9.]+) away", said)
+    q = [float(word.split()[1]) for word in words[1].split(", ")]
+    arm = mr.load("lwa4p").robot()
+    assert float(words[2]) == pytest.approx(3 - 0.655, abs=1e-3)
+    assert np.linalg.norm(arm.frame_pose(q, "wrist/centre")[:3, 3] - [3, 0, 0.205]) == pytest.approx(2.345, abs=1e-3)
+    assert np.all((q >= arm.limits.lower) & (q <= arm.limits.upper))
 
 
 def test_ik_tells_what_only_limits_forbid(tmp_path):

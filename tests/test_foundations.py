@@ -510,3 +510,78 @@ def test_x23_coriolis_matrix_is_made_of_christoffel_symbols(rng: np.random.Gener
         assert pytest.approx(symbols @ v, abs=CLOSE) == C
         skew = np.einsum("kij,k->ij", dM, v) - 2 * C
         assert skew == pytest.approx(-skew.T, abs=CLOSE)
+
+
+def test_x10_newton_steps_of_the_planar_arm():
+    """|F| of each step as computed, down to elbow down of X9."""
+    q, target, left = np.array([0.5, 1.0]), np.array([1.2, 0.5]), []
+    for _ in range(6):
+        F = SCARA.frame_pose(q, "S2")[:2, 3] - target
+        left.append(np.linalg.norm(F))
+        q = q - mr.control.SCHEMES["inverse"](SCARA.jacobian(q, "S2")[:2], F, 0.0)
+    assert left[:5] == pytest.approx([0.8216, 0.3991, 0.08534, 0.003359, 7.016e-6], rel=2e-4)
+    assert left[5] == pytest.approx(2.46e-11, rel=0.01)
+    assert q == digits(-0.2677014566, 1.5395412383)
+    assert np.abs(SCARA.inverse_kinematics("S2", [*target, 0.0]).q - q).max(axis=1).min() < CLOSE
+
+
+# ---- 3.4: legs and arms ----
+
+
+def chain(axes: str, places: list[tuple[float, ...]], tip: tuple[float, ...]) -> mr.Mechanism:
+    """Turns about the world's axes at places given one from the other, with a frame `tip` behind the last."""
+    builder, load = mr.Builder("limb"), inertia.point(1.0, (0, 0, 0))
+    for i, (axis, at) in enumerate(zip(axes, places, strict=True)):
+        joint = mr.Revolute(tuple(E3["xyz".index(axis)]))
+        builder.body(f"b{i}", load, parent=f"b{i - 1}" if i else "world", joint=joint, at=se3.pose(None, np.array(at)))
+    builder.frame("tip", f"b{len(axes) - 1}", se3.pose(None, np.array(tip)))
+    return builder.build()
+
+
+def own_is_found(robot: mr.Mechanism, q: np.ndarray, goals: np.ndarray) -> np.ndarray:
+    """How many solutions there are; each brings the tip there, and q is one of them."""
+    found = robot.inverse_kinematics("tip", goals)
+    assert found.exact
+    assert np.all(found.reached)
+    assert np.nanmax(found.residual) < 1e-9
+    apart = found.q - q[:, None]
+    apart = np.abs(apart - 2 * np.pi * np.round(apart / (2 * np.pi))).max(axis=-1)
+    assert np.nanmin(apart, axis=1).max() < 1e-7
+    return found.count
+
+
+def test_leg_of_a_humanoid(rng: np.random.Generator):
+    """Three hip axes, a knee and two ankle axes; the middle three are parallel, which is enough (Pieper)."""
+    leg = chain("zxyyyx", [(0, 0.1, 0), (0, 0, 0), (0, 0, 0), (0, 0, -0.4), (0, 0, -0.38), (0, 0, 0)], (0, 0, -0.1))
+    q = rng.uniform(-1.3, 1.3, size=(200, 6))
+    X = leg.frame_pose(q, "tip")
+    assert set(own_is_found(leg, q, X).tolist()) <= {2, 4, 6, 8}
+    # the two steps of 3.4.2: the hip as seen from the ankle gives the knee, whose sign is free
+    ankle = X[:, :3, 3] + 0.1 * X[:, :3, 2]
+    far = np.linalg.norm(ankle - [0, 0.1, 0], axis=-1)
+    bend = np.arccos((far**2 - 0.4**2 - 0.38**2) / (2 * 0.4 * 0.38))
+    knees = leg.inverse_kinematics("tip", X).q[..., 3]
+    off = np.abs(np.abs(knees) - bend[:, None])
+    assert np.nanmax(off) < 1e-7
+    assert np.all(np.nanmin(knees, axis=1) < 0)
+    assert np.all(np.nanmax(knees, axis=1) > 0)
+
+
+def test_leg_of_a_quadruped(rng: np.random.Generator):
+    """Three joints bring the foot to a point, in four ways at most."""
+    leg = chain("xyy", [(0.2, 0.05, 0), (0, 0.08, 0), (0, 0, -0.25)], (0, 0, -0.25))
+    q = rng.uniform(-1.2, 1.2, size=(200, 3))
+    counts = own_is_found(leg, q, leg.frame_pose(q, "tip")[:, :3, 3])
+    assert set(counts.tolist()) <= {2, 4}
+
+
+def test_arm_of_a_human(rng: np.random.Generator):
+    """Three axes at the shoulder, one at the elbow, three at the wrist: one more than a pose asks for."""
+    arm = chain("xyzyzyx", [(0, 0, 0)] * 3 + [(0, 0, -0.3), (0, 0, -0.25), (0, 0, 0), (0, 0, 0)], (0, 0, -0.08))
+    q = rng.uniform(-1.2, 1.2, size=(20, 7))
+    X = arm.frame_pose(q, "tip")
+    for x in X:
+        reached = [arm.inverse_kinematics("tip", x, parameter=angle) for angle in (-1.0, 0.2, 1.3)]
+        assert all(found.reached and found.residual.max() < 1e-9 for found in reached)
+        elbows = [arm.frame_pose(found.q[0], "b3")[:3, 3] for found in reached]
+        assert np.linalg.norm(elbows[0] - elbows[1]) > 1e-3  # the elbow moves while the hand rests

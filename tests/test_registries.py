@@ -15,12 +15,14 @@ from modurob import algorithms
 from modurob.catalogue.forces import FORCES
 from modurob.catalogue.joints import KINDS
 from modurob.cli import app
-from modurob.control import LAWS
+from modurob.control import LAWS, SCHEMES
 from modurob.errors import CatalogueError, InputError, MechanismError
 from modurob.estimation import FILTERS, SENSORS
 from modurob.judges import JUDGES, verify
 from modurob.judges.verify import relative_error
+from modurob.kinematics.inverse.orders import ORDERS
 from modurob.mechanism import EXPORTS
+from modurob.motion import PATHS, TRAJECTORIES, PoseTrajectory, Trajectory
 from modurob.motion.gaits import GENERATORS, PRESETS
 from modurob.registry import fingerprint
 from modurob.simulation.steppers import STEPPERS
@@ -28,7 +30,10 @@ from modurob.spatial import inertia, se3
 
 DOCUMENT = Path(__file__).parents[1] / "CONTRIBUTING.md"
 FILES = dict(re.findall(r"```python\n# (\w+\.py)\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL))
-REGISTRIES = (KINDS, FORCES, LAWS, SENSORS, FILTERS, STEPPERS, PRESETS, GENERATORS, EXPORTS, JUDGES)
+REGISTRIES = (
+    *(KINDS, FORCES, LAWS, SENSORS, FILTERS, STEPPERS, PRESETS, GENERATORS, EXPORTS, JUDGES),
+    *(TRAJECTORIES, PATHS, SCHEMES, ORDERS),
+)
 # what each file registers, and where
 ADDED = {
     "rolling.py": (KINDS, "rolling"),
@@ -39,6 +44,10 @@ ADDED = {
     "heun.py": (STEPPERS, "heun"),
     "ripple.py": (PRESETS, "ripple"),
     "dot.py": (EXPORTS, "dot"),
+    "bang_bang.py": (TRAJECTORIES, "bang-bang"),
+    "sagging.py": (PATHS, "sagging"),
+    "cautious.py": (SCHEMES, "cautious"),
+    "folded.py": (ORDERS, "folded"),
 }
 
 
@@ -385,3 +394,43 @@ def test_files_that_are_not_there_are_refused(name, message):
     found = CliRunner().invoke(app, ["--with", name, "robots"])
     assert isinstance(found.exception, InputError)
     assert message in str(found.exception)
+
+
+# ---- motions and solutions ----
+
+
+def test_a_trajectory_is_a_motion(added):
+    motion = added("bang_bang.py").bang_bang(0.0, 1.0, 2.0)
+    assert TRAJECTORIES["bang-bang"](0.0, 1.0, 2.0) == motion
+    assert isinstance(motion, Trajectory)
+    assert motion.largest(1) == pytest.approx(1.0)
+    np.testing.assert_allclose(np.abs(motion(np.array([0.3, 1.7])).acceleration), 1.0)
+
+
+def test_a_path_of_poses_moves_a_frame_and_is_followed(added, rng):
+    path = added("sagging.py").Sagging(0.2, 0.1)
+    motion = PoseTrajectory(path, 2.0)
+    t, h = rng.uniform(0.1, 1.9, 7), 1e-5
+    there, before, after = (motion(x).pose for x in (t, t - h, t + h))
+    np.testing.assert_allclose(motion(t).twist[:, :3], (after - before)[:, :3, 3] / (2 * h), atol=1e-8)
+    np.testing.assert_allclose(there[:, 2, 3], -0.4 * (s := motion.progress(t).position) * (1 - s), atol=1e-12)
+    assert path == added("sagging.py").Sagging(0.2, 0.1)
+
+
+def test_a_scheme_is_used_by_kinematic_control(added):
+    added("cautious.py")
+    arm = mr.load("lwa4p").robot()
+    q = np.array([0.3, 0.5, 1.2, 0.2, 0.9, 0.1])
+    goal = arm.frame_pose(q + 0.1, "wrist/out")
+    law = mr.KinematicControl(goal, "wrist/out", scheme="cautious", damping=1e-3).on(arm)
+    assert np.abs(law.error(0.0, law.motion(q, np.arange(0, 3, 0.01))[-1])).max() < 1e-9
+
+
+def test_an_order_is_used_by_inverse_kinematics_and_the_command_line(added, tmp_path):
+    added("folded.py")
+    arm = mr.load("lwa4p").robot()
+    found = arm.inverse_kinematics(
+        "wrist/out", arm.frame_pose([0.3, 0.5, 1.2, 0.2, 0.9, 0.1], "wrist/out"), order="folded"
+    )
+    assert np.all(np.diff(np.abs(found.q).sum(axis=1)) >= 0)
+    assert "folded" in modurob("ik", "--help")

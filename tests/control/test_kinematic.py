@@ -82,6 +82,21 @@ def errors_over_time(arm, times):
     return np.linalg.norm(se3.position(arm.frame_pose(q, "b5")) - GOALS[:, :3], axis=-1), q
 
 
+def test_what_is_out_of_reach_is_known_before_moving(arm):
+    laws = [mr.KinematicControl(pose_of(x), "b5", "zyx", "transpose", gain=100.0).on(arm) for x in GOALS]
+    found = [law.reach(START) for law in laws]
+    assert [bool(f.reached) for f in found] == [True, True, False]
+    assert found[2].note == "out of reach"
+    # as far as the law stalls from it
+    assert found[2].residual[0] == pytest.approx(0.43083, abs=1e-5)
+    for law, f in zip(laws[:2], found[:2], strict=True):
+        assert np.abs(law.error(0.0, f.q[0])).max() < 1e-9
+    point = mr.KinematicControl(pose_of(GOALS[2]), "b5", "position").on(arm).reach()
+    assert not point.reached
+    line = Trajectory.cubic(START, START + 0.1, 1.0)
+    assert mr.KinematicControl(line, "b5").on(arm).reach(START, t=0.5).reached
+
+
 def test_the_transpose_law_goes_as_computed(arm):
     times = np.concatenate([np.arange(0, 0.2, 1e-3), np.arange(80, 801) / 400])
     e, q = errors_over_time(arm, times)

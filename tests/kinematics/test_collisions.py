@@ -10,7 +10,7 @@ import pytest
 import sympy
 
 import modurob as mr
-from modurob.errors import FormatError, InputError, UrdfError
+from modurob.errors import ClashError, FormatError, InputError, UnknownNameError, UrdfError
 from modurob.spatial import se3, so3
 
 # coal's iteration ends at 1e-6 of what it measures
@@ -239,3 +239,33 @@ def test_without_coal(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "coal", None)
     with pytest.raises(InputError, match=r"pip install modurob\[collision\]"):
         two("box", "box").collision_model().distance(placed(np.eye(3), np.zeros(3)))
+
+
+# ---- docking ----
+
+
+def curled(count):
+    chain = mr.Assembly.single("m0", "backbone")
+    for i in range(1, count):
+        chain = chain.dock(f"m{i}", "backbone", at=f"m{i - 1}/3", by="4")
+    return chain
+
+
+def test_docking_is_refused_where_shapes_meet_away_from_zero():
+    """Four turns of 86 degrees bring the fifth module back to the first."""
+    chain, q = curled(4), {f"m{i}/hinge": 1.5 for i in range(4)}
+    assert chain.clashes(q) == []
+    with pytest.raises(ClashError, match=r"with 'm4' docked 'm0/.' would meet 'm4/.' at m0/hinge 1\.5, m1/hinge 1\.5"):
+        chain.dock("m4", "backbone", at="m3/3", by="4", clear_at=q)
+    docked = chain.dock("m4", "backbone", at="m3/3", by="4", clear_at=dict.fromkeys(q, 1.2))
+    assert {frozenset(n.split("/")[0] for n in pair) for pair in docked.clashes(q)} == {frozenset({"m0", "m4"})}
+    # as the robot itself says
+    robot = docked.mechanism(keep_idle=True)
+    model = robot.collision_model()
+    assert not model.clear([1.5] * 4 + [0.0])
+    assert model.clear([1.2] * 4 + [0.0])
+
+
+def test_clashes_of_joints_that_are_not_there():
+    with pytest.raises(UnknownNameError, match=r"no joint 'm9/hinge': .*valid: m0/hinge"):
+        curled(2).clashes({"m9/hinge": 1.0})

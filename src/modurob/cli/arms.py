@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.table import Table
 
+    from modurob.kinematics.collisions import CollisionModel
     from modurob.kinematics.reach import ReachMap
 
 Frame = Annotated[str | None, typer.Option(help="what is to get there: a frame of the robot; `tip` if it has one")]
+STARTS = 16  # of the search for the nearest
 SAME = 1e-6  # angles closer than this are one solution [rad or m]
 
 
@@ -45,11 +47,19 @@ def ik(
     if found.reached or others:
         _print_solutions(robot, frame, [*_rows(found), *others], collisions)
     else:
-        nearest = f"nearest: {_words(robot, frame, found.q[0])}: {found.residual[0]:.4g} away [m or rad]"
-        console.print(nearest, soft_wrap=True)
+        near = _nearest(robot, frame, X, q0) if free is None else found
+        console.print(
+            f"nearest: {_words(robot, frame, near.q[0])}: {near.residual[0]:.4g} away [m or rad]", soft_wrap=True
+        )
     console.print(_verdict(found, others), soft_wrap=True)
     if not found.reached:
         raise typer.Exit(1)
+
+
+def _nearest(robot: "mr.Mechanism", frame: str, X: "np.ndarray", q0: "np.ndarray | None") -> "mr.InverseKinematics":
+    """The configuration within limits that comes nearest, by iteration from a few starts."""
+    goal = mr.PointGoal(frame, X) if X.ndim == 1 else mr.PoseGoal(frame, X)
+    return robot.reach(goal, q0, attempts=STARTS)
 
 
 def _rows(found: "mr.InverseKinematics") -> "list[np.ndarray]":
@@ -83,7 +93,7 @@ def _print_solutions(robot: "mr.Mechanism", frame: str, found: "list[np.ndarray]
             console.print(f"{k}: {'; '.join(words)}", soft_wrap=True)
 
 
-def _clash(model: "mr.CollisionModel", q: "np.ndarray") -> list[str]:
+def _clash(model: "CollisionModel", q: "np.ndarray") -> list[str]:
     if model.clear(q):
         return []
     closest = model.closest(q)

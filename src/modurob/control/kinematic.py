@@ -15,15 +15,17 @@ from modurob.control.drives import Drives
 from modurob.control.feedback_linearisation import feedback_linearisation
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Reference, target
-from modurob.control.task import POSE, Wanted, task
+from modurob.control.task import POSE, POSITION, Wanted, task
 from modurob.control.tracking import errors_of
 from modurob.control.values import PerJoint, gain, limiter
 from modurob.errors import ControlError
+from modurob.kinematics.inverse import InverseKinematics
 from modurob.motion.numbers import numbers, one_positive, positive
 from modurob.motion.paths import checked_pose
 from modurob.registry import Registry
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
+from modurob.spatial import se3
 from modurob.spatial.scalars import Array, solve
 
 # J, (..., m, nv), and x, (..., m), and the damping to rates, (..., nv)
@@ -122,6 +124,18 @@ class KinematicLaw(BoundLaw):
         self._kp, self._kd = gain(recipe.kp, drives, "kp"), gain(recipe.kd, drives, "kd")
         self._q_driven = np.isin(np.arange(self.model.nq), drives.q)
         self._v_driven = np.isin(np.arange(self.model.nv), drives.v)
+
+    def reach(self, q: ArrayLike | None = None, t: float = 0.0) -> InverseKinematics:
+        """Whether the goal at time t can be reached at all, known before anything moves: configurations that reach it, the nearest
+        to q first; .reached, .note and .residual say if none does, and how near the robot gets.
+
+        >>> far = mr.KinematicControl(mr.spatial.se3.pose(p=[0.9, 0.6, 0.3]), "wrist/centre").on(mr.load("lwa4p").robot()).reach()
+        >>> bool(far.reached), far.note, round(float(far.residual[0]), 5)
+        (False, 'out of reach', 0.43083)
+        """
+        X = self._goal(t).pose
+        aim = se3.position(X) if self.recipe.task == POSITION else X
+        return self.model.inverse_kinematics(self.frame, aim, q)
 
     def error(self, t: float, q: Array) -> Array:
         """The error of the task at time t in configurations q, (..., m)."""

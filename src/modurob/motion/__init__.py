@@ -2,6 +2,7 @@
 
 from modurob.motion.fastest import TimeOptimal, time_optimal
 from modurob.motion.gaits import Gait, gait
+from modurob.motion.joint_paths import joint_path
 from modurob.motion.online import Online, jerk_limited
 from modurob.motion.paths import PATHS, Circle, Line, PosePath, Poses, Screw
 from modurob.motion.poses import PosePoint, PoseTrajectory
@@ -24,5 +25,6 @@ __all__ = [
     "Trajectory",
     "gait",
     "jerk_limited",
+    "joint_path",
     "time_optimal",
 ]

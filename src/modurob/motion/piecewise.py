@@ -137,8 +137,13 @@ class Piecewise:
         powers = np.arange(len(self.coefficients))[::-1].reshape(-1, *[1] * (self.coefficients.ndim - 1))
         return type(self)(self.breaks[0] + (self.breaks - self.breaks[0]) * by, self.coefficients / by**powers)
 
-    def within(self, velocity: ArrayLike, acceleration: ArrayLike, jerk: ArrayLike | None = None) -> Self:
-        """The same path, slowed down as far as it takes to keep these limits, numbers or arrays of the shape of x.
+    def within(
+        self,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        jerk: ArrayLike | None = None,
+    ) -> Self:
+        """The same path, slowed down as far as it takes to keep these limits, numbers or arrays of the shape of x; None is none.
 
         Velocities are in rad/s or m/s, accelerations in rad/s² or m/s², jerks in rad/s³ or m/s³ (within a piece: where
         accelerations jump, no jerk is counted).
@@ -152,7 +157,7 @@ class Piecewise:
             for k, (limit, what) in limits.items()
             if limit is not None
         ]
-        factor = max(1.0, *over)
+        factor = max([1.0, *over])
         return self if factor == 1.0 else self.slowed(factor * (1 + MARGIN))
 
     def _limit(self, value: ArrayLike, what: str) -> Array:

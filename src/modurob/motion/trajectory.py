@@ -1,7 +1,7 @@
 """Motions of numbers and arrays over time: from one point to another, and through many."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,9 @@ from modurob.motion import profiles, splines
 from modurob.motion.numbers import one_positive, positive
 from modurob.motion.piecewise import Piecewise, Point, alike, timed
 from modurob.registry import Registry
+
+if TYPE_CHECKING:
+    from modurob.robot import Mechanism
 
 __all__ = ["TRAJECTORIES", "Point", "Trajectory"]
 
@@ -29,6 +32,36 @@ class Trajectory(Piecewise):
     array([ 0.25, -0.1 ,  0.15])
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=reach)
     """
+
+    @explained
+    def within(
+        self,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        jerk: ArrayLike | None = None,
+        *,
+        robot: "Mechanism | None" = None,
+        torque: ArrayLike | str = "effort",
+    ) -> "Trajectory":
+        """The same path, slowed down as far as it takes to keep these limits, numbers or arrays of the shape of x; None is none.
+
+        Velocities are in rad/s or m/s, accelerations in rad/s² or m/s², jerks in rad/s³ or m/s³ (within a piece: where
+        accelerations jump, no jerk is counted). Of a motion of the coordinates of a `robot` also torques [N m or N]: what its
+        drives have to give for rigid bodies, rotors, friction and springs, "effort" for the largest they can.
+
+        >>> round(mr.Trajectory.cubic(0.0, 1.0, 1.0).within(velocity=0.5, acceleration=10.0).duration, 6)
+        3.0
+        >>> reach = mr.Trajectory.quintic([0.0, 0.0, 0.0], [0.5, -0.2, 0.3], duration=0.05)
+        >>> reach.within(robot=robot, torque=8.0).duration > 0.05
+        True
+        """
+        slower = super().within(velocity, acceleration, jerk)
+        if robot is None:
+            return slower
+        from modurob.motion.fastest.timing import slowing_within  # which imports this
+
+        factor = slowing_within(robot, slower, torque)
+        return slower if factor == 1.0 else slower.slowed(factor)
 
     # ---- from one point to another ----
 

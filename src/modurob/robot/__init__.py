@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from modurob import assembly as modular
 from modurob import tabular
-from modurob.errors import InputError, absent, explained
+from modurob.errors import ClashError, InputError, UnknownNameError, absent, choices, explained
 from modurob.kinematics import dh
+from modurob.kinematics.collisions import TOUCHING
 from modurob.mechanism import from_assembly, urdf
 from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
 from modurob.mechanism.builder import Builder as TableBuilder
@@ -274,6 +275,52 @@ class Assembly(modular.Assembly):
         robot = self.mechanism(*stands, locked=locked)
         held = {name: q[0] for name, q in self.setup.coordinates.items() if name in robot.idle and any(q)}
         return self.mechanism(*stands, locked={**held, **locked}) if held else robot
+
+    @explained
+    def dock(
+        self,
+        name: str,
+        kind: Any,
+        at: Any,
+        by: str,
+        roll: float = 0.0,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        clear_at: Mapping[str, float] | None = None,
+    ) -> "Assembly":
+        """With a new module `name` docked by its port `by` at the free port `at`, turned by `roll` degrees about that port.
+
+        `kind` is a module type, its name, or the path of its file; `parameters` are in the units of that type. Modules that
+        would stand in one place with all joints at zero are refused; with `clear_at`, coordinates of joints by name [rad, m],
+        also shapes that meet there (extra `collision`).
+
+        >>> pair = mr.Assembly.single("m0", "backbone").dock("m1", "scout", at="m0/3", by="4", roll=90)
+        >>> print(*pair.connections)
+        m0/3 - m1/4 @ 90
+        """
+        docked = super().dock(name, kind, at, by, roll, parameters)
+        met = docked.clashes(clear_at) if clear_at is not None else []
+        if met:
+            where = ", ".join(f"{joint} {x:g}" for joint, x in (clear_at or {}).items())
+            raise ClashError(f"with {name!r} docked {met[0][0]!r} would meet {met[0][1]!r} at {where}")
+        return docked
+
+    def clashes(self, coordinates: Mapping[str, float]) -> list[tuple[str, str]]:
+        """The parts that meet with some joints at these coordinates, by name [rad, m], and the others at zero; pairs as in
+        `Mechanism.collision_model`, which needs the extra `collision`.
+
+        >>> mr.load("crab").clashes({"m0/hinge": 0.3, "m1/hinge": -0.2})
+        []
+        """
+        robot = self.mechanism(self.base, keep_idle=True)
+        q, joints = np.array(robot.neutral()), {j.name: j for j in robot.joints if j.type.nq == 1}
+        for name, x in coordinates.items():
+            if name not in joints:
+                raise UnknownNameError(f"no joint {name!r:.80}: {choices(str(name)[:80], joints)}")
+            q[joints[name].q_slice] = x
+        model = robot.collision_model()
+        apart = zip(model.pair_names, model.distances(q), strict=True)
+        return list(dict.fromkeys(pair for pair, d in apart if d < -TOUCHING))
 
     def initial_state(self) -> tuple[Array, Array]:
         """q (nq,) and v (nv,) of `robot()` where its file says it starts; zero, or neutral, where nothing is said.

@@ -208,8 +208,8 @@ class Arms(Kinematics):
         angle, or
         the coordinate of a joint, as `.family` says), that of q0 or one that reaches the goal. With `free` x, y or z the
         frame may turn about that axis of its own. Solutions are within limits, angles by whole turns as near to q0 as limits allow;
-        the best come first: the nearest to q0 if it is given, or by the `order` "nearest", "manipulability" or far from
-        "limits". Other
+        the best come first: the nearest to q0 if it is given, or by the `order` "nearest", "manipulability", far from
+        "limits" or from "collisions" (extra `collision`). Other
         coordinates are those of q0, (..., nq).
 
         >>> arm = mr.Mechanism.from_dh([(1, 0, 0), (1, 0, 0)])

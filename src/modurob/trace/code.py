@@ -142,8 +142,8 @@ class Listing:
         return self._dialect.functions[op].format(self._text(args[0]))
 
     def _choice(self, args: tuple[int, ...]) -> str:
-        a, b, *chosen = args
-        word = {(a, b): self._dialect.minimum, (b, a): self._dialect.maximum}.get(tuple(chosen))
+        a, b, x, y = args
+        word = {(a, b): self._dialect.minimum, (b, a): self._dialect.maximum}.get((x, y))
         return (word or self._dialect.select).format(*(self._text(x, 3) for x in args))
 
 

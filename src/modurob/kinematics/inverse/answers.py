@@ -121,8 +121,8 @@ def costs(m: Tables, s: Solver, at: tuple[int, ...], rows: Rows, here: Array, li
     real = tuple(c for c in at if c >= 0)
     lower, upper = limits_of(m, real, limits)
     near = _near(real, here, lower, upper)
-    q = np.nan_to_num(rows.q[..., list(real)])
-    return ORDERS[order](Choice(s.chain, real, q, near[:, None], lower, upper))
+    whole = np.where(np.isnan(rows.q), here[:, None], rows.q)
+    return ORDERS[order](Choice(s.chain, real, whole[..., list(real)], near[:, None], lower, upper, m, whole))
 
 
 # ---- the answer ----

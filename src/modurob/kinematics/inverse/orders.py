@@ -1,10 +1,13 @@
 """In which order solutions come: the first is the best."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.kinematics.collisions import CollisionModel, collision_model
 from modurob.kinematics.inverse.axes import Chain, twists
+from modurob.mechanism.tables import Tables
 from modurob.registry import Registry
 from modurob.spatial.scalars import Array
 
@@ -18,6 +21,8 @@ class Choice(NamedTuple):
     near: Array  # (m, 1, n)
     lower: Array
     upper: Array
+    robot: Tables
+    whole: Array  # the solutions as configurations of the robot, (m, k, nq)
 
 
 ORDERS: Registry[Any] = Registry("order of solutions")
@@ -48,6 +53,17 @@ def manipulability(c: Choice) -> Array:
         q[..., k] = c.q[..., place[c.chain.at[k]]] * (1.0 if scaled.axes[k].turns else 1 / c.chain.size)
     J = twists(scaled.axes, q)[1][..., own]
     return -np.prod(np.linalg.svd(J, compute_uv=False), axis=-1)
+
+
+@ORDERS.register("collisions")
+def far_from_collisions(c: Choice) -> Array:
+    """Minus the distance of the shapes that are closest [m], below zero where they overlap, (m, k); needs the extra `collision`."""
+    return -_shapes(c.robot).distance(c.whole)
+
+
+@lru_cache(maxsize=64)
+def _shapes(m: Tables) -> CollisionModel:
+    return collision_model(m, None, (), True)
 
 
 def _weights(c: Choice) -> Array:

@@ -11,8 +11,12 @@ from modurob.errors import ControlError, explained
 from modurob.motion.checks import require_robot
 from modurob.motion.fastest.limits import Limits, Model, Problem
 from modurob.motion.fastest.reachability import Rows, controllable, falls, fastest_speeds
+from modurob.motion.fastest.slowing import slowing
 from modurob.motion.fastest.stretch import Stretch, progress
+from modurob.motion.joint_paths import joint_path
 from modurob.motion.numbers import numbers
+from modurob.motion.paths import PosePath
+from modurob.motion.poses import PoseTrajectory
 from modurob.motion.trajectory import Trajectory
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array, read_only
@@ -50,8 +54,10 @@ class TimeOptimal:
 @explained
 def time_optimal(
     robot: Mechanism,
-    path: Trajectory | ArrayLike,
+    path: Trajectory | PoseTrajectory | PosePath | ArrayLike,
     *,
+    frame: str | None = None,
+    q0: ArrayLike | None = None,
     velocity: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
     torque: ArrayLike | str | None = "effort",
@@ -62,9 +68,10 @@ def time_optimal(
     """The fastest motion q(s(t)) along a path q(s) within |v| <= velocity, |vdot| <= acceleration, |tau| <= torque.
 
     `path` is a trajectory whose time is taken as s, or points, (k, nv), then the natural cubic spline through them by their
-    distances. tau is what the drives have to give: rigid bodies, rotors, friction, springs (stops apart). Limits are numbers or
-    (nv,); None is no limit, for the velocity that of the joints; "effort" the largest torques of the drives. The motion starts and
-    ends with the progress ds/dt given. Limits are kept between points of the grid too.
+    distances, or a path of poses of a `frame`, from the solution nearest to q0 on (`motion.joint_path`). tau is what the drives
+    have to give: rigid bodies, rotors, friction, springs (stops apart). Limits are numbers or (nv,); None is no limit, for the
+    velocity that of the joints; "effort" the largest torques of the drives. The motion starts and ends with the progress ds/dt
+    given. Limits are kept between points of the grid too.
 
     >>> fast = mr.time_optimal(robot, [[0.8, 0.6, 0.7], [1.0, 0.9, 0.5], [0.6, 0.7, 1.0]], acceleration=50.0)
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=fast.trajectory)
@@ -73,7 +80,7 @@ def time_optimal(
     """
     require_robot(robot, "time_optimal", ControlError)
     limits = _limits(robot, velocity, acceleration, torque)
-    stretch = Stretch.of(_path(robot, path), _count(intervals))
+    stretch = Stretch.of(_path(robot, path, frame, q0), _count(intervals))
     ends = _speed(start_speed, "start_speed"), _speed(end_speed, "end_speed")
     y, u, highest = _Search(Model(robot, limits), stretch, *ends).found()
     plain = (tuple(z.tolist()) for z in (stretch.s, y, highest))
@@ -167,10 +174,20 @@ def _within(x: Array, u: Array, h: Array, part: Array) -> Array:
     return np.sqrt(np.maximum(x[:-1, None] + 2 * (h * u)[:, None] * part, 0))
 
 
-def _path(robot: Mechanism, path: Any) -> Trajectory:
-    """A path of the robot's coordinates, from one or from points."""
+def slowing_within(robot: Mechanism, motion: Trajectory, torque: ArrayLike | str) -> float:
+    """The least factor, one or more, by which a motion of the robot has to be slower to keep these torques."""
+    require_robot(robot, "within", ControlError)
+    return slowing(robot, _path(robot, motion), _limits(robot, None, None, torque).torque)
+
+
+def _path(robot: Mechanism, path: Any, frame: str | None = None, q0: ArrayLike | None = None) -> Trajectory:
+    """A path of the robot's coordinates, from one, from poses of a frame, or from points."""
     if robot.nq != robot.nv:
-        raise ControlError(f"time_optimal on {robot.name}: it has quaternions: expected joints with coordinates alone")
+        raise ControlError(f"motion of {robot.name}: it has quaternions: expected joints with coordinates alone")
+    if isinstance(path, PoseTrajectory | PosePath):
+        if frame is None:
+            raise ControlError("a path of poses: expected the frame that follows it, frame=...")
+        path = joint_path(robot, path, frame, q0)
     if not isinstance(path, Trajectory):
         path = _through(numbers(path, "path"))
     if path.shape != (robot.nv,):
