@@ -15,7 +15,7 @@ from modurob.locomotion.numbers import numbers, positive
 from modurob.spatial.scalars import Array
 
 # accuracy of the integration; a guard counts once it was this far above zero; step of slopes; Newton steps and when they end
-ACCURACY, ARMED, STEP, ITERATIONS, MET = 1e-12, 1e-8, 3e-5, 50, 1e-10
+ACCURACY, ARMED, STEP, ITERATIONS, MET = 1e-12, 1e-8, 3e-5, 50, 1e-11
 
 State = Array
 Map = Callable[[Array], Array]
@@ -51,7 +51,7 @@ def stride(phases: Sequence[Phase], x: ArrayLike, longest: float = 10.0, step: f
 
     >>> fall = Phase(slope=lambda x: [x[1], -9.81], guard=lambda x: x[0], reset=lambda x: [0.0, -0.8 * x[1]])
     >>> stride([fall], [1.0, 0.0]).end.round(4)
-    array([0.    , 3.5435])
+    array([0.    , 3.5436])
     """
     x, t, times, states = numbers(x, "x", None), 0.0, [], []
     for k, phase in enumerate(phases):
@@ -110,16 +110,29 @@ def fixed_point(function: Map, guess: ArrayLike) -> Array:
     array([0.73908513])
     """
     x = np.atleast_1d(numbers(guess, "guess"))
+    error = np.asarray(function(x), dtype=float) - x
     for _ in range(ITERATIONS):
-        error = np.asarray(function(x), dtype=float) - x
         if not np.isfinite(error).all():
             break
         if np.abs(error).max() < MET:
             return x
-        x = x - np.linalg.lstsq(slopes(function, x) - np.eye(len(x)), error, rcond=None)[0]
+        step = np.linalg.lstsq(slopes(function, x) - np.eye(len(x)), -error, rcond=None)[0]
+        x, error = _nearer(function, x, step)
     raise SimulationError(
         f"no fixed point found from {np.asarray(guess).tolist()}, last at {x.tolist()}: expected a closer guess"
     )
+
+
+def _nearer(function: Map, x: Array, step: Array) -> tuple[Array, Array]:
+    """x moved by a step, or by a part of it if the motion ends in a fall there, and the error function(x) - x."""
+    for share in 0.5 ** np.arange(8):
+        try:
+            error = np.asarray(function(x + share * step), dtype=float) - (x + share * step)
+        except SimulationError:
+            continue
+        if np.isfinite(error).all():
+            return x + share * step, error
+    return x, np.full_like(x, np.nan)
 
 
 @explained

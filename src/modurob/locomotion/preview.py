@@ -95,11 +95,13 @@ class PreviewControl:
         if x.shape != (3, *p.shape[1:]):
             raise InputError(f"start has shape {x.shape}: expected {(3, *p.shape[1:])}, rows x, x', x''")
         known = np.concatenate([p, np.repeat(p[-1:], len(Gp), axis=0)])
+        # no jerk before the start: what the gains ask for there is taken off
+        rest = Gx @ np.linalg.solve(A, x) + np.tensordot(Gp, known[: len(Gp)], axes=1)
         summed, states = np.zeros(p.shape[1:]), []
         for k in range(len(p)):
             states.append(x)
             summed = summed + (c @ x - p[k])
-            u = -Gi * summed - Gx @ x - np.tensordot(Gp, known[k + 1 : k + 1 + len(Gp)], axes=1)
+            u = rest - Gi * summed - Gx @ x - np.tensordot(Gp, known[k + 1 : k + 1 + len(Gp)], axes=1)
             x = A @ x + np.multiply.outer(b, u)
         found = np.stack(states, axis=1)
         return Walk(*found, zmp=np.tensordot(c, found, axes=1))

@@ -20,7 +20,7 @@ class RimlessWheel:
 
     >>> wheel = mr.RimlessWheel(half_angle=np.pi / 8, slope=0.08)
     >>> round(wheel.fixed_point, 4), round(wheel.multiplier, 4)
-    (1.0959, 0.5)
+    (1.0955, 0.5)
     """
 
     half_angle: float

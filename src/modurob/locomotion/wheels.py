@@ -23,7 +23,7 @@ from modurob.errors import InputError, explained
 from modurob.locomotion.numbers import numbers, one, positive
 from modurob.spatial.scalars import Array, cos, sin
 
-# singular values below this, for rows whose entries are near one, are zero; slip below it [m/s] is none; turns that are rounding [1/m]
+# singular values of rows with entries near one, and slip [m/s], that are zero; turns that are rounding [1/m]
 ZERO, ROUNDING = 1e-9, 1e-12
 
 
