@@ -72,8 +72,8 @@ class PoseLaw:
     k_beta. A goal behind the base is approached in reverse.
 
     >>> law, pose = mr.locomotion.PoseLaw(), np.array([-2.0, 1.0, 0.5])
-    >>> for _ in range(2000):
-    ...     pose = mr.locomotion.plane.moved(pose, law.twist(pose, np.zeros(3)), 0.01)
+    >>> for _ in range(800):
+    ...     pose = mr.locomotion.plane.moved(pose, law.twist(pose, np.zeros(3)), 0.025)
     >>> bool(np.abs(pose).max() < 1e-6)
     True
     """

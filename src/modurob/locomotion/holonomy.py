@@ -73,7 +73,7 @@ def _twists(base: WheeledBase) -> tuple[list[Any], list[Any]]:
 
     plain = [w for w in base.wheels if w.rollers is None]
     at = np.random.default_rng(0).uniform(-1.0, 1.0, len(base.motors))
-    mobility, steerability = base.mobility
+    _, steerability = base.mobility
     if steerability == len(base.motors):
         angles = np.array(sp.symbols(f"beta:{steerability}"), dtype=object)
         pick = _independent(base._sides(at, plain))
@@ -83,10 +83,6 @@ def _twists(base: WheeledBase) -> tuple[list[Any], list[Any]]:
     allowed = _allowed([fixed[i] for i in _independent(fixed)])
     angles = sp.symbols(f"sigma:{steerability}")
     weights = _on_sphere(angles)
-    if mobility != 1 or len(weights) != len(allowed):
-        raise InputError(
-            f"mobility {base.mobility} with motors {', '.join(base.motors)}: expected wheels that can agree on any centre"
-        )
     return [sum((w * xi for w, xi in zip(weights, allowed, strict=True)), start=0 * X)], list(angles)
 
 

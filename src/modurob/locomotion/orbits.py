@@ -92,13 +92,15 @@ def _zero(phase: Phase, way: Callable[[float], Array], start: float, end: float)
     return end if phase.guard(way(end)) >= 0 else brentq(lambda t: phase.guard(way(t)), start, end, xtol=1e-15)  # type: ignore[return-value]
 
 
-def slopes(function: Map, x: ArrayLike, step: float = STEP) -> Array:
-    """The slope of a function at x, (m, n), by differences of fourth order."""
+def slopes(function: Map, x: ArrayLike, fine: bool = True) -> Array:
+    """The slope of a function at x, (m, n), by central differences, of fourth order if it has to be `fine`."""
     x = np.asarray(x, dtype=float)
-    columns = []
-    for e in np.eye(len(x)) * step * np.maximum(1.0, np.abs(x)):
-        one, two = (np.asarray(function(x + k * e)) - np.asarray(function(x - k * e)) for k in (1, 2))
-        columns.append((8 * one - two) / (12 * e.sum()))
+    steps = np.eye(len(x)) * STEP * np.maximum(1.0, np.abs(x))
+
+    def difference(e: Array) -> Array:
+        return (np.asarray(function(x + e)) - np.asarray(function(x - e))) / (2 * e.sum())
+
+    columns = [(4 * difference(e) - difference(2 * e)) / 3 if fine else difference(e) for e in steps]
     return np.stack(columns, axis=-1)
 
 
@@ -116,7 +118,7 @@ def fixed_point(function: Map, guess: ArrayLike) -> Array:
             break
         if np.abs(error).max() < MET:
             return x
-        step = np.linalg.lstsq(slopes(function, x) - np.eye(len(x)), -error, rcond=None)[0]
+        step = np.linalg.lstsq(slopes(function, x, fine=False) - np.eye(len(x)), -error, rcond=None)[0]
         x, error = _nearer(function, x, step)
     raise SimulationError(
         f"no fixed point found from {np.asarray(guess).tolist()}, last at {x.tolist()}: expected a closer guess"

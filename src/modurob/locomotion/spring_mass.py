@@ -17,6 +17,8 @@ from modurob.locomotion.orbits import Phase, Stride, stride
 from modurob.spatial.scalars import Array
 
 FELL, NO_FEET = np.array([np.nan, np.nan]), np.zeros((0, 2))
+# lengths of no account [m]
+LOW = 1e-6
 
 
 class Hop(NamedTuple):
@@ -122,19 +124,23 @@ class SpringMass:
         Single support to touchdown of the other leg under `angle`, double support until the first leg is at its rest length,
         single support. The end is seen from the new foot. A walker that falls is an error.
         """
-        reach, high = self._touchdown(angle)
-        start = numbers(x, "x", 4)
+        (reach, high), start, short = self._touchdown(angle), numbers(x, "x", 4), self._period() / 20
         single = Phase(self._on((0.0, 0.0)), lambda x: x[1] - high)
-        down = stride([single], start, 2.0, self._period() / 20)
+        down = stride([single], start, 2.0, short)
         foot = (down.end[0] - reach, 0.0)
         both = Phase(self._on((0.0, 0.0), foot), lambda x: min(self.length - np.hypot(x[0], x[1]), x[1]))
+        off = stride([both], down.end, 2.0, short)
         rest = Phase(self._on(foot), lambda x: min(foot[0] - x[0], x[1]), lambda x: x - [foot[0], 0, 0, 0])
-        after = stride([both, rest], down.end, 2.0, self._period() / 20)
-        if after.x[-1, 1] < 1e-6 or np.hypot(*after.end[:2]) > self.length:
+        after = stride([rest], off.end, 2.0, short)
+        longest = max(
+            np.hypot(*down.x[:, :2].T).max(), np.hypot(*(np.concatenate([off.x, after.x])[:, :2] - foot).T).max()
+        )
+        if after.x[-1, 1] < LOW or longest > self.length + LOW:
             raise SimulationError(
-                f"the walker falls after x = {start.round(4).tolist()}: expected a state nearer to a gait"
+                f"the walker falls or leaves the ground after x = {start.round(4).tolist()}: expected a state nearer to a gait"
             )
-        return Stride(np.concatenate([down.t, down.duration + after.t]), np.concatenate([down.x, after.x]), after.end)
+        times = [down.t, down.duration + off.t, down.duration + off.duration + after.t]
+        return Stride(np.concatenate(times), np.concatenate([down.x, off.x, after.x]), after.end)
 
     @explained
     def walking_map(self, state: ArrayLike, energy: float, angle: float) -> Array:
@@ -149,4 +155,4 @@ class SpringMass:
         left = energy - self.energy([0.0, y, 0.0, vy], [[0.0, 0.0]])
         if left < 0:
             raise InputError(f"energy = {energy:g} J: expected at least {energy - left:g} J at the height {y:g} m")
-        return self.step([0.0, y, np.sqrt(2 * left / self.mass), vy], angle).end[[1, 3]]
+        return self.step([0.0, y, float(np.sqrt(2 * left / self.mass)), vy], angle).end[[1, 3]]

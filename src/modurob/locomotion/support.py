@@ -40,7 +40,8 @@ def ground_wrench(robot: Mechanism, q: ArrayLike, v: ArrayLike, vdot: ArrayLike)
     q, v, vdot = robot._q(q), robot._v(v), robot._v(vdot, "vdot")
     shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], vdot.shape[:-1])
     q, v, vdot = (np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, v, vdot))
-    h = algorithms.momentum(robot, algorithms.integrate(robot, q, 1j * STEP * v), v + 1j * STEP * vdot).imag / STEP
+    there = algorithms.integrate(robot, q, 1j * STEP * v)
+    h = np.imag(algorithms.momentum(robot, there, v + 1j * STEP * vdot)) / STEP
     weight = algorithms.total_mass(robot) * robot.gravity
     return Wrench(h[..., :3] - weight, h[..., 3:] - np.cross(algorithms.centre_of_mass(robot, q), weight))
 

@@ -10,6 +10,8 @@ from modurob.spatial.scalars import Array
 
 # wheels stick below these speeds [m/s], one after the other; steps at each, and the change of power that ends them, by the friction
 SOFTNESS, STEPS, SETTLED = 10.0 ** -np.arange(9), 100, 1e-15
+# forces that are balanced, by the friction; a twist beyond this one runs away
+BALANCED, FASTEST = 1e-5, 1e6
 
 
 @explained
@@ -84,7 +86,9 @@ def _least(D: Array, d: Array, limits: Array, push: Array, softness: float, xi: 
         gradient = np.einsum("k,kia,ki->a", weight, D, s) - push
         stiff = np.eye(2) - along[:, :, None] * along[:, None]
         step = -np.linalg.lstsq(np.einsum("k,kia,kij,kjb->ab", weight, D, stiff, D), gradient, rcond=1e-15)[0]
-        if abs(gradient @ step) < SETTLED * limits.sum():
+        if np.abs(xi).max() > FASTEST:
+            break
+        if abs(gradient @ step) < SETTLED * limits.sum() and np.abs(gradient).max() < BALANCED * limits.sum():
             return xi
         share, before = 1.0, cost(xi)
         while cost(xi + share * step) > before + 1e-4 * share * (gradient @ step) and share > 1e-12:

@@ -112,14 +112,10 @@ class Compass:
         m, M, a, b, l, g = self.leg, self.hip, self.below, self.above, self.below + self.above, self.gravity
         swing, stance, w, s = x
         c, d = np.cos(stance - swing), np.sin(stance - swing)
-        A = np.array([[b * b, -l * b * c], [-m * l * b * c, (M + m) * l * l + m * a * a]])
-        f = np.array(
-            [
-                -l * b * d * s * s - b * g * np.sin(swing),
-                m * l * b * d * w * w + (M * l + m * a + m * l) * g * np.sin(stance),
-            ]
-        )
-        return np.array([w, s, *np.linalg.solve(A, f)])
+        A = b * b, -l * b * c, -m * l * b * c, (M + m) * l * l + m * a * a
+        falling = -l * b * d * s * s - b * g * np.sin(swing)
+        tipping = m * l * b * d * w * w + (M * l + m * a + m * l) * g * np.sin(stance)
+        return np.array([w, s, *_solved(A, falling, tipping)])
 
     def impact(self, x: Array) -> Array:
         """The state after the swing foot struck and the legs changed roles; angular momenta about the new foot, and of the new
@@ -127,9 +123,9 @@ class Compass:
         m, M, a, b, l = self.leg, self.hip, self.below, self.above, self.below + self.above
         swing, stance, w, s = x
         c = np.cos(stance - swing)
-        before = np.array([-m * a * b * w + (-m * a * b + (M * l * l + 2 * m * a * l) * c) * s, -a * b * s])
-        Q = np.array([[m * b * (b - l * c), (M + m) * l * l + m * a * a - m * b * l * c], [b * b, -b * l * c]])
-        return np.array([stance, swing, *np.linalg.solve(Q, before)])
+        Q = m * b * (b - l * c), (M + m) * l * l + m * a * a - m * b * l * c, b * b, -b * l * c
+        whole = -m * a * b * w + (-m * a * b + (M * l * l + 2 * m * a * l) * c) * s
+        return np.array([stance, swing, *_solved(Q, whole, -a * b * s)])
 
     def phase(self) -> Phase:
         """A step as a phase of `modurob.locomotion.stride`: it ends when both feet are on the slope again, the swing leg ahead."""
@@ -149,3 +145,10 @@ class Compass:
     def map(self, section: ArrayLike) -> Array:
         """The return map: (stance angle, swing rate, stance rate) after an impact from those after the last, (3,)."""
         return self.step(section).end[1:]
+
+
+def _solved(A: tuple[float, float, float, float], f: float, g: float) -> tuple[float, float]:
+    """x and y of [[a, b], [c, d]] (x, y) = (f, g), by Cramer's rule."""
+    a, b, c, d = A
+    det = a * d - b * c
+    return (f * d - b * g) / det, (a * g - f * c) / det

@@ -205,7 +205,7 @@ class WheeledBase:
     def _agreed(self, xi: Array, wheels: list[Wheel]) -> Array:
         """The one angle that suits all wheels of a motor."""
         found = [
-            np.arctan2((w.row(w.angle + np.pi / 2) * xi).sum(-1), (w.row(np.array(w.angle)) * xi).sum(-1))
+            np.arctan2((w.row(np.asarray(w.angle + np.pi / 2)) * xi).sum(-1), (w.row(np.asarray(w.angle)) * xi).sum(-1))
             for w in wheels
         ]
         angles = np.remainder(np.stack(found) + np.pi / 2, np.pi) - np.pi / 2
@@ -250,7 +250,12 @@ class WheeledBase:
         at = np.random.default_rng(0).uniform(-1.0, 1.0, len(self.motors))
         plain = [w for w in self.wheels if w.rollers is None]
         fixed = rank(self._sides(at, [w for w in plain if not w.steered]))
-        whole = max(fixed, min(2, rank(self._sides(at, plain))))
+        free = rank(self._sides(at, plain))
+        if free > 2 and (together := [m for m in self.motors if [w.steered for w in plain].count(m) > 1]):
+            raise InputError(
+                f"motor {together[0]} turns several wheels, and others have to agree with them: expected one wheel each"
+            )
+        whole = max(fixed, min(2, free))
         return 3 - whole, min(len(self.motors), whole - fixed)
 
 
