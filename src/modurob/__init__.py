@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         judges,
         kernels,
         kinematics,
+        locomotion,
         mechanism,
         motion,
         registry,
@@ -121,6 +122,23 @@ if TYPE_CHECKING:
     from modurob.kernels import set_threads
     from modurob.kinematics.inverse import InverseKinematics
     from modurob.kinematics.inverse.goals import CentreGoal, DirectionGoal, JointGoal, PointGoal, PoseGoal
+    from modurob.locomotion import (
+        Compass,
+        LinearPendulum,
+        Odometry,
+        PreviewControl,
+        RimlessWheel,
+        SpringMass,
+        Wheel,
+        WheeledBase,
+        centre_of_pressure,
+        fixed_point,
+        multipliers,
+        periodic_orbit,
+        stability_margin,
+        support_polygon,
+        zero_moment_point,
+    )
     from modurob.mechanism import JointProperties, Source
     from modurob.motion import Gait, PoseTrajectory, Trajectory, gait, time_optimal
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
@@ -177,6 +195,10 @@ HOMES = {
     "modurob.kernels": "set_threads",
     "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",
+    "modurob.locomotion": (
+        "Compass LinearPendulum Odometry PreviewControl RimlessWheel SpringMass Wheel WheeledBase centre_of_pressure "
+        "fixed_point multipliers periodic_orbit stability_margin support_polygon zero_moment_point"
+    ),
     "modurob.mechanism": "JointProperties Source",
     "modurob.motion": "Gait PoseTrajectory Trajectory gait time_optimal",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
@@ -189,7 +211,7 @@ HOMES = {
 }
 ROOMS = (
     "algorithms assembly catalogue control draw errors estimation formats identification judges kernels kinematics "
-    "mechanism motion registry robot simulation spatial statics studio symbolic trace viewer"
+    "locomotion mechanism motion registry robot simulation spatial statics studio symbolic trace viewer"
 )
 
 if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for one of ours

@@ -1,0 +1,44 @@
+"""Numbers as users write them, and their checks."""
+
+from typing import Any
+
+import numpy as np
+
+from modurob.errors import InputError
+from modurob.spatial.scalars import Array
+
+
+def numbers(value: Any, what: str, last: int | None = None) -> Array:
+    """`value` as an array of finite numbers, with `last` entries along its last axis."""
+    try:
+        x = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} = {value!r:.60}: expected numbers") from None
+    if not np.isfinite(x).all():
+        raise InputError(f"{what} = {x.tolist()!r:.60}: expected finite numbers")
+    if last is not None and (x.ndim == 0 or x.shape[-1] != last):
+        raise InputError(f"{what} has shape {x.shape}: expected (..., {last})")
+    return x
+
+
+def one(value: Any, what: str) -> float:
+    """`value` as one finite number."""
+    x = numbers(value, what)
+    if x.ndim:
+        raise InputError(f"{what} = {x.tolist()!r:.60}: expected one number")
+    return float(x)
+
+
+def positive(value: Any, what: str) -> float:
+    """`value` as one number above zero."""
+    x = one(value, what)
+    if x <= 0:
+        raise InputError(f"{what} = {x:g}: expected more than zero")
+    return x
+
+
+def whole(value: Any, what: str, lowest: int) -> int:
+    """`value` as a whole number, `lowest` or more."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
+        raise InputError(f"{what} = {value!r:.60}: expected a whole number, {lowest} or more")
+    return int(value)
