@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
+    from modurob.catalogue.contact import Ground, Hills, Plane, Stairs
     from modurob.catalogue.drives import Drive, Encoder, Gear, Loops, Losses, Motor, drive_names, load_drive
     from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
     from modurob.catalogue.joints import (
@@ -139,6 +140,7 @@ __version__ = "0.2.0.dev0"
 HOMES = {
     "modurob.assembly": "Connection PortRef Setup shipped_robots",
     "modurob.catalogue": "ModuleType module_type",
+    "modurob.catalogue.contact": "Ground Hills Plane Stairs",
     "modurob.catalogue.drives": "Drive Encoder Gear Loops Losses Motor drive_names load_drive",
     "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
     "modurob.catalogue.joints": (

@@ -7,7 +7,7 @@ from modurob.algorithms.kinematics import gravity_acceleration
 from modurob.algorithms.program import SYMMETRIC, Inward, Outward, Program, View
 from modurob.algorithms.steps import apply, gyroscopic, spin, transposed
 from modurob.mechanism.tables import Tables
-from modurob.spatial import inertia, se3, so3
+from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array, pivots, solve
 
 
@@ -74,12 +74,13 @@ FORWARD_DYNAMICS = Program(
 
 
 def held_velocity(j: View) -> None:
-    """Outward, as `body_velocity`, with the whole twist V: inertia that is `added` resists dV/dt = A - (w x v, 0), in any frame."""
+    """Outward, as `body_velocity`, with all the acceleration B that there is at vdot = 0: inertia that is `added` resists J vdot
+    alone, so that M grows by J^T added J and nothing else changes."""
     v = j.given("v")
-    V = se3.to_child(j.X, j.parent("V")) + apply(j.S, v)
-    w, drift = spin(j.X, j.S, j.parent("V")[..., 3:], v, j.bias(v))
-    carried = apply(j.given("added")[..., :3], so3.cross(w, V[..., :3]))
-    j.keep(V=V, drift=drift, p=gyroscopic(j.inertia, w) - j.given("external") - carried)
+    w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))
+    B = se3.to_child(j.X, j.parent("B")) + drift
+    p = gyroscopic(j.inertia, w) - j.given("external") - apply(j.given("added"), B)
+    j.keep(w=w, B=B, drift=drift, p=p)
 
 
 def held_inertia(j: View) -> None:
@@ -117,7 +118,7 @@ HYBRID_DYNAMICS = Program(
     inputs={**FORWARD_DYNAMICS.inputs, "free": "rates", "resistance": "rates", "added": "inertias"},
     results={"vdot": "rates", "reaction": "rates"},
     passes=(Outward(held_velocity), Inward(held_inertia), Outward(held_acceleration)),
-    shared={"V": (6,), "A": (6,)},
+    shared={"w": (3,), "B": (6,), "A": (6,)},
     sent=FORWARD_DYNAMICS.sent,
-    world=lambda m: {"V": np.zeros(6), "A": gravity_acceleration(m)},
+    world=lambda m: {"w": np.zeros(3), "B": gravity_acceleration(m), "A": gravity_acceleration(m)},
 )

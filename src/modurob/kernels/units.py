@@ -151,6 +151,7 @@ def sources() -> str:
         "spatial",
         "trace",
         "catalogue/joints",
+        "catalogue/contact",
         "catalogue/forces",
     )
     files = [f for folder in folders for f in sorted((package / folder).iterdir(), key=str) if f.name.endswith(".py")]

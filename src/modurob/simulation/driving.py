@@ -7,12 +7,14 @@ from modurob.catalogue.drives import DriveForce
 from modurob.errors import InputError, SimulationError, choices
 from modurob.mechanism.driven import drive_rows
 from modurob.robot import Mechanism
-from modurob.simulation.steppers import ExponentialRungeKutta4, RungeKutta4, Stepper
+from modurob.simulation.steppers import STEPPERS, ExponentialRungeKutta4, LinearlyImplicit, RungeKutta4, Stepper
 from modurob.spatial.scalars import Array
 
 # explicit rules are stable for steps of a decay up to about two over its rate
 STABLE = 2.0
 STEP = 1e-3  # [s]
+# with contacts [s]
+CONTACT_STEP = 2e-3
 
 
 class DriveRecord(NamedTuple):
@@ -57,8 +59,11 @@ def _record(force: DriveForce, q: Array, v: Array, x: Array) -> DriveRecord:
 
 
 def default_stepper(robot: Mechanism) -> Stepper:
-    """Runge and Kutta's rule with steps of a millisecond; with drives the one with exact decay, in time with their loops."""
+    """Runge and Kutta's rule with steps of a millisecond; with drives the one with exact decay, in time with their loops; with
+    contacts the one that carries them."""
     forces: list[Any] = [row.force for row in drive_rows(robot)]
+    if robot.contacts:
+        return LinearlyImplicit(min((CONTACT_STEP, *(period for force in forces for period in force.sample_times))))
     dt = min((STEP, *(period for force in forces for period in force.sample_times)))
     return ExponentialRungeKutta4(dt) if any(force.fastest for force in forces) else RungeKutta4(dt)
 
@@ -79,3 +84,13 @@ def require_steps(robot: Mechanism, stepper: Stepper, tick: float) -> None:
                     f"{row.name}: its loops sample every {period:g} s, which is no multiple of the step {dt:g} s: expected "
                     "steps that fit into it"
                 )
+
+
+def require_contacts(robot: Mechanism, stepper: Stepper) -> None:
+    """An error for a stepper that carries no contacts, on a robot that has some."""
+    if robot.contacts and not stepper.contacts:
+        valid = ", ".join(kind.__name__ for kind in STEPPERS.values() if kind.contacts)
+        raise SimulationError(
+            f"{type(stepper).__name__} does not carry contacts with the ground, and {robot.name} has {len(robot.contacts)}: "
+            f"expected {valid}, such as mr.LinearlyImplicit(2e-3)"
+        )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from modurob.algorithms.articulated import HYBRID_DYNAMICS
 from modurob.algorithms.configuration import INTEGRATE, RATE
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
+from modurob.algorithms.contact import ADDED_MASS
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.program import Engine
@@ -77,6 +78,20 @@ class System:
             return Slope(qdot, vdot, rate, reaction)
         found = run(HYBRID_DYNAMICS, **state, tau=tau, free=held.free, resistance=still)
         return Slope(qdot, found["vdot"], rate, found["reaction"])
+
+    def resisted(self, s: State, tau: Any, external: Any, resistance: Any, added: Any, held: Held | None) -> Any:
+        """vdot where inertias are added to joints, by rate, and to bodies: (M + resistance + J^T added J) vdot = tau - bias."""
+        run, engine = self.engine.run, self.engine
+        state = {"q": s.q, "v": s.v, "external": external}
+        if not is_joined(self.m):
+            free = engine.ones("rates") if held is None else held.free
+            return run(HYBRID_DYNAMICS, **state, tau=tau, free=free, resistance=resistance, added=added)["vdot"]
+        terms = run(CONSTRAINED, **state, vdot=engine.zeros("rates"))
+        M = terms["M"] if added is None else terms["M"] + run(ADDED_MASS, q=s.q, added=added)["M"]
+        M = engine.resisted(M, resistance)
+        if held is not None:
+            return engine.held({**terms, "M": M}, tau, held.free)[0]
+        return engine.constrained(M, terms["K"], (tau, terms["bias"]), terms["k"])[0]
 
     def integrate(self, q: Any, dq: Any) -> Any:
         """q moved for one second with the constant velocity dq."""
