@@ -22,6 +22,7 @@ from modurob.algorithms.lines import add_taken, strung, wrench_torques
 from modurob.algorithms.motions import MOTIONS, frame_motion
 from modurob.algorithms.program import Run
 from modurob.caching import cached_property
+from modurob.catalogue.contact import Moves
 from modurob.catalogue.forces import JointForce, JointLaw, Stop
 from modurob.mechanism.tables import ContactRow, ForceRow, FrameRow, JointRow, Tables
 from modurob.spatial import se3
@@ -265,8 +266,8 @@ def frame_pushes(
     for k, row in own.contact_rows if contacts else ():
         at, V = rigid(found["X"][..., row.frame.body - 1, :, :]), found["V"][..., row.frame.body - 1, :]
         states, now = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx], np.zeros(v.shape[:-1])
-        touch = row.force.touch(at, row.frame.X)
-        total[..., row.frame.body, :] += row.force.push(touch, V, V, states, now, False).F
+        moves = Moves(V, V, now, np.zeros(3), now)
+        total[..., row.frame.body, :] += row.force.push(row.force.touch(at, row.frame.X), moves, states, False).F
     return Pushes(total, tau)
 
 

@@ -117,6 +117,9 @@ class NumPyEngine:
 
         return contact.contact_states(self.m, start, known, end, x, dt[..., 0])
 
+    def advanced(self, V: Array, rate: Array, dt: Array) -> Array:
+        return V + rate * dt[..., None]
+
     def resisted(self, M: Array, resistance: Array) -> Array:
         return M + resistance[..., None] * np.eye(self.m.nv)
 

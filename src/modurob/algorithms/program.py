@@ -240,6 +240,10 @@ class Engine(Protocol):
         """The states of the forces, bristles of contacts as they are at the end of a step."""
         ...
 
+    def advanced(self, V: Any, rate: Any, dt: Any) -> Any:
+        """Twists of bodies a step of dt later."""
+        ...
+
     def resisted(self, M: Any, resistance: Any) -> Any:
         """A matrix with an array over rates added to its diagonal."""
         ...

@@ -262,24 +262,22 @@ class Engine:
             self._frame_forces(own, out, t, x, found)
             self._lines(out, q, v, found)
             if contacts:
-                push, _ = lay_pushes(self, found, found, x, self.register(1), False)
+                push, _ = lay_pushes(self, found, found["V"], x, self.register(1), False)
                 out = out._replace(external=out.external + push)
         return out
 
     def contact_pushes(
-        self, start: dict[str, Register], known: dict[str, Register], x: Register, dt: Register, last: bool
+        self, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
     ) -> tuple[Register, Register]:
         return lay_pushes(self, start, known, x, dt, last)
 
     def contact_states(
-        self,
-        start: dict[str, Register],
-        known: dict[str, Register],
-        end: dict[str, Register],
-        x: Register,
-        dt: Register,
+        self, start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
     ) -> Register:
         return lay_states(self, start, known, end, x, dt)
+
+    def advanced(self, V: Register, rate: Register, dt: Register) -> Register:
+        return V + rate * dt
 
     def resisted(self, M: Register, resistance: Register) -> Register:
         out, n = self.register(M.n), self.m.nv

@@ -1,6 +1,6 @@
 """Contact with the ground: surfaces, the points that shapes touch them with, and the law in between. See docs/contact.md."""
 
-from modurob.catalogue.contact.contact import Contact, Push
+from modurob.catalogue.contact.contact import Contact, Moves, Push
 from modurob.catalogue.contact.ground import Ground
 from modurob.catalogue.contact.surface import SURFACES, Hills, Plane, Stairs, Surface
 from modurob.catalogue.contact.touching import TOUCHING, Ball, Corners, Rim, Touch, Touching, Vertices
@@ -13,6 +13,7 @@ __all__ = [
     "Corners",
     "Ground",
     "Hills",
+    "Moves",
     "Plane",
     "Push",
     "Rim",

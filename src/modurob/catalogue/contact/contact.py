@@ -38,6 +38,23 @@ class Push(NamedTuple):
     H: Array
 
 
+class Moves(NamedTuple):
+    """How a body moves in a step of dt [s], (...): its twist at the start, and the one known so far of the end, in its axes as they
+    are at the start, (..., 6); and its mass, (...) [kg], and centre of mass, (..., 3) [m]."""
+
+    start: Array
+    known: Array
+    mass: Array
+    centre: Array
+    dt: Array
+
+    def velocities(self, touch: Touch, V: Array) -> Array:
+        """Of the points at the end of the step if the twist is V there, (..., k, 3): v + w x p + dt w x (w x (carrier - centre))."""
+        w = self.start[..., None, 3:] + 0 * touch.p
+        turned = cross(w, cross(w, touch.carrier - self.centre[..., None, :]))
+        return _velocity(touch.p, V) + self.dt[..., None, None] * turned
+
+
 class Felt(NamedTuple):
     """What the points feel at ū: active 1 or 0, normal force r, how it falls with u_n, and s, (..., k) each; e (..., k, 3)."""
 
@@ -86,26 +103,26 @@ class Contact(Force):
         """Its points next to the ground, for the pose of the body, and that of the shape in it."""
         return self.shape.touches(X_WB, X_BF, self.ground.surface)
 
-    def nearness(self, touch: Touch, V0: Array, V: Array, dt: Array) -> Array:
+    def nearness(self, touch: Touch, moves: Moves) -> Array:
         """The least gap within a step, (...): nothing touches where it is not negative."""
-        ahead = self._ahead(touch, *(dot(touch.n, velocity(touch.p, x)) for x in (V0, V)), dt)
+        ahead = self._ahead(touch, moves)
         least = ahead[..., 0]
         for k in range(1, self.shape.count):
             least = minimum(least, ahead[..., k])
         return least
 
-    def push(self, touch: Touch, V0: Array, V: Array, x: Array, dt: Array, last: bool) -> Push:
-        """On the body, for the twist V0 at the start of a step and the one known so far, (..., 6); `last`: there is one solve."""
-        felt = self._felt(touch, V0, V, x, dt)
-        a = felt.on * self._stiff(dt) * felt.s * (felt.s if last else 1)
+    def push(self, touch: Touch, moves: Moves, x: Array, last: bool) -> Push:
+        """On the body, about the twist known so far; `last`: there is one solve."""
+        felt = self._felt(touch, moves, x)
+        a = felt.on * self._stiff(moves.dt) * felt.s * (felt.s if last else 1)
         f = felt.on[..., None] * (felt.r[..., None] * touch.n - felt.s[..., None] * felt.e)
         F, H = _summed(touch.p, f), _damping(touch, a, felt.on * felt.C_n - a)
-        return self._with_rolling(Push(F, H), felt, V) if _is_there(self.ground.rolling) else Push(F, H)
+        return self._with_rolling(Push(F, H), felt, moves.known) if _is_there(self.ground.rolling) else Push(F, H)
 
-    def settled(self, touch: Touch, V0: Array, V: Array, V1: Array, x: Array, dt: Array) -> Array:
-        """Bristles at the end of a step that ends with the twist V1, (..., nx): moved along, and cut to the cone."""
-        felt = self._felt(touch, V0, V, x, dt)
-        u1, u = velocity(touch.p, V1), velocity(touch.p, V)
+    def settled(self, touch: Touch, moves: Moves, V: Array, x: Array) -> Array:
+        """Bristles at the end of a step that ends with the twist V, (..., nx): moved along, and cut to the cone."""
+        felt, dt = self._felt(touch, moves, x), moves.dt
+        u1, u = moves.velocities(touch, V), moves.velocities(touch, moves.known)
         pressed = maximum(felt.r - felt.C_n * (dot(touch.n, u1) - dot(touch.n, u)), ZERO)
         z = [z + dt[..., None] * dot(t, u1) for z, t in zip(self._bristles(x), touch.t, strict=True)]
         size = self.ground.stiffness * sqrt(z[0] * z[0] + z[1] * z[1] + TINY)
@@ -124,19 +141,28 @@ class Contact(Force):
         """C = k dt + d, (..., 1)."""
         return (self.ground.stiffness * dt + self.ground.damping)[..., None]
 
-    def _ahead(self, touch: Touch, u0: Array, u: Array, dt: Array) -> Array:
-        return touch.gap + dt[..., None] * minimum(u0, u)
+    def _ahead(self, touch: Touch, moves: Moves) -> Array:
+        """φ + dt min(u⁰_n, ū_n), (..., k)."""
+        u0, u = (dot(touch.n, x) for x in (_velocity(touch.p, moves.start), moves.velocities(touch, moves.known)))
+        return touch.gap + moves.dt[..., None] * minimum(u0, u)
 
-    def _felt(self, touch: Touch, V0: Array, V: Array, x: Array, dt: Array) -> Felt:
-        own, u, C = self.ground, velocity(touch.p, V), self._stiff(dt)
-        u_n, u0_n = dot(touch.n, u), dot(touch.n, velocity(touch.p, V0))
+    def _felt(self, touch: Touch, moves: Moves, x: Array) -> Felt:
+        own, u, C = self.ground, moves.velocities(touch, moves.known), self._stiff(moves.dt)
+        u_n, u0_n = dot(touch.n, u), dot(touch.n, _velocity(touch.p, moves.start))
         r, C_n = self._normal(touch.gap, u0_n, u_n, C)
-        r = select(self._ahead(touch, u0_n, u_n, dt), ZERO, maximum(r, ZERO), ZERO)
+        r = select(self._ahead(touch, moves), ZERO, maximum(r, ZERO), ZERO)
         (z, w), (t, s) = self._bristles(x), touch.t
         held = own.stiffness * (z[..., None] * t + w[..., None] * s)
         e = held + C[..., None] * (u - u_n[..., None] * touch.n)
-        slip = minimum(1 + ZERO, own.friction * r / sqrt(dot(e, e) + TINY))
+        slip = minimum(1 + ZERO, own.friction * r * self._share(touch, moves, u0_n, C) / sqrt(dot(e, e) + TINY))
         return Felt(select(ZERO, r, 1 + ZERO, ZERO), r, C_n, slip, e)
+
+    def _share(self, touch: Touch, moves: Moves, u0: Array, C: Array) -> Array:
+        """Of the normal force that friction may count on, (..., k). A point that was not met at the start of the step presses too
+        hard about a ū that was found without it: one that carries a quarter of its body will press by m / (m + 4 dt C) of that."""
+        dt = moves.dt[..., None]
+        met = select(touch.gap + dt * u0, ZERO, self._normal(touch.gap, u0, u0, C)[0], ZERO)
+        return select(ZERO, met, 1 + ZERO, moves.mass[..., None] / (moves.mass[..., None] + 4 * dt * C))
 
     def _normal(self, gap: Array, u0: Array, u: Array, C: Array) -> tuple[Array, Array]:
         """Normal force, and how it falls with the normal velocity: against the depth, or in a bounce towards -e u⁰."""
@@ -157,7 +183,7 @@ class Contact(Force):
         return Push(push.F - turn, push.H + (HARD_TURN * s)[..., None, None] * block)
 
 
-def velocity(p: Array, V: Array) -> Array:
+def _velocity(p: Array, V: Array) -> Array:
     """Of points p of a body, (..., k, 3), in its axes: v + w x p."""
     return V[..., None, :3] + cross(V[..., None, 3:] + 0 * p, p)
 

@@ -17,15 +17,18 @@ TOUCHING: Registry[type["Touching"]] = Registry("contact shape")
 
 # a rim within this angle of lying flat is touched nearer to its centre [rad]
 FLAT = 0.02
+# how much of the radius fixed points are drawn in on a rim that stands upright
+DRAWN_IN = 0.03
 # fixed points on a rim, for bodies that stand on it
 ON_RIM = 8
 
 
 class Touch(NamedTuple):
-    """k points of a body, in its axes from its origin, (..., k, 3) [m]; gaps, (..., k) [m]; normals and two tangents,
-    (..., k, 3)."""
+    """k points of a body, in its axes from its origin, and the points fixed on it that carry them, (..., k, 3) [m]; gaps, (..., k)
+    [m]; normals and two tangents, (..., k, 3)."""
 
     p: Array
+    carrier: Array
     gap: Array
     n: Array
     t: tuple[Array, Array]
@@ -37,7 +40,7 @@ def touch(X: Array, p: Array, surface: Surface, inside: Any = 0.0) -> Touch:
     gap, n = surface.gap((R @ p[..., None])[..., 0] + se3.position(X)[..., None, :])
     t = _tangent(n)
     n_B, t_B, s_B = (_in_body(R, x) for x in (n, t, cross(n, t)))
-    return Touch(p - inside * n_B, gap - inside, n_B, (t_B, s_B))
+    return Touch(p - inside * n_B, p, gap - inside, n_B, (t_B, s_B))
 
 
 def _tangent(n: Array) -> Array:
@@ -98,7 +101,8 @@ class Ball(Touching):
 @TOUCHING.register("rim")
 @dataclass(frozen=True)
 class Rim(Touching):
-    """A circle of radius r about z [m]: its lowest point, and fixed points that it stands on when it lies flat."""
+    """A circle of radius r about z [m]: its lowest point, and fixed points that it stands on when it lies flat; they are drawn in
+    a little where it does not, so that it rolls on the lowest point alone."""
 
     r: Any
     kind, count = "rim", 1 + ON_RIM  # type: ignore[assignment]
@@ -110,9 +114,11 @@ class Rim(Touching):
         lowest = c - self.r * across / sqrt(dot(across, across) + FLAT**2)[..., None]
         angles = 2 * np.pi * np.arange(ON_RIM) / ON_RIM
         x, y = X_BF[..., None, :3, 0], X_BF[..., None, :3, 1]
-        fixed = c + self.r * (np.cos(angles)[:, None] * x + np.sin(angles)[:, None] * y)
+        radius = self.r * (1 - DRAWN_IN * dot(across, across))[..., None]
+        fixed = c + radius * (np.cos(angles)[:, None] * x + np.sin(angles)[:, None] * y)
         fixed = np.broadcast_to(fixed, (*lowest.shape[:-2], *fixed.shape[-2:]))
-        return touch(X_WB, np.concatenate([lowest, fixed], axis=-2), surface)
+        found = touch(X_WB, np.concatenate([lowest, fixed], axis=-2), surface)
+        return found._replace(carrier=np.concatenate([c + 0 * lowest, fixed], axis=-2))
 
 
 @TOUCHING.register("vertices")

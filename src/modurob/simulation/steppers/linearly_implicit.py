@@ -15,7 +15,7 @@ class LinearlyImplicit(FixedStep):
     """Forces along joints (stops, springs, friction) and contacts are taken where the step of dt [s] ends, to first order:
 
     (M + dt D + dt² K + dt J^T H J) vdot = u + f - dt K v - C v - N with K = -df/dq, D = -df/dv and H what contacts lose with the
-    twists of bodies; v' = v + dt vdot, q' = q moved with (v + v')/2.
+    twists of bodies; v' = v + dt vdot, q' = q moved with (v + v')/2, of a free body in axes that do not turn.
 
     All of them go into the articulated inertia, so that a solve costs O(n) however stiff they are; where joints close loops or
     share coordinates they go into the mass matrix. Contacts are linear about what the solve before came to: `solves` of them,
@@ -44,15 +44,14 @@ class LinearlyImplicit(FixedStep):
         resistance = (forces.by_q * dt + forces.by_v) * dt * -1.0
         external, x = system.external(t, s, forces.external), s.x + forces.rate * dt
         if not system.m.contacts:
-            v = s.v + system.resisted(s, tau, external, resistance, None, held) * dt
-            return State(system.integrate(s.q, (s.v + v) * dt * 0.5), v, x)
-        v, start = s.v, engine.run(MOTIONS, q=s.q, v=s.v)
-        known = end = start
+            return State(*system.stepped(s, system.resisted(s, tau, external, resistance, held), dt), x)
+        start, vdot = engine.run(MOTIONS, q=s.q, v=s.v), None
+        known = end = start["V"]
         for _ in range(self.solves):
             known = end
             push, added = engine.contact_pushes(start, known, s.x, dt, self.solves == 1)
             total = push if external is None else external + push
-            v = s.v + system.resisted(s, tau, total, resistance, added, held) * dt
-            end = engine.run(MOTIONS, q=s.q, v=v)
+            vdot, rate = system.pressed(s, tau, total, resistance, added, held)
+            end = engine.advanced(start["V"], rate, dt)
         x = engine.contact_states(start, known, end, x, dt)
-        return State(system.integrate(s.q, (s.v + v) * dt * 0.5), v, x)
+        return State(*system.stepped(s, vdot, dt), x)
