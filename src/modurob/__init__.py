@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from modurob.catalogue import ModuleType, module_type
     from modurob.catalogue.contact import Ground, Hills, Plane, Stairs
     from modurob.catalogue.drives import Drive, Encoder, Gear, Loops, Losses, Motor, drive_names, load_drive
-    from modurob.catalogue.forces import Friction, JointSpring, Spring, Stop
+    from modurob.catalogue.forces import Friction, JointSpring, Oscillator, Spring, Stop
     from modurob.catalogue.joints import (
         Cylindrical,
         Fixed,
@@ -109,7 +109,16 @@ if TYPE_CHECKING:
     from modurob.kinematics.inverse import InverseKinematics
     from modurob.kinematics.inverse.goals import CentreGoal, DirectionGoal, JointGoal, PointGoal, PoseGoal
     from modurob.mechanism import JointProperties, Source
-    from modurob.motion import Gait, PoseTrajectory, Trajectory, gait, time_optimal
+    from modurob.motion import (
+        Gait,
+        PoseTrajectory,
+        Trajectory,
+        driven,
+        gait,
+        search_gait,
+        time_optimal,
+        travel,
+    )
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
     from modurob.simulation import (
         Adaptive,
@@ -142,7 +151,7 @@ HOMES = {
     "modurob.catalogue": "ModuleType module_type",
     "modurob.catalogue.contact": "Ground Hills Plane Stairs",
     "modurob.catalogue.drives": "Drive Encoder Gear Loops Losses Motor drive_names load_drive",
-    "modurob.catalogue.forces": "Friction JointSpring Spring Stop",
+    "modurob.catalogue.forces": "Friction JointSpring Oscillator Spring Stop",
     "modurob.catalogue.joints": (
         "Cylindrical Fixed Free Helical Involute InvoluteLength InvoluteStrain InvoluteStretch Planar Prismatic Revolute Spherical "
         "Universal"
@@ -164,7 +173,7 @@ HOMES = {
     "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",
     "modurob.mechanism": "JointProperties Source",
-    "modurob.motion": "Gait PoseTrajectory Trajectory gait time_optimal",
+    "modurob.motion": "Gait PoseTrajectory Trajectory driven gait search_gait time_optimal travel",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (

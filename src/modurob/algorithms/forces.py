@@ -266,7 +266,7 @@ def frame_pushes(
     for k, row in own.contact_rows if contacts else ():
         at, V = rigid(found["X"][..., row.frame.body - 1, :, :]), found["V"][..., row.frame.body - 1, :]
         states, now = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx], np.zeros(v.shape[:-1])
-        moves = Moves(V, V, now, np.zeros(3), now)
+        moves = Moves(V, V, 1 + now, np.zeros(3), now)
         total[..., row.frame.body, :] += row.force.push(row.force.touch(at, row.frame.X), moves, states, False).F
     return Pushes(total, tau)
 

@@ -5,8 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from modurob import kernels
 from modurob.algorithms.configuration import neutral
-from modurob.algorithms.kinematics import forward_kinematics
+from modurob.algorithms.contact import met
+from modurob.algorithms.interpreter import floats
+from modurob.algorithms.kinematics import forward_kinematics, together
+from modurob.algorithms.motions import MOTIONS
 from modurob.catalogue.contact import Ball, Contact, Corners, Ground, Rim, Touching, Vertices
 from modurob.errors import InputError
 from modurob.geometry import Box, Capsule, Cylinder, Mesh, Solid, Sphere
@@ -75,6 +79,26 @@ def _hull(s: Mesh) -> Array:
         kept.append(int(far.argmax()))
         far = np.minimum(far, np.linalg.norm(points - points[kept[-1]], axis=-1))
     return points[kept]
+
+
+# ---- how a robot stands ----
+
+
+def gaps(m: Tables, q: Array) -> Array:
+    """Of all points that can touch the ground, (..., points) [m]; negative where they are in it."""
+    X = kernels.run(MOTIONS, m, dict(zip("qv", together(q, np.zeros(m.nv)), strict=True))).results["X"]
+    return np.concatenate([np.zeros((*q.shape[:-1], 0)), *(c.touch.gap for c in met(m, X))], axis=-1)
+
+
+def standing(m: Tables, q: Array, gap: float = 0.0) -> Array:
+    """The configuration with the floating base moved up or down until the lowest point is `gap` above the ground, (..., nq)."""
+    if not floats(m):
+        raise InputError(f"{m.name} does not float, so it cannot be set on the ground: expected mechanism(floating=True)")
+    q = np.array(q, dtype=float)
+    # steep ground needs a few rounds
+    for _ in range(8):
+        q[..., 2] += gap - gaps(m, q).min(axis=-1)
+    return q
 
 
 # ---- shapes inside others ----

@@ -12,7 +12,7 @@ from modurob.catalogue.drives import Drive, DriveForce
 from modurob.catalogue.drives.library import drive_of
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
 from modurob.errors import InputError, choices, explained
-from modurob.kinematics.contacts import contact_rows
+from modurob.kinematics.contacts import contact_rows, standing
 from modurob.mechanism import ContactRow, FrameRow, Joint, JointRow, reduced
 from modurob.mechanism.driven import drive_at, with_brakes, with_drive
 from modurob.mechanism.routes import line_row
@@ -109,6 +109,18 @@ class Changes(Kinematics):
             raise InputError(f"ground {ground!r:.60}: expected one such as mr.Ground(friction=0.8)")
         own = tuple(row for row in self.forces if not isinstance(row, ContactRow))
         return replace(self, forces=(*own, *contact_rows(self, ground)))
+
+    def standing(self, q: ArrayLike | None = None, gap: float = 0.0) -> Array:
+        """The configuration q, (..., nq), with the floating base moved up or down until the lowest point is `gap` [m] above the
+        ground.
+
+        >>> crab = assembly.mechanism(floating=True).on_ground()
+        >>> crab.standing()[2].round(4)
+        0.0473
+        """
+        if not self.contacts:
+            raise InputError(f"{self.name} knows of no ground: expected robot.on_ground(mr.Ground()).standing(q)")
+        return standing(self, self.neutral() if q is None else self._q(q), gap)
 
     def without_forces(self, *names: str) -> Self:
         """A robot without the forces of these names; without names, without any: no friction, no stops, no springs.

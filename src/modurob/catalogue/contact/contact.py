@@ -129,6 +129,10 @@ class Contact(Force):
         kept = felt.on * minimum(1 + ZERO, self.ground.friction * pressed / size)
         return np.concatenate([kept * part for part in z], axis=-1)
 
+    def normal_forces(self, touch: Touch, moves: Moves) -> Array:
+        """Of the points, (..., k) [N], about the twist known so far."""
+        return self._felt(touch, moves, np.zeros(self.nx)).r
+
     def energy(self, touch: Touch, x: Array) -> Array:
         """What points and bristles store, (...) [J]."""
         depth, (a, b) = minimum(touch.gap, ZERO), self._bristles(x)

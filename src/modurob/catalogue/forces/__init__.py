@@ -3,7 +3,8 @@
 from modurob.catalogue.forces.force import FORCES, FrameForce, JointForce, JointLaw, Motion
 from modurob.catalogue.forces.friction import Friction
 from modurob.catalogue.forces.joint_spring import JointSpring
+from modurob.catalogue.forces.oscillator import Oscillator
 from modurob.catalogue.forces.spring import Spring
 from modurob.catalogue.forces.stop import Stop
 
-__all__ = ["FORCES", "FrameForce", "Friction", "JointForce", "JointLaw", "JointSpring", "Motion", "Spring", "Stop"]
+__all__ = ["FORCES", "FrameForce", "Friction", "JointForce", "JointLaw", "JointSpring", "Motion", "Oscillator", "Spring", "Stop"]
