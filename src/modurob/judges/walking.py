@@ -75,7 +75,9 @@ class MujocoWalker(MujocoTwin):
     def _add_loops(self) -> None:
         for k, c in enumerate(self.m.constraints):
             if not isinstance(c, Loop) or c.type.nv:
-                raise InputError(f"{self.m.name}: constraint {c.name!r}: expected welds alone, which MuJoCo holds stiffly")
+                raise InputError(
+                    f"{self.m.name}: constraint {c.name!r}: expected welds alone, which MuJoCo holds stiffly"
+                )
             ends = c.predecessor, c.successor
             names = [f"end{k}.{i}" for i in range(2)]
             for name, end in zip(names, ends, strict=True):

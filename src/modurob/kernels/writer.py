@@ -67,9 +67,7 @@ class Table:
         return f"V(c[{self.nodes.index(i)}])"
 
 
-def function(
-    name: str, graph: Graph, stores: Sequence[Store], layout: Layout, table: Table, unless: Any = None
-) -> str:
+def function(name: str, graph: Graph, stores: Sequence[Store], layout: Layout, table: Table, unless: Any = None) -> str:
     """One C function; it is left early where the number `unless` is negative in no lane."""
     destinations = [(f"{layout.text(s.place)} {'+' if s.add else ''}", s.value) for s in stores]
     if unless is not None:

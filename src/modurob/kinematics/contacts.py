@@ -93,7 +93,9 @@ def gaps(m: Tables, q: Array) -> Array:
 def standing(m: Tables, q: Array, gap: float = 0.0) -> Array:
     """The configuration with the floating base moved up or down until the lowest point is `gap` above the ground, (..., nq)."""
     if not floats(m):
-        raise InputError(f"{m.name} does not float, so it cannot be set on the ground: expected mechanism(floating=True)")
+        raise InputError(
+            f"{m.name} does not float, so it cannot be set on the ground: expected mechanism(floating=True)"
+        )
     q = np.array(q, dtype=float)
     # steep ground needs a few rounds
     for _ in range(8):

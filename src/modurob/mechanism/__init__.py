@@ -5,10 +5,10 @@ from modurob.mechanism.builder import Builder, JointProperties, Source
 from modurob.mechanism.exports import EXPORTS
 from modurob.mechanism.tables import (
     Constraint,
+    ContactRow,
     Coupling,
     ForceRow,
     Frame,
-    ContactRow,
     FrameRow,
     Joint,
     JointRow,
@@ -23,10 +23,10 @@ __all__ = [
     "EXPORTS",
     "Builder",
     "Constraint",
+    "ContactRow",
     "Coupling",
     "ForceRow",
     "Frame",
-    "ContactRow",
     "FrameRow",
     "Joint",
     "JointProperties",

@@ -191,7 +191,13 @@ def _read_line(data: dict[str, Any]) -> LineRow:
 def _contact(row: ContactRow) -> dict[str, Any]:
     shape, ground = row.force.shape, row.force.ground
     own = {"kind": shape.kind, "points": list(shape.numbers)} if isinstance(shape, Vertices) else _part(shape)
-    return {"name": row.name, "shape": own, "ground": _part(ground), "surface": _part(ground.surface), **_frame(row.frame)}
+    return {
+        "name": row.name,
+        "shape": own,
+        "ground": _part(ground),
+        "surface": _part(ground.surface),
+        **_frame(row.frame),
+    }
 
 
 def _read_contact(data: dict[str, Any]) -> ContactRow:

@@ -2,9 +2,13 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from modurob.algorithms.forces import acting
+from modurob.algorithms.interpreter import floats
 from modurob.catalogue.drives import DriveForce
 from modurob.errors import InputError, SimulationError, choices
+from modurob.kinematics.contacts import gaps
 from modurob.mechanism.driven import drive_rows
 from modurob.robot import Mechanism
 from modurob.simulation.steppers import STEPPERS, ExponentialRungeKutta4, LinearlyImplicit, RungeKutta4, Stepper
@@ -15,6 +19,8 @@ STABLE = 2.0
 STEP = 1e-3  # [s]
 # with contacts [s]
 CONTACT_STEP = 2e-3
+# the deepest that a robot may stand in the ground when it starts [m]: the stiffness of points would throw it
+DEEPEST = 0.02
 
 
 class DriveRecord(NamedTuple):
@@ -86,6 +92,11 @@ def require_steps(robot: Mechanism, stepper: Stepper, tick: float) -> None:
                 )
 
 
+def default_start(robot: Mechanism) -> Array:
+    """The neutral configuration; of a robot that floats over the ground, set down on it."""
+    return robot.standing() if robot.contacts and floats(robot) else robot.neutral()
+
+
 def require_contacts(robot: Mechanism, stepper: Stepper) -> None:
     """An error for a stepper that carries no contacts, on a robot that has some."""
     if robot.contacts and not stepper.contacts:
@@ -93,4 +104,19 @@ def require_contacts(robot: Mechanism, stepper: Stepper) -> None:
         raise SimulationError(
             f"{type(stepper).__name__} does not carry contacts with the ground, and {robot.name} has {len(robot.contacts)}: "
             f"expected {valid}, such as mr.LinearlyImplicit(2e-3)"
+        )
+
+
+def require_clear(robot: Mechanism, q: Array) -> None:
+    """An error for a start deep in the ground."""
+    if not robot.contacts:
+        return
+    own = [row.force.shape.count for row in robot.contacts]
+    found = gaps(robot, q).reshape(-1, sum(own))
+    if found.min() < -DEEPEST:
+        at = int(np.unravel_index(found.argmin(), found.shape)[1])
+        row = robot.contacts[int(np.searchsorted(np.cumsum(own), at, side="right"))]
+        raise SimulationError(
+            f"{row.name.partition(' contact')[0]} of {robot.name} stands {-found.min():.3g} m deep in the ground at the start: "
+            f"expected at most {DEEPEST:g} m; robot.on_ground(ground).standing(q) gives a q that stands on it"
         )

@@ -12,7 +12,7 @@ from modurob.caching import cached_property
 from modurob.catalogue.contact import Ground
 from modurob.errors import InputError, SimulationError, explained
 from modurob.robot import Mechanism
-from modurob.simulation.driving import default_stepper, require_contacts, require_steps
+from modurob.simulation.driving import default_start, default_stepper, require_clear, require_contacts, require_steps
 from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.progress import progress_bar
@@ -70,6 +70,7 @@ class Simulation:
         if not isinstance(stop_at_limits, bool | np.bool_):
             raise InputError(f"stop_at_limits {stop_at_limits!r:.60}: expected True or False")
         self.state = self._start(q0, v0, x0)
+        require_clear(robot, self.q)
         self._mover = Mover(robot, self.stepper, pushes(robot, external, self.v.shape[:-1]))
         self.tick = _tick(tick, controller, self.stepper)
         require_steps(robot, self.stepper, self.tick)
@@ -87,7 +88,7 @@ class Simulation:
     def _start(self, q0: Any, v0: Any, x0: Any) -> State:
         """The state to start from: quaternions of length one, loops closed."""
         robot, own = self.robot, acting(self.robot)
-        q = robot.neutral() if q0 is None else robot._q(q0, "q0")
+        q = default_start(robot) if q0 is None else robot._q(q0, "q0")
         _require_radians(robot, q)
         v = np.zeros(robot.nv) if v0 is None else robot._v(v0, "v0")
         x = own.start_at(q) if x0 is None else np.asarray(x0, dtype=float)
@@ -322,12 +323,14 @@ def simulate(
 ) -> Recording:
     """Let a robot move for `duration` [s] from (q0, v0), (..., nq) and (..., nv): at rest at zero if not given.
 
-    `controller` is a controller or a function f(t, q, v) of torques [N m or N]; `stepper` is RungeKutta4(1e-3) if not given, or
+    A robot that floats over `ground` starts on it. `controller` is a controller or a function f(t, q, v) of torques [N m or N];
+    `stepper` is RungeKutta4(1e-3) if not given, or
     what the drives of the robot need;
     `external` a function of t, or of t, q and v, that returns wrenches (f, n) by frame name, in the axes of each frame (or
     mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time; `seed` is that of the
-    sensors' noise; `ground` what it stands on, such as mr.Ground(friction=0.8). Friction, springs and stops of the robot act, and drives give no more than their effort. `progress` is told
-    the share done; without it, a bar appears on the terminal after two seconds.
+    sensors' noise; `ground` what it stands on, such as mr.Ground(friction=0.8). Friction, springs and stops of the robot act,
+    and drives give no more than their effort. `progress` is told the share done; without it, a bar appears on the terminal
+    after two seconds.
 
     >>> run = mr.simulate(robot, q, duration=1.0, controller=mr.ComputedTorque(100, 20), stepper=mr.RungeKutta4(1e-3))
     >>> run.t.shape, run.q.shape, run.status.ok

@@ -90,7 +90,7 @@ class System:
         return self._joined(terms, engine.resisted(terms["M"], resistance), tau, held)
 
     def pressed(self, s: State, tau: Any, external: Any, resistance: Any, added: Any, held: Held | None) -> Any:
-        """vdot, and the rates Y of the twists of bodies, where inertia is also added to bodies and resists Y: a force of -added Y."""
+        """vdot, and the rates Y of the twists of bodies, where inertia is also added to bodies: a force of -added Y."""
         run, engine = self.engine.run, self.engine
         state, still = {"q": s.q, "v": s.v}, engine.zeros("rates")
         if not is_joined(self.m):

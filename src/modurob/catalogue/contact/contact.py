@@ -6,8 +6,8 @@ velocity ū, at first that of its start u⁰ and then what came out, takes for t
     r = -(k φ + C ū_n),   e = k z + C ū_t,   s = min(1, μ r / |e|)
     f_n = r - C (u_n - ū_n),   f_t = -s e - γ C (u_t - ū_t)        where φ + dt min(ū_n, u⁰_n) < 0 and r > 0, else nothing
 
-γ is s, or s² where the first solve is the last. So the force on a body at the twist V is Σ Pᵀf = F - H (V - V̄), u = P V, and H dt adds
-to the inertia of the body. Below the cone s = 1 and bristles hold like springs: a body at rest stays.
+γ is s, or s² where the first solve is the last. So the force on a body at the twist V is Σ Pᵀf = F - H (V - V̄), u = P V, and
+H dt adds to the inertia of the body. Below the cone s = 1 and bristles hold like springs: a body at rest stays.
 """
 
 from copy import copy
@@ -19,7 +19,7 @@ import numpy as np
 from modurob.catalogue.contact.ground import Ground
 from modurob.catalogue.contact.touching import Touch, Touching
 from modurob.catalogue.forces.force import Force
-from modurob.spatial import inertia
+from modurob.spatial import inertia, so3
 from modurob.spatial.scalars import Array, cross, dot, maximum, minimum, select, sqrt
 
 # what hits slower does not bounce [m/s]
@@ -48,21 +48,27 @@ class Moves(NamedTuple):
     centre: Array
     dt: Array
 
-    def velocities(self, touch: Touch, V: Array) -> Array:
-        """Of the points at the end of the step if the twist is V there, (..., k, 3): v + w x p + dt w x (w x (carrier - centre))."""
-        w = self.start[..., None, 3:] + 0 * touch.p
-        turned = cross(w, cross(w, touch.carrier - self.centre[..., None, :]))
-        return _velocity(touch.p, V) + self.dt[..., None, None] * turned
+    def along(self, touch: Touch, axis: Array, V: Array) -> Array:
+        """Velocities of the points along an axis at the end of the step if the twist is V there, (..., k):
+        v + w x p + dt w x (w x (carrier - centre))."""
+        return _along(touch, axis, V) + self.dt[..., None] * dot(
+            self._turning(axis), touch.carrier - self.centre[..., None, :]
+        )
+
+    def _turning(self, axis: Array) -> Array:
+        """w x (w x axis), w at the start."""
+        w = self.start[..., None, 3:] + 0 * axis
+        return cross(w, cross(w, axis))
 
 
 class Felt(NamedTuple):
-    """What the points feel at ū: active 1 or 0, normal force r, how it falls with u_n, and s, (..., k) each; e (..., k, 3)."""
+    """What the points feel at ū, (..., k) each: active 1 or 0, normal force r, how it falls with u_n, s, and e along the tangents."""
 
     on: Array
     r: Array
     C_n: Array
     s: Array
-    e: Array
+    e: tuple[Array, Array]
 
 
 @dataclass(frozen=True)
@@ -115,16 +121,20 @@ class Contact(Force):
         """On the body, about the twist known so far; `last`: there is one solve."""
         felt = self._felt(touch, moves, x)
         a = felt.on * self._stiff(moves.dt) * felt.s * (felt.s if last else 1)
-        f = felt.on[..., None] * (felt.r[..., None] * touch.n - felt.s[..., None] * felt.e)
-        F, H = _summed(touch.p, f), _damping(touch, a, felt.on * felt.C_n - a)
-        return self._with_rolling(Push(F, H), felt, moves.known) if _is_there(self.ground.rolling) else Push(F, H)
+        along = [
+            (felt.on * felt.r, touch.n),
+            *((-felt.on * felt.s * e, t) for e, t in zip(felt.e, touch.t, strict=True)),
+        ]
+        F = sum(_wrench(touch.p, f, axis) for f, axis in along)
+        push = Push(np.asarray(F), _isotropic(touch.p, a) + _normal_damping(touch, felt.on * felt.C_n - a))
+        return self._with_rolling(push, felt, moves.known) if _is_there(self.ground.rolling) else push
 
     def settled(self, touch: Touch, moves: Moves, V: Array, x: Array) -> Array:
         """Bristles at the end of a step that ends with the twist V, (..., nx): moved along, and cut to the cone."""
         felt, dt = self._felt(touch, moves, x), moves.dt
-        u1, u = moves.velocities(touch, V), moves.velocities(touch, moves.known)
-        pressed = maximum(felt.r - felt.C_n * (dot(touch.n, u1) - dot(touch.n, u)), ZERO)
-        z = [z + dt[..., None] * dot(t, u1) for z, t in zip(self._bristles(x), touch.t, strict=True)]
+        slower = moves.along(touch, touch.n, V) - moves.along(touch, touch.n, moves.known)
+        pressed = maximum(felt.r - felt.C_n * slower, ZERO)
+        z = [z + dt[..., None] * moves.along(touch, t, V) for z, t in zip(self._bristles(x), touch.t, strict=True)]
         size = self.ground.stiffness * sqrt(z[0] * z[0] + z[1] * z[1] + TINY)
         kept = felt.on * minimum(1 + ZERO, self.ground.friction * pressed / size)
         return np.concatenate([kept * part for part in z], axis=-1)
@@ -147,19 +157,20 @@ class Contact(Force):
 
     def _ahead(self, touch: Touch, moves: Moves) -> Array:
         """φ + dt min(u⁰_n, ū_n), (..., k)."""
-        u0, u = (dot(touch.n, x) for x in (_velocity(touch.p, moves.start), moves.velocities(touch, moves.known)))
+        u0, u = _along(touch, touch.n, moves.start), moves.along(touch, touch.n, moves.known)
         return touch.gap + moves.dt[..., None] * minimum(u0, u)
 
     def _felt(self, touch: Touch, moves: Moves, x: Array) -> Felt:
-        own, u, C = self.ground, moves.velocities(touch, moves.known), self._stiff(moves.dt)
-        u_n, u0_n = dot(touch.n, u), dot(touch.n, _velocity(touch.p, moves.start))
+        own, C = self.ground, self._stiff(moves.dt)
+        u_n, u0_n = moves.along(touch, touch.n, moves.known), _along(touch, touch.n, moves.start)
         r, C_n = self._normal(touch.gap, u0_n, u_n, C)
         r = select(self._ahead(touch, moves), ZERO, maximum(r, ZERO), ZERO)
-        (z, w), (t, s) = self._bristles(x), touch.t
-        held = own.stiffness * (z[..., None] * t + w[..., None] * s)
-        e = held + C[..., None] * (u - u_n[..., None] * touch.n)
-        slip = minimum(1 + ZERO, own.friction * r * self._share(touch, moves, u0_n, C) / sqrt(dot(e, e) + TINY))
-        return Felt(select(ZERO, r, 1 + ZERO, ZERO), r, C_n, slip, e)
+        e, f = (
+            own.stiffness * z + C * moves.along(touch, t, moves.known)
+            for z, t in zip(self._bristles(x), touch.t, strict=True)
+        )
+        slip = minimum(1 + ZERO, own.friction * r * self._share(touch, moves, u0_n, C) / sqrt(e * e + f * f + TINY))
+        return Felt(select(ZERO, r, 1 + ZERO, ZERO), r, C_n, slip, (e, f))
 
     def _share(self, touch: Touch, moves: Moves, u0: Array, C: Array) -> Array:
         """Of the normal force that friction may count on, (..., k). A point that was not met at the start of the step presses too
@@ -187,26 +198,58 @@ class Contact(Force):
         return Push(push.F - turn, push.H + (HARD_TURN * s)[..., None, None] * block)
 
 
-def _velocity(p: Array, V: Array) -> Array:
-    """Of points p of a body, (..., k, 3), in its axes: v + w x p."""
-    return V[..., None, :3] + cross(V[..., None, 3:] + 0 * p, p)
+def _along(touch: Touch, axis: Array, V: Array) -> Array:
+    """Velocities of the points of a body along an axis, (..., k): axis . (v + w x p)."""
+    v, w = V[..., None, :3] + 0 * axis, V[..., None, 3:] + 0 * axis
+    return dot(axis, v) + dot(cross(axis, w), touch.p)
 
 
-def _summed(p: Array, f: Array) -> Array:
-    """The wrench of forces f on points p, (..., 6)."""
-    return np.concatenate([f.sum(axis=-2), cross(p, f).sum(axis=-2)], axis=-1)
+def _sum(f: Array, x: Array) -> Array:
+    """Σ f x over the points, (..., 3), for x (..., k, 3), or (..., 1, 3) where it is the same for all."""
+    return f.sum(axis=-1)[..., None] * x[..., 0, :] if x.shape[-2] == 1 else (f[..., None] * x).sum(axis=-2)
 
 
-def _damping(touch: Touch, a: Array, b: Array) -> Array:
-    """Σ Pᵀ (a 1 + b n nᵀ) P over the points, (..., 6, 6)."""
-    p, n = touch.p, touch.n
-    squares = [(a * p[..., i] * p[..., j]).sum(axis=-1) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
-    xx, xy, yy, xz, yz, zz = squares
+def _wrench(p: Array, f: Array, axis: Array) -> Array:
+    """Of forces f, (..., k), along an axis on points p, (..., 6)."""
+    if axis.shape[-2] == 1:
+        moment = cross((f[..., None] * p).sum(axis=-2), axis[..., 0, :])
+    else:
+        moment = (f[..., None] * cross(p, axis)).sum(axis=-2)
+    return np.concatenate([_sum(f, axis) + 0 * moment, moment], axis=-1)
+
+
+def _second_moments(p: Array, f: Array) -> list[Array]:
+    """Σ f p pᵀ over the points: xx, xy, yy, xz, yz, zz, (...) each."""
+    pairs = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+    return [(f * (p[..., i] * p[..., j])).sum(axis=-1) for i, j in pairs]
+
+
+def _isotropic(p: Array, a: Array) -> Array:
+    """Σ a Pᵀ P over the points, (..., 6, 6): as of point masses."""
+    xx, xy, yy, xz, yz, zz = _second_moments(p, a)
     tensor = [yy + zz, -xy, xx + zz, -xz, -yz, xx + yy]
-    moments = [(a * p[..., i]).sum(axis=-1) for i in range(3)]
-    Q = np.concatenate([n, cross(p, n)], axis=-1)
-    along = (b[..., None, None] * Q[..., :, None] * Q[..., None, :]).sum(axis=-3)
-    return inertia.from_parameters(np.stack([a.sum(axis=-1), *moments, *tensor], axis=-1)) + along
+    first = (a[..., None] * p).sum(axis=-2)
+    return inertia.from_parameters(
+        np.concatenate([a.sum(axis=-1)[..., None], first, np.stack(tensor, axis=-1)], axis=-1)
+    )
+
+
+def _normal_damping(touch: Touch, b: Array) -> Array:
+    """Σ b Pᵀ n nᵀ P over the points, (..., 6, 6), with Pᵀ n = (n, p x n)."""
+    n, p = touch.n, touch.p
+    if n.shape[-2] > 1:
+        Q = np.concatenate([n, cross(p, n)], axis=-1)
+        return (b[..., None, None] * Q[..., :, None] * Q[..., None, :]).sum(axis=-3)
+    n, N = n[..., 0, :], so3.skew(n[..., 0, :])
+    xx, xy, yy, xz, yz, zz = _second_moments(p, b)
+    square = np.stack([np.stack(row, axis=-1) for row in ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))], axis=-2)
+    moment = cross((b[..., None] * p).sum(axis=-2), n)
+    out = np.empty((*moment.shape[:-1], 6, 6), dtype=moment.dtype)
+    out[..., :3, :3] = b.sum(axis=-1)[..., None, None] * n[..., :, None] * n[..., None, :]
+    out[..., :3, 3:] = n[..., :, None] * moment[..., None, :]
+    out[..., 3:, :3] = np.swapaxes(out[..., :3, 3:], -1, -2)
+    out[..., 3:, 3:] = N @ square @ np.swapaxes(N, -1, -2)
+    return out
 
 
 def _changed(part: Any, at: str, numbers: dict[str, Any]) -> Any:

@@ -17,7 +17,7 @@ class Ground(Numbers):
 
     >>> import modurob as mr
     >>> crab = mr.load("crab").mechanism(floating=True)
-    >>> run = mr.simulate(crab, duration=0.5, ground=mr.Ground(friction=0.8, surface=mr.Plane(height=-0.1)))
+    >>> run = mr.simulate(crab, duration=0.5, ground=mr.Ground(friction=0.8))
     >>> bool(abs(run.v[-1]).max() < 0.05)
     True
     """

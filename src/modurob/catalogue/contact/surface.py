@@ -23,7 +23,7 @@ class Surface(Numbers):
     @abstractmethod
     def gap(self, p: Array) -> tuple[Array, Array]:
         """Distance of points p, (..., 3) in world axes, above the surface, (...) [m], negative below; and the normal there,
-        (..., 3)."""
+        (..., 3), or (3,) where it is one for all."""
 
 
 def above(p: Array, h: Array, h_x: Array, h_y: Array) -> tuple[Array, Array]:
@@ -56,7 +56,7 @@ class Plane(Surface):
     def gap(self, p: Array) -> tuple[Array, Array]:
         s, h = np.asarray(self.slope), np.asarray(self.heading)
         n = np.stack([-sin(s) * cos(h), -sin(s) * sin(h), cos(s) + 0 * h], axis=-1)
-        return dot(p, n) - n[..., 2] * self.height, n + 0 * p
+        return dot(p, n) - n[..., 2] * self.height, n
 
 
 @SURFACES.register("stairs")

@@ -25,7 +25,7 @@ ON_RIM = 8
 
 class Touch(NamedTuple):
     """k points of a body, in its axes from its origin, and the points fixed on it that carry them, (..., k, 3) [m]; gaps, (..., k)
-    [m]; normals and two tangents, (..., k, 3)."""
+    [m]; normals and two tangents, (..., k, 3), or (..., 1, 3) where they are the same for all."""
 
     p: Array
     carrier: Array

@@ -7,4 +7,15 @@ from modurob.catalogue.forces.oscillator import Oscillator
 from modurob.catalogue.forces.spring import Spring
 from modurob.catalogue.forces.stop import Stop
 
-__all__ = ["FORCES", "FrameForce", "Friction", "JointForce", "JointLaw", "JointSpring", "Motion", "Oscillator", "Spring", "Stop"]
+__all__ = [
+    "FORCES",
+    "FrameForce",
+    "Friction",
+    "JointForce",
+    "JointLaw",
+    "JointSpring",
+    "Motion",
+    "Oscillator",
+    "Spring",
+    "Stop",
+]

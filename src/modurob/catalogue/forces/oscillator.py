@@ -13,8 +13,8 @@ from modurob.spatial.scalars import Array, cos, maximum, minimum, sin
 @FORCES.register("oscillator")
 @dataclass(frozen=True)
 class Oscillator(JointForce):
-    """A servo on centre + amplitude sin(2 pi frequency t + phase): kp times what is missing and kd times what the rate lacks, at most
-    `limit` [N m or N]. In the first second the swing grows.
+    """A servo on centre + amplitude sin(2 pi frequency t + phase): kp times what is missing and kd times what the rate lacks, at
+    most `limit` [N m or N]. In the first second the swing grows.
 
     Centre, amplitude, frequency and phase are states that do not change, so that runs side by side may each have their own.
 

@@ -23,7 +23,7 @@ def driven(robot: Mechanism, gait: Gait, kp: float = 60.0, kd: float = 2.0) -> M
 
     >>> crab = mr.load("crab").mechanism(floating=True)
     >>> walker = mr.driven(crab, mr.gait("crab", amplitude=0.3, frequency=1.0))
-    >>> run = mr.simulate(walker, duration=0.5, ground=mr.Ground(surface=mr.Plane(height=-0.06)), tick=0.01)
+    >>> run = mr.simulate(walker, duration=0.5, ground=mr.Ground(), tick=0.01)
     >>> run.status.ok
     True
     """

@@ -13,7 +13,7 @@ from modurob.catalogue.forces import Oscillator
 from modurob.errors import GaitError
 from modurob.robot import Mechanism
 from modurob.simulation import Recording
-from modurob.spatial.scalars import Array, dot
+from modurob.spatial.scalars import Array
 
 
 class Travel(NamedTuple):
@@ -31,14 +31,16 @@ def travel(run: Recording, since: float = 0.0) -> Travel:
 
     >>> crab = mr.load("crab").mechanism(floating=True)
     >>> walker = mr.driven(crab, mr.gait("crab", amplitude=0.8, frequency=1.0))
-    >>> run = mr.simulate(walker, duration=2.0, ground=mr.Ground(surface=mr.Plane(height=-0.06)), tick=0.02)
+    >>> run = mr.simulate(walker, duration=2.0, ground=mr.Ground(), tick=0.02)
     >>> went = mr.travel(run)
     >>> bool(went.distance > 0), bool(went.speed == went.distance / 2.0)
     (True, True)
     """
     robot, t = run.segments[0].robot, run.t
     if not robot.contacts or len(run.segments) > 1:
-        raise GaitError(f"{run!r:.60}: expected a recording of one robot on the ground, such as simulate(..., ground=mr.Ground())")
+        raise GaitError(
+            f"{run!r:.60}: expected a recording of one robot on the ground, such as simulate(..., ground=mr.Ground())"
+        )
     rows = np.flatnonzero(t >= since)
     if len(rows) < 2:
         raise GaitError(f"since {since!r} s: expected a time before the last tick, {t[-1]:g} s")
@@ -50,7 +52,11 @@ def travel(run: Recording, since: float = 0.0) -> Travel:
     work = _work(robot, t[rows], q, v, x, tau)
     safe = np.maximum(distance, 1e-12)
     return Travel(
-        distance, distance / time, np.arctan2(way[..., 1], way[..., 0]), work / (heft * safe), _slip(robot, q, v, x) / (safe / time)
+        distance,
+        distance / time,
+        np.arctan2(way[..., 1], way[..., 0]),
+        work / (heft * safe),
+        _slip(robot, q, v, x) / (safe / time),
     )
 
 
@@ -73,7 +79,7 @@ def _slip(robot: Mechanism, q: Array, v: Array, x: Array) -> Array:
         V = found["V"][..., c.body, :]
         still = np.zeros(V.shape[:-1])
         moves = Moves(V, V, 1 + still, np.zeros(3), still)
-        u, force = moves.velocities(c.touch, V), c.law.normal_forces(c.touch, moves)
-        speed = np.linalg.norm(u - dot(u, c.touch.n)[..., None] * c.touch.n, axis=-1)
+        force = c.law.normal_forces(c.touch, moves)
+        speed = np.hypot(*(moves.along(c.touch, t, V) for t in c.touch.t))
         slid, pressed = slid + (force * speed).sum(axis=(0, -1)), pressed + force.sum(axis=(0, -1))
     return slid / pressed
