@@ -1,4 +1,4 @@
-"""Organisms that go somewhere: a snake, a caterpillar and a wheel on the ground, how fast, and at what cost."""
+"""Organisms that go somewhere: a hexapod, a snake, a caterpillar and a wheel on the ground, how fast, and at what cost."""
 
 import numpy as np
 
@@ -13,7 +13,19 @@ def chain(n):
     return made
 
 
+def hexapod():
+    """Six legs of two joints, one about the vertical, on both sides of a spine."""
+    made = chain(3)
+    for i in range(3):
+        for side, port in (("l", "5"), ("r", "2")):
+            made = made.dock(f"{side}{i}a", "backbone", at=f"m{i}/{port}", by="4", roll=90)
+            made = made.dock(f"{side}{i}b", "backbone", at=f"{side}{i}a/3", by="4", roll=-90)
+            made = made.dock(f"{side}{i}c", "backbone", at=f"{side}{i}b/3", by="4")
+    return made
+
+
 organisms = {
+    "hexapod": (hexapod(), mr.gait("hexapod", amplitude=0.35, frequency=1.0)),
     "snake": (chain(6), mr.gait("snake", amplitude=0.6, frequency=1.0)),
     "caterpillar": (chain(10), mr.gait("snake", amplitude=0.6, frequency=1.0, waves=2.0)),
     "wheel": (chain(8).connect("m7/3", "m0/4"), mr.gait("wheel", amplitude=0.25, frequency=0.5)),

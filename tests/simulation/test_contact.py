@@ -1,7 +1,10 @@
 """Contact with the ground against closed forms: sliding, sticking, rolling, bouncing, rocking; and what must hold for any robot."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
+import sympy
 
 import modurob as mr
 from modurob import kernels
@@ -9,7 +12,7 @@ from modurob.algorithms.contact import TWIST_RATES
 from modurob.algorithms.forces import acting, stored_energy
 from modurob.algorithms.interpreter import NumPyEngine, interpret
 from modurob.algorithms.motions import MOTIONS
-from modurob.errors import GaitError, InputError, SimulationError
+from modurob.errors import ClashError, GaitError, InputError, SimulationError
 from modurob.kinematics.contacts import gaps
 from modurob.simulation.stepping import step_flow
 from modurob.simulation.system import State, System
@@ -190,7 +193,8 @@ def thrown(seed):
     for i in range(1, int(rng.integers(2, 7))):
         free = [port for port in made.free_ports if not str(port).endswith("/7")]
         port = free[int(rng.integers(len(free)))]
-        made = made.dock(f"m{i}", "backbone", at=str(port), by="4")
+        with suppress(ClashError):
+            made = made.dock(f"m{i}", "backbone", at=str(port), by="4")
     robot = made.with_parameters(damping=0.05).mechanism(floating=True)
     m = robot.on_ground(mr.Ground(friction=float(rng.uniform(0.2, 1.0))))
     q = m.random_configuration(rng)
@@ -308,7 +312,21 @@ def chain(n):
     return made.mechanism(floating=True)
 
 
+def hexapod(pairs=3):
+    """Legs of two joints, one about the vertical, on both sides of a spine."""
+    made = mr.Assembly.single("s0", "backbone")
+    for i in range(1, pairs):
+        made = made.dock(f"s{i}", "backbone", at=f"s{i - 1}/3", by="4")
+    for i in range(pairs):
+        for side, port in (("l", "5"), ("r", "2")):
+            made = made.dock(f"{side}{i}a", "backbone", at=f"s{i}/{port}", by="4", roll=90)
+            made = made.dock(f"{side}{i}b", "backbone", at=f"{side}{i}a/3", by="4", roll=-90)
+            made = made.dock(f"{side}{i}c", "backbone", at=f"{side}{i}b/3", by="4")
+    return made.mechanism(floating=True)
+
+
 WALKS = {
+    "hexapod": (hexapod, mr.gait("hexapod", amplitude=0.35, frequency=1.0), 2.0),
     "snake": (lambda: chain(6), mr.gait("snake", amplitude=0.6, frequency=1.0), 2.0),
     "caterpillar": (lambda: chain(10), mr.gait("snake", amplitude=0.6, frequency=1.0, waves=2.0), 2.0),
     "wheel": (ring, mr.gait("wheel", amplitude=0.25, frequency=0.5), 4.0),
@@ -331,7 +349,7 @@ def test_gaits_travel(name):
 
 
 @pytest.mark.judge
-@pytest.mark.parametrize("name", ["snake", "caterpillar"])
+@pytest.mark.parametrize("name", ["snake", "caterpillar", "hexapod"])
 def test_gaits_go_as_in_mujoco_with_stiff_contacts(name):
     """Mean speed to a tenth, heading to five degrees."""
     from modurob.judges.walking import MujocoWalker
@@ -411,6 +429,31 @@ def test_travel_needs_a_recording_on_the_ground():
         mr.travel(run)
     with pytest.raises(GaitError, match=r"since 9\.0 s: expected a time before the last tick"):
         mr.travel(mr.simulate(crab(), duration=0.01, ground=mr.Ground(surface=mr.Plane(height=-1))), since=9.0)
+
+
+def test_walks_that_mujoco_cannot_judge_are_refused():
+    from modurob.judges.walking import MujocoWalker
+
+    with pytest.raises(InputError, match="expected a robot on flat ground"):
+        MujocoWalker(crab().on_ground(mr.Ground(surface=mr.Plane(slope=0.1))), 1e-3)
+    hinged = mr.Builder("hinged")
+    for name in ("a", "b"):
+        hinged.body(
+            name,
+            inertia.box(1.0, (0.1, 0.1, 0.1)),
+            parent="world",
+            joint=mr.Free() if name == "a" else mr.Revolute((1, 0, 0)),
+        )
+        hinged.collision("box", (0.1, 0.1, 0.1), on=name)
+    hinged.loop("pin", mr.Revolute((1, 0, 0)), "a", "b")
+    with pytest.raises(InputError, match="expected welds alone"):
+        MujocoWalker(hinged.build().on_ground(), 1e-3)
+
+
+def test_symbols_for_lengths_cannot_stand():
+    robot = mr.load("crab").with_parameters(length=sympy.Symbol("l", positive=True)).mechanism(floating=True)
+    with pytest.raises(InputError, match="has symbols for lengths: give them values to set it on the ground"):
+        robot.on_ground()
 
 
 def test_a_search_without_cma_says_what_to_install(monkeypatch):

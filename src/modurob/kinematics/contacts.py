@@ -13,7 +13,7 @@ from modurob.algorithms.kinematics import forward_kinematics, together
 from modurob.algorithms.motions import MOTIONS
 from modurob.catalogue.contact import Ball, Contact, Corners, Ground, Rim, Touching, Vertices
 from modurob.errors import InputError
-from modurob.geometry import Box, Capsule, Cylinder, Mesh, Solid, Sphere
+from modurob.geometry import Capsule, Cylinder, Mesh, Solid, Sphere
 from modurob.kinematics.collisions import read_solid, shape_names
 from modurob.mechanism.tables import ContactRow, Frame, Shape, Tables
 from modurob.spatial import se3
@@ -56,8 +56,6 @@ def _parts(s: Shape) -> Iterator[tuple[Frame, Touching]]:
 def _touching(s: Solid) -> list[tuple[float, Touching]]:
     """Contact shapes, and how far along z in the frame of the solid they are."""
     match s:
-        case Box():
-            return [(0.0, Corners(*s.half_edges))]
         case Sphere():
             return [(0.0, Ball(s.r))]
         case Capsule():
@@ -66,7 +64,8 @@ def _touching(s: Solid) -> list[tuple[float, Touching]]:
             return [(z, Rim(s.r)) for z in (-s.length / 2, s.length / 2)]
         case Mesh():
             return [(0.0, Vertices(tuple(_hull(s).ravel().tolist())))]
-    raise InputError(f"shape {s.kind!r} has no contact points: expected a box, sphere, capsule, cylinder or mesh")
+    # a box, or the box around a shape of another kind
+    return [(0.0, Corners(*s.half_edges))]
 
 
 def _hull(s: Mesh) -> Array:

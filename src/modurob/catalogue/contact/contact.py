@@ -62,7 +62,7 @@ class Moves(NamedTuple):
 
 
 class Felt(NamedTuple):
-    """What the points feel at ū, (..., k) each: active 1 or 0, normal force r, how it falls with u_n, s, and e along the tangents."""
+    """What the points feel at ū, (..., k) each: active 1 or 0, normal force r, how it falls with u_n, s, and e along tangents."""
 
     on: Array
     r: Array

@@ -68,15 +68,15 @@ class Candidates:
         return out
 
     def speeds(self, numbers: Array) -> Array:
-        """Of the centre of mass along the ground over the second half of a run, (runs,) [m/s]; 0 for runs that ended early."""
+        """Of the centre of mass along the ground, straight, after the first quarter of a run, (runs,) [m/s]; 0 for runs that ended
+        early."""
         robot = self.robot.on_ground(self.ground)
         x = with_servos(robot, self.waves(numbers))
-        half = Simulation(robot, self.q0, x0=x, stepper=self.stepper, tick=self.duration / 2)
-        half.advance(self.duration / 2)
-        before = robot.centre_of_mass(half.q)
-        half.advance(self.duration / 2)
-        way = np.linalg.norm((robot.centre_of_mass(half.q) - before)[..., :2], axis=-1) / (self.duration / 2)
-        lost = [] if half.status is None else [k for k, s in enumerate(half.status) if not s.ok]  # type: ignore[arg-type]
+        runs = Simulation(robot, self.q0, x0=x, stepper=self.stepper, tick=self.duration / 4)
+        before = robot.centre_of_mass(runs.advance(self.duration / 4).q)
+        time = 0.75 * self.duration
+        way = np.linalg.norm((robot.centre_of_mass(runs.advance(time).q) - before)[..., :2], axis=-1) / time
+        lost = [] if runs.status is None else [k for k, s in enumerate(runs.status) if not s.ok]  # type: ignore[arg-type]
         way[lost] = 0.0
         return way
 
@@ -96,7 +96,7 @@ def search_gait(
     robot: Mechanism,
     gait: Gait,
     ground: Ground | None = None,
-    duration: float = 8.0,
+    duration: float = 12.0,
     generations: int = 30,
     population: int = 64,
     seed: int = 0,
@@ -120,7 +120,7 @@ def search_gait(
         import cma  # pyright: ignore
     except ImportError:
         raise GaitError("searching for gaits needs cma: pip install modurob[search]") from None
-    own = Candidates(robot, gait, Ground() if ground is None else ground, duration, stepper or LinearlyImplicit(4e-3))
+    own = Candidates(robot, gait, Ground() if ground is None else ground, duration, stepper or LinearlyImplicit(2e-3))
     options = {"bounds": [0.0, 1.0], "popsize": population, "seed": seed + 1, "verbose": -9, "maxiter": generations}
     evolution = cma.CMAEvolutionStrategy(own.start, 0.2, options)
     best, speed, history = own.start, float(own.speeds(own.start[None])[0]), []
