@@ -189,6 +189,8 @@ def test_simulate_with_a_gait_and_a_filter():
         (["--sample-time", "0.01"], "--sample-time without a controller"),
         (["--ekf"], "--filter ekf without a controller"),
         (["--noise", "0.1", "--controller", "pid"], "--noise without a filter: add --ekf or --filter"),
+        (["--slope", "0.1"], "--slope without a ground: add --ground"),
+        (["--ground", "-1"], "friction is -1.0: expected a finite number, 0 or more"),
         (["--gait", "crab", "--reference", "1", "--controller", "pid"], "--gait and --reference: expected one"),
         (
             ["--ki", "1", "--controller", "computed-torque"],
@@ -208,6 +210,16 @@ def test_simulate_names_what_is_wrong(arguments, message, monkeypatch):
     with pytest.raises(mr.ModurobError) as refused:
         CliRunner().invoke(app, ["simulate", "crab", *arguments], catch_exceptions=False)
     assert message in str(refused.value)
+
+
+def test_simulate_on_the_ground(tmp_path):
+    """The robot stands, servos swing the gait, and what it travelled is said."""
+    out = tmp_path / "walk.mrun"
+    arguments = ["simulate", "crab", "--ground", "0.8", "--gait", "crab", "--duration", "0.4", "--out", str(out)]
+    found = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert found.exit_code == 0
+    assert "travelled" in found.output
+    assert mr.Recording.load(out).robot.contacts
 
 
 def test_plot_names_a_missing_file(tmp_path):

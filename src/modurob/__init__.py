@@ -45,8 +45,9 @@ if TYPE_CHECKING:
     )
     from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
+    from modurob.catalogue.contact import Ground, Hills, Plane, Stairs
     from modurob.catalogue.drives import Drive, Encoder, Gear, Loops, Losses, Motor, drive_names, load_drive
-    from modurob.catalogue.forces import Disturbance, Friction, JointSpring, Spring, Stop
+    from modurob.catalogue.forces import Disturbance, Friction, JointSpring, Oscillator, Spring, Stop
     from modurob.catalogue.joints import (
         Cylindrical,
         Fixed,
@@ -140,7 +141,16 @@ if TYPE_CHECKING:
         zero_moment_point,
     )
     from modurob.mechanism import JointProperties, Source
-    from modurob.motion import Gait, PoseTrajectory, Trajectory, gait, time_optimal
+    from modurob.motion import (
+        Gait,
+        PoseTrajectory,
+        Trajectory,
+        driven,
+        gait,
+        search_gait,
+        time_optimal,
+        travel,
+    )
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
     from modurob.robot.fleet import Fleet
     from modurob.simulation import (
@@ -172,8 +182,9 @@ __version__ = "0.2.0"
 HOMES = {
     "modurob.assembly": "Connection PortRef Setup shipped_robots",
     "modurob.catalogue": "ModuleType module_type",
+    "modurob.catalogue.contact": "Ground Hills Plane Stairs",
     "modurob.catalogue.drives": "Drive Encoder Gear Loops Losses Motor drive_names load_drive",
-    "modurob.catalogue.forces": "Disturbance Friction JointSpring Spring Stop",
+    "modurob.catalogue.forces": "Disturbance Friction JointSpring Oscillator Spring Stop",
     "modurob.catalogue.joints": (
         "Cylindrical Fixed Free Helical Involute InvoluteLength InvoluteStrain InvoluteStretch Planar Prismatic Revolute Spherical "
         "Universal"
@@ -200,7 +211,7 @@ HOMES = {
         "fixed_point multipliers periodic_orbit stability_margin support_polygon zero_moment_point"
     ),
     "modurob.mechanism": "JointProperties Source",
-    "modurob.motion": "Gait PoseTrajectory Trajectory gait time_optimal",
+    "modurob.motion": "Gait PoseTrajectory Trajectory driven gait search_gait time_optimal travel",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.robot.fleet": "Fleet",
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",

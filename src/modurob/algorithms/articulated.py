@@ -8,7 +8,7 @@ from modurob.algorithms.program import SYMMETRIC, Inward, Outward, Program, View
 from modurob.algorithms.steps import apply, gyroscopic, spin, transposed
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3, so3
-from modurob.spatial.scalars import Array, pivots, solve
+from modurob.spatial.scalars import Array, pivots, select, solve
 
 
 def body_velocity(j: View) -> None:
@@ -73,22 +73,17 @@ FORWARD_DYNAMICS = Program(
 )
 
 
-def held_velocity(j: View) -> None:
-    """Outward, as `body_velocity`, with the whole twist V: inertia that is `added` resists dV/dt = A - (w x v, 0), in any frame."""
-    v = j.given("v")
-    V = se3.to_child(j.X, j.parent("V")) + apply(j.S, v)
-    w, drift = spin(j.X, j.S, j.parent("V")[..., 3:], v, j.bias(v))
-    carried = apply(j.given("added")[..., :3], so3.cross(w, V[..., :3]))
-    j.keep(V=V, drift=drift, p=gyroscopic(j.inertia, w) - j.given("external") - carried)
-
-
 def held_inertia(j: View) -> None:
     """Inward, as `articulated_inertia`, for joints of which some rates are held: these pass on all they carry.
 
-    `free` is 1 for a rate that moves and 0 for one that is held; `resistance` and `added` are inertias on top of the joint's and
-    of the body's, which stiff forces bring in when a step takes them implicitly.
+    `free` is 1 for a rate that moves and 0 for one that is held; `resistance` is inertia on top of the joint's, which stiff forces
+    bring in when a step takes them implicitly.
     """
-    I, p = j.inertia + j.given("added") + j.children("I"), j.own("p") + j.children("p")
+    _send_held(j, j.inertia)
+
+
+def _send_held(j: View, own: Array) -> None:
+    I, p = own + j.children("I"), j.own("p") + j.children("p")
     free, resistance = j.given("free"), j.given("resistance")
     U, s = I @ j.S, apply(transposed(j.S), p)
     D = transposed(j.S) @ U + np.diag(j.armature)
@@ -114,10 +109,65 @@ def held_acceleration(j: View) -> None:
 
 HYBRID_DYNAMICS = Program(
     "hybrid_dynamics",
-    inputs={**FORWARD_DYNAMICS.inputs, "free": "rates", "resistance": "rates", "added": "inertias"},
+    inputs={**FORWARD_DYNAMICS.inputs, "free": "rates", "resistance": "rates"},
     results={"vdot": "rates", "reaction": "rates"},
-    passes=(Outward(held_velocity), Inward(held_inertia), Outward(held_acceleration)),
-    shared={"V": (6,), "A": (6,)},
+    passes=(Outward(body_velocity), Inward(held_inertia), Outward(held_acceleration)),
+    shared=FORWARD_DYNAMICS.shared,
     sent=FORWARD_DYNAMICS.sent,
-    world=lambda m: {"V": np.zeros(6), "A": gravity_acceleration(m)},
+    world=at_rest,
+)
+
+
+# ---- with contacts ----
+
+
+def centre_of_mass(I: Array) -> Array:
+    """Of a body, (..., 3); of one without mass its origin."""
+    m = I[..., 0, 0]
+    return so3.vee(I[..., 3:, :3]) / select(np.zeros(()), m, m, 1 + 0 * m)[..., None]
+
+
+def swing(I: Array, w: Array) -> Array:
+    """What the acceleration of a body's origin has less than that of its centre of mass c because it turns with w: w x (w x c)."""
+    return so3.cross(w, so3.cross(w, centre_of_mass(I)))
+
+
+def pressed_velocity(j: View) -> None:
+    """Outward, as `body_velocity`, where inertia that is `added` to bodies resists the rate of their twist.
+
+    That rate Y is dw/dt and the acceleration of the centre of mass, as if the body did not turn about it: in its axes, at its
+    origin, Y = A + (w x (w x c), 0) without gravity. It is the same field in whatever frame of the body, and says what contacts
+    will see.
+    """
+    v = j.given("v")
+    w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))
+    fall = apply(transposed(se3.rotation(j.X)), j.parent("fall"))
+    y = swing(j.inertia, w) - fall
+    p = gyroscopic(j.inertia, w) - j.given("external") + apply(j.given("added")[..., :3], y)
+    j.keep(w=w, fall=fall, drift=drift, p=p, y=y)
+
+
+def pressed_inertia(j: View) -> None:
+    """Inward, as `held_inertia`, with what is added to the body."""
+    _send_held(j, j.inertia + j.given("added"))
+
+
+def pressed_acceleration(j: View) -> None:
+    """Outward: vdot of the joint, and the rate Y of the body's twist."""
+    A = se3.to_child(j.X, j.parent("A")) + j.own("drift")
+    vdot = j.own("k") - apply(j.own("K"), A)
+    A = A + apply(j.S, vdot)
+    y = j.own("y")
+    j.emit(vdot=vdot, rate=A + np.concatenate([y, 0 * y], axis=-1))
+    j.keep(A=A)
+
+
+PRESSED_DYNAMICS = Program(
+    "pressed_dynamics",
+    inputs={**HYBRID_DYNAMICS.inputs, "added": "inertias"},
+    results={"vdot": "rates", "rate": "twists"},
+    passes=(Outward(pressed_velocity), Inward(pressed_inertia), Outward(pressed_acceleration)),
+    shared={"w": (3,), "fall": (3,), "A": (6,)},
+    sent=FORWARD_DYNAMICS.sent,
+    world=lambda m: {"w": np.zeros(3), "fall": -m.gravity, "A": gravity_acceleration(m)},
 )

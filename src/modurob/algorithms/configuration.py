@@ -4,7 +4,7 @@ import numpy as np
 
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import together
-from modurob.algorithms.program import Outward, Program, Run
+from modurob.algorithms.program import Outward, Program, Run, View
 from modurob.mechanism.tables import Joint, Tables
 from modurob.spatial.scalars import Array
 
@@ -42,6 +42,22 @@ INTEGRATE = Program(
     inputs={"q": "coordinates", "dq": "rates"},
     results={"q": "coordinates"},
     passes=(Outward(lambda j: j.emit(q=j.type.integrate(j.given("q"), j.given("dq")))),),
+    in_body_axes=False,
+)
+
+
+def _stepped(j: View) -> None:
+    v, dq = j.type.stepped(j.given("v"), j.given("vdot"), j.given("dt"))
+    # a joint that shares its rate with another leaves it to that one
+    own = 0 if j.follows else 1
+    j.emit(v=own * v, dq=own * dq)
+
+
+STEPPED = Program(
+    "stepped",
+    inputs={"q": "coordinates", "v": "rates", "vdot": "rates", "dt": 1},
+    results={"v": "rates", "dq": "rates"},
+    passes=(Outward(_stepped),),
     in_body_axes=False,
 )
 

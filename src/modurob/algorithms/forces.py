@@ -18,13 +18,14 @@ from modurob.algorithms.configuration import integrate, neutral
 from modurob.algorithms.derivatives import complex_step
 from modurob.algorithms.interpreter import TINY, interpret
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
-from modurob.algorithms.kinematics import together
+from modurob.algorithms.kinematics import rigid, together
 from modurob.algorithms.lines import add_taken, strung
 from modurob.algorithms.motions import MOTIONS, frame_motion
 from modurob.algorithms.program import Engine, Flow, Run
 from modurob.caching import cached_property
+from modurob.catalogue.contact import Moves
 from modurob.catalogue.forces import JointForce, JointLaw, Stop
-from modurob.mechanism.tables import ForceRow, FrameRow, JointRow, Tables
+from modurob.mechanism.tables import ContactRow, ForceRow, FrameRow, JointRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
 
@@ -45,8 +46,9 @@ class Acting:
         self.joint_rows: list[Any] = [(k, row) for k, row in along if isinstance(row.force, JointForce)]
         self.law_rows: list[Any] = [(k, row) for k, row in along if isinstance(row.force, JointLaw)]
         self.frame_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, FrameRow)]
+        self.contact_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, ContactRow)]
         # whether anything acts between frames
-        self.between = bool(self.frame_rows or m.lines)
+        self.between = bool(self.frame_rows or m.lines or self.contact_rows)
 
     @cached_property
     def groups(self) -> list["Group"]:
@@ -244,10 +246,12 @@ class Pushes(NamedTuple):
     tau: Array
 
 
-def frame_pushes(m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret) -> Pushes | None:
-    """What forces between frames and lines do; None if there are none."""
+def frame_pushes(
+    m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret, contacts: bool = True
+) -> Pushes | None:
+    """What forces between frames, lines and, if asked for, contacts do; None if there are none."""
     own = acting(m)
-    if not own.between:
+    if not own.between or not (contacts or own.frame_rows or m.lines):
         return None
     found = run(MOTIONS, m, {"q": q, "v": v}).results
     dtype = np.result_type(q, v, x)
@@ -260,6 +264,11 @@ def frame_pushes(m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = int
             total[..., frame.body, :] += se3.to_parent(frame.X, F)
     for s in strung(m, found, q, v):
         add_taken(m, s, s.line.taken(s.motions, s.wound, s.rates), total, tau)
+    for k, row in own.contact_rows if contacts else ():
+        at, V = rigid(found["X"][..., row.frame.body - 1, :, :]), found["V"][..., row.frame.body - 1, :]
+        states, now = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx], np.zeros(v.shape[:-1])
+        moves = Moves(V, V, 1 + now, np.zeros(3), now)
+        total[..., row.frame.body, :] += row.force.push(row.force.touch(at, row.frame.X), moves, states, False).F
     return Pushes(total, tau)
 
 
@@ -301,6 +310,9 @@ def stored_energy(m: Tables, q: Array, x: Array | None = None, run: Run = interp
     for k, row in own.frame_rows:
         states = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx]
         total = total + row.force.energy(frame_motion(row.a, found).X, frame_motion(row.b, found).X, states)
+    for k, row in own.contact_rows:
+        touch = row.force.touch(rigid(found["X"][..., row.frame.body - 1, :, :]), row.frame.X)
+        total = total + row.force.energy(touch, x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx])
     for s in strung(m, found, q, still):
         total = total + s.line.energy(s.motions, s.wound).sum(axis=-1)
     return total
@@ -339,7 +351,7 @@ def passive_slopes(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
     own, axes = acting(m), v.ndim - 1
     x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
     by_q, by_v = (np.apply_along_axis(np.diag, -1, s) for s in effort_slopes(m, t, q, v, x))
-    coupled = [*own.frame_rows, *own.law_rows]
+    coupled = [*own.frame_rows, *own.law_rows, *own.contact_rows]
     if own.between or coupled:
         apart = replace(m, forces=(*(row for _, row in coupled), *m.lines))
         own_x = [x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx] for k, row in coupled]

@@ -86,13 +86,22 @@ class NumPyEngine:
     def times(self, a: Array, b: Array) -> Array:
         return a * b
 
-    def forces(self, t: Any, q: Array, v: Array, x: Array, slide: Array | None = None, slopes: bool = False) -> Forces:
+    def forces(
+        self,
+        t: Any,
+        q: Array,
+        v: Array,
+        x: Array,
+        slide: Array | None = None,
+        slopes: bool = False,
+        contacts: bool = True,
+    ) -> Forces:
         from modurob.algorithms import forces as own  # which are found with programs
 
         tau = own.joint_efforts(self.m, t, q, v, x)
         if slide is not None:
             tau = tau - slide * own.dry_friction(self.m, v)
-        pushes = own.frame_pushes(self.m, t, q, v, x, self._run)
+        pushes = own.frame_pushes(self.m, t, q, v, x, self._run, contacts)
         external, tau = (None, tau) if pushes is None else (pushes.wrenches, tau + pushes.tau)
         rate = own.force_rates(self.m, t, q, v, x, self._run)
         return Forces(tau, external, rate, *(own.effort_slopes(self.m, t, q, v, x) if slopes else (None, None)))
@@ -106,6 +115,23 @@ class NumPyEngine:
         from modurob.algorithms import lines as own
 
         return own.drifts(self.m, q, v)
+
+    def contact_pushes(self, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
+        from modurob.algorithms import contact
+
+        F, H = contact.contact_pushes(self.m, start, known, x, dt[..., 0], last)
+        return F, H * dt[..., None, None]
+
+    def contact_states(self, start: Any, known: Any, end: Any, x: Array, dt: Array) -> Array:
+        from modurob.algorithms import contact
+
+        return contact.contact_states(self.m, start, known, end, x, dt[..., 0])
+
+    def advanced(self, V: Array, rate: Array, dt: Array) -> Array:
+        return V + rate * dt[..., None]
+
+    def resisted(self, M: Array, resistance: Array) -> Array:
+        return M + resistance[..., None] * np.eye(self.m.nv)
 
     def sampled(self, q: Array, v: Array, x: Array, dt: Array) -> Array:
         from modurob.algorithms import forces as own

@@ -225,9 +225,27 @@ class Engine(Protocol):
         """The step of damped least squares towards the goals, within bounds of the coordinates."""
         ...
 
-    def forces(self, t: Any, q: Any, v: Any, x: Any, slide: Any = None, slopes: bool = False) -> Forces:
-        """What the forces of the mechanism's own do; dry friction pushes against `slide`, the direction in which each rate
-        slides."""
+    def forces(
+        self, t: Any, q: Any, v: Any, x: Any, slide: Any = None, slopes: bool = False, contacts: bool = True
+    ) -> Forces:
+        """What the forces of the mechanism's own do, contacts among them or not; dry friction pushes against `slide`, the
+        direction in which each rate slides."""
+        ...
+
+    def contact_pushes(self, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
+        """Wrenches of the contacts in a step of dt, and the inertias that they add; see `modurob.algorithms.contact`."""
+        ...
+
+    def contact_states(self, start: Any, known: Any, end: Any, x: Any, dt: Any) -> Any:
+        """The states of the forces, bristles of contacts as they are at the end of a step."""
+        ...
+
+    def advanced(self, V: Any, rate: Any, dt: Any) -> Any:
+        """Twists of bodies a step of dt later."""
+        ...
+
+    def resisted(self, M: Any, resistance: Any) -> Any:
+        """A matrix with an array over rates added to its diagonal."""
         ...
 
     def lines(self, q: Any, v: Any) -> dict[str, Any]:

@@ -78,8 +78,15 @@ def simulate_command(
     reference: Annotated[str | None, typer.Option(help="where to go: one number, or one a joint with commas")] = None,
     gait: Annotated[str | None, typer.Option(help="rhythm to track: {gaits}")] = None,
     start: Annotated[str | None, typer.Option(help="initial coordinates: one a joint, with commas")] = None,
-    stepper: Annotated[str, typer.Option(help="{steppers}")] = "runge-kutta-4",
-    dt: Annotated[float | None, typer.Option(help="step of fixed steppers [s]; 0.001 if not given")] = None,
+    amplitude: Annotated[float, typer.Option(help="of the gait [rad]")] = 0.4,
+    frequency: Annotated[float, typer.Option(help="of the gait [Hz]")] = 0.5,
+    ground: Annotated[
+        float | None,
+        typer.Option(help="friction of a ground to stand on, such as 0.8; the robot floats, and servos swing the gait"),
+    ] = None,
+    slope: Annotated[float, typer.Option(help="of the ground, rising along x [rad]")] = 0.0,
+    stepper: Annotated[str | None, typer.Option(help="{steppers}; runge-kutta-4, or as the ground needs it")] = None,
+    dt: Annotated[float | None, typer.Option(help="step of fixed steppers [s]; 0.001, on the ground 0.002")] = None,
     method: Annotated[str | None, typer.Option(help="of the adaptive stepper: DOP853, Radau, LSODA")] = None,
     sample_time: Annotated[
         float | None, typer.Option(help="how long a torque is held [s]; a step if not given")
@@ -96,23 +103,33 @@ def simulate_command(
     """Let a robot move, under gravity alone or under a controller."""
     writable(out)
     writable(picture, *PICTURES)
-    assembly, robot = robot_of(file, base, floating)
+    assembly, robot = robot_of(file, base, floating if ground is None else True)
     robot = robot.ideal() if ideal else robot
     if gait is not None and reference is not None:
         raise SimulationError("--gait and --reference: expected one of them")
+    if slope and ground is None:
+        raise SimulationError("--slope without a ground: add --ground, its friction, such as 0.8")
+    rhythm = None if gait is None else mr.gait(gait, amplitude=amplitude, frequency=frequency)
     given = {
         "kp": kp,
         "kd": kd,
         "ki": ki,
         "reference": _numbers(reference, robot.nv, "--reference"),
-        "gait": None if gait is None else mr.gait(gait),
+        "gait": rhythm,
         "sample_time": sample_time,
     }
+    q, v = _start(assembly, robot, start)
+    if ground is not None:
+        robot, q, given = _on_ground(robot, mr.Ground(ground, surface=mr.Plane(slope)), q, controller, given)
     law = _controller(robot, controller, given)
     watch = _filter(estimator or ("ekf" if ekf else None), noise, law)
-    steps = made(mr.simulation.STEPPERS[stepper], stepper, {"dt": dt, "method": method}, {"dt": 1e-3})
-    run = mr.simulate(robot, *_start(assembly, robot, start), duration, law, steps, estimator=watch)
+    name = stepper or ("runge-kutta-4" if ground is None else "linearly-implicit")
+    otherwise = {"dt": 1e-3 if ground is None else 2e-3}
+    steps = made(mr.simulation.STEPPERS[name], name, {"dt": dt, "method": method}, otherwise)
+    run = mr.simulate(robot, q, v, duration, law, steps, estimator=watch)
     _print_run(run)
+    if ground is not None:
+        _print_travel(run)
     if out is not None:
         run.save(out)
         console.print(f"recording: {out}")
@@ -121,6 +138,26 @@ def simulate_command(
         console.print(f"picture: {picture}")
     if not run.status.ok:
         raise typer.Exit(1)
+
+
+def _on_ground(robot: "mr.Mechanism", ground: "mr.Ground", q: Any, controller: str, given: dict[str, Any]) -> Any:
+    """The robot on its ground, q there, and what is left for a controller: without one, servos swing the gait."""
+    rhythm = given["gait"]
+    if rhythm is not None and q is None:
+        q = rhythm.on(robot)(0.0)[0]
+    if rhythm is not None and controller == NO_CONTROLLER:
+        robot, given = mr.driven(robot, rhythm), {**given, "gait": None}
+    robot = robot.on_ground(ground)
+    return robot, robot.standing(q), given
+
+
+def _print_travel(run: "mr.Recording") -> None:
+    went = mr.travel(run)
+    console.print(
+        f"travelled {went.distance:.3f} m at {went.speed:.3f} m/s, heading {went.heading:.2f} rad, cost of transport "
+        f"{went.cost_of_transport:.2f}, slip {went.slip:.2f}",
+        soft_wrap=True,
+    )
 
 
 def _filter(name: str | None, noise: float | None, law: Any) -> Any:

@@ -101,8 +101,4 @@ def _results(states: Array, widths: Array, dtype: Any) -> tuple[Array, list[list
 
 def named_results(program: Program | Flow, m: Tables, raw: Sequence[Array]) -> dict[str, Array]:
     """Results by name, as the interpreter gives them."""
-    return {
-        name: shaped(kind, x, m, x.shape[:1]) for (name, kind), x in zip(program.results.items(), raw, strict=True)
-    }
-
-
+    return {name: shaped(kind, x, m, x.shape[:1]) for (name, kind), x in zip(program.results.items(), raw, strict=True)}

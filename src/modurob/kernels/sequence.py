@@ -19,6 +19,7 @@ from modurob.algorithms.motions import ACCELERATIONS, MOTIONS
 from modurob.algorithms.program import SINGULAR, Flow, Forces, Program
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.constraint_units import elimination
+from modurob.kernels.contact_units import lay_pushes, lay_states
 from modurob.kernels.force_units import (
     decay_unit,
     drift_unit,
@@ -239,22 +240,54 @@ class Engine:
     # ---- forces ----
 
     def forces(
-        self, t: Register, q: Register, v: Register, x: Register, slide: Register | None = None, slopes: bool = False
+        self,
+        t: Register,
+        q: Register,
+        v: Register,
+        x: Register,
+        slide: Register | None = None,
+        slopes: bool = False,
+        contacts: bool = True,
     ) -> Forces:
-        """All forces of the mechanism's own."""
+        """All forces of the mechanism's own, contacts among them or not."""
         own = acting(self.m)
+        contacts = contacts and bool(own.contact_rows)
+        between = bool(own.frame_rows or self.m.lines or contacts)
         out = Forces(
-            self._cleared("rates"),
-            self._cleared("wrenches") if own.between else None,
+            self.cleared("rates"),
+            self.cleared("wrenches") if between else None,
             self.register(own.nx),
-            self._cleared("rates") if slopes else None,
-            self._cleared("rates") if slopes else None,
+            self.cleared("rates") if slopes else None,
+            self.cleared("rates") if slopes else None,
         )
         self._joint_forces(own, out, t, q, v, x, slide)
-        if own.between:
+        if between:
             found = self.run(MOTIONS, q=q, v=v)
             self._frame_forces(own, out, t, x, found)
             self._lines(out, q, v, found)
+            if contacts:
+                push, _ = lay_pushes(self, found, found["V"], x, self.register(1), False)
+                out = out._replace(external=out.external + push)
+        return out
+
+    def contact_pushes(
+        self, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
+    ) -> tuple[Register, Register]:
+        return lay_pushes(self, start, known, x, dt, last)
+
+    def contact_states(
+        self, start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
+    ) -> Register:
+        return lay_states(self, start, known, end, x, dt)
+
+    def advanced(self, V: Register, rate: Register, dt: Register) -> Register:
+        return V + rate * dt
+
+    def resisted(self, M: Register, resistance: Register) -> Register:
+        out, n = self.register(M.n), self.m.nv
+        self.assign(out, M)
+        ends = [x for k in range(n) for x in (resistance.place + k, out.place + k * (n + 1))]
+        self.op("scatter", [n, *ends])
         return out
 
     def sampled(self, q: Register, v: Register, x: Register, dt: Register) -> Register:
@@ -287,7 +320,8 @@ class Engine:
         self.start |= {register.place + i: float(x) for i, x in enumerate(numbers) if x}
         return register
 
-    def _cleared(self, kind: str) -> Register:
+    def cleared(self, kind: str) -> Register:
+        """A register of zeros, whatever ran before."""
         register = self.zeros(kind)
         self.op("clear", [register.place, register.n])
         return register

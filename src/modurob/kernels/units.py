@@ -152,6 +152,7 @@ def sources() -> str:
         "spatial",
         "trace",
         "catalogue/joints",
+        "catalogue/contact",
         "catalogue/forces",
         "catalogue/lines",
     )

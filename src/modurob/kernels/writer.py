@@ -67,12 +67,18 @@ class Table:
         return f"V(c[{self.nodes.index(i)}])"
 
 
-def function(name: str, graph: Graph, stores: Sequence[Store], layout: Layout, table: Table) -> str:
-    """One C function."""
+def function(name: str, graph: Graph, stores: Sequence[Store], layout: Layout, table: Table, unless: Any = None) -> str:
+    """One C function; it is left early where the number `unless` is negative in no lane."""
     destinations = [(f"{layout.text(s.place)} {'+' if s.add else ''}", s.value) for s in stores]
+    if unless is not None:
+        destinations.insert(0, ("const vec unless ", unless))
     dialect = Dialect(**{**VECTORS.__dict__, "place": layout.text})
     lines = list(Listing(graph, destinations, dialect, table.text).lines())
-    read = {graph.nodes[i].value.array for i in graph.needed(s.value for s in stores) if graph.nodes[i].op == "input"}
+    if unless is not None:
+        at = next(k for k, line in enumerate(lines) if line.startswith("const vec unless"))
+        lines.insert(at + 1, "if (!any_negative(unless)) return;")
+    wanted = [unless, *(s.value for s in stores)]
+    read = {graph.nodes[i].value.array for i in graph.needed(wanted) if graph.nodes[i].op == "input"}
     pointers = layout.pointers(read - TABLE | {s.place.array for s in stores})
     return "\n".join(
         [f"void {name}(vec *arena, const int32_t *at, const real *c)", "{", *_unused(), *pointers, *lines, "}", ""]

@@ -220,7 +220,7 @@ class CollisionModel:
 def collision_model(m: Tables, ground: float | None, ignore: Iterable[tuple[str, str]], hulls: bool) -> CollisionModel:
     """The model of a mechanism: what collides, else what is drawn; pairs that always touch are left out."""
     shapes = m.collisions or m.shapes
-    names, solids = tuple(_names(m, shapes)), tuple(_read(s) for s in shapes)
+    names, solids = tuple(shape_names(m, shapes)), tuple(read_solid(s) for s in shapes)
     bodies = np.array([s.frame.body for s in shapes], dtype=int)
     X = np.stack([s.in_body for s in shapes]) if shapes else np.zeros((0, 4, 4))
     if X.dtype == object:
@@ -296,7 +296,7 @@ def _neighbours(model: CollisionModel) -> set[frozenset[int]]:
     return own | {frozenset((carrier(c.predecessor.body), carrier(c.successor.body))) for c in m.loops}
 
 
-def _names(m: Tables, shapes: tuple[Shape, ...]) -> Iterator[str]:
+def shape_names(m: Tables, shapes: tuple[Shape, ...]) -> Iterator[str]:
     """The part or link that each shape is on."""
     known: dict[tuple[int, bytes], str] = {}
     for name in sorted(m.frames, key=lambda name: name == "world"):
@@ -306,7 +306,7 @@ def _names(m: Tables, shapes: tuple[Shape, ...]) -> Iterator[str]:
         yield known.get((s.frame.body, np.asarray(s.frame.X).tobytes()), m.bodies[s.frame.body])
 
 
-def _read(s: Shape) -> Solid:
+def read_solid(s: Shape) -> Solid:
     if s.kind != "mesh":
         return solid(s.kind, s.size)
     x, y, z = s.size

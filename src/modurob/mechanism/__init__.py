@@ -5,6 +5,7 @@ from modurob.mechanism.builder import Builder, JointProperties, Source
 from modurob.mechanism.exports import EXPORTS
 from modurob.mechanism.tables import (
     Constraint,
+    ContactRow,
     Coupling,
     ForceRow,
     Frame,
@@ -22,6 +23,7 @@ __all__ = [
     "EXPORTS",
     "Builder",
     "Constraint",
+    "ContactRow",
     "Coupling",
     "ForceRow",
     "Frame",

@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from modurob.catalogue.contact import SURFACES, TOUCHING, Contact, Ground, Vertices
 from modurob.catalogue.forces import FORCES, Spring
 from modurob.catalogue.joints import KINDS, JointType, Mimic, Reversed
 from modurob.catalogue.lines import LAWS, NODES, Line
 from modurob.errors import MechanismError
 from modurob.mechanism.tables import (
     Constraint,
+    ContactRow,
     Coupling,
     ForceRow,
     Frame,
@@ -186,9 +188,30 @@ def _read_line(data: dict[str, Any]) -> LineRow:
     return LineRow(_word(data["name"]), Line(nodes, law), frames, _places(data["joints"]))
 
 
+def _contact(row: ContactRow) -> dict[str, Any]:
+    shape, ground = row.force.shape, row.force.ground
+    own = {"kind": shape.kind, "points": list(shape.numbers)} if isinstance(shape, Vertices) else _part(shape)
+    return {
+        "name": row.name,
+        "shape": own,
+        "ground": _part(ground),
+        "surface": _part(ground.surface),
+        **_frame(row.frame),
+    }
+
+
+def _read_contact(data: dict[str, Any]) -> ContactRow:
+    shape, surface = data["shape"], _read_part(SURFACES, data["surface"])
+    made = Vertices(tuple(_finite(shape["points"], -1).tolist())) if "points" in shape else _read_part(TOUCHING, shape)
+    ground: Any = _read_part({"ground": lambda **own: Ground(**own, surface=surface)}, data["ground"])
+    return ContactRow(_word(data["name"]), Contact(made, ground), _read_frame(data))
+
+
 def _force(row: ForceRow) -> dict[str, Any]:
     if isinstance(row, LineRow):
         return _line(row)
+    if isinstance(row, ContactRow):
+        return _contact(row)
     numbers = {
         name: x if x is None or isinstance(x, bool) else _numbers(np.array([x], dtype=float))[0]
         for name, x in row.force.parameters().items()
@@ -204,6 +227,8 @@ def _force(row: ForceRow) -> dict[str, Any]:
 def _read_force(data: dict[str, Any]) -> ForceRow:
     if "nodes" in data:
         return _read_line(data)
+    if "surface" in data:
+        return _read_contact(data)
     numbers = {
         name: x if x is None or isinstance(x, bool) else float(_bounds([x])[0]) for name, x in data["numbers"].items()
     }

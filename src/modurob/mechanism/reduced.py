@@ -8,6 +8,7 @@ import numpy as np
 from modurob.errors import MechanismError
 from modurob.mechanism.tables import (
     Constraint,
+    ContactRow,
     Coupling,
     ForceRow,
     Frame,
@@ -96,6 +97,8 @@ def _forces(m: Tables, bodies: _Bodies, place: dict[int, int], q: Array) -> list
     for row in m.forces:
         if isinstance(row, FrameRow):
             rows.append(row._replace(a=bodies.moved(row.a), b=bodies.moved(row.b)))
+        elif isinstance(row, ContactRow):
+            rows.append(row._replace(frame=bodies.moved(row.frame)))
         elif isinstance(row, LineRow):
             rows.append(_line(row, bodies, place, m, q))
         elif row.joint in place:

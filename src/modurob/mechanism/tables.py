@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.caching import cached_property
+from modurob.catalogue.contact import Contact
 from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointLaw
 from modurob.catalogue.joints import JointType, Mimic, Reversed
 from modurob.catalogue.lines import Line
@@ -111,7 +112,15 @@ class LineRow(NamedTuple):
     joints: tuple[int, ...] = ()  # places in the table of joints, one for each drum; -1: it is held
 
 
-ForceRow = JointRow | FrameRow | LineRow
+class ContactRow(NamedTuple):
+    """A shape on a body that touches the ground; the ground belongs to the world."""
+
+    name: str
+    force: Contact
+    frame: Frame
+
+
+ForceRow = JointRow | FrameRow | LineRow | ContactRow
 
 
 class Frames(Mapping[str, Frame]):
@@ -360,6 +369,15 @@ class Tables:
         """
         return tuple(row for row in self.forces if isinstance(row, LineRow))
 
+    @property
+    def contacts(self) -> tuple[ContactRow, ...]:
+        """The forces that are contacts with the ground: name, shape and ground, and the frame of the shape.
+
+        >>> robot.contacts
+        ()
+        """
+        return tuple(row for row in self.forces if isinstance(row, ContactRow))
+
     # ---- structure ----
 
     @cached_property
@@ -429,7 +447,7 @@ def _digest(m: Tables) -> bytes:
 
 
 @lru_cache(maxsize=4096)
-def _text(value: JointType | JointForce | JointLaw | FrameForce | Line) -> bytes:
+def _text(value: JointType | JointForce | JointLaw | FrameForce | Line | Contact) -> bytes:
     return _word(value).encode()
 
 
@@ -465,8 +483,10 @@ def _force_bytes(row: ForceRow) -> bytes:
     return _text(row.force) + b"".join(map(_frame_bytes, frames_of(row))) + joints
 
 
-def frames_of(row: FrameRow | LineRow) -> tuple[Frame, ...]:
-    """The frames that a force acts between."""
+def frames_of(row: FrameRow | LineRow | ContactRow) -> tuple[Frame, ...]:
+    """The frames that a force acts between, or on."""
+    if isinstance(row, ContactRow):
+        return (row.frame,)
     return row.frames if isinstance(row, LineRow) else (row.a, row.b)
 
 

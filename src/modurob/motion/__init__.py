@@ -2,6 +2,9 @@
 
 from modurob.motion.fastest import TimeOptimal, time_optimal
 from modurob.motion.gaits import Gait, gait
+from modurob.motion.gaits.driven import driven
+from modurob.motion.gaits.search import search_gait
+from modurob.motion.gaits.travel import Travel, travel
 from modurob.motion.joint_paths import joint_path
 from modurob.motion.online import Online, jerk_limited
 from modurob.motion.paths import PATHS, Circle, Line, PosePath, Poses, Screw
@@ -23,8 +26,12 @@ __all__ = [
     "Screw",
     "TimeOptimal",
     "Trajectory",
+    "Travel",
+    "driven",
     "gait",
     "jerk_limited",
     "joint_path",
+    "search_gait",
     "time_optimal",
+    "travel",
 ]

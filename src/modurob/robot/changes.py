@@ -7,11 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modurob.catalogue.contact import Ground
 from modurob.catalogue.drives import Drive, DriveForce
 from modurob.catalogue.drives.library import drive_of
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
 from modurob.errors import InputError, choices, explained
-from modurob.mechanism import FrameRow, Joint, JointRow, reduced
+from modurob.kinematics.contacts import contact_rows, standing
+from modurob.mechanism import ContactRow, FrameRow, Joint, JointRow, reduced
 from modurob.mechanism.driven import drive_at, with_brakes, with_drive
 from modurob.mechanism.routes import line_row
 from modurob.robot.kinematics import Kinematics
@@ -91,6 +93,34 @@ class Changes(Kinematics):
             return self.joints.index(self.joint(joint))
 
         return replace(self, forces=(*self.forces, line_row(name, route, law, self.frame, joint_of)))
+
+    @explained
+    def on_ground(self, ground: Ground | None = None) -> Self:
+        """A robot whose shapes touch the ground, in place of the one it stood on: what collides, else what is drawn.
+
+        Shapes inside the others of their module are left out. `contacts` names them; see docs/contact.md.
+
+        >>> crab = assembly.mechanism(floating=True).on_ground(mr.Ground(friction=0.8))
+        >>> len(crab.contacts), crab.contacts[0].force.shape.kind
+        (12, 'corners')
+        """
+        ground = Ground() if ground is None else ground
+        if not isinstance(ground, Ground):
+            raise InputError(f"ground {ground!r:.60}: expected one such as mr.Ground(friction=0.8)")
+        own = tuple(row for row in self.forces if not isinstance(row, ContactRow))
+        return replace(self, forces=(*own, *contact_rows(self, ground)))
+
+    def standing(self, q: ArrayLike | None = None, gap: float = 0.0) -> Array:
+        """The configuration q, (..., nq), with the floating base moved up or down until the lowest point is `gap` [m] above the
+        ground.
+
+        >>> crab = assembly.mechanism(floating=True).on_ground()
+        >>> crab.standing()[2].round(4)
+        0.0473
+        """
+        if not self.contacts:
+            raise InputError(f"{self.name} knows of no ground: expected robot.on_ground(mr.Ground()).standing(q)")
+        return standing(self, self.neutral() if q is None else self._q(q), gap)
 
     def without_forces(self, *names: str) -> Self:
         """A robot without the forces of these names; without names, without any: no friction, no stops, no springs.

@@ -60,7 +60,9 @@ FORWARD = Function("forward_dynamics", ("q", "v", "tau"), dynamics_of, _as_they_
 INVERSE = Function(
     "inverse_dynamics", ("q", "v", "vdot"), lambda m: None if m.constraints else INVERSE_DYNAMICS, _as_they_are
 )
-KINEMATICS = Function("forward_kinematics", ("q",), lambda m: FORWARD_KINEMATICS, _through(algorithms.forward_kinematics))
+KINEMATICS = Function(
+    "forward_kinematics", ("q",), lambda m: FORWARD_KINEMATICS, _through(algorithms.forward_kinematics)
+)
 MASS = Function("mass_matrix", ("q",), lambda m: MASS_MATRIX, _through(algorithms.mass_matrix))
 FORWARD_SLOPES = Function(
     "forward_dynamics_derivatives",
@@ -69,7 +71,10 @@ FORWARD_SLOPES = Function(
     _through(algorithms.forward_dynamics_derivatives),
 )
 INVERSE_SLOPES = Function(
-    "inverse_dynamics_derivatives", ("q", "v", "vdot"), lambda m: SLOPES, _through(algorithms.inverse_dynamics_derivatives)
+    "inverse_dynamics_derivatives",
+    ("q", "v", "vdot"),
+    lambda m: SLOPES,
+    _through(algorithms.inverse_dynamics_derivatives),
 )
 
 

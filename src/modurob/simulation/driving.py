@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.algorithms.forces import acting
+from modurob.algorithms.interpreter import floats
 from modurob.catalogue.drives import DriveForce
 from modurob.errors import InputError, SimulationError, choices
+from modurob.kinematics.contacts import gaps
 from modurob.mechanism.driven import drive_rows
 from modurob.robot import Mechanism
-from modurob.simulation.steppers import ExponentialRungeKutta4, RungeKutta4, Stepper
+from modurob.simulation.steppers import STEPPERS, ExponentialRungeKutta4, LinearlyImplicit, RungeKutta4, Stepper
 from modurob.spatial.scalars import Array
 
 # explicit rules are stable for steps of a decay up to about two over its rate
@@ -17,6 +19,10 @@ STABLE = 2.0
 STEP = 1e-3  # [s]
 # steps of a rule of order four are at most this over the fastest pulsation: a swing is then wrong by less than 1e-3 of its phase
 SWING = 0.5
+# with contacts [s]
+CONTACT_STEP = 2e-3
+# the deepest that a robot may stand in the ground when it starts [m]: the stiffness of points would throw it
+DEEPEST = 0.02
 
 
 class DriveRecord(NamedTuple):
@@ -62,8 +68,10 @@ def _record(force: DriveForce, q: Array, v: Array, x: Array) -> DriveRecord:
 
 def default_stepper(robot: Mechanism) -> Stepper:
     """Runge and Kutta's rule with steps of a millisecond; with drives the one with exact decay, in time with their loops, and with
-    shorter steps where a gear or the bristles of its friction swing fast."""
+    shorter steps where a gear or the bristles of its friction swing fast; with contacts the one that carries them."""
     forces: list[Any] = [row.force for row in drive_rows(robot)]
+    if robot.contacts:
+        return LinearlyImplicit(min((CONTACT_STEP, *(period for force in forces for period in force.sample_times))))
     dt = min((STEP, *(period for force in forces for period in force.sample_times)))
     dt = dt / max(1, int(np.ceil(dt * fastest_swing(robot) / SWING)))
     return ExponentialRungeKutta4(dt) if any(force.fastest for force in forces) else RungeKutta4(dt)
@@ -100,3 +108,33 @@ def require_steps(robot: Mechanism, stepper: Stepper, tick: float) -> None:
                     f"{row.name}: its loops sample every {period:g} s, which is no multiple of the step {dt:g} s: expected "
                     "steps that fit into it"
                 )
+
+
+def default_start(robot: Mechanism) -> Array:
+    """The neutral configuration; of a robot that floats over the ground, set down on it."""
+    return robot.standing() if robot.contacts and floats(robot) else robot.neutral()
+
+
+def require_contacts(robot: Mechanism, stepper: Stepper) -> None:
+    """An error for a stepper that carries no contacts, on a robot that has some."""
+    if robot.contacts and not stepper.contacts:
+        valid = ", ".join(kind.__name__ for kind in STEPPERS.values() if kind.contacts)
+        raise SimulationError(
+            f"{type(stepper).__name__} does not carry contacts with the ground, and {robot.name} has {len(robot.contacts)}: "
+            f"expected {valid}, such as mr.LinearlyImplicit(2e-3)"
+        )
+
+
+def require_clear(robot: Mechanism, q: Array) -> None:
+    """An error for a start deep in the ground."""
+    if not robot.contacts:
+        return
+    own = [row.force.shape.count for row in robot.contacts]
+    found = gaps(robot, q).reshape(-1, sum(own))
+    if found.min() < -DEEPEST:
+        at = int(np.unravel_index(found.argmin(), found.shape)[1])
+        row = robot.contacts[int(np.searchsorted(np.cumsum(own), at, side="right"))]
+        raise SimulationError(
+            f"{row.name.partition(' contact')[0]} of {robot.name} stands {-found.min():.3g} m deep in the ground at the start: "
+            f"expected at most {DEEPEST:g} m; robot.on_ground(ground).standing(q) gives a q that stands on it"
+        )

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from modurob.algorithms.forces import acting
 from modurob.caching import cached_property
+from modurob.catalogue.contact import Ground
 from modurob.errors import InputError, SimulationError, explained
 from modurob.robot import Mechanism
-from modurob.simulation.driving import default_stepper, require_steps
+from modurob.simulation.driving import default_start, default_stepper, require_clear, require_contacts, require_steps
 from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.progress import progress_bar
@@ -53,19 +54,23 @@ class Simulation:
         t0: float = 0.0,
         x0: ArrayLike | None = None,
         belief: tuple[Array, Array] | None = None,
+        ground: Ground | None = None,
     ):
         """`controller` is a controller or a function f(t, q, v); `belief` is where the estimator starts, at the true state if
         not given; `seed`
         that of the sensors' noise; x0 the states of the robot's forces. `tick` [s] is how often states are recorded where no
-        controller says.
+        controller says. `ground` is what the robot stands on.
         """
-        self.robot, self.stepper = _robot(robot), _stepper(stepper, robot)
+        robot = _robot(robot) if ground is None else _robot(robot).on_ground(ground)
+        self.robot, self.stepper = robot, _stepper(stepper, robot)
         self.stepper.require(robot)
+        require_contacts(robot, self.stepper)
         controller = as_controller(controller)
         estimator = as_estimator(estimator)
         if not isinstance(stop_at_limits, bool | np.bool_):
             raise InputError(f"stop_at_limits {stop_at_limits!r:.60}: expected True or False")
         self.state = self._start(q0, v0, x0)
+        require_clear(robot, self.q)
         self._mover = Mover(robot, self.stepper, pushes(robot, external, self.v.shape[:-1]))
         self.tick = _tick(tick, controller, self.stepper)
         require_steps(robot, self.stepper, self.tick)
@@ -83,7 +88,7 @@ class Simulation:
     def _start(self, q0: Any, v0: Any, x0: Any) -> State:
         """The state to start from: quaternions of length one, loops closed."""
         robot, own = self.robot, acting(self.robot)
-        q = robot.neutral() if q0 is None else robot._q(q0, "q0")
+        q = default_start(robot) if q0 is None else robot._q(q0, "q0")
         _require_radians(robot, q)
         v = np.zeros(robot.nv) if v0 is None else robot._v(v0, "v0")
         x = own.start_at(q) if x0 is None else np.asarray(x0, dtype=float)
@@ -314,21 +319,26 @@ def simulate(
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    ground: Ground | None = None,
 ) -> Recording:
     """Let a robot move for `duration` [s] from (q0, v0), (..., nq) and (..., nv): at rest at zero if not given.
 
-    `controller` is a controller or a function f(t, q, v) of torques [N m or N]; `stepper` is RungeKutta4(1e-3) if not given, or
+    A robot that floats over `ground` starts on it. `controller` is a controller or a function f(t, q, v) of torques [N m or N];
+    `stepper` is RungeKutta4(1e-3) if not given, or
     what the drives of the robot need;
     `external` a function of t, or of t, q and v, that returns wrenches (f, n) by frame name, in the axes of each frame (or
     mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time; `seed` is that of the
-    sensors' noise. Friction, springs and stops of the robot act, and drives give no more than their effort. `progress` is told
-    the share done; without it, a bar appears on the terminal after two seconds.
+    sensors' noise; `ground` what it stands on, such as mr.Ground(friction=0.8). Friction, springs and stops of the robot act,
+    and drives give no more than their effort. `progress` is told the share done; without it, a bar appears on the terminal
+    after two seconds.
 
     >>> run = mr.simulate(robot, q, duration=1.0, controller=mr.ComputedTorque(100, 20), stepper=mr.RungeKutta4(1e-3))
     >>> run.t.shape, run.q.shape, run.status.ok
     ((1001,), (1001, 3), True)
     """
-    simulation = Simulation(robot, q0, v0, controller, stepper, estimator, external, stop_at_limits, tick, seed)
+    simulation = Simulation(
+        robot, q0, v0, controller, stepper, estimator, external, stop_at_limits, tick, seed, ground=ground
+    )
     with progress_bar(robot.name) as tell:
         return simulation.advance(duration, progress or tell, cancelled).recording
 

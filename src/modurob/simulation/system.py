@@ -7,9 +7,10 @@ step.
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from modurob.algorithms.articulated import HYBRID_DYNAMICS
-from modurob.algorithms.configuration import INTEGRATE, RATE
+from modurob.algorithms.articulated import HYBRID_DYNAMICS, PRESSED_DYNAMICS
+from modurob.algorithms.configuration import INTEGRATE, RATE, STEPPED
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
+from modurob.algorithms.contact import ADDED_MASS, TWIST_RATES
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.program import Engine
@@ -78,9 +79,47 @@ class System:
         found = run(HYBRID_DYNAMICS, **state, tau=tau, free=held.free, resistance=still)
         return Slope(qdot, found["vdot"], rate, found["reaction"])
 
+    def resisted(self, s: State, tau: Any, external: Any, resistance: Any, held: Held | None) -> Any:
+        """vdot where inertia is added to joints, by rate: (M + resistance) vdot = tau - bias."""
+        run, engine = self.engine.run, self.engine
+        state = {"q": s.q, "v": s.v, "external": external}
+        if not is_joined(self.m):
+            free = engine.ones("rates") if held is None else held.free
+            return run(HYBRID_DYNAMICS, **state, tau=tau, free=free, resistance=resistance)["vdot"]
+        terms = run(CONSTRAINED, **state, vdot=engine.zeros("rates"))
+        return self._joined(terms, engine.resisted(terms["M"], resistance), tau, held)
+
+    def pressed(self, s: State, tau: Any, external: Any, resistance: Any, added: Any, held: Held | None) -> Any:
+        """vdot, and the rates Y of the twists of bodies, where inertia is also added to bodies: a force of -added Y."""
+        run, engine = self.engine.run, self.engine
+        state, still = {"q": s.q, "v": s.v}, engine.zeros("rates")
+        if not is_joined(self.m):
+            free = engine.ones("rates") if held is None else held.free
+            own = {"tau": tau, "free": free, "resistance": resistance, "added": added, "external": external}
+            found = run(PRESSED_DYNAMICS, **state, **own)
+            return found["vdot"], found["rate"]
+        terms = run(CONSTRAINED, **state, external=external, vdot=still)
+        more = run(ADDED_MASS, **state, vdot=still, added=added)
+        vdot = self._joined(terms, engine.resisted(terms["M"] + more["M"], resistance), tau - more["bias"], held)
+        return vdot, run(TWIST_RATES, **state, vdot=vdot)["rate"]
+
+    def _joined(self, terms: dict[str, Any], M: Any, tau: Any, held: Held | None) -> Any:
+        """vdot where joints share coordinates or close loops, with another mass matrix."""
+        if held is not None:
+            return self.engine.held({**terms, "M": M}, tau, held.free)[0]
+        return self.engine.constrained(M, terms["K"], (tau, terms["bias"]), terms["k"])[0]
+
     def integrate(self, q: Any, dq: Any) -> Any:
         """q moved for one second with the constant velocity dq."""
         return q + dq if self.m.nq == self.m.nv else self.engine.run(INTEGRATE, q=q, dq=dq)["q"]
+
+    def stepped(self, s: State, vdot: Any, dt: Any) -> tuple[Any, Any]:
+        """q and v a time dt later under a constant acceleration."""
+        if self.m.nq == self.m.nv:
+            v = s.v + vdot * dt
+            return s.q + (s.v + v) * dt * 0.5, v
+        found = self.engine.run(STEPPED, q=s.q, v=s.v, vdot=vdot, dt=dt)
+        return self.integrate(s.q, found["dq"]), found["v"]
 
     def closed(self, s: State) -> State:
         """The state next to this one that keeps the constraints: one Newton step in q, and velocities by an impulse at the

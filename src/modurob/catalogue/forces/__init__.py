@@ -4,6 +4,7 @@ from modurob.catalogue.forces.disturbance import Disturbance
 from modurob.catalogue.forces.force import FORCES, FrameForce, JointForce, JointLaw, Motion
 from modurob.catalogue.forces.friction import Friction
 from modurob.catalogue.forces.joint_spring import JointSpring
+from modurob.catalogue.forces.oscillator import Oscillator
 from modurob.catalogue.forces.spring import Spring
 from modurob.catalogue.forces.stop import Stop
 
@@ -16,6 +17,7 @@ __all__ = [
     "JointLaw",
     "JointSpring",
     "Motion",
+    "Oscillator",
     "Spring",
     "Stop",
 ]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from modurob.catalogue.joints.joint import KINDS, JointType
-from modurob.spatial import quaternion, se3
-from modurob.spatial.scalars import Array, as_array
+from modurob.spatial import quaternion, se3, so3
+from modurob.spatial.scalars import Array, as_array, cross
 
 
 @KINDS.register("free")
@@ -53,6 +53,19 @@ class Free(JointType):
         moved = (quaternion.to_matrix(q[..., 3:]) @ se3.position(step)[..., None])[..., 0]
         turned = quaternion.multiply(q[..., 3:], quaternion.exp(as_array(dq)[..., 3:]))
         return np.concatenate([q[..., :3] + moved, quaternion.normalised(turned)], axis=-1)
+
+    def stepped(self, v: Array, vdot: Array, dt: Array) -> tuple[Array, Array]:
+        """Constant is the acceleration in axes that do not turn: of the origin, vdot + w x v. The body turns by
+        r = dt (w + dt wdot / 2), the new rates are in its new axes, and dq is the twist that brings it there."""
+        v_o, w, a, wdot = v[..., :3], v[..., 3:], vdot[..., :3], vdot[..., 3:]
+        a = a + cross(w, v_o)
+        turn, way = (w + wdot * dt / 2) * dt, (v_o + a * dt / 2) * dt
+        turned = cross(turn, way)
+        back = np.swapaxes(so3.exp(turn), -1, -2)
+        after = [(back @ x[..., None])[..., 0] for x in (v_o + a * dt, w + wdot * dt)]
+        # the first terms of the inverse of what exp makes of a twist's linear part; the next is of fourth order in the turn
+        straight = way - turned / 2 + cross(turn, turned) / 12
+        return np.concatenate(after, axis=-1), np.concatenate([straight, turn], axis=-1)
 
     def difference(self, q0: Array, q1: Array) -> Array:
         return se3.log(se3.inverse(self.pose(as_array(q0))) @ self.pose(as_array(q1)))

@@ -110,6 +110,10 @@ class JointType(ABC):
         """q moved for one second with the constant velocity dq."""
         return as_array(q) + dq
 
+    def stepped(self, v: Array, vdot: Array, dt: Array) -> tuple[Array, Array]:
+        """Rates a time dt later, and the displacement dq until then, under a constant acceleration, (..., nv) each."""
+        return v + vdot * dt, (v + vdot * dt / 2) * dt
+
     def difference(self, q0: Array, q1: Array) -> Array:
         """dq, (..., nv), with integrate(q0, dq) = q1."""
         return as_array(q1) - q0
@@ -188,6 +192,9 @@ class Reversed(JointType):
 
     def integrate(self, q: Array, dq: Array) -> Array:
         return self.original.integrate(q, dq)
+
+    def stepped(self, v: Array, vdot: Array, dt: Array) -> tuple[Array, Array]:
+        return self.original.stepped(v, vdot, dt)
 
     def difference(self, q0: Array, q1: Array) -> Array:
         return self.original.difference(q0, q1)

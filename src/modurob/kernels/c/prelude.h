@@ -119,6 +119,22 @@ static inline vec choose(ivec mask, vec yes, vec no)
 #define MAXIMUM(a, b) SELECT(a, b, b, a)
 #endif
 
+/* Whether a number is negative in some lane. */
+static inline int any_negative(vec x)
+{
+#if LANES == 1
+    return x < 0;
+#elif defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
+    return _mm512_cmp_pd_mask((__m512d)x, _mm512_setzero_pd(), _CMP_LT_OQ) != 0;
+#else
+    int found = 0;
+    for (int i = 0; i < LANES; ++i) {
+        found |= x[i] < 0;
+    }
+    return found;
+#endif
+}
+
 #if LANES == 1
 #define EACH(name, expression)                   \
     static inline vec each_##name(vec x)         \

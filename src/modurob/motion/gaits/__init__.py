@@ -13,6 +13,7 @@ from modurob.motion.gaits.plots import plot_phases, plot_spectrum
 from modurob.motion.gaits.recipe import Gait, gait
 from modurob.motion.gaits.reference import Reference
 from modurob.motion.gaits.sine import Sine
+from modurob.motion.gaits.striding import Hexapod
 from modurob.motion.gaits.waves import GENERATORS
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "PRESETS",
     "Crab",
     "Gait",
+    "Hexapod",
     "Hopf",
     "Logistic",
     "Matsuoka",

@@ -27,7 +27,7 @@ PARALLEL = 0.999
 class Score(NamedTuple):
     """What each active joint plays, (n,) each."""
 
-    sign: Array  # +1 or -1
+    sign: Array  # +1 or -1; 0: it stands still
     centre: Array  # added to the posture [rad or m]
     phase: Array  # [rad]
 
@@ -161,13 +161,13 @@ def _senses(axes: Array) -> tuple[Array, Array]:
 def _limb_phases(joints: Active, q: Array) -> Array:
     """Limb l of L, counted round the body, at 2 pi l [L / 2] / L; each further joint a quarter period behind, (n,)."""
     phase = np.zeros(len(joints))
-    limbs = _round_the_body(joints, q)
+    limbs = round_the_body(joints, q)
     for l, limb in enumerate(limbs):
         phase[list(limb)] = 2 * np.pi * l * (len(limbs) // 2) / len(limbs) - QUARTER * np.arange(len(limb))
     return phase
 
 
-def _round_the_body(joints: Active, q: Array) -> list[tuple[int, ...]]:
+def round_the_body(joints: Active, q: Array) -> list[tuple[int, ...]]:
     """The limbs as they stand around the vertical through their middle, the first one first."""
     robot = joints.robot
     feet = se3.position(robot.forward_kinematics(q).bodies[[joints.body[limb[0]] for limb in joints.limbs]])

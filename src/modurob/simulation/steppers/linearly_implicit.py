@@ -1,53 +1,57 @@
-"""Steps that take stiff forces along joints at their end, so that they can be long."""
+"""Steps that take stiff forces along joints and contacts at their end, so that they can be long."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from modurob.algorithms.articulated import HYBRID_DYNAMICS
+from modurob.algorithms.motions import MOTIONS
 from modurob.errors import SimulationError
-from modurob.mechanism.tables import Tables
 from modurob.simulation.steppers.stepper import STEPPERS, FixedStep
-from modurob.simulation.system import Held, State, System, is_joined
+from modurob.simulation.system import Held, State, System
 
 
 @STEPPERS.register("linearly-implicit")
 @dataclass(frozen=True)
 class LinearlyImplicit(FixedStep):
-    """Forces along joints (stops, springs, friction) are taken where the step of dt [s] ends, to first order:
+    """Forces along joints (stops, springs, friction) and contacts are taken where the step of dt [s] ends, to first order:
 
-    (M + dt D + dt² K) vdot = u + f - dt K v - C v - N with K = -df/dq and D = -df/dv; v' = v + dt vdot,
-    q' = q moved with (v + v')/2.
+    (M + dt D + dt² K + dt J^T H J) vdot = u + f - dt K v - C v - N with K = -df/dq, D = -df/dv and H what contacts lose with the
+    twists of bodies; v' = v + dt vdot, q' = q moved with (v + v')/2, of a free body in axes that do not turn.
 
-    K and D are diagonal and go into the articulated inertia, so that a step costs one solve, O(n), however stiff they are. First
-    order. For robots without loops and mimic joints.
+    All of them go into the articulated inertia, so that a solve costs O(n) however stiff they are; where joints close loops or
+    share coordinates they go into the mass matrix. Contacts are linear about what the solve before came to: `solves` of them,
+    at least two unless steps are short beside sqrt(mass / stiffness). First order.
 
     >>> stiff = robot.with_force("stiff", mr.JointSpring(stiffness=1e6, damping=1e3), joint="m0/hinge")
     >>> mr.simulate(stiff, q, duration=0.1, stepper=mr.LinearlyImplicit(1e-2)).status.ok
     True
     """
 
-    kind, order, compiled = "linearly-implicit", 1, True
+    solves: int = 2
+    kind, order, compiled, contacts = "linearly-implicit", 1, True, True
 
-    def require(self, m: Tables) -> None:
-        if is_joined(m):
-            raise SimulationError(
-                f"LinearlyImplicit steps are for trees, and {m.name} has loops or mimic joints; "
-                "valid: RungeKutta4, SemiImplicitEuler, ImplicitMidpoint, Adaptive"
-            )
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.solves, bool) or not isinstance(self.solves, int) or not 1 <= self.solves <= 8:
+            raise SimulationError(f"LinearlyImplicit: solves {self.solves!r}: expected a whole number from 1 to 8")
+
+    def with_dt(self, dt: float) -> "LinearlyImplicit":
+        return replace(self, dt=dt)
 
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
-        engine = system.engine
-        forces = engine.forces(t, s.q, s.v, s.x, None if held is None else held.slide, slopes=True)
-        pull = engine.times(forces.by_q, s.v) * dt
+        engine, slide = system.engine, None if held is None else held.slide
+        forces = engine.forces(t, s.q, s.v, s.x, slide, slopes=True, contacts=False)
+        tau = u + forces.tau + engine.times(forces.by_q, s.v) * dt
         resistance = (forces.by_q * dt + forces.by_v) * dt * -1.0
-        found = engine.run(
-            HYBRID_DYNAMICS,
-            q=s.q,
-            v=s.v,
-            tau=u + forces.tau + pull,
-            external=system.external(t, s, forces.external),
-            free=engine.ones("rates") if held is None else held.free,
-            resistance=resistance,
-        )
-        v = s.v + found["vdot"] * dt
-        return State(system.integrate(s.q, (s.v + v) * dt * 0.5), v, s.x + forces.rate * dt)
+        external, x = system.external(t, s, forces.external), s.x + forces.rate * dt
+        if not system.m.contacts:
+            return State(*system.stepped(s, system.resisted(s, tau, external, resistance, held), dt), x)
+        start, vdot = engine.run(MOTIONS, q=s.q, v=s.v), None
+        known = end = start["V"]
+        for _ in range(self.solves):
+            known = end
+            push, added = engine.contact_pushes(start, known, s.x, dt, self.solves == 1)
+            total = push if external is None else external + push
+            vdot, rate = system.pressed(s, tau, total, resistance, added, held)
+            end = engine.advanced(start["V"], rate, dt)
+        x = engine.contact_states(start, known, end, x, dt)
+        return State(*system.stepped(s, vdot, dt), x)

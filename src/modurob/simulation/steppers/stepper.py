@@ -28,6 +28,8 @@ class Stepper(ABC):
     compiled: ClassVar[bool] = False
     # whether states of forces may decay within a small part of a step
     exact_decay: ClassVar[bool] = False
+    # whether it carries contacts with the ground
+    contacts: ClassVar[bool] = False
     # whole steps have to fill the time between two ticks; None: it chooses its own
     dt: float | None = None
 

@@ -1,0 +1,106 @@
+"""How fast organisms walk on a plane, alone and in batches, beside MuJoCo's rollout of the same robot with the same servos."""
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import modurob as mr
+from benchmarks.timing import interleaved
+from modurob.algorithms.forces import acting
+from modurob.judges.walking import MujocoWalker
+from modurob.simulation.stepping import Mover
+from modurob.simulation.system import State
+
+mujoco: Any = import_module("mujoco")
+rollout: Any = import_module("mujoco.rollout")
+
+RUNS, TIME = 256, 0.2
+MUJOCO_STEP = 2e-3
+
+
+def snake(n: int) -> mr.Mechanism:
+    """n backbones in a row that crawl on the ground."""
+    made = mr.Assembly.single("m0", "backbone")
+    for i in range(1, n):
+        made = made.dock(f"m{i}", "backbone", at=f"m{i - 1}/3", by="4")
+    robot = made.mechanism(floating=True)
+    gait = mr.gait("snake", amplitude=0.4, frequency=1.0, waves=max(1.0, n / 6))
+    return mr.driven(robot, gait).on_ground(mr.Ground(friction=0.8))
+
+
+def starts(m: mr.Mechanism, runs: int) -> np.ndarray:
+    """Configurations that lie on the ground, a tenth of a radian apart."""
+    q = np.tile(m.neutral(), (runs, 1))
+    q[:, 7:] += 0.1 * np.random.default_rng(0).normal(size=(runs, m.nq - 7))
+    return m.standing(q)
+
+
+def main() -> None:
+    """Print the tables."""
+    console, table = Console(), Table(title=f"simulated seconds a second of one core, {RUNS} runs")
+    for column in (
+        "modules",
+        "MuJoCo 2 ms",
+        "ours 2 ms",
+        "ratio",
+        "ours 5 ms",
+        "ratio",
+        "alone 2 ms",
+        "ratio",
+        "alone 5 ms",
+        "ratio",
+    ):
+        table.add_column(column, justify="right")
+    mr.set_threads(1)
+    for n in (6, 12, 30):
+        table.add_row(str(n), *measured(n))
+    mr.set_threads(None)
+    console.print(table)
+
+
+def measured(n: int) -> list[str]:
+    """The figures of one snake."""
+    m = snake(n)
+    q = starts(m, RUNS)
+    v, u = np.zeros((2, RUNS, m.nv))
+    x = np.tile(acting(m).start(), (RUNS, 1))
+
+    def ours(dt: float, runs: int) -> Any:
+        mover = Mover(m, mr.LinearlyImplicit(dt))
+        s = State(q[:runs], v[:runs], x[:runs]) if runs > 1 else State(q[0], v[0], x[0])
+        return lambda: mover.advance(2.0, s, u[:runs] if runs > 1 else u[0], TIME)
+
+    times = interleaved(
+        {
+            "mujoco": theirs(m, q),
+            "2": ours(2e-3, RUNS),
+            "5": ours(5e-3, RUNS),
+            "one 2": ours(2e-3, 1),
+            "one 5": ours(5e-3, 1),
+        }
+    )
+    per = {name: TIME * (1 if name.startswith("one") else RUNS) / t for name, t in times.items()}
+    rows = [f"{per['mujoco']:.0f}"]
+    for name in ("2", "5", "one 2", "one 5"):
+        rows += [f"{per[name]:.0f}", f"{per[name] / per['mujoco']:.1f}"]
+    return rows
+
+
+def theirs(m: mr.Mechanism, q: np.ndarray) -> Any:
+    """MuJoCo's rollout at its defaults, steps of 2 ms."""
+    walker = MujocoWalker(m, MUJOCO_STEP, stiff=False)
+    size = mujoco.mj_stateSize(walker.model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    start = np.zeros((len(q), size))
+    for k, one in enumerate(q):
+        walker._place(one, np.zeros(m.nv))
+        mujoco.mj_getState(walker.model, walker.data, start[k], mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    control = walker.controls(2.0 + np.arange(round(TIME / MUJOCO_STEP)) * MUJOCO_STEP)
+    control = np.broadcast_to(control, (len(q), *control.shape))
+    return lambda: rollout.rollout(walker.model, walker.data, start, control)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""What of a robot touches the ground: its shapes as points, balls and rims, and how deep they stand in it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from modurob import kernels
+from modurob.algorithms.configuration import neutral
+from modurob.algorithms.contact import met
+from modurob.algorithms.interpreter import floats
+from modurob.algorithms.kinematics import forward_kinematics, together
+from modurob.algorithms.motions import MOTIONS
+from modurob.catalogue.contact import Ball, Contact, Corners, Ground, Rim, Touching, Vertices
+from modurob.errors import InputError
+from modurob.geometry import Capsule, Cylinder, Mesh, Solid, Sphere
+from modurob.kinematics.collisions import read_solid, shape_names
+from modurob.mechanism.tables import ContactRow, Frame, Shape, Tables
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array
+
+# points of a hull that are kept, the farthest out first
+MOST_VERTICES = 64
+# how far a shape may stick out of the others of its module and still count as inside [m]
+INSIDE = 1e-4
+
+
+def contact_rows(m: Tables, ground: Ground) -> tuple[ContactRow, ...]:
+    """A contact for each shape that moves: what collides, else what is drawn; shapes inside the others of their module are left
+    out."""
+    shapes = m.collisions or m.shapes
+    if any(np.asarray(s.in_body).dtype == object for s in shapes):
+        raise InputError(f"{m.name} has symbols for lengths: give them values to set it on the ground")
+    names = list(shape_names(m, shapes))
+    moving = [k for k in _outer(m, shapes, names) if shapes[k].frame.body > 0]
+    rows = tuple(
+        ContactRow(f"{names[k]} contact {k}.{i}" if i else f"{names[k]} contact {k}", Contact(part, ground), frame)
+        for k in moving
+        for i, (frame, part) in enumerate(_parts(shapes[k]))
+    )
+    if not rows:
+        raise InputError(
+            f"{m.name} has no shapes that move, so nothing of it can touch the ground: expected <collision> geometry in its URDF "
+            'file, shapes in its modules, or Builder.collision("box", size, on=body)'
+        )
+    return rows
+
+
+def _parts(s: Shape) -> Iterator[tuple[Frame, Touching]]:
+    """What a shape touches with, and where that is on its body."""
+    made = read_solid(s)
+    for z, part in _touching(made):
+        yield Frame(s.frame.body, s.in_body @ se3.pose(np.eye(3), np.array([0.0, 0.0, z]))), part
+
+
+def _touching(s: Solid) -> list[tuple[float, Touching]]:
+    """Contact shapes, and how far along z in the frame of the solid they are."""
+    match s:
+        case Sphere():
+            return [(0.0, Ball(s.r))]
+        case Capsule():
+            return [(z, Ball(s.r)) for z in (-s.length / 2, s.length / 2)]
+        case Cylinder():
+            return [(z, Rim(s.r)) for z in (-s.length / 2, s.length / 2)]
+        case Mesh():
+            return [(0.0, Vertices(tuple(_hull(s).ravel().tolist())))]
+    # a box, or the box around a shape of another kind
+    return [(0.0, Corners(*s.half_edges))]
+
+
+def _hull(s: Mesh) -> Array:
+    """The vertices of the convex hull of a mesh, the farthest from each other if there are many, (n, 3)."""
+    points = np.asarray(s.points)
+    points = points[ConvexHull(points).vertices]
+    kept = [int(np.linalg.norm(points - points.mean(axis=0), axis=-1).argmax())]
+    far = np.linalg.norm(points - points[kept[0]], axis=-1)
+    while len(kept) < min(MOST_VERTICES, len(points)):
+        kept.append(int(far.argmax()))
+        far = np.minimum(far, np.linalg.norm(points - points[kept[-1]], axis=-1))
+    return points[kept]
+
+
+# ---- how a robot stands ----
+
+
+def gaps(m: Tables, q: Array) -> Array:
+    """Of all points that can touch the ground, (..., points) [m]; negative where they are in it."""
+    X = kernels.run(MOTIONS, m, dict(zip("qv", together(q, np.zeros(m.nv)), strict=True))).results["X"]
+    return np.concatenate([np.zeros((*q.shape[:-1], 0)), *(c.touch.gap for c in met(m, X))], axis=-1)
+
+
+def standing(m: Tables, q: Array, gap: float = 0.0) -> Array:
+    """The configuration with the floating base moved up or down until the lowest point is `gap` above the ground, (..., nq)."""
+    if not floats(m):
+        raise InputError(
+            f"{m.name} does not float, so it cannot be set on the ground: expected mechanism(floating=True)"
+        )
+    q = np.array(q, dtype=float)
+    # steep ground needs a few rounds
+    for _ in range(8):
+        q[..., 2] += gap - gaps(m, q).min(axis=-1)
+    return q
+
+
+# ---- shapes inside others ----
+
+
+def _outer(m: Tables, shapes: tuple[Shape, ...], names: list[str]) -> list[int]:
+    """The shapes that are not inside the hull of the others of their module, or link, as it stands at zero."""
+    poses = forward_kinematics(m, neutral(m)).bodies
+    points = [_moved(poses[s.frame.body] @ s.in_body, _outline(read_solid(s))) for s in shapes]
+    owner = [name.rpartition("/")[0] or name for name in names]
+    kept = []
+    for k, own in enumerate(points):
+        others = [x for i, x in enumerate(points) if i != k and owner[i] == owner[k]]
+        if not others or not _holds(np.concatenate(others), own):
+            kept.append(k)
+    return kept
+
+
+def _outline(s: Solid) -> Array:
+    """Points on the hull of a solid, (n, 3); of a round one on the box around it."""
+    if isinstance(s, Mesh):
+        return np.asarray(s.points)
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1).T
+    return signs * np.array(s.half_edges)
+
+
+def _holds(outer: Array, inner: Array) -> bool:
+    """Whether the hull of some points holds all others."""
+    planes = ConvexHull(outer, qhull_options="QJ").equations
+    return bool((inner @ planes[:, :3].T + planes[:, 3] <= INSIDE).all())
+
+
+def _moved(X: Array, points: Array) -> Array:
+    return points @ X[:3, :3].T + X[:3, 3]
