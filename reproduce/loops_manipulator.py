@@ -31,7 +31,9 @@ def settling() -> Reproduction:
     for colour, (law, cured) in enumerate(LAWS.items()):
         run, off = simplex.followed(here, cured, 6.0, start)
         top = model.frame_pose(run.q, "strut0") @ simplex.TOP
-        for axis, y in zip(axes, (run.q[:, 8], off, np.degrees(np.arctan2(top[:, 1, 3], top[:, 0, 3])) % 360), strict=True):
+        for axis, y in zip(
+            axes, (run.q[:, 8], off, np.degrees(np.arctan2(top[:, 1, 3], top[:, 0, 3])) % 360), strict=True
+        ):
             axis.plot(run.t, y, color=f"C{colour}", lw=1.8)
         most = {False: 0.1, True: 5e-3}[cured]
         checks.append(Check(name, f"{law}: off by", 0.0, float(off.max()), most, "m"))

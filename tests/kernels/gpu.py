@@ -30,7 +30,8 @@ using std::sqrt; using std::exp; using std::log; using std::tanh; using std::rin
 """
 AFTER = """
 alignas(64) real memory[1 << 17];
-extern "C" void launch(int blocks, int threads, long shared, const robot *robots, const int *tasks, int count, int words, real *work)
+extern "C" void launch(int blocks, int threads, long shared, const robot *robots, const int *tasks, int count, int words,
+    real *work)
 {
     blockDim.x = threads, gridDim.x = blocks;
     for (int b = 0; b < blocks; ++b) {
@@ -53,7 +54,7 @@ extern "C" void launch(int blocks, int threads, long shared, const robot *robots
 class PlayedGpu:
     """Two processors, and a little shared memory."""
 
-    processors, shared_bytes, name = 2, 1 << 19, "played"
+    processors, shared_bytes, name, kind = 2, 1 << 19, "played", 1
 
     def __init__(self, folder: Path):
         self.folder, self.compiled = folder, 0

@@ -27,7 +27,7 @@ NOTHING: frozenset[str] = frozenset()
 
 
 def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> Any:
-    """The results for one state of float64 arrays, or for a few, unchecked arguments welcome; None where the long way must be taken.
+    """The results for one state of float64 arrays, or a few, unchecked arguments welcome; None where the long way must be taken.
 
     It holds the interpreter's lock, and with it the one arena that all calls share.
     """

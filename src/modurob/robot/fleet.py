@@ -87,17 +87,18 @@ class Fleet:
     and the number of threads. Arrays of floats (k, n) go to the kernels as they are; all else that a robot takes (one state,
     lists, other scalars) is handed to that robot alone. `robots` are mechanisms, or assemblies, which stand as they say.
 
-    With `device="cuda"` forward and inverse dynamics are computed on a GPU of NVIDIA, to 1e-12 (float64) or 1e-5 (float32), for arrays
-    of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning. `unrolled` compiles a kernel
-    for each robot by itself, in a second or so: about twice as fast, for robots that stay.
+    With `device="cuda"` forward and inverse dynamics are computed on a GPU of NVIDIA, to 1e-12 (float64) or some 1e-5
+    (float32), for arrays of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning.
+    `unrolled` compiles a kernel for each robot by itself, in a second or so: about twice as fast, for robots that stay.
 
-    >>> fleet = mr.Fleet([robot, mr.load("crane"), mr.load("snake")])
+    >>> fleet = mr.Fleet([robot, mr.load("crane"), robot])
     >>> fleet
-    Fleet(3 robots, nv 2 to 6)
+    Fleet(3 robots, nv 2 to 3)
+    >>> rng = np.random.default_rng(0)
     >>> states = [rng.normal(size=(3, k, r.nv)) for k, r in zip((5, 1000, 20), fleet)]
     >>> vdots = fleet.forward_dynamics(*zip(*states))
     >>> [vdot.shape for vdot in vdots]
-    [(5, 3), (1000, 2), (20, 6)]
+    [(5, 3), (1000, 2), (20, 3)]
     """
 
     def __init__(self, robots: Iterable[Mechanism | Assembly], device: str = "cpu", unrolled: bool = False):
@@ -110,7 +111,7 @@ class Fleet:
         self._evaluators: dict[Kind, dict[int, Evaluator | None]] = {}
         self._groups: dict[Kind, tuple[tuple[int, ...], Group]] = {}
         self.device, self.unrolled = device, unrolled
-        self._gpu = self._moved() if device == "cuda" else None
+        self._gpu: Any = self._moved() if device == "cuda" else None
 
     # ---- a list of robots ----
 
@@ -143,7 +144,7 @@ class Fleet:
         """vdot of each robot, (k_i, nv_i) [rad/s² or m/s²]; see `Mechanism.forward_dynamics`.
 
         >>> fleet = mr.Fleet([robot, mr.load("crane")])
-        >>> qs, taus = [rng.normal(size=(4, r.nq)) for r in fleet], [np.ones((4, r.nv)) for r in fleet]
+        >>> qs, taus = [np.full((4, r.nq), 0.2) for r in fleet], [np.ones((4, r.nv)) for r in fleet]
         >>> vdots = fleet.forward_dynamics(qs, taus, taus)
         >>> bool(np.array_equal(vdots[0], robot.forward_dynamics(qs[0], taus[0], taus[0])))
         True
@@ -269,10 +270,10 @@ class Fleet:
 
     def _back(self, function: Function, i: int, arrays: Sequence[Any]) -> Any:
         """What no GPU takes, by the robot itself on the CPU."""
-        from modurob.kernels.cuda.arrays import given_back, on_device
+        from modurob.kernels.cuda.arrays import given_back, on_host
 
         device = self._gpu.device
-        here = [device.host(on_device(device, x)) if hasattr(x, "__dlpack__") else x for x in arrays]
+        here = [on_host(device, x) for x in arrays]
         result = self._alone(function, i, here)
         return result if here[0] is arrays[0] else given_back(device, device.array(result), arrays[0])
 

@@ -1,4 +1,4 @@
-"""The text of kernels: one that walks tables, for any robots made of some types of joints, and one unrolled for a robot that stays."""
+"""The text of kernels: one that walks tables, for robots made of some types of joints, and one unrolled for a robot that stays."""
 
 from collections.abc import Iterable, Sequence
 from importlib import resources
@@ -169,7 +169,10 @@ END = "own->status[state] = lost == 0 ? status : (real)-2;"
 
 
 def walking(program: Program, kinds: Sequence[DyadType], single: bool, threads: int, shared: bool) -> str:
-    """The kernel that walks tables: each block takes some states of one robot at a time. Its scratch is in shared memory, or in `work`."""
+    """The kernel that walks tables: each block takes some states of one robot at a time.
+
+    Its scratch is in shared memory, or in `work`.
+    """
     passes = [line for k in range(len(program.passes)) for line in _loop(program, k, len(kinds))]
     scratch = "memory" if shared else "work + (long long)blockIdx.x * words * STRIDE"
     begin = "memory + words * STRIDE" if shared else "memory"
