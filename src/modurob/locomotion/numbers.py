@@ -22,11 +22,11 @@ def numbers(value: Any, what: str, last: int | None = None) -> Array:
 
 
 def one(value: Any, what: str) -> float:
-    """`value` as one finite number."""
+    """`value` as one finite number, alone or in an array."""
     x = numbers(value, what)
-    if x.ndim:
+    if x.size != 1:
         raise InputError(f"{what} = {x.tolist()!r:.60}: expected one number")
-    return float(x)
+    return x.item()
 
 
 def positive(value: Any, what: str) -> float:

@@ -98,7 +98,7 @@ def slopes(function: Map, x: ArrayLike, fine: bool = True) -> Array:
     steps = np.eye(len(x)) * STEP * np.maximum(1.0, np.abs(x))
 
     def difference(e: Array) -> Array:
-        return (np.asarray(function(x + e)) - np.asarray(function(x - e))) / (2 * e.sum())
+        return np.atleast_1d(np.subtract(function(x + e), function(x - e)) / (2 * e.sum()))
 
     columns = [(4 * difference(e) - difference(2 * e)) / 3 if fine else difference(e) for e in steps]
     return np.stack(columns, axis=-1)
