@@ -89,6 +89,8 @@ def centre_of_pressure(points: ArrayLike, forces: ArrayLike, normal: ArrayLike =
     array([0.13333, 0.06   , 0.     ])
     """
     p, f = numbers(points, "points", 3), numbers(forces, "forces")
+    if p.ndim < 2:
+        raise InputError(f"points has shape {p.shape}: expected (..., k, 3), one for each contact")
     push = dot(f, _unit(normal)) if f.shape[-1:] == (3,) and f.ndim == p.ndim else f
     if push.shape[-1:] != p.shape[-2:-1]:
         raise InputError(f"forces has shape {f.shape}: expected (..., {p.shape[-2]}, 3), or (..., {p.shape[-2]})")
