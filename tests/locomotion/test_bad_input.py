@@ -10,6 +10,7 @@ from modurob.errors import InputError, SimulationError
 BASE = go.differential(0.5, 0.1)
 CRAB = mr.load("crab").mechanism(floating=True)
 ZERO = np.zeros(CRAB.nv)
+WEIGHT = go.Wrench(np.array([0, 0, 9.81]), np.zeros(3))
 FALL = go.Phase(lambda x: [x[1], -9.81], lambda x: x[0])
 
 REFUSED = [
@@ -69,6 +70,8 @@ REFUSED = [
     (lambda: mr.stability_margin([[0, 0], [1, 0], [0, 1]], 0.3), r"point has shape \(\): expected"),
     (lambda: mr.support_polygon([1.0, 2.0]), r"points has shape \(2,\): expected \(n, 2\) or \(n, 3\)"),
     (lambda: mr.centre_of_pressure([0, 0, 0], [1]), r"points has shape \(3,\): expected \(\.\.\., k, 3\)"),
+    (lambda: go.push_margin(WEIGHT, [0, 0, 0], [0, 0, 1], 0.5), r"points has shape \(3,\): expected \(k, 3\)"),
+    (lambda: go.push_margin(WEIGHT, np.eye(3), [0, 0, 1], 0.5, [0, 0, 0]), "expected directions away from the ground"),
     # ---- pendulum ----
     (lambda: mr.LinearPendulum(0.0), "height = 0: expected more than zero"),
     (lambda: mr.LinearPendulum(0.8, rise=-10.0), "rise = -10 m/s²: it leaves the ground"),
