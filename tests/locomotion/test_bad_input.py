@@ -10,13 +10,14 @@ from modurob.errors import InputError, SimulationError
 BASE = go.differential(0.5, 0.1)
 CRAB = mr.load("crab").mechanism(floating=True)
 ZERO = np.zeros(CRAB.nv)
+WEIGHT = go.Wrench(np.array([0, 0, 9.81]), np.zeros(3))
 FALL = go.Phase(lambda x: [x[1], -9.81], lambda x: x[0])
 
 REFUSED = [
     # ---- numbers ----
     (lambda: mr.Wheel("here", 0.1), "at of a wheel = 'here': expected numbers"),
     (lambda: mr.Wheel((0, np.nan), 0.1), "at of a wheel = .*: expected finite numbers"),
-    (lambda: mr.Wheel((0, 1, 2), 0.1), r"at of a wheel has shape \(3,\): expected \(\.\.\., 2\)"),
+    (lambda: mr.Wheel((0, 1, 2), 0.1), r"at of a wheel has shape \(3,\): expected two numbers, \(x, y\)"),
     (lambda: mr.Wheel((0, 1), [0.1, 0.2]), r"radius of a wheel = \[0.1, 0.2\]: expected one number"),
     (lambda: mr.Wheel((0, 1), -0.1), "radius of a wheel = -0.1: expected more than zero"),
     (lambda: mr.Wheel((0, 1), 0.1, rollers=np.pi / 2), "rollers of a wheel at a right angle"),
@@ -39,12 +40,15 @@ REFUSED = [
         lambda: go.motions(mr.WheeledBase([mr.Wheel((i, j), 0.1, steered=f"{i}") for i in (0, 1) for j in (0, 1)])),
         "motor 0 turns several wheels, and others have to agree with them: expected one wheel each",
     ),
+    (lambda: go.growth([1], [2]), r"fields = \[1\]: expected one or more SymPy columns of 1 entries"),
     # ---- odometry and ways ----
+    (lambda: go.differential("0.5", 0.1), "width = '0.5': expected numbers"),
+    (lambda: go.differential([[1], [1, 2]], 0.1), "width = .*: expected numbers"),
     (lambda: mr.Odometry(3), "base = 3: expected a mr.WheeledBase"),
     (lambda: mr.Odometry(BASE, noise=-1.0), "noise = -1.0: expected one number or 2, zero or more"),
     (lambda: mr.Odometry(BASE).run([1.0, 2.0], 0.1), r"rates has shape \(2,\): expected \(samples, 2\)"),
     (lambda: mr.Odometry(BASE).run([[1.0, 2.0]], 0.0), "dt = 0: expected more than zero"),
-    (lambda: go.arc_to([1, 2, 0], [1, 2]), r"point \[1, 2\] is the start: expected another"),
+    (lambda: go.arc_to([1, 2, 0], [1, 2]), r"point \[1, 2\] is the start or straight behind it"),
     (lambda: go.PoseLaw(k_alpha=0.5), "k_alpha = 0.5.*: expected k_alpha > k_rho > 0 > k_beta"),
     # ---- sliding ----
     (lambda: go.sliding_twist(go.omni(0.4, 0.05), [1, 1, 1], 1.0, 0.5), "wheels with rollers: expected plain wheels"),
@@ -63,7 +67,11 @@ REFUSED = [
         r"forces has shape \(3,\): expected \(\.\.\., 2, 3\)",
     ),
     (lambda: mr.centre_of_pressure(np.eye(3), [1.0, 2.0, -3.0]), "from -3 N: expected contacts that push"),
+    (lambda: mr.stability_margin([[0, 0], [1, 0], [0, 1]], 0.3), r"point has shape \(\): expected"),
     (lambda: mr.support_polygon([1.0, 2.0]), r"points has shape \(2,\): expected \(n, 2\) or \(n, 3\)"),
+    (lambda: mr.centre_of_pressure([0, 0, 0], [1]), r"points has shape \(3,\): expected \(\.\.\., k, 3\)"),
+    (lambda: go.push_margin(WEIGHT, [0, 0, 0], [0, 0, 1], 0.5), r"points has shape \(3,\): expected \(k, 3\)"),
+    (lambda: go.push_margin(WEIGHT, np.eye(3), [0, 0, 1], 0.5, [0, 0, 0]), "expected directions away from the ground"),
     # ---- pendulum ----
     (lambda: mr.LinearPendulum(0.0), "height = 0: expected more than zero"),
     (lambda: mr.LinearPendulum(0.8, rise=-10.0), "rise = -10 m/s²: it leaves the ground"),
@@ -78,6 +86,8 @@ REFUSED = [
     (lambda: mr.RimlessWheel(0.3, -0.1), "slope = -0.1 rad: expected between 0 and pi/2"),
     (lambda: mr.Compass(slope=-0.1), "slope = -0.1 rad: expected between 0 and pi/2"),
     (lambda: mr.Compass(slope=0.1, leg=-1.0), "leg = -1: expected zero or more"),
+    (lambda: go.stride([], [1.0]), r"phases = \[\]: expected one or more Phase"),
+    (lambda: mr.fixed_point(3, [0.0]), "function = 3: expected a map"),
     (lambda: mr.periodic_orbit(lambda x: x, [[1.0]], 1.0), r"x has shape \(1, 1\): expected a state"),
 ]
 
@@ -89,9 +99,10 @@ FAILED = [
         lambda: mr.periodic_orbit(lambda x: [1.0, -x[1]], [1.0, 0.0], 1.0),
         "no periodic motion found near the period 1 s",
     ),
+    (lambda: mr.periodic_orbit(lambda x: [x[1], -x[0]], [1.0, 0.0], 6.2), "at rest at .*, not a periodic motion"),
     (lambda: mr.SpringMass(80.0, 14000.0).step([0, 0.97, 0.01, 0.0], np.radians(69)), "falls or leaves the ground"),
     (
-        lambda: mr.SpringMass(80.0, 14000.0).step([0, 0.97, 3.0, 0.0], np.radians(69)),
+        lambda: mr.SpringMass(80.0, 14000.0).step([0, 0.97, 4.0, 0.0], np.radians(69)),
         "falls or leaves the ground after",
     ),
 ]

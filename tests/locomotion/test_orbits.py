@@ -160,13 +160,13 @@ def test_running_stabilises_itself():
     runner = mr.SpringMass()
 
     def f(y):
-        return [runner.apex_map(y[0], 1785.0, np.radians(67))]
+        return runner.apex_map(y, 1785.0, np.radians(67))
 
     stable, unstable = mr.fixed_point(f, [0.95]), mr.fixed_point(f, [1.22])
     assert abs(mr.multipliers(f, stable)[0]) < 1 < abs(mr.multipliers(f, unstable)[0])
     y = np.array([1.15])
     for _ in range(40):
-        y = np.array(f(y))
+        y = np.array([f(y)])
     assert y == pytest.approx(stable, abs=1e-3)
     # symmetric contact: it leaves the ground as it came
     contact = runner.hop(stable[0], np.sqrt(2 * (1785 / 80 - 9.81 * stable[0])), np.radians(67)).x
@@ -209,6 +209,25 @@ def test_slopes_of_a_stride_that_bounces():
         return go.stride([ball], [0.0, v[0]]).end[1:]
 
     assert mr.multipliers(bounce, [2.0])[0] == pytest.approx(0.6, abs=1e-8)
+
+
+def test_a_driven_robot_swings_in_step():
+    """A damped pendulum under a periodic torque: errors shrink in volume by exp(-d T / (m l²)) a period (Liouville)."""
+    b = mr.Builder("pendulum")
+    T, d = 1.2, 0.4
+    lossy = mr.JointProperties(damping=d)
+    b.body("rod", inertia.point(2.0, (0, 0, -0.5)), joint=mr.Revolute((0, 1, 0)), properties=lossy)
+    robot = b.build()
+
+    def later(x):
+        push = lambda t, q, v: [1.5 * np.sin(2 * np.pi * t / T)]  # noqa: E731
+        run = mr.simulate(robot, x[:1], x[1:], duration=T, controller=push, stepper=mr.RungeKutta4(T / 150))
+        return np.array([run.q[-1, 0], run.v[-1, 0]])
+
+    x = mr.fixed_point(later, [0.0, 0.0])
+    np.testing.assert_allclose(later(later(x)), x, atol=1e-9)
+    assert np.abs(x).max() > 0.1
+    assert np.prod(mr.multipliers(later, x)).real == pytest.approx(np.exp(-d * T / (2.0 * 0.25)), abs=1e-5)
 
 
 def test_a_robot_in_a_limit_cycle():

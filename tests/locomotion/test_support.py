@@ -7,7 +7,7 @@ from scipy.spatial import ConvexHull
 
 import modurob as mr
 from modurob import locomotion as go
-from modurob.spatial import inertia, se3
+from modurob.spatial import inertia, se3, so3
 from tests.robots import random_mechanism
 
 # sums over a dozen bodies, forces of some 100 N
@@ -156,3 +156,48 @@ def test_energy_to_tip_a_block():
     c = np.array([0.25, 0.0, 0.6])
     assert go.tipping_energy(feet, c, 100.0) == pytest.approx(100 * (np.hypot(0.5, 0.05) - 0.5))
     assert go.tipping_energy(feet, [0.31, 0, 0.6], 100.0) == 0
+
+
+# ---- any ground ----
+
+
+@pytest.mark.parametrize("friction", [0.1, 0.35, 2.0])
+def test_pushes_on_a_block_slide_it_or_tip_it(friction):
+    """min(mu W, W d / h), d the static margin, on level ground."""
+    rng = np.random.default_rng(8)
+    W = 120.0
+    feet = np.column_stack([np.array([[0.3, 0.2], [-0.3, 0.2], [-0.3, -0.2], [0.3, -0.2]]), np.zeros(4)])
+    c = np.array([*rng.uniform(-0.1, 0.1, 2), 0.5])
+    weight = go.Wrench(np.array([0, 0, W]), np.cross(c, [0, 0, W]))
+    expected = min(friction * W, W * mr.stability_margin(feet, c) / c[2])
+    assert go.push_margin(weight, feet, c, friction) == pytest.approx(expected, rel=1e-6)
+
+
+def test_slopes_hold_up_to_the_angle_of_friction():
+    """A plane tilted about y: feet stick while tan(angle) < mu."""
+    feet = np.array([[0.3, 0.2, 0], [-0.3, 0.2, 0], [-0.3, -0.2, 0], [0.3, -0.2, 0]])
+    for angle, holds in ((0.45, True), (0.47, False)):
+        R = so3.about(np.array([0.0, 1.0, 0.0]), np.array(angle))
+        c = R @ [0, 0, 0.05]
+        weight = go.Wrench(np.array([0, 0, 50.0]), np.cross(c, [0, 0, 50.0]))
+        push = go.push_margin(weight, feet @ R.T, c, np.tan(0.46), normals=R @ [0, 0, 1])
+        assert (push > 0) is holds
+
+
+def test_two_walls_hold_what_no_floor_does():
+    """A chimney: normals face each other, and contacts may squeeze as much as they need; one wall holds nothing."""
+    walls, normals = [[-0.4, 0, 0], [0.4, 0, 0], [-0.4, 0.2, 0], [0.4, 0.2, 0]], [[1, 0, 0], [-1, 0, 0]] * 2
+    weight = go.Wrench(np.array([0, 0, 50.0]), np.cross([0, 0.1, 0], [0, 0, 50.0]))
+    assert go.push_margin(weight, walls, [0, 0.1, 0], 0.8, normals) == np.inf
+    assert go.push_margin(weight, [[-0.4, 0, 0], [-0.4, 0.2, 0]], [0, 0.1, 0], 0.8, [1, 0, 0]) == 0
+
+
+def test_a_push_on_a_moving_robot():
+    """As much as the wrench leaves: pushes along x move the zero-moment point by F h / N until it meets the edge."""
+    robot, q = stand(), np.array([0, 0, 0.3, 1, 0, 0, 0, 0.2])
+    v, vdot = np.zeros(7), np.array([0.5, 0, 0, 0, 0.3, 0, 0.4])
+    wrench, zmp = go.ground_wrench(robot, q, v, vdot), mr.zero_moment_point(robot, q, v, vdot)
+    feet, at = np.array(FEET) + np.array([0, 0, 0.3]), np.array([0, 0, 0.4])
+    push = go.push_margin(wrench, feet, at, friction=3.0, directions=4)
+    reach = np.array([0.2 - abs(zmp[0]), 0.15 - abs(zmp[1])]).min()
+    assert push == pytest.approx(wrench.force[2] * reach / at[2], rel=1e-6)

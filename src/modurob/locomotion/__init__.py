@@ -1,6 +1,7 @@
 """Going somewhere: wheels, support, and gaits as periodic motions. See docs/locomotion.md."""
 
 from modurob.locomotion import plane
+from modurob.locomotion.contacts import push_margin
 from modurob.locomotion.driving import Leg, PoseLaw, arc_to, turn_drive_turn
 from modurob.locomotion.holonomy import growth, motions
 from modurob.locomotion.odometry import Estimate, Odometry
@@ -60,6 +61,7 @@ __all__ = [
     "periodic_orbit",
     "plane",
     "point_of_wrench",
+    "push_margin",
     "sliding_twist",
     "stability_margin",
     "steerable",

@@ -54,8 +54,10 @@ def arc_to(start: ArrayLike, point: ArrayLike, speed: float = 1.0) -> Leg:
     """
     a, v = numbers(start, "start", 3), positive(speed, "speed")
     x, y = plane.turned(numbers(point, "point", 2) - a[:2], -a[2])
-    if x == y == 0:
-        raise InputError(f"point {point!r:.60} is the start: expected another")
+    if y == 0 and x <= 0:
+        raise InputError(
+            f"point {point!r:.60} is the start or straight behind it: no arc leads there; expected another"
+        )
     angle = 2 * np.arctan2(y, x)
     chord = np.hypot(x, y)
     length = chord / np.sinc(angle / 2 / np.pi)

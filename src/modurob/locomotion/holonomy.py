@@ -28,6 +28,8 @@ def growth(fields: "Sequence[Matrix]", coordinates: "Sequence[Symbol]") -> tuple
     (2, 3)
     """
     x, first = list(coordinates), list(fields)
+    if not first or not all(getattr(f, "shape", None) == (len(x), 1) for f in first):
+        raise InputError(f"fields = {first!r:.60}: expected one or more SymPy columns of {len(x)} entries")
     at = dict(zip(x, np.random.default_rng(0).uniform(-1.0, 1.0, len(x)), strict=True))
     spanned, last = first, first
     ranks = [_rank(spanned, at)]

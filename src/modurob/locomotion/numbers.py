@@ -11,9 +11,12 @@ from modurob.spatial.scalars import Array
 def numbers(value: Any, what: str, last: int | None = None) -> Array:
     """`value` as an array of finite numbers, with `last` entries along its last axis."""
     try:
-        x = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} = {value!r:.60}: expected numbers") from None
+        x = np.asarray(value)
+    except ValueError:
+        x = np.array(None)
+    if x.dtype.kind not in "iuf":
+        raise InputError(f"{what} = {value!r:.60}: expected numbers")
+    x = x.astype(float)
     if not np.isfinite(x).all():
         raise InputError(f"{what} = {x.tolist()!r:.60}: expected finite numbers")
     if last is not None and (x.ndim == 0 or x.shape[-1] != last):
@@ -22,11 +25,11 @@ def numbers(value: Any, what: str, last: int | None = None) -> Array:
 
 
 def one(value: Any, what: str) -> float:
-    """`value` as one finite number."""
+    """`value` as one finite number, alone or in an array."""
     x = numbers(value, what)
-    if x.ndim:
+    if x.size != 1:
         raise InputError(f"{what} = {x.tolist()!r:.60}: expected one number")
-    return float(x)
+    return x.item()
 
 
 def positive(value: Any, what: str) -> float:

@@ -16,6 +16,8 @@ from modurob.spatial.scalars import Array
 
 # accuracy of the integration; a guard counts once it was this far above zero; step of slopes; Newton steps and when they end
 ACCURACY, ARMED, STEP, ITERATIONS, MET = 1e-12, 1e-8, 3e-5, 50, 1e-11
+# motion of a period that is none
+AT_REST = 1e-6
 
 State = Array
 Map = Callable[[Array], Array]
@@ -53,7 +55,9 @@ def stride(phases: Sequence[Phase], x: ArrayLike, longest: float = 10.0, step: f
     >>> stride([fall], [1.0, 0.0]).end.round(4)
     array([0.    , 3.5436])
     """
-    x, t, times, states = numbers(x, "x", None), 0.0, [], []
+    if not isinstance(phases, Sequence) or not phases or not all(isinstance(p, Phase) for p in phases):
+        raise InputError(f"phases = {phases!r:.60}: expected one or more Phase(slope, guard, reset)")
+    x, t, times, states = numbers(x, "x"), 0.0, [], []
     for k, phase in enumerate(phases):
         ts, xs = _until(phase, x, longest, step, k)
         times.append(t + ts)
@@ -98,7 +102,7 @@ def slopes(function: Map, x: ArrayLike, fine: bool = True) -> Array:
     steps = np.eye(len(x)) * STEP * np.maximum(1.0, np.abs(x))
 
     def difference(e: Array) -> Array:
-        return (np.asarray(function(x + e)) - np.asarray(function(x - e))) / (2 * e.sum())
+        return np.atleast_1d(np.subtract(function(x + e), function(x - e)) / (2 * e.sum()))
 
     columns = [(4 * difference(e) - difference(2 * e)) / 3 if fine else difference(e) for e in steps]
     return np.stack(columns, axis=-1)
@@ -112,6 +116,8 @@ def fixed_point(function: Map, guess: ArrayLike) -> Array:
     array([0.73908513])
     """
     x = np.atleast_1d(numbers(guess, "guess"))
+    if not callable(function):
+        raise InputError(f"function = {function!r:.60}: expected a map from states to states")
     error = np.asarray(function(x), dtype=float) - x
     for _ in range(ITERATIONS):
         if not np.isfinite(error).all():
@@ -197,6 +203,8 @@ def periodic_orbit(slope: Callable[[Array], ArrayLike], x: ArrayLike, period: fl
     for _ in range(ITERATIONS):
         end, Phi = monodromy(slope, x, T)
         if np.abs(end - x).max() < MET:
+            if np.abs(slope(x)).max() * T < AT_REST:
+                raise SimulationError(f"at rest at {x.tolist()}, not a periodic motion: expected a guess on the orbit")
             return Orbit(x, float(T), _sorted(Phi))
         # x moves across the motion, the period along it
         now, then = (np.asarray(slope(y), dtype=float) for y in (x, end))

@@ -36,7 +36,7 @@ class SpringMass:
     """A runner or walker: mass [kg], stiffness of a leg [N/m], its rest length [m], gravity [m/s²].
 
     >>> runner = mr.SpringMass(mass=80.0, stiffness=20000.0)
-    >>> apex = mr.fixed_point(lambda y: [runner.apex_map(y[0], energy=1785.0, angle=np.radians(67))], [0.95])
+    >>> apex = mr.fixed_point(lambda y: runner.apex_map(y, energy=1785.0, angle=np.radians(67)), [0.95])
     >>> apex.round(3)
     array([0.96])
     """
@@ -108,7 +108,7 @@ class SpringMass:
         falls. Stable if its slope at the fixed point is within 1 (`mr.multipliers`).
 
         >>> runner = mr.SpringMass(mass=80.0, stiffness=20000.0)
-        >>> f = lambda y: [runner.apex_map(y[0], 1785.0, np.radians(67))]
+        >>> f = lambda y: runner.apex_map(y, 1785.0, np.radians(67))
         >>> mr.multipliers(f, mr.fixed_point(f, [0.95])).real.round(3)
         array([0.441])
         """
@@ -152,7 +152,7 @@ class SpringMass:
         True
         """
         y, vy = numbers(state, "state", 2)
-        left = energy - self.energy([0.0, y, 0.0, vy], [[0.0, 0.0]])
+        left = positive(energy, "energy") - self.energy([0.0, y, 0.0, vy], [[0.0, 0.0]])
         if left < 0:
             raise InputError(f"energy = {energy:g} J: expected at least {energy - left:g} J at the height {y:g} m")
         return self.step([0.0, y, float(np.sqrt(2 * left / self.mass)), vy], angle).end[[1, 3]]

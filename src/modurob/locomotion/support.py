@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from modurob import algorithms
 from modurob.errors import InputError, explained
-from modurob.locomotion.numbers import numbers
+from modurob.locomotion.numbers import numbers, positive
 from modurob.motion.checks import require_robot
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array, dot
@@ -89,6 +89,8 @@ def centre_of_pressure(points: ArrayLike, forces: ArrayLike, normal: ArrayLike =
     array([0.13333, 0.06   , 0.     ])
     """
     p, f = numbers(points, "points", 3), numbers(forces, "forces")
+    if p.ndim < 2:
+        raise InputError(f"points has shape {p.shape}: expected (..., k, 3), one for each contact")
     push = dot(f, _unit(normal)) if f.shape[-1:] == (3,) and f.ndim == p.ndim else f
     if push.shape[-1:] != p.shape[-2:-1]:
         raise InputError(f"forces has shape {f.shape}: expected (..., {p.shape[-2]}, 3), or (..., {p.shape[-2]})")
@@ -105,6 +107,14 @@ def _unit(normal: ArrayLike) -> Array:
 
 
 # ---- polygon ----
+
+
+def _seen_from_above(point: ArrayLike) -> Array:
+    """x and y of points, (..., 2)."""
+    p = numbers(point, "point")
+    if p.shape[-1:] not in ((2,), (3,)):
+        raise InputError(f"point has shape {p.shape}: expected (..., 2) or (..., 3)")
+    return p[..., :2]
 
 
 @explained
@@ -146,13 +156,15 @@ def _area(a: Array, b: Array, c: Array) -> float:
 def stability_margin(polygon: ArrayLike, point: ArrayLike) -> Array:
     """The distance of a point (..., 2) or (..., 3) from the edge of a support polygon, negative outside of it, (...) [m].
 
+    `polygon` is that of `support_polygon`, or the contact points themselves.
+
     Of the zero-moment point: the robot starts to tip where it is zero. Of the centre of mass: the static margin.
 
     >>> square = mr.support_polygon([[0, 0], [1, 0], [1, 1], [0, 1]])
     >>> mr.stability_margin(square, [[0.5, 0.4], [0.9, 0.5], [4.0, 5.0]]).round(9)
     array([ 0.4,  0.1, -5. ])
     """
-    corners, p = numbers(polygon, "polygon", 2), np.asarray(point, dtype=float)[..., None, :2]
+    corners, p = support_polygon(polygon), _seen_from_above(point)[..., None, :]
     edges = np.roll(corners, -1, axis=0) - corners
     length2 = np.maximum((edges**2).sum(-1), np.finfo(float).tiny)
     along = np.clip(((p - corners) * edges).sum(-1) / length2, 0.0, 1.0)
@@ -182,4 +194,4 @@ def tipping_energy(points: ArrayLike, centre: ArrayLike, weight: float) -> float
     ahead /= np.linalg.norm(ahead, axis=-1, keepdims=True)
     reach = ahead[:, 0] * (c[1] - corners[:, 1]) - ahead[:, 1] * (c[0] - corners[:, 0])
     height = c[2] - p[:, 2].mean()
-    return float(weight * (np.hypot(reach, height) - height).min())
+    return float(positive(weight, "weight") * (np.hypot(reach, height) - height).min())

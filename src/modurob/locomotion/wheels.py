@@ -47,8 +47,10 @@ class Wheel:
     driven: bool = True
 
     def __post_init__(self) -> None:
-        x, y = numbers(self.at, "at of a wheel", 2).reshape(-1)[:2]
-        object.__setattr__(self, "at", (float(x), float(y)))
+        at = numbers(self.at, "at of a wheel")
+        if at.shape != (2,):
+            raise InputError(f"at of a wheel has shape {at.shape}: expected two numbers, (x, y)")
+        object.__setattr__(self, "at", tuple(at.tolist()))
         object.__setattr__(self, "radius", positive(self.radius, "radius of a wheel"))
         object.__setattr__(self, "angle", one(self.angle, "angle of a wheel"))
         if self.rollers is not None:
