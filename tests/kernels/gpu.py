@@ -19,7 +19,8 @@ BEFORE = """
 #define __global__
 #define __shared__
 #define __forceinline__ inline
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
+#define __restrict__ __restrict
 struct dimension { int x; };
 static thread_local dimension threadIdx, blockIdx;
 static dimension blockDim, gridDim;

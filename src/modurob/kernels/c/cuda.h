@@ -70,8 +70,44 @@ typedef struct {
 } robot;
 
 /* A row of a joint. */
-enum { TYPE, Q, RATE, BODY, OWN, PARENT, FLAGS, TAKE, PUT, CONSTANTS, ROW };
+enum { TYPE, Q, RATE, BODY, OWN, PARENT, FLAGS, TAKE, PUT, CONSTANTS, ROW = 12 };
 enum { LOADS = 1, SAVES = 2, CARRIES = 4, TAKES_CARRIED = 8, TAKES_SLOT = 16, PUTS = 32, ADDS = 64 };
+
+/* Numbers and rows come in fours, which are read at once; unrolled code has them in itself. */
+#if defined(__CUDA_ARCH__) && !defined(UNROLLED)
+INLINE void read_four(const real *from, real *to)
+{
+#ifdef SINGLE
+    const float4 x = *(const float4 *)from;
+    to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
+#else
+    const double2 x = *(const double2 *)from, y = *(const double2 *)(from + 2);
+    to[0] = x.x, to[1] = x.y, to[2] = y.x, to[3] = y.y;
+#endif
+}
+
+INLINE void read_row(const int *from, int *to)
+{
+    for (int k = 0; k < ROW; k += 4) {
+        const int4 x = *(const int4 *)(from + k);
+        to[k] = x.x, to[k + 1] = x.y, to[k + 2] = x.z, to[k + 3] = x.w;
+    }
+}
+#else
+INLINE void read_four(const real *from, real *to)
+{
+    for (int k = 0; k < 4; ++k) {
+        to[k] = from[k];
+    }
+}
+
+INLINE void read_row(const int *from, int *to)
+{
+    for (int k = 0; k < ROW; ++k) {
+        to[k] = from[k];
+    }
+}
+#endif
 
 /* What the children of a joint sent: that of the next joint, which is still in registers, and what stands in a slot. */
 INLINE void take(int flags, const real *slot, real *sum)

@@ -15,8 +15,8 @@ from modurob.kernels.evaluator import tail
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
-# bytes of tables in shared memory that a kernel may have beside its scratch
-HEAD = 6  # numbers of a robot before those of its arrays
+# numbers of a robot before those of its arrays
+HEAD = 6
 
 
 class Device(Protocol):
@@ -67,8 +67,10 @@ class Resident:
     keep: tuple[Any, ...]  # arrays on the device
     whole: bool = False  # unrolled
 
-    def run(self, inputs: Sequence[Sequence[Any]], states: Sequence[int], strides: Any, out: Sequence[Sequence[Any]]) -> Any:
-        """Fill `out`, arrays (states, entries) by robot, from inputs on the device; returns the status of all states, robot by robot.
+    def bound(
+        self, inputs: Sequence[Sequence[Any]], states: Sequence[int], strides: Any, out: Sequence[Sequence[Any]]
+    ) -> "Bound":
+        """A launch that fills `out`, arrays (states, entries) by robot, from inputs on the device, any number of times.
 
         `strides` gives the strides of an array in entries.
         """
@@ -82,26 +84,51 @@ class Resident:
             [n for x in (*given, *left) for n in (self.device.address(x), *strides(x))]
             for given, left in zip(inputs, out, strict=True)
         ]
-        self._launch(rows, np.asarray(states), dtype.itemsize)
-        return status
+        return Bound(self.kernel, status, *self._arguments(rows, np.asarray(states), dtype), (inputs, out))
 
-    def _launch(self, rows: Array, states: Array, item: int) -> None:
+    def run(
+        self, inputs: Sequence[Sequence[Any]], states: Sequence[int], strides: Any, out: Sequence[Sequence[Any]]
+    ) -> Any:
+        """Fill `out` once; returns the status of all states, robot by robot."""
+        return self.bound(inputs, states, strides, out).launch()
+
+    def _arguments(self, rows: Array, states: Array, dtype: Any) -> tuple[int, int, int, tuple[Any, ...]]:
+        """Blocks, threads, bytes of shared memory, and what the kernel is called with."""
         threads, device = self.shape.threads, self.device
         pieces = -(-states // threads)
-        total = int(pieces.sum())
-        on_device = device.array(rows)
+        total, on_device = int(pieces.sum()), device.array(rows)
         if self.whole:
-            self.kernel(total, threads, 0, (on_device, on_device, 0, 0, on_device))
-            return
-        # larger robots first, so that none is left for the end
-        order = np.argsort(-rows[:, 2], kind="stable")
-        first = np.concatenate([[0], np.cumsum(pieces[order])[:-1]])
-        tasks = np.stack([np.repeat(order, pieces[order]), np.arange(total) - np.repeat(first, pieces[order])], axis=-1)
-        blocks = min(total, device.processors * self.shape.blocks)
-        scratch = self.words * threads * item
-        bytes_ = self.table_bytes + (scratch if self.shape.shared else 0)
-        work = device.empty((1 if self.shape.shared else blocks * scratch // item,), np.uint8 if item == 1 else (np.float32 if item == 4 else np.float64))
-        self.kernel(blocks, threads, bytes_, (on_device, device.array(tasks.astype(np.int32)), total, self.words, work))
+            bytes_ = self.words * threads * dtype.itemsize if self.shape.shared else 0
+            return total, threads, bytes_, (on_device, on_device, 0, 0, on_device)
+        blocks, scratch = min(total, device.processors * self.shape.blocks), self.words * threads
+        work = device.empty((1 if self.shape.shared else blocks * scratch,), dtype)
+        bytes_ = self.table_bytes + (scratch * dtype.itemsize if self.shape.shared else 0)
+        return blocks, threads, bytes_, (on_device, device.array(_tasks(rows, pieces)), total, self.words, work)
+
+
+def _tasks(rows: Array, pieces: Array) -> Array:
+    """Robot and piece of each task, (tasks, 2); larger robots first, so that none is left for the end."""
+    order = np.argsort(-rows[:, 2], kind="stable")
+    first = np.concatenate([[0], np.cumsum(pieces[order])[:-1]])
+    piece = np.arange(pieces.sum()) - np.repeat(first, pieces[order])
+    return np.stack([np.repeat(order, pieces[order]), piece], axis=-1).astype(np.int32)
+
+
+class Bound(NamedTuple):
+    """A launch with all its arguments on the device."""
+
+    kernel: Callable[..., None]
+    status: Any
+    blocks: int
+    threads: int
+    shared: int
+    arguments: tuple[Any, ...]
+    keep: Any
+
+    def launch(self) -> Any:
+        """Run it; returns the status of all states."""
+        self.kernel(self.blocks, self.threads, self.shared, self.arguments)
+        return self.status
 
 
 # kernels that walk tables, by program and precision: what types of joints they know
@@ -154,12 +181,14 @@ def resident(
     )
 
 
-def staying(device: Device, m: Tables, program: Program, single: bool, threads: int = 128) -> Resident:
+def staying(
+    device: Device, m: Tables, program: Program, single: bool, shape: Shape = Shape(128, False)
+) -> Resident:
     """One robot with a kernel of its own, all loops unrolled: compiled in a second, and about twice as fast."""
     found = laid(m, program)
-    kernel = device.kernel(unrolled(program, found, single, threads))
+    kernel = device.kernel(unrolled(program, found, single, *shape))
     table = np.zeros((1, HEAD + 3 * len(arrays_of(program))), np.int64)
-    return Resident(device, (m,), program, single, Shape(threads, False), kernel, table, found.words, 0, (), whole=True)
+    return Resident(device, (m,), program, single, shape, kernel, table, found.words, 0, (), whole=True)
 
 
 def _count(x: Laid) -> int:

@@ -14,7 +14,7 @@ from modurob.spatial.scalars import Array
 
 # as in cuda.h
 LOADS, SAVES, CARRIES, TAKES_CARRIED, TAKES_SLOT, PUTS, ADDS = (1 << k for k in range(7))
-ROW = 10
+ROW = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +119,8 @@ def laid(m: Tables, program: Program) -> Laid:
                 slots + sent * max(0, course.take[k]),
                 slots + sent * max(0, course.put[k]),
                 0,
+                0,
+                0,
             )
             for k, b in enumerate(course.order)
         ],
@@ -127,4 +129,6 @@ def laid(m: Tables, program: Program) -> Laid:
     world = program.world(m)
     shared = [np.ravel(world[name]) for name in program.shared]
     constants = [a.row(b - 1, code, False) for b, code in zip(course.order, codes, strict=True)]
-    return Laid(kinds, rows, constants, np.concatenate([np.zeros(0), *shared]), slots + sent * course.slots)
+    whole = np.concatenate([np.zeros(0), *shared])
+    # constants of joints begin at multiples of four
+    return Laid(kinds, rows, constants, np.pad(whole, (0, -len(whole) % 4)), slots + sent * course.slots)

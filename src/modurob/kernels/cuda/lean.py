@@ -135,9 +135,15 @@ def lean_code(kind: DyadType, program: Program) -> tuple[tuple[str, ...], Code]:
     # who adds to what is there is settled outside of the steps
     view = _traced(replace(kind, adds=False), program)
     places, words = _allocated(view)
-    table = Table(view.graph)
-    bodies = tuple(_body(view, k, places, table) for k in range(len(program.passes)))
-    return bodies, Code([f"step_{k}" for k in range(len(bodies))], view.graph, table.nodes, words)
+    nodes: list[int] = []
+    bodies = []
+    for k in range(len(program.passes)):
+        table = Table(view.graph)
+        body = _body(view, k, places, table)
+        read = [f"read_four(c + {len(nodes) + i}, k + {i});" for i in range(0, len(table.nodes), 4)]
+        bodies.append("\n".join([f"real k[{4 * len(read) or 1}]; (void)k;", *read, body]))
+        nodes += table.nodes + table.nodes[:1] * (-len(table.nodes) % 4)
+    return tuple(bodies), Code([f"step_{k}" for k in range(len(bodies))], view.graph, nodes, words)
 
 
 def _allocated(view: LeanView) -> tuple[dict[Place, int], int]:
@@ -190,12 +196,19 @@ def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> 
 
     def known(i: int) -> str | None:
         if k and i in view.waves:
-            return text(Place("own waves", view.waves[i]))
-        return table.text(i)
+            return f"wave_{view.waves[i]}"
+        constant = table.text(i)
+        return constant and constant.replace("V(c[", "(k[")
 
     stores, ends = _destinations(view, k, text, shared, sent)
     lines = list(Listing(view.graph, stores, Dialect(**{**DIALECT, "place": text}), known).lines())
-    return "\n".join([*lines, *ends])
+    whole = "\n".join([*lines, *ends])
+    waves = [
+        f"const real wave_{n} = {text(Place('own waves', n))};"
+        for n in view.waves.values()
+        if k and f"wave_{n}" in whole
+    ]
+    return "\n".join([*waves, whole])
 
 
 def _destinations(view: LeanView, k: int, text: Any, shared: Any, sent: Any) -> tuple[list[tuple[str, Any]], list[str]]:

@@ -34,8 +34,8 @@ def head(program: Program, single: bool, stride: int) -> str:
 
 def _parameters(program: Program) -> str:
     own = ["const real *c", "real *own", "const real *parent", "real *P", "real *C", "real &status", "real &lost"]
-    own += [f"const real *in_{name}, const long long step_{name}" for name in inputs_of(program)]
-    own += [f"real *out_{name}, const long long out_step_{name}" for name in program.results]
+    own += [f"const real *__restrict__ in_{name}, const int step_{name}" for name in inputs_of(program)]
+    own += [f"real *__restrict__ out_{name}, const int out_step_{name}" for name in program.results]
     return ", ".join(own)
 
 
@@ -108,7 +108,7 @@ def _pointers(program: Program) -> list[str]:
             else (f"step_{name}", f"const real *const in_{name}")
         )
         lines += [
-            f"const long long {step} = own->arrays[{3 * k + 2}];",
+            f"const int {step} = (int)own->arrays[{3 * k + 2}];",
             f"{pointer} = ({'real' if out else 'const real'} *)own->arrays[{3 * k}] + state * own->arrays[{3 * k + 1}];",
         ]
     return lines
@@ -122,7 +122,7 @@ def _loop(program: Program, k: int, types: int) -> list[str]:
         again = []
     else:
         again = [f"P[{i}] = world[{i}];" for i in range(Area(program).width("shared"))] if outward else []
-    lines = [*again, head, "const int *const r = rows + ROW * i;"]
+    lines = [*again, head, "int r[ROW]; read_row(rows + ROW * i, r);"]
     if outward:
         loads = " ".join(_loads(program, k)).format(parent="r[PARENT]")
         lines.append(f"if (r[FLAGS] & LOADS) {{ {loads} }}")
@@ -182,18 +182,20 @@ def walking(program: Program, kinds: Sequence[DyadType], single: bool, threads: 
     return "\n".join([head(program, single, threads), steps(program, kinds), *lines, ""])
 
 
-def unrolled(program: Program, laid: Laid, single: bool, threads: int) -> str:
-    """The kernel of one robot: its constants are in the code, and what it keeps is in registers."""
+def unrolled(program: Program, laid: Laid, single: bool, threads: int, shared: bool = False, blocks: int = 1) -> str:
+    """The kernel of one robot: its constants are in the code, and what it keeps is in registers, or in shared memory."""
     kinds = list(dict.fromkeys(laid.kinds))
     lines = [
-        f'extern "C" __global__ void __launch_bounds__({threads})',
+        f'extern "C" __global__ void __launch_bounds__({threads}, {blocks})',
         "walk(const robot *robots, const int *tasks, int count, int words, real *work)",
         "{",
         "const robot *const own = robots;",
         "(void)tasks, (void)count, (void)words, (void)work;",
         "const long long state = (long long)blockIdx.x * blockDim.x + threadIdx.x;",
         "if (state >= own->states) { return; }",
-        f"real scratch[{max(1, laid.words)}];",
+        "extern __shared__ real memory[]; real *const scratch = memory + threadIdx.x;"
+        if shared
+        else f"real scratch[{max(1, laid.words)}];",
         f"const real world[] = {_numbers(laid.world)};",
         *_pointers(program),
         *_start(program),
@@ -205,7 +207,8 @@ def unrolled(program: Program, laid: Laid, single: bool, threads: int) -> str:
         joints = range(len(laid.kinds)) if outward else reversed(range(len(laid.kinds)))
         for i in joints:
             lines += _joint(program, laid, k, i, kinds.index(laid.kinds[i]))
-    return "\n".join([head(program, single, 1), steps(program, kinds), *lines, END, "}", ""])
+    first = head(program, single, threads if shared else 1)
+    return "\n".join(["#define UNROLLED", first, steps(program, kinds), *lines, END, "}", ""])
 
 
 def _joint(program: Program, laid: Laid, k: int, i: int, kind: int) -> list[str]:
