@@ -1,5 +1,6 @@
 """Many robots at once, each with states of its own."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -19,12 +20,13 @@ from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS, Poses
 from modurob.algorithms.program import Answer, Flow, Program
-from modurob.errors import InputError, ModurobError, explained
+from modurob.errors import InputError, ModurobError, ModurobWarning, choices, explained
 from modurob.kernels.evaluator import Evaluator, evaluator, lanes_of
 from modurob.kernels.fleet import Group, named_results
 from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
 
+DEVICES = ("cpu", "cuda")
 NO_STATUS = np.zeros((), dtype=int)
 # the program, whether in float32, and the lanes of the kernels that some robots go through at once
 Kind = tuple[Program | Flow, bool, int]
@@ -80,6 +82,10 @@ class Fleet:
     and the number of threads. Arrays of floats (k, n) go to the kernels as they are; all else that a robot takes (one state,
     lists, other scalars) is handed to that robot alone. `robots` are mechanisms, or assemblies, which stand as they say.
 
+    With `device="cuda"` forward and inverse dynamics are computed on a GPU of NVIDIA, to 1e-12 (float64) or 1e-5 (float32), for arrays
+    of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning. `unrolled` compiles a kernel
+    for each robot by itself, in a second or so: about twice as fast, for robots that stay.
+
     >>> fleet = mr.Fleet([robot, mr.load("crane"), mr.load("snake")])
     >>> fleet
     Fleet(3 robots, nv 2 to 6)
@@ -89,11 +95,17 @@ class Fleet:
     [(5, 3), (1000, 2), (20, 6)]
     """
 
-    def __init__(self, robots: Iterable[Mechanism | Assembly]):
+    def __init__(self, robots: Iterable[Mechanism | Assembly], device: str = "cpu", unrolled: bool = False):
+        if device not in DEVICES:
+            raise InputError(f"device {device!r}: {choices(str(device), DEVICES)}")
+        if unrolled and device == "cpu":
+            raise InputError("unrolled kernels are for GPUs: expected device='cuda'")
         self.robots = tuple(_robot(i, x) for i, x in enumerate(_listed(robots, "robots")))
         self._programs: dict[str, list[Program | Flow | None]] = {}
         self._evaluators: dict[Kind, dict[int, Evaluator | None]] = {}
         self._groups: dict[Kind, tuple[tuple[int, ...], Group]] = {}
+        self.device, self.unrolled = device, unrolled
+        self._gpu = self._moved() if device == "cuda" else None
 
     # ---- a list of robots ----
 
@@ -107,13 +119,13 @@ class Fleet:
         return self.robots[i]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fleet) and self.robots == other.robots
+        return isinstance(other, Fleet) and self.__reduce__() == other.__reduce__()
 
     def __hash__(self) -> int:
         return hash(self.robots)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Fleet, (self.robots,)
+        return Fleet, (self.robots, self.device, self.unrolled)
 
     def __repr__(self) -> str:
         rates = sorted({r.nv for r in self.robots})
@@ -192,6 +204,9 @@ class Fleet:
         """A function of all robots: those of one program and width in one go, and what no kernel takes by the robots themselves."""
         lists = [self._argument(x, name) for name, x in zip(function.arguments, given, strict=True)]
         arguments = list(zip(*lists, strict=True))
+        if self._gpu is not None and function in (FORWARD, INVERSE):
+            found = self._gpu.run(self._programs_of(function), arguments)
+            return [self._back(function, i, arguments[i]) if x is None else x for i, x in enumerate(found)]
         kinds: dict[Kind, list[int]] = {}
         for i, (program, arrays) in enumerate(zip(self._programs_of(function), arguments, strict=True)):
             width = _width(arrays)
@@ -235,6 +250,26 @@ class Fleet:
         if last is None or last[0] != members:
             self._groups[kind] = last = members, Group.of([self._evaluators[kind][i] for i in members])  # type: ignore[misc]
         return last[1]
+
+    def _moved(self) -> Any:
+        """The robots on the GPU; None, and a warning, if there is none."""
+        from modurob.kernels.cuda.device import cuda_device
+        from modurob.kernels.cuda.fleet import OnDevice
+
+        device = cuda_device()
+        if isinstance(device, str):
+            warnings.warn(f"device='cuda': {device}; the CPU serves", ModurobWarning, stacklevel=4)
+            return None
+        return OnDevice(device, self.robots, self.unrolled)
+
+    def _back(self, function: Function, i: int, arrays: Sequence[Any]) -> Any:
+        """What no GPU takes, by the robot itself on the CPU."""
+        from modurob.kernels.cuda.arrays import given_back, on_device
+
+        device = self._gpu.device
+        here = [device.host(on_device(device, x)) if hasattr(x, "__dlpack__") else x for x in arrays]
+        result = self._alone(function, i, here)
+        return result if here[0] is arrays[0] else given_back(device, device.array(result), arrays[0])
 
     def _alone(self, function: Function, i: int, arrays: Sequence[Any]) -> Any:
         """One robot by itself, which says what is wrong if anything is."""

@@ -70,8 +70,8 @@ typedef struct {
 } robot;
 
 /* A row of a joint. */
-enum { TYPE, Q, RATE, BODY, OWN, PARENT, FLAGS, TAKE, PUT, CONSTANTS, ROW = 12 };
-enum { LOADS = 1, SAVES = 2, CARRIES = 4, TAKES_CARRIED = 8, TAKES_SLOT = 16, PUTS = 32, ADDS = 64 };
+enum { TYPE, Q, RATE, BODY, OWN, PARENT, FLAGS, TAKE, PUT, CONSTANTS, SAVED, ROW = 12 };
+enum { LOADS = 1, SAVES = 2, TIP = 4, TAKES_CARRIED = 8, TAKES_SLOT = 16, PUTS = 32, ADDS = 64 };
 
 /* Numbers and rows come in fours, which are read at once; unrolled code has them in itself. */
 #if defined(__CUDA_ARCH__) && !defined(UNROLLED)

@@ -23,6 +23,12 @@ class CudaDevice:
     def array(self, x: Array) -> Any:
         return self.cupy.asarray(x)
 
+    def adopted(self, x: Any) -> Any:
+        return self.cupy.from_dlpack(x)
+
+    def host(self, x: Any) -> Array:
+        return self.cupy.asnumpy(x)
+
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return self.cupy.empty(shape, dtype)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from modurob.algorithms.program import Program
 from modurob.kernels.cuda.layout import Laid, laid
-from modurob.kernels.cuda.lean import Area, supported
+from modurob.kernels.cuda.lean import supported
 from modurob.kernels.cuda.text import arrays_of, inputs_of, unrolled, walking
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.evaluator import tail
@@ -28,6 +28,14 @@ class Device(Protocol):
 
     def array(self, x: Array) -> Any:
         """A copy of a NumPy array on the device."""
+        ...
+
+    def adopted(self, x: Any) -> Any:
+        """An array of another library that is there already, by DLPack."""
+        ...
+
+    def host(self, x: Any) -> Array:
+        """A copy as a NumPy array."""
         ...
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -182,10 +190,11 @@ def resident(
 
 
 def staying(
-    device: Device, m: Tables, program: Program, single: bool, shape: Shape = Shape(128, False)
+    device: Device, m: Tables, program: Program, single: bool, shape: Shape | None = None
 ) -> Resident:
     """One robot with a kernel of its own, all loops unrolled: compiled in a second, and about twice as fast."""
     found = laid(m, program)
+    shape = shape or unrolled_shape(found.words, single)
     kernel = device.kernel(unrolled(program, found, single, *shape))
     table = np.zeros((1, HEAD + 3 * len(arrays_of(program))), np.int64)
     return Resident(device, (m,), program, single, shape, kernel, table, found.words, 0, (), whole=True)
@@ -201,12 +210,16 @@ def _begins(sizes: Sequence[int]) -> Array:
 
 def chosen_shape(device: Device, words: int, item: int, table_bytes: int) -> Shape:
     """Scratch in shared memory if enough states fit beside each other there, else in the second-level cache."""
-    per_state = words * item
-    for threads in (128, 64, 32):
-        blocks = device.shared_bytes // (per_state * threads + table_bytes + 1024)
-        if blocks * threads >= 192:
-            return Shape(threads, True, blocks)
-    return Shape(64, False, 6)
+    threads = 128
+    # a processor has a little more than a block may have, and keeps 1 kB of each block for itself
+    blocks = (device.shared_bytes + 1024) // (words * item * threads + table_bytes + 1024)
+    return Shape(threads, True, min(blocks, 4)) if blocks >= 2 else Shape(256, False, 2)
+
+
+def unrolled_shape(words: int, single: bool) -> Shape:
+    """As many threads as what a state keeps leaves registers for."""
+    few = words <= (160 if single else 64)
+    return Shape(128, False, (4 if single else 3) if few else (2 if single else 1))
 
 
 def entries(program: Program, m: Tables) -> tuple[list[int], list[int]]:
@@ -214,6 +227,3 @@ def entries(program: Program, m: Tables) -> tuple[list[int], list[int]]:
     sizes = {"coordinates": m.nq, "rates": m.nv}
     ins = [sizes[str(program.inputs[name])] for name in inputs_of(program)]
     return ins, [int(np.prod(tail(kind, m))) for kind in program.results.values()]
-
-
-__all__ = ["Area", "Device", "Resident", "Shape", "entries", "obstacle", "resident", "staying"]

@@ -13,7 +13,7 @@ from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
 # as in cuda.h
-LOADS, SAVES, CARRIES, TAKES_CARRIED, TAKES_SLOT, PUTS, ADDS = (1 << k for k in range(7))
+LOADS, SAVES, TIP, TAKES_CARRIED, TAKES_SLOT, PUTS, ADDS = (1 << k for k in range(7))
 ROW = 12
 
 
@@ -42,6 +42,7 @@ def course_of(parent: tuple[int, ...]) -> Course:
     count = 0
     for k in range(n - 1, -1, -1):
         body, p = order[k], parent[order[k]]
+        flags[k] |= 0 if flags[k] & TAKES_CARRIED else TIP
         if body in of:
             take[k], flags[k] = of[body], flags[k] | TAKES_SLOT
             free.append(of.pop(body))
@@ -55,7 +56,7 @@ def course_of(parent: tuple[int, ...]) -> Course:
                 of[p], count = (free.pop(), count) if free else (count, count + 1)
             put[k], flags[k] = of[p], flags[k] | PUTS
         if p:
-            flags[place[p]] |= CARRIES | (0 if follows else SAVES)
+            flags[place[p]] |= 0 if follows else SAVES
         flags[k] |= 0 if follows or (k == 0 and not p) else LOADS
     return Course(order, flags, take, put, count)
 
@@ -102,24 +103,30 @@ def laid(m: Tables, program: Program) -> Laid:
     a, course, area = anatomy(m), course_of(m.parent), Area(program)
     kinds = [a.kinds[body - 1] for body in course.order]
     codes = [lean_code(kind, program)[1] for kind in kinds]
-    sizes = [area.width("shared"), *(code.size for code in codes)]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    at = {0: 0, **{body: int(starts[k + 1]) for k, body in enumerate(course.order)}}
-    slots, sent = int(starts[-1]), area.width("sent")
+    saved = area.width("shared")
+    own, at = {}, {0: 0}  # where the fields of bodies stand, and where they save what children read
+    end = saved
+    for body, code, flags in zip(course.order, codes, course.flags, strict=True):
+        own[body], at[body] = end, end if area.overlaps else end + code.size
+        saves = saved if flags & SAVES else 0
+        end += max(code.size, saves) if area.overlaps else code.size + saves
+    slots, sent = end, area.width("sent")
+    # a joint without coordinates reads none, but is given one
+    q_starts, v_starts = np.minimum(a.q_starts, m.nq - 1), np.minimum(a.v_starts, m.nv - 1)
     rows = np.array(
         [
             (
                 0,
-                a.q_starts[b - 1],
-                a.v_starts[b - 1],
+                q_starts[b - 1],
+                v_starts[b - 1],
                 b - 1,
-                at[b],
+                own[b],
                 at[m.parent[b]],
                 course.flags[k],
                 slots + sent * max(0, course.take[k]),
                 slots + sent * max(0, course.put[k]),
                 0,
-                0,
+                at[b],
                 0,
             )
             for k, b in enumerate(course.order)

@@ -4,20 +4,37 @@ compute again."""
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob.algorithms.program import Inward, Outward, Program
+from modurob.algorithms.steps import apply
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.dyad_units import PER_JOINT
 from modurob.kernels.lowering import Store, TracedView, _Field, size
 from modurob.kernels.writer import VECTORS, Code, Table
+from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.trace import Dialect, Listing, Place, Traced
 
-# fields that later passes work out again from the parent's, and the shared fields that they need for it, which are carried along
-RECOMPUTED = {"forward_dynamics": (("drift", "p"), ("w",))}
+
+
+def parent_angular_velocity(j: Any, w: Array) -> Array:
+    """The parent's angular velocity from the body's: w_P = R (w - w_J), the way back of `algorithms.steps.spin`."""
+    return apply(se3.rotation(j.X), w - apply(j.S, j.given("v"))[3:])
+
+
+class Recomputed(NamedTuple):
+    """Fields that later passes work out again from a shared field of the parent, which goes along: outward as it did, inward by its
+    way back."""
+
+    fields: tuple[str, ...] = ()
+    from_: str = ""
+    back: Any = None
+
+
+RECOMPUTED = {"forward_dynamics": Recomputed(("drift", "p"), "w", parent_angular_velocity)}
 DIALECT = {
     **VECTORS.__dict__,
     "declare": "const real {0} = {1};",
@@ -44,9 +61,13 @@ class LeanView(TracedView):
 
     def __init__(self, kind: DyadType, program: Program):
         super().__init__(kind, program, frozenset())
-        self.again, self.carried_along = RECOMPUTED.get(program.name, ((), ()))
+        self.again = recomputed(program)
         self.waves: dict[int, int] = {}  # nodes of sines and cosines, and which they are
         self.values: dict[str, Array] = {}
+        self._back: Array | None = None  # the parent's field, on the way back
+
+    def parent(self, name: str) -> Array:
+        return super().parent(name) if self._back is None else self._back
 
     def keep(self, **fields: Array) -> None:
         for name, value in fields.items():
@@ -56,17 +77,33 @@ class LeanView(TracedView):
                 self.waves = {x.index: k for k, x in enumerate(value)}
                 if len(self.program.passes) > 1:
                     self.store("own waves", value)
-            if name == "waves" or name in self.again:
+            if name == "waves" or name in self.again.fields or self._back is not None:
                 now = len(self.passes) - 1
                 self.fields[name], self._at_hand[name] = _Field(value, now, len(self.program.passes) - 1), value
             else:
                 super().keep(**{name: value})
 
-    def carry(self) -> None:
-        """Shared fields of an earlier pass, once more for the children."""
-        for name in self.carried_along:
-            if len(self.passes) > 1:
-                self.store(f"own {name}", self.values[name])
+    def follow(self) -> None:
+        """Outward, the field that others are worked out from, once more for the children."""
+        name = self.again.from_
+        if name and len(self.passes) > 1:
+            self.store(f"own {name}", self.values[name])
+
+    def go_back(self) -> None:
+        """Inward, that field of the parent from the body's own, and what the first pass makes of it."""
+        name = self.again.from_
+        if name:
+            values, fields = dict(self.values), dict(self.fields)
+            back = self.again.back(self, self.graph.inputs(f"own {name}", self.program.shared[name]))
+            self._back = back
+            self.program.passes[0].step(self)  # type: ignore[union-attr]
+            self._back, self.values, self.fields = None, values, fields  # what it made is at hand for this pass alone
+            self.store(f"up {name}", back)
+
+
+def recomputed(program: Program) -> Recomputed:
+    """What a program works out again."""
+    return RECOMPUTED.get(program.name, Recomputed())
 
 
 @dataclass(frozen=True)
@@ -93,14 +130,10 @@ class Area:
         """The shared fields that pass k leaves, by a look at a body that carries others."""
         return _produced(self.program)[k]
 
-    def first_pass(self, name: str) -> int:
-        """In which a shared field is there first."""
-        return next(k for k in range(len(self.program.passes)) if name in self.produced(k))
-
     @property
-    def read_inward(self) -> tuple[str, ...]:
-        """The shared fields of the parent that inward passes read."""
-        return RECOMPUTED.get(self.program.name, ((), ()))[1]
+    def overlaps(self) -> bool:
+        """Whether shared fields are saved where a body's own fields stand before or after."""
+        return bool(recomputed(self.program).fields)
 
 
 def _starts(sizes: Mapping[str, int]) -> dict[str, int]:
@@ -123,15 +156,17 @@ def _traced(kind: DyadType, program: Program) -> LeanView:
     for walk in program.passes:
         view.begin()
         assert isinstance(walk, Outward | Inward)
+        if isinstance(walk, Inward):
+            view.go_back()
         walk.step(view)
         if isinstance(walk, Outward):
-            view.carry()
+            view.follow()
     return view
 
 
 @lru_cache(maxsize=4096)
 def lean_code(kind: DyadType, program: Program) -> tuple[tuple[str, ...], Code]:
-    """The bodies of the functions of a type, one a pass, and what must be known of its table."""
+    """The bodies of the functions of a type, one a pass, and what must be known of its table; its size is that of its own fields."""
     # who adds to what is there is settled outside of the steps
     view = _traced(replace(kind, adds=False), program)
     places, words = _allocated(view)
@@ -147,22 +182,24 @@ def lean_code(kind: DyadType, program: Program) -> tuple[tuple[str, ...], Code]:
 
 
 def _allocated(view: LeanView) -> tuple[dict[Place, int], int]:
-    """Words of the fields of a body: shared ones first, where others may stand before they are there."""
+    """Words of a body's own fields; where shared fields are saved among them, they are so while no other stands there."""
     program, area = view.program, Area(view.program)
     busy: list[list[tuple[float, float]]] = []
-    for name, shape in program.shared.items():
-        first = area.first_pass(name)
-        last = len(program.passes) if name in area.read_inward else first + 0.9
-        busy += [[(first + 0.5, last)] for _ in range(size(shape))]
+    if area.overlaps:
+        for name, shape in program.shared.items():
+            passes = [k for k in range(len(program.passes)) if name in area.produced(k)]
+            busy += [[(k + 0.5, k + 0.9) for k in passes] for _ in range(size(shape))]
     places: dict[Place, int] = {}
     for name, kept in view.fields.items():
-        if name in program.shared or name in view.again or (name == "waves" and len(program.passes) == 1):
+        if name in (*program.shared, *view.again.fields) or (name == "waves" and len(program.passes) == 1):
             continue
         for k, x in enumerate(kept.known.ravel()):
             stored = isinstance(x, Traced) and view.graph.nodes[x.index].value == Place(f"own {name}", k)
             if stored or name == "waves":
                 places[Place(f"own {name}", k)] = _first_free(busy, kept.first, kept.last)
-    return places, len(busy)
+    # a body that carries nothing leaves there what the way back begins with
+    least = size(program.shared[view.again.from_]) if view.again.from_ else 0
+    return places, max([least, *(p + 1 for p in places.values())])
 
 
 def _first_free(busy: list[list[tuple[float, float]]], first: int, last: int) -> int:
@@ -176,18 +213,16 @@ def _first_free(busy: list[list[tuple[float, float]]], first: int, last: int) ->
 
 def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> str:
     """The C text of a step: reads `P` of the parent, `C` of the children, `own` of the body, inputs; leaves them for the next joint."""
-    area, outward = Area(view.program), isinstance(view.program.passes[k], Outward)
+    area = Area(view.program)
     shared, sent = area.shared, area.sent
 
     def text(place: Place) -> str:
         what, _, name = place.array.partition(" ")
         match what:
             case "in":
-                return f"in_{name}[{place.index} * step_{name}]"
-            case "parent" if outward:
+                return f"in_{name}[{place.index} * step_{name}]" if place.index else f"{name}_0"
+            case "parent" | "own" if name in shared:
                 return f"P[{shared[name] + place.index}]"
-            case "parent":
-                return f"parent[{shared[name] + place.index} * STRIDE]"
             case "children":
                 return f"C[{sent[name] + place.index}]"
             case "own":
@@ -216,7 +251,7 @@ def _destinations(view: LeanView, k: int, text: Any, shared: Any, sent: Any) -> 
     stores, ends = [], []
     for n, (place, value, _) in enumerate(_wanted(view, k)):
         what, _, name = place.array.partition(" ")
-        if what == "own" and name in shared:
+        if what in ("own", "up") and name in shared:
             where, last = f"const real n{n} ", f"P[{shared[name] + place.index}] = n{n};"
         elif what == "sent":
             where, last = f"const real n{n} ", f"C[{sent[name] + place.index}] = n{n};"
@@ -230,7 +265,7 @@ def _destinations(view: LeanView, k: int, text: Any, shared: Any, sent: Any) -> 
 
 
 def _wanted(view: LeanView, k: int) -> list[Store]:
-    """The stores of a pass; a body that carries nothing leaves nothing for children."""
-    stores = view.passes[k]
-    shared = {f"own {name}" for name in view.program.shared}
-    return [s for s in stores if s.place.array not in shared] if view.kind.leaf else stores
+    """The stores of a pass; a body that carries nothing leaves nothing for children, but where the way back begins."""
+    begins = f"own {view.again.from_}" if not k else ""
+    shared = {f"own {name}" for name in view.program.shared} - {begins}
+    return [s for s in view.passes[k] if not (view.kind.leaf and s.place.array in shared)]

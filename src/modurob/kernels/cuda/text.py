@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from importlib import resources
 
 from modurob.algorithms.program import Outward, Program
-from modurob.kernels.cuda.layout import CARRIES, LOADS, PUTS, SAVES, TAKES_CARRIED, TAKES_SLOT, Laid
-from modurob.kernels.cuda.lean import Area, lean_code
+from modurob.kernels.cuda.layout import LOADS, PUTS, SAVES, TAKES_CARRIED, TAKES_SLOT, TIP, Laid
+from modurob.kernels.cuda.lean import Area, lean_code, recomputed
 from modurob.kernels.dyad import DyadType
 from modurob.trace import number
 
@@ -33,8 +33,10 @@ def head(program: Program, single: bool, stride: int) -> str:
 
 
 def _parameters(program: Program) -> str:
-    own = ["const real *c", "real *own", "const real *parent", "real *P", "real *C", "real &status", "real &lost"]
-    own += [f"const real *__restrict__ in_{name}, const int step_{name}" for name in inputs_of(program)]
+    own = ["const real *c", "real *own", "real *P", "real *C", "real &status", "real &lost"]
+    own += [
+        f"const real {name}_0, const real *__restrict__ in_{name}, const int step_{name}" for name in inputs_of(program)
+    ]
     own += [f"real *__restrict__ out_{name}, const int out_step_{name}" for name in program.results]
     return ", ".join(own)
 
@@ -50,19 +52,20 @@ def steps(program: Program, kinds: Sequence[DyadType]) -> str:
 
 def _arguments(program: Program, constants: str, row: Sequence[object] | None = None) -> str:
     """Of a call; a row of numbers, or one that is read from the table."""
-    own, parent = ("r[OWN]", "r[PARENT]") if row is None else (row[4], row[5])
-    where = [constants, f"scratch + {own} * STRIDE", f"scratch + {parent} * STRIDE", "P", "C", "status", "lost"]
+    own = "r[OWN]" if row is None else row[4]
+    where = [constants, f"scratch + {own} * STRIDE", "P", "C", "status", "lost"]
     for name in inputs_of(program):
-        where += [f"in_{name} + {_at(program.inputs[name], row)} * step_{name}", f"step_{name}"]
+        begin = f"in_{name} + {_at(program.inputs[name], row)} * step_{name}"
+        where += [f"{name}_0" if row is None else f"*({begin})", begin, f"step_{name}"]
     for name, kind in program.results.items():
         where += [f"out_{name} + {_at(kind, row)} * out_step_{name}", f"out_step_{name}"]
     return ", ".join(where)
 
 
-def _at(kind: object, row: Sequence[object] | None) -> str:
+def _at(kind: object, row: Sequence[object] | None, rows: str = "r") -> str:
     column = COLUMN[str(kind)]
     if row is None:
-        return f"r[{column}]" if " " not in column else f"({column})"
+        return f"{rows}[{column}]" if " " not in column else f"({column})"
     places = {"Q": row[1], "RATE": row[2], "BODY": row[3], "r[BODY]": row[3]}
     factor, _, name = column.rpartition(" * ")
     return f"({factor or 1} * {places[name]})"
@@ -81,13 +84,20 @@ def _places(area: Area, names: Iterable[str]) -> list[int]:
 
 
 def _saves(program: Program, k: int) -> list[tuple[int, list[str]]]:
-    """For a flag the words that a body with it saves: those that children read later, and those of children further on."""
+    """For flags the words that a body with them saves: for children that do not follow at once, and where the way back begins."""
     area = Area(program)
-    new = [n for n in area.produced(k) if area.first_pass(n) == k]
-    inward = [n for n in new if n in area.read_inward]
-    rest = [n for n in new if n not in area.read_inward]
-    lines = [[f"scratch[({{own}} + {i}) * STRIDE] = P[{i}];" for i in _places(area, names)] for names in (inward, rest)]
-    return [(flag, text) for flag, text in zip((CARRIES, SAVES), lines, strict=True) if text]
+    begins = [recomputed(program).from_] if not k and recomputed(program).from_ else []
+    lines = [
+        [f"scratch[({{saved}} + {i}) * STRIDE] = P[{i}];" for i in _places(area, names)]
+        for names in (begins, area.produced(k))
+    ]
+    return [(flag, text) for flag, text in zip((TIP, SAVES), lines, strict=True) if text]
+
+
+def _begin_back(program: Program) -> list[str]:
+    """At a body that carries nothing the way back begins."""
+    area, name = Area(program), recomputed(program).from_
+    return [f"P[{i}] = scratch[({{saved}} + {i}) * STRIDE];" for i in _places(area, [name] if name else [])]
 
 
 def _start(program: Program) -> list[str]:
@@ -115,29 +125,44 @@ def _pointers(program: Program) -> list[str]:
 
 
 def _loop(program: Program, k: int, types: int) -> list[str]:
-    """A pass over the rows."""
+    """A pass over the rows. The row and the inputs of the next joint are asked for before they are needed."""
     outward = isinstance(program.passes[k], Outward)
-    head = "for (int i = 0; i < n; ++i) {" if outward else "for (int i = n - 1; i >= 0; --i) {"
-    if outward and not k:
-        again = []
-    else:
-        again = [f"P[{i}] = world[{i}];" for i in range(Area(program).width("shared"))] if outward else []
-    lines = [*again, head, "int r[ROW]; read_row(rows + ROW * i, r);"]
-    if outward:
-        loads = " ".join(_loads(program, k)).format(parent="r[PARENT]")
-        lines.append(f"if (r[FLAGS] & LOADS) {{ {loads} }}")
-    else:
-        lines.append("take(r[FLAGS], scratch + r[TAKE] * STRIDE, C);")
+    first, after = ("0", "i + 1 < n ? i + 1 : i") if outward else ("n - 1", "i > 0 ? i - 1 : 0")
+    asked = [(name, f"in_{name}[{_at(program.inputs[name], None, '{row}')} * step_{name}]") for name in inputs_of(program)]
+    lines = ["{", f"int r[ROW], next[ROW]; read_row(rows + ROW * ({first}), r);"]
+    lines += [f"real {name}_0 = {text.format(row='r')};" for name, text in asked]
+    if outward and k:
+        lines += [f"P[{i}] = world[{i}];" for i in range(Area(program).width("shared"))]
+    lines.append("for (int i = 0; i < n; ++i) {" if outward else "for (int i = n - 1; i >= 0; --i) {")
+    lines.append(f"read_row(rows + ROW * ({after}), next);")
+    lines += [f"const real {name}_1 = {text.format(row='next')};" for name, text in asked]
+    lines += _before(program, k) if outward else _before_inward(program)
     arguments = _arguments(program, "constants + r[CONSTANTS]")
     lines.append("switch (r[TYPE]) {")
     lines += [f"case {t}: step_{t}_{k}({arguments}); break;" for t in range(types)]
     lines.append("}")
-    if outward:
-        for flag, text in _saves(program, k):
-            lines.append(f"if (r[FLAGS] & {flag}) {{ {' '.join(text).format(own='r[OWN]')} }}")
-    else:
-        lines.append("put(r[FLAGS], scratch + r[PUT] * STRIDE, C);")
-    return [*lines, "}"]
+    lines += _after(program, k) if outward else ["put(r[FLAGS], scratch + r[PUT] * STRIDE, C);"]
+    lines += [f"{name}_0 = {name}_1;" for name, _ in asked]
+    return [*lines, "for (int k = 0; k < ROW; ++k) { r[k] = next[k]; }", "}", "}"]
+
+
+def _before(program: Program, k: int) -> list[str]:
+    loads = " ".join(_loads(program, k)).format(parent="r[PARENT]")
+    return [f"if (r[FLAGS] & {LOADS}) {{ {loads} }}"]
+
+
+def _before_inward(program: Program) -> list[str]:
+    begins = " ".join(_begin_back(program)).format(saved="r[SAVED]")
+    return [
+        "take(r[FLAGS], scratch + r[TAKE] * STRIDE, C);",
+        *([f"if (r[FLAGS] & {TIP}) {{ {begins} }}"] if begins else []),
+    ]
+
+
+def _after(program: Program, k: int) -> list[str]:
+    return [
+        f"if (r[FLAGS] & {flag}) {{ {' '.join(text).format(saved='r[SAVED]')} }}" for flag, text in _saves(program, k)
+    ]
 
 
 END = "own->status[state] = lost == 0 ? status : (real)-2;"
@@ -218,11 +243,13 @@ def _joint(program: Program, laid: Laid, k: int, i: int, kind: int) -> list[str]
     lines = ["{", f"const real c[] = {_numbers(laid.constants[i])};"]
     if outward and flags & LOADS:
         lines += [text.format(parent=row[5]) for text in _loads(program, k)]
+    if not outward and flags & TIP:
+        lines += [text.format(saved=row[10]) for text in _begin_back(program)]
     if not outward and (flags & TAKES_SLOT or not flags & TAKES_CARRIED):
         lines.append(f"take({flags}, scratch + {row[7]} * STRIDE, C);")
     lines.append(f"step_{kind}_{k}({_arguments(program, 'c', row)});")
     if outward:
-        lines += [text.format(own=row[4]) for flag, texts in _saves(program, k) if flags & flag for text in texts]
+        lines += [text.format(saved=row[10]) for flag, texts in _saves(program, k) if flags & flag for text in texts]
     elif flags & PUTS:
         lines.append(f"put({flags}, scratch + {row[8]} * STRIDE, C);")
     return [*lines, "}"]

@@ -1,0 +1,38 @@
+"""Arrays of other libraries in and out: by DLPack, without a copy where they are on the device already."""
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+FLOATS = ("float32", "float64")
+
+
+def on_device(device: Any, x: Any) -> Any:
+    """An array of NumPy, CuPy, JAX or PyTorch as one of the device; None for anything else."""
+    if isinstance(x, np.ndarray):
+        return device.array(x) if x.dtype.name in FLOATS else None
+    return device.adopted(x) if hasattr(x, "__dlpack__") else None
+
+
+def given_back(device: Any, result: Any, like: Any) -> Any:
+    """A result as an array of the library that the argument came from."""
+    library = type(like).__module__.partition(".")[0]
+    if isinstance(like, np.ndarray):
+        return device.host(result)
+    if library == "torch":
+        return import_module("torch").from_dlpack(result)
+    return import_module("jax.dlpack").from_dlpack(result) if library in ("jax", "jaxlib") else result
+
+
+def empty_like(device: Any, x: Any, entries: int) -> Any:
+    """An array (states, entries) laid out as x is: entry by entry, or state by state."""
+    states = x.shape[0]
+    if x.strides[0] < x.strides[1]:
+        return device.empty((entries, states), x.dtype).T
+    return device.empty((states, entries), x.dtype)
+
+
+def strides_of(x: Any) -> tuple[int, ...]:
+    """Strides in entries."""
+    return tuple(s // x.itemsize for s in x.strides)

@@ -1,0 +1,186 @@
+"""Kernels for GPUs: every line of them, compiled for the CPU and run with real threads in each block."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import modurob as mr
+from modurob.algorithms.articulated import FORWARD_DYNAMICS
+from modurob.algorithms.composite import MASS_MATRIX
+from modurob.algorithms.inverse import INVERSE_DYNAMICS
+from modurob.algorithms.kinematics import FORWARD_KINEMATICS
+from modurob.errors import InputError, ModurobWarning
+from modurob.kernels.cuda import device as gpus
+from modurob.kernels.cuda.arrays import strides_of
+from modurob.kernels.cuda.launching import Shape, chosen_shape, entries, obstacle, resident, staying, unrolled_shape
+from modurob.kernels.cuda.layout import course_of
+from tests.kernels.gpu import PlayedGpu
+from tests.robots import random_assembly, random_mechanism
+
+# relative to the largest entry of a result, as on the GPU
+BOUND = {np.float64: 1e-12, np.float32: 1e-5}
+
+
+@pytest.fixture(scope="module")
+def device(tmp_path_factory: pytest.TempPathFactory) -> PlayedGpu:
+    return PlayedGpu(tmp_path_factory.mktemp("gpu"))
+
+
+@pytest.fixture(scope="module")
+def robots() -> list[mr.Mechanism]:
+    """All kinds of joints, floating and fixed, rotors, branches, organisms."""
+    rng = np.random.default_rng(3)
+    trees = [random_mechanism(rng, 5, floating=i == 0, armature=i == 1) for i in range(2)]
+    return [*trees, *(random_assembly(rng, n).mechanism() for n in (8, 12))]
+
+
+def states_of(robot: mr.Mechanism, k: int, dtype: Any) -> list[np.ndarray]:
+    """q, v and torques; q entry by entry, the others state by state."""
+    rng = np.random.default_rng(k)
+    q = robot.integrate(robot.neutral(), rng.normal(size=(k, robot.nv)))
+    return [np.asfortranarray(q.astype(dtype)), *rng.normal(size=(2, k, robot.nv)).astype(dtype)]
+
+
+def expected(program: Any, robot: mr.Mechanism, q: np.ndarray, v: np.ndarray, u: np.ndarray) -> np.ndarray:
+    if program is FORWARD_KINEMATICS:
+        return robot.forward_kinematics(q).bodies[:, 1:, :3].reshape(len(q), -1)
+    return getattr(robot, program.name)(q, v, u)
+
+
+def run(found: Any, program: Any, robots: list[mr.Mechanism], dtype: Any) -> float:
+    """The largest relative error of any robot; one to nine states each."""
+    device = found.device
+    counts = [1 + 4 * i % 9 for i in range(len(robots))]
+    given = [states_of(r, k, dtype) for r, k in zip(robots, counts, strict=True)]
+    inputs = [x[: len(entries(program, r)[0])] for r, x in zip(robots, given, strict=True)]
+    out = [[device.empty((k, n), dtype) for n in entries(program, r)[1]] for r, k in zip(robots, counts, strict=True)]
+    status = found.run(inputs, counts, strides_of, out)
+    assert not status.any()
+    right = [expected(program, r, *(x.astype(float) for x in g)) for r, g in zip(robots, given, strict=True)]
+    return max(float(np.abs(o[0] - x).max() / np.abs(x).max()) for o, x in zip(out, right, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("program", "dtype", "shared"),
+    [
+        (FORWARD_DYNAMICS, np.float64, True),
+        (FORWARD_DYNAMICS, np.float32, False),
+        (INVERSE_DYNAMICS, np.float64, False),
+        (FORWARD_KINEMATICS, np.float32, True),
+    ],
+)
+def test_unlike_robots_in_one_launch(
+    program: Any, dtype: Any, shared: bool, device: PlayedGpu, robots: list[mr.Mechanism]
+) -> None:
+    found = resident(device, robots, program, dtype is np.float32, Shape(4, shared, 1))
+    assert run(found, program, robots, dtype) < BOUND[dtype]
+
+
+@pytest.mark.parametrize(
+    ("program", "dtype", "which"),
+    [(FORWARD_DYNAMICS, np.float64, 0), (FORWARD_DYNAMICS, np.float32, -1), (INVERSE_DYNAMICS, np.float64, -1)],
+)
+def test_unrolled(program: Any, dtype: Any, which: int, device: PlayedGpu, robots: list[mr.Mechanism]) -> None:
+    robot = robots[which]
+    found = staying(device, robot, program, dtype is np.float32, Shape(4, dtype is np.float32))
+    assert run(found, program, [robot], dtype) < BOUND[dtype]
+
+
+def test_a_new_robot_of_known_types_is_not_compiled_for(device: PlayedGpu) -> None:
+    rng = np.random.default_rng(5)
+    many = [random_assembly(rng, 7, ("backbone",)).mechanism() for _ in range(12)]
+    shape = Shape(4, True, 1)
+    resident(device, many, FORWARD_DYNAMICS, False, shape)
+    compiled = device.compiled
+    mixed = [many[3], many[8].locked([many[8].joints[-1].name])]
+    found = resident(device, mixed[:1], FORWARD_DYNAMICS, False, shape)
+    assert device.compiled == compiled
+    assert run(found, FORWARD_DYNAMICS, mixed[:1], np.float64) < BOUND[np.float64]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_course_needs_few_slots(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 30
+    parent = (-1, 0, *(int(rng.integers(0, i)) for i in range(2, n + 1)))
+    course = course_of(parent)
+    place = {body: k for k, body in enumerate(course.order)}
+    assert sorted(course.order) == list(range(1, n + 1))
+    assert all(parent[b] == 0 or place[parent[b]] < place[b] for b in course.order)
+    # a slot is one more for every second branching at most (Strahler)
+    assert course.slots <= np.log2(n + 1)
+
+
+def test_a_chain_needs_no_slot() -> None:
+    assert course_of((-1, 0, 1, 2, 3)).slots == 0
+
+
+class Foreign:
+    """An array of another library."""
+
+    def __init__(self, x: np.ndarray):
+        self.x = x
+
+    def __dlpack__(self, **how: Any) -> Any:
+        return self.x.__dlpack__(**how)
+
+    def __dlpack_device__(self) -> Any:
+        return self.x.__dlpack_device__()
+
+
+def test_fleets_go_to_the_gpu(device: PlayedGpu, robots: list[mr.Mechanism], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpus, "cuda_device", lambda: device)
+    linkage = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).mechanism()
+    mixed = [robots[2], robots[3], linkage, robots[2], robots[3]]
+    given = [states_of(r, k, float) for r, k in zip(mixed, (3, 130, 2, 4, 5), strict=True)]
+    given[2][0] = np.tile(linkage.neutral(), (2, 1))
+    given[2][1] *= 0
+    given[3][0] = given[3][0] + 2e6  # angles too far for a kernel
+    q, v, u = (list(x) for x in zip(*given, strict=True))
+    q[4] = Foreign(np.ascontiguousarray(q[4]))
+    found = mr.Fleet(mixed, device="cuda").forward_dynamics(q, v, u)
+    q[4] = q[4].x
+    for x, y in zip(found, mr.Fleet(mixed).forward_dynamics(q, v, u), strict=True):
+        np.testing.assert_allclose(x, y, rtol=0, atol=1e-12 * np.abs(y).max())
+    fleet = mr.Fleet(robots[3:], device="cuda", unrolled=True)
+    tau = fleet.inverse_dynamics(q[1:2], v[1:2], u[1:2])[0]
+    np.testing.assert_allclose(tau, robots[3].inverse_dynamics(q[1], v[1], u[1]), rtol=0, atol=1e-12 * np.abs(tau).max())
+    with pytest.raises(InputError, match=r"robot 0 of the fleet: v\[0, 0\] is nan"):
+        fleet.forward_dynamics(q[1:2], [v[1] * np.nan], u[1:2])
+    assert np.array_equal(fleet.mass_matrix(q[1:2])[0], robots[3].mass_matrix(q[1]))
+
+
+def test_without_a_gpu_the_cpu_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpus, "cuda_device", lambda: "no CuPy: pip install modurob[gpu]")
+    with pytest.warns(ModurobWarning, match="no CuPy: pip install modurob.gpu.; the CPU serves"):
+        fleet = mr.Fleet([mr.load("crab")], device="cuda")
+    zeros = [np.zeros((2, 3))]
+    assert np.array_equal(fleet.forward_dynamics(zeros, zeros, zeros), mr.Fleet(fleet).forward_dynamics(zeros, zeros, zeros))
+
+
+def test_why_there_is_no_gpu() -> None:
+    gpus.cuda_device.cache_clear()
+    assert gpus.cuda_device() == "no CuPy: pip install modurob[gpu]" or "GPU" in str(gpus.cuda_device())
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(InputError, match="device 'gpu': .*cpu, cuda"):
+        mr.Fleet([], device="gpu")
+    with pytest.raises(InputError, match="unrolled kernels are for GPUs"):
+        mr.Fleet([], unrolled=True)
+
+
+def test_what_does_not_go_to_a_gpu(robots: list[mr.Mechanism]) -> None:
+    linkage = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).mechanism()
+    assert obstacle(robots[0], FORWARD_DYNAMICS) == ""
+    assert "no kernel for GPUs" in obstacle(robots[0], MASS_MATRIX)
+    assert "loops" in obstacle(linkage, FORWARD_DYNAMICS)
+    assert "does not move" in obstacle(mr.Assembly.single("m0", "backbone").mechanism(), FORWARD_DYNAMICS)
+
+
+def test_shapes(device: PlayedGpu) -> None:
+    assert chosen_shape(device, 100, 4, 4000) == Shape(128, True, 4)
+    assert chosen_shape(device, 1000, 8, 4000) == Shape(256, False, 2)
+    assert unrolled_shape(100, True).blocks > unrolled_shape(300, True).blocks
+    assert unrolled_shape(50, False).blocks > unrolled_shape(300, False).blocks
