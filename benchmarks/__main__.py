@@ -1,6 +1,6 @@
 """Run every benchmark: python -m benchmarks."""
 
-from benchmarks import cold, derivatives, drives, inverse, kernels, lines, loops, motion, reach, symbolic
+from benchmarks import cold, derivatives, drives, fleet, gpu, inverse, kernels, lines, loops, motion, reach, symbolic
 
-for benchmark in (kernels, derivatives, loops, lines, inverse, reach, motion, drives, cold, symbolic):
+for benchmark in (kernels, fleet, gpu, derivatives, loops, lines, inverse, reach, motion, drives, cold, symbolic):
     benchmark.main()

@@ -23,6 +23,7 @@ CLASSES = (
     "Trajectory",
     "PoseTrajectory",
     "Gait",
+    "Fleet",
 )
 PARTS = (property, cached_property, classmethod, staticmethod)
 

@@ -30,7 +30,8 @@ using std::sqrt; using std::exp; using std::log; using std::tanh; using std::rin
 """
 AFTER = """
 alignas(64) real memory[1 << 17];
-extern "C" void launch(int blocks, int threads, long shared, const robot *robots, const int *tasks, int count, int words, real *work)
+extern "C" void launch(int blocks, int threads, long shared, const robot *robots, const int *tasks, int count, int words,
+    real *work)
 {
     blockDim.x = threads, gridDim.x = blocks;
     for (int b = 0; b < blocks; ++b) {

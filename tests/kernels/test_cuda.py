@@ -145,7 +145,9 @@ def test_fleets_go_to_the_gpu(device: PlayedGpu, robots: list[mr.Mechanism], mon
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-12 * np.abs(y).max())
     fleet = mr.Fleet(robots[3:], device="cuda", unrolled=True)
     tau = fleet.inverse_dynamics(q[1:2], v[1:2], u[1:2])[0]
-    np.testing.assert_allclose(tau, robots[3].inverse_dynamics(q[1], v[1], u[1]), rtol=0, atol=1e-12 * np.abs(tau).max())
+    np.testing.assert_allclose(
+        tau, robots[3].inverse_dynamics(q[1], v[1], u[1]), rtol=0, atol=1e-12 * np.abs(tau).max()
+    )
     with pytest.raises(InputError, match=r"robot 0 of the fleet: v\[0, 0\] is nan"):
         fleet.forward_dynamics(q[1:2], [v[1] * np.nan], u[1:2])
     assert np.array_equal(fleet.mass_matrix(q[1:2])[0], robots[3].mass_matrix(q[1]))
@@ -156,7 +158,9 @@ def test_without_a_gpu_the_cpu_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.warns(ModurobWarning, match="no CuPy: pip install modurob.gpu.; the CPU serves"):
         fleet = mr.Fleet([mr.load("crab")], device="cuda")
     zeros = [np.zeros((2, 3))]
-    assert np.array_equal(fleet.forward_dynamics(zeros, zeros, zeros), mr.Fleet(fleet).forward_dynamics(zeros, zeros, zeros))
+    assert np.array_equal(
+        fleet.forward_dynamics(zeros, zeros, zeros), mr.Fleet(fleet).forward_dynamics(zeros, zeros, zeros)
+    )
 
 
 def test_why_there_is_no_gpu() -> None:
@@ -165,7 +169,7 @@ def test_why_there_is_no_gpu() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(InputError, match="device 'gpu': .*cpu, cuda"):
+    with pytest.raises(InputError, match=r"device 'gpu': .*cpu, cuda"):
         mr.Fleet([], device="gpu")
     with pytest.raises(InputError, match="unrolled kernels are for GPUs"):
         mr.Fleet([], unrolled=True)

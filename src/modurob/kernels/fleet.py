@@ -43,9 +43,9 @@ class Group(NamedTuple):
         )
 
     def run(self, inputs: Sequence[Sequence[Array]], states: Array) -> tuple[list[list[Array]], Array]:
-        """Results of each robot, (states, entries), for its inputs in the order of its evaluator's; and which robots have a state with a status.
+        """Results of each robot, (states, entries), for its inputs in the order of its evaluator's, in one block of memory.
 
-        Results lie in one block of memory for each.
+        And which robots have a state with a status.
         """
         first = self.evaluators[0]
         views = np.array(
@@ -53,7 +53,7 @@ class Group(NamedTuple):
         ).reshape(len(inputs), -1)
         out, results = _results(states, self.widths, first.dtype)
         status = np.zeros(int(states.sum()), first.dtype)
-        tasks = np.zeros(len(inputs), TASK)
+        tasks: Any = np.zeros(len(inputs), TASK)
         tasks["sequence"], tasks["states"] = self.sequences, states
         tasks["inputs"] = _address(views) + views.strides[0] * np.arange(len(inputs))
         tasks["outputs"] = _address(out) + out.strides[0] * np.arange(len(inputs))
@@ -66,10 +66,7 @@ class Group(NamedTuple):
         call = self.evaluators[0].driver.library.work
         arguments = _address(tasks), len(tasks), self.vectors, PIECE
         threads = threads_for(amount)
-        if threads == 1:
-            done = [call(*arguments)]
-        else:
-            done = list(_pool(threads).map(lambda _: call(*arguments), range(threads)))
+        done = _pool(threads).map(lambda _: call(*arguments), range(threads)) if threads > 1 else [call(*arguments)]
         if not all(done):
             raise MemoryError("no memory for the states of a kernel")
 
@@ -86,7 +83,7 @@ def _results(states: Array, widths: Array, dtype: Any) -> tuple[Array, list[list
     whole = np.empty(int(padded.sum()) + LINE, np.uint8)
     begin = -_address(whole) % LINE
     starts = begin + ends - padded
-    views = np.zeros(widths.shape, np.dtype(Strided))
+    views: Any = np.zeros(widths.shape, np.dtype(Strided))
     views["data"] = _address(whole) + starts
     views["state_stride"], views["entry_stride"] = widths * dtype.itemsize, dtype.itemsize
     views["entries"], views["states"] = widths, states[:, None]
@@ -101,8 +98,4 @@ def _results(states: Array, widths: Array, dtype: Any) -> tuple[Array, list[list
 
 def named_results(program: Program | Flow, m: Tables, raw: Sequence[Array]) -> dict[str, Array]:
     """Results by name, as the interpreter gives them."""
-    return {
-        name: shaped(kind, x, m, x.shape[:1]) for (name, kind), x in zip(program.results.items(), raw, strict=True)
-    }
-
-
+    return {name: shaped(kind, x, m, x.shape[:1]) for (name, kind), x in zip(program.results.items(), raw, strict=True)}

@@ -60,7 +60,9 @@ FORWARD = Function("forward_dynamics", ("q", "v", "tau"), dynamics_of, _as_they_
 INVERSE = Function(
     "inverse_dynamics", ("q", "v", "vdot"), lambda m: None if m.constraints else INVERSE_DYNAMICS, _as_they_are
 )
-KINEMATICS = Function("forward_kinematics", ("q",), lambda m: FORWARD_KINEMATICS, _through(algorithms.forward_kinematics))
+KINEMATICS = Function(
+    "forward_kinematics", ("q",), lambda m: FORWARD_KINEMATICS, _through(algorithms.forward_kinematics)
+)
 MASS = Function("mass_matrix", ("q",), lambda m: MASS_MATRIX, _through(algorithms.mass_matrix))
 FORWARD_SLOPES = Function(
     "forward_dynamics_derivatives",
@@ -69,7 +71,10 @@ FORWARD_SLOPES = Function(
     _through(algorithms.forward_dynamics_derivatives),
 )
 INVERSE_SLOPES = Function(
-    "inverse_dynamics_derivatives", ("q", "v", "vdot"), lambda m: SLOPES, _through(algorithms.inverse_dynamics_derivatives)
+    "inverse_dynamics_derivatives",
+    ("q", "v", "vdot"),
+    lambda m: SLOPES,
+    _through(algorithms.inverse_dynamics_derivatives),
 )
 
 
@@ -82,17 +87,18 @@ class Fleet:
     and the number of threads. Arrays of floats (k, n) go to the kernels as they are; all else that a robot takes (one state,
     lists, other scalars) is handed to that robot alone. `robots` are mechanisms, or assemblies, which stand as they say.
 
-    With `device="cuda"` forward and inverse dynamics are computed on a GPU of NVIDIA, to 1e-12 (float64) or 1e-5 (float32), for arrays
-    of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning. `unrolled` compiles a kernel
-    for each robot by itself, in a second or so: about twice as fast, for robots that stay.
+    With `device="cuda"` forward and inverse dynamics are computed on a GPU of NVIDIA, to 1e-12 (float64) or 1e-5 (float32), for
+    arrays of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning. `unrolled` compiles
+    a kernel for each robot by itself, in a second or so: about twice as fast, for robots that stay.
 
-    >>> fleet = mr.Fleet([robot, mr.load("crane"), mr.load("snake")])
+    >>> fleet = mr.Fleet([robot, mr.load("crane"), robot])
     >>> fleet
-    Fleet(3 robots, nv 2 to 6)
+    Fleet(3 robots, nv 2 to 3)
+    >>> rng = np.random.default_rng(0)
     >>> states = [rng.normal(size=(3, k, r.nv)) for k, r in zip((5, 1000, 20), fleet)]
     >>> vdots = fleet.forward_dynamics(*zip(*states))
     >>> [vdot.shape for vdot in vdots]
-    [(5, 3), (1000, 2), (20, 6)]
+    [(5, 3), (1000, 2), (20, 3)]
     """
 
     def __init__(self, robots: Iterable[Mechanism | Assembly], device: str = "cpu", unrolled: bool = False):
@@ -105,7 +111,7 @@ class Fleet:
         self._evaluators: dict[Kind, dict[int, Evaluator | None]] = {}
         self._groups: dict[Kind, tuple[tuple[int, ...], Group]] = {}
         self.device, self.unrolled = device, unrolled
-        self._gpu = self._moved() if device == "cuda" else None
+        self._gpu: Any = self._moved() if device == "cuda" else None
 
     # ---- a list of robots ----
 
@@ -138,7 +144,7 @@ class Fleet:
         """vdot of each robot, (k_i, nv_i) [rad/s² or m/s²]; see `Mechanism.forward_dynamics`.
 
         >>> fleet = mr.Fleet([robot, mr.load("crane")])
-        >>> qs, taus = [rng.normal(size=(4, r.nq)) for r in fleet], [np.ones((4, r.nv)) for r in fleet]
+        >>> qs, taus = [np.full((4, r.nq), 0.2) for r in fleet], [np.ones((4, r.nv)) for r in fleet]
         >>> vdots = fleet.forward_dynamics(qs, taus, taus)
         >>> bool(np.array_equal(vdots[0], robot.forward_dynamics(qs[0], taus[0], taus[0])))
         True

@@ -43,7 +43,8 @@ class OnDevice:
         inputs = [arrays for _, arrays in members]
         states = [len(arrays[0]) for arrays in inputs]
         out = [
-            [empty_like(self.device, arrays[0], n) for n in entries(program, self.robots[i])[1]] for i, arrays in members
+            [empty_like(self.device, arrays[0], n) for n in entries(program, self.robots[i])[1]]
+            for i, arrays in members
         ]
         status = found.run(inputs, states, strides_of, out)
         fine = not bool((status != 0).any())
@@ -69,6 +70,4 @@ def _fit(m: Tables, program: Any, arrays: list[Any]) -> bool:
         return False
     states, dtype = len(arrays[0]), arrays[0].dtype
     sizes = entries(program, m)[0]
-    return states > 0 and all(
-        x.dtype == dtype and x.shape == (states, n) for x, n in zip(arrays, sizes, strict=True)
-    )
+    return states > 0 and all(x.dtype == dtype and x.shape == (states, n) for x, n in zip(arrays, sizes, strict=True))

@@ -184,14 +184,10 @@ def resident(
     table[:, 1] = device.address(constants) + item * _begins([len(c) for _, c in tables])
     table[:, 2] = [len(r) for r, _ in tables]
     table[:, 3] = [len(c) for _, c in tables]
-    return Resident(
-        device, tuple(robots), program, single, shape, kernel, table, words, table_bytes, (rows, constants)
-    )
+    return Resident(device, tuple(robots), program, single, shape, kernel, table, words, table_bytes, (rows, constants))
 
 
-def staying(
-    device: Device, m: Tables, program: Program, single: bool, shape: Shape | None = None
-) -> Resident:
+def staying(device: Device, m: Tables, program: Program, single: bool, shape: Shape | None = None) -> Resident:
     """One robot with a kernel of its own, all loops unrolled: compiled in a second, and about twice as fast."""
     found = laid(m, program)
     shape = shape or unrolled_shape(found.words, single)

@@ -1,5 +1,7 @@
-"""A program at one type of joint for the threads of a GPU: little is kept between passes, since every word costs more than it takes to
-compute again."""
+"""A program at one type of joint for the threads of a GPU.
+
+Little is kept between passes, since every word costs more than it takes to compute again.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +19,6 @@ from modurob.kernels.writer import VECTORS, Code, Table
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.trace import Dialect, Listing, Place, Traced
-
 
 
 def parent_angular_velocity(j: Any, w: Array) -> Array:
@@ -166,7 +167,10 @@ def _traced(kind: DyadType, program: Program) -> LeanView:
 
 @lru_cache(maxsize=4096)
 def lean_code(kind: DyadType, program: Program) -> tuple[tuple[str, ...], Code]:
-    """The bodies of the functions of a type, one a pass, and what must be known of its table; its size is that of its own fields."""
+    """The bodies of the functions of a type, one a pass, and what must be known of its table.
+
+    Its size is that of its own fields.
+    """
     # who adds to what is there is settled outside of the steps
     view = _traced(replace(kind, adds=False), program)
     places, words = _allocated(view)
@@ -212,7 +216,10 @@ def _first_free(busy: list[list[tuple[float, float]]], first: int, last: int) ->
 
 
 def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> str:
-    """The C text of a step: reads `P` of the parent, `C` of the children, `own` of the body, inputs; leaves them for the next joint."""
+    """The C text of a step.
+
+    It reads `P` of the parent, `C` of the children, `own` of the body and inputs, and leaves `P` and `C` for the next joint.
+    """
     area = Area(view.program)
     shared, sent = area.shared, area.sent
 

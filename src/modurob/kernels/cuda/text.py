@@ -1,4 +1,4 @@
-"""The text of kernels: one that walks tables, for any robots made of some types of joints, and one unrolled for a robot that stays."""
+"""The text of kernels: one that walks tables, for robots made of some types of joints, and one unrolled for a robot that stays."""
 
 from collections.abc import Iterable, Sequence
 from importlib import resources
@@ -113,9 +113,7 @@ def _pointers(program: Program) -> list[str]:
     for k, name in enumerate(arrays_of(program)):
         out = name in program.results and name not in inputs_of(program)
         step, pointer = (
-            (f"out_step_{name}", f"real *const out_{name}")
-            if out
-            else (f"step_{name}", f"const real *const in_{name}")
+            (f"out_step_{name}", f"real *const out_{name}") if out else (f"step_{name}", f"const real *const in_{name}")
         )
         lines += [
             f"const int {step} = (int)own->arrays[{3 * k + 2}];",
@@ -128,7 +126,9 @@ def _loop(program: Program, k: int, types: int) -> list[str]:
     """A pass over the rows. The row and the inputs of the next joint are asked for before they are needed."""
     outward = isinstance(program.passes[k], Outward)
     first, after = ("0", "i + 1 < n ? i + 1 : i") if outward else ("n - 1", "i > 0 ? i - 1 : 0")
-    asked = [(name, f"in_{name}[{_at(program.inputs[name], None, '{row}')} * step_{name}]") for name in inputs_of(program)]
+    asked = [
+        (name, f"in_{name}[{_at(program.inputs[name], None, '{row}')} * step_{name}]") for name in inputs_of(program)
+    ]
     lines = ["{", f"int r[ROW], next[ROW]; read_row(rows + ROW * ({first}), r);"]
     lines += [f"real {name}_0 = {text.format(row='r')};" for name, text in asked]
     if outward and k:
@@ -169,7 +169,10 @@ END = "own->status[state] = lost == 0 ? status : (real)-2;"
 
 
 def walking(program: Program, kinds: Sequence[DyadType], single: bool, threads: int, shared: bool) -> str:
-    """The kernel that walks tables: each block takes some states of one robot at a time. Its scratch is in shared memory, or in `work`."""
+    """The kernel that walks tables: each block takes some states of one robot at a time.
+
+    Its scratch is in shared memory, or in `work`.
+    """
     passes = [line for k in range(len(program.passes)) for line in _loop(program, k, len(kinds))]
     scratch = "memory" if shared else "work + (long long)blockIdx.x * words * STRIDE"
     begin = "memory + words * STRIDE" if shared else "memory"
