@@ -54,7 +54,7 @@ extern "C" void launch(int blocks, int threads, long shared, const robot *robots
 class PlayedGpu:
     """Two processors, and a little shared memory."""
 
-    processors, shared_bytes, name = 2, 1 << 19, "played"
+    processors, shared_bytes, name, kind = 2, 1 << 19, "played", 1
 
     def __init__(self, folder: Path):
         self.folder, self.compiled = folder, 0

@@ -119,14 +119,14 @@ def test_a_chain_needs_no_slot() -> None:
 class Foreign:
     """An array of another library."""
 
-    def __init__(self, x: np.ndarray):
-        self.x = x
+    def __init__(self, x: np.ndarray, kind: int = 1):
+        self.x, self.kind = x, kind
 
     def __dlpack__(self, **how: Any) -> Any:
         return self.x.__dlpack__(**how)
 
     def __dlpack_device__(self) -> Any:
-        return self.x.__dlpack_device__()
+        return self.kind, 0
 
 
 def test_fleets_go_to_the_gpu(device: PlayedGpu, robots: list[mr.Mechanism], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,6 +151,19 @@ def test_fleets_go_to_the_gpu(device: PlayedGpu, robots: list[mr.Mechanism], mon
     with pytest.raises(InputError, match=r"robot 0 of the fleet: v\[0, 0\] is nan"):
         fleet.forward_dynamics(q[1:2], [v[1] * np.nan], u[1:2])
     assert np.array_equal(fleet.mass_matrix(q[1:2])[0], robots[3].mass_matrix(q[1]))
+    with pytest.raises(
+        InputError, match=r"on another device .DLPack's kind 10.: expected one on the GPU .kind 1., or a NumPy"
+    ):
+        fleet.forward_dynamics([Foreign(q[1], 10)], v[1:2], u[1:2])
+    # what is no array of floats is for the robot
+    zeros = np.zeros((3, robots[3].nv), int)
+    assert np.array_equal(
+        fleet.forward_dynamics([zeros], [zeros], [zeros])[0], robots[3].forward_dynamics(*[zeros] * 3)
+    )
+    alone = Foreign(np.zeros(robots[3].nv))
+    assert np.array_equal(
+        fleet.forward_dynamics([alone], [alone], [alone])[0], robots[3].forward_dynamics(*[alone.x] * 3)
+    )
 
 
 def test_without_a_gpu_the_cpu_serves(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def test_pinocchio_agrees(rng: np.random.Generator) -> None:
 def test_a_thousand_robots() -> None:
     """Organisms and trees of all joint kinds: the bits of single robots, and on a sample the numbers of Pinocchio."""
     rng = np.random.default_rng(11)
-    robots = [r for r in random_robots(rng, 1040) if r.nv][:1000]
+    robots = [r for r in random_robots(rng, 1300) if r.nv][:1000]
     q, v, u = random_states(rng, robots, 20)
     found = mr.Fleet(robots).forward_dynamics(q, v, u)
     assert len(found) == 1000

@@ -87,9 +87,9 @@ class Fleet:
     and the number of threads. Arrays of floats (k, n) go to the kernels as they are; all else that a robot takes (one state,
     lists, other scalars) is handed to that robot alone. `robots` are mechanisms, or assemblies, which stand as they say.
 
-    With `device="cuda"` forward and inverse dynamics are computed on a GPU of NVIDIA, to 1e-12 (float64) or 1e-5 (float32), for
-    arrays of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning. `unrolled` compiles
-    a kernel for each robot by itself, in a second or so: about twice as fast, for robots that stay.
+    With `device="cuda"` forward and inverse dynamics are computed on a GPU of NVIDIA, to 1e-12 (float64) or some 1e-5
+    (float32), for arrays of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning.
+    `unrolled` compiles a kernel for each robot by itself, in a second or so: about twice as fast, for robots that stay.
 
     >>> fleet = mr.Fleet([robot, mr.load("crane"), robot])
     >>> fleet
@@ -270,10 +270,10 @@ class Fleet:
 
     def _back(self, function: Function, i: int, arrays: Sequence[Any]) -> Any:
         """What no GPU takes, by the robot itself on the CPU."""
-        from modurob.kernels.cuda.arrays import given_back, on_device
+        from modurob.kernels.cuda.arrays import given_back, on_host
 
         device = self._gpu.device
-        here = [device.host(on_device(device, x)) if hasattr(x, "__dlpack__") else x for x in arrays]
+        here = [on_host(device, x) for x in arrays]
         result = self._alone(function, i, here)
         return result if here[0] is arrays[0] else given_back(device, device.array(result), arrays[0])
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from modurob.errors import InputError
+
 FLOATS = ("float32", "float64")
 
 
@@ -12,7 +14,23 @@ def on_device(device: Any, x: Any) -> Any:
     """An array of NumPy, CuPy, JAX or PyTorch as one of the device; None for anything else."""
     if isinstance(x, np.ndarray):
         return device.array(x) if x.dtype.name in FLOATS else None
-    return device.adopted(x) if hasattr(x, "__dlpack__") else None
+    return _adopted(device, x) if hasattr(x, "__dlpack__") else None
+
+
+def on_host(device: Any, x: Any) -> Any:
+    """An array of another library as one of NumPy; anything else as it is."""
+    foreign = hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray)
+    return device.host(_adopted(device, x)) if foreign else x
+
+
+def _adopted(device: Any, x: Any) -> Any:
+    kind = int(x.__dlpack_device__()[0])
+    if kind != device.kind:
+        raise InputError(
+            f"an array of {type(x).__module__} on another device (DLPack's kind {kind}): expected one on the GPU (kind "
+            f"{device.kind}), or a NumPy array"
+        )
+    return device.adopted(x)
 
 
 def given_back(device: Any, result: Any, like: Any) -> Any:

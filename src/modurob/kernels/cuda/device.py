@@ -13,6 +13,8 @@ from modurob.spatial.scalars import Array
 class CudaDevice:
     """The current GPU."""
 
+    kind = 2  # of its arrays, as DLPack counts
+
     def __init__(self, cupy: Any):
         self.cupy = cupy
         found = cupy.cuda.Device().attributes

@@ -25,6 +25,7 @@ class Device(Protocol):
     processors: int
     shared_bytes: int  # that a block may have
     name: str
+    kind: int  # of its arrays, as DLPack counts
 
     def array(self, x: Array) -> Any:
         """A copy of a NumPy array on the device."""
