@@ -1,34 +1,8 @@
 """Run every benchmark: python -m benchmarks."""
 
-from benchmarks import (
-    cold,
-    contact,
-    derivatives,
-    drives,
-    fleet,
-    inverse,
-    kernels,
-    lines,
-    loops,
-    motion,
-    reach,
-    symbolic,
-    trajectories,
-)
+from importlib import import_module
 
-for benchmark in (
-    kernels,
-    derivatives,
-    loops,
-    lines,
-    inverse,
-    reach,
-    motion,
-    trajectories,
-    contact,
-    drives,
-    fleet,
-    cold,
-    symbolic,
-):
-    benchmark.main()
+NAMES = "kernels fleet gpu derivatives loops lines inverse reach motion trajectories contact drives cold symbolic"
+
+for name in NAMES.split():
+    import_module(f"benchmarks.{name}").main()

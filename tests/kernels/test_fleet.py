@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.errors import InputError, SingularError
+from modurob.errors import CallError, InputError, SingularError
 from modurob.judges.pinocchio import PinocchioTwin
 from tests.robots import random_assembly, random_mechanism
 
@@ -133,6 +133,7 @@ def test_a_value() -> None:
     assert fleet != mr.Fleet([mr.load("crab")])
     assert repr(mr.Fleet([])) == "Fleet(0 robots)"
     assert mr.Fleet([]).forward_dynamics([], [], []) == []
+    assert fleet[1:] == mr.Fleet([fleet[1]])
 
 
 def test_what_is_refused() -> None:
@@ -148,6 +149,12 @@ def test_what_is_refused() -> None:
         fleet.forward_dynamics(good, [np.array([[0, 0, 0], [0, 0, np.nan]]), good[1]], good)
     with pytest.raises(InputError, match="robot 1 of the fleet is 'crab'"):
         mr.Fleet([mr.load("crab"), "crab"])  # type: ignore[list-item]
+    with pytest.raises(CallError, match=r"forward_dynamics needs .*tau"):
+        fleet.forward_dynamics(good, good)  # type: ignore[call-arg]
+    with pytest.raises(AttributeError, match="call coriolis_matrix of each robot"):
+        fleet.coriolis_matrix  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match="did you mean 'mass_matrix'"):
+        fleet.mass_matrx  # type: ignore[attr-defined]  # noqa: B018
     with pytest.raises(InputError, match="robots is"):
         mr.Fleet(mr.load("crab"))  # type: ignore[arg-type]
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS, Poses
 from modurob.algorithms.program import Answer, Flow, Program
-from modurob.errors import InputError, ModurobError, ModurobWarning, choices, explained
+from modurob.errors import InputError, ModurobError, ModurobWarning, absent, choices, explained
 from modurob.kernels.evaluator import Evaluator, evaluator, lanes_of
 from modurob.kernels.fleet import Group, named_results
 from modurob.robot import Assembly, Mechanism
@@ -121,8 +121,12 @@ class Fleet:
     def __iter__(self) -> Iterator[Mechanism]:
         return iter(self.robots)
 
-    def __getitem__(self, i: int) -> Mechanism:
-        return self.robots[i]
+    @overload
+    def __getitem__(self, i: int) -> Mechanism: ...
+    @overload
+    def __getitem__(self, i: slice) -> "Fleet": ...
+    def __getitem__(self, i: int | slice) -> "Mechanism | Fleet":
+        return Fleet(self.robots[i], self.device, self.unrolled) if isinstance(i, slice) else self.robots[i]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Fleet) and self.__reduce__() == other.__reduce__()
@@ -138,8 +142,20 @@ class Fleet:
         span = f", nv {rates[0]} to {rates[-1]}" if len(rates) > 1 else f", nv {rates[0]}" if rates else ""
         return f"Fleet({len(self)} robot{'s' * (len(self) != 1)}{span})"
 
+    if not TYPE_CHECKING:  # a checker that saw it would take any name for one of ours
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            own = [n for n in dir(type(self)) if not n.startswith("_")]
+            hint = (
+                f"call {name} of each robot: [robot.{name}(...) for robot in fleet]" if hasattr(Mechanism, name) else ""
+            )
+            raise absent("a fleet", name, own, hint)
+
     # ---- functions ----
 
+    @explained
     def forward_dynamics(self, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any]) -> list[Array]:
         """vdot of each robot, (k_i, nv_i) [rad/s² or m/s²]; see `Mechanism.forward_dynamics`.
 
@@ -151,6 +167,7 @@ class Fleet:
         """
         return self._all(FORWARD, q, v, tau)
 
+    @explained
     def inverse_dynamics(self, q: Sequence[Any], v: Sequence[Any], vdot: Sequence[Any]) -> list[Array]:
         """tau of each robot, (k_i, nv_i) [N m or N]; see `Mechanism.inverse_dynamics`.
 
@@ -162,6 +179,7 @@ class Fleet:
         """
         return self._all(INVERSE, q, v, vdot)
 
+    @explained
     def forward_kinematics(self, q: Sequence[Any]) -> list[Poses]:
         """Poses of the bodies and frames of each robot by name, (k_i, 4, 4) each [m]; see `Mechanism.forward_kinematics`.
 
@@ -171,6 +189,7 @@ class Fleet:
         """
         return self._all(KINEMATICS, q)
 
+    @explained
     def mass_matrix(self, q: Sequence[Any]) -> list[Array]:
         """M of each robot, (k_i, nv_i, nv_i) [kg m², kg m or kg]; see `Mechanism.mass_matrix`.
 
@@ -180,6 +199,7 @@ class Fleet:
         """
         return self._all(MASS, q)
 
+    @explained
     def forward_dynamics_derivatives(
         self, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any]
     ) -> list[ForwardDerivatives]:
@@ -192,6 +212,7 @@ class Fleet:
         """
         return self._all(FORWARD_SLOPES, q, v, tau)
 
+    @explained
     def inverse_dynamics_derivatives(
         self, q: Sequence[Any], v: Sequence[Any], vdot: Sequence[Any]
     ) -> list[InverseDerivatives]:
