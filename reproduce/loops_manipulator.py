@@ -31,7 +31,9 @@ def settling() -> Reproduction:
     for colour, (law, cured) in enumerate(LAWS.items()):
         run, off = simplex.followed(here, cured, 6.0, start, most=300.0)
         top = model.frame_pose(run.q, "strut0") @ simplex.TOP
-        for axis, y in zip(axes, (run.q[:, 8], off, np.degrees(np.arctan2(top[:, 1, 3], top[:, 0, 3])) % 360), strict=True):
+        for axis, y in zip(
+            axes, (run.q[:, 8], off, np.degrees(np.arctan2(top[:, 1, 3], top[:, 0, 3])) % 360), strict=True
+        ):
             axis.plot(run.t, y, color=f"C{colour}", lw=1.8)
         # nothing brakes the swivelling of the struts under the first: it is lost later
         until = run.t <= (6.0 if cured else 1.5)

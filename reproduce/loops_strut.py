@@ -113,7 +113,9 @@ def another_tool() -> Reproduction:
     off = run.q[::20, :2] - judged
     for k in range(2):
         axes[k].plot(t, off[:, k], lw=2.2)
-    return Reproduction([Check(name, "against a minimal model (SciPy)", 0.0, float(np.abs(off).max()), 1e-8, "rad")], figure)
+    return Reproduction(
+        [Check(name, "against a minimal model (SciPy)", 0.0, float(np.abs(off).max()), 1e-8, "rad")], figure
+    )
 
 
 # ---- tracking ----
@@ -148,7 +150,9 @@ def tracking(number: str, E: float) -> Reproduction:
             axes[2].plot(run.t, strains, lw=1.2)
             worst = np.abs(off).max(axis=0) / PRINTED[E]
             checks += [
-                Check(name, f"{angle}: largest error over the printed one", 1.0, float(x) if x >= 1 else 1 / float(x), 2.0)
+                Check(
+                    name, f"{angle}: largest error over the printed one", 1.0, float(x) if x >= 1 else 1 / float(x), 2.0
+                )
                 for angle, x in zip(("phi", "psi"), worst, strict=True)
             ]
             # a bound from one side

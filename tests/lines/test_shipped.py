@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
+from modurob.spatial import inertia, se3
 
 
 @pytest.mark.parametrize("name", ["tensegrity_prism", "tensegrity_tower", "tensegrity_arm"])
@@ -63,3 +64,24 @@ def test_a_path_runs_along_its_line():
     path = robot.line_paths(q)[0]
     length = np.linalg.norm(np.diff(path, axis=0), axis=-1).sum()
     assert length == pytest.approx(robot.line_lengths(q)[0], rel=5e-3)
+
+
+def test_a_rest_length_is_an_input():
+    """A drum whose drive takes positions leaves its line the length that it is told: the load comes to hang that much higher."""
+    b = mr.Builder("hoist")
+    b.body(
+        "load", inertia.point(2.0, (0, 0, 0)), joint=mr.Prismatic((0, 0, 1)), properties=mr.JointProperties(effort=0.0)
+    )
+    b.body("drum", inertia.cylinder(0.5, 0.05, 0.1), joint=mr.Revolute((0, 0, 1)), at=se3.pose(None, (0, 0, 3)))
+    rope = mr.Elastic(stiffness=2e4, rest=2.0, damping=400.0)
+    b.line("rope", [("world", (0, 0, 3), mr.Winch("drum", 0.05)), ("load", (0, 0, 0))], rope)
+    gains = mr.control.cascade_of(0.01, 0.02, damping_ratio=1.0, settling_time=0.2)
+    drive = mr.Drive(mr.Motor(1.0), losses=mr.Losses(viscous=0.02), loops=gains.loops(), input="position")
+    robot = b.build().with_drive("drum", drive)
+    turn = np.array([0.0, 4.0])
+    run = mr.simulate(robot, [1.0, 0.0], duration=4.0, controller=lambda t, q, v: turn, stepper=mr.RungeKutta4(1e-3))
+    assert run.status.ok
+    assert run.q[-1, 1] == pytest.approx(4.0, abs=2e-2)
+    stretch = 2 * 9.81 / 2e4
+    left = 2.0 - 0.05 * run.q[-1, 1]
+    assert run.q[-1, 0] == pytest.approx(3.0 - left * (1 + stretch), abs=1e-4)

@@ -37,7 +37,8 @@ def tube(length):
 
 
 def robot(E=None, mu=0.0, least=0.0):
-    """With cables under given tensions, `least` or more [N], or, given Young's modulus and viscosity [Pa, Pa s], on winches; then struts carry drums."""
+    """With cables under given tensions, `least` or more [N]; or, given Young's modulus and viscosity [Pa, Pa s], on winches, whose
+    drums the struts carry."""
     b = mr.Builder("simplex")
     universal = mr.Universal((1, 0, 0), (0, 1, 0))
     for i in range(3):

@@ -49,7 +49,14 @@ from modurob.algorithms.jacobians import (
     point_jacobian_rate,
 )
 from modurob.algorithms.kinematics import Poses, forward_kinematics, frame_pose, frame_twist
-from modurob.algorithms.lines import line_jacobian, line_lengths, line_paths, line_strains, line_stretches, line_tensions
+from modurob.algorithms.lines import (
+    line_jacobian,
+    line_lengths,
+    line_paths,
+    line_strains,
+    line_stretches,
+    line_tensions,
+)
 from modurob.algorithms.regressor import inertial_parameters, regressor
 
 __all__ = [

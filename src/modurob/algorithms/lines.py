@@ -204,9 +204,7 @@ STANDING = (*Stretch._fields, "tension")
 LINES = Flow(
     "lines", {"q": "coordinates", "v": "rates"}, dict.fromkeys(STANDING, "lines"), lambda e, i: e.lines(i["q"], i["v"])
 )
-DRIFTS = Flow(
-    "line_drifts", LINES.inputs, {"drift": "lines"}, lambda e, i: {"drift": e.line_drifts(i["q"], i["v"])}
-)
+DRIFTS = Flow("line_drifts", LINES.inputs, {"drift": "lines"}, lambda e, i: {"drift": e.line_drifts(i["q"], i["v"])})
 
 
 def standing(m: Tables, q: Array, v: Array, run: Run) -> dict[str, Array]:

@@ -90,7 +90,9 @@ def add(
         builder.body(f"{into.module}/{b.part}", child.parts[b.part].inertia, parent=f"{out.module}/{a.part}", at=X)
         _add_module(builder, into.module, child, b.part, still)
     for name, line in assembly.setup.lines.items():
-        builder.line(f"{owner}/{name}" if owner else name, [(at, (0.0, 0.0, 0.0), node) for at, node in line.route], line.law)
+        builder.line(
+            f"{owner}/{name}" if owner else name, [(at, (0.0, 0.0, 0.0), node) for at, node in line.route], line.law
+        )
     return Reports(idle, tuple(held), _close_loops(builder, assembly, walk))
 
 
