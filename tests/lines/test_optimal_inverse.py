@@ -8,7 +8,7 @@ import pytest
 import modurob as mr
 from modurob.control import optimal_inputs, optimal_inverse_dynamics
 from modurob.errors import ControlError, InputError
-from tests.lines.test_actuation import driven, platform
+from tests.lines.test_actuation import platform
 from tests.oracles import strut
 from tests.oracles.linkages import four_bar, stewart
 

@@ -37,7 +37,8 @@ def tube(length):
 
 
 def robot(E=None, mu=0.0, least=0.0):
-    """With cables under given tensions, `least` or more [N], or, given Young's modulus and viscosity [Pa, Pa s], on winches; then struts carry drums."""
+    """With cables under given tensions, `least` or more [N]; or, given Young's modulus and viscosity [Pa, Pa s], on winches, whose
+    drums the struts carry."""
     b = mr.Builder("simplex")
     universal = mr.Universal((1, 0, 0), (0, 1, 0))
     for i in range(3):
@@ -196,10 +197,10 @@ def law(reference, cured):
     return mr.WholeBody([task], tension=(LEAST, np.inf), predict=True, sample_time=1e-3, **more)
 
 
-def followed(reference, cured, duration, start=None, sample_time=1e-3):
-    """A run along a path, and how far the end effector is off at each time, (n,) [m]."""
+def followed(reference, cured, duration, start=None, most=np.inf):
+    """A run along a path, cables bound to pull with `most` [N], and how far the end effector is off at each time, (n,) [m]."""
     model, q = start or standing()
-    controller = replace(law(reference, cured), sample_time=sample_time)
+    controller = replace(law(reference, cured), tension=(LEAST, most))
     run = mr.simulate(model, q, duration=duration, controller=controller, stepper=mr.RungeKutta4(1e-3))
     at = [model.joint(name).q_slice.start for name in ("x", "y", "EE")]
     return run, np.linalg.norm(run.q[:, at] - reference(run.t).position, axis=-1)

@@ -160,9 +160,9 @@ class Program:
 
     `inputs` and `results` say what each array runs over: coordinates (nq), rates (nv), wrenches (6 a body, in body frames),
     inertias (6x6 a body), reference (3: a point near the robot, found from q), poses (3x4 a body, of body frames), twists (6 a
-    body, in body frames), bodies (one number each), vectors (6 a rate), lines (one number each), matrix (nv x nv), slopes (nv x 3 nv), rows (one a
-    constraint row), row matrix (rows x nv), or a number of entries common to all. `shared` are the fields that children read of
-    their parent, `sent` those that children add up for it, with their shapes; `world` gives those of the world.
+    body, in body frames), bodies and lines (one number each), vectors (6 a rate), matrix (nv x nv), slopes (nv x 3 nv), rows (one
+    a constraint row), row matrix (rows x nv), or a number of entries common to all. `shared` are the fields that children read
+    of their parent, `sent` those that children add up for it, with their shapes; `world` gives those of the world.
     """
 
     name: str

@@ -186,9 +186,10 @@ class Problem(NamedTuple):
             held.append((np.hstack([reachable, np.zeros((len(reachable), n + c))]), wanted))
         x = _lexicographic(P, cost, held, bounds, recipe.solver)
         if x is None:
+            low, high = recipe.tension
             raise ControlError(
                 f"{self.made.robot.name}: no inputs within their bounds keep this robot moving as it must: inputs are "
-                f"{', '.join(self.made.names) or 'none'}, cables on winches pull from {recipe.tension[0]:g} to {recipe.tension[1]:g} N"
+                f"{', '.join(self.made.names) or 'none'}, cables on winches pull from {low:g} to {high:g} N"
             )
         return Plan(self.first + self.Z @ x[:m], x[m : m + n], x[m + n :])
 
