@@ -92,7 +92,7 @@ def root_locus() -> Reproduction:
     inner = control.tf([speed], [1, speed, 0])
     figure, axes = panels(f"{LOCUS}: root locus of the position loop", ["imaginary part [1/s]"], 4.0)
     axes[0].set_xlabel("real part [1/s]")
-    factors = np.linspace(0, 6, 400)
+    factors = np.linspace(1e-9, 6, 400)
     own = np.array([_position_poles(gains, k) for k in factors])
     judged = np.array([control.feedback(k * inner, 1).poles() for k in factors])
     axes[0].plot(own.real, own.imag, ".", color="C0", ms=3)
@@ -192,7 +192,7 @@ def feed_forward() -> Reproduction:
     figure, axes = panels(f"{AHEAD}: errors along the quintic", ["gravity ahead [deg]", "all ahead [deg]"])
     checks, robot = [], arm()
     for axis, (ahead, peaks) in zip(axes, PEAKS.items(), strict=True):
-        run = mr.simulate(robot, np.zeros(6), duration=3.0, controller=AtGoal(reach, robot, ahead), tick=1e-2)
+        run = mr.simulate(robot, np.zeros(6), duration=3.0, controller=AtGoal(reach, robot, ahead))
         e = np.rad2deg(reach(run.t).position - run.q)
         for k in range(6):
             axis.plot(run.t, e[:, k], color=f"C{k}", lw=1.8, label=f"joint {k + 1}")
