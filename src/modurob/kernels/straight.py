@@ -11,14 +11,12 @@ from modurob.errors import KernelError
 from modurob.kernels.compiler import announced, find_compiler, library, notes_of
 from modurob.kernels.evaluator import give_up
 from modurob.kernels.units import sources
-from modurob.kernels.writer import VECTORS, Code
+from modurob.kernels.writer import QUICK, VECTORS, Code
 from modurob.spatial.scalars import Array
 from modurob.trace import Dialect, Graph, Listing, Place
 
 # the array of constants that the lines read: what depends on it alone is computed once
 CONSTANTS = frozenset({"constants"})
-# roots and reciprocals without the processor's own
-QUICK = {"reciprocal": "reciprocal({0})", "functions": {**VECTORS.functions, "sqrt": "quick_root({0})"}}
 
 
 @dataclass(frozen=True, eq=False)
