@@ -145,20 +145,20 @@ def two_cores(console: Console) -> None:
 
 
 def single_calls(console: Console) -> None:
-    """One state from Python."""
-    table = Table(
-        "joints", "function", "modurob [µs]", "Pinocchio [µs]", "ratio", title="one state, called from Python"
-    )
+    """One state, and eight, from Python."""
+    title = "one state, and eight, called from Python"
+    table = Table("joints", "function", "modurob [µs]", "Pinocchio [µs]", "ratio", title=title)
     for n in (6, 30, 100):
         times = _single_times(snake(n).mechanism())
-        for name in ("forward", "inverse", "mass matrix"):
+        for name in ("forward", "inverse", "mass matrix", "forward, eight"):
             ours, theirs = times[name] * 1e6, times[f"pin {name}"] * 1e6
             table.add_row(str(n), name, f"{ours:.2f}", f"{theirs:.2f}", f"{theirs / ours:.1f}")
     console.print(table)
 
 
 def _single_times(robot: mr.Mechanism) -> dict[str, float]:
-    q, v, u = (np.ascontiguousarray(x[0]) for x in states(robot, 1))
+    many = states(robot, 8)
+    q, v, u = rows = [np.ascontiguousarray(x[0]) for x in many]
     twin = PinocchioTwin(robot)
     model, data = twin.model, twin.data
     return interleaved(
@@ -166,6 +166,8 @@ def _single_times(robot: mr.Mechanism) -> dict[str, float]:
             "forward": lambda: robot.forward_dynamics(q, v, u),
             "inverse": lambda: robot.inverse_dynamics(q, v, u),
             "mass matrix": lambda: robot.mass_matrix(q),
+            "forward, eight": lambda: robot.forward_dynamics(*many),
+            "pin forward, eight": lambda: [pinocchio.aba(model, data, *rows) for _ in range(8)],
             "pin forward": lambda: pinocchio.aba(model, data, q, v, u),
             "pin inverse": lambda: pinocchio.rnea(model, data, q, v, u),
             "pin mass matrix": lambda: pinocchio.crba(model, data, q),

@@ -42,7 +42,7 @@ def require_agreement(robot, twin: Twin, rng: np.random.Generator) -> None:
     assert errors[worst] < twin.tolerance, (robot, worst, errors[worst])
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", [*range(8), *(pytest.param(k, marks=pytest.mark.judge) for k in range(8, BATCHES))])
 def test_thousand_mechanisms_agree_with_pinocchio(batch):
     rng = np.random.default_rng(batch)
     for _ in range(EACH):

@@ -16,7 +16,7 @@ from fuzz.mutation import mutated_bytes, mutated_data, mutated_text
 from tests.fuzz import sleeping
 
 CASES = Path(__file__).parent / "cases"
-SAMPLE, SEED = 200, 20120509
+SAMPLE, SEED = 80, 20120509
 
 
 @pytest.mark.filterwarnings("ignore::modurob.errors.ModurobWarning")

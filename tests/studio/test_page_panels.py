@@ -1,7 +1,9 @@
 """Inspecting, equations, exporting, looks and manners of the page, in a real browser."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -187,8 +189,14 @@ def violations(page: Page) -> list[str]:
     return [f"{v['id']} ({v['impact']}): {[n['html'][:160] for n in v['nodes'][:3]]}" for v in found]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
+def schemes() -> Iterator[Any]:
+    """Sizes and colour schemes: each size in one of them in the tests, in the other among the judges."""
+    for k, size in enumerate(SIZES):
+        for one, marks in ((k, ()), (k + 1, (pytest.mark.judge,))):
+            yield pytest.param(("light", "dark")[one % 2], size, marks=marks)
+
+
+@pytest.mark.parametrize(("scheme", "size"), schemes())
 def test_no_violation_of_accessibility(browser: Browser, served: Served, scheme: str, size: str) -> None:
     """axe-core on every screen, at three sizes, in both colour schemes; pictures of all of them."""
     width, height = SIZES[size]

@@ -1,6 +1,7 @@
 """LaTeX that fits the page."""
 
 import re
+from functools import cache
 
 import matplotlib as mpl
 import numpy as np
@@ -30,6 +31,12 @@ ROBOTS = {
 }
 
 
+@cache
+def equations(name):
+    make, symbols = ROBOTS[name]
+    return make().equations(symbols)
+
+
 def measured(formula):
     """Width of a formula in Computer Modern at 10 pt, by matplotlib's TeX; what it does not know is replaced by what is as wide."""
     for ours, theirs in ((r"\tfrac", r"\frac"), (r"\bigl(", "("), (r"\bigr)", ")"), (r"\qquad", r"\quad\quad")):
@@ -48,8 +55,7 @@ def rows(latex):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_no_line_is_wider_than_the_page(name, shorthand):
     """By our own estimate all lines, and by matplotlib's metrics of Computer Modern a sample of them."""
-    make, symbols = ROBOTS[name]
-    eq = make().equations(symbols)
+    eq = equations(name)
     latex = eq.latex(shorthand, document=True, longest=200)
     written = rows(latex)
     assert all(width(line) <= PAGE_WIDTH for line in written)
@@ -99,8 +105,7 @@ def value(formula, point):
 @pytest.mark.parametrize("name", [name for name in ROBOTS if name != "long pendulum"])
 def test_the_lines_of_an_entry_are_the_entry(name):
     """Put together again and evaluated they give the number that the polynomial has."""
-    make, symbols = ROBOTS[name]
-    eq = make().equations(symbols)
+    eq = equations(name)
     rng = np.random.default_rng(0)
     point = {str(s): float(rng.uniform(0.5, 1.5)) for s in (*eq.q, *eq.v, *eq.parameters)}
     printer = LatexPrinter(latex_name)
@@ -113,8 +118,7 @@ def test_the_lines_of_an_entry_are_the_entry(name):
 @pytest.mark.parametrize("shorthand", [False, True])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_entry_is_there_and_well_formed(name, shorthand):
-    make, symbols = ROBOTS[name]
-    eq = make().equations(symbols)
+    eq = equations(name)
     latex = eq.latex(shorthand, document=True, longest=200)
     for opening, closing in (("{", "}"), (r"\left(", r"\right)"), (r"\bigl(", r"\bigr)"), (r"\begin{", r"\end{")):
         assert latex.count(opening) == latex.count(closing)
@@ -128,8 +132,7 @@ def test_every_entry_is_there_and_well_formed(name, shorthand):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_fragment_has_one_line_for_each_part(name):
     """As the studio reads it: whole matrices where they fit, else their entries in one `aligned`."""
-    make, symbols = ROBOTS[name]
-    latex = make().equations(symbols).latex(longest=200)
+    latex = equations(name).latex(longest=200)
     source = latex.splitlines()
     assert source[0] == r"\begin{aligned}"
     assert source[-1] == r"\end{aligned}"

@@ -234,12 +234,12 @@ if hasattr(os, "register_at_fork"):
 
 def evaluator(m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int) -> Evaluator | None:
     """The evaluator from the table, made if it is not there; None if there are no kernels for this mechanism or machine."""
-    if not compilable(m):
-        return None
     key = Key(m.key, program.name, given, single, lanes)
     found = _TABLE.get(key)
     if found is not None:
         return found
+    if not compilable(m):
+        return None
     with _LOCK:
         if key not in _TABLE:
             try:

@@ -9,7 +9,7 @@ from modurob.algorithms.checks import require_inputs
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.program import Answer, Flow, Program
 from modurob.kernels.dyad_units import OPTIONAL
-from modurob.kernels.evaluator import compilable, evaluator, lanes_of, tail
+from modurob.kernels.evaluator import evaluator, lanes_of, tail
 from modurob.kernels.lowering import packed
 from modurob.kernels.single import once
 from modurob.kernels.threads import threads_for
@@ -55,7 +55,7 @@ def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times
     if answer is not None:
         return answer
     dtypes = {x.dtype for x in inputs.values()}
-    if not dtypes <= _FLOATS or not compilable(m):
+    if not dtypes <= _FLOATS:
         return None
     single = dtypes == {np.dtype(np.float32)}
     rows, shape = _as_rows(program, inputs)

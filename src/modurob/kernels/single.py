@@ -1,4 +1,4 @@
-"""Single states, which are asked for one at a time and often: the evaluator is called without a detour."""
+"""Single states, and a few of them, which are asked for often: the evaluator is called without a detour."""
 
 import importlib.util
 import sys
@@ -12,35 +12,61 @@ import numpy as np
 from modurob.algorithms.program import Flow, Program
 from modurob.errors import KernelError
 from modurob.kernels.compiler import library, notes_of
-from modurob.kernels.evaluator import ON_EVICTION, Key, compilable, evaluator, give_up, tail
+from modurob.kernels.evaluator import ON_EVICTION, Key, compilable, evaluator, give_up, lanes_of, tail
+from modurob.kernels.threads import WORTH_A_THREAD
 from modurob.kernels.units import beside
 from modurob.mechanism import Tables
 
-# handles of evaluators by program and robot
+# handles of evaluators by program and robot, for one state and for several
 _HANDLES: dict[str, dict[bytes, Any]] = {}
+_SEVERAL: dict[str, dict[bytes, Any]] = {}
+# states that are several; more, or more numbers, are worth the detour
+FEW, FEW_NUMBERS = 1024, WORTH_A_THREAD // 2
 _call: Any = None
 NOTHING: frozenset[str] = frozenset()
 
 
 def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> Any:
-    """The results for one state of float64 arrays, unchecked arguments welcome; None where the long way must be taken.
+    """The results for one state of float64 arrays, or for a few of them, unchecked arguments welcome; None where the long way must be
+    taken.
 
     It holds the interpreter's lock, and with it the one arena that all calls share.
     """
     try:
         handle = _HANDLES[program.name][m.key]
     except KeyError:
-        if not all(isinstance(x, np.ndarray) and x.dtype == np.float64 and x.ndim == 1 for x in inputs):
+        if not _are_plain(inputs, 1):
+            return _several(program, m, inputs) if repeats == 1 else None
+        handle = _bound(_HANDLES, program, m, 1)
+    found = None if handle is False else _call(handle, repeats, inputs)
+    return _several(program, m, inputs) if found is None and repeats == 1 else found
+
+
+def _several(program: Program | Flow, m: Tables, inputs: Any) -> Any:
+    """The results for a few states, (states, entries) each; None where the long way must be taken."""
+    first = inputs[0]
+    if not (isinstance(first, np.ndarray) and first.ndim == 2 and 1 < len(first) <= FEW and first.size <= FEW_NUMBERS):
+        return None
+    try:
+        handle = _SEVERAL[program.name][m.key]
+    except KeyError:
+        if not _are_plain(inputs, 2):
             return None
-        handle = _bound(program, m)
-    return None if handle is False else _call(handle, repeats, inputs)
+        handle = _bound(_SEVERAL, program, m, lanes_of(False))
+    return None if handle is False else _call(handle, 1, inputs)
 
 
-def _bound(program: Program | Flow, m: Tables) -> Any:
+def _are_plain(inputs: Any, axes: int) -> bool:
+    return all(isinstance(x, np.ndarray) and x.dtype == np.float64 and x.ndim == axes for x in inputs)
+
+
+def _bound(handles: dict[str, dict[bytes, Any]], program: Program | Flow, m: Tables, lanes: int) -> Any:
     """The handle of a function of a robot; False where there is none."""
-    known = _HANDLES.setdefault(program.name, {})
+    known, many = handles.setdefault(program.name, {}), handles is _SEVERAL
+    if many and lanes == 1:
+        return known.setdefault(m.key, False)
     extension = beside(_module) if compilable(m) else None
-    found = evaluator(m, program, NOTHING, False, 1)
+    found = evaluator(m, program, NOTHING, False, lanes)
     if found is None or extension is None:
         return known.setdefault(m.key, False)
     global _call
@@ -51,8 +77,9 @@ def _bound(program: Program | Flow, m: Tables) -> Any:
         give_up(str(error))
         return known.setdefault(m.key, False)
     shapes = tuple(tail(program.results[name], m) for name in found.outputs)
-    run = found.driver.address("once")
-    return known.setdefault(m.key, module.bind(found.address, found.arena(), run, tuple(found.sizes), shapes, found))
+    run = found.driver.address("several" if many else "once")
+    sizes = tuple(found.sizes)
+    return known.setdefault(m.key, module.bind(found.address, found.arena(), run, many, sizes, shapes, found))
 
 
 def bound_function(
@@ -67,7 +94,7 @@ def bound_function(
     except (KernelError, ImportError, OSError) as error:
         give_up(str(error))
         return None
-    return module.bind(data, data, run, inputs, shapes, owner)
+    return module.bind(data, data, run, False, inputs, shapes, owner)
 
 
 def call(handle: Any, *inputs: Any) -> Any:
@@ -76,7 +103,8 @@ def call(handle: Any, *inputs: Any) -> Any:
 
 
 def _let_go(key: Key) -> None:
-    _HANDLES.get(key.name, {}).pop(key.robot, None)
+    for handles in (_HANDLES, _SEVERAL):
+        handles.get(key.name, {}).pop(key.robot, None)
 
 
 ON_EVICTION.append(_let_go)

@@ -83,7 +83,7 @@ class Dynamics(Checked):
         if M is None:
             return algorithms.mass_matrix(self, self._q(q), kernels.run)
         if self._has_rotors:
-            M.ravel()[:: self.nv + 1] += self.armature
+            M.reshape(-1, self.nv**2)[:, :: self.nv + 1] += self.armature
         return M
 
     def bias_forces(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -174,7 +174,7 @@ class Dynamics(Checked):
             found = kernels.once(flow, self, q, v, tau)
             if found is not None:
                 n = self.nv
-                return ForwardDerivatives(found[:, :n], found[:, n : 2 * n], found[:, 2 * n :])
+                return ForwardDerivatives(found[..., :n], found[..., n : 2 * n], found[..., 2 * n :])
         q, v, tau = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(tau, self.nv, "tau")
         return algorithms.forward_dynamics_derivatives(self, q, v, tau, external, kernels.run)
 

@@ -314,6 +314,31 @@ real once(const sequence *s, real *arena, const real *const *inputs, real *const
     }
     return arena[0];
 }
+#else
+enum { FEW = 1024, MOST_ARRAYS = 16 };
+
+static strided whole_array(const real *data, long entries, long states)
+{
+    const ptrdiff_t size = sizeof(real);
+    return (strided){(char *)(uintptr_t)data, entries * size, size, entries, states};
+}
+
+/* A few states, FEW at most: inputs and outputs are plain arrays (states, entries). Returns whether any has a status other than zero. */
+real several(const sequence *s, vec *arena, const real *const *inputs, real *const *outputs, long states)
+{
+    strided in[MOST_ARRAYS], out[MOST_ARRAYS];
+    real statuses[FEW];
+    if (s->input_count > MOST_ARRAYS || s->output_count > MOST_ARRAYS || states > FEW) {
+        return 1;
+    }
+    for (long k = 0; k < s->input_count; ++k) {
+        in[k] = whole_array(inputs[k], s->inputs[k].entries, states);
+    }
+    for (long k = 0; k < s->output_count; ++k) {
+        out[k] = whole_array(outputs[k], s->outputs[k].entries, states);
+    }
+    return (real)run(s, arena, 0, states, in, out, 1, statuses);
+}
 #endif
 
 /* ---- rows over arrays ---- */

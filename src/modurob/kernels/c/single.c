@@ -1,37 +1,51 @@
-/* One state from Python, with as little as possible in between. Anything unusual returns None, and the caller takes the long way. */
+/* One state, or a few, from Python, with as little as possible in between. Anything unusual returns None, and the caller takes the long way. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
+#include <string.h>
 
-typedef double once(const void *sequence, double *arena, const double *const *inputs, double *const *outputs, long repeats);
+/* `number`: how many times on end for one state, or how many states. Returns zero if all is well. */
+typedef double function(const void *sequence, double *arena, const double *const *inputs, double *const *outputs, long number);
 
-enum { MOST_INPUTS = 16, MOST_OUTPUTS = 8, MOST_AXES = 3 };
+enum { MOST_INPUTS = 16, MOST_OUTPUTS = 8, MOST_AXES = 4 };
 
 typedef struct {
     void *sequence;
     double *arena;
-    once *run;
+    function *run;
+    int many; /* whether arrays have a first axis over states */
     int inputs, outputs;
     long entries[MOST_INPUTS];
     int axes[MOST_OUTPUTS];
     npy_intp shape[MOST_OUTPUTS][MOST_AXES];
 } bound;
 
-/* The numbers of a plain array of n finite doubles, or NULL. */
-static const double *numbers(PyObject *object, long n)
+/* How many states an array (states, entries) has; -1 if it is none. */
+static long states_of(PyObject *object)
+{
+    const int is_array = PyArray_CheckExact(object) && PyArray_NDIM((PyArrayObject *)object) == 2;
+    return is_array ? (long)PyArray_DIM((PyArrayObject *)object, 0) : -1;
+}
+
+/* The numbers of a plain array of finite doubles, (n,), or (states, n) if there are states, or NULL. */
+static const double *numbers(PyObject *object, long states, long n)
 {
     if (!PyArray_CheckExact(object)) {
         return NULL;
     }
     PyArrayObject *array = (PyArrayObject *)object;
-    if (PyArray_TYPE(array) != NPY_DOUBLE || PyArray_NDIM(array) != 1 || PyArray_DIM(array, 0) != n || !PyArray_ISCARRAY_RO(array)) {
+    const int axes = states > 0 ? 2 : 1;
+    if (PyArray_TYPE(array) != NPY_DOUBLE || PyArray_NDIM(array) != axes || PyArray_DIM(array, axes - 1) != n || !PyArray_ISCARRAY_RO(array)) {
+        return NULL;
+    }
+    if (states > 0 && PyArray_DIM(array, 0) != states) {
         return NULL;
     }
     const double *x = (const double *)PyArray_DATA(array);
     double nothing = 0;
-    for (long i = 0; i < n; ++i) {
+    for (long i = 0; i < (states > 0 ? states * n : n); ++i) {
         nothing += x[i] * 0;
     }
     return nothing == 0 ? x : NULL;
@@ -53,7 +67,7 @@ static PyObject *finished(PyObject **results, int n)
     return all;
 }
 
-/* call(handle, repeats, inputs as a tuple): the results, or None */
+/* call(handle, repeats of one state, inputs as a tuple): the results, or None */
 static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     (void)self;
@@ -72,9 +86,13 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     if (PyTuple_GET_SIZE(arguments[2]) != b->inputs) {
         Py_RETURN_NONE;
     }
+    const long states = b->many && b->inputs ? states_of(PyTuple_GET_ITEM(arguments[2], 0)) : 0;
+    if (b->many && states < 1) {
+        Py_RETURN_NONE;
+    }
     const double *inputs[MOST_INPUTS];
     for (int i = 0; i < b->inputs; ++i) {
-        inputs[i] = numbers(PyTuple_GET_ITEM(arguments[2], i), b->entries[i]);
+        inputs[i] = numbers(PyTuple_GET_ITEM(arguments[2], i), states, b->entries[i]);
         if (inputs[i] == NULL) {
             Py_RETURN_NONE;
         }
@@ -82,7 +100,9 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     double *outputs[MOST_OUTPUTS];
     PyObject *results[MOST_OUTPUTS];
     for (int i = 0; i < b->outputs; ++i) {
-        results[i] = PyArray_SimpleNew(b->axes[i], (npy_intp *)b->shape[i], NPY_DOUBLE);
+        npy_intp shape[MOST_AXES] = {states};
+        memcpy(shape + b->many, b->shape[i], (size_t)b->axes[i] * sizeof *shape);
+        results[i] = PyArray_SimpleNew(b->many + b->axes[i], shape, NPY_DOUBLE);
         if (results[i] == NULL) {
             while (i-- > 0) {
                 Py_DECREF(results[i]);
@@ -91,7 +111,7 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
         }
         outputs[i] = (double *)PyArray_DATA((PyArrayObject *)results[i]);
     }
-    if (b->run(b->sequence, b->arena, inputs, outputs, repeats) != 0) {
+    if (b->run(b->sequence, b->arena, inputs, outputs, b->many ? states : repeats) != 0) {
         for (int i = 0; i < b->outputs; ++i) {
             Py_DECREF(results[i]);
         }
@@ -106,13 +126,14 @@ static void forget(PyObject *capsule)
     Py_XDECREF((PyObject *)PyCapsule_GetContext(capsule));
 }
 
-/* bind(sequence, arena, run, entries of inputs, shapes of outputs, who owns all that) */
+/* bind(sequence, arena, run, whether for many states, entries of inputs, shapes of outputs, who owns all that) */
 static PyObject *bind(PyObject *self, PyObject *arguments)
 {
     (void)self;
     unsigned long long sequence, arena, run;
+    int many;
     PyObject *entries, *shapes, *owner;
-    if (!PyArg_ParseTuple(arguments, "KKKO!O!O", &sequence, &arena, &run, &PyTuple_Type, &entries, &PyTuple_Type, &shapes, &owner)) {
+    if (!PyArg_ParseTuple(arguments, "KKKpO!O!O", &sequence, &arena, &run, &many, &PyTuple_Type, &entries, &PyTuple_Type, &shapes, &owner)) {
         return NULL;
     }
     const Py_ssize_t inputs = PyTuple_GET_SIZE(entries), outputs = PyTuple_GET_SIZE(shapes);
@@ -126,7 +147,8 @@ static PyObject *bind(PyObject *self, PyObject *arguments)
     }
     b->sequence = (void *)(uintptr_t)sequence;
     b->arena = (double *)(uintptr_t)arena;
-    b->run = (once *)(uintptr_t)run;
+    b->run = (function *)(uintptr_t)run;
+    b->many = many;
     b->inputs = (int)inputs;
     b->outputs = (int)outputs;
     for (Py_ssize_t i = 0; i < inputs; ++i) {
@@ -135,7 +157,7 @@ static PyObject *bind(PyObject *self, PyObject *arguments)
     for (Py_ssize_t i = 0; i < outputs; ++i) {
         PyObject *shape = PyTuple_GET_ITEM(shapes, i);
         b->axes[i] = (int)PyTuple_Size(shape);
-        for (int k = 0; k < b->axes[i] && k < MOST_AXES; ++k) {
+        for (int k = 0; k < b->axes[i] && k < MOST_AXES - 1; ++k) {
             b->shape[i][k] = (npy_intp)PyLong_AsLong(PyTuple_GET_ITEM(shape, k));
         }
     }

@@ -1,0 +1,62 @@
+"""A few states at once, without a detour: the bits of the long way, and errors where it has them."""
+
+import numpy as np
+import pytest
+
+from modurob.errors import InputError
+from modurob.kernels import single
+from tests.robots import random_mechanism, random_state
+
+CALLS = ("forward_dynamics", "inverse_dynamics", "forward_dynamics_derivatives", "inverse_dynamics_derivatives")
+
+
+def _few(rng, robot, states):
+    return [np.stack(x) for x in zip(*(random_state(rng, robot) for _ in range(states)), strict=True)]
+
+
+def _long(monkeypatch, call, *arguments):
+    with monkeypatch.context() as patch:
+        patch.setattr(single, "FEW", 0)
+        return call(*arguments)
+
+
+def _equal(a, b):
+    if isinstance(a, tuple):
+        return all(_equal(x, y) for x, y in zip(a, b, strict=True))
+    return a.shape == b.shape and np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("states", [2, 8, 13])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_few_states_have_the_bits_of_the_long_way(seed, states, monkeypatch):
+    rng = np.random.default_rng(seed)
+    robot = random_mechanism(rng, 5, floating=seed == 1, armature=seed == 2)
+    q, v, tau = _few(rng, robot, states)
+    for name in CALLS:
+        call = getattr(robot, name)
+        assert _equal(call(q, v, tau), _long(monkeypatch, call, q, v, tau)), name
+    assert _equal(robot.mass_matrix(q), _long(monkeypatch, robot.mass_matrix, q))
+    assert robot.key in single._SEVERAL["forward_dynamics"]
+
+
+def test_rows_at_strides_and_rows_that_stand_still_are_taken_too():
+    rng = np.random.default_rng(5)
+    robot = random_mechanism(rng, 4)
+    q, v, tau = _few(rng, robot, 6)
+    found = robot.forward_dynamics(q, v, tau)
+    assert np.array_equal(robot.forward_dynamics(q[::-1], v[::-1], tau[::-1]), found[::-1])
+    still = robot.forward_dynamics(q[:1], v, tau)
+    assert np.array_equal(still, robot.forward_dynamics(np.tile(q[0], (6, 1)), v, tau))
+
+
+def test_a_few_states_are_checked():
+    rng = np.random.default_rng(6)
+    robot = random_mechanism(rng, 4)
+    q, v, tau = _few(rng, robot, 4)
+    robot.forward_dynamics(q, v, tau)
+    with pytest.raises(InputError, match="nan"):
+        robot.forward_dynamics(np.where(np.arange(4)[:, None] == 2, np.nan, q), v, tau)
+    with pytest.raises(InputError, match="shape"):
+        robot.forward_dynamics(q, v[:, :-1], tau)
+    with pytest.raises(InputError, match="broadcast"):
+        robot.forward_dynamics(q, v[:3], tau)
