@@ -94,7 +94,8 @@ class MujocoWalker(MujocoTwin):
         actuator.gainprm[0] = force.kp
         actuator.biastype = self._mj.mjtBias.mjBIAS_AFFINE
         actuator.biasprm[1], actuator.biasprm[2] = -force.kp, -force.kd
-        actuator.forcelimited, actuator.forcerange = True, [-force.limit, force.limit]
+        if np.isfinite(force.limit):
+            actuator.forcelimited, actuator.forcerange = True, [-force.limit, force.limit]
 
     def walk(self, q0: Array, duration: float) -> Walk:
         """From q0 at rest."""

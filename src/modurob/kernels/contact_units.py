@@ -61,7 +61,7 @@ def _unit(
         near = own.nearness(touch, moves)
         table = Table(graph)
         layout = Layout({name: k for k, name in enumerate(slots)}, {}, {})
-        text = function("contact", graph, stores(graph, own, touch, moves), layout, table, near[0])
+        text = function("contact", graph, stores(graph, own, touch, moves), layout, table, near[0], quick=True)
         return text, Code(["contact"], graph, table.nodes, 0)
 
     parts = [fingerprint(type(part)) for part in law.parts.values()]

@@ -11,19 +11,18 @@ from modurob.errors import KernelError
 from modurob.kernels.compiler import announced, find_compiler, library, notes_of
 from modurob.kernels.evaluator import give_up
 from modurob.kernels.units import sources
-from modurob.kernels.writer import VECTORS, Code
+from modurob.kernels.writer import QUICK, VECTORS, Code
 from modurob.spatial.scalars import Array
 from modurob.trace import Dialect, Graph, Listing, Place
 
 # the array of constants that the lines read: what depends on it alone is computed once
 CONSTANTS = frozenset({"constants"})
-# roots and reciprocals without the processor's own
-QUICK = {
-    "reciprocal": "reciprocal({0})",
+# quick quotients and roots, and quick choices between numbers
+QUICKER = {
+    **QUICK,
     "root_reciprocal": "root_reciprocal({0})",
     "minimum": "MINIMUM({0}, {1})",
     "maximum": "MAXIMUM({0}, {1})",
-    "functions": {**VECTORS.functions, "sqrt": "quick_root({0})"},
 }
 
 
@@ -52,7 +51,7 @@ class Lines:
             return f"V(c[{places[i]}])"
 
         places: dict[int, int] = {}
-        dialect = Dialect(**{**VECTORS.__dict__, **QUICK, "place": lambda p: f"{p.array}[{p.index}]"})
+        dialect = Dialect(**{**VECTORS.__dict__, **QUICKER, "place": lambda p: f"{p.array}[{p.index}]"})
         stores = [(f"{p.array}[{p.index}] ", x) for p, x in self.results]
         body = list(Listing(self.graph, stores, dialect, known).lines())
         head = f"void {self.name}({self.arguments}, const real *c)"

@@ -21,6 +21,9 @@ VECTORS = Dialect(
     unnamed=("constant", "negate"),
 )
 
+# quotients and roots that are good to the last bit or two, in a fraction of the time
+QUICK = {"reciprocal": "reciprocal({0})", "functions": {**VECTORS.functions, "sqrt": "quick_root({0})"}}
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -67,12 +70,21 @@ class Table:
         return f"V(c[{self.nodes.index(i)}])"
 
 
-def function(name: str, graph: Graph, stores: Sequence[Store], layout: Layout, table: Table, unless: Any = None) -> str:
-    """One C function; it is left early where the number `unless` is negative in no lane."""
+def function(
+    name: str,
+    graph: Graph,
+    stores: Sequence[Store],
+    layout: Layout,
+    table: Table,
+    unless: Any = None,
+    quick: bool = False,
+) -> str:
+    """One C function; it is left early where the number `unless` is negative in no lane. `quick`: quotients and roots good to the
+    last bit or two."""
     destinations = [(f"{layout.text(s.place)} {'+' if s.add else ''}", s.value) for s in stores]
     if unless is not None:
         destinations.insert(0, ("const vec unless ", unless))
-    dialect = Dialect(**{**VECTORS.__dict__, "place": layout.text})
+    dialect = Dialect(**{**VECTORS.__dict__, **(QUICK if quick else {}), "place": layout.text})
     lines = list(Listing(graph, destinations, dialect, table.text).lines())
     if unless is not None:
         at = next(k for k, line in enumerate(lines) if line.startswith("const vec unless"))

@@ -115,8 +115,8 @@ class Changes(Kinematics):
         ground.
 
         >>> crab = assembly.mechanism(floating=True).on_ground()
-        >>> crab.standing()[2].round(4)
-        0.0473
+        >>> round(float(crab.standing()[2]), 5)
+        0.04725
         """
         if not self.contacts:
             raise InputError(f"{self.name} knows of no ground: expected robot.on_ground(mr.Ground()).standing(q)")

@@ -39,7 +39,7 @@ class Plane(Surface):
 
     >>> import modurob as mr
     >>> gap, normal = mr.Plane(slope=0.1).gap(np.array([0.0, 0.0, 1.0]))
-    >>> float(gap.round(3)), normal.round(3).tolist()
+    >>> float(gap.round(3)), (normal.round(3) + 0.0).tolist()
     (0.995, [-0.1, 0.0, 0.995])
     """
 
