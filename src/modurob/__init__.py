@@ -103,7 +103,7 @@ if TYPE_CHECKING:
         identifiability,
         observability,
     )
-    from modurob.formats import load, save, timor_modules, urdf
+    from modurob.formats import load, mjcf, save, timor_modules, urdf
     from modurob.kernels import set_threads
     from modurob.kinematics.inverse import InverseKinematics
     from modurob.kinematics.inverse.goals import CentreGoal, DirectionGoal, JointGoal, PointGoal, PoseGoal
@@ -120,6 +120,7 @@ if TYPE_CHECKING:
         InWorld,
         LinearlyImplicit,
         Merge,
+        MujocoSteps,
         Organism,
         Recording,
         Reroot,
@@ -157,7 +158,7 @@ HOMES = {
         "IMU ContactSensor ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter calibration "
         "identifiability observability"
     ),
-    "modurob.formats": "load save timor_modules urdf",
+    "modurob.formats": "load mjcf save timor_modules urdf",
     "modurob.kernels": "set_threads",
     "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",
@@ -166,8 +167,8 @@ HOMES = {
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
-        "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge Organism "
-        "Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
+        "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge MujocoSteps "
+        "Organism Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
     ),
 }
 ROOMS = (

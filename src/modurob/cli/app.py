@@ -142,7 +142,7 @@ def writable(path: Path | None, *suffixes: str) -> None:
 
 def is_urdf(file: str) -> bool:
     """Whether a file is one of bodies and joints."""
-    return Path(file).suffix.lower() in (".urdf", ".xml")
+    return Path(file).suffix.lower() in (".urdf", ".xml", ".mjcf")
 
 
 def assembly_of(file: str, base: str | None = None, floating: bool | None = None, gravity: Any = None) -> "mr.Assembly":
@@ -157,6 +157,8 @@ def robot_of(
 ) -> "tuple[mr.Assembly | None, mr.Mechanism]":
     """The robot of a file, and its modules if it has any."""
     if is_urdf(file):
+        if mr.mechanism.mjcf.is_mjcf(file):
+            return None, mr.Mechanism.from_mjcf(file)
         told = {} if gravity is None else {"gravity": gravity}
         return None, mr.Mechanism.from_urdf(file, bool(floating), **told)
     assembly = assembly_of(file, base, floating, gravity)

@@ -42,6 +42,14 @@ class Stepper(ABC):
         """The same with other steps."""
         return self
 
+    def mover(self, m: Tables, push: Any = None, ground: Any = None) -> Any:
+        """What carries a robot with it, under a user's wrenches: our own equations, unless it has an engine of its own."""
+        from modurob.simulation.stepping import Mover  # built on steppers
+
+        if ground is not None:
+            raise SimulationError(f"ground {ground!r:.60}: expected engine='mujoco', or none")
+        return Mover(m, self, push)
+
     def parameters(self) -> dict[str, Any]:
         """Its numbers by name."""
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
