@@ -1,11 +1,13 @@
 """MuJoCo moves a robot: the same motion as ours where both have the same equations, the same laws and recordings."""
 
-from types import SimpleNamespace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 
 import modurob as mr
+from modurob.catalogue.forces import FrameForce
 from modurob.errors import MjcfError, SimulationError
 from modurob.spatial import inertia, se3
 from tests.robots import random_mechanism
@@ -100,10 +102,23 @@ def test_a_recording_is_written_and_read(tmp_path):
 # ---- on the ground ----
 
 
+@dataclass(frozen=True)
+class Slope:
+    slope: float
+    height: float
+    heading: float = 0.0
+    kind = "plane"
+
+
+@dataclass(frozen=True)
+class Floor:
+    friction: float
+    surface: Slope
+    restitution: float = 0.0
+
+
 def ground(friction=0.5, slope=0.0, height=0.0, **own):
-    return SimpleNamespace(
-        friction=friction, surface=SimpleNamespace(kind="plane", slope=slope, heading=0.0, height=height), **own
-    )
+    return Floor(friction, Slope(slope, height), **own)
 
 
 def block():
@@ -132,6 +147,27 @@ def test_a_block_on_a_slope_sticks_below_the_cone(friction, slides):
     way = np.linalg.norm(run.q[-1, :3] - run.q[0, :3])
     closed_form = 9.81 * (np.sin(slope) - friction * np.cos(slope)) * 0.5**2 / 2
     assert abs(way - closed_form) < 0.02 * closed_form if slides else way < 1e-3
+
+
+@dataclass(frozen=True)
+class Touch(FrameForce):
+    """What a contact with a ground looks like among the forces of a robot."""
+
+    ground: Any
+    kind = "contact"
+
+    def wrenches(self, t, a, b, x):
+        return np.zeros(6), np.zeros(6)
+
+
+def test_a_ground_that_the_robot_stands_on_is_mujocos():
+    robot = block()
+    standing = robot.with_force("touch", Touch(ground(0.5)), a="block", b="world")
+    q = np.array([0, 0, 0.05, 1.0, 0, 0, 0])
+    given = mr.simulate(robot, q, duration=0.05, engine="mujoco", ground=ground(0.5))
+    own = mr.simulate(standing, q, duration=0.05, engine="mujoco")
+    assert np.array_equal(given.q, own.q)
+    assert abs(own.q[-1, 2] - 0.05) < 1e-4
 
 
 # ---- refused ----

@@ -47,7 +47,7 @@ def test_an_inertia_that_no_body_has():
 
 def test_symbols():
     with pytest.raises(MjcfError, match="has symbols for numbers: give them values"):
-        mr.mjcf(mr.Mechanism.from_dh([(sympy.Symbol("a"), 0, 0, 0)], inertias=[BOX]))
+        mr.mjcf(mr.Mechanism.from_dh([(sympy.Symbol("a"), 0, 0, 0)]))
 
 
 def test_loops_lines_and_forces_that_mujoco_does_not_have():
@@ -114,10 +114,22 @@ TWO = BODY.format("<body name='c'><joint name='k'/><geom size='0.1'/></body>")
         ({"body": "<body mocap='true'><geom size='0.1'/></body>"}, "r.xml: has 1 mocap bodies"),
         ({"options": "<option density='1'/>"}, "medium of density 1 and viscosity 0"),
         ({"body": BODY.format("").replace("name='b'", "").replace("<body", "<body gravcomp='1'")}, "has gravcomp 1"),
-        ({"body": "<body><joint type='ball' name='j' range='0 1' limited='true'/><geom size='0.1'/></body>"}, "a ball with a range"),
-        ({"body": "<body><joint type='ball' name='j' stiffness='1'/><geom size='0.1'/></body>"}, "a ball joint with a spring"),
-        ({"body": "<body><joint type='free' name='j' stiffness='1'/><geom size='0.1'/></body>"}, "a free joint with a spring"),
-        ({"body": TWO, "more": "<equality><joint joint1='j'/></equality>"}, "on joint 'j': expected one joint that follows"),
+        (
+            {"body": "<body><joint type='ball' name='j' range='0 1' limited='true'/><geom size='0.1'/></body>"},
+            "a ball with a range",
+        ),
+        (
+            {"body": "<body><joint type='ball' name='j' stiffness='1'/><geom size='0.1'/></body>"},
+            "a ball joint with a spring",
+        ),
+        (
+            {"body": "<body><joint type='free' name='j' stiffness='1'/><geom size='0.1'/></body>"},
+            "a free joint with a spring",
+        ),
+        (
+            {"body": TWO, "more": "<equality><joint joint1='j'/></equality>"},
+            "on joint 'j': expected one joint that follows",
+        ),
         (
             {"body": TWO, "more": "<equality><joint joint1='j' joint2='k'/><joint joint1='k' joint2='j'/></equality>"},
             "follows joints that follow it",
@@ -131,7 +143,10 @@ TWO = BODY.format("<body name='c'><joint name='k'/><geom size='0.1'/></body>")
             "expected a fixed tendon over joints, held at one length",
         ),
         ({"inside": SITE, "more": TENDON.format("range='0 1' limited='true'")}, "tendon 't' has a range"),
-        ({"inside": SITE, "more": TENDON.format("stiffness='1' springlength='0.1 0.2'")}, "has springlength 0.1 to 0.2"),
+        (
+            {"inside": SITE, "more": TENDON.format("stiffness='1' springlength='0.1 0.2'")},
+            "has springlength 0.1 to 0.2",
+        ),
         (
             {"inside": SITE, "more": TENDON.format("") + "<actuator><motor tendon='t'/></actuator>"},
             "tendon 't' is driven and elastic, or by more than a plain tension",
@@ -141,7 +156,10 @@ TWO = BODY.format("<body name='c'><joint name='k'/><geom size='0.1'/></body>")
             "tendon 't' runs over joints, spheres or branches",
         ),
         ({"more": "<nonsense/>"}, "r.xml: MuJoCo cannot read it: .*nonsense"),
-        ({"inside": "<site name='b'/>", "body": BODY.format("").replace('"b"', '"world"')}, "r.xml: MuJoCo cannot read it"),
+        (
+            {"inside": "<site name='b'/>", "body": BODY.format("").replace('"b"', '"world"')},
+            "r.xml: MuJoCo cannot read it",
+        ),
     ],
 )
 def test_what_a_mechanism_does_not_have(arguments, message, tmp_path):
@@ -203,7 +221,9 @@ def test_defaults_frames_references_and_inertias_of_geoms(tmp_path, rng):
 
 def test_followers_of_followers_lead_to_one(tmp_path):
     bodies = "".join(f"<body><joint name='j{k}'/><geom size='0.1'/></body>" for k in range(3))
-    ties = "<joint joint1='j2' joint2='j1' polycoef='1 2 0 0 0'/><joint joint1='j1' joint2='j0' polycoef='0.5 3 0 0 0'/>"
+    ties = (
+        "<joint joint1='j2' joint2='j1' polycoef='1 2 0 0 0'/><joint joint1='j1' joint2='j0' polycoef='0.5 3 0 0 0'/>"
+    )
     robot = load(tmp_path, body=bodies, more=f"<equality>{ties}</equality>")
     assert robot.nv == 1
     assert [(j.ratio, j.offset) for j in robot.joints] == [(1.0, 0.0), (3.0, 0.5), (6.0, 2.0)]
@@ -211,7 +231,9 @@ def test_followers_of_followers_lead_to_one(tmp_path):
 
 def test_welds_and_connects_between_bodies(tmp_path, rng):
     """Anchors and relative poses that MuJoCo takes from the initial configuration."""
-    bodies = "".join(f"<body name='b{k}' pos='{k} 0 0'><joint axis='0 {k} 1'/><geom size='0.1'/></body>" for k in range(2))
+    bodies = "".join(
+        f"<body name='b{k}' pos='{k} 0 0'><joint axis='0 {k} 1'/><geom size='0.1'/></body>" for k in range(2)
+    )
     for tie in ("<connect body1='b0' body2='b1' anchor='0.5 0.1 0'/>", "<weld body1='b0' body2='b1'/>"):
         robot = load(tmp_path, body=bodies, more=f"<equality>{tie}</equality>")
         assert np.abs(robot.loop_error(robot.neutral())).max() < 1e-12

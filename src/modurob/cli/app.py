@@ -148,7 +148,7 @@ def is_urdf(file: str) -> bool:
 def assembly_of(file: str, base: str | None = None, floating: bool | None = None, gravity: Any = None) -> "mr.Assembly":
     """The modules of a file, standing as it says where the options do not."""
     if is_urdf(file):
-        raise typer.BadParameter(f"{file} is a URDF file: it has bodies, not modules; give an assembly")
+        raise typer.BadParameter(f"{file} has bodies, not modules; give an assembly")
     return mr.Assembly.load(file).with_setup(base=base, floating=floating, gravity=gravity)
 
 
@@ -158,6 +158,8 @@ def robot_of(
     """The robot of a file, and its modules if it has any."""
     if is_urdf(file):
         if mr.mechanism.mjcf.is_mjcf(file):
+            if floating or gravity is not None:
+                raise typer.BadParameter(f"{file} is a file of MuJoCo, which says itself how it stands and falls")
             return None, mr.Mechanism.from_mjcf(file)
         told = {} if gravity is None else {"gravity": gravity}
         return None, mr.Mechanism.from_urdf(file, bool(floating), **told)

@@ -37,7 +37,7 @@ class MujocoSteps(FixedStep):
 
     dt: float = 1e-3  # type: ignore[assignment]
     integrator: str = "implicitfast"
-    kind, order, compiled = "mujoco", 1, False
+    kind, order, compiled, contacts = "mujoco", 1, False, True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -51,6 +51,11 @@ class MujocoSteps(FixedStep):
         raise SimulationError("MuJoCo carries a robot by itself: expected mr.simulate(..., engine='mujoco')")
 
     def mover(self, m: Tables, push: Push | None = None, ground: Any = None) -> "MujocoMover":
+        # contacts with a ground are MuJoCo's own
+        own = [row for row in m.forces if row.force.kind == "contact"]
+        if own:
+            ground = own[0].force.ground  # type: ignore[union-attr]
+            m = replace(m, forces=tuple(row for row in m.forces if row not in own))
         found = MujocoMover(m, self, push, ground)
         _ = found._own  # what MuJoCo does not have is refused now
         return found
