@@ -137,8 +137,9 @@ TWO = BODY.format("<body name='c'><joint name='k'/><geom size='0.1'/></body>")
         (
             {
                 "body": TWO,
-                "more": "<tendon><fixed name='t'><joint joint='j' coef='1'/></fixed><fixed name='u'><joint joint='k' coef='1'/></fixed>"
-                "</tendon><equality><tendon tendon1='t' tendon2='u'/></equality>",
+                "more": "<tendon><fixed name='t'><joint joint='j' coef='1'/></fixed>"
+                "<fixed name='u'><joint joint='k' coef='1'/></fixed></tendon>"
+                "<equality><tendon tendon1='t' tendon2='u'/></equality>",
             },
             "expected a fixed tendon over joints, held at one length",
         ),
@@ -171,6 +172,8 @@ def test_no_such_file(tmp_path):
     load(tmp_path)
     with pytest.raises(MjcfError, match=r"s.xml: no such file; did you mean 'r.xml'"):
         mr.Mechanism.from_mjcf(tmp_path / "s.xml")
+    with pytest.raises(MjcfError, match="'<mujoco/>' is the text of a file: expected the path of one"):
+        mr.Mechanism.from_mjcf("<mujoco/>")
 
 
 def test_servos_are_read_as_torques_with_a_warning(tmp_path):

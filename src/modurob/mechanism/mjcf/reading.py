@@ -53,6 +53,8 @@ def fill(builder: Builder, path: Path) -> Tables:
 
 def _compiled(path: Path) -> Read:
     mujoco = mujoco_module()
+    if str(path).lstrip().startswith("<"):
+        raise MjcfError(f"{str(path)!r:.60} is the text of a file: expected the path of one")
     if not path.is_file():
         raise MjcfError(f"{path}: no such file; {choices(path.name, (p.name for p in path.parent.glob('*.xml')))}")
     try:
