@@ -49,6 +49,14 @@ def test_info_of_a_urdf_file(tmp_path):
     assert "floating_base" in run("info", tmp_path / "arm.urdf", "--floating")
 
 
+def test_files_of_mujoco(tmp_path):
+    run("export", "crab", tmp_path / "crab.xml")
+    assert "m0/hinge" in run("info", tmp_path / "crab.xml")
+    assert "says itself how it stands" in run("info", tmp_path / "crab.xml", "--floating", code=2)
+    run("export", tmp_path / "crab.xml", tmp_path / "crab.sdf")
+    assert "crab" in run("simulate", "crab", "--stepper", "mujoco", "--duration", "0.01")
+
+
 def test_aim_prints_matrices_and_lists():
     said = run("aim", "crab")
     for word in ("DP", "DS", "DO", "Accessibility", "Direct", "Indirect"):

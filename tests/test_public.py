@@ -56,7 +56,7 @@ def test_importing_modurob_imports_nothing_heavy():
 
 
 def test_every_method_of_a_robot_is_a_free_function_too():
-    own = {"from_assembly", "from_urdf", "frame", "joint", "equations"}
+    own = {"from_assembly", "from_urdf", "from_mjcf", "frame", "joint", "equations"}
     # of kinematics, which stands on algorithms
     own |= {"from_dh", "dh", "screws", "analytic_jacobian", "manipulability", "velocity_ellipsoid", "force_ellipsoid"}
     own |= {"singularities", "nearest_singularity", "static_torques", "largest_load", "reach_map"}

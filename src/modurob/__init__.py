@@ -120,6 +120,7 @@ if TYPE_CHECKING:
         identify_motor,
         likeliest,
     )
+    from modurob.formats import load, mjcf, save, timor_modules, urdf
     from modurob.kernels import set_threads
     from modurob.kinematics.inverse import InverseKinematics
     from modurob.kinematics.inverse.goals import CentreGoal, DirectionGoal, JointGoal, PointGoal, PoseGoal
@@ -163,6 +164,7 @@ if TYPE_CHECKING:
         InWorld,
         LinearlyImplicit,
         Merge,
+        MujocoSteps,
         Organism,
         Recording,
         Reroot,
@@ -203,6 +205,7 @@ HOMES = {
     ),
     "modurob.formats": "load save timor_modules urdf",
     "modurob.identification": "MotionData RecursiveIdentification exciting_trajectory identify identify_motor likeliest",
+    "modurob.formats": "load mjcf save timor_modules urdf",
     "modurob.kernels": "set_threads",
     "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",
@@ -216,8 +219,8 @@ HOMES = {
     "modurob.robot.fleet": "Fleet",
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
-        "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge Organism "
-        "Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
+        "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge MujocoSteps "
+        "Organism Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
     ),
 }
 ROOMS = (

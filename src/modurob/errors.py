@@ -6,7 +6,8 @@ ModurobError
 │   └── AbsentError         a name that a value does not have (an AttributeError too)
 ├── FormatError             a file that is not what it should be
 │   ├── CatalogueError      a module type file
-│   └── UrdfError           a URDF file
+│   ├── UrdfError           a URDF file
+│   └── MjcfError           a file of MuJoCo, or a robot that has none
 ├── AssemblyError           modules that cannot be docked that way
 │   ├── UnknownNameError    no such module type, module or port
 │   ├── OccupiedPortError   the port is taken
@@ -79,6 +80,10 @@ class CatalogueError(FormatError):
 
 class UrdfError(FormatError):
     """A URDF file cannot be read as a robot; the message names the element."""
+
+
+class MjcfError(FormatError):
+    """A file of MuJoCo cannot be read as a robot, or a robot cannot be written as one; the message names the element."""
 
 
 class AssemblyError(ModurobError, ValueError):

@@ -1,6 +1,7 @@
 """Robots written to URDF and read back."""
 
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -44,8 +45,38 @@ def test_shapes_are_written() -> None:
     robot = mr.load("crab").mechanism()
     text = urdf(robot)
     assert text.count("<visual") == len(robot.shapes)
-    assert text.count("<box") == 12
-    assert text.count("<cylinder") == 6
+    assert text.count("<collision") == len(robot.shapes)  # what is drawn collides
+    assert text.count("<box") == 24
+    assert text.count("<cylinder") == 12
+
+
+def test_mimic_joints_come_back(tmp_path: Path) -> None:
+    b = mr.Builder("fingers")
+    rod = mr.spatial.inertia.box(0.1, (0.1, 0.02, 0.02))
+    b.body("left", rod, joint=mr.Revolute((1, 0, 0)))
+    b.body("right", rod, joint=mr.Prismatic((0, 1, 0)), mimic=mr.Source("left", ratio=-0.5, offset=0.2))
+    robot = b.build()
+    mr.save(robot, tmp_path / "fingers.urdf")
+    again = mr.load(tmp_path / "fingers.urdf")
+    assert (again.joints[1].ratio, again.joints[1].offset) == (-0.5, 0.2)
+    assert np.allclose(again.mass_matrix([0.3]), robot.mass_matrix([0.3]), rtol=1e-14)
+
+
+def test_driven_joints_have_interfaces_of_ros2_control() -> None:
+    robot = mr.load("crab").mechanism()
+    root = ET.fromstring(mr.urdf(robot))
+    section = root.find("ros2_control")
+    assert section is not None
+    assert section.findtext("hardware/plugin") == "mock_components/GenericSystem"
+    names = {joint.get("name") for joint in root.findall("joint")}
+    for joint in section.findall("joint"):
+        assert joint.get("name") in names
+        assert [x.get("name") for x in joint.findall("command_interface")] == ["position", "velocity", "effort"]
+        assert [float(p.text or "") for p in joint.findall("command_interface[@name='effort']/param")] == [-7.0, 7.0]
+    assert len(section.findall("joint")) == 3
+    assert "ros2_control" not in mr.urdf(robot, hardware=None)
+    passive = robot.ideal().with_force("f", mr.Friction(viscous=0.1), joint="m0/hinge")
+    assert "plugin>my/Robot<" in mr.urdf(passive, hardware="my/Robot")
 
 
 def test_what_urdf_cannot_hold_is_refused() -> None:

@@ -17,7 +17,7 @@ class Tendons(MujocoTwin):
 
     def __init__(self, m, q):
         super().__init__(m)
-        names = {0: "world", **{i: f"body{i}" for i in range(1, len(m.bodies))}}
+        names = m.bodies
         poses = m.forward_kinematics(q)
         for k, row in enumerate(m.lines):
             tendon = self.spec.add_tendon(name=f"line{k}")
@@ -35,8 +35,7 @@ class Tendons(MujocoTwin):
                     body.add_site(name=f"site{k}.{n}", pos=se3.position(X))
                     tendon.wrap_site(f"site{k}.{n}")
             self._law(tendon, row.force.law)
-        self.model = self.spec.compile()
-        self.data = mujoco.MjData(self.model)
+        self.compile()
 
     @staticmethod
     def _law(tendon, law):
@@ -59,11 +58,11 @@ class Tendons(MujocoTwin):
         mujoco.mju_sparse2dense(
             J, self.data.ten_J, self.model.ten_J_rownnz, self.model.ten_J_rowadr, self.model.ten_J_colind
         )
-        return J[:, np.argsort(self.v_index)] @ self._rates(q)
+        return J @ self.rates(q)
 
     def passive(self, q):
         """Forces of the tendons as torques, (nv,)."""
-        return self._rates(q).T @ self.ours(np.array(self.data.qfrc_passive))
+        return self.rates(q).T @ np.array(self.data.qfrc_passive)
 
     def moved(self, q, v, duration, dt):
         """Coordinates after a motion by RK4, in MuJoCo's order."""

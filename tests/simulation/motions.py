@@ -9,7 +9,6 @@ from scipy.integrate import solve_ivp
 
 import modurob as mr
 from modurob.judges.mujoco import MujocoTwin
-from modurob.spatial import se3
 
 STEP = 1e-20
 
@@ -46,5 +45,5 @@ def mujoco_poses(robot: mr.Mechanism, q, v, times, dt: float):
         while twin.data.time < t - dt / 2:
             mujoco.mj_step(twin.model, twin.data)
         mujoco.mj_kinematics(twin.model, twin.data)
-        poses.append(se3.pose(twin.data.xmat.reshape(-1, 3, 3), twin.data.xpos)[twin.number])
+        poses.append(twin.poses())
     return np.stack(poses)

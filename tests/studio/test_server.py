@@ -552,7 +552,7 @@ def test_every_export_is_offered(web: TestClient, studio: Studio, monkeypatch: p
     monkeypatch.setitem(EXPORTS._things, "dot", lambda robot: f"digraph {robot.name}")
     web.get(f"/?token={studio.token}")
     with talk(web, studio) as page:
-        assert page.welcome["offers"]["exports"] == ["urdf", "dot"]
+        assert page.welcome["offers"]["exports"] == ["urdf", "mjcf", "xml", "sdf", "dot"]
         page.send("open_shipped", name="crab")
         page.next("robot")
         assert web.get(f"/file/{page.session}/robot.dot").text == "digraph crab"

@@ -144,13 +144,13 @@ def writable(path: Path | None, *suffixes: str) -> None:
 
 def is_urdf(file: str) -> bool:
     """Whether a file is one of bodies and joints."""
-    return Path(file).suffix.lower() in (".urdf", ".xml")
+    return Path(file).suffix.lower() in (".urdf", ".xml", ".mjcf")
 
 
 def assembly_of(file: str, base: str | None = None, floating: bool | None = None, gravity: Any = None) -> "mr.Assembly":
     """The modules of a file, standing as it says where the options do not."""
     if is_urdf(file):
-        raise typer.BadParameter(f"{file} is a URDF file: it has bodies, not modules; give an assembly")
+        raise typer.BadParameter(f"{file} has bodies, not modules; give an assembly")
     return mr.Assembly.load(file).with_setup(base=base, floating=floating, gravity=gravity)
 
 
@@ -159,6 +159,10 @@ def robot_of(
 ) -> "tuple[mr.Assembly | None, mr.Mechanism]":
     """The robot of a file, and its modules if it has any."""
     if is_urdf(file):
+        if mr.mechanism.mjcf.is_mjcf(file):
+            if floating or gravity is not None:
+                raise typer.BadParameter(f"{file} is a file of MuJoCo, which says itself how it stands and falls")
+            return None, mr.Mechanism.from_mjcf(file)
         told = {} if gravity is None else {"gravity": gravity}
         return None, mr.Mechanism.from_urdf(file, bool(floating), **told)
     assembly = assembly_of(file, base, floating, gravity)

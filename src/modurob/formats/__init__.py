@@ -1,4 +1,4 @@
-"""Files by what they hold: robots, URDF, module types and recordings, read and written under two names."""
+"""Files by what they hold: robots, URDF, MJCF, module types and recordings, read and written under two names."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -13,6 +13,9 @@ from modurob.catalogue.reading import write_text
 from modurob.errors import FormatError, InputError, explained
 from modurob.formats.timor import timor_modules
 from modurob.mechanism import EXPORTS
+from modurob.mechanism.mjcf import is_mjcf
+from modurob.mechanism.mjcf import mjcf as mjcf_text
+from modurob.mechanism.urdf import HARDWARE
 from modurob.mechanism.urdf import urdf as urdf_text
 from modurob.robot import Assembly, Mechanism
 
@@ -32,12 +35,12 @@ def load(path: Shipped) -> Assembly: ...
 def load(path: str | Path) -> Any: ...
 @explained
 def load(path: str | Path) -> Any:
-    """What a file holds, told by its content: an Assembly of a robot file (YAML), a Mechanism of a URDF file, fixed in the world, a
-    ModuleType of a module file (YAML), ModuleTypes by name of a set of Timor-Python (JSON), a Recording; or a shipped robot by its
-    name, which `shipped_robots` lists.
+    """What a file holds, told by its content: an Assembly of a robot file (YAML), a Mechanism of a URDF file, fixed in the world,
+    or of a file of MuJoCo, a ModuleType of a module file (YAML), ModuleTypes by name of a set of Timor-Python (JSON), a Recording;
+    or a shipped robot by its name, which `shipped_robots` lists.
 
-    Where the kind is known, `Assembly.load`, `Mechanism.from_urdf`, `module_type`, `timor_modules` and `Recording.load` say so to
-    readers and type checkers, and take options. SI units.
+    Where the kind is known, `Assembly.load`, `Mechanism.from_urdf`, `Mechanism.from_mjcf`, `module_type`, `timor_modules` and
+    `Recording.load` say so to readers and type checkers, and take options. SI units.
 
     >>> mr.load("crab")
     Assembly('crab', 6 backbone, 5 connections)
@@ -51,7 +54,7 @@ def load(path: str | Path) -> Any:
 
         return Recording.load(path)
     if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
-        return Mechanism.from_urdf(path)
+        return Mechanism.from_mjcf(path) if is_mjcf(path) else Mechanism.from_urdf(path)
     if start.lstrip().startswith(b"{") and str(path).lower().endswith(".json"):
         return timor_modules(path)
     data, where, folder = files.read(path)
@@ -86,8 +89,8 @@ def _start(path: Any) -> bytes:
 def save(value: "Assembly | Mechanism | ModuleType | Recording", path: str | Path) -> None:
     """Write a value to a file, whole or not at all; `load` reads it back.
 
-    An assembly is written as a robot file (.yaml) or, as it stands, for other tools (.urdf); a robot for other tools
-    (.urdf); a module type as its file (.yaml); a recording as a file of its own (.mrun) or as a table (.csv, .parquet). A file
+    An assembly is written as a robot file (.yaml) or, as it stands, for other tools (.urdf, .sdf, .xml of MuJoCo); a robot for
+    other tools; a module type as its file (.yaml); a recording as a file of its own (.mrun) or as a table (.csv, .parquet). A file
     with an ending of none of these kinds holds the first; an ending of other kinds is refused. SI units.
 
     >>> mr.save(mr.load("crab"), "my_crab.yaml")
@@ -130,17 +133,37 @@ def _export(ending: str, robot: Callable[[], Mechanism]) -> Callable[[Path], Non
 
 
 @explained
-def urdf(robot: Mechanism) -> str:
-    """The text of a robot's URDF file, for ROS and other tools: every body a link, every joint a joint, shapes as visuals.
+def urdf(robot: Mechanism, hardware: str | None = HARDWARE) -> str:
+    """The text of a robot's URDF file, for ROS and other tools: every body a link, every joint a joint, shapes as visuals and
+    collision geometry, driven joints with the interfaces of ros2_control.
 
-    `Mechanism.from_urdf` reads it back as the same robot, floating if it floats. Joints are hinges and slides; loops and
+    `hardware` is the plugin that ros2_control talks to, by default one that only mirrors commands; None leaves it out.
+    `Mechanism.from_urdf` reads the text back as the same robot, floating if it floats. Joints are hinges and slides; loops and
     rotor inertia are not part of the format: a robot with loops is refused. Numbers are in m, kg and rad; names have
     underscores for slashes.
 
     >>> print(mr.urdf(robot).splitlines()[1])
     <robot name="crab">
     """
+    return urdf_text(_written(robot, "URDF"), hardware)
+
+
+@explained
+def mjcf(robot: Mechanism, shapes: bool = True) -> str:
+    """The text of a robot's file for MuJoCo (MJCF): bodies, joints with limits, losses, springs and rotors, loops and mimic joints
+    as equalities, lines as tendons, drives as motors, shapes as geoms, frames as sites; SI units.
+
+    `Mechanism.from_mjcf` reads it back as the same robot. What MuJoCo does not have is refused by name. Meshes must be
+    files that it reads; without `shapes` there are none.
+
+    >>> print(mr.mjcf(robot).splitlines()[1])
+    <mujoco model="crab">
+    """
+    return mjcf_text(_written(robot, "MJCF"), shapes)
+
+
+def _written(robot: Any, what: str) -> Mechanism:
     if not isinstance(robot, Mechanism):
         hint = ": give its robot, assembly.robot() or assembly.mechanism(...)" if isinstance(robot, Assembly) else ""
-        raise InputError(f"{type(robot).__name__} has no URDF: expected a Mechanism{hint}")
-    return urdf_text(robot)
+        raise InputError(f"{type(robot).__name__} has no {what}: expected a Mechanism{hint}")
+    return robot

@@ -1,6 +1,10 @@
-"""What algorithms read: bodies and joints with parent[i] < i, made from an assembly, by hand, or from URDF."""
+"""What algorithms read: bodies and joints with parent[i] < i, made from an assembly, by hand, or from files of URDF or MuJoCo."""
 
 from modurob.mechanism import urdf
+
+# isort: split
+# robots are written as URDF where the ending of a file says nothing else
+from modurob.mechanism import mjcf, sdf
 from modurob.mechanism.builder import Builder, JointProperties, Source
 from modurob.mechanism.exports import EXPORTS
 from modurob.mechanism.tables import (
@@ -37,5 +41,7 @@ __all__ = [
     "Shape",
     "Source",
     "Tables",
+    "mjcf",
+    "sdf",
     "urdf",
 ]

@@ -16,7 +16,7 @@ from modurob import tabular
 from modurob.errors import ClashError, InputError, UnknownNameError, absent, choices, explained
 from modurob.kinematics import dh
 from modurob.kinematics.collisions import TOUCHING
-from modurob.mechanism import from_assembly, urdf
+from modurob.mechanism import from_assembly, mjcf, urdf
 from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
 from modurob.mechanism.builder import Builder as TableBuilder
 from modurob.robot.arms import Arms
@@ -47,7 +47,8 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
 
     A value: equal, hashable, picklable; nothing changes it. q is (..., nq) [rad or m, quaternions wxyz]; v, vdot, tau are (...,
     nv) [rad/s, rad/s², N m; m/s, m/s², N]. Twists are (linear, angular), wrenches (force, torque). Leading axes are states side
-    by side. It is made by `Assembly.mechanism`, `Assembly.robot`, `Mechanism.from_urdf`, `Mechanism.from_dh` or a `Builder`.
+    by side. It is made by `Assembly.mechanism`, `Assembly.robot`, `Mechanism.from_urdf`, `Mechanism.from_mjcf`,
+    `Mechanism.from_dh` or a `Builder`.
 
     >>> robot
     Mechanism('crab', 3 bodies, nq=3, nv=3)
@@ -137,6 +138,21 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         3
         """
         return urdf.fill(Builder(gravity=gravity), Path(path), floating)  # type: ignore[return-value]
+
+    @classmethod
+    @explained
+    def from_mjcf(cls, path: str | Path) -> "Mechanism":
+        """The robot of a file of MuJoCo (MJCF), read by MuJoCo's own compiler: it stands, floats and falls as the file says.
+
+        Coordinates are MuJoCo's, but that a free body is counted from where the file puts it. Springs, losses, limits and
+        motors of joints act; joints that follow others mimic them; connects and welds are loops, spatial tendons lines, sites
+        frames, geoms shapes. What has no place in a mechanism is refused by name. Needs the extra `mujoco`.
+
+        >>> mr.save(robot, "crab.xml")
+        >>> mr.Mechanism.from_mjcf("crab.xml").nv
+        3
+        """
+        return mjcf.fill(Builder(), Path(path))  # type: ignore[return-value]
 
     @classmethod
     @explained

@@ -2,6 +2,7 @@
 
 from modurob.simulation.changes import Connect, Disconnect, Dock, Merge, Reroot, Undock
 from modurob.simulation.law import Controller, Estimator, Filter, Law, Measured, Memoryless
+from modurob.simulation.mujoco import MujocoSteps
 from modurob.simulation.push import InWorld
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.simulation import Simulation, simulate
@@ -38,6 +39,7 @@ __all__ = [
     "Measured",
     "Memoryless",
     "Merge",
+    "MujocoSteps",
     "Organism",
     "Recording",
     "Reroot",

@@ -157,7 +157,7 @@ class Segment:
 
     @cached_property
     def _mover(self) -> Mover:
-        return Mover(self.robot, self.settings.stepper)
+        return self.settings.stepper.mover(self.robot)
 
     @cached_property
     def vdot(self) -> Array:
@@ -192,7 +192,7 @@ class Segment:
         k = int(np.searchsorted(self.t, t, side="right")) - 1
         state, rest = State(self.q[k], self.v[k], self.x[k]), t - float(self.t[k])
         for stepper, span in _spans(self.settings.stepper, rest):
-            state = Mover(self.robot, stepper).advance(t - rest, state, self.tau[k], span).state
+            state = stepper.mover(self.robot).advance(t - rest, state, self.tau[k], span).state
             rest -= span
         return state.q, state.v
 

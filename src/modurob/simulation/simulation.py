@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from modurob.algorithms.forces import acting
 from modurob.caching import cached_property
 from modurob.catalogue.contact import Ground
-from modurob.errors import InputError, SimulationError, explained
+from modurob.errors import InputError, SimulationError, choices, explained
 from modurob.robot import Mechanism
 from modurob.simulation.driving import default_start, default_stepper, require_clear, require_contacts, require_steps
 from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator
+from modurob.simulation.mujoco import MujocoSteps
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.progress import progress_bar
 from modurob.simulation.push import Wrenches, pushes
@@ -21,9 +22,10 @@ from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.status import DONE, Failure, Status, Statuses
 from modurob.simulation.steppers import STEPPERS, Stepper
-from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
 from modurob.spatial.scalars import Array
+
+ENGINES = ("modurob", "mujoco")
 
 
 @explained
@@ -55,14 +57,15 @@ class Simulation:
         x0: ArrayLike | None = None,
         belief: tuple[Array, Array] | None = None,
         ground: Ground | None = None,
+        engine: str = "modurob",
     ):
         """`controller` is a controller or a function f(t, q, v); `belief` is where the estimator starts, at the true state if
         not given; `seed`
         that of the sensors' noise; x0 the states of the robot's forces. `tick` [s] is how often states are recorded where no
-        controller says. `ground` is what the robot stands on.
+        controller says. `ground` is what the robot stands on. `engine` "mujoco" lets MuJoCo move the robot.
         """
         robot = _robot(robot) if ground is None else _robot(robot).on_ground(ground)
-        self.robot, self.stepper = robot, _stepper(stepper, robot)
+        self.robot, self.stepper = robot, _stepper(stepper, robot, engine)
         self.stepper.require(robot)
         require_contacts(robot, self.stepper)
         controller = as_controller(controller)
@@ -71,7 +74,7 @@ class Simulation:
             raise InputError(f"stop_at_limits {stop_at_limits!r:.60}: expected True or False")
         self.state = self._start(q0, v0, x0)
         require_clear(robot, self.q)
-        self._mover = Mover(robot, self.stepper, pushes(robot, external, self.v.shape[:-1]))
+        self._mover = self.stepper.mover(robot, pushes(robot, external, self.v.shape[:-1]))
         self.tick = _tick(tick, controller, self.stepper)
         require_steps(robot, self.stepper, self.tick)
         self.t0, self.ticks = float(t0), 0
@@ -82,7 +85,8 @@ class Simulation:
         self._rng = random_stream(seed)
         self._stop_at_limits, self._beyond = stop_at_limits, frozenset[int]()
         self._bounded = bool(np.isfinite([robot.limits.lower, robot.limits.upper]).any())
-        self.settings = Settings(self.stepper, self.tick, seed, repr(controller), repr(estimator), external is not None)
+        pushed = external is not None or ground is not None
+        self.settings = Settings(self.stepper, self.tick, seed, repr(controller), repr(estimator), pushed)
         self._recorder = Recorder()
 
     def _start(self, q0: Any, v0: Any, x0: Any) -> State:
@@ -320,6 +324,7 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     ground: Ground | None = None,
+    engine: str = "modurob",
 ) -> Recording:
     """Let a robot move for `duration` [s] from (q0, v0), (..., nq) and (..., nv): at rest at zero if not given.
 
@@ -330,14 +335,26 @@ def simulate(
     mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time; `seed` is that of the
     sensors' noise; `ground` what it stands on, such as mr.Ground(friction=0.8). Friction, springs and stops of the robot act,
     and drives give no more than their effort. `progress` is told the share done; without it, a bar appears on the terminal
-    after two seconds.
+    after two seconds. With `engine` "mujoco" MuJoCo moves the robot by its own model and steps (`mr.MujocoSteps`); laws, filters
+    and recordings are the same.
 
     >>> run = mr.simulate(robot, q, duration=1.0, controller=mr.ComputedTorque(100, 20), stepper=mr.RungeKutta4(1e-3))
     >>> run.t.shape, run.q.shape, run.status.ok
     ((1001,), (1001, 3), True)
     """
     simulation = Simulation(
-        robot, q0, v0, controller, stepper, estimator, external, stop_at_limits, tick, seed, ground=ground
+        robot,
+        q0,
+        v0,
+        controller,
+        stepper,
+        estimator,
+        external,
+        stop_at_limits,
+        tick,
+        seed,
+        ground=ground,
+        engine=engine,
     )
     with progress_bar(robot.name) as tell:
         return simulation.advance(duration, progress or tell, cancelled).recording
@@ -378,9 +395,13 @@ def _robot(robot: Any) -> Mechanism:
     return robot
 
 
-def _stepper(stepper: Any, robot: Mechanism) -> Stepper:
+def _stepper(stepper: Any, robot: Mechanism, engine: str = "modurob") -> Stepper:
+    if engine not in ENGINES:
+        raise SimulationError(f"engine {engine!r:.60}: {choices(str(engine), ENGINES)}")
     if stepper is None:
-        return default_stepper(robot)
+        return MujocoSteps() if engine == "mujoco" else default_stepper(robot)
+    if engine == "mujoco" and isinstance(stepper, Stepper) and not isinstance(stepper, MujocoSteps):
+        raise SimulationError(f"engine 'mujoco' with {stepper!r:.60}: expected mr.MujocoSteps(dt), or no stepper")
     if not isinstance(stepper, Stepper):
         valid = ", ".join(kind.__name__ for kind in STEPPERS.values())
         raise SimulationError(f"stepper {stepper!r:.60}: expected one such as mr.RungeKutta4(1e-3); valid: {valid}")

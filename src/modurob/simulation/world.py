@@ -36,7 +36,6 @@ from modurob.simulation.simulation import beyond_limits, joint_of_rate, random_s
 from modurob.simulation.status import DONE, Failure, Status
 from modurob.simulation.steppers import RungeKutta4, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
-from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
@@ -236,7 +235,7 @@ class World:
                 raise SimulationError(f"force {name!r} between {a!r} and {b!r}: no such frame in this world")
         x = self._x if hasattr(self, "_mechanism") else {}
         self._mechanism = builder.build()
-        self._mover = Mover(self._mechanism, self.stepper, pushes(self._mechanism, self._external))
+        self._mover = self.stepper.mover(self._mechanism, pushes(self._mechanism, self._external))
         self.stepper.require(self._mechanism)
         starts = np.cumsum([(0, 0), *((x.robot.nq, x.robot.nv) for x in moving.values())], axis=0)
         self._places = {

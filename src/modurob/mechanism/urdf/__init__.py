@@ -1,6 +1,6 @@
 """URDF files, read and written."""
 
 from modurob.mechanism.urdf.reading import fill
-from modurob.mechanism.urdf.writing import urdf
+from modurob.mechanism.urdf.writing import HARDWARE, urdf
 
-__all__ = ["fill", "urdf"]
+__all__ = ["HARDWARE", "fill", "urdf"]

@@ -44,6 +44,12 @@ class Stepper(ABC):
         """The same with other steps."""
         return self
 
+    def mover(self, m: Tables, push: Any = None) -> Any:
+        """What carries a robot with it, under a user's wrenches: our own equations, unless it has an engine of its own."""
+        from modurob.simulation.stepping import Mover  # built on steppers
+
+        return Mover(m, self, push)
+
     def parameters(self) -> dict[str, Any]:
         """Its numbers by name."""
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
