@@ -27,7 +27,7 @@ from modurob.spatial.scalars import Array, cos, cross, dot, maximum, minimum, si
 from modurob.trace import Graph, Place
 
 # rooms and levers (squares of sines and lengths) below which a pose is left to the definition
-ROOM, LEVER = 1e-12, 1e-14
+ROOM, LEVER = 1e-9, 1e-10
 QUARTIC_ROOM = 1e-5
 STEPS, GENERAL_STEPS = 2, 3
 RESIDUAL = 1e-8  # before the last step of Newton's method
