@@ -111,7 +111,7 @@ if TYPE_CHECKING:
         identifiability,
         observability,
     )
-    from modurob.formats import load, save, timor_modules, urdf
+    from modurob.formats import load, mjcf, save, timor_modules, urdf
     from modurob.identification import (
         MotionData,
         RecursiveIdentification,
@@ -120,7 +120,6 @@ if TYPE_CHECKING:
         identify_motor,
         likeliest,
     )
-    from modurob.formats import load, mjcf, save, timor_modules, urdf
     from modurob.kernels import set_threads
     from modurob.kinematics.inverse import InverseKinematics
     from modurob.kinematics.inverse.goals import CentreGoal, DirectionGoal, JointGoal, PointGoal, PoseGoal
@@ -203,9 +202,8 @@ HOMES = {
         "IMU ContactSensor DriveFilter ExtendedKalmanFilter HallSensors PoseSensor RateSensors UnscentedKalmanFilter calibration "
         "identifiability observability"
     ),
-    "modurob.formats": "load save timor_modules urdf",
-    "modurob.identification": "MotionData RecursiveIdentification exciting_trajectory identify identify_motor likeliest",
     "modurob.formats": "load mjcf save timor_modules urdf",
+    "modurob.identification": "MotionData RecursiveIdentification exciting_trajectory identify identify_motor likeliest",
     "modurob.kernels": "set_threads",
     "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",

@@ -1,13 +1,9 @@
 """MuJoCo moves a robot: the same motion as ours where both have the same equations, the same laws and recordings."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.catalogue.forces import FrameForce
 from modurob.errors import MjcfError, SimulationError
 from modurob.spatial import inertia, se3
 from tests.robots import random_mechanism

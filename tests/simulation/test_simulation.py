@@ -141,6 +141,18 @@ def test_wrenches_that_are_not_finite_end_the_run(crab):
     ended("not finite", "", mr.simulate(crab, duration=0.1, external=lambda t: {"m3": np.full(6, np.nan)}))
 
 
+def test_arguments_with_defaults_are_the_functions_own(crab):
+    """As loops bind them; those that are called q and v are the state."""
+    push = {"m3": np.array([0.0, 0, 5, 0, 0, 0])}
+    plain, bound = (
+        mr.simulate(crab, duration=0.01, external=f).q[-1]
+        for f in (lambda t: push, lambda t, F=push["m3"], tip="m3": {tip: F})
+    )
+    state = mr.simulate(crab, duration=0.01, external=lambda t, q=None, v=None: {} if q is None else push).q[-1]
+    assert np.array_equal(plain, bound)
+    assert np.array_equal(plain, state)
+
+
 def test_a_limit_that_is_passed_is_noted_and_ends_the_run_if_asked(crab):
     passed = mr.simulate(crab, duration=0.5)
     assert passed.status.ok

@@ -76,14 +76,16 @@ def pushes(m: Tables, external: Wrenches | Mapping[str, Any] | None, shape: tupl
 
 
 def _of_state(external: Wrenches) -> Wrenches:
-    """A function of (t, q, v), from one of t alone or of all three."""
+    """A function of (t, q, v), from one of t alone or of all three; arguments with defaults are the function's own, unless they
+    are called q and v."""
     try:
         parameters = inspect.signature(external).parameters.values()
     except (TypeError, ValueError):
         return lambda t, q, v: external(t)
     places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    many = any(p.kind == p.VAR_POSITIONAL for p in parameters) or len(places) >= 3
     needed = [p for p in places if p.default is p.empty]
+    named = [p.name for p in places[1:3]] == ["q", "v"]
+    many = any(p.kind == p.VAR_POSITIONAL for p in parameters) or len(needed) >= 3 or named
     if not (many or places) or (not many and len(needed) > 1):
         raise SimulationError(
             f"external wrenches by {getattr(external, '__name__', external)!s}: expected a function of t, or of t, q and v"
