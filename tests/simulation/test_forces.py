@@ -210,8 +210,9 @@ def test_work_in_is_stored_and_lost_to_the_order_of_the_stepper(seed, floating):
         assert sizes[1] < max(5e-6, 2.0 ** -(stepper.order - 0.4) * sizes[0]), stepper
 
 
-# where friction turns over its power has a kink, and stops are hit between ticks
-KINKS = {mr.RungeKutta4(2e-4): 1e-3, mr.ImplicitMidpoint(5e-4): 1e-3, mr.LinearlyImplicit(1e-4): 3e-3}
+# where friction turns over its power has a kink, and stops are hit between ticks; the rule of first order is off by 30 per second
+# of its step (0.0063, 0.0032, 0.0016 at 0.2, 0.1, 0.05 ms)
+KINKS = {mr.RungeKutta4(2e-4): 1e-3, mr.ImplicitMidpoint(5e-4): 1e-3, mr.LinearlyImplicit(1e-4): 4e-3}
 
 
 @pytest.mark.parametrize("stepper", KINKS, ids=lambda s: s.kind)
