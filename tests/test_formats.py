@@ -122,7 +122,11 @@ def test_a_folder_and_a_name_that_is_none(tmp_path):
 @pytest.mark.parametrize(
     ("value", "name", "message"),
     [
-        (ROBOT, "x.yaml", "x.yaml: files .yaml hold no Mechanism: valid: .urdf; robot files are for assemblies"),
+        (
+            ROBOT,
+            "x.yaml",
+            "x.yaml: files .yaml hold no Mechanism: valid: .urdf, .mjcf, .xml, .sdf; robot files are for assemblies",
+        ),
         (ROBOT, "x.csv", "files .csv hold no Mechanism: valid: .urdf"),
         (CRAB, "x.mrun", "files .mrun hold no Assembly: valid: .yaml, .yml, .urdf"),
         (mr.module_type("scout"), "x.urdf", "files .urdf hold no ModuleType: valid: .yaml, .yml"),
