@@ -29,15 +29,17 @@ def test_assemblies(name, tmp_path):
     assert type(mr.load(tmp_path / name)) is mr.Assembly
 
 
-@pytest.mark.parametrize("name", ["crab.urdf", "crab.URDF", "crab.xml"])
-def test_robots(name, tmp_path, rng):
+@pytest.mark.parametrize(
+    ("name", "text"), [("crab.urdf", mr.urdf), ("crab.URDF", mr.urdf), ("crab", mr.urdf), ("crab.xml", mr.mjcf)]
+)
+def test_robots(name, text, tmp_path, rng):
     mr.save(ROBOT, tmp_path / name)
     read = mr.load(tmp_path / name)
     assert type(read) is mr.Mechanism
     q = ROBOT.random_configuration(rng)
     # angles in the file are those of the matrices to the last digits
     np.testing.assert_allclose(read.mass_matrix(q), ROBOT.mass_matrix(q), rtol=1e-12, atol=1e-15)
-    assert (tmp_path / name).read_text() == mr.urdf(ROBOT)
+    assert (tmp_path / name).read_text() == text(ROBOT)
 
 
 def test_an_assembly_is_written_to_urdf_as_it_stands(tmp_path):
@@ -120,7 +122,11 @@ def test_a_folder_and_a_name_that_is_none(tmp_path):
 @pytest.mark.parametrize(
     ("value", "name", "message"),
     [
-        (ROBOT, "x.yaml", "x.yaml: files .yaml hold no Mechanism: valid: .urdf; robot files are for assemblies"),
+        (
+            ROBOT,
+            "x.yaml",
+            "x.yaml: files .yaml hold no Mechanism: valid: .urdf, .mjcf, .xml, .sdf; robot files are for assemblies",
+        ),
         (ROBOT, "x.csv", "files .csv hold no Mechanism: valid: .urdf"),
         (CRAB, "x.mrun", "files .mrun hold no Assembly: valid: .yaml, .yml, .urdf"),
         (mr.module_type("scout"), "x.urdf", "files .urdf hold no ModuleType: valid: .yaml, .yml"),

@@ -150,7 +150,9 @@ def is_urdf(file: str) -> bool:
 def assembly_of(file: str, base: str | None = None, floating: bool | None = None, gravity: Any = None) -> "mr.Assembly":
     """The modules of a file, standing as it says where the options do not."""
     if is_urdf(file):
-        raise typer.BadParameter(f"{file} has bodies, not modules; give an assembly")
+        raise typer.BadParameter(
+            f"{file} is a URDF file or one of MuJoCo: it has bodies, not modules; give an assembly"
+        )
     return mr.Assembly.load(file).with_setup(base=base, floating=floating, gravity=gravity)
 
 
