@@ -9,6 +9,7 @@ from modurob.catalogue.contact import Ground, Plane
 from modurob.catalogue.forces import Oscillator
 from modurob.errors import InputError
 from modurob.judges.mujoco import MujocoTwin
+from modurob.mechanism.mjcf.parts import leading, parts_of
 from modurob.mechanism.tables import JointRow, Loop, Tables
 from modurob.spatial import quaternion, se3
 from modurob.spatial.scalars import Array
@@ -44,8 +45,7 @@ class MujocoWalker(MujocoTwin):
         self.servos = [row for row in m.forces if isinstance(row, JointRow) and isinstance(row.force, Oscillator)]
         for row in self.servos:
             self._add_servo(row.joint, row.force)  # type: ignore[arg-type]
-        self.model = spec.compile()
-        self.data = mj.MjData(self.model)
+        self.compile()
 
     def _add_shapes(self) -> None:
         mj = self._mj
@@ -61,7 +61,7 @@ class MujocoWalker(MujocoTwin):
                 continue
             size = [x / 2 for x in s.size] if s.kind == "box" else [s.size[0], *(x / 2 for x in s.size[1:])]
             X = s.in_body
-            self.spec.body(f"body{s.frame.body}").add_geom(
+            self.spec.body(self.m.bodies[s.frame.body]).add_geom(
                 type=kinds[s.kind],
                 size=[*size, 0, 0][:3],
                 pos=se3.position(X),
@@ -82,14 +82,14 @@ class MujocoWalker(MujocoTwin):
             names = [f"end{k}.{i}" for i in range(2)]
             for name, end in zip(names, ends, strict=True):
                 R = quaternion.from_matrix(se3.rotation(end.X))
-                self.spec.body(f"body{end.body}").add_site(name=name, pos=se3.position(end.X), quat=R)
+                self.spec.body(self.m.bodies[end.body]).add_site(name=name, pos=se3.position(end.X), quat=R)
             weld = {"type": self._mj.mjtEq.mjEQ_WELD, "objtype": self._mj.mjtObj.mjOBJ_SITE}
             self.spec.add_equality(**weld, name1=names[0], name2=names[1], solref=[2 * self.spec.option.timestep, 1.0])
 
     def _add_servo(self, joint: int, force: Oscillator) -> None:
         """ctrl is where to be, and what its rate adds; the force is kp (ctrl - q) - kd v."""
         actuator = self.spec.add_actuator(
-            name=f"servo{joint}", target=f"joint{joint + 1}.0", trntype=self._mj.mjtTrn.mjTRN_JOINT
+            name=f"servo{joint}", target=leading(parts_of(self.m, joint + 1)).name, trntype=self._mj.mjtTrn.mjTRN_JOINT
         )
         actuator.gainprm[0] = force.kp
         actuator.biastype = self._mj.mjtBias.mjBIAS_AFFINE
@@ -110,14 +110,15 @@ class MujocoWalker(MujocoTwin):
         return Walk(t[::every], np.array([self._centre(s) for s in state[0, ::every]]))
 
     def controls(self, t: Array) -> Array:
-        """For each step the ctrl of all servos, (T, servos)."""
-        out, grown = [], np.minimum(t, 1.0)
+        """For each step the ctrl of all actuators, (T, nu): the motors of the file stand still beside the servos."""
+        out, grown = np.zeros((len(t), self.model.nu)), np.minimum(t, 1.0)
         for row in self.servos:
             force: Any = row.force
             w = 2 * np.pi * force.frequency
             swing, rate = np.sin(w * t + force.phase), w * np.cos(w * t + force.phase)
-            out.append(force.centre + force.amplitude * grown * (swing + force.kd / force.kp * rate))
-        return np.stack(out, axis=-1)
+            number = self.model.actuator(f"servo{row.joint}").id
+            out[:, number] = force.centre + force.amplitude * grown * (swing + force.kd / force.kp * rate)
+        return out
 
     def _centre(self, state: Array) -> Array:
         self._mj.mj_setState(self.model, self.data, state, self._mj.mjtState.mjSTATE_FULLPHYSICS)
