@@ -45,7 +45,7 @@ check: $(READY)  ## format, lint, types, import contract
 	$(BIN)/lint-imports --no-cache
 
 docs: $(READY)  ## the site, into out/docs; warnings are errors
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs out/docs
 
 package: $(READY)  ## wheel and sdist, installed where nothing else is, and an example run from there
