@@ -242,7 +242,7 @@ def test_connections_may_be_text():
         (lambda: mr.load(mr.load("crab")), "is no file: expected a path"),
         (
             lambda: mr.save(mr.load("crab").mechanism(), "x.yaml"),
-            "files .yaml hold no Mechanism: valid: .urdf; robot files are for assemblies",
+            "files .yaml hold no Mechanism: valid: .urdf, .mjcf, .xml, .sdf; robot files are for assemblies",
         ),
         (lambda: mr.Connection.parse("m0/3 - m1/4 @ nan"), "connection 'm0/3 - m1/4 @ nan': expected two ports"),
     ],

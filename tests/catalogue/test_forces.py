@@ -143,7 +143,9 @@ def test_numbers_that_are_none_are_refused(make, message):
 
 def test_every_kind_is_registered_and_made_again_from_its_numbers():
     made = {
+        "disturbance": mr.Disturbance(),
         "friction": X24,
+        "oscillator": mr.Oscillator(20.0, 1.0, 0.1, 0.4, 1.5, 0.3, 7.0),
         "joint spring": mr.JointSpring(1.0, 0.2, 0.3),
         "spring": mr.Spring(1.0, 0.2, 0.3),
         "stop": mr.Stop(-1, 1, 2.0, 3.0),
