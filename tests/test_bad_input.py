@@ -625,7 +625,8 @@ def test_missing_files_name_those_that_are_there(tmp_path):
     with refused(UrdfError, "arn.urdf: no such file; did you mean 'arm.urdf'. valid: arm.urdf"):
         mr.Mechanism.from_urdf(tmp_path / "arn.urdf")
     with refused(
-        FormatError, "no file 'crabb' and no shipped robot of that name: did you mean 'crab'. valid: cable_planar, crab, cran"
+        FormatError,
+        "no file 'crabb' and no shipped robot of that name: did you mean 'crab'. valid: cable_planar, crab, cran",
     ):
         mr.load("crabb")
 

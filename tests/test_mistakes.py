@@ -24,7 +24,12 @@ LAW = "expected a controller such as mr.PID(...), or a function f(t, q, v)"
 MISTAKES = [
     # ---- names and files ----
     ("mr.simulat(robot)", "module 'modurob' has no attribute 'simulat'", "did you mean 'simulate'?"),
-    ("mr.load('krab')", "no file 'krab'", "did you mean 'crab'?", "valid: cable_planar, crab, crane, double_pendulum, lwa4p"),
+    (
+        "mr.load('krab')",
+        "no file 'krab'",
+        "did you mean 'crab'?",
+        "valid: cable_planar, crab, crane, double_pendulum, lwa4p",
+    ),
     ("mr.load('krab.yaml')", "krab.yaml: no such file", "did you mean 'crab.yaml'?", "valid: crab.yaml"),
     ("mr.load(crab)", "Assembly('crab'", "is no file", "expected a path, or the name of a shipped robot"),
     ("mr.save('crab.yaml', crab)", "'crab.yaml' as what to write", "expected an assembly, a robot", "then the path"),

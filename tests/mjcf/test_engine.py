@@ -148,7 +148,10 @@ def test_a_ground_that_the_robot_stands_on_is_mujocos():
     [
         ({"engine": "bullet"}, "engine 'bullet': valid: modurob, mujoco"),
         ({"engine": "mujoco", "stepper": mr.RungeKutta4(1e-3)}, "expected mr.MujocoSteps"),
-        ({"engine": "mujoco", "ground": mr.Ground(surface=mr.Stairs())}, "expected a plane with friction for MuJoCo"),
+        (
+            {"engine": "mujoco", "ground": mr.Ground(surface=mr.Stairs(0.1, 0.3))},
+            "expected a plane with friction for MuJoCo",
+        ),
         ({"engine": "mujoco", "ground": ground(restitution=0.5)}, "restitution 0.5: MuJoCo has none"),
     ],
 )

@@ -25,10 +25,16 @@ def require_same(robot, again, rng):
 @pytest.mark.parametrize("name", mr.shipped_robots())
 def test_shipped_robots_come_back(name, floating, rng, tmp_path):
     robot = mr.load(name).mechanism(floating=floating)
+    if name.startswith("tensegrity"):
+        with pytest.raises(MjcfError, match=r"force 'vertical a0' of tensegrity_\w+ is a cable with damping"):
+            returned(robot, tmp_path, shapes=True)
+        robot = robot.without_forces(*(row.name for row in robot.lines))
     again = returned(robot, tmp_path, shapes=True)
     require_same(robot, again, rng)
     assert (again.name, again.bodies) == (robot.name, robot.bodies)
-    assert np.array_equal(again.effort_limit, robot.effort_limit)
+    # of a file without any motor nobody knows which joints have drives: they come back without a limit
+    motors = robot.lines or (np.isfinite(robot.effort_limit) & (robot.effort_limit > 0)).any()
+    assert np.array_equal(again.effort_limit, robot.effort_limit if motors else np.full(robot.nv, np.inf))
     assert np.array_equal(again.limits, robot.limits)
     assert np.allclose(again.damping, robot.damping)
     assert len(again.shapes) == len(robot.shapes)

@@ -9,7 +9,7 @@ import pytest
 import modurob as mr
 from modurob.errors import ModurobError, StudioError
 from modurob.simulation import Measured, Recording
-from modurob.studio import downloads, protocol, runs
+from modurob.studio import downloads, protocol, runs, suggestions
 from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design
 from modurob.studio.protocol import RunSettings
@@ -138,7 +138,7 @@ def test_any_robot_runs(floating: bool) -> None:
     # the pendulum and the crane have point masses: they cannot float
     for name in ("crab", "tree9") if floating else mr.shipped_robots():
         robot = mr.load(name).mechanism(floating=floating)
-        run = ran(robot, duration=0.2, reference="hold")
+        run = ran(robot, duration=0.2, reference="hold", step=suggestions.settings(robot)["step"])
         assert run.status == "finished"
         assert run.samples.shape[1] == 3 + robot.nq + 4 * robot.nv
 

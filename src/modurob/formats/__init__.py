@@ -22,7 +22,19 @@ from modurob.robot import Assembly, Mechanism
 if TYPE_CHECKING:
     from modurob.simulation import Recording  # loaded where a recording is met
 
-Shipped = Literal["crab", "crane", "double_pendulum", "lwa4p", "lwa4p_angled", "tree9"]
+Shipped = Literal[
+    "cable_planar",
+    "crab",
+    "crane",
+    "double_pendulum",
+    "lwa4p",
+    "lwa4p_angled",
+    "robocrane",
+    "tensegrity_arm",
+    "tensegrity_prism",
+    "tensegrity_tower",
+    "tree9",
+]
 MODULE = "modurob module 1"
 
 

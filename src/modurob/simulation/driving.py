@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.forces import acting
+from modurob.algorithms.forces import acting, passive_slopes
 from modurob.algorithms.interpreter import floats
 from modurob.catalogue.drives import DriveForce
 from modurob.errors import InputError, SimulationError, choices
@@ -68,12 +68,12 @@ def _record(force: DriveForce, q: Array, v: Array, x: Array) -> DriveRecord:
 
 def default_stepper(robot: Mechanism) -> Stepper:
     """Runge and Kutta's rule with steps of a millisecond; with drives the one with exact decay, in time with their loops, and with
-    shorter steps where a gear or the bristles of its friction swing fast; with contacts the one that carries them."""
+    shorter steps where a gear, the bristles of its friction, or lines are fast; with contacts the one that carries them."""
     forces: list[Any] = [row.force for row in drive_rows(robot)]
     if robot.contacts:
         return LinearlyImplicit(min((CONTACT_STEP, *(period for force in forces for period in force.sample_times))))
     dt = min((STEP, *(period for force in forces for period in force.sample_times)))
-    dt = dt / max(1, int(np.ceil(dt * fastest_swing(robot) / SWING)))
+    dt = dt / max(1, int(np.ceil(dt * max(fastest_swing(robot), fastest_line(robot)) / SWING)))
     return ExponentialRungeKutta4(dt) if any(force.fastest for force in forces) else RungeKutta4(dt)
 
 
@@ -90,6 +90,16 @@ def fastest_swing(robot: Mechanism) -> float:
         for row in rows
     ]
     return float(np.sqrt(max(squares)))
+
+
+def fastest_line(robot: Mechanism) -> float:
+    """The largest pulsation or decay that lines give the robot where it is neutral [1/s]; zero without lines."""
+    if not robot.lines:
+        return 0.0
+    q, v = robot.neutral(), np.zeros(robot.nv)
+    light = np.linalg.pinv(robot.mass_matrix(q))
+    stiff, damped = (float(np.abs(np.linalg.eigvals(light @ slope)).max()) for slope in passive_slopes(robot, q, v))
+    return max(np.sqrt(stiff), damped)
 
 
 def require_steps(robot: Mechanism, stepper: Stepper, tick: float) -> None:

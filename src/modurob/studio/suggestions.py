@@ -10,6 +10,7 @@ from modurob.errors import ModurobError
 from modurob.mechanism.tables import Joint
 from modurob.motion.gaits import gait
 from modurob.robot import Mechanism
+from modurob.simulation.driving import STEP, default_stepper
 from modurob.studio import offers
 
 TURNING = ("revolute", "helical")
@@ -18,6 +19,7 @@ SMALL = 0.1  # [rad]
 SAMPLES = 12  # of one period of a gait
 MOST_RATES = 60  # degrees of freedom of robots that are looked at this closely
 PID_SAMPLE_TIME = 1e-3  # [s]
+SHORTEST = 1e-5  # step that the page offers [s]
 STIFFEST = 20.0  # natural frequency that PID gains aim at [rad/s]
 DAMPING = 0.3  # least damping ratio
 USUAL: Mapping[str, Any] = {"gains": offers.TORQUES, "sample_time": 5e-3}
@@ -35,8 +37,14 @@ def settings(robot: Mechanism) -> dict[str, Any]:
         "gait": pattern,
         "amplitude": swing or SWINGS[0],
         "ideal": _is_weak(robot, pattern, swing),
+        "step": _step(robot),
         "torques": _torques(robot) if 0 < robot.nv <= MOST_RATES else USUAL,
     }
+
+
+def _step(robot: Mechanism) -> float:
+    """Of the physics [s]: the usual one, or what lines need."""
+    return max(SHORTEST, min(STEP, default_stepper(robot).dt or STEP)) if robot.lines else STEP
 
 
 def _pattern(robot: Mechanism) -> str:

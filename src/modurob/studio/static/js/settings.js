@@ -20,7 +20,7 @@ export const values = {
   duration: 10,
 };
 const SAMPLE_TIME = 0.005;
-const SUGGESTED = ["reference", "gait", "amplitude", "ideal"];
+const SUGGESTED = ["reference", "gait", "amplitude", "ideal", "step"];
 const touched = new Set(); // what the user has set
 const listeners = [];
 
