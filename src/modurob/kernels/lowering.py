@@ -301,11 +301,12 @@ def _allocated(view: TracedView) -> tuple[dict[Place, int], int]:
             continue
         for k, x in enumerate(kept.known.ravel()):
             if isinstance(x, Traced) and view.graph.nodes[x.index].value == Place(f"own {name}", k):
-                places[Place(f"own {name}", k)] = _first_free(busy, kept.first, kept.last)
+                places[Place(f"own {name}", k)] = first_free(busy, kept.first, kept.last)
     return places, len(busy)
 
 
-def _first_free(busy: list[list[tuple[int, int]]], first: int, last: int) -> int:
+def first_free(busy: list[list[Any]], first: int, last: int) -> int:
+    """The first place that is free in the passes from first to last, from now on busy in them; a new one if there is none."""
     for i, intervals in enumerate(busy):
         if all(last < a or b < first for a, b in intervals):
             intervals.append((first, last))

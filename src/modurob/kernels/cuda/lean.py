@@ -14,7 +14,7 @@ from modurob.algorithms.program import Inward, Outward, Program
 from modurob.algorithms.steps import apply
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.dyad_units import PER_JOINT
-from modurob.kernels.lowering import Store, TracedView, _Field, size
+from modurob.kernels.lowering import Store, TracedView, _Field, first_free, size
 from modurob.kernels.writer import VECTORS, Code, Table
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
@@ -200,19 +200,10 @@ def _allocated(view: LeanView) -> tuple[dict[Place, int], int]:
         for k, x in enumerate(kept.known.ravel()):
             stored = isinstance(x, Traced) and view.graph.nodes[x.index].value == Place(f"own {name}", k)
             if stored or name == "waves":
-                places[Place(f"own {name}", k)] = _first_free(busy, kept.first, kept.last)
+                places[Place(f"own {name}", k)] = first_free(busy, kept.first, kept.last)
     # a body that carries nothing leaves there what the way back begins with
     least = size(program.shared[view.again.from_]) if view.again.from_ else 0
     return places, max([least, *(p + 1 for p in places.values())])
-
-
-def _first_free(busy: list[list[tuple[float, float]]], first: int, last: int) -> int:
-    for i, intervals in enumerate(busy):
-        if all(last < a or b < first for a, b in intervals):
-            intervals.append((first, last))
-            return i
-    busy.append([(first, last)])
-    return len(busy) - 1
 
 
 def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> str:
