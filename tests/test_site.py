@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import inspect
 import io
 import re
 from pathlib import Path
@@ -99,3 +100,12 @@ def test_names_that_are_compared_with_other_tools_exist():
         assert hasattr(mr, name), name
     for name in re.findall(r"`robot\.(\w+)\(", "".join(re.findall(r"\|[^|]*\|$", text, re.MULTILINE))):
         assert hasattr(mr.Mechanism, name), name
+
+
+@pytest.mark.parametrize("name", sorted(mr.__all__))
+def test_quoted_words_of_a_docstring_end_before_the_next(name):
+    """The site's builder would take what follows for a part of the quotation, and end with an error."""
+    shown = getattr(mr, name)
+    own = vars(shown).values() if isinstance(shown, type) else ()
+    texts = [inspect.getdoc(x) or "" for x in (shown, *(x for x in own if callable(x) or isinstance(x, property)))]
+    assert [after for text in texts for after in text.split("`")[2::2] if after[:1].isalnum()] == []

@@ -34,7 +34,7 @@ class Estimate(NamedTuple):
 class Odometry:
     """Dead reckoning of a base: exact arcs between samples, and the covariance of what random rolling does.
 
-    A wheel that rolls the distance s errs with the variance `noise`² |s| (noise in m per root of a metre, one number or one for
+    A wheel that rolls the distance s errs with the variance n² |s|, n its `noise` (in m per root of a metre, one number or one for
     each driven wheel). With D = exp(twist dt), e goes on as Ad(D^-1) e, and errors of rates enter by the slope of exp.
 
     >>> base = mr.locomotion.differential(width=0.5, radius=0.1)
