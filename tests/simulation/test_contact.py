@@ -462,3 +462,20 @@ def test_a_search_without_cma_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "cma", None)
     with pytest.raises(GaitError, match=r"pip install modurob\[search\]"):
         mr.search_gait(crab(), mr.gait("crab"))
+
+
+def test_a_search_finds_a_gait_that_is_twice_as_fast_for_longer_too():
+    """Six generations of 24; what was found walks a new run at shorter steps, longer than those of the search."""
+    told, first = [], mr.gait("crab", frequency=1.0)
+    found = mr.search_gait(
+        crab(),
+        first,
+        generations=6,
+        population=24,
+        duration=8.0,
+        stepper=mr.LinearlyImplicit(5e-3),
+        progress=lambda k, speed: told.append(speed),
+    )
+    assert told == found.history.tolist() == sorted(told)
+    before, after = (mr.travel(walk(crab(), gait)[2]).distance for gait in (first, found.gait))
+    assert after > 2 * before
