@@ -60,3 +60,13 @@ def test_a_few_states_are_checked():
         robot.forward_dynamics(q, v[:, :-1], tau)
     with pytest.raises(InputError, match="broadcast"):
         robot.forward_dynamics(q, v[:3], tau)
+
+
+def test_rotors_are_in_the_mass_matrix_of_a_few_states(monkeypatch):
+    rng = np.random.default_rng(7)
+    robot = random_mechanism(rng, 4, kinds=("revolute", "prismatic"), armature=True)
+    q = _few(rng, robot, 5)[0]
+    found = robot.mass_matrix(q)
+    assert robot.key in single._SEVERAL["mass_matrix"]
+    assert _equal(found, _long(monkeypatch, robot.mass_matrix, q))
+    assert robot.armature.any()
