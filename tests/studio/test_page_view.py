@@ -207,4 +207,4 @@ def test_without_gravity_it_is_said_too(page: Page) -> None:
     page.js("studio.send('set_gravity', {gravity: [0, 0, 0]})")
     expect(page.at("#facts")).to_contain_text("Floats without gravity")
     page.panel("Simulate")
-    expect(page.at("#panel-simulate")).to_contain_text("There is no contact yet")
+    expect(page.at("#panel-simulate")).to_contain_text("The studio has no contact yet")

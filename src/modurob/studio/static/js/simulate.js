@@ -9,7 +9,7 @@ import { startTransport } from "./transport.js";
 
 const narrow = matchMedia("(max-width: 820px)");
 const NO_CONTACT =
-  "There is no contact yet: parts pass through each other and through the floor that is drawn, and a robot that floats " +
+  "The studio has no contact yet: parts pass through each other and through the floor that is drawn, and a robot that floats " +
   "falls.";
 
 export function start(panel) {
