@@ -38,15 +38,11 @@ def transition(robot: Mechanism, q: Array, v: Array, tau: Array, dt: float) -> A
     system is linear.
     """
     half, one = dt / 2, np.eye(2 * robot.nv)
-    A1 = _slopes(robot, q, v, tau)
-    A2 = _slopes(robot, *step(robot, q, v, tau, half), tau)
-    A4 = _slopes(robot, *step(robot, q, v, tau, dt), tau)
+    visited = [(q, v), step(robot, q, v, tau, half), step(robot, q, v, tau, dt)]
+    at, rates = (np.stack(np.broadcast_arrays(*x)) for x in zip(*visited, strict=True))
+    A1, A2, A4 = linearised(robot, at, rates, tau).A
     K1 = A1
     K2 = A2 @ (one + half * K1)
     K3 = A2 @ (one + half * K2)
     K4 = A4 @ (one + dt * K3)
     return one + dt / 6 * (K1 + 2 * K2 + 2 * K3 + K4)
-
-
-def _slopes(robot: Mechanism, q: Array, v: Array, tau: Array) -> Array:
-    return linearised(robot, q, v, tau).A
