@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from modurob.errors import NotExactError
@@ -31,6 +31,7 @@ def test_products_of_short_decimals_come_back(a, b):
     assert simplest_fraction(float(a) * float(b)) == a * b
 
 
+@example(1, 4906, 1, 3)  # which a fraction with a smaller denominator meets by accident
 @given(st.integers(1, 9999), st.integers(1, 9999), st.integers(1, 999), st.sampled_from([2, 3, 6, 12]))
 def test_moments_of_boxes_come_back(a, b, mass, divisor):
     """m (a² + b²)/12 and the like, with edges in tenths of a millimetre and masses in grams."""

@@ -37,7 +37,7 @@ def rounding_error(x: float, scale: float = 0.0) -> float:
 
 @lru_cache(maxsize=4096)
 def simplest_fraction(x: float, scale: float = 0.0, accident: float = ACCIDENT) -> Fraction | None:
-    """The simplest fraction within the rounding error of x, or None if only an accidental one is there.
+    """The fraction within the rounding error of x that is least an accident, or None if only accidental ones are there.
 
     `scale` is the size of the numbers whose sum or difference x is: their rounding is allowed for. Fractions with denominators
     up to d lie about 1/d² apart, decimals with k digits after the point 1/10^k.
@@ -51,21 +51,20 @@ def simplest_fraction(x: float, scale: float = 0.0, accident: float = ACCIDENT) 
         return Fraction(0)
     low, high = Fraction(abs(x)) - Fraction(slack), Fraction(abs(x)) + Fraction(slack)
     fraction = _simplest_between(low, high)
-    found = [fraction] if fraction.denominator**2 * slack < accident else []
-    found += _decimals(low, high, slack, accident)
-    best = min(found, key=lambda f: f.denominator, default=None)
-    return best if best is None or x > 0 else -best
+    found = [(fraction.denominator**2 * slack, fraction), *_decimals(low, high, slack, accident)]
+    expected, best = min(found)
+    return None if expected >= accident else best if x > 0 else -best
 
 
-def _decimals(low: Fraction, high: Fraction, slack: float, accident: float) -> list[Fraction]:
-    """For each small multiple the shortest decimal in [low, high], over it, if it is no accident."""
+def _decimals(low: Fraction, high: Fraction, slack: float, accident: float) -> list[tuple[float, Fraction]]:
+    """For each small multiple the shortest decimal in [low, high], over it, behind how many of its length are expected there."""
     found, middle = [], (low + high) / 2
     for multiple in SMALL_MULTIPLES:
         digits = math.floor(math.log10(accident / (2 * slack * multiple)))
         for k in range(min(digits, MOST_DIGITS) + 1):
             candidate = Fraction(round(middle * multiple * 10**k), multiple * 10**k)
             if low <= candidate <= high:
-                found.append(candidate)
+                found.append((2 * slack * multiple * 10**k, candidate))
                 break
     return found
 
