@@ -1,4 +1,4 @@
-"""Forward and inverse dynamics on a GPU: states a second, results poisoned first and compared with the CPU in double precision."""
+"""Dynamics and steps with contact on a GPU: states a second, results poisoned first, beside the CPU in double precision."""
 
 import time
 from typing import Any
@@ -10,11 +10,15 @@ from rich.table import Table
 import modurob as mr
 from benchmarks.robots import binary_tree, of_cubes, snake
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
+from modurob.algorithms.forces import acting
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.program import Program
+from modurob.kernels import repeated
 from modurob.kernels.cuda.arrays import strides_of
 from modurob.kernels.cuda.device import cuda_device
 from modurob.kernels.cuda.launching import Resident, entries, resident, staying
+from modurob.kernels.cuda.rows import laid_for, walker
+from modurob.simulation.stepping import step_flow
 
 STATES = 2**20
 SAMPLE = 500
@@ -109,12 +113,71 @@ def unlike(console: Console, device: Any) -> None:
         )
 
 
+def walkers(device: Any, robots: list[mr.Mechanism], states: int, stepper: mr.LinearlyImplicit, single: bool) -> Any:
+    """Steps of robots on the ground: what runs them, and their inputs near where they stand."""
+    dtype, rng = np.float32 if single else np.float64, np.random.default_rng(0)
+    flows = [step_flow(stepper, acting(m).nx, False) for m in robots]
+    found = walker(device, [laid_for(m, flow, single) for m, flow in zip(robots, flows, strict=True)], single)  # type: ignore[misc]
+    inputs = []
+    for m in robots:
+        some = m.integrate(m.standing(), 0.01 * rng.normal(size=(SAMPLE, m.nv)))
+        every = np.arange(states) % SAMPLE
+        x, u = np.tile(acting(m).start(), (states, 1)), np.zeros((states, m.nv))
+        given = [np.zeros((states, 1)), np.full((states, 1), stepper.dt), some[every], 0 * u, x, u]
+        inputs.append([device.array(np.ascontiguousarray(a.T.astype(dtype))).T for a in given])
+    return found, inputs, flows
+
+
+def steps_a_second(found: Any, inputs: list[Any], flows: list[Any], robots: list[mr.Mechanism]) -> tuple[float, float]:
+    """Steps of all states a second, the median of five, and the largest error of q after twenty steps, beside the CPU in double."""
+    cp = found.device.cupy
+    states = [len(x[0]) for x in inputs]
+    out = [
+        [cp.full((n, k), cp.nan, x[0].dtype).T for _, n in own.results]
+        for own, k, x in zip(found.robots, states, inputs, strict=True)
+    ]
+    assert not found.run(inputs, states, strides_of, out, 20).any()
+    error = 0.0
+    for m, flow, x, left in list(zip(robots, flows, inputs, out, strict=True))[:: max(1, len(robots) // 10)]:
+        few = {name: a[:SAMPLE].get().astype(float) for name, a in zip(flow.inputs, x, strict=True)}
+        error = max(error, float(np.abs(left[1][:SAMPLE].get() - repeated(flow, m, few, 20).results["q"]).max()))
+    times = []
+    for _ in range(5):
+        begin, end = cp.cuda.Event(), cp.cuda.Event()
+        begin.record()
+        found.run(inputs, states, strides_of, out, 200)
+        end.record()
+        end.synchronize()
+        times.append(cp.cuda.get_elapsed_time(begin, end) / 1e3)
+    return 200 * sum(states) / float(np.median(times)), error
+
+
+def on_the_ground(console: Console, device: Any) -> None:
+    """Snakes of Backbones on the ground, and unlike ones in one launch."""
+    table = Table(
+        "robots", "step", "float32", "error", "float64", "error", title="steps with contact: millions a second"
+    )
+    ways = [("2 ms, one solve", mr.LinearlyImplicit(2e-3, solves=1)), ("5 ms, two solves", mr.LinearlyImplicit(5e-3))]
+    ground = mr.Ground()
+    cases = [(f"{n} modules", [snake(n - 1).mechanism(floating=True).on_ground(ground)], 2**17) for n in (6, 12)]
+    unlike = [snake(n - 1).mechanism(floating=True).on_ground(ground) for n in range(6, 16)]
+    for name, robots, states in [*cases, ("10 unlike, 6 to 15 modules", unlike, 2**14)]:
+        for way, stepper in ways:
+            cells = []
+            for single in (True, False):
+                rate, error = steps_a_second(*walkers(device, robots, states, stepper, single), robots)
+                cells += [f"{rate / 1e6:.1f}", f"{error:.0e}"]
+            table.add_row(name, way, *cells)
+    console.print(table)
+
+
 def main() -> None:
     """Print everything."""
     console, device = Console(width=120), cuda_device()
     if isinstance(device, str):
         console.print(f"benchmarks of GPUs left out: {device}")
         return
+    on_the_ground(console, device)
     unlike(console, device)
     for program in (FORWARD_DYNAMICS, INVERSE_DYNAMICS):
         one_robot(console, device, program)

@@ -173,6 +173,7 @@ if TYPE_CHECKING:
         Undock,
         Variational,
         World,
+        advance,
         simulate,
     )
     from modurob.statics import Framework, equilibrium, from_lengths, prism, wrench_closure, wrench_feasible
@@ -218,7 +219,7 @@ HOMES = {
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge MujocoSteps "
-        "Organism Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
+        "Organism Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World advance simulate"
     ),
 }
 ROOMS = (

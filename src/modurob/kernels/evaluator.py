@@ -68,25 +68,39 @@ class Key(NamedTuple):
     lanes: int
 
 
+class Sequenced(NamedTuple):
+    """A program or flow laid out: the rows of its engine, and where inputs and results stand."""
+
+    engine: Engine
+    inputs: dict[str, Register]
+    results: dict[str, Register]
+
+
+def sequenced(m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int) -> Sequenced:
+    """The rows of a program or flow, which may be run again and again where it is repeated."""
+    engine = Engine(m, lanes, single)
+    names = [n for n, k in program.inputs.items() if k != "reference" and (k not in OPTIONAL or n in given)]
+    registers = {name: engine.input(program.inputs[name]) for name in names}
+    results = engine.run(program, **registers)
+    if isinstance(program, Flow) and program.repeated:
+        places = {name: x.place for name, x in results.items()}  # all of them there before one is written over
+        for name in places.keys() & registers.keys():
+            engine.assign(registers[name], results[name])
+            results[name] = registers[name]
+    ends = [(results[name].place, results[name].n) for name in program.results]
+    engine.op("look", [len(ends), *(x for end in ends for x in end)])
+    return Sequenced(engine, registers, {name: results[name] for name in program.results})
+
+
 class Evaluator:
     """A program or flow of one mechanism, compiled: `evaluator(inputs)` for arrays (states, entries) by name."""
 
     def __init__(self, m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int):
         self.m, self.program, self.lanes = m, program, lanes
         self.dtype = np.dtype(np.float32 if single else np.float64)
-        engine = Engine(m, lanes, single)
-        self.inputs = [n for n, k in program.inputs.items() if k != "reference" and (k not in OPTIONAL or n in given)]
-        registers = {name: engine.input(program.inputs[name]) for name in self.inputs}
-        results = engine.run(program, **registers)
-        if isinstance(program, Flow) and program.repeated:
-            places = {name: x.place for name, x in results.items()}  # all of them there before one is written over
-            for name in places.keys() & registers.keys():
-                engine.assign(registers[name], results[name])
-                results[name] = registers[name]
-        self.outputs = list(program.results)
-        places = [(results[name].place, results[name].n) for name in self.outputs]
-        engine.op("look", [len(places), *(x for place in places for x in place)])
-        self._bind(engine, registers, results)
+        laid = sequenced(m, program, given, single, lanes)
+        self.inputs, self.outputs = list(laid.inputs), list(program.results)
+        self._bind(laid.engine, laid.inputs, laid.results)
 
     def _bind(self, engine: Engine, registers: dict[str, Register], results: dict[str, Register]) -> None:
         """Tables for the driver."""

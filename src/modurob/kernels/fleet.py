@@ -20,7 +20,7 @@ from modurob.spatial.scalars import Array
 PIECE = 512
 TASK = np.dtype(
     [(name, np.uintp) for name in ("sequence", "inputs", "outputs", "statuses")]
-    + [(name, np.int64) for name in ("states", "next", "found")]
+    + [(name, np.int64) for name in ("states", "repeats", "next", "found")]
 )
 # results begin with a line of the cache
 LINE = 64
@@ -42,10 +42,10 @@ class Group(NamedTuple):
             evaluators, addresses, max(e.sequence.vectors for e in evaluators), np.array([e.widths for e in evaluators])
         )
 
-    def run(self, inputs: Sequence[Sequence[Array]], states: Array) -> tuple[list[list[Array]], Array]:
+    def run(self, inputs: Sequence[Sequence[Array]], states: Array, repeats: Array) -> tuple[list[list[Array]], Array]:
         """Results of each robot, (states, entries), for its inputs in the order of its evaluator's, in one block of memory.
 
-        And which robots have a state with a status.
+        And which robots have a state with a status. `repeats` says how often the rows of each robot run.
         """
         first = self.evaluators[0]
         views = np.array(
@@ -54,11 +54,11 @@ class Group(NamedTuple):
         out, results = _results(states, self.widths, first.dtype)
         status = np.zeros(int(states.sum()), first.dtype)
         tasks: Any = np.zeros(len(inputs), TASK)
-        tasks["sequence"], tasks["states"] = self.sequences, states
+        tasks["sequence"], tasks["states"], tasks["repeats"] = self.sequences, states, repeats
         tasks["inputs"] = _address(views) + views.strides[0] * np.arange(len(inputs))
         tasks["outputs"] = _address(out) + out.strides[0] * np.arange(len(inputs))
         tasks["statuses"] = _address(status) + first.dtype.itemsize * (np.cumsum(states) - states)
-        self._work(tasks, int((states * self.widths[:, 0]).sum()))
+        self._work(tasks, int((states * repeats * self.widths.max(axis=-1)).sum()))
         return results, tasks["found"]
 
     def _work(self, tasks: Array, amount: int) -> None:

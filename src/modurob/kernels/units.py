@@ -37,6 +37,8 @@ class Loaded:
 
 
 _LOADED: dict[Unit, Loaded] = {}
+# the unit a function is of, and which of its functions it is, by address
+_AT: dict[int, tuple[Unit, int]] = {}
 _LOCK = Lock()
 
 
@@ -47,8 +49,15 @@ def loaded(units: Iterable[Unit]) -> list[Loaded]:
     if missing:
         with _LOCK:
             missing = [u for u in missing if u not in _LOADED]
-            _LOADED.update(zip(missing, _all_loaded(missing), strict=True))
+            found = dict(zip(missing, _all_loaded(missing), strict=True))
+            _AT.update({at: (u, k) for u, code in found.items() for k, at in enumerate(code.steps)})
+            _LOADED.update(found)
     return [_LOADED[u] for u in units]
+
+
+def function_at(address: int) -> tuple[Unit, int]:
+    """The unit that a function is of, and its place there."""
+    return _AT[address]
 
 
 def _all_loaded(units: list[Unit]) -> list[Loaded]:
@@ -86,11 +95,16 @@ FILES = {
 FILE_OF = {name: file for file, names in FILES.items() for name in names}
 
 
+def by_hand(file: str) -> str:
+    """The text of a file of C by hand."""
+    return (resources.files("modurob.kernels") / "c" / file).read_text(encoding="utf-8")
+
+
 class Driver:
     """A file of C by hand, at one width."""
 
     def __init__(self, file: str, lanes: int, single: bool):
-        text = (resources.files("modurob.kernels") / "c" / f"{file}.c").read_text(encoding="utf-8")
+        text = by_hand(f"{file}.c") + (by_hand("rows.c") if file == "driver" else "")
         # loops over columns of matrices are worth more optimisation than straight lines
         at = library(file, text, lanes, single, ("-O3",))
         notes_of(at, lambda: (text, None))

@@ -44,7 +44,7 @@ class Layout:
     def pointers(self, used: set[str]) -> list[str]:
         """The statements that set up the pointers that a function uses."""
         names = {a if a in self.slots else a.split()[0] for a in used if a != "status"}
-        return [f"vec *const {_identifier(s)} = AT({k});" for s, k in self.slots.items() if s in names]
+        return [f"const cells {_identifier(s)} = AT({k});" for s, k in self.slots.items() if s in names]
 
 
 def _identifier(name: str) -> str:
@@ -93,7 +93,7 @@ def function(
     read = {graph.nodes[i].value.array for i in graph.needed(wanted) if graph.nodes[i].op == "input"}
     pointers = layout.pointers(read - TABLE | {s.place.array for s in stores})
     return "\n".join(
-        [f"void {name}(vec *arena, const int32_t *at, const real *c)", "{", *_unused(), *pointers, *lines, "}", ""]
+        [f"void {name}(cells arena, const int32_t *at, const real *c)", "{", *_unused(), *pointers, *lines, "}", ""]
     )
 
 

@@ -40,6 +40,8 @@ class Function(NamedTuple):
     arguments: tuple[str, ...]
     program: Callable[[Mechanism], Program | Flow | None]  # None: the robot alone has an answer
     finished: Callable[[Mechanism, Sequence[Array], list[Array], Program | Flow], Any]
+    alone: Callable[..., Any] | None = None  # of a robot, its arrays and how often: its own way, where it is no method
+    on_gpu: bool = False
 
 
 def _as_they_are(robot: Mechanism, given: Sequence[Array], raw: list[Array], program: Program | Flow) -> Array:
@@ -56,9 +58,13 @@ def _through(function: Callable[..., Any]) -> Callable[..., Any]:
     return finished
 
 
-FORWARD = Function("forward_dynamics", ("q", "v", "tau"), dynamics_of, _as_they_are)
+FORWARD = Function("forward_dynamics", ("q", "v", "tau"), dynamics_of, _as_they_are, on_gpu=True)
 INVERSE = Function(
-    "inverse_dynamics", ("q", "v", "vdot"), lambda m: None if m.constraints else INVERSE_DYNAMICS, _as_they_are
+    "inverse_dynamics",
+    ("q", "v", "vdot"),
+    lambda m: None if m.constraints else INVERSE_DYNAMICS,
+    _as_they_are,
+    on_gpu=True,
 )
 KINEMATICS = Function(
     "forward_kinematics", ("q",), lambda m: FORWARD_KINEMATICS, _through(algorithms.forward_kinematics)
@@ -107,7 +113,7 @@ class Fleet:
         if unrolled and device == "cpu":
             raise InputError("unrolled kernels are for GPUs: expected device='cuda'")
         self.robots = tuple(_robot(i, x) for i, x in enumerate(_listed(robots, "robots")))
-        self._programs: dict[str, list[Program | Flow | None]] = {}
+        self._programs: dict[Function, list[Program | Flow | None]] = {}
         self._evaluators: dict[Kind, dict[int, Evaluator | None]] = {}
         self._groups: dict[Kind, tuple[tuple[int, ...], Group]] = {}
         self.device, self.unrolled = device, unrolled
@@ -165,7 +171,7 @@ class Fleet:
         >>> bool(np.array_equal(vdots[0], robot.forward_dynamics(qs[0], taus[0], taus[0])))
         True
         """
-        return self._all(FORWARD, q, v, tau)
+        return self.run(FORWARD, q, v, tau)
 
     @explained
     def inverse_dynamics(self, q: Sequence[Any], v: Sequence[Any], vdot: Sequence[Any]) -> list[Array]:
@@ -177,7 +183,7 @@ class Fleet:
         array([[7.21, 1.03, 1.03],
                [7.21, 1.03, 1.03]])
         """
-        return self._all(INVERSE, q, v, vdot)
+        return self.run(INVERSE, q, v, vdot)
 
     @explained
     def forward_kinematics(self, q: Sequence[Any]) -> list[Poses]:
@@ -187,7 +193,7 @@ class Fleet:
         >>> fleet.forward_kinematics([np.zeros((9, r.nq)) for r in fleet])[0]["m3"].shape
         (9, 4, 4)
         """
-        return self._all(KINEMATICS, q)
+        return self.run(KINEMATICS, q)
 
     @explained
     def mass_matrix(self, q: Sequence[Any]) -> list[Array]:
@@ -197,7 +203,7 @@ class Fleet:
         >>> [M.shape for M in fleet.mass_matrix([np.zeros((9, r.nq)) for r in fleet])]
         [(9, 3, 3), (9, 2, 2)]
         """
-        return self._all(MASS, q)
+        return self.run(MASS, q)
 
     @explained
     def forward_dynamics_derivatives(
@@ -210,7 +216,7 @@ class Fleet:
         >>> fleet.forward_dynamics_derivatives(zeros, zeros, zeros)[1].tau.shape
         (2, 2, 2)
         """
-        return self._all(FORWARD_SLOPES, q, v, tau)
+        return self.run(FORWARD_SLOPES, q, v, tau)
 
     @explained
     def inverse_dynamics_derivatives(
@@ -223,17 +229,20 @@ class Fleet:
         >>> fleet.inverse_dynamics_derivatives(zeros, zeros, zeros)[1].vdot.shape
         (2, 2, 2)
         """
-        return self._all(INVERSE_SLOPES, q, v, vdot)
+        return self.run(INVERSE_SLOPES, q, v, vdot)
 
     # ---- one list of work ----
 
-    def _all(self, function: Function, *given: Sequence[Any]) -> list[Any]:
-        """A function of all robots: those of one program and width in one go, and what no kernel takes by the robots themselves."""
+    def run(self, function: Function, *given: Sequence[Any], repeats: Sequence[int] = ()) -> list[Any]:
+        """A function of all robots: those of one program and width in one go, and what no kernel takes by the robots themselves.
+
+        `repeats` says how often the program of each robot is to run on what it left, once if nothing is said.
+        """
         lists = [self._argument(x, name) for name, x in zip(function.arguments, given, strict=True)]
         arguments = list(zip(*lists, strict=True))
-        if self._gpu is not None and function in (FORWARD, INVERSE):
-            found = self._gpu.run(self._programs_of(function), arguments)
-            return [self._back(function, i, arguments[i]) if x is None else x for i, x in enumerate(found)]
+        times = np.array(list(repeats) or [1] * len(self), dtype=np.int64)
+        if self._gpu is not None and function.on_gpu:
+            return self._on_gpu(function, arguments, times)
         kinds: dict[Kind, list[int]] = {}
         for i, (program, arrays) in enumerate(zip(self._programs_of(function), arguments, strict=True)):
             width = _width(arrays)
@@ -241,16 +250,26 @@ class Fleet:
                 kinds.setdefault((program, *width), []).append(i)
         results: list[Any] = [None] * len(self)
         for kind, members in kinds.items():
-            self._compiled(function, kind, members, arguments, results)
-        return [self._alone(function, i, arguments[i]) if x is None else x for i, x in enumerate(results)]
+            self._compiled(function, kind, members, arguments, times, results)
+        return [self._alone(function, i, arguments[i], times[i]) if x is None else x for i, x in enumerate(results)]
+
+    def _on_gpu(self, function: Function, arguments: list[Any], times: Array) -> list[Any]:
+        programs = self._programs_of(function)
+        found = self._gpu.run(programs, arguments, times)
+        return [
+            self._back(function, i, arguments[i], times[i])
+            if raw is None
+            else function.finished(self.robots[i], arguments[i], raw, programs[i])  # type: ignore[arg-type]
+            for i, raw in enumerate(found)
+        ]
 
     def _programs_of(self, function: Function) -> list[Program | Flow | None]:
-        if function.name not in self._programs:
-            self._programs[function.name] = [function.program(robot) for robot in self.robots]
-        return self._programs[function.name]
+        if function not in self._programs:
+            self._programs[function] = [function.program(robot) for robot in self.robots]
+        return self._programs[function]
 
     def _compiled(
-        self, function: Function, kind: Kind, members: list[int], arguments: list[Any], results: list[Any]
+        self, function: Function, kind: Kind, members: list[int], arguments: list[Any], times: Array, results: list[Any]
     ) -> None:
         """Fill in the results of those members that have a kernel, fitting arrays, and no state without an answer."""
         evaluators = self._evaluators_of(kind, members)
@@ -259,7 +278,7 @@ class Fleet:
             return
         group = self._group(kind, tuple(fits))
         states = np.array([len(arguments[i][0]) for i in fits])
-        raw, troubled = group.run([arguments[i] for i in fits], states)
+        raw, troubled = group.run([arguments[i] for i in fits], states, times[fits])
         for i, x, bad in zip(fits, raw, troubled.tolist(), strict=True):
             if not bad:
                 results[i] = function.finished(self.robots[i], arguments[i], x, kind[0])
@@ -289,18 +308,23 @@ class Fleet:
             return None
         return OnDevice(device, self.robots, self.unrolled)
 
-    def _back(self, function: Function, i: int, arrays: Sequence[Any]) -> Any:
+    def _back(self, function: Function, i: int, arrays: Sequence[Any], repeats: int) -> Any:
         """What no GPU takes, by the robot itself on the CPU."""
-        from modurob.kernels.cuda.arrays import given_back, on_host
+        from modurob.kernels.cuda.arrays import given_back, on_host, pattern
 
-        device = self._gpu.device
-        here = [on_host(device, x) for x in arrays]
-        result = self._alone(function, i, here)
-        return result if here[0] is arrays[0] else given_back(device, device.array(result), arrays[0])
+        device, like = self._gpu.device, pattern(arrays)
+        result = self._alone(function, i, [on_host(device, x) for x in arrays], repeats)
+        if isinstance(like, np.ndarray):
+            return result
+        if not isinstance(result, tuple):
+            return given_back(device, device.array(result), like)
+        return type(result)(*(given_back(device, device.array(np.asarray(x)), like) for x in result))
 
-    def _alone(self, function: Function, i: int, arrays: Sequence[Any]) -> Any:
+    def _alone(self, function: Function, i: int, arrays: Sequence[Any], repeats: int) -> Any:
         """One robot by itself, which says what is wrong if anything is."""
         try:
+            if function.alone is not None:
+                return function.alone(self.robots[i], arrays, int(repeats))
             return getattr(self.robots[i], function.name)(*arrays)
         except ModurobError as error:
             raise type(error)(f"robot {i} of the fleet: {error}") from None

@@ -1,6 +1,7 @@
 """Motion over time: the system (q, v, x), steppers, runs and recordings, and organisms that change shape on the way."""
 
 from modurob.simulation.changes import Connect, Disconnect, Dock, Merge, Reroot, Undock
+from modurob.simulation.fleet import advance
 from modurob.simulation.law import Controller, Estimator, Filter, Law, Measured, Memoryless
 from modurob.simulation.mujoco import MujocoSteps
 from modurob.simulation.push import InWorld
@@ -54,5 +55,6 @@ __all__ = [
     "Undock",
     "Variational",
     "World",
+    "advance",
     "simulate",
 ]

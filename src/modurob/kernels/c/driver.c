@@ -1,4 +1,4 @@
-/* Runs sequences of rows for every block of states, and the rows over whole arrays that no step is traced for. */
+/* Runs sequences of rows for every block of states; rows.c follows. */
 #include "prelude.h"
 
 #include <stdlib.h>
@@ -260,7 +260,7 @@ typedef struct {
     const sequence *s;
     const strided *inputs, *outputs;
     real *statuses;
-    int64_t states, next, found;
+    int64_t states, repeats, next, found;
 } task;
 
 /* Does tasks until none is left; any number of threads at once. Pieces are whole blocks of lanes. Returns 0 if there is no memory, of
@@ -284,7 +284,7 @@ int work(task *tasks, long count, long vectors, long piece)
                 made = 1;
             }
             const int64_t last = t->states - first < piece ? t->states : first + piece;
-            if (run(t->s, memory, first, last, t->inputs, t->outputs, 1, t->statuses)) {
+            if (run(t->s, memory, first, last, t->inputs, t->outputs, t->repeats, t->statuses)) {
                 __atomic_store_n(&t->found, 1, __ATOMIC_RELAXED);
             }
         }
@@ -335,83 +335,3 @@ real several(const sequence *s, vec *arena, const real *const *inputs, real *con
     return (real)run(s, arena, 0, states, in, out, 1, statuses);
 }
 #endif
-
-/* ---- rows over arrays ---- */
-
-/* at: where, how many. */
-void clear(vec *arena, const int32_t *at, const real *c)
-{
-    (void)c;
-    memset(arena + at[0], 0, (size_t)at[1] * sizeof(vec));
-}
-
-/* at: from, to, how many. */
-void copy(vec *arena, const int32_t *at, const real *c)
-{
-    (void)c;
-    memmove(arena + at[1], arena + at[0], (size_t)at[2] * sizeof(vec));
-}
-
-/* to = sum of scale times array; at: to, entries, arrays, then for each its place and that of its scale (0: the number in c). */
-void combine(vec *arena, const int32_t *at, const real *c)
-{
-    const int32_t *terms = at + 3;
-    for (int32_t i = 0; i < at[1]; ++i) {
-        vec sum = V(0);
-        for (int32_t k = 0; k < at[2]; ++k) {
-            const vec scale = terms[2 * k + 1] ? arena[terms[2 * k + 1]] * c[k] : V(c[k]);
-            sum += scale * arena[terms[2 * k] + i];
-        }
-        arena[at[0] + i] = sum;
-    }
-}
-
-/* Entry by entry. at: entries, two arrays, where their product goes. */
-void multiply(vec *arena, const int32_t *at, const real *c)
-{
-    (void)c;
-    for (int32_t i = 0; i < at[0]; ++i) {
-        arena[at[3] + i] = arena[at[1] + i] * arena[at[2] + i];
-    }
-}
-
-/* An array x in states where a < b, else y. at: entries, a, b, x, y, where it goes. */
-void smaller(vec *arena, const int32_t *at, const real *c)
-{
-    (void)c;
-    const ivec mask = (ivec)(arena[at[1]] < arena[at[2]]);
-    for (int32_t i = 0; i < at[0]; ++i) {
-        arena[at[5] + i] = choose(mask, arena[at[3] + i], arena[at[4] + i]);
-    }
-}
-
-/* Adds entries of an array to entries of another; at: how many, then from and to of each. */
-void scatter(vec *arena, const int32_t *at, const real *c)
-{
-    (void)c;
-    for (int32_t k = 0; k < at[0]; ++k) {
-        arena[at[2 + 2 * k]] += arena[at[1 + 2 * k]];
-    }
-}
-
-/* A status of -2 in states with a result that is not finite. at: arrays, then where each stands and how many entries it has. */
-void look(vec *arena, const int32_t *at, const real *c)
-{
-    (void)c;
-    ivec finite = (ivec)(V(0) == V(0));
-    for (int32_t k = 0; k < at[0]; ++k) {
-        const vec *const x = arena + at[1 + 2 * k];
-        for (int32_t i = 0; i < at[2 + 2 * k]; ++i) {
-            finite &= (ivec)(x[i] <= V(LARGEST)) & (ivec)(x[i] >= V(-LARGEST));
-        }
-    }
-    arena[0] = choose(finite, arena[0], V(-2));
-}
-
-/* at: how many, then where each number of c goes. */
-void set(vec *arena, const int32_t *at, const real *c)
-{
-    for (int32_t k = 0; k < at[0]; ++k) {
-        arena[at[1 + k]] = V(c[k]);
-    }
-}

@@ -2,10 +2,23 @@
 #ifndef MODUROB_PRELUDE_H
 #define MODUROB_PRELUDE_H
 
+#ifdef __CUDACC_RTC__ /* has no headers */
+typedef int int32_t;
+typedef long long int64_t;
+#define INT32_MIN (-2147483647 - 1)
+#define INT64_MIN (-9223372036854775807LL - 1)
+#define FLT_MAX 3.402823466e+38f
+#define FLT_MIN 1.175494351e-38f
+#define DBL_MAX 1.7976931348623157e+308
+#define DBL_MIN 2.2250738585072014e-308
+#define NOT_A_NUMBER __longlong_as_double(0x7ff8000000000000LL)
+#else
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#define NOT_A_NUMBER __builtin_nan("")
+#endif
 
 #ifdef SINGLE
 typedef float real;
@@ -86,11 +99,22 @@ static inline __attribute__((always_inline)) void transpose(vec *rows)
 }
 #endif
 
-/* Where a step finds an array; places of steps are in bytes. */
-#define AT(k) ((vec *)((char *)arena + at[k]))
+#ifndef CELLS
+/* A part of the arena, and where a step finds one; places of steps are in bytes. */
+typedef vec *cells;
+#define AT(k) ((cells)((char *)arena + at[k]))
+#else
+/* One state in each thread of a GPU: its numbers stand STRIDE apart. Places of steps are in numbers. */
+struct cells {
+    real *first;
+    real &operator[](int32_t k) const { return first[(int64_t)k * STRIDE]; }
+    cells operator+(int32_t k) const { return cells{first + (int64_t)k * STRIDE}; }
+};
+#define AT(k) (arena + at[k])
+#endif
 
 /* A row of a sequence: a step, the places in the arena it reads and writes, and its constants. */
-typedef void step(vec *arena, const int32_t *at, const real *c);
+typedef void step(cells arena, const int32_t *at, const real *c);
 typedef struct {
     step *run;
     const int32_t *at;
@@ -184,7 +208,7 @@ EACH(tanh, tanh((double)a))
 #ifndef WIDE
 EACH(rint, rint((double)a))
 #endif
-EACH(root, sizeof(real) == 8 ? (real)__builtin_sqrt((double)a) : (real)__builtin_sqrtf((float)a))
+EACH(root, sizeof(real) == 8 ? (real)sqrt((double)a) : (real)sqrtf((float)a))
 #define square_root each_root
 
 /* One over x, over the root of x, and that root, good to the last bit or two: where the processor has a first guess of 14 bits they are made from that, since
@@ -195,6 +219,10 @@ static inline vec reciprocal(vec x)
     vec y = GUESSED_RECIPROCAL(x);
     y += y * (1.0 - x * y);
     return y + y * (1.0 - x * y);
+#elif defined(__CUDA_ARCH__) && defined(SINGLE)
+    return __frcp_rn(x);
+#elif defined(__CUDA_ARCH__)
+    return __drcp_rn(x);
 #else
     return V(1) / x;
 #endif
@@ -267,7 +295,7 @@ static inline __attribute__((always_inline)) vec each_atan2(vec y, vec x)
    two; not a number for angles beyond FARTHEST, which the caller then takes another way. */
 static inline void sine_cosine(vec angle, vec *sine, vec *cosine)
 {
-    const vec x = SELECT(SELECT(angle, V(0), -angle, angle), V(FARTHEST), angle, V(__builtin_nan("")));
+    const vec x = SELECT(SELECT(angle, V(0), -angle, angle), V(FARTHEST), angle, V(NOT_A_NUMBER));
 #ifdef SINGLE
     const vec shifted = x * 0.636619772367581343f + MAGIC;
     const vec k = shifted - MAGIC;
@@ -288,7 +316,7 @@ static inline void sine_cosine(vec angle, vec *sine, vec *cosine)
         + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
 #endif
 #if LANES == 1
-    union { vec real; ivec bits; } quadrant = { shifted };
+    union { vec number; ivec bits; } quadrant = { shifted };
     const ivec n = quadrant.bits;
     const ivec odd = -(n & 1);
     *sine = choose(odd, c, s) * (real)(1 - (n & 2));

@@ -1,5 +1,6 @@
 """Arrays of other libraries in and out: by DLPack, without a copy where they are on the device already."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -31,6 +32,11 @@ def _adopted(device: Any, x: Any) -> Any:
             f"{device.kind}), or a NumPy array"
         )
     return device.adopted(x)
+
+
+def pattern(arrays: Sequence[Any]) -> Any:
+    """The argument whose library results are given in: the first that is not NumPy's, if there is one."""
+    return next((x for x in arrays if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray)), arrays[0])
 
 
 def given_back(device: Any, result: Any, like: Any) -> Any:

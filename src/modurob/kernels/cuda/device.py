@@ -38,7 +38,9 @@ class CudaDevice:
         return x.data.ptr
 
     def kernel(self, text: str) -> Callable[..., None]:
-        function = self.cupy.RawModule(code=text, options=("--std=c++17",)).get_function("walk")
+        function = self.cupy.RawModule(
+            code=text, options=("--std=c++17", "--device-as-default-execution-space")
+        ).get_function("walk")
 
         def launch(blocks: int, threads: int, shared: int, arguments: tuple[Any, ...]) -> None:
             if shared > function.max_dynamic_shared_size_bytes:

@@ -1,12 +1,16 @@
-"""Robots on a device: those of one precision go through one launch."""
+"""Robots on a device: those of one program and precision go through one launch."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from modurob.algorithms.program import Flow, Program
-from modurob.kernels.cuda.arrays import empty_like, given_back, on_device, strides_of
+from modurob.errors import KernelError
+from modurob.kernels.cuda.arrays import empty_like, given_back, on_device, pattern, strides_of
 from modurob.kernels.cuda.launching import Device, Resident, entries, obstacle, resident, staying
+from modurob.kernels.cuda.lean import supported
+from modurob.kernels.cuda.rows import Laid, Walker, laid_for, walker
 from modurob.mechanism import Tables
+from modurob.spatial.scalars import Array
 
 
 class OnDevice:
@@ -14,60 +18,92 @@ class OnDevice:
 
     def __init__(self, device: Device, robots: Sequence[Tables], unrolled: bool):
         self.device, self.robots, self.unrolled = device, tuple(robots), unrolled
-        self._resident: dict[Any, Resident] = {}
+        self._resident: dict[Any, Resident | Walker] = {}
+        self._laid: dict[Any, Laid | None] = {}
 
-    def run(self, programs: Sequence[Program | Flow | None], arguments: Sequence[Sequence[Any]]) -> list[Any]:
-        """The first result of each robot's program, in the library its arguments came from.
+    def run(
+        self, programs: Sequence[Program | Flow | None], arguments: Sequence[Sequence[Any]], repeats: Array
+    ) -> list[Any]:
+        """The results of each robot's program, run so often, in the library its arguments came from.
 
         None where there is no kernel, where arrays do not fit, or where a state has no answer.
         """
         results: list[Any] = [None] * len(self.robots)
         groups: dict[Any, list[tuple[int, list[Any]]]] = {}
-        for i, (m, program, given) in enumerate(zip(self.robots, programs, arguments, strict=True)):
-            if program is None or obstacle(m, program):
+        for i, (program, given) in enumerate(zip(programs, arguments, strict=True)):
+            arrays = [on_device(self.device, x) for x in given] if program is not None else []
+            if program is None or not _alike(arrays):
                 continue
-            arrays = [on_device(self.device, x) for x in given]
-            if _fit(m, program, arrays):
-                key = (program, arrays[0].dtype.itemsize == 4, i if self.unrolled else -1)
+            single = arrays[0].dtype.itemsize == 4
+            sizes = self._sizes(i, program, single)
+            if sizes is not None and [x.shape[1] for x in arrays] == sizes[0]:
+                lean = supported(program)
+                key = (program if lean else len(sizes[0]), single, i if self.unrolled and lean else -1)
                 groups.setdefault(key, []).append((i, arrays))
         for key, members in groups.items():
-            self._group(key, members, arguments, results)
+            self._group(key, members, programs, arguments, repeats, results)
         return results
 
+    def _sizes(self, i: int, program: Program | Flow, single: bool) -> tuple[list[int], list[int]] | None:
+        """Entries of the inputs and results of a robot; None if there is no kernel for it."""
+        m = self.robots[i]
+        if supported(program):
+            return None if obstacle(m, program) else entries(program, m)
+        if (i, program, single) not in self._laid:
+            self._laid[i, program, single] = _rows(m, program, single)
+        laid = self._laid[i, program, single]
+        return None if laid is None else ([n for _, n in laid.inputs], [n for _, n in laid.results])
+
     def _group(
-        self, key: Any, members: list[tuple[int, list[Any]]], arguments: Sequence[Sequence[Any]], results: list[Any]
+        self,
+        key: Any,
+        members: list[tuple[int, list[Any]]],
+        programs: Sequence[Any],
+        arguments: Sequence[Sequence[Any]],
+        repeats: Array,
+        results: list[Any],
     ) -> None:
-        program, single, _ = key
         at = tuple(i for i, _ in members)
-        found = self._resident_of((at, *key), [self.robots[i] for i in at], program, single)
+        found = self._resident_of((at, *key), [programs[i] for i in at], key[1])
         inputs = [arrays for _, arrays in members]
         states = [len(arrays[0]) for arrays in inputs]
         out = [
-            [empty_like(self.device, arrays[0], n) for n in entries(program, self.robots[i])[1]]
+            [empty_like(self.device, arrays[0], n) for n in self._sizes(i, programs[i], key[1])[1]]  # type: ignore[index]
             for i, arrays in members
         ]
-        status = found.run(inputs, states, strides_of, out)
+        often = (repeats[list(at)],) if isinstance(found, Walker) else ()
+        status = found.run(inputs, states, strides_of, out, *often)
         fine = not bool((status != 0).any())
         first = 0
         for i, k, left in zip(at, states, out, strict=True):
             if fine or not bool((status[first : first + k] != 0).any()):
-                results[i] = given_back(self.device, left[0], arguments[i][0])
+                results[i] = [given_back(self.device, x, pattern(arguments[i])) for x in left]
             first += k
 
-    def _resident_of(self, key: Any, robots: list[Tables], program: Program, single: bool) -> Resident:
+    def _resident_of(self, key: Any, programs: list[Any], single: bool) -> Resident | Walker:
         if key not in self._resident:
-            self._resident[key] = (
-                staying(self.device, robots[0], program, single)
-                if self.unrolled
-                else resident(self.device, robots, program, single)
-            )
+            robots = [self.robots[i] for i in key[0]]
+            if not supported(programs[0]):
+                laid = [self._laid[i, program, single] for i, program in zip(key[0], programs, strict=True)]
+                self._resident[key] = walker(self.device, laid, single)  # type: ignore[arg-type]
+            elif self.unrolled:
+                self._resident[key] = staying(self.device, robots[0], programs[0], single)
+            else:
+                self._resident[key] = resident(self.device, robots, programs[0], single)
         return self._resident[key]
 
 
-def _fit(m: Tables, program: Any, arrays: list[Any]) -> bool:
+def _rows(m: Tables, program: Program | Flow, single: bool) -> Laid | None:
+    """The rows of a robot; None if it does not move, or there is no compiler to lay them with."""
+    try:
+        return laid_for(m, program, single) if m.nv else None
+    except KernelError:
+        return None
+
+
+def _alike(arrays: list[Any]) -> bool:
     """Whether arrays are (states, entries) of one kind of float."""
     if any(x is None or x.ndim != 2 or x.dtype.name not in ("float32", "float64") for x in arrays):
         return False
     states, dtype = len(arrays[0]), arrays[0].dtype
-    sizes = entries(program, m)[0]
-    return states > 0 and all(x.dtype == dtype and x.shape == (states, n) for x, n in zip(arrays, sizes, strict=True))
+    return states > 0 and all(x.dtype == dtype and len(x) == states for x in arrays)

@@ -112,12 +112,12 @@ class Resident:
         blocks, scratch = min(total, device.processors * self.shape.blocks), self.words * threads
         work = device.empty((1 if self.shape.shared else blocks * scratch,), dtype)
         bytes_ = self.table_bytes + (scratch * dtype.itemsize if self.shape.shared else 0)
-        return blocks, threads, bytes_, (on_device, device.array(_tasks(rows, pieces)), total, self.words, work)
+        return blocks, threads, bytes_, (on_device, device.array(tasks_of(rows[:, 2], pieces)), total, self.words, work)
 
 
-def _tasks(rows: Array, pieces: Array) -> Array:
+def tasks_of(sizes: Array, pieces: Array) -> Array:
     """Robot and piece of each task, (tasks, 2); larger robots first, so that none is left for the end."""
-    order = np.argsort(-rows[:, 2], kind="stable")
+    order = np.argsort(-sizes, kind="stable")
     first = np.concatenate([[0], np.cumsum(pieces[order])[:-1]])
     piece = np.arange(pieces.sum()) - np.repeat(first, pieces[order])
     return np.stack([np.repeat(order, pieces[order]), piece], axis=-1).astype(np.int32)
