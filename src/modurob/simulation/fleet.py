@@ -34,9 +34,10 @@ def advance(
     """The states (q, v, x) of each robot of a fleet after `duration` [s], torques held, (k_i, nq_i), (k_i, nv_i), (k_i, nx_i).
 
     q and v are lists as `Fleet` takes them, tau of torques or commands [N m or N; none if not given], x of the states that
-    forces have of their own (bristles of contacts, currents; as at rest if not given). What acts on a robot acts here: friction, stops, drives,
-    lines, the ground of `robot.on_ground(...)`. `stepper` serves all robots, or each has what `mr.simulate` would take; a duration
-    is a whole number of its steps. On a GPU all robots go in one launch; those with dry friction or loops are taken by the CPU.
+    forces have of their own (bristles of contacts, currents; as at rest if not given). What acts on a robot acts here: friction,
+    stops, drives, lines, the ground of `robot.on_ground(...)`. `stepper` serves all robots, or each has what `mr.simulate` would
+    take; a duration is a whole number of its steps. On a GPU all robots go in one launch; those with dry friction or loops are
+    taken by the CPU.
 
     >>> fleet = mr.Fleet([robot.ideal(), mr.load("crane").robot().ideal()])
     >>> qs, vs = [np.full((4, r.nq), 0.2) for r in fleet], [np.zeros((4, r.nv)) for r in fleet]

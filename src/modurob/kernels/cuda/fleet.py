@@ -47,7 +47,7 @@ class OnDevice:
     def _sizes(self, i: int, program: Program | Flow, single: bool) -> tuple[list[int], list[int]] | None:
         """Entries of the inputs and results of a robot; None if there is no kernel for it."""
         m = self.robots[i]
-        if supported(program):
+        if isinstance(program, Program) and supported(program):
             return None if obstacle(m, program) else entries(program, m)
         if (i, program, single) not in self._laid:
             self._laid[i, program, single] = _rows(m, program, single)

@@ -71,8 +71,9 @@ def laid(found: Sequenced) -> Laid:
         n, width = r.at.shape
         begins.append(np.stack([places + width * np.arange(n), known[id(r.constants)] + r.starts], axis=-1))
         places += r.at.size
-    ends = [[(x.place, x.n) for x in registers.values()] for registers in (found.inputs, found.results)]
-    return Laid(functions, *(np.concatenate(x) for x in (at, begins, constants)), engine.start, engine.size, *ends)
+    inputs, results = ([(x.place, x.n) for x in registers.values()] for registers in (found.inputs, found.results))
+    whole = np.concatenate(at), np.concatenate(begins), np.concatenate(constants)
+    return Laid(functions, *whole, engine.start, engine.size, inputs, results)
 
 
 # ---- text ----
@@ -83,9 +84,8 @@ def _body(unit: Unit) -> str:
     return unit.write()[0]
 
 
-def _named(function: Function, name: str) -> str:
+def _named(unit: Unit, k: int, name: str) -> str:
     """The text of a function of a unit, alone and under another name."""
-    unit, k = function
     texts = re.split(r"^(?=void )", _body(unit), flags=re.MULTILINE)[1:]
     return _read_first(re.sub(r"^void \w+\(", f"static void {name}(", texts[k]))
 
@@ -111,7 +111,7 @@ def text(functions: Sequence[Function], ports: int, single: bool, shared: bool) 
     given = {"LANES": 1, "CELLS": "", "STRIDE": THREADS, "BLOCKS": BLOCKS[single], "PORTS": ports}
     given |= {name: "" for name, is_so in (("SINGLE", single), ("SHARED", shared)) if is_so}
     names = [f if isinstance(f, str) else f"step{k}" for k, f in enumerate(functions)]
-    steps = [_named(f, name) for f, name in zip(functions, names, strict=True) if not isinstance(f, str)]
+    steps = [_named(*f, name) for f, name in zip(functions, names, strict=True) if not isinstance(f, str)]
     cases = [f"case {k}: {name}(arena, at, c); break;" for k, name in enumerate(names)]
     choose = [
         "static void run_row(int32_t step, cells arena, const int32_t *at, const real *c)",
