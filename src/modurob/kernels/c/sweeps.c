@@ -3,8 +3,6 @@
    does to the body. */
 #include "prelude.h"
 
-#include <string.h>
-
 #define INLINE static inline __attribute__((always_inline))
 #define APART static __attribute__((noinline))
 #define UNROLL _Pragma("GCC unroll 8")
@@ -68,6 +66,13 @@ INLINE vec dot_in_turn(const vec *a, const vec *b)
     return sum;
 }
 
+INLINE void copy(vec *to, const vec *x)
+{
+    UNROLL for (int k = 0; k < 6; ++k) {
+        to[k] = x[k];
+    }
+}
+
 /* to += scale x. */
 INLINE void add(vec *to, const vec *x, vec scale)
 {
@@ -95,6 +100,7 @@ INLINE void accelerated(const vec *M, const vec *p, vec *out)
 
 /* ---- what belongs to a rate ---- */
 
+/* What columns meet of rate i. */
 static inline void pack(const swept *w, int32_t i)
 {
     const rate *const from = rate_of(w, i);
@@ -141,11 +147,8 @@ APART void begin_motion(const swept *w, int32_t h, vec *A)
     const rate *const of = rate_of(w, h);
     const int32_t nv = own->last - own->first + 1, before = w->spots[own->first].before;
     for (int c = 0; c < 2; ++c) {
-        const vec *const start = c ? of->by_v : of->by_q;
         vec p[6], moved[6], accelerating[6];
-        UNROLL for (int k = 0; k < 6; ++k) {
-            p[k] = start[k];
-        }
+        copy(p, c ? of->by_v : of->by_q);
         for (int32_t k = nv - 1; k >= 0; --k) {
             const rate *const r = rate_of(w, own->first + k);
             const vec block = own->block && !c ? w->arena[own->block + k * nv] : V(0);
@@ -172,14 +175,13 @@ APART void begin_motion(const swept *w, int32_t h, vec *A)
     }
 }
 
+/* A is kept for the branches that hang on rate i, if there are several. */
 INLINE void keep(const swept *w, int32_t i, vec A[][6], const int columns)
 {
     if (w->spots[i].to >= 0) {
         vec *const to = w->kept + 24 * w->spots[i].to;
         UNROLL for (int c = 0; c < columns; ++c) {
-            UNROLL for (int k = 0; k < 6; ++k) {
-                to[6 * c + k] = A[c][k];
-            }
+            copy(to + 6 * c, A[c]);
         }
     }
 }
@@ -191,9 +193,7 @@ INLINE void arrive(const swept *w, int32_t i, vec A[][6], const int columns)
     if (place >= 0) {
         const vec *const from = w->kept + 24 * place;
         UNROLL for (int c = 0; c < columns; ++c) {
-            UNROLL for (int k = 0; k < 6; ++k) {
-                A[c][k] = from[6 * c + k];
-            }
+            copy(A[c], from + 6 * c);
         }
     }
 }
@@ -225,10 +225,8 @@ INLINE void sweep_motion(const swept *w, int32_t first, const int few)
     int32_t at[4];
     UNROLL for (int g = 0; g < few; ++g) {
         begin_motion(w, first + g, begun);
-        UNROLL for (int k = 0; k < 6; ++k) {
-            A[2 * g][k] = begun[k];
-            A[2 * g + 1][k] = begun[6 + k];
-        }
+        copy(A[2 * g], begun);
+        copy(A[2 * g + 1], begun + 6);
         at[2 * g] = spots[first + g].row;
         at[2 * g + 1] = w->n + at[2 * g];
         turns[2 * g] = rate_of(w, first + g)->dw;
@@ -278,16 +276,12 @@ INLINE void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], co
 APART void begin_torque(const swept *w, int32_t first, int32_t last, vec *A)
 {
     vec own[1][6];
-    UNROLL for (int k = 0; k < 6; ++k) {
-        own[0][k] = w->answers[first].A[k];
-    }
+    copy(own[0], w->answers[first].A);
     *entry(w, first, first, 2) = w->answers[first].x;
     for (int32_t i = first + 1; i <= last; ++i) {
         pass_torque(w, i, first, own, 1);
     }
-    UNROLL for (int k = 0; k < 6; ++k) {
-        A[k] = own[0][k];
-    }
+    copy(A, own[0]);
 }
 
 /* The columns of `few` rates, one hanging on the other, in what they carry. */
@@ -297,9 +291,7 @@ INLINE void sweep_torque(const swept *w, int32_t first, const int few)
     vec A[4][6], begun[6];
     UNROLL for (int c = 0; c < few; ++c) {
         begin_torque(w, first + c, lowest, begun);
-        UNROLL for (int k = 0; k < 6; ++k) {
-            A[c][k] = begun[k];
-        }
+        copy(A[c], begun);
     }
     keep(w, lowest, A, few);
     for (int32_t i = lowest + 1; i < end; ++i) {
@@ -311,19 +303,20 @@ INLINE void sweep_torque(const swept *w, int32_t first, const int few)
 
 /* ---- columns in other branches ---- */
 
-/* The wrenches of the columns of rate h, taken in from the body behind rate `i` to that behind rate `c`. */
-APART void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int which)
+/* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c. */
+INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int few)
 {
-    vec *const kept = w->nodes[h].p[which];
-    vec p[6];
-    UNROLL for (int k = 0; k < 6; ++k) {
-        p[k] = kept[k];
+    vec(*const kept)[6] = w->nodes[h].p + 3 - few, p[3][6];
+    UNROLL for (int k = 0; k < few; ++k) {
+        copy(p[k], kept[k]);
     }
     for (; i != c; i = w->spots[i].before) {
-        add(p, w->nodes[i].K, dot(w->nodes[i].S, p));
+        UNROLL for (int k = 0; k < few; ++k) {
+            add(p[k], w->nodes[i].K, dot(w->nodes[i].S, p[k]));
+        }
     }
-    UNROLL for (int k = 0; k < 6; ++k) {
-        kept[k] = p[k];
+    UNROLL for (int k = 0; k < few; ++k) {
+        copy(kept[k], p[k]);
     }
 }
 
@@ -347,6 +340,7 @@ INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_
     }
 }
 
+/* The two widths of it, each written out once. */
 APART void meet_four(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end)
 {
     meet(w, c, first, begin, end, 4);
@@ -363,9 +357,7 @@ APART void join(const swept *w, int32_t c)
     const spot *const spots = w->spots;
     const int32_t end = spots[c].end;
     for (int32_t h = c + 1; h < end; ++h) {
-        for (int which = 0; which < 3; ++which) {
-            take_in(w, h, w->reached[h], c, which);
-        }
+        take_in(w, h, w->reached[h], c, 3);
         w->reached[h] = c;
     }
     for (int32_t first = c + 1, last; first < end; first = last) {
@@ -421,9 +413,7 @@ void sweep(vec *arena, const int32_t *at, const real *c)
     }
     for (int32_t i = 0; i < count; ++i) {
         w.reached[i] = w.spots[w.spots[i].first].before;
-        if (w.spots[i].before != w.reached[i]) {
-            take_in(&w, i, w.spots[i].before, w.reached[i], 2);
-        }
+        take_in(&w, i, w.spots[i].before, w.reached[i], 1);
     }
     for (int32_t i = count - 1; i >= 0; --i) {
         if (w.spots[i].to >= 0) {
