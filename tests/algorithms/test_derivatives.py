@@ -32,6 +32,24 @@ def test_derivatives_agree_with_pinocchio(seed):
         assert relative_error(found, expected) < 1e-9
 
 
+@pytest.mark.parametrize(("seed", "floating", "chain"), [(0, False, False), (1, True, False), (2, True, True)])
+def test_batches_on_large_robots_agree_with_pinocchio(seed, floating, chain):
+    """Branches that hang on branches, joints of several rates between them, and a batch that does not fill its vectors."""
+    import pinocchio
+
+    rng = np.random.default_rng(seed)
+    robot = random_mechanism(rng, 24, KINDS, floating=floating, chain=chain)
+    twin = PinocchioTwin(robot)
+    at, model, data = twin.v_index, twin.model, twin.data
+    q, v, u = (np.stack(x) for x in zip(*(random_state(rng, robot) for _ in range(11)), strict=True))
+    ours = robot.forward_dynamics_derivatives(q, v, u)
+    for k in (0, 10):
+        pinocchio.computeABADerivatives(model, data, twin._q(q[k]), v[k][at], u[k][at])
+        inverse = np.triu(data.Minv) + np.triu(data.Minv, 1).T
+        for found, expected in zip(ours, (data.ddq_dq, data.ddq_dv, inverse), strict=True):
+            assert relative_error(found[k][np.ix_(at, at)], expected) < 1e-9
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_derivatives_agree_with_differences(seed):
     """Every joint kind, with external wrenches; central differences are good to about 1e-8."""

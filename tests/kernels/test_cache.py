@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.kernels import compiler
+from modurob.kernels import compiler, units
 
 # a batch on the crab, whose result is printed to the last bit
 SCRIPT = """
@@ -123,6 +123,36 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     with pytest.raises(mr.ModurobError, match=r"cannot be written to .*No space left on device"):
         compiler.notes_of(compiler.library("full", "", 1, False), lambda: ("int nothing(void) { return 0; }", None))
     assert not libraries(tmp_path)
+
+
+# the files of all that kernels import, and of all classes of the package whose methods are traced
+READ = """
+import importlib, inspect, pkgutil, sys
+from contextlib import suppress
+import modurob, modurob.kernels
+for found in pkgutil.walk_packages(modurob.kernels.__path__, "modurob.kernels."):
+    importlib.import_module(found.name)
+files = {m.__file__ for name, m in sys.modules.items() if name.startswith("modurob.")}
+for found in pkgutil.walk_packages(modurob.__path__, "modurob."):
+    with suppress(ImportError):
+        if not found.name.endswith("__main__"):
+            importlib.import_module(found.name)
+from modurob.catalogue.forces.force import Numbers
+from modurob.catalogue.joints import JointType
+def below(cls):
+    return {cls}.union(*(below(c) for c in cls.__subclasses__()))
+traced = below(Numbers) | below(JointType)
+files |= {inspect.getfile(c) for c in traced if c.__module__.startswith("modurob.")}
+print(*files, sep="\\n")
+"""
+
+
+def test_the_cache_asks_for_every_file_that_code_is_made_from():
+    """A file that is left out would leave old code in the cache when it changes, and wrong answers in silence."""
+    known = {str(f) for f in units.source_files()}
+    read, _ = answer(python(READ))
+    assert len(read.split()) > 100
+    assert set(read.split()) <= known
 
 
 SANITIZED = """

@@ -81,7 +81,13 @@ def _of_coupled(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
     return {"slopes": engine.solved_slopes(found["M"], found["by_q"], found["by_v"])}
 
 
-FORWARD_DERIVATIVES = Flow("forward_dynamics_derivatives", FORWARD_DYNAMICS.inputs, {"slopes": "slopes"}, _of_trees)
+FORWARD_DERIVATIVES = Flow(
+    "forward_dynamics_derivatives",
+    FORWARD_DYNAMICS.inputs,
+    {"slopes": "slopes"},
+    _of_trees,
+    programs=(ACCELERATION_SLOPES, FORWARD_DYNAMICS),
+)
 COUPLED_DERIVATIVES = Flow("coupled_dynamics_derivatives", FORWARD_DYNAMICS.inputs, {"slopes": "slopes"}, _of_coupled)
 
 

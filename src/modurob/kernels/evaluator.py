@@ -22,6 +22,7 @@ from modurob.algorithms.program import Flow, Program
 from modurob.errors import KernelError, ModurobWarning
 from modurob.kernels.compiler import find_compiler
 from modurob.kernels.dyad_units import OPTIONAL
+from modurob.kernels.memory import room
 from modurob.kernels.registers import Register
 from modurob.kernels.sequence import Engine
 from modurob.mechanism import Tables
@@ -87,8 +88,6 @@ def sequenced(m: Tables, program: Program | Flow, given: frozenset[str], single:
         for name in places.keys() & registers.keys():
             engine.assign(registers[name], results[name])
             results[name] = registers[name]
-    ends = [(results[name].place, results[name].n) for name in program.results]
-    engine.op("look", [len(ends), *(x for end in ends for x in end)])
     return Sequenced(engine, registers, {name: results[name] for name in program.results})
 
 
@@ -179,7 +178,7 @@ class Evaluator:
         arrays = [inputs[name] for name in self.inputs]
         arrays = [x if x.dtype == self.dtype else x.astype(self.dtype) for x in arrays]
         self._require(arrays, states)
-        out, status = [_aligned(states, n, self.dtype) for n in self.widths], np.zeros(states, self.dtype)
+        out, status = [room(states, n, self.dtype) for n in self.widths], np.zeros(states, self.dtype)
         ins, outs, where = _views(arrays), _views(out), status.ctypes.data
 
         def share(begin: int, end: int) -> bool:
@@ -200,14 +199,6 @@ class Evaluator:
             raise KernelError(
                 f"{self.program.name}: arrays of shapes {found}: expected {states} rows of {self.sizes} entries"
             )
-
-
-def _aligned(states: int, n: int, dtype: Any) -> Array:
-    """An array (states, n) that begins with a line of the cache: vectors that lie across two lines are written half as fast."""
-    size = states * n * dtype.itemsize
-    whole = np.empty(size + 64, np.uint8)
-    start = -whole.ctypes.data % 64
-    return whole[start : start + size].view(dtype).reshape(states, n)
 
 
 def _views(arrays: list[Array]) -> Any:

@@ -1,18 +1,19 @@
 """A program laid out for one mechanism: units, places and constants of each joint, and the rows in their order."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from modurob.algorithms.interpreter import floats
-from modurob.algorithms.program import Climb, Constraints, Inward, Outward, Pairs, Program, Sweep
+from modurob.algorithms.program import Climb, Constraints, Flow, Inward, Outward, Pairs, Program, Sweep
 from modurob.kernels.constraint_units import loop_constants, loop_unit
 from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, slot_names
 from modurob.kernels.lowering import size
 from modurob.kernels.pair_units import matrices, pair_unit
 from modurob.kernels.registers import Register, Rows
 from modurob.kernels.sweeping import spots_of
-from modurob.kernels.units import Loaded, loaded
+from modurob.kernels.units import Loaded, Unit, loaded
 from modurob.mechanism import Coupling, Loop
 from modurob.spatial.scalars import Array
 
@@ -21,7 +22,28 @@ if TYPE_CHECKING:
 
 
 # the C by hand that a pass needs: it is compiled beside the units
+# vectors that a rate takes in sweeps.c: in `node`, in `answer`, and for a number
+SWEPT = 33 + 28 + 1
 FILE_FOR = {Climb: "matrices", Constraints: "matrices", Sweep: "sweeps"}
+
+
+def units_of(e: "Engine", program: Program, given: frozenset[str]) -> list[Unit]:
+    """The code of a program, that of each joint first; what it needs of C by hand is compiled beside it from now on."""
+    walks = program.passes
+    for walk in walks:
+        if type(walk) in FILE_FOR:
+            e.need(FILE_FOR[type(walk)])
+    units = [dyad_unit(kind, program, given, e.lanes, e.single) for kind in e.anatomy.kinds]
+    units += [pair_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
+    units += [
+        loop_unit(c.type, program, w, e.lanes, e.single) for w in walks if isinstance(w, Constraints) for c in e.m.loops
+    ]
+    return units
+
+
+def given_of(program: Program | Flow, inputs: Iterable[str]) -> frozenset[str]:
+    """Those inputs that may be left out and are not."""
+    return frozenset(name for name in inputs if program.inputs[name] in OPTIONAL)
 
 
 class Laid:
@@ -29,7 +51,7 @@ class Laid:
 
     def __init__(self, engine: "Engine", program: Program, inputs: dict[str, Register]):
         self.engine, self.program, self.inputs, self.a = engine, program, inputs, engine.anatomy
-        self.given = frozenset(name for name in inputs if program.inputs[name] in OPTIONAL)
+        self.given = given_of(program, inputs)
         self.units = self._units()
         self.out = {name: engine.allocate(engine.entries(kind)) for name, kind in program.results.items()}
         self.columns = engine.allocate(int(self.a.tree_starts[-1]) * self._width)
@@ -48,21 +70,9 @@ class Laid:
 
     def _units(self) -> list[Loaded]:
         """All code that the program needs, compiled in one go where it is not there."""
-        e, walks = self.engine, self.program.passes
-        for walk in walks:
-            if type(walk) in FILE_FOR:
-                e.need(FILE_FOR[type(walk)])
-        units = [dyad_unit(kind, self.program, self.given, e.lanes, e.single) for kind in self.a.kinds]
-        more = [pair_unit(self.program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
-        more += [
-            loop_unit(c.type, self.program, w, e.lanes, e.single)
-            for w in walks
-            if isinstance(w, Constraints)
-            for c in e.m.loops
-        ]
-        found = loaded([*units, *more])
-        self._more = found[len(units) :]
-        return found[: len(units)]
+        found = loaded(units_of(self.engine, self.program, self.given))
+        self._more = found[len(self.a.kinds) :]
+        return found[: len(self.a.kinds)]
 
     def _fields(self) -> Array:
         """Where the fields of each body begin, the world first."""
@@ -243,11 +253,10 @@ class Laid:
         spots = spots_of(e.m)
         row, at, kept = spots["row"], self.columns + self._width * spots["rate"], int(spots["to"].max()) + 1
         block = np.where(spots["turns"], self.blocks[name] + spots["block"], 0)
-        table = np.stack(
-            [row, at, *(spots[k] for k in ("first", "last", "end", "before")), block, spots["from"], spots["to"]]
-        )
-        work = e.allocate(4 * len(row)), e.allocate(24 * kept)
-        e.op("sweep", [e.m.nv, self.out[name], *work, len(row), *table.T.ravel()])
+        names = ("first", "last", "end", "before")
+        table = np.stack([row, at, *(spots[k] for k in names), block, spots["to"]])
+        work = e.allocate(SWEPT * len(row)), e.allocate(24 * kept), e.allocate(21)
+        e.op("sweep", [e.m.nv, self.out[name], work[0], work[1], len(row), work[2], *table.T.ravel()])
 
     def _add_blocks(self) -> None:
         """What turning joints add between their own rates."""

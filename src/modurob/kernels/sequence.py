@@ -35,7 +35,7 @@ from modurob.kernels.force_units import (
     standing_unit,
 )
 from modurob.kernels.goal_units import laid_goals
-from modurob.kernels.laying import Laid
+from modurob.kernels.laying import Laid, given_of, units_of
 from modurob.kernels.registers import Register, Rows
 from modurob.kernels.units import FILE_OF, Driver, Loaded, beside, driver, loaded
 from modurob.mechanism import Tables
@@ -180,6 +180,8 @@ class Engine:
     def run(self, program: Program | Flow, **inputs: Register | None) -> dict[str, Register]:
         """The rows of a program, or of another flow."""
         if isinstance(program, Flow):
+            given = [name for name, x in inputs.items() if x is not None]
+            loaded(u for p in program.programs for u in units_of(self, p, given_of(p, p.inputs.keys() & given)))
             return program.define(self, dict(inputs))
         return Laid(self, program, {name: x for name, x in inputs.items() if x is not None}).results()
 

@@ -7,7 +7,7 @@ import numpy as np
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
-NAMES = ("row", "rate", "first", "last", "end", "before", "turns", "block", "from", "to")
+NAMES = ("row", "rate", "first", "last", "end", "before", "turns", "block", "to")
 
 
 def spots_of(m: Tables) -> dict[str, Array]:
@@ -34,9 +34,8 @@ def _spots(m: Tables) -> Iterator[tuple[int, ...]]:
         for here in range(first[b], last[b] + 1):
             k = here - first[b]
             before = here - 1 if k else above
-            elsewhere = kept[m.parent[b]] if 0 <= before != here - 1 else -1
             own = joint.v_slice.start + k, starts[b] + k, first[b], last[b], end[b], before
-            yield *own, joint.type.turns, blocks[b] + k, elsewhere, kept.get(b, -1) if here == last[b] else -1
+            yield *own, joint.type.turns, blocks[b] + k, kept.get(b, -1) if here == last[b] else -1
 
 
 def _depth_first(children: list[list[int]]) -> list[int]:

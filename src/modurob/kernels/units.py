@@ -3,7 +3,7 @@
 import ctypes
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -87,7 +87,7 @@ def _written(unit: Unit) -> tuple[str, Any]:
 
 # the files of C by hand in which rows over whole arrays stand, and what each has
 FILES = {
-    "driver": ("clear", "copy", "combine", "multiply", "smaller", "scatter", "look", "set", "once"),
+    "driver": ("clear", "copy", "combine", "multiply", "smaller", "scatter", "set", "once"),
     "matrices": ("product", "project", "climb", "solve_slopes", "constrain"),
     "sweeps": ("sweep",),
     "descent": ("damped_step",),
@@ -105,8 +105,9 @@ class Driver:
 
     def __init__(self, file: str, lanes: int, single: bool):
         text = by_hand(f"{file}.c") + (by_hand("rows.c") if file == "driver" else "")
-        # loops over columns of matrices are worth more optimisation than straight lines
-        at = library(file, text, lanes, single, ("-O3",))
+        # loops over columns of matrices are worth more optimisation than straight lines, but the first answer of all, for one
+        # state, should not wait for the longest of them
+        at = library(file, text, lanes, single, ("-O1" if file == "sweeps" and lanes == 1 else "-O3",))
         notes_of(at, lambda: (text, None))
         self.library = ctypes.CDLL(str(at.path))
         if file == "driver":
@@ -155,20 +156,26 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
+# where code is traced from, and by: all that kernels may import
+ROOMS = ("spatial", "trace", "geometry", "catalogue", "mechanism", "algorithms", "kernels")
+FILES_BESIDE = ("errors.py", "caching.py", "registry.py", "tabular.py")
+
+
+def source_files() -> list[Any]:
+    """All files that code is traced from, and by, in one order."""
+    package = resources.files("modurob")
+    return [f for room in ROOMS for f in _python_files(package / room)] + [package / name for name in FILES_BESIDE]
+
+
+def _python_files(folder: Any) -> Iterator[Any]:
+    for f in sorted(folder.iterdir(), key=str):
+        if f.is_dir():
+            yield from _python_files(f)
+        elif f.name.endswith(".py"):
+            yield f
+
+
 @cache
 def sources() -> str:
-    """A hash of all files that code is traced from, and by."""
-    package = resources.files("modurob")
-    folders = (
-        "kernels",
-        "algorithms",
-        "algorithms/constraints",
-        "spatial",
-        "trace",
-        "catalogue/joints",
-        "catalogue/contact",
-        "catalogue/forces",
-        "catalogue/lines",
-    )
-    files = [f for folder in folders for f in sorted((package / folder).iterdir(), key=str) if f.name.endswith(".py")]
-    return hashlib.sha256(b"\0".join(f.read_bytes() for f in files)).hexdigest()
+    """A hash of these files."""
+    return hashlib.sha256(b"\0".join(f.read_bytes() for f in source_files())).hexdigest()

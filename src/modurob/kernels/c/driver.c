@@ -93,19 +93,22 @@ static void load(vec *into, const strided *from, long first, long valid)
     }
 }
 
-/* Results of states before `end` may still be written over: they come later. */
-static void store(const strided *to, const vec *from, long first, long valid, long end)
+/* Results of states before `end` may still be written over: they come later. Returns what is zero in lanes whose results are all finite. */
+static vec store(const strided *to, const vec *from, long first, long valid, long end)
 {
     char *base = to->data + first * to->state_stride;
+    vec nothing = V(0);
     long k = 0;
 #if LANES > 1
     if (valid == LANES && to->entry_stride == (ptrdiff_t)sizeof(real) && to->entries >= LANES) {
+        vec each[LANES] = {0};
         while (k < to->entries) {
             k = k + LANES <= to->entries ? k : to->entries - LANES;
             vec rows[LANES];
 #pragma GCC unroll 16
             for (int i = 0; i < LANES; ++i) {
                 rows[i] = from[k + i];
+                each[i] += rows[i] * 0;
             }
             transpose(rows);
 #pragma GCC unroll 16
@@ -114,12 +117,17 @@ static void store(const strided *to, const vec *from, long first, long valid, lo
             }
             k += LANES;
         }
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; ++i) {
+            nothing += each[i];
+        }
     } else if (valid == LANES && to->entries < LANES && reaches_into_next_rows(to, first, end)) {
         vec rows[LANES];
         const vec zero = {0};
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; ++i) {
             rows[i] = i < to->entries ? from[i] : zero;
+            nothing += rows[i] * 0;
         }
         transpose(rows);
 #pragma GCC unroll 16
@@ -131,10 +139,12 @@ static void store(const strided *to, const vec *from, long first, long valid, lo
 #endif
     for (; k < to->entries; ++k) {
         const real *lane = (const real *)&from[k];
+        nothing += from[k] * 0;
         for (long i = 0; i < valid; ++i) {
             memcpy(base + i * to->state_stride + k * to->entry_stride, &lane[i], sizeof(real));
         }
     }
+    return nothing;
 }
 
 /* ---- running ---- */
@@ -174,11 +184,11 @@ static inline void run_rows(const sequence *s, vec *arena)
 }
 
 /* The next block is asked for line by line while this one is computed: asking for all of it at once was slower. */
-enum { MOST_AHEAD = 8 };
+enum { MOST_AHEAD = 8, LINE = 64 };
 static inline const char *begin(const strided *array, long state, long last)
 {
-    const int whole = array->entries > 0 && array->entry_stride == (ptrdiff_t)sizeof(real)
-        && array->state_stride == array->entries * (ptrdiff_t)sizeof(real);
+    const ptrdiff_t padding = array->state_stride - array->entries * (ptrdiff_t)sizeof(real);
+    const int whole = array->entries > 0 && array->entry_stride == (ptrdiff_t)sizeof(real) && padding >= 0 && padding < LINE;
     return whole && state < last ? array->data + state * array->state_stride : NULL;
 }
 
@@ -192,8 +202,9 @@ static inline void run_rows_ahead(const sequence *s, vec *arena, const strided *
         const char *p = array->entries > 1 ? begin(array, next, last) : NULL;
         if (p != NULL) {
             ahead[n] = p;
-            lines[n++] = array->entries;
-            per_row = array->entries > per_row * s->count ? array->entries / s->count + 1 : per_row;
+            lines[n] = LANES * array->state_stride / BYTES;
+            per_row = lines[n] > per_row * s->count ? lines[n] / s->count + 1 : per_row;
+            ++n;
         }
     }
     const row *r = s->rows, *end = s->rows + s->count;
@@ -212,6 +223,12 @@ static inline void run_rows_ahead(const sequence *s, vec *arena, const strided *
     for (; r < end; ++r) {
         r->run(arena, r->at, r->c);
     }
+}
+
+/* The status of states, -2 where a result is not finite: where `nothing` is not zero. */
+static inline vec with_lost(vec status, vec nothing)
+{
+    return choose((ivec)(nothing == V(0)), status, V(-2));
 }
 
 /* The status of the states of a block, if one of them has any; returns whether. */
@@ -245,10 +262,11 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
         for (long again = 0; repeats > 1 && again < repeats; ++again) {
             run_rows(s, arena);
         }
+        vec nothing = V(0);
         for (long k = 0; k < s->output_count; ++k) {
-            store(&outputs[k], arena + s->outputs[k].place, state, valid, last);
+            nothing += store(&outputs[k], arena + s->outputs[k].place, state, valid, last);
         }
-        found |= note(arena[0], statuses + state, valid);
+        found |= note(with_lost(arena[0], nothing), statuses + state, valid);
     }
     return found;
 }
@@ -294,6 +312,16 @@ int work(task *tasks, long count, long vectors, long piece)
 }
 
 #if LANES == 1
+/* -1 if all numbers are finite, else 0. */
+static inline ivec all_finite(const real *x, long n)
+{
+    ivec finite = -1;
+    for (long i = 0; i < n; ++i) {
+        finite &= -(ivec)((x[i] <= LARGEST) & (x[i] >= -LARGEST));
+    }
+    return finite;
+}
+
 /* One state: inputs and outputs are plain arrays. Returns its status. */
 real once(const sequence *s, real *arena, const real *const *inputs, real *const *outputs, long repeats)
 {
@@ -304,10 +332,12 @@ real once(const sequence *s, real *arena, const real *const *inputs, real *const
     for (long again = 0; again < repeats; ++again) {
         run_rows(s, arena);
     }
+    ivec finite = -1;
     for (long k = 0; k < s->output_count; ++k) {
         memcpy(outputs[k], arena + s->outputs[k].place, (size_t)s->outputs[k].entries * sizeof(real));
+        finite &= all_finite(arena + s->outputs[k].place, s->outputs[k].entries);
     }
-    return arena[0];
+    return finite ? arena[0] : -2;
 }
 #else
 enum { FEW = 1024, MOST_ARRAYS = 16 };

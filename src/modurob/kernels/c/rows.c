@@ -60,20 +60,6 @@ void scatter(cells arena, const int32_t *at, const real *c)
     }
 }
 
-/* A status of -2 in states with a result that is not finite. at: arrays, then where each stands and how many entries it has. */
-void look(cells arena, const int32_t *at, const real *c)
-{
-    (void)c;
-    ivec finite = (ivec)(V(0) == V(0));
-    for (int32_t k = 0; k < at[0]; ++k) {
-        const cells x = arena + at[1 + 2 * k];
-        for (int32_t i = 0; i < at[2 + 2 * k]; ++i) {
-            finite &= (ivec)(x[i] <= V(LARGEST)) & (ivec)(x[i] >= V(-LARGEST));
-        }
-    }
-    arena[0] = choose(finite, arena[0], V(-2));
-}
-
 /* at: how many, then where each number of c goes. */
 void set(cells arena, const int32_t *at, const real *c)
 {

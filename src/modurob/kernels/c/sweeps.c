@@ -1,202 +1,423 @@
-/* The slopes of forward dynamics: columns that go in and out over a tree, as `algorithms.acceleration_slopes` has it. */
+/* The slopes of forward dynamics: columns over a tree, as `algorithms.acceleration_slopes` has them. A column is followed only into what its
+   joint carries. Elsewhere it is known by reciprocity: what a wrench on a body does to a rate is what a torque along that rate
+   does to the body. */
 #include "prelude.h"
+
+#define INLINE static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline))
+#define UNROLL _Pragma("GCC unroll 8")
 
 /* What a rate has, as `ACCELERATION_SLOPES` leaves it. */
 typedef struct {
     vec S[6], U[6], C[3], r, dd[6], e[6], dw[3], by_q[6], by_v[6], F[6];
 } rate;
 
-/* A rate in depth-first order: its row, its `rate`, the first and the last of its joint, the end of what its joint carries, the rate
-   it hangs on (-1: the world), the block of its joint's own rates (0: none), and where an acceleration is kept for other branches: to be
-   read before it, and written after it (-1: not). */
+/* What columns meet of a rate, packed so that it stays in the nearest cache: -r C, S, -r U, and the wrenches, with their sign changed, that the
+   columns by displacement, rate and torque leave on a body before it. */
 typedef struct {
-    int32_t row, at, first, last, end, before, block, from, to;
+    vec C[3], S[6], K[6], p[3][6];
+} node;
+
+/* What a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, and what a torque along the rate does: the
+   acceleration of that body, and of the rate. */
+typedef struct {
+    vec inverse[21], A[6], x;
+} answer;
+
+/* A rate in depth-first order: its row, its `rate`, the first and the last of its joint, the end of what its joint carries, the rate
+   it hangs on (-1: the world), the block of its joint's own rates (0: none), and where accelerations are kept for the branches
+   that hang on it (-1: one at most does). */
+typedef struct {
+    int32_t row, at, first, last, end, before, block, to;
 } spot;
 
 /* The places that a sweep works in. */
 typedef struct {
-    vec *arena, *slopes, *moved, *kept;
+    vec *arena, *slopes, *kept, *zeros;
+    node *nodes;
+    answer *answers;
     const spot *spots;
-    int32_t n;
+    int32_t n, count, *reached;
 } swept;
 
-static inline __attribute__((always_inline)) const rate *rate_of(const swept *w, int32_t i)
+INLINE const rate *rate_of(const swept *w, int32_t i)
 {
     return (const rate *)(const void *)(w->arena + w->spots[i].at);
 }
 
-/* S . p of some columns. */
-static inline __attribute__((always_inline)) void met(const vec *S, const vec p[6][4], vec *t, const int columns)
+/* which: by displacement, by rate, by torque. */
+INLINE vec *entry(const swept *w, int32_t row, int32_t column, int which)
 {
-    for (int c = 0; c < columns; ++c) {
-        t[c] = (S[0] * p[0][c] + S[1] * p[1][c] + S[2] * p[2][c]) + (S[3] * p[3][c] + S[4] * p[4][c] + S[5] * p[5][c]);
+    return w->slopes + w->n * (3 * w->spots[row].row + which) + w->spots[column].row;
+}
+
+INLINE vec dot(const vec *a, const vec *b)
+{
+    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
+}
+
+/* The same in one chain: fewer operations, a longer wait. */
+INLINE vec dot_in_turn(const vec *a, const vec *b)
+{
+    vec sum = a[0] * b[0];
+    UNROLL for (int k = 1; k < 6; ++k) {
+        sum += a[k] * b[k];
+    }
+    return sum;
+}
+
+INLINE void copy(vec *to, const vec *x)
+{
+    UNROLL for (int k = 0; k < 6; ++k) {
+        to[k] = x[k];
     }
 }
 
-/* p += U x of some columns. */
-static inline __attribute__((always_inline)) void grown(vec p[6][4], const vec *U, const vec *x, const int columns)
+/* to += scale x. */
+INLINE void add(vec *to, const vec *x, vec scale)
 {
-    for (int k = 0; k < 6; ++k) {
-        for (int c = 0; c < columns; ++c) {
-            p[k][c] += U[k] * x[c];
+    UNROLL for (int k = 0; k < 6; ++k) {
+        to[k] += scale * x[k];
+    }
+}
+
+/* out = M p of a symmetric matrix. */
+INLINE void accelerated(const vec *M, const vec *p, vec *out)
+{
+    UNROLL for (int i = 0; i < 6; ++i) {
+        out[i] = V(0);
+    }
+    int at = 0;
+    UNROLL for (int i = 0; i < 6; ++i) {
+        UNROLL for (int j = i; j < 6; ++j, ++at) {
+            out[i] += M[at] * p[j];
+            if (j != i) {
+                out[j] += M[at] * p[i];
+            }
         }
     }
 }
 
-static inline __attribute__((always_inline)) void added(vec p[6][4], int c, const vec *x)
+/* ---- what belongs to a rate ---- */
+
+/* What columns meet of rate i. */
+static inline void pack(const swept *w, int32_t i)
 {
-    for (int k = 0; k < 6; ++k) {
-        p[k][c] += x[k];
+    const rate *const from = rate_of(w, i);
+    node *const to = w->nodes + i;
+    const vec r = -from->r;
+    UNROLL for (int k = 0; k < 6; ++k) {
+        to->S[k] = from->S[k];
+        to->K[k] = to->p[2][k] = r * from->U[k];
+    }
+    UNROLL for (int k = 0; k < 3; ++k) {
+        to->C[k] = r * from->C[k];
+    }
+}
+
+/* M_i = (1 + S K^T) M (1 + K S^T) + r S S^T, M that of the rate before. */
+APART void answer_to_torque(const swept *w, int32_t i)
+{
+    const node *const own = w->nodes + i;
+    answer *const to = w->answers + i;
+    const int32_t before = w->spots[i].before;
+    const vec *const M = before < 0 ? w->zeros : w->answers[before].inverse;
+    vec u[6], A[6];
+    accelerated(M, own->K, u);
+    const vec x = rate_of(w, i)->r + dot(own->K, u);
+    UNROLL for (int k = 0; k < 6; ++k) {
+        A[k] = u[k] + (real)0.5 * x * own->S[k];
+        to->A[k] = u[k] + x * own->S[k];
+    }
+    to->x = x;
+    int at = 0;
+    UNROLL for (int a = 0; a < 6; ++a) {
+        UNROLL for (int b = a; b < 6; ++b, ++at) {
+            to->inverse[at] = M[at] + own->S[a] * A[b] + A[a] * own->S[b];
+        }
+    }
+}
+
+/* ---- columns by displacement and by rate ---- */
+
+/* Both columns of a rate h in its own joint: A, (2, 6), is what they accelerate the joint's body by. */
+APART void begin_motion(const swept *w, int32_t h, vec *A)
+{
+    const spot *const own = w->spots + h;
+    const rate *const of = rate_of(w, h);
+    const int32_t nv = own->last - own->first + 1, before = w->spots[own->first].before;
+    for (int c = 0; c < 2; ++c) {
+        vec p[6], moved[6], accelerating[6];
+        copy(p, c ? of->by_v : of->by_q);
+        for (int32_t k = nv - 1; k >= 0; --k) {
+            const rate *const r = rate_of(w, own->first + k);
+            const vec block = own->block && !c ? w->arena[own->block + k * nv] : V(0);
+            moved[k] = -r->r * (dot(r->S, p) + block);
+            add(p, r->U, moved[k]);
+        }
+        if (!c) {
+            add(p, of->F, V(1));
+        }
+        for (int k = 0; k < 6; ++k) {
+            w->nodes[h].p[c][k] = p[k] = -p[k];
+        }
+        accelerated(before < 0 ? w->zeros : w->answers[before].inverse, p, accelerating);
+        for (int32_t k = 0; k < nv; ++k) {
+            const node *const r = w->nodes + own->first + k;
+            moved[k] += dot(r->K, accelerating);
+            *entry(w, own->first + k, h, c) = moved[k];
+            add(accelerating, r->S, moved[k]);
+        }
+        const vec *const more = c ? of->e : of->dd;
+        UNROLL for (int k = 0; k < 6; ++k) {
+            A[6 * c + k] = accelerating[k] + more[k];
+        }
+    }
+}
+
+/* A is kept for the branches that hang on rate i, if there are several. */
+INLINE void keep(const swept *w, int32_t i, vec A[][6], const int columns)
+{
+    if (w->spots[i].to >= 0) {
+        vec *const to = w->kept + 24 * w->spots[i].to;
+        UNROLL for (int c = 0; c < columns; ++c) {
+            copy(to + 6 * c, A[c]);
+        }
     }
 }
 
 /* A comes to rate i from the one it hangs on. */
-static inline __attribute__((always_inline)) void arrived(const swept *w, int32_t i, vec A[6][4], const int columns)
+INLINE void arrive(const swept *w, int32_t i, vec A[][6], const int columns)
 {
-    const spot *const s = w->spots + i;
-    if (s->before < 0 || s->from >= 0) {
-        const vec *from = w->kept + 24 * s->from;
-        for (int k = 0; k < 6; ++k) {
-            for (int c = 0; c < columns; ++c) {
-                A[k][c] = s->before < 0 ? V(0) : from[4 * k + c];
-            }
+    const int32_t place = w->spots[w->spots[i].before].to;
+    if (place >= 0) {
+        const vec *const from = w->kept + 24 * place;
+        UNROLL for (int c = 0; c < columns; ++c) {
+            copy(A[c], from + 6 * c);
         }
     }
 }
 
-static inline __attribute__((always_inline)) void left(const swept *w, int32_t i, vec A[6][4], const int columns)
+/* Some columns by displacement and by rate pass rate i. at: where they stand in a row; turns: what each turns with. */
+INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6], const vec *const *turns, const int columns)
 {
-    if (w->spots[i].to >= 0) {
-        vec *to = w->kept + 24 * w->spots[i].to;
-        for (int k = 0; k < 6; ++k) {
-            for (int c = 0; c < columns; ++c) {
-                to[4 * k + c] = A[k][c];
-            }
-        }
+    const node *const r = w->nodes + i;
+    vec *const line = w->slopes + 3 * w->n * w->spots[i].row, x[4];
+    UNROLL for (int c = 0; c < columns; ++c) {
+        const vec *const t = turns[c];
+        x[c] = (r->C[0] * t[0] + r->C[1] * t[1] + r->C[2] * t[2] + r->K[0] * A[c][0] + r->K[1] * A[c][1])
+            + (r->K[2] * A[c][2] + r->K[3] * A[c][3] + r->K[4] * A[c][4] + r->K[5] * A[c][5]);
+        line[at[c]] = x[c];
+    }
+    UNROLL for (int c = 0; c < columns; ++c) {
+        add(A[c], r->S, x[c]);
     }
 }
 
-/* The columns by displacement and by rate of `few` rates, one hanging on the other. */
-static inline __attribute__((always_inline)) void sweep_motion(const swept *w, int32_t count, int32_t first, const int few)
-{
-    const spot *const spots = w->spots, *const own = spots + first;
-    const int columns = 2 * few;
-    const int32_t lowest = own[few - 1].last;
-    vec p[6][4] = {0}, A[6][4] = {0}, x[4];
-    for (int32_t i = lowest; i >= 0; i = spots[i].before) {
-        const rate *const r = rate_of(w, i);
-        for (int g = 0; g < few; ++g) {
-            if (i == own[g].last) {
-                added(p, 2 * g, rate_of(w, first + g)->by_q);
-                added(p, 2 * g + 1, rate_of(w, first + g)->by_v);
-            }
-        }
-        met(r->S, p, x, columns);
-        for (int g = 0; g < few; ++g) {
-            if (own[g].block && i >= own[g].first && i <= own[g].last) {
-                x[2 * g] += w->arena[own[g].block + (i - own[g].first) * (own[g].last - own[g].first + 1)];
-            }
-        }
-        for (int c = 0; c < columns; ++c) {
-            x[c] = w->moved[4 * i + c] = -r->r * x[c];
-        }
-        grown(p, r->U, x, columns);
-        for (int g = 0; g < few; ++g) {
-            if (i == own[g].first) {
-                added(p, 2 * g, rate_of(w, first + g)->F);
-            }
-        }
-    }
-    for (int32_t i = 0; i < count; ++i) {
-        const rate *const r = rate_of(w, i);
-        const int on_the_way = i <= lowest && lowest < spots[i].end;
-        arrived(w, i, A, columns);
-        met(r->U, A, x, columns);
-        for (int g = 0; g < few; ++g) {
-            if (i > own[g].last && i < own[g].end) {
-                const vec *const dw = rate_of(w, first + g)->dw, *const turn = rate_of(w, first + g)->S + 3;
-                x[2 * g] += r->C[0] * dw[0] + r->C[1] * dw[1] + r->C[2] * dw[2];
-                x[2 * g + 1] += r->C[0] * turn[0] + r->C[1] * turn[1] + r->C[2] * turn[2];
-            }
-        }
-        for (int c = 0; c < columns; ++c) {
-            x[c] = (on_the_way ? w->moved[4 * i + c] : V(0)) - r->r * x[c];
-        }
-        for (int g = 0; g < few; ++g) {
-            vec *const to = w->slopes + 3 * w->n * spots[i].row + own[g].row;
-            to[0] = x[2 * g];
-            to[w->n] = x[2 * g + 1];
-        }
-        grown(A, r->S, x, columns);
-        for (int g = 0; g < few; ++g) {
-            if (i == own[g].last) {
-                added(A, 2 * g, rate_of(w, first + g)->dd);
-                added(A, 2 * g + 1, rate_of(w, first + g)->e);
-            }
-        }
-        left(w, i, A, columns);
-    }
-}
-
-/* The columns by torque of `few` rates, one hanging on the other: they are symmetric. */
-static inline __attribute__((always_inline)) void sweep_torque(const swept *w, int32_t first, const int few)
+/* The columns of `few` rates, one hanging on the other, in what they carry. */
+INLINE void sweep_motion(const swept *w, int32_t first, const int few)
 {
     const spot *const spots = w->spots;
-    const int32_t lowest = first + few - 1;
-    vec p[6][4] = {0}, A[6][4] = {0}, x[4];
-    for (int32_t i = lowest; i >= 0; i = spots[i].before) {
-        const rate *const r = rate_of(w, i);
-        met(r->S, p, x, few);
-        for (int c = 0; c < few; ++c) {
-            x[c] = w->moved[4 * i + c] = r->r * (V(i == first + c) - x[c]);
-        }
-        grown(p, r->U, x, few);
+    const int32_t last = spots[first + few - 1].last, end = spots[first + few - 1].end;
+    const int columns = 2 * few;
+    vec A[4][6], begun[12];
+    const vec *turns[4];
+    int32_t at[4];
+    UNROLL for (int g = 0; g < few; ++g) {
+        begin_motion(w, first + g, begun);
+        copy(A[2 * g], begun);
+        copy(A[2 * g + 1], begun + 6);
+        at[2 * g] = spots[first + g].row;
+        at[2 * g + 1] = w->n + at[2 * g];
+        turns[2 * g] = rate_of(w, first + g)->dw;
+        turns[2 * g + 1] = rate_of(w, first + g)->S + 3;
     }
-    for (int32_t i = 0; i <= lowest; ++i) {
-        const rate *const r = rate_of(w, i);
-        const int on_the_way = lowest < spots[i].end;
-        arrived(w, i, A, few);
-        met(r->U, A, x, few);
-        for (int c = 0; c < few; ++c) {
-            x[c] = (on_the_way ? w->moved[4 * i + c] : V(0)) - r->r * x[c];
-            if (i <= first + c) {
-                const int32_t row = spots[i].row, column = spots[first + c].row;
-                w->slopes[3 * w->n * row + 2 * w->n + column] = w->slopes[3 * w->n * column + 2 * w->n + row] = x[c];
-            }
-        }
-        grown(A, r->S, x, few);
-        left(w, i, A, few);
+    for (int32_t i = spots[first].last + 1; i <= last; ++i) {
+        pass_motion(w, i, at, A, turns, 2);
+    }
+    keep(w, last, A, columns);
+    for (int32_t i = last + 1; i < end; ++i) {
+        arrive(w, i, A, columns);
+        pass_motion(w, i, at, A, turns, columns);
+        keep(w, i, A, columns);
     }
 }
 
-/* at: n, the slopes (n, 3 n), work, accelerations that are kept, rates; then the spots. */
+/* ---- columns by torque ---- */
+
+/* Columns by torque, of the rates from `first` on, pass rate i; what they do to the body before a joint gives the entries of its columns in
+   their rows. Their own entries are symmetric. */
+INLINE void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], const int columns)
+{
+    const spot *const spots = w->spots;
+    const int32_t n = w->n;
+    const node *const r = w->nodes + i;
+    vec x[4];
+    if (i == spots[i].first) {
+        for (int32_t h = i; h <= spots[i].last; ++h) {
+            const vec *const p = w->nodes[h].p[0];
+            UNROLL for (int c = 0; c < columns; ++c) {
+                vec *const to = w->slopes + 3 * n * spots[first + c].row + spots[h].row;
+                to[0] = dot_in_turn(p, A[c]);
+                to[n] = dot_in_turn(p + 6, A[c]);
+            }
+        }
+    }
+    UNROLL for (int c = 0; c < columns; ++c) {
+        x[c] = dot_in_turn(r->K, A[c]);
+        *entry(w, i, first + c, 2) = *entry(w, first + c, i, 2) = x[c];
+    }
+    UNROLL for (int c = 0; c < columns; ++c) {
+        add(A[c], r->S, x[c]);
+    }
+}
+
+/* The column of a rate, from there on to rate `last`: A is what it accelerates that one's body by. */
+APART void begin_torque(const swept *w, int32_t first, int32_t last, vec *A)
+{
+    vec own[1][6];
+    copy(own[0], w->answers[first].A);
+    *entry(w, first, first, 2) = w->answers[first].x;
+    for (int32_t i = first + 1; i <= last; ++i) {
+        pass_torque(w, i, first, own, 1);
+    }
+    copy(A, own[0]);
+}
+
+/* The columns of `few` rates, one hanging on the other, in what they carry. */
+INLINE void sweep_torque(const swept *w, int32_t first, const int few)
+{
+    const int32_t lowest = first + few - 1, end = w->spots[lowest].end;
+    vec A[4][6], begun[6];
+    UNROLL for (int c = 0; c < few; ++c) {
+        begin_torque(w, first + c, lowest, begun);
+        copy(A[c], begun);
+    }
+    keep(w, lowest, A, few);
+    for (int32_t i = lowest + 1; i < end; ++i) {
+        arrive(w, i, A, few);
+        pass_torque(w, i, first, A, few);
+        keep(w, i, A, few);
+    }
+}
+
+/* ---- columns in other branches ---- */
+
+/* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c. */
+INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int few)
+{
+    vec(*const kept)[6] = w->nodes[h].p + 3 - few, p[3][6];
+    UNROLL for (int k = 0; k < few; ++k) {
+        copy(p[k], kept[k]);
+    }
+    for (; i != c; i = w->spots[i].before) {
+        UNROLL for (int k = 0; k < few; ++k) {
+            add(p[k], w->nodes[i].K, dot(w->nodes[i].S, p[k]));
+        }
+    }
+    UNROLL for (int k = 0; k < few; ++k) {
+        copy(kept[k], p[k]);
+    }
+}
+
+/* Entries of rates from `first` on with those from `begin` to `end`, which are in other branches of the body behind rate c. */
+INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
+{
+    vec A[4][6];
+    UNROLL for (int r = 0; r < few; ++r) {
+        accelerated(w->answers[c].inverse, w->nodes[first + r].p[2], A[r]);
+    }
+    for (int32_t h = begin; h < end; ++h) {
+        const vec *const p = w->nodes[h].p[0];
+        UNROLL for (int r = 0; r < few; ++r) {
+            vec *const to = entry(w, first + r, h, 0);
+            to[0] = dot_in_turn(p, A[r]);
+            to[w->n] = dot_in_turn(p + 6, A[r]);
+            if (h > first) {
+                to[2 * w->n] = *entry(w, h, first + r, 2) = dot_in_turn(p + 12, A[r]);
+            }
+        }
+    }
+}
+
+/* The two widths of it, each written out once. */
+APART void meet_four(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end)
+{
+    meet(w, c, first, begin, end, 4);
+}
+
+APART void meet_one(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end)
+{
+    meet(w, c, first, begin, end, 1);
+}
+
+/* All entries of rates in different branches of the body behind rate c. */
+APART void join(const swept *w, int32_t c)
+{
+    const spot *const spots = w->spots;
+    const int32_t end = spots[c].end;
+    for (int32_t h = c + 1; h < end; ++h) {
+        take_in(w, h, w->reached[h], c, 3);
+        w->reached[h] = c;
+    }
+    for (int32_t first = c + 1, last; first < end; first = last) {
+        last = spots[first].end;
+        for (int32_t i = first, few; i < last; i += few) {
+            few = last - i >= 4 ? 4 : 1;
+            (few == 4 ? meet_four : meet_one)(w, c, i, c + 1, first);
+            (few == 4 ? meet_four : meet_one)(w, c, i, last, end);
+        }
+    }
+}
+
+/* How many rates from i on, up to `most`, hang one on the other, with nothing else in between. */
+static inline int32_t in_a_row(const swept *w, int32_t i, int32_t most)
+{
+    int32_t few = 1;
+    while (few < most && i + few < w->count && w->spots[i + few].before == i + few - 1 && w->spots[i + few - 1].to < 0) {
+        ++few;
+    }
+    return few;
+}
+
+/* at: n, the slopes (n, 3 n), work, accelerations that are kept, rates, 21 zeros; then the spots. */
 void sweep(vec *arena, const int32_t *at, const real *c)
 {
     (void)c;
     const int32_t count = at[4];
-    const swept w = {arena, arena + at[1], arena + at[2], arena + at[3], (const spot *)(const void *)(at + 5), at[0]};
-    for (int32_t i = 0; i < count;) {
-        const int two = i + 1 < count && w.spots[i + 1].before == i;
-        if (two) {
-            sweep_motion(&w, count, i, 2);
-        } else {
-            sweep_motion(&w, count, i, 1);
-        }
-        i += 1 + two;
+    node *const nodes = (node *)(void *)(arena + at[2]);
+    answer *const answers = (answer *)(void *)(nodes + count);
+    const swept w = {arena, arena + at[1], arena + at[3], arena + at[5], nodes, answers, (const spot *)(const void *)(at + 6), at[0],
+        count, (int32_t *)(void *)(answers + count)};
+    for (int32_t i = 0; i < count; ++i) {
+        pack(&w, i);
     }
-    for (int32_t i = 0; i < count;) {
-        int few = 1;
-        while (few < 4 && i + few < count && w.spots[i + few].before == i + few - 1) {
-            ++few;
+    for (int32_t i = 0, few; i < count; i += few) {
+        few = in_a_row(&w, i, 2);
+        for (int32_t k = i; k < i + few; ++k) {
+            answer_to_torque(&w, k);
         }
-        few = few == 3 ? 2 : few;
+        if (few == 2) {
+            sweep_motion(&w, i, 2);
+        } else {
+            sweep_motion(&w, i, 1);
+        }
+    }
+    for (int32_t i = 0, few; i < count; i += few) {
+        few = in_a_row(&w, i, 4);
         if (few == 4) {
             sweep_torque(&w, i, 4);
-        } else if (few == 2) {
-            sweep_torque(&w, i, 2);
         } else {
-            sweep_torque(&w, i, 1);
+            sweep_torque(&w, i, few = 1);
         }
-        i += few;
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        w.reached[i] = w.spots[w.spots[i].first].before;
+        take_in(&w, i, w.spots[i].before, w.reached[i], 1);
+    }
+    for (int32_t i = count - 1; i >= 0; --i) {
+        if (w.spots[i].to >= 0) {
+            join(&w, i);
+        }
     }
 }

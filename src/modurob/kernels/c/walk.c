@@ -60,13 +60,16 @@ static void run_state(const robot *own, const tables *t, const cells arena, int6
             run_row(r[0], arena, t->at + r[1], t->c + r[2]);
         }
     }
+    int finite = 1;
     for (const port *p = own->array + own->inputs; store && p < own->array + own->ports; ++p) {
         for (int32_t i = 0; i < p->entries; ++i) {
-            p->data[state * p->state_stride + i * p->entry_stride] = arena[(int32_t)p->place + i];
+            const real x = arena[(int32_t)p->place + i];
+            finite &= x <= LARGEST && x >= -LARGEST;
+            p->data[state * p->state_stride + i * p->entry_stride] = x;
         }
     }
     if (store) {
-        own->status[state] = arena[0];
+        own->status[state] = finite ? arena[0] : (real)-2;
     }
 }
 

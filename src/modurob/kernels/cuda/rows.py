@@ -57,6 +57,7 @@ def obstacle(found: Sequenced) -> str:
 def laid(found: Sequenced) -> Laid:
     """The rows for a device: places in numbers."""
     engine = found.engine
+    inputs, results = ([(x.place, x.n) for x in registers.values()] for registers in (found.inputs, found.results))
     functions: list[Function] = []
     at, begins, constants, known = [], [], [], dict[int, int]()
     places = numbers = 0
@@ -71,7 +72,6 @@ def laid(found: Sequenced) -> Laid:
         n, width = r.at.shape
         begins.append(np.stack([places + width * np.arange(n), known[id(r.constants)] + r.starts], axis=-1))
         places += r.at.size
-    inputs, results = ([(x.place, x.n) for x in registers.values()] for registers in (found.inputs, found.results))
     whole = np.concatenate(at), np.concatenate(begins), np.concatenate(constants)
     return Laid(functions, *whole, engine.start, engine.size, inputs, results)
 

@@ -1,0 +1,55 @@
+"""Memory for results: in lines of the cache, and used again once nobody holds what was in it."""
+
+import sys
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from modurob.spatial.scalars import Array
+
+# bytes of a line of the cache
+LINE = 64
+# rows of so many bytes begin with a line: vectors that lie across two lines are written half as fast
+LONG = 1024
+# fresh pages take longer than to compute what is written there: memory of so many bytes is used again, of which so many are kept
+LARGE, KEPT = 1 << 20, 1 << 27
+
+_SPARE: list[Array] = []  # the latest last
+_LOCK = Lock()
+
+
+def room(states: int, n: int, dtype: Any) -> Array:
+    """An array (states, n) of anything, whose rows begin with lines of the cache if they are long."""
+    width = n * dtype.itemsize
+    stride = -(-width // LINE) * LINE if width >= LONG else width
+    size = states * stride
+    whole = _memory(size + LINE)
+    start = -whole.ctypes.data % LINE
+    return whole[start : start + size].view(dtype).reshape(states, stride // dtype.itemsize)[:, :n]
+
+
+def _memory(size: int) -> Array:
+    """So many bytes at least."""
+    if not LARGE <= size <= KEPT:
+        return np.empty(size, np.uint8)
+    with _LOCK:
+        k = next((k for k in range(len(_SPARE)) if size <= _SPARE[k].size <= 2 * size and _is_free(k)), None)
+        _SPARE.append(np.empty(size, np.uint8) if k is None else _SPARE.pop(k))
+        while sum(x.size for x in _SPARE) > KEPT:
+            del _SPARE[0]
+        return _SPARE[-1]
+
+
+def _is_free(k: int) -> bool:
+    """Whether the list alone holds it: every view of an array holds on to the array whose memory it is."""
+    return sys.getrefcount(_SPARE[k]) == _ALONE
+
+
+def _references() -> int:
+    """What `_is_free` counts for an array that only a list holds."""
+    one = [np.empty(1, np.uint8)]
+    return sys.getrefcount(one[0])
+
+
+_ALONE = _references()
