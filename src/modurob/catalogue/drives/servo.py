@@ -32,6 +32,11 @@ class PositionDrive(CurrentDrive):
     input: ClassVar[str] = "rad"
 
     @property
+    def held(self) -> tuple[str, ...]:  # type: ignore[override]
+        sampled = ("speed integral", "demand", "wait", "last") if there(self.sample_time) else ()
+        return (*CurrentDrive.held, *sampled)
+
+    @property
     def input_limit(self) -> Any:
         return np.inf
 

@@ -25,6 +25,7 @@ typedef struct {
     const real *start; /* numbers that stand in the arena from the start: place, then value */
     const int32_t *start_at;
     long start_count;
+    long once; /* rows at the beginning that need not run again */
 } sequence;
 
 /* ---- states into lanes and back ---- */
@@ -38,7 +39,7 @@ static inline int reaches_into_next_rows(const strided *array, long first, long 
 }
 
 /* One entry of all lanes; lanes without a state repeat the last. */
-static inline vec gather(const char *base, ptrdiff_t state_stride, long valid)
+static inline vec gathered(const char *base, ptrdiff_t state_stride, long valid)
 {
     vec x;
 #if LANES == 1
@@ -89,7 +90,7 @@ static void load(vec *into, const strided *from, long first, long valid)
     }
 #endif
     for (; k < from->entries; ++k) {
-        into[k] = gather(base + k * from->entry_stride, from->state_stride, valid);
+        into[k] = gathered(base + k * from->entry_stride, from->state_stride, valid);
     }
 }
 
@@ -165,10 +166,10 @@ void free_arena(vec *arena)
     free(arena);
 }
 
-static inline void run_rows(const sequence *s, vec *arena)
+static inline void run_rows(const sequence *s, vec *arena, int again)
 {
     const row *end = s->rows + s->count;
-    for (const row *r = s->rows; r < end; ++r) {
+    for (const row *r = s->rows + (again ? s->once : 0); r < end; ++r) {
         r->run(arena, r->at, r->c);
     }
 }
@@ -243,7 +244,7 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
             run_rows_ahead(s, arena, inputs, outputs, state + LANES, last);
         }
         for (long again = 0; repeats > 1 && again < repeats; ++again) {
-            run_rows(s, arena);
+            run_rows(s, arena, again > 0);
         }
         for (long k = 0; k < s->output_count; ++k) {
             store(&outputs[k], arena + s->outputs[k].place, state, valid, last);
@@ -302,7 +303,7 @@ real once(const sequence *s, real *arena, const real *const *inputs, real *const
         memcpy(arena + s->inputs[k].place, inputs[k], (size_t)s->inputs[k].entries * sizeof(real));
     }
     for (long again = 0; again < repeats; ++again) {
-        run_rows(s, arena);
+        run_rows(s, arena, again > 0);
     }
     for (long k = 0; k < s->output_count; ++k) {
         memcpy(outputs[k], arena + s->outputs[k].place, (size_t)s->outputs[k].entries * sizeof(real));
@@ -338,6 +339,9 @@ real several(const sequence *s, vec *arena, const real *const *inputs, real *con
 
 /* ---- rows over arrays ---- */
 
+/* arrays in a sum that is written out */
+enum { MOST_TERMS = 5 };
+
 /* at: where, how many. */
 void clear(vec *arena, const int32_t *at, const real *c)
 {
@@ -352,26 +356,73 @@ void copy(vec *arena, const int32_t *at, const real *c)
     memmove(arena + at[1], arena + at[0], (size_t)at[2] * sizeof(vec));
 }
 
+/* A sum of `n` arrays times scales, entry by entry; written out for few arrays, so that scales stay in registers. */
+static inline __attribute__((always_inline)) void sum_of(vec *arena, const int32_t *at, const real *c, const int32_t n)
+{
+    vec *const to = arena + at[0], scale[MOST_TERMS];
+    const vec *x[MOST_TERMS];
+#pragma GCC unroll 8
+    for (int32_t k = 0; k < n; ++k) {
+        x[k] = arena + at[3 + 2 * k];
+        scale[k] = at[4 + 2 * k] ? arena[at[4 + 2 * k]] * c[k] : V(c[k]);
+    }
+#pragma GCC ivdep
+    for (int32_t i = 0; i < at[1]; ++i) {
+        vec sum = scale[0] * x[0][i];
+#pragma GCC unroll 8
+        for (int32_t k = 1; k < n; ++k) {
+            sum += scale[k] * x[k][i];
+        }
+        to[i] = sum;
+    }
+}
+
 /* to = sum of scale times array; at: to, entries, arrays, then for each its place and that of its scale (0: the number in c). */
 void combine(vec *arena, const int32_t *at, const real *c)
 {
-    const int32_t *terms = at + 3;
+    switch (at[2]) {
+    case 1: sum_of(arena, at, c, 1); return;
+    case 2: sum_of(arena, at, c, 2); return;
+    case 3: sum_of(arena, at, c, 3); return;
+    case 4: sum_of(arena, at, c, 4); return;
+    case 5: sum_of(arena, at, c, 5); return;
+    }
     for (int32_t i = 0; i < at[1]; ++i) {
         vec sum = V(0);
         for (int32_t k = 0; k < at[2]; ++k) {
-            const vec scale = terms[2 * k + 1] ? arena[terms[2 * k + 1]] * c[k] : V(c[k]);
-            sum += scale * arena[terms[2 * k] + i];
+            const int32_t *const term = at + 3 + 2 * k;
+            sum += (term[1] ? arena[term[1]] * c[k] : V(c[k])) * arena[term[0] + i];
         }
         arena[at[0] + i] = sum;
     }
 }
 
-/* Entry by entry. at: entries, two arrays, where their product goes. */
-void multiply(vec *arena, const int32_t *at, const real *c)
+/* The same where each entry of an array has a weight of its own. */
+static inline __attribute__((always_inline)) void weighed_sum(vec *arena, const int32_t *at, const real *c, const int32_t n)
 {
-    (void)c;
-    for (int32_t i = 0; i < at[0]; ++i) {
-        arena[at[3] + i] = arena[at[1] + i] * arena[at[2] + i];
+    vec *const to = arena + at[0];
+#pragma GCC ivdep
+    for (int32_t i = 0; i < at[1]; ++i) {
+        vec sum = V(0);
+#pragma GCC unroll 8
+        for (int32_t k = 0; k < n; ++k) {
+            sum += V(c[k]) * arena[at[4 + 2 * k] + i] * arena[at[3 + 2 * k] + i];
+        }
+        to[i] = sum;
+    }
+}
+
+/* to = sum of number times weights times array, entry by entry; at: to, entries, arrays, then for each its place and that of its
+   weights. */
+void weigh(vec *arena, const int32_t *at, const real *c)
+{
+    switch (at[2]) {
+    case 1: weighed_sum(arena, at, c, 1); return;
+    case 2: weighed_sum(arena, at, c, 2); return;
+    case 3: weighed_sum(arena, at, c, 3); return;
+    case 4: weighed_sum(arena, at, c, 4); return;
+    case 5: weighed_sum(arena, at, c, 5); return;
+    default: weighed_sum(arena, at, c, at[2]);
     }
 }
 
@@ -391,6 +442,18 @@ void scatter(vec *arena, const int32_t *at, const real *c)
     (void)c;
     for (int32_t k = 0; k < at[0]; ++k) {
         arena[at[2 + 2 * k]] += arena[at[1 + 2 * k]];
+    }
+}
+
+/* Copies runs of entries; at: how many, then from, to and length of each. */
+void gather(vec *arena, const int32_t *at, const real *c)
+{
+    (void)c;
+    const int32_t *const end = at + 1 + 3 * at[0];
+    for (const int32_t *run = at + 1; run < end; run += 3) {
+        for (int32_t i = 0; i < run[2]; ++i) {
+            arena[run[1] + i] = arena[run[0] + i];
+        }
     }
 }
 
