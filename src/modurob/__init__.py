@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         PID,
         AdaptiveControl,
         Admittance,
+        Backstepping,
         Cascade,
         CollisionDetector,
         ComputedTorque,
@@ -191,7 +192,7 @@ HOMES = {
         "Universal"
     ),
     "modurob.control": (
-        "LQR PID AdaptiveControl Admittance Cascade CollisionDetector ComputedTorque Delayed DisturbanceObserver "
+        "LQR PID AdaptiveControl Admittance Backstepping Cascade CollisionDetector ComputedTorque Delayed DisturbanceObserver "
         "ElasticLinearisation FeedForward FrictionCompensation GravityCompensation HybridForcePosition Impedance "
         "JointTask KinematicControl MomentumObserver OperationalSpace PointTask PoseTask SlidingMode SlotineLi SwingUp "
         "WholeBody cascade cascade_of gains_by_damping gains_by_lqr gains_by_poles linearised"

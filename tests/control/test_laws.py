@@ -15,6 +15,7 @@ from modurob.control import (
     PID,
     AdaptiveControl,
     Admittance,
+    Backstepping,
     Cascade,
     ComputedTorque,
     Delayed,
@@ -62,10 +63,11 @@ def soft(robot):
 
 
 # what a law needs that a crab does not have: elastic drives, or a frame that can move in all three directions
-ROBOTS = {ElasticLinearisation: soft(CRAB), OperationalSpace: ARM, HybridForcePosition: ARM}
+ROBOTS = {Backstepping: soft(CRAB), ElasticLinearisation: soft(CRAB), OperationalSpace: ARM, HybridForcePosition: ARM}
 RECIPES = {
     "adaptive": AdaptiveControl(CURVE, 5.0, 0.5, 2.0, **COMMON),
     "admittance": Admittance(CURVE, 20.0, 5.0, 0.5, 40.0, 8.0, 10.0, **COMMON),
+    "backstepping": Backstepping([0.1, 0.2, -0.1], 4.0, 0.5, 20.0, 0.1, sample_time=0.01),
     "cascade": Cascade(CURVE, settling_time=0.8, feed_forward=("gravity", "speed"), rule="tustin", **COMMON),
     "delayed": Delayed(INNER, samples=2, **SATURATION),
     "disturbance-observer": DisturbanceObserver(INNER, gain=10.0, **SATURATION),

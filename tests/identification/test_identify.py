@@ -9,7 +9,6 @@ from scipy.stats import chi2
 
 import modurob as mr
 from modurob.identification import prediction
-from modurob.identification.consistency import pseudo_inertia
 from modurob.identification.model import TorqueModel
 from modurob.spatial import inertia
 from tests.formats.test_timor import ARM, IMPROV, docked
@@ -65,7 +64,7 @@ def test_a_refitted_arm_predicts_unseen_torques_as_well_as_the_true_one():
     assert prediction(found.robot, mr.MotionData.of(other)).relative < 0.01
     assert found.validate(mr.MotionData.of(other)).relative < 0.01
     # of bodies that can be
-    assert np.linalg.eigvalsh(pseudo_inertia(inertia.parameters(found.robot.inertia[1:]))).min() > 0
+    assert np.linalg.eigvalsh(inertia.pseudo_inertia(inertia.parameters(found.robot.inertia[1:]))).min() > 0
 
 
 def test_data_say_which_reading_of_the_tensors_is_meant():
@@ -279,7 +278,7 @@ def test_bodies_that_cannot_be_are_corrected():
     robot, run = lwa(), lwa_run()
     found = mr.identify(robot, mr.MotionData.of(run, quantum=QUANTUM, noise=3.0))
     pi = found.parameters
-    bodies = pseudo_inertia(pi[:60].reshape(6, 10))
+    bodies = inertia.pseudo_inertia(pi[:60].reshape(6, 10))
     assert np.linalg.eigvalsh(bodies).min() > 0
     assert np.all(pi[60:] >= 0)
     assert found.distance(found.robot) < found.distance(robot)
