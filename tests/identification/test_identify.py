@@ -211,15 +211,26 @@ def pendulum(friction: mr.Friction) -> mr.Mechanism:
 
 
 def test_the_curve_of_stribeck():
-    """Viscous, Coulomb, static friction and the velocity over which it falls, with noise."""
+    """Viscous, Coulomb, static friction and the velocity over which it falls, with noise: near, and within their uncertainty over
+    draws of the noise, that of the velocity among it."""
     true = pendulum(mr.Friction(viscous=0.2, coulomb=0.5, static=0.9, stribeck=0.15))
     run = excited(true, duration=10.0, velocity=1.0, acceleration=4.0)
-    data = mr.MotionData.of(run, quantum=2 * np.pi / 2**17, noise=0.02)
-    found = mr.identify(pendulum(mr.Friction()), data, terms=["inertia", "viscous", "coulomb"], stribeck=True)
+    terms, total, off, draws = ["inertia", "viscous", "coulomb"], 0.0, [], 4
+    for seed in range(draws):
+        data = mr.MotionData.of(run, quantum=2 * np.pi / 2**17, noise=0.02, seed=seed)
+        found = mr.identify(pendulum(mr.Friction()), data, terms=terms, stribeck=True)
+        total += found.distance(true)
+        off.append((found.model.stribeck[0] - 0.15) / found.speed_deviations[0])
     force = next(row.force for row in found.robot.forces if isinstance(row.force, mr.Friction))
     assert (force.viscous, force.coulomb, force.static) == pytest.approx((0.2, 0.5, 0.9), rel=0.1)
     assert force.stribeck == pytest.approx(0.15, rel=0.25)
-    assert mr.identify(true, data, stribeck=0.15, terms=["inertia", "viscous", "coulomb"]).base.rank == found.base.rank
+    assert chi2.ppf(1e-4, found.base.rank * draws) < total < chi2.ppf(1 - 1e-4, found.base.rank * draws)
+    assert np.abs(off).max() < 4
+    # with the velocity taken as known, others seem more certain than they are
+    known = mr.identify(true, data, stribeck=found.model.stribeck, terms=terms)
+    assert known.base.rank == found.base.rank
+    assert np.all(known.deviations <= found.deviations * (1 + 1e-6))
+    assert np.max(found.deviations / known.deviations) > 1.02
 
 
 def test_offsets_of_sensors():

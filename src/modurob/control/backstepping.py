@@ -88,7 +88,7 @@ class BacksteppingLaw(ElasticLaw):
         own, pace = self._own, self.recipe.pace
         theta, speed = x[..., own.angle], x[..., own.speed]
         vdot, jerk = self.motion(q, v, x)
-        ahead = tuple(np.asarray(x, float) for x in self._target(t))
+        ahead = tuple(np.broadcast_to(np.asarray(x, float), q.shape) for x in self._target(t))
         f, first, second = self._asked((q, v, vdot, jerk, np.zeros_like(v)), ahead)
         e, e_v = ahead[0] - q, ahead[1] - v
         s, s_rate = e_v + self._slope(e), ahead[2] - vdot + self._slope(e_v)
