@@ -182,8 +182,9 @@ def test_a_momentum_observer_sees_external_torques(number):
         assert np.abs(r - expected).max() < 0.02 * np.abs(push).max()
 
 
-def test_a_disturbance_observer_leaves_no_offset():
-    for rng, robot in robots(2, seed=6):
+@pytest.mark.parametrize("number", count(2, 50))
+def test_a_disturbance_observer_leaves_no_offset(number):
+    for rng, robot in robots(number, seed=6):
         push, goal = rng.normal(size=robot.nv), robot.random_configuration(rng) * 0.2
         M = robot.mass_matrix(goal).diagonal()
         base = mr.GravityCompensation(kp=60 * M, kd=15 * M, reference=goal, sample_time=1e-3)
@@ -308,9 +309,10 @@ def test_a_frame_under_impedance_has_the_commanded_stiffness(number):
         assert np.abs(K @ e + F).max() < 1e-6 * np.abs(F).max()
 
 
-def test_operational_space_makes_the_tip_linear():
+@pytest.mark.parametrize("number", count(2, 50))
+def test_operational_space_makes_the_tip_linear(number):
     rng = np.random.default_rng(9)
-    for _ in range(3):
+    for _ in range(number):
         robot, q, tip = arm_with_tip(rng, 7)
         start = robot.frame_pose(q, tip)[:3, 3]
         goal = start + 0.02 * rng.normal(size=3)
@@ -346,10 +348,11 @@ class Wall(FrameForce):
         return np.concatenate([f, 0 * f], axis=-1), np.concatenate([0 * f, 0 * f], axis=-1)
 
 
-def test_a_hybrid_law_holds_its_force_while_sliding_along_a_wall():
+@pytest.mark.parametrize("number", count(1, 50))
+def test_a_hybrid_law_holds_its_force_while_sliding_along_a_wall(number):
     rng = np.random.default_rng(10)
-    for _ in range(1):
-        robot, q, tip = arm_with_tip(rng, 6)
+    for _ in range(number):
+        robot, q, tip = arm_with_tip(rng, 6 if number == 1 else int(rng.integers(6, 9)))
         start = robot.frame_pose(q, tip)[:3, 3]
         walled = robot.with_force("wall", Wall(float(start[0]) + 1e-3), a=tip)
 
@@ -386,8 +389,9 @@ def test_a_hybrid_law_holds_its_force_while_sliding_along_a_wall():
 # ---- energy ----
 
 
-def test_swinging_up_never_leaves_its_energy_behind():
-    for rng, robot in robots(4, seed=11, most=5):
+@pytest.mark.parametrize("number", count(3, 50))
+def test_swinging_up_never_leaves_its_energy_behind(number):
+    for rng, robot in robots(number, seed=11, most=5):
         q, v = robot.random_configuration(rng) * 0.3, 0.3 * rng.normal(size=robot.nv)
         E = float(robot.kinetic_energy(q, v) + robot.potential_energy(q))
         law = mr.SwingUp(energy=E + 3.0, gain=1.0, sample_time=1e-3, actuated=[robot.joints[0].name])
