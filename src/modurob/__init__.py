@@ -118,6 +118,7 @@ if TYPE_CHECKING:
         RecursiveIdentification,
         exciting_trajectory,
         identify,
+        identify_gears,
         identify_motor,
         likeliest,
     )
@@ -204,7 +205,9 @@ HOMES = {
         "identifiability observability"
     ),
     "modurob.formats": "load mjcf save timor_modules urdf",
-    "modurob.identification": "MotionData RecursiveIdentification exciting_trajectory identify identify_motor likeliest",
+    "modurob.identification": (
+        "MotionData RecursiveIdentification exciting_trajectory identify identify_gears identify_motor likeliest"
+    ),
     "modurob.kernels": "set_threads",
     "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",
