@@ -93,8 +93,8 @@ def identify_gears(
     >>> run = mr.simulate(soft, q, duration=2.0, controller=lambda t, q, v: np.array([2 * np.sin(9 * t), 0, 0]))
     >>> theta = np.column_stack([run.drive("m0/hinge").motor_angle, run.q[:, 1:]])
     >>> found = mr.identify_gears(soft, run.t, run.q, theta, run.tau, held=True)
-    >>> round(float(found.values.stiffness[0]))
-    200
+    >>> bool(abs(found.values.stiffness[0] / 200 - 1) < 0.01)
+    True
     """
     require_robot(robot, "identification", EstimateError)
     rates = _elastic_rates(robot)
