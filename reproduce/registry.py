@@ -26,6 +26,7 @@ from reproduce import (
     loops_strut,
     lwa_drives,
     lwa_loops,
+    lwa_motor,
     tables,
 )
 from reproduce.check import Check, Reproduction
@@ -67,7 +68,11 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "Sepp 2.16": figure_2_16.goal_1,
     "Sepp 2.17": figure_2_16.goal_2,
     "Sepp 2.18": figure_2_16.goal_3,
+    "Sepp 3.8": lwa_motor.gear,
+    "Sepp 3.9": lwa_motor.armature,
+    "Sepp 3.10": lwa_motor.block,
     "Sepp 3.11": lwa_loops.motors_and_arm,
+    "Sepp 4.2": lwa_motor.first_order,
     "Sepp 4.3": lwa_loops.encoder,
     "Sepp 4.7": lwa_loops.current_loop,
     "Sepp 4.9": lwa_loops.root_locus,

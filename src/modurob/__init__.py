@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         PID,
         AdaptiveControl,
         Admittance,
+        Backstepping,
         Cascade,
         CollisionDetector,
         ComputedTorque,
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
         RecursiveIdentification,
         exciting_trajectory,
         identify,
+        identify_gears,
         identify_motor,
         likeliest,
     )
@@ -192,7 +194,7 @@ HOMES = {
         "Universal"
     ),
     "modurob.control": (
-        "LQR PID AdaptiveControl Admittance Cascade CollisionDetector ComputedTorque Delayed DisturbanceObserver "
+        "LQR PID AdaptiveControl Admittance Backstepping Cascade CollisionDetector ComputedTorque Delayed DisturbanceObserver "
         "ElasticLinearisation FeedForward FrictionCompensation GravityCompensation HybridForcePosition Impedance "
         "JointTask KinematicControl MomentumObserver OperationalSpace PointTask PoseTask SlidingMode SlotineLi SwingUp "
         "WholeBody cascade cascade_of gains_by_damping gains_by_lqr gains_by_poles linearised"
@@ -204,7 +206,9 @@ HOMES = {
         "identifiability observability"
     ),
     "modurob.formats": "load mjcf save timor_modules urdf",
-    "modurob.identification": "MotionData RecursiveIdentification exciting_trajectory identify identify_motor likeliest",
+    "modurob.identification": (
+        "MotionData RecursiveIdentification exciting_trajectory identify identify_gears identify_motor likeliest"
+    ),
     "modurob.kernels": "set_threads",
     "modurob.kinematics.inverse": "InverseKinematics",
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",

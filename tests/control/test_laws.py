@@ -15,6 +15,7 @@ from modurob.control import (
     PID,
     AdaptiveControl,
     Admittance,
+    Backstepping,
     Cascade,
     ComputedTorque,
     Delayed,
@@ -62,10 +63,11 @@ def soft(robot):
 
 
 # what a law needs that a crab does not have: elastic drives, or a frame that can move in all three directions
-ROBOTS = {ElasticLinearisation: soft(CRAB), OperationalSpace: ARM, HybridForcePosition: ARM}
+ROBOTS = {Backstepping: soft(CRAB), ElasticLinearisation: soft(CRAB), OperationalSpace: ARM, HybridForcePosition: ARM}
 RECIPES = {
     "adaptive": AdaptiveControl(CURVE, 5.0, 0.5, 2.0, **COMMON),
     "admittance": Admittance(CURVE, 20.0, 5.0, 0.5, 40.0, 8.0, 10.0, **COMMON),
+    "backstepping": Backstepping([0.1, 0.2, -0.1], 4.0, 0.5, 20.0, 0.1, sample_time=0.01),
     "cascade": Cascade(CURVE, settling_time=0.8, feed_forward=("gravity", "speed"), rule="tustin", **COMMON),
     "delayed": Delayed(INNER, samples=2, **SATURATION),
     "disturbance-observer": DisturbanceObserver(INNER, gain=10.0, **SATURATION),
@@ -305,3 +307,27 @@ def test_frames_that_cannot_move_in_all_directions_are_refused(law):
 def test_drives_that_are_no_names_are_refused():
     with pytest.raises(ControlError, match="actuated = 3: expected names of joints, m0/hinge, m2/hinge, m4/hinge"):
         ComputedTorque(1.0, 1.0, actuated=3).on(mr.load("crab").robot())
+
+
+FLOATING = mr.load("crab").mechanism(floating=True)
+# laws that assume a drive at every joint; lqr wants a reference of the base too
+REFUSED = (
+    "adaptive", "admittance", "computed-torque", "delayed", "disturbance-observer", "friction-compensation", "impedance",
+    "kinematic", "lqr", "sliding-mode", "slotine-li",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_floating_base_is_refused_in_words(name):
+    with pytest.raises(ControlError, match=r"(assumes|no drive at floating_base|has shape) .*(free|expected)"):
+        RECIPES[name].on(FLOATING)
+
+
+@pytest.mark.parametrize("name", [n for n, r in sorted(RECIPES.items()) if type(r) not in ROBOTS and n not in REFUSED])
+def test_other_laws_move_the_joints_of_a_floating_robot_alone(name):
+    law = RECIPES[name].on(FLOATING)
+    q, v = FLOATING.neutral(), np.linspace(-0.2, 0.3, FLOATING.nv)
+    _, tau = law.step(law.start(), 0.0, Seen.of(q, v, np.zeros(0)))
+    assert np.isfinite(tau).all()
+    assert np.all(tau[:6] == 0)
+    assert np.any(tau[6:] != 0)

@@ -9,7 +9,6 @@ from scipy.stats import chi2
 
 import modurob as mr
 from modurob.identification import prediction
-from modurob.identification.consistency import pseudo_inertia
 from modurob.identification.model import TorqueModel
 from modurob.spatial import inertia
 from tests.formats.test_timor import ARM, IMPROV, docked
@@ -65,7 +64,7 @@ def test_a_refitted_arm_predicts_unseen_torques_as_well_as_the_true_one():
     assert prediction(found.robot, mr.MotionData.of(other)).relative < 0.01
     assert found.validate(mr.MotionData.of(other)).relative < 0.01
     # of bodies that can be
-    assert np.linalg.eigvalsh(pseudo_inertia(inertia.parameters(found.robot.inertia[1:]))).min() > 0
+    assert np.linalg.eigvalsh(inertia.pseudo_inertia(inertia.parameters(found.robot.inertia[1:]))).min() > 0
 
 
 def test_data_say_which_reading_of_the_tensors_is_meant():
@@ -212,15 +211,26 @@ def pendulum(friction: mr.Friction) -> mr.Mechanism:
 
 
 def test_the_curve_of_stribeck():
-    """Viscous, Coulomb, static friction and the velocity over which it falls, with noise."""
+    """Viscous, Coulomb, static friction and the velocity over which it falls, with noise: near, and within their uncertainty over
+    draws of the noise, that of the velocity among it."""
     true = pendulum(mr.Friction(viscous=0.2, coulomb=0.5, static=0.9, stribeck=0.15))
     run = excited(true, duration=10.0, velocity=1.0, acceleration=4.0)
-    data = mr.MotionData.of(run, quantum=2 * np.pi / 2**17, noise=0.02)
-    found = mr.identify(pendulum(mr.Friction()), data, terms=["inertia", "viscous", "coulomb"], stribeck=True)
+    terms, total, off, draws = ["inertia", "viscous", "coulomb"], 0.0, [], 4
+    for seed in range(draws):
+        data = mr.MotionData.of(run, quantum=2 * np.pi / 2**17, noise=0.02, seed=seed)
+        found = mr.identify(pendulum(mr.Friction()), data, terms=terms, stribeck=True)
+        total += found.distance(true)
+        off.append((found.model.stribeck[0] - 0.15) / found.speed_deviations[0])
     force = next(row.force for row in found.robot.forces if isinstance(row.force, mr.Friction))
     assert (force.viscous, force.coulomb, force.static) == pytest.approx((0.2, 0.5, 0.9), rel=0.1)
     assert force.stribeck == pytest.approx(0.15, rel=0.25)
-    assert mr.identify(true, data, stribeck=0.15, terms=["inertia", "viscous", "coulomb"]).base.rank == found.base.rank
+    assert chi2.ppf(1e-4, found.base.rank * draws) < total < chi2.ppf(1 - 1e-4, found.base.rank * draws)
+    assert np.abs(off).max() < 4
+    # with the velocity taken as known, others seem more certain than they are
+    known = mr.identify(true, data, stribeck=found.model.stribeck, terms=terms)
+    assert known.base.rank == found.base.rank
+    assert np.all(known.deviations <= found.deviations * (1 + 1e-6))
+    assert np.max(found.deviations / known.deviations) > 1.02
 
 
 def test_offsets_of_sensors():
@@ -279,7 +289,7 @@ def test_bodies_that_cannot_be_are_corrected():
     robot, run = lwa(), lwa_run()
     found = mr.identify(robot, mr.MotionData.of(run, quantum=QUANTUM, noise=3.0))
     pi = found.parameters
-    bodies = pseudo_inertia(pi[:60].reshape(6, 10))
+    bodies = inertia.pseudo_inertia(pi[:60].reshape(6, 10))
     assert np.linalg.eigvalsh(bodies).min() > 0
     assert np.all(pi[60:] >= 0)
     assert found.distance(found.robot) < found.distance(robot)

@@ -100,6 +100,12 @@ class Acting:
         return any(row.force.samples for _, row in self.joint_rows)
 
     @cached_property
+    def moving(self) -> Array:
+        """Places of the states that change by themselves, in order, (n,)."""
+        still = {self.x_starts[k] + i for k, row in self.joint_rows for i in row.force.still}
+        return np.array([i for i in range(self.nx) if i not in still], dtype=int)
+
+    @cached_property
     def decay(self) -> Array:
         """How fast the states decay by themselves, (nx,) [1/s]."""
         total = np.zeros(self.nx)

@@ -138,6 +138,12 @@ class NumPyEngine:
 
         return own.sampled_states(self.m, q, v, x, dt)
 
+    def moving_states(self, x: Array) -> Array:
+        return x
+
+    def all_states(self, x: Array) -> Array:
+        return x
+
     def decays(self, dt: Array) -> Any:
         from modurob.algorithms import forces as own
 

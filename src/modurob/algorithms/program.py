@@ -260,6 +260,14 @@ class Engine(Protocol):
         """The states of the forces after their own loops have sampled at the start of a step."""
         ...
 
+    def moving_states(self, x: Any) -> Any:
+        """The states of the forces that change by themselves; the others stand still until `all_states`. An engine may keep all."""
+        ...
+
+    def all_states(self, x: Any) -> Any:
+        """All states of the forces again, from those that `moving_states` gave."""
+        ...
+
     def decays(self, dt: Any) -> Any:
         """`decay.Decays` of the states of the forces for a step of dt."""
         ...

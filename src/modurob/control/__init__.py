@@ -4,8 +4,10 @@ A controller is a recipe: `on(robot)` makes the law for one robot, `memory, tau 
 its `reference`, is a number, numbers by joint name, an array, a Trajectory or a function of time.
 """
 
+from modurob.control.adaptive import AdaptiveControl
 from modurob.control.admittance import Admittance
 from modurob.control.assumptions import assumptions
+from modurob.control.backstepping import Backstepping
 from modurob.control.cascade import Cascade
 from modurob.control.cascade_analysis import (
     Margins,
@@ -34,7 +36,7 @@ from modurob.control.kinematic import SCHEMES, KinematicControl
 from modurob.control.linear import Linear, linearised, state_space
 from modurob.control.momentum import DisturbanceObserver, MomentumObserver
 from modurob.control.optimal_inverse import optimal_inputs, optimal_inverse_dynamics
-from modurob.control.passivity import AdaptiveControl, SlidingMode, SlotineLi, slotine_li_regressor
+from modurob.control.passivity import SlidingMode, SlotineLi, slotine_li_regressor
 from modurob.control.pid import PID
 from modurob.control.recipe import LAWS, Recipe, plain_law, plain_laws
 from modurob.control.robustness import Row, Trial, robustness
@@ -50,6 +52,7 @@ __all__ = [
     "SCHEMES",
     "AdaptiveControl",
     "Admittance",
+    "Backstepping",
     "Cascade",
     "CascadeGains",
     "CollisionDetector",

@@ -45,7 +45,12 @@ class ElasticMotion(NamedTuple):
     gear: Array  # torque through the gears [N m]
 
 
-def elastic_drives(robot: Mechanism, what: str) -> Elastic:
+# what stands in the way of a spring alone between a motor and its joint, and friction of motors that a law may know nothing of
+BETWEEN = ("damping", "play", "current_lag", "loop_time")
+UNKNOWN_FRICTION = ("bristle", "loss")
+
+
+def elastic_drives(robot: Mechanism, what: str, obstacles: tuple[str, ...] = BETWEEN + UNKNOWN_FRICTION) -> Elastic:
     """The elastic drives, one at every joint, or an error that says what is in the way."""
     rows = {row.joint: row for row in drive_rows(robot)}
     starts, position, numbers_, places = np.cumsum([0, *(row.force.nx for row in robot.forces)]), {}, [], []
@@ -55,7 +60,7 @@ def elastic_drives(robot: Mechanism, what: str) -> Elastic:
         force: Any = rows[k].force if k in rows else None
         if force is None or not force.stiffness:
             raise ControlError(f"{what} assumes an elastic drive at every joint: {joint.name} of {robot.name} has none")
-        for name in ("damping", "play", "bristle", "loss", "current_lag", "loop_time"):
+        for name in obstacles:
             if getattr(force, name, 0.0):
                 raise ControlError(f"{what} assumes springs alone between motors and joints: {joint.name} has {name}")
         numbers_.append((force.stiffness, force.rotor, force.viscous))
@@ -97,19 +102,29 @@ def _inverse(own: Elastic, model: Callable[..., Array], motion: Any) -> ElasticM
 
 def _derivatives(model: Callable[..., Array], motion: Any) -> tuple[Array, Array, Array]:
     """tau_El and its first and second derivative along a motion, (..., nv) each."""
-    q, v, vdot, jerk, snap = (np.asarray(x, float) for x in motion)
-    h = _spacing(v, vdot, jerk, snap)
+    motion = tuple(np.asarray(x, float) for x in motion)
+    h = spacing(*motion[1:])
+    return differences(model(*moments(motion, h)[:3]), h)
+
+
+def moments(motion: tuple[Array, ...], h: float) -> tuple[Array, Array, Array]:
+    """q, v and vdot at nine moments h apart around a motion (q, v, vdot, jerk, snap), (9, ..., nv) each."""
+    q, v, vdot, jerk, snap = motion
     d = REACH.reshape(-1, *[1] * q.ndim) * h
     along = (
         q + d * (v + d / 2 * (vdot + d / 3 * (jerk + d / 4 * snap))),
         v + d * (vdot + d / 2 * (jerk + d / 3 * snap)),
         vdot + d * (jerk + d / 2 * snap),
     )
-    f = model(*(np.ascontiguousarray(x) for x in along))
+    return tuple(np.ascontiguousarray(x) for x in along)  # type: ignore[return-value]
+
+
+def differences(f: Array, h: float) -> tuple[Array, Array, Array]:
+    """A function, (9, ..., n) at `moments`, its first and its second derivative in the middle, (..., n) each."""
     return f[4], np.tensordot(FIRST, f, 1) / h, np.tensordot(SECOND, f, 1) / h**2
 
 
-def _spacing(v: Array, *rates: Array) -> float:
+def spacing(v: Array, *rates: Array) -> float:
     """The time between the points of a difference [s]: a share of the time in which rates change the angles by one radian."""
     fastest = max(float(np.abs(x).max(initial=0.0)) ** (1 / (k + 1)) for k, x in enumerate((v, *rates)))
     return SHARE / max(fastest, 1.0)
@@ -143,16 +158,14 @@ class ElasticLinearisation(Recipe):
         return ElasticLinearisationLaw(self, robot)
 
 
-class ElasticLinearisationLaw(BoundLaw):
-    """The law for one robot; it measures x too."""
+class ElasticLaw(BoundLaw):
+    """What laws for elastic joints share: they measure x, the motors' angles and rates in it, too."""
 
-    def __init__(self, recipe: ElasticLinearisation, robot: Mechanism):
+    def __init__(self, recipe: Any, robot: Mechanism, obstacles: tuple[str, ...] = BETWEEN + UNKNOWN_FRICTION):
         super().__init__(recipe, robot)
         believed = robot if recipe.model is None else recipe.model
-        self._own = elastic_drives(believed, "ElasticLinearisation")
+        self._own = elastic_drives(believed, type(recipe).__name__, obstacles)
         self._model, self._limited = inverse_model(self._own.links), limiter(recipe.saturation, self.drives)
-        p = recipe.pole
-        self._gains = (p**4, 4 * p**3, 6 * p**2, 4 * p)
         self._target = _target(recipe.reference, robot)
 
     def start(self) -> None:
@@ -161,23 +174,38 @@ class ElasticLinearisationLaw(BoundLaw):
     def step(self, memory: None, t: float, measured: Measured) -> tuple[None, Array]:
         if not hasattr(measured, "x"):
             raise ControlError(
-                "ElasticLinearisation measures the motors' angles, which an estimator of (q, v) does not know"
+                f"{type(self.recipe).__name__} measures the motors' angles, which an estimator of (q, v) does not know"
             )
         return None, self.torque(t, measured.q, measured.v, measured.x)  # type: ignore[attr-defined]
 
     def torque(self, t: float, q: Array, v: Array, x: Array) -> Array:
         """Torques of the motors, (..., nv), from joints and from the motors' angles in x."""
+        raise NotImplementedError
+
+    def motion(self, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
+        """vdot and jerk of the joints, (..., nv) each, from the twist of the gears: M vdot + C v + N = k (theta - q)."""
         own, still = self._own, np.zeros_like(v)
-        theta, speed = x[..., own.angle], x[..., own.speed]
         M = own.links.mass_matrix(q)
-        vdot = _solved(M, own.stiffness * (theta - q) - self._model(q, v, still))
+        vdot = _solved(M, own.stiffness * (x[..., own.angle] - q) - self._model(q, v, still))
         # d/dt of the gears' torques is linear in the jerk
         first = _derivatives(self._model, (q, v, vdot, still, still))[1]
-        jerk = _solved(M, own.stiffness * (speed - v) - first)
+        return vdot, _solved(M, own.stiffness * (x[..., own.speed] - v) - first)
+
+
+class ElasticLinearisationLaw(ElasticLaw):
+    """The law for one robot."""
+
+    def __init__(self, recipe: ElasticLinearisation, robot: Mechanism):
+        super().__init__(recipe, robot)
+        p = recipe.pole
+        self._gains = (p**4, 4 * p**3, 6 * p**2, 4 * p)
+
+    def torque(self, t: float, q: Array, v: Array, x: Array) -> Array:
+        vdot, jerk = self.motion(q, v, x)
         ahead = self._target(t)
         errors = (k * (d - now) for k, d, now in zip(self._gains, ahead, (q, v, vdot, jerk), strict=False))
         snap = ahead[4] + sum(errors)
-        return self._limited(_inverse(own, self._model, (q, v, vdot, jerk, snap)).tau)
+        return self._limited(_inverse(self._own, self._model, (q, v, vdot, jerk, snap)).tau)
 
 
 def _solved(M: Array, b: Array) -> Array:

@@ -1,23 +1,21 @@
-"""Laws along the sliding variable s = v_r - v: passivity-based, adaptive and robust (Slotine and Li, Applied Nonlinear Control)."""
+"""Laws along the sliding variable s = v_r - v: passivity-based and robust (Slotine and Li, Applied Nonlinear Control)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from modurob import kernels
 from modurob.algorithms import passive_forces
-from modurob.algorithms.steps import apply
 from modurob.control.assumptions import require
 from modurob.control.feedback_linearisation import without_stops
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Reference, target
 from modurob.control.tracking import errors_of
 from modurob.control.values import PerJoint, gain, limiter, per_rate
-from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
-from modurob.simulation import Measured, Memoryless
+from modurob.simulation import Memoryless
 from modurob.spatial.scalars import Array
 
 
@@ -120,61 +118,6 @@ class SlidingModeLaw(SlidingLaw, Memoryless):
         along = self.sliding(t, q, v)
         switched = self._reach * np.clip(along.s / self._layer, -1.0, 1.0)
         return self._limited(self.model_torque(q, v, along) + self._kd(along.s) + switched)
-
-
-@LAWS.register("adaptive")
-@dataclass(frozen=True, eq=False)
-class AdaptiveControl(Recipe):
-    """tau = Y(q, v, v_r, vdot_r) pi + Kd s - passive, dpi/dt = gain scale² Y^T s: masses, centres and inertias are learnt.
-
-    pi, (10 bodies,), starts as in the `model` that the law believes in; rotors are known. V = s^T M s/2 + the error of pi,
-    weighted, falls with s^T Kd s, so that the error of tracking goes to zero whatever the masses are; pi goes to the true one
-    only where the motion is rich enough. `scale` are the sizes of mass, moment and inertia that steps of pi have.
-
-    >>> believed = robot.with_payload("m3", mr.spatial.inertia.sphere(0.3, 0.03))
-    >>> law = mr.AdaptiveControl([0.3, 0.2, -0.4], slope=10.0, kd=0.5, model=believed)
-    >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok
-    True
-    """
-
-    reference: Reference = 0.0
-    slope: PerJoint = 10.0  # [1/s]
-    kd: PerJoint = 1.0  # [N m s/rad or N s/m]
-    gain: float = 10.0
-    scale: tuple[float, float, float] = (1.0, 0.2, 0.05)  # [kg, kg m, kg m²]
-    sample_time: float = field(default=1e-3, kw_only=True)  # type: ignore[assignment]  # [s]
-    assumes: ClassVar[tuple[str, ...]] = ("driven", "coordinates", "tree")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        one_positive(self.sample_time, "sample_time")
-        one_positive(self.gain, "gain")
-        for x in self.scale:
-            one_positive(x, "scale")
-
-    def on(self, robot: Mechanism) -> "AdaptiveLaw":
-        return AdaptiveLaw(self, robot)
-
-
-class AdaptiveLaw(SlidingLaw):
-    """The adaptive law for one robot; its memory is pi."""
-
-    def __init__(self, recipe: AdaptiveControl, robot: Mechanism):
-        super().__init__(recipe, robot)
-        mass, moment, inertia = recipe.scale
-        sizes = np.array([mass, *[moment] * 3, *[inertia] * 6])
-        self._learning = recipe.gain * np.tile(sizes**2, len(self._model.joints))
-
-    def start(self) -> Array:
-        return self._model.inertial_parameters().ravel()
-
-    def step(self, memory: Array, t: float, measured: Measured) -> tuple[Array, Array]:
-        q, v = measured
-        along = self.sliding(t, q, v)
-        Y = slotine_li_regressor(self._model, q, v, along.rate, along.acceleration)
-        tau = apply(Y, memory) + self._model.armature * along.acceleration + self._kd(along.s) - self._passive(q, v)
-        grown = self._learning * apply(np.swapaxes(Y, -1, -2), along.s)
-        return memory + self.recipe.sample_time * grown, self._limited(tau)
 
 
 def slotine_li_regressor(robot: Mechanism, q: Array, v: Array, v_r: Array, vdot_r: Array) -> Array:

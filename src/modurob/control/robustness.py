@@ -8,11 +8,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from modurob.catalogue.forces import Friction
+from modurob.control.adaptive import AdaptiveControl
 from modurob.control.cascade import Cascade
+from modurob.control.compensation import GravityCompensation
 from modurob.control.computed_torque import ComputedTorque
 from modurob.control.default_gains import inertias
 from modurob.control.delayed import Delayed
 from modurob.control.drives import Drives
+from modurob.control.momentum import DisturbanceObserver
 from modurob.control.passivity import SlidingMode, SlotineLi
 from modurob.control.pid import PID
 from modurob.errors import ControlError
@@ -64,13 +67,18 @@ def laws_for(
     w, I = PULSATION, inertias(Drives.of(robot)).joint
     own: dict[str, Any] = {"model": believed}
     return {
+        "gravity": lambda T: GravityCompensation(w * w * I, 2 * w * I, motion, sample_time=T, **own),
         "pid": lambda T: PID(w * w * I, 0.2 * w**3 * I, 2 * w * I, motion, sample_time=T, **own),
         "cascade": lambda T: Cascade(
             motion, settling_time=4 / w, feed_forward=("inverse-dynamics", "speed"), sample_time=T, **own
         ),
         "computed torque": lambda T: ComputedTorque(w * w, 2 * w, motion, sample_time=T, **own),
+        "observer": lambda T: DisturbanceObserver(
+            ComputedTorque(w * w, 2 * w, motion, sample_time=T, **own), 2 * w, **own
+        ),
         "slotine-li": lambda T: SlotineLi(motion, w, w * I, sample_time=T, **own),
         "sliding mode": lambda T: SlidingMode(motion, w, 2 * w * I * 0.2, 0.2, w * I, sample_time=T, **own),
+        "adaptive": lambda T: AdaptiveControl(motion, w, w * I, sample_time=T, **own),
     }
 
 
@@ -81,7 +89,7 @@ def robustness(
 
     >>> rows = mr.control.robustness(robot, {"as believed": (mr.control.Trial(),)}, duration=0.2)
     >>> [row.law for row in rows]
-    ['pid', 'cascade', 'computed torque', 'slotine-li', 'sliding mode']
+    ['gravity', 'pid', 'cascade', 'computed torque', 'observer', 'slotine-li', 'sliding mode', 'adaptive']
     """
     robot = robot.ideal()
     if len(Drives.of(robot).passive) or robot.nq != robot.nv or robot.constraints:
@@ -182,12 +190,14 @@ def _name(row: Row) -> str:
 def drawn(rows: Sequence[Row]) -> Figure:
     """The errors as bars over the trials, on a logarithmic scale; what was lost has none."""
     head, lines = table_of(rows)
-    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    figure = Figure(figsize=(14, 5), layout="constrained")
     axis, width = figure.subplots(), 0.8 / (len(head) - 1)
     for k, law in enumerate(head[1:]):
         errors = [row.error if np.isfinite(row.error) else np.nan for row in rows if row.law == law]
         axis.bar(np.arange(len(lines)) + k * width, errors, width, label=law)
     axis.set_xticks(np.arange(len(lines)) + 0.4 - width / 2, [line[0] for line in lines], rotation=30, ha="right")
     axis.set(yscale="log", ylabel="error of tracking [rad or m]")
-    axis.legend(frameon=False, ncols=len(head) - 1)
+    axis.margins(x=0.01)
+    axis.grid(axis="y", alpha=0.3)
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside upper center", frameon=False, ncols=len(head) - 1)
     return figure

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from modurob.errors import EstimateError
+from modurob.spatial.inertia import pseudo_inertia
 from modurob.spatial.scalars import Array
 
 # the believed parameters count as much as measurements with a hundred times their size for a deviation: they decide what data do
@@ -39,16 +40,6 @@ class Problem(NamedTuple):
         own = mass[:, None] * length[:, None] ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
         seen = (np.abs(self.K.T) @ np.abs(self.beta))[10 * self.bodies :]
         return np.concatenate([own.ravel(), np.maximum(np.maximum(np.abs(rest), seen), 1e-6)])
-
-
-def pseudo_inertia(ten: Array) -> Array:
-    """Sigma, (..., 4, 4), of the ten parameters of a body: [[tr(I_o)/2 1 - I_o, m c], [m c^T, m]], positive definite for every
-    body that has volume (Wensing, Kim, Slotine 2018)."""
-    xx, xy, yy, xz, yz, zz = np.moveaxis(ten[..., 4:], -1, 0)
-    m, x, y, z = np.moveaxis(ten[..., :4], -1, 0)
-    half = (xx + yy + zz) / 2
-    rows = [[half - xx, -xy, -xz, x], [-xy, half - yy, -yz, y], [-xz, -yz, half - zz, z], [x, y, z, m]]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def is_consistent(problem: Problem, pi: Array) -> bool:

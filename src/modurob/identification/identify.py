@@ -26,6 +26,8 @@ from modurob.spatial.scalars import Array
 TERMS = ("inertia", "rotor", "viscous", "coulomb")
 # equations with columns of length one are no use beyond this condition number
 WORST = 1e8
+# of a difference by the logarithm of a velocity
+STEP = 1e-3
 HEAD = ("parameter", "value", "±", "believed", "off by")
 
 
@@ -50,6 +52,9 @@ class Identification:
     fit: Fit
     method: str
     known: tuple[int, ...] = ()  # parameters that were not asked for
+    speed_deviations: Array | None = (
+        None  # of Stribeck's velocities, `model.stribeck`, where they were found too [rad/s or m/s]
+    )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -196,7 +201,11 @@ def identify(
     Z = None if instruments is None else _instruments(model, sets, instruments, times)
     _require_excited(base, rows)
     fit = fitted(rows, base.kept, method, sigma, Z if method == "instrumental" else None)
-    return Identification(model, base, fit, method, known)
+    if stribeck is not True:
+        return Identification(model, base, fit, method, known)
+    by_speed = _speed_slopes(model, base, fit.beta, sets, times)
+    fit, deviations = _with_uncertain_speeds(fit, by_speed, rows, base, method, sigma, Z)
+    return Identification(model, base, fit, method, known, model.stribeck * deviations)
 
 
 def _base(model: TorqueModel) -> BaseParameters:
@@ -269,6 +278,32 @@ def _with_speeds(
 
     found = least_squares(left, np.log(model.stribeck), diff_step=1e-2, max_nfev=20, xtol=1e-4)
     return TorqueModel(model.robot, model.terms, np.exp(found.x))
+
+
+def _speed_slopes(model: TorqueModel, base: BaseParameters, beta: Array, sets: list[MotionData], times: Any) -> Array:
+    """How the torques of the base parameters change with the logarithms of Stribeck's velocities, (equations, velocities)."""
+    assert model.stribeck is not None
+
+    def torques(logs: Array) -> Array:
+        tried = TorqueModel(model.robot, model.terms, model.stribeck * np.exp(logs))
+        return joined([equations(tried, one, *times) for one in sets]).W[:, base.kept] @ beta
+
+    steps = STEP * np.eye(len(model.stribeck))
+    return np.stack([(torques(d) - torques(-d)) / (2 * STEP) for d in steps], axis=-1)
+
+
+def _with_uncertain_speeds(
+    fit: Fit, slopes: Array, rows: Rows, base: BaseParameters, method: str, sigma: Array | None, Z: Rows | None
+) -> tuple[Fit, Array]:
+    """The fit with the covariance that it has where velocities are found too, linear about them; and the deviations of their
+    logarithms."""
+    count, known = base.rank, rows.W.shape[1]
+    kept = (*base.kept, *range(known, known + slopes.shape[1]))
+    wide = rows._replace(W=np.hstack([rows.W, slopes]))
+    Z = None if Z is None else Z._replace(W=np.hstack([Z.W, slopes]))
+    found = fitted(wide, kept, method, sigma, Z if method == "instrumental" else None)
+    whole = fit._replace(covariance=found.covariance[:count, :count], degrees=found.degrees)
+    return whole, np.sqrt(np.diag(found.covariance)[count:])
 
 
 def _speeds(robot: Mechanism, terms: Sequence[str], stribeck: Any) -> Array | None:

@@ -54,7 +54,7 @@ def _equations(
     if model.robot.constraints:
         Y, y, used = _without_loops(model.robot, s, Y, y, used)
     block = max(1, round(window / step))
-    return _averaged(Y, y, used, block)
+    return averaged(Y, y, used, block)
 
 
 def moving(model: TorqueModel, s: Samples, slow: float) -> Array:
@@ -76,7 +76,7 @@ def _without_loops(robot: Mechanism, s: Samples, Y: Array, y: Array, used: Array
     return Gt @ Y, apply(Gt, y), whole
 
 
-def _averaged(Y: Array, y: Array, used: Array, block: int) -> Rows:
+def averaged(Y: Array, y: Array, used: Array, block: int) -> Rows:
     """Means over blocks of samples, of those that count; blocks of fewer than half do not."""
     k = len(y) // block * block
     weight = used[:k].reshape(-1, block, y.shape[1]).astype(float)

@@ -22,7 +22,7 @@ from modurob.spatial.scalars import Array
 from modurob.trace import Graph, Place
 
 if TYPE_CHECKING:
-    from modurob.kernels.sequence import Engine
+    from modurob.kernels.arena import Arena
 
 # what the functions point to
 PUSH_SLOTS = ("dt", "X", "start", "known", "x", "on", "added")
@@ -91,7 +91,7 @@ def constants(m: Tables, row: ContactRow) -> dict[str, Array]:
 
 
 def lay_pushes(
-    e: "Engine", start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
+    e: "Arena", start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
 ) -> tuple[Register, Register]:
     """As `algorithms.contact.contact_pushes`, times dt for the inertias."""
     on, added = e.cleared("wrenches"), e.cleared("inertias")
@@ -104,7 +104,7 @@ def lay_pushes(
 
 
 def lay_states(
-    e: "Engine", start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
+    e: "Arena", start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
 ) -> Register:
     """As `algorithms.contact.contact_states`: bristles that touch nothing are zero."""
     new = e.register(x.n)
@@ -117,7 +117,7 @@ def lay_states(
     return new
 
 
-def _rows_of(e: "Engine", unit: Callable[[Contact], Unit]) -> list[tuple[int, ContactRow, Loaded]]:
+def _rows_of(e: "Arena", unit: Callable[[Contact], Unit]) -> list[tuple[int, ContactRow, Loaded]]:
     """Where the states of each contact begin, the contact, and its code."""
     own = acting(e.m)
     units = loaded([unit(row.force) for _, row in own.contact_rows])

@@ -56,6 +56,7 @@ class _Sequence(ctypes.Structure):
         ("start", ctypes.c_void_p),
         ("start_at", ctypes.c_void_p),
         ("start_count", ctypes.c_long),
+        ("once", ctypes.c_long),
     ]
 
 
@@ -121,16 +122,18 @@ class Evaluator:
             self._array([x for _, x in start], self.dtype),
             self._array([at for at, _ in start], np.int32),
             len(start),
+            sum(len(r.at) for r in engine.once),
         )
         self.address = ctypes.addressof(self.sequence)
 
     def _rows(self, engine: Engine) -> int:
         """All rows as addresses; places and constants of all rows stand in one array each."""
-        at = np.concatenate([np.zeros(0, np.int32), *(r.at.ravel() for r in engine.rows)])
+        rows = [*engine.once, *engine.rows]
+        at = np.concatenate([np.zeros(0, np.int32), *(r.at.ravel() for r in rows)])
         known: dict[int, int] = {}
         pieces: list[Array] = []
         total = 0
-        for r in engine.rows:
+        for r in rows:
             if id(r.constants) not in known:
                 known[id(r.constants)] = total
                 pieces.append(r.constants)
@@ -139,7 +142,7 @@ class Evaluator:
         constants = self._array(np.concatenate([np.zeros(0), *pieces]), self.dtype)
         item = self.dtype.itemsize
         steps, ats, cs, done = [], [], [], 0
-        for r in engine.rows:
+        for r in rows:
             n, width = r.at.shape
             steps.append([engine.address(r.steps)] if isinstance(r.steps, str) else r.steps)
             ats.append(places + 4 * (done + width * np.arange(n)))

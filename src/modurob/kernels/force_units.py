@@ -20,7 +20,7 @@ from modurob.spatial.scalars import Array
 from modurob.trace import Graph, Place, tangent
 
 # what the functions point to
-JOINT_SLOTS = ("t", "q", "v", "x", "slide", "tau", "rate", "by_q", "by_v")
+JOINT_SLOTS = ("t", "q", "v", "x", "slide", "tau", "rate", "by_q", "by_v", "still")
 SAMPLED_SLOTS = ("dt", "q", "v", "x", "new")
 LAW_SLOTS = ("t", "q", "v", "x", "tau", "rate")
 FRAME_SLOTS = ("t", "a X", "a V", "b X", "b V", "x", "on a", "on b", "rate")
@@ -49,16 +49,19 @@ def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
     ]
 
 
-def joint_unit(force: JointForce, slopes: bool, dry: bool, lanes: int, single: bool) -> Unit:
+def joint_unit(force: JointForce, slopes: bool, dry: bool, parted: bool, lanes: int, single: bool) -> Unit:
     """The function of a force along a joint: its effort, with its slopes if asked for, and its dry friction against `slide` if
-    asked for."""
+    asked for. Where states are `parted`, x and rate have only those that move; the others stand in `still`, among all."""
+    still = frozenset(force.still if parted else ())
 
     def write() -> tuple[str, Code]:
         graph = Graph()
         own, ratio = _traced(force, graph), graph.input("ratio")
         q_in, v_in = graph.inputs("q", 1), graph.inputs("v", 1)
         q, v = (ratio * q_in + graph.input("offset") if force.positional else np.zeros(1)), ratio * v_in
-        t, x = graph.inputs("t", 1), graph.inputs("x", (1, force.nx))
+        t, places = graph.inputs("t", 1), iter(range(force.nx))
+        read = [graph.input("still", k) if k in still else graph.input("x", next(places)) for k in range(force.nx)]
+        x = np.array([read], dtype=object).reshape(1, force.nx)
         effort = own.effort(t, q, v, x)
         pushed = ratio * effort
         if dry:
@@ -66,7 +69,8 @@ def joint_unit(force: JointForce, slopes: bool, dry: bool, lanes: int, single: b
             pushed = pushed - graph.input("magnitude") * own.dry(v) * graph.inputs("slide", 1)
         stores = _stores("tau", pushed, add=True)
         if force.nx:
-            stores += _stores("rate", own.rate(t, q, v, x))
+            rates = own.rate(t, q, v, x)[0]
+            stores += _stores("rate", [r for k, r in enumerate(rates) if k not in still])
         if slopes:
             for name, moved in (("by_q", q_in), ("by_v", v_in)):
                 stores += _stores(name, tangent(graph, ratio * effort, {moved[0]: 1.0}), add=True)
@@ -74,7 +78,7 @@ def joint_unit(force: JointForce, slopes: bool, dry: bool, lanes: int, single: b
         table = Table(graph)
         return function("force", graph, stores, layout, table), Code(["force"], graph, table.nodes, 0)
 
-    return Unit("force", f"joint {_identity(force)} slopes {slopes} dry {dry}", lanes, single, write)
+    return Unit("force", f"joint {_identity(force)} slopes {slopes} dry {dry} parted {parted}", lanes, single, write)
 
 
 def sampled_unit(force: JointForce, lanes: int, single: bool) -> Unit:

@@ -18,7 +18,7 @@ from modurob.mechanism import Coupling, Loop
 from modurob.spatial.scalars import Array
 
 if TYPE_CHECKING:
-    from modurob.kernels.sequence import Engine
+    from modurob.kernels.arena import Arena
 
 
 # the C by hand that a pass needs: it is compiled beside the units
@@ -49,12 +49,12 @@ def given_of(program: Program | Flow, inputs: Iterable[str]) -> frozenset[str]:
 class Laid:
     """A program laid out in the arena of an engine."""
 
-    def __init__(self, engine: "Engine", program: Program, inputs: dict[str, Register]):
+    def __init__(self, engine: "Arena", program: Program, inputs: dict[str, Register]):
         self.engine, self.program, self.inputs, self.a = engine, program, inputs, engine.anatomy
         self.given = given_of(program, inputs)
         self.units = self._units()
         self.out = {name: engine.allocate(engine.entries(kind)) for name, kind in program.results.items()}
-        self.columns = engine.allocate(int(self.a.tree_starts[-1]) * self._width)
+        self.columns = self._scratch("columns", int(self.a.tree_starts[-1]) * self._width)
         self.fields = self._fields()
         self.blocks: dict[str, int] = {}
         self._constants()
@@ -63,6 +63,10 @@ class Laid:
     def results(self) -> dict[str, Register]:
         entries = self.engine.entries
         return {n: self.engine._at(self.out[n], entries(kind)) for n, kind in self.program.results.items()}
+
+    def _scratch(self, what: str, n: int) -> int:
+        """Place for numbers that nobody reads afterwards: a program that runs again has it again, and stays in the cache."""
+        return self.engine.scratch((self.program.name, self.given, what), n)
 
     @property
     def _width(self) -> int:
@@ -78,7 +82,7 @@ class Laid:
         """Where the fields of each body begin, the world first."""
         shared = sum(size(shape) for shape in self.program.shared.values())
         sizes = [shared, *(u.code.size for u in self.units)]
-        start = self.engine.allocate(int(sum(sizes)))
+        start = self._scratch("fields", int(sum(sizes)))
         world = self.program.world(self.engine.m)
         at = start
         for name, shape in self.program.shared.items():
@@ -104,8 +108,8 @@ class Laid:
         names = slot_names(self.program, self.given)
         at = np.zeros((n, len(names)), dtype=np.int32)
         slot_size = sum(size(shape) for shape in self.program.sent.values())
-        slots = e.allocate(a.slots.number * slot_size)
-        carried, felt = e.allocate(12), e.allocate(6)
+        slots = self._scratch("slots", a.slots.number * slot_size)
+        carried, felt = self._scratch("carried", 12), self._scratch("felt", 6)
         self._buffers = carried, carried + 6, felt
         columns: dict[str, Any] = {
             "parent": self.fields[a.parents],

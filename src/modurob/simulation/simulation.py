@@ -12,6 +12,7 @@ from modurob.caching import cached_property
 from modurob.catalogue.contact import Ground
 from modurob.errors import InputError, SimulationError, choices, explained
 from modurob.robot import Mechanism
+from modurob.simulation.braking import Brakes, Braking
 from modurob.simulation.driving import default_start, default_stepper, require_clear, require_contacts, require_steps
 from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator
 from modurob.simulation.mujoco import MujocoSteps
@@ -58,11 +59,13 @@ class Simulation:
         belief: tuple[Array, Array] | None = None,
         ground: Ground | None = None,
         engine: str = "modurob",
+        brakes: Braking | None = None,
     ):
         """`controller` is a controller or a function f(t, q, v); `belief` is where the estimator starts, at the true state if
         not given; `seed`
         that of the sensors' noise; x0 the states of the robot's forces. `tick` [s] is how often states are recorded where no
-        controller says. `ground` is what the robot stands on. `engine` "mujoco" lets MuJoCo move the robot.
+        controller says. `ground` is what the robot stands on. `engine` "mujoco" lets MuJoCo move the robot. `brakes` is a function
+        f(t, q, v) of the joints whose brakes are on until the next tick.
         """
         robot = _robot(robot) if ground is None else _robot(robot).on_ground(ground)
         self.robot, self.stepper = robot, _stepper(stepper, robot, engine)
@@ -74,7 +77,9 @@ class Simulation:
             raise InputError(f"stop_at_limits {stop_at_limits!r:.60}: expected True or False")
         self.state = self._start(q0, v0, x0)
         require_clear(robot, self.q)
-        self._mover = self.stepper.mover(robot, pushes(robot, external, self.v.shape[:-1]))
+        self._push = pushes(robot, external, self.v.shape[:-1])
+        self._mover = self.stepper.mover(robot, self._push)
+        self._brakes, self._on, self._past = Brakes(robot, brakes), frozenset[str](), list[Segment]()
         self.tick = _tick(tick, controller, self.stepper)
         require_steps(robot, self.stepper, self.tick)
         self.t0, self.ticks = float(t0), 0
@@ -236,7 +241,8 @@ class Simulation:
         0.001
         """
         t = self.t
-        failure = self.pilot.decide(t, self.q, self.v, self.acceleration, self._rng, self.x)
+        self._look_at_brakes(t)
+        failure = None if self.over else self.pilot.decide(t, self.q, self.v, self.acceleration, self._rng, self.x)
         if failure is not None:
             self._end(failure, t)
         if self.over:
@@ -250,6 +256,23 @@ class Simulation:
         self.ticks += 1
         self.state = self._kept(state)
         self._look_at_limits()
+
+    def _look_at_brakes(self, t: float) -> None:
+        on = self._brakes.asked(t, self.q, self.v)
+        if isinstance(on, Failure):
+            self._end(on, t)
+        elif on != self._on:
+            self._switch_brakes(t, on)
+
+    def _switch_brakes(self, t: float, on: frozenset[str]) -> None:
+        """Another segment of the recording, of the robot with other brakes on."""
+        if len(self._recorder):
+            self._past.append(Segment(self.robot, self.settings, self._channels()))
+            self._recorder = Recorder()
+        for name in sorted(on ^ self._on):
+            self.events.append(Event(t, "brake", f"{name} {'on' if name in on else 'off'}"))
+        self._on, self.robot = on, self._brakes.held(on)
+        self._mover = self.stepper.mover(self.robot, self._push)
 
     def _kept(self, moved: State) -> State:
         """The new state; runs that ended stay where they were when they did."""
@@ -303,9 +326,12 @@ class Simulation:
         >>> mr.Simulation(robot, q).advance(0.01).recording.t.shape
         (11,)
         """
+        now = Segment(self.robot, self.settings, self._channels())
+        return Recording((*self._past, now), self._status(), tuple(self.events))
+
+    def _channels(self) -> dict[str, Array]:
         now = {name: x for name, x in self._row(self.t).items() if not name.endswith("_estimate")}
-        channels = self._recorder.channels(now)
-        return Recording((Segment(self.robot, self.settings, channels),), self._status(), tuple(self.events))
+        return self._recorder.channels(now)
 
 
 @explained
@@ -325,6 +351,7 @@ def simulate(
     cancelled: Callable[[], bool] | None = None,
     ground: Ground | None = None,
     engine: str = "modurob",
+    brakes: Braking | None = None,
 ) -> Recording:
     """Let a robot move for `duration` [s] from (q0, v0), (..., nq) and (..., nv): at rest at zero if not given.
 
@@ -335,8 +362,9 @@ def simulate(
     mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time; `seed` is that of the
     sensors' noise; `ground` what it stands on, such as mr.Ground(friction=0.8). Friction, springs and stops of the robot act,
     and drives give no more than their effort. `progress` is told the share done; without it, a bar appears on the terminal
-    after two seconds. With `engine` "mujoco" MuJoCo moves the robot by its own model and steps (`mr.MujocoSteps`); laws, filters
-    and recordings are the same.
+    after two seconds. `brakes` is a function f(t, q, v) that gives the joints whose brakes are on until the next tick (a name,
+    names, or True for all); the recording has a segment for each change. With `engine` "mujoco" MuJoCo moves the robot by its own
+    model and steps (`mr.MujocoSteps`); laws, filters and recordings are the same.
 
     >>> run = mr.simulate(robot, q, duration=1.0, controller=mr.ComputedTorque(100, 20), stepper=mr.RungeKutta4(1e-3))
     >>> run.t.shape, run.q.shape, run.status.ok
@@ -355,6 +383,7 @@ def simulate(
         seed,
         ground=ground,
         engine=engine,
+        brakes=brakes,
     )
     with progress_bar(robot.name) as tell:
         return simulation.advance(duration, progress or tell, cancelled).recording

@@ -66,8 +66,9 @@ def step_flow(stepper: Stepper, nx: int, held: bool) -> Flow:
         modes = Held(i["free"], i["slide"]) if held else None
         # steps with dry friction may be parts of one: loops sample before the first
         start = start if held else system.sampled(start, i["dt"])
+        start = start._replace(x=engine.moving_states(start.x))
         q, v, x = system.closed(stepper.step(system, i["t"], start, i["u"], i["dt"], modes))
-        return {"t": i["t"] + i["dt"], "q": q, "v": v, "x": x}
+        return {"t": i["t"] + i["dt"], "q": q, "v": v, "x": engine.all_states(x)}
 
     inputs: dict[str, str | int] = {"t": 1, "dt": 1, "q": "coordinates", "v": "rates", "x": nx, "u": "rates"}
     if held:

@@ -118,6 +118,24 @@ def from_parameters(p: Array) -> Array:
     return spatial
 
 
+def pseudo_inertia(p: Array) -> Array:
+    """Sigma, (..., 4, 4), of the ten `parameters` of a body: [[tr(I_o)/2 1 - I_o, m c], [m c^T, m]], positive definite for every
+    body that has volume (Wensing, Kim, Slotine 2018)."""
+    xx, xy, yy, xz, yz, zz = np.moveaxis(p[..., 4:], -1, 0)
+    m, x, y, z = np.moveaxis(p[..., :4], -1, 0)
+    half = (xx + yy + zz) / 2
+    rows = [[half - xx, -xy, -xz, x], [-xy, half - yy, -yz, y], [-xz, -yz, half - zz, z], [x, y, z, m]]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def of_pseudo_inertia(P: Array) -> Array:
+    """The ten `parameters`, (..., 10), of a pseudo-inertia (..., 4, 4)."""
+    S = P[..., :3, :3]
+    T = np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
+    entries = [T[..., i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
+    return np.concatenate([P[..., 3, 3:], P[..., :3, 3], np.stack(entries, axis=-1)], axis=-1)
+
+
 _SYMMETRIC = np.array([[0, 1, 3], [1, 2, 4], [3, 4, 5]])  # place of each entry of a tensor among its six numbers
 
 

@@ -199,8 +199,13 @@ class Drive:
         return {**bristles, **own, **elastic}
 
     def _reading(self) -> dict[str, float]:
-        side = self.encoder is not None and self.encoder.side == "joint"
-        return {"quantum": self.quantum, "at_joint": float(side)}
+        own = self.encoder
+        if own is None:
+            return {}
+        noise = {"noise": own.noise, "first_draw": own.first_draw} if own.noise else {}
+        # an index at zero is there all the same
+        index = {} if own.index is None else {"indexed": 1.0, "index": own.index}
+        return {"quantum": self.quantum, "at_joint": float(own.side == "joint"), **noise, **index}
 
 
 def _numbers(value: Any) -> dict[str, float]:

@@ -9,6 +9,8 @@ from modurob.catalogue.drives.numbers import positive, require
 from modurob.errors import CatalogueError, choices
 
 SIDES = ("motor", "joint")
+# noise of readings: x' = 16807 x modulo this, exact in doubles (Park and Miller 1988)
+PERIOD, FACTOR = 2**31 - 1, 16807
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,9 @@ class Encoder:
     """Counts of one turn of its own shaft, four for each line where `quadrature`; on the motor's side, or on the joint's.
 
     `ratio` is how many turns the encoder makes for one of the shaft it reads. An encoder on the motor of an elastic drive does not
-    see the deflection.
+    see the deflection. Loops inside the drive read counts with white `noise`, drawn at each sample from the `seed`: give joints
+    different ones. An encoder with an `index` counts from zero at the start, and knows its angle once it has passed the
+    index; without one it is absolute.
 
     >>> mr.Encoder(counts=500, ratio=3.0).quantum(gear_ratio=160.0)  # at the joint [rad]
     2.617993877991494e-05
@@ -26,14 +30,26 @@ class Encoder:
     side: Literal["motor", "joint"] = "motor"
     ratio: float = 1.0
     quadrature: bool = False
+    noise: float = 0.0  # deviation of a reading, at the joint [rad]
+    seed: int = 1
+    index: float | None = None  # the angle at the joint where its index is [rad]
 
     def __post_init__(self) -> None:
         if self.side not in SIDES:
             raise CatalogueError(f"encoder: side {self.side!r:.60}: {choices(str(self.side), SIDES)}")
         if not isinstance(self.quadrature, bool):
             raise CatalogueError(f"encoder: quadrature {self.quadrature!r:.60}: expected true or false")
-        require("encoder", self, words=("side", "quadrature"))
+        require("encoder", self, words=("side", "quadrature", "seed", "index"))
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 < self.seed < PERIOD:
+            raise CatalogueError(f"encoder: seed {self.seed!r:.60}: expected a whole number from 1 to {PERIOD - 1}")
+        if self.index is not None and not (isinstance(self.index, int | float) and np.isfinite(self.index)):
+            raise CatalogueError(f"encoder: index {self.index!r:.60}: expected an angle at the joint [rad], or None")
         positive("encoder", self, "counts", "ratio")
+
+    @property
+    def first_draw(self) -> float:
+        """Where its noise begins: far apart for seeds that are near, whose noise would be alike."""
+        return float(1 + int(np.random.SeedSequence(self.seed).generate_state(1)[0]) % (PERIOD - 1))
 
     def quantum(self, gear_ratio: float = 1.0) -> float:
         """The angle of one count at the joint [rad]."""

@@ -58,6 +58,8 @@ class DriveForce(JointForce):
 
     # what a command is, and its unit
     input: ClassVar[str] = ""
+    # names of states that only commands and samples change
+    held: ClassVar[tuple[str, ...]] = ("command",)
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -75,6 +77,10 @@ class DriveForce(JointForce):
     @property
     def nx(self) -> int:  # type: ignore[override]
         return len(self.states)
+
+    @property
+    def still(self) -> tuple[int, ...]:  # type: ignore[override]
+        return tuple(k for k, name in enumerate(self.states) if name in self.held)
 
     @property
     def input_limit(self) -> Any:

@@ -53,6 +53,7 @@ class CurrentDrive(DriveForce):
 
     kind: ClassVar[str] = "current drive"
     input: ClassVar[str] = "A"
+    held: ClassVar[tuple[str, ...]] = ("command", "voltage", "integral", "clock")
 
     @property
     def input_limit(self) -> Any:

@@ -56,6 +56,8 @@ class JointForce(Force):
     input: ClassVar[str] = ""
     # whether it has loops of its own that sample: `sampled` gives x at the start of a step
     samples: ClassVar[bool] = False
+    # places of states whose rate is zero: only commands and samples change them
+    still: ClassVar[tuple[int, ...]] = ()
 
     @abstractmethod
     def effort(self, t: Any, q: Array, v: Array, x: Array) -> Array:

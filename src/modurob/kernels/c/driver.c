@@ -25,6 +25,7 @@ typedef struct {
     const real *start; /* numbers that stand in the arena from the start: place, then value */
     const int32_t *start_at;
     long start_count;
+    long once; /* rows at the beginning that need not run again */
 } sequence;
 
 /* ---- states into lanes and back ---- */
@@ -38,7 +39,7 @@ static inline int reaches_into_next_rows(const strided *array, long first, long 
 }
 
 /* One entry of all lanes; lanes without a state repeat the last. */
-static inline vec gather(const char *base, ptrdiff_t state_stride, long valid)
+static inline vec gathered(const char *base, ptrdiff_t state_stride, long valid)
 {
     vec x;
 #if LANES == 1
@@ -89,7 +90,7 @@ static void load(vec *into, const strided *from, long first, long valid)
     }
 #endif
     for (; k < from->entries; ++k) {
-        into[k] = gather(base + k * from->entry_stride, from->state_stride, valid);
+        into[k] = gathered(base + k * from->entry_stride, from->state_stride, valid);
     }
 }
 
@@ -175,10 +176,10 @@ void free_arena(vec *arena)
     free(arena);
 }
 
-static inline void run_rows(const sequence *s, vec *arena)
+static inline void run_rows(const sequence *s, vec *arena, int again)
 {
     const row *end = s->rows + s->count;
-    for (const row *r = s->rows; r < end; ++r) {
+    for (const row *r = s->rows + (again ? s->once : 0); r < end; ++r) {
         r->run(arena, r->at, r->c);
     }
 }
@@ -260,7 +261,7 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
             run_rows_ahead(s, arena, inputs, outputs, state + LANES, last);
         }
         for (long again = 0; repeats > 1 && again < repeats; ++again) {
-            run_rows(s, arena);
+            run_rows(s, arena, again > 0);
         }
         vec nothing = V(0);
         for (long k = 0; k < s->output_count; ++k) {
@@ -330,7 +331,7 @@ real once(const sequence *s, real *arena, const real *const *inputs, real *const
         memcpy(arena + s->inputs[k].place, inputs[k], (size_t)s->inputs[k].entries * sizeof(real));
     }
     for (long again = 0; again < repeats; ++again) {
-        run_rows(s, arena);
+        run_rows(s, arena, again > 0);
     }
     ivec finite = -1;
     for (long k = 0; k < s->output_count; ++k) {

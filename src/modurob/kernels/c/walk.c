@@ -11,7 +11,7 @@ typedef struct {
 typedef struct {
     const int32_t *rows, *at, *start_at;
     const real *c, *start;
-    int64_t count, starts, words, states, repeats, inputs, ports, places, numbers;
+    int64_t count, once, starts, words, states, repeats, inputs, ports, places, numbers;
     real *status;
     port array[PORTS];
 } robot;
@@ -55,7 +55,7 @@ static void run_state(const robot *own, const tables *t, const cells arena, int6
         }
     }
     for (int64_t again = 0; again < own->repeats; ++again) {
-        for (int32_t i = 0; i < own->count; ++i) {
+        for (int32_t i = again ? (int32_t)own->once : 0; i < own->count; ++i) {
             const int32_t *const r = t->rows + 3 * i;
             run_row(r[0], arena, t->at + r[1], t->c + r[2]);
         }

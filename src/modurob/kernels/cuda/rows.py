@@ -22,7 +22,7 @@ from modurob.spatial.scalars import Array
 
 THREADS = 128  # of a block
 BLOCKS = {True: 4, False: 2}  # on each processor, in single and in double precision
-HEAD = 15  # numbers of a robot before those of its arrays
+HEAD = 16  # numbers of a robot before those of its arrays
 # of an array: where it is, its strides, its place in the arena, how many entries
 PORT = 5
 # a number of the arena that is read, what stands before a value in a line of a function, and the lines it begins with
@@ -38,6 +38,7 @@ class Laid:
     """The rows of one robot: functions, places and constants."""
 
     functions: list[Function]
+    once: int  # rows at the beginning that need not run again
     at: Array
     begins: Array  # of the places and the constants of each row
     constants: Array
@@ -49,7 +50,7 @@ class Laid:
 
 def obstacle(found: Sequenced) -> str:
     """Why rows do not go to a GPU; empty if they do."""
-    names = {r.steps for r in found.engine.rows if isinstance(r.steps, str)}
+    names = {r.steps for r in [*found.engine.once, *found.engine.rows] if isinstance(r.steps, str)}
     others = sorted(names - set(FILES["driver"]))
     return f"{', '.join(others)} has no kernel for GPUs" if others else ""
 
@@ -61,7 +62,7 @@ def laid(found: Sequenced) -> Laid:
     functions: list[Function] = []
     at, begins, constants, known = [], [], [], dict[int, int]()
     places = numbers = 0
-    for r in engine.rows:
+    for r in [*engine.once, *engine.rows]:
         by_name = isinstance(r.steps, str)
         if id(r.constants) not in known:
             known[id(r.constants)] = numbers
@@ -73,7 +74,8 @@ def laid(found: Sequenced) -> Laid:
         begins.append(np.stack([places + width * np.arange(n), known[id(r.constants)] + r.starts], axis=-1))
         places += r.at.size
     whole = np.concatenate(at), np.concatenate(begins), np.concatenate(constants)
-    return Laid(functions, *whole, engine.start, engine.size, inputs, results)
+    once = sum(len(r.at) for r in engine.once)
+    return Laid(functions, once, *whole, engine.start, engine.size, inputs, results)
 
 
 # ---- text ----
@@ -179,8 +181,8 @@ class Walker(NamedTuple):
         starts = np.concatenate([[0], np.cumsum(states)])
         status = self.device.empty((int(starts[-1]),), dtype)
         rows = self.table.copy()
-        rows[:, 8], rows[:, 9] = states, repeats
-        rows[:, 14] = self.device.address(status) + dtype.itemsize * starts[:-1]
+        rows[:, 9], rows[:, 10] = states, repeats
+        rows[:, 15] = self.device.address(status) + dtype.itemsize * starts[:-1]
         for row, own, given, left in zip(rows, self.robots, inputs, out, strict=True):
             ends = zip((*given, *left), (*own.inputs, *own.results), strict=True)
             row[HEAD:] = [n for x, end in ends for n in (self.device.address(x), *strides(x), *end)]
@@ -212,11 +214,12 @@ def walker(device: Device, robots: Sequence[Laid], single: bool) -> Walker:
         keep.append(device.array(np.concatenate([*flat, np.zeros(1, kind)])))
         table[:, k] = device.address(keep[-1]) + bytes_ * np.cumsum([0, *(len(x) for x in flat[:-1])])
     table[:, 5] = [len(x.functions) for x in robots]
-    table[:, 6] = [len(x.start) for x in robots]
-    table[:, 7] = [x.words for x in robots]
-    table[:, 10], table[:, 11] = len(robots[0].inputs), ports
-    table[:, 12] = [len(x.at) for x in robots]
-    table[:, 13] = [len(x.constants) for x in robots]
+    table[:, 6] = [x.once for x in robots]
+    table[:, 7] = [len(x.start) for x in robots]
+    table[:, 8] = [x.words for x in robots]
+    table[:, 11], table[:, 12] = len(robots[0].inputs), ports
+    table[:, 13] = [len(x.at) for x in robots]
+    table[:, 14] = [len(x.constants) for x in robots]
     return Walker(device, tuple(robots), kernel, table, single, size if shared else 0, tuple(keep))
 
 

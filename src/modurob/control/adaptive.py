@@ -1,0 +1,123 @@
+"""A law that learns the masses of the robot it moves (Slotine and Li 1987; Lee, Kwon and Park 2018)."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from modurob.algorithms.steps import apply
+from modurob.control.passivity import SlidingLaw, slotine_li_regressor
+from modurob.control.recipe import LAWS, Recipe
+from modurob.control.reference import Reference
+from modurob.control.values import PerJoint
+from modurob.errors import ControlError
+from modurob.motion.numbers import one_positive
+from modurob.robot import Mechanism
+from modurob.simulation import Measured
+from modurob.spatial import inertia
+from modurob.spatial.scalars import Array
+
+# every body counts as at least this share of the mean one: those believed to be points, or to weigh nothing, can learn too
+LEAST = 0.05
+# what the law learns in a sample, as torque for s, is at most this share of kd: faster learning would swing
+SHARE = 1.0
+# where neither bodies nor distances have a size [m]
+SMALL = 0.1
+
+
+@LAWS.register("adaptive")
+@dataclass(frozen=True, eq=False)
+class AdaptiveControl(Recipe):
+    """tau = Y(q, v, v_r, vdot_r) pi + Kd s - passive, dP/dt = gain P L P: masses, centres and inertias are learnt.
+
+    pi, (10 bodies,), starts as in the `model` that the law believes in; rotors are known. P are the pseudo-inertias of pi, and
+    L the gradient Y^T s by them, so that heavy and large bodies learn in large steps and light and small ones in small steps,
+    whatever the units and the size of the robot, and bodies stay such as can be. V = s^T M s/2 + (log det of P, as a distance)/gain
+    falls with s^T Kd s: the error of tracking goes to zero whatever the masses are, and pi to the true one where the
+    motion is rich enough. `gain` [1/J] is how fast, as far as the `sample_time` allows.
+
+    >>> believed = robot.with_payload("m3", mr.spatial.inertia.sphere(0.3, 0.03))
+    >>> law = mr.AdaptiveControl([0.3, 0.2, -0.4], slope=10.0, kd=0.5, model=believed)
+    >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok
+    True
+    """
+
+    reference: Reference = 0.0
+    slope: PerJoint = 10.0  # [1/s]
+    kd: PerJoint = 1.0  # [N m s/rad or N s/m]
+    gain: float = 20.0  # [1/J]
+    sample_time: float = field(default=1e-3, kw_only=True)  # type: ignore[assignment]  # [s]
+    assumes: ClassVar[tuple[str, ...]] = ("driven", "coordinates", "tree")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_positive(self.sample_time, "sample_time")
+        one_positive(self.gain, "gain")
+
+    def on(self, robot: Mechanism) -> "AdaptiveLaw":
+        return AdaptiveLaw(self, robot)
+
+
+class AdaptiveLaw(SlidingLaw):
+    """The adaptive law for one robot; its memory is pi."""
+
+    def __init__(self, recipe: AdaptiveControl, robot: Mechanism):
+        super().__init__(recipe, robot)
+        self._least = LEAST * mean_body(self._model)
+        Kd = self._kd(np.eye(robot.nv))
+        damping = np.linalg.eigvalsh((Kd + Kd.T) / 2)[0]
+        if not damping > 0:
+            raise ControlError(
+                f"AdaptiveControl: kd = {recipe.kd!r:.60}: expected above zero at every joint: nothing is learnt"
+            )
+        self._weak = 1 / np.diagonal(Kd) if np.allclose(Kd, np.diag(np.diagonal(Kd))) else 1 / damping
+
+    def start(self) -> Array:
+        return self._model.inertial_parameters().ravel()
+
+    def step(self, memory: Array, t: float, measured: Measured) -> tuple[Array, Array]:
+        q, v = measured
+        along = self.sliding(t, q, v)
+        Y = slotine_li_regressor(self._model, q, v, along.rate, along.acceleration)
+        tau = apply(Y, memory) + self._model.armature * along.acceleration + self._kd(along.s) - self._passive(q, v)
+        return self._learnt(memory, Y, along.s), self._limited(tau)
+
+    def _learnt(self, pi: Array, Y: Array, s: Array) -> Array:
+        """pi a sample of h later: P' = A exp(h gain A^T L A) A^T with P = A A^T, which is positive whatever the step is."""
+        A = np.linalg.cholesky(inertia.pseudo_inertia(pi.reshape(*pi.shape[:-1], -1, 10)) + self._least)
+        each = A[..., None, :, :, :]
+        # A^T L A by joint and body, (..., nv, bodies, 4, 4)
+        B = np.swapaxes(each, -1, -2) @ dual_of(Y.reshape(*Y.shape[:-1], -1, 10)) @ each
+        w, U = np.linalg.eigh(self._speed(B) * np.sum(s[..., None, None, None] * B, axis=-4))
+        AU = A @ U
+        new = (AU * np.exp(np.clip(w, -1.0, 1.0))[..., None, :]) @ np.swapaxes(AU, -1, -2) - self._least
+        return inertia.of_pseudo_inertia(new).reshape(*s.shape[:-1], -1)
+
+    def _speed(self, B: Array) -> Array:
+        """h gain, (..., 1, 1, 1), or less: Y Gamma Y^T with the metric Gamma is what a sample adds to kd."""
+        added = np.sum(np.sum(B**2, axis=(-3, -2, -1)) * self._weak, axis=-1)
+        most = SHARE / np.maximum(added, 1e-300)
+        return np.minimum(self.recipe.sample_time * self.recipe.gain, most)[..., None, None, None]
+
+
+def dual_of(gradient: Array) -> Array:
+    """L, (..., 4, 4), with tr(L P(pi)) = gradient . pi for the pseudo-inertias P of all pi, from (..., 10)."""
+    xx, xy, yy, xz, yz, zz = np.moveaxis(gradient[..., 4:], -1, 0)
+    m, x, y, z = np.moveaxis(gradient[..., :4], -1, 0)
+    rows = [
+        [yy + zz, -xy / 2, -xz / 2, x / 2],
+        [-xy / 2, xx + zz, -yz / 2, y / 2],
+        [-xz / 2, -yz / 2, xx + yy, z / 2],
+        [x / 2, y / 2, z / 2, m],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def mean_body(robot: Mechanism) -> Array:
+    """The pseudo-inertia of a body of the robot's mean mass, and as large as its bodies and the distances between its joints are,
+    (4, 4)."""
+    P = inertia.pseudo_inertia(robot.inertial_parameters().reshape(-1, 10))
+    total = P[:, 3, 3].sum()
+    spread = np.trace(P[:, :3, :3], axis1=-2, axis2=-1).sum() / total if total > 0 else 0.0
+    size = spread + np.mean(np.sum(robot.X_PJ[1:, :3, 3] ** 2, axis=-1))
+    return (total / len(P) if total > 0 else 1.0) * np.diag([*[(size or SMALL**2) / 3] * 3, 1.0])

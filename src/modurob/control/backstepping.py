@@ -1,0 +1,108 @@
+"""Elastic joints step by step: what joints need from gears, gears from motors, motors from currents (Lozano and Brogliato 1992)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from modurob import kernels
+from modurob.algorithms import passive_forces
+from modurob.control.drives import Drives
+from modurob.control.elastic import BETWEEN, ElasticLaw, differences, moments, spacing
+from modurob.control.feedback_linearisation import without_stops
+from modurob.control.passivity import polarised
+from modurob.control.recipe import LAWS, Recipe
+from modurob.control.values import PerJoint, gain, per_rate
+from modurob.errors import ControlError
+from modurob.robot import Mechanism
+from modurob.spatial.scalars import Array
+
+
+class Stages(NamedTuple):
+    """How far each stage is from what the one before asks of it, (..., nv) each."""
+
+    s: Array  # of the joints' rates, v_r - v [rad/s]
+    angle: Array  # of the motors' angles [rad]
+    speed: Array  # of the motors' rates [rad/s]
+
+
+@LAWS.register("backstepping")
+@dataclass(frozen=True, eq=False)
+class Backstepping(Recipe):
+    """Tracking with elastic joints, without inverting them: V = (s^T M s + z1^T k z1 + z2^T J z2)/2 falls all the time.
+
+    Joints ask for the torque of `SlotineLi`, tau_d = M vdot_r + C v_r + N - passive + Kd s, so motors for the angles theta_d = q
+    + tau_d/k and the rates w_d = d theta_d/dt + pace z1 + s, z1 = theta_d - theta, z2 = w_d - theta'. The torque
+    tau = J dw_d/dt + b theta' + k (theta - q) + k z1 + pace J z2 + reach sat(z2/layer) leaves V' = -s^T Kd s - pace z1^T k z1
+    - pace z2^T J z2; friction of the motors, which it knows nothing of, is outweighed where it is below `reach`. `reference` is an
+    array, or a function of time that returns q and its first four derivatives. For robots with an elastic drive at every joint.
+
+    >>> law = mr.Backstepping([0.3, 0.2, -0.4], slope=10.0, kd=2.0, pace=50.0)
+    """
+
+    reference: Any = 0.0
+    slope: PerJoint = 10.0  # [1/s]
+    kd: PerJoint = 1.0  # [N m s/rad]
+    pace: float = 50.0  # of the motors [1/s]
+    reach: PerJoint = 0.0  # [N m]
+    layer: PerJoint = 0.1  # [rad/s]
+    needs: ClassVar[str] = "a robot with an elastic drive at every joint"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not float(self.pace) > 0:
+            raise ControlError(f"pace = {self.pace!r:.60}: expected a number above zero [1/s]")
+
+    def drives(self, robot: Mechanism) -> Drives:
+        return Drives.of(self.believed(robot), self.actuated)
+
+    def on(self, robot: Mechanism) -> "BacksteppingLaw":
+        return BacksteppingLaw(self, robot)
+
+
+class BacksteppingLaw(ElasticLaw):
+    """The law for one robot."""
+
+    def __init__(self, recipe: Backstepping, robot: Mechanism):
+        super().__init__(recipe, robot, BETWEEN)
+        drives = self.drives
+        self._slope, self._kd = gain(recipe.slope, drives, "slope"), gain(recipe.kd, drives, "kd")
+        self._reach = per_rate(recipe.reach, drives, "reach")
+        self._layer = np.maximum(per_rate(recipe.layer, drives, "layer"), 1e-12)
+        self._passive = without_stops(self._own.links)
+
+    def stages(self, t: float, q: Array, v: Array, x: Array) -> Stages:
+        """The errors of the three stages."""
+        return self._found(t, q, v, x)[0]
+
+    def torque(self, t: float, q: Array, v: Array, x: Array) -> Array:
+        own, pace = self._own, self.recipe.pace
+        z, acceleration = self._found(t, q, v, x)
+        switched = self._reach * np.clip(z.speed / self._layer, -1.0, 1.0)
+        known = own.viscous * x[..., own.speed] + own.stiffness * (x[..., own.angle] - q)
+        asked = own.rotor * (acceleration + pace * z.speed) + own.stiffness * z.angle
+        return self._limited(asked + known + switched)
+
+    def _found(self, t: float, q: Array, v: Array, x: Array) -> tuple[Stages, Array]:
+        """The errors, and the acceleration that motors are asked for, dw_d/dt."""
+        own, pace = self._own, self.recipe.pace
+        theta, speed = x[..., own.angle], x[..., own.speed]
+        vdot, jerk = self.motion(q, v, x)
+        ahead = tuple(np.broadcast_to(np.asarray(x, float), q.shape) for x in self._target(t))
+        f, first, second = self._asked((q, v, vdot, jerk, np.zeros_like(v)), ahead)
+        e, e_v = ahead[0] - q, ahead[1] - v
+        s, s_rate = e_v + self._slope(e), ahead[2] - vdot + self._slope(e_v)
+        rate = v + first / own.stiffness
+        angle = q + f / own.stiffness - theta
+        found = Stages(s, angle, rate + pace * angle + s - speed)
+        return found, vdot + second / own.stiffness + pace * (rate - speed) + s_rate
+
+    def _asked(self, motion: tuple[Array, ...], ahead: tuple[Array, ...]) -> tuple[Array, Array, Array]:
+        """The torque that joints ask for through their gears, and its first and second derivative along the motion."""
+        h = min(spacing(*motion[1:]), spacing(*ahead[1:]))
+        (q, v, _), (q_d, v_d, vdot_d) = moments(motion, h), moments(ahead, h)
+        e, e_v = q_d - q, v_d - v
+        s = e_v + self._slope(e)
+        f = polarised(self._own.links.inverse_dynamics, q, v, s + v, vdot_d + self._slope(e_v)) + self._kd(s)
+        passive = passive_forces(self._passive, q, v, run=kernels.run) if self._passive.forces else 0.0
+        return differences(f - passive, h)
