@@ -83,10 +83,11 @@ def _card(design: Design, found: "Designs", on_front: bool) -> str:
     numbers = {k: v for k, v in design.measures.items() if k not in (*HIDDEN, first) and isinstance(v, int | float)}
     listed = "".join(f"<dt>{escape(_words(k))}</dt><dd>{v:.4g}</dd>" for k, v in numbers.items())
     file, name = quote(text(design)), f"design-{design.key[:8]}"
+    unit = found.task.units.get(first, "")
     mark = ' <span style="color:var(--mark)">front</span>' if on_front else ""
     return (
         f'<div class="card"><img alt="{name}" src="data:image/png;base64,{_picture(design, found)}"><div>'
-        f"<b>{design.measures[first]:.4g}</b> {found.task.units.get(first, "")} {escape(_words(first))}{mark}<dl>{listed}</dl>"
+        f"<b>{design.measures[first]:.4g}</b> {unit} {escape(_words(first))}{mark}<dl>{listed}</dl>"
         f'<a download="{name}.yaml" href="data:text/yaml,{file}">robot file</a> <span style="color:var(--soft)">'
         f"{design.key[:8]}, generation {design.generation}, {escape(design.operator)}</span></div></div>"
     )
