@@ -44,12 +44,7 @@ def kept(folder: Path) -> list[str]:
 # ---- who measures ----
 
 
-@pytest.mark.parametrize("workers", [1, 4])
-def test_designs_do_not_depend_on_workers(whole, workers: int):
-    assert facts(found(workers=workers)) == whole
-
-
-def test_a_killed_worker_loses_nothing(whole, tmp_path: Path):
+def test_four_workers_of_which_one_is_killed_find_the_same(whole, tmp_path: Path):
     log = tmp_path / "log"
     task = Deadly(str(log), 0.0, str(tmp_path / "marker"))
     assert facts(found(task, workers=4)) == whole
@@ -64,7 +59,7 @@ def test_a_design_that_kills_every_worker_is_refused():
 
 
 def test_idle_workers_that_die_are_replaced(whole):
-    with Processes(2) as crew:
+    with Processes(1) as crew:
         for pid in crew.pids:
             os.kill(pid, signal.SIGKILL)
         jobs = [(k, a) for k, a, *_ in whole]
@@ -81,8 +76,8 @@ def test_a_task_that_fails_refuses_the_design():
 # ---- what is killed ----
 
 
-def start(folder: Path, log: Path, *more: str) -> subprocess.Popen:
-    command = [sys.executable, "-m", "tests.search.run", str(folder), str(log), "4", *more]
+def start(folder: Path, log: Path, workers: int, *more: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "tests.search.run", str(folder), str(log), str(workers), *more]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -91,7 +86,7 @@ def resumed(folder: Path, log: Path) -> list:
     """The search taken up; what was kept before is not measured again, and all else once."""
     before, already = kept(folder), Counter(log.read_text().split())
     log.write_text("")
-    result = facts(mr.search_designs("backbone", task=Spread(str(log), 0.05), folder=folder, workers=4, **SETTINGS))
+    result = facts(mr.search_designs("backbone", task=Spread(str(log), 0.05), folder=folder, workers=0, **SETTINGS))
     measured = Counter(log.read_text().split())
     assert set(measured.values()) == {1}
     assert not set(measured) & set(before)
@@ -102,7 +97,7 @@ def resumed(folder: Path, log: Path) -> list:
 
 def test_the_search_itself_is_killed(whole, tmp_path: Path):
     folder, log = tmp_path / "search", tmp_path / "log"
-    process = start(folder, log)
+    process = start(folder, log, 4)
     until = time.monotonic() + 60
     while not (folder / "measures.jsonl").exists() or len((folder / "measures.jsonl").read_bytes()) < 1500:
         assert time.monotonic() < until
@@ -118,7 +113,7 @@ def test_the_search_itself_is_killed(whole, tmp_path: Path):
 def test_the_disk_is_full(whole, tmp_path: Path):
     """The kernel cuts a line in two, as a full disk does."""
     folder, log = tmp_path / "search", tmp_path / "log"
-    out, said = start(folder, log, "2000").communicate(timeout=60)
+    out, said = start(folder, log, 1, "2000").communicate(timeout=60)
     assert "designs are kept, and no more can be written" in said
     assert not out
     content = (folder / "measures.jsonl").read_bytes()
@@ -135,7 +130,7 @@ def resumed_after_cut(folder: Path, log: Path) -> list:
     lines = len(kept(folder))
     path.write_bytes(torn)
     log.write_text("")
-    result = facts(mr.search_designs("backbone", task=Spread(str(log), 0.05), folder=folder, workers=4, **SETTINGS))
+    result = facts(mr.search_designs("backbone", task=Spread(str(log), 0.05), folder=folder, workers=0, **SETTINGS))
     assert len(log.read_text().split()) == len(result) - lines
     assert len(kept(folder)) == len(set(kept(folder))) == len(result)
     return result
