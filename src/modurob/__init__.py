@@ -154,7 +154,7 @@ if TYPE_CHECKING:
     )
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
     from modurob.robot.fleet import Fleet
-    from modurob.search import Walk, assemblies, number_of_assemblies, search_designs
+    from modurob.search import ArmSet, Span, Walk, assemblies, number_of_assemblies, search_designs
     from modurob.simulation import (
         Adaptive,
         Connect,
@@ -217,7 +217,7 @@ HOMES = {
     "modurob.motion": "Gait PoseTrajectory Trajectory driven gait search_gait time_optimal travel",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.robot.fleet": "Fleet",
-    "modurob.search": "Walk assemblies number_of_assemblies search_designs",
+    "modurob.search": "ArmSet Span Walk assemblies number_of_assemblies search_designs",
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge MujocoSteps "

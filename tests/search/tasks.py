@@ -34,7 +34,8 @@ class Spread(Task):
 
 @dataclass(frozen=True)
 class Deadly(Spread):
-    """Kills its worker by SIGKILL at the first design of four modules, as long as `marker` is not there; always if it has no name."""
+    """Kills its worker by SIGKILL at the first design of four modules, as long as `marker` is not there; always if it has no
+    name."""
 
     marker: str = ""
 

@@ -115,7 +115,8 @@ def test_more_backbones_by_another_list(n: int, rolls):
 
 
 def test_cubes_are_the_trees_on_the_cubic_lattice():
-    """A tree with k symmetries lies in 24 / k ways on the lattice; those that touch where they are docked alone are tree-like polycubes."""
+    """A tree with k symmetries lies in 24 / k ways on the lattice; those that touch where they are docked alone are
+    tree-like polycubes."""
     for n in range(1, 8):
         f = forest(cube(), n)
         ways = [(24 // itself(f, t), contacts(f, t) == n - 1) for t in f.trees()]
@@ -140,7 +141,7 @@ def test_numbers_by_type():
     assert {tuple(sorted(m.type.name for m in a.modules.values())) for a in found} == {
         ("backbone", "backbone", "scout")
     }
-    both = [a for a in assemblies(["backbone", "scout"], 3, rolls=[0])]
+    both = list(assemblies(["backbone", "scout"], 3, rolls=[0]))
     assert len(found) == sum(sorted(m.type.name for m in a.modules.values())[1:] == ["backbone", "scout"] for a in both)
 
 

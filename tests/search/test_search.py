@@ -53,7 +53,9 @@ def test_four_workers_of_which_one_is_killed_find_the_same(whole, tmp_path: Path
 
 
 def test_a_design_that_kills_every_worker_is_refused():
-    designs = found(Deadly(), workers=1, generations=1, population=2, start=[mr.load("crab").undock("m5")], modules=(4, 4))
+    designs = found(
+        Deadly(), workers=1, generations=1, population=2, start=[mr.load("crab").undock("m5")], modules=(4, 4)
+    )
     assert {d.measures["refused"] for d in designs.designs if len(d.assembly) == 4} == {"its worker died 3 times"}
     assert [d.ok for d in designs.designs if len(d.assembly) == 5] == [True]
 
@@ -79,7 +81,9 @@ def test_a_task_that_fails_refuses_the_design():
 def start(folder: Path, log: Path, workers: int, *more: str) -> subprocess.Popen:
     command = [sys.executable, "-m", "tests.search.run", str(folder), str(log), str(workers), *more]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def resumed(folder: Path, log: Path) -> list:

@@ -24,7 +24,9 @@ def search(
     population: Annotated[int, typer.Option(help="designs of a generation")] = 32,
     seconds: Annotated[float | None, typer.Option(help="stop after so long")] = None,
     seed: Annotated[int, typer.Option(help="of everything random")] = 0,
-    roll: Annotated[list[float] | None, typer.Option(help="roll that may be used [degrees]; may be given again")] = None,
+    roll: Annotated[
+        list[float] | None, typer.Option(help="roll that may be used [degrees]; may be given again")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="processes; as many as cores if not given")] = None,
     cluster: Annotated[str | None, typer.Option(help="address of a Dask scheduler, or local")] = None,
 ) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from modurob.robot import Assembly
 from modurob.search.symmetries import docking_ports
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
+
+if TYPE_CHECKING:
+    from modurob.search.reaching import Reach
 
 FLIP = np.diag([1.0, -1.0, -1.0, 1.0])  # the frame of a port in that of the port it is docked to, at roll 0
 Option = tuple[ModuleType, ...]
@@ -37,9 +40,9 @@ class Piece(NamedTuple):
 class ArmSet:
     """All arms of one option a slot, option for option; arm i has its options by the digits of i, the last slot fastest.
 
-    An option is a module type, or several one on another, or none, (): modules have two docking ports and revolute joints in a row. The
-    first slot is fixed in the world. All options of a slot have as many joints. Arrays are in world axes with all joints at
-    zero, as are those of `Assembly.mechanism`.
+    An option is a module type, or several one on another, or none, (). Modules have revolute joints in a row; each is docked
+    by its first port that fits, and leaves by its first other one. The first slot is fixed in the world. All options of a slot have as many joints. Arrays are in world axes with all
+    joints at zero, as are those of `Assembly.mechanism`.
 
     >>> links = ["straight_link", "elbow_link"]
     >>> arms = mr.ArmSet([["straight_link"], ["powerball"], links, ["powerball"], links])
@@ -85,6 +88,23 @@ class ArmSet:
         """The port at the end of arm i."""
         kinds = [kind for option in self.options(i) for kind in option]
         return f"m{len(kinds) - 1}/{_chain([k.module() for k in kinds])[-1][1].name}"
+
+    def reach(self, poses: Any, load: float = 0.0, gravity: Any = (0.0, 0.0, -9.81)) -> "Reach":
+        """Which arms bring their ends to poses (p, 4, 4) and hold a `load` [kg] there, for arms of six joints whose axes
+        meet in pairs.
+
+        For each arm and pose all solutions are found; one within limits is enough, and one whose torques at rest are within the
+        efforts of the joints. All cores are used; results do not depend on them.
+
+        >>> arms = mr.ArmSet([["straight_link"], *[["powerball"], [(), "elbow_link"]] * 3])
+        >>> X = arms[3].mechanism(keep_idle=True).frame_pose([0.3, -0.8, 0.9, 0.4, 0.7, -0.2], arms.tip(3))
+        >>> found = arms.reach([X])
+        >>> found.verdict.shape, bool(found.verdict[3, 0])
+        ((8, 1), True)
+        """
+        from modurob.search.reaching import reach
+
+        return reach(self, poses, load, gravity)
 
     # ---- tables ----
 
@@ -142,7 +162,11 @@ def _option(given: Any) -> Option:
 def _piece(option: Option, ends: Sequence[tuple[Port, Port]], first: bool) -> Piece:
     modules = [kind.module() for kind in option]
     X = np.eye(4) if first or not modules else se3.inverse(ends[0][0].X)
-    h, o, limits, mass, moment = [], [], [], [0.0], [np.zeros(3)]
+    h: list[Any] = []
+    o: list[Any] = []
+    limits: list[Any] = []
+    mass: list[Any] = [0.0]
+    moment: list[Any] = [np.zeros(3)]
     for k, (module, (into, out)) in enumerate(zip(modules, ends, strict=True)):
         X = X if k == 0 else X @ mated(ends[k - 1][1], into, 0.0)
         part = module.root if first and k == 0 else into.part
@@ -159,8 +183,8 @@ def _piece(option: Option, ends: Sequence[tuple[Port, Port]], first: bool) -> Pi
             moment[-1] = moment[-1] + inertia.mass(I) * (X[:3, :3] @ inertia.centre(I) + X[:3, 3])
     end = X @ ends[-1][1].X if modules else FLIP
     k = len(h)
-    shaped = (np.array(x, dtype=float).reshape(s) for x, s in ((h, (k, 3)), (o, (k, 3)), (limits, (k, 3))))
-    return Piece(*shaped, np.array(mass, dtype=float), np.array(moment, dtype=float), end)
+    rows = [np.array(x, dtype=float).reshape(k, 3) for x in (h, o, limits)]
+    return Piece(rows[0], rows[1], rows[2], np.array(mass, dtype=float), np.array(moment, dtype=float), end)
 
 
 NUMBERS = {"lower": -np.inf, "upper": np.inf, "effort": np.inf}
@@ -171,21 +195,28 @@ def _in_a_row(module: Module, entered: str, left: str) -> list[Any]:
     steps = list(walked_joints(module, entered))
     parts = [entered, *(s.end for s in steps)]
     in_a_row = all(s.start == p for s, p in zip(steps, parts, strict=False))
-    if not in_a_row or parts[-1] != left or set(parts) != set(module.parts) or any(s.type.kind != "revolute" for s in steps):
+    if (
+        not in_a_row
+        or parts[-1] != left
+        or set(parts) != set(module.parts)
+        or any(s.type.kind != "revolute" for s in steps)
+    ):
         raise InputError(f"module type {module.type.name!r}: expected revolute joints in a row from port to port")
     return steps
 
 
 def _chain(modules: Sequence[Module], before: Port | None = None) -> list[tuple[Port, Port]]:
-    """The ports in and out of modules one on another: each is docked by its first port that fits and leaves by its other one."""
+    """The ports in and out of modules one on another: docked by the first port that fits, left by the first other one."""
     found: list[tuple[Port, Port]] = []
     for module in modules:
         ports = docking_ports(module)
-        if len(ports) != 2:
-            raise InputError(f"module type {module.type.name!r} has {len(ports)} docking ports: expected two")
+        if len(ports) < 2:
+            raise InputError(f"module type {module.type.name!r} has {len(ports)} docking ports: expected two or more")
         fits = [p for p in ports if before is None or before.connector.misfit(p.connector, 0.0) is None]
         if not fits:
-            raise InputError(f"no port of {module.type.name!r} fits a connector {before and before.connector.kind!r} of the one before")
+            raise InputError(
+                f"no port of {module.type.name!r} fits a connector {before and before.connector.kind!r} of the one before"
+            )
         before = next(p for p in ports if p is not fits[0])
         found.append((fits[0], before))
     return found

@@ -1,15 +1,17 @@
 """Which arms of three two-axis balls reach a pose, for thousands of arms at once: all solutions, their limits and torques.
 
-Axes 1 and 2, 3 and 4, 5 and 6 meet in points A, B, C. The pose says where C comes to. For an angle q1, the distance from B to C leaves two angles
-q2; then two pairs (q3, q4) bring C to its place (subproblem 2 of Paden and Kahan), and what is left is one equation: axis 6 must come to
-stand at its angle to axis 5. Where C is on axis 4, q4 does not move it: the equation then is that axis 3 can bring it to its place, and q4, two of
-them, follow from axis 6. Where B is on axis 2, q2 is given and q1 follows. The equation is solved along q1, or q2, for all arms at once.
+Axes 1 and 2, 3 and 4, 5 and 6 meet in points A, B, C. The pose says where C comes to. For an angle q2, the distance from B
+to C leaves two angles q1; then two pairs (q3, q4) bring C to its place (subproblem 2 of Paden and Kahan), and what is left
+is one equation: axis 6 must come to stand at its angle to axis 5. Where C is on axis 4, q4 does not move it: the equation
+then is that axis 3 can bring it to its place, and q4, two of them, follow from axis 6. Where axes 2 and 3 are parallel then,
+the equation is in q1 alone, and q2 follows. It is solved along q2, or q1, for all arms at once.
 
 Vectors are (3, ...), components first.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +19,8 @@ from modurob.errors import InputError
 from modurob.search.arms import Arms
 from modurob.spatial.scalars import Array
 
-PLACES = 64  # of the angle at which signs are compared
+PLACES, FINE = 64, 256  # of the angle at which signs are compared; where solutions are in narrow ranges
+NARROW = 0.3  # C is as near to axis 4 as this part of its distance from B
 EDGE = 24  # halvings that find where solutions end
 MEET = 1e-6  # how far axes may be apart that meet, and C from axis 4 to be on it [m]
 STEPS = 40  # of the refinement
@@ -66,12 +69,14 @@ def solutions(arms: Arms, poses: Array) -> Solutions:
     a, p = (x.ravel() for x in np.meshgrid(np.arange(len(arms.X)), np.arange(len(poses)), indexing="ij"))
     loop = Loop.of(own, a, poses[p] @ _inverse(arms.X[a]))
     far = np.sqrt(dot(loop.goal, loop.goal)) > np.sqrt(dot(loop.AB, loop.AB)) + np.sqrt(loop.r2)
-    B_on_2, C_on_4 = _on(loop.AB, loop.h[1]), _on(loop.BC, loop.h[3])
+    C_off_4, parallel = _off(loop.BC, loop.h[3]), _off(loop.h[1], loop.h[2]) < CLOSE
+    of_each = np.stack(
+        [C_off_4 < MEET, parallel & (_off(loop.AB, loop.h[1]) > MEET), C_off_4 < NARROW * np.sqrt(loop.r2)]
+    )
     found = []
-    for case in (Case(b, c) for b in (False, True) for c in (False, True)):
-        rows = np.flatnonzero((case.B_on_2 == B_on_2) & (case.C_on_4 == C_on_4) & ~far)
-        for side in SIDES[::2] if case.C_on_4 else SIDES:
-            which, q = _along(loop.of_some(rows), side, case)
+    for case in (Case(*x) for x in product((False, True), repeat=3)):
+        rows = np.flatnonzero((of_each == np.array(case)[:, None]).all(axis=0) & ~far)
+        for which, q in _along(loop.of_some(rows), case):
             found.append((rows[which], q))
     which, q = (np.concatenate(x) for x in zip(*found, strict=True))
     order = np.lexsort((*q.T[::-1], which))
@@ -81,14 +86,15 @@ def solutions(arms: Arms, poses: Array) -> Solutions:
 class Case(NamedTuple):
     """What is special about some arms."""
 
-    B_on_2: bool  # q2 does not move B
     C_on_4: bool  # q4 does not move C
+    along_1: bool  # axes 2 and 3 are parallel, and apart
+    narrow: bool  # C is near to axis 4: solutions are in narrow ranges of q2
 
 
-def _on(p: Array, h: Array) -> Array:
-    """Whether a point from the origin is on the axis h, (m,)."""
+def _off(p: Array, h: Array) -> Array:
+    """How far a point is from the axis h through the origin, (m,)."""
     off = p - dot(p, h) * h
-    return dot(off, off) < MEET**2
+    return np.sqrt(dot(off, off))
 
 
 class Loop(NamedTuple):
@@ -124,10 +130,10 @@ class Loop(NamedTuple):
 def _equation(loop: Loop, x: Array, side: Sequence[float], case: Case) -> tuple[Array, list[Turn], Array]:
     """The equation at an angle, NaN where there is nothing to solve; the first angles, and axis 6 as seen behind them, (3, ...)."""
     h, given = loop.h, (np.cos(x), np.sin(x))
-    if case.B_on_2:
-        first, second = _reaching(h[0], loop.goal, loop.AB, loop.r2, side[0]), given
-    else:
+    if case.C_on_4 and case.along_1:
         first, second = given, _reaching(h[1], _turned(h[0], given, loop.goal, -1), loop.AB, loop.r2, side[0])
+    else:
+        first, second = _reaching(h[0], loop.goal, _turned(h[1], given, loop.AB), loop.r2, side[0]), given
     v = _turned(h[1], second, _turned(h[0], first, loop.goal, -1), -1) - loop.AB
     six = _turned(h[1], second, _turned(h[0], first, loop.six, -1), -1)
     if case.C_on_4:
@@ -177,47 +183,56 @@ def _turned(h: Array, turn: Turn, v: Array, way: float = 1.0) -> Array:
     return c * v + way * s * cross(h, v) + (1 - c) * dot(h, v) * h
 
 
-def _along(loop: Loop, side: Sequence[float], case: Case) -> tuple[Array, Array]:
-    """Which loops have solutions on one side, and these, (s,), (s, 6)."""
-    step = 2 * np.pi / PLACES
-    x = -np.pi + step * (np.arange(PLACES) + 0.437)
-    f = _equation(loop.spread(), x, side, case)[0]
+def _along(loop: Loop, case: Case) -> Iterator[tuple[Array, Array]]:
+    """For each side, which loops have solutions, and these, (s,), (s, 6)."""
+    places = FINE if case.narrow and not case.C_on_4 else PLACES
+    step = 2 * np.pi / places
+    x = -np.pi + step * (np.arange(places) + 0.437)
+    f = {side: _equation(loop.spread(), x, side, case)[0] for side in (SIDES[::2] if case.C_on_4 else SIDES)}
+    for side in f:
+        rows, *brackets = _brackets(loop, side, case, x, f)
+        some = loop.of_some(rows)
+        value, turns, six = _equation(some, _refined(some, side, case, *brackets), side, case)
+        kept = np.flatnonzero(np.abs(value) < CLOSE)
+        last = _angles_on_axis if case.C_on_4 else _angles
+        which, q = last(some.of_some(kept), [(c[kept], s[kept]) for c, s in turns], six[:, kept])
+        yield rows[kept][which], q
+
+
+def _brackets(loop: Loop, side: Sequence[float], case: Case, x: Array, sides: Mapping[Any, Array]) -> list[Array]:
+    """Loops, two angles each, and the equation there, with different signs; once one angle where it always holds."""
+    f, step = sides[tuple(side)], x[1] - x[0]
     after = np.roll(f, -1, axis=-1)
     with np.errstate(invalid="ignore"):
         always = np.abs(f) < CLOSE  # two axes on one line: any angle will do
         rows, place = np.nonzero((f * after <= 0) & ~always)
         free, where = np.nonzero(always)
-    brackets = [(free, x[where], x[where], f[free, where], f[free, where])]
-    brackets += [(rows, x[place], x[place] + step, f[rows, place], after[rows, place])]
-    brackets += _ends(loop, side, case, x, f, after, step)
-    rows, low, high, f_low, f_high = (np.concatenate(x) for x in zip(*brackets, strict=True))
-    some = loop.of_some(rows)
-    x = _refined(some, side, case, low, high, f_low, f_high)
-    value, turns, six = _equation(some, x, side, case)
-    kept = np.flatnonzero(np.abs(value) < CLOSE)
-    last = _angles_on_axis if case.C_on_4 else _angles
-    which, q = last(some.of_some(kept), [(c[kept], s[kept]) for c, s in turns], six[:, kept])
-    return rows[kept][which], q
+    found = [
+        (free, x[where], x[where], f[free, where], f[free, where]),
+        (rows, x[place], x[place] + step, f[rows, place], after[rows, place]),
+    ]
+    # where solutions of two sides end, they meet: a root is between if their signs differ at the last place
+    met = [g for g in ((-side[0], side[1]), (side[0], -side[1])) if g in sides]
+    with np.errstate(invalid="ignore"):
+        ends = np.logical_or.reduce([f * sides[g] < 0 for g in met])
+    for way in (1, -1):
+        rows, place = np.nonzero(ends & ~np.isfinite(np.roll(f, -way, axis=-1)))
+        found.append(_end(loop.of_some(rows), side, case, rows, x[place], way * step, f[rows, place]))
+    return [np.concatenate(x) for x in zip(*found, strict=True)]
 
 
-def _ends(
-    loop: Loop, side: Sequence[float], case: Case, x: Array, f: Array, after: Array, step: float
-) -> list[tuple[Array, ...]]:
-    """Brackets up to where solutions end between two places, at which the equation has another sign than at the place before."""
-    found = []
-    for here, there, way in ((f, after, step), (after, f, -step)):
-        rows, place = np.nonzero(np.isfinite(here) & ~np.isfinite(there))
-        good = x[place] if way > 0 else x[place] + step
-        some, start, bad = loop.of_some(rows), good, good + way
-        value = here[rows, place]
-        for _ in range(EDGE):
-            middle = (good + bad) / 2
-            at = _equation(some, middle, side, case)[0]
-            fine = np.isfinite(at)
-            good, bad, value = np.where(fine, middle, good), np.where(fine, bad, middle), np.where(fine, at, value)
-        kept = np.flatnonzero(value * here[rows, place] <= 0)
-        found.append((rows[kept], start[kept], good[kept], here[rows, place][kept], value[kept]))
-    return found
+def _end(
+    loop: Loop, side: Sequence[float], case: Case, rows: Array, start: Array, step: float, f: Array
+) -> tuple[Array, ...]:
+    """Brackets up to where solutions end, within a step, if the equation has another sign there."""
+    good, bad, value = start, start + step, f
+    for _ in range(EDGE):
+        middle = (good + bad) / 2
+        at = _equation(loop, middle, side, case)[0]
+        fine = np.isfinite(at)
+        good, bad, value = np.where(fine, middle, good), np.where(fine, bad, middle), np.where(fine, at, value)
+    kept = np.flatnonzero(value * f <= 0)
+    return rows[kept], start[kept], good[kept], f[kept], value[kept]
 
 
 def _refined(loop: Loop, side: Sequence[float], case: Case, low: Array, high: Array, f: Array, g: Array) -> Array:
@@ -247,8 +262,8 @@ def _angles(loop: Loop, turns: Sequence[Turn], six: Array) -> tuple[Array, Array
 
 
 def _angles_on_axis(loop: Loop, turns: Sequence[Turn], six: Array) -> tuple[Array, Array]:
-    """Both q4 that bring axis 6 to its angle to axis 5, (h5 . R4^T six = five), and with each all six angles; some of all, where axes
-    4 and 5 are on one line and q4 is free."""
+    """Both q4 that bring axis 6 to its angle to axis 5, (h5 . R4^T six = five), and with each all six angles; some of all,
+    where axes 4 and 5 are on one line and q4 is free."""
     h, found = loop.h, []
     along = dot(h[4], h[3]) * dot(h[3], six)
     P, Q, M = dot(h[4], six) - along, -dot(h[4], cross(h[3], six)), loop.five - along
@@ -273,9 +288,7 @@ def dot(a: Array, b: Array) -> Array:
 
 def cross(a: Array, b: Array) -> Array:
     """Vector product, components first."""
-    return np.stack(
-        np.broadcast_arrays(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-    )
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def _inverse(X: Array) -> Array:

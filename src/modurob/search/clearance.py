@@ -38,7 +38,7 @@ class Clearance:
         one, two = a[near[-1]], b[near[-1]]
         X_a, X_b = X[(*near[:-1], one)], X[(*near[:-1], two)]
         met[near] = boxes_meet(X_a, self.half[one], X_b, self.half[two])
-        return met.any(axis=-1)
+        return np.asarray(met.any(axis=-1))
 
 
 def _pairs(assembly: Assembly, owners: list[str]) -> Array:

@@ -33,8 +33,8 @@ class Crew(ABC):
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Let the workers go."""
+    def close(self) -> None:  # noqa: B027
+        """Let the workers go; nothing to do where there are none."""
 
 
 class Alone(Crew):

@@ -1,7 +1,7 @@
 """All assemblies that can be docked from given modules to a tree, each once.
 
-A tree is told by a canonical form: that of the tree rooted at its centroid (Jordan), whose branches are canonical forms in turn, the
-least over the symmetries of each module.
+A tree is told by a canonical form: that of the tree rooted at its centroid (Jordan), whose branches are canonical forms in
+turn, the least over the symmetries of each module.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,9 +13,9 @@ import numpy as np
 
 from modurob.assembly import Connection, PortRef
 from modurob.errors import explained
+from modurob.robot import Assembly
 from modurob.search.kinds import Kinds
 from modurob.search.room import Room
-from modurob.robot import Assembly
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 

@@ -1,7 +1,7 @@
 """Which designs are tried next: a function of the seed and of what was measured before, never of when or by whom.
 
-MAP-Elites (Mouret and Clune, *Illuminating search spaces by mapping elites*, 2015): the best design of each niche is kept, and these,
-with the Pareto front, are the parents.
+MAP-Elites (Mouret and Clune, *Illuminating search spaces by mapping elites*, 2015): the best design of each niche is kept,
+and these, with the Pareto front, are the parents.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,7 +60,8 @@ class Evolution:
             found += [d for a in self.start if (d := self._new(a, 0, "start", ())) is not None]
         for _ in range(max(0, self.population - len(found))):
             child = self._child(generation, parents, rng)
-            found += [child] * (child is not None)
+            if child is not None:
+                found.append(child)
         return found
 
     def _child(self, generation: int, parents: Sequence[Design], rng: np.random.Generator) -> Design | None:

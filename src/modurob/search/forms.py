@@ -51,9 +51,7 @@ class _Forms:
         self.own = assembly
         self.branch = lru_cache(maxsize=None)(self._branch)
         self.ports = {name: docking_ports(m) for name, m in assembly.modules.items()}
-        self.ends = {
-            name: [assembly.docked_at(name, p.name) for p in ports] for name, ports in self.ports.items()
-        }
+        self.ends = {name: [assembly.docked_at(name, p.name) for p in ports] for name, ports in self.ports.items()}
         self.rolls = {ref: c.roll for c in assembly.connections for ref in (c.a, c.b)}
 
     def whole(self) -> Form:
@@ -70,9 +68,7 @@ class _Forms:
     def _branch(self, name: str, by: int, roll: float) -> Form:
         """The least form of what hangs on a port by port `by` of module `name`."""
         what = self.own.modules[name].key
-        return min(
-            (what, g.to[by], (roll + g.turn[by]) % 360, self._children(name, by, g)) for g in self._group(name)
-        )
+        return min((what, g.to[by], (roll + g.turn[by]) % 360, self._children(name, by, g)) for g in self._group(name))
 
     def _children(self, name: str, by: int | None, g: Symmetry) -> tuple[Form, ...]:
         found: list[Form] = [FREE] * len(self.ports[name])

@@ -1,7 +1,7 @@
 """What a search has found out, on disk: one line for each design, added when it is measured.
 
-The settings are written whole before the first line. A line is written by one call and synced; a kill, or a disk that is full, leaves at most
-a piece of the last line, which is cut off when the search goes on. All else follows from settings and lines.
+The settings are written whole before the first line. A line is written by one call and synced; a kill, or a disk that is
+full, leaves at most a piece of the last line, which is cut off when the search goes on. All else follows from settings and lines.
 """
 
 import json
@@ -111,4 +111,6 @@ def _lock(file: int, path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(file)
-        raise SearchError(f"{path.parent}: another search is running there: wait for it, or choose another folder") from None
+        raise SearchError(
+            f"{path.parent}: another search is running there: wait for it, or choose another folder"
+        ) from None

@@ -1,4 +1,5 @@
-"""Changes of assemblies that an evolution is made of; each takes an assembly and gives a new one, or an error where it does not fit."""
+"""Changes of assemblies that an evolution is made of; each takes an assembly and gives a new one, or an error where it does
+not fit."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -113,7 +114,7 @@ def _ends(assembly: Assembly) -> list[str]:
     return [name for name, found in assembly._neighbours.items() if len(found) == 1]
 
 
-def _any(things: Sequence, rng: Rng):  # noqa: ANN202
+def _any(things: Sequence, rng: Rng):
     if not things:
         raise AssemblyError("nothing to choose from")
     return things[int(rng.integers(len(things)))]

@@ -29,8 +29,8 @@ h1{font-size:24px;margin:0}h2{font-size:17px;margin:32px 0 10px}p{margin:4px 0;c
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(215px,1fr));gap:14px}
 .card{background:var(--card);border:1px solid var(--line);border-radius:10px;overflow:hidden}
 .card img{width:100%;display:block;background:#fff}.card div{padding:10px 12px}
-.card b{font-size:17px}.card span{font-size:13px}.card dl{display:grid;grid-template-columns:auto auto;margin:6px 0;font-size:13px;gap:0 10px}
-dt{color:var(--soft)}dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
+.card b{font-size:17px}.card span{font-size:13px}.card dl{display:grid;grid-template-columns:auto auto;margin:6px
+0;font-size:13px;gap:0 10px} dt{color:var(--soft)}dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
 a{color:var(--blue);font-size:13px}.plots{display:flex;flex-wrap:wrap;gap:14px}
 figure{background:var(--card);border:1px solid var(--line);border-radius:10px;margin:0;padding:10px;flex:1 1 420px}
 figcaption{color:var(--soft);font-size:13px}svg text{fill:var(--soft);font-size:11px}
@@ -68,14 +68,17 @@ def page(found: "Designs", pictures: int = 24) -> str:
     ]
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
     joined = "\n".join(body)
-    return f"<!doctype html>\n<html lang=en><head>{head}<style>{STYLE}</style></head><body>\n{joined}\n<script>{SORT}</script></body></html>\n"
+    top = f"<!doctype html>\n<html lang=en><head>{head}<style>{STYLE}</style></head>"
+    return f"{top}<body>\n{joined}\n<script>{SORT}</script></body></html>\n"
 
 
 def _summary(found: "Designs") -> Iterable[str]:
     settings = ", ".join(f"{k} {v}" for k, v in found.task.settings.items() if k != "kind" and np.size(v) < 8)
     yield f"Task: {found.task.kind} ({settings}); goals: {', '.join(found.by)}; {found.seconds:.0f} s."
     why = Counter(str(d.measures.get("refused"))[:110] for d in found.designs if not d.ok)
-    yield f"{sum(d.ok for d in found.designs)} fit" + "".join(f"; {n} refused: {w}" for w, n in why.most_common(5)) + "."
+    yield (
+        f"{sum(d.ok for d in found.designs)} fit" + "".join(f"; {n} refused: {w}" for w, n in why.most_common(5)) + "."
+    )
 
 
 def _card(design: Design, found: "Designs", on_front: bool) -> str:
@@ -125,7 +128,13 @@ def _table(designs: Sequence[Design], front: set[str]) -> str:
     head = "".join(f"<th>{escape(_words(n))}</th>" for n in ("design", *names, "generation", "operator", "refused"))
     lines = []
     for d in designs:
-        cells = [d.key[:8], *(d.measures.get(n) for n in names), d.generation, d.operator, d.measures.get("refused", "")]
+        cells = [
+            d.key[:8],
+            *(d.measures.get(n) for n in names),
+            d.generation,
+            d.operator,
+            d.measures.get("refused", ""),
+        ]
         kind = ' class="front"' if d.key in front else ""
         lines.append(f"<tr{kind}>{''.join(map(_cell, cells))}</tr>")
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
@@ -155,11 +164,11 @@ def _history(found: "Designs") -> str:
 
 def _goals(found: "Designs") -> str:
     """The first two goals of each design, the front marked; with one goal, that of the designs of each size."""
-    x_name = found.by[1] if len(found.by) > 1 else "modules"
+    y_name, x_name = (*found.by, "modules")[:2]
     fit = [d for d in found.designs if d.ok]
     if not fit:
         return ""
-    points = np.array([[float(d.measures[x_name]), float(d.measures[found.by[0]])] for d in fit])
+    points = np.array([[float(d.measures[x_name]), float(d.measures[y_name])] for d in fit])
     shown = np.isfinite(points).all(axis=1) & (points[:, 0] <= np.quantile(points[:, 0], 0.98))
     front = {d.key for d in found.front}
     place = _Scale(points[shown, 0], points[shown, 1])
@@ -170,12 +179,13 @@ def _goals(found: "Designs") -> str:
     ):
         look = 'r="4" fill="var(--mark)"' if on else 'r="2" fill="var(--blue)" fill-opacity="0.45"'
         dots.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" {look}/>')
-    caption = f"{_titled(found, found.by[0])} over {_titled(found, x_name)}; the front is marked"
+    caption = f"{_titled(found, y_name)} over {_titled(found, x_name)}; the front is marked"
     return _figure(caption, place.axes() + "".join(dots))
 
 
 def _figure(caption: str, inside: str) -> str:
-    return f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" width="100%">{inside}</svg><figcaption>{escape(caption)}</figcaption></figure>'
+    drawn = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="100%">{inside}</svg>'
+    return f"<figure>{drawn}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 class _Scale:

@@ -13,13 +13,14 @@ from modurob.search.balls import Solutions, solutions
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
-CHUNK = 256  # arms that are worked on at once: their arrays stay in the cache
+CHUNK = 2048  # arms that are worked on at once
 GRAVITY = np.array([0.0, 0.0, -9.81])
 WORDS = ("out of reach", "too heavy", "reached")
 
 
 class Reach(NamedTuple):
-    """For each arm and pose a verdict: 0 out of reach or beyond limits, 1 reached but beyond the efforts of the joints, 2 reached."""
+    """For each arm and pose a verdict: 0 out of reach or beyond limits, 1 reached but beyond the efforts of the joints, 2
+    reached."""
 
     verdict: Array  # (arms, poses)
     q: Array  # the solution that takes the least part of its joints' efforts, (arms, poses, n) [rad]; NaN where there is none
@@ -60,7 +61,11 @@ def _reached(arms: Arms, poses: Array, load: float, gravity: Array) -> Reach:
     best, first = np.unique(place, return_index=True)
     rows = order[first]
     shape = len(arms.X), len(poses)
-    verdict, q_best, effort = np.zeros(shape, dtype=np.int8), np.full((*shape, q.shape[1]), np.nan), np.full(shape, np.inf)
+    verdict, q_best, effort = (
+        np.zeros(shape, dtype=np.int8),
+        np.full((*shape, q.shape[1]), np.nan),
+        np.full(shape, np.inf),
+    )
     verdict.flat[best] = np.where(worst[rows] <= 1, 2, 1)
     q_best.reshape(-1, q.shape[1])[best] = own.q[rows]
     effort.flat[best] = worst[rows]

@@ -51,7 +51,9 @@ class Designs:
         """The best design by the first goal."""
         if not self.front:
             why = sorted({str(d.measures.get("refused")) for d in self.designs})
-            raise SearchError(f"no design of {len(self)} was fit for the task: {'; '.join(why)[:200] or 'none was made'}")
+            raise SearchError(
+                f"no design of {len(self)} was fit for the task: {'; '.join(why)[:200] or 'none was made'}"
+            )
         return self.front[0]
 
     def __repr__(self) -> str:
@@ -93,16 +95,16 @@ def search_designs(
 ) -> Designs:
     """The best designs for a task that assemblies of given module types make.
 
-    `types` is a module type or a list of them, `modules` the largest number of modules, or the least and the largest. `task` measures
-    a design (`mr.Walk`, `mr.Reach`, one of your own) and `by` are the goals to better, all of the task by default. With
-    method "evolve" designs are docked, undocked, swapped, mirrored, duplicated and grafted, `population` in each of `generations`; with
-    "all" every assembly is measured, a population at a time, smaller ones first, until none is left.
+    `types` is a module type or a list of them, `modules` the largest number of modules, or the least and the largest. `task`
+    measures a design (`mr.Walk`, `mr.Reach`, one of your own) and `by` are the goals to better, all of the task by default. With
+    method "evolve" designs are docked, undocked, swapped, mirrored, duplicated and grafted, `population` in each of
+    `generations`; with "all" every assembly is measured, a population at a time, smaller ones first, until none is left.
 
-    With a `folder` every measure is kept there as soon as it is known. A search that was stopped, by `seconds`, by Ctrl-C, a kill, or a
-    disk that is full, goes on from there when it is called again: no design is measured twice. Designs do not
-    depend on the number of `workers` (processes; as many as cores; 0: this process), nor on who was faster. `cluster` is "local" or the
-    address of a Dask scheduler (extra `cluster`). `progress` is told how far the search is; if it gives False, the search
-    stops.
+    With a `folder` every measure is kept there as soon as it is known. A search that was stopped, by `seconds`, by Ctrl-C, a
+    kill, or a disk that is full, goes on from there when it is called again: no design is measured twice. Designs do not
+    depend on the number of `workers` (processes; as many as cores; 0: this process), nor on who was faster. `cluster` is
+    "local" or the address of a Dask scheduler (extra `cluster`). `progress` is told how far the search is; if it gives
+    False, the search stops.
 
     >>> quick = mr.Walk(gaits=4, rounds=1, duration=1.0)
     >>> found = mr.search_designs("backbone", (3, 4), quick, generations=2, population=4, workers=0)
@@ -139,9 +141,7 @@ def _found(evolution: Evolution, settings: "_Settings", history: list, seconds: 
     )
     elites = sorted(evolution.elites.values(), key=lambda d: -evolution.values(d)[0])
     told = tuple((n, x) for n, x in history if x is not None)
-    return Designs(
-        tuple(order), tuple(evolution.front()), tuple(elites), settings.task, settings.by, told, seconds
-    )
+    return Designs(tuple(order), tuple(evolution.front()), tuple(elites), settings.task, settings.by, told, seconds)
 
 
 class _Settings(NamedTuple):
@@ -158,9 +158,19 @@ class _Settings(NamedTuple):
 
     @classmethod
     def of(
-        cls, types: Any, modules: Any, task: Any, by: Any, method: str, population: Any, seed: Any, rolls: Any, start: Any
+        cls,
+        types: Any,
+        modules: Any,
+        task: Any,
+        by: Any,
+        method: str,
+        population: Any,
+        seed: Any,
+        rolls: Any,
+        start: Any,
     ) -> "_Settings":
-        least, most = modules if isinstance(modules, tuple | list) and len(modules) == 2 else (1, modules)
+        pair: Any = modules if isinstance(modules, tuple | list) and len(modules) == 2 else (1, modules)
+        least, most = pair
         kinds = Kinds(types, most, rolls)
         if not isinstance(least, int) or not 1 <= least <= most:
             raise InputError(f"modules {modules!r:.40}: expected the largest number, or the least and the largest")

@@ -20,7 +20,9 @@ def rows(found: "Designs") -> list[dict[str, Any]]:
     """A row for each design, all with the same columns; lists as JSON."""
     front = {d.key for d in found.front}
     names = list(dict.fromkeys(n for d in found.designs for n in d.measures if n != "trace"))
-    return [{**_about(d, front), **{n: _cell(d.measures.get(n)) for n in names}, "robot": text(d)} for d in found.designs]
+    return [
+        {**_about(d, front), **{n: _cell(d.measures.get(n)) for n in names}, "robot": text(d)} for d in found.designs
+    ]
 
 
 def text(design: Design) -> str:

@@ -129,4 +129,4 @@ class Walk(Task):
             if joint.name in waves:
                 centre, amplitude, _, phase = np.moveaxis(waves[joint.name], -1, 0)
                 q[..., joint.q_slice.start] = centre + amplitude * np.sin(turn + phase)
-        return clearance.meets(q).any(axis=0)
+        return np.asarray(clearance.meets(q).any(axis=0))

@@ -29,5 +29,3 @@ def main() -> None:
             return
         pickle.dump(measure(task, assembly), replies)
         replies.flush()
-
-
