@@ -40,14 +40,14 @@ class Piece(NamedTuple):
 class ArmSet:
     """All arms of one option a slot, option for option; arm i has its options by the digits of i, the last slot fastest.
 
-    An option is a module type, or several one on another, or none, (). Modules have revolute joints in a row; each is docked
-    by its first port that fits, and leaves by its first other one. The first slot is fixed in the world. All options of a slot have as many joints. Arrays are in world axes with all
-    joints at zero, as are those of `Assembly.mechanism`.
+    An option is a module type, or several one on another, or none, (). Modules have revolute joints in a row; each is docked by
+    its first port that fits, and leaves by its first other one. The first slot is fixed in the world. All options of a slot have
+    as many joints. Arrays are in world axes with all joints at zero, as are those of `Assembly.mechanism`.
 
     >>> links = ["straight_link", "elbow_link"]
     >>> arms = mr.ArmSet([["straight_link"], ["powerball"], links, ["powerball"], links])
     >>> len(arms), arms.n, arms[3]
-    (4, 4, Assembly('arm', 2 elbow_link, 1 straight_link, 2 powerball, 4 connections))
+    (4, 4, Assembly('arm', 1 straight_link, 2 powerball, 2 elbow_link, 4 connections))
     """
 
     slots: tuple[tuple[Option, ...], ...]

@@ -23,7 +23,7 @@ def number_of_assemblies(types: Any, modules: int, rolls: Iterable[float] | None
     directed, and of those of the latter that are their own reverse, it is V - (D - S) / 2.
 
     >>> [mr.number_of_assemblies("backbone", n) for n in range(1, 8)]
-    [1, 20, 412, 10992, 309360, 9191776, 284152576]
+    [1, 14, 204, 5792, 186784, 6690176, 254033920]
     """
     kinds = Kinds(types, modules, rolls)
     if kinds.whole:

@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import modurob
 from modurob.catalogue.reading import as_path
 from modurob.errors import InputError, SearchError, explained
 from modurob.robot import Assembly
@@ -194,7 +193,6 @@ class _Settings(NamedTuple):
         """What must be the same for a search to go on."""
         return {
             "format": "modurob search 1",
-            "modurob": modurob.__version__,
             "modules": [m.key for m in self.parts.modules],
             "rolls": self.parts.rolls and list(self.parts.rolls),
             "least": self.parts.least,

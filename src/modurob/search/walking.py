@@ -61,9 +61,9 @@ class Walk(Task):
         robot, own = self._candidates(assembly)
         numbers, reached = self._best(own, Clearance(assembly, robot))
         run = self.run(assembly, numbers)
-        went = travel(run, since=self.duration / 4)
-        if not run.status.ok or not np.isfinite(went.speed):
+        if not run.status.ok:
             raise Refused("the run of the best gait ended early")
+        went = travel(run, since=self.duration / 4)
         return {
             "speed": float(went.speed),
             "cost_of_transport": float(went.cost_of_transport),
