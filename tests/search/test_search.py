@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import modurob as mr
+from modurob.cli import app
 from modurob.errors import AssemblyError, InputError, SearchError
 from modurob.search.crew import Processes
 from modurob.search.evolution import front
@@ -316,3 +318,30 @@ def test_parquet_needs_pyarrow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(SearchError, match=r"pip install modurob\[parquet\]"):
         found(generations=1).save(tmp_path / "x.parquet")
+
+
+def test_from_the_command_line(tmp_path: Path):
+    arguments = [
+        "search",
+        "backbone",
+        "--modules",
+        "3",
+        "--task",
+        "span",
+        "--generations",
+        "1",
+        "--population",
+        "3",
+        "--workers",
+        "0",
+        "--folder",
+    ]
+    said = CliRunner().invoke(app, [*arguments, str(tmp_path / "arms")])
+    assert said.exit_code == 0, said.output
+    assert "Designs(3 measured" in said.output
+    assert {p.name for p in (tmp_path / "arms").iterdir()} == {
+        "designs.parquet",
+        "index.html",
+        "measures.jsonl",
+        "search.json",
+    }

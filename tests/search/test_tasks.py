@@ -7,6 +7,7 @@ import modurob as mr
 from modurob.errors import InputError
 from modurob.search.clearance import Clearance
 from modurob.search.forms import standard
+from modurob.search.operators import Parts, grown
 from modurob.search.spanning import farthest
 
 QUICK = mr.Walk(gaits=6, rounds=2, duration=2.0)
@@ -31,10 +32,11 @@ def test_walks_need_joints():
 
 def test_clearance_by_the_collision_model(rng: np.random.Generator):
     """Boxes that are 2 % smaller meet where shapes of modules that are not docked stand deep in each other, and nowhere else."""
-    crab = mr.load("crab")
-    robot = crab.mechanism()
-    model, own = robot.collision_model(), Clearance(crab, robot)
-    docked = [{c.a.module, c.b.module} for c in crab.connections]
+    parts = Parts((mr.module_type("backbone").module(),), None, 9, 9)
+    organism = grown(parts, np.random.default_rng(4))
+    robot = organism.mechanism()
+    model, own = robot.collision_model(), Clearance(organism, robot)
+    docked = [{c.a.module, c.b.module} for c in organism.connections]
     apart = [
         len({a.split("/")[0], b.split("/")[0]}) == 2 and {a.split("/")[0], b.split("/")[0]} not in docked
         for a, b in model.pair_names

@@ -15,6 +15,7 @@ from modurob.robot import Assembly
 from modurob.search.worker import measure
 
 TRIES = 3  # of a design whose worker dies
+GONE = "the scheduler is gone: start the search again with the same folder to go on"
 Job = tuple[str, Assembly]  # the key of a design, and the design
 Measured = tuple[str, dict[str, Any]]
 DIED = {"refused": f"its worker died {TRIES} times"}
@@ -173,14 +174,25 @@ class Cluster(Crew):
         futures = {self.client.submit(measure, task, a, pure=False, retries=TRIES): key for key, a in jobs}
         try:
             for future in as_completed(futures):
-                error = future.exception()
-                if error is not None and type(error).__name__ not in ("KilledWorker", "CancelledError"):
-                    raise SearchError(f"the cluster failed: {type(error).__name__}: {error}")
-                if error is not None and future.cancelled():
-                    raise SearchError("the scheduler is gone: start the search again with the same folder to go on")
-                yield futures[future], dict(DIED) if error is not None else future.result()
+                yield futures[future], self._result(future)
+        except OSError as error:
+            raise SearchError(f"{GONE} ({type(error).__name__})") from None
         finally:
-            self.client.cancel(list(futures))
+            if self.client.status == "running":
+                self.client.cancel(list(futures))
+
+    def _result(self, future: Any) -> dict[str, Any]:
+        """Measures of a design; one that every worker died of is refused."""
+        if future.cancelled():
+            raise SearchError(GONE)
+        error = future.exception()
+        if error is None:
+            return future.result()
+        if type(error).__name__ == "KilledWorker":
+            return dict(DIED)
+        if isinstance(error, OSError):
+            raise error
+        raise SearchError(f"the cluster failed: {type(error).__name__}: {error}")
 
     def close(self) -> None:
         self.client.close()
