@@ -32,9 +32,7 @@ def judged(seed):
     assert abs(push @ v) < 1e-8 * max(1.0, np.abs(push).max())
     errors = [relative_error(vdot, expected)]
     if all(c.type.kind in ("spherical", "revolute") for c in robot.constraints):
-        errors.append(
-            relative_error(vdot, ConstraintDynamics(free, hinges=True).forward_dynamics(q, v, tau + cables))
-        )
+        errors.append(relative_error(vdot, ConstraintDynamics(free, hinges=True).forward_dynamics(q, v, tau + cables)))
     plain = robot.forward_dynamics(q, v, tau)
     errors.append(relative_error(robot.inverse_dynamics(q, v, plain), tau))
     errors.append(relative_error(judge.inverse_dynamics(q, v, plain, robot.effort_limit > 0), tau))
@@ -76,7 +74,7 @@ def test_two_hundred_closed_mechanisms(tenth):
 @pytest.mark.judge
 @pytest.mark.parametrize("tenth", range(20))
 def test_two_hundred_closed_mechanisms_for_a_minute(tenth):
-    """Ten a test: closed to 1e-8 for 60 s; energy is kept to what Runge and Kutta's rule of 2 ms keeps of swings of up to 50 rad/s."""
+    """Ten a test: closed to 1e-8 for 60 s; energy to what Runge and Kutta's rule of 2 ms keeps of swings of up to 50 rad/s."""
     for seed in range(10 * tenth, 10 * tenth + 10):
         gap, change = drift(seed, 60.0, 2e-3)
         print(f"{seed}: open by {gap:.1e}, energy {change:.1e}", flush=True)
