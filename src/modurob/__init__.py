@@ -170,7 +170,9 @@ if TYPE_CHECKING:
         RungeKutta4,
         SemiImplicitEuler,
         Simulation,
+        Tie,
         Undock,
+        Untie,
         Variational,
         World,
         simulate,
@@ -218,7 +220,7 @@ HOMES = {
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge MujocoSteps "
-        "Organism Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World simulate"
+        "Organism Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Tie Undock Untie Variational World simulate"
     ),
 }
 ROOMS = (

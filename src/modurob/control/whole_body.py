@@ -28,6 +28,8 @@ from modurob.statics.quadratic import quadratic_programme
 LITTLE = 1e-8
 # directions of a task that motions reach this much less than others are left alone
 SINGULAR = 1e-3
+# rows whose parts across those before them are no smaller than this beside the largest are independent
+CLEARLY = 1e-3
 # tensions beyond what is there, the least and the weight, in parts of the largest of these, before they count as running away
 RUNAWAY = 100.0
 # stretches below zero by more than rounding [m]
@@ -259,8 +261,15 @@ def _equations(robot: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Arra
 def _solutions(A: Array, b: Array, rank: float) -> tuple[Array, Array]:
     """The least x with A x = b, as well as may be, and orthonormal columns N with A N = 0; singular values below `rank` of the
     largest are none."""
-    if not len(A):
-        return np.zeros(A.shape[1]), np.eye(A.shape[1])
+    rows, n = A.shape
+    if not rows:
+        return np.zeros(n), np.eye(n)
+    if rows <= n:
+        # rows that are clearly independent need no singular values
+        Q, R = np.linalg.qr(A.T, mode="complete")
+        size = np.abs(np.diag(R))
+        if size.min() > CLEARLY * size.max():
+            return Q[:, :rows] @ np.linalg.solve(R[:rows].T, b), Q[:, rows:]
     U, s, Vt = np.linalg.svd(A)
     n = int((s > rank * max(s[0], 1e-300)).sum())
     return Vt[:n].T @ ((U.T @ b)[:n] / s[:n]), Vt[n:].T

@@ -1,6 +1,6 @@
 """Motion over time: the system (q, v, x), steppers, runs and recordings, and organisms that change shape on the way."""
 
-from modurob.simulation.changes import Connect, Disconnect, Dock, Merge, Reroot, Undock
+from modurob.simulation.changes import Connect, Disconnect, Dock, Merge, Reroot, Tie, Undock, Untie
 from modurob.simulation.law import Controller, Estimator, Filter, Law, Measured, Memoryless
 from modurob.simulation.mujoco import MujocoSteps
 from modurob.simulation.push import InWorld
@@ -51,7 +51,9 @@ __all__ = [
     "Status",
     "Statuses",
     "Stepper",
+    "Tie",
     "Undock",
+    "Untie",
     "Variational",
     "World",
     "simulate",
