@@ -1,4 +1,7 @@
-"""Robots with cables: a step of motion beside MuJoCo's tendons, and a thousand struts side by side."""
+"""Robots with cables: a step of motion beside MuJoCo's tendons, a thousand struts side by side, and the manipulator of
+Lieskovsky under its controller and alone."""
+
+import time
 
 import mujoco
 import numpy as np
@@ -7,7 +10,7 @@ from rich.table import Table
 
 import modurob as mr
 from benchmarks.timing import interleaved
-from tests.oracles import strut
+from tests.oracles import simplex, strut
 from tests.oracles.mujoco_tendons import Tendons
 from tests.robots import random_mechanism
 
@@ -49,7 +52,33 @@ def struts() -> list[str]:
     many = np.tile(q[[0, 1, 3, 7, 11]], (BATCH, 1))
     many[:, 0] += np.random.default_rng(0).normal(size=BATCH) * 0.01
     seconds = interleaved({"ours": lambda: moved(robot, many)}, rounds=5)["ours"]
-    return ["single strut, lines", f"{seconds / (STEPS * BATCH) * 1e6:.2f}", "", ""]
+    return ["1000 single struts, lines", f"{seconds / (STEPS * BATCH) * 1e6:.2f}", "", ""]
+
+
+def manipulator(console: Console, seconds: float = 2.0) -> None:
+    """CPU of the path under the whole-body controller at 1 kHz, and how much faster than time the models move alone."""
+    path = simplex.PATHS["horizontal"]
+    simplex.followed(path, cured=True, duration=0.02)
+    started = time.process_time()
+    run, _ = simplex.followed(path, cured=True, duration=seconds)
+    assert run.status.ok
+    taken = (time.process_time() - started) / seconds * 20
+    console.print(
+        f"manipulator, path of 20 s at 1 kHz with a quadratic programme a sample: {taken:.0f} s of CPU (goal 20)"
+    )
+    for name, (robot, q) in {"manipulator": simplex.standing(), "single strut": strut.stretched(2e9)}.items():
+        rates = " and ".join(f"{_faster(robot, q, dt):.0f} with steps of {dt * 1e3:g} ms" for dt in (1e-3, 5e-3))
+        console.print(f"{name} alone, RungeKutta4: times real time {rates} (goal 100)")
+
+
+def _faster(robot: mr.Mechanism, q: np.ndarray, dt: float, seconds: float = 0.3) -> float:
+    """Of several runs the fastest, recorded every 20 ms."""
+    times = []
+    for _ in range(6):
+        started = time.process_time()
+        mr.simulate(robot, q, duration=seconds, stepper=mr.RungeKutta4(dt), tick=2e-2)
+        times.append(time.process_time() - started)
+    return seconds / min(times)
 
 
 def moved(robot: mr.Mechanism, q: np.ndarray) -> mr.Recording:
@@ -69,8 +98,10 @@ def main() -> None:
     for cables in (2, 8):
         table.add_row(*beside_mujoco(cables))
     table.add_row(*struts())
+    console = Console()
+    console.print(table)
+    manipulator(console)
     mr.set_threads(None)
-    Console().print(table)
 
 
 if __name__ == "__main__":

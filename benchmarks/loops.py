@@ -64,6 +64,7 @@ def beside_pinocchio(name: str) -> list[str]:
         str(robot.nv),
         str(link.degrees_of_freedom),
         *numbers,
+        f"{single / pin:.2f}",
         f"{pin / ours:.1f}",
         f"{inside / ours:.1f}",
         f"{error:.0e}",
@@ -80,13 +81,19 @@ def loops(console: Console) -> None:
         "single",
         "Pinocchio",
         "less calls",
+        "single / Pinocchio",
         "ratio",
         "ratio less calls",
     )
-    table = Table(*columns, "difference", title="forward dynamics with loops, µs a state on one core (goal: ratio 5)")
+    table = Table(
+        *columns,
+        "difference",
+        title="forward dynamics with loops, µs a state on one core (goals: single / Pinocchio 1.5, ratio 10)",
+    )
     for name in MEASURED:
         table.add_row(*beside_pinocchio(name))
     console.print(table)
+    console.print("goals: a single call in 1.5 times of Pinocchio's, batches 10 times faster")
 
 
 def panda(fingers: bool) -> mr.Mechanism:

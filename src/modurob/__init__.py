@@ -174,7 +174,9 @@ if TYPE_CHECKING:
         RungeKutta4,
         SemiImplicitEuler,
         Simulation,
+        Tie,
         Undock,
+        Untie,
         Variational,
         World,
         advance,
@@ -226,7 +228,7 @@ HOMES = {
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge MujocoSteps "
-        "Organism Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Undock Variational World advance simulate"
+        "Organism Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Tie Undock Untie Variational World advance simulate"
     ),
 }
 ROOMS = (

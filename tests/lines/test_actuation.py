@@ -10,7 +10,7 @@ from modurob.errors import InputError
 from modurob.spatial import inertia, se3
 from tests.oracles import strut
 from tests.oracles.four_bar import FourBar
-from tests.oracles.linkages import bennett, four_bar, four_bar_robot, four_bar_state
+from tests.oracles.linkages import bennett, four_bar, four_bar_robot, four_bar_state, stewart
 
 
 def driven(robot, names):
@@ -140,18 +140,90 @@ def test_feasible_tensions():
         found.feasible(np.zeros(2))
 
 
-def test_mobility():
-    """Four-bars move; a triangle that is stretched out moves to first order alone; Bennett's linkage moves in spite of its rows."""
-    rng = np.random.default_rng(1)
-    linkage = four_bar(rng)
-    q, _ = linkage.state(rng)
-    found = linkage.robot.mobility(q)
-    assert found == (1, 1, 3)
-    spatial = bennett(rng)
-    assert spatial.robot.mobility(spatial.closed(rng))[:2] == (1, 1)
+def stretched():
+    """Two links pinned at their full reach."""
     b = mr.Builder("stretched")
     rod = inertia.point(1.0, (0.5, 0, 0))
     b.body("a", rod, joint=mr.Revolute((0, 0, 1)))
     b.body("b", rod, parent="a", joint=mr.Revolute((0, 0, 1)), at=se3.pose(None, (1.0, 0, 0)))
     b.loop("pin", mr.Revolute((0, 0, 1)), "world", "b", se3.pose(None, (2.0, 0, 0)), se3.pose(None, (1.0, 0, 0)))
-    assert b.build().mobility([0.0, 0.0])[:2] == (1, 0)
+    return b.build(), np.zeros(2)
+
+
+def sarrus(t=0.7):
+    """Base and platform held by two chains of three parallel hinges each, at right angles: it goes straight up and down."""
+    b, own = mr.Builder("sarrus"), inertia.box(1.0, (0.3, 0.2, 0.1))
+    X, Y, at = mr.Revolute((1, 0, 0)), mr.Revolute((0, 1, 0)), lambda *p: se3.pose(None, p)
+    b.body("a1", own, joint=Y, at=at(0.5, 0, 0))
+    b.body("a2", own, parent="a1", joint=Y, at=at(1.0, 0, 0))
+    b.body("platform", own, parent="a2", joint=Y, at=at(1.0, 0, 0), seat=at(-0.5, 0, 0))
+    b.body("c1", own, joint=X, at=at(0, 0.5, 0))
+    b.body("c2", own, parent="c1", joint=X, at=at(0, 1.0, 0))
+    b.loop("hinge", X, "c2", "platform", at(0, 1.0, 0), at(0, 0.5, 0))
+    return b.build(), np.array([-t, 2 * t - np.pi, np.pi - t, t, np.pi - 2 * t])
+
+
+def parallelogram():
+    return four_bar_robot(FourBar(a=0.5, b=1.0, c=0.5, d=1.0)), np.zeros(3)
+
+
+def flat_truss():
+    """Three bars in a plane that hold a node: across the plane it gives, to first order."""
+    b = mr.Builder("truss")
+    for k, angle in enumerate(np.radians([0, 120, 240])):
+        c, s = np.cos(angle), np.sin(angle)
+        inward = np.array([[-c, s, 0], [-s, -c, 0], [0, 0, 1.0]])
+        b.body(
+            f"bar{k}",
+            inertia.box(1.0, (1, 0.1, 0.1)),
+            joint=mr.Universal((0, 1, 0), (0, 0, 1)),
+            at=se3.pose(inward, (c, s, 0)),
+        )
+    tip = se3.pose(None, (1.0, 0, 0))
+    for k in (1, 2):
+        b.loop(f"node{k}", mr.Spherical(), "bar0", f"bar{k}", tip, tip)
+    return b.build(), np.zeros(6)
+
+
+def stout_four_bar():
+    linkage, rng = four_bar(np.random.default_rng(1)), np.random.default_rng(1)
+    return linkage.robot, linkage.closed(rng)
+
+
+def bennett_linkage():
+    linkage, rng = bennett(np.random.default_rng(1)), np.random.default_rng(1)
+    return linkage.robot, linkage.closed(rng)
+
+
+def platform_on_legs():
+    linkage, rng = stewart(np.random.default_rng(1)), np.random.default_rng(1)
+    return linkage.robot, linkage.closed(rng)
+
+
+@pytest.mark.parametrize(
+    ("made", "expected", "verdict"),
+    [
+        (
+            stout_four_bar,
+            (1, 1, 3, ("pin",)),
+            "over-constrained: a mechanism of 1 degree of freedom, 3 rows of pin say nothing new",
+        ),
+        (bennett_linkage, (1, 1, 3, ("closing",)), "over-constrained: a mechanism of 1 degree"),
+        (sarrus, (1, 1, 1, ("hinge",)), "over-constrained: a mechanism of 1 degree of freedom, 1 rows of hinge"),
+        (platform_on_legs, (6, 6, 0, ()), "regular: a mechanism of 6 degrees of freedom"),
+        (
+            parallelogram,
+            (2, 1, 4, ("pin",)),
+            "singular: a mechanism of 1 degree of freedom with 2 motions to first order",
+        ),
+        (stretched, (1, 0, 4, ("pin",)), "singular: a structure with 1 motions to first order"),
+        (flat_truss, (1, 0, 1, ("node2",)), "singular: a structure with 1 motions to first order"),
+    ],
+)
+def test_mobility(made, expected, verdict):
+    """Known linkages: those that move in spite of their rows, and those that only seem to."""
+    robot, q = made()
+    assert np.abs(robot.loop_error(q)).max() < 1e-12
+    found = robot.mobility(q)
+    assert found == expected
+    assert found.verdict.startswith(verdict)

@@ -104,3 +104,52 @@ def test_every_module_for_cables_is_its_numbers():
         module = mr.module_type(kind).module()
         assert any(p.connector.kind == "cable" for p in module.ports.values())
         assert sum(part.inertia[0, 0] for part in module.parts.values()) > 0
+
+
+# ---- a tensegrity arm changes shape while it moves ----
+
+
+def test_a_strut_comes_and_goes_while_tension_is_held():
+    """In a world: a strut of the top is let go, what ran over it is dropped and said so, docked again and tied again; the cables
+    of the stages below stay taut all the time."""
+    arm = mr.load("tensegrity_arm")
+    over = {name: line for name, line in arm.setup.lines.items() if "c0" in line.modules}
+    organism = mr.Organism(arm, q=arm.initial_state()[0], stands=np.eye(4))
+    world = mr.World({"arm": organism}, stepper=mr.RungeKutta4(2e-4), tick=1e-2)
+    before = tensions(world, "arm")
+    assert min(before.values()) > 10
+    with pytest.warns(ModurobWarning, match="went with a module they ran over"):
+        assert world.change(mr.Undock(0.0, "arm", "b0/out", into="strut"))
+    assert f"b0/out let go, lines dropped: {', '.join(over)}" in world.events[-1].message
+    world.run(0.01)
+    held = tensions(world, "arm")
+    assert set(held) == set(before) - set(over)
+    below = [name for name, line in arm.setup.lines.items() if not any(x.startswith("c") for x in line.modules)]
+    assert len(below) > 6
+    assert min(held[name] for name in below) > 10
+    assert world.change(mr.Merge(0.0, "arm", "strut", "b0/out", "c0/in", tolerance=(0.05, 0.5)))
+    for name, line in over.items():
+        assert world.change(mr.Tie(0.0, "arm", name, line.route, line.law)), world.events[-1]
+    world.run(0.02)
+    after = tensions(world, "arm")
+    assert set(after) == set(before)
+    assert min(after[name] for name in below) > 10
+    assert sum(after[name] > 10 for name in over) >= 2
+    assert world.change(mr.Untie(0.0, "arm", next(iter(over))))
+    assert not world.change(mr.Untie(0.0, "arm", "cord"))
+    assert "no line 'cord'" in world.events[-1].message
+
+
+def tensions(world, name):
+    x = world[name]
+    return dict(zip([row.name for row in x.robot.lines], x.robot.line_tensions(x.q, x.v).tolist(), strict=True))
+
+
+def test_lines_of_both_pieces_live_on():
+    """Parting a robot drops the lines over both pieces, once, and no other."""
+    two = mr.load("crab").with_line("near", ["m0/3", "m1/3"], ROPE).with_line("far", ["m2/2", "m3/3"], ROPE)
+    both = two.with_line("across", ["m0/3", "m3/3"], ROPE)
+    with pytest.warns(ModurobWarning) as found:
+        one, other = both.parted("m1/2")
+    assert [str(w.message) for w in found] == ["lines across went with a module they ran over"]
+    assert (list(one.setup.lines), list(other.setup.lines)) == (["near"], ["far"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.errors import InputError, MechanismError
+from modurob.errors import ControlError, InputError, MechanismError, ModurobWarning
 from modurob.mechanism import archive
 from modurob.spatial import inertia, se3
 
@@ -82,6 +82,86 @@ def test_tables_that_do_not_fit():
     b.line("rope", [A, B], ROPE)
     with pytest.raises(MechanismError, match="there is already a force"):
         b.line("rope", [A, B], ROPE)
+
+
+# ---- routes that no line can run, and cables that are slack ----
+
+
+def belted(*between, end=(1.0, 0, 0)):
+    """A rod about z, and a spring from the world over these places to a point of it."""
+    b = mr.Builder("belted")
+    b.body("rod", inertia.point(1.0, (0.5, 0, 0)), joint=mr.Revolute((0, 0, 1)))
+    b.line("belt", [("world", (-1, 0, 0)), *between, ("rod", end)], mr.Spring(10.0, 1.0))
+    return b.build()
+
+
+PULLEY = ("world", (0, 0, 0), mr.Pulley(0.3))
+
+
+@pytest.mark.parametrize(
+    ("robot", "message"),
+    [
+        (
+            belted(PULLEY, end=(0.1, 0, 0)),
+            r"line 'belt': places 1 \(pulley, radius 0.3 m\) and 2 \(point, radius 0 m\) are 0.1 m apart.*expected 0.3 m or more",
+        ),
+        (
+            belted(PULLEY, ("world", (0.15, 0, 0), mr.Pulley(0.1))),
+            r"places 1 .*radius 0.3 m.* and 2 .*radius 0.1 m.* are 0.15 m apart.*inside the other's circle: expected 0.2 m or more",
+        ),
+        (
+            belted(("world", (0.5, 0.2, 0), mr.Swivel(0.4)), end=(0.5, 0, 0)),
+            "place 2 is 0.2 m from the centre of the swivelling pulley at place 1, inside its radius of 0.4 m",
+        ),
+        (
+            belted(end=(-1.0, 0, 0)),
+            "places 0 and 1 are one point, 0.0e.00 m apart: which way it pulls is not known there",
+        ),
+    ],
+)
+def test_routes_that_cannot_be_run(robot, message):
+    """Said where and by how much, and no simulation starts so; a little on, where the rod has turned, or elsewhere, all is well."""
+    (fault,) = robot.line_faults([0.0])
+    with pytest.raises(InputError, match=r"belted at the start: .*" + message):
+        mr.simulate(robot, [0.0], duration=0.1)
+    assert fault.startswith("line 'belt'")
+    assert not belted(PULLEY).line_faults([0.2])
+    assert not belted(("world", (0.5, 0.2, 0), mr.Swivel(0.1))).line_faults([0.2])
+    end = [("world", (1, 0, 0)), ("rod", (0.1, 0, 0), mr.Swivel(0.1, 0.1))]
+    b = mr.Builder("faced")
+    b.body("rod", inertia.point(1.0, (0.5, 0, 0)), joint=mr.Revolute((0, 0, 1)))
+    b.line("rope", end, ROPE)
+    assert not b.build().line_faults([0.2])
+
+
+def test_a_slack_start_is_said():
+    """Which cables, and by how much; the controller winds them in as if they were taut."""
+    from tests.oracles import strut
+
+    robot, q = strut.stretched(2e9)
+    q[2] -= 0.5
+    slack = -robot.line_stretches(q)[0]
+    law = mr.WholeBody([mr.JointTask(["strut"], reference=[0.0, 0.0])], tension=(60.0, 500.0), sample_time=1e-3)
+    with pytest.warns(
+        ModurobWarning, match=f"slack at the start: rope0 by {slack:.3g} m; the controller takes cables for taut"
+    ):
+        mr.simulate(robot, q, duration=0.002, controller=law, stepper=mr.RungeKutta4(1e-3))
+
+
+def test_tensions_that_run_away_are_refused():
+    """Next to the twist of 150 degrees cables lose their hold: without an upper bound that is said, with one it is kept."""
+    from tests.oracles import simplex
+
+    robot, q = simplex.standing()
+    near, *_ = simplex.pose(simplex.robot(), np.radians(150.001))
+    q[: len(near)] = near
+    task = mr.JointTask([f"strut{k}" for k in range(3)], reference=near[:6])
+    with pytest.raises(
+        ControlError, match=r"would have to pull with .* N, where .* are usual.*give tension=\(least, most\)"
+    ):
+        mr.WholeBody([task], tension=(60.0, np.inf)).on(robot).plan(0.0, q, np.zeros(robot.nv))
+    plan, problem = mr.WholeBody([task], tension=(60.0, 400.0)).on(robot).plan(0.0, q, np.zeros(robot.nv))
+    assert (60.0 - problem.more[0] + plan.more).max() < 400.0 + 1e-3
 
 
 def test_workspaces_are_of_trees():

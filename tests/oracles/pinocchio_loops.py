@@ -11,7 +11,7 @@ import pinocchio
 
 from modurob.judges import PinocchioTwin
 from modurob.mechanism import Loop
-from modurob.spatial import so3
+from modurob.spatial import se3, so3
 
 pin: Any = pinocchio
 
@@ -109,17 +109,25 @@ def _perpendicular(u, a, w, b):
 
 
 class ConstraintDynamics:
-    """Pinocchio's own `constraintDynamics`; every loop is held at a point, which for planar hinges is all that is needed."""
+    """Pinocchio's own `constraintDynamics`; every loop is held at a point, which for planar hinges is all that is needed.
 
-    def __init__(self, m, accuracy=1e-14, mu=1e-10, most=30):
+    Hinges in space are held at two points of their axis: `hinges`.
+    """
+
+    def __init__(self, m, accuracy=1e-14, mu=1e-10, most=30, hinges=False):
         self.twin = PinocchioTwin(m)
         self.model, self.data = self.twin.model, self.twin.model.createData()
         self.constraints = pin.StdVec_RigidConstraintModel()
         for c in m.constraints:
-            ends = [
-                x for f in (c.predecessor, c.successor) for x in (int(self.twin.number[f.body]), pin.SE3(np.array(f.X)))
-            ]
-            self.constraints.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, self.model, *ends, pin.LOCAL))
+            for point in self._points(c, hinges):
+                ends = [
+                    x
+                    for f in (c.predecessor, c.successor)
+                    for x in (int(self.twin.number[f.body]), pin.SE3(f.X @ se3.pose(None, point)))
+                ]
+                self.constraints.append(
+                    pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, self.model, *ends, pin.LOCAL)
+                )
         self.datas = pin.StdVec_RigidConstraintData()
         for c in self.constraints:
             self.datas.append(c.createData())
@@ -127,6 +135,12 @@ class ConstraintDynamics:
         more = (self.datas,) if int(pin.__version__.split(".")[0]) >= 4 else ()
         pin.initConstraintDynamics(self.model, self.data, self.constraints, *more)
         self.settings = pin.ProximalSettings(accuracy, mu, most)
+
+    @staticmethod
+    def _points(c, hinges):
+        """Points of the frames at both ends that stay together."""
+        assert c.type.kind == "spherical" or (hinges and c.type.kind == "revolute") or not hinges
+        return [np.zeros(3), 0.5 * np.array(c.type.axis)] if hinges and c.type.kind == "revolute" else [np.zeros(3)]
 
     def theirs(self, q, v, tau):
         """A state in their order."""

@@ -294,10 +294,12 @@ def test_parameters_of_modules_reach_the_forces():
     assert [x.reason for x in eq.left_out] == [CASES]
 
 
-def test_couplings_are_refused_by_name():
+def test_couplings_are_conditions():
     builder = mr.Builder("gears")
     for name in "ab":
         builder.body(name, inertia.box(1.0, (1, 1, 1)), joint=mr.Revolute((0, 0, 1)), joint_name=f"{name} hinge")
     builder.coupling("teeth", {"a hinge": 1.0, "b hinge": 2.0})
-    with pytest.raises(EquationsError, match="couplings teeth: closed-form equations are for trees"):
-        builder.build().equations()
+    eq = builder.build().equations()
+    assert eq.conditions == sympy.Matrix([eq.q[0] + 2 * eq.q[1]])
+    with pytest.raises(EquationsError, match="loops or couplings teeth: this is for trees"):
+        eq.control_affine()

@@ -50,6 +50,7 @@ from modurob.algorithms.jacobians import (
     point_jacobian_rate,
 )
 from modurob.algorithms.kinematics import Poses, forward_kinematics, frame_pose, frame_twist
+from modurob.algorithms.line_faults import line_faults
 from modurob.algorithms.lines import (
     line_jacobian,
     line_lengths,
@@ -98,6 +99,7 @@ __all__ = [
     "jacobian",
     "jacobian_rate",
     "kinetic_energy",
+    "line_faults",
     "line_jacobian",
     "line_lengths",
     "line_paths",

@@ -1,6 +1,6 @@
 """Docking, undocking and all other changes of an assembly: each gives a new value."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count, pairwise
 from types import MappingProxyType
@@ -144,7 +144,9 @@ class Edits(Graph):
         mine = set(traverse(neighbours(tuple(self.modules), opened), opened, port.module).order)
         if len(mine) == len(self.modules):
             raise AssemblyError(f"{port} is in a loop: opening it leaves one piece; use `disconnect`")
-        return self._part(mine), self._part(self.modules.keys() - mine)
+        rest = self.modules.keys() - mine
+        # lines over both are missed once
+        return self._part(mine, rest), self._part(rest, self.modules)
 
     def rerooted(self, base: str, order: str = "depth") -> Self:
         """The same robot with `base` as its first module, which it stands on, and the others in walking order.
@@ -292,11 +294,12 @@ class Edits(Graph):
         used = [int(name[1:]) for name in self.modules if name[0] == "m" and name[1:].isdecimal()]
         return (f"m{i}" for i in count(max(used, default=-1) + 1))
 
-    def _part(self, names: Iterable[str]) -> Self:
-        """Some modules and the connections between them."""
+    def _part(self, names: Iterable[str], elsewhere: Collection[str] = ()) -> Self:
+        """Some modules and the connections between them; others live on `elsewhere`."""
         kept = set(names)
         inside = [c for c in self.connections if c.a.module in kept and c.b.module in kept]
-        return self._with({n: m for n, m in self.modules.items() if n in kept}, inside)
+        setup = replace(self.setup, base=self.base).among(kept, elsewhere)
+        return self._with({n: m for n, m in self.modules.items() if n in kept}, inside, setup=setup)
 
     def _docked(self, a: str | PortRef) -> PortRef:
         port = PortRef.parse(a)

@@ -76,13 +76,14 @@ class Setup:
     def _values(self) -> list[Any]:
         return [getattr(self, f.name) for f in fields(self)]
 
-    def among(self, modules: Collection[str]) -> "Setup":
-        """What is left when only these modules are.
+    def among(self, modules: Collection[str], elsewhere: Collection[str] = ()) -> "Setup":
+        """What is left when only these modules are; lines among modules that live on `elsewhere` are not missed.
 
         What is said of joints of other modules is forgotten. A base that is gone is replaced by the first module, and then where it
         floated and how it moved is forgotten too.
         """
         lines, gone = left_among(self.lines, modules)
+        gone = [name for name in gone if not self.lines[name].modules <= set(elsewhere)]
         if gone:
             warnings.warn(f"lines {', '.join(gone)} went with a module they ran over", ModurobWarning, stacklevel=2)
         kept = replace(

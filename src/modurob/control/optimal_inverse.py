@@ -102,6 +102,7 @@ def optimal_inverse_dynamics(
     if u is None:
         raise ControlError(
             f"{robot.name}: no inputs within their bounds bring about this motion: inputs are {', '.join(given.names) or 'none'}, "
-            f"from {given.lower.tolist()} to {given.upper.tolist()}"
+            f"from {given.lower.tolist()} to {given.upper.tolist()}; it asks for the forces {np.round(G.T @ missing, 4).tolist()} "
+            f"along motions that B = {np.round(G.T @ given.B, 4).tolist()} drives"
         )
     return u

@@ -4,6 +4,7 @@ Unknown are the accelerations, the inputs and the changes of the cables' tension
 strains stay, and what their tension would have to change by is as if it came at once (Lieskovsky, chapter 3).
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -18,7 +19,7 @@ from modurob.algorithms.lines import line_slopes
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.tasks import Task
 from modurob.control.values import limiter
-from modurob.errors import ControlError
+from modurob.errors import ControlError, ModurobWarning
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 from modurob.statics.quadratic import quadratic_programme
@@ -27,6 +28,12 @@ from modurob.statics.quadratic import quadratic_programme
 LITTLE = 1e-8
 # directions of a task that motions reach this much less than others are left alone
 SINGULAR = 1e-3
+# rows whose parts across those before them are no smaller than this beside the largest are independent
+CLEARLY = 1e-3
+# tensions beyond what is there, the least and the weight, in parts of the largest of these, before they count as running away
+RUNAWAY = 100.0
+# stretches below zero by more than rounding [m]
+SLACK = 1e-9
 
 
 class Plan(NamedTuple):
@@ -43,7 +50,8 @@ class WholeBody(Recipe):
     """Follow tasks with the smallest inputs within their bounds: min |u|² with M vdot + c = B u + passive - J^T dT + K^T lambda,
     K vdot = k, strains of cables on winches constant, and J_i vdot = wanted_i of the tasks, by priority.
 
-    `tension` bounds what such cables pull with [N]. `damping` k [1/s] and `weight` w brake what tasks leave free: w |N (vdot + k
+    `tension` bounds what such cables pull with [N]; without an upper bound a plan that needs a hundred times what is usual, as near
+    poses where cables lose their hold, is refused. `damping` k [1/s] and `weight` w brake what tasks leave free: w |N (vdot + k
     v)|² in the metric of the mass matrix, N the motions that no task sees. `injection` [N s] brakes strains at the winches. With
     `predict` the state half a sample ahead is the one that is controlled. `solver` is one of qpsolvers.
 
@@ -88,8 +96,27 @@ class WholeBodyLaw(BoundLaw):
         return np.full(self._model.nv, np.nan)
 
     def step(self, memory: Array, t: float, measured: Any) -> tuple[Array, Array]:
+        if not np.isfinite(memory).all():
+            self._warn_of_slack(measured.q)
         tau = self._of_each(t, measured.q, measured.v, np.broadcast_to(memory, measured.v.shape))
         return tau, tau
+
+    def _warn_of_slack(self, q: Array) -> None:
+        """Cables on winches are taken for taut."""
+        frozen = self._made.frozen
+        stretches = np.min(self._model.line_stretches(q)[..., frozen], axis=tuple(range(q.ndim - 1)))
+        slack = [
+            f"{self._model.lines[k].name} by {-u:.3g} m"
+            for k, u in zip(frozen, stretches.tolist(), strict=True)
+            if u < -SLACK
+        ]
+        if slack:
+            warnings.warn(
+                f"{self._model.name}: slack at the start: {', '.join(slack)}; the controller takes cables for taut, so that it "
+                "asks for tensions that are not there yet: wind them in first",
+                ModurobWarning,
+                stacklevel=4,
+            )
 
     def _of_each(self, t: float, q: Array, v: Array, held: Array) -> Array:
         """States side by side, one after the other."""
@@ -191,7 +218,22 @@ class Problem(NamedTuple):
                 f"{self.made.robot.name}: no inputs within their bounds keep this robot moving as it must: inputs are "
                 f"{', '.join(self.made.names) or 'none'}, cables on winches pull from {low:g} to {high:g} N"
             )
-        return Plan(self.first + self.Z @ x[:m], x[m : m + n], x[m + n :])
+        plan = Plan(self.first + self.Z @ x[:m], x[m : m + n], x[m + n :])
+        self._require_hold(plan, recipe)
+        return plan
+
+    def _require_hold(self, plan: Plan, recipe: WholeBody) -> None:
+        """An error where cables without an upper bound have nearly lost their hold on the motion that is asked for."""
+        robot = self.made.robot
+        now = recipe.tension[0] - self.more[0]
+        usual = max([*now, recipe.tension[0], robot.total_mass() * float(np.linalg.norm(robot.gravity)), 1.0])
+        worst = int(np.argmax(now + plan.more)) if len(now) else -1
+        if worst >= 0 and recipe.tension[1] == np.inf and now[worst] + plan.more[worst] > RUNAWAY * usual:
+            raise ControlError(
+                f"{robot.name}: cable {robot.lines[self.made.frozen[worst]].name} would have to pull with "
+                f"{now[worst] + plan.more[worst]:.3g} N, where {usual:.3g} N are usual: the cables have nearly lost their hold on "
+                "what tasks ask for; give tension=(least, most) [N]"
+            )
 
     def _cost(self, tasks: list[tuple[int, Any]], recipe: WholeBody) -> tuple[Array, Array]:
         """|u|², and w |N (vdot + k v)|² in the metric of M, N the motions that no task sees."""
@@ -219,8 +261,15 @@ def _equations(robot: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Arra
 def _solutions(A: Array, b: Array, rank: float) -> tuple[Array, Array]:
     """The least x with A x = b, as well as may be, and orthonormal columns N with A N = 0; singular values below `rank` of the
     largest are none."""
-    if not len(A):
-        return np.zeros(A.shape[1]), np.eye(A.shape[1])
+    rows, n = A.shape
+    if not rows:
+        return np.zeros(n), np.eye(n)
+    if rows <= n:
+        # rows that are clearly independent need no singular values
+        Q, R = np.linalg.qr(A.T, mode="complete")
+        size = np.abs(np.diag(R))
+        if size.min() > CLEARLY * size.max():
+            return Q[:, :rows] @ np.linalg.solve(R[:rows].T, b), Q[:, rows:]
     U, s, Vt = np.linalg.svd(A)
     n = int((s > rank * max(s[0], 1e-300)).sum())
     return Vt[:n].T @ ((U.T @ b)[:n] / s[:n]), Vt[n:].T

@@ -45,7 +45,7 @@ class Engine(ForceRows):
     ) -> tuple[Register, Register]:
         n, r, course = self.m.nv, k.n, elimination(self.m)
         vdot, multipliers = self.zeros("rates"), self.register(r)
-        work = self.allocate(n * n + n + n * (r + 1) + n + 2 * r * r + 4 * r)
+        work = self.allocate(n * n + n + n * (r + 1) + n + r * r + 6 * r)
         head = [n, r, M.place, K.place, push[0].place, push[1].place, k.place, vdot.place, multipliers.place, work]
         lists = [course.in_row, course.sides, course.of_rows, course.of_M]
         begins = len(head) + len(lists) + n + np.cumsum([0, *(len(x) for x in lists[:-1])])

@@ -107,7 +107,9 @@ def _add_module(builder: Builder, name: str, module: Module, entered: str, still
         part = module.parts[step.end]
         common = {"parent": f"{name}/{step.start}", "seat": seat}
         if path in still:
-            fixed_at = at @ step.type.pose(np.array([still[path]]))
+            # zero stands for the zero pose of joints of several coordinates too
+            q = np.atleast_1d(still[path]) if np.any(still[path]) else step.type.neutral()
+            fixed_at = at @ step.type.pose(q)
             builder.body(f"{name}/{step.end}", part.inertia, at=fixed_at, **common)
         else:
             properties = _properties(step.joint)
@@ -160,9 +162,9 @@ def _held(assembly: Assembly, locked: Mapping[str, float] | Iterable[str]) -> di
     for name in held:
         if name not in joints:
             raise InputError(f"no joint {name!r} to lock: {choices(name, joints)}")
-        if joints[name].nq > 1:
+        if joints[name].nq > 1 and np.shape(held[name]) != (joints[name].nq,):
             raise InputError(f"joint {name!r} is {joints[name].kind}: only joints with one coordinate can be locked")
-        if not _is_coordinate(held[name]):
+        if not all(_is_coordinate(x) for x in np.atleast_1d(held[name]).tolist()):
             raise InputError(f"joint {name!r} is to be held at {held[name]!r}: expected a finite coordinate [rad or m]")
     return held
 

@@ -34,6 +34,16 @@ class Loops(Checked):
         """
         return algorithms.line_paths(self, self._q(q), kernels.run)
 
+    def line_faults(self, q: ArrayLike) -> tuple[str, ...]:
+        """What is wrong with the routes of the lines at q, (nq,): ends in one point, places inside a pulley's circle; none if
+        all is well. Simulations refuse to start with such.
+
+        >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
+        >>> robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2)).line_faults(q)
+        ()
+        """
+        return algorithms.line_faults(self, self._q(q), kernels.run)
+
     def line_stretches(self, q: ArrayLike) -> Array:
         """How much longer each line is than the natural length that its drums leave it, (..., lines) [m]; cables go slack below
         zero.
@@ -140,11 +150,11 @@ class Loops(Checked):
         return algorithms.independent_coordinates(self, self._q(q), self._v(v), kernels.run)
 
     def mobility(self, q: ArrayLike) -> Mobility:
-        """Degrees of freedom at a closed configuration q, (nq,): .instantaneous, to first order, .finite, those that last, and
-        .redundant, rows of K that say nothing new.
+        """Degrees of freedom at a closed configuration q, (nq,): .instantaneous, to first order, .finite, those that last,
+        .redundant, rows of K that say nothing new, and .dependent, the loops that have them; .verdict says it in words.
 
-        >>> linkage.mobility(linkage.neutral())
-        Mobility(instantaneous=1, finite=1, redundant=5)
+        >>> linkage.mobility(linkage.neutral()).verdict
+        'over-constrained: a mechanism of 1 degree of freedom, 5 rows of m3/3 - m0/2 say nothing new'
         """
         return algorithms.mobility(self, self._q(q), kernels.run)
 

@@ -1,6 +1,6 @@
 """Motion over time: the system (q, v, x), steppers, runs and recordings, and organisms that change shape on the way."""
 
-from modurob.simulation.changes import Connect, Disconnect, Dock, Merge, Reroot, Undock
+from modurob.simulation.changes import Connect, Disconnect, Dock, Merge, Reroot, Tie, Undock, Untie
 from modurob.simulation.fleet import advance
 from modurob.simulation.law import Controller, Estimator, Filter, Law, Measured, Memoryless
 from modurob.simulation.mujoco import MujocoSteps
@@ -52,7 +52,9 @@ __all__ = [
     "Status",
     "Statuses",
     "Stepper",
+    "Tie",
     "Undock",
+    "Untie",
     "Variational",
     "World",
     "advance",

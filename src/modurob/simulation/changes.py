@@ -1,6 +1,6 @@
 """Changes of shape that organisms of a world go through, each at its moment."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -138,4 +138,41 @@ class Reroot:
     base: str
 
 
-Change = Dock | Undock | Merge | Connect | Disconnect | Reroot
+@explained
+@dataclass(frozen=True)
+class Tie:
+    """A line is tied over ports of an organism, as `assembly.with_line` does, at a time [s] or on a condition; one of that name is
+    replaced. Nothing changes its velocity.
+
+    >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+    >>> rope = mr.Elastic(stiffness=100.0, rest=0.1)
+    >>> runs = world.run(0.02, [mr.Tie(0.01, "crab", "rope", ["m0/3", "m3/3"], rope)])
+    >>> [row.name for row in runs["crab"].robot.lines]
+    ['rope']
+    """
+
+    when: When
+    organism: str
+    line: str
+    route: Sequence[Any]
+    law: Any
+
+
+@explained
+@dataclass(frozen=True)
+class Untie:
+    """A line of an organism is taken away, at a time [s] or on a condition.
+
+    >>> tied = assembly.with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
+    >>> world = mr.World({"crab": mr.Organism(tied)}, gravity=(0, 0, 0))
+    >>> runs = world.run(0.02, [mr.Untie(0.01, "crab", "rope")])
+    >>> runs["crab"].robot.lines
+    ()
+    """
+
+    when: When
+    organism: str
+    line: str
+
+
+Change = Dock | Undock | Merge | Connect | Disconnect | Reroot | Tie | Untie

@@ -1,7 +1,7 @@
 """State carried over to a robot of another shape: poses stay, momentum stays, and what docking dissipates is known."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Body(NamedTuple):
     robot: Mechanism
     q: Array
     v: Array
-    held: Mapping[str, float]
+    held: Mapping[str, Any]  # a coordinate, or a tuple of them
     stands: Array | None = None  # pose of the base module in the world, None if it floats
 
     def coordinates(self, joint: str) -> Array | None:
@@ -31,7 +31,7 @@ class Body(NamedTuple):
         for own in self.robot.joints:
             if own.name == joint:
                 return self.q[own.q_slice]
-        return np.array([self.held.get(joint, 0.0)]) if joint in self.robot.idle + self.robot.held else None
+        return np.atleast_1d(self.held.get(joint, 0.0)) if joint in self.robot.idle + self.robot.held else None
 
     def rates(self, joint: str) -> Array | None:
         """How fast it moves."""
@@ -49,7 +49,7 @@ class Transfer(NamedTuple):
 
 
 def robot_of(
-    assembly: Assembly, base: str, gravity: Array, held: Mapping[str, float] | None = None, stands: Array | None = None
+    assembly: Assembly, base: str, gravity: Array, held: Mapping[str, Any] | None = None, stands: Array | None = None
 ) -> Mechanism:
     """The robot of an organism, floating, or standing at a pose in the world."""
     builder = Builder(assembly.name, gravity, trusted=True)
@@ -108,14 +108,14 @@ def momentum_of(bodies: Sequence[Body]) -> Array:
 
 def _robot(
     assembly: Assembly, old: Sequence[Body], gravity: Array, base: str, stands: Array | None
-) -> tuple[Mechanism, dict[str, float]]:
+) -> tuple[Mechanism, dict[str, Any]]:
     """The robot, hinges that carry nothing held where they are."""
     robot = robot_of(assembly, base, gravity, stands=stands)
     held = {}
     for name in robot.idle:
-        at = next((float(x[0]) for b in old if (x := b.coordinates(name)) is not None), 0.0)
-        if at:
-            held[name] = at
+        at = next((x for b in old if (x := b.coordinates(name)) is not None), np.zeros(1))
+        if at.any():
+            held[name] = float(at[0]) if len(at) == 1 else tuple(at.tolist())
     return (robot_of(assembly, base, gravity, held, stands) if held else robot), held
 
 

@@ -99,6 +99,7 @@ class Simulation:
         robot, own = self.robot, acting(self.robot)
         q = default_start(robot) if q0 is None else robot._q(q0, "q0")
         _require_radians(robot, q)
+        _require_routes(robot, q)
         v = np.zeros(robot.nv) if v0 is None else robot._v(v0, "v0")
         x = own.start_at(q) if x0 is None else np.asarray(x0, dtype=float)
         if x.shape[-1:] != (own.nx,):
@@ -399,6 +400,14 @@ def beyond_limits(robot: Mechanism, q: Array) -> Array:
 def joint_of_rate(robot: Mechanism, k: int) -> str:
     """The name of the joint that rate k of v belongs to."""
     return next(j.name for j in robot.joints if j.v_slice.start <= k < j.v_slice.stop)
+
+
+def _require_routes(robot: Mechanism, q: Array) -> None:
+    """An error if a line cannot run over its route in the first of the states."""
+    if robot.lines and np.isfinite(q).all():
+        faults = robot.line_faults(q.reshape(-1, q.shape[-1])[0])
+        if faults:
+            raise InputError(f"{robot.name} at the start: {'; '.join(faults)}")
 
 
 def _require_radians(robot: Mechanism, q: Array) -> None:

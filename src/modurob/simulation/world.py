@@ -16,7 +16,7 @@ from modurob.catalogue.forces import FrameForce
 from modurob.errors import ModurobError, SimulationError, choices, explained
 from modurob.mechanism import from_assembly
 from modurob.robot import Assembly, Builder, Mechanism
-from modurob.simulation.changes import Change, Connect, Disconnect, Dock, Merge, Reroot, Undock
+from modurob.simulation.changes import Change, Connect, Disconnect, Dock, Merge, Reroot, Tie, Undock, Untie
 from modurob.simulation.docking import (
     Body,
     Transfer,
@@ -243,12 +243,13 @@ class World:
         }
         self._forget_states(x)
 
-    def _forget_states(self, known: dict[str, Array]) -> None:
-        """States of forces that were there before go on, those of new ones start."""
+    def _forget_states(self, known: dict[Any, Array]) -> None:
+        """States of forces that were there before go on, those of new ones start; joints of several rates have one for each."""
         own = acting(self._mechanism)
         q = np.concatenate([np.zeros(0), *(self._living[name].q for name in self._places)])
         new = own.parts(own.start_at(q))
-        self._x = {row.name: known.get(row.name, x) for row, x in zip(own.rows, new, strict=True)}
+        keys = [(row.name, getattr(row, "rate", 0)) for row in own.rows]
+        self._x = {key: known.get(key, x) for key, x in zip(keys, new, strict=True)}
 
     @property
     def mechanism(self) -> Mechanism:
@@ -466,6 +467,8 @@ class World:
             Connect: self._connect,
             Disconnect: self._disconnect,
             Reroot: self._reroot,
+            Tie: self._tie,
+            Untie: self._untie,
         }
         try:
             makers[type(change)](change)  # type: ignore[operator]
@@ -507,6 +510,16 @@ class World:
             "disconnect", change.organism, old, old.assembly.disconnect(change.port), f"{change.port} let go"
         )
 
+    def _tie(self, change: Tie) -> None:
+        old = self._moving(change.organism)
+        assembly = old.assembly.with_line(change.line, change.route, change.law)
+        self._reshaped("tie", change.organism, old, assembly, f"line {change.line} tied")
+
+    def _untie(self, change: Untie) -> None:
+        old = self._moving(change.organism)
+        assembly = old.assembly.without_line(change.line)
+        self._reshaped("untie", change.organism, old, assembly, f"line {change.line} taken away")
+
     def _reroot(self, change: Reroot) -> None:
         old = self._moving(change.organism)
         body = old.body
@@ -540,7 +553,9 @@ class World:
         free = self._made(recipe, results[1].body, base, [old])
         self._replace(change.organism, old, results[0], [old])
         self._living[change.into] = free
-        self._note("undock", (change.organism, change.into), [body], results, f"{change.port} let go")
+        dropped = [x for x in old.assembly.setup.lines if x not in {*one.setup.lines, *other.setup.lines}]
+        what = f"{change.port} let go{', lines dropped: ' + ', '.join(dropped) if dropped else ''}"
+        self._note("undock", (change.organism, change.into), [body], results, what)
 
     def _merge(self, change: Merge) -> None:
         first, second = self._moving(change.first), self._moving(change.second)

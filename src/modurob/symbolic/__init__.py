@@ -3,6 +3,8 @@
 from modurob.symbolic.equations import Equations, Line
 from modurob.symbolic.forces import LeftOut
 from modurob.symbolic.linear import ControlAffine, Linearised, ZeroDynamics, lie_derivative
+from modurob.symbolic.lines import LineEquations
+from modurob.symbolic.loops import IndependentEquations
 from modurob.symbolic.model import Quantity
 from modurob.symbolic.parametric import parametric
 from modurob.symbolic.ring import Polynomial, Ring
@@ -10,8 +12,10 @@ from modurob.symbolic.ring import Polynomial, Ring
 __all__ = [
     "ControlAffine",
     "Equations",
+    "IndependentEquations",
     "LeftOut",
     "Line",
+    "LineEquations",
     "Linearised",
     "Polynomial",
     "Quantity",

@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 
 from modurob.errors import EquationsError, NotExactError
-from modurob.mechanism import Loop, Tables
+from modurob.mechanism import Tables
 from modurob.spatial import se3
 from modurob.symbolic.ring import Expr, Polynomial, Ring
 
@@ -194,19 +194,13 @@ class Coordinates:
 
 
 def require_coordinates(m: Tables) -> None:
-    """An error if a joint has a quaternion, or if there are loops."""
+    """An error if a joint has a quaternion."""
     for joint in m.joints:
         if joint.type.nq != joint.type.nv:
             raise EquationsError(
                 f"joint {joint.name!r} is {joint.kind}: its quaternion has no closed form here; "
                 f"set the robot on virtual joints instead, assembly.on_virtual_joints()"
             )
-    if m.constraints:
-        found: dict[str, list[str]] = {}
-        for c in m.constraints:
-            found.setdefault("loops" if isinstance(c, Loop) else "couplings", []).append(c.name)
-        words = " and ".join(f"{kind} {', '.join(names)}" for kind, names in found.items())
-        raise EquationsError(f"{words}: closed-form equations are for trees; use independent_coordinates for numbers")
 
 
 def _sums(m: Tables) -> dict[int, dict[int, int]]:

@@ -3,6 +3,7 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from modurob.algorithms import loop_rank
 from modurob.symbolic.printing import LatexPrinter, latex_name, latex_symbol, latex_text
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def short(eq: "Equations") -> str:
 
 
 def _degrees(eq: "Equations") -> str:
-    n = eq.robot.nv
+    n = eq.robot.nv - loop_rank(eq.robot)
     return f"{n} degree{'s' * (n != 1)} of freedom"
 
 
@@ -36,7 +37,8 @@ def heading(eq: "Equations") -> str:
 def law(eq: "Equations") -> str:
     """M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau, without D and S where there are none."""
     own = {"D": " + D v", "S": " + S(q)"}
-    return f"M(q) vdot + C(q, v) v{''.join(own[p] for p in eq.parts() if p in own)} + N(q) = tau"
+    held = " + K(q)^T lambda, K v = 0" if eq.robot.constraints else ""
+    return f"M(q) vdot + C(q, v) v{''.join(own[p] for p in eq.parts() if p in own)} + N(q) = tau{held}"
 
 
 def notes(eq: "Equations") -> list[str]:

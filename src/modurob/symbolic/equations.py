@@ -10,10 +10,10 @@ import sympy
 
 from modurob import algorithms as al
 from modurob.caching import cached_property
-from modurob.errors import InputError, NotExactError, choices, explained
+from modurob.errors import EquationsError, InputError, NotExactError, choices, explained
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
-from modurob.symbolic import base, code, describe, forces, linear, size, typeset
+from modurob.symbolic import base, code, describe, forces, linear, lines, loops, size, typeset
 from modurob.symbolic.coordinates import Coordinates
 from modurob.symbolic.display import Display, natural_order
 from modurob.symbolic.lagrange import lagrange
@@ -47,6 +47,8 @@ class Equations:
 
     D are viscous friction and dampers, S springs, as the robot's table of forces has them; what has no closed form, such as stops
     and dry friction, is named in `left_out`.
+    Of a robot with loops these are the equations of its tree, with K^T lambda on the right; `conditions`, `K` and
+    `independent()` are those of its loops.
     Every entry is a polynomial in cosines and sines, lengths, rates and parameters, with fractions as coefficients.
     M, C, C_two_step, D (nv x nv) and S, N (nv x 1) are SymPy matrices; `polynomial(name)` has them in normal form.
     Coordinates are q1, q2, ... [rad, m], rates qd1, qd2, ... [rad/s, m/s] in the order of the robot's v. SI units.
@@ -273,6 +275,79 @@ class Equations:
         """-sum of m g . p over the moving bodies [J]: zero with their centre of mass at the world origin."""
         potential: Any = self._potential
         return self.expression(potential)
+
+    # ---- loops and lines ----
+
+    @cached_property
+    def polynomial_conditions(self) -> Array:
+        """phi(q) of the loops and couplings, zero where they hold, in normal form, (rows,); rows that always hold are left out."""
+        with self.ring.budget.running():
+            found = loops.conditions(self.robot, self.tables, self.coordinates, self._exact)
+            return np.array(found, dtype=object)
+
+    @cached_property
+    def polynomial_K(self) -> Array:
+        """d phi/dq in normal form, (rows, nv)."""
+        rates = range(self.robot.nv)
+        rows = [[self.coordinates.derivative(p, i) for i in rates] for p in self.polynomial_conditions]
+        return self._filled(np.array(rows, dtype=object).reshape(len(rows), self.robot.nv))
+
+    @cached_property
+    def polynomial_k(self) -> Array:
+        """k of K vdot = k in normal form, (rows,): minus the second derivatives of phi along v."""
+        c, v = self.coordinates, self.coordinates.v
+        slopes = [[c.derivative(x, i) for i in range(self.robot.nv)] for x in (self.polynomial_K @ v)]
+        return -self._filled(np.array(slopes, dtype=object).reshape(-1, self.robot.nv)) @ v
+
+    @property
+    def conditions(self) -> Matrix:
+        """phi(q), zero where loops are closed and couplings hold [m, or sines of angles], rows x 1.
+
+        >>> import modurob as mr
+        >>> b = mr.Builder("geared")
+        >>> for name in ("wheel", "pinion"):
+        ...     own = b.body(name, mr.spatial.inertia.point(1.0, (0, 0, -1)), joint=mr.Revolute((1, 0, 0)))
+        >>> b.coupling("teeth", {"wheel": 3.0, "pinion": 1.0})
+        >>> b.build().equations().conditions
+        Matrix([[3*q1 + q2]])
+        """
+        return self.matrix(self.polynomial_conditions)
+
+    @property
+    def K(self) -> Matrix:
+        """K(q) = d phi/dq, rows x nv: K v = 0 where loops are closed; multipliers push with K^T lambda.
+
+        Its rows are those of `conditions`: other combinations than those of `robot.loop_jacobian`, with the same null vectors.
+        """
+        return self.matrix(self.polynomial_K)
+
+    def independent(self, joints: Sequence[str] | None = None) -> loops.IndependentEquations:
+        """The equations of motion of a robot with loops in independent rates: M y'' + bias = G^T tau, v = G y', vdot = G y'' + g.
+
+        `joints` names the independent rates; by default they are chosen at a closed configuration.
+
+        >>> import modurob as mr
+        >>> b = mr.Builder("geared")
+        >>> for name in ("wheel", "pinion"):
+        ...     own = b.body(name, mr.spatial.inertia.point(1.0, (0, 0, -1)), joint=mr.Revolute((1, 0, 0)))
+        >>> b.coupling("teeth", {"wheel": 3.0, "pinion": 1.0})
+        >>> b.build().equations().independent(["wheel"]).M
+        Matrix([[10]])
+        """
+        return loops.independent(self, joints)
+
+    def line(self, name: str) -> lines.LineEquations:
+        """A cable or spring over a route in closed form: length, stretch, tension, and the torques on the joints.
+
+        >>> import modurob as mr
+        >>> b = mr.Builder("pendulum")
+        >>> ball = b.body("ball", mr.spatial.inertia.point(1.0, (0, 0, -1)), joint=mr.Revolute((1, 0, 0)))
+        >>> b.line("rope", [("world", (0, 0, -2)), ("ball", (0, 0, -1))], mr.Spring(1.0, 1.0))
+        >>> sympy.simplify(b.build().equations().line("rope").length)
+        sqrt(5 - 4*cos(q1))
+        """
+        with self.ring.budget.running():
+            return lines.line_equations(self, name, self._exact)
 
     def forward_kinematics(self, frame: str) -> Matrix:
         """X_WF, 4 x 4: the pose of a named frame in the world.
@@ -581,6 +656,7 @@ class Equations:
         >>> eq.linearised([0, 0]).A[3, 1]
         -g*(m1 + m2)/(l1*m1)
         """
+        self._require_tree()
         return linear.linearised(self, q, v, tau)
 
     @explained
@@ -593,6 +669,7 @@ class Equations:
         >>> mr.load("crane").mechanism().equations().control_affine(["m0/joint"]).relative_degree()
         (2,)
         """
+        self._require_tree()
         return linear.control_affine(self, actuated, outputs)
 
     @explained
@@ -603,7 +680,16 @@ class Equations:
         >>> mr.load("crane").mechanism(gravity=(0, 9.81, 0)).equations().zero_dynamics(["m0/joint"], [0, 0]).verdict
         'marginally stable zero dynamics: the free joints swing on'
         """
+        self._require_tree()
         return linear.zero_dynamics(self, actuated, rest)
+
+    def _require_tree(self) -> None:
+        names = ", ".join(c.name for c in self.robot.constraints)
+        if names:
+            raise EquationsError(
+                f"loops or couplings {names}: this is for trees; independent() has the equations in independent rates, "
+                "robot.linearise numbers"
+            )
 
     # ---- code ----
 

@@ -27,6 +27,7 @@ CASES = "piecewise: which law acts depends on the state"
 STATES = "it has states of its own"
 TIME = "it depends on time"
 BETWEEN_FRAMES = "no polynomial is known for forces of this kind between frames"
+LINE = "no polynomial; equations.line has it"
 # what the trace of a polynomial is made of, and the waves that coordinates know
 CLOSED = ("input", "constant", "negate", "+", "-", "*", "sin", "cos")
 
@@ -106,7 +107,9 @@ class _Sum:
     # ---- between frames ----
 
     def _add_between_frames(self, row: FrameRow | LineRow | ContactRow) -> None:
-        if isinstance(row, LineRow | ContactRow) or not isinstance(row.force, Spring):
+        if isinstance(row, LineRow):
+            raise _Unknown(LINE)
+        if isinstance(row, ContactRow) or not isinstance(row.force, Spring):
             raise _Unknown(BETWEEN_FRAMES)
         self._springs = i = self._springs + 1
         stiffness, rest, damping = self._numbers.spring_parameters(row, i)

@@ -312,7 +312,7 @@ class ExactTables:
             if axis is not None and not _is_coordinate_axis(axis):
                 if joint.kind == "planar":
                     raise EquationsError(f"planar joint {joint.name!r} has the axis {axis}: expected a coordinate axis")
-                kind = replace(kind, **{name: self._axis(axis, f"axis of joint {joint.name!r}")})
+                kind = replace(kind, **{name: self.axis(axis, f"axis of joint {joint.name!r}")})
         return replace(joint, type=kind, armature=np.array(armature, dtype=object))
 
     # ---- forces ----
@@ -350,7 +350,8 @@ class ExactTables:
         """The ratio or offset of a mimic joint."""
         return self._number("", "ratio", x, f"ratio or offset of joint {joint}", "")
 
-    def _axis(self, axis: tuple, where: str) -> tuple[Polynomial, ...]:
+    def axis(self, axis: tuple, where: str) -> tuple[Polynomial, ...]:
+        """A unit vector."""
         found = direction(self.ring, np.array(axis, dtype=float))
         return tuple(exact(self.ring, x, where, self.digits) for x in axis) if found is None else tuple(found)
 

@@ -255,4 +255,5 @@ def law(eq: "Equations") -> str:
     """M vdot + C v + D v + S + N = tau; without D and S where there are no such forces."""
     own = {"D": r" + D \dot{q}", "S": " + S(q)"}
     forces = "".join(own[part] for part in eq.parts() if part in own)
-    return rf"M(q)\,\ddot{{q}} + C(q,\dot{{q}})\,\dot{{q}}{forces} + N(q) = \tau"
+    held = r" + K(q)^{T} \lambda" if eq.robot.constraints else ""
+    return rf"M(q)\,\ddot{{q}} + C(q,\dot{{q}})\,\dot{{q}}{forces} + N(q) = \tau{held}"

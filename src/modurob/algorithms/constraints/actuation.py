@@ -64,11 +64,28 @@ class Actuation(NamedTuple):
 
 
 class Mobility(NamedTuple):
-    """Degrees of freedom at a closed configuration: to first order, and those that last; and rows of K that say nothing new."""
+    """Degrees of freedom at a closed configuration: to first order, and those that last; rows of K that say nothing new, and the
+    loops that have some, in the order in which they were given."""
 
     instantaneous: int
     finite: int
     redundant: int
+    dependent: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """Regular, over-constrained (rows depend on each other, and it moves as it seems), or singular (some of the motions to
+        first order do not last, or not together), and whether it is a structure (nothing lasts) or a mechanism."""
+        kind = (
+            "a structure"
+            if not self.finite
+            else f"a mechanism of {self.finite} degree{'s' * (self.finite > 1)} of freedom"
+        )
+        if self.instantaneous > self.finite:
+            return f"singular: {kind} with {self.instantaneous} motions to first order"
+        if self.redundant:
+            return f"over-constrained: {kind}, {self.redundant} rows of {', '.join(self.dependent)} say nothing new"
+        return f"regular: {kind}"
 
 
 def inputs_of(m: Tables, q: Array, run: Run = interpret) -> Inputs:
@@ -150,7 +167,14 @@ def mobility(m: Tables, q: Array, run: Run = interpret) -> Mobility:
     rank = matrix_rank(K)
     first = m.nv - rank
     lasting = [_lasting(m, q, d, run) for d in _tried(free_motions(K), first)] if first else [0]
-    return Mobility(first, max(lasting), len(K) - rank)
+    return Mobility(first, max(lasting), len(K) - rank, _dependent(m, K))
+
+
+def _dependent(m: Tables, K: Array) -> tuple[str, ...]:
+    """The constraints with rows that those before them imply."""
+    ends = np.cumsum([c.rows for c in m.constraints])
+    ranks = [0, *(matrix_rank(K[:end]) for end in ends)]
+    return tuple(c.name for c, a, b in zip(m.constraints, ranks, ranks[1:], strict=False) if b - a < c.rows)
 
 
 def _tried(G: Array, n: int) -> list[Array]:

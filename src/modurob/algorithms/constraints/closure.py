@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -110,21 +111,23 @@ def loop_rank(m: Tables) -> int:
     return max(_closed_ranks(m), default=min(sum(c.rows for c in m.constraints), m.nv))
 
 
-def _closed_ranks(m: Tables) -> Iterator[int]:
-    """Ranks at a few closed configurations: near the neutral one, else anywhere."""
+def closed_configurations(m: Tables) -> Iterator[Array]:
+    """A few closed configurations, (nq,) each: near the neutral one, else anywhere; always the same."""
     rng = np.random.default_rng(0)
     near = (integrate(m, neutral(m), rng.normal(size=m.nv) * 0.1) for _ in range(3))
     far = (random_configuration(m, rng) for _ in range(12))
-    found = 0
     for start in (*near, *far):
-        if found >= 3:
-            return
         try:
-            K = loop_jacobian(m, close_loops(m, start))
-            yield len(independent_rows(K, min(K.shape)))
-            found += 1
+            yield close_loops(m, start)
         except ClosureError:
             continue
+
+
+def _closed_ranks(m: Tables) -> Iterator[int]:
+    """Ranks at three closed configurations at most."""
+    for q in islice(closed_configurations(m), 3):
+        K = loop_jacobian(m, q)
+        yield len(independent_rows(K, min(K.shape)))
 
 
 class Independent(NamedTuple):

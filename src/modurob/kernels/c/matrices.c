@@ -92,6 +92,22 @@ static inline const int32_t *columns_of(pattern p, int32_t k, int32_t *count)
     return found + 1;
 }
 
+/* to += l from at these places, ascending; most often they are a run. */
+static inline void added(vec *to, const vec *from, vec l, const int32_t *places, int32_t count)
+{
+    if (count && places[count - 1] - places[0] == count - 1) {
+        to += places[0];
+        from += places[0];
+        for (int32_t j = 0; j < count; ++j) {
+            to[j] += l * from[j];
+        }
+        return;
+    }
+    for (int32_t j = 0; j < count; ++j) {
+        to[places[j]] += l * from[places[j]];
+    }
+}
+
 /* M = L^T D L in place: row k of L stands in row k of M, 1/D in `inverse`. Where a pivot is below `nothing` times its diagonal the status
    becomes `number`. */
 static inline void factored(vec *M, vec *inverse, int32_t n, pattern p, vec *status, real nothing, real number)
@@ -107,11 +123,7 @@ static inline void factored(vec *M, vec *inverse, int32_t n, pattern p, vec *sta
         const vec one_over = (real)1 / row_k[k];
         inverse[k] = one_over;
         for (int32_t a = 0; a < count; ++a) {
-            const vec l = row_k[columns[a]] * one_over;
-            vec *const row_i = M + columns[a] * n;
-            for (int32_t b = 0; b <= a; ++b) {
-                row_i[columns[b]] -= l * row_k[columns[b]];
-            }
+            added(M + columns[a] * n, row_k, -row_k[columns[a]] * one_over, columns, a + 1);
         }
         for (int32_t a = 0; a < count; ++a) {
             row_k[columns[a]] *= one_over;
@@ -230,11 +242,10 @@ static inline void lowered(const vec *L, int32_t n, pattern p, pattern sides, ve
         const int32_t *const columns = columns_of(p, k, &count), *const side = columns_of(sides, k, &some);
         const vec *const from = B + k * wide;
         for (int32_t a = 0; a < count; ++a) {
-            const vec l = L[k * n + columns[a]];
+            const vec l = -L[k * n + columns[a]];
             vec *const to = B + columns[a] * wide;
-            for (int32_t j = 0; j < some; ++j) {
-                to[side[j]] -= l * from[side[j]];
-            }
+            to[0] += l * from[0];
+            added(to, from, l, side + 1, some - 1);
         }
     }
 }
@@ -272,51 +283,64 @@ static inline int any_positive(vec x)
 #endif
 }
 
-/* x with D x = b by the proximal iteration of `algorithms.constraints.solver`. A state is left as it is once b - D x is nothing: what
-   is still to come would change it by as little. c: what is nothing, the proximal term, how often it is taken off, how often all that
-   is done. work: damped D (r, r), its 1/D (r), change (r). */
-static inline void proximal(const vec *D, vec *b, vec *x, int32_t r, pattern p, vec *work, const real *c)
+/* y = b - D x, for a symmetric D of which the upper half stands in D and the diagonal apart. */
+static inline void remainder_of(const vec *D, const vec *diagonal, const vec *b, const vec *x, vec *y, int32_t r)
 {
-    vec *const damped = work, *const inverse = damped + r * r, *const change = inverse + r;
-    vec unused = V(0), open = V(1), size = V(0);
-    memcpy(damped, D, (size_t)(r * r) * sizeof(vec));
     for (int32_t a = 0; a < r; ++a) {
-        damped[a * r + a] += c[1];
+        y[a] = b[a] - diagonal[a] * x[a];
+    }
+    for (int32_t a = 0; a < r; ++a) {
+        vec left = y[a];
+        const vec own = x[a];
+        for (int32_t j = a + 1; j < r; ++j) {
+            left -= D[a * r + j] * x[j];
+            y[j] -= D[a * r + j] * own;
+        }
+        y[a] = left;
+    }
+}
+
+/* x with D x = b by the proximal iteration of `algorithms.constraints.solver`. A state is left as it is once b - D x is nothing: what
+   is still to come would change it by as little. Since (D + p) change = left, p change is left after it but for rounding, which is
+   looked up every second time. c: what is nothing, the proximal term p, how often it is taken off, how often all that is done.
+   The lower half of D and its diagonal are lost. work: diagonal, 1/D, change, what is left (r each). */
+static inline void proximal(vec *D, vec *b, vec *x, int32_t r, pattern p, vec *work, const real *c)
+{
+    vec *const diagonal = work, *const inverse = work + r, *const change = inverse + r, *const left = change + r;
+    vec unused = V(0), open = V(1), size = V(0);
+    for (int32_t a = 0; a < r; ++a) {
+        diagonal[a] = D[a * r + a];
+        D[a * r + a] += c[1];
         size = larger(size, b[a]);
     }
-    factored(damped, inverse, r, p, &unused, 0, 0);
+    factored(D, inverse, r, p, &unused, 0, 0);
     for (int filter = 0; filter < (int)c[3]; ++filter) {
         for (int32_t a = 0; a < r; ++a) {
             x[a] = SELECT(V(0), open, V(0), x[a]);
+            left[a] = b[a];
         }
         for (int again = 0; again < (int)c[2]; ++again) {
             vec worst = V(0);
             for (int32_t a = 0; a < r; ++a) {
-                vec left = b[a];
-                for (int32_t b_ = 0; b_ < r; ++b_) {
-                    left -= D[a * r + b_] * x[b_];
-                }
-                change[a] = left;
-                worst = larger(worst, left);
+                worst = larger(worst, left[a]);
             }
             open = SELECT(c[0] * size, worst, open, V(0));
             if (!any_positive(open)) {
                 return;
             }
-            substituted_columns(damped, inverse, r, p, change, 1, r - 1, 1);
+            memcpy(change, left, (size_t)r * sizeof(vec));
+            substituted_columns(D, inverse, r, p, change, 1, r - 1, 1);
             for (int32_t a = 0; a < r; ++a) {
                 x[a] = SELECT(V(0), open, x[a] + change[a], x[a]);
+                left[a] = c[1] * change[a];
+            }
+            if (again & 1) {
+                remainder_of(D, diagonal, b, x, left, r);
             }
         }
+        remainder_of(D, diagonal, b, x, left, r);
         for (int32_t a = 0; a < r; ++a) {
-            vec sum = V(0);
-            for (int32_t b_ = 0; b_ < r; ++b_) {
-                sum += D[a * r + b_] * x[b_];
-            }
-            change[a] = sum;
-        }
-        for (int32_t a = 0; a < r; ++a) {
-            b[a] = SELECT(V(0), open, change[a], b[a]);
+            b[a] = SELECT(V(0), open, b[a] - left[a], b[a]);
         }
     }
 }
@@ -334,7 +358,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     const pattern in_row = at + at[10], sides = at + at[11], of_rows = at + at[12], of_M = at + at[13];
     const int32_t *const order = at + 14;
     int32_t count;
-    /* work: M (n, n), its 1/D (n), sides (n, r + 1), sum (n), D (r, r), scales, rest (r each), and that of `proximal` */
+    /* work: M (n, n), its 1/D (n), sides (n, r + 1), sum (n), D (r, r), scales, rest (r each), and that of `proximal` (4 r) */
     vec *const M = arena + at[9], *const inverse = M + n * n, *const B = inverse + n, *const sum = B + n * wide, *const D = sum + n;
     vec *const scale = D + r * r, *const rest = scale + r, *const work = rest + r;
     vec average = V(0);
@@ -367,11 +391,10 @@ void constrain(vec *arena, const int32_t *at, const real *c)
         const int32_t *const columns = columns_of(in_row, a, &count);
         const vec weight = average / scale[a];
         for (int32_t i = 0; i < count; ++i) {
-            const vec weighted = weight * B[columns[i] * wide + 1 + a];
+            sum[columns[i]] = B[columns[i] * wide + 1 + a];
+            const vec weighted = weight * sum[columns[i]];
             B[columns[i] * wide] += weighted * k[a];
-            for (int32_t j = 0; j <= i; ++j) {
-                M[columns[i] * n + columns[j]] += weighted * B[columns[j] * wide + 1 + a];
-            }
+            added(M + columns[i] * n, sum, weighted, columns, i + 1);
         }
     }
     factored(M, inverse, n, of_M, arena, c[0], -1);
@@ -385,9 +408,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
         for (int32_t a = 1; a < count; ++a) {
             const vec half = row_i[side[a]] * inverse[i];
             rest[side[a] - 1] -= half * row_i[0];
-            for (int32_t b = 1; b <= a; ++b) {
-                D[(side[a] - 1) * r + side[b] - 1] += half * row_i[side[b]];
-            }
+            added(D + (side[a] - 1) * r - 1, row_i, half, side + 1, a);
         }
     }
     for (int32_t a = 0; a < r; ++a) {
