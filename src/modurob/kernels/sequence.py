@@ -17,6 +17,7 @@ from modurob.algorithms.forces import Acting, acting
 from modurob.algorithms.lines import STANDING
 from modurob.algorithms.motions import ACCELERATIONS, MOTIONS
 from modurob.algorithms.program import SINGULAR, Flow, Forces, Program
+from modurob.kernels import pair_contact_units as pairs
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.constraint_units import elimination
 from modurob.kernels.contact_units import lay_pushes, lay_states
@@ -36,6 +37,7 @@ from modurob.kernels.force_units import (
 )
 from modurob.kernels.goal_units import laid_goals
 from modurob.kernels.laying import Laid
+from modurob.kernels.momentum_units import lay_balance
 from modurob.kernels.registers import Register, Rows
 from modurob.kernels.units import FILE_OF, Driver, Loaded, beside, driver, loaded
 from modurob.mechanism import Tables
@@ -251,7 +253,7 @@ class Engine:
     ) -> Forces:
         """All forces of the mechanism's own, contacts among them or not."""
         own = acting(self.m)
-        contacts = contacts and bool(own.contact_rows)
+        contacts = contacts and own.touching
         between = bool(own.frame_rows or self.m.lines or contacts)
         out = Forces(
             self.cleared("rates"),
@@ -266,8 +268,10 @@ class Engine:
             self._frame_forces(own, out, t, x, found)
             self._lines(out, q, v, found)
             if contacts:
-                push, _ = lay_pushes(self, found, found["V"], x, self.register(1), False)
-                out = out._replace(external=out.external + push)
+                now = self.register(1)
+                push, _ = lay_pushes(self, found, found["V"], x, now, False)
+                between, _ = pairs.lay_pushes(self, q, found, found["V"], x, now, False)
+                out = out._replace(external=out.external + push + between)
         return out
 
     def contact_pushes(
@@ -279,6 +283,27 @@ class Engine:
         self, start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
     ) -> Register:
         return lay_states(self, start, known, end, x, dt)
+
+    def pair_pushes(
+        self, q: Register, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
+    ) -> tuple[Register, Register]:
+        return pairs.lay_pushes(self, q, start, known, x, dt, last)
+
+    def pair_bias(self, q: Register, start: dict[str, Register], G: Register, rates: Register) -> Register:
+        return pairs.lay_bias(self, q, start, G, rates)
+
+    def coupled(self, M: Register, q: Register, G: Register) -> Register:
+        return pairs.lay_coupling(self, M, q, G)
+
+    def balanced(
+        self, before: tuple[Register, ...], after: tuple[Register, ...], v: Register, dt: Register
+    ) -> Register:
+        return lay_balance(self, before, after, v, dt)
+
+    def pair_states(
+        self, start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
+    ) -> Register:
+        return pairs.lay_states(self, start, known, end, x, dt)
 
     def advanced(self, V: Register, rate: Register, dt: Register) -> Register:
         return V + rate * dt

@@ -79,7 +79,7 @@ def _written(unit: Unit) -> tuple[str, Any]:
 # the files of C by hand in which rows over whole arrays stand, and what each has
 FILES = {
     "driver": ("clear", "copy", "combine", "multiply", "smaller", "scatter", "look", "set", "once"),
-    "matrices": ("product", "project", "climb", "solve_slopes", "constrain"),
+    "matrices": ("product", "project", "couple", "climb", "solve_slopes", "constrain"),
     "sweeps": ("sweep",),
     "descent": ("damped_step",),
 }
