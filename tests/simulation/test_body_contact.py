@@ -1,5 +1,8 @@
 """Contact between bodies against coal and closed forms: stacks, wedges, cradles, organisms that push, and docking by contact."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -270,6 +273,17 @@ def test_organisms_stand_where_nothing_is_said():
     world.run(0.02)
     assert world["crab"].q[2] == pytest.approx(0.04725, abs=1e-3)
     assert isinstance(world.stepper, mr.LinearlyImplicit)
+
+
+def test_the_page_does_what_it_says():
+    """The stack rests, and the two organisms become one."""
+    page = (Path(__file__).parents[2] / "docs" / "contact.md").read_text(encoding="utf-8")
+    _, stack, latch = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict = {"np": np, "mr": mr}
+    exec(stack, names)
+    assert abs(names["run"].v[-1]).max() < 1e-9
+    exec(latch, names)
+    assert len(names["world"].assembly("one").modules) == 2
 
 
 # ---- values ----
