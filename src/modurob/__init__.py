@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     )
     from modurob.assembly import Connection, PortRef, Setup, shipped_robots
     from modurob.catalogue import ModuleType, module_type
-    from modurob.catalogue.contact import Ground, Hills, Plane, Stairs
+    from modurob.catalogue.contact import BodyContact, Ground, HeightField, Hills, Plane, Stairs
     from modurob.catalogue.drives import Drive, Encoder, Gear, Loops, Losses, Motor, drive_names, load_drive
     from modurob.catalogue.forces import Disturbance, Friction, JointSpring, Oscillator, Spring, Stop
     from modurob.catalogue.joints import (
@@ -190,7 +190,7 @@ __version__ = "0.2.0"
 HOMES = {
     "modurob.assembly": "Connection PortRef Setup shipped_robots",
     "modurob.catalogue": "ModuleType module_type",
-    "modurob.catalogue.contact": "Ground Hills Plane Stairs",
+    "modurob.catalogue.contact": "BodyContact Ground HeightField Hills Plane Stairs",
     "modurob.catalogue.drives": "Drive Encoder Gear Loops Losses Motor drive_names load_drive",
     "modurob.catalogue.forces": "Disturbance Friction JointSpring Oscillator Spring Stop",
     "modurob.catalogue.joints": (

@@ -25,7 +25,7 @@ from modurob.algorithms.program import Engine, Flow, Run
 from modurob.caching import cached_property
 from modurob.catalogue.contact import Moves
 from modurob.catalogue.forces import JointForce, JointLaw, Stop
-from modurob.mechanism.tables import ContactRow, ForceRow, FrameRow, JointRow, Tables
+from modurob.mechanism.tables import ContactRow, ForceRow, FrameRow, JointRow, PairRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
 
@@ -47,8 +47,10 @@ class Acting:
         self.law_rows: list[Any] = [(k, row) for k, row in along if isinstance(row.force, JointLaw)]
         self.frame_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, FrameRow)]
         self.contact_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, ContactRow)]
-        # whether anything acts between frames
-        self.between = bool(self.frame_rows or m.lines or self.contact_rows)
+        self.pair_rows = [(k, row) for k, row in enumerate(self.rows) if isinstance(row, PairRow)]
+        # whether anything touches; and whether anything acts between frames
+        self.touching = bool(self.contact_rows or self.pair_rows)
+        self.between = bool(self.frame_rows or m.lines or self.touching)
 
     @cached_property
     def groups(self) -> list["Group"]:
@@ -275,6 +277,10 @@ def frame_pushes(
         states, now = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx], np.zeros(v.shape[:-1])
         moves = Moves(V, V, 1 + now, np.zeros(3), now)
         total[..., row.frame.body, :] += row.force.push(row.force.touch(at, row.frame.X), moves, states, False).F
+    if own.pair_rows and contacts:
+        from modurob.algorithms import pairs  # which read this table
+
+        total = total + pairs.pair_pushes(m, q, found, found["V"], x, np.zeros(v.shape[:-1]), False)[0]
     return Pushes(total, tau)
 
 
@@ -319,6 +325,10 @@ def stored_energy(m: Tables, q: Array, x: Array | None = None, run: Run = interp
     for k, row in own.contact_rows:
         touch = row.force.touch(rigid(found["X"][..., row.frame.body - 1, :, :]), row.frame.X)
         total = total + row.force.energy(touch, x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx])
+    if own.pair_rows:
+        from modurob.algorithms import pairs
+
+        total = total + pairs.pair_energy(m, found["X"], x)
     for s in strung(m, found, q, still):
         total = total + s.line.energy(s.motions, s.wound).sum(axis=-1)
     return total
@@ -357,7 +367,7 @@ def passive_slopes(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
     own, axes = acting(m), v.ndim - 1
     x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
     by_q, by_v = (np.apply_along_axis(np.diag, -1, s) for s in effort_slopes(m, t, q, v, x))
-    coupled = [*own.frame_rows, *own.law_rows, *own.contact_rows]
+    coupled = [*own.frame_rows, *own.law_rows, *own.contact_rows, *own.pair_rows]
     if own.between or coupled:
         apart = replace(m, forces=(*(row for _, row in coupled), *m.lines))
         own_x = [x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx] for k, row in coupled]

@@ -127,6 +127,31 @@ class NumPyEngine:
 
         return contact.contact_states(self.m, start, known, end, x, dt[..., 0])
 
+    def pair_pushes(self, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
+        from modurob.algorithms import pairs
+
+        return pairs.pair_pushes(self.m, q, start, known, x, dt[..., 0], last)
+
+    def pair_bias(self, q: Array, start: Any, G: Array, rates: Array) -> Array:
+        from modurob.algorithms import pairs
+
+        return pairs.pair_bias(self.m, q, start, G, rates)
+
+    def coupled(self, M: Array, q: Array, G: Array) -> Array:
+        from modurob.algorithms import pairs
+
+        return M + pairs.coupling(self.m, self.run(pairs.COLUMNS, q=q)["S"], G)
+
+    def balanced(self, before: Any, after: Any, v: Array, dt: Array) -> Array:
+        from modurob.algorithms import momenta
+
+        return momenta.balanced(self.m, before, after, v, dt[..., 0])
+
+    def pair_states(self, start: Any, known: Any, end: Any, x: Array, dt: Array) -> Array:
+        from modurob.algorithms import pairs
+
+        return pairs.pair_states(self.m, start, known, end, x, dt[..., 0])
+
     def advanced(self, V: Array, rate: Array, dt: Array) -> Array:
         return V + rate * dt[..., None]
 

@@ -240,6 +240,26 @@ class Engine(Protocol):
         """The states of the forces, bristles of contacts as they are at the end of a step."""
         ...
 
+    def pair_pushes(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
+        """Wrenches of contacts between bodies in a step of dt, and the G that couple them; see `modurob.algorithms.pairs`."""
+        ...
+
+    def pair_bias(self, q: Any, start: Any, G: Any, rates: Any) -> Any:
+        """Wrenches of the G of pairs against the rates that twists have at vdot = 0."""
+        ...
+
+    def coupled(self, M: Any, q: Any, G: Any) -> Any:
+        """A mass matrix with the G of pairs."""
+        ...
+
+    def balanced(self, before: Any, after: Any, v: Any, dt: Any) -> Any:
+        """Rates with which what floats keeps its momentum; see `modurob.algorithms.momenta`."""
+        ...
+
+    def pair_states(self, start: Any, known: Any, end: Any, x: Any, dt: Any) -> Any:
+        """The states of the forces, bristles between bodies as they are at the end of a step."""
+        ...
+
     def advanced(self, V: Any, rate: Any, dt: Any) -> Any:
         """Twists of bodies a step of dt later."""
         ...

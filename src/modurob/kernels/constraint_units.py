@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.algorithms.pairs import signs
 from modurob.algorithms.program import Constraints, Program
 from modurob.catalogue.joints import JointType
 from modurob.kernels.anatomy import filled_pattern, listed, paths_of
@@ -104,6 +105,8 @@ def elimination(m: Tables) -> Elimination:
     """A short course through M + K^T W K: next is the coordinate that meets the fewest others; of equals the one farthest out."""
     meeting = [set(path) for path in paths_of(m)]
     rows = [x for c in m.constraints for x in [_coordinates(m, c)] * c.rows]
+    # bodies that can touch fill the matrix between all that moves one of them alone
+    meeting += [set(np.flatnonzero(sign).tolist()) for sign in signs(m)]
     order = _fewest_first(m.nv, [*meeting, *rows])
     place = {coordinate: k for k, coordinate in enumerate(order)}
     of_M = filled_pattern(m.nv, [{place[c] for c in clique} for clique in (*meeting, *rows)])

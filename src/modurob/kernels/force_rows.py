@@ -9,6 +9,7 @@ from modurob.algorithms.forces import Acting, acting
 from modurob.algorithms.lines import STANDING
 from modurob.algorithms.motions import ACCELERATIONS, MOTIONS
 from modurob.algorithms.program import Forces
+from modurob.kernels import pair_contact_units as pairs
 from modurob.kernels.arena import Arena
 from modurob.kernels.contact_units import lay_pushes, lay_states
 from modurob.kernels.force_units import (
@@ -25,6 +26,7 @@ from modurob.kernels.force_units import (
     sampled_unit,
     standing_unit,
 )
+from modurob.kernels.momentum_units import lay_balance
 from modurob.kernels.registers import Register
 from modurob.kernels.units import loaded
 from modurob.mechanism.tables import LineRow
@@ -56,7 +58,7 @@ class ForceRows(Arena):
     ) -> Forces:
         """All forces of the mechanism's own, contacts among them or not."""
         own, states = acting(self.m), self._states(x)
-        contacts = contacts and bool(own.contact_rows)
+        contacts = contacts and own.touching
         between = bool(own.frame_rows or self.m.lines or contacts)
         out = Forces(
             self.cleared("rates"),
@@ -71,8 +73,10 @@ class ForceRows(Arena):
             self._frame_forces(own, out, t, states, found)
             self._lines(out, q, v, found)
             if contacts:
-                push, _ = lay_pushes(self, found, found["V"], x, self.register(1), False)
-                out = out._replace(external=out.external + push)
+                now = self.register(1)
+                push, _ = lay_pushes(self, found, found["V"], x, now, False)
+                between, _ = pairs.lay_pushes(self, q, found, found["V"], x, now, False)
+                out = out._replace(external=out.external + push + between)
         return out
 
     def contact_pushes(
@@ -84,6 +88,27 @@ class ForceRows(Arena):
         self, start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
     ) -> Register:
         return lay_states(self, start, known, end, x, dt)
+
+    def pair_pushes(
+        self, q: Register, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
+    ) -> tuple[Register, Register]:
+        return pairs.lay_pushes(self, q, start, known, x, dt, last)
+
+    def pair_bias(self, q: Register, start: dict[str, Register], G: Register, rates: Register) -> Register:
+        return pairs.lay_bias(self, q, start, G, rates)
+
+    def coupled(self, M: Register, q: Register, G: Register) -> Register:
+        return pairs.lay_coupling(self, M, q, G)
+
+    def balanced(
+        self, before: tuple[Register, ...], after: tuple[Register, ...], v: Register, dt: Register
+    ) -> Register:
+        return lay_balance(self, before, after, v, dt)
+
+    def pair_states(
+        self, start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
+    ) -> Register:
+        return pairs.lay_states(self, start, known, end, x, dt)
 
     def advanced(self, V: Register, rate: Register, dt: Register) -> Register:
         return V + rate * dt
@@ -111,7 +136,7 @@ class ForceRows(Arena):
 
     def moving_states(self, x: Register) -> Register:
         own = acting(self.m)
-        if own.contact_rows or len(own.moving) == x.n:
+        if own.touching or len(own.moving) == x.n:
             return x
         self._all, self._carried = x, own.moving
         out = self.register(len(own.moving))

@@ -27,7 +27,7 @@ SWEPT = 33 + 28 + 1
 FILE_FOR = {Climb: "matrices", Constraints: "matrices", Sweep: "sweeps"}
 
 
-def units_of(e: "Engine", program: Program, given: frozenset[str]) -> list[Unit]:
+def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
     """The code of a program, that of each joint first; what it needs of C by hand is compiled beside it from now on."""
     walks = program.passes
     for walk in walks:

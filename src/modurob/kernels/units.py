@@ -88,7 +88,7 @@ def _written(unit: Unit) -> tuple[str, Any]:
 # the files of C by hand in which rows over whole arrays stand, and what each has
 FILES = {
     "driver": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set", "once"),
-    "matrices": ("product", "project", "climb", "solve_slopes", "constrain"),
+    "matrices": ("product", "project", "couple", "climb", "solve_slopes", "constrain"),
     "sweeps": ("sweep",),
     "descent": ("damped_step",),
 }

@@ -32,7 +32,7 @@ def contact_rows(m: Tables, ground: Ground) -> tuple[ContactRow, ...]:
     if any(np.asarray(s.in_body).dtype == object for s in shapes):
         raise InputError(f"{m.name} has symbols for lengths: give them values to set it on the ground")
     names = list(shape_names(m, shapes))
-    moving = [k for k in _outer(m, shapes, names) if shapes[k].frame.body > 0]
+    moving = [k for k in outer_shapes(m) if shapes[k].frame.body > 0]
     rows = tuple(
         ContactRow(f"{names[k]} contact {k}.{i}" if i else f"{names[k]} contact {k}", Contact(part, ground), frame)
         for k in moving
@@ -105,8 +105,10 @@ def standing(m: Tables, q: Array, gap: float = 0.0) -> Array:
 # ---- shapes inside others ----
 
 
-def _outer(m: Tables, shapes: tuple[Shape, ...], names: list[str]) -> list[int]:
-    """The shapes that are not inside the hull of the others of their module, or link, as it stands at zero."""
+def outer_shapes(m: Tables) -> list[int]:
+    """Places of the shapes that are not inside the hull of the others of their module, or link, as it stands at zero."""
+    shapes = m.collisions or m.shapes
+    names = shape_names(m, shapes)
     poses = forward_kinematics(m, neutral(m)).bodies
     points = [_moved(poses[s.frame.body] @ s.in_body, _outline(read_solid(s))) for s in shapes]
     owner = [name.rpartition("/")[0] or name for name in names]

@@ -19,6 +19,7 @@ from modurob.mechanism.tables import (
     Limits,
     LineRow,
     Loop,
+    PairRow,
     Shape,
     Tables,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "Limits",
     "LineRow",
     "Loop",
+    "PairRow",
     "Shape",
     "Source",
     "Tables",

@@ -5,7 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from modurob.catalogue.contact import SURFACES, TOUCHING, Contact, Ground, Vertices
+from modurob.catalogue.contact import (
+    SURFACES,
+    TOUCHING,
+    BodyContact,
+    Contact,
+    Ground,
+    HeightField,
+    PairContact,
+    Rod,
+    Vertices,
+)
 from modurob.catalogue.forces import FORCES, Spring
 from modurob.catalogue.joints import KINDS, JointType, Mimic, Reversed
 from modurob.catalogue.lines import LAWS, NODES, Line
@@ -22,6 +32,7 @@ from modurob.mechanism.tables import (
     Limits,
     LineRow,
     Loop,
+    PairRow,
     Shape,
     Tables,
 )
@@ -195,21 +206,48 @@ def _contact(row: ContactRow) -> dict[str, Any]:
         "name": row.name,
         "shape": own,
         "ground": _part(ground),
-        "surface": _part(ground.surface),
+        "surface": _surface(ground.surface),
         **_frame(row.frame),
     }
 
 
+def _surface(surface: Any) -> dict[str, Any]:
+    if not isinstance(surface, HeightField):
+        return _part(surface)
+    return {"kind": surface.kind, "heights": [list(row) for row in surface.heights], "x": surface.x, "y": surface.y}
+
+
+def _read_surface(data: dict[str, Any]) -> Any:
+    if "heights" not in data:
+        return _read_part(SURFACES, data)
+    rows = [_finite(row, -1).tolist() for row in _list(data["heights"])]
+    return HeightField(rows, float(_bounds([data["x"]])[0]), float(_bounds([data["y"]])[0]))
+
+
 def _read_contact(data: dict[str, Any]) -> ContactRow:
-    shape, surface = data["shape"], _read_part(SURFACES, data["surface"])
+    shape, surface = data["shape"], _read_surface(data["surface"])
     made = Vertices(tuple(_finite(shape["points"], -1).tolist())) if "points" in shape else _read_part(TOUCHING, shape)
     ground: Any = _read_part({"ground": lambda **own: Ground(**own, surface=surface)}, data["ground"])
     return ContactRow(_word(data["name"]), Contact(made, ground), _read_frame(data))
 
 
+def _pair(row: PairRow) -> dict[str, Any]:
+    parts = {name: _part(part) for name, part in row.force.parts.items()}
+    return {"name": row.name, "pair": parts, "a": _frame(row.a), "b": _frame(row.b)}
+
+
+def _read_pair(data: dict[str, Any]) -> PairRow:
+    shapes = {**TOUCHING, "rod": Rod}
+    a, b = (_read_part(shapes, data["pair"][name]) for name in "ab")
+    between: Any = _read_part({BodyContact.kind: BodyContact}, data["pair"]["between"])
+    return PairRow(_word(data["name"]), PairContact(a, b, between), _read_frame(data["a"]), _read_frame(data["b"]))
+
+
 def _force(row: ForceRow) -> dict[str, Any]:
     if isinstance(row, LineRow):
         return _line(row)
+    if isinstance(row, PairRow):
+        return _pair(row)
     if isinstance(row, ContactRow):
         return _contact(row)
     numbers = {
@@ -227,6 +265,8 @@ def _force(row: ForceRow) -> dict[str, Any]:
 def _read_force(data: dict[str, Any]) -> ForceRow:
     if "nodes" in data:
         return _read_line(data)
+    if "pair" in data:
+        return _read_pair(data)
     if "surface" in data:
         return _read_contact(data)
     numbers = {

@@ -16,6 +16,7 @@ from modurob.mechanism.tables import (
     Joint,
     LineRow,
     Loop,
+    PairRow,
     Tables,
 )
 from modurob.spatial import inertia, se3
@@ -95,7 +96,7 @@ def _joints(m: Tables, kept: list[int]) -> tuple[tuple[Joint, ...], dict[int, in
 def _forces(m: Tables, bodies: _Bodies, place: dict[int, int], q: Array) -> list[ForceRow]:
     rows: list[ForceRow] = []
     for row in m.forces:
-        if isinstance(row, FrameRow):
+        if isinstance(row, FrameRow | PairRow):
             rows.append(row._replace(a=bodies.moved(row.a), b=bodies.moved(row.b)))
         elif isinstance(row, ContactRow):
             rows.append(row._replace(frame=bodies.moved(row.frame)))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.caching import cached_property
-from modurob.catalogue.contact import Contact
+from modurob.catalogue.contact import Contact, PairContact
 from modurob.catalogue.forces import FrameForce, Friction, JointForce, JointLaw
 from modurob.catalogue.joints import JointType, Mimic, Reversed
 from modurob.catalogue.lines import Line
@@ -120,7 +120,16 @@ class ContactRow(NamedTuple):
     frame: Frame
 
 
-ForceRow = JointRow | FrameRow | LineRow | ContactRow
+class PairRow(NamedTuple):
+    """Shapes on two bodies that touch each other; one of them may be the world."""
+
+    name: str
+    force: PairContact
+    a: Frame
+    b: Frame
+
+
+ForceRow = JointRow | FrameRow | LineRow | ContactRow | PairRow
 
 
 class Frames(Mapping[str, Frame]):
@@ -378,6 +387,15 @@ class Tables:
         """
         return tuple(row for row in self.forces if isinstance(row, ContactRow))
 
+    @property
+    def body_contacts(self) -> tuple[PairRow, ...]:
+        """The forces that are contacts between bodies: name, shapes and how they feel, and the frames of the two shapes.
+
+        >>> robot.body_contacts
+        ()
+        """
+        return tuple(row for row in self.forces if isinstance(row, PairRow))
+
     # ---- structure ----
 
     @cached_property
@@ -447,7 +465,7 @@ def _digest(m: Tables) -> bytes:
 
 
 @lru_cache(maxsize=4096)
-def _text(value: JointType | JointForce | JointLaw | FrameForce | Line | Contact) -> bytes:
+def _text(value: JointType | JointForce | JointLaw | FrameForce | Line | Contact | PairContact) -> bytes:
     return _word(value).encode()
 
 
@@ -483,7 +501,7 @@ def _force_bytes(row: ForceRow) -> bytes:
     return _text(row.force) + b"".join(map(_frame_bytes, frames_of(row))) + joints
 
 
-def frames_of(row: FrameRow | LineRow | ContactRow) -> tuple[Frame, ...]:
+def frames_of(row: FrameRow | LineRow | ContactRow | PairRow) -> tuple[Frame, ...]:
     """The frames that a force acts between, or on."""
     if isinstance(row, ContactRow):
         return (row.frame,)

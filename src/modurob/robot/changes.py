@@ -7,13 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modurob.catalogue.contact import Ground
+from modurob.catalogue.contact import BodyContact, Ground
 from modurob.catalogue.drives import Drive, DriveForce
 from modurob.catalogue.drives.library import drive_of
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
 from modurob.errors import InputError, choices, explained
+from modurob.kinematics.body_contacts import pair_rows
 from modurob.kinematics.contacts import contact_rows, standing
-from modurob.mechanism import ContactRow, FrameRow, Joint, JointRow, reduced
+from modurob.mechanism import ContactRow, FrameRow, Joint, JointRow, PairRow, reduced
 from modurob.mechanism.driven import drive_at, with_brakes, with_drive
 from modurob.mechanism.routes import line_row
 from modurob.robot.kinematics import Kinematics
@@ -109,6 +110,22 @@ class Changes(Kinematics):
             raise InputError(f"ground {ground!r:.60}: expected one such as mr.Ground(friction=0.8)")
         own = tuple(row for row in self.forces if not isinstance(row, ContactRow))
         return replace(self, forces=(*own, *contact_rows(self, ground)))
+
+    @explained
+    def with_body_contact(self, between: BodyContact | None = None, ignore: Iterable[tuple[str, str]] = ()) -> Self:
+        """A robot whose bodies touch each other, in place of how they did: the pairs of shapes that `collision_model` has.
+
+        `ignore` names pairs of parts or links that never touch. `body_contacts` lists the pairs; see docs/contact.md.
+
+        >>> snake = assembly.mechanism(floating=True).with_body_contact(mr.BodyContact(friction=0.5))
+        >>> len(snake.body_contacts), snake.body_contacts[0].force.a.kind
+        (47, 'corners')
+        """
+        between = BodyContact() if between is None else between
+        if not isinstance(between, BodyContact):
+            raise InputError(f"between {between!r:.60}: expected how bodies feel, such as mr.BodyContact(friction=0.5)")
+        own = tuple(row for row in self.forces if not isinstance(row, PairRow))
+        return replace(self, forces=(*own, *pair_rows(self, between, ignore)))
 
     def standing(self, q: ArrayLike | None = None, gap: float = 0.0) -> Array:
         """The configuration q, (..., nq), with the floating base moved up or down until the lowest point is `gap` [m] above the

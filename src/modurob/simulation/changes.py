@@ -9,8 +9,9 @@ from modurob.errors import explained
 if TYPE_CHECKING:
     from modurob.simulation.world import World
 
-# a time [s], or a condition that is looked at after every tick
-When = float | Callable[["World"], bool]
+# a time [s], or a condition that is looked at after every tick; ports that dock may do so as soon as they have met
+MET = "met"
+When = float | Callable[["World"], bool] | str
 
 
 @explained
@@ -60,7 +61,8 @@ class Merge:
     """Two organisms become one, named as the first and under its controller, port `a` of the first docked to `b` of the second.
 
     They must have come within `tolerance` [m, rad] of fitting; the plastic impact keeps momentum and loses energy. `when` is a
-    time [s] or a function of the world. If one of them stands in the world, it must be the first.
+    time [s], a function of the world, or "met": connectors that latch as soon as they are within the tolerance. If one of them
+    stands in the world, it must be the first.
 
     >>> block = mr.Assembly.single("n0", "backbone")
     >>> X = assembly.dock("n0", "backbone", at="m3/3", by="4").placements["n0"]  # where it would be docked
@@ -85,7 +87,8 @@ class Merge:
 class Connect:
     """Two free ports of one organism, which have come within `tolerance` [m, rad] of fitting, dock: this closes a loop.
 
-    `when` is a time [s] or a function of the world. After the plastic impact velocities keep the loop closed.
+    `when` is a time [s], a function of the world, or "met", as soon as they have. After the plastic impact velocities keep the
+    loop closed.
 
     >>> ring = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).disconnect("m0/4")
     >>> world = mr.World({"ring": mr.Organism(ring)}, gravity=(0, 0, 0))

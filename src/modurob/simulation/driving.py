@@ -8,6 +8,7 @@ from modurob.algorithms.forces import acting, passive_slopes
 from modurob.algorithms.interpreter import floats
 from modurob.catalogue.drives import DriveForce
 from modurob.errors import InputError, SimulationError, choices
+from modurob.kinematics.body_contacts import pair_gaps
 from modurob.kinematics.contacts import gaps
 from modurob.mechanism.driven import drive_rows
 from modurob.robot import Mechanism
@@ -70,7 +71,7 @@ def default_stepper(robot: Mechanism) -> Stepper:
     """Runge and Kutta's rule with steps of a millisecond; with drives the one with exact decay, in time with their loops, and with
     shorter steps where a gear, the bristles of its friction, or lines are fast; with contacts the one that carries them."""
     forces: list[Any] = [row.force for row in drive_rows(robot)]
-    if robot.contacts:
+    if acting(robot).touching:
         return LinearlyImplicit(min((CONTACT_STEP, *(period for force in forces for period in force.sample_times))))
     dt = min((STEP, *(period for force in forces for period in force.sample_times)))
     dt = dt / max(1, int(np.ceil(dt * max(fastest_swing(robot), fastest_line(robot)) / SWING)))
@@ -127,16 +128,17 @@ def default_start(robot: Mechanism) -> Array:
 
 def require_contacts(robot: Mechanism, stepper: Stepper) -> None:
     """An error for a stepper that carries no contacts, on a robot that has some."""
-    if robot.contacts and not stepper.contacts:
+    if acting(robot).touching and not stepper.contacts:
         valid = ", ".join(kind.__name__ for kind in STEPPERS.values() if kind.contacts)
         raise SimulationError(
-            f"{type(stepper).__name__} does not carry contacts with the ground, and {robot.name} has {len(robot.contacts)}: "
-            f"expected {valid}, such as mr.LinearlyImplicit(2e-3)"
+            f"{type(stepper).__name__} does not carry contacts with the ground or between bodies, and {robot.name} has "
+            f"{len(robot.contacts) + len(robot.body_contacts)}: expected {valid}, such as mr.LinearlyImplicit(2e-3)"
         )
 
 
 def require_clear(robot: Mechanism, q: Array) -> None:
-    """An error for a start deep in the ground."""
+    """An error for a start deep in the ground, or of bodies deep in each other."""
+    _require_apart(robot, q)
     if not robot.contacts:
         return
     own = [row.force.shape.count for row in robot.contacts]
@@ -147,4 +149,15 @@ def require_clear(robot: Mechanism, q: Array) -> None:
         raise SimulationError(
             f"{row.name.partition(' contact')[0]} of {robot.name} stands {-found.min():.3g} m deep in the ground at the start: "
             f"expected at most {DEEPEST:g} m; robot.on_ground(ground).standing(q) gives a q that stands on it"
+        )
+
+
+def _require_apart(robot: Mechanism, q: Array) -> None:
+    rows = robot.body_contacts
+    found = pair_gaps(robot, q).reshape(-1, len(rows)).min(axis=0) if rows else np.zeros(1)
+    if found.min() < -DEEPEST:
+        a, _, b = rows[int(found.argmin())].name.rpartition(" ")[0].partition(" on ")
+        raise SimulationError(
+            f"{a} and {b} of {robot.name} stand {-found.min():.3g} m deep in each other at the start: expected at most "
+            f"{DEEPEST:g} m; with_body_contact(ignore=[({a!r}, {b!r})]) lets them pass through each other"
         )

@@ -52,6 +52,11 @@ class MujocoSteps(FixedStep):
         raise SimulationError("MuJoCo carries a robot by itself: expected mr.simulate(..., engine='mujoco')")
 
     def mover(self, m: Tables, push: Push | None = None) -> "MujocoMover":
+        if m.body_contacts:
+            raise SimulationError(
+                f"{m.name} has {len(m.body_contacts)} contacts between bodies, which are not handed to MuJoCo: expected "
+                "engine='modurob', or a robot without them"
+            )
         # contacts with a ground are MuJoCo's own
         ground = m.contacts[0].force.ground if m.contacts else None
         m = replace(m, forces=tuple(row for row in m.forces if row not in m.contacts))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from modurob.algorithms.forces import acting
 from modurob.caching import cached_property
-from modurob.catalogue.contact import Ground
+from modurob.catalogue.contact import BodyContact, Ground
 from modurob.errors import InputError, SimulationError, choices, explained
 from modurob.robot import Mechanism
 from modurob.simulation.braking import Brakes, Braking
@@ -58,16 +58,18 @@ class Simulation:
         x0: ArrayLike | None = None,
         belief: tuple[Array, Array] | None = None,
         ground: Ground | None = None,
+        body_contact: BodyContact | None = None,
         engine: str = "modurob",
         brakes: Braking | None = None,
     ):
         """`controller` is a controller or a function f(t, q, v); `belief` is where the estimator starts, at the true state if
         not given; `seed`
         that of the sensors' noise; x0 the states of the robot's forces. `tick` [s] is how often states are recorded where no
-        controller says. `ground` is what the robot stands on. `engine` "mujoco" lets MuJoCo move the robot. `brakes` is a function
-        f(t, q, v) of the joints whose brakes are on until the next tick.
+        controller says. `ground` is what the robot stands on; with `body_contact` its bodies touch each other. `engine` "mujoco"
+        lets MuJoCo move the robot. `brakes` is a function f(t, q, v) of the joints whose brakes are on until the next tick.
         """
         robot = _robot(robot) if ground is None else _robot(robot).on_ground(ground)
+        robot = robot if body_contact is None else robot.with_body_contact(body_contact)
         self.robot, self.stepper = robot, _stepper(stepper, robot, engine)
         self.stepper.require(robot)
         require_contacts(robot, self.stepper)
@@ -90,7 +92,7 @@ class Simulation:
         self._rng = random_stream(seed)
         self._stop_at_limits, self._beyond = stop_at_limits, frozenset[int]()
         self._bounded = bool(np.isfinite([robot.limits.lower, robot.limits.upper]).any())
-        pushed = external is not None or ground is not None
+        pushed = external is not None
         self.settings = Settings(self.stepper, self.tick, seed, repr(controller), repr(estimator), pushed)
         self._recorder = Recorder()
 
@@ -351,6 +353,7 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     ground: Ground | None = None,
+    body_contact: BodyContact | None = None,
     engine: str = "modurob",
     brakes: Braking | None = None,
 ) -> Recording:
@@ -361,7 +364,8 @@ def simulate(
     what the drives of the robot need;
     `external` a function of t, or of t, q and v, that returns wrenches (f, n) by frame name, in the axes of each frame (or
     mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time; `seed` is that of the
-    sensors' noise; `ground` what it stands on, such as mr.Ground(friction=0.8). Friction, springs and stops of the robot act,
+    sensors' noise; `ground` what it stands on, such as mr.Ground(friction=0.8); with `body_contact`, such as
+    mr.BodyContact(friction=0.5), its bodies touch each other. Friction, springs and stops of the robot act,
     and drives give no more than their effort. `progress` is told the share done; without it, a bar appears on the terminal
     after two seconds. `brakes` is a function f(t, q, v) that gives the joints whose brakes are on until the next tick (a name,
     names, or True for all); the recording has a segment for each change. With `engine` "mujoco" MuJoCo moves the robot by its own
@@ -383,6 +387,7 @@ def simulate(
         tick,
         seed,
         ground=ground,
+        body_contact=body_contact,
         engine=engine,
         brakes=brakes,
     )

@@ -13,6 +13,8 @@ from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
 from modurob.algorithms.contact import ADDED_MASS, TWIST_RATES
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
+from modurob.algorithms.joint_space import EQUATIONS
+from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.program import Engine
 from modurob.mechanism.tables import Tables
 from modurob.simulation.push import Push
@@ -89,18 +91,28 @@ class System:
         terms = run(CONSTRAINED, **state, vdot=engine.zeros("rates"))
         return self._joined(terms, engine.resisted(terms["M"], resistance), tau, held)
 
-    def pressed(self, s: State, tau: Any, external: Any, resistance: Any, added: Any, held: Held | None) -> Any:
-        """vdot, and the rates Y of the twists of bodies, where inertia is also added to bodies: a force of -added Y."""
+    def pressed(
+        self, s: State, tau: Any, external: Any, resistance: Any, added: Any, held: Held | None, met: Any = None
+    ) -> Any:
+        """vdot, and the rates Y of the twists of bodies, where inertia is also added to bodies: a force of -added Y. `met` is how
+        bodies stand to each other: results of `MOTIONS`, and the G of pairs."""
         run, engine = self.engine.run, self.engine
         state, still = {"q": s.q, "v": s.v}, engine.zeros("rates")
-        if not is_joined(self.m):
+        if met is not None:
+            start, G = met
+            external = external + engine.pair_bias(s.q, start, G, run(TWIST_RATES, **state, vdot=still)["rate"])
+        elif not is_joined(self.m):
             free = engine.ones("rates") if held is None else held.free
             own = {"tau": tau, "free": free, "resistance": resistance, "added": added, "external": external}
             found = run(PRESSED_DYNAMICS, **state, **own)
             return found["vdot"], found["rate"]
         terms = run(CONSTRAINED, **state, external=external, vdot=still)
-        more = run(ADDED_MASS, **state, vdot=still, added=added)
-        vdot = self._joined(terms, engine.resisted(terms["M"] + more["M"], resistance), tau - more["bias"], held)
+        M = terms["M"]
+        if self.m.contacts:
+            more = run(ADDED_MASS, **state, vdot=still, added=added)
+            M, tau = M + more["M"], tau - more["bias"]
+        M = engine.resisted(M, resistance)
+        vdot = self._joined(terms, M if met is None else engine.coupled(M, s.q, met[1]), tau, held)
         return vdot, run(TWIST_RATES, **state, vdot=vdot)["rate"]
 
     def _joined(self, terms: dict[str, Any], M: Any, tau: Any, held: Held | None) -> Any:
@@ -120,6 +132,17 @@ class System:
             return s.q + (s.v + v) * dt * 0.5, v
         found = self.engine.run(STEPPED, q=s.q, v=s.v, vdot=vdot, dt=dt)
         return self.integrate(s.q, found["dq"]), found["v"]
+
+    def balanced(self, s: State, vdot: Any, start: Any, q: Any, v: Any, dt: Any) -> Any:
+        """v at the end of a step to q under vdot, corrected so that what floats keeps its momentum; `start` are the results of
+        `MOTIONS` at its start."""
+        run, engine, still = self.engine.run, self.engine, self.engine.zeros("rates")
+        now, weight = run(EQUATIONS, q=s.q, v=s.v, vdot=vdot), run(EQUATIONS, q=s.q, v=still, vdot=still)
+        then = run(EQUATIONS, q=q, v=v, vdot=still)
+        # M vdot + C v, along the rates of what floats the wrench of all that pushes it, weight too
+        push = now["bias"] - weight["bias"]
+        ends = run(MOTIONS, q=q, v=v)["X"], engine.product(then["M"], v), then["M"]
+        return engine.balanced((start["X"], engine.product(now["M"], s.v), push), ends, v, dt)
 
     def closed(self, s: State) -> State:
         """The state next to this one that keeps the constraints: one Newton step in q, and velocities by an impulse at the

@@ -11,12 +11,14 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from modurob.algorithms.forces import acting
+from modurob.algorithms.interpreter import floats
 from modurob.assembly.connection import docking
+from modurob.catalogue.contact import BodyContact, Ground
 from modurob.catalogue.forces import FrameForce
 from modurob.errors import ModurobError, SimulationError, choices, explained
 from modurob.mechanism import from_assembly
 from modurob.robot import Assembly, Builder, Mechanism
-from modurob.simulation.changes import Change, Connect, Disconnect, Dock, Merge, Reroot, Tie, Undock, Untie
+from modurob.simulation.changes import MET, Change, Connect, Disconnect, Dock, Merge, Reroot, Tie, Undock, Untie
 from modurob.simulation.docking import (
     Body,
     Transfer,
@@ -27,6 +29,7 @@ from modurob.simulation.docking import (
     robot_of,
     transfer,
 )
+from modurob.simulation.driving import require_clear, require_contacts
 from modurob.simulation.law import Estimator, as_controller, as_estimator
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.push import Wrenches, pushes
@@ -34,7 +37,7 @@ from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.simulation import beyond_limits, joint_of_rate, random_stream, require_functions, whole
 from modurob.simulation.status import DONE, Failure, Status
-from modurob.simulation.steppers import RungeKutta4, Stepper
+from modurob.simulation.steppers import LinearlyImplicit, RungeKutta4, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
 from modurob.simulation.system import State
 from modurob.spatial import se3
@@ -159,13 +162,18 @@ class World:
         seed: int = 0,
         forces: Mapping[str, tuple[FrameForce, str, str]] | None = None,
         external: Wrenches | None = None,
+        ground: Ground | None = None,
+        body_contact: BodyContact | None = None,
     ):
         """`forces` act between frames of any organisms, or between one and the world: a force and two frame names each.
-        `external` is as in `simulate`.
+        `external` is as in `simulate`. On a `ground` organisms stand and walk; one that is given no q starts standing on it.
+        With `body_contact` they touch each other, and themselves.
 
         A law with a sample time of its own, a multiple of `tick` [s], is asked that often.
         """
-        self.stepper, self.gravity = stepper or RungeKutta4(1e-3), np.array(gravity, dtype=float)
+        self.ground, self.body_contact = ground, body_contact
+        usual = RungeKutta4(1e-3) if ground is None and body_contact is None else LinearlyImplicit(1e-3)
+        self.stepper, self.gravity = stepper or usual, np.array(gravity, dtype=float)
         self.tick = float(tick)
         if self.stepper.dt is not None:
             whole(self.tick, self.stepper.dt, "tick")
@@ -181,12 +189,13 @@ class World:
         for name, recipe in organisms.items():
             self._living[name] = self._made(recipe, self._body(name, recipe), recipe.base or recipe.assembly.base)
         self._join()
+        require_clear(self._mechanism, self.state.q)
 
     def _body(self, name: str, recipe: Organism) -> Body:
         """An organism as it starts."""
         base = recipe.base or recipe.assembly.base
         robot = robot_of(recipe.assembly, base, self.gravity, stands=recipe.stands)
-        q = robot.neutral() if recipe.q is None else robot._q(recipe.q, "q0")
+        q = self._resting(robot) if recipe.q is None else robot._q(recipe.q, "q0")
         v = np.zeros(robot.nv) if recipe.v is None else robot._v(recipe.v, "v0")
         if np.ndim(q) != 1 or np.ndim(v) != 1:
             raise SimulationError(f"organism {name!r}: q and v have leading axes: expected one state")
@@ -195,6 +204,12 @@ class World:
             q = robot.close_loops(q)
             v = robot.close_velocity(q, v)
         return Body(recipe.assembly, robot, q, v, {}, recipe.stands)
+
+    def _resting(self, robot: Mechanism) -> Array:
+        """Where an organism starts that is not told: at zero, on the ground if it floats over one."""
+        if self.ground is None or not floats(robot):
+            return robot.neutral()
+        return robot.on_ground(self.ground).standing()
 
     def _made(self, recipe: Organism, body: Body, base: str, before: Sequence[Living] = ()) -> Living:
         """The organism set going; its estimator starts from what those it comes from believed."""
@@ -234,7 +249,8 @@ class World:
             elif not self.ticks:
                 raise SimulationError(f"force {name!r} between {a!r} and {b!r}: no such frame in this world")
         x = self._x if hasattr(self, "_mechanism") else {}
-        self._mechanism = builder.build()
+        self._mechanism = self._touching(builder.build())
+        require_contacts(self._mechanism, self.stepper)
         self._mover = self.stepper.mover(self._mechanism, pushes(self._mechanism, self._external))
         self.stepper.require(self._mechanism)
         starts = np.cumsum([(0, 0), *((x.robot.nq, x.robot.nv) for x in moving.values())], axis=0)
@@ -242,6 +258,12 @@ class World:
             name: (slice(*starts[k : k + 2, 0]), slice(*starts[k : k + 2, 1])) for k, name in enumerate(moving)
         }
         self._forget_states(x)
+
+    def _touching(self, m: Mechanism) -> Mechanism:
+        """The world with what touches in it."""
+        if self.ground is not None and m.nv:
+            m = m.on_ground(self.ground)
+        return m if self.body_contact is None or not m.nv else m.with_body_contact(self.body_contact)
 
     def _forget_states(self, known: dict[Any, Array]) -> None:
         """States of forces that were there before go on, those of new ones start; joints of several rates have one for each."""
@@ -335,6 +357,11 @@ class World:
                 valid = ", ".join(f"mr.{kind.__name__}" for kind in get_args(Change))
                 raise SimulationError(
                     f"change {change!r:.60}: expected one such as mr.Undock(1.0, ...); valid: {valid}"
+                )
+            if isinstance(change.when, str) and not (change.when == MET and isinstance(change, Merge | Connect)):
+                raise SimulationError(
+                    f"{type(change).__name__.lower()} when {change.when!r:.60}: expected a time [s] or a function of the world; "
+                    f"mr.Merge and mr.Connect also {MET!r}"
                 )
         require_functions(progress=progress, cancelled=cancelled)
         for k in range(total):
@@ -451,7 +478,18 @@ class World:
             self.change(change)
 
     def _is_due(self, change: Change) -> bool:
-        return change.when(self) if callable(change.when) else self.t >= change.when - self.tick / 2
+        if change.when == MET:
+            return self._has_met(change)
+        return change.when(self) if callable(change.when) else self.t >= float(change.when) - self.tick / 2
+
+    def _has_met(self, change: Any) -> bool:
+        """Whether the ports of a merger or a connection have come within its tolerance of fitting."""
+        names = (change.first, change.second) if isinstance(change, Merge) else (change.organism,) * 2
+        if any(name not in self._places for name in names):
+            return False
+        first, second = (self._living[name].body for name in names)
+        apart = gap(first, second, docking(change.a, change.b, change.roll))
+        return apart[0] <= change.tolerance[0] and apart[1] <= change.tolerance[1]
 
     def change(self, change: Change) -> bool:
         """Make a change now; if it cannot be made, an event says why, nothing is half-changed, and False is returned.

@@ -14,7 +14,7 @@ import numpy as np
 from modurob import algorithms as al
 from modurob.catalogue.forces import JointForce, JointLaw, Spring
 from modurob.errors import NotExactError
-from modurob.mechanism import ContactRow, Frame, FrameRow, JointRow, LineRow, Tables
+from modurob.mechanism import ContactRow, Frame, FrameRow, JointRow, LineRow, PairRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.symbolic.coordinates import Coordinates
@@ -106,10 +106,10 @@ class _Sum:
 
     # ---- between frames ----
 
-    def _add_between_frames(self, row: FrameRow | LineRow | ContactRow) -> None:
+    def _add_between_frames(self, row: FrameRow | LineRow | ContactRow | PairRow) -> None:
         if isinstance(row, LineRow):
             raise _Unknown(LINE)
-        if isinstance(row, ContactRow) or not isinstance(row.force, Spring):
+        if isinstance(row, ContactRow | PairRow) or not isinstance(row.force, Spring):
             raise _Unknown(BETWEEN_FRAMES)
         self._springs = i = self._springs + 1
         stiffness, rest, damping = self._numbers.spring_parameters(row, i)

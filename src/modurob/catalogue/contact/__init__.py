@@ -1,25 +1,38 @@
-"""Contact with the ground: surfaces, the points that shapes touch them with, and the law in between. See docs/contact.md."""
+"""Contact with the ground and between bodies: surfaces, the points that shapes touch with, and the law in between. See
+docs/contact.md."""
 
-from modurob.catalogue.contact.contact import Contact, Moves, Push
+from modurob.catalogue.contact.contact import Contact
 from modurob.catalogue.contact.ground import Ground
-from modurob.catalogue.contact.surface import SURFACES, Hills, Plane, Stairs, Surface
+from modurob.catalogue.contact.law import Moves, Push
+from modurob.catalogue.contact.meeting import MEETINGS, Meeting, Rod
+from modurob.catalogue.contact.pair import BodyContact, PairContact, Relative, Side, relative
+from modurob.catalogue.contact.surface import SURFACES, HeightField, Hills, Plane, Stairs, Surface
 from modurob.catalogue.contact.touching import TOUCHING, Ball, Corners, Rim, Touch, Touching, Vertices
 
 __all__ = [
+    "MEETINGS",
     "SURFACES",
     "TOUCHING",
     "Ball",
+    "BodyContact",
     "Contact",
     "Corners",
     "Ground",
+    "HeightField",
     "Hills",
+    "Meeting",
     "Moves",
+    "PairContact",
     "Plane",
     "Push",
+    "Relative",
     "Rim",
+    "Rod",
+    "Side",
     "Stairs",
     "Surface",
     "Touch",
     "Touching",
     "Vertices",
+    "relative",
 ]

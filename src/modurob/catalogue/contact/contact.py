@@ -1,78 +1,19 @@
-"""Contact of a shape with the ground: compliant points with bristles for friction, linear in the velocity at the end of a step.
-
-A point at the gap φ moves with u = (u_t, u_n) and has a bristle z along two tangents. A step of dt that has come to know the
-velocity ū, at first that of its start u⁰ and then what came out, takes for the force on the point at its end, with C = k dt + d,
-
-    r = -(k φ + C ū_n),   e = k z + C ū_t,   s = min(1, μ r / |e|)
-    f_n = r - C (u_n - ū_n),   f_t = -s e - γ C (u_t - ū_t)        where φ + dt min(ū_n, u⁰_n) < 0 and r > 0, else nothing
-
-γ is s, or s² where the first solve is the last. So the force on a body at the twist V is Σ Pᵀf = F - H (V - V̄), u = P V, and
-H dt adds to the inertia of the body. Below the cone s = 1 and bristles hold like springs: a body at rest stays.
-"""
+"""Contact of a shape with the ground."""
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from modurob.catalogue.contact.ground import Ground
+from modurob.catalogue.contact.law import TINY, ZERO, Bristled, Moves, changed
 from modurob.catalogue.contact.touching import Touch, Touching
-from modurob.catalogue.forces.force import Force
-from modurob.spatial import inertia, so3
-from modurob.spatial.scalars import Array, cross, dot, maximum, minimum, select, sqrt
-
-# what hits slower does not bounce [m/s]
-SLOWEST_BOUNCE = 0.03
-# how hard a bounce holds on to the speed it leaves with [N s/m], and rolling resistance to no rate [N m s]
-HARD, HARD_TURN = 1e6, 1e2
-# keeps directions of nothing finite
-TINY = 1e-30
-ZERO = np.zeros(())
-
-
-class Push(NamedTuple):
-    """The wrench F on a body at the twist V̄, in its axes at its origin, (..., 6), and how it falls with its twist, (..., 6, 6)."""
-
-    F: Array
-    H: Array
-
-
-class Moves(NamedTuple):
-    """How a body moves in a step of dt [s], (...): its twist at the start, and the one known so far of the end, in its axes as they
-    are at the start, (..., 6); and its mass, (...) [kg], and centre of mass, (..., 3) [m]."""
-
-    start: Array
-    known: Array
-    mass: Array
-    centre: Array
-    dt: Array
-
-    def along(self, touch: Touch, axis: Array, V: Array) -> Array:
-        """Velocities of the points along an axis at the end of the step if the twist is V there, (..., k):
-        v + w x p + dt w x (w x (carrier - centre))."""
-        return _along(touch, axis, V) + self.dt[..., None] * dot(
-            self._turning(axis), touch.carrier - self.centre[..., None, :]
-        )
-
-    def _turning(self, axis: Array) -> Array:
-        """w x (w x axis), w at the start."""
-        w = self.start[..., None, 3:] + 0 * axis
-        return cross(w, cross(w, axis))
-
-
-class Felt(NamedTuple):
-    """What the points feel at ū, (..., k) each: active 1 or 0, normal force r, how it falls with u_n, s, and e along tangents."""
-
-    on: Array
-    r: Array
-    C_n: Array
-    s: Array
-    e: tuple[Array, Array]
+from modurob.spatial.scalars import Array, minimum, sqrt
 
 
 @dataclass(frozen=True)
-class Contact(Force):
+class Contact(Bristled):
     """A shape on the ground. States are the bristles: for each point two displacements along its tangents [m]."""
 
     shape: Touching
@@ -81,29 +22,28 @@ class Contact(Force):
 
     @property
     def nx(self) -> int:  # type: ignore[override]
-        return 2 * self.shape.count
+        return 2 * self.count
 
-    def start(self) -> Array:
-        return np.zeros(self.nx)
+    @property
+    def count(self) -> int:
+        return self.shape.count
+
+    @property
+    def feel(self) -> Ground:
+        return self.ground
 
     @property
     def parts(self) -> dict[str, Any]:
-        """What its numbers belong to."""
         return {"shape": self.shape, "ground": self.ground, "surface": self.ground.surface}
-
-    def parameters(self) -> dict[str, Any]:
-        return {f"{part} {name}": x for part, own in self.parts.items() for name, x in own.parameters().items()}
 
     def with_parameters(self, numbers: dict[str, Any]) -> "Contact":
         """The contact with other numbers, traced ones too."""
-        shape, ground, surface = (_changed(own, f"{part} ", numbers) for part, own in self.parts.items())
+        shape, ground, surface = (changed(own, f"{part} ", numbers) for part, own in self.parts.items())
         object.__setattr__(ground, "surface", surface)
         out = copy(self)
         object.__setattr__(out, "shape", shape)
         object.__setattr__(out, "ground", ground)
         return out
-
-    # ---- what it does ----
 
     def touch(self, X_WB: Array, X_BF: Array) -> Touch:
         """Its points next to the ground, for the pose of the body, and that of the shape in it."""
@@ -113,155 +53,19 @@ class Contact(Force):
         """The least gap within a step, (...): nothing touches where it is not negative."""
         ahead = self._ahead(touch, moves)
         least = ahead[..., 0]
-        for k in range(1, self.shape.count):
+        for k in range(1, self.count):
             least = minimum(least, ahead[..., k])
         return least
 
-    def push(self, touch: Touch, moves: Moves, x: Array, last: bool) -> Push:
-        """On the body, about the twist known so far; `last`: there is one solve."""
-        felt = self._felt(touch, moves, x)
-        a = felt.on * self._stiff(moves.dt) * felt.s * (felt.s if last else 1)
-        along = [
-            (felt.on * felt.r, touch.n),
-            *((-felt.on * felt.s * e, t) for e, t in zip(felt.e, touch.t, strict=True)),
-        ]
-        F = sum(_wrench(touch.p, f, axis) for f, axis in along)
-        push = Push(np.asarray(F), _isotropic(touch.p, a) + _normal_damping(touch, felt.on * felt.C_n - a))
-        return self._with_rolling(push, felt, moves.known) if _is_there(self.ground.rolling) else push
+    def bristles(self, touch: Touch, pressed: Array, x: Array) -> list[Array]:
+        return [x[..., : self.count], x[..., self.count :]]
 
     def settled(self, touch: Touch, moves: Moves, V: Array, x: Array) -> Array:
         """Bristles at the end of a step that ends with the twist V, (..., nx): moved along, and cut to the cone."""
         felt, dt = self._felt(touch, moves, x), moves.dt
-        slower = moves.along(touch, touch.n, V) - moves.along(touch, touch.n, moves.known)
-        pressed = maximum(felt.r - felt.C_n * slower, ZERO)
-        z = [z + dt[..., None] * moves.along(touch, t, V) for z, t in zip(self._bristles(x), touch.t, strict=True)]
+        pressed = self._pressed(felt, touch, moves, V)
+        there = self.bristles(touch, pressed, x)
+        z = [z + dt[..., None] * moves.along(touch, t, V) for z, t in zip(there, touch.t, strict=True)]
         size = self.ground.stiffness * sqrt(z[0] * z[0] + z[1] * z[1] + TINY)
         kept = felt.on * minimum(1 + ZERO, self.ground.friction * pressed / size)
         return np.concatenate([kept * part for part in z], axis=-1)
-
-    def normal_forces(self, touch: Touch, moves: Moves) -> Array:
-        """Of the points, (..., k) [N], about the twist known so far."""
-        return self._felt(touch, moves, np.zeros(self.nx)).r
-
-    def energy(self, touch: Touch, x: Array) -> Array:
-        """What points and bristles store, (...) [J]."""
-        depth, (a, b) = minimum(touch.gap, ZERO), self._bristles(x)
-        return self.ground.stiffness * (depth * depth + a * a + b * b).sum(axis=-1) / 2
-
-    def _bristles(self, x: Array) -> tuple[Array, Array]:
-        return x[..., : self.shape.count], x[..., self.shape.count :]
-
-    def _stiff(self, dt: Array) -> Array:
-        """C = k dt + d, (..., 1)."""
-        return (self.ground.stiffness * dt + self.ground.damping)[..., None]
-
-    def _ahead(self, touch: Touch, moves: Moves) -> Array:
-        """φ + dt min(u⁰_n, ū_n), (..., k)."""
-        u0, u = _along(touch, touch.n, moves.start), moves.along(touch, touch.n, moves.known)
-        return touch.gap + moves.dt[..., None] * minimum(u0, u)
-
-    def _felt(self, touch: Touch, moves: Moves, x: Array) -> Felt:
-        own, C = self.ground, self._stiff(moves.dt)
-        u_n, u0_n = moves.along(touch, touch.n, moves.known), _along(touch, touch.n, moves.start)
-        r, C_n = self._normal(touch.gap, u0_n, u_n, C)
-        r = select(self._ahead(touch, moves), ZERO, maximum(r, ZERO), ZERO)
-        e, f = (
-            own.stiffness * z + C * moves.along(touch, t, moves.known)
-            for z, t in zip(self._bristles(x), touch.t, strict=True)
-        )
-        slip = minimum(1 + ZERO, own.friction * r * self._share(touch, moves, u0_n, C) / sqrt(e * e + f * f + TINY))
-        return Felt(select(ZERO, r, 1 + ZERO, ZERO), r, C_n, slip, (e, f))
-
-    def _share(self, touch: Touch, moves: Moves, u0: Array, C: Array) -> Array:
-        """Of the normal force that friction may count on, (..., k). A point that was not met at the start of the step presses too
-        hard about a ū that was found without it: one that carries a quarter of its body will press by m / (m + 4 dt C) of that."""
-        dt = moves.dt[..., None]
-        met = select(touch.gap + dt * u0, ZERO, self._normal(touch.gap, u0, u0, C)[0], ZERO)
-        return select(ZERO, met, 1 + ZERO, moves.mass[..., None] / (moves.mass[..., None] + 4 * dt * C))
-
-    def _normal(self, gap: Array, u0: Array, u: Array, C: Array) -> tuple[Array, Array]:
-        """Normal force, and how it falls with the normal velocity: against the depth, or in a bounce towards -e u⁰."""
-        r = -(self.ground.stiffness * gap + C * u)
-        if not _is_there(self.ground.restitution):
-            return r, C
-        bounce = HARD * (-self.ground.restitution * u0 - u)
-        slowest = ZERO - SLOWEST_BOUNCE
-        return select(u0, slowest, bounce, r), select(u0, slowest, HARD + 0 * u, C + 0 * u)
-
-    def _with_rolling(self, push: Push, felt: Felt, V: Array) -> Push:
-        """A torque against the turning of the body, at most rolling times the normal force."""
-        e, w = HARD_TURN * V[..., 3:], V[..., 3:]
-        most = self.ground.rolling * (felt.on * felt.r).sum(axis=-1)
-        s = minimum(1 + ZERO, most / sqrt(dot(e, e) + TINY))
-        turn = np.concatenate([0 * w, s[..., None] * e], axis=-1)
-        block = np.diag([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
-        return Push(push.F - turn, push.H + (HARD_TURN * s)[..., None, None] * block)
-
-
-def _along(touch: Touch, axis: Array, V: Array) -> Array:
-    """Velocities of the points of a body along an axis, (..., k): axis . (v + w x p)."""
-    v, w = V[..., None, :3] + 0 * axis, V[..., None, 3:] + 0 * axis
-    return dot(axis, v) + dot(cross(axis, w), touch.p)
-
-
-def _sum(f: Array, x: Array) -> Array:
-    """Σ f x over the points, (..., 3), for x (..., k, 3), or (..., 1, 3) where it is the same for all."""
-    return f.sum(axis=-1)[..., None] * x[..., 0, :] if x.shape[-2] == 1 else (f[..., None] * x).sum(axis=-2)
-
-
-def _wrench(p: Array, f: Array, axis: Array) -> Array:
-    """Of forces f, (..., k), along an axis on points p, (..., 6)."""
-    if axis.shape[-2] == 1:
-        moment = cross((f[..., None] * p).sum(axis=-2), axis[..., 0, :])
-    else:
-        moment = (f[..., None] * cross(p, axis)).sum(axis=-2)
-    return np.concatenate([_sum(f, axis) + 0 * moment, moment], axis=-1)
-
-
-def _second_moments(p: Array, f: Array) -> list[Array]:
-    """Σ f p pᵀ over the points: xx, xy, yy, xz, yz, zz, (...) each."""
-    pairs = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-    return [(f * (p[..., i] * p[..., j])).sum(axis=-1) for i, j in pairs]
-
-
-def _isotropic(p: Array, a: Array) -> Array:
-    """Σ a Pᵀ P over the points, (..., 6, 6): as of point masses."""
-    xx, xy, yy, xz, yz, zz = _second_moments(p, a)
-    tensor = [yy + zz, -xy, xx + zz, -xz, -yz, xx + yy]
-    first = (a[..., None] * p).sum(axis=-2)
-    return inertia.from_parameters(
-        np.concatenate([a.sum(axis=-1)[..., None], first, np.stack(tensor, axis=-1)], axis=-1)
-    )
-
-
-def _normal_damping(touch: Touch, b: Array) -> Array:
-    """Σ b Pᵀ n nᵀ P over the points, (..., 6, 6), with Pᵀ n = (n, p x n)."""
-    n, p = touch.n, touch.p
-    if n.shape[-2] > 1:
-        Q = np.concatenate([n, cross(p, n)], axis=-1)
-        return (b[..., None, None] * Q[..., :, None] * Q[..., None, :]).sum(axis=-3)
-    n, N = n[..., 0, :], so3.skew(n[..., 0, :])
-    xx, xy, yy, xz, yz, zz = _second_moments(p, b)
-    square = np.stack([np.stack(row, axis=-1) for row in ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))], axis=-2)
-    moment = cross((b[..., None] * p).sum(axis=-2), n)
-    out = np.empty((*moment.shape[:-1], 6, 6), dtype=moment.dtype)
-    out[..., :3, :3] = b.sum(axis=-1)[..., None, None] * n[..., :, None] * n[..., None, :]
-    out[..., :3, 3:] = n[..., :, None] * moment[..., None, :]
-    out[..., 3:, :3] = np.swapaxes(out[..., :3, 3:], -1, -2)
-    out[..., 3:, 3:] = N @ square @ np.swapaxes(N, -1, -2)
-    return out
-
-
-def _changed(part: Any, at: str, numbers: dict[str, Any]) -> Any:
-    out = copy(part)
-    own = {name: numbers[f"{at}{name}"] for name in part.parameters() if f"{at}{name}" in numbers}
-    if part.kind == "vertices":
-        own = {"numbers": tuple(own.get(f"{k}", x) for k, x in enumerate(part.numbers))}
-    for name, x in own.items():
-        object.__setattr__(out, name, x)
-    return out
-
-
-def _is_there(x: Any) -> bool:
-    """Whether a number is not zero; traced numbers stand for such."""
-    return bool(x != 0) if isinstance(x, int | float | np.number) else True

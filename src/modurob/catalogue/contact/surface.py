@@ -121,3 +121,70 @@ class Hills(Surface):
         k = 2 * np.pi / self.length
         x, y, a = p[..., 0] * k, p[..., 1] * k, self.amplitude / 2
         return above(p, a * (sin(x) + sin(y)), a * k * cos(x), a * k * cos(y))
+
+
+@SURFACES.register("height field")
+@dataclass(frozen=True)
+class HeightField(Surface):
+    """Heights over a grid, a list of rows along x of heights along y [m], bilinear in between.
+
+    The grid is x by y [m] large, about the origin, and goes on level with its edges. At most 400 heights: each is a term for every
+    point that touches.
+
+    >>> import modurob as mr
+    >>> ramp = mr.HeightField([[0.0, 0.0], [0.1, 0.1]], x=1.0, y=1.0)
+    >>> ramp.gap(np.array([[0.0, 0.0, 0.05], [0.5, 0.3, 0.2], [3.0, 0.0, 0.2]]))[0].round(3).tolist()
+    [0.0, 0.1, 0.1]
+    """
+
+    heights: Any
+    x: Any  # [m]
+    y: Any  # [m]
+    kind = "height field"
+
+    def __post_init__(self) -> None:
+        grid = np.asarray(self.heights)
+        if grid.ndim != 2 or min(grid.shape) < 2 or grid.size > 400:
+            raise InputError(f"height field of shape {grid.shape}: expected rows of heights, 2 x 2 to 20 x 20 of them")
+        object.__setattr__(self, "heights", tuple(tuple(row) for row in grid.tolist()))
+        self._require(-np.inf, **{f"height {i}": h for i, h in enumerate(grid.ravel().tolist())})
+        for name, size in (("x", self.x), ("y", self.y)):
+            self._require(**{name: size})
+            if isinstance(size, int | float) and not size > 0:
+                raise InputError(f"height field: {name} {size!r}: expected more than zero [m]")
+
+    def parameters(self) -> dict[str, Any]:
+        return {"x": self.x, "y": self.y, **{f"{k}": h for k, h in enumerate(h for row in self.heights for h in row)}}
+
+    def renamed(self, own: dict[str, Any]) -> dict[str, Any]:
+        """Its fields, from numbers as `parameters` names them."""
+        rows, width = len(self.heights), len(self.heights[0])
+        grid = [[own.get(f"{i * width + j}", self.heights[i][j]) for j in range(width)] for i in range(rows)]
+        return {"heights": grid, **{name: own[name] for name in "xy" if name in own}}
+
+    def gap(self, p: Array) -> tuple[Array, Array]:
+        grid = np.array(self.heights)
+        (u, u_x), (v, v_y) = (
+            _hats(p[..., i], size, n) for i, (size, n) in enumerate(zip((self.x, self.y), grid.shape, strict=True))
+        )
+        h, h_x = ((w[..., :, None] * grid).sum(axis=-2) for w in (u, u_x))
+        return above(p, dot(h, v), dot(h_x, v), dot(h, v_y))
+
+
+def _hats(x: Array, size: Any, n: int) -> tuple[Array, Array]:
+    """Weights of n places over a length, about the origin, for linear interpolation at x, (..., n), and their slopes."""
+    zero, pitch = np.zeros(()), size / (n - 1)
+    at = minimum(maximum(x / pitch + (n - 1) / 2, zero), zero + n - 1)
+    outside = x * x - size * size / 4
+    inside = select(outside, zero, zero + 1, zero) / pitch
+    apart = [at - k for k in range(n)]
+    weight = [maximum(1 - maximum(a, -a), zero) for a in apart]
+    # the slope to the right of a place that is hit
+    slope = [inside * (_within(a, -1.0) - _within(a, 0.0)) for a in apart]
+    return np.stack(weight, axis=-1), np.stack(slope, axis=-1)
+
+
+def _within(a: Array, low: float) -> Array:
+    """1 where low <= a < low + 1, else 0."""
+    zero = np.zeros(())
+    return select(a, zero + low, zero, select(a, zero + low + 1, zero + 1, zero))

@@ -136,6 +136,10 @@ class Vertices(Touching):
     def parameters(self) -> dict[str, Any]:
         return {f"{k}": x for k, x in enumerate(self.numbers)}
 
+    def renamed(self, own: dict[str, Any]) -> dict[str, Any]:
+        """Its fields, from numbers as `parameters` names them."""
+        return {"numbers": tuple(own.get(f"{k}", x) for k, x in enumerate(self.numbers))}
+
     def touches(self, X_WB: Array, X_BF: Array, surface: Surface) -> Touch:
         own = np.array(self.numbers).reshape(-1, 3)
         p = (se3.rotation(X_BF)[..., None, :, :] @ own[..., None])[..., 0] + se3.position(X_BF)[..., None, :]

@@ -40,6 +40,46 @@ void project(vec *arena, const int32_t *at, const real *c)
     }
 }
 
+/* M += D^T G D of pairs of bodies. at: n, M, the vectors of the rates, pairs; then for each where G stands, as 21 numbers, how many rates move
+   one of its bodies alone, and these, counted from one, with the sign they have in D. */
+void couple(vec *arena, const int32_t *at, const real *c)
+{
+    (void)c;
+    const int32_t n = at[0], *pair = at + 4;
+    vec *const M = arena + at[1];
+    for (int32_t k = 0; k < at[3]; ++k, pair += 2 + pair[1]) {
+        const vec *const G = arena + pair[0];
+        if (!any_negative(-(G[0] + G[6] + G[11]))) {
+            continue;
+        }
+        for (int32_t i = 0; i < pair[1]; ++i) {
+            const int32_t one = pair[2 + i], row = (one < 0 ? -one : one) - 1;
+            const vec *const S = arena + at[2] + 6 * row;
+            vec h[6];
+            for (int a = 0; a < 6; ++a) {
+                h[a] = V(0);
+                for (int b = 0; b < 6; ++b) {
+                    const int low = a < b ? a : b, high = a < b ? b : a;
+                    h[a] += G[low * 6 - low * (low - 1) / 2 + high - low] * S[b];
+                }
+            }
+            for (int32_t j = 0; j <= i; ++j) {
+                const int32_t other = pair[2 + j], column = (other < 0 ? -other : other) - 1;
+                const vec *const T = arena + at[2] + 6 * column;
+                vec sum = h[0] * T[0];
+                for (int a = 1; a < 6; ++a) {
+                    sum += h[a] * T[a];
+                }
+                sum = (one < 0) == (other < 0) ? sum : -sum;
+                M[row * n + column] += sum;
+                if (i != j) {
+                    M[column * n + row] += sum;
+                }
+            }
+        }
+    }
+}
+
 /* The steps of a joint on the way of a climb. */
 typedef struct {
     step *felt, *lifted;

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from modurob.algorithms.forces import acting
 from modurob.algorithms.motions import MOTIONS
 from modurob.errors import SimulationError
 from modurob.simulation.steppers.stepper import STEPPERS, FixedStep
@@ -43,15 +44,22 @@ class LinearlyImplicit(FixedStep):
         tau = u + forces.tau + engine.times(forces.by_q, s.v) * dt
         resistance = (forces.by_q * dt + forces.by_v) * dt * -1.0
         external, x = system.external(t, s, forces.external), s.x + forces.rate * dt
-        if not system.m.contacts:
+        if not acting(system.m).touching:
             return State(*system.stepped(s, system.resisted(s, tau, external, resistance, held), dt), x)
-        start, vdot = engine.run(MOTIONS, q=s.q, v=s.v), None
+        start, vdot, last = engine.run(MOTIONS, q=s.q, v=s.v), None, self.solves == 1
         known = end = start["V"]
         for _ in range(self.solves):
-            known = end
-            push, added = engine.contact_pushes(start, known, s.x, dt, self.solves == 1)
+            known, met = end, None
+            push, added = engine.contact_pushes(start, known, s.x, dt, last)
+            if system.m.body_contacts:
+                between, G = engine.pair_pushes(s.q, start, known, s.x, dt, last)
+                push, met = push + between, (start, G)
             total = push if external is None else external + push
-            vdot, rate = system.pressed(s, tau, total, resistance, added, held)
+            vdot, rate = system.pressed(s, tau, total, resistance, added, held, met)
             end = engine.advanced(start["V"], rate, dt)
         x = engine.contact_states(start, known, end, x, dt)
-        return State(*system.stepped(s, vdot, dt), x)
+        q, v = system.stepped(s, vdot, dt)
+        if system.m.body_contacts:
+            x = engine.pair_states(start, known, end, x, dt)
+            v = system.balanced(s, vdot, start, q, v, dt)
+        return State(q, v, x)
