@@ -1,5 +1,6 @@
 """Walks of a robot on a plane in MuJoCo, as a judge of our own contacts: the same boxes, balls and cylinders, the same servos."""
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -11,8 +12,11 @@ from modurob.errors import InputError
 from modurob.judges.mujoco import MujocoTwin
 from modurob.mechanism.mjcf.parts import leading, parts_of
 from modurob.mechanism.tables import JointRow, Loop, Tables
-from modurob.spatial import quaternion, se3
+from modurob.spatial import inertia, quaternion, se3
 from modurob.spatial.scalars import Array
+
+# of ends without a mass, which MuJoCo does not move [kg]
+LEAST = 1e-4
 
 
 class Walk(NamedTuple):
@@ -27,7 +31,7 @@ class MujocoWalker(MujocoTwin):
     MuJoCo's own defaults."""
 
     def __init__(self, m: Tables, timestep: float, stiff: bool = True):
-        super().__init__(m)
+        super().__init__(_weighed(m))
         mj, spec, ground = self._mj, self.spec, _ground(m)
         spec.option.disableflags = 0
         spec.option.timestep = timestep
@@ -125,6 +129,15 @@ class MujocoWalker(MujocoTwin):
         self._mj.mj_kinematics(self.model, self.data)
         self._mj.mj_comPos(self.model, self.data)
         return np.array(self.data.subtree_com[0])
+
+
+def _weighed(m: Tables) -> Tables:
+    """The robot with a little mass at ends that have none, such as the second half of the module that closes a ring."""
+    own, inner = np.array(m.inertia), set(m.parent)
+    for i in range(1, len(m.bodies)):
+        if i not in inner and not own[i].any():
+            own[i] = inertia.box(LEAST, (0.05, 0.05, 0.05))
+    return replace(m, inertia=own)
 
 
 def _ground(m: Tables) -> Ground:
