@@ -15,9 +15,6 @@ from modurob.mechanism.tables import JointRow, Loop, Tables
 from modurob.spatial import inertia, quaternion, se3
 from modurob.spatial.scalars import Array
 
-# of ends without a mass, which MuJoCo does not move [kg]
-LEAST = 1e-4
-
 
 class Walk(NamedTuple):
     """Times, (T,) [s], and centres of mass, (T, 3) [m]."""
@@ -132,11 +129,15 @@ class MujocoWalker(MujocoTwin):
 
 
 def _weighed(m: Tables) -> Tables:
-    """The robot with a little mass at ends that have none, such as the second half of the module that closes a ring."""
-    own, inner = np.array(m.inertia), set(m.parent)
-    for i in range(1, len(m.bodies)):
-        if i not in inner and not own[i].any():
-            own[i] = inertia.box(LEAST, (0.05, 0.05, 0.05))
+    """The same robot, where ends without a mass that are welded to another body carry half of that one's, as MuJoCo wants it: such
+    as the second half of the module that closes a ring."""
+    own = np.array(m.inertia)
+    for c in m.constraints:
+        if isinstance(c, Loop) and not c.type.nv:
+            for end, other in ((c.predecessor, c.successor), (c.successor, c.predecessor)):
+                if not own[end.body].any():
+                    own[other.body] /= 2
+                    own[end.body] = inertia.to_parent(end.X @ se3.inverse(other.X), own[other.body])
     return replace(m, inertia=own)
 
 
