@@ -149,10 +149,13 @@ if TYPE_CHECKING:
         PoseTrajectory,
         Trajectory,
         driven,
+        found_gait,
         gait,
         search_gait,
+        steering,
         time_optimal,
         travel,
+        walk_to,
     )
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
     from modurob.robot.fleet import Fleet
@@ -221,7 +224,7 @@ HOMES = {
         "fixed_point multipliers periodic_orbit stability_margin support_polygon zero_moment_point"
     ),
     "modurob.mechanism": "JointProperties Source",
-    "modurob.motion": "Gait PoseTrajectory Trajectory driven gait search_gait time_optimal travel",
+    "modurob.motion": "Gait PoseTrajectory Trajectory driven found_gait gait search_gait steering time_optimal travel walk_to",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.robot.fleet": "Fleet",
     "modurob.search": "ArmSet Span Walk assemblies number_of_assemblies search_designs",

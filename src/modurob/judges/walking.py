@@ -1,5 +1,6 @@
 """Walks of a robot on a plane in MuJoCo, as a judge of our own contacts: the same boxes, balls and cylinders, the same servos."""
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from modurob.errors import InputError
 from modurob.judges.mujoco import MujocoTwin
 from modurob.mechanism.mjcf.parts import leading, parts_of
 from modurob.mechanism.tables import JointRow, Loop, Tables
-from modurob.spatial import quaternion, se3
+from modurob.spatial import inertia, quaternion, se3
 from modurob.spatial.scalars import Array
 
 
@@ -27,7 +28,7 @@ class MujocoWalker(MujocoTwin):
     MuJoCo's own defaults."""
 
     def __init__(self, m: Tables, timestep: float, stiff: bool = True):
-        super().__init__(m)
+        super().__init__(_weighed(m))
         mj, spec, ground = self._mj, self.spec, _ground(m)
         spec.option.disableflags = 0
         spec.option.timestep = timestep
@@ -125,6 +126,19 @@ class MujocoWalker(MujocoTwin):
         self._mj.mj_kinematics(self.model, self.data)
         self._mj.mj_comPos(self.model, self.data)
         return np.array(self.data.subtree_com[0])
+
+
+def _weighed(m: Tables) -> Tables:
+    """The same robot, where ends without a mass that are welded to another body carry half of that one's, as MuJoCo wants it: such
+    as the second half of the module that closes a ring."""
+    own = np.array(m.inertia)
+    for c in m.constraints:
+        if isinstance(c, Loop) and not c.type.nv:
+            for end, other in ((c.predecessor, c.successor), (c.successor, c.predecessor)):
+                if not own[end.body].any():
+                    own[other.body] /= 2
+                    own[end.body] = inertia.to_parent(end.X @ se3.inverse(other.X), own[other.body])
+    return replace(m, inertia=own)
 
 
 def _ground(m: Tables) -> Ground:

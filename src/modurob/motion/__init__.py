@@ -3,7 +3,9 @@
 from modurob.motion.fastest import TimeOptimal, time_optimal
 from modurob.motion.gaits import Gait, gait
 from modurob.motion.gaits.driven import driven
+from modurob.motion.gaits.found import found_gait
 from modurob.motion.gaits.search import search_gait
+from modurob.motion.gaits.steering import Steering, steering, walk_to
 from modurob.motion.gaits.travel import Travel, travel
 from modurob.motion.joint_paths import joint_path
 from modurob.motion.online import Online, jerk_limited
@@ -24,14 +26,18 @@ __all__ = [
     "PoseTrajectory",
     "Poses",
     "Screw",
+    "Steering",
     "TimeOptimal",
     "Trajectory",
     "Travel",
     "driven",
+    "found_gait",
     "gait",
     "jerk_limited",
     "joint_path",
     "search_gait",
+    "steering",
     "time_optimal",
     "travel",
+    "walk_to",
 ]

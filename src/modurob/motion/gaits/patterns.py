@@ -14,6 +14,7 @@ from modurob.errors import GaitError
 from modurob.motion.gaits.active import BASE, Active, require_movable
 from modurob.motion.gaits.checks import require_number
 from modurob.registry import Registry
+from modurob.robot import Mechanism
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
@@ -59,8 +60,8 @@ class Snake:
         require_number("waves", self.waves)
 
     def on(self, joints: Active, q: Array) -> Score:
-        place, direction = _places(joints)
-        sign, across = _senses(joints.axes(q))
+        place, direction = places(joints)
+        sign, across = senses(joints.axes(q))
         behind = 2 * np.pi * self.waves * place / (np.ptp(place) + 1) + QUARTER * across
         return Score(sign * direction, np.zeros(len(joints)), -behind)
 
@@ -76,7 +77,7 @@ class Crab:
     def on(self, joints: Active, q: Array) -> Score:
         lift = joints.robot.gravity_forces(q)[joints.v_index]
         weightless = np.abs(lift) < 1e-9 * max(np.abs(lift).max(), 1e-9)
-        sign = np.where(weightless, _senses(joints.axes(q))[0], np.sign(lift))
+        sign = np.where(weightless, senses(joints.axes(q))[0], np.sign(lift))
         return Score(sign, np.zeros(len(joints)), _limb_phases(joints, q))
 
 
@@ -89,7 +90,7 @@ class Quadruped:
     """
 
     def on(self, joints: Active, q: Array) -> Score:
-        return Score(_senses(joints.axes(q))[0], np.zeros(len(joints)), _limb_phases(joints, q))
+        return Score(senses(joints.axes(q))[0], np.zeros(len(joints)), _limb_phases(joints, q))
 
 
 @PRESETS.register("wheel")
@@ -117,8 +118,8 @@ class Wheel:
                 f"{joints.robot.name} cannot roll as a wheel: expected one chain of joints with parallel axes, "
                 f"found {len(joints)} joints in {len(joints.limbs)} limbs"
             )
-        place, direction = _places(joints)
-        sign, n = _senses(axes)[0] * direction, len(joints)
+        place, direction = places(joints)
+        sign, n = senses(axes)[0] * direction, len(joints)
         return Score(sign, sign * 2 * np.pi / n, -2 * np.pi * self.lobes * place / n)
 
 
@@ -138,7 +139,7 @@ class Phases:
         return Score(np.ones(len(joints)), np.zeros(len(joints)), phase)
 
 
-def _places(joints: Active) -> tuple[Array, Array]:
+def places(joints: Active) -> tuple[Array, Array]:
     """Where each joint stands along the body, and +1 or -1 whether it is walked through outwards or towards the base.
 
     Two chains that leave the base are one body, which the second chain enters from its tip.
@@ -150,7 +151,7 @@ def _places(joints: Active) -> tuple[Array, Array]:
     return place, direction
 
 
-def _senses(axes: Array) -> tuple[Array, Array]:
+def senses(axes: Array) -> tuple[Array, Array]:
     """+1 or -1 against the first axis, or for axes across it against the first of those; and which are across, (n,) each."""
     along = axes @ axes[0]
     across = np.abs(along) < ALONG
@@ -171,9 +172,15 @@ def round_the_body(joints: Active, q: Array) -> list[tuple[int, ...]]:
     """The limbs as they stand around the vertical through their middle, the first one first."""
     robot = joints.robot
     feet = se3.position(robot.forward_kinematics(q).bodies[[joints.body[limb[0]] for limb in joints.limbs]])
-    up = -robot.gravity if np.any(robot.gravity) else np.array([0.0, 0.0, 1.0])
+    up = upwards(robot)
     spoke = feet - feet.mean(axis=0)
     ahead = np.cross(up, np.cross(spoke[0], up))
-    left = np.cross(up, ahead) / np.linalg.norm(up)
+    left = np.cross(up, ahead)
     angle = np.round(np.arctan2(spoke @ left, spoke @ ahead) % (2 * np.pi), 9) % (2 * np.pi)
     return [joints.limbs[i] for i in np.argsort(angle, kind="stable")]
+
+
+def upwards(robot: Mechanism) -> Array:
+    """Against gravity, in world axes, (3,); along z where there is none."""
+    weight = np.linalg.norm(robot.gravity)
+    return -robot.gravity / weight if weight else np.array([0.0, 0.0, 1.0])

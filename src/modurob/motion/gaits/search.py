@@ -52,7 +52,8 @@ class Candidates:
         """The numbers of the first gait, (n,)."""
         r = self.first
         phase = (r.phase + np.where(r.amplitude < 0, np.pi, 0.0)) % FULL / FULL
-        per_joint = np.stack([np.abs(r.amplitude) / self.room, (r.centre - self.middle) / self.room / 2 + 0.5, phase])
+        left = np.maximum(self.room - np.abs(r.centre - self.middle), 1e-9)
+        per_joint = np.stack([np.abs(r.amplitude) / left, (r.centre - self.middle) / self.room / 2 + 0.5, phase])
         return np.clip(np.concatenate([[(1 - SLOWEST) / (FASTEST - SLOWEST)], per_joint.T.ravel()]), 0.0, 1.0)
 
     def waves(self, numbers: Array) -> dict[str, Array]:
@@ -70,15 +71,25 @@ class Candidates:
     def speeds(self, numbers: Array) -> Array:
         """Of the centre of mass along the ground, straight, after the first quarter of a run, (runs,) [m/s]; 0 for runs that ended
         early."""
-        robot = self.robot.on_ground(self.ground)
-        x = with_servos(robot, self.waves(numbers))
-        runs = Simulation(robot, self.q0, x0=x, stepper=self.stepper, tick=self.duration / 4)
+        robot, waves = self.robot.on_ground(self.ground), self.waves(numbers)
+        x = with_servos(robot, waves)
+        runs = Simulation(robot, self._starts(robot, waves), x0=x, stepper=self.stepper, tick=self.duration / 4)
         before = robot.centre_of_mass(runs.advance(self.duration / 4).q)
         time = 0.75 * self.duration
         way = np.linalg.norm((robot.centre_of_mass(runs.advance(time).q) - before)[..., :2], axis=-1) / time
         lost = [] if runs.status is None else [k for k, s in enumerate(runs.status) if not s.ok]  # type: ignore[arg-type]
         way[lost] = 0.0
         return way
+
+    def _starts(self, robot: Mechanism, waves: dict[str, Array]) -> Array:
+        """Each candidate stands as its gait begins, (runs, nq); a robot with loops as the first gait does."""
+        if robot.constraints:
+            return self.q0
+        q = np.tile(self.q0, (len(next(iter(waves.values()))), 1))
+        for name, wave in waves.items():
+            centre, amplitude, _, phase = np.moveaxis(wave, -1, 0)
+            q[:, robot.joint(name).q_slice.start] = centre + amplitude * np.sin(phase)
+        return standing(robot, q)
 
     def gait_of(self, numbers: Array) -> Gait:
         """The gait of one candidate, for other uses."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from modurob.motion.gaits.active import Active
 from modurob.motion.gaits.checks import require_number
-from modurob.motion.gaits.patterns import ALONG, PRESETS, QUARTER, Score, round_the_body
+from modurob.motion.gaits.patterns import ALONG, PRESETS, QUARTER, Score, round_the_body, upwards
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
@@ -59,8 +59,7 @@ def _legs(joints: Active, q: Array) -> _Legs:
     robot = joints.robot
     X, axes = robot.forward_kinematics(q).bodies, joints.axes(q)
     at = se3.position(X[list(joints.body)])
-    up = -robot.gravity if np.any(robot.gravity) else np.array([0.0, 0.0, 1.0])
-    up = up / np.linalg.norm(up)
+    up = upwards(robot)
     feet, spokes = {}, []
     for limb in joints.limbs:
         tip = joints.body[limb[-1]]

@@ -1,0 +1,38 @@
+"""Gaits that were found by `search_gait` and are kept as data, with how they were found."""
+
+from importlib import resources
+
+from modurob.catalogue.plain_yaml import parse_yaml
+from modurob.errors import GaitError, choices
+from modurob.motion.gaits.patterns import Phases
+from modurob.motion.gaits.recipe import Gait
+
+
+def found_gaits() -> tuple[str, ...]:
+    """Names of the shipped robots with a gait that was found.
+
+    >>> from modurob.motion.gaits.found import found_gaits
+    >>> "crab" in found_gaits()
+    True
+    """
+    folder = resources.files("modurob.motion.gaits") / "data"
+    return tuple(sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")))
+
+
+def found_gait(robot: str) -> Gait:
+    """The gait that a search found for a shipped robot; its file says how.
+
+    >>> crab = mr.load("crab").mechanism(floating=True)
+    >>> walker = mr.driven(crab, mr.found_gait("crab"))
+    """
+    if robot not in found_gaits():
+        raise GaitError(f"no gait was found for {robot!r:.60}: {choices(str(robot), found_gaits())}")
+    text = (resources.files("modurob.motion.gaits") / "data" / f"{robot}.yaml").read_text(encoding="utf-8")
+    data = parse_yaml(text, f"{robot}.yaml")
+    joints = data["joints"]
+    return Gait(
+        Phases({name: wave[2] for name, wave in joints.items()}),
+        amplitude={name: wave[1] for name, wave in joints.items()},
+        frequency=data["frequency"],
+        posture={name: wave[0] for name, wave in joints.items()},
+    )
