@@ -158,6 +158,22 @@ def test_errors_are_recovered_within_what_is_predicted(points, rng):
     assert largest < 5
 
 
+def test_errors_of_a_table_by_their_names(rng):
+    """Of a proximal table a, alpha, d, theta are x, rx, z, rz of its joints: errors of its entries are found under those names."""
+    rows = np.column_stack([rng.uniform(0.2, 0.5, 6), rng.uniform(0.5, 1.2, 6), np.zeros((6, 2))])
+    errors = rng.uniform(-1e-4, 1e-4, (6, 4))
+    drawn, built = (mr.Mechanism.from_dh(table.tolist(), "proximal") for table in (rows, rows + errors))
+    q = rng.uniform(-np.pi, np.pi, (50, 6))
+    names = [f"joint{i} {component}" for i in range(1, 7) for component in ("x", "rx", "z", "rz")]
+    found = calibration(drawn, "tip", q, measured(rng, poses_of(built, q, "tip")), noise=NOISE, parameters=names)
+    assert set(found.names) == set(names)
+    e = np.array([found.values[found.names.index(name)] for name in names]) - errors.ravel()
+    order = [found.names.index(name) for name in names]
+    assert within(e @ np.linalg.solve(found.covariance[np.ix_(order, order)], e), len(e))
+    assert within(found.chi_square, found.degrees_of_freedom)
+    assert np.abs(e).max() < 3e-5 < np.abs(errors).max()
+
+
 @pytest.mark.judge
 @pytest.mark.parametrize("kind", ["lwa4p", "any", "slides"])
 @pytest.mark.parametrize("points", [False, True])

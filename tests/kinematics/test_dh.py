@@ -7,7 +7,7 @@ import sympy
 
 import modurob as mr
 from modurob.errors import InputError, NotExactError
-from modurob.spatial import se3
+from modurob.spatial import inertia, se3
 from tests.robots import random_assembly, random_mechanism
 
 # poses of order one after a few dozen products
@@ -294,3 +294,27 @@ def test_product_of_exponentials_of_the_lwa4p():
     for S, w, height in zip(chain.axes, (z, y, y, z, y, z), points, strict=True):
         assert pytest.approx(np.concatenate([np.cross(height * z, w), w]), abs=CLOSE) == S
     assert chain.home == pytest.approx(se3.pose(p=0.86 * z), abs=CLOSE)
+
+
+@pytest.mark.parametrize("form", ["distal", "proximal"])
+def test_symbolic_lengths_with_inertias_of_numbers(form, rng):
+    """Inertias about the frames of the bodies, at a value of the length, are those of the arm with this number."""
+    length, value = sympy.Symbol("length", positive=True), 0.37
+    masses = [inertia.random(rng) for _ in range(3)]
+    rows = lambda a: [(a, 0.3, 0.1), (0.2, -0.5, a / 2), (a, 0.0, 0.0)]  # noqa: E731
+    symbolic = mr.Mechanism.from_dh(rows(length), form, inertias=masses)
+    number = mr.Mechanism.from_dh(rows(value), form, inertias=masses)
+    assert symbolic.inertia.dtype == (object if form == "distal" else float)
+    at = sympy.lambdify(length, sympy.Array(symbolic.inertia.tolist()), "numpy")(value)
+    np.testing.assert_allclose(np.array(at, dtype=float), number.inertia, atol=1e-12)
+
+
+def test_equations_of_an_arm_with_a_symbolic_length():
+    """Two point masses at the ends of links, in closed form."""
+    length, q2 = sympy.Symbol("length", positive=True), sympy.Symbol("q2")
+    masses = [inertia.point(2.0, (0, 0, 0)), inertia.point(0.5, (0, 0, 0))]
+    M = mr.Mechanism.from_dh([(length, 0, 0), (0.2, 0, 0)], inertias=masses).equations().M
+    low, off = sympy.Rational(1, 50), length * sympy.cos(q2) / 10
+    assert sympy.expand(
+        M - sympy.Matrix([[5 * length**2 / 2 + low + 2 * off, low + off], [low + off, low]])
+    ).is_zero_matrix

@@ -14,10 +14,12 @@ from modurob.kinematics.inverse import search, solver
 from modurob.spatial import se3, so3
 from tests.kinematics.families import (
     FAMILIES,
+    Line,
     closest_pair,
     distance_to_own,
     pose_error,
     random_arm,
+    robot_of,
     turning,
     wrapped,
 )
@@ -259,6 +261,15 @@ def test_own_configuration_of_a_thousand_arms(family):
         assert_all_found(robot, rng.uniform(-PI, PI, (20, 6)))
 
 
+@pytest.mark.usefixtures("definition")
+@pytest.mark.parametrize(("family", "seed"), [("2, 3, 4 parallel", 8), ("wrist", 42)])
+def test_one_of_two_blocks_is_nearly_singular(family, seed):
+    """Random arms whose two angles are lost if that of the constant block is eliminated."""
+    rng = np.random.default_rng([seed, 11])
+    robot = random_arm(family, rng)
+    assert_all_found(robot, rng.uniform(-PI, PI, (20, 6)))
+
+
 @pytest.mark.parametrize(
     "family",
     ["wrist", "wrist, RRP", "2, 3, 4 parallel", "wrist, 2 and 3 parallel", "wrist across, 2 and 3 parallel"],
@@ -391,6 +402,29 @@ def test_arms_of_few_joints(n, seed):
     rng = np.random.default_rng([n, seed])
     robot = mr.Mechanism.from_dh(random_rows(rng, n))
     assert_all_found(robot, rng.uniform(-PI, PI, (10, n)))
+
+
+@pytest.mark.usefixtures("definition")
+@pytest.mark.parametrize(
+    "kinds",
+    ["PRRRP", "PRRPR", "PRPRR", "PPRRR", "RPRPR", "RRRPP", "PRRR", "PRRP", "PRPR", "RRPR", "PPPR", "PRP", "RPP", "PP"],
+)
+def test_arms_of_few_joints_with_slides(kinds):
+    rng = np.random.default_rng(3)
+    robot = robot_of([Line(rng, kind == "R") for kind in kinds], rng)
+    assert_all_found(robot, rng.uniform(-1, 1, (10, len(kinds))))
+
+
+@pytest.mark.parametrize("kinds", ["RRRPRR", "RRPRPR", "RRRRP"])
+def test_arms_with_slides_of_no_family_are_told_apart(kinds):
+    """Iteration finds one configuration, and says that there may be others."""
+    rng = np.random.default_rng(4)
+    robot = robot_of([Line(rng, kind == "R") for kind in kinds], rng)
+    X = robot.frame_pose(rng.uniform(-1, 1, (10, len(kinds))), "tip")
+    found = robot.inverse_kinematics("tip", X)
+    assert found.reached.all()
+    assert (found.exact, found.family, found.certain.any()) == (False, "numeric", False)
+    assert pose_error(robot, "tip", found, X) < 1e-9
 
 
 def test_scara_and_point_and_direction():
@@ -587,6 +621,30 @@ def test_only_outside_limits():
     assert not found.reached
     assert found.note == "only outside limits"
     assert robot.inverse_kinematics("tip", X, limits=False).count == 8
+
+
+@pytest.mark.parametrize("name", ["PUMA", "GEN"])
+def test_the_nearest_is_within_limits(name):
+    """Whether the goal is out of reach or reached outside limits alone, and no random configuration within them is nearer."""
+    robot = mr.Mechanism.from_dh(ARMS[name], properties=mr.JointProperties(lower=-0.3, upper=0.2))
+    rng = np.random.default_rng(0)
+    X = robot.frame_pose(rng.uniform(-2, 2, (4, 6)), "tip").copy()
+    X[2:, :3, 3] += 3.0
+    found = robot.inverse_kinematics("tip", X)
+    assert not found.reached.any()
+    assert found.note == "2 of 4 goals only outside limits; 2 of 4 goals out of reach"
+    assert np.all((found.q[:, 0] >= -0.3 - 1e-9) & (found.q[:, 0] <= 0.2 + 1e-9))
+
+    def far(q):
+        F = robot.frame_pose(q, "tip")
+        D = X[:, :3, :3] @ np.swapaxes(F[..., :3, :3], -1, -2)
+        turn = Rotation.from_matrix(D.reshape(-1, 3, 3)).magnitude().reshape(D.shape[:-2])
+        return np.hypot(np.linalg.norm(X[:, :3, 3] - F[..., :3, 3], axis=-1), turn)
+
+    assert np.all(far(found.q[:, 0]) < far(rng.uniform(-0.3, 0.2, (200, 1, 6))).min(axis=0))
+    free = robot.inverse_kinematics("tip", X, limits=False)
+    assert free.reached.tolist() == [True, True, False, False]
+    assert np.abs(free.q[2:, 0]).max() > 0.3
 
 
 def test_order_by_collisions():

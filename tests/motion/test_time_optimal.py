@@ -13,6 +13,11 @@ import modurob as mr
 from modurob.errors import ControlError
 from modurob.judges.pinocchio import PinocchioTwin
 from modurob.motion import Trajectory, time_optimal
+from modurob.motion.fastest import reachability
+from modurob.motion.fastest.compiled import passes
+from modurob.motion.fastest.limits import Limits, Model, Problem, highest_between
+from modurob.motion.fastest.stretch import Stretch
+from modurob.motion.fastest.timing import PLACES
 from modurob.spatial import inertia, se3
 from tests.robots import random_joint
 
@@ -255,3 +260,42 @@ WAY = [[0.0, 0.0], [1.0, 0.5]]
 def test_what_cannot_be_is_refused(make, words):
     with pytest.raises(ControlError, match=words):
         make()
+
+
+def test_compiled_passes_equal_their_definition(rng):
+    """On limits of random arms, where the end is reached, and where it is not since no torque is left."""
+    for seed in range(4):
+        robot = random_arm(np.random.default_rng(seed))
+        points, velocity, acceleration, torque = random_task(np.random.default_rng(seed), robot)
+        spline = CubicSpline(np.arange(5.0), points, bc_type="natural")
+        stretch = Stretch.of(Trajectory(spline.x, spline.c), 60)
+        model = Model(robot, Limits(velocity, acceleration, torque * (0.3 if seed == 3 else 1.0)))
+        h = np.diff(stretch.s)
+        rows = Problem(model, stretch.at(PLACES), PLACES, h).rows(np.zeros((len(h), 3)), np.ones(len(h)))
+        ours, theirs = passes(rows, h).controllable(0.0, 1e6), reachability._controllable(rows, h, 0.0, 1e6)
+        assert ours[1] == theirs[1]
+        assert (ours[1] >= 0) == (seed == 3)
+        np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-9, atol=1e-12)
+        if ours[1] < 0:
+            speeds = passes(rows, h).fastest_speeds(ours[0], 0.0), reachability._fastest_speeds(rows, h, ours[0], 0.0)
+            for own, other in zip(*speeds, strict=True):
+                np.testing.assert_allclose(own, other, rtol=1e-9, atol=1e-9)
+
+
+def test_numpy_alone_takes_the_same_time(monkeypatch, rng):
+    robot = random_arm(rng)
+    points, velocity, acceleration, torque = random_task(rng, robot)
+    limits = {"velocity": velocity, "acceleration": acceleration, "torque": torque}
+    compiled = time_optimal(robot, points, intervals=60, **limits).duration
+    monkeypatch.setattr(reachability, "passes", lambda rows, h: None)
+    assert time_optimal(robot, points, intervals=60, **limits).duration == pytest.approx(compiled, rel=1e-9)
+
+
+def test_peaks_between_samples():
+    """Of cosines whose peaks lie between nine samples, also next to the ends: the samples alone are short of them."""
+    t, at = np.linspace(0, 1, 9), np.array([0.03, 0.31, 0.5, 0.72, 0.97])
+    waves = -np.cos(0.1 * (t[:, None] - at)) * np.array([1.0, 1.1, 1.2, 1.3, 1.4])
+    assert highest_between(waves) == pytest.approx(1.4, rel=1e-9)
+    assert highest_between(waves[:, :2]) == pytest.approx(1.1, rel=1e-9)
+    assert np.abs(waves).max() < 1.4 * (1 - 1e-6)
+    assert highest_between(np.stack([t, 1 - t], axis=-1)) == 1.0

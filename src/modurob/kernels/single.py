@@ -3,7 +3,7 @@
 import importlib.util
 import sys
 import sysconfig
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -81,24 +81,17 @@ def _bound(handles: dict[str, dict[bytes, Any]], program: Program | Flow, m: Tab
     return known.setdefault(m.key, module.bind(found.address, found.arena(), run, many, sizes, shapes, found))
 
 
-def bound_function(
-    run: int, data: int, inputs: tuple[int, ...], shapes: tuple[tuple[int, ...], ...], owner: Any
-) -> Any:
-    """The handle of a function of one state that is no evaluator's, with the arguments of `once` in driver.c; None if there is
-    none."""
-    global _call
+def row_function(run: int, data: int, entries: tuple[int, int], shape: tuple[int, int], owner: Any) -> Any:
+    """The function of a pose (4, 4) and a start that answers with rows, as many as `pose_once` of poses.c counts, or with None
+    where the long way must be taken; None if there is no such function."""
     try:
         module = _module()
-        _call = module.call
     except (KernelError, ImportError, OSError) as error:
         give_up(str(error))
         return None
-    return module.bind(data, data, run, False, inputs, shapes, owner)
-
-
-def call(handle: Any, *inputs: Any) -> Any:
-    """The results of a bound function for one state; None where the long way must be taken."""
-    return _call(handle, 1, inputs)
+    arena = np.empty(shape)
+    handle = module.bind(data, arena.ctypes.data, run, False, entries, (shape,), (owner, arena))
+    return partial(module.rows, handle)
 
 
 def _let_go(key: Key) -> None:

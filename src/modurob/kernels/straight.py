@@ -23,6 +23,7 @@ QUICKER = {
     "root_reciprocal": "root_reciprocal({0})",
     "minimum": "MINIMUM({0}, {1})",
     "maximum": "MAXIMUM({0}, {1})",
+    "magnitude": "magnitude({0})",
 }
 
 

@@ -332,10 +332,6 @@ class Builder:
         >>> b.build()
         Mechanism('pendulum', 1 body, nq=1, nv=1)
         """
-        inertia = np.zeros((len(self._bodies), 6, 6), dtype=np.result_type(float, *(I for _, _, I in self._inertias)))
-        if self._inertias:
-            on, X, own = (list(column) for column in zip(*self._inertias, strict=True))
-            np.add.at(inertia, on, spatial_inertia.moved(np.stack(own), np.stack(X)))
         joints, own_forces = self._numbered()
         built = self.product(
             name=self.name,
@@ -343,7 +339,7 @@ class Builder:
             parent=tuple(self._parent),
             joints=joints,
             X_PJ=np.stack(self._X_PJ),
-            inertia=inertia,
+            inertia=self._summed_inertias(),
             gravity=self.gravity,
             frames=Frames(self._frames, self._relative),
             constraints=tuple(self._constraint(name, c) for name, c in self._constraints.items()),
@@ -355,6 +351,18 @@ class Builder:
         for name, (_, properties, _) in self._joints.items():
             built = built if properties.drive is None else with_drive(built, name, properties.drive)
         return built
+
+    def _summed_inertias(self) -> Array:
+        """Of each body, (bodies, 6, 6): numbers, unless a mass or a place is a symbol."""
+        if not self._inertias:
+            return np.zeros((len(self._bodies), 6, 6))
+        on, X, own = (list(column) for column in zip(*self._inertias, strict=True))
+        moved = spatial_inertia.moved(np.stack(own), np.stack(X))
+        if moved.dtype == object and all(I.dtype != object for I in own) and not _has_symbols(moved):
+            moved = moved.astype(float)
+        total = np.zeros((len(self._bodies), 6, 6), dtype=np.result_type(float, moved))
+        np.add.at(total, on, moved)
+        return total
 
     def _numbered(self) -> tuple[tuple[Joint, ...], list[ForceRow]]:
         """Joints with their places in q and v, a mimic at those of its source; and the forces they come with."""
@@ -556,3 +564,8 @@ def _vector(x: Any, what: str) -> Array:
     if x.shape != (3,) or x.dtype.kind not in "fcO" or (x.dtype != object and not np.all(np.isfinite(x))):
         raise MechanismError(f"{what} {x.tolist()!r}: expected three finite numbers, like (0, 0, -9.81) in world axes")
     return x
+
+
+def _has_symbols(x: Array) -> bool:
+    """Whether some entry is no number but an expression in symbols."""
+    return any(getattr(entry, "free_symbols", None) for entry in x.flat)

@@ -14,12 +14,15 @@ def numbers(value: Any, what: str, infinite: bool = False) -> Array:
         x = np.asarray(value)
     except ValueError:
         x = np.array(None)
-    shown = f"{what} = {value.tolist() if isinstance(value, np.ndarray) else value!r:.60}"
     if x.dtype.kind not in "iuf":
-        raise ControlError(f"{shown}: expected numbers")
+        raise ControlError(f"{_shown(value, what)}: expected numbers")
     if np.isnan(x).any() or not (infinite or np.isfinite(x).all()):
-        raise ControlError(f"{shown}: expected finite numbers")
+        raise ControlError(f"{_shown(value, what)}: expected finite numbers")
     return x.astype(float)
+
+
+def _shown(value: Any, what: str) -> str:
+    return f"{what} = {value.tolist() if isinstance(value, np.ndarray) else value!r:.60}"
 
 
 def positive(value: Any, what: str) -> Array:

@@ -28,6 +28,7 @@ class Dialect:
     root_reciprocal: str = ""  # one over the root of {0}; empty: one after the other
     minimum: str = ""  # of {0} and {1}, where select(a, b, a, b) has a shorter word, and where select(a, b, b, a) has
     maximum: str = ""
+    magnitude: str = ""  # of {0}, where select(x, 0, -x, x) has a shorter word
     # one statement for the sine and cosine of an angle {1}, named {0}_sin and {0}_cos; empty: each by itself
     waves: str = ""
     # what stands where it is used however often that is
@@ -143,6 +144,8 @@ class Listing:
 
     def _choice(self, args: tuple[int, ...]) -> str:
         a, b, x, y = args
+        if self._dialect.magnitude and y == a and x == self._graph.negate(a) and self._graph.number(b) == 0:
+            return self._dialect.magnitude.format(self._text(a, 3))
         word = {(a, b): self._dialect.minimum, (b, a): self._dialect.maximum}.get((x, y))
         return (word or self._dialect.select).format(*(self._text(x, 3) for x in args))
 

@@ -5,6 +5,8 @@
 
 /* Candidates are room and lever of each, then the coordinates of each: so many numbers, filled up to whole vectors. */
 enum { BEFORE = 2 * CANDIDATES, COORDINATES = CANDIDATES * JOINTS, FILLED = (COORDINATES + LANES - 1) / LANES * LANES };
+/* whether the rows of a lane may be stored to where the next lane's begin */
+#define DIRECT (COORDINATES == FILLED)
 #define ROOM(y, k) (y)[2 * (k)]
 #define LEVER(y, k) (y)[2 * (k) + 1]
 #define OF(y, k) ((y) + BEFORE + (k) * JOINTS)
@@ -12,8 +14,13 @@ enum { BEFORE = 2 * CANDIDATES, COORDINATES = CANDIDATES * JOINTS, FILLED = (COO
 /* One step of Newton's method, in place, and how far it was before. */
 typedef void refine(vec *q, const vec *X, vec *residual, const real *c);
 
+/* The same for several candidates of one pose side by side, numbers (entries, width). */
+typedef void refine_several(real *q, const real *X, real *residual, const real *c);
+enum { WIDEST = 16 };
+
 typedef struct {
     refine *refined;
+    refine_several *together;
     const real *c, *true_c; /* constants of the candidates and of the true model */
     const real *lower, *upper; /* (joints) */
     const real *lengths, *shares; /* slides are in units of them, turns have one; and one over them */
@@ -27,6 +34,7 @@ typedef struct {
     long shifted; /* whether angles are taken near to the start, and limits are looked at */
     long plain; /* whether the joints are the coordinates, in order */
     long slides; /* whether some of them are slides */
+    long width; /* how many candidates are refined together */
 } arm;
 
 /* Comparisons as masks of all bits. */
@@ -73,12 +81,13 @@ static inline void load_poses(vec *into, const real *X, long valid)
     load_lanes(into, X, 16, 16, valid);
 }
 
-/* The coordinates of all candidates, lane by lane. */
-static inline void store_lanes(const vec *y, real into[LANES][FILLED])
+/* The coordinates of all candidates, lane by lane, `stride` numbers apart. */
+static inline void store_lanes(const vec *y, real *into, long stride)
 {
     for (int k = 0; k < FILLED; k += LANES) {
 #if LANES == 1
-        into[0][k] = y[BEFORE + k];
+        (void)stride;
+        into[k] = y[BEFORE + k];
 #else
         vec rows[LANES];
 #pragma GCC unroll 16
@@ -88,7 +97,7 @@ static inline void store_lanes(const vec *y, real into[LANES][FILLED])
         transpose(rows);
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; ++i) {
-            memcpy(&into[i][k], &rows[i], sizeof(vec));
+            memcpy(into + i * stride + k, &rows[i], sizeof(vec));
         }
 #endif
     }
@@ -146,12 +155,49 @@ static inline vec measure(const arm *a, vec *q)
     return far;
 }
 
+/* Newton's method on all candidates, and how far each of them was before its last step. Those of a single pose fill the lanes of vectors. */
+static inline void refine_all(const arm *a, const vec *X, vec *y, vec *residual)
+{
+#if LANES == 1
+    const int width = (int)a->width;
+    real q[JOINTS * WIDEST] __attribute__((aligned(64))), x[16 * WIDEST] __attribute__((aligned(64))), far[WIDEST] __attribute__((aligned(64)));
+    for (int i = 0; i < 16 * width; ++i) {
+        x[i] = X[i / width];
+    }
+    for (int k = 0; k < CANDIDATES; k += width) {
+        const int n = CANDIDATES - k < width ? CANDIDATES - k : width;
+        for (int i = 0; i < JOINTS * width; ++i) {
+            q[i] = OF(y, k + (i % width < n ? i % width : 0))[i / width];
+        }
+        for (long step = 0; step < a->steps; ++step) {
+            a->together(q, x, far, a->true_c);
+        }
+        for (int i = 0; i < n; ++i) {
+            residual[k + i] = far[i];
+            for (int j = 0; j < JOINTS; ++j) {
+                OF(y, k + i)[j] = q[j * width + i];
+            }
+        }
+    }
+#else
+    for (int k = 0; k < CANDIDATES; ++k) {
+        for (long step = 0; step < a->steps; ++step) {
+            a->refined(OF(y, k), X, residual + k, a->true_c);
+        }
+    }
+#endif
+}
+
 /* The candidates of a block within limits, their cost, and which of them count; returns the lanes that are left to others. */
 static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, vec *cost, ivec *counts, ivec *beyond)
 {
     *beyond = MASK(V(0) != V(0));
     candidates(X, y, a->c);
     ivec left = ~is_rotation(X);
+    vec residual[CANDIDATES];
+    if (a->steps) {
+        refine_all(a, X, y, residual);
+    }
     for (int k = 0; k < CANDIDATES; ++k) {
         vec *const q = OF(y, k);
         const vec room = ROOM(y, k), lever = LEVER(y, k);
@@ -159,11 +205,7 @@ static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, v
         left |= possible & ~(MASK(room > V(a->room)) & MASK(lever > V(a->lever)));
         ivec counted = possible;
         if (a->steps) {
-            vec residual = V(0);
-            for (long step = 0; step < a->steps; ++step) {
-                a->refined(q, X, &residual, a->true_c);
-            }
-            left |= possible & ~MASK(residual < V(a->residual));
+            left |= possible & ~MASK(residual[k] < V(a->residual));
         }
         cost[k] = a->shifted ? shift(a, q, near, &counted) : measure(a, q);
         left |= possible & ~MASK(cost[k] < V(LARGEST)); /* not a number */
@@ -240,18 +282,35 @@ static inline void row_of(const arm *a, const real *own, const real *start, real
     }
 }
 
-/* The rows of one lane that count, in order, into q (candidates, coordinates); NaN behind them. Returns how many. */
+/* Rows (candidates, joints) of one lane: those that count move to the front, NaN behind them. Returns how many; without branches, which none could foresee. */
+static inline long closed_up(real *rows, const ivec *counts, long lane)
+{
+    long n = 0;
+    real own[COORDINATES];
+    (void)lane;
+    memcpy(own, rows, sizeof own);
+#pragma GCC unroll 16
+    for (int k = 0; k < CANDIDATES; ++k) {
+        memcpy(rows + n * JOINTS, own + k * JOINTS, JOINTS * sizeof(real));
+        n += HOLDS(counts[k], lane);
+    }
+    const real end = (real)(n * JOINTS);
+    for (int k = 0; k < COORDINATES; ++k) {
+        rows[k] = (real)k < end ? rows[k] : (real)__builtin_nan("");
+    }
+    return n;
+}
+
+/* The same into rows of coordinates of the robot, q (candidates, coordinates), in order. */
 static long packed(const arm *a, const real *found, const vec *cost, const ivec *counts, long lane, const real *start, real *q)
 {
-    int order[CANDIDATES];
+    int order[CANDIDATES + 1];
     long n = 0;
     (void)lane;
     for (int k = 0; k < CANDIDATES; ++k) {
-        if (!HOLDS(counts[k], lane)) {
-            continue;
-        }
-        long i = n++;
-        if (a->sorted) {
+        long i = n;
+        n += HOLDS(counts[k], lane);
+        if (a->sorted && i < n) {
             const real own = LANE(cost[k], lane);
             for (; i > 0 && LANE(cost[order[i - 1]], lane) > own; --i) {
                 order[i] = order[i - 1];
@@ -263,9 +322,20 @@ static long packed(const arm *a, const real *found, const vec *cost, const ivec 
         row_of(a, found + order[i] * JOINTS, start, q + i * a->coordinates);
     }
     for (long i = n * a->coordinates; i < CANDIDATES * a->coordinates; ++i) {
-        q[i] = __builtin_nan("");
+        q[i] = (real)__builtin_nan("");
     }
     return n;
+}
+
+/* A candidate of one lane as coordinates of the robot. */
+static void unpacked(const arm *a, const vec *y, int candidate, long lane, const real *start, real *row)
+{
+    real own[JOINTS];
+    (void)lane;
+    for (int j = 0; j < JOINTS; ++j) {
+        own[j] = LANE(OF(y, candidate)[j], lane);
+    }
+    row_of(a, own, start, row);
 }
 
 /* Poses first to last - 1, (poses, 16); where each starts, (poses, coordinates) or the same for all. Solutions (poses, candidates, coordinates), the
@@ -274,7 +344,7 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
 {
     vec x[16], near[JOINTS], y[BEFORE + FILLED], cost[CANDIDATES];
     ivec counts[CANDIDATES], beyond;
-    real found[LANES][FILLED] __attribute__((aligned(64)));
+    real found[LANES * FILLED] __attribute__((aligned(64)));
     int nearest[LANES];
     for (int k = COORDINATES; k < FILLED; ++k) {
         y[BEFORE + k] = V(0);
@@ -287,23 +357,28 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
             near[j] = SELECT(near[j], V(a->lower[j]), V(a->lower[j]), SELECT(V(a->upper[j]), near[j], V(a->upper[j]), near[j]));
         }
         const ivec others = solved(a, x, near, y, cost, counts, &beyond);
-        store_lanes(y, found);
         ivec all = counts[0];
         for (int k = 1; k < CANDIDATES; ++k) {
             all &= counts[k];
         }
+        /* rows that are stored where they belong are only closed up */
+        const int direct = DIRECT && a->plain && !a->sorted && valid == LANES;
+        const long stride = direct ? COORDINATES : FILLED;
+        real *const stored = direct ? q + p * COORDINATES : found;
+        store_lanes(y, stored, stride);
         int looked = 0;
         for (long i = 0; i < valid; ++i) {
             const real *own = start + (p + i) * start_stride;
             real *const rows = q + (p + i) * CANDIDATES * a->coordinates;
+            const int doubtful = HOLDS(others, i) || is_doubtful(y, stored + i * stride, i);
             long n = CANDIDATES;
-            if (a->plain && !a->sorted && HOLDS(all, i)) {
-                memcpy(rows, found[i], COORDINATES * sizeof(real));
-            } else {
-                n = packed(a, found[i], cost, counts, i, own, rows);
+            if (!direct) {
+                n = packed(a, stored + i * stride, cost, counts, i, own, rows);
+            } else if (!HOLDS(all, i)) {
+                n = closed_up(rows, counts, i);
             }
             count[p + i] = n;
-            fate[p + i] = HOLDS(others, i) || is_doubtful(y, found[i], i) ? LEFT : n ? SOLVED : HOLDS(beyond, i) ? BEYOND_LIMITS : OUT_OF_REACH;
+            fate[p + i] = doubtful ? LEFT : n ? SOLVED : HOLDS(beyond, i) ? BEYOND_LIMITS : OUT_OF_REACH;
             if (n == 0 && fate[p + i] != LEFT) {
                 if (!looked) {
                     find_nearest(a, x, y, nearest);
@@ -312,7 +387,7 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
                 if (nearest[i] < 0) {
                     fate[p + i] = LEFT;
                 } else {
-                    row_of(a, found[i] + nearest[i] * JOINTS, own, rows);
+                    unpacked(a, y, nearest[i], i, own, rows);
                 }
             }
         }
@@ -320,7 +395,7 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
 }
 
 #if LANES == 1
-/* One pose, as `once` of the driver: inputs are the pose and where it starts, outputs the solutions and their number. */
+/* One pose, as `rows` of single.c asks for: inputs are the pose and where it starts, outputs the solutions and their number. */
 real pose_once(const arm *a, real *arena, const real *const *inputs, real *const *outputs, long repeats)
 {
     (void)arena, (void)repeats;

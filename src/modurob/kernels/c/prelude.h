@@ -276,7 +276,7 @@ static inline vec with_sign(vec x, vec y)
 static inline __attribute__((always_inline)) vec each_atan2(vec y, vec x)
 {
     const vec wide = magnitude(x), high = magnitude(y);
-    const vec big = SELECT(wide, high, high, wide), small = SELECT(wide, high, wide, high);
+    const vec big = MAXIMUM(wide, high), small = MINIMUM(wide, high); /* of which one is not a number if x or y is not */
     const vec bound = big * (real)0.41421356237309503;
     const vec above = SELECT(bound, small, small - big, small), below = SELECT(bound, small, small + big, big);
     const vec t = above * reciprocal(below + TINIEST); /* what is not a number stays so, the angle of no point is zero */

@@ -29,6 +29,17 @@ static long states_of(PyObject *object)
     return is_array ? (long)PyArray_DIM((PyArrayObject *)object, 0) : -1;
 }
 
+/* The n numbers of an array if they are finite, or NULL. */
+static const double *all_finite(PyArrayObject *array, long n)
+{
+    const double *x = (const double *)PyArray_DATA(array);
+    double nothing = 0;
+    for (long i = 0; i < n; ++i) {
+        nothing += x[i] * 0;
+    }
+    return nothing == 0 ? x : NULL;
+}
+
 /* The numbers of a plain array of finite doubles, (n,), or (states, n) if there are states, or NULL. */
 static const double *numbers(PyObject *object, long states, long n)
 {
@@ -43,12 +54,15 @@ static const double *numbers(PyObject *object, long states, long n)
     if (states > 0 && PyArray_DIM(array, 0) != states) {
         return NULL;
     }
-    const double *x = (const double *)PyArray_DATA(array);
-    double nothing = 0;
-    for (long i = 0; i < (states > 0 ? states * n : n); ++i) {
-        nothing += x[i] * 0;
-    }
-    return nothing == 0 ? x : NULL;
+    return all_finite(array, states > 0 ? states * n : n);
+}
+
+/* The numbers of a plain matrix (4, 4) of finite doubles, or NULL. */
+static const double *matrix(PyObject *object)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    const int is_matrix = PyArray_CheckExact(object) && PyArray_NDIM(array) == 2 && PyArray_DIM(array, 0) == 4 && PyArray_DIM(array, 1) == 4;
+    return is_matrix && PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISCARRAY_RO(array) ? all_finite(array, 16) : NULL;
 }
 
 static PyObject *finished(PyObject **results, int n)
@@ -120,6 +134,31 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     return finished(results, b->outputs);
 }
 
+/* rows(handle, pose (4, 4), start): as many rows of the one output as the function counts, or None */
+static PyObject *rows(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    (void)self;
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "rows(handle, pose, start)");
+        return NULL;
+    }
+    const bound *b = (const bound *)PyCapsule_GetPointer(arguments[0], NULL);
+    if (b == NULL) {
+        return NULL;
+    }
+    const double *const inputs[2] = {matrix(arguments[1]), numbers(arguments[2], 0, b->entries[1])};
+    double counted, *const outputs[2] = {b->arena, &counted};
+    if (inputs[0] == NULL || inputs[1] == NULL || b->run(b->sequence, b->arena, inputs, outputs, 1) != 0) {
+        Py_RETURN_NONE;
+    }
+    npy_intp shape[2] = {(npy_intp)counted, b->shape[0][1]};
+    PyObject *found = PyArray_SimpleNew(2, shape, NPY_DOUBLE);
+    if (found != NULL) {
+        memcpy(PyArray_DATA((PyArrayObject *)found), b->arena, (size_t)(shape[0] * shape[1]) * sizeof(double));
+    }
+    return found;
+}
+
 static void forget(PyObject *capsule)
 {
     PyMem_Free(PyCapsule_GetPointer(capsule, NULL));
@@ -177,6 +216,7 @@ static PyObject *bind(PyObject *self, PyObject *arguments)
 
 static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))call, METH_FASTCALL, NULL},
+    {"rows", (PyCFunction)(void (*)(void))rows, METH_FASTCALL, NULL},
     {"bind", bind, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,6 @@
 """Solutions of many goals as rows of coordinates of the robot: within limits, in order, with words for those without."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -129,22 +129,37 @@ def costs(m: Tables, s: Solver, at: tuple[int, ...], rows: Rows, here: Array, li
 
 
 def answer(
-    m: Tables, frame: str, X: Array, goal: str, base: str, s: Solver, rows: Rows, lead: tuple[int, ...]
+    m: Tables,
+    frame: str,
+    X: Array,
+    goal: str,
+    base: str,
+    rows: Rows,
+    lead: tuple[int, ...],
+    nearest: Callable[[Array], Array],
 ) -> InverseKinematics:
-    """The answer in the shape of the goals."""
+    """The answer in the shape of the goals; `nearest` gives configurations for goals without solutions, by their indices."""
     width = max(1, int(rows.count.max(initial=0)))
     shaped = lambda x: x.reshape((*lead, *x.shape[1:]))[()]  # noqa: E731
-    q = shaped(rows.q[:, :width])
-    return InverseKinematics(
-        q,
+
+    def with_nearest() -> Array:
+        lost = np.nonzero(rows.count == 0)[0]
+        q = np.array(rows.q[:, :width])
+        q[lost, 0] = nearest(lost)
+        return shaped(q)
+
+    found = shaped(rows.q[:, :width]) if not rows.fate.any() else None
+    answered = InverseKinematics(
+        with_nearest if found is None else found,
         shaped(rows.count),
         shaped(rows.count > 0),
-        lambda: distance(m, frame, X, goal, base, q),
+        lambda: distance(m, frame, X, goal, base, answered.q),
         True,
         shaped(rows.certain),
         rows.family,
         _note(rows),
     )
+    return answered
 
 
 def distance(m: Tables, frame: str, X: Array, goal: str, base: str, q: Array) -> Array:

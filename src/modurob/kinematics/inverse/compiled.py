@@ -15,7 +15,7 @@ import numpy as np
 
 from modurob.caching import cached_property
 from modurob.kernels.evaluator import in_shares
-from modurob.kernels.single import bound_function
+from modurob.kernels.single import row_function
 from modurob.kernels.straight import Lines, Straight, batch_lanes, straight
 from modurob.kernels.threads import threads_for
 from modurob.kinematics.inverse.arm import EXACT, Arm
@@ -28,7 +28,6 @@ from modurob.trace import Graph, Place
 
 # rooms and levers (squares of sines and lengths) below which a pose is left to the definition
 ROOM, LEVER = 1e-9, 1e-10
-QUARTIC_ROOM = 1e-5
 STEPS, GENERAL_STEPS = 2, 3
 RESIDUAL = 1e-8  # before the last step of Newton's method
 
@@ -77,36 +76,34 @@ class Compiled:
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
         quartic = arm.way is not None and effort(arm.way) > 0
         steps = 0 if arm.way and not quartic and self.off < EXACT else STEPS if arm.way else GENERAL_STEPS
-        room = QUARTIC_ROOM if quartic else ROOM
         made = _Arm(
             code.model.address("refined"),
+            code.together.address("refined"),
             *(x.ctypes.data for x in arrays),
             *(
                 self.nq,
                 steps,
-                max(room, 1e3 * self.off),
+                max(ROOM, 1e3 * self.off),
                 LEVER,
                 RESIDUAL,
                 sorts,
                 shifts,
                 arm.at == tuple(range(self.nq)),
                 not turns.all(),
+                batch_lanes(),
             ),
         )
         made.kept = arrays  # type: ignore[attr-defined]
         return made
 
     def handle(self, lower: Array, upper: Array, sorts: bool) -> Any:
-        """What `single` calls for one pose: inputs pose (16,) and start (nq,), zero unless solutions are sorted; outputs
-        solutions and
-        their number."""
+        """A function of one pose (4, 4) and a start (nq,), zero unless solutions are sorted, that answers with the solutions, (k,
+        nq), or None where the long way must be taken; None if there is none."""
         key = (lower.tobytes(), upper.tobytes(), sorts)
         if key not in self._handles and self.one is not None:
             made = self._struct(self.one, lower, upper, sorts, sorts)
-            shapes = ((self.width, self.nq), (1,))
-            self._handles[key] = bound_function(
-                self.one.family.address("pose_once"), ctypes.addressof(made), (16, self.nq), shapes, (self, made)
-            )
+            run, data = self.one.family.address("pose_once"), ctypes.addressof(made)
+            self._handles[key] = row_function(run, data, (16, self.nq), (self.width, self.nq), (self, made))
         return self._handles.get(key)
 
     def batch(
@@ -139,11 +136,14 @@ _P, _L = ctypes.c_void_p, ctypes.c_long
 
 class _Arm(ctypes.Structure):
     _fields_ = [
-        *((name, _P) for name in ("refined", "c", "true_c", "lower", "upper", "lengths", "shares", "at", "turns")),
+        *(
+            (name, _P)
+            for name in ("refined", "together", "c", "true_c", "lower", "upper", "lengths", "shares", "at", "turns")
+        ),
         ("coordinates", _L),
         ("steps", _L),
         *((name, ctypes.c_double) for name in ("room", "lever", "residual")),
-        *((name, _L) for name in ("sorted", "shifted", "plain", "slides")),
+        *((name, _L) for name in ("sorted", "shifted", "plain", "slides", "width")),
     ]
 
 
@@ -153,10 +153,11 @@ def compiled(arm: Arm, coordinates: int) -> Compiled | None:
 
 
 class Pair(NamedTuple):
-    """The code of a family, and that of the true model, which all families share."""
+    """The code of a family, that of the true model, which all families share, and the latter at the width of batches."""
 
     family: Straight
     model: Straight
+    together: Straight
 
 
 def _pair(arm: Arm, lanes: int) -> Pair | None:
@@ -167,13 +168,11 @@ def _pair(arm: Arm, lanes: int) -> Pair | None:
     drivers = ("poses.c",) if arm.way else ("general.c", "poses.c")
     define += "" if arm.way else "\n#define GENERAL"
     lines = [lambda: [_candidate_lines(arm)] if arm.way else [], lambda: [_refined_lines(arm)]]
-    with ThreadPoolExecutor(2, thread_name_prefix="modurob-compiler") as pool:
-        both = [
-            pool.submit(_library, key, lanes, drivers, define, lines[0]),
-            pool.submit(_library, kinds, lanes, (), "", lines[1]),
-        ]
-    family, model = (x.result() for x in both)
-    return None if family is None or model is None else Pair(family, model)
+    wanted = [(key, lanes, drivers, define, lines[0])]
+    wanted += [(kinds, width, (), "", lines[1]) for width in dict.fromkeys((lanes, batch_lanes()))]
+    with ThreadPoolExecutor(3, thread_name_prefix="modurob-compiler") as pool:
+        found = [x.result() for x in [pool.submit(_library, *each) for each in wanted]]
+    return None if None in found else Pair(found[0], found[1], found[-1])  # type: ignore[arg-type]
 
 
 _LIBRARIES: dict[tuple[str, int], Straight | None] = {}

@@ -13,7 +13,7 @@ import numpy as np
 from modurob.kinematics.inverse import points
 from modurob.kinematics.inverse.axes import Axis, common_normal, meeting_point, parallel
 from modurob.kinematics.inverse.points import Solutions, moved, turned
-from modurob.kinematics.inverse.subproblems import ONE, Coordinate, Slide, Turn, sp1, sp3, sp4, sp6, waves
+from modurob.kinematics.inverse.subproblems import ONE, Coordinate, Slide, Turn, sp1, sp3, sp4, sp6, waves, wrapped
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cross, dot
 
@@ -191,7 +191,7 @@ def _rest(total: Turn, second: tuple[Axis, Turn], third: tuple[Axis, Turn], a4: 
     (a2, t2), (a3, t3) = second, third
     sign3, sign4 = dot(a2.h, a3.h), dot(a2.h, a4.h)
     rest = total.then(t2.back()).then(t3._replace(s=t3.s * sign3).back())
-    return Turn(rest.c, rest.s * sign4, angle=sign4 * (total.value - t2.value - sign3 * t3.value))
+    return Turn(rest.c, rest.s * sign4, angle=wrapped(sign4 * (total.value - t2.value - sign3 * t3.value)))
 
 
 # ---- three turns and three slides ----
@@ -203,7 +203,7 @@ def three_slides(axes: Axes, size: float) -> Way | None:
     if len(axes) != 6 or len(turning) != 3:
         return None
     t = [axes[k] for k in turning]
-    if parallel(t[0], t[1]) or parallel(t[1], t[2]):
+    if parallel(t[0], t[1]) or parallel(t[1], t[2]) or not _are_independent(axes):
         return None
 
     def solve(axes: Axes, T: Array) -> Solutions:
@@ -214,8 +214,20 @@ def three_slides(axes: Axes, size: float) -> Way | None:
     return Way("three turns and three slides", tuple(axes), solve)
 
 
-def _with_slides(axes: Axes, T: Array, found: list[Turn | None]) -> tuple[Coordinate, ...]:
-    """The slides: T 0 = E_1 ... E_6 0 is linear in them."""
+# angles at which directions are looked at that depend on them
+ANGLES = (0.7390851, -1.1341217, 2.0287578)
+
+
+def _are_independent(axes: Axes) -> bool:
+    """Whether three slides move a point in three directions, unless the turns between them stand in a special way."""
+    angles = iter(ANGLES)
+    turns = [Turn(np.cos(x), np.sin(x)) if a.turns and (x := next(angles)) else None for a in axes]
+    h1, h2, h3 = _directions(axes, turns)[1]
+    return abs(float(dot(h1, cross(h2, h3)))) > ACROSS
+
+
+def _directions(axes: Axes, found: Sequence[Turn | None]) -> tuple[Array, list[Array]]:
+    """Where the slides leave the origin at zero, and along what they move it, the last first."""
     p, directions = np.zeros(3), []
     for a, t in zip(axes[::-1], found[::-1], strict=True):
         if t is None:
@@ -223,7 +235,12 @@ def _with_slides(axes: Axes, T: Array, found: list[Turn | None]) -> tuple[Coordi
         else:
             directions = [turned(a, t, h) for h in directions]
             p = moved(a, t, p)
-    h3, h2, h1 = directions
+    return p, directions
+
+
+def _with_slides(axes: Axes, T: Array, found: list[Turn | None]) -> tuple[Coordinate, ...]:
+    """The slides: T 0 = E_1 ... E_6 0 is linear in them."""
+    p, (h3, h2, h1) = _directions(axes, found)
     gap = se3.position(T) - p
     normals = cross(h2, h3), cross(h3, h1), cross(h1, h2)
     det = dot(h1, normals[0])

@@ -12,7 +12,8 @@ class InverseKinematics:
     """The configurations that bring a frame to a goal, best first.
 
     For one goal `q` is (k, nq); for goals (...,) it is (..., k, nq), rows beyond `count` are NaN. Where no configuration reaches
-    the goal, `reached` is false and the first row of `q` is the nearest one found, with its distance in `residual`.
+    the goal, `reached` is false and the first row of `q` is the nearest one found, within limits unless they do not count, with its
+    distance in `residual`; it is looked for when `q` is first read.
 
     >>> arm = mr.Mechanism.from_dh([(1, 0, 0), (1, 0, 0)])
     >>> found = arm.inverse_kinematics("tip", [1.0, 1.0, 0.0])
@@ -20,11 +21,11 @@ class InverseKinematics:
     (2, True, True, (2, 2))
     """
 
-    __slots__ = ("_residual", "certain", "count", "exact", "family", "note", "q", "reached")
+    __slots__ = ("_q", "_residual", "certain", "count", "exact", "family", "note", "reached")
 
     def __init__(
         self,
-        q: Array,
+        q: Array | Callable[[], Array],
         count: Any,
         reached: Any,
         residual: Array | Callable[[], Array],
@@ -33,7 +34,7 @@ class InverseKinematics:
         family: str,
         note: str = "",
     ):
-        self.q = q  # (..., k, nq)
+        self._q = q
         self.count = count  # (...,) solutions of each goal, 0 where it was not reached
         self.reached = reached  # (...,) bool
         self._residual = residual
@@ -43,6 +44,13 @@ class InverseKinematics:
             family  # what the geometry allowed: "spherical wrist, two parallel axes", "general 6R", "numeric", ...
         )
         self.note = note  # what to know about this answer: free joints, why a goal was not reached
+
+    @property
+    def q(self) -> Array:
+        """The configurations, (..., k, nq)."""
+        if callable(self._q):
+            self._q = self._q()
+        return self._q
 
     @property
     def residual(self) -> Array:

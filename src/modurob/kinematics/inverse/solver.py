@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike
 
 from modurob.algorithms.checks import require_finite
 from modurob.errors import InputError
-from modurob.kernels.single import call
 from modurob.kinematics.inverse import answers
 from modurob.kinematics.inverse.answers import Rows, limits_of, rows_of
 from modurob.kinematics.inverse.arm import Arm
-from modurob.kinematics.inverse.compiled import LEFT, OUT_OF_REACH, Compiled, compiled
+from modurob.kinematics.inverse.compiled import LEFT, Compiled, compiled
 from modurob.kinematics.inverse.goals import DirectionGoal, Goal, PointGoal, PoseGoal
 from modurob.kinematics.inverse.numeric import numeric
 from modurob.kinematics.inverse.orders import ORDERS
@@ -28,6 +27,8 @@ RIGID = 1e-6
 TRIED = 24
 # starts from which the configuration nearest to a goal out of reach is looked for
 NEAREST_ATTEMPTS = 8
+# numbers of solutions, as many as an arm may have
+COUNTS = tuple(np.int64(k) for k in range(17))
 
 
 def inverse_kinematics(
@@ -81,8 +82,12 @@ def _solved(m: Tables, frame: str, goals: Array, goal: str, q0: ArrayLike | None
     lead = goals.shape[:-2]
     batch = np.ascontiguousarray(goals.reshape(-1, 4, 4))
     here = np.broadcast_to(start, (*lead, m.nq)).reshape(-1, m.nq)
-    rows = _with_nearest(m, frame, batch, here, s, _rows(s, m, batch, here, wish, order), wish)
-    return answers.answer(m, frame, goals, goal, wish.base, s, rows, lead)
+    rows = _rows(s, m, batch, here, wish, order)
+
+    def nearest(lost: Array) -> Array:
+        return _nearest(m, frame, batch[lost], here[lost], s, rows.q[lost, 0], wish)
+
+    return answers.answer(m, frame, goals, goal, wish.base, rows, lead, nearest)
 
 
 # ---- arguments ----
@@ -148,7 +153,7 @@ def _require_parameter(s: Solver, parameter: float | None) -> None:
 
 
 class Quick(NamedTuple):
-    """What one pose of a frame takes: handles of compiled functions, in order of distance and as they come, and the family."""
+    """What one pose of a frame takes: compiled functions, for solutions by distance and as they come, and the family."""
 
     sorted: Any
     plain: Any
@@ -172,27 +177,14 @@ def _quick(m: Tables, frame: str) -> Quick | None:
 
 def _at_once(m: Tables, frame: str, X: Any, q0: Any) -> InverseKinematics | None:
     """The answer for one pose without a detour; None if anything is unusual."""
-    if type(X) is not np.ndarray or X.shape != (4, 4):
-        return None
-    quick = _quick(m, frame)
+    quick = _quick(m, frame) if type(X) is np.ndarray else None
     if quick is None:
         return None
-    x = X.reshape(16)
-    found = call(quick.plain, x, quick.start) if q0 is None else call(quick.sorted, x, q0)
-    if found is None:
+    q = quick.plain(X, quick.start) if q0 is None else quick.sorted(X, q0)
+    if q is None:
         return None
-    q, count = found
-    n = int(count[0])
-    q = q[:n]
-    return InverseKinematics(
-        q,
-        np.int64(n),
-        np.True_,
-        lambda: answers.distance(m, frame, X, "pose", "world", q),
-        True,
-        np.True_,
-        quick.family,
-    )
+    residual = lambda: answers.distance(m, frame, X, "pose", "world", q)  # noqa: E731
+    return InverseKinematics(q, COUNTS[len(q)], np.True_, residual, True, np.True_, quick.family)
 
 
 @lru_cache(maxsize=1024)
@@ -292,14 +284,16 @@ def _as_goals(m: Tables, frame: str, X: Array, goal: str, base: str) -> list[Goa
     return [point] if k < 0 else [point, DirectionGoal(frame, X[..., :3, k], axis=np.eye(3)[k])]
 
 
-def _with_nearest(m: Tables, frame: str, X: Array, here: Array, s: Solver, rows: Rows, wish: Wish) -> Rows:
-    """Rows of goals out of reach that have no candidate, with the nearest configuration that iteration finds."""
-    lost = np.nonzero(rows.fate == OUT_OF_REACH)[0]
-    if not len(lost) or s.arm is None or s.arm.way is not None or m.frame(wish.base).body != 0:
-        return rows
-    found = numeric(
-        m, _as_goals(m, frame, X[lost], s.goal, wish.base), here[lost], limits=wish.limits, attempts=NEAREST_ATTEMPTS
-    )
-    q = np.array(rows.q)
-    q[lost, 0] = found.q[:, 0]
-    return rows._replace(q=q)
+def _nearest(m: Tables, frame: str, X: Array, here: Array, s: Solver, candidates: Array, wish: Wish) -> Array:
+    """The nearest configurations found for goals without solutions, (k, nq): candidates of a closed form, or what iteration finds
+    where there is none or it is outside limits."""
+    at = [c for c in s.chain.at if c >= 0]
+    lower, upper = limits_of(m, tuple(at), wish.limits)
+    q = np.where(np.isnan(candidates), here, candidates)
+    guessed = s.arm is not None and s.arm.way is None
+    off = np.nonzero(guessed | ((q[:, at] < lower - 1e-9) | (q[:, at] > upper + 1e-9)).any(axis=1))[0]
+    q[:, at] = np.clip(q[:, at], lower, upper)
+    if len(off) and m.frame(wish.base).body == 0:
+        goals = _as_goals(m, frame, X[off], s.goal, wish.base)
+        q[off] = numeric(m, goals, q[off], limits=wish.limits, attempts=NEAREST_ATTEMPTS).q[:, 0]
+    return q

@@ -31,13 +31,13 @@ class Turn(NamedTuple):
     room: Array = ONE
     lever: Array = ONE
     long: tuple[Array, Array] | None = None  # cosine and sine times a length, where they are known without it
-    angle: Array | None = None  # [rad], where it is known up to whole turns
+    angle: Array | None = None  # in [-pi, pi] [rad], where it is known
 
     @property
     def value(self) -> Array:
         """The angle in [-pi, pi] [rad]."""
         if self.angle is not None:
-            return self.angle - rint(self.angle * (1 / TURN)) * TURN
+            return self.angle
         c, s = self.long or (self.c, self.s)
         return atan2(s, c)
 
@@ -54,8 +54,9 @@ class Turn(NamedTuple):
 
     def opposite(self, lever: Array) -> "Turn":
         """Half a turn on, unless it is free for want of that lever."""
-        sign, half = _held(lever, FREE_TWICE, ONE, -ONE), _held(lever, FREE_TWICE, ZERO, ONE * (TURN / 2))
-        return self._replace(c=sign * self.c, s=sign * self.s, long=None, angle=self.value + half)
+        sign = _held(lever, FREE_TWICE, ONE, -ONE)
+        angle = _held(lever, FREE_TWICE, self.value, _half_a_turn_on(self.value))
+        return self._replace(c=sign * self.c, s=sign * self.s, long=None, angle=angle)
 
     def then(self, other: "Turn") -> "Turn":
         """Both turns about one axis."""
@@ -84,6 +85,21 @@ def _held(lever: Array, free: float, otherwise: Array, x: Array) -> Array:
     return x if np.asarray(lever).dtype == object else select(lever, np.asarray(free), otherwise, x)
 
 
+def wrapped(angle: Array) -> Array:
+    """An angle by whole turns in [-pi, pi]."""
+    return angle - rint(angle * (1 / TURN)) * TURN
+
+
+def _below(angle: Array) -> Array:
+    """The same for one in [-pi, 2 pi]."""
+    return select(np.asarray(TURN / 2), angle, angle - TURN, angle)
+
+
+def _half_a_turn_on(angle: Array) -> Array:
+    """Half a turn from one in [-pi, pi], and in there too."""
+    return select(angle, ZERO, angle + TURN / 2, angle - TURN / 2)
+
+
 def linear(a: Array, b: Array, c: Array) -> tuple[Turn, Turn]:
     """a cos t + b sin t = c: t = atan2(b, a) +- acos(c / |(a, b)|)."""
     squared = a * a + b * b
@@ -94,7 +110,8 @@ def linear(a: Array, b: Array, c: Array) -> tuple[Turn, Turn]:
     near = maximum(minimum(where(c, ONE), r), -r)
     w = sqrt((r - near) * (r + near))
     middle, half = atan2(b, a), atan2(w, near)
-    found = ((a * near - b * v, b * near + a * v, middle + t) for v, t in ((w, half), (-w, -half)))
+    ends = (w, _below(middle + half)), (-w, -_below(half - middle))
+    found = ((a * near - b * v, b * near + a * v, angle) for v, angle in ends)
     first, second = (Turn(c * each, s * each, room, squared, None, angle) for c, s, angle in found)
     return first, second
 
@@ -132,7 +149,27 @@ def waves(k: Array, p: Array) -> Array:
 
 
 def sp6(A: Array, B: Array, e: Array) -> Iterator[tuple[Turn, Turn]]:
-    """A (cos t1, sin t1) + B (cos t2, sin t2) = e, with B regular: |B^-1 (e - A (cos t1, sin t1))| = 1."""
+    """A (cos t1, sin t1) + B (cos t2, sin t2) = e: |B^-1 (e - A (cos t1, sin t1))| = 1, or the same with A and B changed over where
+    A is farther from singular."""
+    a, b = _least_stretch(A), _least_stretch(B)
+    either = lambda x, y: select(*(np.asarray(z)[..., None, None] for z in (a, b)), x, y)  # noqa: E731
+    for t, other in _sp6(either(A, B), either(B, A), e):
+        yield _chosen(a, b, t, other), _chosen(a, b, other, t)
+
+
+def _least_stretch(A: Array) -> Array:
+    """The square of the least singular value of a 2x2 matrix, nearly."""
+    det = A[..., 0, 0] * A[..., 1, 1] - A[..., 0, 1] * A[..., 1, 0]
+    return det * det / (dot(A[..., 0, :], A[..., 0, :]) + dot(A[..., 1, :], A[..., 1, :]) + 1e-300)
+
+
+def _chosen(a: Array, b: Array, x: Turn, y: Turn) -> Turn:
+    """x where a < b, else y; both are of one solution, with the same room and lever."""
+    room, lever = minimum(x.room, y.room), minimum(x.lever, y.lever)
+    return Turn(select(a, b, x.c, y.c), select(a, b, x.s, y.s), room, lever)
+
+
+def _sp6(A: Array, B: Array, e: Array) -> Iterator[tuple[Turn, Turn]]:
     a, b, c, d = (np.asarray(B[..., i, j])[..., None] for i in range(2) for j in range(2))
     rows = np.concatenate([e[..., None], -A], axis=-1)
     x = (d * rows[..., 0, :] - b * rows[..., 1, :]) / (a * d - b * c)
@@ -155,7 +192,7 @@ def quadratic(a: Array, b: Array, c: Array) -> tuple[Slide, Slide]:
 
 
 # steps of the search for one root of a cubic in an interval, and of Newton's method for the angles that come of it
-BRACKET_STEPS = 40
+BRACKET_STEPS = 24
 POLISH_STEPS = 3
 
 
@@ -215,8 +252,9 @@ def _pair_of_lines(low: Array, high: Array, d: Array, e: Array, z: Array) -> Arr
         slope = left * right - (left + right) * up + e2 + d2
         a, b = select(f, ZERO, x, a), select(f, ZERO, b, x)
         step = x - f / select(absolute(slope), np.asarray(1e-300), np.asarray(1e-300), slope)
-        inside = select(a, step, select(step, b, ONE, ZERO), ZERO)
-        x = select(np.asarray(0.5), inside, step, (a + b) / 2)
+        # a step that stays where it is has converged
+        middle = (a + b) / 2
+        x = select(step, a, middle, select(b, step, middle, step))
     return x
 
 

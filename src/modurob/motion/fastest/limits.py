@@ -44,6 +44,11 @@ class Model:
         self.robot, self.limits = robot, limits
         self._own = replace(robot, forces=tuple(row for row in robot.forces if not isinstance(row.force, Stop)))
 
+    @property
+    def has_own_forces(self) -> bool:
+        """Whether there are any."""
+        return bool(self._own.forces)
+
     def own_forces(self, at: Along, y: Array) -> Array:
         """What the drives have to overcome beside the rigid bodies: friction that brakes, springs, (..., nv)."""
         v = at.rate * y[..., None]
@@ -60,13 +65,34 @@ class Model:
 
     def usage(self, at: Along, y: Array, u: Array) -> Array:
         """The largest of |v|, |vdot| and |tau| by their limits at places, (...)."""
+        return np.abs(self.parts(at, y, u)).max(axis=-1, initial=0.0)
+
+    def parts(self, at: Along, y: Array, u: Array) -> Array:
+        """v, vdot and tau by their limits at places, (..., those with limits)."""
         y, u = y[..., None], u[..., None]
         v, vdot = at.rate * y, at.rate * u + at.bend * y**2
-        used = np.maximum(np.abs(v) / self.limits.velocity, np.abs(vdot) / self.limits.acceleration)
+        used = [_by(v, self.limits.velocity), _by(vdot, self.limits.acceleration)]
         if np.isfinite(self.limits.torque).any():
             tau = self.robot.inverse_dynamics(at.q, v, vdot) + self.own_forces(at, y[..., 0])
-            used = np.maximum(used, np.abs(tau) / self.limits.torque)
-        return used.max(axis=-1, initial=0.0)
+            used.append(_by(tau, self.limits.torque))
+        return np.concatenate(used, axis=-1)
+
+
+def _by(x: Array, limit: Array) -> Array:
+    """x over the limits that are finite."""
+    finite = np.isfinite(limit)
+    return x[..., finite] / limit[finite]
+
+
+def highest_between(parts: Array) -> Array:
+    """The largest magnitude of smooth functions from samples at equal distances, (..., samples, k), per row, (...): that of the
+    parabola through three neighbours where its vertex lies between them."""
+    before, here, after = parts[..., :-2, :], parts[..., 1:-1, :], parts[..., 2:, :]
+    slope, bend = (after - before) / 2, after - 2 * here + before
+    turns = np.abs(slope) < np.abs(bend)
+    rise = slope**2 / np.where(turns, 2 * bend, 1.0)
+    peak = np.abs(np.where(turns, here - rise, here)).max(axis=(-2, -1), initial=0.0)
+    return np.maximum(peak, np.abs(parts[..., [0, -1], :]).max(axis=(-2, -1), initial=0.0))
 
 
 class Problem:

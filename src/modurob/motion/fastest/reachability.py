@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modurob.motion.fastest.compiled import passes
 from modurob.spatial.scalars import Array
 
 # steps of Newton's method: each takes another pair of rows, of which there are few
@@ -144,6 +145,11 @@ def controllable(rows: Rows, h: Array, last: float, fastest: float) -> tuple[Arr
 
     Also where it fails: the interval in which no x is left, or -1. `fastest` is the x that nobody exceeds.
     """
+    compiled = passes(rows, h)
+    return _controllable(rows, h, last, fastest) if compiled is None else compiled.controllable(last, fastest)
+
+
+def _controllable(rows: Rows, h: Array, last: float, fastest: float) -> tuple[Array, int]:
     K = np.full((len(h) + 1, 2), last)
     for i in reversed(range(len(h))):
         here, ceiling = interval(rows, i, h, K), min(rows.ceiling[i], fastest)
@@ -158,6 +164,11 @@ def controllable(rows: Rows, h: Array, last: float, fastest: float) -> tuple[Arr
 
 def fastest_speeds(rows: Rows, h: Array, K: Array, first: float) -> tuple[Array, Array]:
     """x at the points of the grid, (points,), and u in the intervals: at each step the largest that is controllable."""
+    compiled = passes(rows, h)
+    return _fastest_speeds(rows, h, K, first) if compiled is None else compiled.fastest_speeds(K, first)
+
+
+def _fastest_speeds(rows: Rows, h: Array, K: Array, first: float) -> tuple[Array, Array]:
     x, u = np.empty(len(h) + 1), np.empty(len(h))
     x[0] = first
     for i in range(len(h)):

@@ -1,6 +1,6 @@
 """A path in the intervals of a grid: its polynomials and values there, and the motion along it as a polynomial of time."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import PPoly
@@ -33,12 +33,11 @@ class Stretch(NamedTuple):
         piece = np.clip(np.searchsorted(path.breaks, s[:-1], side="right") - 1, 0, len(path.breaks) - 2)
         return cls(s, _shifted(path.coefficients[::-1, piece], s[:-1] - path.breaks[piece]))
 
-    def at(self, part: Array) -> Along:
-        """The path at these parts of every interval, (places,): (intervals, places, n) each."""
-        d = (np.diff(self.s)[:, None] * part)[..., None]
-        q, rate, bend = (_value(_derivative(self.c, k), d) for k in range(3))
-        middle = np.diff(self.s)[:, None, None] / 2
-        return Along(q, rate, bend, np.sign(_value(_derivative(self.c, 1), middle)))
+    def at(self, part: Array, intervals: Any = slice(None)) -> Along:
+        """The path at these parts of intervals, (places,), by default of all: (intervals, places, n) each."""
+        h, c = np.diff(self.s)[intervals, None], self.c[:, intervals]
+        q, rate, bend = (_value(_derivative(c, k), (h * part)[..., None]) for k in range(3))
+        return Along(q, rate, bend, np.sign(_value(_derivative(c, 1), h[..., None] / 2)))
 
     def motion(self, y: Array, u: Array) -> Trajectory:
         """The motion with the speeds y at the points and the accelerations u in the intervals, exactly."""

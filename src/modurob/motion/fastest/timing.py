@@ -9,7 +9,7 @@ from scipy.interpolate import CubicSpline
 
 from modurob.errors import ControlError, explained
 from modurob.motion.checks import require_robot
-from modurob.motion.fastest.limits import Limits, Model, Problem
+from modurob.motion.fastest.limits import Limits, Model, Problem, highest_between
 from modurob.motion.fastest.reachability import Rows, controllable, falls, fastest_speeds
 from modurob.motion.fastest.slowing import slowing
 from modurob.motion.fastest.stretch import Stretch, progress
@@ -23,11 +23,15 @@ from modurob.spatial.scalars import Array, read_only
 
 # where in an interval its limits are rows, and where they are checked
 PLACES = np.array([0.0, 0.5, 1.0])
-# checks are denser near the ends, where friction changes fast when a motion starts or stops
+CHECKED = np.linspace(0, 1, 9)
+# checks are denser, and denser towards the ends, in intervals in which x changes by more than this factor: friction changes fast
+# when a motion starts or stops
+FAST = 1.5
 _SPREAD = np.linspace(0, 1, 33)
-CHECKED = np.unique(np.concatenate([_SPREAD, *(y for k in (2, 4) for y in (_SPREAD**k, 1 - _SPREAD**k))]))
-# the part of its limits that a motion may use where it is checked, and the part that intervals start with: what is between is less
-MOST, START = 1 - 1e-6, 1 - 1.1e-6
+CLOSELY = np.unique(np.concatenate([_SPREAD, *(y for k in (2, 4) for y in (_SPREAD**k, 1 - _SPREAD**k))]))
+# the part of its limits that a motion may use where it is checked, that from which on an interval is given less, and that with
+# which intervals start: what is between is less
+MOST, HIGH, START = 1 - 1e-7, 1 - 1e-6, 1 - 1.1e-6
 ROUNDS = 30
 # friction is settled if the duration changes by less, and steady enough to look between the points of the grid
 SETTLED, STEADY = 1e-9, 1e-4
@@ -100,20 +104,20 @@ class _Search:
     def found(self) -> tuple[Array, Array, Array]:
         """Speeds at the points, accelerations in the intervals, and the largest speeds from which the end can be reached."""
         share, near, before = np.full(len(self.h), START), np.zeros((len(self.h), len(PLACES))), np.inf
-        best, passed = None, np.inf
+        best, passed, rubs = None, np.inf, self.model.has_own_forces
         for _ in range(ROUNDS):
             x, u, K = self._solved(near, share)
             y = np.sqrt(x)
             time = self._time(x)
             near = _within(x, u, self.h, PLACES)
-            used = self.model.usage(self.checked, _within(x, u, self.h, CHECKED), u[:, None]).max(axis=1)
+            used = self._used(x, u)
             passed, change = used.max() - 1, abs(time - before) / time
             if used.max() <= MOST and (best is None or time < best[0]):
                 best = time, (y, u, np.sqrt(K[:, 1]))
-            if best is not None and (change <= SETTLED or time > best[0] * (1 + SETTLED)):
+            if best is not None and (not rubs or change <= SETTLED or time > best[0] * (1 + SETTLED)):
                 return best[1]
-            if change < STEADY:
-                share = np.where(used > MOST, share / used * START, share)
+            if not rubs or change < STEADY:
+                share = np.where(used > HIGH, share / used * START, share)
             before = time
         if best is not None:
             return best[1]
@@ -121,6 +125,14 @@ class _Search:
             f"time_optimal on {self.model.robot.name}: limits passed by {passed:.3g} of their size after {ROUNDS} rounds: "
             "expected a smoother path, or more intervals"
         )
+
+    def _used(self, x: Array, u: Array) -> Array:
+        """The largest part of a limit that is used anywhere in each interval, (intervals,)."""
+        used = highest_between(self.model.parts(self.checked, _within(x, u, self.h, CHECKED), u[:, None]))
+        fast = np.nonzero(np.maximum(x[1:], x[:-1]) > FAST * np.minimum(x[1:], x[:-1]))[0]
+        y = _within(x, u, self.h, CLOSELY)[fast]
+        used[fast] = self.model.usage(self.stretch.at(CLOSELY, fast), y, u[fast, None]).max(axis=1, initial=0.0)
+        return used
 
     def _solved(self, near: Array, share: Array) -> tuple[Array, Array, Array]:
         """x and u for friction near these speeds, and the controllable x."""

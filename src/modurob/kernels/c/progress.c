@@ -1,0 +1,115 @@
+/* The two passes of motion/fastest/reachability.py, which defines them: intervals one after the other, each with a few bounds on u that are
+   linear in x. */
+
+/* Bounds on u per interval, (intervals, rows) each, and on x, (intervals); steps h of the grid. */
+typedef struct {
+    const double *upper_slope, *upper_offset, *lower_slope, *lower_offset, *floor, *ceiling, *h;
+    long intervals, rows;
+} problem;
+
+/* The rows of one interval, which ends with x between low and high. */
+typedef struct {
+    const double *upper_slope, *upper_offset, *lower_slope, *lower_offset;
+    long rows;
+    double h, low, high;
+} interval;
+
+typedef struct {
+    double u, slope;
+} bound;
+
+static const double CROSSING = 1e-12, LEAST = 1e-14;
+enum { STEPS = 200 };
+
+static interval interval_of(const problem *p, long i, const double *K)
+{
+    const long at = i * p->rows;
+    return (interval){p->upper_slope + at, p->upper_offset + at, p->lower_slope + at, p->lower_offset + at, p->rows, p->h[i], K[2 * i + 2], K[2 * i + 3]};
+}
+
+static bound highest(const interval *s, double x)
+{
+    bound best = {INFINITY, 0};
+    for (long j = 0; j < s->rows; ++j) {
+        const double u = s->upper_offset[j] + s->upper_slope[j] * x;
+        if (u < best.u) {
+            best = (bound){u, s->upper_slope[j]};
+        }
+    }
+    const double last = (s->high - x) / (2 * s->h);
+    return best.u <= last ? best : (bound){last, -1 / (2 * s->h)};
+}
+
+static bound lowest(const interval *s, double x)
+{
+    bound best = {-INFINITY, 0};
+    for (long j = 0; j < s->rows; ++j) {
+        const double u = s->lower_offset[j] + s->lower_slope[j] * x;
+        if (u > best.u) {
+            best = (bound){u, s->lower_slope[j]};
+        }
+    }
+    const double last = (s->low - x) / (2 * s->h);
+    return best.u >= last ? best : (bound){last, -1 / (2 * s->h)};
+}
+
+/* Highest less lowest u at x and its slope; whether some u is left. */
+static int is_open(const interval *s, double x, bound *gap)
+{
+    const bound up = highest(s, x), down = lowest(s, x);
+    *gap = (bound){up.u - down.u, up.slope - down.slope};
+    return gap->u >= -CROSSING * fabs(up.u);
+}
+
+/* The x nearest to the given one, on the way to `other`, where some u is left; not a number if there is none. */
+static double outermost(const interval *s, double x, double other)
+{
+    bound gap, wider;
+    if (is_open(s, x, &gap)) {
+        return x;
+    }
+    const double inwards = (double)((other > x) - (other < x));
+    for (int k = 0; k < STEPS && gap.slope * inwards > 0; ++k) {
+        const double step = fmax(-gap.u / fabs(gap.slope), LEAST * fabs(x));
+        x += inwards * step;
+        if ((other - x) * inwards < 0) {
+            break;
+        }
+        if (is_open(s, x, &gap)) {
+            if (gap.slope * inwards <= 0 || step < fabs(x)) {
+                return x;
+            }
+            const double outer = x - inwards * gap.u / fabs(gap.slope) * (1 - LEAST);
+            return is_open(s, outer, &wider) ? outer : x;
+        }
+    }
+    return NAN;
+}
+
+/* The least and largest x at each point, (points, 2), of which the last pair is given; where none is left, or -1. */
+long controllable(const problem *p, double fastest, double *K)
+{
+    for (long i = p->intervals - 1; i >= 0; --i) {
+        const interval here = interval_of(p, i, K);
+        const double floor = p->floor[i], ceiling = p->ceiling[i] < fastest ? p->ceiling[i] : fastest;
+        const double high = floor <= ceiling ? outermost(&here, ceiling, floor) : NAN;
+        if (isnan(high)) {
+            return i;
+        }
+        const double low = outermost(&here, floor, high);
+        K[2 * i] = isnan(low) ? high : low;
+        K[2 * i + 1] = high;
+    }
+    return -1;
+}
+
+/* x at the points, of which the first is given, and u in the intervals: at each step the largest that is controllable. */
+void fastest_speeds(const problem *p, const double *K, double *x, double *u)
+{
+    for (long i = 0; i < p->intervals; ++i) {
+        const interval here = interval_of(p, i, K);
+        const double next = x[i] + 2 * here.h * highest(&here, x[i]).u;
+        x[i + 1] = next > here.high ? here.high : next < here.low ? here.low : next;
+        u[i] = (x[i + 1] - x[i]) / (2 * here.h);
+    }
+}

@@ -1,0 +1,56 @@
+"""The passes of `reachability` compiled."""
+
+import ctypes
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from modurob.kernels.straight import Straight, straight
+from modurob.spatial.scalars import Array
+
+if TYPE_CHECKING:
+    from modurob.motion.fastest.reachability import Rows
+
+_P, _L, _D = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+BOUNDS = ("upper_slope", "upper_offset", "lower_slope", "lower_offset", "floor", "ceiling")
+
+
+class _Problem(ctypes.Structure):
+    _fields_ = [*((name, _P) for name in (*BOUNDS, "h")), ("intervals", _L), ("rows", _L)]
+
+
+class Passes:
+    """Both passes over the intervals of a grid of steps h."""
+
+    def __init__(self, code: Straight, rows: "Rows", h: Array):
+        self._library, self._h = code.library, h
+        self._kept = [np.ascontiguousarray(x, dtype=float) for x in (*rows[:6], h)]
+        self._problem = _Problem(*(x.ctypes.data for x in self._kept), *rows.upper_slope.shape)
+
+    def controllable(self, last: float, fastest: float) -> tuple[Array, int]:
+        """As `reachability.controllable`."""
+        K = np.full((len(self._h) + 1, 2), last)
+        run = self._library.controllable
+        run.argtypes, run.restype = [_P, _D, _P], _L
+        return K, run(ctypes.addressof(self._problem), fastest, K.ctypes.data)
+
+    def fastest_speeds(self, K: Array, first: float) -> tuple[Array, Array]:
+        """As `reachability.fastest_speeds`."""
+        x, u, K = np.empty(len(self._h) + 1), np.empty(len(self._h)), np.ascontiguousarray(K)
+        x[0] = first
+        run = self._library.fastest_speeds
+        run.argtypes, run.restype = [_P, _P, _P, _P], None
+        run(ctypes.addressof(self._problem), *(z.ctypes.data for z in (K, x, u)))
+        return x, u
+
+
+@cache
+def _code() -> Straight | None:
+    return straight("progress", "", ("progress.c",), "", list, 1)
+
+
+def passes(rows: "Rows", h: Array) -> Passes | None:
+    """The compiled passes; None without a compiler."""
+    code = _code()
+    return None if code is None else Passes(code, rows, h)
