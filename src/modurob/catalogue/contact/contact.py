@@ -143,6 +143,12 @@ class Contact(Force):
         """Of the points, (..., k) [N], about the twist known so far."""
         return self._felt(touch, moves, np.zeros(self.nx)).r
 
+    def forces(self, touch: Touch, moves: Moves, x: Array) -> Array:
+        """On the points, in the axes of the body, (..., k, 3) [N], about the twist known so far: r n - s e along the tangents."""
+        felt = self._felt(touch, moves, x)
+        along = [(felt.r, touch.n), *((-felt.s * e, t) for e, t in zip(felt.e, touch.t, strict=True))]
+        return sum(((felt.on * f)[..., None] * axis for f, axis in along), np.zeros(3))
+
     def energy(self, touch: Touch, x: Array) -> Array:
         """What points and bristles store, (...) [J]."""
         depth, (a, b) = minimum(touch.gap, ZERO), self._bristles(x)
