@@ -372,6 +372,29 @@ def test_a_robot_that_is_given_no_start_stands():
         assert gaps(run.robot, run.q[0]).min() == pytest.approx(0.0, abs=1e-9)
 
 
+# ---- forces of the ground ----
+
+
+@pytest.mark.parametrize(("make", "friction"), [(block, 0.5), (wheel, 0.3), (lambda: crab(), 0.8)])
+def test_forces_of_the_ground_change_momentum(make, friction):
+    """Sliding, rolling and walking: their impulse is what weight leaves of the change of momentum; each is within its cone."""
+    robot = make()
+    q = robot.on_ground().standing()
+    run = mr.simulate(robot, q, np.r_[0.8, 0.3, np.zeros(robot.nv - 2)], 1.0, ground=mr.Ground(friction), tick=2e-3)
+    robot = run.segments[0].robot
+    felt = robot.contact_forces(run.q, run.v, run.x)
+    # wrenches in the world, as the momentum is
+    impulse = np.trapezoid(felt.forces.sum(axis=1), run.t, axis=0)
+    mass, ends = robot.total_mass(), run.q[[0, -1]]
+    velocity = robot.momentum(ends, run.v[[0, -1]])[..., :3] / mass
+    gained = velocity[1] - velocity[0] + np.array([0, 0, G]) * run.t[-1]
+    assert np.allclose(impulse / mass, gained, atol=0.02)
+    normal, along = felt.forces[..., 2], np.linalg.norm(felt.forces[..., :2], axis=-1)
+    assert (normal >= 0).all()
+    assert (along <= friction * normal + 1e-9).all()
+    assert (felt.points[normal > 0][:, 2] < 1e-9).all()
+
+
 # ---- what is refused ----
 
 
@@ -389,6 +412,8 @@ def test_a_robot_that_is_given_no_start_stands():
         (lambda: mr.Oscillator(1.0, limit=0.0), "limit 0.0: expected more than zero"),
         (lambda: crab().on_ground("floor"), "ground 'floor': expected one such as mr.Ground"),
         (lambda: crab().standing(), "knows of no ground"),
+        (lambda: crab().contact_forces(crab().neutral()), "knows of no ground: expected robot.on_ground"),
+        (lambda: crab().on_ground().contact_forces(crab().neutral(), x=[1.0]), r"x has shape \(1,\): expected"),
         (lambda: mr.load("crab").mechanism().on_ground().standing(), "does not float"),
         (lambda: mr.load("double_pendulum").mechanism().without_forces().on_ground().contacts, ""),
     ],

@@ -44,7 +44,7 @@ def names(what: str) -> list[str]:
 
 
 def test_everything_registered_is_offered() -> None:
-    assert names("controllers") == ["none", *plain_laws(), "pole-placement"]
+    assert names("controllers") == ["none", "servos", *plain_laws(), "pole-placement"]
     assert names("filters") == ["none", *FILTERS]
     assert names("steppers") == list(STEPPERS)
     assert names("gaits") == list(PRESETS)
@@ -97,7 +97,7 @@ def test_a_law_and_a_stepper_from_outside(monkeypatch: pytest.MonkeyPatch) -> No
     assert _offered("constant")["gains"] == [
         {"name": "torque", "label": "torque", "value": 0.5, "unit": "", "min": 0.0, "max": None}
     ]
-    assert {"name": "own", "label": "own", "fixed": True} in offers.shown()["steppers"]
+    assert {"name": "own", "label": "own", "fixed": True, "contacts": False} in offers.shown()["steppers"]
     assert protocol.decode(text) == protocol.StartRun(RunSettings(**settings))
     run = ran(**settings)
     assert run.status == "finished"

@@ -47,6 +47,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "resume_run": {"evil": 1},
     "step_run": {"evil": 1},
     "stop_run": {"evil": 1},
+    "tune_run": {"amplitude": 0.0, "frequency": 1.0},
+    "find_gait": {},
     "set_speed": {"speed": 0.0},
     "scrub": {"run": 77, "t": 0.0},
     "fetch_run": {"run": 77},

@@ -67,7 +67,7 @@ def test_pause_step_resume_stop(page: Page) -> None:
     assert page.js("[...studio.view.poses]") == still
 
 
-def test_scrub_through_a_run(page: Page, served: Served) -> None:
+def test_scrub_through_a_run(page: Page, served: Served, tmp_path: Path) -> None:
     simulate(page, duration="1")
     page.at("#run").click()
     ended(page, 0)
@@ -80,6 +80,21 @@ def test_scrub_through_a_run(page: Page, served: Served) -> None:
         shown = np.reshape(page.js("[...studio.view.poses]"), (-1, 3, 4))
         assert np.allclose(shown, run.robot.forward_kinematics(q.astype(float)).bodies[:, :3], atol=1e-5)
         expect(page.at("#clock")).to_have_text(f"{t:.2f} s")
+    # it leaves as a film and as a recording, which comes back
+    page.panel("Export")
+    with page.tab.expect_download() as film:
+        page.at('[data-key="film 0"]').click()
+    assert film.value.suggested_filename == "crab_run_0.webm"
+    assert film.value.path().read_bytes()[:4] == b"\x1aE\xdf\xa3"  # as all WebM files begin
+    with page.tab.expect_download() as recording:
+        page.at('[data-file="run-0.mrun"]').click()
+    recording.value.save_as(tmp_path / "crab.mrun")
+    page.at("#gallery-open").click()
+    page.at("#gallery input[type=file]").set_input_files(tmp_path / "crab.mrun")
+    page.until("studio.state.runs.runs.length === 2")
+    expect(page.at("#runs")).to_contain_text("recording crab.mrun")
+    page.at("#scrub").fill("0.5")
+    page.until("Math.abs(studio.state.sample[0] - 0.5) < 0.02")
 
 
 def test_two_runs_are_laid_over_each_other(page: Page) -> None:

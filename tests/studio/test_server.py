@@ -518,12 +518,14 @@ def test_a_file_is_opened(web: TestClient, studio: Studio) -> None:
         assert web.post("/open/nobody", content=b"x").status_code == 404
 
 
-def test_a_huge_file_is_refused(web: TestClient, studio: Studio) -> None:
+def test_a_huge_file_is_refused(web: TestClient, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     web.get(f"/?token={studio.token}")
     with talk(web, studio) as page:
         answer = web.post(f"/open/{page.session}", content=b"x" * (LARGEST_UPLOAD + 1))
         assert answer.status_code == 413
         assert "too large" in answer.text
+        monkeypatch.setattr("modurob.studio.server.LARGEST_RECORDING", 3)
+        assert "reads recordings of at most" in web.post(f"/open/{page.session}?name=x.mrun", content=b"long").text
 
 
 def test_downloads(web: TestClient, studio: Studio) -> None:

@@ -44,7 +44,7 @@ def test_gains_hold_and_follow(name: str, controller: str) -> None:
         # which it does not compensate: 2.3 N m at a joint of 0.17 kg m² leave 0.2 rad
         robot = robot.without_forces(*losses)
     own = suggestions.settings(robot)
-    torques = own.pop("torques")
+    torques, _, _, _ = (own.pop(name) for name in ("torques", "servos", "ground", "on_ground"))
     settings = {**own, **(torques if controller == "pid" else {}), "controller": controller, "duration": 3.0}
     RunSettings(**settings)
     run = ran(robot, **settings)

@@ -1,6 +1,7 @@
 """What of a robot touches the ground: its shapes as points, balls and rims, and how deep they stand in it."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -8,15 +9,16 @@ from scipy.spatial import ConvexHull
 from modurob import kernels
 from modurob.algorithms.configuration import neutral
 from modurob.algorithms.contact import met
+from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import floats
-from modurob.algorithms.kinematics import forward_kinematics, together
+from modurob.algorithms.kinematics import forward_kinematics, rigid, together
 from modurob.algorithms.motions import MOTIONS
-from modurob.catalogue.contact import Ball, Contact, Corners, Ground, Rim, Touching, Vertices
+from modurob.catalogue.contact import Ball, Contact, Corners, Ground, Moves, Rim, Touching, Vertices
 from modurob.errors import InputError
 from modurob.geometry import Capsule, Cylinder, Mesh, Solid, Sphere
 from modurob.kinematics.collisions import read_solid, shape_names
 from modurob.mechanism.tables import ContactRow, Frame, Shape, Tables
-from modurob.spatial import se3
+from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
 # points of a hull that are kept, the farthest out first
@@ -100,6 +102,55 @@ def standing(m: Tables, q: Array, gap: float = 0.0) -> Array:
     for _ in range(8):
         q[..., 2] += gap - gaps(m, q).min(axis=-1)
     return q
+
+
+class ContactForces(NamedTuple):
+    """What the ground does to each point that can touch it, (..., points, ...); in the world."""
+
+    points: Array  # where it is, (..., points, 3) [m]
+    forces: Array  # of the ground on the robot, (..., points, 3) [N]; zero in the air
+    slip: Array  # its speed along the ground, (..., points) [m/s]
+
+
+def contact_forces(m: Tables, q: Array, v: Array, x: Array) -> ContactForces:
+    """Forces of the ground on the points of a robot in states (q, v, x), as they are between two steps:
+    f = r n - s e with r = -(k φ + d u_n) and e = k z + d u_t, z the bristles among x (docs/contact.md)."""
+    q, v = together(q, v)
+    found, lead = kernels.run(MOTIONS, m, {"q": q, "v": v}).results, q.shape[:-1]
+    x = np.broadcast_to(x, (*lead, x.shape[-1]))
+    rows = [row for _, row in acting(m).contact_rows]
+    ends = np.cumsum([0, *(row.force.shape.count for row in rows)])
+    out = ContactForces(*(np.zeros((*lead, ends[-1], *shape)) for shape in ((3,), (3,), ())))
+    for law, alike in _alike(m):
+        for into, part in zip(out, _felt(m, law, alike, found, x), strict=True):
+            for i, k in enumerate(alike):
+                into[len(lead) * (slice(None),) + (slice(ends[k], ends[k + 1]),)] = np.moveaxis(part, len(lead), 0)[i]
+    return out
+
+
+def _alike(m: Tables) -> Iterator[tuple[Contact, list[int]]]:
+    """The laws of the contacts, and the contacts that have each."""
+    groups: dict[Contact, list[int]] = {}
+    for i, (_, row) in enumerate(acting(m).contact_rows):
+        groups.setdefault(row.force, []).append(i)
+    yield from groups.items()
+
+
+def _felt(m: Tables, law: Contact, alike: list[int], found: dict[str, Array], x: Array) -> ContactForces:
+    """Of some contacts with one law, (..., contacts, points, ...)."""
+    own = acting(m)
+    rows = [own.contact_rows[i] for i in alike]
+    body = [row.frame.body for _, row in rows]
+    X, V = found["X"][..., np.array(body) - 1, :, :], found["V"][..., np.array(body) - 1, :]
+    bristles = np.stack([x[..., own.x_starts[k] : own.x_starts[k] + law.nx] for k, _ in rows], axis=-2)
+    touch = law.touch(rigid(X), np.stack([row.frame.X for _, row in rows]))
+    moves = Moves(V, V, inertia.mass(m.inertia[body]), inertia.centre(m.inertia[body]), np.zeros(V.shape[:-1]))
+    R, p = X[..., None, :, :3], X[..., None, :, 3]
+    shape = (*V.shape[:-1], law.shape.count, 3)
+    forces = np.broadcast_to(law.forces(touch, moves, bristles), shape)
+    points = np.broadcast_to(touch.p, shape)
+    slip = np.hypot(*(moves.along(touch, t, V) for t in touch.t))
+    return ContactForces((R @ points[..., None])[..., 0] + p, (R @ forces[..., None])[..., 0], slip)
 
 
 # ---- shapes inside others ----

@@ -7,13 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modurob.algorithms.forces import acting
 from modurob.catalogue.contact import BodyContact, Ground
 from modurob.catalogue.drives import Drive, DriveForce
 from modurob.catalogue.drives.library import drive_of
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
 from modurob.errors import InputError, choices, explained
 from modurob.kinematics.body_contacts import pair_rows
-from modurob.kinematics.contacts import contact_rows, standing
+from modurob.kinematics.contacts import ContactForces, contact_forces, contact_rows, standing
 from modurob.mechanism import ContactRow, FrameRow, Joint, JointRow, PairRow, reduced
 from modurob.mechanism.driven import drive_at, with_brakes, with_drive
 from modurob.mechanism.routes import line_row
@@ -138,6 +139,30 @@ class Changes(Kinematics):
         if not self.contacts:
             raise InputError(f"{self.name} knows of no ground: expected robot.on_ground(mr.Ground()).standing(q)")
         return standing(self, self.neutral() if q is None else self._q(q), gap)
+
+    @explained
+    def contact_forces(self, q: ArrayLike, v: ArrayLike | None = None, x: ArrayLike | None = None) -> ContactForces:
+        """What the ground does to each point of the robot that can touch it: where it is, (..., points, 3) [m], the force on it,
+        (..., points, 3) [N], and its speed along the ground, (..., points) [m/s]; in the world. x are the states of the robot's
+        forces, as recordings have them.
+
+        >>> run = mr.simulate(assembly.mechanism(floating=True), duration=1.0, ground=mr.Ground())
+        >>> crab = run.segments[0].robot
+        >>> felt = crab.contact_forces(run.q[-1], run.v[-1], run.x[-1])
+        >>> weight = -crab.total_mass() * crab.gravity[2]
+        >>> round(float(felt.forces.sum(axis=0)[2] / weight), 3)
+        1.0
+        """
+        if not self.contacts:
+            raise InputError(f"{self.name} knows of no ground: expected robot.on_ground(mr.Ground()).contact_forces(q)")
+        own, at = acting(self), self._q(q)
+        rates = np.zeros(self.nv) if v is None else self._v(v)
+        states = own.start_at(at) if x is None else np.asarray(x, dtype=float)
+        if states.shape[-1:] != (own.nx,):
+            raise InputError(
+                f"x has shape {states.shape}: expected (..., {own.nx}), the states of the forces on {self.name}"
+            )
+        return contact_forces(self, at, rates, states)
 
     def without_forces(self, *names: str) -> Self:
         """A robot without the forces of these names; without names, without any: no friction, no stops, no springs.

@@ -19,12 +19,15 @@ from modurob.spatial.scalars import Array
 from modurob.studio import protocol, reaching
 from modurob.studio.channel import Channel
 from modurob.studio.derivation import Derivation
+from modurob.studio.gait_search import best_gait
 from modurob.studio.poses import body_poses
+from modurob.studio.replay import Replay
 from modurob.studio.runs import Run
 from modurob.studio.session import Session
 from modurob.viewer import drawing
 
 RATE = 60.0  # frames a second
+CONTACTS_RATE = 25.0  # pictures a second of what touches the ground
 SHORT = 10_000  # characters of a message that is read at once, and given back when it is refused
 LONGEST_TICK = 0.1  # seconds that one frame may stand for: after a pause of the machine a run does not jump
 
@@ -40,6 +43,7 @@ class Client:
         self._editing = asyncio.Lock()
         self._pumping: asyncio.Task[None] | None = None
         self._deriving: tuple[Derivation, asyncio.Task[None]] | None = None
+        self._touched = 0.0  # when contacts were shown last
 
     async def serve(self) -> None:
         """Answer commands until the page goes; a run that is going on is then held."""
@@ -94,6 +98,12 @@ class Client:
         async with self._editing:
             await asyncio.to_thread(self.session.edit, edit)
         await self._show_all()
+
+    async def replay(self, data: bytes, name: str) -> None:
+        """Show a recording of the robot, from its last moment on."""
+        await asyncio.to_thread(self.session.replay, data, name)
+        await self._show_runs()
+        await self._show_sample(list(self.session.runs.values())[-1])
 
     async def _undo(self, command: protocol.Undo) -> None:
         async with self._editing:
@@ -215,6 +225,16 @@ class Client:
         self.session.stop()
         await self._show_runs()
 
+    async def _tune(self, command: protocol.TuneRun) -> None:
+        run = self.session.active
+        if run is not None:
+            await asyncio.to_thread(run.tune, command.amplitude, command.frequency)
+
+    async def _find_gait(self, command: protocol.FindGait) -> None:
+        s = self.session
+        found = await asyncio.to_thread(best_gait, s.robot, s.q, command.settings)
+        await self.channel.send(protocol.FoundGait(**found))
+
     async def _set_speed(self, command: protocol.SetSpeed) -> None:
         self.session.speed = command.speed
         await self._show_runs()
@@ -223,6 +243,7 @@ class Client:
         run = self.session.run(command.run)
         q, sample = run.at(command.t)
         await self._show_tensions(run.robot, q)
+        await self._show_contacts(run, command.t)
         await self.channel.show(body_poses(run.robot)(q), sample)
 
     async def _fetch(self, command: protocol.FetchRun) -> None:
@@ -240,15 +261,23 @@ class Client:
         summaries = [run.summary() for run in s.runs.values()]
         await self.channel.send(protocol.Runs(summaries, state, active, t, s.speed, note))
 
-    async def _show_sample(self, run: Run) -> None:
+    async def _show_sample(self, run: Run | Replay) -> None:
         q, sample = run.last
         await self._show_tensions(run.robot, q)
+        await self._show_contacts(run)
         await self.channel.show(body_poses(run.robot)(q), sample)
 
     async def _show_tensions(self, robot: Mechanism, q: Array, v: Array | None = None) -> None:
         """What lines pull with; pages without any are told nothing."""
         if robot.lines:
             await self.channel.send(protocol.Tensions(drawing.tensions(robot, q, v)))
+
+    async def _show_contacts(self, run: Run | Replay, t: float | None = None) -> None:
+        """Where a robot on the ground touches it; of a run that goes on, not in every frame."""
+        now = time.monotonic()
+        if run.ground is not None and (t is not None or run.ended or now - self._touched > 1 / CONTACTS_RATE):
+            self._touched = now
+            await self.channel.send(protocol.contacts(await asyncio.to_thread(run.touching, t)))
 
     def _pump(self) -> None:
         """Let the run go on, if it is not going on already."""
@@ -287,6 +316,8 @@ class Client:
         protocol.ResumeRun: _resume,
         protocol.StepRun: _step,
         protocol.StopRun: _stop,
+        protocol.TuneRun: _tune,
+        protocol.FindGait: _find_gait,
         protocol.SetSpeed: _set_speed,
         protocol.Scrub: _scrub,
         protocol.FetchRun: _fetch,

@@ -13,9 +13,11 @@ from modurob.simulation import STEPPERS
 from modurob.simulation.steppers import FixedStep
 
 NONE = "none"
+SERVOS = "servos"  # position servos at the joints, part of the robot
 POLES = "pole-placement"  # computed torque with gains from two poles
 WORDS = {
     NONE: "none: free motion",
+    SERVOS: "servos at the joints",
     "pid": "PID",
     "lqr": "LQR",
     "ekf": "extended Kalman filter",
@@ -40,6 +42,7 @@ _TORQUES = {"kp": "N m", "ki": "N m/s", "kd": "N m s", "filter_time": "s"}
 UNITS: Mapping[str, Mapping[str, str]] = {
     "computed-torque": {"kp": "1/s²", "kd": "1/s"},
     POLES: {"pole1": "1/s", "pole2": "1/s"},
+    SERVOS: {"kp": "N m", "kd": "N m s"},
     "pid": _TORQUES,
     "gravity": _TORQUES,
     "feed-forward": _TORQUES,
@@ -50,6 +53,7 @@ TORQUES: Mapping[str, float] = {"kp": 8.0, "ki": 2.0, "kd": 0.6}
 GAINS: Mapping[str, Mapping[str, float]] = {
     "computed-torque": {"kp": 50.0, "kd": 15.0},
     POLES: {"pole1": -10.0, "pole2": -5.0},
+    SERVOS: {"kp": 60.0, "kd": 2.0},
     **{law: TORQUES for law, units in UNITS.items() if units is _TORQUES},
 }
 _BY_JOINT = (PerJoint, PerJoint | None)  # what fields of numbers for each joint are annotated with
@@ -57,8 +61,8 @@ HIGHEST_POLE = -0.01  # [1/s]
 
 
 def controllers() -> list[str]:
-    """Free motion, every law that numbers are enough for, and computed torque by poles."""
-    return [NONE, *plain_laws(), POLES]
+    """Free motion, servos, every law that numbers are enough for, and computed torque by poles."""
+    return [NONE, SERVOS, *plain_laws(), POLES]
 
 
 def unmet(controller: str) -> str:
@@ -95,14 +99,17 @@ def shown() -> dict[str, Any]:
         "gaits": _all(PRESETS),
         "generators": _all(GENERATORS),
         "exports": list(EXPORTS),
-        "steppers": [{**_named(name), "fixed": issubclass(kind, FixedStep)} for name, kind in STEPPERS.items()],
+        "steppers": [
+            {**_named(name), "fixed": issubclass(kind, FixedStep), "contacts": kind.contacts}
+            for name, kind in STEPPERS.items()
+        ],
     }
 
 
 def _controller(name: str) -> dict[str, Any]:
     """`torques`: whether gains are torques, so that they depend on the robot."""
     units = UNITS.get(name, {})
-    positive = {f.name for f in _numbers(name) if f.type in _BY_JOINT}
+    positive = set(GAINS[SERVOS]) if name == SERVOS else {f.name for f in _numbers(name) if f.type in _BY_JOINT}
     bounds = {"min": None, "max": HIGHEST_POLE} if name == POLES else {"min": None, "max": None}
     shown = [
         {

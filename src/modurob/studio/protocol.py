@@ -335,6 +335,9 @@ class RunSettings(Checked):
     step: Annotated[float, Field(ge=1e-5, le=0.05)] = 1e-3  # of the physics [s]
     sample_time: Annotated[float, Field(ge=1e-4, le=0.1)] = 5e-3  # of controller and filter [s]
     duration: Annotated[float, Field(gt=0, le=600)] = 10.0
+    ground: bool = False  # whether the robot touches one, under its lowest point
+    friction: Annotated[float, Field(ge=0, le=10)] = 0.8  # of the ground
+    slope: Annotated[float, Field(ge=-60, le=60)] = 0.0  # of the ground, rising along x [degrees]
 
 
 @dataclass(frozen=True)
@@ -362,6 +365,21 @@ class StepRun(Command):
 @dataclass(frozen=True)
 class StopRun(Command):
     """End the run; what was recorded is kept."""
+
+
+@dataclass(frozen=True)
+class TuneRun(Command):
+    """Another swing and another rhythm for the servos of the run that is going on."""
+
+    amplitude: Annotated[float, Field(gt=0, le=10)]  # [rad or m]
+    frequency: Annotated[float, Field(gt=0, le=20)]  # [Hz]
+
+
+@dataclass(frozen=True)
+class FindGait(Command):
+    """Try gaits on the ground and tell the one that goes farthest."""
+
+    settings: RunSettings = field(default_factory=RunSettings)
 
 
 @dataclass(frozen=True)
@@ -435,6 +453,15 @@ class Tensions(Event):
     """What each line of the robot pulls with now [N]."""
 
     tensions: list[float]
+
+
+@dataclass(frozen=True)
+class FoundGait(Event):
+    """The gait that went farthest, as fields of `RunSettings`, and how far that was in how long [m, s]."""
+
+    settings: dict[str, Any]
+    distance: float
+    duration: float
 
 
 @dataclass(frozen=True)
@@ -550,7 +577,7 @@ def _finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-FRAME, HISTORY = 1, 2
+FRAME, HISTORY, CONTACTS = 1, 2, 3
 
 
 def frame(number: int, X_WB: Array, sample: Array) -> bytes:
@@ -563,3 +590,9 @@ def history(run: int, samples: Array) -> bytes:
     """The samples of a run, (rows, columns)."""
     header = np.array([HISTORY, run, *samples.shape], dtype="<u4")
     return header.tobytes() + samples.astype("<f4").tobytes()
+
+
+def contacts(touching: Array) -> bytes:
+    """Where a robot touches the ground: points, forces and speeds of slip, (points, 7)."""
+    header = np.array([CONTACTS, 0, *touching.shape], dtype="<u4")
+    return header.tobytes() + touching.astype("<f4").tobytes()

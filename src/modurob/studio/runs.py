@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob import kernels
-from modurob.algorithms.forces import stored_energy
+from modurob.algorithms.forces import acting, stored_energy
+from modurob.catalogue.contact import Ground
 from modurob.control import ComputedTorque, gains_by_poles, plain_law
 from modurob.control.drives import Drives
 from modurob.control.reference import Reference, target
@@ -21,8 +22,9 @@ from modurob.robot import Mechanism
 from modurob.simulation import STEPPERS, Controller, Estimator, Measured, Recording, Simulation, Stepper
 from modurob.simulation.steppers import FixedStep
 from modurob.spatial.scalars import Array
-from modurob.studio import offers
+from modurob.studio import ground, offers
 from modurob.studio.protocol import RunSettings
+from modurob.viewer import scene
 
 DISPLAY = 1 / 60  # seconds between samples
 MOST_NUMBERS = 8_000_000  # in the recording of one run
@@ -41,8 +43,11 @@ def reference(settings: RunSettings, q: Array) -> Reference:
 
 
 def controller(settings: RunSettings, follow: Reference) -> Controller | None:
-    """The controller that the settings ask for; joints without a drive, like a floating base, are left to themselves."""
-    if settings.controller == offers.NONE:
+    """The controller that the settings ask for; joints without a drive, like a floating base, are left to themselves.
+
+    Servos are part of the robot.
+    """
+    if settings.controller in (offers.NONE, offers.SERVOS):
         return None
     common: dict[str, Any] = {"reference": follow, "sample_time": settings.sample_time, "saturation": "effort"}
     gains = _gains(settings)
@@ -70,32 +75,45 @@ def stepper(settings: RunSettings) -> Stepper:
 
 def estimator(settings: RunSettings) -> Estimator | None:
     """The filter between sensors and law; none where there is no law."""
-    if offers.NONE in (settings.filter, settings.controller):
+    if settings.filter == offers.NONE or settings.controller in (offers.NONE, offers.SERVOS):
         return None
     return FILTERS[settings.filter](HallSensors(noise=settings.noise))
 
 
-def simulation(
-    robot: Mechanism,
-    q: Array,
-    v: Array,
-    settings: RunSettings,
-    t0: float,
-    belief: tuple[Array, Array] | None = None,
-) -> Simulation:
-    """The simulation that the settings ask for; a filter starts from `belief`, from the true state if there is none."""
-    law, seen = controller(settings, reference(settings, q)), estimator(settings)
+def equipped(robot: Mechanism, q: Array, settings: RunSettings, floor: Ground | None) -> Mechanism:
+    """The robot as it is simulated: ideal if asked for, with its servos, on the ground."""
+    robot = robot.ideal() if settings.ideal else robot
+    if settings.controller == offers.SERVOS:
+        robot = ground.servoed(robot, q, settings, **_gains(settings))
+    return robot if floor is None else robot.on_ground(floor)
+
+
+def simulation(robot: Mechanism, q: Array, v: Array, settings: RunSettings, since: "Since") -> Simulation:
+    """The simulation of a robot that is equipped; a filter starts from `belief`, from the true state if there is none."""
+    law = controller(settings, reference(settings, q))
     return Simulation(
-        robot.ideal() if settings.ideal else robot,
+        robot,
         q,
         v,
         controller=law,
         stepper=stepper(settings),
-        estimator=seen,
+        estimator=estimator(settings),
         tick=None if law is not None else settings.sample_time,
-        t0=t0,
-        belief=belief,
+        t0=since.t,
+        belief=since.belief,
     )
+
+
+class Since(NamedTuple):
+    """What a run goes on from: a time, the number of the run before, what its filter believes, and the ground it was on."""
+
+    t: float = 0.0
+    before: int = -1
+    belief: tuple[Array, Array] | None = None
+    ground: Ground | None = None
+
+
+ANEW = Since()
 
 
 class Run:
@@ -108,20 +126,24 @@ class Run:
         q: Array,
         v: Array,
         settings: RunSettings,
-        t0: float = 0.0,
-        before: int = -1,
-        belief: tuple[Array, Array] | None = None,
+        since: Since = ANEW,
     ):
         self.number, self.robot, self.settings = number, robot, settings
-        self.before = before  # the run that this one goes on from, after the robot changed shape
+        self.before = since.before  # the run that this one goes on from, after the robot changed shape
         _require_room(robot, settings)
-        self._simulation = simulation(robot, q, v, settings, t0, belief)
+        self.ground = (since.ground or ground.under(robot, q, settings)) if settings.ground else None
+        self._simulation = simulation(equipped(robot, q, settings, self.ground), q, v, settings, since)
+        self._servos = ground.Servos.of(self._simulation.robot) if settings.controller == offers.SERVOS else None
         self._error = _error(robot, q, settings)
+        self._before = self._simulation.v  # a tick ago
+        # what stores energy: contacts, which keep next to none of it, take long to ask
+        self._storing = _without_contacts(self._simulation.robot)
         self.status = ""  # why it ended
         self._stride = max(1, round(DISPLAY / self._simulation.tick))
         self._owed = 0.0  # seconds asked for and not yet simulated
         self._rows: list[Array] = [self._sample()]
-        if settings.controller != offers.NONE:
+        self._states = [self._simulation.x]  # with each row
+        if settings.controller not in (offers.NONE, offers.SERVOS):
             # neither acceleration nor torque is known before the law is asked
             self._rows[0][1 + robot.nq + robot.nv : 1 + robot.nq + 3 * robot.nv] = np.nan
 
@@ -162,14 +184,38 @@ class Run:
 
     def at(self, t: float) -> tuple[Array, Array]:
         """The configuration nearest to a time, and its sample."""
-        interval, start = self._stride * self._simulation.tick, float(self._rows[0][0])
-        row = self._rows[round(np.clip((t - start) / interval, 0, len(self._rows) - 1))]
+        row = self._rows[self._nearest(t)]
         return row[1 : 1 + self.robot.nq], row
+
+    def _nearest(self, t: float) -> int:
+        interval, start = self._stride * self._simulation.tick, float(self._rows[0][0])
+        return round(np.clip((t - start) / interval, 0, len(self._rows) - 1))
 
     @property
     def last(self) -> tuple[Array, Array]:
         """The newest configuration and sample."""
         return self._rows[-1][1 : 1 + self.robot.nq], self._rows[-1]
+
+    def touching(self, t: float | None = None) -> Array:
+        """Where it touches the ground at a time, now if none is given: points, forces, slip, (points, 7)."""
+        if self.ground is None:
+            return np.zeros((0, 7))
+        k = -1 if t is None else self._nearest(t)
+        n, row = self.robot.nq, self._rows[k].astype(float)
+        return ground.touching(
+            self._simulation.robot, row[1 : 1 + n], row[1 + n : 1 + n + self.robot.nv], self._states[k]
+        )
+
+    def tune(self, amplitude: float, frequency: float) -> None:
+        """Another swing and another rhythm, from now on."""
+        if self._servos is None or self.settings.reference != "gait":
+            raise StudioError("only servos that follow a gait can be tuned while they run: stop, and run again")
+        settings = replace(self.settings, amplitude=amplitude, frequency=frequency)
+        equipped(self.robot, self._simulation.q, settings, None)  # refused if a joint cannot do that
+        wider = amplitude / self.settings.amplitude
+        s = self._simulation
+        s.state = s.state._replace(x=self._servos.tuned(s.t, s.x, wider, frequency))
+        self.settings = settings
 
     def advance(self, seconds: float) -> None:
         """Simulate so far ahead, or as far as patience goes."""
@@ -193,16 +239,19 @@ class Run:
         s, end = self._simulation, self.settings.duration - self._simulation.tick / 2
         for _ in range(self._stride):
             first = s.ticks == 0
+            self._before = s.v
             s.step()
             if first:
                 # the torque at the start is known once the law has been asked for it
                 start = s.recording.segments[0]
-                self._rows[0] = self._row(s.t0, start.q[0], start.v[0], start.x[0], start.vdot[0], start.tau[0])
+                x, vdot = self._states[0], start.vdot[0] if self.ground is None else self._acceleration()
+                self._rows[0] = self._row(s.t0, start.q[0], start.v[0], x, vdot, start.tau[0])
             if s.status is not None:
                 return str(s.status)
             if s.t >= end:
                 break
         self._rows.append(self._sample())
+        self._states.append(s.x)
         return "finished" if s.t >= end else ""
 
     def stop(self, why: str = "stopped") -> None:
@@ -212,13 +261,20 @@ class Run:
     def _sample(self) -> Array:
         """The state now, under the torque that was decided last."""
         s = self._simulation
-        return self._row(s.t, s.q, s.v, s.x, s.acceleration(), s.tau)
+        return self._row(s.t, s.q, s.v, s.x, self._acceleration(), s.tau)
+
+    def _acceleration(self) -> Array:
+        """Of the last tick where contacts act, which are stiff; now where none do."""
+        s = self._simulation
+        return s.acceleration() if self.ground is None else (s.v - self._before) / s.tick
 
     def _row(self, t: float, q: Array, v: Array, x: Array, vdot: Array, tau: Array) -> Array:
-        robot = self._simulation.robot
-        stored = robot.potential_energy(q) + stored_energy(robot, q, x, kernels.run)
+        robot, servos = self._storing, self._servos
+        stored = robot.potential_energy(q) + stored_energy(robot, q, x[..., : acting(robot).nx], kernels.run)
         energies = robot.kinetic_energy(q, v), stored
-        return np.concatenate([[t], q, v, vdot, tau, self._error(t, q, v), energies]).astype(np.float32)
+        error = self._error(t, q, v) if servos is None else servos.lacking(t, q, v, x)[0]
+        given = tau if servos is None else tau + servos.torques(t, q, v, x)
+        return np.concatenate([[t], q, v, vdot, given, error, energies]).astype(np.float32)
 
     def summary(self) -> dict[str, Any]:
         """What the list of runs shows."""
@@ -229,6 +285,8 @@ class Run:
             "reference": self.settings.reference,
             "gait": self.settings.gait,
             "filter": self.settings.filter,
+            "ground": self.settings.ground,
+            "floor": scene.floor(self._simulation.robot),
             "start": float(self._rows[0][0]),
             "t": self.t,
             "duration": self.settings.duration,
@@ -236,8 +294,17 @@ class Run:
             "nq": self.robot.nq,
             "nv": self.robot.nv,
             "robot": self.robot.key.hex(),
-            "joints": [_joint(j) for j in self.robot.joints if not j.mimics],
+            "joints": joints_of(self.robot),
         }
+
+
+def _without_contacts(robot: Mechanism) -> Mechanism:
+    return robot.without_forces(*(row.name for row in robot.contacts)) if robot.contacts else robot
+
+
+def joints_of(robot: Mechanism) -> list[dict[str, Any]]:
+    """The joints whose coordinates are its own, for the plots."""
+    return [_joint(j) for j in robot.joints if not j.mimics]
 
 
 def _joint(joint: Joint) -> dict[str, Any]:
@@ -263,7 +330,7 @@ def _error(robot: Mechanism, q: Array, settings: RunSettings) -> Callable[[float
     """How far the driven joints are from where they should be, (nv,); zero for all others."""
     drives = Drives.of(robot)
     still = np.zeros(robot.nv)
-    if settings.controller == offers.NONE:
+    if settings.controller in (offers.NONE, offers.SERVOS):
         return lambda t, q, v: still
     wanted, errors = target(reference(settings, q), drives), errors_of(drives)
 

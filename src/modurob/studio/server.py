@@ -29,6 +29,7 @@ from modurob.studio.session import Session
 
 MOST_SESSIONS = 64
 LARGEST_UPLOAD = 2_000_000  # bytes
+LARGEST_RECORDING = 60_000_000  # bytes
 NO_TOKEN = (
     "This address lacks its token, or the studio was started again since. "
     "Open the whole address that `modurob studio` printed, with ?token=... at its end.\n\n"
@@ -86,17 +87,24 @@ class Studio:
         client = self._open.get(request.path_params["session"])
         if client is None:
             return PlainTextResponse("no such session", 404)
+        name = request.query_params.get("name", "")[:140]
+        recording = name.lower().endswith(".mrun")
+        largest, what = (LARGEST_RECORDING, "recordings") if recording else (LARGEST_UPLOAD, "robots")
         data = b""
         async for chunk in request.stream():
             data += chunk
-            if len(data) > LARGEST_UPLOAD:
-                limit = f"{LARGEST_UPLOAD / 1e6:.0f} MB"
-                return PlainTextResponse(f"the file is too large: the studio reads robots of at most {limit}", 413)
+            if len(data) > largest:
+                limit = f"{largest / 1e6:.0f} MB"
+                return PlainTextResponse(f"the file is too large: the studio reads {what} of at most {limit}", 413)
+        if recording:
+            return await _answered(_replayed(client, data, name))
         try:
             text = data.decode()
         except UnicodeDecodeError:
-            return PlainTextResponse("the file is not text: expected a robot in YAML or URDF", 400)
-        return await _answered(_opened(client, protocol.Open(text, request.query_params.get("name", "")[:140])))
+            return PlainTextResponse(
+                "the file is not text: expected a robot in YAML or URDF, or a recording (.mrun)", 400
+            )
+        return await _answered(_opened(client, protocol.Open(text, name)))
 
     async def _file(self, request: Request) -> Response:
         if safety.role(request, self.token) is None:
@@ -204,6 +212,11 @@ class Studio:
             note,
             problems,
         )
+
+
+async def _replayed(client: Client, data: bytes, name: str) -> Response:
+    await client.replay(data, name)
+    return PlainTextResponse("opened")
 
 
 async def _opened(client: Client, edit: protocol.Open) -> Response:

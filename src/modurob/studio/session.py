@@ -9,14 +9,15 @@ import numpy as np
 from modurob.errors import ModurobError, StudioError, choices
 from modurob.robot import Assembly, Mechanism
 from modurob.spatial.scalars import Array
-from modurob.studio import carrying, describe, meeting, posing, protocol, reaching
+from modurob.studio import carrying, describe, meeting, posing, protocol, reaching, replay
 from modurob.studio.autosave import Autosave
 from modurob.studio.carrying import Posed
 from modurob.studio.design import AnyDesign, Design, Kept
 from modurob.studio.edits import edited
 from modurob.studio.imported import Imported
 from modurob.studio.poses import body_poses
-from modurob.studio.runs import Run
+from modurob.studio.replay import Replay
+from modurob.studio.runs import Run, Since
 
 MOST_STEPS = 2000  # of undo
 MOST_RUNS = 12
@@ -37,7 +38,7 @@ class Session:
         self.description = describe.robot(self.design)
         self._steps, self._now = [_Step(self.design.kept(), 0)], 0
         _, self.q, self.v = posing.closed(carrying.initial(self.design))
-        self.runs: dict[int, Run] = {}
+        self.runs: dict[int, Run | Replay] = {}
         self.active: Run | None = None
         self.paused = False
         self.speed = 1.0
@@ -145,7 +146,8 @@ class Session:
             # what the new robot cannot do, it does not do
             with suppress(ModurobError, np.linalg.LinAlgError):
                 seen = None if belief is None else (belief.q, belief.v)
-                self._begin(Run(self._count, self.robot, q, v, run.settings, run.t, run.number, seen))
+                since = Since(run.t, run.number, seen, run.ground)
+                self._begin(Run(self._count, self.robot, q, v, run.settings, since))
                 self.paused = paused
         if self.autosave is not None:
             self.unsaved = self.autosave.save(self.name, self.design)
@@ -199,13 +201,20 @@ class Session:
         while len(self.runs) > MOST_RUNS or sum(r.numbers for r in self.runs.values()) > MOST_NUMBERS:
             del self.runs[next(iter(self.runs))]
 
+    def replay(self, data: bytes, name: str) -> None:
+        """Show a recording of the present robot among the runs."""
+        opened = Replay(self._count, self.robot, replay.read(data, name), name)
+        self.stop()
+        self.runs[opened.number] = opened
+        self._count += 1
+
     def stop(self, why: str = "stopped") -> None:
         """End the run that is going on, if any."""
         if self.active is not None:
             self.active.stop(why)
         self.active, self.paused = None, False
 
-    def run(self, number: int) -> Run:
+    def run(self, number: int) -> Run | Replay:
         """A run that is kept."""
         if number not in self.runs:
             raise StudioError(f"no run {number}: {choices(str(number), map(str, self.runs))}")

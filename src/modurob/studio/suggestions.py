@@ -15,6 +15,7 @@ from modurob.studio import offers
 
 TURNING = ("revolute", "helical")
 SWINGS = (0.4, 0.2, 0.1, 0.05)  # amplitudes that are tried, the widest first [rad]
+STRIDES = (1.0, 0.8, 0.6, *SWINGS)  # on the ground, where small swings only slip
 SMALL = 0.1  # [rad]
 SAMPLES = 12  # of one period of a gait
 MOST_RATES = 60  # degrees of freedom of robots that are looked at this closely
@@ -22,6 +23,15 @@ PID_SAMPLE_TIME = 1e-3  # [s]
 SHORTEST = 1e-5  # step that the page offers [s]
 STIFFEST = 20.0  # natural frequency that PID gains aim at [rad/s]
 DAMPING = 0.3  # least damping ratio
+# what walks: servos in the robot, and the stepper that carries them and contacts
+ON_GROUND: Mapping[str, Any] = {
+    "controller": offers.SERVOS,
+    "stepper": "linearly-implicit",
+    "step": 2.5e-3,
+    "frequency": 1.0,
+    "ideal": False,
+}
+SERVO_DAMPING = 0.35  # ratio
 USUAL: Mapping[str, Any] = {"gains": offers.TORQUES, "sample_time": 5e-3}
 
 
@@ -39,6 +49,9 @@ def settings(robot: Mechanism) -> dict[str, Any]:
         "ideal": _is_weak(robot, pattern, swing),
         "step": _step(robot),
         "torques": _torques(robot) if 0 < robot.nv <= MOST_RATES else USUAL,
+        "servos": _servos(robot) if 0 < robot.nv <= MOST_RATES else offers.GAINS[offers.SERVOS],
+        "ground": bool(floating(robot) and robot.shapes and robot.gravity[2] < 0),
+        "on_ground": {**ON_GROUND, "amplitude": _swing(robot, pattern, STRIDES) or swing or SWINGS[0]},
     }
 
 
@@ -71,13 +84,13 @@ def _turns(joint: Joint) -> bool:
     return joint.kind in TURNING and not joint.mimics
 
 
-def _swing(robot: Mechanism, pattern: str) -> float:
+def _swing(robot: Mechanism, pattern: str, swings: tuple[float, ...] = SWINGS) -> float:
     """The widest swing that the limits allow; none if the gait does not fit the robot at all."""
     if robot.loops:  # to close them all along a gait takes long: a small swing mostly can
         return SMALL
     if robot.nv > MOST_RATES:
         return SWINGS[0]
-    for amplitude in SWINGS:
+    for amplitude in swings:
         try:
             gait(pattern, amplitude=amplitude).on(robot)
         except ModurobError:
@@ -117,6 +130,16 @@ def _torques(robot: Mechanism) -> Mapping[str, Any]:
         return USUAL
     gains = {"kp": _short(stiff), "ki": _short(stiff), "kd": _short(damping)}
     return {"gains": gains, "sample_time": PID_SAMPLE_TIME}
+
+
+def _servos(robot: Mechanism) -> Mapping[str, float]:
+    """As stiff as the joint with the most inertia asks for; they are part of the robot, so that no sampling limits them."""
+    driven = Drives.of(robot).v
+    heaviest = float(np.diag(robot.mass_matrix(robot.neutral()))[driven].max(initial=0.0))
+    if not 0 < heaviest < np.inf:
+        return offers.GAINS[offers.SERVOS]
+    stiff = STIFFEST**2 * heaviest
+    return {"kp": _short(stiff), "kd": _short(2 * SERVO_DAMPING * np.sqrt(stiff * heaviest))}
 
 
 def _short(x: float) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms import forward_kinematics, neutral
+from modurob.catalogue.contact import Plane
 from modurob.errors import InputError
 from modurob.mechanism import FrameRow, LineRow, Tables
 from modurob.spatial import inertia
@@ -67,7 +68,17 @@ def design(robot: Tables) -> dict[str, Any]:
         "cables": cables(robot),
         "ports": [],
         "frames": [drawing.frame(robot, name) for name in names],
+        "floor": floor(robot),
     }
+
+
+def floor(robot: Tables) -> dict[str, float] | None:
+    """The plane that a robot stands on, as the page draws it: its height at the origin [m] and its slope along x [rad]; None
+    where there is none, or it is no such plane."""
+    surface: Any = robot.contacts[0].force.ground.surface if robot.contacts else None
+    if not isinstance(surface, Plane) or surface.heading:
+        return None
+    return {"height": float(surface.height), "slope": float(surface.slope)}
 
 
 def body(robot: Tables, i: int) -> dict[str, Any]:

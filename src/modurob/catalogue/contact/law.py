@@ -114,6 +114,12 @@ class Bristled(Force):
         """Of the points, (..., k) [N], about the twist known so far."""
         return self._felt(touch, moves, np.zeros(self.nx)).r
 
+    def forces(self, touch: Any, moves: Any, x: Array) -> Array:
+        """On the points, in the axes of the body, (..., k, 3) [N], about the twist known so far: r n - s e along the tangents."""
+        felt = self._felt(touch, moves, x)
+        along = [(felt.r, touch.n), *((-felt.s * e, t) for e, t in zip(felt.e, touch.t, strict=True))]
+        return sum(((felt.on * f)[..., None] * axis for f, axis in along), np.zeros(3))
+
     def energy(self, touch: Any, x: Array) -> Array:
         """What points and bristles store, (...) [J]."""
         depth = maximum(-touch.gap, ZERO)

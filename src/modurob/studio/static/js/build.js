@@ -6,13 +6,16 @@ import { makeLoops } from "./loops.js";
 import { makeMatrices } from "./matrices.js";
 import { makeModules } from "./modules.js";
 import { allTypes, changed, dockAt, fits, ofModules, on, state, typeOf } from "./studio.js";
+import { drawnType } from "./thumbnails.js";
 
+const LATER = 900; // milliseconds until pictures are drawn: the robot comes first
+const pictures = new Map(); // of types that were drawn, by name
 const OF_LINKS =
   "This robot is made of links from a URDF file: there is nothing to dock or to undock. Pose it in Inspect, derive, " +
   "simulate and export it; to build, open a robot of modules or start a new one (Open).";
 
 export function startBuild() {
-  const palette = h("div", { class: "palette", role: "radiogroup", "aria-label": "Module type" });
+  const palette = h("div", {});
   const docking = h("div", { class: "docking" });
   const ports = h("div", { class: "ports" });
   const panel = byId("panel-build");
@@ -53,38 +56,76 @@ export function choose(kind) {
   changed("choice");
 }
 
-function drawPalette(palette) {
+/** The family that fits the robot, and the others behind a word. */
+function drawPalette(box) {
+  const open = box.querySelector("details")?.open ?? false;
+  const [first, ...others] = families();
+  if (!first || !state.design) return; // what fits is known with the robot
+  const group = (style, label, content) => h("div", { class: style, role: "radiogroup", "aria-label": label }, content);
   redraw(
-    palette,
-    allTypes()
-      .filter((type) => type.ports.length)
-      .map((type) =>
-        h(
-          "label",
-          {
-            class: "card",
-            title: type.description,
-            draggable: true,
-            ondragstart: (e) => e.dataTransfer.setData("text/kind", type.name),
-          },
-          h("input", {
-            type: "radio",
-            name: "kind",
-            value: type.name,
-            checked: type.name === state.kind,
-            "data-key": `kind ${type.name}`,
-            onchange: () => choose(type.name),
-          }),
-          h("span", { class: "badge", "aria-hidden": "true" }, type.letter),
-          h(
-            "span",
-            {},
-            h("b", {}, type.name.replaceAll("_", " ")),
-            h("small", {}, `${type.ports.length} ports, ${type.joints} ${type.joints === 1 ? "joint" : "joints"}`),
-          ),
-        ),
-      ),
+    box,
+    group("palette", "Module type", first[1].map(card)),
+    h(
+      "details",
+      { open: open || others.some(([, types]) => types.some(({ name }) => name === state.kind)) },
+      h("summary", { class: "soft small" }, "Other families, with other connectors"),
+      group("kinds", "Module type of another family", others.flatMap(([name, types]) => [h("p", { class: "family" }, name), types.map(card)])),
+    ),
   );
+}
+
+/** A module type to choose, or to drag to the grid. */
+const card = (type) =>
+  h(
+    "label",
+    {
+      class: "card",
+      title: type.description,
+      draggable: true,
+      ondragstart: (e) => e.dataTransfer.setData("text/kind", type.name),
+    },
+    h("input", {
+      type: "radio",
+      name: "kind",
+      value: type.name,
+      checked: type.name === state.kind,
+      "data-key": `kind ${type.name}`,
+      onchange: () => choose(type.name),
+    }),
+    portrait(type),
+    h(
+      "span",
+      {},
+      h("b", {}, type.name.replaceAll("_", " ")),
+      h("small", {}, `${type.ports.length} ports, ${type.joints} ${type.joints === 1 ? "joint" : "joints"}`),
+    ),
+  );
+
+/** Module types by the connectors that they share: those of a family fit each other. */
+function families() {
+  const found = new Map();
+  for (const type of allTypes().filter(({ ports }) => ports.length)) {
+    const name = [...new Set(type.ports.map(({ connector }) => connector))].join(", ");
+    found.set(name, [...(found.get(name) ?? []), type]);
+  }
+  const used = new Set(state.design?.modules.map(({ kind }) => kind));
+  const rank = ([, types]) => (types.some(({ name }) => used.has(name)) ? 0 : 1);
+  // what fits the robot first
+  return [...found].sort((a, b) => rank(a) - rank(b)).map(([name, types]) => [`${name} connectors`, types]);
+}
+
+/** The picture of a type; its letter until that is drawn, which waits until the page is there. */
+function portrait(type) {
+  const image = (src) => h("img", { src, alt: "", draggable: false });
+  if (pictures.has(type.name)) return image(pictures.get(type.name));
+  const place = h("span", { class: "badge", "aria-hidden": "true" }, type.letter);
+  setTimeout(async () => {
+    const source = place.isConnected && (await drawnType(type));
+    if (!source) return;
+    pictures.set(type.name, source);
+    place.replaceWith(image(source));
+  }, LATER);
+  return place;
 }
 
 function drawDocking(docking) {

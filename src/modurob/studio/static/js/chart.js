@@ -66,7 +66,7 @@ export class Chart {
       {
         ...options(series, 300, HEIGHT),
         cursor: { drag: { x: false, y: false }, sync: { key: "runs" } },
-        hooks: { setCursor: [() => this.#showValues()] },
+        hooks: { setCursor: [() => this.#showValues()], draw: [(plot) => drawLimits(plot, series)] },
       },
       [[], ...series.map(() => [])],
       this.host,
@@ -119,6 +119,24 @@ export class Chart {
   destroy() {
     this.plot.destroy();
   }
+}
+
+/** Limits of what the lines show, dashed, where they are in sight. */
+function drawLimits(plot, series) {
+  const { ctx: ink, bbox } = plot;
+  ink.save();
+  ink.setLineDash([6 * devicePixelRatio, 5 * devicePixelRatio]);
+  ink.lineWidth = devicePixelRatio;
+  ink.strokeStyle = colour("bad");
+  for (const x of new Set(series.flatMap(({ limits = [] }) => limits))) {
+    const y = plot.valToPos(x, "y", true);
+    if (y < bbox.top - 1 || y > bbox.top + bbox.height + 1) continue;
+    ink.beginPath();
+    ink.moveTo(bbox.left, y);
+    ink.lineTo(bbox.left + bbox.width, y);
+    ink.stroke();
+  }
+  ink.restore();
 }
 
 /** The value at a place, or the next one there is: two runs are not sampled at the same times. */

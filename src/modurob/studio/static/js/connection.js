@@ -1,6 +1,7 @@
 // The websocket to the server: commands out, events and frames in; tries again when it is lost.
 
 const FRAME = 1;
+const CONTACTS = 3;
 const LONGEST = 2e6; // characters of one command
 // what the page sends by itself, and will send again
 const REPEATED = new Set(["hello", "acknowledge", "fetch_run", "derive", "scrub"]);
@@ -15,7 +16,7 @@ export class Connection {
     this.storage = storage;
   }
 
-  /** Call `listener` with each event of that type; the types "frame", "history", "open" and "lost" are this side's own. */
+  /** Call `listener` with each event of that type; the types "frame", "history", "contacts", "open" and "lost" are this side's own. */
   on(type, listener) {
     if (!this.#listeners.has(type)) this.#listeners.set(type, []);
     this.#listeners.get(type).push(listener);
@@ -64,6 +65,8 @@ export class Connection {
     if (kind === FRAME) {
       const poses = new Float32Array(data, 16, 12 * rows);
       this.#tell("frame", { number, bodies: rows, poses, sample: new Float32Array(data, 16 + 48 * rows, columns) });
+    } else if (kind === CONTACTS) {
+      this.#tell("contacts", { touching: new Float32Array(data, 16, rows * columns) });
     } else {
       this.#tell("history", { run: number, rows, columns, samples: new Float32Array(data, 16) });
     }

@@ -2,6 +2,7 @@
 
 import { h, redraw } from "./dom.js";
 import { download, fetched, saveFile } from "./download.js";
+import { saveFilm } from "./film.js";
 import { tell } from "./notices.js";
 import { ofModules, on, state } from "./studio.js";
 
@@ -129,18 +130,39 @@ function drawRuns(list) {
   redraw(
     list,
     runs.length
-      ? runs.map(({ number }) =>
+      ? runs.map((run) =>
           h(
             "li",
             {},
-            h("span", { class: "grow" }, `Run ${number}`),
-            fileLink(`run-${number}.csv`, "CSV"),
-            fileLink(`run-${number}.mrun`, "recording"),
+            h("span", { class: "grow" }, `Run ${run.number}`),
+            filmButton(run),
+            fileLink(`run-${run.number}.csv`, "CSV"),
+            fileLink(`run-${run.number}.mrun`, "recording"),
           ),
         )
       : h("li", { class: "soft small" }, "No runs yet."),
   );
 }
+
+/** A run as a film, which takes as long as the run did. */
+const filmButton = (run) =>
+  h(
+    "button",
+    {
+      class: "link",
+      "data-key": `film ${run.number}`,
+      disabled: !run.status,
+      title: "Plays the run in the 3D view and records it, in its own time",
+      onclick: async ({ currentTarget: button }) => {
+        button.textContent = "being filmed …";
+        button.disabled = true;
+        await saveFilm(run, window.studio.view);
+        button.textContent = "film (WebM)";
+        button.disabled = false;
+      },
+    },
+    "film (WebM)",
+  );
 
 async function copy(field, what) {
   field.select();

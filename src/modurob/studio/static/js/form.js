@@ -1,9 +1,9 @@
 // The form of the settings: only those that matter for the choices made.
 
-import { h, redraw } from "./dom.js";
+import { byId, h, redraw, shown } from "./dom.js";
 import { numberField, refresh } from "./fields.js";
-import { controller, onSettings, set, setGain, values } from "./settings.js";
-import { on, state } from "./studio.js";
+import { controller, onGround, onSettings, set, setGain, settings, stand, stands, take, values } from "./settings.js";
+import { changed, connection, on, send, state } from "./studio.js";
 
 const number = (label, unit, more = {}) => ({ kind: "number", label, unit, ...more });
 /** A choice among what the server offers. */
@@ -15,7 +15,11 @@ const offered = (label, what, more = {}) => ({
 });
 const driven = () => values.controller !== "none";
 const byGait = () => driven() && values.reference === "gait";
+const swung = () => byGait() && values.generator === "sine";
 const FIELDS = {
+  stands: { kind: "stands" },
+  friction: number("friction of the ground", "", { min: 0, max: 10, when: onGround }),
+  slope: number("slope of the ground", "°", { min: -60, max: 60, when: onGround }),
   controller: offered("controller", "controllers"),
   gains: { kind: "gains", when: () => controller()?.gains.length > 0 },
   ideal: { kind: "check", label: "without friction, stops and limits of torque" },
@@ -34,16 +38,21 @@ const FIELDS = {
   amplitude: number("amplitude or set point", "rad, m", {
     min: 0.001,
     max: 10,
+    slider: [0.05, 1.5, 0.05],
     when: () => driven() && values.reference !== "hold",
   }),
-  frequency: number("frequency", "Hz", { min: 0.01, max: 20, when: byGait }),
+  frequency: number("frequency", "Hz", { min: 0.01, max: 20, slider: [0.1, 3, 0.1], when: byGait }),
+  search: { kind: "search", when: () => onGround() && swung() },
   filter: offered("filter, angles measured", "filters", { when: driven }),
   noise: number("noise of the measured angles", "rad, m", {
     min: 0,
     max: 1,
     when: () => driven() && values.filter !== "none",
   }),
-  stepper: offered("stepper", "steppers"),
+  stepper: {
+    ...offered("stepper", "steppers"),
+    options: () => state.offers.steppers.filter((x) => !onGround() || x.contacts).map(({ name, label }) => [name, label]),
+  },
   step: number("step", "s", {
     min: 1e-5,
     max: 0.05,
@@ -53,8 +62,9 @@ const FIELDS = {
   duration: number("duration", "s", { min: 0.01, max: 600 }),
 };
 const GROUPS = {
+  "How it stands": ["stands", "friction", "slope"],
   Control: ["controller", "gains", "ideal"],
-  Reference: ["reference", "gait", "generator", "amplitude", "frequency"],
+  Reference: ["reference", "gait", "generator", "amplitude", "frequency", "search"],
   Sensing: ["filter", "noise"],
   Time: ["stepper", "step", "sample_time", "duration"],
 };
@@ -63,7 +73,7 @@ const GROUPS = {
 export function makeForm() {
   const form = h(
     "div",
-    { onchange: () => show(form) },
+    {},
     Object.entries(GROUPS).map(([name, keys]) => h("div", { class: "group" }, h("h2", {}, name), keys.map(row))),
   );
   show(form);
@@ -73,7 +83,7 @@ export function makeForm() {
 }
 
 const id = (key) => `setting-${key}`;
-const row = (key) => ({ check, choice, gains, number: typed })[FIELDS[key].kind](key, FIELDS[key]);
+const row = (key) => ({ check, choice, gains, search, stands: standing, number: typed })[FIELDS[key].kind](key, FIELDS[key]);
 
 const check = (key, { label }) =>
   h(
@@ -94,12 +104,82 @@ const choice = (key, { label }) =>
     ),
   );
 
-const typed = (key, { label, unit, min, max }) =>
+const typed = (key, { label, unit, min, max, slider }) =>
   h(
     "div",
     { class: "field", "data-setting": key },
     field({ key, label, unit, min, max, value: () => values[key], set: (x) => set(key, x) }),
+    slider && slid(key, label, ...slider),
   );
+
+/** A slider for what may be changed while it runs. */
+const slid = (key, label, min, max, step) =>
+  h("input", {
+    type: "range",
+    class: "live",
+    "data-slider": key,
+    "aria-label": `${label}, slider`,
+    min,
+    max,
+    step,
+    oninput: (e) => set(key, Number(e.target.value)),
+  });
+
+const STANDS = [
+  ["fixed", "Fixed", "Its base stands in the world"],
+  ["ground", "On the ground", "It stands on the ground by what touches it, and may walk"],
+  ["floats", "Floating", "Nothing holds it: it falls if there is gravity"],
+];
+
+/** What holds the robot. */
+const standing = (key) =>
+  h(
+    "div",
+    { "data-setting": key },
+    h(
+      "div",
+      { class: "segments", role: "radiogroup", "aria-label": "How the robot stands" },
+      STANDS.map(([value, text, title]) =>
+        h(
+          "label",
+          { title },
+          h("input", { type: "radio", name: "stands", value, id: `stands-${value}`, onchange: () => stand(value) }),
+          text,
+        ),
+      ),
+    ),
+  );
+
+/** A button that tries gaits on the ground. */
+const search = (key) =>
+  h(
+    "div",
+    { class: "row", "data-setting": key, style: { marginTop: "6px" } },
+    h(
+      "button",
+      { class: "button small", id: "find-gait", title: "Tries gaits, swings and rhythms on the ground", onclick: find },
+      "Find the fastest gait",
+    ),
+    h("output", { id: "found-gait", class: "soft small" }),
+  );
+
+function find() {
+  byId("find-gait").disabled = true;
+  byId("found-gait").textContent = "trying gaits …";
+  send("find_gait", { settings: settings() });
+}
+
+connection.on("found_gait", ({ settings: found, distance, duration }) => {
+  take(found);
+  changed("gait");
+  byId("find-gait").disabled = false;
+  byId("found-gait").textContent = `${found.gait}: ${distance.toFixed(2)} m in ${shown(duration)} s`;
+});
+on("refused", () => {
+  if (!byId("find-gait")) return;
+  byId("find-gait").disabled = false;
+  byId("found-gait").textContent = "";
+});
 
 const field = ({ key, label, unit, min, max, value, set }) => [
   h("label", { for: id(key) }, label),
@@ -136,7 +216,7 @@ function drawGains(box) {
 
 /** The server may tell what it offers after the form was made. */
 function choose(select, options, value) {
-  if (select.options.length !== options.length)
+  if ([...select.options].map((x) => x.value).join() !== options.map(([name]) => name).join())
     redraw(
       select,
       options.map(([name, text]) => h("option", { value: name }, text)),
@@ -154,6 +234,9 @@ function show(form) {
     if (kind === "check") field.checked = values[key];
     if (kind === "choice") choose(field, options(), values[key]);
     if (kind === "gains") drawGains(element);
+    if (kind === "stands") for (const radio of element.querySelectorAll("input")) radio.checked = radio.value === stands();
+    const slider = element.querySelector("[data-slider]");
+    if (slider) slider.value = values[key];
   }
   refresh(form);
 }

@@ -2,6 +2,7 @@
 
 import { byId, h, redraw } from "./dom.js";
 import { refuse, succeeded, tell } from "./notices.js";
+import { show } from "./panels.js";
 import { allTypes, connection, on, send, state } from "./studio.js";
 import { drawnRobot, drawnType } from "./thumbnails.js";
 
@@ -80,11 +81,12 @@ function draw(dialog) {
     h(
       "p",
       { class: "soft small", style: { marginBottom: "6px" } },
-      "A robot of modules (YAML), a URDF file, or a share link. Files can also be dropped anywhere on the page.",
+      "A robot of modules (YAML), a URDF file, a share link, or a recording (.mrun) of the robot that is shown. Files can also be " +
+        "dropped anywhere on the page.",
     ),
     h("input", {
       type: "file",
-      accept: ".yaml,.yml,.urdf,.xml",
+      accept: ".yaml,.yml,.urdf,.xml,.mrun",
       "aria-label": "Robot file",
       onchange: (e) => upload(e.target.files[0]),
     }),
@@ -110,7 +112,8 @@ function ago(seconds) {
 
 async function upload(file) {
   if (!file) return;
-  const most = welcome.largest_upload;
+  const recording = file.name.toLowerCase().endsWith(".mrun");
+  const most = recording ? Infinity : welcome.largest_upload; // the server says how large recordings may be
   if (file.size > most) {
     const [found, allowed] = [file.size, most].map((bytes) => `${Number((bytes / 1e6).toFixed(1))} MB`);
     refuse(`${file.name} has ${found}: the studio reads robots of at most ${allowed}`, "Not opened");
@@ -122,6 +125,9 @@ async function upload(file) {
     if (!answer.ok) return refuse(await answer.text(), "Not opened");
     succeeded();
     tell(`opened ${file.name}`);
+    if (!recording) return;
+    byId("gallery").close();
+    show("simulate");
   } catch {
     refuse(`${file.name} could not be sent: the studio does not answer`, "Not opened");
   }

@@ -11,7 +11,7 @@ const KEYS = [
   ["Alt + 1 … 5", "Build, Inspect, Equations, Simulate, Export"],
   ["Ctrl + Z, Ctrl + Shift + Z", "undo, redo"],
   ["Ctrl + S, Ctrl + O", "save, open"],
-  ["arrows, + and -, F", "in the 3D view: turn, zoom, fit"],
+  ["arrows, + and -, F", "in the 3D view: turn, zoom, fit; a double click goes near"],
   ["0, 1, 2, 3", "in the 3D view: from the usual side, the front, the right, above"],
   ["arrows, Enter, Delete", "in the grid: go, add or turn, remove"],
   ["Delete, Shift + Delete", "undock the selected module, or its whole branch"],
@@ -37,7 +37,7 @@ export function startKeys(view) {
       "p",
       { class: "soft", style: { margin: "8px 0 14px" } },
       "Click a lit port to dock the chosen module, a module to select it. ",
-      "Drag to turn the view, with the right button to shift it, wheel to zoom.",
+      "Drag to turn the view, with the right button to shift it, wheel to zoom, double click a module to go near it.",
     ),
     h(
       "div",

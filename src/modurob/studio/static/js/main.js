@@ -4,6 +4,7 @@ import { startBuild } from "./build.js";
 import { byId } from "./dom.js";
 import { saveFile } from "./download.js";
 import { startGallery } from "./gallery.js";
+import { startGuide } from "./guide.js";
 import { startKeys } from "./keys.js";
 import { refuse, startNotices, tell } from "./notices.js";
 import { startPanels } from "./panels.js";
@@ -11,6 +12,7 @@ import { startPresence } from "./presence.js";
 import { startStage } from "./stage.js";
 import { changed, connection, copy, dockAt, moduleOf, ofModules, on, send, state } from "./studio.js";
 import { startTheme } from "./theme.js";
+import { startTransport } from "./transport.js";
 
 const QUIET = ["finished", "stopped", "the robot changed"]; // ends of a run that need no word
 
@@ -22,6 +24,8 @@ startGallery();
 startKeys(view);
 startTheme();
 startPresence();
+startGuide();
+startTransport(byId("timeline"));
 
 connection.on("welcome", (event) => {
   const { types, offers, session, share_key: shareKey } = event;

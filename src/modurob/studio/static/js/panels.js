@@ -34,7 +34,6 @@ export async function show(name, focus = false) {
     byId(`tab-${other}`).tabIndex = on ? 0 : -1;
   }
   document.querySelector("main").dataset.panel = name;
-  byId("timeline").hidden = name !== "simulate";
   if (focus) byId(`tab-${name}`).focus();
   if (LATER[name] && !loaded.has(name)) {
     loaded.add(name);

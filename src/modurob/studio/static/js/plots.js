@@ -21,6 +21,7 @@ const INK = {
   light: ["#1d5fb8", "#b45309", "#0f766e", "#9d2463", "#5b3fb5", "#4d6b12"],
   dark: ["#6cb0ff", "#f5b556", "#4fd8c8", "#ff8fc2", "#b9a3ff", "#b6d96a"],
 };
+const NO_LIMIT = 1e4; // stands for none
 const FIRST_JOINTS = 3; // shown until others are chosen
 const REDRAW = 100; // milliseconds between redraws of a running plot
 
@@ -177,11 +178,12 @@ class Plots {
     const lines = runs.map((run) => LINES[of](run).filter(({ joint }) => !joint || this.joints.has(joint)));
     const names = [...new Set(lines.flat().map(({ name }) => name))];
     return lines.flatMap((own, k) =>
-      own.map(({ name, index }) => ({
+      own.map(({ name, index, joint, part }) => ({
         run: runs[k].number,
         column: start(runs[k]) + index,
         label: runs.length > 1 ? `${name} (run ${runs[k].number})` : name,
         stroke: ink[names.indexOf(name) % ink.length],
+        limits: limits(quantity, joint, part),
         dash: k ? [5, 4] : [],
       })),
     );
@@ -227,7 +229,7 @@ class Plots {
 /** A joint's coordinates or rates: what they are called, and where they stand in q or v. */
 const parts = (joints, slice) =>
   joints.flatMap(({ name, [slice]: [first], [`${slice}_names`]: names }) =>
-    names.map((called, k) => ({ joint: name, name: called, index: first + k })),
+    names.map((called, k) => ({ joint: name, part: k, name: called, index: first + k })),
   );
 
 const LINES = {
@@ -235,6 +237,14 @@ const LINES = {
   rates: ({ joints }) => parts(joints, "v"),
   energies: () => ["kinetic", "potential"].map((name, index) => ({ name, index })),
 };
+
+/** Between which values a joint of the robot stays, and its drive: none where there are none. */
+function limits(quantity, name, part) {
+  const joint = state.design?.joints.find((one) => one.name === name);
+  if (!joint || joint.kind === "free") return [];
+  const bounds = { position: [joint.lower[part], joint.upper[part]], torque: [-joint.effort[part], joint.effort[part]] };
+  return (bounds[quantity] ?? []).filter((x) => Math.abs(x) < NO_LIMIT);
+}
 
 /** The first joints with a drive: a base that floats is of less interest. */
 function firstJoints(joints) {

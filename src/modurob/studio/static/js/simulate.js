@@ -5,13 +5,9 @@ import { numberField } from "./fields.js";
 import { makeForm } from "./form.js";
 import { makePlots } from "./plots.js";
 import { on, send, state } from "./studio.js";
-import { startTransport } from "./transport.js";
+import { join } from "./transport.js";
 
 const narrow = matchMedia("(max-width: 820px)");
-const NO_CONTACT =
-  "The studio has no contact yet: parts pass through each other and through the floor that is drawn, and a robot that floats " +
-  "falls.";
-
 export function start(panel) {
   document.head.append(h("link", { rel: "stylesheet", href: "./static/vendor/uplot/uPlot.min.css" }));
   const plots = makePlots();
@@ -24,9 +20,9 @@ export function start(panel) {
     h("div", { class: "group" }, h("h2", {}, "Runs"), runs),
     makeForm(),
     h("div", { class: "group" }, h("h2", {}, "Gravity"), gravity),
-    h("p", { class: "group soft small" }, NO_CONTACT),
   );
-  startTransport(byId("timeline"), plots);
+  join(plots);
+  on("panel", () => (plots.element.hidden = state.panel !== "simulate"));
   const place = () => (narrow.matches ? below : byId("timeline")).append(plots.element);
   narrow.addEventListener("change", place);
   place();
@@ -103,11 +99,12 @@ const story = ({ number, before, t, status }, active) =>
 
 const labelOf = (what, wanted) => state.offers[what].find(({ name }) => name === wanted)?.label ?? wanted;
 
-const describe = ({ controller, reference, gait, filter }) =>
-  [
+const describe = ({ label, controller, reference, gait, filter, ground }) =>
+  label ?? [
     controller === "none" ? "free motion" : labelOf("controllers", controller),
     controller === "none" ? null : { set_point: "set point", hold: "hold", gait: `${gait} gait` }[reference],
     controller === "none" || filter === "none" ? null : labelOf("filters", filter),
+    ground ? "on the ground" : null,
   ]
     .filter(Boolean)
     .join(", ");

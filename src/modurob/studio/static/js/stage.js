@@ -2,11 +2,12 @@
 
 import { byId, everyFrame, h, shown } from "./dom.js";
 import { tell } from "./notices.js";
+import { onGround, values } from "./settings.js";
 import { changed, connection, copy, dockAt, fits, ofModules, on, select, send, state, typeOf } from "./studio.js";
 import { STANDARD, makeTriad } from "./triad.js";
 import { View } from "./view.js";
 
-const LAYERS = ["ports", "frames", "centres", "ellipsoids"];
+const LAYERS = ["ports", "frames", "centres", "ellipsoids", "contacts"];
 
 /** Whether pictures are drawn without a graphics card. */
 function drawnInSoftware() {
@@ -29,9 +30,9 @@ export function startStage() {
         changed("selection");
       },
       hover: (port) => {
-        byId("hint").textContent = port ? hint(port) : "";
-        tip(view, port);
         view.preview(port && !state.copying && fits(port) ? port : null, typeOf(state.kind), state.by, state.roll);
+        byId("hint").textContent = port ? hint(port) + (view.ghost.clashes ? IN_THE_WAY : "") : "";
+        tip(view, port);
       },
       slow: () => {
         if (view.kept) return;
@@ -43,6 +44,14 @@ export function startStage() {
     low,
   );
   for (const layer of LAYERS) toggle(`view-${layer}`, (visible) => view.setVisible(layer, visible));
+  on("panel", () => {
+    // ports are for building
+    const building = state.panel === "build";
+    byId("view-ports").hidden = !building || !ofModules();
+    view.setVisible("ports", building && byId("view-ports").getAttribute("aria-pressed") === "true");
+    placeInsets(view);
+  });
+  toggle("view-parallel", (parallel) => view.setParallel(parallel));
   toggle("view-names", (visible) => {
     view.names = visible;
     placeLabels(view);
@@ -77,15 +86,23 @@ export function startStage() {
     showMode();
   });
   on("selection", () => view.setSelected(state.selected));
+  on("settings", () => {
+    if (!state.design) return;
+    showFloor(view);
+    showFacts(view);
+    placeInsets(view);
+  });
   on("theme", () => view.setTheme(document.documentElement.dataset.theme));
 
   connection.on("tensions", ({ tensions }) => view.setTensions(tensions));
+  connection.on("contacts", ({ touching }) => view.setContacts(touching));
   connection.on("frame", ({ number, bodies, poses, sample }) => {
     if (bodies === state.design?.bodies.length) {
       view.setPoses(poses);
       if (view.mayGrow) keepInView(view);
-      if (state.design.floating) showHeight(view);
       state.sample = sample;
+      showFloor(view);
+      if (state.design.floating) showWay(view);
       if (sample.length) changed("sample");
     }
     requestAnimationFrame(() => send("acknowledge", { number }));
@@ -115,6 +132,7 @@ function toggle(id, act, attribute = "aria-pressed") {
   };
 }
 
+const IN_THE_WAY = "; it would overlap what is there";
 const hint = (port) =>
   state.copying
     ? `${port.ref}: click to dock a copy of ${state.copying}`
@@ -134,9 +152,9 @@ function showMode() {
 }
 
 function showFacts(view) {
-  const { modules, degrees_of_freedom, idle, loops, mass, floating, gravity } = state.design;
+  const { modules, degrees_of_freedom, idle, loops, mass, floating } = state.design;
   const count = (n, word) => [h("b", {}, String(n)), ` ${word}${n === 1 ? "" : "s"}`];
-  byId("view-ports").hidden = !ofModules();
+  byId("view-ports").hidden = !ofModules() || state.panel !== "build";
   byId("facts").replaceChildren(
     ...count(modules.length, ofModules() ? "module" : "link"),
     " · ",
@@ -145,18 +163,43 @@ function showFacts(view) {
     ...(idle.length ? [" · ", h("b", {}, String(idle.length)), " idle"] : []),
     ...(loops.length ? [" · ", ...count(loops.length, "loop")] : []),
     ...(mass ? [` · ${shown(mass, 3)} kg moving`] : []),
-    floating ? h("span", { id: "floats" }, gravity.some(Boolean) ? FALLS : FLOATS, h("output", { id: "height" })) : "",
+    floating ? h("span", { id: "floats" }, about(), h("output", { id: "height" })) : "",
   );
-  if (floating && view.centre) showHeight(view);
+  byId("view-contacts").hidden = !onGround();
+  if (floating) showWay(view);
 }
 
-const FALLS = "Floats: no ground is simulated, so it falls in a run, and the view goes along. ";
-const FLOATS = "Floats without gravity; the view goes along. ";
+/** The run that is shown, if the robot is not as it is posed. */
+const shownRun = () => {
+  const { runs, active } = state.runs;
+  const number = active >= 0 ? active : (state.scrubbing ?? runs.at(-1)?.number);
+  return state.sample?.length ? runs.find((run) => run.number === number) : undefined;
+};
 
-/** Where a robot is that the view goes along with. */
-function showHeight(view) {
-  const height = byId("height");
-  if (height && view.centre) height.textContent = `Centre of mass at z = ${view.centre.z.toFixed(2)} m`;
+/** The ground of the run that is shown, or that of the next one. */
+function showFloor(view) {
+  const run = shownRun();
+  const next = onGround() ? { slope: (values.slope * Math.PI) / 180 } : null;
+  view.setFloor(run ? run.floor : next);
+  if (!run) view.contacts.clear();
+}
+
+const FALLS = "Floats, and falls in a run; set it on the ground in Simulate. ";
+const FLOATS = "Floats without gravity; the view goes along. ";
+const STANDS = "Stands on the ground. ";
+const about = () => (onGround() ? STANDS : state.design.gravity.some(Boolean) ? FALLS : FLOATS);
+
+/** Where a robot is that the view goes along with, and how far it went. */
+function showWay(view) {
+  const way = byId("height");
+  if (!way || !view.travelled) return;
+  const { x, y, z } = view.travelled;
+  const run = shownRun();
+  if (!run || state.way?.run !== run.number) state.way = { run: run?.number ?? -1, t: state.sample?.[0] ?? 0, x, y };
+  const went = Math.hypot(x - state.way.x, y - state.way.y);
+  way.textContent = run?.ground
+    ? `Went ${went.toFixed(2)} m in ${(state.sample[0] - state.way.t).toFixed(1)} s`
+    : `Centre of mass at z = ${z.toFixed(2)} m`;
 }
 
 function placeLabels(view) {

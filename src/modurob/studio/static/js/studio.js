@@ -42,7 +42,7 @@ export const state = {
 
 const listeners = new Map();
 
-/** Call `listener` when a part of the state has changed: design, pose, runs, choice, selection, panel, theme, refused. */
+/** Call `listener` when a part of the state has changed: design, pose, runs, settings, gait, choice, selection, panel, theme, refused. */
 export function on(what, listener) {
   if (!listeners.has(what)) listeners.set(what, []);
   listeners.get(what).push(listener);

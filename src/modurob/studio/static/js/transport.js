@@ -4,7 +4,16 @@ import { everyFrame, h } from "./dom.js";
 import { settings } from "./settings.js";
 import { on, send, state } from "./studio.js";
 
-export function startTransport(timeline, plots) {
+// stands for the plots until Simulate is opened
+const NO_PLOTS = { scrubbed: () => state.runs.runs.at(-1)?.number ?? null, setCursor() {}, live() {} };
+let plots = NO_PLOTS;
+
+/** The plots that show the same time. */
+export function join(made) {
+  plots = made;
+}
+
+export function startTransport(timeline) {
   const run = h(
     "button",
     { class: "button main", id: "run", onclick: () => send("start_run", { settings: settings() }) },
@@ -20,7 +29,9 @@ export function startTransport(timeline, plots) {
   const clock = h("output", { class: "clock", id: "clock", "aria-label": "Simulated time" });
   const scrub = everyFrame((t) => {
     const number = plots.scrubbed();
-    if (number !== null) send("scrub", { run: number, t });
+    if (number === null) return;
+    state.scrubbing = number;
+    send("scrub", { run: number, t });
   });
   const slider = h("input", {
     type: "range",
@@ -40,7 +51,7 @@ export function startTransport(timeline, plots) {
     { id: "speed", "aria-label": "Speed", onchange: (e) => send("set_speed", { speed: Number(e.target.value) }) },
     [0.1, 0.25, 0.5, 1, 2, 5].map((x) => h("option", { value: x, selected: x === 1 }, `${x}×`)),
   );
-  timeline.replaceChildren(h("div", { class: "transport" }, run, pause, step, stop, slider, clock, speed));
+  timeline.prepend(h("div", { class: "transport" }, run, pause, step, stop, slider, clock, speed));
 
   const showTime = (t) => {
     clock.textContent = `${t.toFixed(2)} s`;

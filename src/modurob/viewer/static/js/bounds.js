@@ -3,7 +3,7 @@
 const CORNERS = [-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].map((z) => [x, y, z])));
 
 /** Half the edges of the box around a shape. */
-function reach({ kind, size }) {
+export function reach({ kind, size }) {
   if (kind === "box") return size.map((edge) => edge / 2);
   return kind === "cylinder" ? [size[0], size[0], size[1] / 2] : [size[0], size[0], size[0]];
 }

@@ -4,6 +4,7 @@ import * as THREE from "three";
 import { OrbitControls } from "three/OrbitControls.js";
 
 const ANGLE = 38; // vertical field of view [degrees]
+const NARROW = 2; // so narrow that nothing is seen of perspective
 const STANDARD = new THREE.Vector3(0.55, -0.8, 0.75).normalize(); // from the robot to the camera
 const MARGIN = 0.82; // part of the free space that a fitted robot takes
 const LEAST_FREE = 0.5; // part of the stage that captions leave to the robot, at least
@@ -74,7 +75,7 @@ export class Camera {
   fit(points, module) {
     if (!this.width || !points.length) return;
     const { width, height } = this.free();
-    const slope = Math.tan((ANGLE * Math.PI) / 360) * MARGIN;
+    const slope = this.#slope() * MARGIN;
     const away = this.lens.position.clone().sub(this.controls.target).normalize();
     const right = new THREE.Vector3().crossVectors(this.lens.up, away).normalize();
     const up = new THREE.Vector3().crossVectors(away, right);
@@ -90,12 +91,49 @@ export class Camera {
     this.#moved();
   }
 
+  /** How much of the height is seen at a distance of one, on one side. */
+  #slope() {
+    return Math.tan((this.lens.fov * Math.PI) / 360);
+  }
+
+  /** Without perspective: from so far away that lines stay parallel. */
+  setParallel(parallel) {
+    const before = this.#slope();
+    this.lens.fov = parallel ? NARROW : ANGLE;
+    const further = before / this.#slope();
+    const { target } = this.controls;
+    this.lens.position.sub(target).multiplyScalar(further).add(target);
+    this.controls.minDistance *= further;
+    this.controls.maxDistance *= further;
+    this.#clip();
+    this.controls.update();
+    this.#moved();
+  }
+
+  /** Go near a point, seen from the present side: no nearer than `distance`. */
+  focus(point, distance) {
+    const offset = this.lens.position.clone().sub(this.controls.target);
+    const far = (distance * Math.tan((ANGLE * Math.PI) / 360)) / this.#slope();
+    this.controls.target.copy(point);
+    this.lens.position.copy(point).add(offset.setLength(Math.min(offset.length(), far)));
+    this.#byHand();
+  }
+
   /** How near and how far one can go. */
   #limit(distance, module, deep) {
-    this.controls.minDistance = Math.min(NEAREST * module, distance);
+    const further = Math.tan((ANGLE * Math.PI) / 360) / this.#slope();
+    this.deep = deep;
+    this.controls.minDistance = Math.min(NEAREST * module * further, distance);
     this.controls.maxDistance = FURTHEST * distance;
-    this.lens.near = 0.02 * this.controls.minDistance;
-    this.lens.far = this.controls.maxDistance + 10 * deep + 10 * distance;
+    this.#clip();
+  }
+
+  /** What is drawn between near and far: where lines are parallel, near is far away too. */
+  #clip() {
+    const { minDistance, maxDistance } = this.controls;
+    this.clear = 0.02 * minDistance;
+    this.lens.near = this.lens.fov === NARROW ? 0.3 * minDistance : this.clear;
+    this.lens.far = 2.25 * maxDistance + 10 * (this.deep ?? 0);
     this.lens.updateProjectionMatrix();
   }
 
@@ -131,7 +169,7 @@ export class Camera {
 
   /** Neither the camera nor what it looks at goes under the floor. */
   #moved() {
-    const lowest = this.floor + 2 * this.lens.near;
+    const lowest = this.floor + 2 * (this.clear ?? 0);
     const { target } = this.controls;
     if (target.z < this.floor) target.z = this.floor;
     if (this.lens.position.z < lowest) this.lens.position.z = lowest;

@@ -1,27 +1,31 @@
-// The module that a click would dock, shown faintly where it would stand.
+// The module that a click would dock, shown where it would stand: in its own colours, or red where it would be in the way.
 
 import * as THREE from "three";
-import { geometryOf } from "./shapes.js";
+import { reach } from "./bounds.js";
+import { box, overlap } from "./overlap.js";
 import { matrix } from "./poses.js";
+import { geometryOf } from "./shapes.js";
+
+const RED = 0xdc2626;
 
 export class Ghost {
   constructor() {
     this.group = new THREE.Group();
-    this.material = new THREE.MeshStandardMaterial({
-      color: 0x9fb4c8,
-      transparent: true,
-      opacity: 0.45,
-      depthWrite: false,
-    });
+    this.clashes = false;
   }
 
   hide() {
-    for (const mesh of this.group.children) mesh.geometry.dispose();
+    this.clashes = false;
+    for (const mesh of this.group.children) {
+      mesh.geometry.dispose();
+      mesh.material.dispose();
+    }
     this.group.clear();
   }
 
-  /** A module type docked by port `by`, turned by `roll` degrees, at a port whose pose in the world is the matrix `at`. */
-  show(type, by, roll, at) {
+  /** A module type docked by port `by`, turned by `roll` degrees, at a port whose pose in the world is the matrix `at`; `others` are
+   * the boxes of what is there. */
+  show(type, by, roll, at, others = []) {
     this.hide();
     const port = type.ports.find((p) => p.name === by);
     if (!port) return;
@@ -31,11 +35,17 @@ export class Ghost {
       .multiply(new THREE.Matrix4().makeRotationZ((roll * Math.PI) / 180))
       .multiply(new THREE.Matrix4().makeRotationX(Math.PI))
       .multiply(matrix(port.X).invert());
-    for (const shape of type.shapes) {
-      const mesh = new THREE.Mesh(geometryOf(shape), this.material);
+    const placed = type.shapes.map((shape) => pose.clone().multiply(matrix(shape.X)));
+    const own = type.shapes.map((shape, i) => box(reach(shape), placed[i]));
+    this.clashes = own.some((one) => others.some((other) => overlap(one, other)));
+    type.shapes.forEach((shape, i) => {
+      const mesh = new THREE.Mesh(geometryOf(shape), faint(this.clashes ? RED : shape.colour));
       mesh.matrixAutoUpdate = false;
-      mesh.matrix.multiplyMatrices(pose, matrix(shape.X));
+      mesh.matrix.copy(placed[i]);
       this.group.add(mesh);
-    }
+    });
   }
 }
+
+const faint = (color) =>
+  new THREE.MeshStandardMaterial({ color, transparent: true, opacity: 0.55, depthWrite: false, roughness: 0.6 });

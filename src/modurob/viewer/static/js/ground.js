@@ -33,6 +33,7 @@ void main() {
 export class Ground {
   constructor() {
     this.wide = 2.6; // in sizes of the robot
+    this.slope = 0; // rise along x
     this.uniforms = {
       centre: { value: new THREE.Vector2() },
       cell: { value: 0.1 },
@@ -67,6 +68,21 @@ export class Ground {
     this.uniforms.centre.value.set(centre.x, centre.y);
     this.uniforms.reach.value = reach;
     this.uniforms.cell.value = cell;
+  }
+
+  /** As high and as steep as the ground of a run is; where it is under the robot if that says nothing. */
+  lie(floor) {
+    const { slope = 0, height } = floor ?? {};
+    this.slope = Math.tan(slope);
+    this.group.rotation.y = -slope;
+    if (height !== undefined) this.group.position.z = height + this.slope * this.group.position.x;
+  }
+
+  /** Go along with a robot that walks. */
+  follow({ x, y }) {
+    const at = this.group.position;
+    at.set(at.x + x, at.y + y, at.z + this.slope * x);
+    this.uniforms.centre.value.set(at.x, at.y);
   }
 
   setColour(hex, strength) {

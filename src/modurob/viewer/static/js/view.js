@@ -1,18 +1,22 @@
 // The robot in 3D: instanced shapes moved by the poses of their bodies, ports to click, drawn only when something changed.
 
 import * as THREE from "three";
-import { corners, tips } from "./bounds.js";
+import { corners, reach, tips } from "./bounds.js";
 import { Cables, ends } from "./cables.js";
 import { Camera } from "./camera.js";
+import { Contacts } from "./contacts.js";
 import { Ghost } from "./ghost.js";
 import { Ground } from "./ground.js";
 import { Light, environment } from "./light.js";
 import { Marks } from "./marks.js";
+import { box as boxOf } from "./overlap.js";
+import { Plates } from "./plates.js";
 import { IDENTITY, multiply } from "./poses.js";
 import { KNOB, geometryOf, knob, material } from "./shapes.js";
 
 const CLICK = 4; // pixels that a click may travel
 const FINEST = 6; // cells of the floor in the radius of a robot, at most
+const GLIDE = 0.12; // part of the way that the view makes good in a picture
 const LOOK = 250; // milliseconds between looks whether the robot is still in view
 const COLOURS = {
   light: { port: 0x0d9488, unfit: 0x9aa5b1, hover: 0xf59e0b, grid: 0x5b6b7d, selected: 0x0b6e69 },
@@ -38,12 +42,15 @@ export class View {
     this.ghost = new Ghost();
     this.light = new Light();
     this.cables = new Cables();
-    this.scene.add(this.robot, this.cables.group, this.ground.group, this.marks.group, this.ghost.group, this.light.group);
+    this.contacts = new Contacts();
+    this.plates = new Plates();
+    const drawn = [this.cables, this.contacts, this.plates, this.ground, this.marks, this.ghost, this.light];
+    this.scene.add(this.robot, ...drawn.map(({ group }) => group));
     this.meshes = [];
     this.poses = new Float32Array(IDENTITY);
     this.design = null;
     this.ports = null;
-    this.visible = { ports: true, frames: false, centres: false, ellipsoids: false };
+    this.visible = { ports: true, frames: false, centres: false, ellipsoids: false, contacts: true };
     this.theme = "light";
     this.frames = 0;
     this.hovered = null;
@@ -71,6 +78,7 @@ export class View {
     if (this.design) this.#setHovered(null);
     if (another) this.camera.reset();
     this.design = design;
+    this.floor = design.floor ?? null;
     this.centre = null;
     this.posed = false;
     this.extent = null;
@@ -90,6 +98,8 @@ export class View {
     this.#makePorts(design.ports);
     this.marks.setRobot(design);
     this.cables.setRobot(design.cables, this.size);
+    this.plates.setRobot(design.ports, this.size, this.low);
+    this.contacts.setRobot(this.size, 9.81 * design.bodies.reduce((sum, { mass }) => sum + mass, 0));
     if (this.meshes.length) this.robot.add(...this.meshes);
     this.#paint();
     this.pendingFit = another;
@@ -97,7 +107,7 @@ export class View {
   }
 
   #mesh(shapes) {
-    const mesh = new THREE.InstancedMesh(geometryOf(shapes[0], this.low), material(this.low), shapes.length);
+    const mesh = new THREE.InstancedMesh(geometryOf(shapes[0], this.low), material(shapes[0], this.low), shapes.length);
     mesh.castShadow = mesh.receiveShadow = true;
     mesh.frustumCulled = false;
     mesh.userData.shapes = shapes;
@@ -125,9 +135,18 @@ export class View {
 
   /** Show where a module would stand, or nothing. */
   preview(port, type, by, roll) {
-    if (port) this.ghost.show(type, by, roll, new THREE.Matrix4().fromArray(this.#inWorld(port.body, port.X)));
+    if (port) this.ghost.show(type, by, roll, new THREE.Matrix4().fromArray(this.#inWorld(port.body, port.X)), this.#boxes());
     else this.ghost.hide();
     this.draw();
+  }
+
+  /** The boxes around all shapes, in the world. */
+  #boxes() {
+    return this.meshes.flatMap((mesh) => {
+      const half = reach(mesh.userData.shapes[0]);
+      const placed = new THREE.Matrix4();
+      return mesh.userData.shapes.map((_, i) => (mesh.getMatrixAt(i, placed), boxOf(half, placed)));
+    });
   }
 
   #moduleSize() {
@@ -138,6 +157,22 @@ export class View {
   /** What the lines pull with [N]. */
   setTensions(tensions) {
     this.cables.setTensions(tensions);
+    this.draw();
+  }
+
+  /** The ground that a floating robot stands on: its `slope` along x [rad] and its `height` [m], under the robot if none is given;
+   * null: there is none. */
+  setFloor(floor) {
+    if (JSON.stringify(floor) === JSON.stringify(this.floor)) return;
+    this.floor = floor;
+    this.contacts.clear();
+    this.unsettled = true;
+    if (this.posed) this.setPoses(this.poses);
+  }
+
+  /** Where the robot touches the ground, seven numbers for each point. */
+  setContacts(touching) {
+    this.contacts.set(touching, this.floor?.slope ?? 0);
     this.draw();
   }
 
@@ -153,6 +188,7 @@ export class View {
     this.ports.boundingSphere = null;
     this.marks.setPoses(poses, this.visible);
     this.cables.setPoses(poses);
+    this.plates.setPoses(poses);
     if (this.unsettled) this.#settle();
     if (this.design.floating) this.#follow();
     if (this.pendingFit) this.fit();
@@ -244,7 +280,9 @@ export class View {
 
   setVisible(what, visible) {
     this.visible[what] = visible;
+    if (!this.ports) return;
     this.ports.visible = this.visible.ports;
+    this.contacts.group.visible = this.visible.contacts;
     this.marks.setPoses(this.poses, this.visible);
     this.draw();
   }
@@ -279,7 +317,7 @@ export class View {
     const points = this.extent ?? this.points();
     const lowest = points.reduce((low, z, i) => (i % 3 === 2 ? Math.min(low, z) : low), this.ground.group.position.z);
     // a robot that reaches through the floor must be seen there too
-    this.camera.floor = this.design.floating ? -Infinity : lowest;
+    this.camera.floor = this.#under(lowest);
     this.camera.fit(points, this.size);
   }
 
@@ -311,6 +349,11 @@ export class View {
     this.fit();
   }
 
+  /** Without perspective, or with it; what is looked at stays as large. */
+  setParallel(parallel) {
+    this.camera.setParallel(parallel);
+  }
+
   orbit(right, up) {
     this.camera.orbit(right, up);
   }
@@ -319,24 +362,36 @@ export class View {
     this.camera.zoom(factor);
   }
 
+  /** What the camera does not go below. */
+  #under(lowest) {
+    if (this.design.floating && (!this.floor || this.floor.slope)) return -Infinity;
+    return Math.min(lowest, this.ground.group.position.z);
+  }
+
   /** Ground and light follow the robot's size and place; a robot that floats stands on no ground. */
   #settle() {
     this.unsettled = false;
     const box = this.bounds();
     const sphere = box.getBoundingSphere(new THREE.Sphere());
     this.ground.place(box, Math.max(this.size, sphere.radius / FINEST));
-    this.ground.group.visible = !this.design.floating;
-    this.camera.floor = this.design.floating ? -Infinity : Math.min(box.min.z, this.ground.group.position.z);
+    this.ground.group.visible = !this.design.floating || Boolean(this.floor);
+    this.ground.lie(this.floor);
+    this.camera.floor = this.#under(box.min.z);
     this.light.settle(sphere);
   }
 
   /** The view goes along with the centre of mass of a robot that floats. */
   #follow() {
     const centre = this.marks.centreOfMass(this.poses);
+    this.travelled = centre.clone();
     if (this.centre) {
       const step = centre.clone().sub(this.centre);
+      // on the ground the view glides along, and does not shake with every step
+      if (this.floor && step.length() < this.size) step.multiplyScalar(GLIDE);
       this.camera.follow(step);
       this.light.follow(step);
+      if (this.floor) this.ground.follow(step);
+      centre.copy(this.centre).add(step);
     }
     this.centre = centre;
   }
@@ -390,6 +445,12 @@ export class View {
     });
   }
 
+  /** A colour behind the robot, for films; null: what the page has there. */
+  setBackdrop(colour) {
+    this.scene.background = colour ? new THREE.Color(colour) : null;
+    this.draw();
+  }
+
   /** The present picture as the address of a PNG, drawn now; `onDemand` draws no others. */
   still() {
     this.#render();
@@ -411,6 +472,12 @@ export class View {
       if (hit?.port) this.on.port(hit.port.ref);
       else if (hit?.module) this.on.module(hit.module);
       else this.on.empty();
+    });
+    this.canvas.addEventListener("dblclick", (e) => {
+      const hit = this.#hit(e);
+      if (!hit?.module) return;
+      this.on.module(hit.module); // both clicks chose it, and gave it up
+      this.camera.focus(hit.at, 5 * this.size);
     });
     let moved = null;
     this.canvas.addEventListener("pointermove", (e) => {
@@ -447,7 +514,7 @@ export class View {
     const hit = ray.intersectObjects(things, false)[0];
     if (!hit) return null;
     if (hit.object === this.ports) return { port: this.free[hit.instanceId] };
-    return { module: this.design.modules[hit.object.userData.shapes[hit.instanceId].module].name };
+    return { module: this.design.modules[hit.object.userData.shapes[hit.instanceId].module].name, at: hit.point };
   }
 
   #inWorld(body, X) {

@@ -1,0 +1,86 @@
+"""The newcomer's path: from an empty page to a robot that walks, by pointer and by keyboard alone."""
+
+from playwright.sync_api import expect
+
+from tests.studio.pages import Browser, Page, Served
+
+CRAB = (("m0/3", "4"), ("m1/2", "5"), ("m2/3", "2"), ("m1/5", "2"), ("m4/3", "5"))
+WENT = "Math.hypot(studio.view.travelled.x - studio.state.way.x, studio.view.travelled.y - studio.state.way.y)"
+
+
+def walks(page: Page, far: float = 0.15) -> None:
+    """On a floor that is drawn under it, pressing on it, in view, with prints behind it."""
+    page.until(f"studio.state.way?.run >= 0 && {WENT} > {far}")
+    assert page.js("studio.view.ground.group.visible && studio.view.contacts.steps > 3")
+    expect(page.at("#height")).to_contain_text("Went 0.")
+    page.js("studio.send('pause_run')")
+    page.until("studio.state.runs.state === 'paused'")
+    page.until("!studio.view.cutOff()")
+    height = page.js("Math.min(...studio.view.points().filter((_, i) => i % 3 === 2)) - studio.view.floor.height")
+    assert -0.005 < height < 0.05
+
+
+def test_from_an_empty_page_to_a_walking_crab_in_under_20_clicks(browser: Browser, served: Served) -> None:
+    """Every click is one that the page itself asks for; the crab is built module by module."""
+    page = browser.page(served.address)
+    page.js("addEventListener('click', (e) => (window.clicks = (window.clicks ?? 0) + e.isTrusted), true)")
+    for at, by in CRAB:
+        if page.js("studio.state.by") != by:
+            page.choose_face(by)
+        count = page.js("studio.state.design.modules.length")
+        page.click_port(at)
+        page.modules(count + 1)
+    page.panel("Simulate")
+    page.at("label:has(#stands-ground)").click()
+    page.until("studio.state.design.floating")
+    page.at("#run").click()
+    walks(page)
+    # a click on a label is seen twice, the second time on its radio button
+    assert page.js("window.clicks") < 20 + 5
+    page.picture("walk")
+    # the gait is another while it runs, and a faster one is found by the studio
+    page.js("studio.send('resume_run')")
+    page.at("[data-slider=frequency]").fill("1.5")
+    page.until(
+        "studio.state.runs.runs.at(-1).status === '' && Number(document.querySelector('#setting-frequency').value) === 1.5"
+    )
+    page.at("#stop").click()
+    page.at("#find-gait").click()
+    page.until("document.querySelector('#found-gait').textContent.includes(' m in 6 s')")
+    page.close()
+    assert page.strayed == page.problems == []
+
+
+def reach(page: Page, css: str, most: int = 60) -> None:
+    """Press Tab until the focus is there."""
+    for _ in range(most):
+        if page.js("(css) => document.activeElement?.matches(css) ?? false", css):
+            return
+        page.tab.keyboard.press("Tab")
+    raise AssertionError(f"{css} is not reached by {most} tabs")
+
+
+def test_the_same_by_keyboard_alone(browser: Browser, served: Served) -> None:
+    page = browser.page(served.address)
+    keys = page.tab.keyboard
+    keys.press("Alt+1")
+    for at, by in CRAB:
+        reach(page, "input[name=by]")
+        for _ in range(6):
+            if page.js("studio.state.by") == by:
+                break
+            keys.press("ArrowRight")
+        count = page.js("studio.state.design.modules.length")
+        reach(page, f'[data-key="{at}"]')
+        keys.press("Enter")
+        page.modules(count + 1)
+        keys.press("Alt+1")
+    keys.press("Alt+4")
+    reach(page, "input[name=stands]")
+    keys.press("ArrowRight")
+    page.until("studio.state.design.floating && document.querySelector('#stands-ground').checked")
+    reach(page, "#run")
+    keys.press("Enter")
+    walks(page, 0.05)
+    page.close()
+    assert page.strayed == page.problems == []
