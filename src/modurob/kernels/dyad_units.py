@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modurob.algorithms.program import Program
+from modurob.algorithms.program import Program, Sweep
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.lowering import lowered, size
 from modurob.kernels.pair_units import column_offsets
@@ -49,8 +49,10 @@ def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: in
         return "\n".join(texts), Code(names, steps.graph, table.nodes, steps.size)
 
     inputs = "+".join(sorted(given))
-    # code of joints with several rates is long, takes long to compile and makes up little of a robot: first answers should not wait
-    flags = ("-O1",) if lanes == 1 and kind.joint.nv > 1 else ()
+    # code of joints with several rates is long, takes long to compile and makes up little of a robot; beside sweeps over columns
+    # the code of any joint matters little: first answers should not wait
+    swept = any(isinstance(walk, Sweep) for walk in program.passes)
+    flags = ("-O1",) if lanes == 1 and (kind.joint.nv > 1 or swept) else ()
     return Unit(program.name, f"{program.name}+{inputs} {kind.key}", lanes, single, write, flags)
 
 
