@@ -351,3 +351,11 @@ def test_only_ports_can_have_met():
 def test_worlds_need_steps_that_carry_contacts():
     with pytest.raises(SimulationError, match="RungeKutta4 does not carry contacts"):
         mr.World({"crab": mr.Organism(mr.load("crab"))}, mr.RungeKutta4(1e-3), ground=mr.Ground())
+
+
+def test_organisms_that_start_deep_in_the_ground_are_refused():
+    crab = mr.load("crab")
+    q = crab.mechanism(floating=True).neutral()
+    q[2] = -0.3
+    with pytest.raises(SimulationError, match="deep in the ground at the start"):
+        mr.World({"crab": mr.Organism(crab, q)}, ground=mr.Ground())
