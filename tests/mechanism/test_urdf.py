@@ -117,8 +117,7 @@ def test_a_root_link_called_world_is_the_world(arm):
 
 
 def sweep(states, every=1):
-    """Check files, fixed and floating; returns how many agree, are refused, and were warned of. Those that are refused are always among
-    them."""
+    """Check files, fixed and floating, those to be refused among them; returns how many agree, are refused, and were warned of."""
     agree, refused, warned, wrong = 0, 0, 0, {}
     files = example_files()
     for name, path in {n: p for k, (n, p) in enumerate(files.items()) if n in BROKEN or not k % every}.items():
