@@ -276,14 +276,14 @@ def test_robustness_is_a_table_of_laws_and_troubles():
     trials |= {"limit": (Trial(limit=0.5),), "noise": (Trial(noise=1e-3),), "sample time": (Trial(sample_time=5e-3),)}
     rows = robustness(robot, trials, duration=0.2)
     right = {row.law: row.error for row in rows if row.what == "as believed"}
-    assert right["computed torque"] < 2e-3 < right["pid"]
+    assert right["computed"] < 2e-3 < right["pid"]
     for row in rows:
         if row.what in ("mass", "friction", "limit") and row.law not in ("pid", "gravity"):
             assert row.error > 20 * right[row.law]
     # masses are learnt, and an observer sees what is missing
     wrong = {row.law: row.error for row in rows if row.what == "mass"}
     assert wrong["adaptive"] < 0.8 * wrong["slotine-li"]
-    assert wrong["observer"] < 0.8 * wrong["computed torque"]
+    assert wrong["observer"] < 0.8 * wrong["computed"]
     # without a model masses are not believed in, and the arm sags: friction holds it up, limits let it fall
     pid = {row.what: row.error for row in rows if row.law == "pid"}
     assert pid["friction"] < pid["mass"] == right["pid"] < pid["limit"]

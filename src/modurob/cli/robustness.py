@@ -17,6 +17,7 @@ def robustness(
 ) -> None:
     """Errors of tracking of several laws when masses, sampling, delay, limits, friction or measurements are not as believed."""
     from rich.table import Table
+    from rich.text import Text
 
     from modurob.catalogue.reading import require_picture
     from modurob.control.robustness import drawn, robustness, table_of
@@ -25,7 +26,15 @@ def robustness(
         require_picture(plot)
     rows = robustness(robot_of(file, base, False)[1], duration=duration)
     head, lines = table_of(rows)
-    table = Table(*head, title="root mean square error of tracking [rad or m]")
+    table = Table(
+        head[0],
+        title=Text("root mean square error of tracking [rad or m]"),
+        box=None,
+        collapse_padding=True,
+        pad_edge=False,
+    )
+    for law in head[1:]:
+        table.add_column(law, justify="right", no_wrap=True)
     for line in lines:
         table.add_row(*line)
     console.print(table)

@@ -72,12 +72,12 @@ def laws_for(
         "cascade": lambda T: Cascade(
             motion, settling_time=4 / w, feed_forward=("inverse-dynamics", "speed"), sample_time=T, **own
         ),
-        "computed torque": lambda T: ComputedTorque(w * w, 2 * w, motion, sample_time=T, **own),
+        "computed": lambda T: ComputedTorque(w * w, 2 * w, motion, sample_time=T, **own),
         "observer": lambda T: DisturbanceObserver(
             ComputedTorque(w * w, 2 * w, motion, sample_time=T, **own), 2 * w, **own
         ),
         "slotine-li": lambda T: SlotineLi(motion, w, w * I, sample_time=T, **own),
-        "sliding mode": lambda T: SlidingMode(motion, w, 2 * w * I * 0.2, 0.2, w * I, sample_time=T, **own),
+        "sliding": lambda T: SlidingMode(motion, w, 2 * w * I * 0.2, 0.2, w * I, sample_time=T, **own),
         "adaptive": lambda T: AdaptiveControl(motion, w, w * I, sample_time=T, **own),
     }
 
@@ -89,7 +89,7 @@ def robustness(
 
     >>> rows = mr.control.robustness(robot, {"as believed": (mr.control.Trial(),)}, duration=0.2)
     >>> [row.law for row in rows]
-    ['gravity', 'pid', 'cascade', 'computed torque', 'observer', 'slotine-li', 'sliding mode', 'adaptive']
+    ['gravity', 'pid', 'cascade', 'computed', 'observer', 'slotine-li', 'sliding', 'adaptive']
     """
     robot = robot.ideal()
     if len(Drives.of(robot).passive) or robot.nq != robot.nv or robot.constraints:
