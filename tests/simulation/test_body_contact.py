@@ -268,6 +268,13 @@ def test_connectors_latch_when_they_meet_and_the_organism_stands_on():
     assert abs(world["a"].q[2] - first[2]) < 1e-3
 
 
+def test_a_world_in_which_nothing_can_meet_yet_goes_on():
+    """One module alone has nothing to touch."""
+    world = mr.World({"a": mr.Organism(mr.Assembly.single("a0", "backbone"))}, body_contact=mr.BodyContact())
+    assert world.run(0.01)["a"].status.ok
+    assert world.mechanism.body_contacts == ()
+
+
 def test_organisms_stand_where_nothing_is_said():
     world = mr.World({"crab": mr.Organism(mr.load("crab"))}, ground=mr.Ground())
     world.run(0.02)

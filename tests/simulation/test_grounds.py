@@ -186,6 +186,7 @@ def test_a_flight_between_impacts_is_poinsots():
     ("make", "says"),
     [
         (lambda: mr.HeightField([1.0, 2.0], 1.0, 1.0), "expected rows of heights, 2 x 2 to 20 x 20"),
+        (lambda: mr.HeightField([[0.0, 1.0], [2.0]], 1.0, 1.0), "expected rows of equally many numbers"),
         (lambda: mr.HeightField(np.zeros((30, 30)), 1.0, 1.0), "expected rows of heights, 2 x 2 to 20 x 20"),
         (lambda: mr.HeightField([[0.0, np.nan], [0.0, 0.0]], 1.0, 1.0), "height 1 is nan: expected a finite number"),
         (lambda: mr.HeightField([[0.0, 0.0], [0.0, 0.0]], 0.0, 1.0), "x 0.0: expected more than zero"),

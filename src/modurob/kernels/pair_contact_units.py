@@ -54,7 +54,8 @@ class _Traced:
         V0, V = (self.graph.inputs(f"{name} {end}", (1, 6)) for name in ("start", "known"))
         return Side(_pose(self.graph, f"X {end}"), frame, V0, V, np.zeros(1), numbers[None, 12:])
 
-    def unit(self, what: str, slots: tuple[str, ...], stores: list[Store]) -> tuple[str, Code]:
+    def unit(self, slots: tuple[str, ...], stores: list[Store]) -> tuple[str, Code]:
+        """The function that makes these stores, left where the shapes are apart."""
         near = self.own.nearness(*relative(self.a, self.b, self.dt, self.mass))
         table, layout = Table(self.graph), Layout({name: k for k, name in enumerate(slots)}, {}, {})
         text = function("contact", self.graph, stores, layout, table, near[0], quick=True)
@@ -83,7 +84,7 @@ def push_unit(law: PairContact, last: bool, lanes: int, single: bool) -> Unit:
         t = _Traced(law)
         found = coupled(t.own, t.a, t.b, t.dt, t.mass, t.graph.inputs("reference", (1, 3)), t.x, last)
         stores = [*_stores("on a", found.on_a, True), *_stores("on b", found.on_b, True)]
-        return t.unit("push", PUSH_SLOTS, [*stores, *_stores("G", packed(found.G[0]))])
+        return t.unit(PUSH_SLOTS, [*stores, *_stores("G", packed(found.G[0]))])
 
     return _unit(law, f"push {last}", write, lanes, single)
 
@@ -94,7 +95,7 @@ def states_unit(law: PairContact, lanes: int, single: bool) -> Unit:
     def write() -> tuple[str, Code]:
         t = _Traced(law)
         ends = t.graph.inputs("end a", (1, 6)), t.graph.inputs("end b", (1, 6))
-        return t.unit("states", STATE_SLOTS, _stores("new", settled(t.own, t.a, t.b, ends, t.dt, t.mass, t.x)))
+        return t.unit(STATE_SLOTS, _stores("new", settled(t.own, t.a, t.b, ends, t.dt, t.mass, t.x)))
 
     return _unit(law, "states", write, lanes, single)
 

@@ -17,9 +17,11 @@ from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
 
-def pair_rows(m: Tables, between: BodyContact, ignore: Iterable[tuple[str, str]]) -> tuple[PairRow, ...]:
+def pair_rows(m: Tables, between: BodyContact, ignore: Iterable[tuple[str, str]] = ()) -> tuple[PairRow, ...]:
     """A contact for each pair of shapes that can meet, as `Mechanism.collision_model` has them; shapes inside the others of their
     module are left out."""
+    if not isinstance(between, BodyContact):
+        raise InputError(f"between {between!r:.60}: expected how bodies feel, such as mr.BodyContact(friction=0.5)")
     if m.coupled:
         raise InputError(
             f"{m.name} has joints that share a coordinate: contact between its bodies is not offered; expected a robot without "
@@ -27,13 +29,7 @@ def pair_rows(m: Tables, between: BodyContact, ignore: Iterable[tuple[str, str]]
         )
     model = collision_model(m, None, ignore, hulls=True)
     kept = set(outer_shapes(m))
-    rows = tuple(_row(model, a, b, between) for a, b in model.pairs.tolist() if {a, b} <= kept)
-    if not rows:
-        raise InputError(
-            f"{m.name} has no shapes that can meet: expected at least two that move against each other, as <collision> geometry, "
-            'shapes of modules, or Builder.collision("box", size, on=body)'
-        )
-    return rows
+    return tuple(_row(model, a, b, between) for a, b in model.pairs.tolist() if {a, b} <= kept)
 
 
 def pair_gaps(m: Tables, q: Array) -> Array:

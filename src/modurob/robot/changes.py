@@ -122,11 +122,13 @@ class Changes(Kinematics):
         >>> len(snake.body_contacts), snake.body_contacts[0].force.a.kind
         (47, 'corners')
         """
-        between = BodyContact() if between is None else between
-        if not isinstance(between, BodyContact):
-            raise InputError(f"between {between!r:.60}: expected how bodies feel, such as mr.BodyContact(friction=0.5)")
-        own = tuple(row for row in self.forces if not isinstance(row, PairRow))
-        return replace(self, forces=(*own, *pair_rows(self, between, ignore)))
+        rows = pair_rows(self, BodyContact() if between is None else between, ignore)
+        if not rows:
+            raise InputError(
+                f"{self.name} has no shapes that can meet: expected at least two that move against each other, as <collision> "
+                'geometry, shapes of modules, or Builder.collision("box", size, on=body)'
+            )
+        return replace(self, forces=(*(row for row in self.forces if not isinstance(row, PairRow)), *rows))
 
     def standing(self, q: ArrayLike | None = None, gap: float = 0.0) -> Array:
         """The configuration q, (..., nq), with the floating base moved up or down until the lowest point is `gap` [m] above the

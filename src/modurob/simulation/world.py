@@ -5,7 +5,7 @@ robot of its own; they are made anew whenever it changes shape.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -16,6 +16,7 @@ from modurob.assembly.connection import docking
 from modurob.catalogue.contact import BodyContact, Ground
 from modurob.catalogue.forces import FrameForce
 from modurob.errors import ModurobError, SimulationError, choices, explained
+from modurob.kinematics.body_contacts import pair_rows
 from modurob.mechanism import from_assembly
 from modurob.robot import Assembly, Builder, Mechanism
 from modurob.simulation.changes import MET, Change, Connect, Disconnect, Dock, Merge, Reroot, Tie, Undock, Untie
@@ -263,7 +264,9 @@ class World:
         """The world with what touches in it."""
         if self.ground is not None and m.nv:
             m = m.on_ground(self.ground)
-        return m if self.body_contact is None or not m.nv else m.with_body_contact(self.body_contact)
+        if self.body_contact is None or not m.nv:
+            return m
+        return replace(m, forces=(*m.forces, *pair_rows(m, self.body_contact)))
 
     def _forget_states(self, known: dict[Any, Array]) -> None:
         """States of forces that were there before go on, those of new ones start; joints of several rates have one for each."""

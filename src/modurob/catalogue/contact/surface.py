@@ -143,7 +143,10 @@ class HeightField(Surface):
     kind = "height field"
 
     def __post_init__(self) -> None:
-        grid = np.asarray(self.heights)
+        try:
+            grid = np.array(self.heights, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"height field of {self.heights!r:.60}: expected rows of equally many numbers") from None
         if grid.ndim != 2 or min(grid.shape) < 2 or grid.size > 400:
             raise InputError(f"height field of shape {grid.shape}: expected rows of heights, 2 x 2 to 20 x 20 of them")
         object.__setattr__(self, "heights", tuple(tuple(row) for row in grid.tolist()))
