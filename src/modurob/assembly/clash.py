@@ -57,10 +57,10 @@ def clashes(
     # boxes around whole modules first, many pairs at once
     for pairs in _near(se3.position(X), radius, None if newest is None else names.index(newest)):
         a, b = pairs.T
-        for i, j in pairs[_boxes_meet(X[a], half[a], X[b], half[b])]:
+        for i, j in pairs[boxes_meet(X[a], half[a], X[b], half[b])]:
             one, two = hulls[names[i]], hulls[names[j]]
             X_one, X_two = placements[names[i]] @ one.X[1:], placements[names[j]] @ two.X[1:]
-            if _boxes_meet(X_one[:, None], one.half[1:, None], X_two[None], two.half[None, 1:]).any():
+            if boxes_meet(X_one[:, None], one.half[1:, None], X_two[None], two.half[None, 1:]).any():
                 yield names[i], names[j]
 
 
@@ -78,7 +78,7 @@ def _near(points: Array, radius: Array, newest: int | None) -> Iterator[Array]:
             yield np.array(pairs[first : first + MOST_PAIRS], dtype=int)
 
 
-def _boxes_meet(A: Array, half_a: Array, B: Array, half_b: Array) -> Array:
+def boxes_meet(A: Array, half_a: Array, B: Array, half_b: Array) -> Array:
     """Separating axis test of oriented boxes, over leading axes."""
     axes_a, axes_b = np.swapaxes(se3.rotation(A), -1, -2), np.swapaxes(se3.rotation(B), -1, -2)
     crosses = np.cross(axes_a[..., :, None, :], axes_b[..., None, :, :])
