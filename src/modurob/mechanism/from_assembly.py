@@ -98,7 +98,7 @@ def add(
 
 def _add_module(builder: Builder, name: str, module: Module, entered: str, still: Mapping[str, float]) -> None:
     """Add the parts of a module that hang on its part `entered`, then its frames and shapes."""
-    for step in _steps(module, entered):
+    for step in walked_joints(module, entered):
         path = f"{name}/{step.name}"
         at, seat = step.joint.at, step.joint.seat
         if builder.has_frame(f"{name}/{step.end}"):
@@ -134,7 +134,7 @@ def _properties(joint: ModuleJoint) -> JointProperties:
 
 
 @lru_cache(maxsize=4096)
-def _steps(module: Module, entered: str) -> tuple[_Step, ...]:
+def walked_joints(module: Module, entered: str) -> tuple[_Step, ...]:
     """The module's joints, each once, walked outward from the part it is entered by."""
     reached, used, steps = [entered], set(), []
     for part in reached:
