@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-NAMES = "kernels fleet gpu derivatives loops lines inverse reach motion trajectories contact drives cold symbolic"
+NAMES = "kernels fleet gpu derivatives loops lines inverse arms reach motion trajectories contact drives cold symbolic"
 
 for name in NAMES.split():
     import_module(f"benchmarks.{name}").main()

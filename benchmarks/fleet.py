@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -70,7 +71,9 @@ def random_organism(rng: np.random.Generator, modules: int) -> mr.Assembly:
 
 
 def newcomers(console: Console) -> None:
-    """CPU time from assemblies to forward dynamics of one state each, and of Pinocchio from the tables to its own."""
+    """CPU time from assemblies to forward dynamics of one state each, and of Pinocchio and MuJoCo from their files to their own."""
+    import mujoco
+
     rng = np.random.default_rng(1)
     found = [random_organism(rng, 12) for _ in range(2 * NEW)]
     for robots in (found[:NEW], found[NEW:]):  # types of joints are compiled with the first half
@@ -85,6 +88,12 @@ def newcomers(console: Console) -> None:
     for robot, zero in zip(made, zeros, strict=True):
         PinocchioTwin(robot).forward_dynamics(zero[0], zero[0], zero[0])
     times["Pinocchio, from our tables"] = time.process_time() - start
+    texts = [mr.mjcf(robot) for robot in made]
+    start = time.process_time()
+    for text in texts:
+        model: Any = mujoco.MjModel.from_xml_string(text)  # pyright: ignore
+        mujoco.mj_forward(model, mujoco.MjData(model))  # pyright: ignore
+    times["MuJoCo, from our MJCF"] = time.process_time() - start
     for name, t in times.items():
         console.print(f"12 Backbones, {name}: {t / NEW * 1e3:.2f} ms of CPU time each, {NEW / t:.0f} a second and core")
 

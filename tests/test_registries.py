@@ -25,6 +25,7 @@ from modurob.mechanism import EXPORTS
 from modurob.motion import PATHS, TRAJECTORIES, PoseTrajectory, Trajectory
 from modurob.motion.gaits import GENERATORS, PRESETS
 from modurob.registry import fingerprint
+from modurob.search import OPERATORS, TASKS
 from modurob.simulation.steppers import STEPPERS
 from modurob.spatial import inertia, se3
 
@@ -32,7 +33,7 @@ DOCUMENT = Path(__file__).parents[1] / "CONTRIBUTING.md"
 FILES = dict(re.findall(r"```python\n# (\w+\.py)\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL))
 REGISTRIES = (
     *(KINDS, FORCES, LAWS, SENSORS, FILTERS, STEPPERS, PRESETS, GENERATORS, EXPORTS, JUDGES),
-    *(TRAJECTORIES, PATHS, SCHEMES, ORDERS),
+    *(TRAJECTORIES, PATHS, SCHEMES, ORDERS, TASKS, OPERATORS),
 )
 # what each file registers, and where
 ADDED = {
@@ -48,6 +49,8 @@ ADDED = {
     "sagging.py": (PATHS, "sagging"),
     "cautious.py": (SCHEMES, "cautious"),
     "folded.py": (ORDERS, "folded"),
+    "compact.py": (TASKS, "compact"),
+    "twin.py": (OPERATORS, "twin"),
 }
 
 
@@ -434,3 +437,20 @@ def test_an_order_is_used_by_inverse_kinematics_and_the_command_line(added, tmp_
     )
     assert np.all(np.diff(np.abs(found.q).sum(axis=1)) >= 0)
     assert "folded" in modurob("ik", "--help")
+
+
+# ---- designs ----
+
+
+def test_a_task_judges_designs(added):
+    added("compact.py")
+    found = mr.search_designs("backbone", 4, "compact", generations=2, population=6, workers=0)
+    assert found.best.measures["room"] == min(d.measures["room"] for d in found.designs if d.ok)
+    assert "compact" in modurob("search", "--help")
+
+
+def test_a_change_is_tried(added, tmp_path):
+    added("twin.py")
+    added("compact.py")
+    found = mr.search_designs("backbone", 8, "compact", generations=4, population=12, workers=0)
+    assert "twin" in {d.operator for d in found.designs}

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         motion,
         registry,
         robot,
+        search,
         simulation,
         spatial,
         statics,
@@ -153,6 +154,7 @@ if TYPE_CHECKING:
     )
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
     from modurob.robot.fleet import Fleet
+    from modurob.search import ArmSet, Span, Walk, assemblies, number_of_assemblies, search_designs
     from modurob.simulation import (
         Adaptive,
         Connect,
@@ -215,6 +217,7 @@ HOMES = {
     "modurob.motion": "Gait PoseTrajectory Trajectory driven gait search_gait time_optimal travel",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.robot.fleet": "Fleet",
+    "modurob.search": "ArmSet Span Walk assemblies number_of_assemblies search_designs",
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge MujocoSteps "
@@ -223,7 +226,7 @@ HOMES = {
 }
 ROOMS = (
     "algorithms assembly catalogue control draw errors estimation formats identification judges kernels kinematics "
-    "locomotion mechanism motion registry robot simulation spatial statics studio symbolic trace viewer"
+    "locomotion mechanism motion registry robot search simulation spatial statics studio symbolic trace viewer"
 )
 
 if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for one of ours

@@ -22,6 +22,7 @@ ModurobError
 ├── ControlError            a controller or trajectory that cannot be
 ├── EstimateError           a filter or sensor that cannot be
 ├── StudioError             what the studio does not do
+├── SearchError             a search for designs that cannot be made, or go on, as asked
 └── MechanismError          bodies and joints that make no mechanism
     ├── InertiaError        no rigid body has this inertia
     ├── SingularError       a degree of freedom without inertia
@@ -172,6 +173,10 @@ class EstimateError(ModurobError, ValueError):
 
 class StudioError(ModurobError, ValueError):
     """The studio was asked for what it does not do."""
+
+
+class SearchError(ModurobError):
+    """A search for designs cannot be made, or cannot go on, as asked."""
 
 
 class ModurobWarning(UserWarning):

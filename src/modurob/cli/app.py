@@ -94,6 +94,7 @@ def registries() -> dict[str, Iterable[str]]:
         "generators": GENERATORS,
         "exports": mr.mechanism.EXPORTS,
         "orders": ORDERS,
+        "tasks": mr.search.TASKS,
     }
 
 

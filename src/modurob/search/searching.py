@@ -1,0 +1,214 @@
+"""Searches for designs: enumerate or evolve, measure on every core, keep, go on where one was stopped."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from modurob.catalogue.reading import as_path
+from modurob.errors import InputError, SearchError, explained
+from modurob.robot import Assembly
+from modurob.search.crew import crew
+from modurob.search.enumeration import assemblies
+from modurob.search.evolution import Design, Evolution, Listing
+from modurob.search.journal import Journal
+from modurob.search.kinds import Kinds
+from modurob.search.operators import Parts
+from modurob.search.task import TASKS, Task
+
+METHODS = ("evolve", "all")
+
+
+class Progress(NamedTuple):
+    """How far a search is: designs measured so far, the generation, the best value of the first goal, and seconds."""
+
+    measured: int
+    generation: int
+    best: float | None
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Designs:
+    """What a search found: all designs that were measured, the best first, and how they were judged."""
+
+    designs: tuple[Design, ...]
+    front: tuple[Design, ...]  # no other design is better in all goals
+    elites: tuple[Design, ...]  # the best of each niche
+    task: Task
+    by: tuple[str, ...]
+    history: tuple[tuple[int, float], ...]  # designs measured, best value of the first goal
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.designs)
+
+    @property
+    def best(self) -> Design:
+        """The best design by the first goal."""
+        if not self.front:
+            why = sorted({str(d.measures.get("refused")) for d in self.designs})
+            raise SearchError(
+                f"no design of {len(self)} was fit for the task: {'; '.join(why)[:200] or 'none was made'}"
+            )
+        return self.front[0]
+
+    def __repr__(self) -> str:
+        fit = sum(d.ok for d in self.designs)
+        best = f", best {self.by[0]} {self.best.measures[self.by[0]]:.4g}" if self.front else ""
+        return f"Designs({len(self)} measured, {fit} fit, {len(self.front)} on the front{best})"
+
+    def save(self, path: str | Path) -> None:
+        """Write one row for each design: .parquet (extra `parquet`) or .csv."""
+        from modurob.search.table import write
+
+        write(self, as_path(path))
+
+    def page(self, path: str | Path, pictures: int = 24) -> None:
+        """Write one HTML file to browse: the front, the best of each niche with pictures, and a table of all."""
+        from modurob.search.page import write
+
+        write(self, as_path(path), pictures)
+
+
+@explained
+def search_designs(
+    types: Any,
+    modules: int | tuple[int, int] = 8,
+    task: Task | str = "walk",
+    by: Sequence[str] | str | None = None,
+    *,
+    method: str = "evolve",
+    generations: int = 20,
+    population: int = 32,
+    seconds: float | None = None,
+    seed: int = 0,
+    rolls: Iterable[float] | None = None,
+    start: Iterable[Assembly] = (),
+    folder: str | Path | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    progress: Callable[[Progress], Any] | None = None,
+) -> Designs:
+    """The best designs for a task that assemblies of given module types make.
+
+    `types` is a module type or a list of them, `modules` the largest number of modules, or the least and the largest. `task`
+    measures a design (`mr.Walk`, `mr.Reach`, one of your own) and `by` are the goals to better, all of the task by default. With
+    method "evolve" designs are docked, undocked, swapped, mirrored, duplicated and grafted, `population` in each of
+    `generations`; with "all" every assembly is measured, a population at a time, smaller ones first, until none is left.
+
+    With a `folder` every measure is kept there as soon as it is known. A search that was stopped, by `seconds`, by Ctrl-C, a
+    kill, or a disk that is full, goes on from there when it is called again: no design is measured twice. Designs do not
+    depend on the number of `workers` (processes; as many as cores; 0: this process), nor on who was faster. `cluster` is
+    "local" or the address of a Dask scheduler (extra `cluster`). `progress` is told how far the search is; if it gives
+    False, the search stops.
+
+    >>> quick = mr.Walk(gaits=4, rounds=1, duration=1.0)
+    >>> found = mr.search_designs("backbone", (3, 4), quick, generations=2, population=4, workers=0)
+    >>> len(found)
+    8
+    """
+    settings = _Settings.of(types, modules, task, by, method, population, seed, rolls, start)
+    place, began = None if folder is None else as_path(folder), time.monotonic()
+    last = generations if method == "evolve" else 10**9
+    evolution, history = settings.evolution(), []
+    with Journal(place, settings.data) as journal, crew(workers, cluster) as workforce:
+        for generation in range(last):
+            asked, going, best = evolution.asked(generation), True, evolution.best
+            new = [(d.key, d.assembly) for d in asked if d.key not in journal]
+            found = workforce.measured(settings.task, new)
+            for name, measures in found:
+                journal.add(name, measures)
+                spent = time.monotonic() - began
+                told = progress is None or progress(Progress(len(journal), generation, best, spent))
+                going = going and told is not False and (seconds is None or spent < seconds)
+                if not going:
+                    break
+            found.close()  # type: ignore[attr-defined]
+            evolution.tell([d._replace(measures=journal[d.key]) for d in asked if d.key in journal])
+            history.append((len(evolution.designs), evolution.best))
+            if not going or (not asked and method == "all"):
+                break
+    return _found(evolution, settings, history, time.monotonic() - began)
+
+
+def _found(evolution: Evolution, settings: "_Settings", history: list, seconds: float) -> Designs:
+    order = sorted(
+        evolution.designs, key=lambda d: (not d.ok, *(-x for x in (evolution.values(d) if d.ok else ())), d.key)
+    )
+    elites = sorted(evolution.elites.values(), key=lambda d: -evolution.values(d)[0])
+    told = tuple((n, x) for n, x in history if x is not None)
+    return Designs(tuple(order), tuple(evolution.front()), tuple(elites), settings.task, settings.by, told, seconds)
+
+
+class _Settings(NamedTuple):
+    """What a search is, checked."""
+
+    types: Any
+    parts: Parts
+    task: Task
+    by: tuple[str, ...]
+    method: str
+    population: int
+    seed: int
+    start: tuple[Assembly, ...]
+
+    @classmethod
+    def of(
+        cls,
+        types: Any,
+        modules: Any,
+        task: Any,
+        by: Any,
+        method: str,
+        population: Any,
+        seed: Any,
+        rolls: Any,
+        start: Any,
+    ) -> "_Settings":
+        pair: Any = modules if isinstance(modules, tuple | list) and len(modules) == 2 else (1, modules)
+        least, most = pair
+        kinds = Kinds(types, most, rolls)
+        if not isinstance(least, int) or not 1 <= least <= most:
+            raise InputError(f"modules {modules!r:.40}: expected the largest number, or the least and the largest")
+        if kinds.whole:
+            raise InputError("numbers by type: expected a module type or a list of them, and the number of modules")
+        if method not in METHODS:
+            raise InputError(f"method {method!r:.40}: valid: {', '.join(METHODS)}")
+        for name, x, least_of_it in (("population", population, 1), ("seed", seed, 0)):
+            if not isinstance(x, int) or isinstance(x, bool) or x < least_of_it:
+                raise InputError(f"{name} {x!r:.40}: expected a whole number of at least {least_of_it}")
+        made = TASKS[task]() if isinstance(task, str) else task
+        if not isinstance(made, Task):
+            raise InputError(f"task {task!r:.60}: expected a Task, or the name of one: {', '.join(TASKS)}")
+        goals = made.require_goals((by,) if isinstance(by, str) else None if by is None else tuple(by))
+        chosen = None if kinds.rolls is None else tuple(sorted(kinds.rolls))
+        parts = Parts(tuple(k.module for k in kinds.kinds), chosen, least, most)
+        return cls(types, parts, made, goals, method, population, seed, tuple(start))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What must be the same for a search to go on."""
+        return {
+            "format": "modurob search 1",
+            "modules": [m.key for m in self.parts.modules],
+            "rolls": self.parts.rolls and list(self.parts.rolls),
+            "least": self.parts.least,
+            "most": self.parts.most,
+            "task": self.task.settings,
+            "by": list(self.by),
+            "method": self.method,
+            "population": self.population,
+            "seed": self.seed,
+            "start": [a.key for a in self.start],
+        }
+
+    def evolution(self) -> Evolution:
+        if self.method == "evolve":
+            return Evolution(self.parts, self.task, self.by, self.population, self.seed, self.start)
+        listing = Listing(self.parts, self.task, self.by, self.population, self.seed, self.start)
+        sizes = range(self.parts.least, self.parts.most + 1)
+        listing.listed = chain.from_iterable(assemblies(self.types, n, self.parts.rolls) for n in sizes)
+        return listing

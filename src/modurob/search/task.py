@@ -1,0 +1,61 @@
+"""What designs are judged by: a task measures an assembly, or says why it is out of the question."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+from modurob.errors import InputError, choices
+from modurob.registry import Registry
+from modurob.robot import Assembly, Mechanism
+from modurob.search.forms import described
+from modurob.spatial.scalars import Array
+
+Measures = dict[str, Any]  # numbers by name, and lists of them
+
+
+class Refused(Exception):  # noqa: N818
+    """An assembly that a task has no use for; the text says why, in few words."""
+
+
+class Task(ABC):
+    """A value with a pure function of assemblies: the same assembly has the same measures, to the last bit, in any process.
+
+    `goals` are the measures to be made better, each with 1 (more is better) or -1; `niches` are those by which an evolution keeps
+    designs apart, so that the best of each kind is kept. A task of your own is a dataclass in a file that workers can import.
+    """
+
+    kind: ClassVar[str]
+    goals: ClassVar[Mapping[str, int]]
+    units: ClassVar[Mapping[str, str]] = {}  # of measures, for tables and pages
+    niches: ClassVar[tuple[str, ...]] = ("modules", "limbs")
+
+    @abstractmethod
+    def measured(self, assembly: Assembly) -> Measures:
+        """The measures of an assembly in its standard form; raises `Refused`."""
+
+    def measures(self, assembly: Assembly) -> Measures:
+        """Measures and numbers of the assembly; `refused` says why there are none of the former, else it is empty."""
+        try:
+            return {**described(assembly), **self.measured(assembly), "refused": ""}
+        except Refused as reason:
+            return {**described(assembly), "refused": str(reason)}
+
+    def posed(self, assembly: Assembly, measures: Mapping[str, Any]) -> tuple[Mechanism, Array | None]:
+        """The robot and the configuration that pictures show; neutral by default."""
+        return assembly.mechanism(), None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What makes this task, as plain data."""
+        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
+
+    def require_goals(self, by: tuple[str, ...] | None) -> tuple[str, ...]:
+        """The goals that are asked for, all by default."""
+        for name in by or ():
+            if name not in self.goals:
+                raise InputError(f"goal {name!r} of task {self.kind!r}: {choices(str(name), self.goals)}")
+        return tuple(by or self.goals)
+
+
+TASKS: Registry[type[Task]] = Registry("task")

@@ -1,0 +1,31 @@
+"""A process that measures designs: pairs of task and assembly come in as pickles, measures go out, until the input ends."""
+
+import os
+import pickle
+import sys
+import traceback
+from typing import Any
+
+from modurob.kernels import set_threads
+
+
+def measure(task: Any, assembly: Any) -> dict[str, Any]:
+    """The measures of an assembly; a task that fails refuses the design, with the error's words."""
+    try:
+        return task.measures(assembly)
+    except Exception as error:
+        return {"refused": f"{type(error).__name__}: {error}"[:300], "trace": traceback.format_exc()[-2000:]}
+
+
+def main() -> None:
+    """Serve the process that started this one."""
+    set_threads(1)
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a task prints is no reply
+    while True:
+        try:
+            task, assembly = pickle.load(requests)
+        except EOFError:
+            return
+        pickle.dump(measure(task, assembly), replies)
+        replies.flush()
