@@ -4,7 +4,8 @@ Axes 1 and 2, 3 and 4, 5 and 6 meet in points A, B, C. The pose says where C com
 to C leaves two angles q1; then two pairs (q3, q4) bring C to its place (subproblem 2 of Paden and Kahan), and what is left
 is one equation: axis 6 must come to stand at its angle to axis 5. Where C is on axis 4, q4 does not move it: the equation
 then is that axis 3 can bring it to its place, and q4, two of them, follow from axis 6. Where axes 2 and 3 are parallel then,
-the equation is in q1 alone, and q2 follows. It is solved along q2, or q1, for all arms at once.
+the equation is in q1 alone, and q2 follows. Where C is near to axis 4, q4 is taken in place of q2. The equation is solved
+along that angle for all arms at once.
 
 Vectors are (3, ...), components first.
 """
@@ -19,7 +20,7 @@ from modurob.errors import InputError
 from modurob.search.arms import Arms
 from modurob.spatial.scalars import Array
 
-PLACES, FINE = 64, 256  # of the angle at which signs are compared; where solutions are in narrow ranges
+PLACES = 64  # of the angle at which signs are compared
 NARROW = 0.3  # C is as near to axis 4 as this part of its distance from B
 EDGE = 24  # halvings that find where solutions end
 MEET = 1e-6  # how far axes may be apart that meet, and C from axis 4 to be on it [m]
@@ -69,15 +70,15 @@ def solutions(arms: Arms, poses: Array) -> Solutions:
     a, p = (x.ravel() for x in np.meshgrid(np.arange(len(arms.X)), np.arange(len(poses)), indexing="ij"))
     loop = Loop.of(own, a, poses[p] @ _inverse(arms.X[a]))
     far = np.sqrt(dot(loop.goal, loop.goal)) > np.sqrt(dot(loop.AB, loop.AB)) + np.sqrt(loop.r2)
-    C_off_4, parallel = _off(loop.BC, loop.h[3]), _off(loop.h[1], loop.h[2]) < CLOSE
-    of_each = np.stack(
-        [C_off_4 < MEET, parallel & (_off(loop.AB, loop.h[1]) > MEET), C_off_4 < NARROW * np.sqrt(loop.r2)]
-    )
-    found = []
+    C_off_4, B_off_2 = _off(loop.BC, loop.h[3]), _off(loop.AB, loop.h[1])
+    parallel, on_4 = _off(loop.h[1], loop.h[2]) < CLOSE, C_off_4 < MEET
+    near_4 = (C_off_4 < NARROW * np.sqrt(loop.r2)) & ~on_4 & ~(parallel & (B_off_2 < MEET))
+    of_each = np.stack([on_4, parallel & (B_off_2 > MEET), near_4])
+    found = [(np.zeros(0, dtype=int), np.zeros((0, 6)))]
     for case in (Case(*x) for x in product((False, True), repeat=3)):
         rows = np.flatnonzero((of_each == np.array(case)[:, None]).all(axis=0) & ~far)
-        for which, q in _along(loop.of_some(rows), case):
-            found.append((rows[which], q))
+        if len(rows):
+            found += [(rows[which], q) for which, q in _along(loop.of_some(rows), case)]
     which, q = (np.concatenate(x) for x in zip(*found, strict=True))
     order = np.lexsort((*q.T[::-1], which))
     return Solutions(a[which[order]], p[which[order]], q[order])
@@ -88,7 +89,7 @@ class Case(NamedTuple):
 
     C_on_4: bool  # q4 does not move C
     along_1: bool  # axes 2 and 3 are parallel, and apart
-    narrow: bool  # C is near to axis 4: solutions are in narrow ranges of q2
+    narrow: bool  # C is near to axis 4, not on it: solutions are in narrow ranges of q2, so q4 is taken
 
 
 def _off(p: Array, h: Array) -> Array:
@@ -130,6 +131,8 @@ class Loop(NamedTuple):
 def _equation(loop: Loop, x: Array, side: Sequence[float], case: Case) -> tuple[Array, list[Turn], Array]:
     """The equation at an angle, NaN where there is nothing to solve; the first angles, and axis 6 as seen behind them, (3, ...)."""
     h, given = loop.h, (np.cos(x), np.sin(x))
+    if case.narrow:
+        return _equation_of_four(loop, given, side)
     if case.C_on_4 and case.along_1:
         first, second = given, _reaching(h[1], _turned(h[0], given, loop.goal, -1), loop.AB, loop.r2, side[0])
     else:
@@ -142,6 +145,17 @@ def _equation(loop: Loop, x: Array, side: Sequence[float], case: Case) -> tuple[
     third, fourth = _pair(h[2], h[3], loop.BC, v, side[1])
     six = _turned(h[3], fourth, _turned(h[2], third, six, -1), -1)
     return dot(h[4], six) - loop.five, [first, second, third, fourth], six
+
+
+def _equation_of_four(loop: Loop, fourth: Turn, side: Sequence[float]) -> tuple[Array, list[Turn], Array]:
+    """The equation at q4: q3 from the distance of C from A, then q1 and q2 in pairs."""
+    h, b = loop.h, _turned(loop.h[3], fourth, loop.BC)
+    third = _reaching(h[2], -loop.AB, b, dot(loop.goal, loop.goal), side[0])
+    first, second = _pair(h[0], h[1], loop.AB + _turned(h[2], third, b), loop.goal, side[1])
+    turns, six = [first, second, third, fourth], loop.six
+    for k, turn in enumerate(turns):
+        six = _turned(h[k], turn, six, -1)
+    return dot(h[4], six) - loop.five, turns, six
 
 
 def _reaching(h: Array, g: Array, z: Array, r2: Array, side: float) -> Turn:
@@ -185,9 +199,8 @@ def _turned(h: Array, turn: Turn, v: Array, way: float = 1.0) -> Array:
 
 def _along(loop: Loop, case: Case) -> Iterator[tuple[Array, Array]]:
     """For each side, which loops have solutions, and these, (s,), (s, 6)."""
-    places = FINE if case.narrow and not case.C_on_4 else PLACES
-    step = 2 * np.pi / places
-    x = -np.pi + step * (np.arange(places) + 0.437)
+    step = 2 * np.pi / PLACES
+    x = -np.pi + step * (np.arange(PLACES) + 0.437)
     f = {side: _equation(loop.spread(), x, side, case)[0] for side in (SIDES[::2] if case.C_on_4 else SIDES)}
     for side in f:
         rows, *brackets = _brackets(loop, side, case, x, f)
