@@ -27,10 +27,10 @@ def walked(name: str, found: bool, duration: float = 20.0) -> mr.Recording:
 def main() -> None:
     for name in ORGANISMS:
         for found in (False, True):
-            went = mr.travel(walked(name, found))
+            went = mr.travel(walked(name, found, duration=5.0), since=2.0)
             print(
-                f"{name}, {'found' if found else 'set by hand'}: {went.distance:.2f} m in 20 s, "
-                f"heading {np.rad2deg(went.heading):.0f} degrees, cost of transport {went.cost_of_transport:.2f}, slip {went.slip:.2f}"
+                f"{name}, {'found' if found else 'set by hand'}: {went.speed:.2f} m/s, heading {np.rad2deg(went.heading):.0f} degrees, "
+                f"cost of transport {went.cost_of_transport:.2f}, slip {went.slip:.2f}"
             )
 
 
