@@ -92,7 +92,7 @@ def steering(
     Joints about the vertical in the line of travel are bent by up to `bend` [rad]; limbs beside it swing less on the inner side,
     those joints about the vertical if there are any. A gait that turns do not lead to both sides is refused.
 
-    >>> snake = mr.load("snake").robot()
+    >>> snake = mr.walking_robot("snake").robot()
     >>> steered = mr.steering(snake, mr.gait("inchworm", amplitude=0.8, frequency=1.0))
     >>> bool(steered.rates[0] < 0 < steered.rates[-1])
     True
@@ -128,7 +128,7 @@ def walk_to(
 
     Once a period it takes `Steering.next_turn`; what it has to know is how it stands and where the goal is.
 
-    >>> snake = mr.load("snake").robot()
+    >>> snake = mr.walking_robot("snake").robot()
     >>> steered = mr.steering(snake, mr.gait("inchworm", amplitude=0.8, frequency=1.0))
     >>> run = mr.walk_to(steered, goal=(0.3, 1.0))
     >>> bool(np.hypot(*(run.robot.centre_of_mass(run.q[-1])[:2] - (0.3, 1.0))) < 0.1)
