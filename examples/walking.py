@@ -17,8 +17,8 @@ ORGANISMS = {
 
 
 def walked(name: str, found: bool, duration: float = 20.0) -> mr.Recording:
-    """The walk of a shipped organism by the gait that is set by hand, or by the one that was found."""
-    robot = mr.load(name).mechanism(floating=True)
+    """The walk of an organism by the gait that is set by hand, or by the one that was found."""
+    robot = mr.walking_robot(name).robot()
     gait = mr.found_gait(name) if found else ORGANISMS[name]
     walker = mr.driven(robot, gait).on_ground(mr.Ground(friction=0.8))
     return mr.simulate(walker, walker.standing(gait.on(robot)(0.0)[0]), duration=duration, tick=0.02)
@@ -27,10 +27,11 @@ def walked(name: str, found: bool, duration: float = 20.0) -> mr.Recording:
 def main() -> None:
     for name in ORGANISMS:
         for found in (False, True):
-            went = mr.travel(walked(name, found))
+            went = mr.travel(walked(name, found, duration=5.0), since=2.0)
             print(
-                f"{name}, {'found' if found else 'set by hand'}: {went.distance:.2f} m in 20 s, "
-                f"heading {np.rad2deg(went.heading):.0f} degrees, cost of transport {went.cost_of_transport:.2f}, slip {went.slip:.2f}"
+                f"{name}, {'found' if found else 'set by hand'}: {went.speed:.2f} m/s, "
+                f"heading {np.rad2deg(went.heading):.0f} degrees, "
+                f"cost of transport {went.cost_of_transport:.2f}, slip {went.slip:.2f}"
             )
 
 

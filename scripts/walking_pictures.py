@@ -1,4 +1,4 @@
-"""python -m scripts.walking_pictures [name ...]: films of organisms that travel, for docs/walking.md; needs Chromium and the extra `video`."""
+"""python -m scripts.walking_pictures [name ...]: films of docs/walking.md; needs Chromium and the extra `video`."""
 
 import io
 import sys

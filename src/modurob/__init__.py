@@ -156,6 +156,7 @@ if TYPE_CHECKING:
         time_optimal,
         travel,
         walk_to,
+        walking_robot,
     )
     from modurob.robot import Assembly, Builder, Mechanism, loads, lock
     from modurob.robot.fleet import Fleet
@@ -224,7 +225,7 @@ HOMES = {
         "fixed_point multipliers periodic_orbit stability_margin support_polygon zero_moment_point"
     ),
     "modurob.mechanism": "JointProperties Source",
-    "modurob.motion": "Gait PoseTrajectory Trajectory driven found_gait gait search_gait steering time_optimal travel walk_to",
+    "modurob.motion": "Gait PoseTrajectory Trajectory driven found_gait gait search_gait steering time_optimal travel walk_to walking_robot",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.robot.fleet": "Fleet",
     "modurob.search": "ArmSet Span Walk assemblies number_of_assemblies search_designs",

@@ -61,9 +61,7 @@ def assert_round_trip(assembly: mr.Assembly, path: Path) -> mr.Assembly:
 
 def test_the_shipped_robots_are_those_of_the_documents():
     cabled = {"cable_planar", "robocrane", "tensegrity_arm", "tensegrity_prism", "tensegrity_tower"}
-    walking = {"caterpillar", "convoy", "hexapod", "quadruped", "snake", "wheel"}
-    rest = {"crab", "crane", "double_pendulum", "lwa4p", "lwa4p_angled", "tree9"}
-    assert set(mr.shipped_robots()) == cabled | walking | rest
+    assert set(mr.shipped_robots()) - cabled == {"crab", "crane", "double_pendulum", "lwa4p", "lwa4p_angled", "tree9"}
     assert {name for name in mr.shipped_robots() if mr.load(name).robot().lines} == cabled
 
 

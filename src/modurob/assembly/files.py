@@ -34,9 +34,8 @@ def shipped_robots() -> tuple[str, ...]:
     """Names of the robots that come with modurob; `load` takes them.
 
     >>> shipped_robots()
-    ('cable_planar', 'caterpillar', 'convoy', 'crab', 'crane', 'double_pendulum', 'hexapod', 'lwa4p',
-    'lwa4p_angled', 'quadruped', 'robocrane', 'snake', 'tensegrity_arm', 'tensegrity_prism', 'tensegrity_tower',
-    'tree9', 'wheel')
+    ('cable_planar', 'crab', 'crane', 'double_pendulum', 'lwa4p', 'lwa4p_angled', 'robocrane', 'tensegrity_arm',
+    'tensegrity_prism', 'tensegrity_tower', 'tree9')
     """
     folder = resources.files("modurob.assembly") / "robots"
     return tuple(sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")))

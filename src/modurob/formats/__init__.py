@@ -24,22 +24,16 @@ if TYPE_CHECKING:
 
 Shipped = Literal[
     "cable_planar",
-    "caterpillar",
-    "convoy",
     "crab",
     "crane",
     "double_pendulum",
-    "hexapod",
     "lwa4p",
     "lwa4p_angled",
-    "quadruped",
     "robocrane",
-    "snake",
     "tensegrity_arm",
     "tensegrity_prism",
     "tensegrity_tower",
     "tree9",
-    "wheel",
 ]
 MODULE = "modurob module 1"
 

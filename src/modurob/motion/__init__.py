@@ -3,7 +3,7 @@
 from modurob.motion.fastest import TimeOptimal, time_optimal
 from modurob.motion.gaits import Gait, gait
 from modurob.motion.gaits.driven import driven
-from modurob.motion.gaits.found import found_gait
+from modurob.motion.gaits.found import found_gait, walking_robot
 from modurob.motion.gaits.search import search_gait
 from modurob.motion.gaits.steering import Steering, steering, walk_to
 from modurob.motion.gaits.travel import Travel, travel
@@ -40,4 +40,5 @@ __all__ = [
     "time_optimal",
     "travel",
     "walk_to",
+    "walking_robot",
 ]

@@ -16,8 +16,8 @@ from modurob.spatial.scalars import Array
 class Bound:
     """Joints about axes across the way swing `lag` [rad] later the farther ahead they are: 0 the last, `lag` the first ones.
 
-    Ahead is across the first joint's axis, in the ground. Joints about other axes stand still. Limbs are bent down by `stance` [rad].
-    So the crab of Meister, Gutenkunst, Levi throws its arms and pulls its tail along.
+    Ahead is across the first joint's axis, in the ground. Joints about other axes stand still. Limbs are bent down by `stance`
+    [rad]. So the crab of Meister, Gutenkunst, Levi throws its arms and pulls its tail along.
     """
 
     lag: float = 2.0  # [rad]

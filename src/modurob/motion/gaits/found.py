@@ -1,15 +1,32 @@
-"""Gaits that were found by `search_gait` and are kept as data, with how they were found."""
+"""Organisms that travel, and gaits that were found for them by `search_gait`, kept as data with how they were found."""
 
 from importlib import resources
+from pathlib import Path
 
 from modurob.catalogue.plain_yaml import parse_yaml
 from modurob.errors import GaitError, choices
 from modurob.motion.gaits.patterns import Phases
 from modurob.motion.gaits.recipe import Gait
+from modurob.robot import Assembly
+
+ORGANISMS = ("caterpillar", "convoy", "crab", "hexapod", "quadruped", "snake", "wheel")
+
+
+def walking_robot(name: str) -> Assembly:
+    """An organism that travels: caterpillar, convoy, crab, hexapod, quadruped, snake or wheel.
+
+    >>> mr.walking_robot("hexapod").robot().nv
+    20
+    """
+    if name not in ORGANISMS:
+        raise GaitError(f"no organism {name!r:.60}: {choices(str(name), ORGANISMS)}")
+    if name == "crab":
+        return Assembly.load(name).with_setup(floating=True)
+    return Assembly.load(Path(__file__).parent / "organisms" / f"{name}.yaml")
 
 
 def found_gaits() -> tuple[str, ...]:
-    """Names of the shipped robots with a gait that was found.
+    """Names of the organisms with a gait that was found.
 
     >>> from modurob.motion.gaits.found import found_gaits
     >>> "crab" in found_gaits()
@@ -20,9 +37,9 @@ def found_gaits() -> tuple[str, ...]:
 
 
 def found_gait(robot: str) -> Gait:
-    """The gait that a search found for a shipped robot; its file says how.
+    """The gait that a search found for a `walking_robot`; its file says how.
 
-    >>> crab = mr.load("crab").mechanism(floating=True)
+    >>> crab = mr.walking_robot("crab").robot()
     >>> walker = mr.driven(crab, mr.found_gait("crab"))
     """
     if robot not in found_gaits():

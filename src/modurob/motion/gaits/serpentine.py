@@ -1,7 +1,7 @@
 """Gaits of snakes: waves of bending up and down and sideways, each by its share, one ahead of the other.
 
-A compound serpenoid curve (Hirose, Biologically Inspired Robots; Tesch and others, Parameterized and scripted gaits for modular snake
-robots). Joints that turn about the vertical bend the body sideways, the others up and down.
+A compound serpenoid curve (Hirose, Biologically Inspired Robots; Tesch and others, Parameterized and scripted gaits for modular
+snake robots). Joints that turn about the vertical bend the body sideways, the others up and down.
 """
 
 from dataclasses import dataclass

@@ -1,11 +1,11 @@
 """Steering: how a gait is bent to one side, how fast that turns the robot, and the walk to a goal.
 
-A turn u from -1 to 1 changes the waves of the servos by the roles of the joints: joints about the vertical in the line of travel bend the
-body, limbs on the inner side swing less. What a turn does is not guessed but seen in runs side by side.
+A turn u from -1 to 1 changes the waves of the servos by the roles of the joints: joints about the vertical in the line of travel
+bend the body, limbs on the inner side swing less. What a turn does is not guessed but seen in runs side by side.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,7 +61,7 @@ class Steering:
             out[..., s.start + 1] *= 1 - np.maximum(u * self.turned.side[k], 0.0)
         return out
 
-    def turn(self, rate: ArrayLike) -> Array:
+    def turn(self, rate: Any) -> Array:
         """The turn u that turns the robot by this rate [rad/s], or comes closest, (...)."""
         order = np.argsort(self.rates)
         if np.all(np.diff(order) == 1) or np.all(np.diff(order) == -1):
@@ -89,10 +89,10 @@ def steering(
 ) -> Steering:
     """How this gait turns this robot: seen in runs side by side with steps of dt [s], one for each turn of `TURNS`.
 
-    Joints about the vertical in the line of travel are bent by up to `bend` [rad]; limbs beside it swing less on the inner side, those
-    joints about the vertical if there are any. A gait that turns do not lead to both sides is refused.
+    Joints about the vertical in the line of travel are bent by up to `bend` [rad]; limbs beside it swing less on the inner side,
+    those joints about the vertical if there are any. A gait that turns do not lead to both sides is refused.
 
-    >>> snake = mr.load("snake").robot()
+    >>> snake = mr.walking_robot("snake").robot()
     >>> steered = mr.steering(snake, mr.gait("inchworm", amplitude=0.8, frequency=1.0))
     >>> bool(steered.rates[0] < 0 < steered.rates[-1])
     True
@@ -128,7 +128,7 @@ def walk_to(
 
     Once a period it takes `Steering.next_turn`; what it has to know is how it stands and where the goal is.
 
-    >>> snake = mr.load("snake").robot()
+    >>> snake = mr.walking_robot("snake").robot()
     >>> steered = mr.steering(snake, mr.gait("inchworm", amplitude=0.8, frequency=1.0))
     >>> run = mr.walk_to(steered, goal=(0.3, 1.0))
     >>> bool(np.hypot(*(run.robot.centre_of_mass(run.q[-1])[:2] - (0.3, 1.0))) < 0.1)
@@ -178,11 +178,12 @@ def _period(steered: Steering, run: Simulation) -> float:
 
 def _advanced(run: Simulation, period: float, to: Array, reach: float) -> Array:
     """Where the centre of mass is after a period, or as soon as it is within reach of the goal, (2,) [m]."""
+    here = run.robot.centre_of_mass(run.q)[:2]
     for _ in range(round(period / run.tick)):
-        run.step()
-        here = run.robot.centre_of_mass(run.q)[:2]
         if run.over or np.hypot(*(to - here)) < reach:
             break
+        run.step()
+        here = run.robot.centre_of_mass(run.q)[:2]
     return here
 
 
