@@ -1,7 +1,7 @@
 """Solutions of many goals as rows of coordinates of the robot: within limits, in order, with words for those without."""
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -142,24 +142,27 @@ def answer(
     width = max(1, int(rows.count.max(initial=0)))
     shaped = lambda x: x.reshape((*lead, *x.shape[1:]))[()]  # noqa: E731
 
-    def with_nearest() -> Array:
+    plain = shaped(rows.q[:, :width])
+
+    @cache
+    def whole() -> Array:
         lost = np.nonzero(rows.count == 0)[0]
+        if not len(lost):
+            return plain
         q = np.array(rows.q[:, :width])
         q[lost, 0] = nearest(lost)
         return shaped(q)
 
-    found = shaped(rows.q[:, :width]) if not rows.fate.any() else None
-    answered = InverseKinematics(
-        with_nearest if found is None else found,
+    return InverseKinematics(
+        whole if rows.fate.any() else plain,
         shaped(rows.count),
         shaped(rows.count > 0),
-        lambda: distance(m, frame, X, goal, base, answered.q),
+        lambda: distance(m, frame, X, goal, base, whole()),
         True,
         shaped(rows.certain),
         rows.family,
         _note(rows),
     )
-    return answered
 
 
 def distance(m: Tables, frame: str, X: Array, goal: str, base: str, q: Array) -> Array:

@@ -75,7 +75,7 @@ class Compiled:
         at = np.array(arm.at, dtype=np.int32)
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
         quartic = arm.way is not None and effort(arm.way) > 0
-        steps = 0 if arm.way and not quartic and self.off < EXACT else STEPS if arm.way else GENERAL_STEPS
+        steps = GENERAL_STEPS if arm.way is None else STEPS if self.off >= EXACT else int(quartic)
         made = _Arm(
             code.model.address("refined"),
             code.together.address("refined"),
