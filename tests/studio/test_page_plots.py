@@ -113,9 +113,9 @@ def test_any_joint_of_a_large_robot_can_be_plotted(page: Page) -> None:
 def test_lines_are_called_as_what_they_show(page: Page, served: Served) -> None:
     """The base of a floating robot has seven coordinates and six rates; z is the one that falls."""
     page.open("crab", 6)
-    page.js("studio.send('set_base', {module: 'm0', floating: true})")
-    page.until("studio.state.design.floating")
     page.panel("Simulate")
+    page.at("label:has(#stands-floats)").click()
+    page.until("studio.state.design.floating")
     run(page)
     expect(page.at(".plot .legend").first).not_to_contain_text("floating_base")
     page.tab.get_by_role("button", name="floating_base").click()

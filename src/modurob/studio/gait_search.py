@@ -53,9 +53,10 @@ def _tried(robot: Mechanism, q: Array, settings: RunSettings, kp: float, kd: flo
     x = np.stack([servos.tuned(0.0, acting(walker).start(), a / amplitudes[0], f) for a, f in pairs])
     run = Simulation(walker, np.broadcast_to(q, (len(pairs), robot.nq)), x0=x, tick=TICK).advance(DURATION).recording
     way = walker.centre_of_mass(run.q[-1]) - walker.centre_of_mass(q)
-    for (a, f), end, ok in zip(pairs, np.hypot(way[:, 0], way[:, 1]), run.status, strict=True):
-        if ok.ok and np.isfinite(end):
-            yield _Tried(float(end), {"gait": settings.gait, "amplitude": a, "frequency": f})
+    ends: Any = run.status  # one for each
+    for (a, f), far, end in zip(pairs, np.hypot(way[:, 0], way[:, 1]), ends, strict=True):
+        if end.ok and np.isfinite(far):
+            yield _Tried(float(far), {"gait": settings.gait, "amplitude": a, "frequency": f})
 
 
 def _fits(robot: Mechanism, name: str, amplitude: float) -> bool:

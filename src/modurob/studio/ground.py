@@ -20,10 +20,11 @@ LEAST_FORCE = 1e-3  # [N]: less is not drawn
 
 def under(robot: Mechanism, q: Array, settings: RunSettings) -> Ground:
     """The ground that the settings ask for, so high that the lowest point of the robot just touches it."""
-    ground = Ground(settings.friction, surface=Plane(float(np.deg2rad(settings.slope))))
-    gap = float(gaps(robot.on_ground(ground), q).min())
+    slope = float(np.deg2rad(settings.slope))
+    flat = Ground(settings.friction, surface=Plane(slope))
+    gap = float(gaps(robot.on_ground(flat), q).min())
     # gaps are along the normal, heights along z
-    return replace(ground, surface=replace(ground.surface, height=float(gap / np.cos(ground.surface.slope))))
+    return replace(flat, surface=Plane(slope, height=float(gap / np.cos(slope))))
 
 
 def servoed(robot: Mechanism, q: Array, settings: RunSettings, kp: float, kd: float) -> Mechanism:
@@ -59,10 +60,10 @@ class Servos:
         found = [
             (k, row.force, robot.joints[row.joint]) for k, row in own.joint_rows if isinstance(row.force, Oscillator)
         ]
-        numbers = [np.array([float(getattr(f, name)) for _, f, _ in found]) for name in ("kp", "kd", "limit")]
+        kp, kd, limit = (np.array([float(getattr(f, name)) for _, f, _ in found]) for name in ("kp", "kd", "limit"))
         q, v = ([getattr(j, name).start for _, _, j in found] for name in ("q_slice", "v_slice"))
         x = np.array([own.x_starts[k] for k, _, _ in found], dtype=int)[:, None] + np.arange(4)
-        return cls(*numbers, np.array(q, dtype=int), np.array(v, dtype=int), x, robot.nv)
+        return cls(kp, kd, limit, np.array(q, dtype=int), np.array(v, dtype=int), x, robot.nv)
 
     def lacking(self, t: float, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
         """What is missing to the swing, and what its rate lacks, (nv,) each; zero where there is no servo."""
