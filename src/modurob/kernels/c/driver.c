@@ -94,7 +94,8 @@ static void load(vec *into, const strided *from, long first, long valid)
     }
 }
 
-/* Results of states before `end` may still be written over: they come later. Returns what is zero in lanes whose results are all finite. */
+/* Results of states before `end` may still be written over: they come later. Returns what is zero in lanes whose results are all
+   finite: a sum of x - x (gcc takes 0 x for zero in vectors). */
 static vec store(const strided *to, const vec *from, long first, long valid, long end)
 {
     char *base = to->data + first * to->state_stride;
@@ -109,7 +110,7 @@ static vec store(const strided *to, const vec *from, long first, long valid, lon
 #pragma GCC unroll 16
             for (int i = 0; i < LANES; ++i) {
                 rows[i] = from[k + i];
-                each[i] += rows[i] * 0;
+                each[i] += rows[i] - rows[i];
             }
             transpose(rows);
 #pragma GCC unroll 16
@@ -128,7 +129,7 @@ static vec store(const strided *to, const vec *from, long first, long valid, lon
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; ++i) {
             rows[i] = i < to->entries ? from[i] : zero;
-            nothing += rows[i] * 0;
+            nothing += rows[i] - rows[i];
         }
         transpose(rows);
 #pragma GCC unroll 16
@@ -140,7 +141,7 @@ static vec store(const strided *to, const vec *from, long first, long valid, lon
 #endif
     for (; k < to->entries; ++k) {
         const real *lane = (const real *)&from[k];
-        nothing += from[k] * 0;
+        nothing += from[k] - from[k];
         for (long i = 0; i < valid; ++i) {
             memcpy(base + i * to->state_stride + k * to->entry_stride, &lane[i], sizeof(real));
         }
