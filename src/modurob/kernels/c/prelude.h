@@ -106,13 +106,37 @@ static inline vec choose(ivec mask, vec yes, vec no)
 #endif
 }
 #if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
-/* one comparison and one blend, which gcc does not make of masks */
+#define WIDE
+/* The instructions that no expression yields, in all lanes (255, the results elsewhere do not matter), rounded as ever (4). Where gcc has
+   them by these names, its header of all its instructions, which takes longer to read than many a unit to compile, is left out. */
+#ifndef __has_builtin
+#define __has_builtin(name) 0
+#endif
+#if __has_builtin(__builtin_ia32_cmppd512_mask) && __has_builtin(__builtin_ia32_blendmpd_512_mask) \
+    && __has_builtin(__builtin_ia32_minpd512_mask) && __has_builtin(__builtin_ia32_maxpd512_mask) \
+    && __has_builtin(__builtin_ia32_rndscalepd_mask) && __has_builtin(__builtin_ia32_rcp14pd512_mask) \
+    && __has_builtin(__builtin_ia32_rsqrt14pd512_mask)
+#define IS_LESS(a, b) __builtin_ia32_cmppd512_mask(a, b, 17, (uint8_t)255, 4)
+#define BLEND(mask, no, yes) __builtin_ia32_blendmpd_512_mask(no, yes, mask)
+#define MINIMUM(a, b) __builtin_ia32_minpd512_mask(a, b, V(0), (uint8_t)255, 4)
+#define GREATER(a, b) __builtin_ia32_maxpd512_mask(a, b, V(0), (uint8_t)255, 4)
+#define each_rint(x) __builtin_ia32_rndscalepd_mask(x, 0, V(0), (uint8_t)255, 4)
+#define GUESSED_RECIPROCAL(x) __builtin_ia32_rcp14pd512_mask(x, V(0), (uint8_t)255)
+#define GUESSED_ROOT_RECIPROCAL(x) __builtin_ia32_rsqrt14pd512_mask(x, V(0), (uint8_t)255)
+#else
 #include <immintrin.h>
-#define SELECT(a, b, x, y) \
-    ((vec)_mm512_mask_blend_pd(_mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ), (__m512d)(y), (__m512d)(x)))
-/* these take the second where one is not a number, as the choices do */
+#define IS_LESS(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ)
+#define BLEND(mask, no, yes) ((vec)_mm512_mask_blend_pd(mask, (__m512d)(no), (__m512d)(yes)))
 #define MINIMUM(a, b) ((vec)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
-#define MAXIMUM(a, b) ((vec)_mm512_max_pd((__m512d)(b), (__m512d)(a)))
+#define GREATER(a, b) ((vec)_mm512_max_pd((__m512d)(a), (__m512d)(b)))
+#define each_rint(x) ((vec)_mm512_roundscale_pd((__m512d)(x), 0))
+#define GUESSED_RECIPROCAL(x) ((vec)_mm512_rcp14_pd((__m512d)(x)))
+#define GUESSED_ROOT_RECIPROCAL(x) ((vec)_mm512_rsqrt14_pd((__m512d)(x)))
+#endif
+/* one comparison and one blend, which gcc does not make of masks; minimum and maximum take the second where one is not a number, as
+   the choices do */
+#define SELECT(a, b, x, y) BLEND(IS_LESS(a, b), y, x)
+#define MAXIMUM(a, b) GREATER(b, a)
 #else
 #define SELECT(a, b, x, y) choose((ivec)((a) < (b)), x, y)
 #define MINIMUM(a, b) SELECT(a, b, a, b)
@@ -124,8 +148,8 @@ static inline int any_negative(vec x)
 {
 #if LANES == 1
     return x < 0;
-#elif defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
-    return _mm512_cmp_pd_mask((__m512d)x, _mm512_setzero_pd(), _CMP_LT_OQ) != 0;
+#elif defined(WIDE)
+    return IS_LESS(x, V(0)) != 0;
 #else
     int found = 0;
     for (int i = 0; i < LANES; ++i) {
@@ -157,9 +181,7 @@ static inline int any_negative(vec x)
 EACH(exp, exp((double)a))
 EACH(log, log((double)a))
 EACH(tanh, tanh((double)a))
-#if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
-#define each_rint(x) ((vec)_mm512_roundscale_pd((__m512d)(x), 0))
-#else
+#ifndef WIDE
 EACH(rint, rint((double)a))
 #endif
 EACH(root, sizeof(real) == 8 ? (real)__builtin_sqrt((double)a) : (real)__builtin_sqrtf((float)a))
@@ -169,8 +191,8 @@ EACH(root, sizeof(real) == 8 ? (real)__builtin_sqrt((double)a) : (real)__builtin
    its divisions and roots of vectors take many times as long as multiplications. */
 static inline vec reciprocal(vec x)
 {
-#if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
-    vec y = (vec)_mm512_rcp14_pd((__m512d)x);
+#ifdef WIDE
+    vec y = GUESSED_RECIPROCAL(x);
     y += y * (1.0 - x * y);
     return y + y * (1.0 - x * y);
 #else
@@ -180,8 +202,8 @@ static inline vec reciprocal(vec x)
 
 static inline vec root_reciprocal(vec x)
 {
-#if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
-    vec y = (vec)_mm512_rsqrt14_pd((__m512d)x);
+#ifdef WIDE
+    vec y = GUESSED_ROOT_RECIPROCAL(x);
     const vec half = 0.5 * x;
     y += y * (0.5 - half * y * y);
     return y + y * (0.5 - half * y * y);
@@ -192,8 +214,8 @@ static inline vec root_reciprocal(vec x)
 
 static inline vec quick_root(vec x)
 {
-#if defined(__AVX512F__) && LANES * 8 == 64 && !defined(SINGLE)
-    vec y = (vec)_mm512_rsqrt14_pd(_mm512_max_pd((__m512d)x, (__m512d)V(1e-300)));
+#ifdef WIDE
+    vec y = GUESSED_ROOT_RECIPROCAL(GREATER(x, V(1e-300)));
     y += y * (0.5 - 0.5 * x * y * y);
     const vec r = x * y;
     return r + 0.5 * y * (x - r * r);
