@@ -130,8 +130,8 @@ def walk_to(
 
     >>> snake = mr.walking_robot("snake").robot()
     >>> steered = mr.steering(snake, mr.gait("inchworm", amplitude=0.8, frequency=1.0))
-    >>> run = mr.walk_to(steered, goal=(0.3, 1.0))
-    >>> bool(np.hypot(*(run.robot.centre_of_mass(run.q[-1])[:2] - (0.3, 1.0))) < 0.1)
+    >>> run = mr.walk_to(steered, goal=(0.8, 1.8))
+    >>> bool(np.hypot(*(run.robot.centre_of_mass(run.q[-1])[:2] - (0.8, 1.8))) < 0.1)
     True
     """
     to = np.asarray(goal, dtype=float)
