@@ -285,7 +285,7 @@ def test_organisms_stand_where_nothing_is_said():
 def test_the_page_does_what_it_says():
     """The stack rests, and the two organisms become one."""
     page = (Path(__file__).parents[2] / "docs" / "contact.md").read_text(encoding="utf-8")
-    _, stack, latch = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    stack, latch = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1:3]
     names: dict = {"np": np, "mr": mr}
     exec(stack, names)
     assert abs(names["run"].v[-1]).max() < 1e-9
