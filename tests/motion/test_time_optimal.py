@@ -272,6 +272,7 @@ def test_compiled_passes_equal_their_definition(rng):
         model = Model(robot, Limits(velocity, acceleration, torque * (0.3 if seed == 3 else 1.0)))
         h = np.diff(stretch.s)
         rows = Problem(model, stretch.at(PLACES), PLACES, h).rows(np.zeros((len(h), 3)), np.ones(len(h)))
+        rows = rows.without_falls(h) if seed == 1 else rows  # one lower bound more
         ours, theirs = passes(rows, h).controllable(0.0, 1e6), reachability._controllable(rows, h, 0.0, 1e6)
         assert ours[1] == theirs[1]
         assert (ours[1] >= 0) == (seed == 3)

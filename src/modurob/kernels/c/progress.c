@@ -1,16 +1,16 @@
 /* The two passes of motion/fastest/reachability.py, which defines them: intervals one after the other, each with a few bounds on u that are
    linear in x. */
 
-/* Bounds on u per interval, (intervals, rows) each, and on x, (intervals); steps h of the grid. */
+/* Bounds on u per interval, (intervals, uppers) and (intervals, lowers), and on x, (intervals); steps h of the grid. */
 typedef struct {
     const double *upper_slope, *upper_offset, *lower_slope, *lower_offset, *floor, *ceiling, *h;
-    long intervals, rows;
+    long intervals, uppers, lowers;
 } problem;
 
 /* The rows of one interval, which ends with x between low and high. */
 typedef struct {
     const double *upper_slope, *upper_offset, *lower_slope, *lower_offset;
-    long rows;
+    long uppers, lowers;
     double h, low, high;
 } interval;
 
@@ -23,14 +23,14 @@ enum { STEPS = 200 };
 
 static interval interval_of(const problem *p, long i, const double *K)
 {
-    const long at = i * p->rows;
-    return (interval){p->upper_slope + at, p->upper_offset + at, p->lower_slope + at, p->lower_offset + at, p->rows, p->h[i], K[2 * i + 2], K[2 * i + 3]};
+    const long up = i * p->uppers, down = i * p->lowers;
+    return (interval){p->upper_slope + up, p->upper_offset + up, p->lower_slope + down, p->lower_offset + down, p->uppers, p->lowers, p->h[i], K[2 * i + 2], K[2 * i + 3]};
 }
 
 static bound highest(const interval *s, double x)
 {
     bound best = {INFINITY, 0};
-    for (long j = 0; j < s->rows; ++j) {
+    for (long j = 0; j < s->uppers; ++j) {
         const double u = s->upper_offset[j] + s->upper_slope[j] * x;
         if (u < best.u) {
             best = (bound){u, s->upper_slope[j]};
@@ -43,7 +43,7 @@ static bound highest(const interval *s, double x)
 static bound lowest(const interval *s, double x)
 {
     bound best = {-INFINITY, 0};
-    for (long j = 0; j < s->rows; ++j) {
+    for (long j = 0; j < s->lowers; ++j) {
         const double u = s->lower_offset[j] + s->lower_slope[j] * x;
         if (u > best.u) {
             best = (bound){u, s->lower_slope[j]};

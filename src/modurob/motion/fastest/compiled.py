@@ -17,7 +17,7 @@ BOUNDS = ("upper_slope", "upper_offset", "lower_slope", "lower_offset", "floor",
 
 
 class _Problem(ctypes.Structure):
-    _fields_ = [*((name, _P) for name in (*BOUNDS, "h")), ("intervals", _L), ("rows", _L)]
+    _fields_ = [*((name, _P) for name in (*BOUNDS, "h")), *((name, _L) for name in ("intervals", "uppers", "lowers"))]
 
 
 class Passes:
@@ -26,7 +26,9 @@ class Passes:
     def __init__(self, code: Straight, rows: "Rows", h: Array):
         self._library, self._h = code.library, h
         self._kept = [np.ascontiguousarray(x, dtype=float) for x in (*rows[:6], h)]
-        self._problem = _Problem(*(x.ctypes.data for x in self._kept), *rows.upper_slope.shape)
+        self._problem = _Problem(
+            *(x.ctypes.data for x in self._kept), *rows.upper_slope.shape, rows.lower_slope.shape[1]
+        )
 
     def controllable(self, last: float, fastest: float) -> tuple[Array, int]:
         """As `reachability.controllable`."""
