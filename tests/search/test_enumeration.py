@@ -19,7 +19,7 @@ BOND_TREES = [1, 2, 6, 22, 87, 364, 1574]
 
 
 def lattice_trees(most):
-    """How many trees of edges there are on the cubic lattice, up to shifts, with 1, 2, ... sites: grown edge by edge, as sets of points."""
+    """How many trees of edges there are on the cubic lattice, up to shifts, with 1, 2, ... sites: grown edge by edge."""
     steps = [tuple(s * (k == axis) for k in range(3)) for axis in range(3) for s in (1, -1)]
     found, counts = {(frozenset([(0, 0, 0)]), frozenset())}, [1]
     for _ in range(most - 1):
