@@ -160,7 +160,8 @@ class Cluster(Crew):
         except ImportError:
             raise SearchError("a search on a cluster needs Dask: pip install modurob[cluster]") from None
         local = address == "local"
-        self._own = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) if local else None
+        quiet: Any = None  # no page of Dask's own
+        self._own = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=quiet) if local else None
         try:
             self.client = Client(self._own if local else address, timeout=10)
         except (OSError, ValueError) as error:

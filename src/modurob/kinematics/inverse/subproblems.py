@@ -152,8 +152,8 @@ def sp6(A: Array, B: Array, e: Array) -> Iterator[tuple[Turn, Turn]]:
     """A (cos t1, sin t1) + B (cos t2, sin t2) = e: |B^-1 (e - A (cos t1, sin t1))| = 1, or the same with A and B changed over where
     A is farther from singular."""
     a, b = _least_stretch(A), _least_stretch(B)
-    either = lambda x, y: select(*(np.asarray(z)[..., None, None] for z in (a, b)), x, y)  # noqa: E731
-    for t, other in _sp6(either(A, B), either(B, A), e):
+    wide_a, wide_b = (np.asarray(x)[..., None, None] for x in (a, b))
+    for t, other in _sp6(select(wide_a, wide_b, A, B), select(wide_a, wide_b, B, A), e):
         yield _chosen(a, b, t, other), _chosen(a, b, other, t)
 
 
