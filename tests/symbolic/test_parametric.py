@@ -5,7 +5,7 @@ import pytest
 import sympy
 
 import modurob as mr
-from modurob.errors import EquationsError, InputError
+from modurob.errors import InputError
 from modurob.symbolic import Quantity, parametric
 from tests.robots import random_assembly
 from tests.symbolic.robots import HANGING
@@ -111,5 +111,11 @@ def test_what_is_asked_wrong_is_told():
         parametric(pendulum(1), "lenght")
     with pytest.raises(InputError, match=r"symbols by 'type'.*valid: value, module"):
         parametric(pendulum(1), by="type")
-    with pytest.raises(EquationsError, match="loops"):
-        parametric(pendulum(5).connect("m5/3", "m0/4"))
+
+
+def test_loops_have_their_conditions():
+    """A ring of six: three rows, each d condition / dq, in symbols of lengths."""
+    eq = parametric(pendulum(5).connect("m5/3", "m0/4"))
+    assert eq.K.shape == (3, 6)
+    assert sympy.simplify(eq.K - sympy.Matrix(list(eq.conditions)).jacobian(list(eq.q))) == sympy.zeros(3, 6)
+    assert "l" in {str(s) for s in eq.K.free_symbols}

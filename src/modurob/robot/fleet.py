@@ -171,7 +171,7 @@ class Fleet:
         >>> bool(np.array_equal(vdots[0], robot.forward_dynamics(qs[0], taus[0], taus[0])))
         True
         """
-        return self.run(FORWARD, q, v, tau)
+        return self._run(FORWARD, q, v, tau)
 
     @explained
     def inverse_dynamics(self, q: Sequence[Any], v: Sequence[Any], vdot: Sequence[Any]) -> list[Array]:
@@ -183,7 +183,7 @@ class Fleet:
         array([[7.21, 1.03, 1.03],
                [7.21, 1.03, 1.03]])
         """
-        return self.run(INVERSE, q, v, vdot)
+        return self._run(INVERSE, q, v, vdot)
 
     @explained
     def forward_kinematics(self, q: Sequence[Any]) -> list[Poses]:
@@ -193,7 +193,7 @@ class Fleet:
         >>> fleet.forward_kinematics([np.zeros((9, r.nq)) for r in fleet])[0]["m3"].shape
         (9, 4, 4)
         """
-        return self.run(KINEMATICS, q)
+        return self._run(KINEMATICS, q)
 
     @explained
     def mass_matrix(self, q: Sequence[Any]) -> list[Array]:
@@ -203,7 +203,7 @@ class Fleet:
         >>> [M.shape for M in fleet.mass_matrix([np.zeros((9, r.nq)) for r in fleet])]
         [(9, 3, 3), (9, 2, 2)]
         """
-        return self.run(MASS, q)
+        return self._run(MASS, q)
 
     @explained
     def forward_dynamics_derivatives(
@@ -216,7 +216,7 @@ class Fleet:
         >>> fleet.forward_dynamics_derivatives(zeros, zeros, zeros)[1].tau.shape
         (2, 2, 2)
         """
-        return self.run(FORWARD_SLOPES, q, v, tau)
+        return self._run(FORWARD_SLOPES, q, v, tau)
 
     @explained
     def inverse_dynamics_derivatives(
@@ -229,11 +229,11 @@ class Fleet:
         >>> fleet.inverse_dynamics_derivatives(zeros, zeros, zeros)[1].vdot.shape
         (2, 2, 2)
         """
-        return self.run(INVERSE_SLOPES, q, v, vdot)
+        return self._run(INVERSE_SLOPES, q, v, vdot)
 
     # ---- one list of work ----
 
-    def run(self, function: Function, *given: Sequence[Any], repeats: Sequence[int] = ()) -> list[Any]:
+    def _run(self, function: Function, *given: Sequence[Any], repeats: Sequence[int] = ()) -> list[Any]:
         """A function of all robots: those of one program and width in one go, and what no kernel takes by the robots themselves.
 
         `repeats` says how often the program of each robot is to run on what it left, once if nothing is said.

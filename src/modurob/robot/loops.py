@@ -154,7 +154,7 @@ class Loops(Checked):
         .redundant, rows of K that say nothing new, and .dependent, the loops that have them; .verdict says it in words.
 
         >>> linkage.mobility(linkage.neutral()).verdict
-        'over-constrained: a mechanism of 1 degree of freedom, 5 rows of m3/3 - m0/2 say nothing new'
+        'over-constrained: a mechanism of 1 degree of freedom, 5 rows of m0/4 - m2/3 say nothing new'
         """
         return algorithms.mobility(self, self._q(q), kernels.run)
 

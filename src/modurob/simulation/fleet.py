@@ -59,7 +59,7 @@ def advance(
         at = [i for i, s in enumerate(steppers) if s == kind]
         part = fleet if len(at) == len(fleet) else _part(fleet, tuple(at))
         lists = [[given[i][k] for i in at] for k in range(len(ARGUMENTS))]
-        for i, state in zip(at, part.run(_function(kind), *lists, repeats=[times[i] for i in at]), strict=True):
+        for i, state in zip(at, part._run(_function(kind), *lists, repeats=[times[i] for i in at]), strict=True):
             found[i] = state
     return found  # type: ignore[return-value]
 
