@@ -144,8 +144,8 @@ class IndependentEquations:
         return G, g, M, bias
 
     def positions(self, branch: int = 1) -> dict[sympy.Symbol, Expr]:
-        """The dependent coordinates as functions of the independent ones, where there is a closed form: pairs, one of them an angle, as
-        two links in a plane have. `branch` is 1 or -1: which way the links bend."""
+        """The dependent coordinates as functions of the independent ones, where there is a closed form: pairs of them, one an
+        angle, as two links in a plane have. `branch` is 1 or -1: which way the links bend."""
         return _solved(self, branch)
 
 
