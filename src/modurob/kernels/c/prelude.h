@@ -317,10 +317,10 @@ static inline void sine_cosine(vec angle, vec *sine, vec *cosine)
 #endif
 #if LANES == 1
     union { vec number; ivec bits; } quadrant = { shifted };
-    const ivec n = quadrant.bits;
-    const ivec odd = -(n & 1);
-    *sine = choose(odd, c, s) * (real)(1 - (n & 2));
-    *cosine = choose(odd, s, c) * (real)(1 - ((n + 1) & 2));
+    const int n = (int)quadrant.bits;
+    const vec a = n & 1 ? c : s, b = n & 1 ? s : c;
+    *sine = n & 2 ? -a : a;
+    *cosine = (n + 1) & 2 ? -b : b;
 #else
     const ivec n = (ivec)shifted;
     const ivec odd = -(n & 1);

@@ -1,12 +1,13 @@
 """The text of kernels: one that walks tables, for robots made of some types of joints, and one unrolled for a robot that stays."""
 
 from collections.abc import Iterable, Sequence
-from importlib import resources
 
 from modurob.algorithms.program import Outward, Program
+from modurob.kernels.compiler import prelude
 from modurob.kernels.cuda.layout import LOADS, PUTS, SAVES, TAKES_CARRIED, TAKES_SLOT, TIP, Laid
 from modurob.kernels.cuda.lean import Area, lean_code, recomputed
 from modurob.kernels.dyad import DyadType
+from modurob.kernels.units import by_hand
 from modurob.trace import number
 
 # where the entries of a joint begin in an input or a result, by a column of its row
@@ -26,10 +27,9 @@ def arrays_of(program: Program) -> list[str]:
 def head(program: Program, single: bool, stride: int) -> str:
     """Definitions, and the file of C by hand."""
     area = Area(program)
-    given = {"ARRAYS": len(arrays_of(program)), "SENT": max(1, area.width("sent")), "STRIDE": stride}
+    given = {"LANES": 1, "CELLS": "", "ARRAYS": len(arrays_of(program)), "SENT": max(1, area.width("sent")), "STRIDE": stride}
     defines = [f"#define {name} {value}" for name, value in given.items()]
-    text = (resources.files("modurob.kernels") / "c" / "cuda.h").read_text(encoding="utf-8")
-    return "\n".join([*(["#define SINGLE"] if single else []), *defines, text])
+    return "\n".join([*(["#define SINGLE"] if single else []), *defines, prelude(), by_hand("cuda.h")])
 
 
 def _parameters(program: Program) -> str:
