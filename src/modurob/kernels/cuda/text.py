@@ -27,7 +27,13 @@ def arrays_of(program: Program) -> list[str]:
 def head(program: Program, single: bool, stride: int) -> str:
     """Definitions, and the file of C by hand."""
     area = Area(program)
-    given = {"LANES": 1, "CELLS": "", "ARRAYS": len(arrays_of(program)), "SENT": max(1, area.width("sent")), "STRIDE": stride}
+    given = {
+        "LANES": 1,
+        "CELLS": "",
+        "ARRAYS": len(arrays_of(program)),
+        "SENT": max(1, area.width("sent")),
+        "STRIDE": stride,
+    }
     defines = [f"#define {name} {value}" for name, value in given.items()]
     return "\n".join([*(["#define SINGLE"] if single else []), *defines, prelude(), by_hand("cuda.h")])
 
