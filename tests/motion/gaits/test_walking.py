@@ -4,22 +4,14 @@ import numpy as np
 import pytest
 
 import modurob as mr
+from examples.walking import HINGES
+from examples.walking import ORGANISMS as HAND_SET
 from modurob.motion.gaits.driven import servo_states, with_servos
 from modurob.motion.gaits.found import found_gaits
 from modurob.motion.gaits.steering import TURNS
 from modurob.spatial import inertia
 from tests.oracles import rigid_contact
 
-HINGES = [f"m{i}/hinge" for i in range(5)]
-HAND_SET = {
-    "crab": mr.gait("bound", amplitude=1.1, frequency=1.5, lag=2.4, stance=-0.3),
-    "snake": mr.gait("inchworm", amplitude=0.8, frequency=1.0),
-    "caterpillar": mr.gait("inchworm", amplitude=0.6, frequency=1.0, waves=2.0),
-    "quadruped": mr.gait("hexapod", amplitude=0.25, frequency=1.0, stance=1.0),
-    "hexapod": mr.gait("hexapod", amplitude=0.35, frequency=1.0, stance=1.2),
-    "wheel": mr.gait("wheel", amplitude=0.25, frequency=0.5),
-    "convoy": mr.gait("inchworm", amplitude=dict.fromkeys(HINGES, 0.6), frequency=1.0),
-}
 GROUND = mr.Ground(friction=0.8)
 
 

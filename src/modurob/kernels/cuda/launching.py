@@ -1,6 +1,6 @@
 """Fleets on a device: their tables stand there, and states are taken by blocks of threads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -140,21 +140,32 @@ class Bound(NamedTuple):
         return self.status
 
 
-# kernels that walk tables, by program and precision: what types of joints they know
-_WALKING: dict[tuple[int, Program, bool, Shape], list[tuple[dict[DyadType, int], Callable[..., None]]]] = {}
+# kernels by device and all else that makes them: what parts they know
+_KERNELS: dict[Hashable, list[tuple[dict[Any, int], Callable[..., None]]]] = {}
+
+
+def kernel_for(
+    key: Hashable, parts: set[Any], named: Callable[[Any], str], made: Callable[[list[Any]], Callable[..., None]]
+) -> tuple[dict[Any, int], Callable[..., None]]:
+    """A kernel that knows all these parts, and the number of each there; made, of parts in the order of their names, if none does."""
+    known = _KERNELS.setdefault(key, [])
+    fitting = [found for found in known if parts <= found[0].keys()]
+    if fitting:
+        return min(fitting, key=lambda found: len(found[0]))
+    order = sorted(parts, key=named)
+    known.append(({part: k for k, part in enumerate(order)}, made(order)))
+    return known[-1]
 
 
 def _walking_kernel(
     device: Device, program: Program, single: bool, shape: Shape, kinds: set[DyadType]
 ) -> tuple[dict[DyadType, int], Callable[..., None]]:
-    """A kernel that knows all these types, compiled only if none does."""
-    known = _WALKING.setdefault((id(device), program, single, shape), [])
-    fitting = [found for found in known if kinds <= found[0].keys()]
-    if fitting:
-        return min(fitting, key=lambda found: len(found[0]))
-    types = {kind: t for t, kind in enumerate(sorted(kinds, key=lambda kind: kind.key))}
-    known.append((types, device.kernel(walking(program, list(types), single, shape.threads, shape.shared))))
-    return known[-1]
+    """A kernel that knows all these types."""
+
+    def made(types: list[DyadType]) -> Callable[..., None]:
+        return device.kernel(walking(program, types, single, shape.threads, shape.shared))
+
+    return kernel_for((device, program, single, shape), kinds, lambda kind: kind.key, made)
 
 
 def obstacle(m: Tables, program: Any) -> str:

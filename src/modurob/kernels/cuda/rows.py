@@ -14,7 +14,7 @@ import numpy as np
 
 from modurob.algorithms.program import Flow, Program
 from modurob.kernels.compiler import prelude
-from modurob.kernels.cuda.launching import Device, tasks_of
+from modurob.kernels.cuda.launching import Device, kernel_for, tasks_of
 from modurob.kernels.evaluator import Sequenced, sequenced
 from modurob.kernels.units import FILES, Unit, by_hand, function_at
 from modurob.mechanism import Tables
@@ -134,21 +134,19 @@ def text(functions: Sequence[Function], ports: int, single: bool, shared: bool) 
     return "\n".join(parts)
 
 
-# kernels by device, number of arrays, precision and whether tables are shared: what functions they know
-_KERNELS: dict[tuple[int, int, bool, bool], list[tuple[dict[Function, int], Callable[..., None]]]] = {}
+def _name(f: Function) -> str:
+    return f if isinstance(f, str) else f"{f[0].name} {f[0].identity} {f[1]}"
 
 
 def _kernel(
     device: Device, ports: int, single: bool, shared: bool, functions: set[Function]
 ) -> tuple[dict[Function, int], Callable[..., None]]:
-    """A kernel that knows all these functions, compiled only if none does."""
-    known = _KERNELS.setdefault((id(device), ports, single, shared), [])
-    fitting = [found for found in known if functions <= found[0].keys()]
-    if fitting:
-        return min(fitting, key=lambda found: len(found[0]))
-    order = sorted(functions, key=lambda f: f if isinstance(f, str) else f"{f[0].name} {f[0].identity} {f[1]}")
-    known.append(({f: k for k, f in enumerate(order)}, device.kernel(text(order, ports, single, shared))))
-    return known[-1]
+    """A kernel that knows all these functions."""
+
+    def made(order: list[Function]) -> Callable[..., None]:
+        return device.kernel(text(order, ports, single, shared))
+
+    return kernel_for((device, ports, single, shared, THREADS, BLOCKS[single]), functions, _name, made)
 
 
 # ---- robots ----
