@@ -136,6 +136,18 @@ def test_tables_too_large_to_share_are_read_where_they_are(robots, tmp_path, mon
     np.testing.assert_allclose(state.q, expected.q, rtol=0, atol=1e-12)
 
 
+def test_states_that_a_gpu_has_no_answer_for_are_taken_by_the_cpu(robots, tmp_path, monkeypatch):
+    """Angles of millions of turns are not numbers to a kernel, whose states are then stepped by the CPU."""
+    monkeypatch.setattr(gpus, "cuda_device", lambda: PlayedGpu(tmp_path))
+    monkeypatch.setattr(rows, "THREADS", 4)
+    robot = robots[2].ideal()
+    q, v, tau = starts([robot])
+    far = q[0] + 2 * np.pi * 1e6
+    (state,) = mr.advance(mr.Fleet([robot], device="cuda"), [far], v, 0.05, tau, stepper=STEPPER)
+    assert np.isfinite(state.q).all()
+    np.testing.assert_allclose(state.q, alone(robot, far, v[0], tau[0], 0.05).q, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -147,7 +147,8 @@ _KERNELS: dict[Hashable, list[tuple[dict[Any, int], Callable[..., None]]]] = {}
 def kernel_for(
     key: Hashable, parts: set[Any], named: Callable[[Any], str], made: Callable[[list[Any]], Callable[..., None]]
 ) -> tuple[dict[Any, int], Callable[..., None]]:
-    """A kernel that knows all these parts, and the number of each there; made, of parts in the order of their names, if none does."""
+    """A kernel that knows all these parts, and the number of each there; if none does, one is made of them in the order of their
+    names."""
     known = _KERNELS.setdefault(key, [])
     fitting = [found for found in known if parts <= found[0].keys()]
     if fitting:
