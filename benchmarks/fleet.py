@@ -1,7 +1,9 @@
 """Fleets of unlike organisms beside one organism with as many states, and new organisms from their assembly to first dynamics."""
 
+import multiprocessing
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -70,19 +72,41 @@ def random_organism(rng: np.random.Generator, modules: int) -> mr.Assembly:
     return assembly
 
 
+def first_dynamics(organisms: list[mr.Assembly]) -> tuple[list[mr.Mechanism], float, float]:
+    """Their mechanisms, CPU time until forward dynamics of one state of each, and until their tables [s]."""
+    start = time.process_time()
+    made = [a.mechanism() for a in organisms]
+    tables = time.process_time() - start
+    zeros = [np.zeros((1, r.nv)) for r in made]
+    mr.Fleet(made).forward_dynamics(zeros, zeros, zeros)
+    return made, time.process_time() - start, tables
+
+
+def counted(organisms: list[mr.Assembly]) -> int:
+    return len(first_dynamics(organisms)[0])
+
+
+def side_by_side(console: Console, found: list[mr.Assembly]) -> None:
+    """Wall time of two processes that each have met such organisms before."""
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(counted, [found[:NEW]] * 4))
+        rest = found[2 * NEW :]
+        start = time.perf_counter()
+        made = sum(pool.map(counted, [rest[:NEW], rest[NEW:]]))
+        rate = made / (time.perf_counter() - start)
+    console.print(f"12 Backbones, modurob in two processes: {rate:.0f} new organisms a second")
+
+
 def newcomers(console: Console) -> None:
     """CPU time from assemblies to forward dynamics of one state each, and of Pinocchio and MuJoCo from their files to their own."""
     import mujoco
 
     rng = np.random.default_rng(1)
-    found = [random_organism(rng, 12) for _ in range(2 * NEW)]
-    for robots in (found[:NEW], found[NEW:]):  # types of joints are compiled with the first half
-        start = time.process_time()
-        made = [a.mechanism() for a in robots]
-        tables = time.process_time() - start
-        zeros = [np.zeros((1, r.nv)) for r in made]
-        mr.Fleet(made).forward_dynamics(zeros, zeros, zeros)
-        whole = time.process_time() - start
+    found = [random_organism(rng, 12) for _ in range(4 * NEW)]
+    first_dynamics(found[:NEW])  # types of joints are compiled with the first of them
+    made, whole, tables = first_dynamics(found[NEW : 2 * NEW])
+    side_by_side(console, found)
+    zeros = [np.zeros((1, r.nv)) for r in made]
     times = {"modurob": whole, "its tables": tables}
     start = time.process_time()
     for robot, zero in zip(made, zeros, strict=True):

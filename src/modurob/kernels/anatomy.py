@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.caching import cached_property
-from modurob.kernels.dyad import DyadType, classified, constants_of
-from modurob.kernels.frames import Placed, matrix, reframed
+from modurob.kernels.dyad import DyadType, classified, parameters_of
+from modurob.kernels.frames import matrices, reframed
 from modurob.kernels.writer import Code
 from modurob.mechanism import Tables
 from modurob.spatial import inertia, se3
@@ -77,26 +77,43 @@ class Anatomy:
         self.rates = np.array([j.type.nv for j in m.joints], dtype=np.int32)
         # rates of the tree, of which mimic joints have some of their own
         self.tree_starts = np.concatenate([np.zeros(1, dtype=np.int32), np.cumsum(self.rates, dtype=np.int32)])
-        T = np.stack([matrix(b.T) for b in self.placed]) if self.placed else np.zeros((0, 4, 4))
-        self.T = T
-        self._inertias = inertia.parameters(inertia.moved(m.inertia[1:], se3.inverse(T)))
+        self.T, self._X = matrices([b.T for b in self.placed]), matrices([b.X_PJ for b in self.placed])
+        self._back = se3.inverse(self.T)
+        self._inertias = inertia.parameters(inertia.moved(m.inertia[1:], self._back))
 
     def _shared_rates(self) -> set[int]:
         """Rates of joints that others mimic."""
         return {j.v_slice.start for j in self.m.joints if j.mimics}
 
-    def row(self, i: int, code: Code, anywhere: bool) -> Array:
-        """The constants that the code of a type reads of body i + 1; `anywhere`: with its whole placement."""
-        m, joint = self.m, self.m.joints[i]
-        own = (
-            self._inertias[i].tobytes(),
-            joint.armature.tobytes(),
-            m.gravity.tobytes(),
-            float(i + 1),
-            self.slots.add[i],
-        )
-        rotation = tuple(matrix(self.placed[i].X_PJ)[:3, :3].ravel()) if anywhere else self._rotations[i]
-        return _row(code, self.placed[i], rotation, *own)
+    def rows(self, codes: Sequence[Code], anywhere: bool) -> list[Array]:
+        """The constants that the code of each body, from the first on, reads of it; `anywhere`: with its whole placement."""
+        alike: dict[Code, list[int]] = {}
+        for i, code in enumerate(codes):
+            alike.setdefault(code, []).append(i)
+        found: list[Array] = [np.zeros(0)] * len(codes)
+        for code, bodies in alike.items():
+            for i, row in zip(bodies, code.rows(self._constants(bodies, anywhere), len(bodies)), strict=True):
+                found[i] = row
+        return found
+
+    def _constants(self, bodies: list[int], anywhere: bool) -> dict[str, Array]:
+        """By name, (entries, bodies), of bodies of one type."""
+        placed, joints = [self.placed[i] for i in bodies], [self.m.joints[i] for i in bodies]
+        X, back = self._X[bodies], self._back[bodies]
+        rotations = X[:, :3, :3].reshape(-1, 9) if anywhere else np.array([self._rotations[i] for i in bodies])
+        return {
+            "R": rotations.T,
+            "p": X[:, :3, 3].T,
+            "ratio": np.array([[b.ratio for b in placed]]),
+            "offset": np.array([[b.offset for b in placed]]),
+            "parameter": np.array([parameters_of(b.joint) for b in placed], dtype=float).T,
+            "back": back[:, :3].reshape(-1, 12).T,
+            "I": self._inertias[bodies].T,
+            "armature": np.array([j.armature for j in joints]).T,
+            "gravity": np.repeat(self.m.gravity[:, None], len(bodies), axis=1),
+            "number": np.array([[i + 1.0 for i in bodies]]),
+            "adds": np.array([[float(self.slots.add[i]) for i in bodies]]),
+        }
 
     # ---- pairs ----
 
@@ -123,23 +140,6 @@ def paths_of(m: Tables) -> list[set[int]]:
         for b in range(1, len(m.bodies))
         if b not in carries
     ]
-
-
-@lru_cache(maxsize=65536)
-def _row(
-    code: Code,
-    body: Placed,
-    rotation: tuple[float, ...],
-    own: bytes,
-    armature: bytes,
-    gravity: bytes,
-    number: float,
-    adds: bool,
-) -> Array:
-    constants = constants_of(body, rotation)
-    for name, numbers in (("I", own), ("armature", armature), ("gravity", gravity)):
-        constants[name] = np.frombuffer(numbers)
-    return code.row({**constants, "number": np.array([number]), "adds": np.array([float(adds)])})
 
 
 def filled_pattern(n: int, cliques: Iterable[set[int]]) -> Array:

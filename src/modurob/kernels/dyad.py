@@ -13,7 +13,7 @@ import numpy as np
 from modurob.catalogue.joints import Free, JointType, Prismatic, Reversed, Revolute
 from modurob.kernels.frames import Placed, matrix
 from modurob.registry import fingerprint
-from modurob.spatial import inertia, se3
+from modurob.spatial import inertia
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph
 
@@ -163,18 +163,9 @@ def _matrix(graph: Graph, entries: tuple[Entry, ...]) -> Array:
     return np.array(values, dtype=object).reshape(3, 3)
 
 
-def constants_of(body: Placed, rotation: tuple[float, ...]) -> dict[str, Array]:
-    """The constants that come from a body's placement and joint."""
-    back = se3.inverse(matrix(body.T))
-    parameters = [getattr(_inner(body.joint), p) for p in body.joint.parameters]
-    return {
-        "R": np.array(rotation),
-        "p": matrix(body.X_PJ)[:3, 3],
-        "ratio": np.array([body.ratio]),
-        "offset": np.array([body.offset]),
-        "parameter": np.array(parameters, dtype=float),
-        "back": back[:3].ravel(),
-    }
+def parameters_of(joint: JointType) -> list[Any]:
+    """The numbers of a joint that stand in the table."""
+    return [getattr(_inner(joint), p) for p in joint.parameters]
 
 
 def _inner(joint: JointType) -> JointType:

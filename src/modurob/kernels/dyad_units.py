@@ -1,6 +1,7 @@
 """The C functions of a program at a type of joint."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from modurob.algorithms.program import Program, Sweep
@@ -36,6 +37,7 @@ def kind_for(kind: DyadType, program: Program) -> DyadType:
     return kind if program.in_body_axes else kind.anywhere
 
 
+@lru_cache(maxsize=65536)
 def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: int, single: bool) -> Unit:
     """The functions of a program at a type."""
     kind = kind_for(kind, program)

@@ -14,13 +14,12 @@ import numpy as np
 from modurob.catalogue.joints import JointType, Mimic, Revolute
 from modurob.mechanism import Tables
 from modurob.spatial import se3, so3
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, read_only
 
 # entries of placements this close to 0 or 1 are that
 SNAP = 1e-13
 # a common normal further away than this many distances of the joints is of no use
 FARTHEST = 10.0
-Z = np.array([0.0, 0.0, 1.0])
 # half a turn about x: points z the other way
 ROUND = np.diag([1.0, -1.0, -1.0, 1.0])
 
@@ -58,14 +57,18 @@ def matrix(X: bytes) -> Array:
     return np.frombuffer(X).reshape(4, 4)
 
 
+def matrices(Xs: list[bytes]) -> Array:
+    """Some of them, (n, 4, 4)."""
+    return np.frombuffer(b"".join(Xs)).reshape(-1, 4, 4)
+
+
 @lru_cache(maxsize=65536)
 def _placed(
     joint: JointType, X_PJ: bytes, parent_axial: bool, parent_T: bytes, towards: tuple[JointType, bytes] | None
 ) -> Placed:
     """The chosen frame of a body, from its joint, its parent's frame, and the joint of its first child."""
     ratio, offset = (joint.ratio, joint.offset) if isinstance(joint, Mimic) else (1.0, 0.0)
-    canonical, R = (joint.follower if isinstance(joint, Mimic) else joint).canonical()
-    T = se3.pose(R)
+    canonical, T = _canonical(joint)
     X = se3.inverse(matrix(parent_T)) @ matrix(X_PJ) @ T
     if canonical.axial:
         axis = se3.rotation(X)[:, 2]
@@ -75,51 +78,57 @@ def _placed(
         step = _simplifying(X, parent_axial)
         T, X = T @ step, X @ step
     if isinstance(canonical, Revolute) and towards is not None and towards[0].axial:
-        turn = _direction(se3.inverse(T) @ matrix(towards[1]) @ se3.pose(_axes(towards[0])))
-        offset, T = offset + turn, T @ se3.pose(so3.about(Z, np.array(turn)))
-    return Placed(canonical, snapped(X).tobytes(), T.tobytes(), ratio, offset)
+        turn = _direction(se3.inverse(T) @ matrix(towards[1]) @ _canonical(towards[0])[1])
+        offset, T = offset + turn, T @ _screw(turn, 0.0)
+    # what rounding leaves in a frame would make unlike children of like ones
+    return Placed(canonical, snapped(X).tobytes(), snapped(T).tobytes(), ratio, offset)
 
 
-def _axes(joint: JointType) -> Array:
-    return (joint.follower if isinstance(joint, Mimic) else joint).canonical().R
+@lru_cache(maxsize=4096)
+def _canonical(joint: JointType) -> tuple[JointType, Array]:
+    """The joint in canonical axes, and these, as a pose (4, 4)."""
+    found, R = (joint.follower if isinstance(joint, Mimic) else joint).canonical()
+    return found, read_only(se3.pose(R))
+
+
+def _screw(turn: float, slide: float) -> Array:
+    """Turn about z and slide along it, (4, 4)."""
+    c, s = np.cos(turn), np.sin(turn)
+    return np.array([[c, -s, 0.0, 0.0], [s, c, 0.0, 0.0], [0.0, 0.0, 1.0, slide], [0.0, 0.0, 0.0, 1.0]])
 
 
 def _simplifying(X: Array, parent_axial: bool) -> Array:
     """The slide along z and turn about z after which the placement X is simple."""
-    R, p = se3.rotation(X), se3.position(X)
+    R, p = X[:3, :3], X[:3, 3]
     k = R[:, 2]
-    normal = np.cross(Z, k)
+    apart = float(np.hypot(k[0], k[1]))  # sine of the angle between the axes
     if not parent_axial:
         slide, x = -(p @ k), so3.perpendicular(k)[0]
-    elif np.linalg.norm(normal) < 1e-9:
+    elif apart < 1e-9:
         slide, x = -p[2] / k[2], np.array([1.0, 0.0, 0.0])
     else:
-        x = normal / np.linalg.norm(normal)
-        across = np.cross(Z, x)
-        slide = -(p @ across) / (k @ across)
+        x = np.array([-k[1], k[0], 0.0]) / apart
+        slide = -(p[0] * k[0] + p[1] * k[1]) / apart**2
         if abs(slide) > FARTHEST * np.linalg.norm(p):
             # axes that are parallel but for a little meet far away, where nothing is exact
             slide = -p[2] / k[2]
-    turn = np.arctan2(x @ R[:, 1], x @ R[:, 0])
-    return se3.pose(so3.about(Z, turn), slide * Z)
+    return _screw(np.arctan2(x @ R[:, 1], x @ R[:, 0]), slide)
 
 
 def _direction(X: Array) -> float:
     """The angle about z of the way to a child placed at X: of the common normal, or of the child itself if axes are parallel."""
-    R, p = se3.rotation(X), se3.position(X)
-    way = np.cross(Z, R[:, 2])
-    if np.linalg.norm(way) < 1e-9:
-        way = np.array([p[0], p[1], 0.0])
-    return float(np.arctan2(way[1], way[0])) if np.linalg.norm(way) > 1e-12 else 0.0
+    x, y = -X[1, 2], X[0, 2]
+    if np.hypot(x, y) < 1e-9:
+        x, y = X[0, 3], X[1, 3]
+    return float(np.arctan2(y, x)) if np.hypot(x, y) > 1e-12 else 0.0
 
 
 def snapped(X: Array) -> Array:
     """Entries that rounding kept from 0, 1 and -1 put there."""
     X = np.array(X)
-    scale = max(1e-3, np.abs(X[:3, 3]).max())
-    X[:3, 3][np.abs(X[:3, 3]) < SNAP * scale] = 0.0
-    R = X[:3, :3]
-    R[np.abs(R) < SNAP] = 0.0
-    R[np.abs(R - 1) < SNAP] = 1.0
-    R[np.abs(R + 1) < SNAP] = -1.0
-    return X
+    p, R = X[:3, 3], X[:3, :3]
+    p[np.abs(p) < SNAP * max(1e-3, np.abs(p).max())] = 0.0
+    whole = np.rint(R)
+    near = np.abs(R - whole) < SNAP
+    R[near] = whole[near]
+    return X + 0.0  # no zero has a sign

@@ -92,7 +92,7 @@ class Laid:
         return (start + np.concatenate([[0], np.cumsum(sizes)[:-1]])).astype(np.int32)
 
     def _constants(self) -> None:
-        rows = [self.a.row(i, unit.code, not self.program.in_body_axes) for i, unit in enumerate(self.units)]
+        rows = self.a.rows([unit.code for unit in self.units], not self.program.in_body_axes)
         self.table = np.concatenate([np.zeros(0), *rows])
         self.starts = (
             np.concatenate([[0], np.cumsum([len(r) for r in rows])[:-1]]).astype(np.int64)

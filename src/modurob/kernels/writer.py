@@ -128,3 +128,8 @@ class Code:
         """The numbers of the table for one set of constants."""
         values = self.graph.evaluate(self.table, constants)
         return np.array([values[k] for k in self.table], dtype=float)
+
+    def rows(self, constants: Mapping[str, Array], n: int) -> Array:
+        """Those for n sets of constants, (entries, n) each: (n, numbers)."""
+        values = self.graph.evaluate(self.table, constants)
+        return np.array([values[k] for k in self.table], dtype=float).reshape(-1, n).T

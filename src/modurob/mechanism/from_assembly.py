@@ -19,7 +19,7 @@ from modurob.errors import InputError, MechanismError, choices
 from modurob.mechanism.builder import Builder, JointProperties
 from modurob.mechanism.tables import FLOATING_BASE, Tables
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, read_only
 
 # connections between parts of one body must fit this well [m, rad]
 FIT = 1e-6
@@ -107,10 +107,7 @@ def _add_module(builder: Builder, name: str, module: Module, entered: str, still
         part = module.parts[step.end]
         common = {"parent": f"{name}/{step.start}", "seat": seat}
         if path in still:
-            # zero stands for the zero pose of joints of several coordinates too
-            q = np.atleast_1d(still[path]) if np.any(still[path]) else step.type.neutral()
-            fixed_at = at @ step.type.pose(q)
-            builder.body(f"{name}/{step.end}", part.inertia, at=fixed_at, **common)
+            builder.body(f"{name}/{step.end}", part.inertia, at=_locked_at(step, still[path]), **common)
         else:
             properties = _properties(step.joint)
             builder.body(
@@ -128,6 +125,18 @@ def _add_module(builder: Builder, name: str, module: Module, entered: str, still
     for part in module.parts.values():
         for shape in part.shapes:
             builder.shape(shape.kind, shape.size, f"{name}/{part.name}", shape.X, shape.colour)
+
+
+def _locked_at(step: _Step, q: Any) -> Array:
+    """Pose of what the joint moves, held at q; zero stands for the zero pose of joints of several coordinates too."""
+    if not np.any(q):
+        return _neutral(step.joint, step.type)
+    return step.joint.at @ step.type.pose(np.atleast_1d(q))
+
+
+@lru_cache(maxsize=4096)
+def _neutral(joint: ModuleJoint, kind: JointType) -> Array:
+    return read_only(joint.at @ kind.pose(kind.neutral()))
 
 
 @lru_cache(maxsize=4096)

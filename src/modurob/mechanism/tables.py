@@ -528,7 +528,7 @@ def _require_consistent(m: Tables) -> None:
     if m.parent[0] != -1 or any(not 0 <= p < i for i, p in enumerate(m.parent[1:], start=1)):
         raise MechanismError(f"{m.name}: parents {m.parent[:8]}...: expected -1, then for each body one before it")
     _require_places(m)
-    for frame in _all_frames(m):
+    for frame in {id(f): f for f in _all_frames(m)}.values():
         if not 0 <= frame.body < n or np.shape(frame.X) != (4, 4):
             raise MechanismError(f"{m.name}: a frame on body {frame.body}: expected a body below {n} and a pose (4, 4)")
     for row in m.forces:

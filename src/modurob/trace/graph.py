@@ -53,6 +53,7 @@ class Graph:
     nodes: list[Node] = field(default_factory=list)
     _known: dict[Node, int] = field(default_factory=dict)
     _settled: dict[Collection[str], list[bool]] = field(default_factory=dict)
+    _orders: dict[tuple[int, ...], list[int]] = field(default_factory=dict)
 
     # ---- inputs and numbers ----
 
@@ -214,6 +215,12 @@ class Graph:
                 wanted.update(self.nodes[i].args)
         return sorted(wanted)
 
+    def _order(self, wanted: tuple[int, ...]) -> list[int]:
+        """What these nodes need, in order: found once, for nodes do not change."""
+        if wanted not in self._orders:
+            self._orders[wanted] = self.needed(Traced(self, w) for w in wanted)
+        return self._orders[wanted]
+
     def depends_only_on(self, i: int, arrays: Collection[str]) -> bool:
         """Whether a node is made of numbers and of inputs from these arrays."""
         settled = self._settled.setdefault(arrays, [])
@@ -227,7 +234,7 @@ class Graph:
         values: dict[int, Any] = {}
         # one over nothing is infinite, as in compiled code
         with np.errstate(all="ignore"):
-            for i in self.needed(Traced(self, w) for w in wanted):
+            for i in self._order(tuple(wanted)):
                 op, args, value = self.nodes[i]
                 if op == "input":
                     values[i] = inputs[value.array][value.index]

@@ -135,7 +135,8 @@ def laid(m: Tables, program: Program) -> Laid:
     ).reshape(-1, ROW)
     world = program.world(m)
     shared = [np.ravel(world[name]) for name in program.shared]
-    constants = [a.row(b - 1, code, False) for b, code in zip(course.order, codes, strict=True)]
+    table = a.rows([lean_code(kind, program)[1] for kind in a.kinds], False)
+    constants = [table[b - 1] for b in course.order]
     whole = np.concatenate([np.zeros(0), *shared])
     # constants of joints begin at multiples of four
     return Laid(kinds, rows, constants, np.pad(whole, (0, -len(whole) % 4)), slots + sent * course.slots)
