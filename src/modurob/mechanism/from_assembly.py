@@ -129,7 +129,7 @@ def _add_module(builder: Builder, name: str, module: Module, entered: str, still
 
 def _locked_at(step: _Step, q: Any) -> Array:
     """Pose of what the joint moves, held at q; zero stands for the zero pose of joints of several coordinates too."""
-    if not np.any(q):
+    if (type(q) is float and q == 0.0) or not np.any(q):
         return _neutral(step.joint, step.type)
     return step.joint.at @ step.type.pose(np.atleast_1d(q))
 
