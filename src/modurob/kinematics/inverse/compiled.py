@@ -15,6 +15,7 @@ import numpy as np
 
 from modurob.caching import cached_property
 from modurob.kernels.evaluator import in_shares
+from modurob.kernels.memory import room
 from modurob.kernels.single import row_function
 from modurob.kernels.straight import Lines, Straight, batch_lanes, straight
 from modurob.kernels.threads import threads_for
@@ -74,8 +75,9 @@ class Compiled:
         turns = np.array([a.turns for a in arm.solved], dtype=np.int32)
         at = np.array(arm.at, dtype=np.int32)
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
-        quartic = arm.way is not None and effort(arm.way) > 0
-        steps = GENERAL_STEPS if arm.way is None else STEPS if self.off >= EXACT else int(quartic)
+        # two angles of a quartic are confirmed by both of their equations; a slide may lean on a long lever
+        slides = arm.way is not None and effort(arm.way) > 0 and not turns.all()
+        steps = GENERAL_STEPS if arm.way is None else STEPS if self.off >= EXACT else int(slides)
         made = _Arm(
             code.model.address("refined"),
             code.together.address("refined"),
@@ -116,7 +118,8 @@ class Compiled:
         m = len(X)
         X = np.ascontiguousarray(X.reshape(m, 16))
         start = np.ascontiguousarray(start if start.strides[0] else start[0])
-        q, count, fate = np.empty((m, self.width, self.nq)), np.empty(m, np.int64), np.empty(m, np.uint8)
+        q = room(m, self.width * self.nq, np.dtype(float)).reshape(m, self.width, self.nq)
+        count, fate = np.empty(m, np.int64), np.empty(m, np.uint8)
         made = self._struct(self.many, lower, upper, sorts, sorts or bool(start.any()))
         stride = 0 if start.ndim == 1 else self.nq
         data = [x.ctypes.data for x in (X, start, q, count, fate)]
