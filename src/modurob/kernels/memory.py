@@ -34,7 +34,9 @@ def _memory(size: int) -> Array:
     if not LARGE <= size <= KEPT:
         return np.empty(size, np.uint8)
     with _LOCK:
-        k = next((k for k in range(len(_SPARE)) if size <= _SPARE[k].size <= 2 * size and _is_free(k)), None)
+        # what was used last is still in the cache
+        latest = range(len(_SPARE) - 1, -1, -1)
+        k = next((k for k in latest if size <= _SPARE[k].size <= 2 * size and _is_free(k)), None)
         _SPARE.append(np.empty(size, np.uint8) if k is None else _SPARE.pop(k))
         while sum(x.size for x in _SPARE) > KEPT:
             del _SPARE[0]

@@ -17,9 +17,10 @@ from modurob.trace import Dialect, Graph, Listing, Place
 
 # the array of constants that the lines read: what depends on it alone is computed once
 CONSTANTS = frozenset({"constants"})
-# quick quotients and roots, and quick choices between numbers
+# quick quotients and roots, quick choices between numbers, and arctangents, which lines take of unit vectors alone
 QUICKER = {
     **QUICK,
+    "atan2": "unit_angle({0}, {1})",
     "root_reciprocal": "root_reciprocal({0})",
     "minimum": "MINIMUM({0}, {1})",
     "maximum": "MAXIMUM({0}, {1})",
@@ -94,12 +95,13 @@ def _loaded(
     folder = resources.files("modurob.kernels") / "c"
     # loops over matrices are worth more; of straight lines, those that do not wait for each other are brought together
     optimised = ("-O3",) if len(drivers) > 1 else ("-fschedule-insns", "-fsched-pressure")
-    text = "\n".join((folder / driver).read_text(encoding="utf-8") for driver in drivers)
-    at = library(name, f"{sources()} {identity} {define} {text}", lanes, False, optimised)
+    read = lambda file: (folder / file).read_text(encoding="utf-8")  # noqa: E731
+    angles, text = read("angles.c"), "\n".join(map(read, drivers))
+    at = library(name, f"{sources()} {identity} {define} {angles} {text}", lanes, False, optimised)
 
     def written() -> tuple[str, Any]:
         parts = [lines.text() for lines in write()]
-        body = "\n".join(['#include "prelude.h"', define, *(t for t, _ in parts), text])
+        body = "\n".join(['#include "prelude.h"', angles, define, *(t for t, _ in parts), text])
         return body, [code.notes() for _, code in parts]
 
     with announced(f"compiling {name}, once on this machine"):

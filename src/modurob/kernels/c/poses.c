@@ -240,8 +240,10 @@ static int is_doubtful(const vec *y, const real *rows, long lane)
     }
     return n % 2;
 }
+#define IS_SURE 0
 #else
 #define is_doubtful(y, rows, lane) 0
+#define IS_SURE 1
 #endif
 
 /* What became of a pose: solved, left to others, no solution, or solutions beyond limits alone. */
@@ -282,26 +284,59 @@ static inline void row_of(const arm *a, const real *own, const real *start, real
     }
 }
 
-/* Rows (candidates, joints) of one lane: those that count move to the front, NaN behind them. Returns how many; without branches, which none could foresee. */
-static inline long closed_up(real *rows, const ivec *counts, long lane)
+/* Whether a mask holds in some lane. */
+static inline int any(ivec mask)
 {
-    long n = 0;
-    real own[COORDINATES];
-    (void)lane;
-    memcpy(own, rows, sizeof own);
+    return any_negative(choose(mask, V(-1), V(1)));
+}
+
+/* Lane by lane, the candidates that count move to the front, in order, NaN behind them; where none does they stay. Returns how many. */
+static inline ivec closed_up(vec *y, const ivec *counts)
+{
+    ivec n = (ivec)V(0);
+#if LANES == 1
+    for (int k = 0; k < CANDIDATES; ++k) {
+        if (counts[k]) {
+            memmove(OF(y, n++), OF(y, k), JOINTS * sizeof(real));
+        }
+    }
+#else
+    ivec gap[CANDIDATES], wanted = (ivec)V(0); /* how many before it do not count */
 #pragma GCC unroll 16
     for (int k = 0; k < CANDIDATES; ++k) {
-        memcpy(rows + n * JOINTS, own + k * JOINTS, JOINTS * sizeof(real));
-        n += HOLDS(counts[k], lane);
+        gap[k] = ((ivec)V(0) + k - n) & counts[k];
+        n -= counts[k];
+        wanted |= gap[k];
     }
-    const real end = (real)(n * JOINTS);
-    for (int k = 0; k < COORDINATES; ++k) {
-        rows[k] = (real)k < end ? rows[k] : (real)__builtin_nan("");
+    /* by one, two, four, ... places: no candidate gets in the way of another */
+#pragma GCC unroll 4
+    for (int by = 1; by < CANDIDATES; by *= 2) {
+        if (!any(MASK((wanted & by) != 0))) {
+            continue;
+        }
+#pragma GCC unroll 16
+        for (int k = by; k < CANDIDATES; ++k) {
+            const ivec moves = MASK((gap[k] & by) != 0);
+            gap[k - by] = (gap[k] & moves) | (gap[k - by] & ~moves);
+#pragma GCC unroll 8
+            for (int j = 0; j < JOINTS; ++j) {
+                OF(y, k - by)[j] = choose(moves, OF(y, k)[j], OF(y, k - by)[j]);
+            }
+        }
+    }
+#endif
+#pragma GCC unroll 16
+    for (int k = 0; k < CANDIDATES; ++k) {
+        const ivec behind = MASK(n <= k) & MASK(n > 0);
+#pragma GCC unroll 8
+        for (int j = 0; j < JOINTS; ++j) {
+            OF(y, k)[j] = choose(behind, V(NOT_A_NUMBER), OF(y, k)[j]);
+        }
     }
     return n;
 }
 
-/* The same into rows of coordinates of the robot, q (candidates, coordinates), in order. */
+/* Candidates of one lane, (candidates, joints), that count as rows of coordinates of the robot, q (candidates, coordinates), in order; NaN behind them. */
 static long packed(const arm *a, const real *found, const vec *cost, const ivec *counts, long lane, const real *start, real *q)
 {
     int order[CANDIDATES + 1];
@@ -322,7 +357,7 @@ static long packed(const arm *a, const real *found, const vec *cost, const ivec 
         row_of(a, found + order[i] * JOINTS, start, q + i * a->coordinates);
     }
     for (long i = n * a->coordinates; i < CANDIDATES * a->coordinates; ++i) {
-        q[i] = (real)__builtin_nan("");
+        q[i] = NOT_A_NUMBER;
     }
     return n;
 }
@@ -357,26 +392,29 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
             near[j] = SELECT(near[j], V(a->lower[j]), V(a->lower[j]), SELECT(V(a->upper[j]), near[j], V(a->upper[j]), near[j]));
         }
         const ivec others = solved(a, x, near, y, cost, counts, &beyond);
-        ivec all = counts[0];
+        /* rows that are stored where they belong, as a rule without more to do */
+        const int direct = DIRECT && IS_SURE && a->plain && !a->sorted && valid == LANES;
+        const long stride = direct ? COORDINATES : FILLED;
+        real *const stored = direct ? q + p * COORDINATES : found;
+        ivec numbers = (ivec)V(0), all = counts[0];
         for (int k = 1; k < CANDIDATES; ++k) {
             all &= counts[k];
         }
-        /* rows that are stored where they belong are only closed up */
-        const int direct = DIRECT && a->plain && !a->sorted && valid == LANES;
-        const long stride = direct ? COORDINATES : FILLED;
-        real *const stored = direct ? q + p * COORDINATES : found;
+        if (direct) {
+            numbers = any(~all) ? closed_up(y, counts) : (ivec)V(0) + CANDIDATES;
+            memcpy(count + p, &numbers, sizeof numbers);
+        }
         store_lanes(y, stored, stride);
+        if (direct && !any(others | MASK(numbers == 0))) {
+            memset(fate + p, SOLVED, LANES);
+            continue;
+        }
         int looked = 0;
         for (long i = 0; i < valid; ++i) {
             const real *own = start + (p + i) * start_stride;
             real *const rows = q + (p + i) * CANDIDATES * a->coordinates;
             const int doubtful = HOLDS(others, i) || is_doubtful(y, stored + i * stride, i);
-            long n = CANDIDATES;
-            if (!direct) {
-                n = packed(a, stored + i * stride, cost, counts, i, own, rows);
-            } else if (!HOLDS(all, i)) {
-                n = closed_up(rows, counts, i);
-            }
+            const long n = direct ? (long)LANE(numbers, i) : packed(a, stored + i * stride, cost, counts, i, own, rows);
             count[p + i] = n;
             fate[p + i] = doubtful ? LEFT : n ? SOLVED : HOLDS(beyond, i) ? BEYOND_LIMITS : OUT_OF_REACH;
             if (n == 0 && fate[p + i] != LEFT) {
@@ -388,6 +426,9 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
                     fate[p + i] = LEFT;
                 } else {
                     unpacked(a, y, nearest[i], i, own, rows);
+                    for (long k = a->coordinates; k < CANDIDATES * a->coordinates; ++k) {
+                        rows[k] = NOT_A_NUMBER;
+                    }
                 }
             }
         }

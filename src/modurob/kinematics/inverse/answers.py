@@ -140,7 +140,7 @@ def answer(
 ) -> InverseKinematics:
     """The answer in the shape of the goals; `nearest` gives configurations for goals without solutions, by their indices."""
     width = max(1, int(rows.count.max(initial=0)))
-    shaped = lambda x: x.reshape((*lead, *x.shape[1:]))[()]  # noqa: E731
+    shaped = lambda x: x if x.shape[:1] == lead else x.reshape((*lead, *x.shape[1:]))[()]  # noqa: E731
 
     plain = shaped(rows.q[:, :width])
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from modurob.caching import cached_property
 from modurob.kernels.evaluator import in_shares
+from modurob.kernels.memory import room
 from modurob.kernels.single import row_function
 from modurob.kernels.straight import Lines, Straight, batch_lanes, straight
 from modurob.kernels.threads import threads_for
@@ -63,9 +64,9 @@ class Compiled:
 
     def _struct(self, code: "Pair", lower: Array, upper: Array, sorts: bool, starts: bool) -> "_Arm":
         """The arm as C sees it; what it points to is kept. Without limits and starts angles stay as they are."""
-        shifts = starts or not (np.isinf(lower).all() and np.isinf(upper).all())
-        key = (id(code), lower.tobytes(), upper.tobytes(), sorts, shifts)
+        key = (id(code), lower.tobytes(), upper.tobytes(), sorts, starts)
         if key not in self._structs:
+            shifts = starts or not (np.isinf(lower).all() and np.isinf(upper).all())
             self._structs[key] = self._made(code, lower, upper, sorts, shifts)
         return self._structs[key]
 
@@ -74,8 +75,9 @@ class Compiled:
         turns = np.array([a.turns for a in arm.solved], dtype=np.int32)
         at = np.array(arm.at, dtype=np.int32)
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
-        quartic = arm.way is not None and effort(arm.way) > 0
-        steps = GENERAL_STEPS if arm.way is None else STEPS if self.off >= EXACT else int(quartic)
+        # two angles of a quartic are confirmed by both of their equations; a slide may lean on a long lever
+        slides = arm.way is not None and effort(arm.way) > 0 and not turns.all()
+        steps = GENERAL_STEPS if arm.way is None else STEPS if self.off >= EXACT else int(slides)
         made = _Arm(
             code.model.address("refined"),
             code.together.address("refined"),
@@ -110,15 +112,16 @@ class Compiled:
         self, X: Array, start: Array, lower: Array, upper: Array, sorts: bool
     ) -> tuple[Array, Array, Array] | None:
         """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,).
-        None without a compiler."""
+        None without a compiler. `start` is (m, nq), or (1, nq) for all."""
         if self.many is None:
             return None
         m = len(X)
         X = np.ascontiguousarray(X.reshape(m, 16))
-        start = np.ascontiguousarray(start if start.strides[0] else start[0])
-        q, count, fate = np.empty((m, self.width, self.nq)), np.empty(m, np.int64), np.empty(m, np.uint8)
+        start = np.ascontiguousarray(start)
+        q = room(m, self.width * self.nq, np.dtype(float)).reshape(m, self.width, self.nq)
+        count, fate = np.empty(m, np.int64), np.empty(m, np.uint8)
         made = self._struct(self.many, lower, upper, sorts, sorts or bool(start.any()))
-        stride = 0 if start.ndim == 1 else self.nq
+        stride = 0 if len(start) == 1 else self.nq
         data = [x.ctypes.data for x in (X, start, q, count, fate)]
         call = self.many.family.library.pose_batch
         call.argtypes, call.restype = [_P, _L, _L, _P, _P, _L, _P, _P, _P], None

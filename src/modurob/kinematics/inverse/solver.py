@@ -71,23 +71,34 @@ def _all(m: Tables, frame: str, X: ArrayLike, q0: ArrayLike | None, wish: Wish) 
 
 
 def _solved(m: Tables, frame: str, goals: Array, goal: str, q0: ArrayLike | None, wish: Wish) -> InverseKinematics:
-    _ = m.frame(frame), m.frame(wish.base)
+    s = _solver(m, frame, wish.base, goal)
     start = _start(m, q0)
     order = wish.order or ("nearest" if q0 is not None else "")
     _ = ORDERS[order] if order else None
-    s = solver(m, frame, wish.base, goal)
     if s is None:
         return _numeric(m, frame, goals, goal, q0, wish)
     _require_parameter(s, wish.parameter)
     lead = goals.shape[:-2]
     batch = np.ascontiguousarray(goals.reshape(-1, 4, 4))
-    here = np.broadcast_to(start, (*lead, m.nq)).reshape(-1, m.nq)
+    here = start[None] if start.ndim == 1 else np.broadcast_to(start, (*lead, m.nq)).reshape(-1, m.nq)
     rows = _rows(s, m, batch, here, wish, order)
 
     def nearest(lost: Array) -> Array:
-        return _nearest(m, frame, batch[lost], here[lost], s, rows.q[lost, 0], wish)
+        return _nearest(m, frame, batch[lost], _some(here, lost), s, rows.q[lost, 0], wish)
 
     return answers.answer(m, frame, goals, goal, wish.base, rows, lead, nearest)
+
+
+@lru_cache(maxsize=1024)
+def _solver(m: Tables, frame: str, base: str, goal: str) -> Solver | None:
+    """The solver between frames that are there."""
+    _ = m.frame(frame), m.frame(base)
+    return solver(m, frame, base, goal)
+
+
+def _some(here: Array, at: Array) -> Array:
+    """Rows of starts, (m, nq) or (1, nq) for all."""
+    return here[at] if len(here) > 1 else np.repeat(here, len(at), axis=0)
 
 
 # ---- arguments ----
@@ -201,7 +212,7 @@ def _rows(s: Solver, m: Tables, X: Array, here: Array, wish: Wish, order: str) -
         return _of_arm(s, s.arm, m, X, here, wish, order)
     if wish.parameter is not None:
         return _at_value(s, m, X, here, float(wish.parameter), wish, order)
-    parts = [_first_reached(s, m, X[k : k + 1], here[k : k + 1], wish, order) for k in range(len(X))]
+    parts = [_first_reached(s, m, X[[k]], _some(here, np.array([k])), wish, order) for k in range(len(X))]
     return Rows.joined(parts, m.nq)
 
 
@@ -211,14 +222,15 @@ def _of_arm(s: Solver, arm: Arm, m: Tables, X: Array, here: Array, wish: Wish, o
     lower, upper = limits_of(m, arm.at, wish.limits)
     found = None if made is None else made.batch(X, here, lower, upper, order == "nearest")
     if found is None:
-        return rows_of(m, s, of_arm(arm, _poses(X)), here, wish.limits, order)
+        every = np.arange(len(X))
+        return rows_of(m, s, of_arm(arm, _poses(X)), _some(here, every), wish.limits, order)
     q, count, fate = found
     rows = Rows.regular(q, count, fate, arm.family)
     if order not in ("", "nearest"):
         rows = rows.ordered(answers.costs(m, s, arm.at, rows, here, wish.limits, order))
     left = np.nonzero(fate == LEFT)[0]
     if len(left):
-        rows = rows.with_some(left, rows_of(m, s, of_arm(arm, _poses(X[left])), here[left], wish.limits, order))
+        rows = rows.with_some(left, rows_of(m, s, of_arm(arm, _poses(X[left])), _some(here, left), wish.limits, order))
     return rows
 
 
@@ -226,7 +238,8 @@ def _at_value(s: Solver, m: Tables, X: Array, here: Array, value: float, wish: W
     """All solutions at a value of the parameter."""
     arm = s.locked(value)
     if arm is None or arm.way is None:
-        return rows_of(m, s, s.solutions(_poses(X), value), here, wish.limits, order)
+        every = np.arange(len(X))
+        return rows_of(m, s, s.solutions(_poses(X), value), _some(here, every), wish.limits, order)
     k = s.chain.at[s.held or 0]
     there = np.array(here)
     there[:, k] = value

@@ -30,16 +30,12 @@ class Turn(NamedTuple):
     s: Array
     room: Array = ONE
     lever: Array = ONE
-    long: tuple[Array, Array] | None = None  # cosine and sine times a length, where they are known without it
     angle: Array | None = None  # in [-pi, pi] [rad], where it is known
 
     @property
     def value(self) -> Array:
         """The angle in [-pi, pi] [rad]."""
-        if self.angle is not None:
-            return self.angle
-        c, s = self.long or (self.c, self.s)
-        return atan2(s, c)
+        return atan2(self.s, self.c) if self.angle is None else self.angle
 
     def rotate(self, k: Array, p: Array) -> Array:
         """R(k, t) p."""
@@ -49,14 +45,13 @@ class Turn(NamedTuple):
 
     def back(self) -> "Turn":
         """The turn the other way."""
-        long, angle = self.long and (self.long[0], -self.long[1]), None if self.angle is None else -self.angle
-        return self._replace(s=-self.s, long=long, angle=angle)
+        return self._replace(s=-self.s, angle=None if self.angle is None else -self.angle)
 
     def opposite(self, lever: Array) -> "Turn":
         """Half a turn on, unless it is free for want of that lever."""
         sign = _held(lever, FREE_TWICE, ONE, -ONE)
         angle = _held(lever, FREE_TWICE, self.value, _half_a_turn_on(self.value))
-        return self._replace(c=sign * self.c, s=sign * self.s, long=None, angle=angle)
+        return self._replace(c=sign * self.c, s=sign * self.s, angle=angle)
 
     def then(self, other: "Turn") -> "Turn":
         """Both turns about one axis."""
@@ -104,15 +99,15 @@ def linear(a: Array, b: Array, c: Array) -> tuple[Turn, Turn]:
     """a cos t + b sin t = c: t = atan2(b, a) +- acos(c / |(a, b)|)."""
     squared = a * a + b * b
     where = lambda x, otherwise: _held(squared, FREE, otherwise, x)  # noqa: E731
-    a, b, held = where(a, ONE), where(b, ZERO), where(squared, ONE)
-    r, each = sqrt(held), 1 / held
-    room = where(((r - c) * (r + c) + FREE) * each, FREE - c * c)
-    near = maximum(minimum(where(c, ONE), r), -r)
-    w = sqrt((r - near) * (r + near))
+    each = 1 / sqrt(where(squared, ONE))
+    a, b, near = where(a, ONE) * each, where(b, ZERO) * each, c * each
+    room = where((1 - near) * (1 + near), FREE - c * c)
+    near = maximum(minimum(where(near, ONE), ONE), -ONE)
+    w = sqrt((1 - near) * (1 + near))
     middle, half = atan2(b, a), atan2(w, near)
     ends = (w, _below(middle + half)), (-w, -_below(half - middle))
     found = ((a * near - b * v, b * near + a * v, angle) for v, angle in ends)
-    first, second = (Turn(c * each, s * each, room, squared, None, angle) for c, s, angle in found)
+    first, second = (Turn(c, s, room, squared, angle) for c, s, angle in found)
     return first, second
 
 
@@ -122,7 +117,7 @@ def sp1(k: Array, p1: Array, p2: Array) -> Turn:
     lever = absolute(x) + absolute(y)
     x, y = _held(lever, FREE_TWICE, ONE, x), _held(lever, FREE_TWICE, ZERO, y)
     each = 1 / sqrt(x * x + y * y)
-    return Turn(x * each, y * each, ONE, lever, (x, y))
+    return Turn(x * each, y * each, ONE, lever)
 
 
 def sp4(h: Array, k: Array, p: Array, d: Array) -> tuple[Turn, Turn]:
@@ -154,7 +149,28 @@ def sp6(A: Array, B: Array, e: Array) -> Iterator[tuple[Turn, Turn]]:
     a, b = _least_stretch(A), _least_stretch(B)
     wide_a, wide_b = (np.asarray(x)[..., None, None] for x in (a, b))
     for t, other in _sp6(select(wide_a, wide_b, A, B), select(wide_a, wide_b, B, A), e):
-        yield _chosen(a, b, t, other), _chosen(a, b, other, t)
+        yield _both_polished(A, B, e, _chosen(a, b, t, other), _chosen(a, b, other, t))
+
+
+def _both_polished(A: Array, B: Array, e: Array, t1: Turn, t2: Turn) -> tuple[Turn, Turn]:
+    """Both angles after a step of Newton's method; a root that it does not confirm stays where it is."""
+    at = lambda M, c, s: (M[..., 0, 0] * c + M[..., 0, 1] * s, M[..., 1, 0] * c + M[..., 1, 1] * s)  # noqa: E731
+    (a1, a2), (b1, b2) = at(A, t1.c, t1.s), at(B, t2.c, t2.s)
+    (u1, u2), (v1, v2) = at(A, -t1.s, t1.c), at(B, -t2.s, t2.c)
+    f1, f2, det = e[..., 0] - a1 - b1, e[..., 1] - a2 - b2, u1 * v2 - u2 * v1
+    each = _held(absolute(det), 1e-300, ZERO, 1 / _held(absolute(det), 1e-300, ONE, det))
+    steps = (f1 * v2 - f2 * v1) * each, (u1 * f2 - u2 * f1) * each
+    far = absolute(steps[0]) + absolute(steps[1])
+    near = lambda x, otherwise: select(far, np.asarray(CONFIRMED), np.asarray(x), np.asarray(otherwise))  # noqa: E731
+    first, second = (_advanced(t, near(step, ZERO)) for t, step in zip((t1, t2), steps, strict=True))
+    return first._replace(lever=near(first.lever, UNCONFIRMED)), second
+
+
+def _advanced(t: Turn, step: Array) -> Turn:
+    """A small angle on."""
+    c, s = t.c - t.s * step, t.s + t.c * step
+    each = 1 / sqrt(c * c + s * s)
+    return t._replace(c=c * each, s=s * each, angle=None)
 
 
 def _least_stretch(A: Array) -> Array:
@@ -191,9 +207,11 @@ def quadratic(a: Array, b: Array, c: Array) -> tuple[Slide, Slide]:
     return Slide(divided(-far, a), room), Slide(divided(-c, far), room)
 
 
-# steps of the search for one root of a cubic in an interval, and of Newton's method for the angles that come of it
-BRACKET_STEPS = 24
-POLISH_STEPS = 3
+# steps of the search for one root of a cubic in an interval, and of Newton's method for the angles that come of it; a step that is longer than
+# this does not confirm where it begins [rad], which leaves so much of the lever: too little for kernels, too much for an angle that is free
+BRACKET_STEPS = 12
+POLISH_STEPS = 2
+CONFIRMED, UNCONFIRMED = 1e-6, 1e-11
 
 
 def quadric(Q: Array) -> list[Turn]:
@@ -243,15 +261,18 @@ def _signed(sign: Array, x: Array) -> Array:
 
 
 def _pair_of_lines(low: Array, high: Array, d: Array, e: Array, z: Array) -> Array:
-    """x in [low, high] with (low - x)(high - x)(z + x) - (low - x) e² - (high - x) d² = 0, by Newton's method between bounds."""
+    """x in [low, high] with (low - x)(high - x)(z + x) - (low - x) e² - (high - x) d² = 0, by Halley's method between bounds."""
     d2, e2 = d * d, e * e
-    a, b, x = low, high, (low + high) / 2
+    # where the poles of the equation over (low - x)(high - x) have equal weight
+    by_d, by_e = absolute(d), absolute(e) + 1e-300
+    a, b, x = low, high, (low * by_e + high * by_d) / (by_d + by_e)
     for _ in range(BRACKET_STEPS):
         left, right, up = low - x, high - x, z + x
         f = left * right * up - left * e2 - right * d2
-        slope = left * right - (left + right) * up + e2 + d2
+        slope, bend = left * right - (left + right) * up + e2 + d2, up - left - right
         a, b = select(f, ZERO, x, a), select(f, ZERO, b, x)
-        step = x - f / select(absolute(slope), np.asarray(1e-300), np.asarray(1e-300), slope)
+        steep = slope * slope - f * bend
+        step = x - f * slope / select(absolute(steep), np.asarray(1e-300), np.asarray(1e-300), steep)
         # a step that stays where it is has converged
         middle = (a + b) / 2
         x = select(step, a, middle, select(b, step, middle, step))
@@ -264,10 +285,7 @@ def _polished(Q: Array, t: Turn) -> Turn:
         f, slope, size = _value(Q, t)
         weak = 1e-8 * size
         step = select(absolute(slope), weak, ZERO, f / select(absolute(slope), weak, weak + 1e-300, slope))
-        step = maximum(minimum(step, np.asarray(0.1)), np.asarray(-0.1))
-        c, s = t.c + t.s * step, t.s - t.c * step
-        r = sqrt(c * c + s * s)
-        t = t._replace(c=c / r, s=s / r, long=None, angle=None)
+        t = _advanced(t, -maximum(minimum(step, np.asarray(0.1)), np.asarray(-0.1)))
     f, slope, size = _value(Q, t)
     return t._replace(lever=minimum(t.lever, slope * slope / (size * size + 1e-300)))
 
