@@ -70,9 +70,13 @@ class Acting:
             total[joint.v_slice.start + row.rate] += abs(joint.ratio) * row.force.holding()
         return total
 
+    @cached_property
+    def _start(self) -> Array:
+        return np.concatenate([np.zeros(0), *(row.force.start() for row in self.rows)])
+
     def start(self) -> Array:
         """States of the forces at the start, (nx,)."""
-        return np.concatenate([np.zeros(0), *(row.force.start() for row in self.rows)])
+        return self._start.copy()
 
     def start_at(self, q: Array) -> Array:
         """States of the forces at the start from q, (..., nx): an elastic drive is relaxed there."""

@@ -194,7 +194,7 @@ def line_slopes(m: Tables, q: Array, v: Array, run: Run = interpret) -> Slopes:
     if not m.lines:
         return Slopes(np.zeros((0, m.nv)), np.zeros((0, m.nv)), np.zeros(0), np.zeros(0))
     # each rate by itself, and none
-    s, T = line_states(m, np.broadcast_to(q, (m.nv + 1, m.nq)), np.eye(m.nv + 1, m.nv), run)
+    s, T = line_states(m, np.tile(q, (m.nv + 1, 1)), np.eye(m.nv + 1, m.nv), run)
     drift = run(DRIFTS, m, {"q": q, "v": v}).results["drift"]
     return Slopes(s.rate[:-1].T, s.strain_rate[:-1].T, drift, T[-1])
 

@@ -5,7 +5,7 @@ strains stay, and what their tension would have to change by is as if it came at
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,21 +13,24 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms.constraints.actuation import inputs_of
-from modurob.algorithms.constraints.rows import CONSTRAINED
 from modurob.algorithms.constraints.torques import RANK
 from modurob.algorithms.lines import line_slopes
+from modurob.algorithms.pushed import pushed_acceleration, pushed_equations
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.tasks import Task
 from modurob.control.values import limiter
 from modurob.errors import ControlError, ModurobWarning
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
+from modurob.spatial.small import complete_qr, factor, solve_factor, solve_transposed, thin_svd
 from modurob.statics.quadratic import quadratic_programme
 
 # what accelerations cost beside inputs, so that the programme has one answer
 LITTLE = 1e-8
 # directions of a task that motions reach this much less than others are left alone
 SINGULAR = 1e-3
+# directions in which a task moves this much less than in others, in the metric of the mass matrix, it does not see
+UNSEEN = 3e-5
 # rows whose parts across those before them are no smaller than this beside the largest are independent
 CLEARLY = 1e-3
 # tensions beyond what is there, the least and the weight, in parts of the largest of these, before they count as running away
@@ -128,7 +131,7 @@ class WholeBodyLaw(BoundLaw):
         """B u, (nv,)."""
         if self.recipe.predict and np.isfinite(held).all():
             half = self.recipe.sample_time / 2
-            vdot = self._model.forward_dynamics(q, v, held + self._model.passive_forces(q, v))
+            vdot = pushed_acceleration(self._model, q, v, held, t, kernels.run)
             q, v, t = self._model.integrate(q, half * v + half**2 / 2 * vdot), v + half * vdot, t + half
         plan, problem = self.plan(t, q, v)
         tau = problem.B @ plan.u
@@ -139,7 +142,7 @@ class WholeBodyLaw(BoundLaw):
 
     def plan(self, t: float, q: Array, v: Array) -> tuple[Plan, "Problem"]:
         """The programme of one state, and its answer."""
-        problem = Problem.of(self._made, q, v, self.recipe.tension)
+        problem = Problem.of(self._made, t, q, v, self.recipe.tension)
         rows = [(task.priority, task.rows(self._model, t, q, v)) for task in self.recipe.tasks]
         return problem.solved(rows, self.recipe), problem
 
@@ -155,6 +158,7 @@ class Made(NamedTuple):
     pulled: list[int]  # lines under a given tension
     frozen: list[int]  # cables on winches
     radii: Array  # of their drums, (cables, nv)
+    weight: float  # of the robot [N]
 
     @classmethod
     def of(cls, robot: Mechanism) -> "Made":
@@ -162,7 +166,8 @@ class Made(NamedTuple):
         pulled = [k for k, row in enumerate(robot.lines) if row.force.law.driven]
         frozen = [k for k, row in enumerate(robot.lines) if any(i >= 0 for i in row.joints) and k not in pulled]
         torques = given.B[:, : len(given.names) - len(pulled)]
-        return cls(robot, given.names, given.lower, given.upper, torques, pulled, frozen, _radii(robot, frozen))
+        weight = robot.total_mass() * float(np.linalg.norm(robot.gravity))
+        return cls(robot, given.names, given.lower, given.upper, torques, pulled, frozen, _radii(robot, frozen), weight)
 
 
 class Problem(NamedTuple):
@@ -181,37 +186,25 @@ class Problem(NamedTuple):
     more: tuple[Array, Array]  # bounds of what they pull more
 
     @classmethod
-    def of(cls, made: Made, q: Array, v: Array, tension: tuple[float, float]) -> "Problem":
+    def of(cls, made: Made, t: float, q: Array, v: Array, tension: tuple[float, float]) -> "Problem":
         robot, frozen = made.robot, made.frozen
-        M, bias, K, k = _equations(robot, q, v)
+        M, push, K, k = pushed_equations(robot, q, v, t, kernels.run)
         arms, slopes, drift, tensions = line_slopes(robot, q, v, kernels.run)
+        B = np.hstack([made.torques, -arms[made.pulled].T]) if made.pulled else made.torques
+        arms, slopes, drift, now = arms[frozen], slopes[frozen], drift[frozen], tensions[frozen]
         held, G = _solutions(K, k, RANK)
         # among motions that keep the constraints, those that keep strains
-        still, free = _solutions(slopes[frozen] @ G, -drift[frozen] - slopes[frozen] @ held, RANK)
-        now = tensions[frozen]
-        return cls(
-            made, v, np.hstack([made.torques, -arms[made.pulled].T]), G, G @ free, held + G @ still, M,
-            robot.passive_forces(q, v) - bias, arms[frozen], slopes[frozen], (tension[0] - now, tension[1] - now),
-        )  # fmt: skip
+        still, free = _solutions(slopes @ G, -drift - slopes @ held, RANK)
+        more = tension[0] - now, tension[1] - now
+        return cls(made, v, B, G, G @ free, held + G @ still, M, push, arms, slopes, more)
 
     def solved(self, tasks: list[tuple[int, Any]], recipe: WholeBody) -> Plan:
         """x = (s, u, dT): the dynamics as equations, then tasks by priority, then the least inputs."""
-        m, n, c = self.Z.shape[1], self.B.shape[1], len(self.arms)
-        dynamics = self.G.T @ np.hstack([self.M @ self.Z, -self.B, self.arms.T])
-        rest = self.G.T @ (self.push - self.M @ self.first)
-        bounds = (
-            np.concatenate([np.full(m, -np.inf), self.made.lower, self.more[0]]),
-            np.concatenate([np.full(m, np.inf), self.made.upper, self.more[1]]),
-        )
-        P, cost = self._cost(tasks, recipe)
-        held = [(dynamics, rest)]
-        levels = sorted({p for p, _ in tasks})
-        for level in levels:
-            J = np.vstack([r.J for p, r in tasks if p == level])
-            wanted = np.concatenate([r.wanted for p, r in tasks if p == level]) - J @ self.first
-            reachable, wanted = _reachable(J @ self.Z, wanted)
-            held.append((np.hstack([reachable, np.zeros((len(reachable), n + c))]), wanted))
-        x = _lexicographic(P, cost, held, bounds, recipe.solver)
+        m, n = self.Z.shape[1], self.B.shape[1]
+        MZ = self.M @ self.Z
+        dynamics = self.G.T @ np.hstack([MZ, -self.B, self.arms.T])
+        held = [(dynamics, self.G.T @ (self.push - self.M @ self.first)), *self._levels(tasks, dynamics.shape[1])]
+        x = _lexicographic(*self._cost(tasks, recipe, MZ), held, self._bounds(m), recipe.solver)
         if x is None:
             low, high = recipe.tension
             raise ControlError(
@@ -222,11 +215,26 @@ class Problem(NamedTuple):
         self._require_hold(plan, recipe)
         return plan
 
+    def _bounds(self, m: int) -> tuple[Array, Array]:
+        """Of x: none of the m accelerations, those of inputs and tensions."""
+        free = np.full(m, np.inf)
+        low, high = (-free, self.made.lower, self.more[0]), (free, self.made.upper, self.more[1])
+        return np.concatenate(low), np.concatenate(high)
+
+    def _levels(self, tasks: list[tuple[int, Any]], n: int) -> Iterator[tuple[Array, Array]]:
+        """What the tasks of each priority ask of x, of n entries, as far as motions reach it."""
+        for level in sorted({p for p, _ in tasks}):
+            J, wanted = _stacked([r for p, r in tasks if p == level])
+            reachable, wanted = _reachable(J @ self.Z, wanted - J @ self.first)
+            rows = np.zeros((len(reachable), n))
+            rows[:, : self.Z.shape[1]] = reachable
+            yield rows, wanted
+
     def _require_hold(self, plan: Plan, recipe: WholeBody) -> None:
         """An error where cables without an upper bound have nearly lost their hold on the motion that is asked for."""
         robot = self.made.robot
         now = recipe.tension[0] - self.more[0]
-        usual = max([*now, recipe.tension[0], robot.total_mass() * float(np.linalg.norm(robot.gravity)), 1.0])
+        usual = max([*now, recipe.tension[0], self.made.weight, 1.0])
         worst = int(np.argmax(now + plan.more)) if len(now) else -1
         if worst >= 0 and recipe.tension[1] == np.inf and now[worst] + plan.more[worst] > RUNAWAY * usual:
             raise ControlError(
@@ -235,27 +243,36 @@ class Problem(NamedTuple):
                 "what tasks ask for; give tension=(least, most) [N]"
             )
 
-    def _cost(self, tasks: list[tuple[int, Any]], recipe: WholeBody) -> tuple[Array, Array]:
+    def _cost(self, tasks: list[tuple[int, Any]], recipe: WholeBody, MZ: Array) -> tuple[Array, Array]:
         """|u|², and w |N (vdot + k v)|² in the metric of M, N the motions that no task sees."""
         m, n, c = self.Z.shape[1], self.B.shape[1], len(self.arms)
-        P = np.diag(np.concatenate([np.full(m, LITTLE), np.ones(n), np.full(c, LITTLE)]))
+        P = np.full((m + n + c, m + n + c), 0.0)
+        P.flat[:: m + n + c + 1] = LITTLE
+        P.flat[m * (m + n + c + 1) : (m + n) * (m + n + c) : m + n + c + 1] = 1.0
         cost = np.zeros(m + n + c)
         if recipe.weight and tasks:
-            J = np.vstack([r.J for _, r in tasks]) @ self.Z
-            own = self.Z.T @ self.M @ self.Z
-            # N^T own N with N = 1 - own^-1 J^T (J own^-1 J^T)^+ J
-            metric = recipe.weight * (own - J.T @ np.linalg.pinv(J @ np.linalg.solve(own, J.T), rcond=1e-9) @ J)
+            metric = recipe.weight * _unseen(self.Z.T @ MZ, _stacked([r for _, r in tasks])[0] @ self.Z)
             P[:m, :m] += metric
             cost[:m] = metric @ (recipe.damping * self.Z.T @ self.v)
         return P, cost
 
 
-def _equations(robot: Mechanism, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
-    """M and bias of M vdot + bias = tau + K^T lambda, and K vdot = k."""
-    if not robot.constraints:
-        return robot.mass_matrix(q), robot.bias_forces(q, v), np.zeros((0, robot.nv)), np.zeros(0)
-    found = kernels.run(CONSTRAINED, robot, {"q": q, "v": v, "vdot": np.zeros(robot.nv)}).results
-    return found["M"] + np.diag(robot.armature), found["bias"], found["K"], found["k"]
+def _stacked(rows: list[Any]) -> tuple[Array, Array]:
+    """The rows of several tasks as one."""
+    if len(rows) == 1:
+        return rows[0].J, rows[0].wanted
+    return np.vstack([r.J for r in rows]), np.concatenate([r.wanted for r in rows])
+
+
+def _unseen(M: Array, J: Array) -> Array:
+    """N^T M N with N = 1 - M^-1 J^T (J M^-1 J^T)^+ J, the motions that J does not see."""
+    L = factor(M)
+    if L is None:
+        return M - J.T @ np.linalg.pinv(J @ np.linalg.solve(M, J.T), rcond=UNSEEN**2) @ J
+    # with M = L L^T and J L^-T = U s V^T that is L (1 - V V^T) L^T
+    _, s, Vt = thin_svd(solve_factor(L, J.T).T)
+    V = L @ Vt[s > UNSEEN * s.max(initial=0.0)].T
+    return M - V @ V.T
 
 
 def _solutions(A: Array, b: Array, rank: float) -> tuple[Array, Array]:
@@ -266,10 +283,10 @@ def _solutions(A: Array, b: Array, rank: float) -> tuple[Array, Array]:
         return np.zeros(n), np.eye(n)
     if rows <= n:
         # rows that are clearly independent need no singular values
-        Q, R = np.linalg.qr(A.T, mode="complete")
-        size = np.abs(np.diag(R))
+        Q, R = complete_qr(A.T)
+        size = abs(R.diagonal())
         if size.min() > CLEARLY * size.max():
-            return Q[:, :rows] @ np.linalg.solve(R[:rows].T, b), Q[:, rows:]
+            return Q[:, :rows] @ solve_transposed(R, b), Q[:, rows:]
     U, s, Vt = np.linalg.svd(A)
     n = int((s > rank * max(s[0], 1e-300)).sum())
     return Vt[:n].T @ ((U.T @ b)[:n] / s[:n]), Vt[n:].T
@@ -277,7 +294,7 @@ def _solutions(A: Array, b: Array, rank: float) -> tuple[Array, Array]:
 
 def _reachable(J: Array, wanted: Array) -> tuple[Array, Array]:
     """The rows of a task in directions that motions reach; next to singularities the others are left alone."""
-    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    U, s, Vt = thin_svd(J)
     kept = s > SINGULAR * s.max(initial=0.0)
     return s[kept, None] * Vt[kept], (U.T @ wanted)[kept]
 

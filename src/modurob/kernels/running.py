@@ -51,7 +51,7 @@ def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times
 
     States whose results are not finite have NOT_FINITE for what is singular: NumPy may still have an answer for them.
     """
-    answer = _of_one_state(program, m, inputs, times)
+    answer = _of_few_states(program, m, inputs, times)
     if answer is not None:
         return answer
     dtypes = {x.dtype for x in inputs.values()}
@@ -70,21 +70,33 @@ def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times
     return Answer(named, singular)
 
 
-def _of_one_state(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:
-    """The answer for one state, with leading axes () or (1,), without a detour; None if anything is unusual."""
-    first = next(iter(inputs.values()))
-    if first.ndim == 1:
-        lead, arrays = (), inputs
-    elif first.ndim == 2 and len(first) == 1:
-        lead, arrays = (1,), {name: x[0] for name, x in inputs.items()}
-    else:
+def _of_few_states(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:
+    """The answer for one state, with leading axes () or (1,), or for a few along one axis, without a detour; None if anything is
+    unusual."""
+    first, arrays = next(iter(inputs.values())), _without_world(program, inputs)
+    if first.ndim == 2 and len(first) == 1:
+        arrays = {name: x[0] for name, x in arrays.items()}
+    elif first.ndim > 2 or (first.ndim == 2 and times > 1):
         return None
     found = once(program, m, *[arrays[name] for name in program.inputs if name in arrays], repeats=times)
     if found is None:
         return None
     kinds, each = program.results, found if isinstance(found, tuple) else (found,)
     named = {n: np.swapaxes(x, -1, -2) if kinds[n] == "vectors" else x for n, x in zip(kinds, each, strict=True)}
-    return Answer({n: x[None] for n, x in named.items()}, _FINE[None]) if lead else Answer(named, _FINE)
+    if first.ndim == 1:
+        return Answer(named, _FINE)
+    if len(first) == 1:
+        return Answer({n: x[None] for n, x in named.items()}, _FINE[None])
+    return Answer(named, np.zeros(len(first), dtype=int))
+
+
+def _without_world(program: Program | Flow, inputs: dict[str, Array]) -> dict[str, Array]:
+    """Inputs with those of bodies as kernels read them."""
+    if "bodies" not in program.inputs.values():
+        return inputs
+    return {
+        name: np.ascontiguousarray(x[..., 1:]) if program.inputs[name] == "bodies" else x for name, x in inputs.items()
+    }
 
 
 def _interpreted(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:

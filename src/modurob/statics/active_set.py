@@ -8,23 +8,48 @@ all conditions of an optimum hold. A programme of a few unknowns takes some tens
 import numpy as np
 
 from modurob.spatial.scalars import Array
+from modurob.spatial.small import factor, solve_factor, solve_positive
 
-# rows that are met to this, for numbers of order one; directions that are nothing beside their rows; and rounds for each row
-MET, NOTHING, ROUNDS = 1e-10, 1e-10, 5
+# rows that are met to this, for numbers of order one; directions that are nothing beside their rows; rounds for each row; and
+# rounds in which all bounds that are passed are taken in at once
+MET, NOTHING, ROUNDS, AT_ONCE = 1e-10, 1e-10, 5, 6
 
 
 def active_bounds(P: Array, c: Array, G: Array, h: Array) -> Array | None:
     """The x of least x^T P x / 2 + c^T x with G x >= h, (n,); None if there is none, or P is not positive definite."""
-    try:
-        L = np.linalg.cholesky(P)
-    except np.linalg.LinAlgError:
+    L = factor(P)
+    if L is None:
         return None
     # y = L^T x, rows of length one: the cost is |y - y0|² / 2
-    G = np.linalg.solve(L, G.T).T
-    length = np.maximum(np.sqrt((G * G).sum(axis=1)), 1e-300)
-    G, h = G / length[:, None], h / length
-    y = _nearest(G, h, -np.linalg.solve(L, c))
-    return None if y is None else np.linalg.solve(L.T, y)
+    y = -solve_factor(L, c)
+    if len(h):
+        G = solve_factor(L, G.T).T
+        length = np.maximum(np.sqrt((G * G).sum(axis=1)), 1e-300)
+        G, h = G / length[:, None], h / length
+        found = _all_at_once(G, h, y)
+        y = _nearest(G, h, y) if found is None else found
+    return None if y is None else solve_factor(L, y, transposed=True)
+
+
+def _all_at_once(G: Array, h: Array, first: Array) -> Array | None:
+    """The point next to `first` with G y >= h, from a guess of the rows it lies on: those that would have to pull are let go, those
+    that are passed are added, until all is in order; None if that comes to no end."""
+    y, on, push = first, np.zeros(0, dtype=int), np.zeros(0)
+    for _ in range(AT_ONCE):
+        lacking = h - G @ y
+        passed = lacking > MET * (1 + abs(y).max())
+        pulls = push < 0
+        if not (passed.any() or pulls.any()):
+            return y
+        passed[on] = ~pulls
+        lacking[on] = np.inf
+        # of more rows than there are unknowns those that lack most
+        on = np.argsort(np.where(passed, -lacking, np.inf))[: min(passed.sum(), len(y))]
+        push = solve_positive(G[on] @ G[on].T, h[on] - G[on] @ first) if len(on) else None
+        if push is None:
+            return None
+        y = first + G[on].T @ push
+    return None
 
 
 def _nearest(G: Array, h: Array, y: Array) -> Array | None:
@@ -33,8 +58,8 @@ def _nearest(G: Array, h: Array, y: Array) -> Array | None:
     push, first = np.zeros(0), y
     for _ in range(ROUNDS * (len(h) + 1)):
         lacking = h - G @ y
-        new = int(np.argmax(lacking)) if len(h) else -1
-        if new < 0 or lacking[new] <= MET * (1 + np.abs(y).max()):
+        new = int(np.argmax(lacking))
+        if lacking[new] <= MET * (1 + np.abs(y).max()):
             return _onto(G[on], h[on], first) if on else y
         taken = _taken_in(G, h, y, on, push, new)
         if taken is None:

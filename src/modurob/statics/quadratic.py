@@ -1,6 +1,7 @@
 """Quadratic programmes: min x^T P x / 2 + c^T x with a <= A x <= b, through qpsolvers, by ProxQP unless another is named."""
 
 import warnings
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -123,7 +124,9 @@ def _holds(A: Array, a: Array, b: Array, x: Array) -> bool:
     return bool(((y >= a - size) & (y <= b + size)).all())
 
 
+@lru_cache(maxsize=16)
 def _solvers(solver: str) -> Any:
+    """The module qpsolvers, once it is known to have that solver."""
     try:
         qp = import_module("qpsolvers")
     except ImportError:

@@ -1,0 +1,70 @@
+"""Equations of motion with the robot's own forces in them, and the acceleration they leave: what controllers ask for at every
+sample, in one evaluation each."""
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modurob.algorithms.constraints.rows import CONSTRAINED
+from modurob.algorithms.forces import acting
+from modurob.algorithms.forward import dynamics_of, require_regular
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.joint_space import EQUATIONS
+from modurob.algorithms.program import Engine, Flow, Program, Run
+from modurob.mechanism.tables import Tables
+from modurob.spatial.scalars import Array
+
+
+class Pushed(NamedTuple):
+    """M vdot = tau + push + K^T lambda, K vdot = k in one state: M (nv, nv) with rotors, push (nv,), K (rows, nv), k (rows,)."""
+
+    M: Array
+    push: Array
+    K: Array
+    k: Array
+
+
+def pushed_equations(m: Tables, q: Array, v: Array, t: float = 0.0, run: Run = interpret) -> Pushed:
+    """The terms of one state, forces with states of their own as they are at their start; dry friction is left out."""
+    found = run(_equations(acting(m).nx, bool(m.constraints)), m, _inputs(m, q, v, t)).results
+    none = np.zeros((0, m.nv)), np.zeros(0)
+    K, k = (found["K"], found["k"]) if m.constraints else none
+    return Pushed(found["M"] + np.diag(m.armature), found["push"], K, k)
+
+
+def pushed_acceleration(m: Tables, q: Array, v: Array, tau: Array, t: float = 0.0, run: Run = interpret) -> Array:
+    """vdot of one state under torques and the robot's own forces, constraints kept, (nv,)."""
+    answer = run(_acceleration(acting(m).nx, dynamics_of(m)), m, {**_inputs(m, q, v, t), "tau": tau})
+    require_regular(m, answer.singular)
+    return answer.results["vdot"]
+
+
+def _inputs(m: Tables, q: Array, v: Array, t: float) -> dict[str, Array]:
+    return {"t": np.array([t], dtype=float), "q": q, "v": v, "x": acting(m).start()}
+
+
+@lru_cache(maxsize=64)
+def _equations(nx: int, closed: bool) -> Flow:
+    terms = CONSTRAINED if closed else EQUATIONS
+    results = {"M": "matrix", "push": "rates"} | ({"K": "row matrix", "k": "rows"} if closed else {})
+
+    def define(e: Engine, i: dict[str, Any]) -> dict[str, Any]:
+        own = e.forces(i["t"], i["q"], i["v"], i["x"])
+        found = e.run(terms, q=i["q"], v=i["v"], vdot=e.zeros("rates"), external=own.external)
+        return {**found, "push": own.tau - found["bias"]}
+
+    return Flow(f"pushed_{terms.name} {nx}", _state(nx), results, define)
+
+
+@lru_cache(maxsize=64)
+def _acceleration(nx: int, dynamics: Program | Flow) -> Flow:
+    def define(e: Engine, i: dict[str, Any]) -> dict[str, Any]:
+        own = e.forces(i["t"], i["q"], i["v"], i["x"])
+        return e.run(dynamics, q=i["q"], v=i["v"], tau=i["tau"] + own.tau, external=own.external)
+
+    return Flow(f"pushed_{dynamics.name} {nx}", {**_state(nx), "tau": "rates"}, {"vdot": "rates"}, define)
+
+
+def _state(nx: int) -> dict[str, str | int]:
+    return {"t": 1, "q": "coordinates", "v": "rates", "x": nx}
