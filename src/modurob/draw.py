@@ -35,7 +35,7 @@ def draw(robot: Tables, q: Array | None = None, ax: Axes3D | None = None, title:
     if own:
         ax = plt.figure(figsize=(6.4, 5)).add_axes((0.0, 0.02, 0.94, 0.92), projection="3d")
     X_WB = forward_kinematics(robot, q, kernels.run).bodies
-    faces, colours = _faces(robot.shapes, X_WB)
+    faces, colours = _faces([s for s in robot.shapes if s.kind != "mesh"], X_WB)
     if faces:
         ax.add_collection3d(
             Poly3DCollection(faces, facecolors=colours, edgecolors=(0, 0, 0, 0.25), linewidths=0.3), autolim=False

@@ -176,7 +176,7 @@ def test_keyboard_only(page: Page) -> None:
     keyboard.press("ArrowDown")
     keyboard.press("Enter")
     page.modules(7)
-    for number, name in enumerate(("build", "inspect", "equations", "simulate", "export"), start=1):
+    for number, name in enumerate(("build", "inspect", "equations", "simulate", "motion", "export"), start=1):
         keyboard.press(f"Alt+{number}")
         expect(page.at(f"#panel-{name}")).to_be_visible()
         assert page.js("document.activeElement.id") == f"tab-{name}"

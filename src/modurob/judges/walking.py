@@ -57,7 +57,7 @@ class MujocoWalker(MujocoTwin):
             "capsule": mj.mjtGeom.mjGEOM_CAPSULE,
         }
         touching = {row.name.rpartition(" ")[2].split(".")[0] for row in self.m.contacts}
-        for k, s in enumerate(self.m.collisions or self.m.shapes):
+        for k, s in enumerate(self.m.solids):
             if str(k) not in touching:
                 continue
             size = [x / 2 for x in s.size] if s.kind == "box" else [s.size[0], *(x / 2 for x in s.size[1:])]

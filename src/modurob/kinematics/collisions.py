@@ -219,7 +219,7 @@ class CollisionModel:
 
 def collision_model(m: Tables, ground: float | None, ignore: Iterable[tuple[str, str]], hulls: bool) -> CollisionModel:
     """The model of a mechanism: what collides, else what is drawn; pairs that always touch are left out."""
-    shapes = m.collisions or m.shapes
+    shapes = m.solids
     names, solids = tuple(shape_names(m, shapes)), tuple(read_solid(s) for s in shapes)
     bodies = np.array([s.frame.body for s in shapes], dtype=int)
     X = np.stack([s.in_body for s in shapes]) if shapes else np.zeros((0, 4, 4))

@@ -30,7 +30,7 @@ INSIDE = 1e-4
 def contact_rows(m: Tables, ground: Ground) -> tuple[ContactRow, ...]:
     """A contact for each shape that moves: what collides, else what is drawn; shapes inside the others of their module are left
     out."""
-    shapes = m.collisions or m.shapes
+    shapes = m.solids
     if any(np.asarray(s.in_body).dtype == object for s in shapes):
         raise InputError(f"{m.name} has symbols for lengths: give them values to set it on the ground")
     names = list(shape_names(m, shapes))
@@ -158,7 +158,7 @@ def _felt(m: Tables, law: Contact, alike: list[int], found: dict[str, Array], x:
 
 def outer_shapes(m: Tables) -> list[int]:
     """Places of the shapes that are not inside the hull of the others of their module, or link, as it stands at zero."""
-    shapes = m.collisions or m.shapes
+    shapes = m.solids
     names = shape_names(m, shapes)
     poses = forward_kinematics(m, neutral(m)).bodies
     points = [_moved(poses[s.frame.body] @ s.in_body, _outline(read_solid(s))) for s in shapes]

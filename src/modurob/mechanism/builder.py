@@ -275,17 +275,26 @@ class Builder:
         self._require_new(name, self._forces, "force")
         self._forces[name] = line_row(name, route, law, self.frame_of, lambda joint: self._joint_index(joint, name))
 
-    def shape(self, kind: str, size: tuple[float, ...], on: str, X: Array = se3.IDENTITY, colour: str = "0.7") -> None:
+    def shape(
+        self,
+        kind: str,
+        size: tuple[float, ...],
+        on: str,
+        X: Array = se3.IDENTITY,
+        colour: str = "0.7",
+        file: str = "",
+    ) -> None:
         """Something to draw, fixed at X (4, 4) [m] in frame `on`.
 
-        A box has the size (x, y, z), a cylinder (radius, length along z), a sphere (radius,) [m].
+        A box has the size (x, y, z), a cylinder (radius, length along z), a sphere (radius,) [m]; a mesh is given by its `file`
+        and scales (x, y, z), and is only drawn.
 
         >>> b = mr.Builder("ball")
         >>> b.shape("sphere", (0.1,), "world", colour="#3f5d46")
         >>> b.build().shapes[0].kind
         'sphere'
         """
-        self._shapes.append(Shape(kind, size, self.frame_of(on), X, colour))
+        self._shapes.append(Shape(kind, size, self.frame_of(on), X, colour, file))
 
     def collision(self, kind: str, size: tuple[float, ...], on: str, X: Array = se3.IDENTITY, file: str = "") -> None:
         """Something to collide with, fixed at X (4, 4) [m] in frame `on`; where there is none, what is drawn collides.

@@ -88,7 +88,7 @@ def _words(parent: ET.Element, numbers_by_name: dict[str, Any]) -> None:
 
 
 def _shapes(robot: Tables, body: int, link: ET.Element) -> None:
-    for tag, shapes in (("visual", robot.shapes), ("collision", robot.collisions or robot.shapes)):
+    for tag, shapes in (("visual", robot.shapes), ("collision", robot.solids)):
         for k, shape in enumerate(shapes):
             if shape.frame.body == body:
                 element = ET.SubElement(link, tag, name=f"{tag}_{k}")

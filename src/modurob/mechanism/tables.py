@@ -262,6 +262,11 @@ class Tables:
         collisions = [_shape_words(s) for s in self.collisions]
         return (self.name, self.bodies, names, self.idle, self.held, self.redundant, frames, shapes, collisions)
 
+    @property
+    def solids(self) -> tuple[Shape, ...]:
+        """What can be touched: the collision geometry, or where there is none what is drawn, but for meshes."""
+        return self.collisions or tuple(s for s in self.shapes if s.kind != "mesh")
+
     # ---- over rates ----
 
     @cached_property

@@ -130,7 +130,8 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
     def from_urdf(cls, path: str | Path, floating: bool = False, gravity: ArrayLike = GRAVITY) -> "Mechanism":
         """The robot of a URDF file, its root link fixed in the world or floating; `gravity` in world axes, (3,) [m/s²].
 
-        Friction and damping of the file's joints act; a mimic joint follows its source; meshes are left out. Text that
+        Friction and damping of the file's joints act; a mimic joint follows its source; meshes are drawn, and touch nothing
+        unless they are collision geometry. Text that
         describes no robot is refused with the line and the element.
 
         >>> mr.save(robot, "crab.urdf")

@@ -1,12 +1,13 @@
 """Robots to look at."""
 
 from pathlib import Path
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import as_array
-from modurob.viewer import page, scene, showing
+from modurob.viewer import live, page, scene, showing, widget
 
 
 class Showing(Tables):
@@ -23,6 +24,26 @@ class Showing(Tables):
         'crab.html'
         """
         return showing.show(scene.still(self, None if q is None else as_array(q)), path)
+
+    def live(self, q: ArrayLike | None = None, speed: float = 1.0, browser: bool = True) -> live.Live:
+        """A view that follows what a program does, from configuration q on, (nq,) [rad or m]: `view(q)` shows another.
+
+        It opens in the browser, or below the cell of a notebook, and is closed at the end of `with`. `simulate` takes it as its
+        `view` and then runs `speed` times as fast as time passes, with 0 as fast as it can. Without `browser` nothing opens:
+        `view.address` is where the page is.
+
+        >>> with robot.live(browser=False) as view:
+        ...     view(q)
+        ...     run = mr.simulate(robot, q, duration=0.05, view=view)
+        """
+        return live.Live(self, q, speed, browser)
+
+    def widget(self, q: ArrayLike | None = None, height: int = 420) -> Any:
+        """The robot as a widget of Jupyter (extra `notebook`): `widget.q = [...]` moves it, and `simulate` takes it as its `view`.
+
+        It draws with the code of `show`, needs no network, and works where the notebook's server is another machine.
+        """
+        return widget.widget(self, q, height)
 
     def _view_html(self) -> str:
         """The view for notebooks; empty for robots whose numbers are symbols."""

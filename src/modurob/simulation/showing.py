@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from modurob.catalogue.reading import write_bytes
 from modurob.errors import SimulationError
+from modurob.simulation import mcap
 from modurob.viewer import film, page, showing
 from modurob.viewer.scene import Chapter
 
@@ -41,6 +43,16 @@ class Showing:
         b'GIF89a'
         """
         film.animate(self._chapters(), path, fps, size, speed)
+
+    def to_mcap(self, path: str | Path) -> None:
+        """Write the run as an MCAP file for Foxglove and other tools of robotics (extra `mcap`), at 60 samples a second.
+
+        Topics are /tf (poses of all bodies in the world, foxglove.FrameTransforms), /scene (their shapes,
+        foxglove.SceneUpdate) and /joint_states (name, position, velocity, effort), all as JSON.
+        """
+        if any(s.q.ndim != 2 for s in self.segments):
+            raise SimulationError("several runs side by side cannot be written: take one with `of_run`")
+        write_bytes(Path(path), mcap.mcap(self.segments))
 
     def _chapters(self) -> tuple[Chapter, ...]:
         if any(s.q.ndim != 2 for s in self.segments):

@@ -356,6 +356,7 @@ def simulate(
     body_contact: BodyContact | None = None,
     engine: str = "modurob",
     brakes: Braking | None = None,
+    view: Callable[[Array, float], None] | None = None,
 ) -> Recording:
     """Let a robot move for `duration` [s] from (q0, v0), (..., nq) and (..., nv): at rest at zero if not given.
 
@@ -369,7 +370,8 @@ def simulate(
     and drives give no more than their effort. `progress` is told the share done; without it, a bar appears on the terminal
     after two seconds. `brakes` is a function f(t, q, v) that gives the joints whose brakes are on until the next tick (a name,
     names, or True for all); the recording has a segment for each change. With `engine` "mujoco" MuJoCo moves the robot by its own
-    model and steps (`mr.MujocoSteps`); laws, filters and recordings are the same.
+    model and steps (`mr.MujocoSteps`); laws, filters and recordings are the same. `view` is told q and t after each tick, such as
+    `robot.live()`, which shows the robot while it moves.
 
     >>> run = mr.simulate(robot, q, duration=1.0, controller=mr.ComputedTorque(100, 20), stepper=mr.RungeKutta4(1e-3))
     >>> run.t.shape, run.q.shape, run.status.ok
@@ -391,8 +393,20 @@ def simulate(
         engine=engine,
         brakes=brakes,
     )
+    require_functions(view=view)
     with progress_bar(robot.name) as tell:
-        return simulation.advance(duration, progress or tell, cancelled).recording
+        told = progress or tell
+        return simulation.advance(duration, _seen(simulation, told, view) if view else told, cancelled).recording
+
+
+def _seen(simulation: Simulation, tell: Callable[[float], None], view: Callable[[Array, float], None]) -> Any:
+    """What is told the share done, and shows the state."""
+
+    def told(share: float) -> None:
+        tell(share)
+        view(simulation.q, simulation.t)
+
+    return told
 
 
 def beyond_limits(robot: Mechanism, q: Array) -> Array:

@@ -102,6 +102,14 @@ class Client:
     async def replay(self, data: bytes, name: str) -> None:
         """Show a recording of the robot, from its last moment on."""
         await asyncio.to_thread(self.session.replay, data, name)
+        await self._show_kept()
+
+    async def _plan(self, command: protocol.PlanMotion) -> None:
+        await asyncio.to_thread(self.session.plan, command.motion)
+        await self._show_kept()
+
+    async def _show_kept(self) -> None:
+        """The run that was added last, as it ended."""
         await self._show_runs()
         await self._show_sample(list(self.session.runs.values())[-1])
 
@@ -311,6 +319,7 @@ class Client:
         protocol.Acknowledge: _acknowledge,
         protocol.Derive: _derive,
         protocol.CancelDerivation: _cancel,
+        protocol.PlanMotion: _plan,
         protocol.StartRun: _start,
         protocol.PauseRun: _pause,
         protocol.ResumeRun: _resume,

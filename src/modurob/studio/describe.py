@@ -41,7 +41,7 @@ def robot(design: AnyDesign) -> dict[str, Any]:
         "mass": mechanism.total_mass(),
         "cables": scene.cables(mechanism),
         "suggested": suggestions.settings(mechanism),
-        **(links.parts(mechanism, design.meshes) if isinstance(design, Imported) else _modular(design)),
+        **(links.parts(mechanism) if isinstance(design, Imported) else _modular(design)),
     }
 
 
@@ -85,7 +85,7 @@ def _type(kind: ModuleType, label: str) -> dict[str, Any]:
         "letter": kind.specification.letter or kind.name[0].upper(),
         "description": kind.specification.description,
         "ports": [{"name": p.name, "X": drawing.rows(p.X), **_connector(p)} for p in ports],
-        "shapes": [drawing.shape(s.kind, s.size, s.X, s.colour) for part in module.parts.values() for s in part.shapes],
+        "shapes": [drawing.drawn(s.kind, s.size, s.X, s.colour) for part in module.parts.values() for s in part.shapes],
         "joints": len(module.joints),
     }
 
@@ -123,7 +123,7 @@ def _shapes(assembly: Assembly, mechanism: Mechanism) -> list[dict[str, Any]]:
         for part in module.parts.values():
             frame = mechanism.frames[f"{name}/{part.name}"]
             for shape in part.shapes:
-                drawn = drawing.shape(shape.kind, shape.size, frame.X @ shape.X, shape.colour)
+                drawn = drawing.drawn(shape.kind, shape.size, frame.X @ shape.X, shape.colour)
                 shapes.append({"module": index, "body": frame.body, **drawn})
     return shapes
 

@@ -23,7 +23,7 @@ from modurob.viewer.glb import glb
 from modurob.viewer.scene import still
 
 EQUATIONS = {"equations.tex": "latex", "equations.py": "python", "equations.c": "c"}
-_RUN = re.compile(r"^run-([0-9]{1,9})\.(csv|mrun)$")
+_RUN = re.compile(r"^run-([0-9]{1,9})\.(csv|mrun|mcap)$")
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 
 
@@ -60,7 +60,7 @@ def content(session: Session, name: str, query: dict[str, str]) -> str | bytes:
 
 
 def _files(session: Session) -> list[str]:
-    runs = [f"run-{number}.{kind}" for number in session.runs for kind in ("csv", "mrun")]
+    runs = [f"run-{number}.{kind}" for number in session.runs for kind in ("csv", "mrun", "mcap")]
     return ["robot.yaml", "robot.py", "robot.glb", *exports(), "robot.share", *EQUATIONS, *runs]
 
 
@@ -92,5 +92,5 @@ def _equations(session: Session, name: str, query: dict[str, str]) -> str:
 def _run_file(recording: Recording, suffix: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
-        (recording.to_csv if suffix == "csv" else recording.save)(path)
+        {"csv": recording.to_csv, "mrun": recording.save, "mcap": recording.to_mcap}[suffix](path)
         return path.read_bytes()

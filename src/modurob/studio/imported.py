@@ -10,6 +10,7 @@ from pathlib import Path
 from modurob.caching import cached_property
 from modurob.errors import ModurobWarning, StudioError
 from modurob.robot import Mechanism
+from modurob.viewer import meshes
 
 MOST_LINKS = 1000
 # the list of warnings is one for all threads
@@ -25,6 +26,7 @@ class Imported:
     called: str = ""  # a name that differs from the file's own
     floating: bool = False
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    path: Path | None = None  # of a file on this machine that the studio was started with, whose meshes are beside it
 
     @property
     def name(self) -> str:
@@ -39,11 +41,6 @@ class Imported:
     def notes(self) -> tuple[str, ...]:
         """What reading the file brought up."""
         return self._read[1]
-
-    @property
-    def meshes(self) -> bool:
-        """Whether the file draws with meshes."""
-        return "<mesh" in self.text
 
     @property
     def base(self) -> str:
@@ -72,7 +69,19 @@ class Imported:
             raise StudioError(f"{self.file or 'the text'}: {links} links: the studio takes at most {MOST_LINKS}")
         with _reading, tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ModurobWarning)
-            path = Path(folder) / (re.sub(r"[^\w.-]", "_", self.file)[-80:] or "robot.urdf")
-            path.write_bytes(self._encoded)
+            path = self.path or Path(folder) / (re.sub(r"[^\w.-]", "_", self.file)[-80:] or "robot.urdf")
+            if not self.path:
+                path.write_bytes(self._encoded)
             robot = Mechanism.from_urdf(path, self.floating, self.gravity)
-        return robot, tuple(dict.fromkeys(str(w.message) for w in caught if w.category is ModurobWarning))
+            drawn = robot if self.path else replace(robot, shapes=tuple(s for s in robot.shapes if s.kind != "mesh"))
+            meshes.warn(robot.name, drawn.shapes)
+        notes = dict.fromkeys(str(w.message) for w in caught if w.category is ModurobWarning)
+        return drawn, (*notes, *_left_out(robot, drawn))
+
+
+def _left_out(robot: Mechanism, drawn: Mechanism) -> tuple[str, ...]:
+    """Which meshes a text names that came without them; files of this machine are not looked for in texts from elsewhere."""
+    names = [Path(s.file).name for s in robot.shapes if s.kind == "mesh"][:6]
+    if not names or drawn is robot:
+        return ()
+    return (f"meshes do not come with a text ({', '.join(names)}): modurob studio FILE draws those beside the file",)

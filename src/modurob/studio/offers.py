@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
+from inspect import Parameter, signature
 from typing import Any
 
 from modurob.control import LAWS, Recipe, plain_laws
 from modurob.control.values import PerJoint
 from modurob.estimation import FILTERS
 from modurob.mechanism import EXPORTS
+from modurob.motion import TRAJECTORIES
 from modurob.motion.gaits import GENERATORS, PRESETS
 from modurob.simulation import STEPPERS
 from modurob.simulation.steppers import FixedStep
@@ -29,6 +31,14 @@ WORDS = {
     "hopf": "Hopf oscillators",
     "matsuoka": "Matsuoka oscillators",
     "logistic": "logistic maps",
+    "cubic": "cubic, at rest in each",
+    "quintic": "quintic, at rest in each",
+    "trapezoid": "trapezoid of speed, at rest in each",
+    "s-curve": "S-curve, at rest in each",
+    "spline": "cubic spline",
+    "minimum-jerk": "least jerk",
+    "blended": "lines with blends",
+    "through": "spline within limits",
     "kp": "proportional gain",
     "ki": "integral gain",
     "kd": "derivative gain",
@@ -58,6 +68,8 @@ GAINS: Mapping[str, Mapping[str, float]] = {
 }
 _BY_JOINT = (PerJoint, PerJoint | None)  # what fields of numbers for each joint are annotated with
 HIGHEST_POLE = -0.01  # [1/s]
+# what way points and limits give to a maker of trajectories
+GIVEN = {"times", "points", "start", "end", "duration", "velocity", "acceleration", "jerk", "blend"}
 
 
 def controllers() -> list[str]:
@@ -91,6 +103,28 @@ def _numbers(controller: str) -> list[Field[Any]]:
     return [f for f in own if f.name not in common and f.type in (*_BY_JOINT, float)]
 
 
+def interpolations() -> list[str]:
+    """Every trajectory that way points, times and limits are enough for."""
+    return [name for name, maker in TRAJECTORIES.items() if asked(maker, required=True) <= GIVEN]
+
+
+def asked(maker: Any, required: bool = False) -> set[str]:
+    """What a maker of trajectories is to be told; with `required` only what it cannot do without."""
+    told = signature(maker).parameters.values()
+    return {p.name for p in told if p.kind != Parameter.VAR_KEYWORD and (not required or p.default is Parameter.empty)}
+
+
+def _interpolation(name: str) -> dict[str, Any]:
+    """`needs`: which of the numbers matter; `timed`: whether the times of the list do; `stops`: whether it rests at each point."""
+    needs = asked(TRAJECTORIES[name])
+    return {
+        **_named(name),
+        "timed": bool(needs & {"times", "duration"}),
+        "stops": "points" not in needs,
+        "needs": sorted(needs & {"velocity", "acceleration", "jerk", "blend"}),
+    }
+
+
 def shown() -> dict[str, Any]:
     """Everything, as plain data for the page."""
     return {
@@ -99,6 +133,7 @@ def shown() -> dict[str, Any]:
         "gaits": _all(PRESETS),
         "generators": _all(GENERATORS),
         "exports": list(EXPORTS),
+        "interpolations": [_interpolation(name) for name in interpolations()],
         "steppers": [
             {**_named(name), "fixed": issubclass(kind, FixedStep), "contacts": kind.contacts}
             for name, kind in STEPPERS.items()

@@ -38,7 +38,7 @@ def first(file: str | None, shared: str | None) -> AnyDesign | None:
     if shared:
         design = opened(share.unpacked(shared))
     elif file and Path(file).suffix.lower() in (".urdf", ".xml"):
-        design = Imported(read_text(Path(file)), Path(file).name)
+        design = Imported(read_text(Path(file)), Path(file).name, path=Path(file).resolve())
     else:
         return Design(load(file)) if file else None
     _ = design.robot  # what cannot be read is refused now

@@ -52,8 +52,19 @@ class Replay:
         k = self._ticks
         q, v = own.q[k], own.v[k]
         energies = self.robot.kinetic_energy(q, v), self.robot.potential_energy(q)
-        parts = [own.t[k, None], q, v, own.vdot[k], own.tau[k], np.zeros_like(v), np.stack(energies, axis=-1)]
+        parts = [
+            own.t[k, None],
+            q,
+            v,
+            self._acceleration(own)[k],
+            own.tau[k],
+            np.zeros_like(v),
+            np.stack(energies, axis=-1),
+        ]
         return np.concatenate(parts, axis=-1).astype(np.float32)
+
+    def _acceleration(self, own: Any) -> Array:
+        return own.vdot
 
     ended = True
     numbers = 0  # what was opened is kept until it is deleted

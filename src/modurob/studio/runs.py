@@ -22,8 +22,8 @@ from modurob.robot import Mechanism
 from modurob.simulation import STEPPERS, Controller, Estimator, Measured, Recording, Simulation, Stepper
 from modurob.simulation.steppers import FixedStep
 from modurob.spatial.scalars import Array
-from modurob.studio import ground, offers
-from modurob.studio.protocol import RunSettings
+from modurob.studio import ground, motions, offers
+from modurob.studio.protocol import Motion, RunSettings
 from modurob.viewer import scene
 
 DISPLAY = 1 / 60  # seconds between samples
@@ -32,10 +32,12 @@ PATIENCE = 0.03  # wall seconds that one advance may take
 MOST_OWED = 0.25  # seconds: a run that is slower than time does not try to catch up with more
 
 
-def reference(settings: RunSettings, q: Array) -> Reference:
+def reference(robot: Mechanism, settings: RunSettings, q: Array) -> Reference:
     """What the controller is to follow, from the start pose q."""
     if settings.reference == "hold":
         return q
+    if settings.reference == "motion":
+        return motions.planned(robot, settings.motion or Motion())
     if settings.reference == "set_point":
         return settings.amplitude
     s = settings
@@ -84,13 +86,15 @@ def equipped(robot: Mechanism, q: Array, settings: RunSettings, floor: Ground | 
     """The robot as it is simulated: ideal if asked for, with its servos, on the ground."""
     robot = robot.ideal() if settings.ideal else robot
     if settings.controller == offers.SERVOS:
+        if settings.reference == "motion":
+            raise StudioError("servos swing gaits or hold a pose: choose another controller to follow way points")
         robot = ground.servoed(robot, q, settings, **_gains(settings))
     return robot if floor is None else robot.on_ground(floor)
 
 
 def simulation(robot: Mechanism, q: Array, v: Array, settings: RunSettings, since: "Since") -> Simulation:
     """The simulation of a robot that is equipped; a filter starts from `belief`, from the true state if there is none."""
-    law = controller(settings, reference(settings, q))
+    law = controller(settings, reference(robot, settings, q))
     return Simulation(
         robot,
         q,
@@ -332,7 +336,7 @@ def _error(robot: Mechanism, q: Array, settings: RunSettings) -> Callable[[float
     still = np.zeros(robot.nv)
     if settings.controller in (offers.NONE, offers.SERVOS):
         return lambda t, q, v: still
-    wanted, errors = target(reference(settings, q), drives), errors_of(drives)
+    wanted, errors = target(reference(robot, settings, q), drives), errors_of(drives)
 
     def error(t: float, q: Array, v: Array) -> Array:
         e = np.array(errors(wanted(t), q, v).position)

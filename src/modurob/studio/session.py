@@ -15,6 +15,7 @@ from modurob.studio.carrying import Posed
 from modurob.studio.design import AnyDesign, Design, Kept
 from modurob.studio.edits import edited
 from modurob.studio.imported import Imported
+from modurob.studio.plans import Plan
 from modurob.studio.poses import body_poses
 from modurob.studio.replay import Replay
 from modurob.studio.runs import Run, Since
@@ -203,9 +204,17 @@ class Session:
 
     def replay(self, data: bytes, name: str) -> None:
         """Show a recording of the present robot among the runs."""
-        opened = Replay(self._count, self.robot, replay.read(data, name), name)
+        self._keep(Replay(self._count, self.robot, replay.read(data, name), name))
+
+    def plan(self, motion: protocol.Motion) -> None:
+        """Show a motion among the runs, in the place of the one that was planned before."""
+        plan = Plan(self._count, self.robot, motion)
+        self.runs = {number: run for number, run in self.runs.items() if not isinstance(run, Plan)}
+        self._keep(plan)
+
+    def _keep(self, shown: Replay) -> None:
         self.stop()
-        self.runs[opened.number] = opened
+        self.runs[shown.number] = shown
         self._count += 1
 
     def stop(self, why: str = "stopped") -> None:

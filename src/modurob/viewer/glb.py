@@ -9,6 +9,7 @@ import numpy as np
 
 from modurob.spatial import quaternion
 from modurob.spatial.scalars import Array
+from modurob.viewer import drawing, meshes
 from modurob.viewer.scene import Chapter, design
 
 ROUND = 32  # corners of a circle
@@ -22,6 +23,7 @@ def glb(chapter: Chapter, fps: float = 30.0) -> bytes:
     """The file: a node for each body, shapes below it, and the motion of a run as an animation."""
     seen = chapter.sampled(fps)
     poses, file, shown = seen.poses(), _File(), design(chapter.robot)
+    file.surfaces = {drawing.name_of(s): m.surface for s, m in meshes.drawn(chapter.robot.shapes)}
     for body in shown["bodies"]:
         file.nodes.append({"name": body["name"], "children": []})
     for shape in shown["shapes"]:
@@ -55,6 +57,7 @@ class _File:
         self.channels: list[dict[str, Any]] = []
         self.blob = b""
         self._known: dict[Any, int] = {}
+        self.surfaces: dict[str | None, tuple[Array, Array, Array]] = {}  # of meshes, by name
 
     def shape(self, shape: dict[str, Any]) -> int:
         """The node of a shape."""
@@ -75,11 +78,11 @@ class _File:
         return self._known[key]
 
     def _mesh(self, shape: dict[str, Any]) -> int:
-        key = (shape["kind"], tuple(shape["size"]), shape["colour"])
+        key = (shape["kind"], shape.get("mesh"), tuple(shape["size"]), shape["colour"])
         return self._once(key, lambda: self._new_mesh(shape))
 
     def _new_mesh(self, shape: dict[str, Any]) -> int:
-        points, normals, faces = surface(shape["kind"], shape["size"])
+        points, normals, faces = self.surfaces.get(shape.get("mesh")) or surface(shape["kind"], shape["size"])
         material = self._once(("colour", shape["colour"]), lambda: self._material(shape["colour"]))
         part = {
             "attributes": {"POSITION": self._accessor(points, "VEC3"), "NORMAL": self._accessor(normals, "VEC3")},

@@ -17,7 +17,7 @@ SLIDING, RAIL = ("prismatic", "cylindrical", "helical", "planar"), "#64748b"
 
 def piece(kind: str, size: Any, X: Array, body: int) -> dict[str, Any]:
     """A shape in the colour of its body: neighbours differ."""
-    return drawing.shape(kind, size, X, COLOURS[body % len(COLOURS)])
+    return drawing.drawn(kind, size, X, COLOURS[body % len(COLOURS)])
 
 
 def sticks(robot: Tables, bodies: Iterable[int]) -> Iterator[tuple[int, dict[str, Any]]]:

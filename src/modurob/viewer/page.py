@@ -25,7 +25,7 @@ def html(chapters: Sequence[Chapter], fps: float = FPS, **options: Any) -> str:
     """The page as a text; `options` are those of `start` in viewer.js."""
     data = {"chapters": [chapter.data(_affordable(chapters, fps)) for chapter in chapters], **options}
     text = (STATIC / "page.html").read_text(encoding="utf-8")
-    words = {"__TITLE__": escape(chapters[-1].robot.name), "__DATA__": _packed(data), "__CODE__": _code()}
+    words = {"__TITLE__": escape(chapters[-1].robot.name), "__DATA__": packed(data), "__CODE__": _code()}
     return re.sub("|".join(words), lambda found: words[found[0]], text)
 
 
@@ -37,22 +37,31 @@ def _affordable(chapters: Sequence[Chapter], fps: float) -> float:
 
 def frame(chapters: Sequence[Chapter], height: int = HEIGHT) -> str:
     """The page within another one, as notebooks show it."""
+    return window(chapters[-1].robot.name, f'srcdoc="{escape(html(chapters), quote=True)}"', height)
+
+
+def window(name: str, source: str, height: int = HEIGHT) -> str:
+    """A page within another one; `source` is its address or its text, as an attribute."""
     style = f"width:100%;height:{height}px;border:0;border-radius:8px"
-    name = escape(f"{chapters[-1].robot.name} in 3D", quote=True)
-    return f'<iframe title="{name}" style="{style}" srcdoc="{escape(html(chapters), quote=True)}"></iframe>'
+    return f'<iframe title="{escape(f"{name} in 3D", quote=True)}" style="{style}" {source}></iframe>'
 
 
-def _packed(data: Any) -> str:
+def packed(data: Any) -> str:
     return base64.b64encode(gzip.compress(json.dumps(data).encode(), 9, mtime=0)).decode()
 
 
 @lru_cache(maxsize=1)
 def _code() -> str:
+    return packed(scripts())
+
+
+@lru_cache(maxsize=1)
+def scripts() -> dict[str, str]:
     """All scripts by the names that they import each other by."""
     three = {f"three/{path.name}": _slim(path.read_text(encoding="utf-8"), "three") for path in _files("vendor/three")}
     three["three"] = three.pop("three/three.module.js")
     own = {f"modurob/{path.name}": _slim(path.read_text(encoding="utf-8"), "modurob") for path in _files("js")}
-    return _packed({**three, **own})
+    return {**three, **own}
 
 
 def _files(folder: str) -> list[Any]:

@@ -41,7 +41,7 @@ def _at(chapters: Sequence[Chapter], t: float) -> tuple[Any, Array]:
 def _reach(chapters: Sequence[Chapter]) -> Array:
     """Where bodies come, with a margin as wide as a shape, (points, 3) [m]."""
     points = [c.poses()[:: max(1, len(c.t) // 50), :, :, 3].reshape(-1, 3) for c in chapters]
-    shapes = [x for c in chapters for s in c.robot.shapes for x in s.size]
+    shapes = [x for c in chapters for s in c.robot.shapes if s.kind != "mesh" for x in s.size]
     margin = max(shapes, default=0.1)
     every = np.concatenate(points)
     return np.concatenate([every - margin, every + margin])

@@ -14,7 +14,7 @@ from modurob.errors import InputError
 from modurob.mechanism import FrameRow, LineRow, Tables
 from modurob.spatial import inertia
 from modurob.spatial.scalars import Array
-from modurob.viewer import drawing, links
+from modurob.viewer import drawing, links, meshes
 
 CABLE, SPRING = "#334155", "#b45309"
 
@@ -59,12 +59,14 @@ def still(robot: Tables, q: Array | None = None) -> tuple[Chapter]:
 def design(robot: Tables) -> dict[str, Any]:
     """A robot as the view reads it; its links stand for modules, and nothing can be docked."""
     names = [name for name in robot.frames if "/" not in name and name != "world"]
+    meshes.warn(robot.name, robot.shapes)
     return {
         "name": robot.name,
         "floating": any(j.type.kind == "free" and robot.parent[i] == 0 for i, j in enumerate(robot.joints, start=1)),
         "bodies": [body(robot, i) for i in range(len(robot.bodies))],
         "modules": [{"name": name} for name in robot.bodies],
         "shapes": list(_shapes(robot)),
+        "meshes": drawing.meshes_of(robot.shapes),
         "cables": cables(robot),
         "ports": [],
         "frames": [drawing.frame(robot, name) for name in names],
@@ -121,15 +123,14 @@ def _spring(row: FrameRow) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 def _bare(robot: Tables) -> list[int]:
     """Bodies that are drawn as sticks: those with mass and no shape, or all if there is no shape."""
-    drawn = {shape.frame.body for shape in robot.shapes}
+    drawn = {shape.frame.body for shape in robot.shapes if meshes.found(shape)}
     others = [i for i in range(1, len(robot.bodies)) if i not in drawn]
     return [i for i in others if not drawn or inertia.mass(robot.inertia[i]) > 0]
 
 
 def _shapes(robot: Tables) -> Iterator[dict[str, Any]]:
-    for shape in robot.shapes:
-        piece = drawing.shape(shape.kind, shape.size, shape.in_body, shape.colour)
-        yield {"module": shape.frame.body, "body": shape.frame.body, **piece}
+    for shape in filter(meshes.found, robot.shapes):
+        yield {"module": shape.frame.body, "body": shape.frame.body, **drawing.of(shape)}
     for i, piece in links.sticks(robot, _bare(robot)):
         yield {"module": i, "body": i, **piece}
 

@@ -21,7 +21,7 @@ def show(chapters: Sequence[Chapter], path: str | Path | None = None) -> Path | 
     """Write the page or a picture to `path`; without one show the page in the notebook or the browser. Returns the file."""
     if path is not None:
         return _written(chapters, Path(path))
-    if display := _notebook():
+    if display := notebook():
         display.display(display.HTML(page.frame(chapters)))
         return None
     handle, name = tempfile.mkstemp(prefix=f"modurob-{_plain(chapters[-1].robot.name)}-", suffix=".html")
@@ -58,7 +58,7 @@ def _plain(name: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "_" for c in name)[:40]
 
 
-def _notebook() -> Any:
+def notebook() -> Any:
     """What displays in the notebook that runs this; None elsewhere."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

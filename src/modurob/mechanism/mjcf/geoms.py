@@ -47,7 +47,8 @@ class Assets:
 
 def geoms(m: Tables, elements: Mapping[int, ET.Element], assets: Assets) -> None:
     """Put all shapes on their bodies."""
-    for role, shapes in ((DRAWN if m.collisions else BOTH, m.shapes), (COLLIDING, m.collisions)):
+    drawn = [s for s in m.shapes if s.kind != "mesh"]  # of what is only drawn, MuJoCo reads few kinds of files
+    for role, shapes in ((DRAWN if m.collisions else BOTH, drawn), (COLLIDING, m.collisions)):
         for shape in shapes:
             elements[shape.frame.body].append(_geom(shape, role, assets))
 

@@ -13,7 +13,7 @@ from modurob.catalogue.joints import Free, JointType, Planar, Prismatic, Revolut
 from modurob.errors import InputError, ModurobError, ModurobWarning, UrdfError, choices
 from modurob.mechanism.builder import Builder, JointProperties, Source
 from modurob.mechanism.tables import FLOATING_BASE, Tables
-from modurob.mechanism.urdf.collisions import CollisionShape, collision_shapes
+from modurob.mechanism.urdf.collisions import CollisionShape, collision_shapes, located
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
@@ -59,9 +59,9 @@ def fill(builder: Builder, path: Path, floating: bool) -> Tables:
         while stack:
             name, joint = stack.pop()
             if joint is not None:
-                _add(builder, links[name], **_joint_arguments(joint))
+                _add(builder, links[name], path, **_joint_arguments(joint))
             elif not is_world:
-                _add(builder, links[name], joint=Free() if floating else None, joint_name=FLOATING_BASE)
+                _add(builder, links[name], path, joint=Free() if floating else None, joint_name=FLOATING_BASE)
             for shape in collisions[name]:
                 builder.collision(shape.kind, shape.size, name, shape.X, shape.file)
             stack.extend((child.child, child) for child in reversed(children.pop(name)))
@@ -82,14 +82,14 @@ def _rename_world(robot: Any) -> None:
         joint.child = WORLD_LINK if joint.child == "world" else joint.child
 
 
-def _add(builder: Builder, link: Any, **arguments: Any) -> None:
+def _add(builder: Builder, link: Any, path: Path, **arguments: Any) -> None:
     spatial = _inertia(link)
     if spatial is not None:
         complaints = inertia.complaints(spatial)
         if complaints:
             warnings.warn(f"{builder.name}: link {link.name!r}: {'; '.join(complaints)}", ModurobWarning, stacklevel=6)
     builder.body(link.name, spatial, check=False, **arguments)
-    for shape in _shapes(link):
+    for shape in _shapes(link, path):
         builder.shape(*shape)
 
 
@@ -105,7 +105,7 @@ def _inertia(link: Any) -> Array | None:
     return inertia.moved(inertia.spatial_inertia(float(given.mass), np.zeros(3), tensor), X)
 
 
-def _shapes(link: Any) -> Iterator[tuple]:
+def _shapes(link: Any, path: Path) -> Iterator[tuple]:
     for visual in link.visuals:
         X = se3.IDENTITY if visual.origin is None else visual.origin
         geometry = visual.geometry
@@ -117,6 +117,9 @@ def _shapes(link: Any) -> Iterator[tuple]:
             yield "cylinder", (float(geometry.cylinder.radius), float(geometry.cylinder.length)), link.name, X
         elif geometry.sphere is not None:
             yield "sphere", (float(geometry.sphere.radius),), link.name, X
+        elif geometry.mesh is not None and geometry.mesh.filename:
+            scale = np.broadcast_to(1.0 if geometry.mesh.scale is None else geometry.mesh.scale, 3)
+            yield "mesh", tuple(map(float, scale)), link.name, X, "0.7", located(geometry.mesh.filename, path)
 
 
 def _joint_arguments(joint: Any) -> dict[str, Any]:

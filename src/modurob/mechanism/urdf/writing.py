@@ -57,7 +57,7 @@ def _link(robot: Tables, body: int) -> ET.Element:
         I = inertia.tensor(spatial)
         entries = {f"i{'xyz'[i]}{'xyz'[j]}": numbers([I[i, j]]) for i in range(3) for j in range(i, 3)}
         ET.SubElement(inertial, "inertia", entries)
-    for tag, shapes in (("visual", robot.shapes), ("collision", robot.collisions or robot.shapes)):
+    for tag, shapes in (("visual", robot.shapes), ("collision", robot.solids)):
         link.extend(_drawn(tag, shape, i) for i, shape in enumerate(shapes) if shape.frame.body == body)
     return link
 

@@ -138,6 +138,7 @@ function drawRuns(list) {
             filmButton(run),
             fileLink(`run-${run.number}.csv`, "CSV"),
             fileLink(`run-${run.number}.mrun`, "recording"),
+            fileLink(`run-${run.number}.mcap`, "MCAP"),
           ),
         )
       : h("li", { class: "soft small" }, "No runs yet."),

@@ -2,8 +2,9 @@
 
 import { download } from "./download.js";
 import { refuse } from "./notices.js";
-import { send, state } from "./studio.js";
+import { state } from "./studio.js";
 import { colour } from "./theme.js";
+import { play } from "./transport.js";
 
 const RATE = 30; // pictures a second
 
@@ -18,23 +19,9 @@ export async function saveFilm(run, view) {
   const made = new Promise((done) => (recorder.onstop = done));
   recorder.start();
   state.scrubbing = run.number;
-  await played(run);
+  await play(run);
   recorder.stop();
   await made;
   view.setBackdrop(null);
   download(new Blob(parts, { type: "video/webm" }), `${state.design.name}_run_${run.number}.webm`);
-}
-
-/** Scrub through a run as time passes. */
-function played({ number, start, t: end }) {
-  const began = performance.now();
-  return new Promise((done) => {
-    const next = () => {
-      const t = start + (performance.now() - began) / 1000;
-      send("scrub", { run: number, t: Math.min(t, end) });
-      if (t > end) done();
-      else requestAnimationFrame(next);
-    };
-    next();
-  });
 }

@@ -2,8 +2,7 @@
 
 import { h, redraw, shown } from "./dom.js";
 import { numberField } from "./fields.js";
-import { makeReach } from "./reach.js";
-import { makeSliders } from "./sliders.js";
+import { poseTools } from "./posing.js";
 import { changed, moduleOf, ofModules, on, send, state } from "./studio.js";
 
 export function start(panel) {
@@ -14,19 +13,7 @@ export function start(panel) {
   const fields = h("div", {});
   panel.append(
     h("div", { class: "group" }, h("h2", {}, "Robot"), tally, details),
-    h(
-      "div",
-      { class: "group" },
-      h("h2", {}, "Pose"),
-      makeSliders(),
-      h(
-        "div",
-        { class: "row", style: { marginTop: "6px" } },
-        h("button", { class: "button", onclick: () => send("reset_pose") }, "All to zero"),
-        h("span", { class: "soft small" }, "Runs start from this pose and these rates."),
-      ),
-    ),
-    h("div", { class: "group" }, h("h2", {}, "Reach"), makeReach()),
+    poseTools("inspect"),
     h("div", { class: "group" }, kind, chooser, fields),
   );
   const draw = () => {

@@ -8,7 +8,7 @@ import { STANDARD } from "./triad.js";
 
 const KEYS = [
   ["Tab", "from control to control; Enter or Space uses it"],
-  ["Alt + 1 … 5", "Build, Inspect, Equations, Simulate, Export"],
+  ["Alt + 1 … 6", "Build, Inspect, Equations, Simulate, Motion, Export"],
   ["Ctrl + Z, Ctrl + Shift + Z", "undo, redo"],
   ["Ctrl + S, Ctrl + O", "save, open"],
   ["arrows, + and -, F", "in the 3D view: turn, zoom, fit; a double click goes near"],
@@ -19,7 +19,7 @@ const KEYS = [
   ["Escape", "give up copying a branch"],
   ["?", "this page"],
 ];
-const PANELS = ["build", "inspect", "equations", "simulate", "export"];
+const PANELS = ["build", "inspect", "equations", "simulate", "motion", "export"];
 const TURN = 0.12;
 // where keys write text or choose an entry
 const TYPING = "input:not([type=range]):not([type=radio]):not([type=checkbox]), textarea, select";

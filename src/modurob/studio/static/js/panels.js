@@ -3,11 +3,12 @@
 import { byId } from "./dom.js";
 import { changed, state, storage } from "./studio.js";
 
-const NAMES = ["build", "inspect", "equations", "simulate", "export"];
+const NAMES = ["build", "inspect", "equations", "simulate", "motion", "export"];
 const LATER = {
   inspect: () => import("./inspect.js"),
   equations: () => import("./equations.js"),
   simulate: () => import("./simulate.js"),
+  motion: () => import("./motion.js"),
   export: () => import("./export.js"),
 };
 const loaded = new Set();

@@ -1,4 +1,4 @@
-// Live plots of runs: one for each chosen quantity, with the chosen joints of one run, or of two laid over each other.
+// Live plots of runs: one for each chosen quantity, with the chosen joints of one run, or of several laid over each other.
 
 import uPlot from "uplot";
 import { Chart } from "./chart.js";
@@ -21,20 +21,24 @@ const INK = {
   light: ["#1d5fb8", "#b45309", "#0f766e", "#9d2463", "#5b3fb5", "#4d6b12"],
   dark: ["#6cb0ff", "#f5b556", "#4fd8c8", "#ff8fc2", "#b9a3ff", "#b6d96a"],
 };
+const DASHES = [[], [7, 4], [10, 3, 2, 3], [4, 2]]; // of the runs that are compared
 const NO_LIMIT = 1e4; // stands for none
 const FIRST_JOINTS = 3; // shown until others are chosen
 const REDRAW = 100; // milliseconds between redraws of a running plot
 
-export function makePlots() {
-  return new Plots();
+/** The plots; they are drawn while one of these panels is open. */
+export function makePlots(panels) {
+  return new Plots(panels);
 }
 
 class Plots {
-  constructor() {
+  constructor(panels) {
+    this.panels = panels;
     this.runs = [];
     this.samples = new Map(); // run -> { rows, columns, data }
-    this.chosen = []; // runs that are shown, at most two
+    this.chosen = []; // runs that are shown
     this.quantities = new Set(["position", "torque", "error"]);
+    this.overlaid = true; // whether positions are drawn with those that were wanted
     this.joints = new Set(); // by name
     this.chips = h("div", { class: "row", role: "group", "aria-label": "Quantities" });
     this.jointChips = h("div", { class: "row", role: "group", "aria-label": "Joints" });
@@ -77,11 +81,17 @@ class Plots {
   }
 
   choose(number) {
-    // a new run takes the place of the last one, unless two are being compared
-    this.chosen = this.chosen.length === 2 ? [this.chosen[1], number] : [number];
+    // a new run takes the place of the last one, unless several are being compared, or it follows what was planned
+    const compared = this.chosen.length > 1 || this.follows(number);
+    this.chosen = compared ? [...this.chosen, number] : [number];
     const { joints } = this.run(number);
     if (!joints.some(({ name }) => this.joints.has(name))) this.joints = firstJoints(joints);
     this.drawChips();
+  }
+
+  /** Whether a run follows the plan that is shown. */
+  follows(number) {
+    return this.run(number).reference === "motion" && this.chosen.some((other) => this.run(other)?.planned);
   }
 
   run(number) {
@@ -93,7 +103,7 @@ class Plots {
   }
 
   toggle(number, on) {
-    this.chosen = on ? [...this.chosen, number].slice(-2) : this.chosen.filter((other) => other !== number);
+    this.chosen = on ? [...this.chosen, number] : this.chosen.filter((other) => other !== number);
     for (const run of this.chosen) if (!this.samples.has(run)) send("fetch_run", { run });
     this.rebuild();
   }
@@ -101,6 +111,12 @@ class Plots {
   /** The run that the slider moves through: the newest of those shown. */
   scrubbed() {
     return this.chosen.length ? Math.max(...this.chosen) : null;
+  }
+
+  setQuantities(names) {
+    this.quantities = new Set(names);
+    this.drawChips();
+    this.rebuild();
   }
 
   // ---- samples ----
@@ -133,6 +149,10 @@ class Plots {
     redraw(
       this.chips,
       Object.keys(QUANTITIES).map((name) => chip(name, this.quantities.has(name), () => toggle(name))),
+      chip("reference", this.overlaid, () => {
+        this.overlaid = !this.overlaid;
+        redrawn();
+      }),
     );
     const run = this.run(this.scrubbed());
     drawJoints(this.jointChips, run?.joints.map(({ name }) => name) ?? [], this.joints, redrawn);
@@ -142,7 +162,7 @@ class Plots {
   rebuild() {
     for (const { chart } of this.plots) chart.destroy();
     const runs = this.chosen.map((number) => this.run(number)).filter(Boolean);
-    const shown = state.panel === "simulate" && runs.length ? [...this.quantities] : [];
+    const shown = this.panels.includes(state.panel) && runs.length ? [...this.quantities] : [];
     this.plots = shown.map((quantity) => this.make(quantity, runs));
     redraw(
       this.box,
@@ -153,7 +173,7 @@ class Plots {
 
   make(quantity, runs) {
     const series = this.series(quantity, runs);
-    const chart = new Chart(quantity, QUANTITIES[quantity].unit, series);
+    const chart = new Chart(quantity, this.unit(quantity), series);
     chart.heading.append(
       h(
         "button",
@@ -171,6 +191,14 @@ class Plots {
     return { quantity, chart, series, figure };
   }
 
+  /** The unit of a quantity: for angles, for lengths, or for both if joints of both kinds are shown. */
+  unit(quantity) {
+    const [turning, sliding] = QUANTITIES[quantity].unit.split(", ");
+    const units = new Set((state.design?.joints ?? []).filter(({ name }) => this.joints.has(name)).map(({ unit }) => unit));
+    if (!sliding || units.size !== 1) return QUANTITIES[quantity].unit;
+    return units.has("rad") ? turning : units.has("m") ? sliding : QUANTITIES[quantity].unit;
+  }
+
   /** The lines of each run, and where each stands in the samples: a line has the same colour in all runs. */
   series(quantity, runs) {
     const { start, of } = QUANTITIES[quantity];
@@ -178,14 +206,19 @@ class Plots {
     const lines = runs.map((run) => LINES[of](run).filter(({ joint }) => !joint || this.joints.has(joint)));
     const names = [...new Set(lines.flat().map(({ name }) => name))];
     return lines.flatMap((own, k) =>
-      own.map(({ name, index, joint, part }) => ({
-        run: runs[k].number,
-        column: start(runs[k]) + index,
-        label: runs.length > 1 ? `${name} (run ${runs[k].number})` : name,
-        stroke: ink[names.indexOf(name) % ink.length],
-        limits: limits(quantity, joint, part),
-        dash: k ? [5, 4] : [],
-      })),
+      own.flatMap((line) => {
+        const column = start(runs[k]) + line.index;
+        const drawn = {
+          run: runs[k].number,
+          value: (row) => row[column],
+          label: runs.length > 1 ? `${line.name} (run ${runs[k].number})` : line.name,
+          stroke: ink[names.indexOf(line.name) % ink.length],
+          limits: limits(quantity, line, runs[k]),
+          dash: DASHES[k % DASHES.length],
+        };
+        const wanted = quantity === "position" && this.overlaid && reference(runs[k], line, column);
+        return wanted ? [drawn, { ...drawn, value: wanted, label: `${drawn.label}, wanted`, dash: [2, 3], limits: [] }] : [drawn];
+      }),
     );
   }
 
@@ -202,8 +235,8 @@ class Plots {
   data(series) {
     const tables = [...new Set(series.map((one) => one.run))].map((run) => {
       const rows = this.samples.get(run)?.data ?? [];
-      const column = (k) => rows.map((row) => (Number.isFinite(row[k]) ? row[k] : null));
-      return [column(0), ...series.filter((one) => one.run === run).map((one) => column(one.column))];
+      const column = (value) => rows.map((row) => (Number.isFinite(value(row)) ? value(row) : null));
+      return [column((row) => row[0]), ...series.filter((one) => one.run === run).map((one) => column(one.value))];
     });
     return tables.length > 1 ? uPlot.join(tables) : (tables[0] ?? [[]]);
   }
@@ -221,7 +254,7 @@ class Plots {
 
   async save(quantity) {
     const { series } = this.plots.find((plot) => plot.quantity === quantity);
-    const title = `${state.design.name}: ${quantity} [${QUANTITIES[quantity].unit}] over time [s]`;
+    const title = `${state.design.name}: ${quantity} [${this.unit(quantity)}] over time [s]`;
     download(await plotPicture(title, series, this.data(series)), `${state.design.name}_${quantity}.png`);
   }
 }
@@ -238,11 +271,24 @@ const LINES = {
   energies: () => ["kinetic", "potential"].map((name, index) => ({ name, index })),
 };
 
-/** Between which values a joint of the robot stays, and its drive: none where there are none. */
-function limits(quantity, name, part) {
+/** Where a coordinate was to be, as a function of the sample: none where nothing was followed, or it is no joint of one. */
+function reference({ joints, nq, nv, controller, planned }, { joint, part }, column) {
+  const own = joints.find(({ name }) => name === joint);
+  if (controller === "none" || planned || own.q[1] - own.q[0] !== own.v[1] - own.v[0]) return null;
+  const lacks = 1 + nq + 3 * nv + own.v[0] + part;
+  return (row) => row[column] + row[lacks];
+}
+
+/** Between which values a joint of the robot stays, its drive, and what was planned: none where there are none. */
+function limits(quantity, { joint: name, part, index }, run) {
   const joint = state.design?.joints.find((one) => one.name === name);
   if (!joint || joint.kind === "free") return [];
-  const bounds = { position: [joint.lower[part], joint.upper[part]], torque: [-joint.effort[part], joint.effort[part]] };
+  const planned = run.limits?.[quantity]?.[index];
+  const bounds = {
+    position: [joint.lower[part], joint.upper[part]],
+    torque: [-joint.effort[part], joint.effort[part]],
+    ...(planned && { [quantity]: [-planned, planned] }),
+  };
   return (bounds[quantity] ?? []).filter((x) => Math.abs(x) < NO_LIMIT);
 }
 

@@ -31,7 +31,7 @@ export function makeReach() {
     drawList();
     show();
   };
-  const show = () => handle.setFrame(state.panel === "inspect" && state.design?.nv ? frame() : null);
+  const show = () => handle.setFrame(["inspect", "motion"].includes(state.panel) && state.design?.nv ? frame() : null);
 
   function drawChoice() {
     redraw(

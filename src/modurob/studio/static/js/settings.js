@@ -1,5 +1,6 @@
 // How to simulate: the settings of the next run, as the server suggests for the robot until the user changes them.
 
+import { motion } from "./way_points.js";
 import { changed, on, send, state } from "./studio.js";
 
 const SAMPLE_TIME = 0.005;
@@ -28,7 +29,12 @@ const LIVE = ["amplitude", "frequency"]; // what servos take while they run
 const touched = new Set(); // what the user has set
 
 /** The settings as the server wants them; what is fixed in the world stands on no ground. */
-export const settings = () => ({ ...values, gains: { ...values.gains }, ground: onGround() });
+export const settings = () => ({
+  ...values,
+  gains: { ...values.gains },
+  ground: onGround(),
+  ...(values.reference === "motion" && { motion: motion() }),
+});
 
 /** Whether the robot stands on the ground in the next run. */
 export const onGround = () => values.ground && Boolean(state.design?.floating);

@@ -1,17 +1,12 @@
 // The Simulate panel: the list of runs, the settings of the next one, gravity.
 
-import { byId, h, redraw, shown } from "./dom.js";
+import { h, redraw, shown } from "./dom.js";
 import { numberField } from "./fields.js";
 import { makeForm } from "./form.js";
-import { makePlots } from "./plots.js";
+import { sharedPlots } from "./shared_plots.js";
 import { on, send, state } from "./studio.js";
-import { join } from "./transport.js";
 
-const narrow = matchMedia("(max-width: 820px)");
 export function start(panel) {
-  document.head.append(h("link", { rel: "stylesheet", href: "./static/vendor/uplot/uPlot.min.css" }));
-  const plots = makePlots();
-  window.studio.plots = plots; // for tests
   const runs = h("ul", { class: "list", id: "runs" });
   const gravity = h("div", { class: "row" });
   const below = h("div", {}); // the plots, where the screen is too small for them beside the robot
@@ -21,11 +16,7 @@ export function start(panel) {
     makeForm(),
     h("div", { class: "group" }, h("h2", {}, "Gravity"), gravity),
   );
-  join(plots);
-  on("panel", () => (plots.element.hidden = state.panel !== "simulate"));
-  const place = () => (narrow.matches ? below : byId("timeline")).append(plots.element);
-  narrow.addEventListener("change", place);
-  place();
+  const plots = sharedPlots("simulate", below);
   on("runs", () => drawRuns(runs, plots));
   on("design", () => drawGravity(gravity));
   drawRuns(runs, plots);
@@ -55,7 +46,6 @@ function drawGravity(box) {
 
 function drawRuns(list, plots) {
   const { runs, active } = state.runs;
-  plots.setRuns(runs);
   redraw(
     list,
     runs.length
@@ -88,7 +78,7 @@ function drawRuns(list, plots) {
             ),
           ),
         )
-      : h("li", { class: "soft small" }, "None yet. Press Run; tick two runs to compare them."),
+      : h("li", { class: "soft small" }, "None yet. Press Run; tick several runs to compare them."),
   );
 }
 
@@ -102,7 +92,7 @@ const labelOf = (what, wanted) => state.offers[what].find(({ name }) => name ===
 const describe = ({ label, controller, reference, gait, filter, ground }) =>
   label ?? [
     controller === "none" ? "free motion" : labelOf("controllers", controller),
-    controller === "none" ? null : { set_point: "set point", hold: "hold", gait: `${gait} gait` }[reference],
+    controller === "none" ? null : { set_point: "set point", hold: "hold", gait: `${gait} gait`, motion: "way points" }[reference],
     controller === "none" || filter === "none" ? null : labelOf("filters", filter),
     ground ? "on the ground" : null,
   ]

@@ -25,7 +25,7 @@ export const connection = new Connection(storage);
 
 export const state = {
   types: [], // the catalogue
-  offers: { controllers: [], filters: [], gaits: [], generators: [], steppers: [], exports: [] }, // what is registered
+  offers: { controllers: [], filters: [], gaits: [], generators: [], steppers: [], exports: [], interpolations: [] }, // what is registered
   design: null, // the robot as the server describes it
   pose: null,
   runs: { runs: [], state: "idle", active: -1, t: 0, speed: 1 },
@@ -42,7 +42,7 @@ export const state = {
 
 const listeners = new Map();
 
-/** Call `listener` when a part of the state has changed: design, pose, runs, settings, gait, choice, selection, panel, theme, refused. */
+/** Call `listener` when a part of the state has changed: design, pose, runs, settings, way points, plots, gait, choice, selection, panel, theme, refused. */
 export function on(what, listener) {
   if (!listeners.has(what)) listeners.set(what, []);
   listeners.get(what).push(listener);

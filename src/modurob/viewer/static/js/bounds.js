@@ -4,7 +4,7 @@ const CORNERS = [-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].map((z) =>
 
 /** Half the edges of the box around a shape. */
 export function reach({ kind, size }) {
-  if (kind === "box") return size.map((edge) => edge / 2);
+  if (kind === "box" || kind === "mesh") return size.map((edge) => edge / 2);
   return kind === "cylinder" ? [size[0], size[0], size[1] / 2] : [size[0], size[0], size[0]];
 }
 

@@ -4,12 +4,25 @@ import * as THREE from "three";
 import { RoundedBoxGeometry } from "three/RoundedBoxGeometry.js";
 
 /** The geometry of a shape; in low detail with as few triangles as still look like it. */
-export function geometryOf({ kind, size }, low = false) {
+export function geometryOf({ kind, size, mesh }, low = false) {
   if (kind === "box")
     return low ? new THREE.BoxGeometry(...size) : new RoundedBoxGeometry(...size, 2, 0.09 * Math.min(...size));
+  if (kind === "mesh") return triangles(mesh);
   if (kind === "cylinder")
     return new THREE.CylinderGeometry(size[0], size[0], size[1], low ? 10 : 32).rotateX(Math.PI / 2);
   return low ? new THREE.IcosahedronGeometry(size[0], 1) : new THREE.SphereGeometry(size[0], 24, 16);
+}
+
+/** Triangles that came as text: points and faces, each in base64. */
+function triangles({ points, faces }) {
+  const numbers = (text, kind) => new kind(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(numbers(points, Float32Array), 3));
+  geometry.setIndex(new THREE.BufferAttribute(numbers(faces, Uint32Array), 1));
+  const flat = geometry.toNonIndexed();
+  flat.computeVertexNormals();
+  geometry.dispose();
+  return flat;
 }
 
 const INSET = 0.1; // of a seam from the edges of its face, in the smallest edge of the shape
@@ -19,7 +32,7 @@ const GROOVE = 0.008; // half its width
 export function material(shape, low) {
   if (low) return new THREE.MeshLambertMaterial();
   const made = new THREE.MeshStandardMaterial({ roughness: 0.48, metalness: 0.08 });
-  if (shape.kind !== "sphere") made.onBeforeCompile = (shader) => addSeams(shader, shape);
+  if (["box", "cylinder"].includes(shape.kind)) made.onBeforeCompile = (shader) => addSeams(shader, shape);
   made.customProgramCacheKey = () => `seams ${shape.kind}`;
   return made;
 }

@@ -90,7 +90,7 @@ export class View {
     this.meshes = [];
     const alike = new Map();
     for (const shape of design.shapes) {
-      const key = `${shape.kind} ${shape.size}`;
+      const key = `${shape.kind} ${shape.mesh ?? ""} ${shape.size}`;
       if (!alike.has(key)) alike.set(key, []);
       alike.get(key).push(shape);
     }
@@ -107,7 +107,8 @@ export class View {
   }
 
   #mesh(shapes) {
-    const mesh = new THREE.InstancedMesh(geometryOf(shapes[0], this.low), material(shapes[0], this.low), shapes.length);
+    const shape = { ...shapes[0], mesh: this.design.meshes?.[shapes[0].mesh] };
+    const mesh = new THREE.InstancedMesh(geometryOf(shape, this.low), material(shapes[0], this.low), shapes.length);
     mesh.castShadow = mesh.receiveShadow = true;
     mesh.frustumCulled = false;
     mesh.userData.shapes = shapes;

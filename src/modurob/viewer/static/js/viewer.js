@@ -1,5 +1,6 @@
 // A robot or a run on a page of its own: no server, nothing to edit; what moves is played.
 
+import { drawnInSoftware } from "./detail.js";
 import { View } from "./view.js";
 
 const LOOKS = 24; // poses of a run that the view is fitted to, at most
@@ -98,10 +99,21 @@ class Player {
   }
 }
 
+/** The poses that a program sends while it runs, the newest each time; the last picture stays when it ends. */
+async function follow(address, view) {
+  for (let number = 0; ; ) {
+    const answer = await fetch(`${address}/${number}`).catch(() => null);
+    if (!answer?.ok) return (document.querySelector("#trouble").textContent = "");
+    number = Number(answer.headers.get("X-Number"));
+    view.setPoses(new Float32Array(await answer.arrayBuffer()));
+    await new Promise(requestAnimationFrame);
+  }
+}
+
 /** Draw `chapters` on the page, seen `from` a side; `bare` leaves the buttons out, for pictures. */
-export function start({ chapters, bare, low, dark, from }) {
+export function start({ chapters, bare, low, dark, from, live }) {
   const canvas = document.querySelector("canvas");
-  const view = new View(canvas, quiet, low);
+  const view = new View(canvas, quiet, low ?? drawnInSoftware());
   view.onDemand = bare;
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const theme = () => view.setTheme((dark ?? scheme.matches) ? "dark" : "light");
@@ -132,5 +144,6 @@ export function start({ chapters, bare, low, dark, from }) {
   player.at(story.start);
   theme();
   if (!bar.hidden && !matchMedia("(prefers-reduced-motion: reduce)").matches) player.toggle();
+  if (live) follow(live, view);
   return { view, story, player };
 }

@@ -1,0 +1,62 @@
+"""Way points in a real browser: taken from poses, planned against limits, followed by a law."""
+
+import numpy as np
+from playwright.sync_api import expect
+
+from modurob.studio.plans import Plan
+from modurob.studio.protocol import Motion, WayPoint
+from tests.studio.pages import Page, Served
+
+POSES = ((0.8, 0.6, 0.7), (1.0, 0.9, 0.5), (0.6, 0.7, 1.0))
+
+
+def pose(page: Page, q: tuple[float, ...]) -> None:
+    page.js("(q) => studio.send('take_pose', { q })", list(q))
+    page.until("(q) => studio.state.pose.q.every((x, i) => Math.abs(x - q[i]) < 1e-9)", list(q))
+
+
+def test_way_points_are_taken_planned_and_followed(page: Page, served: Served) -> None:
+    page.open("crab", 6)
+    page.panel("Motion")
+    page.at("#preview").click()
+    page.refused("no way points: a motion needs two or more")
+    for q in POSES:
+        pose(page, q)
+        page.at("#add-pose").click()
+    expect(page.at("#way-points li")).to_have_count(3)
+    # poses change places, times do not
+    page.tab.get_by_label("Earlier: way point 3").click()
+    page.tab.get_by_label("Time of way point 3 in seconds").fill("1")
+    page.tab.get_by_label("Time of way point 3 in seconds").press("Tab")
+    page.at("#preview").click()
+    page.refused("way point 3 at 1 s: expected a later time than that of the one before, 1 s")
+    page.tab.get_by_label("Time of way point 3 in seconds").fill("2")
+    page.tab.get_by_label("Time of way point 3 in seconds").press("Tab")
+    page.tab.get_by_text("time-optimal").click()
+    page.at("#motion-acceleration").fill("3")
+    page.at("#motion-acceleration").press("Tab")
+    page.at("#preview").click()
+    page.until("studio.state.runs.runs.some((run) => run.planned)")
+    plan = next(iter(served.studio.sessions[page.session].runs.values()))
+    ordered = tuple(WayPoint(float(t), q) for t, q in enumerate((POSES[0], POSES[2], POSES[1])))
+    assert isinstance(plan, Plan)
+    assert plan.motion == Motion(ordered, timing="fastest", acceleration=3.0)
+    expect(page.at("#planned")).to_contain_text(f"The plan takes {plan.t:.4g} s")
+    expect(page.at(".plot canvas")).to_have_count(4)
+    limits = page.js("studio.plots.plots.map(({ series }) => series[0].limits)")
+    effort = float(plan.robot.effort_limit[0])
+    assert np.allclose(limits[1:], [[-1, 1], [-3, 3], [-effort, effort]])
+    # it plays by itself, to its end
+    page.until("(t) => Math.abs(studio.state.sample?.[0] - t) < 1e-3", plan.t)
+    shown = np.reshape(page.js("[...studio.view.poses]"), (-1, 3, 4))
+    assert np.allclose(shown, plan.robot.forward_kinematics(np.array(POSES[1])).bodies[:, :3], atol=1e-5)
+    page.picture("motion")
+    # a law follows it, and is laid over it
+    page.at("#run-motion").click()
+    page.until("studio.state.runs.runs.some((run) => run.reference === 'motion' && run.status)")
+    run = list(served.studio.sessions[page.session].runs.values())[-1]
+    assert run.status == "finished"
+    assert np.allclose(run.last[0], POSES[1], atol=2e-2)
+    assert np.allclose(run.at(0.0)[0], POSES[0], atol=1e-6)
+    expect(page.at(".legend").first).to_contain_text("m0/hinge (run 1), wanted")
+    assert page.scrolled == [0, 0, 0, 0, 0, 0, 0]
