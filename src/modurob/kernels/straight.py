@@ -96,12 +96,12 @@ def _loaded(
     # loops over matrices are worth more; of straight lines, those that do not wait for each other are brought together
     optimised = ("-O3",) if len(drivers) > 1 else ("-fschedule-insns", "-fsched-pressure")
     read = lambda file: (folder / file).read_text(encoding="utf-8")  # noqa: E731
-    angles, text = read("angles.c"), "\n".join(map(read, drivers))
-    at = library(name, f"{sources()} {identity} {define} {angles} {text}", lanes, False, optimised)
+    lanes_text, text = read("lanes.c"), "\n".join(map(read, drivers))
+    at = library(name, f"{sources()} {identity} {define} {lanes_text} {text}", lanes, False, optimised)
 
     def written() -> tuple[str, Any]:
         parts = [lines.text() for lines in write()]
-        body = "\n".join(['#include "prelude.h"', angles, define, *(t for t, _ in parts), text])
+        body = "\n".join(['#include "prelude.h"', lanes_text, define, *(t for t, _ in parts), text])
         return body, [code.notes() for _, code in parts]
 
     with announced(f"compiling {name}, once on this machine"):
