@@ -282,6 +282,18 @@ def test_tables_with_symbols():
     assert found.rows[1].alpha == sympy.pi / 2
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_symbols_beside_angles_that_are_floats(exact: bool):
+    l1, l2 = sympy.symbols("l1 l2", positive=True)
+    with pytest.raises(NotExactError, match=r"no short fraction.*sympy.Rational"):
+        mr.Mechanism.from_dh([(l1, 0.3, 0, 0.5), (l2, -0.7, 0.1)]).dh("tip", exact=exact)
+    tenths = sympy.Rational(3, 10), sympy.Rational(-7, 10)
+    found = mr.Mechanism.from_dh([(l1, tenths[0], 0), (l2, tenths[1], 0.25)]).dh("tip", exact=exact)
+    assert [sympy.simplify(row.alpha - angle) for row, angle in zip(found.rows, tenths, strict=True)] == [0, 0]
+    assert [row.a for row in found.rows] == [l1, l2]
+    assert found.rows[1].d == sympy.Rational(1, 4)
+
+
 def test_a_table_in_words():
     assert str(mr.Mechanism.from_dh(LWA4P).dh("tip")).splitlines()[0].split() == ["a", "alpha", "d", "offset", "joint"]
 

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import modurob as mr
 from modurob.errors import InputError
-from modurob.kinematics.inverse import search, solver
+from modurob.kinematics.inverse import compiled, search, solver
 from modurob.spatial import se3, so3
 from tests.kinematics.families import (
     FAMILIES,
@@ -252,13 +252,27 @@ def test_own_configuration_is_among_the_solutions(family):
 
 
 @pytest.mark.judge
-@pytest.mark.usefixtures("definition")
+@pytest.mark.parametrize("way", ["kernels", "definition"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_own_configuration_of_a_thousand_arms(family):
+def test_own_configuration_of_a_thousand_arms(family, way, request):
+    if way == "definition":
+        request.getfixturevalue("definition")
     for seed in range(1000):
         rng = np.random.default_rng([seed, 11])
         robot = random_arm(family, rng)
         assert_all_found(robot, rng.uniform(-PI, PI, (20, 6)))
+
+
+def test_one_key_is_one_code():
+    """Arms that share compiled code have the same closed form, from whichever end it is read."""
+    texts = {}
+    for family in FAMILIES:
+        lines = FAMILIES[family](np.random.default_rng(17))
+        for way in (lines, lines[::-1]):
+            own = search.solver(robot_of(way, np.random.default_rng(18)), "tip", "world", "pose").arm
+            text = compiled._candidate_lines(own).text()[0]
+            assert texts.setdefault(compiled._key(own), text) == text
+    assert len(texts) > len(FAMILIES)
 
 
 @pytest.mark.usefixtures("definition")

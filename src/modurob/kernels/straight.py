@@ -77,13 +77,19 @@ class Straight:
 
 
 def straight(
-    name: str, identity: str, drivers: Sequence[str], define: str, write: Callable[[], list[Lines]], lanes: int
+    name: str,
+    identity: str,
+    drivers: Sequence[str],
+    define: str,
+    write: Callable[[], list[Lines]],
+    lanes: int,
+    folders: Sequence[str] = (),
 ) -> Straight | None:
     """The library `name` at a width: definitions, lines, and files of kernels/c in that order; None, and a warning once, if
     there is no
-    compiler. `identity` says all that `write` depends on."""
+    compiler. `write` depends on `identity`, and on the text of `folders` of the package beyond those that kernels import."""
     try:
-        return _loaded(name, identity, drivers, define, write, lanes)
+        return _loaded(name, f"{sources(*folders)} {identity}", drivers, define, write, lanes)
     except (KernelError, OSError) as error:
         give_up(str(error))
         return None
@@ -96,12 +102,12 @@ def _loaded(
     # loops over matrices are worth more; of straight lines, those that do not wait for each other are brought together
     optimised = ("-O3",) if len(drivers) > 1 else ("-fschedule-insns", "-fsched-pressure")
     read = lambda file: (folder / file).read_text(encoding="utf-8")  # noqa: E731
-    angles, text = read("angles.c"), "\n".join(map(read, drivers))
-    at = library(name, f"{sources()} {identity} {define} {angles} {text}", lanes, False, optimised)
+    lanes_text, text = read("lanes.c"), "\n".join(map(read, drivers))
+    at = library(name, f"{identity} {define} {lanes_text} {text}", lanes, False, optimised)
 
     def written() -> tuple[str, Any]:
         parts = [lines.text() for lines in write()]
-        body = "\n".join(['#include "prelude.h"', angles, define, *(t for t, _ in parts), text])
+        body = "\n".join(['#include "prelude.h"', lanes_text, define, *(t for t, _ in parts), text])
         return body, [code.notes() for _, code in parts]
 
     with announced(f"compiling {name}, once on this machine"):

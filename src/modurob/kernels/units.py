@@ -161,10 +161,11 @@ ROOMS = ("spatial", "trace", "geometry", "catalogue", "mechanism", "algorithms",
 FILES_BESIDE = ("errors.py", "caching.py", "registry.py", "tabular.py")
 
 
-def source_files() -> list[Any]:
-    """All files that code is traced from, and by, in one order."""
+def source_files(*folders: str) -> list[Any]:
+    """All files that code is traced from, and by, in one order: those of kernels, and of folders beyond them."""
     package = resources.files("modurob")
-    return [f for room in ROOMS for f in _python_files(package / room)] + [package / name for name in FILES_BESIDE]
+    rooms = [f for room in (*ROOMS, *folders) for f in _python_files(package.joinpath(*room.split("/")))]
+    return rooms + [package / name for name in FILES_BESIDE]
 
 
 def _python_files(folder: Any) -> Iterator[Any]:
@@ -176,6 +177,6 @@ def _python_files(folder: Any) -> Iterator[Any]:
 
 
 @cache
-def sources() -> str:
+def sources(*folders: str) -> str:
     """A hash of these files."""
-    return hashlib.sha256(b"\0".join(f.read_bytes() for f in source_files())).hexdigest()
+    return hashlib.sha256(b"\0".join(f.read_bytes() for f in source_files(*folders))).hexdigest()

@@ -24,12 +24,17 @@ def exactly(chain: Screws) -> Screws:
 
 
 def _number(ring: Ring, x: Any, scale: float, where: str) -> sympy.Expr:
-    if not isinstance(x, int | float | np.number):
-        return sympy.nsimplify(x, rational=True)
-    found = recognised(ring, float(x), scale)
+    if isinstance(x, int | float | np.number):
+        return _recognised(ring, float(x), scale, where)
+    x = sympy.sympify(x)
+    return x.xreplace({f: _recognised(ring, float(f), scale, f"{where}, {x},") for f in x.atoms(sympy.Float)})
+
+
+def _recognised(ring: Ring, x: float, scale: float, where: str) -> sympy.Expr:
+    found = recognised(ring, x, scale)
     if found is None:
         raise NotExactError(
-            f"{where} has the entry {float(x)!r}: no short fraction and no root of one; "
-            "build the robot with exact numbers or symbols"
+            f"{where} has the entry {x!r}: no short fraction and no root of one; build the robot with exact numbers or "
+            "symbols, such as sympy.Rational(3, 10) for an angle of 0.3"
         )
     return found.expression()

@@ -1,5 +1,5 @@
 /* Candidates of six turns without special geometry, from the eigenvalues of a 16 x 16 matrix: the steps of kinematics/inverse/general.py,
-   one pose after the other. Poses for which something is in doubt are left to that. */
+   pose by pose but for the eigenvalues, which poses in lanes look for together. Poses for which something is in doubt are left to that. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -102,35 +102,31 @@ static inline __attribute__((always_inline)) double eliminated(double *A, const 
 
 enum { N = 16 };
 
-static void hessenberg(double H[N][N])
+/* Similar upper Hessenberg matrices, lane by lane, by Householder's reflections. */
+static void hessenberg(vec H[N][N])
 {
     for (int k = 0; k < N - 2; ++k) {
-        double v[N] = {0}, norm = 0;
+        vec v[N], norm = V(0);
         for (int i = k + 1; i < N; ++i) {
             v[i] = H[i][k];
             norm += v[i] * v[i];
         }
-        if (norm == 0) {
-            continue;
-        }
-        const double length = v[k + 1] > 0 ? -sqrt(norm) : sqrt(norm);
-        const double first = v[k + 1] - length;
-        const double beta = 2 / (norm - v[k + 1] * v[k + 1] + first * first);
+        const vec size = square_root(norm), length = SELECT(V(0), v[k + 1], -size, size);
+        const vec first = v[k + 1] - length, square = norm - v[k + 1] * v[k + 1] + first * first;
+        const vec beta = SELECT(V(0), square, 2 / SELECT(V(0), square, square, V(1)), V(0));
         v[k + 1] = first;
-        double w[N] = {0};
-        for (int i = k + 1; i < N; ++i) {
-            for (int j = 0; j < N; ++j) {
-                w[j] += v[i] * H[i][j];
+        for (int j = k + 1; j < N; ++j) {
+            vec sum = V(0);
+            for (int i = k + 1; i < N; ++i) {
+                sum += v[i] * H[i][j];
             }
-        }
-        for (int i = k + 1; i < N; ++i) {
-            const double factor = beta * v[i];
-            for (int j = 0; j < N; ++j) {
-                H[i][j] -= factor * w[j];
+            sum *= beta;
+            for (int i = k + 1; i < N; ++i) {
+                H[i][j] -= sum * v[i];
             }
         }
         for (int i = 0; i < N; ++i) {
-            double sum = 0;
+            vec sum = V(0);
             for (int j = k + 1; j < N; ++j) {
                 sum += H[i][j] * v[j];
             }
@@ -141,7 +137,7 @@ static void hessenberg(double H[N][N])
         }
         H[k + 1][k] = length;
         for (int i = k + 2; i < N; ++i) {
-            H[i][k] = 0;
+            H[i][k] = V(0);
         }
     }
 }
@@ -185,150 +181,157 @@ static void balance(double H[N][N])
     }
 }
 
-/* The eigenvalues of an upper Hessenberg matrix by Francis's double steps; returns whether all were found. */
-static int eigenvalues(double H[N][N], double re[N], double im[N])
+/* The part of a matrix that a lane works on, rows and columns low to high, and for how long. */
+typedef struct {
+    int low, high, tries;
+} window;
+
+#define ENTRY(H, i, j, lane) (((real *)&(H)[i][j])[lane])
+
+/* Where the last part of a lane's matrix begins that does not fall apart. */
+static int beginning(vec H[N][N], int high, int lane)
 {
-    double norm = 0, shift = 0;
-    for (int i = 0; i < N; ++i) {
-        for (int j = i > 0 ? i - 1 : 0; j < N; ++j) {
-            norm += fabs(H[i][j]);
+    int low = high;
+    for (; low > 0; --low) {
+        const double size = fabs(ENTRY(H, low - 1, low - 1, lane)) + fabs(ENTRY(H, low, low, lane));
+        if (fabs(ENTRY(H, low, low - 1, lane)) <= DBL_EPSILON * size) {
+            ENTRY(H, low, low - 1, lane) = 0;
+            break;
         }
     }
-    for (int high = N - 1, tries = 0; high >= 0;) {
-        int low = high;
-        for (; low > 0; --low) {
-            double size = fabs(H[low - 1][low - 1]) + fabs(H[low][low]);
-            size = size == 0 ? norm : size;
-            if (fabs(H[low][low - 1]) <= DBL_EPSILON * size) {
-                H[low][low - 1] = 0;
-                break;
-            }
+    return low;
+}
+
+/* The eigenvalues that have come off at the end of a lane's matrix. */
+static window deflated(vec H[N][N], window w, int lane, vec re[N], vec im[N])
+{
+    for (;;) {
+        const int high = w.high;
+        w.low = high < 0 ? 0 : beginning(H, high, lane);
+        if (high < 0 || w.low < high - 1) {
+            return w;
         }
-        double x = H[high][high];
-        if (low == high) {
-            re[high] = x + shift;
-            im[high--] = 0;
-            tries = 0;
+        double x = ENTRY(H, high, high, lane), one = x, two = x, apart = 0;
+        if (w.low == high - 1) {
+            const double y = ENTRY(H, high - 1, high - 1, lane), product = ENTRY(H, high, high - 1, lane) * ENTRY(H, high - 1, high, lane);
+            const double p = (y - x) / 2, d = p * p + product, z = sqrt(fabs(d)), far = p + (p >= 0 ? z : -z);
+            one = d < 0 ? x + p : far != 0 ? x - product / far : x;
+            two = d < 0 ? x + p : x + far;
+            apart = d < 0 ? z : 0;
+            ((real *)&re[high - 1])[lane] = two;
+            ((real *)&im[high - 1])[lane] = apart;
+        }
+        ((real *)&re[high])[lane] = one;
+        ((real *)&im[high])[lane] = -apart;
+        w = (window){0, w.low - 1, 0};
+    }
+}
+
+/* x + y and x y of the shifts x, y of a double step: the eigenvalues of the last two rows, now and then others. */
+static void shifts(vec H[N][N], window w, int lane, double *sum, double *product)
+{
+    const int h = w.high;
+    const double last = ENTRY(H, h, h, lane), before = ENTRY(H, h - 1, h - 1, lane);
+    *sum = last + before;
+    *product = last * before - ENTRY(H, h, h - 1, lane) * ENTRY(H, h - 1, h, lane);
+    if (w.tries % 10 == 9) {
+        const double size = fabs(ENTRY(H, h, h - 1, lane)) + fabs(ENTRY(H, h - 1, h - 2, lane)), at = last + 0.75 * size;
+        *sum = 2 * at;
+        *product = at * at + 0.4375 * size * size;
+    }
+}
+
+/* Francis's double step in the window of each lane; a lane without one has its low at N. */
+static void double_step(vec H[N][N], vec low, vec high, vec sum, vec product, int begin, int end)
+{
+    vec p = V(0), q = V(0), r = V(0);
+    for (int k = begin; k < end; ++k) {
+        /* the first column of (H - x)(H - y), then what stands below the diagonal */
+        const ivec first = MASK(low == V(k)), inside = MASK(low <= V(k)) & MASK(V(k) < high), three = MASK(V(k + 1) < high);
+        const int third = k + 2 < N ? k + 2 : k + 1;
+        if (k > begin) {
+            p = H[k][k - 1];
+            q = H[k + 1][k - 1];
+            r = choose(three, H[third][k - 1], V(0));
+        }
+        const vec a0 = H[k][k] * (H[k][k] - sum) + product + H[k][k + 1] * H[k + 1][k], a1 = H[k + 1][k] * (H[k][k] + H[k + 1][k + 1] - sum);
+        p = choose(first, a0, p);
+        q = choose(first, a1, q);
+        r = choose(first, H[third][k + 1] * H[k + 1][k], r);
+        const vec size = square_root(p * p + q * q + r * r), s = SELECT(p, V(0), -size, size);
+        const ivec turns = inside & MASK(size > V(0));
+        const vec over = 1 / choose(turns, s, V(1)), away = 1 / choose(turns, p + s, V(1));
+        const vec a = choose(turns, (p + s) * over, V(0)), b = choose(turns, q * over, V(0)), c = choose(turns, r * over, V(0));
+        const vec u = choose(turns, q * away, V(0)), w = choose(turns, r * away, V(0));
+        if (k > begin) {
+            const ivec after = turns & ~first;
+            H[k][k - 1] = choose(after, -s, H[k][k - 1]);
+            H[k + 1][k - 1] = choose(after, V(0), H[k + 1][k - 1]);
+            H[third][k - 1] = choose(after & three, V(0), H[third][k - 1]);
+        }
+        if (third == k + 1) {
+            for (int j = k; j <= end; ++j) {
+                const vec along = H[k][j] + u * H[k + 1][j];
+                H[k][j] -= along * a;
+                H[k + 1][j] -= along * b;
+            }
+            for (int i = begin; i <= end; ++i) {
+                const vec along = a * H[i][k] + b * H[i][k + 1];
+                H[i][k] -= along;
+                H[i][k + 1] -= along * u;
+            }
             continue;
         }
-        double y = H[high - 1][high - 1], w = H[high][high - 1] * H[high - 1][high];
-        if (low == high - 1) {
-            const double p = (y - x) / 2, d = p * p + w, z = sqrt(fabs(d));
-            x += shift;
-            if (d >= 0) {
-                const double far = p + (p >= 0 ? z : -z);
-                re[high - 1] = re[high] = x + far;
-                if (far != 0) {
-                    re[high] = x - w / far;
-                }
-                im[high - 1] = im[high] = 0;
-            } else {
-                re[high - 1] = re[high] = x + p;
-                im[high - 1] = z;
-                im[high] = -z;
-            }
-            high -= 2;
-            tries = 0;
-            continue;
+        for (int j = k; j <= end; ++j) {
+            const vec along = H[k][j] + u * H[k + 1][j] + w * H[k + 2][j];
+            H[k][j] -= along * a;
+            H[k + 1][j] -= along * b;
+            H[k + 2][j] -= along * c;
         }
-        if (tries == 60) {
-            return 0;
+        for (int i = begin; i <= (end < k + 3 ? end : k + 3); ++i) {
+            const vec along = a * H[i][k] + b * H[i][k + 1] + c * H[i][k + 2];
+            H[i][k] -= along;
+            H[i][k + 1] -= along * u;
+            H[i][k + 2] -= along * w;
         }
-        if (tries == 10 || tries == 20 || tries == 40) {
-            shift += x;
-            for (int i = 0; i <= high; ++i) {
-                H[i][i] -= x;
-            }
-            const double s = fabs(H[high][high - 1]) + fabs(H[high - 1][high - 2]);
-            x = y = 0.75 * s;
-            w = -0.4375 * s * s;
-        }
-        ++tries;
-        int m = high - 2;
-        double p = 0, q = 0, r = 0;
-        for (; m >= low; --m) {
-            const double z = H[m][m], u = x - z, v = y - z;
-            p = (u * v - w) / H[m + 1][m] + H[m][m + 1];
-            q = H[m + 1][m + 1] - z - u - v;
-            r = H[m + 2][m + 1];
-            const double s = fabs(p) + fabs(q) + fabs(r);
-            p /= s;
-            q /= s;
-            r /= s;
-            if (m == low) {
-                break;
-            }
-            const double small = fabs(H[m][m - 1]) * (fabs(q) + fabs(r));
-            const double size = fabs(p) * (fabs(H[m - 1][m - 1]) + fabs(z) + fabs(H[m + 1][m + 1]));
-            if (small <= DBL_EPSILON * size) {
-                break;
-            }
-        }
-        for (int i = m + 2; i <= high; ++i) {
-            H[i][i - 2] = 0;
-            if (i != m + 2) {
-                H[i][i - 3] = 0;
-            }
-        }
-        for (int k = m; k <= high - 1; ++k) {
-            double scale = 1;
-            const int three = k != high - 1;
-            if (k != m) {
-                p = H[k][k - 1];
-                q = H[k + 1][k - 1];
-                r = three ? H[k + 2][k - 1] : 0;
-                scale = fabs(p) + fabs(q) + fabs(r);
-                if (scale == 0) {
-                    continue;
-                }
-                p /= scale;
-                q /= scale;
-                r /= scale;
-            }
-            const double root = sqrt(p * p + q * q + r * r), s = p >= 0 ? root : -root;
-            if (s == 0) {
+    }
+}
+
+/* The eigenvalues of upper Hessenberg matrices, lane by lane, by double steps side by side; lanes whose are not found are not fine. */
+static void eigenvalues(vec H[N][N], vec re[N], vec im[N], int fine[LANES])
+{
+    window windows[LANES];
+    for (int lane = 0; lane < LANES; ++lane) {
+        windows[lane] = (window){0, N - 1, 0};
+    }
+    for (;;) {
+        vec low = V(N), high = V(0), sum = V(0), product = V(0);
+        int begin = N, end = 0;
+        for (int lane = 0; lane < LANES; ++lane) {
+            window *const w = &windows[lane];
+            *w = deflated(H, *w, lane, re, im);
+            if (w->high < 0) {
                 continue;
             }
-            if (k == m) {
-                if (low != m) {
-                    H[k][k - 1] = -H[k][k - 1];
-                }
-            } else {
-                H[k][k - 1] = -s * scale;
+            if (w->tries++ == 60) {
+                fine[lane] = 0;
+                w->high = -1;
+                continue;
             }
-            p += s;
-            const double a = p / s, b = q / s, c = r / s;
-            q /= p;
-            r /= p;
-            if (three) {
-                for (int j = k; j <= high; ++j) {
-                    const double sum = H[k][j] + q * H[k + 1][j] + r * H[k + 2][j];
-                    H[k][j] -= sum * a;
-                    H[k + 1][j] -= sum * b;
-                    H[k + 2][j] -= sum * c;
-                }
-                const int end = high < k + 3 ? high : k + 3;
-                for (int i = low; i <= end; ++i) {
-                    const double sum = a * H[i][k] + b * H[i][k + 1] + c * H[i][k + 2];
-                    H[i][k] -= sum;
-                    H[i][k + 1] -= sum * q;
-                    H[i][k + 2] -= sum * r;
-                }
-            } else {
-                for (int j = k; j <= high; ++j) {
-                    const double sum = H[k][j] + q * H[k + 1][j];
-                    H[k][j] -= sum * a;
-                    H[k + 1][j] -= sum * b;
-                }
-                for (int i = low; i <= high; ++i) {
-                    const double sum = a * H[i][k] + b * H[i][k + 1];
-                    H[i][k] -= sum;
-                    H[i][k + 1] -= sum * q;
-                }
-            }
+            double x, y;
+            shifts(H, *w, lane, &x, &y);
+            ((real *)&low)[lane] = w->low;
+            ((real *)&high)[lane] = w->high;
+            ((real *)&sum)[lane] = x;
+            ((real *)&product)[lane] = y;
+            begin = w->low < begin ? w->low : begin;
+            end = w->high > end ? w->high : end;
         }
+        if (begin == N) {
+            return;
+        }
+        double_step(H, low, high, sum, product, begin, end);
     }
-    return 1;
 }
 
 /* ---- one pose ---- */
@@ -460,35 +463,68 @@ static double companion(const pencil *p, double ABC[3][12][12], double *phi, dou
     return best;
 }
 
-/* A vector that A + B c + C s takes to nothing, by two steps of inverse iteration. */
-static void null_vector(double ABC[3][12][12], double angle, double v[12])
+/* Numbers of several roots side by side. */
+enum { ROOTS = 8 };
+typedef double several __attribute__((vector_size(8 * ROOTS)));
+typedef int64_t several_masks __attribute__((vector_size(8 * ROOTS)));
+
+static inline several chosen(several_masks mask, several yes, several no)
 {
-    double M[12][13];
-    const double c = cos(angle), s = sin(angle);
+    return (several)(((several_masks)yes & mask) | ((several_masks)no & ~mask));
+}
+
+static inline several absolute(several x)
+{
+    return (several)((several_masks)x & INT64_MAX);
+}
+
+/* Rows of 12 x 13 made upper triangular: the larger of two neighbours eliminates the other. */
+static void triangular(several M[12][13])
+{
+    for (int k = 0; k < 11; ++k) {
+        for (int i = 11; i > k; --i) {
+            const several_masks larger = (several_masks)(absolute(M[i][k]) > absolute(M[i - 1][k]));
+            const several one = chosen(larger, M[i][k], M[i - 1][k]), two = chosen(larger, M[i - 1][k], M[i][k]);
+            const several factor = two / chosen((several_masks)(one == 0), one + 1, one);
+            M[i - 1][k] = one;
+            for (int j = k + 1; j < 13; ++j) {
+                const several a = chosen(larger, M[i][j], M[i - 1][j]), b = chosen(larger, M[i - 1][j], M[i][j]);
+                M[i - 1][j] = a;
+                M[i][j] = b - factor * a;
+            }
+        }
+    }
+}
+
+/* Vectors that A + B c + C s takes to nothing, by two steps of inverse iteration, for as many angles as stand side by side. */
+static void null_vectors(double ABC[3][12][12], several angle, several v[12])
+{
+    several M[12][13], c, s;
+    for (int r = 0; r < ROOTS; ++r) {
+        c[r] = cos(angle[r]);
+        s[r] = sin(angle[r]);
+    }
     for (int i = 0; i < 12; ++i) {
         for (int j = 0; j < 12; ++j) {
             M[i][j] = ABC[0][i][j] + ABC[1][i][j] * c + ABC[2][i][j] * s;
         }
-        M[i][12] = 1 + 0.1 * i;
+        M[i][12] = 0 * c + (1 + 0.1 * i);
     }
-    eliminated(&M[0][0], 13);
+    triangular(M);
     for (int step = 0; step < 2; ++step) {
-        double size = 0;
+        several size = 0 * c;
         for (int i = 11; i >= 0; --i) {
-            double sum = M[i][12];
+            several sum = M[i][12];
             for (int k = i + 1; k < 12; ++k) {
                 sum -= M[i][k] * v[k];
             }
-            const double pivot = M[i][i];
-            v[i] = sum / (fabs(pivot) > 1e-300 ? pivot : 1e-300);
-            size = fmax(size, fabs(v[i]));
-        }
-        for (int i = 0; i < 12; ++i) {
-            v[i] /= size;
+            const several pivot = M[i][i];
+            v[i] = sum / chosen((several_masks)(absolute(pivot) > 1e-300), pivot, 0 * c + 1e-300);
+            size = chosen((several_masks)(absolute(v[i]) > size), absolute(v[i]), size);
         }
         /* the second right side: the upper triangle alone, which has the same null vector */
         for (int i = 0; i < 12; ++i) {
-            M[i][12] = v[i];
+            M[i][12] = v[i] = v[i] / size;
         }
     }
 }
@@ -566,10 +602,15 @@ static void others(const pencil *p, const double E[14][36], const double T[3][4]
     q[last] = atan2(w[0] * side[0] + w[1] * side[1] + w[2] * side[2], w[0] * a[0] + w[1] * a[1] + w[2] * a[2]);
 }
 
-/* The candidates of one pose, 16 rows of six angles; returns how many, or -1 in doubt. */
-static int general(const pencil *p, const double *X, double *rows)
+/* What becomes of one pose between its matrix and its candidates. */
+typedef struct {
+    double T[3][4], E[14][36], ABC[3][12][12], phi;
+} loop;
+
+/* The loop of one pose, and the matrix whose eigenvalues belong to it; returns whether it is regular. */
+static int closed(const pencil *p, const double *X, loop *l, double H[N][N])
 {
-    double T[3][4], back[3][4];
+    double T[3][4];
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 4; ++j) {
             T[i][j] = j == 3 ? X[4 * i + 3] * p->scale : 0;
@@ -578,60 +619,70 @@ static int general(const pencil *p, const double *X, double *rows)
             }
         }
     }
+    memcpy(l->T, T, sizeof T);
     if (p->backwards != 0) {
         for (int i = 0; i < 3; ++i) {
-            back[i][3] = 0;
+            l->T[i][3] = 0;
             for (int j = 0; j < 3; ++j) {
-                back[i][j] = T[j][i];
-                back[i][3] -= T[j][i] * T[j][3];
+                l->T[i][j] = T[j][i];
+                l->T[i][3] -= T[j][i] * T[j][3];
             }
         }
-        memcpy(T, back, sizeof T);
     }
-    double E[14][36], ABC[3][12][12], H[N][N], re[N], im[N], phi;
-    if (reduced(p, T, E) < SINGULAR_PIVOT) {
-        return -1;
+    if (!(reduced(p, l->T, l->E) >= SINGULAR_PIVOT)) {
+        return 0;
     }
     for (int k = 0; k < 3; ++k) {
         double M[6][9];
         for (int i = 0; i < 6; ++i) {
-            memcpy(M[i], &E[8 + i][9 + 9 * k], sizeof M[i]);
+            memcpy(M[i], &l->E[8 + i][9 + 9 * k], sizeof M[i]);
         }
-        twelve(M, ABC[k]);
+        twelve(M, l->ABC[k]);
     }
-    if (companion(p, ABC, &phi, H) < SINGULAR_PIVOT) {
-        return -1;
+    if (!(companion(p, l->ABC, &l->phi, H) >= SINGULAR_PIVOT)) {
+        return 0;
     }
     balance(H);
-    hessenberg(H);
-    if (!eigenvalues(H, re, im)) {
-        return -1;
-    }
+    return 1;
+}
+
+/* The candidates of one pose, 16 rows of six angles, by the eigenvalues of its matrix; returns how many, or -1 in doubt. */
+static int opened(const pencil *p, loop *l, const double re[N], const double im[N], double *rows)
+{
     double angles[N];
     int n = 0;
     for (int k = 0; k < N; ++k) {
         if (im[k] == 0) {
-            angles[n++] = phi + 2 * atan(re[k]);
-        } else if (2 * fabs(im[k]) < NEARLY_REAL * (1 + re[k] * re[k])) {
+            angles[n++] = l->phi + 2 * atan(re[k]);
+        } else if (!(2 * fabs(im[k]) >= NEARLY_REAL * (1 + re[k] * re[k]))) {
             return -1;
         }
     }
     for (int i = 0; i < n; ++i) {
         for (int j = 0; j < i; ++j) {
-            if (fabs(remainder(angles[i] - angles[j], 6.283185307179586)) < APART) {
+            if (!(fabs(remainder(angles[i] - angles[j], 6.283185307179586)) >= APART)) {
                 return -1;
             }
         }
     }
-    for (int i = 0; i < n; ++i) {
-        double v[12], q[6];
-        null_vector(ABC, angles[i], v);
-        const int first = (int)p->first;
-        q[first] = angles[i];
-        two_angles(v, &q[first + 1], &q[first + 2]);
-        others(p, E, T, q);
-        for (int j = 0; j < 6; ++j) {
-            rows[6 * i + j] = p->backwards != 0 ? q[5 - j] : q[j];
+    const int first = (int)p->first;
+    for (int begin = 0; begin < n; begin += ROOTS) {
+        several some, v[12];
+        for (int r = 0; r < ROOTS; ++r) {
+            some[r] = angles[begin + r < n ? begin + r : begin];
+        }
+        null_vectors(l->ABC, some, v);
+        for (int r = 0; r < ROOTS && begin + r < n; ++r) {
+            double own[12], q[6];
+            for (int k = 0; k < 12; ++k) {
+                own[k] = v[k][r];
+            }
+            q[first] = some[r];
+            two_angles(own, &q[first + 1], &q[first + 2]);
+            others(p, l->E, l->T, q);
+            for (int j = 0; j < 6; ++j) {
+                rows[6 * (begin + r) + j] = p->backwards != 0 ? q[5 - j] : q[j];
+            }
         }
     }
     return n;
@@ -640,12 +691,29 @@ static int general(const pencil *p, const double *X, double *rows)
 /* As the candidates of closed forms: room 1 where there is one, -1 where there is none; no lever in doubt. */
 void candidates(const vec *x, vec *y, const real *c)
 {
+    const pencil *const p = (const pencil *)(const void *)c;
+    loop loops[LANES];
+    vec H[N][N], re[N], im[N];
+    int fine[LANES];
     for (int lane = 0; lane < LANES; ++lane) {
-        double X[12], rows[16 * 6] = {0};
+        double X[12], own[N][N];
         for (int k = 0; k < 12; ++k) {
             X[k] = ((const real *)&x[k])[lane];
         }
-        const int n = general((const pencil *)(const void *)c, X, rows);
+        fine[lane] = closed(p, X, &loops[lane], own);
+        for (int k = 0; k < N * N; ++k) {
+            ((real *)&H[k / N][k % N])[lane] = fine[lane] ? own[k / N][k % N] : (real)(k / N == k % N);
+        }
+    }
+    hessenberg(H);
+    eigenvalues(H, re, im, fine);
+    for (int lane = 0; lane < LANES; ++lane) {
+        double rows[16 * 6] = {0}, real_part[N], imaginary[N];
+        for (int k = 0; k < N; ++k) {
+            real_part[k] = ((const real *)&re[k])[lane];
+            imaginary[k] = ((const real *)&im[k])[lane];
+        }
+        const int n = fine[lane] ? opened(p, &loops[lane], real_part, imaginary, rows) : -1;
         for (int k = 0; k < 16; ++k) {
             ((real *)&y[2 * k])[lane] = k < n || (n < 0 && k == 0) ? 1 : -1;
             ((real *)&y[2 * k + 1])[lane] = n < 0 ? 0 : 1;

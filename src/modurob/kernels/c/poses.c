@@ -37,17 +37,6 @@ typedef struct {
     long width; /* how many candidates are refined together */
 } arm;
 
-/* Comparisons as masks of all bits. */
-#if LANES == 1
-#define MASK(x) (-(ivec)(x))
-#define LANE(x, i) (x)
-#define HOLDS(mask, lane) ((mask) != 0)
-#else
-#define MASK(x) ((ivec)(x))
-#define LANE(x, i) ((x)[i])
-#define HOLDS(mask, lane) ((mask)[lane] != 0)
-#endif
-
 /* Numbers of a block into lanes; lanes without a pose repeat the last. */
 static inline void load_lanes(vec *into, const real *from, long stride, long entries, long valid)
 {

@@ -4,11 +4,9 @@ Poses near to a double root or to a free angle are left to the definition.
 """
 
 import ctypes
-import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, reduce
-from importlib import resources
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,8 +163,7 @@ class Pair(NamedTuple):
 
 def _pair(arm: Arm, lanes: int) -> Pair | None:
     """The code for an arm at a width, side by side compiled if need be; None without a compiler."""
-    kinds = "".join("R" if a.turns else "P" for a in arm.chain.axes)
-    key = f"{arm.family} {kinds} {arm.way.detail + _pattern(arm) if arm.way else ''}"
+    kinds, key = _kinds(arm), _key(arm)
     define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
     drivers = ("poses.c",) if arm.way else ("general.c", "poses.c")
     define += "" if arm.way else "\n#define GENERAL"
@@ -178,20 +175,24 @@ def _pair(arm: Arm, lanes: int) -> Pair | None:
     return None if None in found else Pair(found[0], found[1], found[-1])  # type: ignore[arg-type]
 
 
+def _kinds(arm: Arm) -> str:
+    return "".join("R" if a.turns else "P" for a in arm.chain.axes)
+
+
+def _key(arm: Arm) -> str:
+    """What two arms share whose candidates have one code."""
+    return f"{arm.family} {_kinds(arm)} {f'{arm.way.detail} {_pattern(arm)}' if arm.way else ''}"
+
+
 _LIBRARIES: dict[tuple[str, int], Straight | None] = {}
+# where the lines are traced from, beyond what kernels import
+FOLDERS = ("kinematics/inverse",)
 
 
 def _library(key: str, lanes: int, drivers: tuple[str, ...], define: str, lines: Any) -> Straight | None:
     if (key, lanes) not in _LIBRARIES:
-        _LIBRARIES[key, lanes] = straight("inverse", f"{_sources()} {key}", drivers, define, lines, lanes)
+        _LIBRARIES[key, lanes] = straight("inverse", key, drivers, define, lines, lanes, FOLDERS)
     return _LIBRARIES[key, lanes]
-
-
-@cache
-def _sources() -> str:
-    folder = resources.files("modurob.kinematics.inverse")
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".py")), key=str)
-    return hashlib.sha256(b"\0".join(f.read_bytes() for f in files)).hexdigest()
 
 
 def _count(arm: Arm) -> int:

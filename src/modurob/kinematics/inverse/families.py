@@ -29,7 +29,7 @@ class Way:
     name: str
     axes: tuple[Axis, ...]
     solve: Callable[[Axes, Array], Solutions]
-    detail: str = ""  # what else the solution depends on
+    detail: str = ""  # what else the solution depends on: with the name, the same for two arms only if their solution is
 
 
 # ---- three turns about one point give an orientation ----
@@ -99,7 +99,7 @@ def spherical_wrist(axes: Axes, size: float) -> Way | None:
             for wrist in wrists(axes[3:], _turned_back(axes[:3], found, R)):
                 yield (*found, *wrist)
 
-    detail = "across" if across else ""
+    detail = f"{place.__name__}, {wrists.__name__}"
     return Way(f"spherical wrist, {words}", (*first, *(a.through(centre) for a in axes[3:])), solve, detail)
 
 
@@ -263,7 +263,7 @@ def reversed_way(family: Callable[[Axes, float], Way | None]) -> Callable[[Axes,
             for found in way.solve([a.reversed() for a in axes[::-1]], se3.inverse(T)):
                 yield found[::-1]
 
-        return Way(f"{way.name}, from the tip", tuple(a.reversed() for a in way.axes[::-1]), solve, way.detail)
+        return Way(f"{way.name}, from the tip", tuple(a.reversed() for a in way.axes[::-1]), solve, f"reversed {way.detail}")
 
     return seen_from_tip
 

@@ -45,11 +45,11 @@ def residual_of(axes: Sequence[Axis], q: Array, T: Array) -> Array:
     return np.maximum(np.linalg.norm(se3.position(E) - se3.position(T), axis=-1), turn)
 
 
-def newton(axes: Sequence[Axis], q: Array, T: Array, steps: int = STEPS) -> tuple[Array, Array]:
-    """q after steps of Newton's method towards T, each as long as it comes nearer, and the distance left."""
+def newton(axes: Sequence[Axis], q: Array, T: Array, possible: Array) -> tuple[Array, Array]:
+    """q after steps of Newton's method towards T where that is possible, each as long as it comes nearer, and the distance left."""
     q, r = q.copy(), residual_of(axes, q, T)
-    for _ in range(steps):
-        todo = np.nonzero((r > EXACT) & (r < NEAR))
+    for _ in range(STEPS):
+        todo = np.nonzero(possible & (r > EXACT) & (r < NEAR))
         if not len(todo[0]):
             break
         e, J = error(axes, q[todo], T[todo])

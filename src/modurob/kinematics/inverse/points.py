@@ -49,6 +49,7 @@ def backwards(solve: Solve) -> Solve:
         for found in solve([a.reversed() for a in axes[::-1]], target, p):
             yield found[::-1]
 
+    solve_backwards.__name__ = f"{solve.__name__} backwards"
     return solve_backwards
 
 
@@ -173,8 +174,9 @@ def slide_turn_slide(axes: Axes, p: Array, target: Array) -> Solutions:
     to, arm = target - a2.o, p - a2.o
     share = dot(a2.h, to - arm) / (lean1 * lean1 + lean3 * lean3)
     # (q1, q3) = share (lean1, lean3) + x (-lean3, lean1)
-    to, arm = to - (share * lean1)[..., None] * a1.h, arm + (share * lean3)[..., None] * a3.h
-    a, b = lean3[..., None] * a1.h, lean1[..., None] * a3.h
+    times = lambda x, h: np.asarray(x)[..., None] * h  # noqa: E731
+    to, arm = to - times(share * lean1, a1.h), arm + times(share * lean3, a3.h)
+    a, b = times(lean3, a1.h), times(lean1, a3.h)
     for x in quadratic(dot(a, a) - dot(b, b), dot(a, to) - dot(b, arm), dot(to, to) - dot(arm, arm)):
         first = Slide(share * lean1 - x.value * lean3, x.room)
         last = Slide(share * lean3 + x.value * lean1)

@@ -1,4 +1,16 @@
-/* The angle of a unit vector, after prelude.h. */
+/* What straight lines and their drivers need beside prelude.h. */
+
+/* Comparisons as masks of all bits. */
+#if LANES == 1
+#define MASK(x) (-(ivec)(x))
+#define LANE(x, i) (x)
+#define HOLDS(mask, lane) ((mask) != 0)
+#else
+#define MASK(x) ((ivec)(x))
+#define LANE(x, i) ((x)[i])
+#define HOLDS(mask, lane) ((mask)[lane] != 0)
+#endif
+
 #if defined(WIDE) && defined(__clang__)
 #include <immintrin.h>
 #endif
