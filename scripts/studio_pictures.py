@@ -9,6 +9,7 @@ from benchmarks.studio import READY, browsing, serving, until
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = {"width": 1280, "height": 800}
 POSE = {1: 0.5, 2: 0.5}  # coordinates of the crab [rad]
+WAY = ((0.3, 0.5, 1.2, 0.2, 0.9, 0.1), (0.9, 0.2, 1.0, -0.2, 0.6, 0.4), (-0.2, 0.7, 0.8, 0.3, 1.1, -0.3))  # of the arm
 
 
 def taken(tab: Page, name: str) -> None:
@@ -21,7 +22,7 @@ def panel(tab: Page, name: str) -> None:
 
 
 def pictures(tab: Page) -> None:
-    """The crab on four panels, as a user sees it."""
+    """The crab on four panels, and an arm on a fifth, as a user sees them."""
     tab.evaluate("studio.send('open_shipped', {name: 'crab'})")
     until(tab, "studio.state.design.modules.length === 6")
     for index, value in POSE.items():
@@ -47,6 +48,24 @@ def pictures(tab: Page) -> None:
     tab.locator("#pause").click()
     tab.locator(".plot .u-over").first.hover()
     taken(tab, "simulate")
+    motion(tab)
+
+
+def motion(tab: Page) -> None:
+    """An arm that was led through way points, and a law that followed."""
+    tab.evaluate("studio.send('open_shipped', {name: 'lwa4p'})")
+    until(tab, "studio.state.design.name === 'lwa4p'")
+    panel(tab, "Motion")
+    for q in WAY:
+        tab.evaluate("(q) => studio.send('take_pose', {q})", list(q))
+        until(tab, f"studio.state.pose.q[0] === {q[0]}")
+        tab.locator("#add-pose").click()
+    tab.get_by_text("time-optimal").click()
+    tab.locator("#preview").click()
+    until(tab, "studio.state.runs.runs.some((run) => run.planned)")
+    until(tab, "Math.abs(studio.state.sample[0] - studio.state.runs.runs.at(-1).t) < 1e-3")
+    tab.locator(".plot .u-over").first.hover()
+    taken(tab, "motion")
 
 
 if __name__ == "__main__":

@@ -184,6 +184,7 @@ if TYPE_CHECKING:
         Variational,
         World,
         advance,
+        race,
         simulate,
     )
     from modurob.statics import Framework, equilibrium, from_lengths, prism, wrench_closure, wrench_feasible
@@ -233,7 +234,8 @@ HOMES = {
     "modurob.statics": "Framework equilibrium from_lengths prism wrench_closure wrench_feasible",
     "modurob.simulation": (
         "Adaptive Connect Disconnect Dock ExponentialRungeKutta4 ImplicitMidpoint InWorld LinearlyImplicit Merge MujocoSteps "
-        "Organism Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Tie Undock Untie Variational World advance simulate"
+        "Organism Recording Reroot RungeKutta4 SemiImplicitEuler Simulation Tie Undock Untie Variational World advance "
+        "race simulate"
     ),
 }
 ROOMS = (

@@ -264,7 +264,11 @@ class Tables:
 
     @property
     def solids(self) -> tuple[Shape, ...]:
-        """What can be touched: the collision geometry, or where there is none what is drawn, but for meshes."""
+        """What can be touched: the collision geometry, or where there is none what is drawn, but for meshes.
+
+        >>> robot.solids == robot.shapes
+        True
+        """
         return self.collisions or tuple(s for s in self.shapes if s.kind != "mesh")
 
     # ---- over rates ----

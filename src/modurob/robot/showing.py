@@ -42,6 +42,11 @@ class Showing(Tables):
         """The robot as a widget of Jupyter (extra `notebook`): `widget.q = [...]` moves it, and `simulate` takes it as its `view`.
 
         It draws with the code of `show`, needs no network, and works where the notebook's server is another machine.
+
+        >>> from importlib.util import find_spec
+        >>> if find_spec("anywidget"):
+        ...     shown = robot.widget()
+        ...     shown.q = q
         """
         return widget.widget(self, q, height)
 

@@ -5,6 +5,7 @@ from modurob.simulation.fleet import advance
 from modurob.simulation.law import Controller, Estimator, Filter, Law, Measured, Memoryless
 from modurob.simulation.mujoco import MujocoSteps
 from modurob.simulation.push import InWorld
+from modurob.simulation.race import Race, race
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.simulation import Simulation, simulate
 from modurob.simulation.status import Status, Statuses
@@ -42,6 +43,7 @@ __all__ = [
     "Merge",
     "MujocoSteps",
     "Organism",
+    "Race",
     "Recording",
     "Reroot",
     "RungeKutta4",
@@ -58,5 +60,6 @@ __all__ = [
     "Variational",
     "World",
     "advance",
+    "race",
     "simulate",
 ]

@@ -49,6 +49,10 @@ class Showing:
 
         Topics are /tf (poses of all bodies in the world, foxglove.FrameTransforms), /scene (their shapes,
         foxglove.SceneUpdate) and /joint_states (name, position, velocity, effort), all as JSON.
+
+        >>> from importlib.util import find_spec
+        >>> if find_spec("mcap"):
+        ...     run.to_mcap("reach.mcap")
         """
         if any(s.q.ndim != 2 for s in self.segments):
             raise SimulationError("several runs side by side cannot be written: take one with `of_run`")

@@ -31,7 +31,7 @@ def robot(design: AnyDesign) -> dict[str, Any]:
         "gravity": design.gravity,
         "notes": design.notes,
         "bodies": [scene.body(mechanism, i) for i in range(len(mechanism.bodies))],
-        "joints": [_joint(j) for j in mechanism.joints],
+        "joints": [{**_joint(j), **_axis(j, body)} for body, j in enumerate(mechanism.joints, start=1)],
         "degrees_of_freedom": mechanism.nv - (mechanism.loop_rank() if mechanism.loops else 0),
         "nq": mechanism.nq,
         "nv": mechanism.nv,
@@ -170,6 +170,16 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "effort": [float(x) for x in np.clip(joint.effort_limit, 0, FURTHEST)],
         "armature": [float(x) for x in joint.armature],
     }
+
+
+def _axis(joint: Joint, body: int) -> dict[str, Any]:
+    """Where a joint of one rate acts: its axis in the frame of its body, and whether it turns."""
+    if joint.type.nq != 1 or joint.type.nv != 1:
+        return {"body": body, "axis": None}
+    linear, angular = np.split(np.asarray(joint.type.motion_subspace(np.zeros(1)), float).ravel(), 2)
+    turns = bool(np.linalg.norm(angular) > 0.5)
+    axis = angular if turns else linear
+    return {"body": body, "turns": turns, "axis": (axis / np.linalg.norm(axis)).tolist()}
 
 
 def _views(design: Design) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Files that a user takes away."""
 
 import asyncio
+import json
 import re
 import tempfile
 from pathlib import Path
@@ -12,7 +13,7 @@ from modurob.assembly import dumps
 from modurob.errors import StudioError, choices
 from modurob.mechanism import EXPORTS
 from modurob.simulation import Recording
-from modurob.studio import share
+from modurob.studio import race, share
 from modurob.studio.derivation import Derivation
 from modurob.studio.design import AnyDesign
 from modurob.studio.imported import Imported
@@ -54,6 +55,8 @@ def content(session: Session, name: str, query: dict[str, str]) -> str | bytes:
         return _equations(session, name, query)
     if name in exports():
         return _export(session, name.removeprefix("robot."))
+    if name == "race.json":
+        return json.dumps(race.lanes(session, query.get("runs", "")))
     if found := _RUN.match(name):
         return _run_file(session.run(int(found[1])).recording, found[2])
     raise StudioError(f"no file {name!r:.80}: {choices(name, _files(session))}")

@@ -61,7 +61,7 @@ export class Chart {
     this.series = series;
     this.host = h("div", {});
     this.time = h("span", { class: "soft" });
-    this.values = series.map(() => h("b", {}));
+    this.values = series.map(({ unlisted }) => h(unlisted ? "i" : "b", {}));
     this.plot = new uPlot(
       {
         ...options(series, 300, HEIGHT),
@@ -74,10 +74,10 @@ export class Chart {
     this.legend = h(
       "figcaption",
       { class: "legend" },
-      series.map(({ label, stroke, dash }, i) =>
+      series.map(({ label, stroke, dash, unlisted }, i) =>
         h(
           "span",
-          {},
+          { hidden: Boolean(unlisted) },
           h("i", { style: { borderTop: `3px ${dash.length ? "dashed" : "solid"} ${stroke}` } }),
           `${label} `,
           this.values[i],

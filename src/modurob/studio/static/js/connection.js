@@ -22,6 +22,15 @@ export class Connection {
     this.#listeners.get(type).push(listener);
   }
 
+  /** Call `listener` with the next event of that type, after all others. */
+  once(type, listener) {
+    const told = (event) => {
+      this.#listeners.set(type, this.#listeners.get(type).filter((other) => other !== told));
+      listener(event);
+    };
+    this.on(type, told);
+  }
+
   send(type, fields = {}) {
     const text = JSON.stringify({ type, ...fields });
     const refuse = (message) => this.#tell("refused", { command: { type, ...fields, text: "" }, message });

@@ -2,7 +2,7 @@
 
 import { h, redraw } from "./dom.js";
 import { download, fetched, saveFile } from "./download.js";
-import { saveFilm } from "./film.js";
+import { saveFilm, saveGif } from "./film.js";
 import { tell } from "./notices.js";
 import { ofModules, on, state } from "./studio.js";
 
@@ -135,7 +135,8 @@ function drawRuns(list) {
             "li",
             {},
             h("span", { class: "grow" }, `Run ${run.number}`),
-            filmButton(run),
+            filmButton(run, "film", "film (WebM)", "Plays the run in the 3D view and records it, in its own time", saveFilm),
+            filmButton(run, "gif", "GIF", "Draws the run picture by picture", saveGif),
             fileLink(`run-${run.number}.csv`, "CSV"),
             fileLink(`run-${run.number}.mrun`, "recording"),
             fileLink(`run-${run.number}.mcap`, "MCAP"),
@@ -145,24 +146,24 @@ function drawRuns(list) {
   );
 }
 
-/** A run as a film, which takes as long as the run did. */
-const filmButton = (run) =>
+/** A run as a film, made by `save`, which says how much is done. */
+const filmButton = (run, key, label, title, save) =>
   h(
     "button",
     {
       class: "link",
-      "data-key": `film ${run.number}`,
+      "data-key": `${key} ${run.number}`,
       disabled: !run.status,
-      title: "Plays the run in the 3D view and records it, in its own time",
+      title,
       onclick: async ({ currentTarget: button }) => {
         button.textContent = "being filmed …";
         button.disabled = true;
-        await saveFilm(run, window.studio.view);
-        button.textContent = "film (WebM)";
+        await save(run, window.studio.view, (done) => (button.textContent = `filmed ${Math.round(100 * done)} %`));
+        button.textContent = label;
         button.disabled = false;
       },
     },
-    "film (WebM)",
+    label,
   );
 
 async function copy(field, what) {

@@ -217,7 +217,7 @@ class Plots {
           dash: DASHES[k % DASHES.length],
         };
         const wanted = quantity === "position" && this.overlaid && reference(runs[k], line, column);
-        return wanted ? [drawn, { ...drawn, value: wanted, label: `${drawn.label}, wanted`, dash: [2, 3], limits: [] }] : [drawn];
+        return wanted ? [drawn, { ...drawn, value: wanted, label: `${drawn.label}, wanted`, dash: [2, 3], limits: [], unlisted: true }] : [drawn];
       }),
     );
   }

@@ -12,7 +12,22 @@ export function start(panel) {
   const below = h("div", {}); // the plots, where the screen is too small for them beside the robot
   panel.append(
     below,
-    h("div", { class: "group" }, h("h2", {}, "Runs"), runs),
+    h(
+      "div",
+      { class: "group" },
+      h("h2", {}, "Runs"),
+      runs,
+      h(
+        "button",
+        {
+          class: "button small",
+          id: "open-race",
+          title: "The ticked runs at once, side by side: two to four, of one robot or of several",
+          onclick: async () => (await import("./race.js")).openRace(plots.chosen),
+        },
+        "Race the ticked runs",
+      ),
+    ),
     makeForm(),
     h("div", { class: "group" }, h("h2", {}, "Gravity"), gravity),
   );

@@ -8,7 +8,7 @@ import { changed, connection, copy, dockAt, fits, ofModules, on, select, send, s
 import { STANDARD, makeTriad } from "./triad.js";
 import { View } from "./view.js";
 
-const LAYERS = ["ports", "frames", "centres", "ellipsoids", "contacts"];
+const LAYERS = ["ports", "frames", "centres", "ellipsoids", "contacts", "torques"];
 
 export function startStage() {
   const detail = new URLSearchParams(location.search).get("detail");
@@ -92,6 +92,8 @@ export function startStage() {
   connection.on("contacts", ({ touching }) => view.setContacts(touching));
   connection.on("frame", ({ number, bodies, poses, sample }) => {
     if (bodies === state.design?.bodies.length) {
+      const { nq, nv } = state.design;
+      view.setTorques(sample.length ? sample.subarray(1 + nq + 2 * nv, 1 + nq + 3 * nv) : null);
       view.setPoses(poses);
       if (view.mayGrow) keepInView(view);
       state.sample = sample;

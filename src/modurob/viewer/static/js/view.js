@@ -12,6 +12,7 @@ import { Marks } from "./marks.js";
 import { box as boxOf } from "./overlap.js";
 import { Plates } from "./plates.js";
 import { IDENTITY, multiply } from "./poses.js";
+import { Torques } from "./torques.js";
 import { KNOB, geometryOf, knob, material } from "./shapes.js";
 
 const CLICK = 4; // pixels that a click may travel
@@ -44,13 +45,14 @@ export class View {
     this.cables = new Cables();
     this.contacts = new Contacts();
     this.plates = new Plates();
-    const drawn = [this.cables, this.contacts, this.plates, this.ground, this.marks, this.ghost, this.light];
+    this.torques = new Torques();
+    const drawn = [this.cables, this.contacts, this.torques, this.plates, this.ground, this.marks, this.ghost, this.light];
     this.scene.add(this.robot, ...drawn.map(({ group }) => group));
     this.meshes = [];
     this.poses = new Float32Array(IDENTITY);
     this.design = null;
     this.ports = null;
-    this.visible = { ports: true, frames: false, centres: false, ellipsoids: false, contacts: true };
+    this.visible = { ports: true, frames: false, centres: false, ellipsoids: false, contacts: true, torques: false };
     this.theme = "light";
     this.frames = 0;
     this.hovered = null;
@@ -99,6 +101,7 @@ export class View {
     this.marks.setRobot(design);
     this.cables.setRobot(design.cables, this.size);
     this.plates.setRobot(design.ports, this.size, this.low);
+    this.torques.setRobot(design.joints, this.size);
     this.contacts.setRobot(this.size, 9.81 * design.bodies.reduce((sum, { mass }) => sum + mass, 0));
     if (this.meshes.length) this.robot.add(...this.meshes);
     this.#paint();
@@ -177,6 +180,11 @@ export class View {
     this.draw();
   }
 
+  /** What the drives give, by rate [N m or N]; drawn with the poses that come next. */
+  setTorques(tau) {
+    this.tau = tau;
+  }
+
   /** Poses of the bodies, twelve numbers each. */
   setPoses(poses) {
     this.poses = poses;
@@ -190,6 +198,7 @@ export class View {
     this.marks.setPoses(poses, this.visible);
     this.cables.setPoses(poses);
     this.plates.setPoses(poses);
+    this.torques.set(poses, this.visible.torques ? this.tau : null);
     if (this.unsettled) this.#settle();
     if (this.design.floating) this.#follow();
     if (this.pendingFit) this.fit();
@@ -285,6 +294,7 @@ export class View {
     this.ports.visible = this.visible.ports;
     this.contacts.group.visible = this.visible.contacts;
     this.marks.setPoses(this.poses, this.visible);
+    this.torques.set(this.poses, this.visible.torques ? this.tau : null);
     this.draw();
   }
 

@@ -111,16 +111,16 @@ async function follow(address, view) {
 }
 
 /** Draw `chapters` on the page, seen `from` a side; `bare` leaves the buttons out, for pictures. */
-export function start({ chapters, bare, low, dark, from, live }) {
-  const canvas = document.querySelector("canvas");
+export function start({ chapters, bare, low, dark, from, live }, root = document) {
+  const canvas = root.querySelector("canvas");
   const view = new View(canvas, quiet, low ?? drawnInSoftware());
   view.onDemand = bare;
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const theme = () => view.setTheme((dark ?? scheme.matches) ? "dark" : "light");
   scheme.addEventListener("change", theme);
   const story = new Story(view, chapters, from);
-  const bar = document.querySelector("#bar");
-  const tools = document.querySelector("#tools");
+  const bar = root.querySelector("#bar");
+  const tools = root.querySelector("#tools");
   const player = new Player(story, bar);
   bar.hidden = bare || story.end <= story.start;
   tools.hidden = bare;
@@ -135,7 +135,7 @@ export function start({ chapters, bare, low, dark, from, live }) {
     button.setAttribute("aria-pressed", "false");
     tools.append(button);
   }
-  addEventListener("keydown", (e) => {
+  (root === document ? window : root).addEventListener("keydown", (e) => {
     if (e.target.closest("button, input")) return;
     if (e.key === "f") view.fit();
     if (e.key === " " && !bar.hidden) player.toggle();
