@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from modurob.control.drives import Drives
 from modurob.control.values import PerJoint
 from modurob.errors import ControlError
-from modurob.mechanism.driven import drive_rows, rigid
+from modurob.mechanism.driven import drive_rows, rigid, untouched
 from modurob.motion.checks import require_robot, same
 from modurob.motion.numbers import checked_sample_time
 from modurob.registry import Registry
@@ -23,7 +23,7 @@ class Recipe:
     sample_time: float | None = None  # how long a torque is held [s]; None: as long as a step
     saturation: PerJoint | None = None  # largest torques [N m or N], or "effort" for the joints' own limits
     actuated: Sequence[str] | None = None  # joints with a drive; None: all that have an effort, but a floating base
-    model: Mechanism | None = None  # the robot that the law believes in; None: the one it is put on
+    model: Mechanism | None = None  # the robot that the law believes in; None: the one it is put on, in the air
     needs: ClassVar[str] = ""  # what must be given beside numbers and a reference of the joints, in words
 
     def __post_init__(self) -> None:
@@ -36,9 +36,10 @@ class Recipe:
         return Drives.of(rigid(self.believed(robot)), self.actuated)
 
     def believed(self, robot: Mechanism) -> Mechanism:
-        """The robot that the law believes in, once it is put on this one."""
+        """The robot that the law believes in, once it is put on this one: nothing that is touched is in it, for a law that knew of
+        the ground would lift it away."""
         require_robot(robot, type(self).__name__, ControlError)
-        model = robot if self.model is None else self.model
+        model = untouched(robot) if self.model is None else self.model
         if (model.nq, model.nv) != (robot.nq, robot.nv):
             raise ControlError(
                 f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}, as {robot.name} has"

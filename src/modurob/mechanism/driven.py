@@ -9,7 +9,7 @@ import numpy as np
 from modurob.catalogue.drives import Drive, DriveForce
 from modurob.catalogue.forces import Friction, JointForce
 from modurob.errors import InputError, MechanismError, choices
-from modurob.mechanism.tables import Joint, JointRow, Tables
+from modurob.mechanism.tables import ContactRow, Joint, JointRow, PairRow, Tables
 
 Robot = TypeVar("Robot", bound=Tables)
 
@@ -50,6 +50,12 @@ def without_drive(m: Robot, k: int) -> Robot:
         return m
     left = m.joints[k].armature - (0.0 if force.stiffness else force.rotor)  # type: ignore[attr-defined]
     return replace(m, joints=_with(m.joints, k, replace(m.joints[k], armature=left)), forces=rows)
+
+
+def untouched(m: Robot) -> Robot:
+    """The mechanism without ground, and without contacts between bodies."""
+    free = tuple(row for row in m.forces if not isinstance(row, ContactRow | PairRow))
+    return m if len(free) == len(m.forces) else replace(m, forces=free)
 
 
 def rigid(m: Robot) -> Robot:

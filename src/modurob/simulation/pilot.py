@@ -79,8 +79,12 @@ class Pilot:
 
 @lru_cache(maxsize=256)
 def input_limit(robot: Mechanism) -> Array:
-    """The largest input of each rate, (nv,): the effort of its drive, or what the input of a drive with its own model allows."""
+    """The largest input of each rate, (nv,): the effort of its drive, or what the input of a drive with its own model allows. What
+    lines with a given tension pull on, and no drive, has none: a law adds their -J^T u, within their own bounds."""
     limit = np.array(robot.effort_limit)
+    pulled = {i for row in robot.lines if row.force.law.driven for f in row.frames for i in robot.ancestors[f.body]}
+    for rates in (robot.joints[i - 1].v_slice for i in pulled):
+        limit[rates] = np.where(limit[rates] == 0, np.inf, limit[rates])
     for row in robot.forces:
         if isinstance(row.force, DriveForce) and isinstance(row, JointRow):
             limit[robot.joints[row.joint].v_slice.start + row.rate] = row.force.input_limit

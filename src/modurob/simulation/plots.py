@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modurob.algorithms.forces import acting
+from modurob.catalogue.drives import DriveForce
+from modurob.catalogue.forces import Oscillator
 from modurob.catalogue.reading import write_figure
 from modurob.errors import SimulationError, choices
 from modurob.mechanism import Joint
@@ -89,12 +92,27 @@ def _draw_joints(run: "Recording", panels: Array, joints: Sequence[Joint]) -> No
 
 def _draw_joint(segment: "Segment", panels: Array, joint: Joint, colour: Any) -> None:
     q, v = joint.q_slice, joint.v_slice
-    rows = [segment.q[..., q], *(x[..., v] for x in (segment.v, segment.vdot, segment.tau))]
+    rows = [segment.q[..., q], *(x[..., v] for x in (segment.v, segment.vdot)), _torque(segment, joint)]
     for panel, x in zip(panels, rows, strict=True):
         style = {"drawstyle": "steps-post"} if panel is panels[3] else {}
         panel.plot(segment.t, _flat(segment, x), color=colour, lw=1.2, **style)
     if segment.q_estimate is not None:
         panels[0].plot(segment.t, _flat(segment, segment.q_estimate[..., q]), color=colour, lw=0.8, ls=":")
+
+
+def _torque(segment: "Segment", joint: Joint) -> Array:
+    """What the law asks of a joint, or what its drive or servo gives, (samples, ..., rates)."""
+    robot, own, x = segment.robot, acting(segment.robot), segment.commanded_x
+    motors = [
+        (row.force, own.x_starts[k])
+        for k, row in own.joint_rows
+        if robot.joints[row.joint].name == joint.name and isinstance(row.force, DriveForce | Oscillator)
+    ]
+    if not motors:
+        return segment.tau[..., joint.v_slice]
+    t = segment.t.reshape(-1, *(1,) * (segment.v.ndim - 2))
+    q, v = segment.q[..., joint.q_slice.start], segment.v[..., joint.v_slice.start]
+    return sum(force.effort(t, q, v, x[..., at : at + force.nx]) for force, at in motors)[..., None]
 
 
 def _flat(segment: "Segment", x: Array) -> Array:

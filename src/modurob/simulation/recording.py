@@ -166,7 +166,8 @@ class Segment:
             # the wrenches are gone: differences of rates, one-sided at the ends
             return np.gradient(self.v, self.t, axis=0) if len(self.t) > 1 else np.zeros_like(self.v)
         with np.errstate(all="ignore"):
-            return self._mover.acceleration(0.0, State(self.q, self.v, self.x), self.tau)
+            at = self.t.reshape(-1, *(1,) * (self.v.ndim - 2))
+            return self._mover.acceleration(at, State(self.q, self.v, self.x), self.tau)
 
     @cached_property
     def kinetic_energy(self) -> Array:

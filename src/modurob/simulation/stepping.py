@@ -159,16 +159,21 @@ class Mover:
         if fast.any():
             yield Failure("diverged", f"a rate reached {largest[fast].max():.3g}", fast)
 
-    def acceleration(self, t: float, s: State, u: Array) -> Array:
-        """vdot of a state, friction and all, (..., nv); not a number where a degree of freedom moves no inertia."""
+    def acceleration(self, t: Any, s: State, u: Array) -> Array:
+        """vdot of states at the time t, (...) or one for all, friction and all, (..., nv); not a number where a degree of freedom
+        moves no inertia. Where a stepper takes stiff forces at the end of a step, they are what that step makes of them."""
         s, u = self.commanded(s, u)
         shape, flat = s.v.shape[:-1], _flat(s)
         u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
-        at = np.full((len(flat.v), 1), float(t))
+        at = np.array(np.broadcast_to(t, shape), dtype=float).reshape(-1, 1)
         held = self._modes(at, flat, u)[0] if self._sticks else None
-        engine = NumPyEngine(self.m, flat.v.shape[:-1], kernels.run_any)
-        vdot = np.array(System(engine, self.push).slope(at, flat, u, held).v)
-        vdot[engine.singular != 0] = np.nan
+        if self.stepper.contacts and self.stepper.dt and acting(self.m).rows:
+            moved = self._steps(at, flat, u, self.stepper.dt, 1, held)
+            vdot, singular = (moved.state.v - flat.v) / self.stepper.dt, moved.singular
+        else:
+            engine = NumPyEngine(self.m, flat.v.shape[:-1], kernels.run_any)
+            vdot, singular = np.array(System(engine, self.push).slope(at, flat, u, held).v), engine.singular
+        vdot[singular != 0] = np.nan
         return vdot.reshape(*shape, vdot.shape[-1])
 
     # ---- smooth steps ----

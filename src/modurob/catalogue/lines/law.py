@@ -140,6 +140,8 @@ class Tension(LineLaw):
 
     def __post_init__(self) -> None:
         self._require(-np.inf, tension=self.tension)
+        if not self.lower <= self.upper:
+            raise InputError(f"tensions from {self.lower} to {self.upper} N: expected lower <= upper")
 
     @property
     def rest(self) -> Any:
