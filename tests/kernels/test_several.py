@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from modurob import kernels
+from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.jacobians import JACOBIAN
 from modurob.errors import InputError
 from modurob.kernels import single
 from tests.robots import random_mechanism, random_state
@@ -70,3 +73,18 @@ def test_rotors_are_in_the_mass_matrix_of_a_few_states(monkeypatch):
     assert robot.key in single._SEVERAL["mass_matrix"]
     assert _equal(found, _long(monkeypatch, robot.mass_matrix, q))
     assert robot.armature.any()
+
+
+@pytest.mark.parametrize("states", [1, 5])
+def test_programs_over_bodies_too(states, monkeypatch):
+    """What kernels read of each body but the world, and vectors of each rate."""
+    rng = np.random.default_rng(7)
+    robot = random_mechanism(rng, 5, floating=True)
+    q, _, _ = _few(rng, robot, states)
+    on, point = rng.integers(0, 2, size=(states, len(robot.bodies))).astype(float), rng.normal(size=(states, 3))
+    given = {"q": q, "point": point, "on": on}
+    J = kernels.run(JACOBIAN, robot, given).results["J"]
+    long = _long(monkeypatch, kernels.run, JACOBIAN, robot, given).results["J"]
+    assert J.shape == (states, 6, robot.nv)
+    assert np.array_equal(J, long)
+    assert np.allclose(J, interpret(JACOBIAN, robot, given).results["J"], atol=1e-12)

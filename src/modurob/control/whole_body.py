@@ -246,11 +246,8 @@ class Problem(NamedTuple):
     def _cost(self, tasks: list[tuple[int, Any]], recipe: WholeBody, MZ: Array) -> tuple[Array, Array]:
         """|u|², and w |N (vdot + k v)|² in the metric of M, N the motions that no task sees."""
         m, n, c = self.Z.shape[1], self.B.shape[1], len(self.arms)
-        P = np.full((m + n + c, m + n + c), 0.0)
-        P.flat[:: m + n + c + 1] = LITTLE
-        P.flat[m * (m + n + c + 1) : (m + n) * (m + n + c) : m + n + c + 1] = 1.0
-        cost = np.zeros(m + n + c)
-        if recipe.weight and tasks:
+        P, cost = np.diag(np.repeat([LITTLE, 1.0, LITTLE], [m, n, c])), np.zeros(m + n + c)
+        if recipe.weight and tasks and m:
             metric = recipe.weight * _unseen(self.Z.T @ MZ, _stacked([r for _, r in tasks])[0] @ self.Z)
             P[:m, :m] += metric
             cost[:m] = metric @ (recipe.damping * self.Z.T @ self.v)

@@ -148,6 +148,40 @@ static inline void added(vec *to, const vec *from, vec l, const int32_t *places,
     }
 }
 
+/* How many rows from i on have the same places, three at most: what they add is then added at once. */
+static inline int32_t alike(pattern p, int32_t i, int32_t n)
+{
+    int32_t count, other, many = 1;
+    const int32_t *const places = columns_of(p, i, &count);
+    for (; many < 3 && i + many < n; ++many) {
+        const int32_t *const next = columns_of(p, i + many, &other);
+        if (other != count || memcmp(next, places, (size_t)count * sizeof *places)) {
+            break;
+        }
+    }
+    return many;
+}
+
+/* Whether row k - 1 has the places of row k, but for its own: both are then taken at once. */
+static inline int paired(pattern p, int32_t k)
+{
+    int32_t count, other;
+    if (k == 0) {
+        return 0;
+    }
+    const int32_t *const places = columns_of(p, k, &count), *const next = columns_of(p, k - 1, &other);
+    return count == other + 1 && places[other] == k - 1 && !memcmp(next, places, (size_t)other * sizeof *places);
+}
+
+/* to += l one + m two at these places. */
+static inline void added_both(vec *to, const vec *one, vec l, const vec *two, vec m, const int32_t *places, int32_t count)
+{
+    for (int32_t j = 0; j < count; ++j) {
+        const int32_t at = places[j];
+        to[at] = (to[at] + l * one[at]) + m * two[at];
+    }
+}
+
 /* M = L^T D L in place: row k of L stands in row k of M, 1/D in `inverse`. Where a pivot is below `nothing` times its diagonal the status
    becomes `number`. */
 static inline void factored(vec *M, vec *inverse, int32_t n, pattern p, vec *status, real nothing, real number)
@@ -155,18 +189,31 @@ static inline void factored(vec *M, vec *inverse, int32_t n, pattern p, vec *sta
     for (int32_t k = 0; k < n; ++k) {
         inverse[k] = nothing * M[k * n + k];
     }
-    for (int32_t k = n - 1; k >= 0; --k) {
+    for (int32_t k = n - 1, many; k >= 0; k -= many) {
         int32_t count;
         const int32_t *columns = columns_of(p, k, &count);
-        vec *const row_k = M + k * n;
+        vec *const row_k = M + k * n, *const above = row_k - n;
+        many = 1 + paired(p, k);
         *status = SELECT(inverse[k], row_k[k], *status, V(number));
-        const vec one_over = (real)1 / row_k[k];
-        inverse[k] = one_over;
-        for (int32_t a = 0; a < count; ++a) {
-            added(M + columns[a] * n, row_k, -row_k[columns[a]] * one_over, columns, a + 1);
+        inverse[k] = (real)1 / row_k[k];
+        if (many == 1) {
+            for (int32_t a = 0; a < count; ++a) {
+                added(M + columns[a] * n, row_k, -row_k[columns[a]] * inverse[k], columns, a + 1);
+            }
+        } else {
+            added(above, row_k, -row_k[k - 1] * inverse[k], columns, count);
+            *status = SELECT(inverse[k - 1], above[k - 1], *status, V(number));
+            inverse[k - 1] = (real)1 / above[k - 1];
+            for (int32_t a = 0; a < count - 1; ++a) {
+                const vec l = -row_k[columns[a]] * inverse[k], m = -above[columns[a]] * inverse[k - 1];
+                added_both(M + columns[a] * n, row_k, l, above, m, columns, a + 1);
+            }
+            for (int32_t a = 0; a < count - 1; ++a) {
+                above[columns[a]] *= inverse[k - 1];
+            }
         }
         for (int32_t a = 0; a < count; ++a) {
-            row_k[columns[a]] *= one_over;
+            row_k[columns[a]] *= inverse[k];
         }
     }
 }
@@ -278,14 +325,17 @@ static inline void raise_rows(vec *sizes, int32_t r, real rounding)
 static inline void lowered(const vec *L, int32_t n, pattern p, pattern sides, vec *B, int32_t wide)
 {
     int32_t count, some;
-    for (int32_t k = n - 1; k >= 0; --k) {
+    for (int32_t k = n - 1, many; k >= 0; k -= many) {
         const int32_t *const columns = columns_of(p, k, &count), *const side = columns_of(sides, k, &some);
-        const vec *const from = B + k * wide;
-        for (int32_t a = 0; a < count; ++a) {
-            const vec l = -L[k * n + columns[a]];
+        const vec *const from = B + k * wide, *const above = from - wide, *const l = L + k * n, *const m = l - n;
+        many = 1 + (paired(p, k) && alike(sides, k - 1, k + 1) == 2);
+        for (int32_t a = many == 1 ? 0 : count - 1; a < count; ++a) {
             vec *const to = B + columns[a] * wide;
-            to[0] += l * from[0];
-            added(to, from, l, side + 1, some - 1);
+            to[0] -= l[columns[a]] * from[0];
+            added(to, from, -l[columns[a]], side + 1, some - 1);
+        }
+        for (int32_t a = 0; many == 2 && a < count - 1; ++a) {
+            added_both(B + columns[a] * wide, from, -l[columns[a]], above, -m[columns[a]], side, some);
         }
     }
 }
@@ -385,6 +435,56 @@ static inline void proximal(vec *D, vec *b, vec *x, int32_t r, pattern p, vec *w
     }
 }
 
+/* M += K^T W K and b += K^T W k of rows of K from `row` on that have the same columns, the upper half of M left out; b and K^T stand in B, r + 1
+   wide. */
+static inline __attribute__((always_inline)) void stiffened(vec *M, vec *B, const vec *k, const vec *scale, vec average, int32_t n, int32_t r,
+    int32_t row, const int32_t *columns, int32_t count, int32_t many)
+{
+    vec weight[3];
+    for (int32_t a = 0; a < many; ++a) {
+        weight[a] = average / scale[row + a];
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        vec *const own = B + columns[i] * (r + 1), *const to = M + columns[i] * n;
+        vec weighted[3], push = own[0];
+        for (int32_t a = 0; a < many; ++a) {
+            weighted[a] = weight[a] * own[1 + row + a];
+            push += weighted[a] * k[row + a];
+        }
+        own[0] = push;
+        for (int32_t j = 0; j <= i; ++j) {
+            const vec *const other = B + columns[j] * (r + 1) + 1 + row;
+            vec sum = to[columns[j]];
+            for (int32_t a = 0; a < many; ++a) {
+                sum += weighted[a] * other[a];
+            }
+            to[columns[j]] = sum;
+        }
+    }
+}
+
+/* D += B^T D^-1 B and rest -= B^T D^-1 b of some rows (b, B), r + 1 wide, that have the same sides, the upper half of D left out. */
+static inline __attribute__((always_inline)) void gathered(
+    vec *D, vec *rest, const vec *B, const vec *inverse, int32_t r, const int32_t *side, int32_t count, int32_t many)
+{
+    for (int32_t a = 1; a < count; ++a) {
+        vec half[3], left = rest[side[a] - 1];
+        for (int32_t i = 0; i < many; ++i) {
+            half[i] = B[i * (r + 1) + side[a]] * inverse[i];
+            left -= half[i] * B[i * (r + 1)];
+        }
+        rest[side[a] - 1] = left;
+        vec *const to = D + (side[a] - 1) * r - 1;
+        for (int32_t j = 1; j <= a; ++j) {
+            vec sum = to[side[j]];
+            for (int32_t i = 0; i < many; ++i) {
+                sum += half[i] * B[i * (r + 1) + side[j]];
+            }
+            to[side[j]] = sum;
+        }
+    }
+}
+
 /* M vdot - K^T lambda = push, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
    where four lists begin: the coordinates in each row of K, the sides that are not zero in each row of L^-T (push, K^T), the pattern
    of the rows, that of M; then the coordinates in the order of that pattern. c: as `proximal` has it, how small rows of rounding are next to
@@ -427,14 +527,15 @@ void constrain(vec *arena, const int32_t *at, const real *c)
         }
     }
     raise_rows(scale, r, c[4]);
-    for (int32_t a = 0; a < r; ++a) {
+    for (int32_t a = 0, many; a < r; a += many) {
         const int32_t *const columns = columns_of(in_row, a, &count);
-        const vec weight = average / scale[a];
-        for (int32_t i = 0; i < count; ++i) {
-            sum[columns[i]] = B[columns[i] * wide + 1 + a];
-            const vec weighted = weight * sum[columns[i]];
-            B[columns[i] * wide] += weighted * k[a];
-            added(M + columns[i] * n, sum, weighted, columns, i + 1);
+        many = alike(in_row, a, r);
+        if (many == 3) {
+            stiffened(M, B, k, scale, average, n, r, a, columns, count, 3);
+        } else if (many == 2) {
+            stiffened(M, B, k, scale, average, n, r, a, columns, count, 2);
+        } else {
+            stiffened(M, B, k, scale, average, n, r, a, columns, count, 1);
         }
     }
     factored(M, inverse, n, of_M, arena, c[0], -1);
@@ -442,13 +543,15 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     /* what the constraints move, scaled to one for each of them, and what is left for them to do */
     memset(D, 0, (size_t)(r * r) * sizeof(vec));
     memcpy(rest, k, (size_t)r * sizeof(vec));
-    for (int32_t i = 0; i < n; ++i) {
+    for (int32_t i = 0, many; i < n; i += many) {
         const int32_t *const side = columns_of(sides, i, &count);
-        const vec *const row_i = B + i * wide;
-        for (int32_t a = 1; a < count; ++a) {
-            const vec half = row_i[side[a]] * inverse[i];
-            rest[side[a] - 1] -= half * row_i[0];
-            added(D + (side[a] - 1) * r - 1, row_i, half, side + 1, a);
+        many = alike(sides, i, n);
+        if (many == 3) {
+            gathered(D, rest, B + i * wide, inverse + i, r, side, count, 3);
+        } else if (many == 2) {
+            gathered(D, rest, B + i * wide, inverse + i, r, side, count, 2);
+        } else {
+            gathered(D, rest, B + i * wide, inverse + i, r, side, count, 1);
         }
     }
     for (int32_t a = 0; a < r; ++a) {
