@@ -44,7 +44,7 @@ def test_impedance_leans_on_the_floor_as_a_spring(arm: mr.Mechanism, grounded: m
 
 
 def test_a_hybrid_law_pushes_on_the_floor_as_told(arm: mr.Mechanism, grounded: mr.Mechanism):
-    law = mr.HybridForcePosition(frame="tip", goal=arm.frame_pose(Q0, "tip")[:3, 3], normal=(0, 0, 1), force=8.0)
+    law = mr.HybridForcePosition(frame="tip", goal=arm.frame_pose(Q0, "tip")[:3, 3], normal=(0, 0, -1), force=8.0)
     run = mr.simulate(grounded, Q0, duration=2.0, controller=law)
     assert run.status.ok
     assert _last_force(run) == pytest.approx(8.0, rel=0.01)

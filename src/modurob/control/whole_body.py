@@ -134,11 +134,13 @@ class WholeBodyLaw(BoundLaw):
             vdot = pushed_acceleration(self._model, q, v, held, t, kernels.run)
             q, v, t = self._model.integrate(q, half * v + half**2 / 2 * vdot), v + half * vdot, t + half
         plan, problem = self.plan(t, q, v)
-        tau = problem.B @ plan.u
+        joints = self._made.torques.shape[1]
+        tau = self._made.torques @ plan.u[:joints]
         if self.recipe.injection and self._made.frozen:
             braked = self.recipe.injection * (problem.strain_slopes @ v)
             tau = tau - self._made.radii.T @ braked
-        return self._limited(tau)
+        # lines under a given tension pull on joints that may have no drive
+        return self._limited(tau) + problem.B[:, joints:] @ plan.u[joints:]
 
     def plan(self, t: float, q: Array, v: Array) -> tuple[Plan, "Problem"]:
         """The programme of one state, and its answer."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.catalogue.forces.force import Numbers
+from modurob.errors import InputError
 from modurob.registry import Registry
 from modurob.spatial.scalars import Array, maximum, minimum, select
 
