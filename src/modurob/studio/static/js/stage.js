@@ -3,18 +3,12 @@
 import { byId, everyFrame, h, shown } from "./dom.js";
 import { tell } from "./notices.js";
 import { onGround, values } from "./settings.js";
+import { drawnInSoftware } from "./software.js";
 import { changed, connection, copy, dockAt, fits, ofModules, on, select, send, state, typeOf } from "./studio.js";
 import { STANDARD, makeTriad } from "./triad.js";
 import { View } from "./view.js";
 
 const LAYERS = ["ports", "frames", "centres", "ellipsoids", "contacts"];
-
-/** Whether pictures are drawn without a graphics card. */
-function drawnInSoftware() {
-  const gl = document.createElement("canvas").getContext("webgl");
-  const info = gl?.getExtension("WEBGL_debug_renderer_info");
-  return info ? /swiftshader|llvmpipe|software/i.test(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : false;
-}
 
 export function startStage() {
   const detail = new URLSearchParams(location.search).get("detail");

@@ -1,5 +1,6 @@
 // A robot or a run on a page of its own: no server, nothing to edit; what moves is played.
 
+import { drawnInSoftware } from "./software.js";
 import { View } from "./view.js";
 
 const LOOKS = 24; // poses of a run that the view is fitted to, at most
@@ -98,10 +99,13 @@ class Player {
   }
 }
 
-/** Draw `chapters` on the page, seen `from` a side; `bare` leaves the buttons out, for pictures. */
+/**
+ * Draw `chapters` on the page, seen `from` a side; `bare` leaves the buttons out, for pictures. Without a word on the detail it is
+ * `low` where there is no graphics card.
+ */
 export function start({ chapters, bare, low, dark, from }) {
   const canvas = document.querySelector("canvas");
-  const view = new View(canvas, quiet, low);
+  const view = new View(canvas, quiet, low ?? drawnInSoftware());
   view.onDemand = bare;
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const theme = () => view.setTheme((dark ?? scheme.matches) ? "dark" : "light");
