@@ -19,6 +19,7 @@ FLAGS = (
     "--no-sandbox --disable-gpu --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic --no-first-run "
     "--disable-background-networking --disable-component-update --disable-sync"
 )
+ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"  # no other machine is found
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +51,7 @@ def browser() -> Iterator[Browser]:
             pytest.fail("no chromium: apt-get update && apt-get install -y chromium")
         pytest.skip("the page is not tested: no chromium; apt-get install chromium as root installs it")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS.split())
+        chromium = playwright.chromium.launch(executable_path=path, headless=True, args=[*FLAGS.split(), ALONE])
         yield Browser(chromium)
         chromium.close()
 

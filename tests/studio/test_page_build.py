@@ -145,7 +145,7 @@ def test_two_tabs_of_one_browser_have_a_session_each(page: Page, served: Served)
     page.open("crab", 6)
     tab = page.context.new_page()
     tab.goto(served.address)
-    other = Page(page.context, tab)
+    other = Page(tab, [])
     other.ready()
     assert other.design["key"] == KEY
     assert other.session != page.session

@@ -1,9 +1,7 @@
 """Inspecting, equations, exporting, looks and manners of the page, in a real browser."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -189,19 +187,23 @@ def violations(page: Page) -> list[str]:
     return [f"{v['id']} ({v['impact']}): {[n['html'][:160] for n in v['nodes'][:3]]}" for v in found]
 
 
-def schemes() -> Iterator[Any]:
-    """Sizes and colour schemes: each size in one of them in the tests, in the other among the judges."""
-    for k, size in enumerate(SIZES):
-        for one, marks in ((k, ()), (k + 1, (pytest.mark.judge,))):
-            yield pytest.param(("light", "dark")[one % 2], size, marks=marks)
+JUDGED = pytest.mark.judge
+LOOKS = (
+    ("dark", "laptop", "low"),
+    ("light", "phone", "low"),
+    pytest.param("light", "laptop", "high", marks=JUDGED),
+    pytest.param("dark", "phone", "low", marks=JUDGED),
+    pytest.param("light", "large", "low", marks=JUDGED),
+    pytest.param("dark", "large", "low", marks=JUDGED),
+)
 
 
-@pytest.mark.parametrize(("scheme", "size"), schemes())
-def test_no_violation_of_accessibility(browser: Browser, served: Served, scheme: str, size: str) -> None:
+@pytest.mark.parametrize(("scheme", "size", "detail"), LOOKS)
+def test_no_violation_of_accessibility(browser: Browser, served: Served, scheme: str, size: str, detail: str) -> None:
     """axe-core on every screen, at three sizes, in both colour schemes; pictures of all of them."""
     width, height = SIZES[size]
     options = {"color_scheme": scheme, "bypass_csp": True, "viewport": {"width": width, "height": height}}
-    page = browser.page(served.address, detail="high" if (size, scheme) == ("laptop", "light") else "low", **options)
+    page = browser.page(served.address, detail=detail, **options)
     page.open("crab", 6)
     page.js("studio.send('set_coordinate', {index: 1, value: 0.5})")
     page.js("studio.send('set_coordinate', {index: 2, value: 0.5})")
@@ -247,6 +249,22 @@ def test_no_violation_of_accessibility(browser: Browser, served: Served, scheme:
     look("links")
     page.close()
     assert {screen: found for screen, found in seen.items() if found} == {}
+
+
+@JUDGED
+def test_high_detail_has_shadows_and_a_room_to_mirror(browser: Browser, served: Served) -> None:
+    page = browser.page(served.address, detail="high", viewport={"width": 480, "height": 360})
+    page.open("crab", 6)
+    page.settle()
+    rich = "[studio.view.low, studio.view.renderer.shadowMap.enabled, studio.view.scene.environment !== null]"
+    assert page.js(rich) == [False, True, True]
+    fine = page.js("studio.view.still().length")
+    page.js("document.querySelector('#view-low').click()")
+    page.settle()
+    assert page.js(rich) == [True, False, False]
+    assert page.js("studio.view.still().length") < fine
+    page.close()
+    assert page.strayed == page.problems == []
 
 
 def test_the_theme_can_be_chosen(page: Page) -> None:

@@ -66,9 +66,9 @@ def test_the_crosshair_has_values(page: Page, served: Served) -> None:
     values = [float(x) for x in page.at(".plot .legend").first.locator("b").all_inner_texts()]
     assert np.allclose(values, q, atol=1e-3)
     # the other plots show the same time
-    assert (
-        page.js("[...document.querySelectorAll('.plot .title .soft')].map((x) => x.textContent)")
-        == [f"t = {t:.3f} s"] * 3
+    page.until(
+        "(t) => [...document.querySelectorAll('.plot .title .soft')].filter((x) => x.textContent === t).length === 3",
+        f"t = {t:.3f} s",
     )
     # and with the slider, without a pointer
     page.tab.mouse.move(5, 5)

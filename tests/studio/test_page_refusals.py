@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from modurob.studio import protocol
-from tests.studio.pages import PANELS, SIZES, Browser, Page, Served
+from tests.studio.pages import PANELS, SIZED, SIZES, Browser, Page, Served
 
 SETTINGS: dict[str, Any] = {"controller": "computed-torque", "reference": "gait", "gait": "wheel"}
 # for each command that a page may send, one that the crab cannot do, or that is no such command
@@ -56,7 +56,7 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=SIZES)
+@pytest.fixture(params=SIZED)
 def sized(browser: Browser, served: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page with the crab, at each size."""
     width, height = SIZES[request.param]
@@ -300,7 +300,7 @@ def test_the_gait_and_gains_suit_the_robot(page: Page) -> None:
     expect(page.at("#setting-gait")).to_have_value("crab")
     page.at("#setting-controller").select_option("pid")
     light = float(page.at("#setting-kp").input_value())
-    page.open("double pendulum", 3)
+    page.open("double_pendulum", 3)
     expect(page.at("#setting-gait")).to_have_value("snake")
     heavy = float(page.at("#setting-kp").input_value())
     assert heavy > 100 * light

@@ -23,9 +23,12 @@ def test_the_start_screen_has_pictures_and_opens_what_is_clicked(browser, served
     assert min(sizes) > 400
     assert page.js("new Set([...document.querySelectorAll('#gallery img[src]')].map((i) => i.src)).size") >= 14
     page.picture("start")
-    page.tab.get_by_role("dialog").get_by_role("button", name="crab").first.click()
-    page.modules(6)
-    assert not page.js("document.querySelector('#gallery').open")
+    for name, modules in (("crab", 6), ("tree9", 9), ("crane", 3), ("double pendulum", 3), ("lwa4p", 6), ("crab", 6)):
+        page.tab.get_by_role("dialog").get_by_role("button", name=name).first.click()
+        page.until("(name) => studio.state.design.name === name", name.replace(" ", "_"))
+        page.modules(modules)
+        assert not page.js("document.querySelector('#gallery').open")
+        page.at("#gallery-open").click()
     assert page.js("location.hash") == ""
     page.close()
     assert page.strayed == page.problems == []
@@ -95,6 +98,12 @@ def test_pictures_of_recent_robots_are_for_their_owner(tmp_path, monkeypatch):
         thumbnails.answer(saved, "recent", "0" * 32)
 
 
+def in_world(body, X):
+    """Where the origin of a frame on a body stands, both given by their rows as on the page."""
+    (R, p), (_, x) = (np.split(np.reshape(rows, (3, 4)), [3], axis=1) for rows in (body, X))
+    return (R @ x + p)[:, 0]
+
+
 def test_the_end_of_an_arm_is_dragged_and_its_poses_clicked_through(page):
     page.open("lwa4p", 6)
     page.panel("Inspect")
@@ -114,11 +123,12 @@ def test_the_end_of_an_arm_is_dragged_and_its_poses_clicked_through(page):
     page.tab.mouse.up()
     page.at("#find-solutions").click()
     page.until("document.querySelectorAll('#solutions .chip').length > 1")
-    held = page.js(where)
+    place = f"(({{ body, X }}) => [[...studio.view.poses.slice(12 * body, 12 * body + 12)], X])({frame})"
+    held, shown = in_world(*page.js(place)), page.js("[...studio.view.poses]")
     page.at('[data-key="solution 1"]').click()
     page.until("document.querySelector('[data-key=\"solution 1\"]').getAttribute('aria-pressed') === 'true'")
-    after = page.js(where)
-    assert np.hypot(after["x"] - held["x"], after["y"] - held["y"]) < 1
+    page.until("(shown) => studio.view.poses.some((x, i) => Math.abs(x - shown[i]) > 0.01)", shown)
+    np.testing.assert_allclose(in_world(*page.js(place)), held, atol=1e-5)
     page.picture("reach")
     page.at("#reach-x").fill("9")
     page.at("#reach-x").press("Enter")

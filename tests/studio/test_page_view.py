@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.studio.pages import SIZES, Browser, Page, Served
+from tests.studio.pages import SIZED, SIZES, Browser, Page, Served
 
 POINTS = """() => {
   const points = studio.view.points(), stage = document.querySelector("#stage").getBoundingClientRect();
@@ -22,14 +22,28 @@ BOX = """(css) => {
   return [left, top, right, bottom];
 }"""
 
+WITHIN = """(points) => {
+  const { left, top, right, bottom } = document.querySelector("#stage").getBoundingClientRect();
+  return points.every(([x, y]) => x > left && x < right && y > top && y < bottom);
+}"""
 FREE = """(points) => {
   const box = (css) => document.querySelector(css).getBoundingClientRect();
   const { left, right } = box("#stage"), top = box(".view-tools").bottom, bottom = box("#facts").top;
   return points.every(([x, y]) => x > left && x < right && y > top && y < bottom);
 }"""
 
+# a key that is held down, and a wheel that is spun
+HELD = """([key, times]) => {
+  const event = () => new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+  for (let i = 0; i < times; i++) document.activeElement.dispatchEvent(event());
+}"""
+SPUN = """([clientX, clientY, times]) => {
+  const event = () => new WheelEvent("wheel", { deltaY: 1000, clientX, clientY, bubbles: true, cancelable: true });
+  for (let i = 0; i < times; i++) document.querySelector("#canvas").dispatchEvent(event());
+}"""
 
-@pytest.fixture(params=SIZES)
+
+@pytest.fixture(params=SIZED)
 def sized(browser: Browser, served: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
     width, height = SIZES[request.param]
     page = browser.page(served.address, viewport={"width": width, "height": height})
@@ -128,8 +142,8 @@ def test_another_robot_is_seen_from_the_standard_side(page: Page) -> None:
 def test_the_camera_stays_above_the_floor(page: Page) -> None:
     page.open("crab", 6)
     page.at("#canvas").focus()
-    for _ in range(40):
-        page.tab.keyboard.press("ArrowDown")
+    page.tab.keyboard.press("ArrowDown")
+    page.js(HELD, ["ArrowDown", 40])
     assert page.js("studio.view.camera.lens.position.z > studio.view.ground.group.position.z")
     # by the pointer too: dragged up, and shifted down with the right button
     box = page.at("#canvas").bounding_box()
@@ -151,19 +165,21 @@ def test_zooming_ends_before_the_robot_is_lost(page: Page) -> None:
     distance = "studio.view.camera.lens.position.distanceTo(studio.view.camera.controls.target)"
     fitted = page.js(distance)
     page.at("#canvas").focus()
-    for _ in range(80):
-        page.tab.keyboard.press("-")
-    assert page.js(distance) <= 8.01 * fitted
-    for _ in range(160):
-        page.tab.keyboard.press("+")
-    assert page.js(distance) > 0.05
+    page.tab.keyboard.press("-")
+    assert page.js(distance) > 1.01 * fitted
+    page.js(HELD, ["-", 80])
+    assert 4 * fitted < page.js(distance) <= 8.01 * fitted
+    page.js(HELD, ["+", 160])
+    assert 0.05 < page.js(distance) < fitted
     box = page.at("#canvas").bounding_box()
     assert box is not None
     page.tab.mouse.move(box["x"] + 300, box["y"] + 300)
-    for _ in range(60):
-        page.tab.mouse.wheel(0, 1000)
+    near = page.js(distance)
+    page.tab.mouse.wheel(0, 1000)
+    page.until(f"(near) => {distance} > 1.01 * near", near)
+    page.js(SPUN, [box["x"] + 300, box["y"] + 300, 60])
     page.settle()
-    assert page.js(distance) <= 8.01 * fitted
+    assert 4 * fitted < page.js(distance) <= 8.01 * fitted
     # and the robot is still drawn: not beyond the far plane
     assert page.js("studio.view.camera.lens.far") > page.js(distance)
     page.tab.keyboard.press("f")
@@ -173,8 +189,8 @@ def test_zooming_ends_before_the_robot_is_lost(page: Page) -> None:
 # ---- robots that float ----
 
 
-def test_a_floating_robot_falls_in_view_and_no_floor_is_drawn(sized: Page) -> None:
-    page = sized
+def test_a_floating_robot_falls_in_view_and_no_floor_is_drawn(page: Page) -> None:
+    """One run, looked at on each size of screen."""
     page.open("crab", 6)
     assert page.js("studio.view.ground.group.visible")
     page.panel("Simulate")
@@ -187,14 +203,17 @@ def test_a_floating_robot_falls_in_view_and_no_floor_is_drawn(sized: Page) -> No
     page.at("#setting-duration").press("Tab")
     page.at("#run").click()
     page.until("studio.state.runs.runs[0]?.status === 'finished'")
-    page.until("studio.view.centre.z < -10")
-    expect(page.at("#height")).to_contain_text("z = -1")
-    seen = np.array(page.js(POINTS))
-    left, top, right, bottom = page.js(BOX, "#stage")
-    assert ((seen > (left, top)) & (seen < (right, bottom))).all()
-    # back to where it stood, and on the floor again
-    page.at("#scrub").fill("0")
-    page.until("studio.view.centre.z > -0.5")
+    for width, height in SIZES.values():
+        page.tab.set_viewport_size({"width": width, "height": height})
+        page.at("#scrub").fill("2")
+        page.until("studio.view.centre.z < -10")
+        expect(page.at("#height")).to_contain_text("z = -1")
+        page.until(f"() => ({WITHIN})(({POINTS})())")
+        # back to where it stood
+        page.at("#scrub").fill("0")
+        page.until("studio.view.centre.z > -0.5")
+        free_of_captions(page)
+    # and on the floor again
     page.at("label:has(#stands-fixed)").click()
     page.until("studio.view.ground.group.visible")
     free_of_captions(page)

@@ -29,6 +29,7 @@ from modurob.studio.design import Design
 from modurob.studio.opening import opened
 from modurob.studio.page_files import FOLDER
 from modurob.studio.server import LARGEST_UPLOAD, Studio, listening
+from tests.sampling import sampled
 from tests.studio.test_opening import ARM, own_type
 
 HOME = "http://127.0.0.1:8000"
@@ -255,7 +256,7 @@ def test_it_is_served_until_interrupted() -> None:
         assert process.wait(timeout=10) in (0, -signal.SIGINT, 130)
 
 
-@pytest.mark.parametrize("given", ["urdf", "text", "link"])
+@pytest.mark.parametrize("given", sampled(["urdf", "link", "text"], 2))
 def test_the_command_opens_urdf_files_and_share_texts(given: str, tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(ARM)
     text = share.packed(Design(mr.load("crab").with_setup(base="m1", floating=True)))

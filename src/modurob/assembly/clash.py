@@ -1,11 +1,10 @@
 """Whether two modules stand in one place, all joints at zero."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from modurob.catalogue import Module
 from modurob.errors import AssemblyError
@@ -17,6 +16,7 @@ from modurob.spatial.scalars import Array
 SHRINK = 0.02
 # modules whose neighbours are looked up at once, and pairs compared at once
 BLOCK, MOST_PAIRS = 64, 20_000
+FEW = 64  # modules that are all compared, without a tree
 FURTHEST = 1e100  # m; squares of larger numbers overflow
 
 
@@ -70,12 +70,22 @@ def _near(points: Array, radius: Array, newest: int | None) -> Iterator[Array]:
         near = np.flatnonzero(np.linalg.norm(points - points[newest], axis=1) < radius + radius[newest])
         yield np.array([(newest, i) for i in near if i != newest], dtype=int).reshape(-1, 2)
         return
-    tree = KDTree(points)
+    neighbours = _within(points, 2 * radius.max())
     for start in range(0, len(points), BLOCK):
-        found = tree.query_ball_point(points[start : start + BLOCK], 2 * radius.max())
+        found = neighbours(points[start : start + BLOCK])
         pairs = [(i, j) for i, others in enumerate(found, start) for j in others if j > i]
         for first in range(0, len(pairs), MOST_PAIRS):
             yield np.array(pairs[first : first + MOST_PAIRS], dtype=int)
+
+
+def _within(points: Array, reach: float) -> Callable[[Array], Any]:
+    """For each of some places the indices of the points within reach of it [m]."""
+    if len(points) <= FEW:
+        return lambda places: [np.flatnonzero(np.linalg.norm(points - x, axis=1) <= reach).tolist() for x in places]
+    from scipy.spatial import KDTree  # slow to import
+
+    tree = KDTree(points)
+    return lambda places: tree.query_ball_point(places, reach)
 
 
 def boxes_meet(A: Array, half_a: Array, B: Array, half_b: Array) -> Array:

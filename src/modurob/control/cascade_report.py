@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from modurob.catalogue.reading import require_picture
 from modurob.control.cascade_analysis import (
@@ -21,7 +20,7 @@ from modurob.control.cascade_analysis import (
 from modurob.control.cascade_design import CascadeGains
 
 
-def cascade_report(gains: CascadeGains, path: str | Path | None = None) -> Figure:
+def cascade_report(gains: CascadeGains, path: str | Path | None = None) -> Any:
     """Bode diagram of the loop cut at the angle, its root locus over the loop gain, the step and the answer to a torque; with
     margins and the longest sample time. Written to `path` (.png, .pdf, .svg) where one is given.
 
@@ -33,6 +32,8 @@ def cascade_report(gains: CascadeGains, path: str | Path | None = None) -> Figur
         require_picture(path)
     found, answer = margins(gains), reference_response(gains)
     duration = 8 / np.abs(np.real(answer.poles())).min()
+    from matplotlib.figure import Figure  # slow to import, and only pictures need it
+
     figure = Figure(figsize=(10, 7), layout="constrained")
     (a, b), (c, d) = figure.subplots(2, 2)
     _bode(a, a.twinx(), gains, found)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from modurob.catalogue.forces import Friction
 from modurob.control.adaptive import AdaptiveControl
@@ -187,9 +186,11 @@ def _name(row: Row) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {x:g}" for name, x in wrong.items()) or row.what
 
 
-def drawn(rows: Sequence[Row]) -> Figure:
+def drawn(rows: Sequence[Row]) -> Any:
     """The errors as bars over the trials, on a logarithmic scale; what was lost has none."""
     head, lines = table_of(rows)
+    from matplotlib.figure import Figure  # slow to import, and only pictures need it
+
     figure = Figure(figsize=(14, 5), layout="constrained")
     axis, width = figure.subplots(), 0.8 / (len(head) - 1)
     for k, law in enumerate(head[1:]):

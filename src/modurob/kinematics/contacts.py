@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from modurob import kernels
 from modurob.algorithms.configuration import neutral
@@ -72,6 +71,8 @@ def _touching(s: Solid) -> list[tuple[float, Touching]]:
 
 def _hull(s: Mesh) -> Array:
     """The vertices of the convex hull of a mesh, the farthest from each other if there are many, (n, 3)."""
+    from scipy.spatial import ConvexHull  # slow to import
+
     points = np.asarray(s.points)
     points = points[ConvexHull(points).vertices]
     kept = [int(np.linalg.norm(points - points.mean(axis=0), axis=-1).argmax())]
@@ -181,6 +182,8 @@ def _outline(s: Solid) -> Array:
 
 def _holds(outer: Array, inner: Array) -> bool:
     """Whether the hull of some points holds all others."""
+    from scipy.spatial import ConvexHull  # slow to import
+
     planes = ConvexHull(outer, qhull_options="QJ").equations
     return bool((inner @ planes[:, :3].T + planes[:, 3] <= INSIDE).all())
 

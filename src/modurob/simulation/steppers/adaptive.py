@@ -1,10 +1,10 @@
 """SciPy's steps of changing length."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from scipy.integrate import DOP853, LSODA, Radau
 
 from modurob.errors import SimulationError, choices
 from modurob.simulation.steppers.stepper import STEPPERS, StepLimitError, Stepper
@@ -15,7 +15,8 @@ from modurob.spatial.scalars import Array
 DIVERGED = 1e8
 # steps that may come on end, and how long they must be on average after that [s]: else the motion is too fast to follow
 _MANY_STEPS, _SHORTEST = 1000, 1e-5
-_SOLVERS: dict[str, Any] = {"DOP853": DOP853, "Radau": Radau, "LSODA": LSODA}
+# names in scipy.integrate, which is slow to import
+_SOLVERS = ("DOP853", "Radau", "LSODA")
 
 
 class _LostError(Exception):
@@ -67,7 +68,7 @@ class Adaptive(Stepper):
         y = np.concatenate([np.ravel(x) for x in s])
         options = {"rtol": self.rtol, "atol": self.atol, "max_step": self.max_step}
         try:
-            solver = _SOLVERS[self.method](slope, start, y, start + duration, **options)
+            solver = getattr(import_module("scipy.integrate"), self.method)(slope, start, y, start + duration, **options)
             end = state(self._finished(solver, start, duration, slice(nq, nq + nv)))
         except _LostError:
             return state(np.full_like(y, np.nan))

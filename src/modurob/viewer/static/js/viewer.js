@@ -110,7 +110,10 @@ async function follow(address, view) {
   }
 }
 
-/** Draw `chapters` on the page, seen `from` a side; `bare` leaves the buttons out, for pictures. */
+/**
+ * Draw `chapters` on the page, seen `from` a side; `bare` leaves the buttons out, for pictures. Without a word on the detail it is
+ * `low` where there is no graphics card.
+ */
 export function start({ chapters, bare, low, dark, from, live }, root = document) {
   const canvas = root.querySelector("canvas");
   const view = new View(canvas, quiet, low ?? drawnInSoftware());
