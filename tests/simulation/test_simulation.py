@@ -181,6 +181,12 @@ def test_a_robot_that_cannot_move_stands_still(stepper):
     assert run.q.shape == (len(run.t), 0)
 
 
+def test_steps_of_our_own_choice_fill_the_samples_of_a_law():
+    run = mr.simulate(mr.load("crab").mechanism(), duration=0.01, controller=mr.GravityCompensation(sample_time=0.0025))
+    assert run.segments[0].settings.stepper.dt == pytest.approx(0.0025 / 3)
+    assert len(run.t) == 5
+
+
 # ---- what is refused ----
 
 
@@ -195,7 +201,7 @@ def test_a_robot_that_cannot_move_stands_still(stepper):
         ({"tick": -0.01}, r"tick -0.01: expected"),
         ({"tick": 0.0015}, r"sample time 0.0015 s is not a multiple of 0.001 s"),
         (
-            {"controller": mr.GravityCompensation(sample_time=0.0025)},
+            {"controller": mr.GravityCompensation(sample_time=0.0025), "stepper": mr.RungeKutta4(1e-3)},
             r"sample time 0.0025 s is not a multiple of 0.001 s",
         ),
         (

@@ -38,6 +38,12 @@ class Piecewise:
     breaks: Array  # (pieces + 1,) [s]
     coefficients: Array  # (order + 1, pieces, ...)
 
+    def __repr__(self) -> str:
+        shape = "a number" if self.coefficients.ndim == 2 else f"shape {self.coefficients.shape[2:]}"
+        pieces = len(self.breaks) - 1
+        span = f"{self.breaks[0]:g} to {self.breaks[-1]:g} s"
+        return f"{type(self).__name__}({shape}, {span}, {pieces} piece{'s' * (pieces != 1)} of order {len(self.coefficients) - 1})"
+
     def __post_init__(self) -> None:
         breaks, c = numbers(self.breaks, "breaks"), numbers(self.coefficients, "coefficients")
         if breaks.ndim != 1 or c.shape[1:2] != (len(breaks) - 1,) or not np.all(np.diff(breaks) > 0):

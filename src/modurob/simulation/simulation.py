@@ -70,7 +70,7 @@ class Simulation:
         """
         robot = _robot(robot) if ground is None else _robot(robot).on_ground(ground)
         robot = robot if body_contact is None else robot.with_body_contact(body_contact)
-        self.robot, self.stepper = robot, _stepper(stepper, robot, engine)
+        self.robot, self.stepper = robot, _stepper(stepper, robot, engine, controller)
         self.stepper.require(robot)
         require_contacts(robot, self.stepper)
         controller = as_controller(controller)
@@ -452,11 +452,20 @@ def _robot(robot: Any) -> Mechanism:
     return robot
 
 
-def _stepper(stepper: Any, robot: Mechanism, engine: str = "modurob") -> Stepper:
+def _filling(stepper: Stepper, sample_time: Any) -> Stepper:
+    """The same with steps that fill the samples of a controller, if it has any."""
+    if stepper.dt is None or not isinstance(sample_time, int | float) or not 0 < sample_time < np.inf:
+        return stepper
+    steps = sample_time / stepper.dt
+    return stepper if abs(steps - round(steps)) < 1e-9 * steps else stepper.with_dt(sample_time / int(np.ceil(steps)))
+
+
+def _stepper(stepper: Any, robot: Mechanism, engine: str = "modurob", controller: Any = None) -> Stepper:
     if engine not in ENGINES:
         raise SimulationError(f"engine {engine!r:.60}: {choices(str(engine), ENGINES)}")
     if stepper is None:
-        return MujocoSteps() if engine == "mujoco" else default_stepper(robot)
+        own = MujocoSteps() if engine == "mujoco" else default_stepper(robot)
+        return _filling(own, getattr(controller, "sample_time", None))
     if engine == "mujoco" and isinstance(stepper, Stepper) and not isinstance(stepper, MujocoSteps):
         raise SimulationError(f"engine 'mujoco' with {stepper!r:.60}: expected mr.MujocoSteps(dt), or no stepper")
     if not isinstance(stepper, Stepper):

@@ -30,20 +30,33 @@ def spatial_inertia(mass: ArrayLike, centre: ArrayLike, tensor: ArrayLike) -> Ar
     return spatial
 
 
+def _require(what: str, **numbers: object) -> None:
+    """An error for words, nothing, and numbers below zero; symbols and arrays pass."""
+    for name, x in numbers.items():
+        if x is None or isinstance(x, str) or (isinstance(x, int | float | np.number) and not x >= 0):
+            raise InertiaError(f"{name} {x!r:.60} of a {what}: expected a number, zero or more [kg, m]")
+
+
 def box(mass: float, size: ArrayLike) -> Array:
     """Homogeneous box with edges `size` along the axes, centred."""
-    x, y, z = as_array(size)
+    edges = as_array(size)
+    if edges.shape != (3,):
+        raise InertiaError(f"size {size!r:.60} of a box: expected its edges along the axes, (x, y, z) [m]")
+    x, y, z = edges
+    _require("box", mass=mass, x=x, y=y, z=z)
     return spatial_inertia(mass, np.zeros(3), mass / 12 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y]))
 
 
 def cylinder(mass: float, radius: float, length: float) -> Array:
     """Homogeneous cylinder along z, centred."""
+    _require("cylinder", mass=mass, radius=radius, length=length)
     across = mass * (3 * radius**2 + length**2) / 12
     return spatial_inertia(mass, np.zeros(3), np.diag([across, across, mass * radius**2 / 2]))
 
 
 def sphere(mass: float, radius: float) -> Array:
     """Homogeneous sphere, centred."""
+    _require("sphere", mass=mass, radius=radius)
     return spatial_inertia(mass, np.zeros(3), 0.4 * mass * radius**2 * np.eye(3))
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from modurob.errors import InputError
 from modurob.spatial import so3
 from modurob.spatial.scalars import Array, as_array, cot_defect, dot, sinc_defect, versinc
 
@@ -13,6 +14,11 @@ def pose(R: Array | None = None, p: Array | None = None) -> Array:
     """[[R, p], [0, 1]]; a missing R is the identity, a missing p is zero."""
     R = np.eye(3) if R is None else as_array(R)
     p = np.zeros(3) if p is None else as_array(p)
+    if R.shape[-2:] != (3, 3) or p.shape[-1:] != (3,):
+        raise InputError(
+            f"pose of a rotation of shape {R.shape} and a place of shape {p.shape}: expected (..., 3, 3) and (..., 3), such as "
+            "se3.pose(so3.about((0, 0, 1), angle), (x, y, z)) or se3.pose(p=(x, y, z))"
+        )
     X = np.zeros((*np.broadcast_shapes(R.shape[:-2], p.shape[:-1]), 4, 4), dtype=np.result_type(R, p))
     X[..., :3, :3], X[..., :3, 3], X[..., 3, 3] = R, p, 1
     return X

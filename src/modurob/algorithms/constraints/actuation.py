@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.algorithms.configuration import difference, integrate
-from modurob.algorithms.constraints.closure import close_loops, loop_jacobian
+from modurob.algorithms.constraints.closure import close_loops, loop_error, loop_jacobian
 from modurob.algorithms.constraints.torques import RANK, free_motions
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.lines import line_jacobian
@@ -22,6 +22,8 @@ from modurob.spatial.scalars import Array
 
 # a positive answer of a linear programme, of tensions that add up to one
 POSITIVE = 1e-9
+# loops farther apart than this are open [m, rad]
+OPEN = 1e-6
 # how far motions are tried, and the part of it that must be left when loops are closed again [rad or m]
 TRIED, LEFT = 1e-3, 0.3
 
@@ -163,6 +165,12 @@ def mobility(m: Tables, q: Array, run: Run = interpret) -> Mobility:
     To first order they are the null vectors of K. Those that last are found by going a little way along them and closing the loops
     again: what comes back to where it started was none.
     """
+    gap = float(np.abs(loop_error(m, q, run)).max(initial=0.0))
+    if gap > OPEN:
+        raise InputError(
+            f"{m.name} at q: its loops are {gap:.3g} m or rad apart, and mobility is that of a closed one: robot.close_loops(q) "
+            "closes them"
+        )
     K = loop_jacobian(m, q, run)
     rank = matrix_rank(K)
     first = m.nv - rank

@@ -49,6 +49,9 @@ class TimeOptimal:
     speed: tuple[float, ...]  # ds/dt there
     highest: tuple[float, ...]  # the largest ds/dt from which the end can be reached
 
+    def __repr__(self) -> str:
+        return f"TimeOptimal({self.duration:.6g} s, {self.trajectory!r})"
+
     @property
     def duration(self) -> float:
         """Time from start to end [s]."""
