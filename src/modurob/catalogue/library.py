@@ -12,7 +12,7 @@ from modurob.catalogue.plain_yaml import dump_yaml, parse_yaml
 from modurob.catalogue.reading import read_text
 from modurob.catalogue.specification import ModuleSpec
 from modurob.catalogue.validation import validated
-from modurob.errors import CatalogueError, ModurobError, UnknownNameError, choices
+from modurob.errors import CatalogueError, ModurobError, UnknownNameError, choices, explained
 
 
 def user_folder() -> Path:
@@ -62,6 +62,7 @@ def is_shipped(module_type: ModuleType) -> bool:
     return module_type.name in shipped_names() and module_type == _shipped(module_type.name)
 
 
+@explained
 def module_type(name: str | Path | ModuleType) -> ModuleType:
     """A module type by name, by the path of its YAML file, or itself.
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.control.momentum import MomentumMemory, MomentumObserver
-from modurob.errors import ControlError
+from modurob.errors import ControlError, explained
 from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Recording
@@ -21,6 +21,7 @@ class Contact(NamedTuple):
     torque: Array
 
 
+@explained
 @dataclass(frozen=True, eq=False)
 class CollisionDetector:
     """A robot hits something where the external torque of a `MomentumObserver` exceeds `threshold` [N m or N] at some joint (De

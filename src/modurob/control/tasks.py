@@ -9,7 +9,7 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms.jacobians import moving_point
-from modurob.errors import ControlError
+from modurob.errors import ControlError, explained
 from modurob.motion.checks import same
 from modurob.robot import Mechanism
 from modurob.spatial import se3, so3
@@ -59,6 +59,7 @@ class Task(ABC):
         return x, np.asarray(xdot, dtype=float), np.asarray(xddot, dtype=float)
 
 
+@explained
 @dataclass(frozen=True, eq=False)
 class JointTask(Task):
     """Joints of plain coordinates, by name, all their rates in a row, follow a reference, (n,) [rad or m].
@@ -80,6 +81,7 @@ class JointTask(Task):
         return Rows(np.eye(robot.nv)[rates], xddot + self.kd * (xdot - v[rates]) + self.kp * (x - q[places]))
 
 
+@explained
 @dataclass(frozen=True, eq=False)
 class PointTask(Task):
     """A point fixed in a frame, at `point` there, follows a reference in world axes, (3,) [m].
@@ -99,6 +101,7 @@ class PointTask(Task):
         return Rows(at.J, wanted - at.drift)
 
 
+@explained
 @dataclass(frozen=True, eq=False)
 class PoseTask(Task):
     """A frame holds a pose X, (4, 4), or follows a function of time: X, its twist and acceleration in its own axes, (6,).

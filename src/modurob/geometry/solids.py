@@ -1,6 +1,7 @@
 """Solids in their own frame, centred at its origin; cylinders and capsules along z. A kind is a class that registers itself."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -164,6 +165,8 @@ def solid(kind: str, size: tuple[Any, ...], file: str = "") -> Solid:
     Sphere(r=0.1)
     """
     made = SOLIDS[kind]
+    if not isinstance(size, Sequence) or isinstance(size, str):
+        raise InputError(f"{kind} of size {size!r:.60}: expected numbers in brackets, like (0.1,)")
     count = {"box": 3, "cylinder": 2, "sphere": 1, "capsule": 2, "mesh": 3}.get(kind, len(size))
     if len(size) != count:
         raise InputError(f"{kind} of size {size!r:.60}: expected {count} number{'s' * (count > 1)}")

@@ -39,6 +39,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 RIGID = 1e-5
 
 
+@explained
 @dataclass(frozen=True)
 class Source:
     """What a mimic joint follows: its coordinate is ratio * q + offset [rad or m], q that of the joint of that name.
@@ -179,6 +180,7 @@ class Builder:
         self._frames[name] = frame
         return frame
 
+    @explained
     def frame(self, name: str, parent: str, X: Array = se3.IDENTITY) -> None:
         """Name a frame fixed at X, its pose (4, 4) [m] in frame `parent`: forces, loops and Jacobians can ask for it.
 
@@ -220,6 +222,7 @@ class Builder:
             name, joint, Frame(P.body, P.X @ self._pose(at, name)), Frame(S.body, S.X @ self._pose(seat, name))
         )
 
+    @explained
     def coupling(self, name: str, ratios: Mapping[str, float], offset: float = 0.0) -> None:
         """Couple joints of one coordinate: sum of ratio times coordinate = offset [rad or m], as gears and belts do.
 
@@ -233,6 +236,7 @@ class Builder:
         self._require_new(name, self._constraints, "constraint")
         self._constraints[name] = dict(ratios), float(offset)
 
+    @explained
     def force(
         self,
         name: str,
@@ -260,6 +264,7 @@ class Builder:
                 f"force {name!r}, {force!r:.60}: expected a force along a joint with joint=, or one between frames with a= and b="
             )
 
+    @explained
     def line(self, name: str, route: Any, law: Any) -> None:
         """String a cable, belt or spring over a route: a list of (frame, xyz) or (frame, xyz or pose (4, 4), node).
 
@@ -275,6 +280,7 @@ class Builder:
         self._require_new(name, self._forces, "force")
         self._forces[name] = line_row(name, route, law, self.frame_of, lambda joint: self._joint_index(joint, name))
 
+    @explained
     def shape(
         self,
         kind: str,
@@ -296,6 +302,7 @@ class Builder:
         """
         self._shapes.append(Shape(kind, size, self.frame_of(on), X, colour, file))
 
+    @explained
     def collision(self, kind: str, size: tuple[float, ...], on: str, X: Array = se3.IDENTITY, file: str = "") -> None:
         """Something to collide with, fixed at X (4, 4) [m] in frame `on`; where there is none, what is drawn collides.
 

@@ -10,7 +10,7 @@ import numpy as np
 from modurob import kernels
 from modurob.algorithms import forward_kinematics
 from modurob.algorithms.wrenches import External, body_wrenches
-from modurob.errors import SimulationError
+from modurob.errors import SimulationError, explained
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
@@ -93,6 +93,7 @@ def _of_state(external: Wrenches) -> Wrenches:
     return external if many else lambda t, q, v: external(t)
 
 
+@explained
 @dataclass(frozen=True, eq=False)
 class InWorld:
     """A wrench (f, n) in world axes at the origin of the frame it acts on, (..., 6) [N, N m], for `external` of `simulate`.

@@ -43,7 +43,7 @@ class Event(NamedTuple):
     """Something that happened: when [s], of which kind, and what."""
 
     t: float
-    kind: str  # limit, brake, dock, undock, merge, connect, disconnect, reroot, missed
+    kind: str  # limit, brake, goal, dock, undock, merge, connect, disconnect, reroot, missed
     message: str
 
 

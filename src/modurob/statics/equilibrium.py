@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from modurob.algorithms.constraints.torques import free_motions
 from modurob.algorithms.forces import passive_slopes
-from modurob.errors import ClosureError
+from modurob.errors import ClosureError, explained
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array, as_array
 
@@ -32,6 +32,7 @@ class Equilibrium(NamedTuple):
         return bool(np.linalg.eigvalsh(self.stiffness).min(initial=np.inf) > 0)
 
 
+@explained
 def equilibrium(robot: Mechanism, q0: ArrayLike, tau: ArrayLike | None = None) -> Equilibrium:
     """The equilibrium next to q0, (nq,), under held torques tau, (nv,): G^T (tau + passive - N) = 0, by Newton steps.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.caching import cached_property
-from modurob.errors import InputError
+from modurob.errors import InputError, explained
 from modurob.spatial.scalars import Array, read_only
 from modurob.statics.quadratic import quadratic_programme
 
@@ -23,6 +23,7 @@ class Modes(NamedTuple):
     shapes: Array
 
 
+@explained
 @dataclass(frozen=True, eq=False)
 class Framework:
     """Nodes, (n, 3) [m], bars and cables as pairs of nodes, and nodes that are held.
@@ -198,6 +199,7 @@ def _null(A: Array) -> Array:
     return Vt[int((s > RANK * max(s.max(initial=0.0), 1e-300)).sum()) :].T
 
 
+@explained
 def prism(
     bars: int = 3, radius: float = 1.0, height: float = 1.0, twist: float | None = None, ratio: float = 1.0
 ) -> Framework:

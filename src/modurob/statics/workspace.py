@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.algorithms.constraints.actuation import inputs_of
-from modurob.errors import ClosureError, InputError
+from modurob.errors import ClosureError, InputError, explained
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array, as_array
 
@@ -17,6 +17,7 @@ POSITIVE = 1e-9
 MET, STEPS, LONGEST = 1e-12, 60, 0.3
 
 
+@explained
 def wrench_closure(robot: Mechanism, q: ArrayLike) -> Array:
     """Whether the inputs of a robot without loops can bring about any force, those that only pull among them, (...) of booleans.
 
@@ -48,6 +49,7 @@ def _one_null_vector(B: Array) -> Array:
     return regular & ((null > POSITIVE).all(axis=-1) | (null < -POSITIVE).all(axis=-1))
 
 
+@explained
 def wrench_feasible(robot: Mechanism, q: ArrayLike, force: ArrayLike | None = None) -> Array:
     """Whether inputs within their bounds give the generalised force, (..., nv) [N m or N], (...) of booleans.
 
@@ -79,6 +81,7 @@ def _require_tree(robot: Mechanism) -> None:
         raise InputError(f"{robot.name} has loops ({names}): ask for robot.actuation(q) of one configuration at a time")
 
 
+@explained
 def from_lengths(robot: Mechanism, lengths: ArrayLike, q0: ArrayLike) -> Array:
     """The configuration next to q0, (nq,), at which the lines have these lengths, (lines,) [m]: forward kinematics of a platform.
 

@@ -5,9 +5,10 @@ from typing import Any
 
 from modurob.catalogue.contact.surface import Plane, Surface
 from modurob.catalogue.forces.force import Numbers
-from modurob.errors import InputError
+from modurob.errors import InputError, explained
 
 
+@explained
 @dataclass(frozen=True)
 class Ground(Numbers):
     """A surface with friction, a stiffness and a damping at each point that touches it; see docs/contact.md.

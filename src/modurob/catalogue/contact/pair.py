@@ -13,11 +13,12 @@ import numpy as np
 from modurob.catalogue.contact.law import TINY, ZERO, Bristled, along, changed, swung
 from modurob.catalogue.contact.meeting import MEETINGS, Meeting
 from modurob.catalogue.forces.force import Numbers
-from modurob.errors import InputError
+from modurob.errors import InputError, explained
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cross, dot, minimum, select, sqrt
 
 
+@explained
 @dataclass(frozen=True)
 class BodyContact(Numbers):
     """How bodies feel to each other, with friction, a stiffness and a damping at each point that touches; see docs/contact.md.

@@ -11,7 +11,7 @@ from modurob.catalogue.drives.motor import Motor
 from modurob.catalogue.drives.numbers import require
 from modurob.catalogue.drives.servo import PositionDrive
 from modurob.catalogue.forces import Friction, JointForce
-from modurob.errors import CatalogueError, choices
+from modurob.errors import CatalogueError, choices, explained
 
 INPUTS: dict[str, type[DriveForce]] = {
     "voltage": VoltageDrive,
@@ -25,6 +25,7 @@ DEFLECTION = 1e-3
 STIFF = Gear()
 
 
+@explained
 @dataclass(frozen=True)
 class Losses:
     """Friction of a drive, at the joint: viscous v + (coulomb + (static - coulomb) exp(-|v|/stribeck)) sign(v).
@@ -63,6 +64,7 @@ class Losses:
         return {**_numbers(self), "static": self.holding, "bristle": stiffness}
 
 
+@explained
 @dataclass(frozen=True)
 class Loops:
     """Gains and sample times of the loops inside a drive; see `cascade` for gains that suit a motor and what it moves.
@@ -85,6 +87,7 @@ class Loops:
         require("loops", self, bounds=("speed_limit",))
 
 
+@explained
 @dataclass(frozen=True)
 class Drive:
     """What moves a joint; `robot.with_drive(joint, drive)` puts it there.

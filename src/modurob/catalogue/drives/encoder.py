@@ -6,13 +6,14 @@ from typing import Literal
 import numpy as np
 
 from modurob.catalogue.drives.numbers import positive, require
-from modurob.errors import CatalogueError, choices
+from modurob.errors import CatalogueError, choices, explained
 
 SIDES = ("motor", "joint")
 # noise of readings: x' = 16807 x modulo this, exact in doubles (Park and Miller 1988)
 PERIOD, FACTOR = 2**31 - 1, 16807
 
 
+@explained
 @dataclass(frozen=True)
 class Encoder:
     """Counts of one turn of its own shaft, four for each line where `quadrature`; on the motor's side, or on the joint's.

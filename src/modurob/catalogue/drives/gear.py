@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from modurob.catalogue.drives.numbers import positive, require
-from modurob.errors import CatalogueError
+from modurob.errors import CatalogueError, explained
 
 
+@explained
 @dataclass(frozen=True)
 class Gear:
     """Turns of the motor for one of the joint; losses, play and elasticity. Numbers but the ratio are those at the joint.

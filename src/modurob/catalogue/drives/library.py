@@ -13,7 +13,7 @@ from modurob.catalogue.drives.gear import Gear
 from modurob.catalogue.drives.motor import Motor
 from modurob.catalogue.plain_yaml import parse_yaml
 from modurob.catalogue.reading import read_text
-from modurob.errors import CatalogueError, UnknownNameError, choices
+from modurob.errors import CatalogueError, UnknownNameError, choices, explained
 
 FORMAT = "modurob drive 1"
 PARTS: dict[str, type] = {"motor": Motor, "gear": Gear, "losses": Losses, "encoder": Encoder, "loops": Loops}
@@ -30,6 +30,7 @@ def drive_names() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")))
 
 
+@explained
 def load_drive(name: str | Path) -> Drive:
     """A drive by name, or from the path of its YAML file.
 

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from modurob.catalogue.drives.numbers import positive, require
+from modurob.errors import explained
 
 INF = float("inf")
 
 
+@explained
 @dataclass(frozen=True)
 class Motor:
     """L di/dt + R i = V - ke w, torque kt i - viscous w: numbers at the rotor's own shaft.

@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from modurob.catalogue.lines.route import Node, Point, Swivel
-from modurob.errors import InputError
+from modurob.errors import InputError, explained
 
 
+@explained
 @dataclass(frozen=True)
 class Winch:
     """A drum at the end of a line: `joint`, of one coordinate, turned forward by one radian takes in `radius` [m].

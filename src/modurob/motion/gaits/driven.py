@@ -7,7 +7,7 @@ import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.catalogue.forces import Oscillator
-from modurob.errors import GaitError
+from modurob.errors import GaitError, explained
 from modurob.mechanism.tables import JointRow
 from modurob.motion.gaits.recipe import Gait
 from modurob.motion.gaits.sine import Sine
@@ -15,6 +15,7 @@ from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
 
+@explained
 def driven(robot: Mechanism, gait: Gait, kp: float = 60.0, kd: float = 2.0) -> Mechanism:
     """The robot with a servo at every joint with a drive, which swings it as the gait says, or holds it at the posture.
 

@@ -4,7 +4,7 @@ from importlib import resources
 from pathlib import Path
 
 from modurob.catalogue.plain_yaml import parse_yaml
-from modurob.errors import GaitError, choices
+from modurob.errors import GaitError, choices, explained
 from modurob.motion.gaits.patterns import Phases
 from modurob.motion.gaits.recipe import Gait
 from modurob.robot import Assembly
@@ -12,6 +12,7 @@ from modurob.robot import Assembly
 ORGANISMS = ("caterpillar", "convoy", "crab", "hexapod", "quadruped", "snake", "wheel")
 
 
+@explained
 def walking_robot(name: str) -> Assembly:
     """An organism that travels: caterpillar, convoy, crab, hexapod, quadruped, snake or wheel.
 
@@ -36,6 +37,7 @@ def found_gaits() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml")))
 
 
+@explained
 def found_gait(robot: str) -> Gait:
     """The gait that a search found for a `walking_robot`; its file says how.
 

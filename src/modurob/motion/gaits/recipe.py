@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from modurob.errors import GaitError, choices
+from modurob.errors import GaitError, choices, explained
 from modurob.motion.checks import require_robot
 from modurob.motion.gaits.active import Active, active_joints, require_movable
 from modurob.motion.gaits.checks import require_number, require_positive
@@ -19,6 +19,7 @@ from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
 
+@explained
 @dataclass(frozen=True)
 class Gait:
     """A rhythm for any robot: q = posture + centre + sign * amplitude * wave(2 pi frequency t), for each active joint [rad or m].
@@ -95,6 +96,7 @@ class Gait:
         return np.full(len(joints), float(self.amplitude))
 
 
+@explained
 def gait(
     name: str,
     *,

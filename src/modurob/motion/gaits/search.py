@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modurob.catalogue.contact import Ground
-from modurob.errors import GaitError
+from modurob.errors import GaitError, explained
 from modurob.kinematics.contacts import standing
 from modurob.motion.gaits.driven import driven, with_servos
 from modurob.motion.gaits.patterns import Phases
@@ -103,6 +103,7 @@ class Candidates:
         )
 
 
+@explained
 def search_gait(
     robot: Mechanism,
     gait: Gait,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from modurob.algorithms.forces import acting
 from modurob.catalogue.contact import Ground
-from modurob.errors import GaitError
+from modurob.errors import GaitError, explained
 from modurob.motion.gaits.active import active_joints
 from modurob.motion.gaits.checks import require_positive
 from modurob.motion.gaits.driven import driven, servo_states
@@ -20,6 +20,7 @@ from modurob.motion.gaits.patterns import ALONG, places, upwards
 from modurob.motion.gaits.recipe import Gait
 from modurob.robot import Mechanism
 from modurob.simulation import LinearlyImplicit, Recording, Simulation
+from modurob.simulation.recording import Event
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
@@ -84,6 +85,7 @@ class Steering:
         return self.turn(np.where(inside, 0.0, off * self.gait.frequency / WITHIN))
 
 
+@explained
 def steering(
     robot: Mechanism, gait: Gait, ground: Ground | None = None, bend: float = 0.6, dt: float = 2e-3
 ) -> Steering:
@@ -121,12 +123,14 @@ def steering(
     return Steering(walker, gait, start, turned, rates, ahead, own.speed)
 
 
+@explained
 def walk_to(
     steered: Steering, goal: ArrayLike, duration: float = 60.0, reach: float = 0.1, dt: float = 2e-3
 ) -> Recording:
     """The walk of a robot to a goal (x, y) [m], ended once its centre of mass is within `reach` [m], or after `duration` [s].
 
-    Once a period it takes `Steering.next_turn`; what it has to know is how it stands and where the goal is.
+    Once a period it takes `Steering.next_turn`; what it has to know is how it stands and where the goal is. The last of its
+    `events` says how near it came.
 
     >>> snake = mr.walking_robot("snake").robot()
     >>> steered = mr.steering(snake, mr.gait("inchworm", amplitude=0.8, frequency=1.0))
@@ -134,13 +138,16 @@ def walk_to(
     >>> bool(np.hypot(*(run.robot.centre_of_mass(run.q[-1])[:2] - (0.8, 1.8))) < 0.1)
     True
     """
-    to = np.asarray(goal, dtype=float)
+    try:
+        to = np.asarray(goal, dtype=float)
+    except (TypeError, ValueError):
+        to = np.zeros(0)
     if to.shape != (2,) or not np.isfinite(to).all():
         raise GaitError(f"goal {goal!r:.60}: expected (x, y) on the ground [m]")
     for name, value in (("duration", duration), ("reach", reach)):
         require_positive(name, value, "s" if name == "duration" else "m")
     run = _simulation(steered, 0.0, dt)
-    x, period = run.x, _period(steered, run)
+    x, period, here = run.x, _period(steered, run), np.full(2, np.inf)
     for k in range(int(np.ceil(duration / period))):
         here = _advanced(run, period, to, reach)
         if run.over or np.hypot(*(to - here)) < reach:
@@ -149,6 +156,9 @@ def walk_to(
         if k > 0:
             u = steered.next_turn(run.q, to - here)
             run.state = run.state._replace(x=_servos(steered, run.x, x, u))
+    left = float(np.hypot(*(to - here)))
+    word = "reached" if left < reach else "not reached"
+    run.events.append(Event(run.t, "goal", f"{word}: {left:.3g} m away"))
     return run.recording
 
 

@@ -10,7 +10,7 @@ from modurob.algorithms.forces import acting, joint_efforts
 from modurob.algorithms.motions import MOTIONS
 from modurob.catalogue.contact import Moves
 from modurob.catalogue.forces import Oscillator
-from modurob.errors import GaitError
+from modurob.errors import GaitError, explained
 from modurob.robot import Mechanism
 from modurob.simulation import Recording
 from modurob.spatial.scalars import Array
@@ -26,6 +26,7 @@ class Travel(NamedTuple):
     slip: Array  # mean speed of what touches the ground, by how hard it presses, over the speed
 
 
+@explained
 def travel(run: Recording, since: float = 0.0) -> Travel:
     """How a recording of a floating robot on the ground went, from the time `since` [s] on.
 
