@@ -29,7 +29,9 @@ class Way:
     name: str
     axes: tuple[Axis, ...]
     solve: Callable[[Axes, Array], Solutions]
-    detail: str = ""  # what else the solution depends on: with the name, the same for two arms only if their solution is
+    detail: str = (
+        ""  # what else the solution depends on: with the name, the same for two arms only if their solution is
+    )
 
 
 # ---- three turns about one point give an orientation ----
@@ -263,7 +265,9 @@ def reversed_way(family: Callable[[Axes, float], Way | None]) -> Callable[[Axes,
             for found in way.solve([a.reversed() for a in axes[::-1]], se3.inverse(T)):
                 yield found[::-1]
 
-        return Way(f"{way.name}, from the tip", tuple(a.reversed() for a in way.axes[::-1]), solve, f"reversed {way.detail}")
+        return Way(
+            f"{way.name}, from the tip", tuple(a.reversed() for a in way.axes[::-1]), solve, f"reversed {way.detail}"
+        )
 
     return seen_from_tip
 
