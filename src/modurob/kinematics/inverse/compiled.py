@@ -186,7 +186,7 @@ def _key(arm: Arm) -> str:
 
 _LIBRARIES: dict[tuple[str, int], Straight | None] = {}
 # where the lines are traced from, beyond what kernels import
-FOLDERS = ("kinematics/inverse",)
+FOLDERS = ("kinematics",)
 
 
 def _library(key: str, lanes: int, drivers: tuple[str, ...], define: str, lines: Any) -> Straight | None:
