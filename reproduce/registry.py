@@ -8,6 +8,7 @@ from pathlib import Path
 from modurob.catalogue.reading import write_bytes
 from modurob.errors import InputError, choices
 from reproduce import (
+    diagrams,
     figure_2_1,
     figure_2_5,
     figure_2_8,
@@ -63,8 +64,10 @@ FIGURES: dict[str, Callable[[], Reproduction]] = {
     "Sepp 2.9": figure_2_8.velocity,
     "Sepp 2.10": figure_2_8.acceleration,
     "Sepp 2.11": figure_2_1.assemblies,
+    "Sepp 2.12": diagrams.quintic,
     "Sepp 2.13": figure_2_8.task_space,
     "Sepp 2.14": figure_2_8.listing,
+    "Sepp 2.15": diagrams.kinematic_loop,
     "Sepp 2.16": figure_2_16.goal_1,
     "Sepp 2.17": figure_2_16.goal_2,
     "Sepp 2.18": figure_2_16.goal_3,

@@ -12,6 +12,7 @@ import pytest
 
 import modurob as mr
 from modurob.kernels import compiler, units
+from modurob.kinematics.inverse.compiled import FOLDERS
 
 # a batch on the crab, whose result is printed to the last bit
 SCRIPT = """
@@ -153,6 +154,22 @@ def test_the_cache_asks_for_every_file_that_code_is_made_from():
     read, _ = answer(python(READ))
     assert len(read.split()) > 100
     assert set(read.split()) <= known
+
+
+CLOSED_FORMS = """
+import sys
+import modurob.kinematics.inverse.compiled
+files = {m.__file__ for name, m in sys.modules.items() if name.startswith("modurob.")}
+print(*files, sep="\\n")
+"""
+
+
+def test_the_cache_of_closed_forms_asks_for_theirs_too():
+    known = {str(f) for f in units.source_files(*FOLDERS)}
+    read, _ = answer(python(CLOSED_FORMS))
+    assert "subproblems.py" in read
+    assert set(read.split()) <= known
+    assert units.sources(*FOLDERS) != units.sources()
 
 
 SANITIZED = """

@@ -95,6 +95,18 @@ def test_x15_damped_least_squares():
     assert jac.damped_inverse(stretched, 0.1) @ [1, 0] == pytest.approx([0, 0], abs=DIGITS)
 
 
+def test_x16_constraints_of_place_and_of_speed():
+    """Outside a cylinder of radius 1.5 m, sqrt(x² + y²) - 1.5 > 0, and slower than 3 m/s, |J_v qd| - 3 <= 0."""
+    outside = lambda q: np.hypot(*PLANAR.frame_pose(q, "tip")[:2, 3]) - 1.5  # noqa: E731
+    assert outside(Q) == pytest.approx(np.hypot(1.6921852843, 0.0160144672) - 1.5, abs=DIGITS)
+    J, p, qd = PLANAR.jacobian(Q, "tip")[:2], PLANAR.frame_pose(Q, "tip")[:2, 3], np.array([0.4, -1.1])
+    h = 1e-6
+    rate = (outside(Q + h * qd) - outside(Q - h * qd)) / (2 * h)
+    assert p @ J @ qd / np.linalg.norm(p) == pytest.approx(rate, abs=1e-9)
+    # rates that are as fast as allowed, whatever their direction
+    assert np.linalg.norm(J @ (3 * qd / np.linalg.norm(J @ qd))) - 3 == pytest.approx(0, abs=CLOSE)
+
+
 def test_damped_inverse_minimises_what_it_says(rng: np.random.Generator):
     J, e = rng.normal(size=(5, 3, 6)), rng.normal(size=(5, 3))
     dq = (jac.damped_inverse(J, 0.3) @ e[..., None])[..., 0]

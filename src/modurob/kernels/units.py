@@ -164,7 +164,7 @@ FILES_BESIDE = ("errors.py", "caching.py", "registry.py", "tabular.py")
 def source_files(*folders: str) -> list[Any]:
     """All files that code is traced from, and by, in one order: those of kernels, and of folders beyond them."""
     package = resources.files("modurob")
-    rooms = [f for room in (*ROOMS, *folders) for f in _python_files(package.joinpath(*room.split("/")))]
+    rooms = [f for room in (*ROOMS, *folders) for f in _python_files(package / room)]
     return rooms + [package / name for name in FILES_BESIDE]
 
 

@@ -186,7 +186,7 @@ def _key(arm: Arm) -> str:
 
 _LIBRARIES: dict[tuple[str, int], Straight | None] = {}
 # where the lines are traced from, beyond what kernels import
-FOLDERS = ("kinematics/inverse",)
+FOLDERS = ("kinematics",)
 
 
 def _library(key: str, lanes: int, drivers: tuple[str, ...], define: str, lines: Any) -> Straight | None:
@@ -197,7 +197,14 @@ def _library(key: str, lanes: int, drivers: tuple[str, ...], define: str, lines:
 
 def _count(arm: Arm) -> int:
     """How many candidates there are."""
-    return 16 if arm.way is None else sum(1 for _ in arm.way.solve(arm.way.axes, se3.IDENTITY[None]))
+    if arm.way is None:
+        return 16
+    if (key := _key(arm)) not in _COUNTS:
+        _COUNTS[key] = sum(1 for _ in arm.way.solve(arm.way.axes, se3.IDENTITY[None]))
+    return _COUNTS[key]
+
+
+_COUNTS: dict[str, int] = {}
 
 
 # ---- what is traced ----

@@ -207,10 +207,11 @@ def quadratic(a: Array, b: Array, c: Array) -> tuple[Slide, Slide]:
     return Slide(divided(-far, a), room), Slide(divided(-c, far), room)
 
 
-# steps of the search for one root of a cubic in an interval, and of Newton's method for the angles that come of it; a step that is longer than
-# this does not confirm where it begins [rad], which leaves so much of the lever: too little for kernels, too much for an angle that is free
+# steps of the search for one root of a cubic in an interval, and of Newton's method for the angles that come of it
 BRACKET_STEPS = 12
 POLISH_STEPS = 2
+# a longer step does not confirm where it begins [rad], and leaves so much of the lever: too little for
+# kernels, too much for an angle that is free
 CONFIRMED, UNCONFIRMED = 1e-6, 1e-11
 
 
