@@ -1,5 +1,6 @@
 """Jacobians of frames, points and the centre of mass, and their time derivatives."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -145,17 +146,34 @@ class MovingPoint(NamedTuple):
 def moving_point(m: Tables, q: Array, v: Array, frame: str, point: Array, run: Run = interpret) -> MovingPoint:
     """A point fixed in the frame, given in its axes, and all that tasks ask of it."""
     q, v = together(q, v)
-    at, on = m.frame(frame), np.zeros((*v.shape[:-1], len(m.bodies)))
-    on[..., list(m.ancestors[at.body])] = 1
+    body, arm, across, on = _spot(m, frame, tuple(np.asarray(point, dtype=float).tolist()))
     found = run(ACCELERATIONS, m, {"q": q, "v": v, "vdot": np.zeros_like(v)}).results
-    X, V, A = (_of_body(found[name], name, at.body) if at.body else still for name, still in _STILL.items())
-    R, arm = X[..., :3], at.X[:3, :3] @ point + at.X[:3, 3]
+    X, V, A = (_of_body(found[name], name, body) if body else still for name, still in _STILL.items())
+    R, w = X[..., :3], V[..., 3:]
     p = apply(R, arm) + X[..., 3]
-    J = run(JACOBIAN, m, {"q": q, "point": p, "on": on}).results["J"]
+    J = run(JACOBIAN, m, {"q": q, "point": p, "on": np.broadcast_to(on, (*v.shape[:-1], len(on)))}).results["J"]
     # in body axes: the velocity of the point, and how it changes while the axes turn
-    u, w = V[..., :3] + so3.cross(V[..., 3:], arm), V[..., 3:]
-    drift = A[..., :3] + so3.cross(A[..., 3:], arm) + so3.cross(w, u)
+    u = V[..., :3] + apply(across, w)
+    drift = A[..., :3] + apply(across, A[..., 3:]) + so3.cross(w, u)
     return MovingPoint(p, apply(R, u), J[..., :3, :], apply(R, drift))
+
+
+class _Spot(NamedTuple):
+    """A point of a frame: its body, where it is in the axes of that, (3,), the matrix of x -> x × arm, (3, 3), and for each body
+    whether it moves the point, (bodies,)."""
+
+    body: int
+    arm: Array
+    across: Array
+    on: Array
+
+
+@lru_cache(maxsize=256)
+def _spot(m: Tables, frame: str, point: tuple[float, ...]) -> _Spot:
+    at, on = m.frame(frame), np.zeros(len(m.bodies))
+    on[list(m.ancestors[at.body])] = 1
+    arm = at.X[:3, :3] @ point + at.X[:3, 3]
+    return _Spot(at.body, arm, -so3.skew(arm), on)
 
 
 def _of_body(x: Array, name: str, body: int) -> Array:

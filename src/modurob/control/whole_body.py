@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from modurob import kernels
+from modurob.algorithms.configuration import integrate
 from modurob.algorithms.constraints.actuation import inputs_of
 from modurob.algorithms.constraints.torques import RANK
 from modurob.algorithms.lines import line_slopes
@@ -101,7 +102,9 @@ class WholeBodyLaw(BoundLaw):
     def step(self, memory: Array, t: float, measured: Any) -> tuple[Array, Array]:
         if not np.isfinite(memory).all():
             self._warn_of_slack(measured.q)
-        tau = self._of_each(t, measured.q, measured.v, np.broadcast_to(memory, measured.v.shape))
+        if memory.shape != measured.v.shape:
+            memory = np.broadcast_to(memory, measured.v.shape)
+        tau = self._of_each(t, measured.q, measured.v, memory)
         return tau, tau
 
     def _warn_of_slack(self, q: Array) -> None:
@@ -132,7 +135,7 @@ class WholeBodyLaw(BoundLaw):
         if self.recipe.predict and np.isfinite(held).all():
             half = self.recipe.sample_time / 2
             vdot = pushed_acceleration(self._model, q, v, held, t, kernels.run)
-            q, v, t = self._model.integrate(q, half * v + half**2 / 2 * vdot), v + half * vdot, t + half
+            q, v, t = integrate(self._model, q, half * (v + half / 2 * vdot), kernels.run), v + half * vdot, t + half
         plan, problem = self.plan(t, q, v)
         joints = self._made.torques.shape[1]
         tau = self._made.torques @ plan.u[:joints]

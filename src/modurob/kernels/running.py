@@ -1,7 +1,8 @@
 """Programs run: compiled where that is possible, by NumPy where it is not."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +37,10 @@ def run_any(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Ans
 def _run(
     program: Program | Flow, m: Tables, inputs: dict[str, Array], require: Callable[[Tables, Any], None]
 ) -> Answer:
-    answer = repeated(program, m, inputs, 1)
+    answer = _of_few_states(program, m, inputs, 1)
+    if answer is not None:
+        return answer
+    answer = _of_many_states(program, m, inputs, 1)
     if answer is None:
         require(m, inputs)
         return _interpreted(program, m, inputs)
@@ -52,8 +56,11 @@ def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times
     States whose results are not finite have NOT_FINITE for what is singular: NumPy may still have an answer for them.
     """
     answer = _of_few_states(program, m, inputs, times)
-    if answer is not None:
-        return answer
+    return _of_many_states(program, m, inputs, times) if answer is None else answer
+
+
+def _of_many_states(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:
+    """The same for any leading axes and numbers of either precision, on as many threads as are worth it."""
     dtypes = {x.dtype for x in inputs.values()}
     if not dtypes <= _FLOATS:
         return None
@@ -73,30 +80,41 @@ def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times
 def _of_few_states(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:
     """The answer for one state, with leading axes () or (1,), or for a few along one axis, without a detour; None if anything is
     unusual."""
-    first, arrays = next(iter(inputs.values())), _without_world(program, inputs)
-    if first.ndim == 2 and len(first) == 1:
-        arrays = {name: x[0] for name, x in arrays.items()}
-    elif first.ndim > 2 or (first.ndim == 2 and times > 1):
+    made = _layout(program)
+    for name in made.bodies:
+        inputs = {**inputs, name: np.ascontiguousarray(inputs[name][..., 1:])}
+    arrays = [inputs[name] for name in made.inputs if name in inputs]
+    axes, states = arrays[0].ndim, len(arrays[0])
+    if axes == 2 and states == 1:
+        arrays = [x[0] for x in arrays]
+    elif axes > 2 or (axes == 2 and times > 1):
         return None
-    found = once(program, m, *[arrays[name] for name in program.inputs if name in arrays], repeats=times)
+    found = once(program, m, *arrays, repeats=times)
     if found is None:
         return None
-    kinds, each = program.results, found if isinstance(found, tuple) else (found,)
-    named = {n: np.swapaxes(x, -1, -2) if kinds[n] == "vectors" else x for n, x in zip(kinds, each, strict=True)}
-    if first.ndim == 1:
+    named = dict(zip(program.results, found if isinstance(found, tuple) else (found,), strict=True))
+    for name in made.vectors:
+        named[name] = np.swapaxes(named[name], -1, -2)
+    if axes == 1:
         return Answer(named, _FINE)
-    if len(first) == 1:
+    if states == 1:
         return Answer({n: x[None] for n, x in named.items()}, _FINE[None])
-    return Answer(named, np.zeros(len(first), dtype=int))
+    return Answer(named, np.zeros(states, dtype=int))
 
 
-def _without_world(program: Program | Flow, inputs: dict[str, Array]) -> dict[str, Array]:
-    """Inputs with those of bodies as kernels read them."""
-    if "bodies" not in program.inputs.values():
-        return inputs
-    return {
-        name: np.ascontiguousarray(x[..., 1:]) if program.inputs[name] == "bodies" else x for name, x in inputs.items()
-    }
+class _Layout(NamedTuple):
+    """Names of the inputs of a program, of those that run over bodies, and of results that are vectors of rates."""
+
+    inputs: tuple[str, ...]
+    bodies: tuple[str, ...]
+    vectors: tuple[str, ...]
+
+
+@lru_cache(maxsize=512)
+def _layout(program: Program | Flow) -> _Layout:
+    bodies = tuple(name for name, kind in program.inputs.items() if kind == "bodies")
+    vectors = tuple(name for name, kind in program.results.items() if kind == "vectors")
+    return _Layout(tuple(program.inputs), bodies, vectors)
 
 
 def _interpreted(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
