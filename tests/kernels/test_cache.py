@@ -68,6 +68,27 @@ def test_a_second_process_compiles_nothing(filled):
     assert {p: p.stat().st_mtime_ns for p in libraries(folder)} == before
 
 
+ALONE_OR_NOT = """
+import numpy as np
+from modurob.kernels import units
+from tests.robots import random_mechanism, random_state
+units.TOGETHER = {together}
+rng = np.random.default_rng(3)
+robot = random_mechanism(rng, 5, floating=True)
+slopes = robot.forward_dynamics_derivatives(*random_state(rng, robot))
+print(b"".join(x.tobytes() for x in slopes).hex())
+"""
+
+
+def test_code_is_the_same_whatever_it_is_compiled_with(tmp_path):
+    def bits(together):
+        folder = tmp_path / str(together)
+        folder.mkdir(mode=0o700)
+        return answer(python(ALONE_OR_NOT.format(together=together), MODUROB_CACHE=str(folder)))
+
+    assert bits(1) == bits(4)
+
+
 DAMAGES = ("cut short", "changed", "no digest", "empty")
 
 

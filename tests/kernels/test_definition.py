@@ -415,7 +415,7 @@ def test_docking_runs_no_compiler_where_its_joints_are_known(monkeypatch):
     def forbidden(*_):
         raise AssertionError("the compiler was run, or NumPy was")
 
-    monkeypatch.setattr(compiler, "_build", forbidden)
+    monkeypatch.setattr(compiler, "_compile", forbidden)
     monkeypatch.setattr(running, "_interpreted", forbidden)
     asked(snake(5).mechanism())
 

@@ -3,26 +3,82 @@
 A displacement along a rate, or a rate, changes all wrenches below it as an acceleration and a turning velocity of the whole subtree
 would (`joint_space.slope_terms`). What the robot makes of that is found as forward dynamics is, by articulated bodies: the
 inertia I and the velocity terms B of a subtree as its joints leave them, rate by rate, then one way in and one way out for
-each column. (Featherstone 1983 for the elimination; Carpentier and Mansard, RSS 2018, for what the columns are.)
+each column. The accelerations that the slopes are taken at come of the same bodies. (Featherstone 1983 for the elimination;
+Carpentier and Mansard, RSS 2018, for what the columns are.)
 """
 
 import numpy as np
 
-from modurob.algorithms.joint_space import EQUATIONS, slope_terms
+from modurob.algorithms.articulated import FORWARD_DYNAMICS, left_from
+from modurob.algorithms.joint_space import EQUATIONS, reference_pose, slopes_of_motion, velocity_tensor, world_columns
 from modurob.algorithms.program import SYMMETRIC, Inward, Outward, Program, Sweep, View
 from modurob.algorithms.steps import apply, transposed
 from modurob.spatial import inertia, se3, so3
 from modurob.spatial.scalars import Array, dot
 
+# the entries of a symmetric matrix that are kept, and the place of each entry among them
+UPPER = np.triu_indices(6)
+PLACES = np.zeros((6, 6), dtype=int)
+PLACES[UPPER] = PLACES.T[UPPER] = np.arange(21)
+
+
+def driven_velocity(j: View) -> None:
+    """Outward: twist V, velocity-product acceleration, inertia, and the wrench p that moves the body at A = 0, V x* I V - F_ext."""
+    X, S = world_columns(j)
+    v = j.given("v")
+    own = apply(transposed(S), v)
+    V = j.parent("V") + own
+    drift = se3.bracket(V, own)
+    if j.type.turns:
+        drift = drift + apply(se3.Ad(X), j.bias(v))
+    I = inertia.moved_parameters(X, inertia.parameters(j.inertia))
+    p = se3.cobracket(V, inertia.momentum(I, V)) - se3.to_parent(X, j.given("external"))
+    j.keep(V=V, drift=drift, I=I, p=p)
+
+
+def rate_elimination(j: View) -> None:
+    """Inward: what each rate leaves of the inertia I and the wrench p of a subtree when it is free to move.
+
+    With U = I S and r = 1/(S . U + rotor), the rate accelerates by k - r U . A, A the acceleration before it and
+    k = r (tau - S . p); I loses r U U^T and p gains U k.
+    """
+    S, tau = j.own("S"), j.given("tau")
+    I = inertia.from_parameters(j.own("I")) + j.children("I")
+    j.keep(articulated=I[..., UPPER[0], UPPER[1]])
+    scale, p = left_from(I, transposed(S)), j.own("p") + j.children("p") + apply(I, j.own("drift"))
+    left = []
+    for i in reversed(range(j.nv)):
+        U = apply(I, S[..., i, :])
+        pivot = dot(S[..., i, :], U) + j.armature[i]
+        r = np.asarray(1 / pivot)
+        k = r * (tau[..., i] - dot(S[..., i, :], p))
+        I, p = I - (r[..., None] * U)[..., :, None] * U[..., None, :], p + U * np.asarray(k)[..., None]
+        left.append((U, r[..., None], k, pivot))
+    U, r, k, pivot = (np.stack(x[::-1], axis=-1) for x in zip(*left, strict=True))
+    j.require(pivot, scale)
+    j.columns(U=transposed(U), r=transposed(r))
+    j.keep(k=k)
+    j.send(I=I, p=p)
+
+
+def acceleration_terms(j: View) -> None:
+    """Outward: the acceleration A of the body, and the vectors of `joint_space.slope_terms`."""
+    S, U, r, k = (j.own(name) for name in ("S", "U", "r", "k"))
+    A, vdot = j.parent("A"), []
+    for i in range(j.nv):
+        vdot.append(k[..., i] - r[..., i, 0] * dot(U[..., i, :], A))
+        A = A + S[..., i, :] * np.asarray(vdot[-1])[..., None]
+    j.keep(A=A + j.own("drift"))
+    d, dd, e = slopes_of_motion(j, S, reference_pose(j, j.own("X")), np.stack(vdot, axis=-1))
+    j.columns(dd=dd, e=e, dw=d[..., 3:])
+
 
 def slope_elimination(j: View) -> None:
-    """Inward: the wrenches that each rate's column begins with, and what each rate leaves of I and B when it is free to move.
-
-    With U = I S, C = S^T B and r = 1/(S . U + rotor), I loses r U U^T and B loses r U C.
-    """
-    S, dw, dd, e = (j.own(name) for name in ("S", "dw", "dd", "e"))
-    I = inertia.from_parameters(j.own("I")) + j.children("I")
-    B, f = _velocity_terms(j) + j.children("B"), j.own("f") + j.children("f")
+    """Inward: the wrenches that each rate's column begins with, and what each rate leaves of B: with C = S^T B, it loses r U C."""
+    S, U, r, dw, dd, e = (j.own(name) for name in ("S", "U", "r", "dw", "dd", "e"))
+    I = j.own("articulated")[..., PLACES]
+    B = _velocity_terms(j) + j.children("B")
+    f = inertia.momentum(j.own("I"), j.own("A")) + j.own("p") + j.children("f")
     j.columns(
         by_q=dd @ I + dw @ transposed(B),
         by_v=e @ I + S[..., 3:] @ transposed(B),
@@ -30,35 +86,33 @@ def slope_elimination(j: View) -> None:
     )
     if j.type.turns:
         j.add_block(slopes=dot(np.swapaxes(j.own("turned"), -2, -3), f[..., None, None, :]))
-    I, B = _eliminated(j, S, I, B)
-    j.send(I=I, B=B, f=f)
+    C: list[Array] = []
+    for i in reversed(range(j.nv)):
+        C.append(apply(transposed(B), S[..., i, :]))
+        B = B - (r[..., i, :] * U[..., i, :])[..., :, None] * C[-1][..., None, :]
+    j.columns(C=np.stack(C[::-1], axis=-2))
+    j.send(B=B, f=f)
 
 
 def _velocity_terms(j: View) -> Array:
     """B, (..., 6, 3): the change of wrench when the velocity of a body changes by one that turns with w is B w."""
-    return 2 * np.concatenate([-so3.skew(j.own("P")), j.own("N")], axis=-2)
+    I, V = j.own("I"), j.own("V")
+    return 2 * np.concatenate([-so3.skew(inertia.momentum(I, V)[..., :3]), velocity_tensor(I, V)], axis=-2)
 
 
-def _eliminated(j: View, S: Array, I: Array, B: Array) -> tuple[Array, Array]:
-    left = []
-    for k in reversed(range(j.nv)):
-        s = S[..., k, :]
-        U = apply(I, s)
-        r = np.asarray(1 / (dot(s, U) + j.armature[k]))[..., None]
-        C, K = apply(transposed(B), s), (r * U)[..., :, None]
-        I, B = I - K * U[..., None, :], B - K * C[..., None, :]
-        left.append((U, C, r))
-    j.columns(**{n: np.stack(x[::-1], axis=-2) for n, x in zip("UCr", zip(*left, strict=True), strict=True)})
-    return I, B
-
-
-ACCELERATION_SLOPES = Program(
-    "acceleration_slopes",
-    inputs=EQUATIONS.inputs,
+FORWARD_DERIVATIVES = Program(
+    "forward_dynamics_derivatives",
+    inputs={**FORWARD_DYNAMICS.inputs, "reference": "reference"},
     results={"slopes": "slopes"},
-    passes=(Outward(slope_terms), Inward(slope_elimination), Sweep()),
+    passes=(
+        Outward(driven_velocity),
+        Inward(rate_elimination),
+        Outward(acceleration_terms),
+        Inward(slope_elimination),
+        Sweep(),
+    ),
     shared=EQUATIONS.shared,
-    sent={"I": SYMMETRIC, "B": (6, 3), "f": (6,)},
+    sent={"I": SYMMETRIC, "p": (6,), "B": (6, 3), "f": (6,)},
     # in the order of `rate` in sweeps.c
     columns={"S": 6, "U": 6, "C": 3, "r": 1, "dd": 6, "e": 6, "dw": 3, "by_q": 6, "by_v": 6, "F": 6},
     world=EQUATIONS.world,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.acceleration_slopes import ACCELERATION_SLOPES
+from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.algorithms.configuration import integrate
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS, forward_dynamics, forward_inputs, require_regular
@@ -67,12 +67,6 @@ def forward_dynamics_derivatives(
     return ForwardDerivatives(*np.split(answer.results["slopes"], 3, axis=-1))
 
 
-def _of_trees(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
-    vdot = engine.run(FORWARD_DYNAMICS, **inputs)["vdot"]
-    del inputs["tau"]
-    return engine.run(ACCELERATION_SLOPES, **inputs, vdot=vdot)
-
-
 def _of_coupled(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
     """Joints that share a rate do not let go of it one after the other."""
     vdot = engine.run(CONSTRAINED_DYNAMICS, **inputs)["vdot"]
@@ -81,13 +75,6 @@ def _of_coupled(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
     return {"slopes": engine.solved_slopes(found["M"], found["by_q"], found["by_v"])}
 
 
-FORWARD_DERIVATIVES = Flow(
-    "forward_dynamics_derivatives",
-    FORWARD_DYNAMICS.inputs,
-    {"slopes": "slopes"},
-    _of_trees,
-    programs=(ACCELERATION_SLOPES, FORWARD_DYNAMICS),
-)
 COUPLED_DERIVATIVES = Flow("coupled_dynamics_derivatives", FORWARD_DYNAMICS.inputs, {"slopes": "slopes"}, _of_coupled)
 
 

@@ -19,10 +19,14 @@ from modurob.spatial import inertia, se3, so3
 from modurob.spatial.scalars import Array, dot
 
 
+def reference_pose(j: View, X: Array) -> Array:
+    """A pose in the world, (..., 4, 4) or its first rows, seen from the reference point."""
+    return se3.pose(se3.rotation(X), se3.position(X) - j.given("reference"))
+
+
 def world_columns(j: View) -> tuple[Array, Array]:
     """Outward: the vectors S of the rates, (..., nv, 6); returned with the pose of the body from the reference point."""
-    X = with_pose(j)
-    X = se3.pose(se3.rotation(X), se3.position(X) - j.given("reference"))
+    X = reference_pose(j, with_pose(j))
     S = transposed(se3.Ad(X) @ j.S)
     j.columns(S=S)
     return X, S
@@ -96,19 +100,19 @@ def slope_terms(j: View) -> None:
     """
     X, S = world_motion(j)
     I, f = world_force(j, X)
-    d, dd, e = _slopes_of_motion(j, S, X)
+    d, dd, e = slopes_of_motion(j, S, X, j.given("vdot"))
     P = inertia.momentum(I, j.own("V"))[..., :3]
     j.keep(I=I, f=f, P=P, N=velocity_tensor(I, j.own("V")))
     j.columns(dd=dd, e=e, dw=d[..., 3:])
 
 
-def _slopes_of_motion(j: View, S: Array, X: Array) -> tuple[Array, Array, Array]:
-    """d, dd and e of each rate, (..., nv, 6)."""
+def slopes_of_motion(j: View, S: Array, X: Array, vdot: Array) -> tuple[Array, Array, Array]:
+    """d, dd and e of each rate, (..., nv, 6), at the rates' accelerations vdot."""
     V_P, A_P, V = (x[..., None, :] for x in (j.parent("V"), j.parent("A"), j.own("V")))
     d = se3.bracket(V_P, S)
     e, dd = d + se3.bracket(V, S), se3.bracket(A_P, S)
     if j.type.turns:
-        turned, d_own, dd_own, e_own = _turning(j, X)
+        turned, d_own, dd_own, e_own = _turning(j, X, vdot)
         d, dd, e = d + d_own, dd + dd_own + se3.bracket(V, d_own), e + e_own
         j.keep(turned=turned)
     return d, dd + se3.bracket(V_P, d), e
@@ -134,8 +138,8 @@ class _Turning(NamedTuple):
     e: Array
 
 
-def _turning(j: View, X: Array) -> _Turning:
-    v, vdot = j.given("v"), j.given("vdot")
+def _turning(j: View, X: Array, vdot: Array) -> _Turning:
+    v = j.given("v")
     # (..., 6, nv of a, nv of k) to (..., nv of k, 6, nv of a)
     dS = np.moveaxis(j.slope(lambda q: j.type.motion_subspace(q)), -1, -3)
     db = np.swapaxes(j.slope(lambda q: j.type.bias(q, v)), -1, -2)
@@ -224,7 +228,7 @@ def _inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> d
 def motion_slope_terms(j: View) -> None:
     """Outward: the vectors S, d, dd and e of `slope_terms`, of the joints that are `on` a path."""
     X, S = world_motion(j)
-    d, dd, e = _slopes_of_motion(j, S, X)
+    d, dd, e = slopes_of_motion(j, S, X, j.given("vdot"))
     on = j.given("on")[..., None, None]
     j.emit(**{name: on * transposed(x) for name, x in (("S", S), ("d", d), ("dd", dd), ("e", e))})
 

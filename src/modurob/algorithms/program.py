@@ -323,7 +323,6 @@ class Flow:
     results: dict[str, str]
     define: Callable[[Any, dict[str, Any]], dict[str, Any]]  # (engine, inputs) -> results
     repeated: bool = False  # whether results are the inputs of the same name when it runs again
-    programs: tuple[Program, ...] = ()  # those that take long to compile, which is begun with all of them at once
 
 
 class Answer(NamedTuple):

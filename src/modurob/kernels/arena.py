@@ -13,9 +13,9 @@ from modurob.algorithms.forces import acting
 from modurob.algorithms.program import Flow, Program
 from modurob.caching import cached_property
 from modurob.kernels.anatomy import anatomy
-from modurob.kernels.laying import Laid, given_of, units_of
+from modurob.kernels.laying import Laid
 from modurob.kernels.registers import Register, Rows, Term
-from modurob.kernels.units import FILE_OF, Driver, Loaded, beside, driver, loaded
+from modurob.kernels.units import FILE_OF, Driver, Loaded, beside, driver
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
@@ -179,8 +179,6 @@ class Arena:
     def run(self, program: Program | Flow, **inputs: Register | None) -> dict[str, Register]:
         """The rows of a program, or of another flow."""
         if isinstance(program, Flow):
-            given = [name for name, x in inputs.items() if x is not None]
-            loaded(u for p in program.programs for u in units_of(self, p, given_of(p, p.inputs.keys() & given)))
             return program.define(self, dict(inputs))
         return Laid(self, program, {name: x for name, x in inputs.items() if x is not None}).results()
 

@@ -119,7 +119,11 @@ def notes_of(library: Library, write: Callable[[], tuple[str, Any]]) -> Any:
     a file that was cut short or changed is made again. Files appear whole, under any number of processes.
     """
     known = _read_notes(library.path)
-    return _build(library, *write()) if known is None else known["notes"]
+    if known is not None:
+        return known["notes"]
+    text, notes = write()
+    build([library], text, [notes])
+    return notes
 
 
 def _read_notes(path: Path) -> Any:
@@ -162,22 +166,24 @@ def _remove(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _build(library: Library, text: str, notes: Any) -> Any:
-    """Compile beside the target and move it there when it is whole."""
-    target = library.path
+def build(libraries: list[Library], text: str, notes: list[Any]) -> None:
+    """Compile a text that is all of these libraries, of equal flags: a copy for each, moved to its place when it is whole."""
+    folder = libraries[0].path.parent
     try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix="building-") as work:
-            source, made, beside = Path(work, "kernel.c"), Path(work, "kernel.so"), Path(work, "kernel.json")
+        with tempfile.TemporaryDirectory(dir=folder, prefix="building-") as work:
+            source, made = Path(work, "kernel.c"), Path(work, "kernel.so")
             source.write_text(text, encoding="utf-8")
             Path(work, "prelude.h").write_text(prelude(), encoding="utf-8")
-            _compile([*library.compiler.command, *library.flags, str(source), "-o", str(made), "-lm"])
+            _compile([*libraries[0].compiler.command, *libraries[0].flags, str(source), "-o", str(made), "-lm"])
             digest = hashlib.sha256(made.read_bytes()).hexdigest()
-            beside.write_text(json.dumps({"sha256": digest, "notes": notes}), encoding="utf-8")
-            os.replace(made, target)
-            os.replace(beside, target.with_suffix(".json"))
+            for library, own in zip(libraries, notes, strict=True):
+                copy, beside = Path(work, library.path.name), Path(work, "kernel.json")
+                shutil.copyfile(made, copy)
+                beside.write_text(json.dumps({"sha256": digest, "notes": own}), encoding="utf-8")
+                os.replace(copy, library.path)
+                os.replace(beside, library.path.with_suffix(".json"))
     except OSError as error:
-        raise KernelError(f"kernels cannot be written to {target.parent}: {error.strerror or error}") from None
-    return notes
+        raise KernelError(f"kernels cannot be written to {folder}: {error.strerror or error}") from None
 
 
 def _compile(command: list[str]) -> None:

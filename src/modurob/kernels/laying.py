@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
 
-# the C by hand that a pass needs: it is compiled beside the units
 # vectors that a rate takes in sweeps.c: in `node`, in `answer`, and for a number
 SWEPT = 33 + 28 + 1
-FILE_FOR = {Climb: "matrices", Constraints: "matrices", Sweep: "sweeps"}
+# the C by hand that a pass needs: it is compiled beside the units
+FILES_FOR = {Climb: ("matrices",), Constraints: ("matrices", "solving"), Sweep: ("sweeps",)}
 
 
 def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
     """The code of a program, that of each joint first; what it needs of C by hand is compiled beside it from now on."""
     walks = program.passes
     for walk in walks:
-        if type(walk) in FILE_FOR:
-            e.need(FILE_FOR[type(walk)])
+        for file in FILES_FOR.get(type(walk), ()):
+            e.need(file)
     units = [dyad_unit(kind, program, given, e.lanes, e.single) for kind in e.anatomy.kinds]
     units += [pair_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
     units += [

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from threading import Lock, Thread
 from typing import Any
 
-from modurob.kernels.compiler import announced, library, notes_of
+from modurob.kernels.compiler import announced, build, library, notes_of
 from modurob.kernels.writer import Code
 
 
@@ -61,12 +61,36 @@ def function_at(address: int) -> tuple[Unit, int]:
 
 
 def _all_loaded(units: list[Unit]) -> list[Loaded]:
-    cold = sum(not _library(u).is_whole() for u in units)
-    if not cold:
-        return [_load(u) for u in units]
-    pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="modurob-compiler")
-    with announced(f"compiling {cold} functions, once on this machine"), pool:
-        return list(pool.map(_load, units))
+    cold = [u for u in units if not _library(u).is_whole()]
+    if cold:
+        cores = os.cpu_count() or 1
+        pool = ThreadPoolExecutor(cores, thread_name_prefix="modurob-compiler")
+        with announced(f"compiling {len(cold)} functions, once on this machine"), pool:
+            list(pool.map(_build_together, _batches(cold, cores)))
+    return [_load(u) for u in units]
+
+
+# units that one compiler takes at most: to start it takes as long as a short unit
+TOGETHER = 4
+
+
+def _batches(units: list[Unit], cores: int) -> list[list[Unit]]:
+    """The units in lots of equal flags, so that all cores have some."""
+    most = min(TOGETHER, -(-len(units) // cores))
+    kinds: dict[Any, list[Unit]] = {}
+    for u in units:
+        kinds.setdefault((u.lanes, u.single, u.flags), []).append(u)
+    return [some[k : k + most] for some in kinds.values() for k in range(0, len(some), most)]
+
+
+def _build_together(units: list[Unit]) -> None:
+    """Compile units in one go. Their functions have names of their own, and call none but what is inlined, so that the code of
+    each is what it is alone."""
+    texts, notes = [], []
+    for k, (text, code) in enumerate(unit.write() for unit in units):
+        texts += [*(f"#define {f} {f}_{k}" for f in code.functions), text, *(f"#undef {f}" for f in code.functions)]
+        notes.append(replace(code, suffix=f"_{k}").notes())
+    build([_library(u) for u in units], "\n".join(['#include "prelude.h"', *texts]), notes)
 
 
 def _library(unit: Unit) -> Any:
@@ -77,7 +101,8 @@ def _load(unit: Unit) -> Loaded:
     at = _library(unit)
     code = Code.from_notes(notes_of(at, lambda: _written(unit)))
     handle = ctypes.CDLL(str(at.path))
-    return Loaded(code, tuple(ctypes.cast(getattr(handle, f), ctypes.c_void_p).value or 0 for f in code.functions))
+    symbols = [getattr(handle, f + code.suffix) for f in code.functions]
+    return Loaded(code, tuple(ctypes.cast(f, ctypes.c_void_p).value or 0 for f in symbols))
 
 
 def _written(unit: Unit) -> tuple[str, Any]:
@@ -87,8 +112,10 @@ def _written(unit: Unit) -> tuple[str, Any]:
 
 # the files of C by hand in which rows over whole arrays stand, and what each has
 FILES = {
-    "driver": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set", "once"),
-    "matrices": ("product", "project", "couple", "climb", "solve_slopes", "constrain"),
+    "driver": ("once", "several"),
+    "rows": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set"),
+    "matrices": ("product", "project", "couple", "climb"),
+    "solving": ("solve_slopes", "constrain"),
     "sweeps": ("sweep",),
     "descent": ("damped_step",),
 }
@@ -104,7 +131,7 @@ class Driver:
     """A file of C by hand, at one width."""
 
     def __init__(self, file: str, lanes: int, single: bool):
-        text = by_hand(f"{file}.c") + (by_hand("rows.c") if file == "driver" else "")
+        text = f'#include "prelude.h"\n{by_hand(f"{file}.c")}'
         # loops over columns of matrices are worth more optimisation than straight lines, but the first answer of all, for one
         # state, should not wait for the longest of them
         at = library(file, text, lanes, single, ("-O1" if file == "sweeps" and lanes == 1 else "-O3",))

@@ -109,6 +109,7 @@ class Code:
     graph: Graph
     table: list[int]
     size: int
+    suffix: str = ""  # of its functions, in a library of several units
 
     def notes(self) -> dict[str, Any]:
         """Itself as JSON has it, with those nodes alone that the table is made of."""
@@ -116,13 +117,13 @@ class Code:
         place = {i: k for k, i in enumerate(needed)}
         nodes = [(op, [place[a] for a in args], value) for op, args, value in (self.graph.nodes[i] for i in needed)]
         table = [place[i] for i in self.table]
-        return {"functions": self.functions, "nodes": nodes, "table": table, "size": self.size}
+        return {"functions": self.functions, "nodes": nodes, "table": table, "size": self.size, "suffix": self.suffix}
 
     @classmethod
     def from_notes(cls, notes: dict[str, Any]) -> "Code":
         """The other way."""
         nodes = [Node(op, tuple(args), Place(*value) if op == "input" else value) for op, args, value in notes["nodes"]]
-        return cls(notes["functions"], Graph(nodes), notes["table"], notes["size"])
+        return cls(notes["functions"], Graph(nodes), notes["table"], notes["size"], notes["suffix"])
 
     def row(self, constants: Mapping[str, Array]) -> Array:
         """The numbers of the table for one set of constants."""

@@ -1,4 +1,4 @@
-/* Runs sequences of rows for every block of states; rows.c follows. */
+/* Runs sequences of rows for every block of states. */
 #include "prelude.h"
 
 #include <stdlib.h>
@@ -214,7 +214,8 @@ static inline void run_rows_ahead(const sequence *s, vec *arena, const strided *
         int some = 0;
         for (int k = 0; k < n; ++k) {
             for (long i = line; i < line + per_row && i < lines[k]; ++i, some = 1) {
-                __builtin_prefetch(ahead[k] + i * LANES * (long)sizeof(real));
+                /* into the second-level cache: the nearest is full of what is computed with */
+                __builtin_prefetch(ahead[k] + i * LANES * (long)sizeof(real), 0, 2);
             }
         }
         if (!some) {

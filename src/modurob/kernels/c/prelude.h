@@ -38,6 +38,9 @@ typedef int64_t whole;
 #define SIGN_BIT INT64_MIN
 #endif
 
+/* always, so that the code of a function does not depend on what is compiled with it */
+#define INLINED static inline __attribute__((always_inline))
+
 #define BYTES (LANES * (int)sizeof(real))
 #if LANES == 1
 typedef real vec;
@@ -51,7 +54,7 @@ typedef whole ivec __attribute__((vector_size(BYTES), aligned(BYTES)));
 
 #if LANES > 1
 /* Lane i of the result is lane pick[i] of a and b laid end to end. */
-static inline __attribute__((always_inline)) vec shuffle(vec a, vec b, ivec pick)
+INLINED vec shuffle(vec a, vec b, ivec pick)
 {
 #ifdef __clang__
     vec mixed;
@@ -66,7 +69,7 @@ static inline __attribute__((always_inline)) vec shuffle(vec a, vec b, ivec pick
 }
 
 /* Swaps the off-diagonal squares of edge `half` in every square of twice that edge. */
-static inline __attribute__((always_inline)) void swap_squares(vec *rows, const int half)
+INLINED void swap_squares(vec *rows, const int half)
 {
     ivec low, high;
 #pragma GCC unroll 16
@@ -84,7 +87,7 @@ static inline __attribute__((always_inline)) void swap_squares(vec *rows, const 
     }
 }
 
-static inline __attribute__((always_inline)) void transpose(vec *rows)
+INLINED void transpose(vec *rows)
 {
     if (LANES >= 16) {
         swap_squares(rows, 8);
@@ -121,7 +124,7 @@ typedef struct {
     const real *c;
 } row;
 
-static inline vec choose(ivec mask, vec yes, vec no)
+INLINED vec choose(ivec mask, vec yes, vec no)
 {
 #if LANES == 1
     return mask ? yes : no;
@@ -168,7 +171,7 @@ static inline vec choose(ivec mask, vec yes, vec no)
 #endif
 
 /* Whether a number is negative in some lane. */
-static inline int any_negative(vec x)
+INLINED int any_negative(vec x)
 {
 #if LANES == 1
     return x < 0;
@@ -185,14 +188,14 @@ static inline int any_negative(vec x)
 
 #if LANES == 1
 #define EACH(name, expression)                   \
-    static inline vec each_##name(vec x)         \
+    INLINED vec each_##name(vec x)               \
     {                                            \
         const real a = x;                        \
         return (real)(expression);               \
     }
 #else
 #define EACH(name, expression)                   \
-    static inline vec each_##name(vec x)         \
+    INLINED vec each_##name(vec x)               \
     {                                            \
         vec y;                                   \
         for (int i = 0; i < LANES; ++i) {        \
@@ -213,7 +216,7 @@ EACH(root, sizeof(real) == 8 ? (real)sqrt((double)a) : (real)sqrtf((float)a))
 
 /* One over x, over the root of x, and that root, good to the last bit or two: where the processor has a first guess of 14 bits they are made from that, since
    its divisions and roots of vectors take many times as long as multiplications. */
-static inline vec reciprocal(vec x)
+INLINED vec reciprocal(vec x)
 {
 #ifdef WIDE
     vec y = GUESSED_RECIPROCAL(x);
@@ -228,7 +231,7 @@ static inline vec reciprocal(vec x)
 #endif
 }
 
-static inline vec root_reciprocal(vec x)
+INLINED vec root_reciprocal(vec x)
 {
 #ifdef WIDE
     vec y = GUESSED_ROOT_RECIPROCAL(x);
@@ -240,7 +243,7 @@ static inline vec root_reciprocal(vec x)
 #endif
 }
 
-static inline vec quick_root(vec x)
+INLINED vec quick_root(vec x)
 {
 #ifdef WIDE
     vec y = GUESSED_ROOT_RECIPROCAL(GREATER(x, V(1e-300)));
@@ -253,7 +256,7 @@ static inline vec quick_root(vec x)
 }
 
 /* |x|, and x >= 0 with the sign of y. */
-static inline vec magnitude(vec x)
+INLINED vec magnitude(vec x)
 {
 #if LANES == 1
     return (real)fabs((double)x);
@@ -262,7 +265,7 @@ static inline vec magnitude(vec x)
 #endif
 }
 
-static inline vec with_sign(vec x, vec y)
+INLINED vec with_sign(vec x, vec y)
 {
 #if LANES == 1
     return y < 0 ? -x : x;
@@ -273,7 +276,7 @@ static inline vec with_sign(vec x, vec y)
 
 /* The angle of the point (x, y): a quotient of at most tan(pi/8) by one division, and the polynomial of Sun's fdlibm there. Inlined, since a
    call would cost more: no vector register outlives one. */
-static inline __attribute__((always_inline)) vec each_atan2(vec y, vec x)
+INLINED vec each_atan2(vec y, vec x)
 {
     const vec wide = magnitude(x), high = magnitude(y);
     const vec big = MAXIMUM(wide, high), small = MINIMUM(wide, high); /* of which one is not a number if x or y is not */
@@ -293,7 +296,7 @@ static inline __attribute__((always_inline)) vec each_atan2(vec y, vec x)
 
 /* Sine and cosine together: x = k pi/2 + r by Cody and Waite in three parts, polynomials on |r| <= pi/4. Good to the last bit or
    two; not a number for angles beyond FARTHEST, which the caller then takes another way. */
-static inline void sine_cosine(vec angle, vec *sine, vec *cosine)
+INLINED void sine_cosine(vec angle, vec *sine, vec *cosine)
 {
     const vec x = SELECT(SELECT(angle, V(0), -angle, angle), V(FARTHEST), angle, V(NOT_A_NUMBER));
 #ifdef SINGLE

@@ -7,7 +7,7 @@
 #define APART static __attribute__((noinline))
 #define UNROLL _Pragma("GCC unroll 8")
 
-/* What a rate has, as `ACCELERATION_SLOPES` leaves it. */
+/* What a rate has, as `FORWARD_DERIVATIVES` leaves it. */
 typedef struct {
     vec S[6], U[6], C[3], r, dd[6], e[6], dw[3], by_q[6], by_v[6], F[6];
 } rate;

@@ -51,7 +51,7 @@ class Laid:
 def obstacle(found: Sequenced) -> str:
     """Why rows do not go to a GPU; empty if they do."""
     names = {r.steps for r in [*found.engine.once, *found.engine.rows] if isinstance(r.steps, str)}
-    others = sorted(names - set(FILES["driver"]))
+    others = sorted(names - set(FILES["rows"]))
     return f"{', '.join(others)} has no kernel for GPUs" if others else ""
 
 
