@@ -68,7 +68,9 @@ class Adaptive(Stepper):
         y = np.concatenate([np.ravel(x) for x in s])
         options = {"rtol": self.rtol, "atol": self.atol, "max_step": self.max_step}
         try:
-            solver = getattr(import_module("scipy.integrate"), self.method)(slope, start, y, start + duration, **options)
+            solver = getattr(import_module("scipy.integrate"), self.method)(
+                slope, start, y, start + duration, **options
+            )
             end = state(self._finished(solver, start, duration, slice(nq, nq + nv)))
         except _LostError:
             return state(np.full_like(y, np.nan))
