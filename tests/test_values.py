@@ -14,6 +14,7 @@ import pytest
 
 import modurob as mr
 from tests.robots import random_mechanism, random_state
+from tests.sampling import sampled
 
 LAWS = [
     mr.PID(kp=20, ki=5, kd=3, reference=0.2),
@@ -173,10 +174,10 @@ def eight_forked(robot, seeds):
         assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
 
 
-def eight_spawned(robot, seeds):
-    """A pool of eight processes that start from nothing, beside busy threads."""
+def spawned(robot, seeds, processes=8):
+    """A pool of processes that start from nothing, beside busy threads."""
     work = [(robot, seed) for seed in seeds]
-    with busy_threads(), multiprocessing.get_context("spawn").Pool(8) as pool:
+    with busy_threads(), multiprocessing.get_context("spawn").Pool(processes) as pool:
         found = pool.map_async(_elsewhere, work, chunksize=1).get(timeout=1000)
     assert found == [_elsewhere(w) for w in work]
 
@@ -186,8 +187,9 @@ def test_eight_forked_processes_say_the_same():
     eight_forked(used(crab()), range(8))
 
 
-def test_eight_spawned_processes_say_the_same():
-    eight_spawned(used(crab()), range(8))
+@pytest.mark.parametrize("processes", sampled((3, 8), 1))
+def test_spawned_processes_say_the_same(processes):
+    spawned(used(crab()), range(8), processes)
 
 
 @pytest.mark.judge
@@ -198,4 +200,4 @@ def test_a_thousand_trials_in_forked_processes():
 
 @pytest.mark.judge
 def test_a_thousand_trials_in_spawned_processes():
-    eight_spawned(used(crab()), range(1000))
+    spawned(used(crab()), range(1000))

@@ -6,6 +6,7 @@ import pytest
 from modurob.judges.pinocchio import PinocchioTwin
 from modurob.judges.verify import relative_error
 from tests.robots import random_mechanism, random_state
+from tests.sampling import sampled
 
 # Pinocchio has analytic derivatives for these
 KINDS = ("revolute", "prismatic", "helical", "spherical", "free")
@@ -32,7 +33,9 @@ def test_derivatives_agree_with_pinocchio(seed):
         assert relative_error(found, expected) < 1e-9
 
 
-@pytest.mark.parametrize(("seed", "floating", "chain"), [(0, False, False), (1, True, False), (2, True, True)])
+@pytest.mark.parametrize(
+    ("seed", "floating", "chain"), sampled([(1, True, False), (0, False, False), (2, True, True)], 1)
+)
 def test_batches_on_large_robots_agree_with_pinocchio(seed, floating, chain):
     """Branches that hang on branches, joints of several rates between them, and a batch that does not fill its vectors."""
     import pinocchio
@@ -50,7 +53,7 @@ def test_batches_on_large_robots_agree_with_pinocchio(seed, floating, chain):
             assert relative_error(found[k][np.ix_(at, at)], expected) < 1e-9
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", sampled(range(6), 3))
 def test_derivatives_agree_with_differences(seed):
     """Every joint kind, with external wrenches; central differences are good to about 1e-8."""
     rng = np.random.default_rng(100 + seed)

@@ -28,6 +28,7 @@ from tests.oracles.linkages import (
 )
 from tests.oracles.pinocchio_loops import ConstraintDynamics, PinocchioLoops
 from tests.robots import random_joint
+from tests.sampling import sampled
 
 # solving with Pinocchio's terms and with ours differs by rounding, times the condition of the constraints: at most 1e5 here
 JUDGED = 1e-10
@@ -322,7 +323,7 @@ def gripper(rng, case):
     return builder.build()
 
 
-@pytest.mark.parametrize("case", ["one", "two", "chain", "world", "apart"])
+@pytest.mark.parametrize("case", sampled(["two", "world", "one", "chain", "apart"], 2))
 def test_mimic_joints_are_eliminated_where_they_hang(case, rng):
     """The recursion, in NumPy and in kernels, gives what mass matrix and bias forces do."""
     robot = gripper(rng, case)

@@ -295,6 +295,7 @@ def test_names_that_no_file_has_are_not_found(web, studio, path):
     assert web.get(f"/file/{path}/robot.yaml?token={studio.token}").status_code in (403, 404)
 
 
+@pytest.mark.judge
 def test_static_files_are_served_where_the_package_is_a_link(tmp_path):
     (tmp_path / "modurob").symlink_to(Path(mr.__file__).parent)
     program = (
@@ -341,6 +342,7 @@ def test_files_name_no_others_on_the_disk(web, studio, tmp_path, monkeypatch):
             assert "neighbour" not in message
 
 
+@pytest.mark.judge
 def test_no_task_is_lost_when_a_page_goes(tmp_path):
     """In the middle of a run, of a derivation and of frames, eight times; then the server itself."""
     program = "from modurob.studio.server import serve; serve('crab', browser=False)"

@@ -22,6 +22,7 @@ import pytest
 import modurob as mr
 from modurob.kernels import compiler
 from tests.robots import random_mechanism, random_state
+from tests.sampling import sampled
 
 BATCH = """
 import numpy as np, modurob as mr
@@ -123,7 +124,7 @@ print(os.waitpid(child, 0)[1])
 """
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("delay", sampled([0.3, 0.0, 1.0], 1))
 def test_a_process_may_be_forked_while_a_compiler_works(tmp_path, delay):
     assert python(FORK.format(delay=delay), MODUROB_CACHE=str(tmp_path))[0] == "0"
 
@@ -247,7 +248,7 @@ def forged(filled, folder, mark):
     return folder
 
 
-@pytest.mark.parametrize("mode", [0o777, 0o770, 0o707, 0o1777])
+@pytest.mark.parametrize("mode", sampled([0o1777, 0o777, 0o770, 0o707], 1))
 def test_files_of_a_folder_that_others_may_write_to_are_not_executed(tmp_path, filled, mode):
     mark = tmp_path / "executed"
     folder = forged(filled, tmp_path / "cache", mark)
@@ -265,6 +266,12 @@ def test_forged_files_would_be_executed_in_a_folder_of_ones_own(tmp_path, filled
         [sys.executable, "-c", BATCH], env={**os.environ, "MODUROB_CACHE": str(folder)}, check=False, timeout=240
     )
     assert mark.exists()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o707, 0o1777])
+def test_a_folder_that_others_may_write_to_is_not_used(tmp_path, mode):
+    tmp_path.chmod(mode)
+    assert compiler._usable_folder.__wrapped__(tmp_path) != tmp_path
 
 
 def test_a_folder_of_another_user_is_not_trusted(tmp_path, monkeypatch):
@@ -293,7 +300,7 @@ def test_processors_share_no_kernels(tmp_path, filled):
         assert len(set(cache.glob("*.so")) - before) >= 2
 
 
-@pytest.mark.parametrize("forks", ["", "import os\npid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n"])
+@pytest.mark.parametrize("forks", sampled(["import os\npid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n", ""], 1))
 def test_a_cache_that_cannot_be_written_leaves_nothing_behind(tmp_path, filled, forks):
     """A file stands where the folder should be; a process that was forked leaves the folder of the first alone."""
     (tmp_path / "taken").write_text("")

@@ -23,6 +23,7 @@ from tests.kinematics.families import (
     turning,
     wrapped,
 )
+from tests.sampling import sampled
 
 PI, HALF, DEGREE = np.pi, np.pi / 2, np.pi / 180
 # a configuration is found again to this, where the pose says it so closely
@@ -287,7 +288,9 @@ def test_one_of_two_blocks_is_nearly_singular(family, seed):
 
 @pytest.mark.parametrize(
     "family",
-    ["wrist", "wrist, RRP", "2, 3, 4 parallel", "wrist, 2 and 3 parallel", "wrist across, 2 and 3 parallel"],
+    sampled(
+        ["wrist, RRP", "2, 3, 4 parallel", "wrist", "wrist, 2 and 3 parallel", "wrist across, 2 and 3 parallel"], 2
+    ),
 )
 def test_kernels_equal_the_definition(family):
     rng = np.random.default_rng(5)
@@ -368,7 +371,7 @@ def test_general_arms_in_batches():
         assert np.all(found.count % 2 == 0)
 
 
-@pytest.mark.parametrize("eps", [1e-2, 1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize("eps", sampled([1e-4, 1e-8, 1e-2, 1e-6], 2))
 def test_nearly_special_arms(eps):
     """Arms off a family by less or more than the tolerance of detection."""
     rng = np.random.default_rng(9)

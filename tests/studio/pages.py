@@ -49,7 +49,8 @@ class Browser:
         page = Page(spare.pop() if spare else self._tab(options), spare)
         page.watch()
         page.tab.set_viewport_size(viewport)
-        page.tab.goto(address if plain else f"{address}&detail={detail}")
+        # high detail takes long to begin with where there is no graphics card
+        page.tab.goto(address if plain else f"{address}&detail={detail}", timeout=4000 * PATIENCE)
         page.ready()
         return page
 

@@ -10,6 +10,7 @@ import modurob as mr
 from modurob.errors import CancelledError
 from modurob.spatial import angles, inertia, se3
 from modurob.symbolic import parametric
+from tests.sampling import sampled
 from tests.symbolic.robots import double_pendulum, lwa_4p, snake
 
 SYMBOLS = ("masses", "centres", "inertias", "lengths", "gravity")
@@ -54,7 +55,7 @@ WORK = {
 }
 
 
-@pytest.mark.parametrize("joints", [6, pytest.param(7, marks=pytest.mark.judge)])
+@pytest.mark.parametrize("joints", sampled((5, 6, 7), 1))
 @pytest.mark.parametrize("work", WORK)
 def test_cancelled_is_asked_often(work, joints):
     """On an arm with all its symbols: 28,000 terms in M of seven joints, 200,000 in C. Code is traced in one piece: fewer."""

@@ -13,6 +13,7 @@ from modurob.errors import CancelledError, EquationsError, InputError, TooLargeE
 from modurob.spatial import angles, inertia, se3
 from modurob.symbolic import size
 from tests.robots import COORDINATE_RATES, random_assembly, random_joint
+from tests.sampling import sampled
 from tests.symbolic.robots import crane, double_pendulum, lwa_4p, organism, scara, snake
 
 l1, l2, m1, m2, g = sympy.symbols("l1 l2 m1 m2 g")
@@ -271,7 +272,7 @@ def test_too_large_robots_are_refused_with_an_estimate(n, roll):
         snake(n, roll).equations(symbols=SYMBOLS)
 
 
-@pytest.mark.parametrize(("n", "roll"), [(8, 0.0), (10, 0.0), (16, 0.0), (8, 90.0)])
+@pytest.mark.parametrize(("n", "roll"), sampled([(8, 0.0), (10, 0.0), (8, 90.0), (16, 0.0)], 3))
 def test_the_estimates_are_of_the_right_size(n, roll, monkeypatch):
     """Of M from its first joints, and of C from M; also where axes are parallel, and the size a power of their number."""
     monkeypatch.setattr(size, "ENOUGH", 1000)

@@ -11,6 +11,7 @@ from modurob.motion.gaits.found import found_gaits
 from modurob.motion.gaits.steering import TURNS
 from modurob.spatial import inertia
 from tests.oracles import rigid_contact
+from tests.sampling import sampled
 
 GROUND = mr.Ground(friction=0.8)
 
@@ -151,7 +152,7 @@ STEERED = {
 }
 
 
-@pytest.mark.parametrize("name", STEERED)
+@pytest.mark.parametrize("name", sampled(STEERED, (1, 3)))
 def test_organisms_walk_to_goals_on_both_sides(name):
     gait, far = STEERED[name]
     steered = mr.steering(organism(name), gait, GROUND)
