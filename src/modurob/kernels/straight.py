@@ -17,14 +17,6 @@ from modurob.trace import Dialect, Graph, Listing, Place
 
 # the array of constants that the lines read: what depends on it alone is computed once
 CONSTANTS = frozenset({"constants"})
-# quick quotients and roots, and quick choices between numbers
-QUICKER = {
-    **QUICK,
-    "root_reciprocal": "root_reciprocal({0})",
-    "minimum": "MINIMUM({0}, {1})",
-    "maximum": "MAXIMUM({0}, {1})",
-    "magnitude": "magnitude({0})",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +44,7 @@ class Lines:
             return f"V(c[{places[i]}])"
 
         places: dict[int, int] = {}
-        dialect = Dialect(**{**VECTORS.__dict__, **QUICKER, "place": lambda p: f"{p.array}[{p.index}]"})
+        dialect = Dialect(**{**VECTORS.__dict__, **QUICK, "place": lambda p: f"{p.array}[{p.index}]"})
         stores = [(f"{p.array}[{p.index}] ", x) for p, x in self.results]
         body = list(Listing(self.graph, stores, dialect, known).lines())
         head = f"void {self.name}({self.arguments}, const real *c)"

@@ -1,6 +1,6 @@
 """What of a robot touches the ground: its shapes as points, balls and rims, and how deep they stand in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -89,6 +89,18 @@ def gaps(m: Tables, q: Array) -> Array:
     """Of all points that can touch the ground, (..., points) [m]; negative where they are in it."""
     X = kernels.run(MOTIONS, m, dict(zip("qv", together(q, np.zeros(m.nv)), strict=True))).results["X"]
     return np.concatenate([np.zeros((*q.shape[:-1], 0)), *(c.touch.gap for c in met(m, X))], axis=-1)
+
+
+def body_gaps(m: Tables, q: Array, bodies: Sequence[int]) -> list[Array]:
+    """The same of the points of each of some bodies, (..., points) [m]."""
+    X = kernels.run(MOTIONS, m, dict(zip("qv", together(q, np.zeros(m.nv)), strict=True))).results["X"]
+    found: dict[int, list[Array]] = {body: [] for body in bodies}
+    for row in m.contacts:
+        body = row.frame.body
+        if body in found:
+            found[body].append(row.force.touch(rigid(X[..., body - 1, :, :]), row.frame.X).gap)
+    nowhere = np.full((*q.shape[:-1], 1), np.inf)
+    return [np.concatenate([nowhere, *found[body]], axis=-1) for body in bodies]
 
 
 def standing(m: Tables, q: Array, gap: float = 0.0) -> Array:
