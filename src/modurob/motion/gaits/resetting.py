@@ -6,17 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.forces import acting
 from modurob.catalogue.contact import Plane
 from modurob.errors import GaitError
-from modurob.kinematics.contacts import body_gaps
+from modurob.kinematics.contacts import least_gaps
 from modurob.motion.checks import require_robot
 from modurob.motion.gaits.checks import require_number, require_positive
 from modurob.motion.gaits.driven import driven, with_drives
 from modurob.motion.gaits.recipe import Gait
 from modurob.robot import Mechanism
 from modurob.simulation import Measured, simulate
-from modurob.simulation.law import Seen
 from modurob.simulation.steppers import LinearlyImplicit
 from modurob.spatial.scalars import Array
 
@@ -95,7 +93,6 @@ class PhaseResettingLaw:
         for l, limb in enumerate(joints.limbs):
             self._shares[list(limb)] = np.eye(len(self.feet))[l]
         self.touchdown = touchdowns(recipe, robot, self.feet)
-        self._bristles = [_bristles(robot, foot) for foot in self.feet]
         self._drives = [j for _, j in with_drives(robot)]
         self._effort = np.array([j.effort_limit[0] for j in self._drives])
 
@@ -109,7 +106,7 @@ class PhaseResettingLaw:
     def step(self, memory: Rhythm, t: float, measured: Measured) -> tuple[Rhythm, Array]:
         """The memory after this sample, and the torques, (..., nv)."""
         phase = memory.phase + (t - memory.t) * self._rates(memory.phase)
-        down, missing = self._down(measured), _wrapped(self.touchdown - phase)
+        down, missing = _down(self.robot, measured.q, self.feet), _wrapped(self.touchdown - phase)
         stepped = t - memory.down > LEAST_STEP / self._reference.frequency
         phase = phase + np.where(down & stepped & (np.abs(missing) < self.recipe.window), missing, 0.0)
         return Rhythm(t, phase, np.where(down, t, memory.down)), self._torque(t, phase, measured)
@@ -130,22 +127,10 @@ class PhaseResettingLaw:
         tau[..., at_v] = np.clip(wanted, -self._effort, self._effort)
         return tau
 
-    def _down(self, measured: Measured) -> Array:
-        """Which feet touch the ground: bristles that stick to it say so where they are seen, else how deep feet are in it."""
-        if isinstance(measured, Seen):
-            return np.stack([(measured.x[..., own] != 0).any(axis=-1) for own in self._bristles], axis=-1)
-        return _down(self.robot, measured.q, self.feet)
-
-
-def _bristles(robot: Mechanism, body: int) -> Array:
-    """Where the bristles of a body stand among the states of the forces."""
-    own = acting(robot)
-    rows = [(own.x_starts[k], row.force.nx) for k, row in own.contact_rows if row.frame.body == body]
-    return np.concatenate([np.arange(0), *(np.arange(a, a + n) for a, n in rows)])
-
 
 def _down(robot: Mechanism, q: Array, feet: tuple[int, ...]) -> Array:
-    return np.stack([gaps.min(axis=-1) < 0 for gaps in body_gaps(robot, q, feet)], axis=-1)
+    """Which feet are in the ground, as a switch in each would tell, (..., limbs)."""
+    return least_gaps(robot, q, feet) < 0
 
 
 @lru_cache(maxsize=32)
