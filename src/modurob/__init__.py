@@ -146,6 +146,7 @@ if TYPE_CHECKING:
     from modurob.mechanism import JointProperties, Source
     from modurob.motion import (
         Gait,
+        PhaseResetting,
         PoseTrajectory,
         Trajectory,
         driven,
@@ -226,8 +227,8 @@ HOMES = {
         "fixed_point multipliers periodic_orbit stability_margin support_polygon zero_moment_point"
     ),
     "modurob.mechanism": "JointProperties Source",
-    "modurob.motion": "Gait PoseTrajectory Trajectory driven found_gait gait search_gait steering time_optimal travel "
-    "walk_to walking_robot",
+    "modurob.motion": "Gait PhaseResetting PoseTrajectory Trajectory driven found_gait gait search_gait steering time_optimal "
+    "travel walk_to walking_robot",
     "modurob.robot": "Assembly Builder Mechanism loads lock",
     "modurob.robot.fleet": "Fleet",
     "modurob.search": "ArmSet Span Walk assemblies number_of_assemblies search_designs",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import modurob as mr
 from modurob import locomotion as go
@@ -14,6 +15,18 @@ CLOSE = 1e-12
 
 def digits(*printed):
     return pytest.approx(np.array(printed, dtype=float), abs=DIGITS)
+
+
+def test_holonomic_and_other_constraints():
+    """sqrt(x² + y²) = 1.5 leaves one direction at a point, tangent to the cylinder, and no bracket leads off it: holonomic. A wheel
+    that does not slide sideways leaves two, whose bracket is the third: not holonomic."""
+    x, y, z, th = sp.symbols("x y z theta")
+    F = sp.sqrt(x**2 + y**2) - sp.Rational(3, 2)
+    tangents = [sp.Matrix([-y, x, 0]), sp.Matrix([0, 0, 1])]
+    assert all(sp.simplify(sp.Matrix([F]).jacobian([x, y, z]) * t) == sp.zeros(1, 1) for t in tangents)
+    assert go.growth(tangents, [x, y, z]) == (2,)
+    rolling = [sp.Matrix([sp.cos(th), sp.sin(th), 0]), sp.Matrix([0, 0, 1])]
+    assert go.growth(rolling, [x, y, th]) == (2, 3)
 
 
 def test_differential_drive():

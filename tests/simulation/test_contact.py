@@ -220,16 +220,17 @@ def fall(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_thrown_organisms_lose_energy_and_come_to_rest(seed):
     gain, depth, _ = fall(seed)
-    assert gain < 2e-3
+    assert gain < 1e-3
     assert depth < 2e-3
 
 
 @pytest.mark.judge
-@pytest.mark.parametrize("seed", range(6, 206))
-def test_two_hundred_organisms_lose_energy(seed):
-    gain, depth, _ = fall(seed)
-    assert gain < 5e-3
+def test_two_hundred_organisms_lose_energy():
+    """The worst of them: gains of 2e-4 of the energy lost in all, 0.3 mm deep at the end."""
+    gain, depth, speed = np.max([fall(seed) for seed in range(6, 206)], axis=0)
+    assert gain < 1e-3
     assert depth < 2e-3
+    assert speed < 1.0
 
 
 # ---- the definition ----
@@ -305,64 +306,10 @@ def test_runs_side_by_side_are_runs_alone():
 # ---- gaits ----
 
 
-def chain(n, kind="backbone"):
-    made = mr.Assembly.single("m0", kind)
-    for i in range(1, n):
-        made = made.dock(f"m{i}", kind, at=f"m{i - 1}/3", by="4")
-    return made.mechanism(floating=True)
-
-
-def hexapod(pairs=3):
-    """Legs of two joints, one about the vertical, on both sides of a spine."""
-    made = mr.Assembly.single("s0", "backbone")
-    for i in range(1, pairs):
-        made = made.dock(f"s{i}", "backbone", at=f"s{i - 1}/3", by="4")
-    for i in range(pairs):
-        for side, port in (("l", "5"), ("r", "2")):
-            made = made.dock(f"{side}{i}a", "backbone", at=f"s{i}/{port}", by="4", roll=90)
-            made = made.dock(f"{side}{i}b", "backbone", at=f"{side}{i}a/3", by="4", roll=-90)
-            made = made.dock(f"{side}{i}c", "backbone", at=f"{side}{i}b/3", by="4")
-    return made.mechanism(floating=True)
-
-
-HINGES = {f"m{i}/hinge": 0.6 for i in range(5)}
-WALKS = {
-    "convoy of scouts": (lambda: chain(6, "scout"), mr.gait("snake", amplitude=HINGES, frequency=1.0), 2.0),
-    "hexapod": (hexapod, mr.gait("hexapod", amplitude=0.35, frequency=1.0), 2.0),
-    "snake": (lambda: chain(6), mr.gait("snake", amplitude=0.6, frequency=1.0), 2.0),
-    "caterpillar": (lambda: chain(10), mr.gait("snake", amplitude=0.6, frequency=1.0, waves=2.0), 2.0),
-    "wheel": (ring, mr.gait("wheel", amplitude=0.25, frequency=0.5), 4.0),
-}
-
-
-def walk(robot, gait, dt=2e-3, duration=20.0):
+def walk(robot, gait):
+    """20 s of it; what organisms do by their gaits is in tests/motion/gaits/test_walking.py."""
     m = mr.driven(robot, gait).on_ground(mr.Ground(friction=0.8))
-    q = m.standing(gait.on(robot)(0.0)[0])
-    return m, q, mr.simulate(m, q, duration=duration, tick=0.02, stepper=mr.LinearlyImplicit(dt))
-
-
-@pytest.mark.parametrize("name", WALKS)
-def test_gaits_travel(name):
-    """At least so far in 20 s."""
-    made, gait, far = WALKS[name]
-    went = mr.travel(walk(made(), gait)[2])
-    assert went.distance > far
-    assert went.cost_of_transport < 3
-
-
-@pytest.mark.judge
-@pytest.mark.parametrize("name", ["snake", "caterpillar"])
-def test_gaits_go_as_in_mujoco_with_stiff_contacts(name):
-    """Mean speed to a tenth, heading to five degrees."""
-    from modurob.judges.walking import MujocoWalker
-
-    made, gait, _ = WALKS[name]
-    m, q, run = walk(made(), gait)
-    went = mr.travel(run)
-    theirs = MujocoWalker(m, 2e-4).walk(q, 20.0)
-    way = theirs.centre[-1] - theirs.centre[0]
-    assert went.distance == pytest.approx(np.hypot(*way[:2]), rel=0.1)
-    assert abs(went.heading - np.arctan2(way[1], way[0])) < np.deg2rad(5)
+    return mr.simulate(m, m.standing(gait.on(robot)(0.0)[0]), duration=20.0, tick=0.02)
 
 
 def test_a_robot_that_is_given_no_start_stands():
@@ -502,5 +449,5 @@ def test_a_search_finds_a_gait_that_is_twice_as_fast_for_longer_too():
         progress=lambda k, speed: told.append(speed),
     )
     assert told == found.history.tolist() == sorted(told)
-    before, after = (mr.travel(walk(crab(), gait)[2]).distance for gait in (first, found.gait))
+    before, after = (mr.travel(walk(crab(), gait)).distance for gait in (first, found.gait))
     assert after > 2 * before

@@ -79,11 +79,11 @@ def held_inertia(j: View) -> None:
     `free` is 1 for a rate that moves and 0 for one that is held; `resistance` is inertia on top of the joint's, which stiff forces
     bring in when a step takes them implicitly.
     """
-    _send_held(j, j.inertia)
+    _send_held(j, j.inertia, j.own("p"))
 
 
-def _send_held(j: View, own: Array) -> None:
-    I, p = own + j.children("I"), j.own("p") + j.children("p")
+def _send_held(j: View, own: Array, bias: Array, reactions: bool = True) -> None:
+    I, p = own + j.children("I"), bias + j.children("p")
     free, resistance = j.given("free"), j.given("resistance")
     U, s = I @ j.S, apply(transposed(j.S), p)
     D = transposed(j.S) @ U + np.diag(j.armature)
@@ -93,7 +93,7 @@ def _send_held(j: View, own: Array) -> None:
     j.require(pivots(D_free), free * left_from(I, j.S))
     K = solve(D_free, free[..., None] * transposed(U))
     k = solve(D_free, (free * (j.given("tau") - s))[..., None])[..., 0]
-    j.keep(K=K, k=k, U=U, s=s)
+    j.keep(K=K, k=k, **({"U": U, "s": s} if reactions else {}))
     _send_articulated(j, I - U @ K, p + apply(U, k))
 
 
@@ -143,13 +143,14 @@ def pressed_velocity(j: View) -> None:
     w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))
     fall = apply(transposed(se3.rotation(j.X)), j.parent("fall"))
     y = swing(j.inertia, w) - fall
-    p = gyroscopic(j.inertia, w) - j.given("external") + apply(j.given("added")[..., :3], y)
-    j.keep(w=w, fall=fall, drift=drift, p=p, y=y)
+    j.keep(w=w, fall=fall, drift=drift, p=gyroscopic(j.inertia, w), y=y)
 
 
 def pressed_inertia(j: View) -> None:
     """Inward, as `held_inertia`, with what is added to the body."""
-    _send_held(j, j.inertia + j.given("added"))
+    added = j.given("added")
+    p = j.own("p") - j.given("external") + apply(added[..., :3], j.own("y"))
+    _send_held(j, j.inertia + added, p, reactions=False)
 
 
 def pressed_acceleration(j: View) -> None:
@@ -170,4 +171,5 @@ PRESSED_DYNAMICS = Program(
     shared={"w": (3,), "fall": (3,), "A": (6,)},
     sent=FORWARD_DYNAMICS.sent,
     world=lambda m: {"w": np.zeros(3), "fall": -m.gravity, "A": gravity_acceleration(m)},
+    still=1,
 )

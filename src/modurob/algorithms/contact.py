@@ -45,24 +45,24 @@ def met(m: Tables, X: Array) -> Iterator[Met]:
 
 
 class Pressed(NamedTuple):
-    """Wrenches on all bodies, (..., bodies, 6), and how they fall with the twists of the bodies, (..., bodies, 6, 6); the world
-    first."""
+    """Wrenches on all bodies, (..., bodies, 6), and the inertias that they add, dt times how they fall with the twists of the
+    bodies, (..., bodies, 6, 6); the world first."""
 
     wrenches: Array
-    damping: Array
+    added: Array
 
 
 def contact_pushes(m: Tables, start: Any, known: Any, x: Array, dt: Array, last: bool) -> Pressed:
     """What all contacts do to first order about the twists `known` so far, (..., bodies, 6), in a step of dt, (...), from `start`,
     the results of `MOTIONS`. The wrenches are those at the twists of the start."""
     shape = (*start["V"].shape[:-2], len(m.bodies))
-    F, H = np.zeros((*shape, 6)), np.zeros((*shape, 6, 6))
+    F, added = np.zeros((*shape, 6)), np.zeros((*shape, 6, 6))
     for c in met(m, start["X"]):
         V0, V = start["V"][..., c.body, :], known[..., c.body, :]
         push = c.law.push(c.touch, Moves(V0, V, *c.heft, dt), x[..., c.x], last)
-        F[..., c.body + 1, :] += push.F - (push.H @ (V0 - V)[..., None])[..., 0]
-        H[..., c.body + 1, :, :] += push.H
-    return Pressed(F, H)
+        F[..., c.body + 1, :] += push.F
+        added[..., c.body + 1, :, :] += push.added
+    return Pressed(F, added)
 
 
 def contact_states(m: Tables, start: Any, known: Any, end: Any, x: Array, dt: Array) -> Array:

@@ -60,6 +60,9 @@ class NumPyEngine:
     def _note(self, singular: Array) -> None:
         self.singular = np.where(self.singular == 0, singular, self.singular)
 
+    def run_again(self, program: Program, **inputs: Any) -> dict[str, Any]:
+        return self.run(program, **inputs)
+
     def zeros(self, kind: str) -> Array:
         return np.zeros((*self._shape, self.m.nq if kind == "coordinates" else self.m.nv))
 
@@ -119,13 +122,12 @@ class NumPyEngine:
     def contact_pushes(self, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
         from modurob.algorithms import contact
 
-        F, H = contact.contact_pushes(self.m, start, known, x, dt[..., 0], last)
-        return F, H * dt[..., None, None]
+        return contact.contact_pushes(self.m, start, known, x, dt[..., 0], last)
 
-    def contact_states(self, start: Any, known: Any, end: Any, x: Array, dt: Array) -> Array:
+    def contact_states(self, start: Any, known: Any, end: Any, x: Array, rate: Array, dt: Array) -> Array:
         from modurob.algorithms import contact
 
-        return contact.contact_states(self.m, start, known, end, x, dt[..., 0])
+        return contact.contact_states(self.m, start, known, end, x + rate * dt, dt[..., 0])
 
     def pair_pushes(self, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
         from modurob.algorithms import pairs

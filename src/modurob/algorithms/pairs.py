@@ -52,12 +52,11 @@ class Coupled(NamedTuple):
 def coupled(law: PairContact, a: Side, b: Side, dt: Array, mass: Array, at: Array, x: Array, last: bool) -> Coupled:
     """What two bodies do to each other in a step of dt, about the twists known so far; `at` is the reference point."""
     X, moves = relative(a, b, dt, mass)
-    push = law.push(law.touch(X), moves, x, last)
-    F = push.F - apply(push.H, moves.start - moves.known)
+    F, added = law.push(law.touch(X), moves, x, last)
     in_a = se3.inverse(a.X) @ b.X @ b.frame
     seen = b.X @ b.frame
     seen = se3.pose(se3.rotation(seen), se3.position(seen) - at)
-    G = inertia.to_parent(seen, dt[..., None, None] * push.H)
+    G = inertia.to_parent(seen, added)
     return Coupled(se3.to_parent(in_a, F), se3.to_parent(b.frame, -F), G)
 
 

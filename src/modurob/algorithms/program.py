@@ -174,6 +174,7 @@ class Program:
     columns: dict[str, int] = field(default_factory=dict)
     world: Callable[[Tables], dict[str, Array]] = lambda m: {}
     in_body_axes: bool = True  # whether rates are those along a joint's axis, which a kernel may turn round
+    still: int = 0  # how many passes, the first ones, read q and v alone: `Engine.run_again` leaves them out
 
 
 class Forces(NamedTuple):
@@ -195,6 +196,10 @@ class Engine(Protocol):
 
     def run(self, program: "Program | Flow", **inputs: Any) -> dict[str, Any]:
         """The results of a program or of another flow."""
+        ...
+
+    def run_again(self, program: "Program", **inputs: Any) -> dict[str, Any]:
+        """The results of a program that has run in this flow, for the same q and v, and other inputs."""
         ...
 
     def zeros(self, kind: str) -> Any:
@@ -236,8 +241,9 @@ class Engine(Protocol):
         """Wrenches of the contacts in a step of dt, and the inertias that they add; see `modurob.algorithms.contact`."""
         ...
 
-    def contact_states(self, start: Any, known: Any, end: Any, x: Any, dt: Any) -> Any:
-        """The states of the forces, bristles of contacts as they are at the end of a step."""
+    def contact_states(self, start: Any, known: Any, end: Any, x: Any, rate: Any, dt: Any) -> Any:
+        """The states of the forces at the end of a step, moved on at their rate; bristles of contacts as they are there. Those of
+        the start, x, must not be read afterwards."""
         ...
 
     def pair_pushes(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:

@@ -169,6 +169,8 @@ class Arena:
 
     def assign(self, to: Register, x: Register) -> None:
         """Let a register hold a value from now on."""
+        if x.terms == to.terms:
+            return
         if len(x.terms) == 1 and x.terms[0].plain:
             self.op("copy", [x.place, to.place, to.n])
         else:
@@ -182,15 +184,20 @@ class Arena:
             return program.define(self, dict(inputs))
         return Laid(self, program, {name: x for name, x in inputs.items() if x is not None}).results()
 
+    def run_again(self, program: Program, **inputs: Register | None) -> dict[str, Register]:
+        """The rows of a program that stands here already, but for its passes over q and v alone."""
+        return Laid(self, program, {name: x for name, x in inputs.items() if x is not None}, again=True).results()
+
     def _constants(self, numbers: Array) -> Register:
         """A register that holds these numbers from the start."""
         register = self.register(len(numbers))
         self.start |= {register.place + i: float(x) for i, x in enumerate(numbers) if x}
         return register
 
-    def cleared(self, kind: str) -> Register:
-        """A register of zeros, whatever ran before."""
-        register = self.zeros(kind)
+    def cleared(self, kind: str, scratch: str = "") -> Register:
+        """A register of zeros, whatever ran before; that of a `scratch` is the same each time."""
+        n = self.entries(kind)
+        register = self._at(self.scratch((scratch, kind), n), n) if scratch else self.register(n)
         self.op("clear", [register.place, register.n])
         return register
 

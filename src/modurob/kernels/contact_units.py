@@ -1,9 +1,9 @@
 """The C functions of contacts with the ground: what a shape does to its body, and its bristles after a step.
 
-Each begins with the gaps of its points, and is left where none of them is reached in any lane.
+Each begins with the least gap of its points, and is left where none of them is reached in any lane; so is what each point does.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from modurob.kernels.force_units import nonzero
 from modurob.kernels.lowering import Store, packed
 from modurob.kernels.registers import Register
 from modurob.kernels.units import Loaded, Unit, loaded
-from modurob.kernels.writer import Code, Layout, Table, function
+from modurob.kernels.writer import Code, Layout, Part, Table, function_of_parts
 from modurob.mechanism.tables import ContactRow, Tables
 from modurob.registry import fingerprint
 from modurob.spatial import inertia
@@ -29,43 +29,60 @@ PUSH_SLOTS = ("dt", "X", "start", "known", "x", "on", "added")
 STATE_SLOTS = ("dt", "X", "start", "known", "end", "x", "new")
 
 
-def push_unit(law: Contact, last: bool, lanes: int, single: bool) -> Unit:
-    """The function that adds the wrench of a shape on its body, and the inertia that it adds to it."""
+def push_unit(law: Contact, first: bool, last: bool, lanes: int, single: bool) -> Unit:
+    """The function that adds the wrench of a shape on its body, and the inertia that it adds to it; in the first solve the twists
+    known so far are those of the start."""
 
-    def stores(graph: Graph, own: Contact, touch: Touch, moves: Moves) -> list[Store]:
-        F, H = own.push(touch, moves, graph.inputs("x", (1, law.nx)), last)
-        F = F - (H @ (moves.start - moves.known)[..., None])[..., 0]
-        return [*_stores("on", F, True), *_stores("added", packed(moves.dt[0] * H[0]), True)]
+    def stores(own: Contact, touch: Touch, moves: Moves, x: Array, places: Array) -> list[Store]:
+        F, added = own.push(touch, moves, x, last)
+        return [*_stores("on", F, add=True), *_stores("added", packed(added[0]), add=True)]
 
-    return _unit(law, f"push {last}", PUSH_SLOTS, stores, lanes, single)
+    return _unit(law, f"push {first} {last}", PUSH_SLOTS, first, stores, lanes, single)
 
 
-def states_unit(law: Contact, lanes: int, single: bool) -> Unit:
-    """The function of the bristles at the end of a step; where nothing touches they are left as they are."""
+def states_unit(law: Contact, first: bool, lanes: int, single: bool) -> Unit:
+    """The function of the bristles at the end of a step, zero where nothing touches."""
 
-    def stores(graph: Graph, own: Contact, touch: Touch, moves: Moves) -> list[Store]:
-        return _stores("new", own.settled(touch, moves, graph.inputs("end", (1, 6)), graph.inputs("x", (1, law.nx))))
+    def stores(own: Contact, touch: Touch, moves: Moves, x: Array, places: Array) -> list[Store]:
+        end = x[0, 0].graph.inputs("end", (1, 6))
+        return _stores("new", own.settled(touch, moves, end, x), places)
 
-    return _unit(law, "states", STATE_SLOTS, stores, lanes, single)
+    return _unit(law, f"states {first}", STATE_SLOTS, first, stores, lanes, single)
+
+
+# what a unit does to some points, from the law, where they touch, how the body moves, their bristles, and the places of these
+Stores = Callable[[Contact, Touch, Moves, Array, Array], list[Store]]
 
 
 def _unit(
-    law: Contact, what: str, slots: tuple[str, ...], stores: Callable[..., list[Store]], lanes: int, single: bool
+    law: Contact, what: str, slots: tuple[str, ...], first: bool, stores: Stores, lanes: int, single: bool
 ) -> Unit:
     def write() -> tuple[str, Code]:
         graph = Graph()
         own = law.with_parameters({name: graph.input("parameter", k) for k, name in enumerate(nonzero(law))})  # type: ignore[arg-type]
         X, frame = (_rows(graph, name) for name in ("X", "frame"))
         V0, V, centre = (graph.inputs(name, (1, n)) for name, n in (("start", 6), ("known", 6), ("offset", 3)))
-        moves, touch = Moves(V0, V, graph.inputs("magnitude", 1), centre, graph.inputs("dt", 1)), own.touch(X, frame)
-        near = own.nearness(touch, moves)
+        heft = graph.inputs("magnitude", 1), centre
+        moves, touch = Moves(V0, V0 if first else V, *heft, graph.inputs("dt", 1)), own.touch(X, frame)
+        points = _points(law, touch, graph.inputs("x", (1, law.nx)))
+        parts = [Part(own.nearness(p, moves)[0], stores(own, p, moves, x, places)) for p, x, places in points]
         table = Table(graph)
         layout = Layout({name: k for k, name in enumerate(slots)}, {}, {})
-        text = function("contact", graph, stores(graph, own, touch, moves), layout, table, near[0], quick=True)
+        text = function_of_parts("contact", graph, own.nearness(touch, moves)[0], parts, layout, table)
         return text, Code(["contact"], graph, table.nodes, 0)
 
     parts = [fingerprint(type(part)) for part in law.parts.values()]
     return Unit("contact", f"{what} {parts} {law.nx} {nonzero(law)}", lanes, single, write)  # type: ignore[arg-type]
+
+
+def _points(law: Contact, touch: Touch, x: Array) -> Iterator[tuple[Touch, Array, Array]]:
+    """Points that have nothing to do with each other: each by itself, but where rolling resistance goes by all they press."""
+    places = np.arange(law.nx)
+    if law.ground.rolling:
+        yield touch, x, places
+        return
+    for k in range(law.count):
+        yield (*law.point(touch, x, k), law.point(touch, places, k)[1])
 
 
 def _rows(graph: Graph, array: str) -> Array:
@@ -74,8 +91,10 @@ def _rows(graph: Graph, array: str) -> Array:
     return X
 
 
-def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
-    return [Store(Place(array, k), x, add) for k, x in enumerate(np.asarray(values, dtype=object).ravel())]
+def _stores(array: str, values: Any, places: Any = None, add: bool = False) -> list[Store]:
+    values = np.asarray(values, dtype=object).ravel()
+    at = range(len(values)) if places is None else places.tolist()
+    return [Store(Place(array, k), x, add) for k, x in zip(at, values, strict=True)]
 
 
 def constants(m: Tables, row: ContactRow) -> dict[str, Array]:
@@ -93,9 +112,10 @@ def constants(m: Tables, row: ContactRow) -> dict[str, Array]:
 def lay_pushes(
     e: "Arena", start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
 ) -> tuple[Register, Register]:
-    """As `algorithms.contact.contact_pushes`, times dt for the inertias."""
-    on, added = e.cleared("wrenches"), e.cleared("inertias")
-    for state, row, unit in _rows_of(e, lambda law: push_unit(law, last, e.lanes, e.single)):
+    """As `algorithms.contact.contact_pushes`; the next solve writes over what this one finds."""
+    on, added = (e.cleared(kind, scratch="contact") for kind in ("wrenches", "inertias"))
+    first = known.place == start["V"].place
+    for state, row, unit in _rows_of(e, lambda law: push_unit(law, first, last, e.lanes, e.single)):
         body = row.frame.body - 1
         places = [start["X"].place + 12 * body, *(V.place + 6 * body for V in (start["V"], known)), x.place + state]
         at = [dt.place, *places, on.place + 6 * (body + 1), added.place + 21 * (body + 1)]
@@ -104,17 +124,19 @@ def lay_pushes(
 
 
 def lay_states(
-    e: "Arena", start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
+    e: "Arena", start: dict[str, Register], known: Register, end: Register, x: Register, rate: Register, dt: Register
 ) -> Register:
-    """As `algorithms.contact.contact_states`: bristles that touch nothing are zero."""
-    new = e.register(x.n)
-    e.op("copy", [x.place, new.place, x.n])
-    for state, row, unit in _rows_of(e, lambda law: states_unit(law, e.lanes, e.single)):
-        e.op("clear", [new.place + state, row.force.nx])
+    """As `algorithms.contact.contact_states`, written over the states of the start, which nothing reads after a step."""
+    first, moving = known.place == start["V"].place, np.ones(x.n, dtype=bool)
+    for state, row, unit in _rows_of(e, lambda law: states_unit(law, first, e.lanes, e.single)):
+        moving[state : state + row.force.nx] = False
         body = row.frame.body - 1
         places = [start["X"].place + 12 * body, *(V.place + 6 * body for V in (start["V"], known, end))]
-        e.row(unit, [dt.place, *places, x.place + state, new.place + state], constants(e.m, row))
-    return new
+        e.row(unit, [dt.place, *places, x.place + state, x.place + state], constants(e.m, row))
+    edges = np.flatnonzero(np.diff(moving, prepend=False, append=False))
+    for a, b in edges.reshape(-1, 2):
+        e.op("combine", [x.place + a, b - a, 2, x.place + a, 0, rate.place + a, dt.place], [1.0, 1.0])
+    return x
 
 
 def _rows_of(e: "Arena", unit: Callable[[Contact], Unit]) -> list[tuple[int, ContactRow, Loaded]]:

@@ -85,9 +85,9 @@ class ForceRows(Arena):
         return lay_pushes(self, start, known, x, dt, last)
 
     def contact_states(
-        self, start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
+        self, start: dict[str, Register], known: Register, end: Register, x: Register, rate: Register, dt: Register
     ) -> Register:
-        return lay_states(self, start, known, end, x, dt)
+        return lay_states(self, start, known, end, x, rate, dt)
 
     def pair_pushes(
         self, q: Register, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool

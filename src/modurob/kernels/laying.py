@@ -49,8 +49,9 @@ def given_of(program: Program | Flow, inputs: Iterable[str]) -> frozenset[str]:
 class Laid:
     """A program laid out in the arena of an engine."""
 
-    def __init__(self, engine: "Arena", program: Program, inputs: dict[str, Register]):
+    def __init__(self, engine: "Arena", program: Program, inputs: dict[str, Register], again: bool = False):
         self.engine, self.program, self.inputs, self.a = engine, program, inputs, engine.anatomy
+        self._left_out = program.still if again else 0
         self.given = given_of(program, inputs)
         self.units = self._units()
         self.out = {name: engine.allocate(engine.entries(kind)) for name, kind in program.results.items()}
@@ -178,7 +179,8 @@ class Laid:
         function, order = 0, np.arange(len(self.units))
         for walk in self.program.passes:
             if isinstance(walk, Outward | Inward):
-                self._pass(function, order if isinstance(walk, Outward) else order[::-1])
+                if function >= self._left_out:
+                    self._pass(function, order if isinstance(walk, Outward) else order[::-1])
                 function += 1
             elif isinstance(walk, Climb):
                 self._climb(function)

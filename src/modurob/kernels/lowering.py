@@ -287,10 +287,14 @@ FLAGS = ("free", "resistance")
 def _allocated(view: TracedView) -> tuple[dict[Place, int], int]:
     """Where each number of a body's fields stands, and how many vectors that takes.
 
-    Shared fields stand first, in one order for all types. A number takes the first place that is not alive while it is.
+    Shared fields stand first, in one order for all types. A number takes the first place that is not alive while it is; what passes
+    leave that need not run again is alive to the end.
     """
     busy: list[list[tuple[int, int]]] = []
     places: dict[Place, int] = {}
+    for kept in view.fields.values():
+        if kept.first < view.program.still:
+            kept.last = len(view.passes)
     for name, shape in view.program.shared.items():
         start = len(busy)
         kept = view.fields[name]

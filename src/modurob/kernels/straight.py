@@ -17,15 +17,8 @@ from modurob.trace import Dialect, Graph, Listing, Place
 
 # the array of constants that the lines read: what depends on it alone is computed once
 CONSTANTS = frozenset({"constants"})
-# quick quotients and roots, quick choices between numbers, and arctangents, which lines take of unit vectors alone
-QUICKER = {
-    **QUICK,
-    "atan2": "unit_angle({0}, {1})",
-    "root_reciprocal": "root_reciprocal({0})",
-    "minimum": "MINIMUM({0}, {1})",
-    "maximum": "MAXIMUM({0}, {1})",
-    "magnitude": "magnitude({0})",
-}
+# arctangents are taken of unit vectors alone
+QUICKER = {**QUICK, "atan2": "unit_angle({0}, {1})"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 """The C functions of traced steps: straight lines over vectors of states."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,15 @@ VECTORS = Dialect(
     unnamed=("constant", "negate"),
 )
 
-# quotients and roots that are good to the last bit or two, in a fraction of the time
-QUICK = {"reciprocal": "reciprocal({0})", "functions": {**VECTORS.functions, "sqrt": "quick_root({0})"}}
+# quotients and roots that are good to the last bit or two, in a fraction of the time, and quick choices between numbers
+QUICK = {
+    "reciprocal": "reciprocal({0})",
+    "functions": {**VECTORS.functions, "sqrt": "quick_root({0})"},
+    "root_reciprocal": "root_reciprocal({0})",
+    "minimum": "MINIMUM({0}, {1})",
+    "maximum": "MAXIMUM({0}, {1})",
+    "magnitude": "magnitude({0})",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +88,7 @@ def function(
 ) -> str:
     """One C function; it is left early where the number `unless` is negative in no lane. `quick`: quotients and roots good to the
     last bit or two."""
-    destinations = [(f"{layout.text(s.place)} {'+' if s.add else ''}", s.value) for s in stores]
+    destinations = [(_destination(layout, s), s.value) for s in stores]
     if unless is not None:
         destinations.insert(0, ("const vec unless ", unless))
     dialect = Dialect(**{**VECTORS.__dict__, **(QUICK if quick else {}), "place": layout.text})
@@ -89,12 +96,74 @@ def function(
     if unless is not None:
         at = next(k for k, line in enumerate(lines) if line.startswith("const vec unless"))
         lines.insert(at + 1, "if (!any_negative(unless)) return;")
-    wanted = [unless, *(s.value for s in stores)]
+    pointers = _pointers(graph, [unless, *(s.value for s in stores)], stores, layout)
+    return _framed(name, [*pointers, *lines])
+
+
+class Part(NamedTuple):
+    """Results that are wanted where a number is negative in some lane; where it is in none they are zero, or add nothing."""
+
+    unless: Any
+    stores: Sequence[Store]
+
+    def values(self) -> list[Any]:
+        """All that it needs."""
+        return [self.unless, *(s.value for s in self.stores)]
+
+    def zeros(self, layout: Layout) -> str:
+        """The statements that leave it out."""
+        return "".join(f"{layout.text(s.place)} = V(0);" for s in self.stores if not s.add)
+
+
+def function_of_parts(name: str, graph: Graph, unless: Any, parts: Sequence[Part], layout: Layout, table: Table) -> str:
+    """One C function of parts, quotients and roots good to the last bit or two; it is left early where the number `unless` is
+    negative in no lane. What several parts need is computed once, before them."""
+    dialect = Dialect(**{**VECTORS.__dict__, **QUICK, "place": layout.text})
+    shared = _shared(graph, parts, dialect, table)
+
+    def known(i: int) -> str | None:
+        return f"shared{i}" if i in shared else table.text(i)
+
+    def guard(number: Any, known: Callable[[int], str | None]) -> str:
+        return "".join(Listing(graph, [("const vec unless ", number)], dialect, known).lines())
+
+    def text(part: Part) -> str:
+        stores = [(_destination(layout, s), s.value) for s in part.stores]
+        inner = "\n".join(Listing(graph, stores, dialect, known).lines())
+        left = part.zeros(layout)
+        return f"{{ {guard(part.unless, known)} if (any_negative(unless)) {{\n{inner} }} else {{ {left} }} }}"
+
+    nothing = f"{{ {''.join(part.zeros(layout) for part in parts)} return; }}"
+    early = f"{{ {guard(unless, table.text)} if (!any_negative(unless)) {nothing} }}"
+    first = Listing(graph, [(f"const vec shared{i} ", Traced(graph, i)) for i in shared], dialect, table.text).lines()
+    wanted = [unless, *(x for part in parts for x in part.values())]
+    pointers = _pointers(graph, wanted, [s for part in parts for s in part.stores], layout)
+    return _framed(name, [*pointers, early, *first, *map(text, parts)])
+
+
+def _shared(graph: Graph, parts: Sequence[Part], dialect: Dialect, table: Table) -> list[int]:
+    """The nodes that several parts need, where what one part alone does begins."""
+    needed = [set(graph.needed(part.values())) for part in parts]
+    several = {i for own in needed for i in own if sum(i in other for other in needed) > 1}
+    seams = {a for own in needed for i in own - several for a in graph.nodes[i].args}
+    seams |= {x.index for part in parts for x in part.values() if isinstance(x, Traced)}
+    plain = {"input", *dialect.unnamed}
+    return sorted(i for i in seams & several if graph.nodes[i].op not in plain and table.text(i) is None)
+
+
+def _destination(layout: Layout, store: Store) -> str:
+    return f"{layout.text(store.place)} {'+' if store.add else ''}"
+
+
+def _pointers(graph: Graph, wanted: Sequence[Any], stores: Sequence[Store], layout: Layout) -> list[str]:
+    """To all that is read and written."""
     read = {graph.nodes[i].value.array for i in graph.needed(wanted) if graph.nodes[i].op == "input"}
-    pointers = layout.pointers(read - TABLE | {s.place.array for s in stores})
-    return "\n".join(
-        [f"void {name}(cells arena, const int32_t *at, const real *c)", "{", *_unused(), *pointers, *lines, "}", ""]
-    )
+    return layout.pointers(read - TABLE | {s.place.array for s in stores})
+
+
+def _framed(name: str, lines: Sequence[str]) -> str:
+    head = f"void {name}(cells arena, const int32_t *at, const real *c)"
+    return "\n".join([head, "{", *_unused(), *lines, "}", ""])
 
 
 def _unused() -> list[str]:

@@ -1,6 +1,7 @@
 """What of a robot touches the ground: its shapes as points, balls and rims, and how deep they stand in it."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -90,6 +91,22 @@ def gaps(m: Tables, q: Array) -> Array:
     """Of all points that can touch the ground, (..., points) [m]; negative where they are in it."""
     X = kernels.run(MOTIONS, m, dict(zip("qv", together(q, np.zeros(m.nv)), strict=True))).results["X"]
     return np.concatenate([np.zeros((*q.shape[:-1], 0)), *(c.touch.gap for c in met(m, X))], axis=-1)
+
+
+def least_gaps(m: Tables, q: Array, bodies: Sequence[int]) -> Array:
+    """The gap of the lowest point of each of some bodies, (..., bodies) [m]; infinite where nothing of it can touch the ground."""
+    X = rigid(kernels.run(MOTIONS, m, dict(zip("qv", together(q, np.zeros(m.nv)), strict=True))).results["X"])
+    least, laws = np.full((*q.shape[:-1], len(m.bodies)), np.inf), defaultdict(list)
+    for row in m.contacts:
+        if row.frame.body in bodies:
+            laws[row.force].append(row.frame)
+    # shapes that are alike at once
+    for law, frames in laws.items():
+        at = [frame.body for frame in frames]
+        gap = law.touch(X[..., np.array(at) - 1, :, :], np.stack([frame.X for frame in frames])).gap.min(axis=-1)
+        for k, body in enumerate(at):
+            least[..., body] = np.minimum(least[..., body], gap[..., k])
+    return least[..., list(bodies)]
 
 
 def standing(m: Tables, q: Array, gap: float = 0.0) -> Array:

@@ -4,6 +4,7 @@ from modurob.motion.fastest import TimeOptimal, time_optimal
 from modurob.motion.gaits import Gait, gait
 from modurob.motion.gaits.driven import driven
 from modurob.motion.gaits.found import found_gait, walking_robot
+from modurob.motion.gaits.resetting import PhaseResetting
 from modurob.motion.gaits.search import search_gait
 from modurob.motion.gaits.steering import Steering, steering, walk_to
 from modurob.motion.gaits.travel import Travel, travel
@@ -20,6 +21,7 @@ __all__ = [
     "Gait",
     "Line",
     "Online",
+    "PhaseResetting",
     "Point",
     "PosePath",
     "PosePoint",

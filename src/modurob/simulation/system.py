@@ -92,10 +92,18 @@ class System:
         return self._joined(terms, engine.resisted(terms["M"], resistance), tau, held)
 
     def pressed(
-        self, s: State, tau: Any, external: Any, resistance: Any, added: Any, held: Held | None, met: Any = None
+        self,
+        s: State,
+        tau: Any,
+        external: Any,
+        resistance: Any,
+        added: Any,
+        held: Held | None,
+        met: Any = None,
+        again: bool = False,
     ) -> Any:
         """vdot, and the rates Y of the twists of bodies, where inertia is also added to bodies: a force of -added Y. `met` is how
-        bodies stand to each other: results of `MOTIONS`, and the G of pairs."""
+        bodies stand to each other: results of `MOTIONS`, and the G of pairs; `again`: it was asked for this state before."""
         run, engine = self.engine.run, self.engine
         state, still = {"q": s.q, "v": s.v}, engine.zeros("rates")
         if met is not None:
@@ -104,7 +112,7 @@ class System:
         elif not is_joined(self.m):
             free = engine.ones("rates") if held is None else held.free
             own = {"tau": tau, "free": free, "resistance": resistance, "added": added, "external": external}
-            found = run(PRESSED_DYNAMICS, **state, **own)
+            found = (engine.run_again if again else run)(PRESSED_DYNAMICS, **state, **own)
             return found["vdot"], found["rate"]
         terms = run(CONSTRAINED, **state, external=external, vdot=still)
         M = terms["M"]

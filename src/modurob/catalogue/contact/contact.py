@@ -51,14 +51,16 @@ class Contact(Bristled):
 
     def nearness(self, touch: Touch, moves: Moves) -> Array:
         """The least gap within a step, (...): nothing touches where it is not negative."""
-        ahead = self._ahead(touch, moves)
-        least = ahead[..., 0]
-        for k in range(1, self.count):
-            least = minimum(least, ahead[..., k])
-        return least
+        kind = type(self.shape) if touch.n.shape[-2] == 1 < touch.gap.shape[-1] else Touching
+        return minimum(*(kind.least(self.shape, gaps) for gaps in self.gaps_ahead(touch, moves)))
+
+    def point(self, touch: Touch, x: Array, k: int) -> tuple[Touch, Array]:
+        """One point of those that it touches with, and its bristle: the law is that of each by itself, but for rolling."""
+        return touch.point(k), x[..., [k, self.count + k]]
 
     def bristles(self, touch: Touch, pressed: Array, x: Array) -> list[Array]:
-        return [x[..., : self.count], x[..., self.count :]]
+        n = touch.gap.shape[-1]
+        return [x[..., :n], x[..., n:]]
 
     def settled(self, touch: Touch, moves: Moves, V: Array, x: Array) -> Array:
         """Bristles at the end of a step that ends with the twist V, (..., nx): moved along, and cut to the cone."""

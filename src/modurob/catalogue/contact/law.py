@@ -31,10 +31,11 @@ ZERO = np.zeros(())
 
 
 class Push(NamedTuple):
-    """The wrench F on a body at the twist V̄, in its axes at its origin, (..., 6), and how it falls with its twist, (..., 6, 6)."""
+    """The wrench F on a body at the twist it starts a step with, in its axes at its origin, (..., 6), and the inertia that it adds,
+    dt times how it falls with its twist, (..., 6, 6)."""
 
     F: Array
-    H: Array
+    added: Array
 
 
 class Moves(NamedTuple):
@@ -50,13 +51,23 @@ class Moves(NamedTuple):
     def along(self, touch: Touch, axis: Array, V: Array) -> Array:
         """Velocities of the points along an axis at the end of the step if the twist is V there, (..., k):
         v + w x p + dt w x (w x (carrier - centre))."""
-        return along(touch, axis, V) + self.dt[..., None] * swung(self.start[..., 3:], axis, touch.carrier, self.centre)
+        v, w, dt = V[..., None, :3], V[..., None, 3:], self.dt[..., None]
+        turning = dt[..., None] * turned_twice(self.start[..., 3:], axis)
+        # what is the same for all points where they have one normal, what is linear in them, and how far their carriers are off
+        same = dot(axis, v + 0 * axis) - dot(turning, self.centre[..., None, :] + 0 * axis)
+        linear = cross(axis, w + 0 * axis) + turning
+        return same + dot(linear + 0 * touch.p, touch.p) + dot(turning + 0 * touch.p, touch.carrier - touch.p)
+
+
+def turned_twice(w: Array, axis: Array) -> Array:
+    """w x (w x axis), (..., k, 3); times p it is axis . w x (w x p)."""
+    w = w[..., None, :] + 0 * axis
+    return cross(w, cross(w, axis))
 
 
 def swung(w: Array, axis: Array, p: Array, centre: Array) -> Array:
     """axis . w x (w x (p - centre)) of points p, (..., k)."""
-    w = w[..., None, :] + 0 * axis
-    return dot(cross(w, cross(w, axis)), p - centre[..., None, :])
+    return dot(turned_twice(w, axis), p - centre[..., None, :])
 
 
 class Felt(NamedTuple):
@@ -99,16 +110,18 @@ class Bristled(Force):
         return {f"{part} {name}": x for part, own in self.parts.items() for name, x in own.parameters().items()}
 
     def push(self, touch: Any, moves: Any, x: Array, last: bool) -> Push:
-        """On the body, about the twist known so far; `last`: there is one solve."""
+        """On the body, linear about the twist known so far; `last`: there is one solve."""
         felt = self._felt(touch, moves, x)
-        a = felt.on * self._stiff(moves.dt) * felt.s * (felt.s if last else 1)
-        along = [
-            (felt.on * felt.r, touch.n),
-            *((-felt.on * felt.s * e, t) for e, t in zip(felt.e, touch.t, strict=True)),
+        a, c = felt.on * self._stiff(moves.dt) * felt.s * (felt.s if last else 1), felt.on * felt.C_n
+        back = _change(moves)
+        pushes = [
+            (felt.on * felt.r - c * along(touch, touch.n, back), touch.n),
+            *((-felt.on * felt.s * e - a * along(touch, t, back), t) for e, t in zip(felt.e, touch.t, strict=True)),
         ]
-        F = sum(_wrench(touch.p, f, axis) for f, axis in along)
-        push = Push(np.asarray(F), _isotropic(touch.p, a) + _normal_damping(touch, felt.on * felt.C_n - a))
-        return self._with_rolling(push, felt, moves.known) if _is_there(self.feel.rolling) else push
+        dt = moves.dt[..., None]
+        added = _isotropic(touch.p, dt * a) + _normal_damping(touch, dt * (c - a))
+        push = Push(_wrench(touch.p, sum((f[..., None] * axis for f, axis in pushes), np.zeros(3))), added)
+        return self._with_rolling(push, felt, moves) if _is_there(self.feel.rolling) else push
 
     def normal_forces(self, touch: Any, moves: Any) -> Array:
         """Of the points, (..., k) [N], about the twist known so far."""
@@ -130,16 +143,20 @@ class Bristled(Force):
         """C = k dt + d, (..., 1)."""
         return (self.feel.stiffness * dt + self.feel.damping)[..., None]
 
-    def _ahead(self, touch: Any, moves: Any) -> Array:
-        """φ + dt min(u⁰_n, ū_n), (..., k)."""
+    def gaps_ahead(self, touch: Any, moves: Any) -> tuple[Array, Array]:
+        """φ + dt u⁰_n and φ + dt ū_n, (..., k) each."""
         u0, u = along(touch, touch.n, moves.start), moves.along(touch, touch.n, moves.known)
-        return touch.gap + moves.dt[..., None] * minimum(u0, u)
+        return touch.gap + moves.dt[..., None] * u0, touch.gap + moves.dt[..., None] * u
+
+    def ahead(self, touch: Any, moves: Any) -> Array:
+        """φ + dt min(u⁰_n, ū_n), (..., k): a point touches nothing where it is not negative."""
+        return minimum(*self.gaps_ahead(touch, moves))
 
     def _felt(self, touch: Any, moves: Any, x: Array) -> Felt:
         own, C = self.feel, self._stiff(moves.dt)
         u_n, u0_n = moves.along(touch, touch.n, moves.known), along(touch, touch.n, moves.start)
         r, C_n = self._normal(touch.gap, u0_n, u_n, C)
-        r = select(self._ahead(touch, moves), ZERO, maximum(r, ZERO), ZERO)
+        r = select(self.ahead(touch, moves), ZERO, maximum(r, ZERO), ZERO)
         e, f = (
             own.stiffness * z + C * moves.along(touch, t, moves.known)
             for z, t in zip(self.bristles(touch, r, x), touch.t, strict=True)
@@ -168,14 +185,19 @@ class Bristled(Force):
         slowest = ZERO - SLOWEST_BOUNCE
         return select(u0, slowest, bounce, r), select(u0, slowest, HARD + 0 * u, C + 0 * u)
 
-    def _with_rolling(self, push: Push, felt: Felt, V: Array) -> Push:
+    def _with_rolling(self, push: Push, felt: Felt, moves: Any) -> Push:
         """A torque against the turning of the body, at most rolling times the normal force."""
-        e, w = HARD_TURN * V[..., 3:], V[..., 3:]
+        e, w = HARD_TURN * moves.known[..., 3:], moves.start[..., 3:]
         most = self.feel.rolling * (felt.on * felt.r).sum(axis=-1)
         s = minimum(1 + ZERO, most / sqrt(dot(e, e) + TINY))
-        turn = np.concatenate([0 * w, s[..., None] * e], axis=-1)
+        turn = np.concatenate([0 * w, HARD_TURN * s[..., None] * w], axis=-1)
         block = np.diag([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
-        return Push(push.F - turn, push.H + (HARD_TURN * s)[..., None, None] * block)
+        return Push(push.F - turn, push.added + (HARD_TURN * moves.dt * s)[..., None, None] * block)
+
+
+def _change(moves: Any) -> Array:
+    """From the twist known so far back to that of the start, (..., 6)."""
+    return np.zeros(6) if moves.known is moves.start else moves.start - moves.known
 
 
 def along(touch: Any, axis: Array, V: Array) -> Array:
@@ -184,18 +206,9 @@ def along(touch: Any, axis: Array, V: Array) -> Array:
     return dot(axis, v) + dot(cross(axis, w), touch.p)
 
 
-def _sum(f: Array, x: Array) -> Array:
-    """Σ f x over the points, (..., 3), for x (..., k, 3), or (..., 1, 3) where it is the same for all."""
-    return f.sum(axis=-1)[..., None] * x[..., 0, :] if x.shape[-2] == 1 else (f[..., None] * x).sum(axis=-2)
-
-
-def _wrench(p: Array, f: Array, axis: Array) -> Array:
-    """Of forces f, (..., k), along an axis on points p, (..., 6)."""
-    if axis.shape[-2] == 1:
-        moment = cross((f[..., None] * p).sum(axis=-2), axis[..., 0, :])
-    else:
-        moment = (f[..., None] * cross(p, axis)).sum(axis=-2)
-    return np.concatenate([_sum(f, axis) + 0 * moment, moment], axis=-1)
+def _wrench(p: Array, f: Array) -> Array:
+    """Of forces f, (..., k, 3), on points p, (..., 6)."""
+    return np.concatenate([f.sum(axis=-2), cross(p, f).sum(axis=-2)], axis=-1)
 
 
 def _second_moments(p: Array, f: Array) -> list[Array]:
@@ -217,7 +230,7 @@ def _isotropic(p: Array, a: Array) -> Array:
 def _normal_damping(touch: Any, b: Array) -> Array:
     """Σ b Pᵀ n nᵀ P over the points, (..., 6, 6), with Pᵀ n = (n, p x n)."""
     n, p = touch.n, touch.p
-    if n.shape[-2] > 1:
+    if n.shape[-2] == p.shape[-2]:
         Q = np.concatenate([n, cross(p, n)], axis=-1)
         return (b[..., None, None] * Q[..., :, None] * Q[..., None, :]).sum(axis=-3)
     n, N = n[..., 0, :], so3.skew(n[..., 0, :])

@@ -11,7 +11,7 @@ from modurob.catalogue.contact.surface import Surface
 from modurob.catalogue.forces.force import Numbers
 from modurob.registry import Registry
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array, cross, dot, sqrt
+from modurob.spatial.scalars import Array, cross, dot, minimum, sqrt
 
 TOUCHING: Registry[type["Touching"]] = Registry("contact shape")
 
@@ -32,6 +32,12 @@ class Touch(NamedTuple):
     gap: Array
     n: Array
     t: tuple[Array, Array]
+
+    def point(self, k: int) -> "Touch":
+        """One of the points."""
+        own = slice(k, k + 1)
+        n, *t = (x if x.shape[-2] == 1 else x[..., own, :] for x in (self.n, *self.t))
+        return Touch(self.p[..., own, :], self.carrier[..., own, :], self.gap[..., own], n, (t[0], t[1]))
 
 
 def touch(X: Array, p: Array, surface: Surface, inside: Any = 0.0) -> Touch:
@@ -66,6 +72,13 @@ class Touching(Numbers):
     def touches(self, X_WB: Array, X_BF: Array, surface: Surface) -> Touch:
         """Its points next to the surface."""
 
+    def least(self, heights: Array) -> Array:
+        """The least of the heights of its points above a plane, (..., k), that is to say of numbers linear in where they are."""
+        least = heights[..., 0]
+        for k in range(1, heights.shape[-1]):
+            least = minimum(least, heights[..., k])
+        return least
+
 
 @TOUCHING.register("corners")
 @dataclass(frozen=True)
@@ -84,6 +97,11 @@ class Corners(Touching):
             for signs in product((-1, 1), repeat=3)
         ]
         return touch(X_WB, np.stack(p, axis=-2), surface)
+
+    def least(self, heights: Array) -> Array:
+        """From one corner and how much lower the three next to it are."""
+        first = heights[..., 0]
+        return first + sum(minimum(heights[..., k] - first, np.zeros(())) for k in (1, 2, 4))
 
 
 @TOUCHING.register("ball")

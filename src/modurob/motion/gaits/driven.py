@@ -1,5 +1,6 @@
 """Robots that swing by themselves: a gait as servos of the robot, so that it runs in kernels, and in batches."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from modurob.algorithms.forces import acting
 from modurob.catalogue.forces import Oscillator
 from modurob.errors import GaitError, explained
-from modurob.mechanism.tables import JointRow
+from modurob.mechanism.tables import Joint, JointRow
 from modurob.motion.gaits.recipe import Gait
 from modurob.motion.gaits.sine import Sine
 from modurob.robot import Mechanism
@@ -33,9 +34,7 @@ def driven(robot: Mechanism, gait: Gait, kp: float = 60.0, kd: float = 2.0) -> M
     reference = gait.on(robot)
     q, places = reference.motion(np.zeros(()))[0], {int(v): k for k, v in enumerate(reference.joints.v_index)}
     rows = []
-    for i, joint in enumerate(robot.joints):
-        if joint.type.nv != 1 or joint.type.nq != 1 or joint.mimics or not joint.effort_limit[0] > 0:
-            continue
+    for i, joint in with_drives(robot):
         k = places.get(joint.v_slice.start)
         own = {"centre": float(q[joint.q_slice.start])}
         if k is not None:
@@ -45,6 +44,13 @@ def driven(robot: Mechanism, gait: Gait, kp: float = 60.0, kd: float = 2.0) -> M
         servo = Oscillator(kp=kp, kd=kd, frequency=gait.frequency, limit=limit, **own)
         rows.append(JointRow(f"{joint.name} servo", servo, i))
     return replace(robot, forces=(*robot.forces, *rows))
+
+
+def with_drives(robot: Mechanism) -> Iterator[tuple[int, Joint]]:
+    """The joints with a drive, of one coordinate of their own, by their numbers."""
+    for i, joint in enumerate(robot.joints):
+        if joint.type.nv == 1 == joint.type.nq and not joint.mimics and joint.effort_limit[0] > 0:
+            yield i, joint
 
 
 def servo_states(robot: Mechanism) -> dict[str, slice]:

@@ -43,9 +43,10 @@ class LinearlyImplicit(FixedStep):
         forces = engine.forces(t, s.q, s.v, s.x, slide, slopes=True, contacts=False)
         tau = u + forces.tau + engine.times(forces.by_q, s.v) * dt
         resistance = (forces.by_q * dt + forces.by_v) * dt * -1.0
-        external, x = system.external(t, s, forces.external), s.x + forces.rate * dt
+        external = system.external(t, s, forces.external)
         if not acting(system.m).touching:
-            return State(*system.stepped(s, system.resisted(s, tau, external, resistance, held), dt), x)
+            vdot = system.resisted(s, tau, external, resistance, held)
+            return State(*system.stepped(s, vdot, dt), s.x + forces.rate * dt)
         start, vdot, last = engine.run(MOTIONS, q=s.q, v=s.v), None, self.solves == 1
         known = end = start["V"]
         for _ in range(self.solves):
@@ -55,9 +56,9 @@ class LinearlyImplicit(FixedStep):
                 between, G = engine.pair_pushes(s.q, start, known, s.x, dt, last)
                 push, met = push + between, (start, G)
             total = push if external is None else external + push
-            vdot, rate = system.pressed(s, tau, total, resistance, added, held, met)
+            vdot, rate = system.pressed(s, tau, total, resistance, added, held, met, again=vdot is not None)
             end = engine.advanced(start["V"], rate, dt)
-        x = engine.contact_states(start, known, end, x, dt)
+        x = engine.contact_states(start, known, end, s.x, forces.rate, dt)
         q, v = system.stepped(s, vdot, dt)
         if system.m.body_contacts:
             x = engine.pair_states(start, known, end, x, dt)
