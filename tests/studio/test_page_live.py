@@ -13,7 +13,6 @@ import modurob as mr
 from modurob.errors import InputError, SimulationError
 from modurob.viewer import scene, widget
 from modurob.viewer.live import poses
-from tests.studio.conftest import browser  # noqa: F401
 from tests.studio.pages import Browser
 
 CRAB = mr.load("crab").mechanism(base="m1")
@@ -25,7 +24,7 @@ def fetched(address: str) -> bytes:
         return answer.read()
 
 
-def test_a_page_follows_a_simulation(browser: Browser) -> None:  # noqa: F811
+def test_a_page_follows_a_simulation(browser: Browser) -> None:
     tab = browser.chromium.new_page(viewport={"width": 480, "height": 320})
     problems: list[str] = []
     tab.on("pageerror", lambda error: problems.append(str(error)))
@@ -80,7 +79,7 @@ def packed(q: Any) -> str:
     return base64.b64encode(poses(CRAB, q).tobytes()).decode()
 
 
-def test_the_widget_draws_without_a_network(browser: Browser) -> None:  # noqa: F811
+def test_the_widget_draws_without_a_network(browser: Browser) -> None:
     tab = browser.chromium.new_page(viewport={"width": 480, "height": 320})
     strayed: list[str] = []
     tab.on("request", lambda request: strayed.append(request.url) if request.url.startswith("http") else None)
