@@ -55,6 +55,8 @@ def test_it_is_for_those_with_the_address_and_keeps_time() -> None:
         assert time.monotonic() - began >= 0.145  # twice as fast as time
     with pytest.raises(InputError, match=r"q has shape \(2,\): expected one configuration of 3 finite numbers"):
         poses(CRAB, [0.0, 1.0])
+    with pytest.raises(InputError, match="speed = -1: expected how fast time passes"):
+        CRAB.live(speed=-1, browser=False)
     with pytest.raises(SimulationError, match="view 3: expected a function, or None"):
         mr.simulate(CRAB, duration=0.01, view=3)  # type: ignore[arg-type]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from modurob.errors import SimulationError
+from modurob.errors import SimulationError, explained
 from modurob.simulation.recording import Recording
 from modurob.viewer import film, showing
 from modurob.viewer.lanes import Lanes
@@ -53,6 +53,7 @@ class Race:
         film.animate([self.lanes], path, fps, size, speed)  # type: ignore[list-item]
 
 
+@explained
 def race(runs: Mapping[str, Recording]) -> Race:
     """Runs by name, side by side on one ground: each is turned to go the same way, and none touches another.
 
