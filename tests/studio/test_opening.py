@@ -84,9 +84,9 @@ def test_a_urdf_text_is_a_robot_that_can_be_shown(tmp_path: Path) -> None:
     assert (shown["name"], shown["made_of"], shown["base"]) == ("arm", "links", "base")
     assert [link["name"] for link in shown["modules"]] == ["base", "upper", "fore"]
     assert shown["degrees_of_freedom"] == 2
-    # the box of the file, and sticks since it has a mesh, or nothing, for other links
+    # the box of the file, and sticks for links that have a mesh, which does not come with a text, or nothing
     assert {shape["body"] for shape in shown["shapes"]} == {0, 1, 2}
-    assert [shape["kind"] for shape in shown["shapes"] if shape["body"] == 1] == ["box", "sphere", "cylinder"]
+    assert [shape["kind"] for shape in shown["shapes"] if shape["body"] == 1] == ["box"]
     assert {shape["kind"] for shape in shown["shapes"] if shape["body"] == 2} == {"sphere", "cylinder"}
     plain = describe.robot(opened(ARM.replace('<mesh filename="fore.stl"/>', '<sphere radius="0.1"/>')))
     assert [shape["kind"] for shape in plain["shapes"] if shape["body"]] == ["box", "sphere"]

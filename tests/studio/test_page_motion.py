@@ -1,11 +1,14 @@
 """Way points in a real browser: taken from poses, planned against limits, followed by a law."""
 
 import numpy as np
+import pytest
 from playwright.sync_api import expect
 
 from modurob.studio.plans import Plan
-from modurob.studio.protocol import Motion, WayPoint
-from tests.studio.pages import Page, Served
+from modurob.studio.protocol import Motion, RunSettings, WayPoint
+from tests.studio.pages import SIZES, Browser, Page, Served
+from tests.studio.test_page_panels import AXE, violations
+from tests.studio.test_runs import finished
 
 POSES = ((0.8, 0.6, 0.7), (1.0, 0.9, 0.5), (0.6, 0.7, 1.0))
 
@@ -62,3 +65,25 @@ def test_way_points_are_taken_planned_and_followed(page: Page, served: Served) -
     assert {"m0/hinge (run 0)", "m0/hinge (run 1)", "m0/hinge (run 1), wanted"} <= set(labels)
     expect(page.at(".legend").first).to_contain_text("m0/hinge (run 1)")
     assert page.scrolled == [0, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", "laptop"), ("dark", "phone")])
+def test_the_panel_and_the_race_are_accessible(browser: Browser, served: Served, scheme: str, size: str) -> None:
+    width, height = SIZES[size]
+    options = {"color_scheme": scheme, "bypass_csp": True, "viewport": {"width": width, "height": height}}
+    page = browser.page(served.address, **options)
+    page.open("crab", 6)
+    page.panel("Motion")
+    for q in POSES[:2]:
+        pose(page, q)
+        page.at("#add-pose").click()
+    page.tab.add_script_tag(path=AXE)
+    assert violations(page) == []
+    for _ in range(2):
+        finished(served.studio.sessions[page.session].start(RunSettings(duration=0.1, reference="hold")))
+    page.js("(numbers) => import('./static/js/race.js').then(({ openRace }) => openRace(numbers))", [0, 1])
+    page.until("studio.race?.view.frames > 0")
+    assert violations(page) == []
+    assert page.inside("#race-close")
+    page.picture(f"race_{size}_{scheme}")
+    page.close()

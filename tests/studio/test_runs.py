@@ -255,3 +255,19 @@ def test_files_of_a_run(session: Session, tmp_path: Path) -> None:
     for name in ("run-7.csv", "run-0.exe", "run-..csv"):
         with pytest.raises(StudioError, match=r"no run|no file"):
             downloads.content(session, name, {})
+
+
+def test_what_a_filter_believes_is_in_the_samples_and_follows_q_and_r() -> None:
+    """R far above the noise, and no Q: it trusts its model, and is smoother than what it measures."""
+    common = {"filter": "ekf", "noise": 0.05, "duration": 1.0, "sample_time": 0.01, "ideal": True, "reference": "hold"}
+    trusting = ran(process=0.0, believed=100.0, **common)
+    doubting = ran(process=10.0, believed=1e-6, **common)
+    assert trusting.summary()["filtered"]
+    wrong = []
+    for run in (trusting, doubting):
+        believed, q = run.samples[:, -CRAB.nq :], column(run, "q")
+        assert run.samples.shape[1] == 3 + 2 * CRAB.nq + 4 * CRAB.nv
+        wrong.append(np.sqrt(np.mean((believed - q) ** 2)))
+    assert wrong[0] < 0.005
+    assert 0.02 < wrong[1] < 0.1  # the noise itself
+    assert ran(duration=0.05).samples.shape[1] == 3 + CRAB.nq + 4 * CRAB.nv

@@ -90,5 +90,5 @@ def test_the_studio_draws_those_beside_its_file_alone(tmp_path: Path) -> None:
     uploaded = Imported(path.read_text().replace("meshes/tip", f"{path.parent}/meshes/tip"), "arm.urdf")
     assert uploaded.robot.shapes == ()
     assert uploaded.notes == (
-        "meshes do not come with a text (base.obj, tip.stl): modurob studio FILE draws those beside the file",
+        "arm: meshes do not come with a text (base.obj, tip.stl): modurob studio FILE draws those beside the file",
     )

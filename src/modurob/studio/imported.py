@@ -84,4 +84,6 @@ def _left_out(robot: Mechanism, drawn: Mechanism) -> tuple[str, ...]:
     names = [Path(s.file).name for s in robot.shapes if s.kind == "mesh"][:6]
     if not names or drawn is robot:
         return ()
-    return (f"meshes do not come with a text ({', '.join(names)}): modurob studio FILE draws those beside the file",)
+    return (
+        f"{robot.name}: meshes do not come with a text ({', '.join(names)}): modurob studio FILE draws those beside the file",
+    )

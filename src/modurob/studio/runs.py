@@ -79,7 +79,8 @@ def estimator(settings: RunSettings) -> Estimator | None:
     """The filter between sensors and law; none where there is no law."""
     if settings.filter == offers.NONE or settings.controller in (offers.NONE, offers.SERVOS):
         return None
-    return FILTERS[settings.filter](HallSensors(noise=settings.noise))
+    R = settings.believed or None
+    return FILTERS[settings.filter](HallSensors(noise=settings.noise), Q=(0.0, settings.process), R=R)
 
 
 def equipped(robot: Mechanism, q: Array, settings: RunSettings, floor: Ground | None) -> Mechanism:
@@ -121,7 +122,8 @@ ANEW = Since()
 
 
 class Run:
-    """One simulation and its samples: rows of t, q, v, vdot, tau, error, kinetic and potential energy."""
+    """One simulation and its samples: rows of t, q, v, vdot, tau, error, kinetic and potential energy; and of the q that a filter
+    believes in, if there is one."""
 
     def __init__(
         self,
@@ -133,6 +135,7 @@ class Run:
         since: Since = ANEW,
     ):
         self.number, self.robot, self.settings = number, robot, settings
+        self.filtered = estimator(settings) is not None
         self.before = since.before  # the run that this one goes on from, after the robot changed shape
         _require_room(robot, settings)
         self.ground = (since.ground or ground.under(robot, q, settings)) if settings.ground else None
@@ -278,7 +281,9 @@ class Run:
         energies = robot.kinetic_energy(q, v), stored
         error = self._error(t, q, v) if servos is None else servos.lacking(t, q, v, x)[0]
         given = tau if servos is None else tau + servos.torques(t, q, v, x)
-        return np.concatenate([[t], q, v, vdot, given, error, energies]).astype(np.float32)
+        seen = self._simulation.estimate
+        believed = () if not self.filtered else (q if seen is None else seen[0],)
+        return np.concatenate([[t], q, v, vdot, given, error, energies, *believed]).astype(np.float32)
 
     def summary(self) -> dict[str, Any]:
         """What the list of runs shows."""
@@ -289,6 +294,7 @@ class Run:
             "reference": self.settings.reference,
             "gait": self.settings.gait,
             "filter": self.settings.filter,
+            "filtered": self.filtered,
             "ground": self.settings.ground,
             "floor": scene.floor(self._simulation.robot),
             "start": float(self._rows[0][0]),

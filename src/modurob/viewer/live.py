@@ -67,6 +67,8 @@ class Live(Paced):
     """A page with a robot on it that moves as it is told; see `robot.live`."""
 
     def __init__(self, robot: Tables, q: Any = None, speed: float = 1.0, browser: bool = True):
+        if isinstance(speed, bool) or not isinstance(speed, int | float | np.number) or not 0 <= speed < np.inf:
+            raise InputError(f"speed = {speed!r:.60}: expected how fast time passes, 1 as it does, 0 without waiting")
         chapters = scene.still(robot, None if q is None else as_array(q))
         self.robot, self.speed = robot, speed
         self._page = page.html(chapters, live="poses").encode()

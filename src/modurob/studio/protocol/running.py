@@ -33,6 +33,12 @@ class RunSettings(Checked):
     frequency: Annotated[float, Field(gt=0, le=20)] = 0.5  # [Hz]
     filter: FilterName = offers.NONE
     noise: Annotated[float, Field(ge=0, le=1)] = 0.01  # of the measured angles [rad or m]
+    process: Annotated[float, Field(ge=0, le=1e6)] = (
+        1e-4  # Q: what the filter adds to the variance of rates in a sample
+    )
+    believed: Annotated[float, Field(ge=0, le=1e6)] = (
+        0.0  # R: the variance of angles that it believes in; 0: that of the noise
+    )
     stepper: StepperName = "semi-implicit-euler"
     step: Annotated[float, Field(ge=1e-5, le=0.05)] = 1e-3  # of the physics [s]
     sample_time: Annotated[float, Field(ge=1e-4, le=0.1)] = 5e-3  # of controller and filter [s]

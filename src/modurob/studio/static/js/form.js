@@ -50,6 +50,16 @@ const FIELDS = {
     max: 1,
     when: () => driven() && values.filter !== "none",
   }),
+  process: number("Q: variance of rates, a sample", "", {
+    min: 0,
+    max: 1e6,
+    when: () => driven() && values.filter !== "none",
+  }),
+  believed: number("R: variance of angles, 0 as measured", "", {
+    min: 0,
+    max: 1e6,
+    when: () => driven() && values.filter !== "none",
+  }),
   stepper: {
     ...offered("stepper", "steppers"),
     options: () => state.offers.steppers.filter((x) => !onGround() || x.contacts).map(({ name, label }) => [name, label]),
@@ -66,7 +76,7 @@ const GROUPS = {
   "How it stands": ["stands", "friction", "slope"],
   Control: ["controller", "gains", "ideal"],
   Reference: ["reference", "gait", "generator", "amplitude", "frequency", "search"],
-  Sensing: ["filter", "noise"],
+  Sensing: ["filter", "noise", "process", "believed"],
   Time: ["stepper", "step", "sample_time", "duration"],
 };
 

@@ -106,7 +106,7 @@ function drawList(list) {
             timed && h("span", { class: "soft small" }, "s"),
             act(i, "↑", "Earlier: way point", () => move(i, -1), i === 0),
             act(i, "↓", "Later: way point", () => move(i, 1), i === all.length - 1),
-            act(i, "set", "Take the present pose for way point", () => setPose(i)),
+            act(i, "set", "set to the present pose: way point", () => setPose(i)),
             act(i, "×", "Remove way point", () => remove(i)),
           ),
         )

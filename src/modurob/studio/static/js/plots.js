@@ -22,6 +22,7 @@ const INK = {
   dark: ["#6cb0ff", "#f5b556", "#4fd8c8", "#ff8fc2", "#b9a3ff", "#b6d96a"],
 };
 const DASHES = [[], [7, 4], [10, 3, 2, 3], [4, 2]]; // of the runs that are compared
+const OVER = ["reference", "estimate"];
 const NO_LIMIT = 1e4; // stands for none
 const FIRST_JOINTS = 3; // shown until others are chosen
 const REDRAW = 100; // milliseconds between redraws of a running plot
@@ -38,7 +39,7 @@ class Plots {
     this.samples = new Map(); // run -> { rows, columns, data }
     this.chosen = []; // runs that are shown
     this.quantities = new Set(["position", "torque", "error"]);
-    this.overlaid = true; // whether positions are drawn with those that were wanted
+    this.over = new Set(["reference"]); // what is drawn with positions: those that were wanted, those that a filter believed in
     this.joints = new Set(); // by name
     this.chips = h("div", { class: "row", role: "group", "aria-label": "Quantities" });
     this.jointChips = h("div", { class: "row", role: "group", "aria-label": "Joints" });
@@ -142,17 +143,15 @@ class Plots {
       this.drawChips();
       this.rebuild();
     };
-    const toggle = (name) => {
-      this.quantities.has(name) ? this.quantities.delete(name) : this.quantities.add(name);
+    const turn = (set, name) => {
+      set.has(name) ? set.delete(name) : set.add(name);
       redrawn();
     };
+    const toggle = (name) => turn(this.quantities, name);
     redraw(
       this.chips,
       Object.keys(QUANTITIES).map((name) => chip(name, this.quantities.has(name), () => toggle(name))),
-      chip("reference", this.overlaid, () => {
-        this.overlaid = !this.overlaid;
-        redrawn();
-      }),
+      OVER.map((name) => chip(name, this.over.has(name), () => turn(this.over, name))),
     );
     const run = this.run(this.scrubbed());
     drawJoints(this.jointChips, run?.joints.map(({ name }) => name) ?? [], this.joints, redrawn);
@@ -216,8 +215,13 @@ class Plots {
           limits: limits(quantity, line, runs[k]),
           dash: DASHES[k % DASHES.length],
         };
-        const wanted = quantity === "position" && this.overlaid && reference(runs[k], line, column);
-        return wanted ? [drawn, { ...drawn, value: wanted, label: `${drawn.label}, wanted`, dash: [2, 3], limits: [], unlisted: true }] : [drawn];
+        if (quantity !== "position") return [drawn];
+        const over = (word, value, dash) => value && { ...drawn, value, dash, label: `${drawn.label}, ${word}`, limits: [], unlisted: true };
+        return [
+          drawn,
+          over("wanted", this.over.has("reference") && reference(runs[k], line, column), [2, 3]),
+          over("estimate", this.over.has("estimate") && estimate(runs[k], line), [1, 2]),
+        ].filter(Boolean);
       }),
     );
   }
@@ -278,6 +282,9 @@ function reference({ joints, nq, nv, controller, planned }, { joint, part }, col
   const lacks = 1 + nq + 3 * nv + own.v[0] + part;
   return (row) => row[column] + row[lacks];
 }
+
+/** What a filter believed a coordinate to be, as a function of the sample: none without a filter. */
+const estimate = ({ nq, nv, filtered }, { index }) => (filtered ? (row) => row[1 + nq + 4 * nv + 2 + index] : null);
 
 /** Between which values a joint of the robot stays, its drive, and what was planned: none where there are none. */
 function limits(quantity, { joint: name, part, index }, run) {

@@ -17,6 +17,8 @@ export const values = {
   amplitude: 0.4,
   filter: "none",
   noise: 0.01,
+  process: 1e-4,
+  believed: 0,
   step: 0.001,
   sample_time: SAMPLE_TIME,
   duration: 10,

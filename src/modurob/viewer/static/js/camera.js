@@ -53,6 +53,18 @@ export class Camera {
     this.#place();
   }
 
+  /** Whether one of these points (x, y, z, x, ...) is out of sight, or under what is written at the edges. */
+  hides(points) {
+    const { left, top, width, height } = this.free();
+    const p = new THREE.Vector3();
+    for (let i = 0; i < points.length; i += 3) {
+      p.fromArray(points, i).project(this.lens);
+      const [x, y] = [((p.x + 1) / 2) * this.width - left, ((1 - p.y) / 2) * this.height - top];
+      if (x < 0 || y < 0 || x > width || y > height || p.z > 1) return true;
+    }
+    return false;
+  }
+
   /** The part of the stage that is free, as left, top, width and height [pixels]. */
   free() {
     const { left, right, top, bottom } = this.insets;

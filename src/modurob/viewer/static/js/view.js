@@ -11,11 +11,12 @@ import { Light, environment } from "./light.js";
 import { Marks } from "./marks.js";
 import { box as boxOf } from "./overlap.js";
 import { Plates } from "./plates.js";
+import { Pointer } from "./pointer.js";
 import { IDENTITY, multiply } from "./poses.js";
 import { Torques } from "./torques.js";
-import { KNOB, geometryOf, knob, material } from "./shapes.js";
+import { alike, discard, instanced, placeAll, rings } from "./pieces.js";
+import { KNOB } from "./shapes.js";
 
-const CLICK = 4; // pixels that a click may travel
 const FINEST = 6; // cells of the floor in the radius of a robot, at most
 const GLIDE = 0.12; // part of the way that the view makes good in a picture
 const LOOK = 250; // milliseconds between looks whether the robot is still in view
@@ -55,11 +56,10 @@ export class View {
     this.visible = { ports: true, frames: false, centres: false, ellipsoids: false, contacts: true, torques: false };
     this.theme = "light";
     this.frames = 0;
-    this.hovered = null;
     this.selected = null;
     this.fits = () => true;
     this.ground.setLow(low);
-    this.#listen();
+    this.pointer = new Pointer(this);
     new ResizeObserver(() => this.#resize()).observe(canvas.parentElement);
     this.#resize();
   }
@@ -77,26 +77,16 @@ export class View {
   /** A new robot: one instanced mesh for each kind and size of shape. */
   setRobot(design) {
     const another = this.design?.number !== design.number;
-    if (this.design) this.#setHovered(null);
+    if (this.design) this.pointer.hover(null);
     if (another) this.camera.reset();
     this.design = design;
     this.floor = design.floor ?? null;
     this.centre = null;
     this.posed = false;
     this.extent = null;
-    for (const mesh of this.meshes) {
-      mesh.geometry.dispose();
-      mesh.dispose();
-    }
+    this.meshes.forEach(discard);
     this.robot.clear();
-    this.meshes = [];
-    const alike = new Map();
-    for (const shape of design.shapes) {
-      const key = `${shape.kind} ${shape.mesh ?? ""} ${shape.size}`;
-      if (!alike.has(key)) alike.set(key, []);
-      alike.get(key).push(shape);
-    }
-    for (const shapes of alike.values()) this.meshes.push(this.#mesh(shapes));
+    this.meshes = alike(design.shapes).map((shapes) => instanced(shapes, design.meshes, this.low));
     this.#makePorts(design.ports);
     this.marks.setRobot(design);
     this.cables.setRobot(design.cables, this.size);
@@ -104,42 +94,25 @@ export class View {
     this.torques.setRobot(design.joints, this.size);
     this.contacts.setRobot(this.size, 9.81 * design.bodies.reduce((sum, { mass }) => sum + mass, 0));
     if (this.meshes.length) this.robot.add(...this.meshes);
-    this.#paint();
+    this.paint();
     this.pendingFit = another;
     this.unsettled = true;
   }
 
-  #mesh(shapes) {
-    const shape = { ...shapes[0], mesh: this.design.meshes?.[shapes[0].mesh] };
-    const mesh = new THREE.InstancedMesh(geometryOf(shape, this.low), material(shapes[0], this.low), shapes.length);
-    mesh.castShadow = mesh.receiveShadow = true;
-    mesh.frustumCulled = false;
-    mesh.userData.shapes = shapes;
-    return mesh;
-  }
-
   #makePorts(ports) {
     this.free = ports.filter((port) => port.holds === null);
+    this.size = this.#moduleSize();
     if (this.ports) {
-      this.ports.geometry.dispose();
-      this.ports.dispose();
+      discard(this.ports);
       this.scene.remove(this.ports);
     }
-    this.size = this.#moduleSize();
-    const geometry = knob(this.size, this.low);
-    this.ports = new THREE.InstancedMesh(
-      geometry,
-      new THREE.MeshBasicMaterial({ vertexColors: true }),
-      Math.max(1, this.free.length),
-    );
-    this.ports.count = this.free.length;
-    this.ports.frustumCulled = false;
+    this.ports = rings(this.free, this.size, this.low);
     this.scene.add(this.ports);
   }
 
   /** Show where a module would stand, or nothing. */
   preview(port, type, by, roll) {
-    if (port) this.ghost.show(type, by, roll, new THREE.Matrix4().fromArray(this.#inWorld(port.body, port.X)), this.#boxes());
+    if (port) this.ghost.show(type, by, roll, new THREE.Matrix4().fromArray(this.inWorld(port.body, port.X)), this.#boxes());
     else this.ghost.hide();
     this.draw();
   }
@@ -190,11 +163,7 @@ export class View {
     this.poses = poses;
     this.posed = true;
     this.#place(poses);
-    for (let i = 0; i < this.free.length; i++) {
-      multiply(this.ports.instanceMatrix.array, 16 * i, poses, 12 * this.free[i].body, this.free[i].X, 0);
-    }
-    this.ports.instanceMatrix.needsUpdate = true;
-    this.ports.boundingSphere = null;
+    placeAll(this.ports, this.free, poses);
     this.marks.setPoses(poses, this.visible);
     this.cables.setPoses(poses);
     this.plates.setPoses(poses);
@@ -207,13 +176,7 @@ export class View {
   }
 
   #place(poses) {
-    for (const mesh of this.meshes) {
-      const shapes = mesh.userData.shapes;
-      const out = mesh.instanceMatrix.array;
-      for (let i = 0; i < shapes.length; i++) multiply(out, 16 * i, poses, 12 * shapes[i].body, shapes[i].X, 0);
-      mesh.instanceMatrix.needsUpdate = true;
-      mesh.boundingSphere = null;
-    }
+    for (const mesh of this.meshes) placeAll(mesh, mesh.userData.shapes, poses);
   }
 
   /** Where the robot will be is known: what is fitted is all of it; `refit` looks at it anew. */
@@ -241,7 +204,7 @@ export class View {
   }
 
   /** Colours of shapes and ports, after the selection, the hover or the theme changed. */
-  #paint() {
+  paint() {
     const palette = COLOURS[this.theme];
     const colour = new THREE.Color();
     const glow = new THREE.Color(palette.selected);
@@ -254,7 +217,7 @@ export class View {
       mesh.instanceColor.needsUpdate = true;
     }
     this.free?.forEach((port, i) => {
-      const hex = port.ref === this.hovered ? palette.hover : this.fits(port) ? palette.port : palette.unfit;
+      const hex = port.ref === this.pointer.hovered ? palette.hover : this.fits(port) ? palette.port : palette.unfit;
       this.ports.setColorAt(i, colour.set(hex));
     });
     if (this.ports?.instanceColor) this.ports.instanceColor.needsUpdate = true;
@@ -266,7 +229,7 @@ export class View {
     this.theme = theme;
     this.#mirror();
     this.ground.setColour(COLOURS[theme].grid, theme === "dark" ? 0.5 : 0.3);
-    if (this.design) this.#paint();
+    if (this.design) this.paint();
   }
 
   /** In high detail surfaces mirror a room, and bright spots keep their colour. */
@@ -280,12 +243,12 @@ export class View {
 
   setSelected(name) {
     this.selected = name;
-    if (this.design) this.#paint();
+    if (this.design) this.paint();
   }
 
   setFits(fits) {
     this.fits = fits;
-    if (this.design) this.#paint();
+    if (this.design) this.paint();
   }
 
   setVisible(what, visible) {
@@ -334,15 +297,7 @@ export class View {
 
   /** Whether something is out of sight, or under what is written at the edges. */
   cutOff() {
-    const { left, top, width, height } = this.camera.free();
-    const points = this.points();
-    const p = new THREE.Vector3();
-    for (let i = 0; i < points.length; i += 3) {
-      p.fromArray(points, i).project(this.camera.lens);
-      const [x, y] = [((p.x + 1) / 2) * this.camera.width - left, ((1 - p.y) / 2) * this.camera.height - top];
-      if (x < 0 || y < 0 || x > width || y > height || p.z > 1) return true;
-    }
-    return false;
+    return this.camera.hides(this.points());
   }
 
   /** Another stage, or other captions on it: a view that was fitted still is, one that was turned by hand stays. */
@@ -468,67 +423,8 @@ export class View {
     return this.canvas.toDataURL("image/png");
   }
 
-  // ---- the pointer ----
-
-  #listen() {
-    let down = null;
-    this.canvas.addEventListener("pointerdown", (e) => {
-      down = [e.clientX, e.clientY];
-    });
-    this.canvas.addEventListener("pointerup", (e) => {
-      const travelled = down && Math.hypot(e.clientX - down[0], e.clientY - down[1]);
-      down = null;
-      if (travelled === null || travelled > CLICK || e.button !== 0) return;
-      const hit = this.#hit(e);
-      if (hit?.port) this.on.port(hit.port.ref);
-      else if (hit?.module) this.on.module(hit.module);
-      else this.on.empty();
-    });
-    this.canvas.addEventListener("dblclick", (e) => {
-      const hit = this.#hit(e);
-      if (!hit?.module) return;
-      this.on.module(hit.module); // both clicks chose it, and gave it up
-      this.camera.focus(hit.at, 5 * this.size);
-    });
-    let moved = null;
-    this.canvas.addEventListener("pointermove", (e) => {
-      if (e.buttons || e.pointerType === "touch") return;
-      if (!moved)
-        requestAnimationFrame(() => {
-          this.#hover(moved);
-          moved = null;
-        });
-      moved = e;
-    });
-    this.canvas.addEventListener("pointerleave", () => this.#setHovered(null));
-  }
-
-  #hover(event) {
-    this.#setHovered(this.#hit(event)?.port ?? null);
-  }
-
-  #setHovered(port) {
-    if (this.hovered === (port?.ref ?? null)) return;
-    this.hovered = port?.ref ?? null;
-    this.canvas.style.cursor = port ? "pointer" : "";
-    this.on.hover(port);
-    this.#paint();
-  }
-
-  /** What is under the pointer: ports and bodies together, so that a hidden port cannot be hit. */
-  #hit(event) {
-    const { left, top, width, height } = this.canvas.getBoundingClientRect();
-    const at = new THREE.Vector2((2 * (event.clientX - left)) / width - 1, 1 - (2 * (event.clientY - top)) / height);
-    const ray = new THREE.Raycaster();
-    ray.setFromCamera(at, this.camera.lens);
-    const things = this.visible.ports && this.free.length ? [...this.meshes, this.ports] : this.meshes;
-    const hit = ray.intersectObjects(things, false)[0];
-    if (!hit) return null;
-    if (hit.object === this.ports) return { port: this.free[hit.instanceId] };
-    return { module: this.design.modules[hit.object.userData.shapes[hit.instanceId].module].name, at: hit.point };
-  }
-
-  #inWorld(body, X) {
+  /** Something at twelve numbers X on a body, as a matrix in the world. */
+  inWorld(body, X) {
     const out = new Float32Array(16);
     multiply(out, 0, this.poses, 12 * body, X, 0);
     return out;
@@ -536,27 +432,16 @@ export class View {
 
   /** Where something at twelve numbers X on a body appears, in pixels of the canvas. */
   pixel(body, X) {
-    const out = this.#inWorld(body, X);
-    const p = new THREE.Vector3(out[12], out[13], out[14]).project(this.camera.lens);
-    const { clientWidth, clientHeight } = this.canvas;
-    return { x: ((p.x + 1) / 2) * clientWidth, y: ((1 - p.y) / 2) * clientHeight, behind: p.z > 1 };
+    return this.pointer.pixel(body, X);
   }
 
   /** Where the ball of a port appears. */
   portPixel(ref) {
-    const port = this.design.ports.find((p) => p.ref === ref);
-    if (!port) return null;
-    const X = port.X.slice();
-    for (let row = 0; row < 3; row++) X[4 * row + 3] += KNOB * this.size * X[4 * row + 2];
-    return this.pixel(port.body, X);
+    return this.pointer.portPixel(ref);
   }
 
   /** Where a port can be clicked: null if something else is in front of it. */
   clickable(ref) {
-    const at = this.portPixel(ref);
-    if (!at) return null;
-    const { left, top } = this.canvas.getBoundingClientRect();
-    const point = { clientX: left + at.x, clientY: top + at.y };
-    return this.#hit(point)?.port?.ref === ref ? { x: point.clientX, y: point.clientY } : null;
+    return this.pointer.clickable(ref);
   }
 }

@@ -13,7 +13,6 @@ import modurob as mr
 from modurob.errors import InputError, SimulationError
 from modurob.viewer import scene, widget
 from modurob.viewer.live import poses
-from tests.studio.conftest import browser  # noqa: F401
 from tests.studio.pages import Browser
 
 CRAB = mr.load("crab").mechanism(base="m1")
@@ -25,7 +24,7 @@ def fetched(address: str) -> bytes:
         return answer.read()
 
 
-def test_a_page_follows_a_simulation(browser: Browser) -> None:  # noqa: F811
+def test_a_page_follows_a_simulation(browser: Browser) -> None:
     tab = browser.chromium.new_page(viewport={"width": 480, "height": 320})
     problems: list[str] = []
     tab.on("pageerror", lambda error: problems.append(str(error)))
@@ -56,6 +55,8 @@ def test_it_is_for_those_with_the_address_and_keeps_time() -> None:
         assert time.monotonic() - began >= 0.145  # twice as fast as time
     with pytest.raises(InputError, match=r"q has shape \(2,\): expected one configuration of 3 finite numbers"):
         poses(CRAB, [0.0, 1.0])
+    with pytest.raises(InputError, match="speed = -1: expected how fast time passes"):
+        CRAB.live(speed=-1, browser=False)
     with pytest.raises(SimulationError, match="view 3: expected a function, or None"):
         mr.simulate(CRAB, duration=0.01, view=3)  # type: ignore[arg-type]
 
@@ -80,7 +81,7 @@ def packed(q: Any) -> str:
     return base64.b64encode(poses(CRAB, q).tobytes()).decode()
 
 
-def test_the_widget_draws_without_a_network(browser: Browser) -> None:  # noqa: F811
+def test_the_widget_draws_without_a_network(browser: Browser) -> None:
     tab = browser.chromium.new_page(viewport={"width": 480, "height": 320})
     strayed: list[str] = []
     tab.on("request", lambda request: strayed.append(request.url) if request.url.startswith("http") else None)
