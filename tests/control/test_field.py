@@ -357,7 +357,7 @@ def test_a_hybrid_law_holds_its_force_while_sliding_along_a_wall(number):
         walled = robot.with_force("wall", Wall(float(start[0]) + 1e-3), a=tip)
 
         def goal(t, start=start):
-            w = 1.5
+            w = 2.5
             rate, acceleration = (
                 np.array([0, 0.03 * w * np.cos(w * t), 0]),
                 np.array([0, -0.03 * w * w * np.sin(w * t), 0]),
@@ -375,7 +375,7 @@ def test_a_hybrid_law_holds_its_force_while_sliding_along_a_wall(number):
             model=robot,
             sample_time=1e-3,
         )
-        run = mr.simulate(walled, q, duration=2.5, controller=law, stepper=mr.RungeKutta4(2.5e-4))
+        run = mr.simulate(walled, q, duration=2.0, controller=law, stepper=mr.RungeKutta4(5e-4))
         X = robot.frame_pose(run.q, tip)
         rate = np.einsum("tij,tj->ti", robot.jacobian(run.q, tip), run.v)[:, 0]
         force = 2e4 * (X[:, 0, 3] - start[0] - 1e-3) + 200.0 * rate

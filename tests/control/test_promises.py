@@ -1,4 +1,4 @@
-"""What laws promise wherever a robot is, on fifty random robots whose base is held and fifty whose base floats, at random states.
+"""What laws promise wherever a robot is, on random robots whose base is held and others whose base floats, at random states.
 
 Lyapunov functions are differentiated along the motion that a law makes, so that nothing need be simulated.
 """
@@ -19,13 +19,20 @@ T = 0.3
 CLOSE = 1e-6
 
 
-@pytest.fixture(params=[False, True], ids=["held", "floating"])
+@pytest.fixture(
+    params=[
+        pytest.param((floating, number), id=f"{number} {word}", marks=[pytest.mark.judge] * (number > 10))
+        for number in (10, 50)
+        for floating, word in ((False, "held"), (True, "floating"))
+    ]
+)
 def states(request):
     """Robots of 2 to 9 joints, their states, references of their joints, and where the joints' rates stand."""
-    base = int(request.param)
+    floating, number = request.param
+    base = int(floating)
 
-    def drawn(seed, number=50):
-        for rng, robot in robots(number, seed, least=2 + base, most=9 + base, floating=request.param):
+    def drawn(seed):
+        for rng, robot in robots(number, seed, least=2 + base, most=9 + base, floating=floating):
             q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
             yield rng, robot, q, v, waves(rng, robot.nv - 6 * base), np.arange(6 * base, robot.nv)
 
@@ -148,7 +155,7 @@ def test_tips_get_the_acceleration_they_are_asked_for(states):
         assert np.allclose(found, expected, rtol=0, atol=1e-8 * (1 + np.abs(tau).max()))
         assert not tau[: joints[0]].any()
         measured += 1
-    assert measured > 15
+    assert measured > 3
 
 
 def test_energy_is_pumped_and_braked_as_promised(states):
@@ -160,3 +167,41 @@ def test_energy_is_pumped_and_braked_as_promised(states):
             law = mr.SwingUp(energy=E + wanted, gain=0.7, kick=0.3, actuated=[name]).on(robot)
             power = law.torque(T, q, v) @ v
             assert power == pytest.approx(wanted * 0.7 * (v[driven] ** 2 + kick * abs(v[driven])))
+
+
+def test_joints_rest_where_pushes_have_taken_them(states):
+    """Off by tau_ext/stiffness under what an observer sees, admittance leaves joints at rest; so does an observer's law, without
+    an offset, though the base is pushed too."""
+    for rng, robot, q, v, _, joints in states(58):
+        n, push = len(joints), rng.normal(size=robot.nv)
+        goal, K, v = 0.5 * rng.normal(size=n), rng.uniform(20, 60, n), np.concatenate([v[: joints[0]], np.zeros(n)])
+        soft = mr.Admittance(goal, stiffness=K).on(robot)
+        q = np.concatenate([q[:-n], goal])
+        plain = mr.ComputedTorque(64.0, 16.0, goal, partial=True, sample_time=1e-3)
+        firm = mr.DisturbanceObserver(plain).on(robot)
+        _, tau = firm.step((None, firm.start()[1], push), T, Measured(q, v))
+        assert np.allclose(robot.forward_dynamics(q, v, tau + push)[joints], 0.0, atol=1e-9)
+        # what joints feel of the push depends a little on where it has taken them
+        y = np.zeros(robot.nv)
+        for _ in range(40):
+            felt = coupling(Drives.of(robot))(q).torque(push)
+            y[joints] = felt[joints] / K
+            q = np.concatenate([q[:-n], goal + y[joints]])
+        start = soft.start()
+        _, tau = soft.step(start._replace(y=y, torque=felt), T, Measured(q, v))
+        assert np.allclose(robot.forward_dynamics(q, v, tau + push)[joints], 0.0, atol=1e-8)
+
+
+def test_friction_that_the_model_knows_is_taken_off(states):
+    """Joints that slide get the acceleration that they would without it."""
+    for rng, robot, q, v, motion, joints in states(59):
+        coulomb, rusty = rng.uniform(0.2, 1.0, len(joints)), robot
+        for k, i in enumerate(joints):
+            name = next(j.name for j in robot.joints if j.v_slice.start == i)
+            rusty = rusty.with_force(f"{name} rust", mr.Friction(coulomb=coulomb[k]), joint=name)
+        plain = mr.ComputedTorque(30.0, 7.0, lambda t, m=motion: m(t), partial=True, sample_time=1e-3)
+        law = mr.FrictionCompensation(plain, share=1.0, width=1e-6).on(rusty)
+        _, tau = law.step(law.start(), T, Measured(q, v))
+        tau[joints] -= coulomb * np.sign(v[joints])
+        ideal = plain.on(robot).torque(T, q, v)
+        assert np.allclose(tau, ideal, rtol=0, atol=1e-9 * (1 + np.abs(ideal).max()))
