@@ -266,7 +266,7 @@ def arm_with_tip(rng, joints=7):
 
 
 @pytest.mark.judge
-@pytest.mark.parametrize("number", [20])
+@pytest.mark.parametrize("number", [5])
 def test_operational_space_makes_the_tip_linear(number):
     """The tip goes to a point of the world, while the base falls, turns and is pushed about: by the generalised Jacobian."""
     rng, t = np.random.default_rng(41), np.linspace(0, 0.4, 5)
@@ -311,8 +311,8 @@ def test_energy_comes_nearer_to_what_is_wanted(number):
         q = np.concatenate([base[0], 0.3 * rng.normal(size=robot.nv - 6)])
         v = 0.3 * rng.normal(size=robot.nv)
         E = float(robot.kinetic_energy(q, v) + robot.potential_energy(q))
-        law = mr.SwingUp(energy=E + 3.0, gain=1.0, sample_time=1e-3)
-        left = np.abs(mr.simulate(robot, q, v, duration=1.0, controller=law).energy - (E + 3.0))
+        law = mr.SwingUp(energy=E + 3.0, gain=1.0, kick=0.5, sample_time=1e-3)
+        left = np.abs(mr.simulate(robot, q, v, duration=2.0, controller=law).energy - (E + 3.0))
         assert np.all(np.diff(left) < 1e-6)
         assert left[-1] < 0.1 * left[0]
 

@@ -135,7 +135,7 @@ def test_momentum_changes_by_what_pushes(states):
         tau, push = rng.normal(size=(2, robot.nv))
         observer = mr.MomentumObserver(robot)
         found = slope_along(lambda t, q, v, robot=robot: robot.mass_matrix(q) @ v, robot, q, v, tau + push)
-        expected = observer._rate(q, v, robot.mass_matrix(q) @ v, tau) + push
+        expected = observer._rate(q, v, robot.mass_matrix(q) @ v) + tau + push
         assert np.allclose(found, expected, rtol=0, atol=CLOSE * 10 * (1 + np.abs(found).max()))
 
 

@@ -69,19 +69,20 @@ class MomentumObserver:
     def step(self, memory: MomentumMemory, q: Array, v: Array, tau: Array) -> tuple[MomentumMemory, Array]:
         """The memory and the external torques, (..., nv), seen at this sample; `tau` is held from now to the next."""
         p = apply(self._model.mass_matrix(q), v)
-        total = p + self._rate(q, v, p, tau) * self.sample_time
+        h, own = self.sample_time, self._rate(q, v, p)
+        total = p + (own / 2 + tau) * h
         if memory.total is None:
             return MomentumMemory(total, np.zeros_like(v)), np.zeros_like(v)
         # over a sample r moves towards the mean of tau_ext with exp(-gain T)
-        seen = (p - memory.total) / self.sample_time
-        left = np.exp(-self.gain * self.sample_time)
+        seen = (p - own / 2 * h - memory.total) / h
+        left = np.exp(-self.gain * h)
         residual = left * memory.residual + (1 - left) * seen
         return MomentumMemory(total, residual), residual
 
-    def _rate(self, q: Array, v: Array, p: Array, tau: Array) -> Array:
-        """dp/dt without external torques."""
+    def _rate(self, q: Array, v: Array, p: Array) -> Array:
+        """dp/dt without torques of drives and of others; over a sample it is the mean of its ends."""
         own = passive_forces(self._own, q, v, run=kernels.run) if self._own.forces else 0.0
-        return tau + self._energy_slope(q, v, p) - self._model.gravity_forces(q) + own
+        return self._energy_slope(q, v, p) - self._model.gravity_forces(q) + own
 
     def _energy_slope(self, q: Array, v: Array, p: Array) -> Array:
         """C^T v, (..., nv), the derivative of the kinetic energy by q where rates are those of coordinates: entry i is
