@@ -62,8 +62,8 @@ def test_damping_is_fed_forward(rng):
 
 @pytest.mark.parametrize("recipe", [GravityCompensation(2.0, 1.0, 0.3), FeedForward(0.3, 2.0, 1.0)])
 def test_a_floating_base_gets_no_torque(recipe, rng):
-    """The model sees the base where it is; for a robot at its set point both laws are then the weight it carries."""
-    robot = mr.load("crab").mechanism(floating=True)
+    """The model sees the base where it is; for a robot on a ground, at its set point, both laws are then the weight it carries."""
+    robot = mr.load("crab").mechanism(floating=True).on_ground()
     q = np.append(robot.random_configuration(rng)[:7], [0.3] * 3)
     tau = recipe.on(robot).torque(0.0, q, np.zeros(9))
     assert not tau[:6].any()

@@ -21,11 +21,11 @@ from tests.robots import random_mechanism
 KINDS = ("revolute", "prismatic", "helical")
 
 
-def robots(count, seed=0, least=2, most=9, **how):
+def robots(count, seed=0, least=2, most=9, kinds=KINDS, **how):
     """Random robots of 2 to 9 joints with rotors, so that none is too light for a sample."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
-        robot = random_mechanism(rng, int(rng.integers(least, most + 1)), KINDS, **how).without_forces()
+        robot = random_mechanism(rng, int(rng.integers(least, most + 1)), kinds, **how).without_forces()
         yield rng, _with_rotors(robot)
 
 
@@ -130,7 +130,7 @@ def test_what_is_learnt_are_bodies_that_can_be():
     for _ in range(50):
         measured = mr.simulation.Measured(rng.normal(size=3), 3 * rng.normal(size=3))
         memory, tau = law.step(memory, 0.0, measured)
-    bodies = inertia.pseudo_inertia(memory.reshape(-1, 10)) + law._least
+    bodies = inertia.pseudo_inertia(memory.pi.reshape(-1, 10)) + law._least
     assert np.linalg.eigvalsh(bodies).min() > 0
     assert np.isfinite(tau).all()
 
@@ -357,7 +357,7 @@ def test_a_hybrid_law_holds_its_force_while_sliding_along_a_wall(number):
         walled = robot.with_force("wall", Wall(float(start[0]) + 1e-3), a=tip)
 
         def goal(t, start=start):
-            w = 1.5
+            w = 2.5
             rate, acceleration = (
                 np.array([0, 0.03 * w * np.cos(w * t), 0]),
                 np.array([0, -0.03 * w * w * np.sin(w * t), 0]),
@@ -375,7 +375,7 @@ def test_a_hybrid_law_holds_its_force_while_sliding_along_a_wall(number):
             model=robot,
             sample_time=1e-3,
         )
-        run = mr.simulate(walled, q, duration=2.5, controller=law, stepper=mr.RungeKutta4(2.5e-4))
+        run = mr.simulate(walled, q, duration=2.0, controller=law, stepper=mr.RungeKutta4(5e-4))
         X = robot.frame_pose(run.q, tip)
         rate = np.einsum("tij,tj->ti", robot.jacobian(run.q, tip), run.v)[:, 0]
         force = 2e4 * (X[:, 0, 3] - start[0] - 1e-3) + 200.0 * rate
@@ -389,40 +389,81 @@ def test_a_hybrid_law_holds_its_force_while_sliding_along_a_wall(number):
 # ---- energy ----
 
 
+def energy_left(robot, q, v, wanted, duration, **how):
+    """|E - energy| along a run that starts that much [J] away."""
+    E = float(robot.kinetic_energy(q, v) + robot.potential_energy(q)) + wanted
+    law = mr.SwingUp(energy=E, sample_time=1e-3, actuated=[robot.joints[0].name], **how)
+    run = mr.simulate(robot, q, v, duration=duration, controller=law)
+    assert run.status.ok
+    return np.abs(run.energy - E)
+
+
 @pytest.mark.parametrize("number", count(3, 50))
-def test_swinging_up_never_leaves_its_energy_behind(number):
-    for rng, robot in robots(number, seed=11, most=5):
+def test_energy_never_goes_away_from_what_is_wanted(number):
+    """With one drive, whatever swings and slides along: to the errors of steps, which grow as joints fall and turn faster."""
+    for rng, robot in robots(number, seed=11, most=5 if number < 5 else 9):
         q, v = robot.random_configuration(rng) * 0.3, 0.3 * rng.normal(size=robot.nv)
-        E = float(robot.kinetic_energy(q, v) + robot.potential_energy(q))
-        law = mr.SwingUp(energy=E + 3.0, gain=1.0, sample_time=1e-3, actuated=[robot.joints[0].name])
-        run = mr.simulate(robot, q, v, duration=3.0, controller=law)
-        left = np.abs(run.energy - (E + 3.0))
-        assert np.all(np.diff(left) < 1e-4)
-        assert left[-1] < 0.9 * left[0]
+        for wanted in (3.0, -0.5):
+            left = energy_left(robot, q, v, wanted, 1.5)
+            assert np.all(np.diff(left) < 1e-6)
+            assert left[-1] < left[0]
+
+
+@pytest.mark.parametrize("number", count(2, 50))
+def test_one_drive_swings_up_robots_of_hinges_from_rest(number):
+    """Nothing slides away for ever, so that the driven joint keeps moving, and energy comes; from rest too."""
+    for rng, robot in robots(number, seed=12, most=4 if number < 5 else 9, kinds=("revolute",)):
+        q, v = robot.random_configuration(rng), np.zeros(robot.nv)
+        left = energy_left(robot, q, v, 3.0, 4.0, gain=1.0, kick=0.5)
+        assert np.all(np.diff(left) < 1e-5)
+        assert left[-1] < 0.3 * left[0]
+
+
+def test_a_pendulum_that_hangs_at_rest_is_brought_upright():
+    """Where nothing moves v says nothing: the kick starts it, and it arrives at the top, slowly."""
+    b = mr.Builder("pendulum")
+    b.body("rod", inertia.point(1.0, (0, 0, -0.5)), joint=mr.Revolute((0, 1, 0)))
+    robot = b.build()
+    law = mr.SwingUp(energy=0.5 * 9.81, gain=0.5, saturation=1.0, sample_time=1e-3)
+    run = mr.simulate(robot, [0.0], duration=5.0, controller=law)
+    assert np.abs(run.tau).max() <= 1.0
+    assert np.abs(run.q).max() > 3.0
+    assert abs(run.energy[-1] - 0.5 * 9.81) < 1e-3
+    assert not np.any(mr.simulate(robot, [0.0], duration=0.1, controller=mr.SwingUp(energy=4.9, kick=0.0)).v)
 
 
 # ---- what is assumed ----
 
 
 FLOATING = mr.load("crab").mechanism(floating=True)
-LOOP = mr.load("closed_crab").mechanism() if "closed_crab" in mr.shipped_robots() else None
+
+
+def closed_loop_of_bars():
+    b = mr.Builder("bars")
+    for name, parent in (("a", "world"), ("b", "a"), ("c", "b")):
+        b.body(name, inertia.sphere(1.0, 0.1), parent=parent, joint=mr.Revolute((0, 0, 1)))
+    b.loop("pin", mr.Revolute((0, 0, 1)), "world", "c")
+    return b.build()
 
 
 @pytest.mark.parametrize(
     ("law", "robot", "message"),
     [
-        (mr.SlotineLi(), FLOATING, "SlotineLi assumes a drive at every joint: no drive at"),
         (
             mr.SlidingMode(actuated=["m0/hinge"]),
             mr.load("crab").mechanism(),
-            "SlidingMode assumes a drive at every joint",
+            "SlidingMode assumes a drive at every joint but a floating base: no drive at m2/hinge",
         ),
         (
             mr.SlotineLi(actuated=[j.name for j in FLOATING.joints]),
             FLOATING,
-            "assumes joints whose rates are those of their coordinates",
+            "assumes driven joints whose rates are those of their coordinates",
         ),
-        (mr.DisturbanceObserver(mr.PID()), FLOATING, "assumes a drive at every joint"),
+        (
+            mr.DisturbanceObserver(mr.PID(actuated=["m0/hinge"]), actuated=["m0/hinge"]),
+            FLOATING,
+            "DisturbanceObserver assumes a drive at every joint but a floating base: no drive at m2/hinge",
+        ),
         (
             mr.SwingUp(energy=1.0),
             mr.load("crab").mechanism().with_force("oil", mr.Friction(viscous=1.0), joint="m0/hinge"),
@@ -482,7 +523,11 @@ def test_every_law_says_what_it_assumes():
         (lambda: mr.DisturbanceObserver(3), "controller 3"),
         (lambda: mr.AdaptiveControl(gain=0.0), "gain"),
         (lambda: mr.AdaptiveControl(kd=0.0).on(mr.load("crab").mechanism()), "expected above zero at every joint"),
-        (lambda: mr.MomentumObserver(FLOATING), "MomentumObserver assumes"),
+        (lambda: mr.MomentumObserver(closed_loop_of_bars()), "MomentumObserver assumes no loops"),
+        (
+            lambda: mr.HybridForcePosition(frame="m3", goal=[0, 0, 0], wall=0.0),
+            r"wall = 0\.0",
+        ),
     ],
 )
 def test_laws_that_make_no_sense_are_refused(make, message):

@@ -5,7 +5,7 @@ import pytest
 
 import modurob as mr
 from modurob.errors import ControlError
-from tests.control.test_field import robots, waves
+from tests.control.test_field import count, robots, waves
 
 
 def rusty(robot, size=0.6):
@@ -21,9 +21,10 @@ def blow(frame, F, start=0.0, end=np.inf):
     return lambda t: {frame: F} if start <= t < end else {}
 
 
-def test_friction_that_is_compensated_hardly_shows():
+@pytest.mark.parametrize("number", count(2, 20))
+def test_friction_that_is_compensated_hardly_shows(number):
     """Errors of tracking fall to a third or less of what dry friction leaves, on random robots."""
-    for rng, robot in robots(2, seed=11, most=5):
+    for rng, robot in robots(number, seed=11, most=5 if number < 5 else 9):
         motion, stiff = waves(rng, robot.nv), rusty(robot)
         plain = mr.ComputedTorque(60, 12, lambda t, m=motion: m(t), sample_time=1e-3)
         errors = []
@@ -34,16 +35,17 @@ def test_friction_that_is_compensated_hardly_shows():
         assert errors[1] < errors[0] / 3
 
 
-def test_joints_give_way_by_the_commanded_stiffness():
+@pytest.mark.parametrize("number", count(1, 20))
+def test_joints_give_way_by_the_commanded_stiffness(number):
     """Under a constant push at the tip: tau_ext/stiffness at rest, whatever robot and gravity are."""
-    for rng, robot in robots(1, seed=12, most=3):
+    for rng, robot in robots(number, seed=12, most=3 if number < 5 else 9):
         q0, tip = robot.random_configuration(rng) * 0.3, robot.bodies[-1]
         K = rng.uniform(20, 60, robot.nv)
         law = mr.Admittance(q0, stiffness=K, damping=8.0, inertia=0.5)
         F = np.concatenate([rng.normal(size=3), np.zeros(3)])
-        run = mr.simulate(robot, q0, duration=2.5, controller=law, external=blow(tip, F))
+        run = mr.simulate(robot, q0, duration=3.0, controller=law, external=blow(tip, F))
         expected = robot.body_jacobian(run.q[-1], tip).T @ F / K
-        assert run.q[-1] - q0 == pytest.approx(expected, abs=2e-3 * max(np.abs(expected).max(), 0.05))
+        assert run.q[-1] - q0 == pytest.approx(expected, abs=(2e-3 if number < 5 else 5e-3) * max(np.abs(expected).max(), 0.05))
 
 
 def test_a_stiff_robot_moves_as_the_soft_one_would():
@@ -56,9 +58,10 @@ def test_a_stiff_robot_moves_as_the_soft_one_would():
     assert np.abs(run.q[:, 0] - closed).max() < 0.01 * 0.25 + 2e-3
 
 
-def test_a_collision_is_noticed_soon_and_nothing_else_is():
-    """A blow of 0.1 s against a moving robot: told within 20 ms, and never before; noise stays below the threshold."""
-    for rng, robot in robots(2, seed=13, most=6):
+@pytest.mark.parametrize("number", count(1, 20))
+def test_a_collision_is_noticed_soon_and_nothing_else_is(number):
+    """A blow of 0.1 s against a moving robot: told within 20 ms, and never before."""
+    for rng, robot in robots(number, seed=13, most=6 if number < 5 else 9):
         motion = waves(rng, robot.nv)
         law = mr.ComputedTorque(100, 20, lambda t, m=motion: m(t), sample_time=1e-3)
         tip, q0, v0 = robot.bodies[-1], *motion(0.0)[:2]

@@ -1,12 +1,12 @@
 """A law that learns the masses of the robot it moves (Slotine and Li 1987; Lee, Kwon and Park 2018)."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from modurob.algorithms.steps import apply
-from modurob.control.passivity import SlidingLaw, slotine_li_regressor
+from modurob.control.passivity import Sliding, SlidingLaw, slotine_li_regressor
 from modurob.control.recipe import LAWS, Recipe
 from modurob.control.reference import Reference
 from modurob.control.values import PerJoint
@@ -15,7 +15,7 @@ from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
 from modurob.spatial import inertia
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, solve
 
 # every body counts as at least this share of the mean one: those believed to be points, or to weigh nothing, can learn too
 LEAST = 0.05
@@ -23,6 +23,15 @@ LEAST = 0.05
 SHARE = 1.0
 # where neither bodies nor distances have a size [m]
 SMALL = 0.1
+# how fast the reference of a floating base follows the base [1/s]
+FOLLOWS = 5.0
+
+
+class Learnt(NamedTuple):
+    """What the law remembers: bodies, (..., 10 bodies), and reference rates of joints without a drive, (..., p), None at first."""
+
+    pi: Array
+    rate: Array | None = None
 
 
 @LAWS.register("adaptive")
@@ -35,6 +44,10 @@ class AdaptiveControl(Recipe):
     whatever the units and the size of the robot, and bodies stay such as can be. V = s^T M s/2 + (log det of P, as a distance)/gain
     falls with s^T Kd s: the error of tracking goes to zero whatever the masses are, and pi to the true one where the
     motion is rich enough. `gain` [1/J] is how fast, as far as the `sample_time` allows.
+
+    What a floating base does depends on the masses too: its reference rate is the law's own, and moves as the base of the
+    learnt robot would under these torques, so that s of all joints goes to zero without a torque at the base (Pucci, Romano and
+    Nori 2015).
 
     >>> believed = robot.with_payload("m3", mr.spatial.inertia.sphere(0.3, 0.03))
     >>> law = mr.AdaptiveControl([0.3, 0.2, -0.4], slope=10.0, kd=0.5, model=believed)
@@ -59,28 +72,55 @@ class AdaptiveControl(Recipe):
 
 
 class AdaptiveLaw(SlidingLaw):
-    """The adaptive law for one robot; its memory is pi."""
+    """The adaptive law for one robot."""
 
     def __init__(self, recipe: AdaptiveControl, robot: Mechanism):
         super().__init__(recipe, robot)
         self._least = LEAST * mean_body(self._model)
-        Kd = self._kd(np.eye(robot.nv))
+        self._p, d = self.drives.passive, self.drives.v
+        Kd = self._kd(np.eye(robot.nv))[d[:, None], d]
         damping = np.linalg.eigvalsh((Kd + Kd.T) / 2)[0]
         if not damping > 0:
             raise ControlError(
                 f"AdaptiveControl: kd = {recipe.kd!r:.60}: expected above zero at every joint: nothing is learnt"
             )
-        self._weak = 1 / np.diagonal(Kd) if np.allclose(Kd, np.diag(np.diagonal(Kd))) else 1 / damping
+        # 1/kd of every rate; those without a drive are damped by the inertia that they have
+        self._weak = 1 / (FOLLOWS * np.diagonal(self._model.mass_matrix(self._model.neutral())))
+        self._weak[d] = 1 / np.diagonal(Kd) if np.allclose(Kd, np.diag(np.diagonal(Kd))) else 1 / damping
 
-    def start(self) -> Array:
-        return self._model.inertial_parameters().ravel()
+    def start(self) -> Learnt:
+        return Learnt(self._model.inertial_parameters().ravel())
 
-    def step(self, memory: Array, t: float, measured: Measured) -> tuple[Array, Array]:
+    def step(self, memory: Learnt, t: float, measured: Measured) -> tuple[Learnt, Array]:
         q, v = measured
-        along = self.sliding(t, q, v)
+        along, rate = self.sliding(t, q, v), None
+        if len(self._p):
+            along = self._with_base(memory, q, v, along)
+            rate = along.rate[..., self._p] + self.recipe.sample_time * along.acceleration[..., self._p]
         Y = slotine_li_regressor(self._model, q, v, along.rate, along.acceleration)
-        tau = apply(Y, memory) + self._model.armature * along.acceleration + self._kd(along.s) - self._passive(q, v)
-        return self._learnt(memory, Y, along.s), self._limited(tau)
+        tau = self._torque(memory.pi, Y, q, v, along) + self._kd(along.s)
+        return Learnt(self._learnt(memory.pi, Y, along.s), rate), self._limited(tau)
+
+    def _torque(self, pi: Array, Y: Array, q: Array, v: Array, along: Sliding) -> Array:
+        """Y pi, with rotors, less passive forces, (..., nv)."""
+        return apply(Y, pi) + self._model.armature * along.acceleration - self._passive(q, v)
+
+    def _with_base(self, memory: Learnt, q: Array, v: Array, along: Sliding) -> Sliding:
+        """The reference with joints p that have no drive: accelerations a with (Y pi)_p + FOLLOWS M_pp s_p = 0."""
+        p, rate, ahead = self._p, np.array(along.rate), np.array(along.acceleration)
+        rate[..., p], ahead[..., p] = v[..., p] if memory.rate is None else memory.rate, 0.0
+        resting = Sliding(rate, ahead, rate - v)
+        Y = slotine_li_regressor(self._model, q, v, rate, ahead)
+        needed = self._torque(memory.pi, Y, q, v, resting)[..., p, None]
+        ahead[..., p] = -solve(self._inertia(memory.pi, q, v), needed)[..., 0] - FOLLOWS * resting.s[..., p]
+        return Sliding(rate, ahead, resting.s)
+
+    def _inertia(self, pi: Array, q: Array, v: Array) -> Array:
+        """M_pp as learnt, (..., p, p): what unit accelerations need, less what rest needs."""
+        p, n = self._p, v.shape[-1]
+        each = np.concatenate([np.eye(n)[p], np.zeros((1, n))]).reshape(-1, *[1] * (v.ndim - 1), n) + 0 * v
+        tau = apply(self._model.regressor(np.broadcast_to(q, (len(each), *q.shape)), 0 * each, each), pi)[..., p]
+        return np.moveaxis(tau[:-1] - tau[-1], 0, -1) + np.diag(self._model.armature[p])
 
     def _learnt(self, pi: Array, Y: Array, s: Array) -> Array:
         """pi a sample of h later: P' = A exp(h gain A^T L A) A^T with P = A A^T, which is positive whatever the step is."""

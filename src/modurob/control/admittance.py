@@ -6,10 +6,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from modurob.control.assumptions import require
-from modurob.control.feedback_linearisation import inverse_model
+from modurob.control.coupling import coupling
+from modurob.control.feedback_linearisation import feedback_linearisation
 from modurob.control.momentum import MomentumMemory, MomentumObserver
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Reference, target
+from modurob.control.tracking import errors_of
 from modurob.control.values import PerJoint, gain, limiter, per_rate
 from modurob.errors import ControlError
 from modurob.motion.numbers import one_positive
@@ -19,7 +21,7 @@ from modurob.spatial.scalars import Array
 
 
 class Yielding(NamedTuple):
-    """How far the reference has given way, and how fast, (..., nv); what the observer remembers, and what it sees."""
+    """How far the reference has given way, and how fast, (..., nv); what the observer remembers, and what joints feel of it."""
 
     y: Array
     ydot: Array
@@ -34,7 +36,8 @@ class Admittance(Recipe):
 
     tau_ext is what a momentum observer of that `gain` [1/s] sees, so that no sensor of force is needed. At rest under a constant
     push each joint is off by tau_ext/stiffness, whatever its drives and gravity do; with kp and kd [1/s², 1/s] far above
-    stiffness/inertia it moves as the soft one would.
+    stiffness/inertia it moves as the soft one would. On a floating base tau_ext is what joints feel of all pushes, P^T tau_ext
+    (see `Coupling`).
 
     >>> law = mr.Admittance([0.3, 0.2, -0.4], stiffness=20.0, damping=5.0, inertia=0.2)
     >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok
@@ -70,10 +73,12 @@ class AdmittanceLaw(BoundLaw):
         self._K, self._D, self._M = (
             per_rate(getattr(recipe, x), drives, x) for x in ("stiffness", "damping", "inertia")
         )
-        if not np.all(self._M > 0):
+        if not np.all(self._M[drives.v] > 0):
             raise ControlError(f"inertia = {recipe.inertia!r:.60}: expected more than zero [kg m² or kg]")
+        self._M[drives.passive] = 1.0  # where nothing is felt, and nothing gives way
         self._kp, self._kd = gain(recipe.kp, drives, "kp"), gain(recipe.kd, drives, "kd")
-        self._target, self._inverse = target(recipe.reference, drives), inverse_model(drives.robot)
+        self._target, self._errors = target(recipe.reference, drives), errors_of(drives)
+        self._inverse, self._coupling = feedback_linearisation(drives, True, "Admittance"), coupling(drives)
         self._limit, self._limited = drives.robot.effort_limit, limiter(recipe.saturation, drives)
         self._observer = MomentumObserver(drives.robot, recipe.gain, recipe.sample_time)
 
@@ -84,12 +89,13 @@ class AdmittanceLaw(BoundLaw):
     def step(self, memory: Yielding, t: float, measured: Measured) -> tuple[Yielding, Array]:
         q, v = (np.asarray(x) for x in measured)
         y, ydot, seen, push = memory
-        q_d, v_d, vdot_d = self._target(t)
+        e, e_v, vdot_d = self._errors(self._target(t), q, v)
         yddot = (push - self._D * ydot - self._K * y) / self._M
-        u = vdot_d + yddot + self._kd(v_d + ydot - v) + self._kp(q_d + y - q)
+        u = vdot_d + yddot + self._kd(e_v + ydot) + self._kp(e + y)
         # the push itself is taken off: what is tracked gives way, the tracking does not
         tau = self._limited(np.clip(self._inverse(q, v, u) - push, -self._limit, self._limit))
-        seen, push = self._observer.step(seen, q, v, tau)
+        seen, residual = self._observer.step(seen, q, v, tau)
+        push = self._coupling(q).torque(residual)
         # damping and stiffness of the step to come, so that any are stable
         h = self.recipe.sample_time
         ydot = (self._M * ydot + h * (push - self._K * y)) / (self._M + h * self._D + h * h * self._K)

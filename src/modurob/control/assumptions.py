@@ -2,19 +2,29 @@
 
 from collections.abc import Callable
 
-from modurob.control.drives import Drives, movable
+from modurob.control.drives import Drives, floating, movable
 from modurob.errors import ControlError
+from modurob.mechanism import Joint
 
 # by name: what is assumed, and whether it holds
 ASSUMPTIONS: dict[str, tuple[str, Callable[[Drives], bool]]] = {
-    "driven": ("a drive at every joint", lambda d: not len(d.passive)),
+    "driven": ("a drive at every joint but a floating base", lambda d: not _missing(d)),
+    "held": (
+        "a base that is held, since forces would push a floating one away",
+        lambda d: not set(floating(d.robot)).difference(d.joints),
+    ),
     "coordinates": (
-        "joints whose rates are those of their coordinates, no quaternions",
-        lambda d: d.robot.nq == d.robot.nv,
+        "driven joints whose rates are those of their coordinates, no quaternions",
+        lambda d: all(j.type.nq == j.type.nv for j in d.joints),
     ),
     "tree": ("no loops and no mimic joints", lambda d: not d.robot.constraints and not d.robot.coupled),
     "conservative": ("no forces of its own but stops", lambda d: all(r.force.kind == "stop" for r in d.robot.forces)),
 }
+
+
+def _missing(drives: Drives) -> list[Joint]:
+    """The joints without a drive, a floating base apart."""
+    return [j for j in movable(drives.robot) if j not in (*drives.joints, *floating(drives.robot))]
 
 
 def require(drives: Drives, what: str, *names: str) -> None:
@@ -22,15 +32,22 @@ def require(drives: Drives, what: str, *names: str) -> None:
     for name in names:
         words, holds = ASSUMPTIONS[name]
         if not holds(drives):
-            without = ", ".join(f"{j.name} ({j.kind})" for j in movable(drives.robot) if j not in drives.joints)
-            found = f"no drive at {without}" if name == "driven" else f"{drives.robot.name} has some"
-            raise ControlError(f"{what} assumes {words}: {found}")
+            raise ControlError(f"{what} assumes {words}: {_found(name, drives)}")
+
+
+def _found(name: str, drives: Drives) -> str:
+    """What is in the way of an assumption."""
+    if name == "driven":
+        return "no drive at " + ", ".join(f"{j.name} ({j.kind})" for j in _missing(drives))
+    if name == "held":
+        return f"{drives.robot.name} floats by " + ", ".join(f"{j.name} ({j.kind})" for j in floating(drives.robot))
+    return f"{drives.robot.name} has some"
 
 
 def assumptions(law: object) -> tuple[str, ...]:
     """What a law, or its class, takes for granted, in words.
 
-    >>> mr.control.assumptions(mr.SlotineLi)
-    ('a drive at every joint', 'joints whose rates are those of their coordinates, no quaternions', 'no loops and no mimic joints')
+    >>> mr.control.assumptions(mr.OperationalSpace)
+    ('a drive at every joint but a floating base', 'no loops and no mimic joints')
     """
     return tuple(ASSUMPTIONS[name][0] for name in getattr(law, "assumes", ()))

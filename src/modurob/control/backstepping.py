@@ -7,10 +7,10 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms import passive_forces
+from modurob.control.christoffel import polarised
 from modurob.control.drives import Drives
 from modurob.control.elastic import BETWEEN, ElasticLaw, differences, moments, spacing
 from modurob.control.feedback_linearisation import without_stops
-from modurob.control.passivity import polarised
 from modurob.control.recipe import LAWS, Recipe
 from modurob.control.values import PerJoint, gain, per_rate
 from modurob.errors import ControlError
@@ -35,7 +35,8 @@ class Backstepping(Recipe):
     + tau_d/k and the rates w_d = d theta_d/dt + pace z1 + s, z1 = theta_d - theta, z2 = w_d - theta'. The torque
     tau = J dw_d/dt + b theta' + k (theta - q) + k z1 + pace J z2 + reach sat(z2/layer) leaves V' = -s^T Kd s - pace z1^T k z1
     - pace z2^T J z2; friction of the motors, which it knows nothing of, is outweighed where it is below `reach`. `reference` is an
-    array, or a function of time that returns q and its first four derivatives. For robots with an elastic drive at every joint.
+    array, or a function of time that returns q and its first four derivatives. For robots with an elastic drive at every joint; on
+    a floating base M is the inertia that the drives move, as in `SlotineLi`.
 
     >>> law = mr.Backstepping([0.3, 0.2, -0.4], slope=10.0, kd=2.0, pace=50.0)
     """
@@ -79,30 +80,38 @@ class BacksteppingLaw(ElasticLaw):
         own, pace = self._own, self.recipe.pace
         z, acceleration = self._found(t, q, v, x)
         switched = self._reach * np.clip(z.speed / self._layer, -1.0, 1.0)
-        known = own.viscous * x[..., own.speed] + own.stiffness * (x[..., own.angle] - q)
+        known = own.viscous * own.speeds(x) + own.stiffness * own.twist(q, x)
         asked = own.rotor * (acceleration + pace * z.speed) + own.stiffness * z.angle
         return self._limited(asked + known + switched)
 
     def _found(self, t: float, q: Array, v: Array, x: Array) -> tuple[Stages, Array]:
         """The errors, and the acceleration that motors are asked for, dw_d/dt."""
         own, pace = self._own, self.recipe.pace
-        theta, speed = x[..., own.angle], x[..., own.speed]
-        vdot, jerk = self.motion(q, v, x)
-        ahead = tuple(np.broadcast_to(np.asarray(x, float), q.shape) for x in self._target(t))
-        f, first, second = self._asked((q, v, vdot, jerk, np.zeros_like(v)), ahead)
-        e, e_v = ahead[0] - q, ahead[1] - v
-        s, s_rate = e_v + self._slope(e), ahead[2] - vdot + self._slope(e_v)
-        rate = v + first / own.stiffness
-        angle = q + f / own.stiffness - theta
+        speed, (vdot, jerk) = own.speeds(x), self.motion(q, v, x)
+        e, e_v, *ahead = self.ahead(t, q, v)
+        late, later = (d - own.at_rates(now[..., own.v]) for d, now in zip(ahead, (vdot, jerk), strict=False))
+        errors = e, e_v, late, later, ahead[2]
+        f, first, second = self._asked((q, v, vdot, jerk, np.zeros_like(v)), errors, (e, e_v, *ahead))
+        s, s_rate = e_v + self._slope(e), late + self._slope(e_v)
+        rate, angle = v + first / own.stiffness, f / own.stiffness - own.twist(q, x)
         found = Stages(s, angle, rate + pace * angle + s - speed)
         return found, vdot + second / own.stiffness + pace * (rate - speed) + s_rate
 
-    def _asked(self, motion: tuple[Array, ...], ahead: tuple[Array, ...]) -> tuple[Array, Array, Array]:
+    def _asked(
+        self, motion: tuple[Array, ...], errors: tuple[Array, ...], ahead: tuple[Array, ...]
+    ) -> tuple[Array, ...]:
         """The torque that joints ask for through their gears, and its first and second derivative along the motion."""
-        h = min(spacing(*motion[1:]), spacing(*ahead[1:]))
-        (q, v, _), (q_d, v_d, vdot_d) = moments(motion, h), moments(ahead, h)
-        e, e_v = q_d - q, v_d - v
-        s = e_v + self._slope(e)
-        f = polarised(self._own.links.inverse_dynamics, q, v, s + v, vdot_d + self._slope(e_v)) + self._kd(s)
+        h = min(spacing(*x[1:]) for x in (motion, errors, ahead))
+        (q, v, _), (e, e_v, _), (_, _, vdot_d) = (
+            moments(motion, h, self._own.links),
+            moments(errors, h),
+            moments(ahead, h),
+        )
+        return differences(self._law(q, v, e, e_v, vdot_d), h)
+
+    def _law(self, q: Array, v: Array, e: Array, e_v: Array, vdot_d: Array) -> Array:
+        """That of `SlotineLi`, (..., nv)."""
+        links, between, s = self._own.links, self._coupling(q), e_v + self._slope(e)
+        f = polarised(links, links.inverse_dynamics, q, v, v + between.motion(s), vdot_d + self._slope(e_v))
         passive = passive_forces(self._passive, q, v, run=kernels.run) if self._passive.forces else 0.0
-        return differences(f - passive, h)
+        return between.torque(f - passive) + self._kd(s)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from modurob.control.coupling import felt
 from modurob.control.feedback_linearisation import inverse_model
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Reference, target
@@ -19,7 +20,8 @@ from modurob.spatial.scalars import Array
 class GravityCompensation(Recipe):
     """tau = N(q) + Kp e + Kd e_v: with gains of zero the robot stays where it is put, with others it goes to its reference.
 
-    Gains [N m/rad, N m s/rad; N/m, N s/m] are as in ComputedTorque. Rates without a drive get no torque.
+    Gains [N m/rad, N m s/rad; N/m, N s/m] are as in ComputedTorque. Rates without a drive get no torque. Joints of a robot that
+    floats in free space feel no weight, P^T N = 0 (see `Coupling`); on a ground they get N.
 
     >>> rests = mr.simulate(robot, q, duration=0.05, controller=mr.GravityCompensation())
     >>> bool(np.allclose(rests.q[-1], q))
@@ -40,14 +42,14 @@ class GravityCompensationLaw(BoundLaw, Memoryless):
     def __init__(self, recipe: GravityCompensation, robot: Mechanism):
         super().__init__(recipe, robot)
         drives = self.drives
-        self._gravity_forces = drives.robot.gravity_forces
+        self._gravity_forces, self._felt = drives.robot.gravity_forces, felt(drives)
         self._target, self._errors = target(recipe.reference, drives), errors_of(drives)
         self._kp, self._kd = gain(recipe.kp, drives, "kp"), gain(recipe.kd, drives, "kd")
         self._limited = limiter(recipe.saturation, drives)
 
     def torque(self, t: float, q: Array, v: Array) -> Array:
         e, e_v, _ = self._errors(self._target(t), q, v)
-        return self._limited(self._gravity_forces(q) + self._kp(e) + self._kd(e_v))
+        return self._limited(self._felt(q).torque(self._gravity_forces(q)) + self._kp(e) + self._kd(e_v))
 
 
 @LAWS.register("feed-forward")
@@ -57,7 +59,7 @@ class FeedForward(Recipe):
     (von Stryk 6.3.1). `passive` are the forces of the robot's own, dry friction and stops apart.
 
     Gains are in N m/rad and N m s/rad, or N/m and N s/m. Rates without a drive get no torque; the model takes their positions
-    and rates from the robot.
+    and rates from the robot, and lets a floating base in free space move as it must.
 
     >>> reach = mr.Trajectory.quintic(q, [0.0, 0.0, 0.0], duration=0.5)
     >>> moved = mr.simulate(robot, q, duration=0.1, controller=mr.FeedForward(reach, kp=20.0, kd=2.0))
@@ -79,7 +81,7 @@ class FeedForwardLaw(BoundLaw, Memoryless):
     def __init__(self, recipe: FeedForward, robot: Mechanism):
         super().__init__(recipe, robot)
         drives = self.drives
-        self._inverse = inverse_model(drives.robot)
+        self._inverse, self._felt = inverse_model(drives.robot), felt(drives)
         self._target, self._errors = target(recipe.reference, drives), errors_of(drives)
         self._kp, self._kd = gain(recipe.kp, drives, "kp"), gain(recipe.kd, drives, "kd")
         self._limited = limiter(recipe.saturation, drives)
@@ -89,5 +91,6 @@ class FeedForwardLaw(BoundLaw, Memoryless):
     def torque(self, t: float, q: Array, v: Array) -> Array:
         q_d, v_d, vdot_d = motion = self._target(t)
         e, e_v, _ = self._errors(motion, q, v)
-        ahead = self._inverse(np.where(self._q_driven, q_d, q), np.where(self._v_driven, v_d, v), vdot_d)
+        q_d, v_d = np.where(self._q_driven, q_d, q), np.where(self._v_driven, v_d, v)
+        ahead = self._felt(q_d).torque(self._inverse(q_d, v_d, vdot_d))
         return self._limited(ahead + self._kp(e) + self._kd(e_v))

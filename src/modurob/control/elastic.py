@@ -1,16 +1,18 @@
 """Robots with elastic joints: inverse dynamics and feedback linearisation through the springs (von Stryk 5.8.2; Spong 1987)."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from modurob.control.drives import Drives
+from modurob.control.coupling import ALONE, Coupling, coupling
+from modurob.control.drives import Drives, floating
 from modurob.control.feedback_linearisation import inverse_model
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.values import limiter
 from modurob.errors import ControlError
+from modurob.mechanism import Joint
 from modurob.mechanism.driven import drive_rows, without_drive
 from modurob.motion.numbers import numbers
 from modurob.robot import Mechanism
@@ -26,7 +28,7 @@ SHARE = 0.02
 
 
 class Elastic(NamedTuple):
-    """The elastic drives of a robot: numbers at the joints, (nv,) each, and the robot without them."""
+    """The elastic drives of a robot: numbers at the rates, (nv,) each, one and zeros at a floating base; the robot without them."""
 
     stiffness: Array
     rotor: Array
@@ -34,6 +36,24 @@ class Elastic(NamedTuple):
     links: Mechanism
     angle: Array  # places of the motors' angles in x
     speed: Array
+    v: Array  # places of the driven rates in v
+    q: Array  # and of their coordinates in q
+
+    def at_rates(self, x: Array) -> Array:
+        """Numbers of the driven joints, (..., n), at their rates, (..., nv): zero at a floating base."""
+        if len(self.v) == len(self.stiffness):
+            return x
+        whole = np.zeros((*x.shape[:-1], len(self.stiffness)), x.dtype)
+        whole[..., self.v] = x
+        return whole
+
+    def twist(self, q: Array, x: Array) -> Array:
+        """Of the gears, theta - q, (..., nv) [rad]."""
+        return self.at_rates(x[..., self.angle] - q[..., self.q])
+
+    def speeds(self, x: Array) -> Array:
+        """Of the motors, (..., nv) [rad/s]."""
+        return self.at_rates(x[..., self.speed])
 
 
 class ElasticMotion(NamedTuple):
@@ -50,13 +70,16 @@ BETWEEN = ("damping", "play", "current_lag", "loop_time")
 UNKNOWN_FRICTION = ("bristle", "loss")
 
 
-def elastic_drives(robot: Mechanism, what: str, obstacles: tuple[str, ...] = BETWEEN + UNKNOWN_FRICTION) -> Elastic:
-    """The elastic drives, one at every joint, or an error that says what is in the way."""
+def elastic_drives(
+    robot: Mechanism, what: str, obstacles: tuple[str, ...] = BETWEEN + UNKNOWN_FRICTION, base: Sequence[Joint] = ()
+) -> Elastic:
+    """The elastic drives, one at every joint but a floating `base`, or an error that says what is in the way."""
     rows = {row.joint: row for row in drive_rows(robot)}
     starts, position, numbers_, places = np.cumsum([0, *(row.force.nx for row in robot.forces)]), {}, [], []
     for k, row in enumerate(robot.forces):
         position[row.name] = int(starts[k])
-    for k, joint in enumerate(robot.joints):
+    joints = [(k, joint) for k, joint in enumerate(robot.joints) if joint not in base]
+    for k, joint in joints:
         force: Any = rows[k].force if k in rows else None
         if force is None or not force.stiffness:
             raise ControlError(f"{what} assumes an elastic drive at every joint: {joint.name} of {robot.name} has none")
@@ -69,9 +92,13 @@ def elastic_drives(robot: Mechanism, what: str, obstacles: tuple[str, ...] = BET
     links = robot
     for k in rows:
         links = without_drive(links, k)
-    stiffness, rotor, viscous = np.array(numbers_).T
-    angle, speed = np.array(places).T
-    return Elastic(stiffness, rotor, viscous, links, angle, speed)
+    v, q = (
+        np.array([at.start for at in which]) for which in zip(*((j.v_slice, j.q_slice) for _, j in joints), strict=True)
+    )
+    at_rates = np.array([[1.0], [0.0], [0.0]]) + np.zeros(robot.nv)
+    at_rates[:, v] = np.array(numbers_).T
+    (stiffness, rotor, viscous), (angle, speed) = at_rates, np.array(places).T
+    return Elastic(stiffness, rotor, viscous, links, angle, speed, v, q)
 
 
 def elastic_inverse_dynamics(robot: Mechanism, motion: tuple[Array, Array, Array, Array, Array]) -> ElasticMotion:
@@ -92,27 +119,33 @@ def elastic_inverse_dynamics(robot: Mechanism, motion: tuple[Array, Array, Array
     return _inverse(own, inverse_model(own.links), motion)
 
 
-def _inverse(own: Elastic, model: Callable[..., Array], motion: Any) -> ElasticMotion:
+def _inverse(own: Elastic, model: Callable[..., Array], motion: Any, between: Coupling = ALONE) -> ElasticMotion:
+    """What moves the robot, whose floating base has that vdot and jerk by itself, and the snap that it must."""
     q, v, vdot, *_ = motion
-    f, first, second = _derivatives(model, motion)
+    f, first, second = _derivatives(own.links, model, motion)
+    second = between.torque(second)
     speed = v + first / own.stiffness
     tau = own.rotor * (vdot + second / own.stiffness) + own.viscous * speed + f
-    return ElasticMotion(tau, q + f / own.stiffness, speed, f)
+    return ElasticMotion(tau, own.at_rates(q[..., own.q]) + f / own.stiffness, speed, f)
 
 
-def _derivatives(model: Callable[..., Array], motion: Any) -> tuple[Array, Array, Array]:
+def _derivatives(robot: Mechanism, model: Callable[..., Array], motion: Any) -> tuple[Array, Array, Array]:
     """tau_El and its first and second derivative along a motion, (..., nv) each."""
     motion = tuple(np.asarray(x, float) for x in motion)
     h = spacing(*motion[1:])
-    return differences(model(*moments(motion, h)[:3]), h)
+    return differences(model(*moments(motion, h, robot)), h)
 
 
-def moments(motion: tuple[Array, ...], h: float) -> tuple[Array, Array, Array]:
-    """q, v and vdot at nine moments h apart around a motion (q, v, vdot, jerk, snap), (9, ..., nv) each."""
+def moments(motion: tuple[Array, ...], h: float, robot: Mechanism | None = None) -> tuple[Array, Array, Array]:
+    """q, v and vdot at nine moments h apart around a motion (q, v, vdot, jerk, snap), (9, ..., n) each.
+
+    With quaternions q is right to second order in time, which is what second derivatives in the middle need.
+    """
     q, v, vdot, jerk, snap = motion
-    d = REACH.reshape(-1, *[1] * q.ndim) * h
+    d = REACH.reshape(-1, *[1] * v.ndim) * h
+    way = d * (v + d / 2 * (vdot + d / 3 * (jerk + d / 4 * snap)))
     along = (
-        q + d * (v + d / 2 * (vdot + d / 3 * (jerk + d / 4 * snap))),
+        q + way if robot is None else robot.integrate(np.broadcast_to(q, (*way.shape[:-1], q.shape[-1])), way),
         v + d * (vdot + d / 2 * (jerk + d / 3 * snap)),
         vdot + d * (jerk + d / 2 * snap),
     )
@@ -137,7 +170,8 @@ class ElasticLinearisation(Recipe):
 
     e'' and e''' follow from the twist of the gears, q'' = M^-1 (k (theta - q) - ...), so that only angles and rates of joints and
     motors are measured. `reference` is an array, or a function of time that returns q and its first four derivatives. For
-    robots with an elastic drive at every joint, without damping or friction in the gear.
+    robots with an elastic drive at every joint, without damping or friction in the gear; a floating base moves as it must, and
+    the joints do the same on it.
 
     >>> law = mr.ElasticLinearisation([0.3, 0.2, -0.4], pole=15.0)
     """
@@ -164,9 +198,11 @@ class ElasticLaw(BoundLaw):
     def __init__(self, recipe: Any, robot: Mechanism, obstacles: tuple[str, ...] = BETWEEN + UNKNOWN_FRICTION):
         super().__init__(recipe, robot)
         believed = robot if recipe.model is None else recipe.model
-        self._own = elastic_drives(believed, type(recipe).__name__, obstacles)
+        base = [joint for joint in floating(believed) if joint not in self.drives.joints]
+        self._own = elastic_drives(believed, type(recipe).__name__, obstacles, base)
         self._model, self._limited = inverse_model(self._own.links), limiter(recipe.saturation, self.drives)
-        self._target = _target(recipe.reference, robot)
+        self._coupling = coupling(replace(self.drives, robot=self._own.links))
+        self._target = _target(recipe.reference, len(self._own.v))
 
     def start(self) -> None:
         return None
@@ -183,13 +219,19 @@ class ElasticLaw(BoundLaw):
         raise NotImplementedError
 
     def motion(self, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
-        """vdot and jerk of the joints, (..., nv) each, from the twist of the gears: M vdot + C v + N = k (theta - q)."""
+        """vdot and jerk, (..., nv) each, from the twist of the gears: M vdot + C v + N = k (theta - q), zero at a floating base."""
         own, still = self._own, np.zeros_like(v)
         M = own.links.mass_matrix(q)
-        vdot = _solved(M, own.stiffness * (x[..., own.angle] - q) - self._model(q, v, still))
+        vdot = _solved(M, own.stiffness * own.twist(q, x) - self._model(q, v, still))
         # d/dt of the gears' torques is linear in the jerk
-        first = _derivatives(self._model, (q, v, vdot, still, still))[1]
-        return vdot, _solved(M, own.stiffness * (x[..., own.speed] - v) - first)
+        first = _derivatives(own.links, self._model, (q, v, vdot, still, still))[1]
+        return vdot, _solved(M, own.stiffness * own.at_rates(x[..., own.speed] - v[..., own.v]) - first)
+
+    def ahead(self, t: float, q: Array, v: Array) -> tuple[Array, ...]:
+        """The errors e and e' to the reference, and its second to fourth derivative, (..., nv) each."""
+        q_d, v_d, *rest = (np.asarray(x, float) for x in self._target(t))
+        own = self._own
+        return tuple(own.at_rates(x) for x in (q_d - q[..., own.q], v_d - v[..., own.v], *rest))
 
 
 class ElasticLinearisationLaw(ElasticLaw):
@@ -202,23 +244,23 @@ class ElasticLinearisationLaw(ElasticLaw):
 
     def torque(self, t: float, q: Array, v: Array, x: Array) -> Array:
         vdot, jerk = self.motion(q, v, x)
-        ahead = self._target(t)
-        errors = (k * (d - now) for k, d, now in zip(self._gains, ahead, (q, v, vdot, jerk), strict=False))
-        snap = ahead[4] + sum(errors)
-        return self._limited(_inverse(self._own, self._model, (q, v, vdot, jerk, snap)).tau)
+        e, e_v, vdot_d, jerk_d, snap = self.ahead(t, q, v)
+        errors = (e, e_v, vdot_d - vdot, jerk_d - jerk)
+        snap = snap + sum(k * error for k, error in zip(self._gains, errors, strict=True))
+        return self._limited(_inverse(self._own, self._model, (q, v, vdot, jerk, snap), self._coupling(q)).tau)
 
 
 def _solved(M: Array, b: Array) -> Array:
     return np.linalg.solve(M, b[..., None])[..., 0]
 
 
-def _target(reference: Any, robot: Mechanism) -> Callable[[float], Any]:
-    """t -> q and four derivatives."""
+def _target(reference: Any, n: int) -> Callable[[float], Any]:
+    """t -> q of the n driven joints and four derivatives."""
     if callable(reference):
         given: Any = reference(0.0)
         if not isinstance(given, tuple | list) or len(given) != 5:
             raise ControlError("reference: expected a function that returns q and its first four derivatives")
         return reference
-    q = np.broadcast_to(numbers(reference, "reference"), (robot.nv,))
-    still = np.zeros(robot.nv)
+    q = np.broadcast_to(numbers(reference, "reference"), (n,))
+    still = np.zeros(n)
     return lambda t: (q, still, still, still, still)

@@ -11,22 +11,31 @@ from modurob.control.values import PerJoint, limiter, per_rate
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
 from modurob.simulation import Memoryless
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, solve
+
+# below this share of the excess nothing is taken in a sample
+TINY = 1e-300
 
 
 @LAWS.register("swing-up")
 @dataclass(frozen=True, eq=False)
 class SwingUp(Recipe):
-    """tau = -gain (E - energy) v at driven joints: dE/dt = -(E - energy) v^T gain v, so that |E - energy| never grows.
+    """tau = -gain (E - energy) (v + kick sgn v) at driven joints: |E - energy| falls at the rate gain (v² + kick |v|).
 
     E is kinetic and potential energy; that of an upright rest brings a pendulum to the motion that ends there (Astrom and Furuta
-    2000; energy shaping). Joints without a drive swing along. For robots without friction, springs and loops.
+    2000). Joints without a drive, or a floating base, swing along. While energy is missing the `kick` starts a robot that hangs at
+    rest and keeps pumping where driven joints are slow; too much energy is braked by v alone, so that no joint chatters. E
+    goes to `energy` unless driven joints come to rest for good, as they must where braking is left to joints that others do not
+    move (Fantoni and Lozano, Non-linear Control for Underactuated Mechanical Systems). Sampled, v is the mean rate of the sample
+    ahead, and torques are cut so that one sample takes no more than all of E - energy. For robots without friction, springs and
+    loops.
 
     >>> law = mr.SwingUp(energy=float(robot.potential_energy(np.zeros(3))), gain=5.0)
     """
 
     energy: float | None = None  # [J]
-    gain: PerJoint = 1.0  # [s/rad² per joint]
+    gain: PerJoint = 1.0  # [s/rad² or s/m²]
+    kick: PerJoint = 0.1  # [rad/s or m/s]
     needs: ClassVar[str] = "the energy to swing up to"
     assumes: ClassVar[tuple[str, ...]] = ("tree", "conservative")
 
@@ -45,10 +54,26 @@ class SwingUpLaw(BoundLaw, Memoryless):
     def __init__(self, recipe: SwingUp, robot: Mechanism):
         super().__init__(recipe, robot)
         require(self.drives, "SwingUp", *recipe.assumes)
-        self._gain = per_rate(recipe.gain, self.drives, "gain")
+        self._gain, self._kick = (per_rate(getattr(recipe, x), self.drives, x) for x in ("gain", "kick"))
+        self._h = recipe.sample_time or 0.0
         self._limited = limiter(recipe.saturation, self.drives)
 
     def torque(self, t: float, q: Array, v: Array) -> Array:
         m = self.drives.robot
-        excess = m.kinetic_energy(q, v) + m.potential_energy(q) - self.recipe.energy
-        return self._limited(-np.asarray(excess)[..., None] * self._gain * v)
+        excess = np.asarray(m.kinetic_energy(q, v) + m.potential_energy(q) - self.recipe.energy)[..., None]
+        w = v + self._h / 2 * m.forward_dynamics(q, v, np.zeros_like(v)) if self._h else v
+        along = self._gain * (w + np.where(excess < 0, self._kick * np.where(w < 0, -1.0, 1.0), 0.0))
+        return self._limited(-excess * along / (1 + self._cut(q, w, along, excess)))
+
+    def _cut(self, q: Array, w: Array, along: Array, excess: Array) -> Array | float:
+        """By how much torques are cut, (..., 1), so that a sample h of them, -excess along, takes at most all of the excess.
+
+        It does the work tau . (w + M^-1 tau h/2) h: the first part is excess times `taken`, the second, which only adds energy,
+        excess times `own`; where energy is to go `own` must stay below `taken`.
+        """
+        if not self._h:
+            return 0.0
+        lighter = solve(self.drives.robot.mass_matrix(q), along[..., None])[..., 0]
+        taken = self._h * np.sum(along * w, axis=-1, keepdims=True)
+        own = self._h**2 / 2 * np.abs(excess) * np.sum(along * lighter, axis=-1, keepdims=True)
+        return taken + own + np.where(excess > 0, own / np.maximum(taken, TINY), 0.0)

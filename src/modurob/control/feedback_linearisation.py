@@ -6,10 +6,11 @@ from dataclasses import replace
 from modurob import kernels
 from modurob.algorithms import passive_forces
 from modurob.catalogue.forces import Stop
+from modurob.control.coupling import coupling
 from modurob.control.drives import Drives, movable
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
-from modurob.spatial.scalars import Array, solve
+from modurob.spatial.scalars import Array
 
 # q, v, u -> tau
 Inverse = Callable[[Array, Array, Array], Array]
@@ -52,17 +53,7 @@ def feedback_linearisation(drives: Drives, partial: bool, what: str) -> Inverse:
 def partial_inverse(model: Inverse, drives: Drives) -> Inverse:
     """tau with vdot = u at the driven joints and tau = 0 at the passive ones (collocated partial linearisation).
 
-    With rows p of M u + h the torques that passive joints would need, they accelerate by a with M_pp a = -(M u + h)_p
-    instead, which adds M_:p a to all torques.
+    What passive joints would need, they do without: P^T (M u + h), see `Coupling`.
     """
-    p = drives.passive
-
-    def inverse(q: Array, v: Array, u: Array) -> Array:
-        tau = model(q, v, u)
-        M_p = drives.robot.mass_matrix(q)[..., p]
-        a = solve(M_p[..., p, :], -tau[..., p, None])
-        tau = tau + (M_p @ a)[..., 0]
-        tau[..., p] = 0.0
-        return tau
-
-    return inverse
+    at = coupling(drives)
+    return lambda q, v, u: at(q).torque(model(q, v, u))

@@ -7,9 +7,11 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms import passive_forces
-from modurob.algorithms.steps import apply
+from modurob.algorithms.steps import apply, transposed
 from modurob.control.around import Around
 from modurob.control.assumptions import require
+from modurob.control.christoffel import brackets
+from modurob.control.coupling import coupling
 from modurob.control.drives import Drives
 from modurob.control.feedback_linearisation import without_stops
 from modurob.control.recipe import LAWS, BoundLaw
@@ -33,7 +35,7 @@ class MomentumObserver:
     """r' = gain (tau_ext - r): torques on the joints that no drive and no force of the robot's own explains [N m or N].
 
     r = gain (p - integral of (tau + C^T v - N + passive + r)), with C of Christoffel, so that p' = M vdot + (C + C^T) v. Sampled
-    exactly for what is constant over a sample. For trees whose rates are those of their coordinates.
+    exactly for what is constant over a sample. For trees; the wrench on a floating base is seen too, in its axes.
 
     >>> seen = mr.MomentumObserver(robot, gain=50.0, sample_time=1e-3)
     >>> memory, r = seen.step(seen.start(), np.array(q), np.zeros(3), np.zeros(3))
@@ -51,7 +53,7 @@ class MomentumObserver:
         object.__setattr__(self, "_model", rigid(self.robot))
         object.__setattr__(self, "_own", without_stops(self._model))
         object.__setattr__(self, "_weightless", replace(self._model, gravity=np.zeros(3)))
-        require(Drives.of(self._model), "MomentumObserver", "coordinates", "tree")
+        require(Drives.of(self._model), "MomentumObserver", "tree")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MomentumObserver, (self.robot, self.gain, self.sample_time)
@@ -67,33 +69,37 @@ class MomentumObserver:
     def step(self, memory: MomentumMemory, q: Array, v: Array, tau: Array) -> tuple[MomentumMemory, Array]:
         """The memory and the external torques, (..., nv), seen at this sample; `tau` is held from now to the next."""
         p = apply(self._model.mass_matrix(q), v)
+        h, own = self.sample_time, self._rate(q, v, p)
+        total = p + (own / 2 + tau) * h
         if memory.total is None:
-            return MomentumMemory(p + self._rate(q, v, tau) * self.sample_time, np.zeros_like(v)), np.zeros_like(v)
+            return MomentumMemory(total, np.zeros_like(v)), np.zeros_like(v)
         # over a sample r moves towards the mean of tau_ext with exp(-gain T)
-        seen = (p - memory.total) / self.sample_time
-        left = np.exp(-self.gain * self.sample_time)
+        seen = (p - own / 2 * h - memory.total) / h
+        left = np.exp(-self.gain * h)
         residual = left * memory.residual + (1 - left) * seen
-        return MomentumMemory(p + self._rate(q, v, tau) * self.sample_time, residual), residual
+        return MomentumMemory(total, residual), residual
 
-    def _rate(self, q: Array, v: Array, tau: Array) -> Array:
-        """dp/dt without external torques."""
+    def _rate(self, q: Array, v: Array, p: Array) -> Array:
+        """dp/dt without torques of drives and of others; over a sample it is the mean of its ends."""
         own = passive_forces(self._own, q, v, run=kernels.run) if self._own.forces else 0.0
-        return tau + self._energy_slope(q, v) - self._model.gravity_forces(q) + own
+        return self._energy_slope(q, v, p) - self._model.gravity_forces(q) + own
 
-    def _energy_slope(self, q: Array, v: Array) -> Array:
-        """C^T v, the derivative of the kinetic energy by q, (..., nv): entry i is v . C(q, v) e_i, by polarisation."""
+    def _energy_slope(self, q: Array, v: Array, p: Array) -> Array:
+        """C^T v, (..., nv), the derivative of the kinetic energy by q where rates are those of coordinates: entry i is
+        v . C(q, v) e_i, as in `polarised`."""
         one = np.eye(v.shape[-1]).reshape(-1, *[1] * (v.ndim - 1), v.shape[-1]) + 0 * v
         rates = np.concatenate([v + one, one, v[None]])
         h = self._weightless.inverse_dynamics(np.broadcast_to(q, (len(rates), *q.shape)), rates, np.zeros_like(rates))
         n = len(one)
-        return np.moveaxis(((h[:n] - h[n : 2 * n] - h[-1]) * v).sum(axis=-1) / 2, 0, -1)
+        slope = np.moveaxis(((h[:n] - h[n : 2 * n] - h[-1]) * v).sum(axis=-1) / 2, 0, -1)
+        return slope if self._model.nq == n else slope + apply(transposed(brackets(self._model, v)), p) / 2
 
 
 @LAWS.register("disturbance-observer")
 @dataclass(frozen=True, eq=False)
 class DisturbanceObserver(Around):
     """Another controller, and against it whatever a momentum observer of that gain [1/s] sees: constant disturbances leave no
-    offset, without an integral.
+    offset, without an integral. On a floating base it is what the joints feel of all of it, pushes against the base too.
 
     >>> law = mr.DisturbanceObserver(mr.PID(reference=[0.3, 0.2, -0.4]), gain=50.0)
     >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok
@@ -116,7 +122,7 @@ class DisturbanceObserverLaw(BoundLaw):
     def __init__(self, recipe: DisturbanceObserver, robot: Mechanism):
         super().__init__(recipe, robot)
         require(self.drives, "DisturbanceObserver", "driven")
-        self._law = recipe.inner.on(robot)
+        self._law, self._coupling = recipe.inner.on(robot), coupling(self.drives)
         self._limit, self._limited = self.drives.robot.effort_limit, limiter(recipe.saturation, self.drives)
         self._observer = MomentumObserver(self.drives.robot, recipe.gain, recipe.controller.sample_time)
 
@@ -127,6 +133,6 @@ class DisturbanceObserverLaw(BoundLaw):
         inner, seen, residual = memory
         inner, wanted = self._law.step(inner, t, measured)
         # what was seen until now is taken back from now on
-        tau = self._limited(np.clip(wanted - residual, -self._limit, self._limit))
+        tau = self._limited(np.clip(wanted - self._coupling(measured.q).torque(residual), -self._limit, self._limit))
         seen, residual = self._observer.step(seen, measured.q, measured.v, tau)
         return (inner, seen, residual), tau

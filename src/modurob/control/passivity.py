@@ -1,6 +1,5 @@
 """Laws along the sliding variable s = v_r - v: passivity-based and robust (Slotine and Li, Applied Nonlinear Control)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,6 +8,8 @@ import numpy as np
 from modurob import kernels
 from modurob.algorithms import passive_forces
 from modurob.control.assumptions import require
+from modurob.control.christoffel import polarised
+from modurob.control.coupling import coupling
 from modurob.control.feedback_linearisation import without_stops
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.reference import Reference, target
@@ -37,7 +38,7 @@ class SlidingLaw(BoundLaw):
         self._target, self._errors = target(recipe.reference, drives), errors_of(drives)
         self._slope, self._kd = gain(recipe.slope, drives, "slope"), gain(recipe.kd, drives, "kd")
         self._limited = limiter(recipe.saturation, drives)
-        self._model, self._own = drives.robot, without_stops(drives.robot)
+        self._model, self._own, self._coupling = drives.robot, without_stops(drives.robot), coupling(drives)
 
     def sliding(self, t: float, q: Array, v: Array) -> Sliding:
         """v_r, its derivative and s."""
@@ -46,8 +47,14 @@ class SlidingLaw(BoundLaw):
         return Sliding(s + v, vdot_d + self._slope(e_v), s)
 
     def model_torque(self, q: Array, v: Array, along: Sliding) -> Array:
-        """M vdot_r + C(q, v) v_r + N - passive(q, v), with C of Christoffel, (..., nv)."""
-        return polarised(self._model.inverse_dynamics, q, v, along.rate, along.acceleration) - self._passive(q, v)
+        """P^T (M vdot_r + C(q, v) (v + P s) + N - passive(q, v)), with C of Christoffel, (..., nv).
+
+        For V = s^T P^T M P s/2: rates without a drive follow s as they must, see `Coupling`.
+        """
+        between = self._coupling(q)
+        rate = v + between.motion(along.s)
+        tau = polarised(self._model, self._model.inverse_dynamics, q, v, rate, along.acceleration)
+        return between.torque(tau - self._passive(q, v))
 
     def _passive(self, q: Array, v: Array) -> Array:
         return passive_forces(self._own, q, v, run=kernels.run) if self._own.forces else np.zeros_like(v)
@@ -59,7 +66,8 @@ class SlotineLi(Recipe):
     """tau = M vdot_r + C(q, v) v_r + N - passive + Kd s, with v_r = v_d + slope e and s = v_r - v.
 
     Mdot - 2 C is skew, so that V = s^T M s/2 falls with s^T Kd s whatever M is, and e follows s; nothing is inverted and nothing
-    cancelled. `slope` [1/s] says how fast e follows, kd is in N m s/rad or N s/m. See `mr.control.assumptions`.
+    cancelled. `slope` [1/s] says how fast e follows, kd is in N m s/rad or N s/m. On a floating base M is the inertia that the
+    drives move, M_dd - M_dp M_pp^-1 M_pd, and the same holds, whatever the base does. See `mr.control.assumptions`.
 
     >>> law = mr.SlotineLi([0.3, 0.2, -0.4], slope=10.0, kd=2.0)
     >>> bool(abs(mr.simulate(robot.ideal(), q, duration=1.0, controller=law).q[-1] - [0.3, 0.2, -0.4]).max() < 0.01)
@@ -129,15 +137,4 @@ def slotine_li_regressor(robot: Mechanism, q: Array, v: Array, v_r: Array, vdot_
     >>> bool(np.allclose(Y, robot.regressor(q, v, np.zeros(3))))
     True
     """
-    return polarised(robot.regressor, q, v, v_r, vdot_r)
-
-
-def polarised(f: Callable[..., Array], q: Array, v: Array, w: Array, a: Array) -> Array:
-    """M a + C(q, v) w + N from f(q, v, a) = M a + C(q, v) v + N, or from its regressor.
-
-    C of Christoffel is bilinear and symmetric in v and w: 2 C(q, v) w = h(v + w) - h(v) - h(w) with h = C v v.
-    """
-    still = np.zeros_like(v)
-    rates, accelerations = np.stack([v + w, v, w, still]), np.stack([2 * a, still, still, still])
-    found = f(np.broadcast_to(q, (4, *q.shape)), rates, accelerations)
-    return (found[0] - found[1] - found[2] + 3 * found[3]) / 2
+    return polarised(robot, robot.regressor, q, v, v_r, vdot_r)

@@ -9,17 +9,18 @@ from numpy.typing import ArrayLike
 
 from modurob import kernels
 from modurob.algorithms import passive_forces
-from modurob.algorithms.steps import apply
+from modurob.algorithms.steps import apply, transposed
 from modurob.control.assumptions import require
+from modurob.control.coupling import coupling
 from modurob.control.feedback_linearisation import without_stops
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.values import limiter
 from modurob.errors import ControlError
-from modurob.motion.numbers import numbers
+from modurob.motion.numbers import numbers, one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Memoryless
 from modurob.spatial import se3, so3
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, solve
 
 ROWS = {"position": 3, "pose": 6}
 # eigenvalues of J M^-1 J^T below this share of the largest are those of directions in which a frame cannot move
@@ -58,7 +59,8 @@ class TaskLaw(BoundLaw, Memoryless):
         self._model, self._own = self.drives.robot, without_stops(self.drives.robot)
         self._model.frame(recipe.frame)
         self._n, self._limited = ROWS[recipe.task], limiter(recipe.saturation, self.drives)
-        self._goal = _goal(recipe.goal, self._n)
+        self._goal, self._coupling = _goal(recipe.goal, self._n), coupling(self.drives)
+        self._driven = np.isin(np.arange(self._model.nv), self.drives.v)
 
     def state(self, t: float, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
         """Error and its rate, (..., n), the acceleration wanted, and J, (..., n, nv)."""
@@ -88,9 +90,13 @@ class TaskLaw(BoundLaw, Memoryless):
                 "of its task here: expected another frame or configuration, or Impedance, which inverts nothing"
             )
 
+    def drift(self, q: Array, v: Array) -> Array:
+        """Jdot v, (..., n)."""
+        return apply(self._model.jacobian_rate(q, v, self.recipe.frame)[..., : self._n, :], v)
+
     def idle(self, v: Array, J: Array, through: Array) -> Array:
         """Damping of motions that do not move the frame: (1 - J^T through^T) (-d v)."""
-        tau = -self.recipe.joint_damping * v
+        tau = -self.recipe.joint_damping * np.where(self._driven, v, 0.0)
         return tau - apply(np.swapaxes(J, -1, -2), apply(np.swapaxes(through, -1, -2), tau))
 
 
@@ -99,7 +105,9 @@ class TaskLaw(BoundLaw, Memoryless):
 class OperationalSpace(TaskRecipe):
     """tau = J^T L (xddot_d + kd e' + kp e - Jdot v) + C v + N - passive, L = (J M^-1 J^T)^-1: e'' + kd e' + kp e = 0 (Khatib 1987).
 
-    For frames that can move in all controlled directions; near singularities L grows without bound.
+    For frames that can move in all controlled directions; near singularities L grows without bound. On a floating base J is
+    the generalised Jacobian J P (Umetani and Yoshida 1989; see `Coupling`), and the frame's fall with the base, J M^-1 (P^T - 1)
+    (C v + N), is taken off: e obeys the same equation until the arm is stretched.
 
     >>> law = mr.OperationalSpace(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], kp=100.0, kd=20.0)
     """
@@ -116,10 +124,16 @@ class OperationalSpaceLaw(TaskLaw):
 
     def torque(self, t: float, q: Array, v: Array) -> Array:
         e, e_v, ahead, J = self.state(t, q, v)
-        drift = apply(self._model.jacobian_rate(q, v, self.recipe.frame)[..., : self._n, :], v)
-        L, through = self.mobility(q, J)
+        between, h = self._coupling(q), self.against(q, v)
+        G, held = between.jacobian(J), between.torque(h)
+        L, through = self.mobility(q, G)
+        drift = self.drift(q, v) + (0.0 if held is h else self._falling(q, J, held - h))
         F = apply(L, ahead + self.recipe.kd * e_v + self.recipe.kp * e - drift)
-        return self._limited(apply(np.swapaxes(J, -1, -2), F) + self.idle(v, J, through) + self.against(q, v))
+        return self._limited(apply(transposed(G), F) + self.idle(v, G, through) + held)
+
+    def _falling(self, q: Array, J: Array, tau: Array) -> Array:
+        """J M^-1 tau, (..., n)."""
+        return apply(J, solve(self._model.mass_matrix(q), tau[..., None])[..., 0])
 
 
 @LAWS.register("impedance")
@@ -135,6 +149,7 @@ class Impedance(TaskRecipe):
 
     stiffness: ArrayLike = 200.0
     damping: ArrayLike = 20.0
+    assumes: ClassVar[tuple[str, ...]] = ("driven", "held", "tree")
 
     def on(self, robot: Mechanism) -> "ImpedanceLaw":
         return ImpedanceLaw(self, robot)
@@ -159,7 +174,9 @@ class HybridForcePosition(TaskRecipe):
     """A force along `normal`, motion across it: tau = J^T (L (P a - Jdot v) + n force) + C v + N - passive, P = 1 - n n^T.
 
     a = xddot_d + kd e' + kp e as in OperationalSpace. On a flat, frictionless wall across n the wall gives back `force` [N]
-    exactly, as far as the model is; along n motion is damped by `approach` [N s/m] (Raibert and Craig 1981; Khatib 1987).
+    exactly, as far as the model is (Raibert and Craig 1981; Khatib 1987). Along n motion is damped by `approach` [N s/m], else
+    critically for a wall of about the stiffness `wall` [N/m] and the mass m that the frame has along n: however heavy the robot
+    is, it settles as exp(-sqrt(wall/m) t). Until it touches it comes nearer at force/approach.
 
     >>> law = mr.HybridForcePosition(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], normal=(0, 1, 0), force=2.0)
     """
@@ -168,7 +185,13 @@ class HybridForcePosition(TaskRecipe):
     force: float = 0.0  # pushed with, along the normal [N]
     kp: float = 100.0  # [1/s²]
     kd: float = 20.0  # [1/s]
-    approach: float = 50.0  # [N s/m]
+    approach: float | None = None  # [N s/m]; None: 2 sqrt(wall m)
+    wall: float = 1e4  # [N/m]
+    assumes: ClassVar[tuple[str, ...]] = ("driven", "held", "tree")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_positive(self.wall, "wall")
 
     def on(self, robot: Mechanism) -> "HybridForcePositionLaw":
         return HybridForcePositionLaw(self, robot)
@@ -190,11 +213,17 @@ class HybridForcePositionLaw(TaskLaw):
         n, r = self._normal, self.recipe
         wanted = ahead + r.kd * e_v + r.kp * e
         across = wanted - (wanted @ n)[..., None] * n
-        drift = apply(self._model.jacobian_rate(q, v, r.frame)[..., : self._n, :], v)
         L, through = self.mobility(q, J)
-        push = (r.force - r.approach * (apply(J, v) @ n))[..., None] * n
-        tau = apply(np.swapaxes(J, -1, -2), apply(L, across - drift) + push)
+        push = r.force - self._damping(L) * (apply(J, v) @ n)
+        tau = apply(np.swapaxes(J, -1, -2), apply(L, across - self.drift(q, v)) + push[..., None] * n)
         return self._limited(tau + self.idle(v, J, through) + self.against(q, v))
+
+    def _damping(self, L: Array) -> Array | float:
+        """Of motion along the normal [N s/m]: 2 sqrt(wall m), m = 1/(n^T L^-1 n) the mass that the frame has there."""
+        if self.recipe.approach is not None:
+            return self.recipe.approach
+        n = np.broadcast_to(self._normal, L.shape[:-1])
+        return 2 * np.sqrt(self.recipe.wall / (np.linalg.solve(L, n[..., None])[..., 0] @ self._normal))
 
 
 def _goal(goal: Any, n: int) -> Callable[[float], tuple[Array, Array, Array]]:
