@@ -45,7 +45,9 @@ def test_joints_give_way_by_the_commanded_stiffness(number):
         F = np.concatenate([rng.normal(size=3), np.zeros(3)])
         run = mr.simulate(robot, q0, duration=3.0, controller=law, external=blow(tip, F))
         expected = robot.body_jacobian(run.q[-1], tip).T @ F / K
-        assert run.q[-1] - q0 == pytest.approx(expected, abs=(2e-3 if number < 5 else 5e-3) * max(np.abs(expected).max(), 0.05))
+        assert run.q[-1] - q0 == pytest.approx(
+            expected, abs=(2e-3 if number < 5 else 5e-3) * max(np.abs(expected).max(), 0.05)
+        )
 
 
 def test_a_stiff_robot_moves_as_the_soft_one_would():
