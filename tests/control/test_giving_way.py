@@ -6,6 +6,7 @@ import pytest
 import modurob as mr
 from modurob.errors import ControlError
 from tests.control.test_field import robots, waves
+from tests.sampling import sampled
 
 
 def rusty(robot, size=0.6):
@@ -34,14 +35,15 @@ def test_friction_that_is_compensated_hardly_shows():
         assert errors[1] < errors[0] / 3
 
 
-def test_joints_give_way_by_the_commanded_stiffness():
+@pytest.mark.parametrize("duration", sampled((2.5, 4.0), 1))
+def test_joints_give_way_by_the_commanded_stiffness(duration):
     """Under a constant push at the tip: tau_ext/stiffness at rest, whatever robot and gravity are."""
     for rng, robot in robots(1, seed=12, most=3):
         q0, tip = robot.random_configuration(rng) * 0.3, robot.bodies[-1]
         K = rng.uniform(20, 60, robot.nv)
         law = mr.Admittance(q0, stiffness=K, damping=8.0, inertia=0.5)
         F = np.concatenate([rng.normal(size=3), np.zeros(3)])
-        run = mr.simulate(robot, q0, duration=2.5, controller=law, external=blow(tip, F))
+        run = mr.simulate(robot, q0, duration=duration, controller=law, external=blow(tip, F))
         expected = robot.body_jacobian(run.q[-1], tip).T @ F / K
         assert run.q[-1] - q0 == pytest.approx(expected, abs=2e-3 * max(np.abs(expected).max(), 0.05))
 
