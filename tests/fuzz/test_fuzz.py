@@ -3,6 +3,7 @@
 `make fuzz` runs many more.
 """
 
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -10,10 +11,11 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from fuzz import TARGETS, Failure, address, hunt, kept
+from fuzz import TARGETS, Failure, address, kept
 from fuzz.hunting import answers
 from fuzz.mutation import mutated_bytes, mutated_data, mutated_text
-from tests.fuzz import sleeping
+from fuzz.worker import mutation
+from tests.fuzz import every, sleeping
 
 CASES = Path(__file__).parent / "cases"
 SAMPLE, SEED = 80, 20120509
@@ -28,22 +30,32 @@ def test_valid_inputs_give_results(target):
         module.run(data)
 
 
-@pytest.mark.parametrize("target", sorted(folder.name for folder in CASES.iterdir()))
-def test_what_once_failed(target):
-    files = sorted((CASES / target).iterdir())
-    ended = list(answers(address(target), *files))
-    assert [number for number, _, _ in ended] == list(range(len(files)))
-    assert [(files[number].name, what) for number, kind, what in ended if kind == "raised"] == []
+def ended(folder, cases):
+    """How inputs end, (target, what, said) each; a process that one of them ends says nothing of the next."""
+    files = [folder / f"{k}" for k in range(len(cases))]
+    for file, case in zip(files, cases, strict=True):
+        file.write_bytes(every.packed(*case))
+    found = list(answers(every.__name__, *files))
+    assert [number for number, _, _ in found] == list(range(len(found)))
+    return [(cases[number][0], kind, what) for number, kind, what in found]
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_a_sample(target):
-    counts, failures = hunt(target, SAMPLE, SEED)
-    assert failures == []
-    assert counts.total() == SAMPLE
+def test_what_once_failed(tmp_path):
+    files = sorted(CASES.glob("*/*"))
+    found = ended(tmp_path, [(file.parent.name, file.read_bytes()) for file in files])
+    names = [file.name for file in files[: len(found)]]
+    assert [(name, *one) for name, one in zip(names, found, strict=True) if one[1] == "raised"] == []
+    assert len(found) == len(files) > 10
+
+
+def test_a_sample(tmp_path):
+    cases = [(t, mutation(import_module(address(t)), SEED, n)) for t in TARGETS for n in range(SAMPLE)]
+    found = ended(tmp_path, cases)
+    assert [one for one in found if one[1] == "raised"] == []
+    counts = Counter((target, kind) for target, kind, _ in found)
+    assert counts.total() == len(TARGETS) * SAMPLE
     # neither all the same nor all refused: mutations get past the first check
-    assert counts["result"] > SAMPLE / 50
-    assert counts["refused"] > SAMPLE / 50
+    assert [t for t in TARGETS for kind in ("result", "refused") if counts[t, kind] <= SAMPLE / 50] == []
 
 
 def test_every_way_to_fail_is_noticed(tmp_path, monkeypatch):

@@ -34,9 +34,10 @@ def seen(run: mr.Recording, seed: int = 0, quantum: float = QUANTUM) -> mr.Motio
 # ---- the LWA 4P ----
 
 
-def test_all_52_parameters_of_the_lwa_4p_are_within_their_uncertainty():
+@pytest.mark.parametrize("draws", sampled((3, 5), 1))
+def test_all_52_parameters_of_the_lwa_4p_are_within_their_uncertainty(draws):
     """Over many draws of the noise: chi-square of the whole, and each parameter by its own deviation."""
-    robot, run, draws = lwa(), lwa_run(), 3
+    robot, run = lwa(), lwa_run()
     found = [mr.identify(robot, seen(run, seed)) for seed in range(draws)]
     assert found[0].base.rank == 52
     total = sum(f.distance(robot) for f in found)
@@ -89,9 +90,10 @@ def test_data_say_which_reading_of_the_tensors_is_meant(truth):
 # ---- any robot ----
 
 
-def test_random_robots_are_found_again(rng):
+@pytest.mark.parametrize("joints", sampled(([1, 3], [2, 4]), 1), ids=str)
+def test_random_robots_are_found_again(joints, rng):
     """Without noise, to what differences of samples leave."""
-    for n in (1, 3):
+    for n in joints:
         robot = random_mechanism(rng, n, ("revolute", "prismatic"), armature=True)
         for joint in robot.joints:
             robot = robot.with_force(f"{joint.name} oil", mr.Friction(viscous=0.5, coulomb=0.4), joint=joint.name)
@@ -212,12 +214,13 @@ def pendulum(friction: mr.Friction) -> mr.Mechanism:
     return b.build().with_force("rod friction", friction, joint="rod")
 
 
-def test_the_curve_of_stribeck():
+@pytest.mark.parametrize("draws", sampled((2, 4), 1))
+def test_the_curve_of_stribeck(draws):
     """Viscous, Coulomb, static friction and the velocity over which it falls, with noise: near, and within their uncertainty over
     draws of the noise, that of the velocity among it."""
     true = pendulum(mr.Friction(viscous=0.2, coulomb=0.5, static=0.9, stribeck=0.15))
     run = excited(true, duration=10.0, velocity=1.0, acceleration=4.0)
-    terms, total, off, draws = ["inertia", "viscous", "coulomb"], 0.0, [], 2
+    terms, total, off = ["inertia", "viscous", "coulomb"], 0.0, []
     for seed in range(draws):
         data = mr.MotionData.of(run, quantum=2 * np.pi / 2**17, noise=0.02, seed=seed)
         found = mr.identify(pendulum(mr.Friction()), data, terms=terms, stribeck=True)

@@ -117,7 +117,7 @@ def any_mechanism(seed):
     return random_mechanism(rng, 1 + seed % 9, floating=bool(seed % 2), armature=bool(seed % 3))
 
 
-@pytest.mark.parametrize("seed", sampled((2, 8, *range(100, 140)), 1))
+@pytest.mark.parametrize("seed", sampled((11, 8, *range(100, 140)), 1))
 def test_any_mechanism_in_double(seed):
     check(any_mechanism(seed), np.random.default_rng(seed))
 
@@ -129,7 +129,7 @@ def test_every_kind_of_joint_in_single(kind, programs):
     check(random_mechanism(rng, 3, kinds=(kind,)), rng, programs, np.float32, 2e-4)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.judge) for n in range(100, 120))])
+@pytest.mark.parametrize("seed", sampled((6, 0, *range(100, 120)), 1))
 def test_any_organism(seed):
     rng = np.random.default_rng(seed)
     check(random_assembly(rng, 9 - seed % 7).mechanism(floating=True), rng)
@@ -177,11 +177,12 @@ def mimicking(rng):
     return builder.build()
 
 
-def test_joints_that_mimic():
+@FEW_OR_EVERY
+def test_joints_that_mimic(programs):
     rng = np.random.default_rng(6)
     robot = mimicking(rng)
     trees = (FORWARD_DYNAMICS, HYBRID_DYNAMICS, FORWARD_DERIVATIVES)
-    check(robot, rng, [*(p for p in PROGRAMS if p not in trees), *WITH_CONSTRAINTS, COUPLED_DERIVATIVES])
+    check(robot, rng, [*(p for p in programs if p not in trees), *WITH_CONSTRAINTS, COUPLED_DERIVATIVES])
 
 
 def ring(rng, joint):
@@ -201,7 +202,9 @@ def ring(rng, joint):
     return builder.build()
 
 
-@pytest.mark.parametrize("joint", [mr.Spherical(), mr.Cylindrical((0, 1, 0)), mr.Planar((1, 0, 1)), mr.Universal()])
+@pytest.mark.parametrize(
+    "joint", sampled([mr.Planar((1, 0, 1)), mr.Universal(), mr.Spherical(), mr.Cylindrical((0, 1, 0))], 2)
+)
 def test_loops_and_couplings(joint):
     rng = np.random.default_rng(7)
     check(ring(rng, joint), rng, (*PROGRAMS, *WITH_CONSTRAINTS), tolerance=1e-8)
@@ -302,7 +305,7 @@ def test_robots_without_kernels_are_answered_by_the_definition(crab):
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_nan_in_one_lane_touches_no_other(program):
     rng = np.random.default_rng(2)
-    robot = random_mechanism(rng, 6, floating=True)
+    robot = any_mechanism(11)
     given_ = inputs_of(program, robot, rng, (19,))
     clean = run_any(program, robot, given_).results
     spoilt = dict(given_)
