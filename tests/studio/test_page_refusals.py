@@ -42,6 +42,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "acknowledge": {"number": "x"},
     "derive": {"symbols": "x"},
     "cancel_derivation": {"evil": 1},
+    "plan_motion": {"motion": {"points": [{"t": 0, "q": [0.1, 0.2, 0.3]}]}},
     "start_run": {"settings": SETTINGS},
     "pause_run": {"evil": 1},
     "resume_run": {"evil": 1},

@@ -47,7 +47,7 @@ class Lanes:
         gap = APART * max(high - low for low, high in ends)
         at, out = 0.0, []
         for X, (low, high), chapter in zip(turned, ends, self.chapters, strict=True):
-            out.append(se3.pose(None, [0.0, at - low, -_height(chapter)]) @ X)
+            out.append(se3.pose(None, np.array([0.0, at - low, -_height(chapter)])) @ X)
             at += high - low + gap
         return out
 
@@ -89,7 +89,7 @@ def way(X: Array) -> Array:
 def _ahead(X: Array) -> Array:
     """The poses turned about z so that the robot goes along x, and moved so that it starts at the origin of the plane."""
     gone = way(X)
-    heading = float(np.arctan2(gone[1], gone[0])) if np.linalg.norm(gone) > STILL else 0.0
+    heading = np.arctan2(gone[1], gone[0]) if np.linalg.norm(gone) > STILL else np.zeros(())
     start = np.append(X[0, 1:, :2, 3].mean(axis=0), 0.0)
     return se3.pose(so3.about(UP, -heading)) @ se3.pose(None, -start) @ X
 
