@@ -1,6 +1,7 @@
 """How fast organisms walk on a plane, alone and in batches, beside MuJoCo's rollout of the same robot with the same servos."""
 
 from importlib import import_module
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,6 @@ def measured(n: int) -> list[str]:
             "5": ours(5e-3, RUNS),
             "2": ours(2e-3, RUNS),
             "one": ours(5e-3, 1),
-            "both": ours(5e-3, RUNS, 2),
         }
     )
     per = {name: TIME * (1 if name == "one" else RUNS) / t for name, t in times.items()}
@@ -105,7 +105,18 @@ def measured(n: int) -> list[str]:
     figures += [f"{per['5'] / per[name]:.1f}" for name in ("mujoco", "stiff")]
     for name in ("2", "one"):
         figures += [f"{per[name]:.0f}", f"{per[name] / per['mujoco']:.1f}"]
-    return [*figures, f"{per['both'] / per['5']:.2f}"]
+    one, two = (least_wall(ours(5e-3, RUNS, threads)) for threads in (1, 2))
+    return [*figures, f"{one / two:.2f}"]
+
+
+def least_wall(run: Any, rounds: int = 7) -> float:
+    """The shortest of some rounds by the clock [s]: threads take CPU time that is not that of the caller."""
+    took = []
+    for _ in range(rounds):
+        start = perf_counter()
+        run()
+        took.append(perf_counter() - start)
+    return min(took)
 
 
 BOXES, EDGE = 10, 0.1
