@@ -67,6 +67,16 @@ def test_no_law_lifts_the_ground_away(grounded: mr.Mechanism, law):
     assert below < 2e-3
 
 
+def test_joints_that_stand_on_the_ground_are_given_the_weight_they_bear():
+    """In the air they fall with the base and feel none of it."""
+    crab = mr.walking_robot("crab").robot()
+    hinges = crab.joints[1].v_slice.start
+    q, still = crab.random_configuration(np.random.default_rng(3)), np.zeros(crab.nv)
+    air, ground = (mr.GravityCompensation().on(robot).torque(0.0, q, still) for robot in (crab, crab.on_ground()))
+    assert np.abs(air).max() < 1e-9
+    assert ground[hinges:] == pytest.approx(crab.gravity_forces(q)[hinges:])
+
+
 def test_without_contacts_a_robot_is_itself(arm: mr.Mechanism, grounded: mr.Mechanism):
     assert untouched(arm) is arm
     assert untouched(grounded) == arm

@@ -42,7 +42,7 @@ class GravityCompensationLaw(BoundLaw, Memoryless):
     def __init__(self, recipe: GravityCompensation, robot: Mechanism):
         super().__init__(recipe, robot)
         drives = self.drives
-        self._gravity_forces, self._felt = drives.robot.gravity_forces, felt(drives)
+        self._gravity_forces, self._felt = drives.robot.gravity_forces, felt(drives, robot)
         self._target, self._errors = target(recipe.reference, drives), errors_of(drives)
         self._kp, self._kd = gain(recipe.kp, drives, "kp"), gain(recipe.kd, drives, "kd")
         self._limited = limiter(recipe.saturation, drives)
@@ -81,7 +81,7 @@ class FeedForwardLaw(BoundLaw, Memoryless):
     def __init__(self, recipe: FeedForward, robot: Mechanism):
         super().__init__(recipe, robot)
         drives = self.drives
-        self._inverse, self._felt = inverse_model(drives.robot), felt(drives)
+        self._inverse, self._felt = inverse_model(drives.robot), felt(drives, robot)
         self._target, self._errors = target(recipe.reference, drives), errors_of(drives)
         self._kp, self._kd = gain(recipe.kp, drives, "kp"), gain(recipe.kd, drives, "kd")
         self._limited = limiter(recipe.saturation, drives)

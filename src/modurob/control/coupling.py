@@ -8,6 +8,7 @@ import numpy as np
 from modurob.algorithms.steps import apply, transposed
 from modurob.control.drives import Drives, floating
 from modurob.mechanism.tables import JointRow
+from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array, solve
 
 
@@ -54,9 +55,8 @@ def coupling(drives: Drives) -> Callable[[Array], Coupling]:
     return at
 
 
-def felt(drives: Drives) -> Callable[[Array], Coupling]:
-    """The coupling of a robot whose floating base is held by nothing, so that joints feel its free fall; else one."""
-    robot = drives.robot
+def felt(drives: Drives, robot: Mechanism) -> Callable[[Array], Coupling]:
+    """The coupling for a robot whose floating base nothing touches or holds, so that joints feel its free fall; else one."""
     held = robot.constraints or not all(isinstance(row, JointRow) for row in robot.forces)
     loose = set(floating(robot)).difference(drives.joints) and not held
     return coupling(drives) if loose else lambda q: ALONE
