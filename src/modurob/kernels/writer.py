@@ -110,9 +110,9 @@ class Part(NamedTuple):
         """All that it needs."""
         return [self.unless, *(s.value for s in self.stores)]
 
-    def zeros(self, layout: Layout) -> str:
+    def zeros(self, layout: Layout) -> list[str]:
         """The statements that leave it out."""
-        return "".join(f"{layout.text(s.place)} = V(0);" for s in self.stores if not s.add)
+        return [f"{layout.text(s.place)} = V(0);" for s in self.stores if not s.add]
 
 
 def function_of_parts(name: str, graph: Graph, unless: Any, parts: Sequence[Part], layout: Layout, table: Table) -> str:
@@ -124,21 +124,21 @@ def function_of_parts(name: str, graph: Graph, unless: Any, parts: Sequence[Part
     def known(i: int) -> str | None:
         return f"shared{i}" if i in shared else table.text(i)
 
-    def guard(number: Any, known: Callable[[int], str | None]) -> str:
-        return "".join(Listing(graph, [("const vec unless ", number)], dialect, known).lines())
+    def guard(number: Any, known: Callable[[int], str | None]) -> list[str]:
+        return list(Listing(graph, [("const vec unless ", number)], dialect, known).lines())
 
-    def text(part: Part) -> str:
+    def text(part: Part) -> list[str]:
         stores = [(_destination(layout, s), s.value) for s in part.stores]
-        inner = "\n".join(Listing(graph, stores, dialect, known).lines())
+        inner = Listing(graph, stores, dialect, known).lines()
         left = part.zeros(layout)
-        return f"{{ {guard(part.unless, known)} if (any_negative(unless)) {{\n{inner} }} else {{ {left} }} }}"
+        return ["{", *guard(part.unless, known), "if (any_negative(unless)) {", *inner, "} else {", *left, "}", "}"]
 
-    nothing = f"{{ {''.join(part.zeros(layout) for part in parts)} return; }}"
-    early = f"{{ {guard(unless, table.text)} if (!any_negative(unless)) {nothing} }}"
+    early = ["if (!any_negative(unless)) {", *(line for part in parts for line in part.zeros(layout)), "return;", "}"]
     first = Listing(graph, [(f"const vec shared{i} ", Traced(graph, i)) for i in shared], dialect, table.text).lines()
+    inner = [*first, *(line for part in parts for line in text(part))]
     wanted = [unless, *(x for part in parts for x in part.values())]
     pointers = _pointers(graph, wanted, [s for part in parts for s in part.stores], layout)
-    return _framed(name, [*pointers, early, *first, *map(text, parts)])
+    return _framed(name, [*pointers, *guard(unless, table.text), *early, "{", *inner, "}"])
 
 
 def _shared(graph: Graph, parts: Sequence[Part], dialect: Dialect, table: Table) -> list[int]:

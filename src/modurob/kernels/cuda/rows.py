@@ -28,7 +28,7 @@ PORT = 5
 # a number of the arena that is read, what stands before a value in a line of a function, and the lines it begins with
 READ = re.compile(r"(p_\w+)\[(\d+)\]")
 STORE = re.compile(r"(p_\w+\[\d+\] \+?= )?")
-HEADER = re.compile(r"static void|\{|\(void\)|const cells")
+HEADER = re.compile(r"static void|[{}]|\(void\)|const cells")
 # what a row runs: a function by hand, or one of a unit
 Function = str | tuple[Unit, int]
 
