@@ -514,3 +514,19 @@ def test_steps_suit_stiff_gears_by_themselves():
     assert run.status.ok
     assert np.abs(twist - np.sin(w * run.t) / w).max() < 0.02 / w
     assert np.abs((I * run.v[:, 0] + J * run.drive("rim").motor_speed) / I - 1).max() < 1e-6
+
+
+@pytest.mark.parametrize("inductance", [0.0, 8e-5])
+@pytest.mark.parametrize("dt", [None, 1e-4])
+def test_volts_never_drive_more_than_the_limit_of_current(inductance: float, dt: float | None):
+    """A motor with a heavy load: 40 A would flow at first, 15 A do, and V = R i + ke w is at its terminals."""
+    motor = mr.Motor(torque_constant=0.03, resistance=0.3, inductance=inductance, supply=24.0, current_limit=15.0)
+    b = mr.Builder("bar")
+    b.body("bar", mr.spatial.inertia.point(100.0, (0, 0, -2.0)), joint=mr.Revolute((0, 1, 0)))
+    driven = b.build().with_drive("bar", mr.Drive(motor, mr.Gear(ratio=100.0), input="voltage"))
+    stepper = None if dt is None else mr.ExponentialRungeKutta4(dt)
+    run = mr.simulate(driven, [0.0], duration=0.05, controller=lambda t, q, v: np.array([12.0]), stepper=stepper)
+    seen = run.drive("bar")
+    assert seen.current.max() <= 15.0 * (1 + 1e-9)
+    assert seen.current[-1] == pytest.approx(15.0, rel=1e-3)
+    assert seen.voltage[-1] == pytest.approx(0.3 * 15.0 + 0.03 * 100.0 * run.v[-1, 0], rel=1e-6)

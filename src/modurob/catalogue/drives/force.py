@@ -162,9 +162,12 @@ class DriveForce(JointForce):
         return {"current": self._current_rate(v, x, self.voltage(q, v, x))}
 
     def _current_rate(self, v: Array, x: Array, volts: Array) -> Array:
-        """di/dt [A/s]: L di/dt = V - R i - ke w, and no further beyond the limit of current."""
+        """di/dt [A/s]: L di/dt = V - R i - ke w, V cut off where it would hold more than the limit of current."""
         i, limit = self.of(x, "current"), self._limit(x)
         slope = (volts - self.resistance * i - self.back_emf * self.speed(v, x)) / self.inductance
+        if there(self.resistance):
+            fastest = self.resistance / self.inductance
+            return maximum(minimum(slope, fastest * (limit - i)), fastest * (-limit - i))
         slope = select(limit, i, minimum(slope, 0 * slope), slope)
         return select(i, -limit + 0 * i, maximum(slope, 0 * slope), slope)
 
@@ -202,7 +205,7 @@ class DriveForce(JointForce):
         """The largest current, (...) [A]: less where the winding is hot."""
         if not there(self.heat_capacity):
             return self.current_limit + 0 * x[..., 0]
-        cool = (self.heat_limit - self.of(x, "temperature")) / (DERATING * self.heat_limit)
+        cool = (1 - self.of(x, "temperature") / self.heat_limit) / DERATING
         return self.current_limit * bounded(maximum(cool, 0 * cool), 1.0)
 
     def energy(self, q: Array, x: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 
 from modurob.catalogue.drives.force import DriveForce, bounded, there
 from modurob.catalogue.forces import FORCES
-from modurob.spatial.scalars import Array, maximum, minimum, select
+from modurob.spatial.scalars import Array, absolute, maximum, minimum, select
 
 
 @FORCES.register("voltage drive")
@@ -28,7 +28,12 @@ class VoltageDrive(DriveForce):
         return self.supply
 
     def voltage(self, q: Array, v: Array, x: Array) -> Array:
-        return bounded(self.of(x, "command"), self.supply)
+        """What is asked for, as far as the supply goes, less where it would hold more than the limit of current."""
+        asked, back = bounded(self.of(x, "command"), self.supply), self.back_emf * self.speed(v, x)
+        if not there(self.resistance):
+            return asked
+        most = self.resistance * self._limit(x)
+        return select(most, absolute(asked - back), back + bounded(asked - back, most), asked)
 
     def current(self, q: Array, v: Array, x: Array) -> Array:
         if there(self.inductance):
