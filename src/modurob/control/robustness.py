@@ -20,6 +20,7 @@ from modurob.control.pid import PID
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
 from modurob.simulation import Measured, simulate
+from modurob.simulation.progress import progress_bar
 from modurob.simulation.steppers import RungeKutta4
 from modurob.spatial.scalars import Array
 
@@ -97,11 +98,13 @@ def robustness(
         )
     motion, rows = sines(robot, seed), []
     need = np.abs([robot.inverse_dynamics(*motion(t)) for t in np.linspace(0, duration, 50)]).max(axis=0)
-    for what, each in trials.items():
-        for trial in each:
+    listed = [(what, trial) for what, each in trials.items() for trial in each]
+    with progress_bar(f"robustness of {robot.name}") as tell:
+        for k, (what, trial) in enumerate(listed):
             believed = replace(robot, inertia=robot.inertia * (1 - trial.mass))
-            world = _world(robot, trial, need)
-            for name, recipe in laws_for(robot, motion, believed).items():
+            world, laws = _world(robot, trial, need), laws_for(robot, motion, believed)
+            for i, (name, recipe) in enumerate(laws.items()):
+                tell((k + i / len(laws)) / len(listed))
                 law: Any = recipe(trial.sample_time)
                 law = Delayed(law, samples=trial.delay) if trial.delay else law
                 law = Noisy(law, trial.noise, seed) if trial.noise else law
