@@ -178,7 +178,7 @@ MISTAKES = [
     ("mr.spatial.se3.pose(p=(1, 2))", "a place of shape (2,)", "expected (..., 3, 3) and (..., 3)"),
     ("mr.spatial.inertia.box(1.0, 0.1)", "size 0.1 of a box", "expected its edges along the axes, (x, y, z) [m]"),
     ("mr.spatial.inertia.sphere(1.0, -1.0)", "radius -1.0 of a sphere", "expected a number, zero or more"),
-    ("mr.spatial.inertia.cylinder(None, 0.1, 0.2)", "mass None of a cylinder", "expected a number, zero or more"),
+    ("mr.spatial.inertia.cylinder(None, 0.1, 0.2)", "mass None of a cylinder", "expected a number [kg]"),
     ("mr.Tension(lower=5.0, upper=1.0)", "tensions from 5.0 to 1.0 N", "expected lower <= upper"),
     ("mr.Ground(mu=0.5)", "Ground has no argument 'mu'", "valid: friction"),
     ("mr.Motor()", "Motor needs 'torque_constant'", "expected torque_constant"),

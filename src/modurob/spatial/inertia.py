@@ -30,11 +30,13 @@ def spatial_inertia(mass: ArrayLike, centre: ArrayLike, tensor: ArrayLike) -> Ar
     return spatial
 
 
-def _require(what: str, **numbers: object) -> None:
-    """An error for words, nothing, and numbers below zero; symbols and arrays pass."""
-    for name, x in numbers.items():
+def _require(what: str, mass: object, **lengths: object) -> None:
+    """An error for words, nothing, and lengths below zero; symbols and arrays pass, and a mass that is taken away."""
+    if mass is None or isinstance(mass, str):
+        raise InertiaError(f"mass {mass!r:.60} of a {what}: expected a number [kg]")
+    for name, x in lengths.items():
         if x is None or isinstance(x, str) or (isinstance(x, int | float | np.number) and not x >= 0):
-            raise InertiaError(f"{name} {x!r:.60} of a {what}: expected a number, zero or more [kg, m]")
+            raise InertiaError(f"{name} {x!r:.60} of a {what}: expected a number, zero or more [m]")
 
 
 def box(mass: float, size: ArrayLike) -> Array:
@@ -43,20 +45,20 @@ def box(mass: float, size: ArrayLike) -> Array:
     if edges.shape != (3,):
         raise InertiaError(f"size {size!r:.60} of a box: expected its edges along the axes, (x, y, z) [m]")
     x, y, z = edges
-    _require("box", mass=mass, x=x, y=y, z=z)
+    _require("box", mass, x=x, y=y, z=z)
     return spatial_inertia(mass, np.zeros(3), mass / 12 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y]))
 
 
 def cylinder(mass: float, radius: float, length: float) -> Array:
     """Homogeneous cylinder along z, centred."""
-    _require("cylinder", mass=mass, radius=radius, length=length)
+    _require("cylinder", mass, radius=radius, length=length)
     across = mass * (3 * radius**2 + length**2) / 12
     return spatial_inertia(mass, np.zeros(3), np.diag([across, across, mass * radius**2 / 2]))
 
 
 def sphere(mass: float, radius: float) -> Array:
     """Homogeneous sphere, centred."""
-    _require("sphere", mass=mass, radius=radius)
+    _require("sphere", mass, radius=radius)
     return spatial_inertia(mass, np.zeros(3), 0.4 * mass * radius**2 * np.eye(3))
 
 
