@@ -1,5 +1,6 @@
 """Pictures of robots."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,7 @@ def _few_ticks(most: int):
     return MaxNLocator(most)
 
 
-def _faces(shapes: tuple[Shape, ...], X_WB: Array) -> tuple[list[Array], list[tuple[float, ...]]]:
+def _faces(shapes: Sequence[Shape], X_WB: Array) -> tuple[list[Array], list[tuple[float, ...]]]:
     """Polygons in the world and their shaded colours."""
     from matplotlib.colors import to_rgb
 

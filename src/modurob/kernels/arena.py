@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.forces import acting
 from modurob.algorithms.program import Flow, Program
-from modurob.caching import cached_property
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.laying import Laid
 from modurob.kernels.registers import Register, Rows, Term
@@ -33,14 +31,10 @@ class Arena:
         self._unity: dict[int, int] = {}
         self._scratch: dict[Hashable, int] = {}
         self._all: Register | None = None  # states of the forces, where those that move stand apart
+        self._carried: Array | None = None  # places of the states that are carried along; None: all
         self.once: list[Rows] = []  # rows that need not run again where the others are repeated
         self.rows: list[Rows] = []
         self.start: dict[int, float] = {}  # numbers that stand in the arena from the start
-
-    @cached_property
-    def _carried(self) -> Array:
-        """Places of the states of the forces that are carried along."""
-        return np.arange(acting(self.m).nx)
 
     @property
     def driver(self) -> Driver:

@@ -148,7 +148,7 @@ class ForceRows(Arena):
             return x
         out, own = self._all, acting(self.m)
         self._gather(x.place + np.arange(x.n), out.place + own.moving)
-        self._all, self._carried = None, np.arange(own.nx)
+        self._all, self._carried = None, None
         return out
 
     def _gather(self, sources: Array, targets: Array) -> None:
@@ -168,7 +168,8 @@ class ForceRows(Arena):
 
     def decays(self, dt: Register) -> Decays:
         """Weights for the states of the forces: each fast one has a row of its own, the others share theirs."""
-        rate, before = acting(self.m).decay[self._carried], len(self.rows)
+        decay, before = acting(self.m).decay, len(self.rows)
+        rate = decay if self._carried is None else decay[self._carried]
         fast, slow, own = np.flatnonzero(rate), self._constants(np.where(rate, 0.0, 1.0)), self._constants(rate)
         weights = [self.register(len(rate)) for _ in Decays._fields[1:]]
         for k, unit in zip(fast, loaded([decay_unit(self.lanes, self.single)] * len(fast)), strict=True):

@@ -112,7 +112,7 @@ def _simplifying(X: Array, parent_axial: bool) -> Array:
         if abs(slide) > FARTHEST * np.linalg.norm(p):
             # axes that are parallel but for a little meet far away, where nothing is exact
             slide = -p[2] / k[2]
-    return _screw(np.arctan2(x @ R[:, 1], x @ R[:, 0]), slide)
+    return _screw(float(np.arctan2(x @ R[:, 1], x @ R[:, 0])), float(slide))
 
 
 def _direction(X: Array) -> float:

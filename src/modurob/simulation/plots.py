@@ -112,7 +112,7 @@ def _torque(segment: "Segment", joint: Joint) -> Array:
         return segment.tau[..., joint.v_slice]
     t = segment.t.reshape(-1, *(1,) * (segment.v.ndim - 2))
     q, v = segment.q[..., joint.q_slice.start], segment.v[..., joint.v_slice.start]
-    return sum(force.effort(t, q, v, x[..., at : at + force.nx]) for force, at in motors)[..., None]
+    return np.sum([force.effort(t, q, v, x[..., at : at + force.nx]) for force, at in motors], axis=0)[..., None]
 
 
 def _flat(segment: "Segment", x: Array) -> Array:
