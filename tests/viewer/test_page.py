@@ -118,7 +118,7 @@ def test_show_writes_a_file_opens_a_browser_or_displays(crab, crab_run, tmp_path
 
     shown = []
     notebook = SimpleNamespace(HTML=str, display=shown.append)
-    monkeypatch.setattr(showing, "_notebook", lambda: notebook)
+    monkeypatch.setattr(showing, "notebook", lambda: notebook)
     assert crab.show() is None
     assert shown[0].startswith("<iframe")
     assert "<!doctype html>" in unescape(shown[0])

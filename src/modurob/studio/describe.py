@@ -177,9 +177,10 @@ def _axis(joint: Joint, body: int) -> dict[str, Any]:
     if joint.type.nq != 1 or joint.type.nv != 1:
         return {"body": body, "axis": None}
     linear, angular = np.split(np.asarray(joint.type.motion_subspace(np.zeros(1)), float).ravel(), 2)
-    turns = bool(np.linalg.norm(angular) > 0.5)
+    turns = bool(np.linalg.norm(angular) > 0.0)
     axis = angular if turns else linear
-    return {"body": body, "turns": turns, "axis": (axis / np.linalg.norm(axis)).tolist()}
+    size = np.linalg.norm(axis)  # the ratio of a joint that mimics is in it
+    return {"body": body, "turns": turns, "axis": (axis / size).tolist() if size else None}
 
 
 def _views(design: Design) -> dict[str, Any]:
