@@ -80,3 +80,15 @@ def test_joints_that_stand_on_the_ground_are_given_the_weight_they_bear():
 def test_without_contacts_a_robot_is_itself(arm: mr.Mechanism, grounded: mr.Mechanism):
     assert untouched(arm) is arm
     assert untouched(grounded) == arm
+
+
+def test_cables_carry_a_platform_without_drives():
+    """CASPR's planar case: to where it is told, by four cables that only pull, and held against gravity there."""
+    robot = mr.load("cable_planar").robot()
+    law = mr.WholeBody([mr.JointTask(["bar/plane"], reference=[0.05, 0.05, 0.0])], sample_time=5e-3)
+    run = mr.simulate(robot, np.zeros(3), duration=2.0, controller=law)
+    assert run.status.ok
+    assert run.q[-1] == pytest.approx([0.05, 0.05, 0.0], abs=1e-4)
+    assert run.tau[-1] == pytest.approx(robot.gravity_forces(run.q[-1]), abs=1e-2)
+    pulls = robot.actuation(run.q[-1]).feasible(run.tau[-1])
+    assert pulls.min() >= -1e-9

@@ -469,3 +469,20 @@ def test_runs_side_by_side_are_single_runs(rng, crab, which, stepper):
         np.testing.assert_allclose(one.v, alone.v, atol=1e-9)
         np.testing.assert_allclose(one.tau, alone.tau, atol=1e-9)
         np.testing.assert_allclose(one.energy, together.energy[:, i], rtol=1e-12, atol=1e-12)
+
+
+# ---- accelerations of a recording ----
+
+
+def test_accelerations_are_those_of_servos_at_their_time():
+    """A servo's wave goes on while it runs: its torque is that of the tick, not that of the start."""
+    crab = mr.load("crab").mechanism(base="m1")
+    run = mr.simulate(mr.driven(crab, mr.gait("crab")), duration=0.2, stepper=mr.RungeKutta4(1e-4), tick=1e-4)
+    slopes = (run.v[2:] - run.v[:-2]) / 2e-4
+    assert run.vdot[1:-1] == pytest.approx(slopes, abs=2e-3 * np.abs(slopes).max())
+
+
+def test_accelerations_beside_a_ground_are_what_its_steps_made():
+    crab = mr.walking_robot("crab").robot()
+    run = mr.simulate(mr.driven(crab, mr.found_gait("crab")), duration=0.2, ground=mr.Ground(), tick=2e-3)
+    assert np.diff(run.v, axis=0) == pytest.approx(run.vdot[:-1] * 2e-3, abs=1e-9)

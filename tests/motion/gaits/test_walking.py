@@ -163,6 +163,10 @@ def test_organisms_walk_to_goals_on_both_sides(name):
         goal = far * np.array([np.cos(ahead + side), np.sin(ahead + side)])
         run = mr.walk_to(steered, goal, duration=40.0)
         assert np.hypot(*(run.robot.centre_of_mass(run.q[-1])[:2] - goal)) < 0.1
+        assert run.events[-1].kind == "goal"
+        assert run.events[-1].message.startswith("reached: 0.0")
+    far_off = mr.walk_to(steered, 10 * goal, duration=2.0)
+    assert far_off.events[-1].message.startswith("not reached: ")
 
 
 def test_turns_are_those_that_were_seen():
