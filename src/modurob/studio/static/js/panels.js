@@ -1,7 +1,7 @@
 // The tabs: one panel at a time; heavy panels are loaded when they are first opened.
 
 import { byId } from "./dom.js";
-import { changed, state, storage } from "./studio.js";
+import { changed, on, state, storage } from "./studio.js";
 
 const NAMES = ["build", "inspect", "equations", "simulate", "motion", "export"];
 const LATER = {
@@ -38,7 +38,10 @@ export async function show(name, focus = false) {
   if (focus) byId(`tab-${name}`).focus();
   if (LATER[name] && !loaded.has(name)) {
     loaded.add(name);
-    (await LATER[name]()).start(byId(`panel-${name}`));
+    const panel = await LATER[name]();
+    // after a reload it may be there before the robot
+    if (!state.design) await new Promise((there) => on("design", there));
+    panel.start(byId(`panel-${name}`));
   }
   changed("panel");
 }
