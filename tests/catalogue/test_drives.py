@@ -530,3 +530,15 @@ def test_volts_never_drive_more_than_the_limit_of_current(inductance: float, dt:
     assert seen.current.max() <= 15.0 * (1 + 1e-9)
     assert seen.current[-1] == pytest.approx(15.0, rel=1e-3)
     assert seen.voltage[-1] == pytest.approx(0.3 * 15.0 + 0.03 * 100.0 * run.v[-1, 0], rel=1e-6)
+
+
+def test_a_hasty_loop_drives_no_more_than_the_limit_of_current():
+    """Its gain would overshoot by half: the amplifier cuts the volts off."""
+    motor = mr.Motor(torque_constant=0.03, resistance=0.3, inductance=8e-5, supply=24.0, current_limit=15.0)
+    loops = mr.Loops(current_gain=2.0, current_integral=500.0, loop_time=1e-4)
+    b = mr.Builder("bar")
+    b.body("bar", mr.spatial.inertia.point(100.0, (0, 0, -2.0)), joint=mr.Revolute((0, 1, 0)))
+    driven = b.build().with_drive("bar", mr.Drive(motor, mr.Gear(ratio=100.0), loops=loops, input="current"))
+    run = mr.simulate(driven, [0.0], duration=0.02, controller=lambda t, q, v: np.array([15.0]), tick=1e-4)
+    assert run.drive("bar").current.max() <= 15.0 * (1 + 1e-9)
+    assert run.drive("bar").current[-1] == pytest.approx(15.0, rel=0.02)

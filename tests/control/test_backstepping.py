@@ -52,7 +52,7 @@ def falls_as_promised(robot, law, run):
     assert np.abs(slope + lost[2:-2]).max() < 1e-2 * lost.max()
 
 
-@pytest.mark.parametrize("number", count(1, 20))
+@pytest.mark.parametrize("number", count(1, 50))
 def test_backstepping_tracks_the_nominal_model_and_its_energy_falls_as_promised(number):
     for rng, stiff in robots(number, seed=21, most=2 if number < 5 else 4):
         robot = elastic(stiff, rng)
@@ -69,7 +69,7 @@ def test_backstepping_tracks_the_nominal_model_and_its_energy_falls_as_promised(
         falls_as_promised(robot, law, run)
 
 
-@pytest.mark.parametrize("number", count(1, 10))
+@pytest.mark.parametrize("number", count(1, 50))
 def test_friction_of_motors_is_outweighed(number):
     """Dry friction that the law knows nothing of: with a reach above it, a third of the error is left at most."""
     for rng, stiff in robots(number, seed=22, most=3):

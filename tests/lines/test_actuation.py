@@ -227,3 +227,9 @@ def test_mobility(made, expected, verdict):
     found = robot.mobility(q)
     assert found == expected
     assert found.verdict.startswith(verdict)
+
+
+def test_a_loop_that_is_open_has_no_mobility():
+    robot, q = parallelogram()
+    with pytest.raises(InputError, match=r"its loops are .* m or rad apart.*robot.close_loops\(q\) closes them"):
+        robot.mobility(q + 0.3 * np.arange(len(q)))

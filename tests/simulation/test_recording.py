@@ -249,6 +249,23 @@ def test_the_plot_has_labels_and_units(run, tmp_path):
         run.plot(None, ["m0/hing"])
 
 
+def test_a_plot_shows_what_servos_and_drives_give(tmp_path):
+    """The law asks for nothing where a servo works, and for volts where a drive is given them: torques are drawn."""
+    crab = mr.load("crab").mechanism(base="m1")
+    swung = mr.simulate(mr.driven(crab, mr.gait("crab"), kp=10.0, kd=0.5), duration=0.1)
+    geared = crab.with_drive("m0/hinge", mr.load_drive("backbone-hinge").with_input("voltage"))
+    turned = mr.simulate(geared, duration=0.1, controller=lambda t, q, v: np.array([3.0, 0.0, 0.0]))
+    figures = [run.plot(tmp_path / "run.png") for run in (swung, turned)]
+    servos = np.transpose([line.get_ydata() for line in figures[0].axes[3].lines])
+    # nothing else pushes the crab within its stops
+    assert servos == pytest.approx(crab.inverse_dynamics(swung.q, swung.v, swung.vdot), abs=1e-6)
+    assert np.abs(servos).max() > 0.1
+    drive = figures[1].axes[3].lines[0].get_ydata()
+    assert drive == pytest.approx(turned.drive("m0/hinge").torque)
+    for figure in figures:
+        plt.close(figure)
+
+
 def test_every_joint_of_a_plot_has_a_colour_of_its_own():
     snake = mr.Assembly.from_grid(" ".join(["B"] * 17))
     robot = snake.with_setup(base="m0").mechanism(keep_idle=True)

@@ -324,3 +324,6 @@ def test_a_joint_that_mimics_does_not_stand_for_the_one_it_follows(tmp_path: Pat
     index = one.robot.joint("shoulder").q_slice.start
     one.set_coordinate(index, 0.9)
     assert one.q[index] == 0.9
+    # a ratio of a tenth is no part of the axis that torques are drawn about
+    grip = next(joint for joint in describe.robot(design)["joints"] if joint["name"] == "a_grip")
+    assert (grip["turns"], grip["axis"]) == (True, [0.0, 1.0, 0.0])

@@ -165,11 +165,8 @@ class DriveForce(JointForce):
         """di/dt [A/s]: L di/dt = V - R i - ke w, V cut off where it would hold more than the limit of current."""
         i, limit = self.of(x, "current"), self._limit(x)
         slope = (volts - self.resistance * i - self.back_emf * self.speed(v, x)) / self.inductance
-        if there(self.resistance):
-            fastest = self.resistance / self.inductance
-            return maximum(minimum(slope, fastest * (limit - i)), fastest * (-limit - i))
-        slope = select(limit, i, minimum(slope, 0 * slope), slope)
-        return select(i, -limit + 0 * i, maximum(slope, 0 * slope), slope)
+        fastest = self.resistance / self.inductance
+        return maximum(minimum(slope, fastest * (limit - i)), fastest * (-limit - i))
 
     def _rotor_rates(self, q: Array, v: Array, x: Array) -> dict[str, Array]:
         """Rates of an elastic gear's motor, and of its bristles."""

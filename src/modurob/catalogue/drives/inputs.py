@@ -30,8 +30,6 @@ class VoltageDrive(DriveForce):
     def voltage(self, q: Array, v: Array, x: Array) -> Array:
         """What is asked for, as far as the supply goes, less where it would hold more than the limit of current."""
         asked, back = bounded(self.of(x, "command"), self.supply), self.back_emf * self.speed(v, x)
-        if not there(self.resistance):
-            return asked
         most = self.resistance * self._limit(x)
         return select(most, absolute(asked - back), back + bounded(asked - back, most), asked)
 
