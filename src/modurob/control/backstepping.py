@@ -13,7 +13,7 @@ from modurob.control.elastic import BETWEEN, ElasticLaw, differences, moments, s
 from modurob.control.feedback_linearisation import without_stops
 from modurob.control.recipe import LAWS, Recipe
 from modurob.control.values import PerJoint, gain, per_rate
-from modurob.errors import ControlError
+from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
@@ -51,8 +51,7 @@ class Backstepping(Recipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not float(self.pace) > 0:
-            raise ControlError(f"pace = {self.pace!r:.60}: expected a number above zero [1/s]")
+        one_positive(self.pace, "pace")
 
     def drives(self, robot: Mechanism) -> Drives:
         return Drives.of(self.believed(robot), self.actuated)

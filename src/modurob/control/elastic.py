@@ -14,7 +14,7 @@ from modurob.control.values import limiter
 from modurob.errors import ControlError
 from modurob.mechanism import Joint
 from modurob.mechanism.driven import drive_rows, without_drive
-from modurob.motion.numbers import numbers
+from modurob.motion.numbers import numbers, one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
 from modurob.spatial.scalars import Array
@@ -182,8 +182,7 @@ class ElasticLinearisation(Recipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not float(self.pole) > 0:
-            raise ControlError(f"pole = {self.pole!r:.60}: expected a number above zero [1/s]")
+        one_positive(self.pole, "pole")
 
     def drives(self, robot: Mechanism) -> Drives:
         return Drives.of(self.believed(robot), self.actuated)

@@ -41,8 +41,8 @@ class SwingUp(Recipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.energy is None or isinstance(self.energy, bool) or not np.isfinite(self.energy):
-            raise ControlError(f"energy = {self.energy!r:.60}: expected a finite number [J]")
+        if self.energy is None:
+            raise ControlError("energy is missing: expected that of the wanted motion [J], such as robot.potential_energy(q)")
 
     def on(self, robot: Mechanism) -> "SwingUpLaw":
         return SwingUpLaw(self, robot)

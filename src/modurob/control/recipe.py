@@ -9,7 +9,7 @@ from modurob.control.values import PerJoint
 from modurob.errors import ControlError
 from modurob.mechanism.driven import drive_rows, rigid, untouched
 from modurob.motion.checks import require_robot, same
-from modurob.motion.numbers import checked_sample_time
+from modurob.motion.numbers import checked_sample_time, one_number
 from modurob.registry import Registry
 from modurob.robot import Mechanism
 
@@ -28,6 +28,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         checked_sample_time(self.sample_time)
+        for f in fields(self):
+            if f.type is float or (f.type == float | None and getattr(self, f.name) is not None):
+                one_number(getattr(self, f.name), f.name)
         if self.model is not None and not isinstance(self.model, Mechanism):
             raise ControlError(f"model {self.model!r:.60}: expected a Mechanism")
 

@@ -16,7 +16,7 @@ from modurob.control.feedback_linearisation import without_stops
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.values import limiter
 from modurob.errors import ControlError
-from modurob.motion.numbers import numbers, one_positive
+from modurob.motion.numbers import numbers, one_bound, one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Memoryless
 from modurob.spatial import se3, so3
@@ -48,6 +48,8 @@ class TaskRecipe(Recipe):
             raise ControlError(f"task {self.task!r:.60}: expected 'position' or 'pose'")
         if self.goal is None:
             raise ControlError("goal is missing: expected a point (3,), a pose (4, 4), or a function of time")
+        for name in ("joint_damping", "kp", "kd"):
+            one_bound(getattr(self, name, 0.0), name)
 
 
 class TaskLaw(BoundLaw, Memoryless):

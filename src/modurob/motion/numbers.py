@@ -25,6 +25,22 @@ def _shown(value: Any, what: str) -> str:
     return f"{what} = {value.tolist() if isinstance(value, np.ndarray) else value!r:.60}"
 
 
+def one_number(value: Any, what: str) -> float:
+    """`value` as one real number."""
+    x = numbers(value, what)
+    if x.ndim:
+        raise ControlError(f"{what} = {x.tolist()!r:.60}: expected one number")
+    return float(x)
+
+
+def one_bound(value: Any, what: str) -> float:
+    """`value` as one number, zero or more."""
+    x = one_number(value, what)
+    if x < 0:
+        raise ControlError(f"{what} = {x:g}: expected zero or more")
+    return x
+
+
 def positive(value: Any, what: str) -> Array:
     """`value` as an array of numbers above zero."""
     x = numbers(value, what)
@@ -35,10 +51,7 @@ def positive(value: Any, what: str) -> Array:
 
 def one_positive(value: Any, what: str) -> float:
     """`value` as one number above zero."""
-    x = positive(value, what)
-    if x.ndim:
-        raise ControlError(f"{what} = {x.tolist()!r:.60}: expected one number")
-    return float(x)
+    return one_number(positive(value, what), what)
 
 
 def checked_sample_time(sample_time: Any) -> None:

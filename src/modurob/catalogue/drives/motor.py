@@ -23,7 +23,7 @@ class Motor:
     """
 
     torque_constant: float  # [N m/A]
-    resistance: float = 0.0  # [ohm]
+    resistance: float = 0.0  # [ohm]; zero: not known, and the drive takes currents or torques, no volts
     inductance: float = 0.0  # [H]; zero: the current follows at once
     back_emf: float | None = None  # [V s/rad]
     inertia: float = 0.0  # of the rotor [kg m²]
