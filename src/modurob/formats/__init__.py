@@ -150,9 +150,9 @@ def urdf(robot: Mechanism, hardware: str | None = HARDWARE) -> str:
     collision geometry, driven joints with the interfaces of ros2_control.
 
     `hardware` is the plugin that ros2_control talks to, by default one that only mirrors commands; None leaves it out.
-    `Mechanism.from_urdf` reads the text back as the same robot, floating if it floats. Joints are hinges and slides; loops and
-    rotor inertia are not part of the format: a robot with loops is refused. Numbers are in m, kg and rad; names have
-    underscores for slashes.
+    `Mechanism.from_urdf` reads the text back as the same robot, with `floating=True` if it floats, of which the format says
+    nothing. Joints are hinges and slides; loops and rotor inertia are not part of the format: a robot with loops is refused.
+    Numbers are in m, kg and rad; names have underscores for slashes.
 
     >>> print(mr.urdf(robot).splitlines()[1])
     <robot name="crab">

@@ -28,7 +28,7 @@ TERMS = ("inertia", "rotor", "viscous", "coulomb")
 WORST = 1e8
 # of a difference by the logarithm of a velocity
 STEP = 1e-3
-HEAD = ("parameter", "value", "±", "believed", "off by")
+HEAD = ("parameter", "value", "±", "believed", "off/±")
 
 
 class Accuracy(NamedTuple):

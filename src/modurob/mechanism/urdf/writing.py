@@ -24,7 +24,7 @@ UNLIMITED = 1e9
 def urdf(robot: Tables, hardware: str | None = HARDWARE) -> str:
     """The text of a URDF file, with the interfaces of ros2_control if `hardware` names a plugin for them.
 
-    Read back by `Mechanism.from_urdf`, floating if the robot floats, it is the same robot.
+    Read back by `Mechanism.from_urdf`, with `floating=True` if the robot floats, it is the same robot.
 
     URDF has no rotor inertia and no loops: a robot with loops, or with joints other than hinges and slides, is refused.
     """
