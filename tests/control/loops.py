@@ -31,15 +31,23 @@ def rate(robot, q, v, tau):
     return np.concatenate([qdot, robot.forward_dynamics(q, v, tau - robot.damping * v)])
 
 
-def run(robot, law, q, v, times, push=0.0, tolerance=1e-11):
-    """q and v at the times, (k, nq) and (k, nv), under a law that is asked all the time; `push` is added to its torques."""
+def run(robot, law, q, v, times, push=0.0, tolerance=1e-11, until=None):
+    """q and v at the times, (k, nq) and (k, nv), under a law that is asked all the time; `push` is added to its torques.
+
+    Where `until(q)` falls through zero the run ends, and later times are left out.
+    """
 
     def f(t, x):
         q, v = x[: robot.nq], x[robot.nq :]
         return rate(robot, q, v, law.torque(t, q, v) + push)
 
+    def end(t, x):
+        return until(x[: robot.nq])
+
+    end.terminal = True  # type: ignore[attr-defined]
     x0, span = np.concatenate([q, v]), (times[0], times[-1])
-    solution = solve_ivp(f, span, x0, "DOP853", times, rtol=tolerance, atol=tolerance, first_step=1e-3)
+    ends = [end] if until else None
+    solution = solve_ivp(f, span, x0, "DOP853", times, events=ends, rtol=tolerance, atol=tolerance, first_step=1e-3)
     assert solution.success, solution.message
     return solution.y[: robot.nq].T, solution.y[robot.nq :].T
 
