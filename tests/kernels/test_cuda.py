@@ -14,7 +14,7 @@ from modurob.errors import InputError, ModurobWarning
 from modurob.kernels.cuda import device as gpus
 from modurob.kernels.cuda.arrays import strides_of
 from modurob.kernels.cuda.launching import Shape, chosen_shape, entries, obstacle, resident, staying, unrolled_shape
-from modurob.kernels.cuda.layout import course_of
+from modurob.kernels.cuda.layout import EVERY, course_of
 from tests.kernels.gpu import PlayedGpu
 from tests.robots import random_assembly, random_mechanism
 from tests.sampling import sampled
@@ -63,22 +63,26 @@ def run(found: Any, program: Any, robots: list[mr.Mechanism], dtype: Any) -> flo
 
 
 @pytest.mark.parametrize(
-    ("program", "dtype", "shared"),
+    ("program", "dtype", "near"),
     sampled(
         [
-            (FORWARD_DYNAMICS, np.float32, False),
-            (FORWARD_KINEMATICS, np.float64, True),
-            (FORWARD_DYNAMICS, np.float64, True),
-            (INVERSE_DYNAMICS, np.float64, False),
-            (FORWARD_KINEMATICS, np.float32, True),
+            (FORWARD_DYNAMICS, np.float32, 20),
+            (FORWARD_KINEMATICS, np.float64, EVERY),
+            (FORWARD_DYNAMICS, np.float32, 0),
+            (FORWARD_DYNAMICS, np.float64, EVERY),
+            (INVERSE_DYNAMICS, np.float64, 0),
+            (INVERSE_DYNAMICS, np.float64, 40),
+            (FORWARD_KINEMATICS, np.float32, EVERY),
         ],
         2,
     ),
 )
 def test_unlike_robots_in_one_launch(
-    program: Any, dtype: Any, shared: bool, device: PlayedGpu, robots: list[mr.Mechanism]
+    program: Any, dtype: Any, near: int, device: PlayedGpu, robots: list[mr.Mechanism]
 ) -> None:
-    found = resident(device, robots, program, dtype is np.float32, Shape(4, shared, 1))
+    found = resident(device, robots, program, dtype is np.float32, Shape(4, near, 1))
+    # robots of one launch may have all, some or nothing in shared memory
+    assert (found.near > 0, found.far > 0) == (near > 0, near < EVERY)
     assert run(found, program, robots, dtype) < BOUND[dtype]
 
 
@@ -88,14 +92,14 @@ def test_unlike_robots_in_one_launch(
 )
 def test_unrolled(program: Any, dtype: Any, which: int, device: PlayedGpu, robots: list[mr.Mechanism]) -> None:
     robot = robots[which]
-    found = staying(device, robot, program, dtype is np.float32, Shape(4, dtype is np.float32))
+    found = staying(device, robot, program, dtype is np.float32, Shape(4, 30 if dtype is np.float32 else 0))
     assert run(found, program, [robot], dtype) < BOUND[dtype]
 
 
 def test_a_new_robot_of_known_types_is_not_compiled_for(device: PlayedGpu) -> None:
     rng = np.random.default_rng(5)
     many = [random_assembly(rng, 7, ("backbone",)).mechanism() for _ in range(12)]
-    shape = Shape(4, True, 1)
+    shape = Shape(4, EVERY, 1)
     resident(device, many, FORWARD_DYNAMICS, False, shape)
     compiled = device.compiled
     mixed = [many[3], many[8].locked([many[8].joints[-1].name])]
@@ -229,7 +233,7 @@ def test_what_does_not_go_to_a_gpu(robots: list[mr.Mechanism]) -> None:
 
 
 def test_shapes(device: PlayedGpu) -> None:
-    assert chosen_shape(device, 100, 4, 4000) == Shape(128, True, 4)
-    assert chosen_shape(device, 1000, 8, 4000) == Shape(256, False, 2)
+    assert chosen_shape(device, 100, 4, 4000) == Shape(128, EVERY, 4)
+    assert chosen_shape(device, 1000, 8, 4000) == Shape(256, 0, 2)
     assert unrolled_shape(100, True).blocks > unrolled_shape(300, True).blocks
     assert unrolled_shape(50, False).blocks > unrolled_shape(300, False).blocks

@@ -5,7 +5,7 @@
 typedef struct {
     const int *rows;
     const real *constants;
-    long long joints, numbers, states; /* numbers: how many constants */
+    long long joints, numbers, near, states; /* numbers: how many constants; near: words of scratch that are in shared memory */
     real *status;
     long long arrays[3 * ARRAYS];
 } robot;
@@ -51,7 +51,7 @@ INLINE void read_row(const int *from, int *to)
 #endif
 
 /* What the children of a joint sent: that of the next joint, which is still in registers, and what stands in a slot. */
-INLINE void take(int flags, const real *slot, real *sum)
+INLINE void take(int flags, const real *slot, int stride, real *sum)
 {
     if (!(flags & TAKES_CARRIED)) {
         for (int k = 0; k < SENT; ++k) {
@@ -60,17 +60,17 @@ INLINE void take(int flags, const real *slot, real *sum)
     }
     if (flags & TAKES_SLOT) {
         for (int k = 0; k < SENT; ++k) {
-            sum[k] += slot[k * STRIDE];
+            sum[k] += slot[k * stride];
         }
     }
 }
 
 /* What a joint sends to a body other than the one before it goes to a slot. */
-INLINE void put(int flags, real *slot, const real *sum)
+INLINE void put(int flags, real *slot, int stride, const real *sum)
 {
     if (flags & PUTS) {
         for (int k = 0; k < SENT; ++k) {
-            slot[k * STRIDE] = flags & ADDS ? slot[k * STRIDE] + sum[k] : sum[k];
+            slot[k * stride] = flags & ADDS ? slot[k * stride] + sum[k] : sum[k];
         }
     }
 }

@@ -224,7 +224,7 @@ def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> 
             case "children":
                 return f"C[{sent[name] + place.index}]"
             case "own":
-                return f"own[{places[place]} * STRIDE]"
+                return f"own[{places[place]} * stride]"
         return "status"
 
     def known(i: int) -> str | None:
