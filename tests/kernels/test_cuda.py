@@ -180,26 +180,24 @@ def test_fleets_go_to_the_gpu(device: PlayedGpu, robots: list[mr.Mechanism], mon
 MATRICES = ("mass_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype"),
-    sampled([(name, dtype) for name in MATRICES for dtype in BOUND], [2, 5]),
-)
+@pytest.mark.parametrize(("names", "dtype"), sampled([(MATRICES[1:], np.float64), (MATRICES, np.float32)], 1))
 def test_matrices_on_the_gpu(
-    name: str, dtype: Any, device: PlayedGpu, robots: list[mr.Mechanism], monkeypatch: pytest.MonkeyPatch
+    names: tuple[str, ...], dtype: Any, device: PlayedGpu, robots: list[mr.Mechanism], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gpus, "cuda_device", lambda: device)
     fleet = mr.Fleet(robots[:3], device="cuda")
     monkeypatch.setattr(fleet, "_back", None)  # none goes back to the CPU
-    given = [states_of(r, k, dtype)[: 1 if name == "mass_matrix" else 3] for k, r in enumerate(fleet, start=1)]
-    found = getattr(fleet, name)(*(list(x) for x in zip(*given, strict=True)))
-    for robot, x, seen in zip(fleet, given, found, strict=True):
-        right = getattr(robot, name)(*(a.astype(float) for a in x))
-        assert type(seen) is type(right)
-        parts = [(seen, right)] if name == "mass_matrix" else list(zip(seen, right, strict=True))
-        assert all(a.dtype == dtype for a, _ in parts)
-        # relative to the largest entry of all: some of a robot's matrices are zero
-        largest = max(np.abs(b).max() for _, b in parts)
-        assert max(np.abs(a - b).max() for a, b in parts) < BOUND[dtype] * largest
+    for name in names:
+        given = [states_of(r, k, dtype)[: 1 if name == "mass_matrix" else 3] for k, r in enumerate(fleet, start=1)]
+        found = getattr(fleet, name)(*(list(x) for x in zip(*given, strict=True)))
+        for robot, x, seen in zip(fleet, given, found, strict=True):
+            right = getattr(robot, name)(*(a.astype(float) for a in x))
+            assert type(seen) is type(right)
+            parts = [(seen, right)] if name == "mass_matrix" else list(zip(seen, right, strict=True))
+            assert all(a.dtype == dtype for a, _ in parts)
+            # relative to the largest entry of all: some of a robot's matrices are zero
+            largest = max(np.abs(b).max() for _, b in parts)
+            assert max(np.abs(a - b).max() for a, b in parts) < BOUND[dtype] * largest
 
 
 def test_without_a_gpu_the_cpu_serves(monkeypatch: pytest.MonkeyPatch) -> None:

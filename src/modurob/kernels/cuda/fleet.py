@@ -43,7 +43,7 @@ class OnDevice:
             sizes = self._sizes(i, program, single)
             if sizes is not None and [x.shape[1] for x in arrays] == sizes[0]:
                 lean = supported(program)
-                key = (program if lean else len(sizes[0]), single, i if self.unrolled and lean else -1)
+                key = (program if lean else tuple(map(len, sizes)), single, i if self.unrolled and lean else -1)
                 groups.setdefault(key, []).append((i, arrays))
         for key, members in groups.items():
             self._group(key, members, programs, arguments, repeats, results, parts)
@@ -70,7 +70,7 @@ class OnDevice:
         parts: Callable[[Device, Any, list[Any]], list[Any]] | None,
     ) -> None:
         at = tuple(i for i, _ in members)
-        found = self._resident_of((at, *key), [programs[i] for i in at], key[1])
+        found = self._resident_of((at, *key), tuple(programs[i] for i in at), key[1])
         inputs = [arrays for _, arrays in members]
         states = [len(arrays[0]) for arrays in inputs]
         out = [
@@ -87,7 +87,8 @@ class OnDevice:
                 results[i] = [given_back(self.device, x, pattern(arguments[i])) for x in made]
             first += k
 
-    def _resident_of(self, key: Any, programs: list[Any], single: bool) -> Resident | Walker:
+    def _resident_of(self, key: Any, programs: tuple[Any, ...], single: bool) -> Resident | Walker:
+        key = (*key, programs)
         if key not in self._resident:
             robots = [self.robots[i] for i in key[0]]
             if not supported(programs[0]):
