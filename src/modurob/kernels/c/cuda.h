@@ -14,6 +14,33 @@ typedef struct {
 enum { TYPE, Q, RATE, BODY, OWN, PARENT, FLAGS, TAKE, PUT, CONSTANTS, SAVED, ROW = 12 };
 enum { LOADS = 1, SAVES = 2, TIP = 4, TAKES_CARRIED = 8, TAKES_SLOT = 16, PUTS = 32, ADDS = 64 };
 
+/* A place in the memory that a block shares. On a GPU it is a number in one register, which the compiler is kept from working out
+   anew at every use; SHARED is the address of entry k from there. */
+#ifdef __CUDA_ARCH__
+typedef unsigned place;
+
+INLINE place place_of(const void *x)
+{
+    unsigned address = (unsigned)__cvta_generic_to_shared(x);
+    asm volatile("" : "+r"(address));
+    return address;
+}
+#define SELDOM asm volatile("") /* a branch, no selection of every number in it */
+#define SHARED(kind, from, k) ((kind *)__cvta_shared_to_generic((from) + (k) * (unsigned)sizeof(kind)))
+#else
+typedef const void *place;
+
+INLINE place place_of(const void *x)
+{
+    return x;
+}
+#define SELDOM
+#define SHARED(kind, from, k) ((kind *)(from) + (k))
+#endif
+
+/* The entry k of a state in an array whose entries are so many bytes apart. */
+#define ENTRY(kind, first, k, bytes) ((kind *)((const char *)(first) + (long long)(k) * (bytes)))
+
 /* Numbers and rows come in fours, which are read at once; unrolled code has them in itself. */
 #if defined(__CUDA_ARCH__) && !defined(UNROLLED)
 INLINE void read_four(const real *from, real *to)
@@ -54,6 +81,7 @@ INLINE void read_row(const int *from, int *to)
 INLINE void take(int flags, const real *slot, int stride, real *sum)
 {
     if (!(flags & TAKES_CARRIED)) {
+        SELDOM;
         for (int k = 0; k < SENT; ++k) {
             sum[k] = 0;
         }

@@ -73,7 +73,7 @@ class Scratch(NamedTuple):
     @property
     def definition(self) -> str:
         """The macro that gives the address of a word."""
-        near, far = "(scratch + (word) * STRIDE)", "(far + ((word) - near) * STRIDE)"
+        near, far = "SHARED(real, scratch, (word) * STRIDE)", "(far + ((word) - near) * STRIDE)"
         mixed = f"((word) < near ? {near} : {far})"
         return f"#define PLACE(word) {near if self.unrolled or self.near >= EVERY else mixed if self.near else far}"
 
@@ -87,11 +87,16 @@ def _arguments(program: Program, scratch: Scratch, constants: str, row: Sequence
     """Of a call; a row of numbers, or one that is read from the table."""
     where = [constants, *scratch.place("r[OWN]" if row is None else row[4]), "P", "C", "status", "lost"]
     for name in inputs_of(program):
-        begin = f"in_{name} + {_at(program.inputs[name], row)} * step_{name}"
+        begin = _entry("const real", f"in_{name}", _at(program.inputs[name], row), f"step_{name}")
         where += [f"{name}_0" if row is None else f"*({begin})", begin, f"step_{name}"]
     for name, kind in program.results.items():
-        where += [f"out_{name} + {_at(kind, row)} * out_step_{name}", f"out_step_{name}"]
+        where += [_entry("real", f"out_{name}", _at(kind, row), f"out_step_{name}"), f"out_step_{name}"]
     return ", ".join(where)
+
+
+def _entry(kind: str, array: str, k: str, step: str) -> str:
+    """The address of an entry of a state."""
+    return f"ENTRY({kind}, {array}, {k}, {step} * (int)sizeof(real))"
 
 
 def _at(kind: object, row: Sequence[object] | None, rows: str = "r") -> str:
@@ -159,17 +164,18 @@ def _loop(program: Program, k: int, types: int, scratch: Scratch) -> list[str]:
     outward = isinstance(program.passes[k], Outward)
     first, after = ("0", "i + 1 < n ? i + 1 : i") if outward else ("n - 1", "i > 0 ? i - 1 : 0")
     asked = [
-        (name, f"in_{name}[{_at(program.inputs[name], None, '{row}')} * step_{name}]") for name in inputs_of(program)
+        (name, "*" + _entry("const real", f"in_{name}", _at(program.inputs[name], None, "{row}"), f"step_{name}"))
+        for name in inputs_of(program)
     ]
-    lines = ["{", f"int r[ROW], next[ROW]; read_row(rows + ROW * ({first}), r);"]
+    lines = ["{", f"int r[ROW], next[ROW]; read_row(SHARED(const int, rows, ROW * ({first})), r);"]
     lines += [f"real {name}_0 = {text.format(row='r')};" for name, text in asked]
     if outward and k:
         lines += [f"P[{i}] = world[{i}];" for i in range(Area(program).width("shared"))]
     lines.append("for (int i = 0; i < n; ++i) {" if outward else "for (int i = n - 1; i >= 0; --i) {")
-    lines.append(f"read_row(rows + ROW * ({after}), next);")
+    lines.append(f"read_row(SHARED(const int, rows, ROW * ({after})), next);")
     lines += [f"const real {name}_1 = {text.format(row='next')};" for name, text in asked]
     lines += _before(program, k, scratch) if outward else _before_inward(program, scratch)
-    arguments = _arguments(program, scratch, "constants + r[CONSTANTS]")
+    arguments = _arguments(program, scratch, "SHARED(const real, constants, r[CONSTANTS])")
     lines.append("switch (r[TYPE]) {")
     lines += [f"case {t}: step_{t}_{k}({arguments}); break;" for t in range(types)]
     lines.append("}")
@@ -180,20 +186,20 @@ def _loop(program: Program, k: int, types: int, scratch: Scratch) -> list[str]:
 
 def _before(program: Program, k: int, scratch: Scratch) -> list[str]:
     loads = scratch.text(_loads(program, k), "r[PARENT]")
-    return [f"if (r[FLAGS] & {LOADS}) {{ {' '.join(loads)} }}"]
+    return [f"if (r[FLAGS] & {LOADS}) {{ SELDOM; {' '.join(loads)} }}"]
 
 
 def _before_inward(program: Program, scratch: Scratch) -> list[str]:
     begins = scratch.text(_begin_back(program), "r[SAVED]")
     return [
         *scratch.text(["take(r[FLAGS], {at}, {stride}, C);"], "r[TAKE]"),
-        *([f"if (r[FLAGS] & {TIP}) {{ {' '.join(begins)} }}"] if begins else []),
+        *([f"if (r[FLAGS] & {TIP}) {{ SELDOM; {' '.join(begins)} }}"] if begins else []),
     ]
 
 
 def _after(program: Program, k: int, scratch: Scratch) -> list[str]:
     return [
-        f"if (r[FLAGS] & {flag}) {{ {' '.join(scratch.text(text, 'r[SAVED]'))} }}" for flag, text in _saves(program, k)
+        f"if (r[FLAGS] & {flag}) {{ SELDOM; {' '.join(scratch.text(text, 'r[SAVED]'))} }}" for flag, text in _saves(program, k)
     ]
 
 
@@ -213,23 +219,22 @@ def walking(program: Program, kinds: Sequence[DyadType], single: bool, threads: 
         "walk(const robot *robots, const int *tasks, int count, int words, real *work)",
         "{",
         "extern __shared__ real memory[];",
-        "real *const scratch = memory + threadIdx.x;",
+        "const place scratch = place_of(memory + threadIdx.x);",
         "real *const far = work + (long long)blockIdx.x * words * STRIDE + threadIdx.x;",
         "(void)scratch, (void)far;",
         "int last = -1;",
         "for (int task = blockIdx.x; task < count; task += gridDim.x) {",
         "const robot *const own = robots + tasks[2 * task];",
         "const int n = (int)own->joints, numbers = (int)own->numbers, near = (int)own->near;",
-        "real *const constants = memory + near * STRIDE;",
-        "int *const rows = (int *)(constants + numbers);",
+        "const place constants = place_of(memory + near * STRIDE), rows = place_of(memory + near * STRIDE + numbers);",
         "if (tasks[2 * task] != last) {",
         "__syncthreads();",
-        "for (int i = threadIdx.x; i < numbers; i += blockDim.x) { constants[i] = own->constants[i]; }",
-        "for (int i = threadIdx.x; i < ROW * n; i += blockDim.x) { rows[i] = own->rows[i]; }",
+        "for (int i = threadIdx.x; i < numbers; i += blockDim.x) { *SHARED(real, constants, i) = own->constants[i]; }",
+        "for (int i = threadIdx.x; i < ROW * n; i += blockDim.x) { *SHARED(int, rows, i) = own->rows[i]; }",
         "last = tasks[2 * task];",
         "__syncthreads();",
         "}",
-        "const real *const world = constants;",
+        "const real *const world = SHARED(const real, constants, 0);",
         "const long long state = (long long)tasks[2 * task + 1] * STRIDE + threadIdx.x;",
         "if (state < own->states) {",
         *_pointers(program),
@@ -255,7 +260,7 @@ def unrolled(program: Program, laid: Laid, single: bool, threads: int, blocks: i
         "(void)tasks, (void)count, (void)words, (void)work;",
         "const long long state = (long long)blockIdx.x * blockDim.x + threadIdx.x;",
         "if (state >= own->states) { return; }",
-        "extern __shared__ real memory[]; real *const scratch = memory + threadIdx.x; (void)scratch;",
+        "extern __shared__ real memory[]; const place scratch = place_of(memory + threadIdx.x); (void)scratch;",
         f"real kept[{max(1, laid.words - laid.near)}]; (void)kept;",
         f"const real world[] = {_numbers(laid.world)};",
         *_pointers(program),
