@@ -25,6 +25,7 @@ INLINE place place_of(const void *x)
     asm volatile("" : "+r"(address));
     return address;
 }
+#define FOUR_AT_ONCE _Pragma("unroll 4")
 #define SELDOM asm volatile("") /* a branch, no selection of every number in it */
 #define SHARED(kind, from, k) ((kind *)__cvta_shared_to_generic((from) + (k) * (unsigned)sizeof(kind)))
 #else
@@ -34,6 +35,7 @@ INLINE place place_of(const void *x)
 {
     return x;
 }
+#define FOUR_AT_ONCE
 #define SELDOM
 #define SHARED(kind, from, k) ((kind *)(from) + (k))
 #endif

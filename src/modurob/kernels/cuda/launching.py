@@ -8,8 +8,8 @@ import numpy as np
 
 from modurob.algorithms.program import Program
 from modurob.kernels.cuda.layout import EVERY, Laid, laid
-from modurob.kernels.cuda.lean import supported
-from modurob.kernels.cuda.text import arrays_of, inputs_of, unrolled, walking
+from modurob.kernels.cuda.lean import inputs_of, supported
+from modurob.kernels.cuda.text import arrays_of, unrolled, walking
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.evaluator import tail
 from modurob.mechanism import Tables
@@ -184,11 +184,11 @@ def resident(
     device: Device, robots: Sequence[Tables], program: Program, single: bool, shape: Shape | None = None
 ) -> Resident:
     """Robots moved to the device, for a kernel that walks tables."""
-    found = [laid(m, program) for m in robots]
+    found = [laid(m, program, fetches=True) for m in robots]
     item = 4 if single else 8
     table_bytes = max(item * _count(x) + 4 * x.rows.size for x in found)
     shape = shape or chosen_shape(device, max(x.words for x in found), item, table_bytes)
-    found = [laid(m, program, shape.near) for m in robots]
+    found = [laid(m, program, shape.near, fetches=shape.near >= EVERY) for m in robots]
     types, kernel = _walking_kernel(device, program, single, shape, {kind for x in found for kind in x.kinds})
     tables = [x.table(types) for x in found]
     dtype = np.float32 if single else np.float64
@@ -231,8 +231,9 @@ def near_words(device: Device, words: int, item: int, table_bytes: int, threads:
 
 def chosen_shape(device: Device, words: int, item: int, table_bytes: int) -> Shape:
     """Scratch in shared memory if enough states fit beside each other there, else in the second-level cache."""
-    fitting = [b for b in (4, 3, 2) if near_words(device, words, item, table_bytes, 128, b) == EVERY]
-    return Shape(128, EVERY, fitting[0]) if fitting else Shape(256, 0, 2)
+    most = 10 if item == 4 else 6
+    fitting = [b for b in range(most, 3, -1) if near_words(device, words, item, table_bytes, 64, b) == EVERY]
+    return Shape(64, EVERY, fitting[0]) if fitting else Shape(256, 0, 2)
 
 
 def unrolled_shape(words: int, single: bool) -> Shape:

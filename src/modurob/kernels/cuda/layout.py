@@ -123,11 +123,11 @@ EVERY = 1 << 24
 
 
 @lru_cache(maxsize=4096)
-def laid(m: Tables, program: Program, near: int = EVERY) -> Laid:
+def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False) -> Laid:
     """A program laid out for a mechanism; the world stands first in the scratch, then the slots, then the bodies."""
     a, course, area = anatomy(m), course_of(m.parent), Area(program)
     kinds = [a.kinds[body - 1] for body in course.order]
-    codes = [lean_code(kind, program)[1] for kind in kinds]
+    codes = [lean_code(kind, program, fetches)[1] for kind in kinds]
     saved, sent, room = area.width("shared"), area.width("sent"), _Room(near)
     own, at = {}, {0: room.take(saved)}  # where the fields of bodies stand, and where they save what children read
     slots = [room.take(sent) for _ in range(course.slots)] or [0]
@@ -159,7 +159,7 @@ def laid(m: Tables, program: Program, near: int = EVERY) -> Laid:
     ).reshape(-1, ROW)
     world = program.world(m)
     shared = [np.ravel(world[name]) for name in program.shared]
-    table = a.rows([lean_code(kind, program)[1] for kind in a.kinds], False)
+    table = a.rows([lean_code(kind, program, fetches)[1] for kind in a.kinds], False)
     constants = [table[b - 1] for b in course.order]
     whole = np.concatenate([np.zeros(0), *shared])
     # constants of joints begin at multiples of four

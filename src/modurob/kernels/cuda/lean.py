@@ -142,14 +142,37 @@ def _starts(sizes: Mapping[str, int]) -> dict[str, int]:
     return dict(zip(sizes, ends, strict=False))
 
 
-@lru_cache(maxsize=16)
-def _produced(program: Program) -> list[list[str]]:
+def _usual_kind() -> DyadType:
+    """A hinge that carries others."""
     from modurob.catalogue.joints import Revolute
     from modurob.kernels.dyad import ANY_POSITION, ANY_ROTATION
 
-    kind = DyadType(Revolute((0.0, 0.0, 1.0)), ANY_ROTATION, ANY_POSITION, False, False, False, True)
-    stores = _traced(kind, program).passes
+    return DyadType(Revolute((0.0, 0.0, 1.0)), ANY_ROTATION, ANY_POSITION, False, False, False, True)
+
+
+@lru_cache(maxsize=16)
+def _produced(program: Program) -> list[list[str]]:
+    stores = _traced(_usual_kind(), program).passes
     return [[n for n in program.shared if any(s.place.array == f"own {n}" for s in own)] for own in stores]
+
+
+def inputs_of(program: Program) -> list[str]:
+    """The inputs that a GPU reads: wrenches are not among them."""
+    return [name for name, kind in program.inputs.items() if kind in ("coordinates", "rates")]
+
+
+@lru_cache(maxsize=16)
+def fetched(program: Program) -> dict[str, int]:
+    """The words of a body that its inputs, the first entry of each, are fetched into before the first pass: the same in all types."""
+    return _fetching(program)[0]
+
+
+@lru_cache(maxsize=16)
+def _fetching(program: Program) -> tuple[dict[str, int], list[list[tuple[float, float]]]]:
+    """These words, and when words of a body are busy: inputs until the last pass that reads them, which does so before it writes."""
+    busy, bodies = _busy(program), lean_code(_usual_kind(), program)[0]
+    read = {name: [k for k, body in enumerate(bodies) if f"{name}_0" in body] for name in inputs_of(program)}
+    return {name: first_free(busy, -1, max(at) - 0.1) for name, at in read.items() if at}, busy
 
 
 def _traced(kind: DyadType, program: Program) -> LeanView:
@@ -166,14 +189,14 @@ def _traced(kind: DyadType, program: Program) -> LeanView:
 
 
 @lru_cache(maxsize=4096)
-def lean_code(kind: DyadType, program: Program) -> tuple[tuple[str, ...], Code]:
+def lean_code(kind: DyadType, program: Program, fetches: bool = False) -> tuple[tuple[str, ...], Code]:
     """The bodies of the functions of a type, one a pass, and what must be known of its table.
 
-    Its size is that of its own fields.
+    Its size is that of its own fields, and of its inputs if they are fetched.
     """
     # who adds to what is there is settled outside of the steps
     view = _traced(replace(kind, adds=False), program)
-    places, words = _allocated(view)
+    places, words = _allocated(view, fetches)
     nodes: list[int] = []
     bodies = []
     for k in range(len(program.passes)):
@@ -185,14 +208,21 @@ def lean_code(kind: DyadType, program: Program) -> tuple[tuple[str, ...], Code]:
     return tuple(bodies), Code([f"step_{k}" for k in range(len(bodies))], view.graph, nodes, words)
 
 
-def _allocated(view: LeanView) -> tuple[dict[Place, int], int]:
-    """Words of a body's own fields; where shared fields are saved among them, they are so while no other stands there."""
-    program, area = view.program, Area(view.program)
+def _busy(program: Program) -> list[list[tuple[float, float]]]:
+    """When shared fields are saved among a body's own."""
+    area = Area(program)
     busy: list[list[tuple[float, float]]] = []
-    if area.overlaps:
-        for name, shape in program.shared.items():
-            passes = [k for k in range(len(program.passes)) if name in area.produced(k)]
-            busy += [[(k + 0.5, k + 0.9) for k in passes] for _ in range(size(shape))]
+    for name, shape in program.shared.items() if area.overlaps else ():
+        passes = [k for k in range(len(program.passes)) if name in area.produced(k)]
+        busy += [[(k + 0.5, k + 0.9) for k in passes] for _ in range(size(shape))]
+    return busy
+
+
+def _allocated(view: LeanView, fetches: bool) -> tuple[dict[Place, int], int]:
+    """Words of a body's own fields; where shared fields are saved among them, they are so while no other stands there."""
+    program = view.program
+    words, kept_busy = _fetching(program) if fetches else ({}, _busy(program))
+    busy = [list(intervals) for intervals in kept_busy]
     places: dict[Place, int] = {}
     for name, kept in view.fields.items():
         if name in (*program.shared, *view.again.fields) or (name == "waves" and len(program.passes) == 1):
@@ -203,7 +233,7 @@ def _allocated(view: LeanView) -> tuple[dict[Place, int], int]:
                 places[Place(f"own {name}", k)] = first_free(busy, kept.first, kept.last)
     # a body that carries nothing leaves there what the way back begins with
     least = size(program.shared[view.again.from_]) if view.again.from_ else 0
-    return places, max([least, *(p + 1 for p in places.values())])
+    return places, max([least, *(p + 1 for p in (*places.values(), *words.values()))])
 
 
 def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> str:

@@ -6,18 +6,13 @@ from typing import NamedTuple
 from modurob.algorithms.program import Outward, Program
 from modurob.kernels.compiler import prelude
 from modurob.kernels.cuda.layout import EVERY, LOADS, PUTS, SAVES, TAKES_CARRIED, TAKES_SLOT, TIP, Laid
-from modurob.kernels.cuda.lean import Area, lean_code, recomputed
+from modurob.kernels.cuda.lean import Area, fetched, inputs_of, lean_code, recomputed
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.units import by_hand
 from modurob.trace import number
 
 # where the entries of a joint begin in an input or a result, by a column of its row
 COLUMN = {"coordinates": "Q", "rates": "RATE", "poses": "12 * r[BODY]", "twists": "6 * r[BODY]", "bodies": "BODY"}
-
-
-def inputs_of(program: Program) -> list[str]:
-    """The inputs that a GPU reads: wrenches are not among them."""
-    return [name for name, kind in program.inputs.items() if kind in ("coordinates", "rates")]
 
 
 def arrays_of(program: Program) -> list[str]:
@@ -48,11 +43,11 @@ def _parameters(program: Program) -> str:
     return ", ".join(own)
 
 
-def steps(program: Program, kinds: Sequence[DyadType]) -> str:
+def steps(program: Program, kinds: Sequence[DyadType], fetches: bool = False) -> str:
     """The functions of types, numbered in their order."""
     texts = []
     for t, kind in enumerate(kinds):
-        for k, body in enumerate(lean_code(kind, program)[0]):
+        for k, body in enumerate(lean_code(kind, program, fetches)[0]):
             texts.append(f"INLINE void step_{t}_{k}({_parameters(program)})\n{{\n{body}\n}}\n")
     return "\n".join(texts)
 
@@ -63,6 +58,11 @@ class Scratch(NamedTuple):
 
     near: int
     unrolled: bool = False
+
+    @property
+    def fetches(self) -> bool:
+        """Whether inputs are fetched there before the first pass."""
+        return not self.unrolled and self.near >= EVERY
 
     def place(self, word: object) -> tuple[str, str]:
         """The address of a word, and the stride of those after it."""
@@ -85,10 +85,14 @@ class Scratch(NamedTuple):
 
 def _arguments(program: Program, scratch: Scratch, constants: str, row: Sequence[object] | None = None) -> str:
     """Of a call; a row of numbers, or one that is read from the table."""
-    where = [constants, *scratch.place("r[OWN]" if row is None else row[4]), "P", "C", "status", "lost"]
+    own, stride = scratch.place("r[OWN]" if row is None else row[4])
+    where = [constants, own, stride, "P", "C", "status", "lost"]
     for name in inputs_of(program):
         begin = _entry("const real", f"in_{name}", _at(program.inputs[name], row), f"step_{name}")
-        where += [f"{name}_0" if row is None else f"*({begin})", begin, f"step_{name}"]
+        first = f"{name}_0" if row is None else f"*({begin})"
+        if scratch.fetches:
+            first = f"{own}[{fetched(program)[name]} * {stride}]" if name in fetched(program) else "0"
+        where += [first, begin, f"step_{name}"]
     for name, kind in program.results.items():
         where += [_entry("real", f"out_{name}", _at(kind, row), f"out_step_{name}"), f"out_step_{name}"]
     return ", ".join(where)
@@ -163,7 +167,7 @@ def _loop(program: Program, k: int, types: int, scratch: Scratch) -> list[str]:
     """A pass over the rows. The row and the inputs of the next joint are asked for before they are needed."""
     outward = isinstance(program.passes[k], Outward)
     first, after = ("0", "i + 1 < n ? i + 1 : i") if outward else ("n - 1", "i > 0 ? i - 1 : 0")
-    asked = [
+    asked = [] if scratch.fetches else [
         (name, "*" + _entry("const real", f"in_{name}", _at(program.inputs[name], None, "{row}"), f"step_{name}"))
         for name in inputs_of(program)
     ]
@@ -203,6 +207,22 @@ def _after(program: Program, k: int, scratch: Scratch) -> list[str]:
     ]
 
 
+def _fetch(program: Program, scratch: Scratch) -> list[str]:
+    """Before the first pass: inputs of all joints on their way at once."""
+    own, stride = scratch.place("r[OWN]")
+    entry = {
+        name: _entry("const real", f"in_{name}", _at(program.inputs[name], None), f"step_{name}")
+        for name in fetched(program)
+    }
+    copies = [f"{own}[{word} * {stride}] = *{entry[name]};" for name, word in fetched(program).items()]
+    return [
+        "FOUR_AT_ONCE for (int i = 0; i < n; ++i) {",
+        "const int *const r = SHARED(const int, rows, ROW * i);",
+        *copies,
+        "}",
+    ]
+
+
 END = "own->status[state] = lost == 0 ? status : (real)-2;"
 
 
@@ -239,13 +259,14 @@ def walking(program: Program, kinds: Sequence[DyadType], single: bool, threads: 
         "if (state < own->states) {",
         *_pointers(program),
         *_start(program, scratch),
+        *(_fetch(program, scratch) if scratch.fetches else ()),
         *passes,
         END,
         "}",
         "}",
         "}",
     ]
-    return "\n".join([head(program, single, threads), steps(program, kinds), *lines, ""])
+    return "\n".join([head(program, single, threads), steps(program, kinds, scratch.fetches), *lines, ""])
 
 
 def unrolled(program: Program, laid: Laid, single: bool, threads: int, blocks: int = 1) -> str:
