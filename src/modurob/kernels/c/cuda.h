@@ -26,6 +26,7 @@ INLINE place place_of(const void *x)
     return address;
 }
 #define FOUR_AT_ONCE _Pragma("unroll 4")
+#define INPUT(address) __ldg(address) /* nothing writes there meanwhile: it may be asked for early */
 #define SELDOM asm volatile("") /* a branch, no selection of every number in it */
 #define SHARED(kind, from, k) ((kind *)__cvta_shared_to_generic((from) + (k) * (unsigned)sizeof(kind)))
 #else
@@ -36,6 +37,7 @@ INLINE place place_of(const void *x)
     return x;
 }
 #define FOUR_AT_ONCE
+#define INPUT(address) (*(address))
 #define SELDOM
 #define SHARED(kind, from, k) ((kind *)(from) + (k))
 #endif

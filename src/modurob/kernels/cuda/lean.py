@@ -248,7 +248,7 @@ def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> 
         what, _, name = place.array.partition(" ")
         match what:
             case "in":
-                return f"in_{name}[{place.index} * step_{name}]" if place.index else f"{name}_0"
+                return f"INPUT(in_{name} + {place.index} * step_{name})" if place.index else f"{name}_0"
             case "parent" | "own" if name in shared:
                 return f"P[{shared[name] + place.index}]"
             case "children":

@@ -89,7 +89,7 @@ def _arguments(program: Program, scratch: Scratch, constants: str, row: Sequence
     where = [constants, own, stride, "P", "C", "status", "lost"]
     for name in inputs_of(program):
         begin = _entry("const real", f"in_{name}", _at(program.inputs[name], row), f"step_{name}")
-        first = f"{name}_0" if row is None else f"*({begin})"
+        first = f"{name}_0" if row is None else f"INPUT({begin})"
         if scratch.fetches:
             first = f"{own}[{fetched(program)[name]} * {stride}]" if name in fetched(program) else "0"
         where += [first, begin, f"step_{name}"]
@@ -168,7 +168,7 @@ def _loop(program: Program, k: int, types: int, scratch: Scratch) -> list[str]:
     outward = isinstance(program.passes[k], Outward)
     first, after = ("0", "i + 1 < n ? i + 1 : i") if outward else ("n - 1", "i > 0 ? i - 1 : 0")
     asked = [] if scratch.fetches else [
-        (name, "*" + _entry("const real", f"in_{name}", _at(program.inputs[name], None, "{row}"), f"step_{name}"))
+        (name, f"INPUT({_entry('const real', f'in_{name}', _at(program.inputs[name], None, '{row}'), f'step_{name}')})")
         for name in inputs_of(program)
     ]
     lines = ["{", f"int r[ROW], next[ROW]; read_row(SHARED(const int, rows, ROW * ({first})), r);"]
@@ -214,7 +214,7 @@ def _fetch(program: Program, scratch: Scratch) -> list[str]:
         name: _entry("const real", f"in_{name}", _at(program.inputs[name], None), f"step_{name}")
         for name in fetched(program)
     }
-    copies = [f"{own}[{word} * {stride}] = *{entry[name]};" for name, word in fetched(program).items()]
+    copies = [f"{own}[{word} * {stride}] = INPUT({entry[name]});" for name, word in fetched(program).items()]
     return [
         "FOUR_AT_ONCE for (int i = 0; i < n; ++i) {",
         "const int *const r = SHARED(const int, rows, ROW * i);",
