@@ -208,17 +208,25 @@ def _after(program: Program, k: int, scratch: Scratch) -> list[str]:
 
 
 def _fetch(program: Program, scratch: Scratch) -> list[str]:
-    """Before the first pass: inputs of all joints on their way at once."""
-    own, stride = scratch.place("r[OWN]")
-    entry = {
-        name: _entry("const real", f"in_{name}", _at(program.inputs[name], None), f"step_{name}")
-        for name in fetched(program)
-    }
-    copies = [f"{own}[{word} * {stride}] = INPUT({entry[name]});" for name, word in fetched(program).items()]
+    """Before the first pass: the inputs of four joints at a time are on their way before any is put down."""
+    own, stride = scratch.place("to[j]")
+    asked, put = [], []
+    for k, (name, word) in enumerate(fetched(program).items()):
+        entry = _entry("const real", f"in_{name}", _at(program.inputs[name], None), f"step_{name}")
+        asked.append(f"x[j][{k}] = INPUT({entry});")
+        put.append(f"{own}[{word} * {stride}] = x[j][{k}];")
+    four = "FOUR_AT_ONCE for (int j = 0; j < 4; ++j) {"
     return [
-        "FOUR_AT_ONCE for (int i = 0; i < n; ++i) {",
-        "const int *const r = SHARED(const int, rows, ROW * i);",
-        *copies,
+        "for (int i = 0; i < n; i += 4) {",
+        f"real x[4][{len(put)}]; int to[4];",
+        four,
+        "const int *const r = SHARED(const int, rows, ROW * (i + j < n ? i + j : n - 1));",
+        "to[j] = r[OWN];",
+        *asked,
+        "}",
+        four,
+        *put,
+        "}",
         "}",
     ]
 
