@@ -14,12 +14,13 @@ QUICK = mr.Walk(gaits=6, rounds=2, duration=2.0)
 
 
 def test_the_speed_of_a_walk_is_that_of_its_run():
-    """The gait that is reported goes as fast when it is run by hand, the same in every call, and keeps modules apart."""
+    """The gait that is reported goes as fast when it is run by hand, at the steps where it is slower, the same in every call,
+    and keeps modules apart."""
     crab = standard(mr.load("crab"))
     found = QUICK.measures(crab)
     assert found == QUICK.measures(crab)
-    run = QUICK.run(crab, found["gait"])
-    went = mr.travel(run, since=0.5)
+    both = [mr.travel(QUICK.run(crab, found["gait"], step), since=0.5) for step in (2e-3, 1e-3)]
+    went = min(both, key=lambda went: went.speed)
     assert (found["speed"], found["cost_of_transport"]) == (float(went.speed), float(went.cost_of_transport))
     robot, gait = crab.mechanism(floating=True), QUICK.gait_of(crab, found["gait"])
     swing = gait.on(robot)(np.linspace(0, 1 / gait.frequency, 64))[0]

@@ -23,6 +23,9 @@ def search(
     generations: Annotated[int, typer.Option(help="of an evolution")] = 20,
     population: Annotated[int, typer.Option(help="designs of a generation")] = 32,
     seconds: Annotated[float | None, typer.Option(help="stop after so long")] = None,
+    refine: Annotated[int, typer.Option(help="how often the best are measured again, with more effort")] = 0,
+    finalists: Annotated[int, typer.Option(help="designs that are measured again")] = 8,
+    start: Annotated[list[str] | None, typer.Option(help="robot to begin with; may be given again")] = None,
     seed: Annotated[int, typer.Option(help="of everything random")] = 0,
     roll: Annotated[
         list[float] | None, typer.Option(help="roll that may be used [degrees]; may be given again")
@@ -51,6 +54,9 @@ def search(
                 generations=generations,
                 population=population,
                 seconds=seconds,
+                refine=refine,
+                finalists=finalists,
+                start=[mr.load(name) for name in start or ()],
                 seed=seed,
                 rolls=roll,
                 folder=folder,

@@ -148,6 +148,8 @@ class Fleet:
         if unrolled and device == "cpu":
             raise InputError("unrolled kernels are for GPUs: expected device='cuda'")
         self.robots = tuple(_robot(i, x) for i, x in enumerate(_listed(robots, "robots")))
+        if not self.robots:
+            raise InputError("a fleet of no robots: expected one Mechanism or Assembly at least")
         self._programs: dict[Function, list[Program | Flow | None]] = {}
         self._evaluators: dict[Kind, dict[int, Evaluator | None]] = {}
         self._groups: dict[Kind, tuple[tuple[int, ...], Group]] = {}
@@ -180,7 +182,7 @@ class Fleet:
 
     def __repr__(self) -> str:
         rates = sorted({r.nv for r in self.robots})
-        span = f", nv {rates[0]} to {rates[-1]}" if len(rates) > 1 else f", nv {rates[0]}" if rates else ""
+        span = f", nv {rates[0]} to {rates[-1]}" if len(rates) > 1 else f", nv {rates[0]}"
         return f"Fleet({len(self)} robot{'s' * (len(self) != 1)}{span})"
 
     if not TYPE_CHECKING:  # a checker that saw it would take any name for one of ours

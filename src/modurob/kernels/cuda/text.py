@@ -129,8 +129,7 @@ def _saves(program: Program, k: int) -> list[tuple[int, list[str]]]:
     area = Area(program)
     begins = [recomputed(program).from_] if not k and recomputed(program).from_ else []
     lines = [
-        [f"{{at}}[{i} * {{stride}}] = P[{i}];" for i in _places(area, names)]
-        for names in (begins, area.produced(k))
+        [f"{{at}}[{i} * {{stride}}] = P[{i}];" for i in _places(area, names)] for names in (begins, area.produced(k))
     ]
     return [(flag, text) for flag, text in zip((TIP, SAVES), lines, strict=True) if text]
 
