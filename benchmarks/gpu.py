@@ -1,6 +1,6 @@
 """Dynamics and steps with contact on a GPU: states a second, results poisoned first, beside the CPU in double precision.
 
-python -m benchmarks.gpu [check] [dynamics] [matrices] [unlike] [steps] [shapes]: all but the last if none is named.
+python -m benchmarks.gpu [check] [dynamics] [matrices] [unlike] [steps]: all if none is named.
 """
 
 import sys
@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 
 import modurob as mr
-from benchmarks.gpu_shapes import compared, compared_unlike
 from benchmarks.robots import binary_tree, of_cubes, snake
 from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
@@ -23,7 +22,6 @@ from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, SLOPES
 from modurob.algorithms.program import Program
 from modurob.kernels import repeated
 from modurob.kernels import run as kernels_run
-from modurob.kernels.cuda import rows
 from modurob.kernels.cuda.arrays import strides_of
 from modurob.kernels.cuda.device import cuda_device
 from modurob.kernels.cuda.launching import Resident, entries, resident, staying
@@ -33,7 +31,6 @@ from tests.robots import random_assembly, random_mechanism
 
 STATES = 2**20
 MATRIX_STATES = 2**17
-USUAL_BLOCKS = dict(rows.BLOCKS)
 SAMPLE = 500
 # unrolled code of larger robots takes long to compile, and is slower
 LARGEST_UNROLLED = 30
@@ -190,20 +187,15 @@ MATRICES = {
 
 
 def matrices(console: Console, device: Any) -> None:
-    """Mass matrices and derivatives of chains, and how many blocks a processor should have of them."""
-    heads = ("robot", "blocks", *(f"float{n}" for n in (32, 64)), "errors")
+    """Mass matrices and derivatives of chains."""
+    heads = ("robot", *(f"float{n}" for n in (32, 64)), "errors")
     for name, program in MATRICES.items():
         table = Table(*heads, title=f"{name}, {MATRIX_STATES} states: millions a second")
         for n in (6, 12, 30):
-            for more in (0, 2, -1) if n == 12 else (0,):
-                robot, rates = snake(n).mechanism(), []
-                blocks = {single: usual + more for single, usual in USUAL_BLOCKS.items()}
-                rows.BLOCKS.update(blocks)
-                rates = [matrix_rate(device, robot, program, single) for single in (True, False)]
-                rows.BLOCKS.update(USUAL_BLOCKS)
-                seen = (f"{rate / 1e6:.1f}" for rate, _ in rates)
-                errors = ", ".join(f"{error:.0e}" for _, error in rates)
-                table.add_row(f"chain {n}", f"{blocks[True]}, {blocks[False]}", *seen, errors)
+            robot = snake(n).mechanism()
+            rates = [matrix_rate(device, robot, program, single) for single in (True, False)]
+            seen = (f"{rate / 1e6:.1f}" for rate, _ in rates)
+            table.add_row(f"chain {n}", *seen, ", ".join(f"{error:.0e}" for _, error in rates))
         console.print(table)
 
 
@@ -274,31 +266,22 @@ def dynamics(console: Console, device: Any) -> None:
         one_robot(console, device, program)
 
 
-def shapes(console: Console, device: Any) -> None:
-    """Ways to launch forward dynamics."""
-    compared(console, device, measured, inputs_for, STATES)
-    rng = np.random.default_rng(0)
-    robots = [limbs(s, int(rng.integers(12, 31))) for s in range(min(ROBOTS, 300))]
-    compared_unlike(console, device, robots, measured, inputs_for)
-
-
 SECTIONS = {
     "check": check,
     "dynamics": dynamics,
     "matrices": matrices,
     "unlike": unlike,
     "steps": on_the_ground,
-    "shapes": shapes,
 }
 
 
 def main(names: Sequence[str] = ()) -> None:
-    """Print some sections, or all but the search for shapes."""
+    """Print some sections, or all."""
     console, device = Console(width=120), cuda_device()
     if isinstance(device, str):
         console.print(f"benchmarks of GPUs left out: {device}")
         return
-    for name in names or [name for name in SECTIONS if name != "shapes"]:
+    for name in names or SECTIONS:
         start = time.perf_counter()
         SECTIONS[name](console, device)
         console.print(f"{name}: {time.perf_counter() - start:.0f} s")

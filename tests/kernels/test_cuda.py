@@ -80,7 +80,7 @@ def run(found: Any, program: Any, robots: list[mr.Mechanism], dtype: Any) -> flo
 def test_unlike_robots_in_one_launch(
     program: Any, dtype: Any, near: int, device: PlayedGpu, robots: list[mr.Mechanism]
 ) -> None:
-    found = resident(device, robots, program, dtype is np.float32, Shape(4, near, 1))
+    found = resident(device, robots, program, dtype is np.float32, Shape(4, near, 1, fetches=near > 0))
     # robots of one launch may have all, some or nothing in shared memory
     assert (found.near > 0, found.far > 0) == (near > 0, near < EVERY)
     assert run(found, program, robots, dtype) < BOUND[dtype]
@@ -230,8 +230,19 @@ def test_what_does_not_go_to_a_gpu(robots: list[mr.Mechanism]) -> None:
     assert "does not move" in obstacle(mr.Assembly.single("m0", "backbone").mechanism(), FORWARD_DYNAMICS)
 
 
+def test_more_states_than_addresses(device: PlayedGpu, robots: list[mr.Mechanism]) -> None:
+    found = resident(device, robots[-1:], FORWARD_DYNAMICS, False)
+    few = [np.zeros((1, 1))] * 3
+    with pytest.raises(InputError, match="300000000 numbers apart: a GPU takes 268435455 states of a robot at once"):
+        found.bound([few], [1], lambda x: (1, 300_000_000), [few[:1]])
+
+
 def test_shapes(device: PlayedGpu) -> None:
-    assert chosen_shape(device, 100, 4, 4000) == Shape(128, EVERY, 4)
-    assert chosen_shape(device, 1000, 8, 4000) == Shape(256, 0, 2)
+    # half a megabyte of shared memory: with inputs while many states fit, then without, then in part, then not at all
+    assert chosen_shape(device, 100, 110, 4, 4000) == Shape(128, EVERY, 5, True)
+    assert chosen_shape(device, 300, 330, 4, 4000) == Shape(128, EVERY, 3, True)
+    assert chosen_shape(device, 220, 250, 8, 4000) == Shape(128, EVERY, 2)
+    assert chosen_shape(device, 1000, 1100, 8, 4000) == Shape(128, 166, 3)
+    assert chosen_shape(device, 1000, 1100, 4, 4000) == Shape(256, 0, 2)
     assert unrolled_shape(100, True).blocks > unrolled_shape(300, True).blocks
     assert unrolled_shape(50, False).blocks > unrolled_shape(300, False).blocks

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from modurob.algorithms.program import Program
+from modurob.errors import InputError
 from modurob.kernels.cuda.layout import EVERY, Laid, laid
 from modurob.kernels.cuda.lean import inputs_of, supported
 from modurob.kernels.cuda.text import arrays_of, unrolled, walking
@@ -17,6 +18,8 @@ from modurob.spatial.scalars import Array
 
 # numbers of a robot before those of its arrays
 HEAD = 7
+# bytes between entries of a state
+FARTHEST = 2**31 - 1
 
 
 class Device(Protocol):
@@ -58,6 +61,7 @@ class Shape(NamedTuple):
     threads: int  # of a block
     near: int  # words of a state's scratch that are in shared memory, EVERY, or 0
     blocks: int = 1  # on each processor
+    fetches: bool = False  # whether inputs are brought there before the first pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,11 @@ class Resident:
             [n for x in (*given, *left) for n in (self.device.address(x), *strides(x))]
             for given, left in zip(inputs, out, strict=True)
         ]
+        apart = np.abs(rows[:, HEAD + 2 :: 3]).max(initial=0)
+        if apart > FARTHEST // dtype.itemsize:
+            raise InputError(
+                f"entries of a state {apart} numbers apart: a GPU takes {FARTHEST // dtype.itemsize} states of a robot at once"
+            )
         return Bound(self.kernel, status, *self._arguments(rows, np.asarray(states), dtype), (inputs, out))
 
     def run(
@@ -184,11 +193,13 @@ def resident(
     device: Device, robots: Sequence[Tables], program: Program, single: bool, shape: Shape | None = None
 ) -> Resident:
     """Robots moved to the device, for a kernel that walks tables."""
-    found = [laid(m, program, fetches=True) for m in robots]
+    found = [laid(m, program) for m in robots]
     item = 4 if single else 8
     table_bytes = max(item * _count(x) + 4 * x.rows.size for x in found)
-    shape = shape or chosen_shape(device, max(x.words for x in found), item, table_bytes)
-    found = [laid(m, program, shape.near, fetches=shape.near >= EVERY) for m in robots]
+    if shape is None:
+        words = [max(laid(m, program, EVERY, fetches).words for m in robots) for fetches in (False, True)]
+        shape = chosen_shape(device, *words, item, table_bytes)
+    found = [laid(m, program, shape.near, shape.fetches) for m in robots]
     types, kernel = _walking_kernel(device, program, single, shape, {kind for x in found for kind in x.kinds})
     tables = [x.table(types) for x in found]
     dtype = np.float32 if single else np.float64
@@ -229,11 +240,22 @@ def near_words(device: Device, words: int, item: int, table_bytes: int, threads:
     return EVERY if fitting >= words else fitting
 
 
-def chosen_shape(device: Device, words: int, item: int, table_bytes: int) -> Shape:
-    """Scratch in shared memory if enough states fit beside each other there, else in the second-level cache."""
-    most = 10 if item == 4 else 6
-    fitting = [b for b in range(most, 3, -1) if near_words(device, words, item, table_bytes, 64, b) == EVERY]
-    return Shape(64, EVERY, fitting[0]) if fitting else Shape(256, 0, 2)
+def chosen_shape(device: Device, words: int, with_inputs: int, item: int, table_bytes: int) -> Shape:
+    """All scratch in shared memory, with inputs if many states still fit beside each other; else as much of it as fits, or none.
+
+    Measured on an H200.
+    """
+
+    def fits(shape: Shape) -> bool:
+        needed = with_inputs if shape.fetches else words
+        return near_words(device, needed, item, table_bytes, shape.threads, shape.blocks) == EVERY
+
+    fetching = [Shape(128, EVERY, b, True) for b in (5, 4, 3)] + [Shape(64, EVERY, b, True) for b in (6, 5)]
+    for shape in [*(fetching if item == 4 else fetching[2:3]), Shape(128, EVERY, 2)]:
+        if fits(shape):
+            return shape
+    some = near_words(device, words, item, table_bytes, 128, 3)
+    return Shape(128, some, 3) if item == 8 and some else Shape(256, 0, 2)
 
 
 def unrolled_shape(words: int, single: bool) -> Shape:

@@ -3,6 +3,7 @@
 Little is kept between passes, since every word costs more than it takes to compute again.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -142,17 +143,13 @@ def _starts(sizes: Mapping[str, int]) -> dict[str, int]:
     return dict(zip(sizes, ends, strict=False))
 
 
-def _usual_kind() -> DyadType:
-    """A hinge that carries others."""
+@lru_cache(maxsize=16)
+def _produced(program: Program) -> list[list[str]]:
     from modurob.catalogue.joints import Revolute
     from modurob.kernels.dyad import ANY_POSITION, ANY_ROTATION
 
-    return DyadType(Revolute((0.0, 0.0, 1.0)), ANY_ROTATION, ANY_POSITION, False, False, False, True)
-
-
-@lru_cache(maxsize=16)
-def _produced(program: Program) -> list[list[str]]:
-    stores = _traced(_usual_kind(), program).passes
+    kind = DyadType(Revolute((0.0, 0.0, 1.0)), ANY_ROTATION, ANY_POSITION, False, False, False, True)
+    stores = _traced(kind, program).passes
     return [[n for n in program.shared if any(s.place.array == f"own {n}" for s in own)] for own in stores]
 
 
@@ -163,16 +160,9 @@ def inputs_of(program: Program) -> list[str]:
 
 @lru_cache(maxsize=16)
 def fetched(program: Program) -> dict[str, int]:
-    """The words of a body that its inputs, the first entry of each, are fetched into before the first pass: the same in all types."""
-    return _fetching(program)[0]
-
-
-@lru_cache(maxsize=16)
-def _fetching(program: Program) -> tuple[dict[str, int], list[list[tuple[float, float]]]]:
-    """These words, and when words of a body are busy: inputs until the last pass that reads them, which does so before it writes."""
-    busy, bodies = _busy(program), lean_code(_usual_kind(), program)[0]
-    read = {name: [k for k, body in enumerate(bodies) if f"{name}_0" in body] for name in inputs_of(program)}
-    return {name: first_free(busy, -1, max(at) - 0.1) for name, at in read.items() if at}, busy
+    """The words of a body, the same in all types, that the first entry of each input is brought to before the first pass."""
+    busy = _busy(program)
+    return {name: first_free(busy, -1, len(program.passes) - 1.1) for name in inputs_of(program)}
 
 
 def _traced(kind: DyadType, program: Program) -> LeanView:
@@ -221,8 +211,13 @@ def _busy(program: Program) -> list[list[tuple[float, float]]]:
 def _allocated(view: LeanView, fetches: bool) -> tuple[dict[Place, int], int]:
     """Words of a body's own fields; where shared fields are saved among them, they are so while no other stands there."""
     program = view.program
-    words, kept_busy = _fetching(program) if fetches else ({}, _busy(program))
-    busy = [list(intervals) for intervals in kept_busy]
+    busy, words = _busy(program), fetched(program) if fetches else {}
+    for name, word in words.items():
+        # a pass reads inputs before it writes
+        bodies = enumerate(lean_code(view.kind, program)[0])
+        last = max((k for k, body in bodies if re.search(rf"\b{name}_0\b", body)), default=-1)
+        busy += [[] for _ in range(word + 1 - len(busy))]
+        busy[word].append((-1, last - 0.1))
     places: dict[Place, int] = {}
     for name, kept in view.fields.items():
         if name in (*program.shared, *view.again.fields) or (name == "waves" and len(program.passes) == 1):

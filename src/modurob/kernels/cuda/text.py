@@ -58,11 +58,7 @@ class Scratch(NamedTuple):
 
     near: int
     unrolled: bool = False
-
-    @property
-    def fetches(self) -> bool:
-        """Whether inputs are fetched there before the first pass."""
-        return not self.unrolled and self.near >= EVERY
+    fetches: bool = False  # whether inputs are brought there before the first pass
 
     def place(self, word: object) -> tuple[str, str]:
         """The address of a word, and the stride of those after it."""
@@ -91,7 +87,7 @@ def _arguments(program: Program, scratch: Scratch, constants: str, row: Sequence
         begin = _entry("const real", f"in_{name}", _at(program.inputs[name], row), f"step_{name}")
         first = f"{name}_0" if row is None else f"INPUT({begin})"
         if scratch.fetches:
-            first = f"{own}[{fetched(program)[name]} * {stride}]" if name in fetched(program) else "0"
+            first = f"{own}[{fetched(program)[name]} * {stride}]"
         where += [first, begin, f"step_{name}"]
     for name, kind in program.results.items():
         where += [_entry("real", f"out_{name}", _at(kind, row), f"out_step_{name}"), f"out_step_{name}"]
@@ -166,10 +162,17 @@ def _loop(program: Program, k: int, types: int, scratch: Scratch) -> list[str]:
     """A pass over the rows. The row and the inputs of the next joint are asked for before they are needed."""
     outward = isinstance(program.passes[k], Outward)
     first, after = ("0", "i + 1 < n ? i + 1 : i") if outward else ("n - 1", "i > 0 ? i - 1 : 0")
-    asked = [] if scratch.fetches else [
-        (name, f"INPUT({_entry('const real', f'in_{name}', _at(program.inputs[name], None, '{row}'), f'step_{name}')})")
-        for name in inputs_of(program)
-    ]
+    asked = (
+        []
+        if scratch.fetches
+        else [
+            (
+                name,
+                f"INPUT({_entry('const real', f'in_{name}', _at(program.inputs[name], None, '{row}'), f'step_{name}')})",
+            )
+            for name in inputs_of(program)
+        ]
+    )
     lines = ["{", f"int r[ROW], next[ROW]; read_row(SHARED(const int, rows, ROW * ({first})), r);"]
     lines += [f"real {name}_0 = {text.format(row='r')};" for name, text in asked]
     if outward and k:
@@ -202,7 +205,8 @@ def _before_inward(program: Program, scratch: Scratch) -> list[str]:
 
 def _after(program: Program, k: int, scratch: Scratch) -> list[str]:
     return [
-        f"if (r[FLAGS] & {flag}) {{ SELDOM; {' '.join(scratch.text(text, 'r[SAVED]'))} }}" for flag, text in _saves(program, k)
+        f"if (r[FLAGS] & {flag}) {{ SELDOM; {' '.join(scratch.text(text, 'r[SAVED]'))} }}"
+        for flag, text in _saves(program, k)
     ]
 
 
@@ -233,12 +237,20 @@ def _fetch(program: Program, scratch: Scratch) -> list[str]:
 END = "own->status[state] = lost == 0 ? status : (real)-2;"
 
 
-def walking(program: Program, kinds: Sequence[DyadType], single: bool, threads: int, near: int, blocks: int = 1) -> str:
+def walking(
+    program: Program,
+    kinds: Sequence[DyadType],
+    single: bool,
+    threads: int,
+    near: int,
+    blocks: int = 1,
+    fetches: bool = False,
+) -> str:
     """The kernel that walks tables: each block takes some states of one robot at a time.
 
     Its scratch is in shared memory (`near` EVERY), in `work` (0), or as each robot says in both.
     """
-    scratch = Scratch(near)
+    scratch = Scratch(near, fetches=fetches)
     passes = [line for k in range(len(program.passes)) for line in _loop(program, k, len(kinds), scratch)]
     lines = [
         scratch.definition,
