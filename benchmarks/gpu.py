@@ -117,14 +117,16 @@ def unlike(console: Console, device: Any) -> None:
     joints = sum(m.nv for m in robots) / ROBOTS
     one = limbs(3, round(joints))
     for single in (True, False):
-        rate, error = measured(
-            resident(device, robots, FORWARD_DYNAMICS, single), inputs_for(device, robots, 1000, single)
-        )
+        fleet = resident(device, robots, FORWARD_DYNAMICS, single)
+        rate, error = measured(fleet, inputs_for(device, robots, 1000, single))
         alone = inputs_for(device, [one], 1000 * ROBOTS, single)
-        same, _ = measured(resident(device, [one], FORWARD_DYNAMICS, single), alone)
+        same, best = (
+            rate * joints / one.nv / measured(resident(device, [one], FORWARD_DYNAMICS, single, shape), alone)[0]
+            for shape in (fleet.shape, None)
+        )
         console.print(
             f"{ROBOTS} unlike trees of 12 to 30 joints x 1000 states, {'float32' if single else 'float64'}: {rate / 1e6:.0f} M/s, "
-            f"per joint {rate * joints / same / one.nv:.2f} of one robot's rate, error {error:.0e}"
+            f"per joint {same:.2f} of one robot's rate by the same kernel, {best:.2f} of the best for it, error {error:.0e}"
         )
 
 
