@@ -359,6 +359,8 @@ def test_from_the_command_line(tmp_path: Path):
         "3",
         "--task",
         "span",
+        "--start",
+        "crab",
         "--generations",
         "1",
         "--population",

@@ -137,12 +137,9 @@ def search_designs(
     return found
 
 
-FINALISTS = 10_000
-
-
 def _require_stages(task: Task, refine: Any, finalists: Any) -> None:
     for name, x, least in (("refine", refine, 0), ("finalists", finalists, 1)):
-        if not isinstance(x, int) or isinstance(x, bool) or not least <= x <= FINALISTS:
+        if not isinstance(x, int) or isinstance(x, bool) or x < least:
             raise InputError(f"{name} {x!r:.40}: expected a whole number of at least {least}")
     if refine and task.harder(4) == task:
         raise InputError(f"refine {refine}: task {task.kind!r} has no harder form: expected 0, or a task with `harder`")

@@ -48,7 +48,7 @@ class Walk(Task):
     gaits: int = 32
     rounds: int = 3
     duration: float = 6.0
-    fastest: float = 2.0
+    fastest: float = 3.0
     friction: float = 0.8
     step: float = 5e-3
     kind: ClassVar[str] = "walk"
