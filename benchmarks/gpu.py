@@ -1,6 +1,11 @@
-"""Dynamics and steps with contact on a GPU: states a second, results poisoned first, beside the CPU in double precision."""
+"""Dynamics and steps with contact on a GPU: states a second, results poisoned first, beside the CPU in double precision.
 
+python -m benchmarks.gpu [check] [dynamics] [matrices] [unlike] [steps]: all if none is named.
+"""
+
+import sys
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,18 +14,23 @@ from rich.table import Table
 
 import modurob as mr
 from benchmarks.robots import binary_tree, of_cubes, snake
+from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.algorithms.forces import acting
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
+from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, SLOPES
 from modurob.algorithms.program import Program
 from modurob.kernels import repeated
+from modurob.kernels import run as kernels_run
 from modurob.kernels.cuda.arrays import strides_of
 from modurob.kernels.cuda.device import cuda_device
 from modurob.kernels.cuda.launching import Resident, entries, resident, staying
 from modurob.kernels.cuda.rows import laid_for, walker
 from modurob.simulation.stepping import step_flow
+from tests.robots import random_assembly, random_mechanism
 
 STATES = 2**20
+MATRIX_STATES = 2**17
 SAMPLE = 500
 # unrolled code of larger robots takes long to compile, and is slower
 LARGEST_UNROLLED = 30
@@ -45,15 +55,20 @@ def measured(r: Resident, inputs: list[list[Any]], rounds: int = 9) -> tuple[flo
     bound = r.bound(inputs, states, strides_of, out)
     assert not bound.launch().any()
     error = max(_error(r, i, inputs[i], out[i][0]) for i in range(0, len(states), max(1, len(states) // 50)))
+    return sum(states) / median_seconds(cp, bound.launch, rounds), error
+
+
+def median_seconds(cp: Any, launch: Callable[[], Any], rounds: int) -> float:
+    """How long a launch takes, by the clock of the device."""
     times = []
     for _ in range(rounds):
         begin, end = cp.cuda.Event(), cp.cuda.Event()
         begin.record()
-        bound.launch()
+        launch()
         end.record()
         end.synchronize()
         times.append(cp.cuda.get_elapsed_time(begin, end) / 1e3)
-    return sum(states) / float(np.median(times)), error
+    return float(np.median(times))
 
 
 def _error(r: Resident, i: int, inputs: list[Any], out: Any) -> float:
@@ -102,14 +117,16 @@ def unlike(console: Console, device: Any) -> None:
     joints = sum(m.nv for m in robots) / ROBOTS
     one = limbs(3, round(joints))
     for single in (True, False):
-        rate, error = measured(
-            resident(device, robots, FORWARD_DYNAMICS, single), inputs_for(device, robots, 1000, single)
-        )
+        fleet = resident(device, robots, FORWARD_DYNAMICS, single)
+        rate, error = measured(fleet, inputs_for(device, robots, 1000, single))
         alone = inputs_for(device, [one], 1000 * ROBOTS, single)
-        same, _ = measured(resident(device, [one], FORWARD_DYNAMICS, single), alone)
+        same, best = (
+            rate * joints / one.nv / measured(resident(device, [one], FORWARD_DYNAMICS, single, shape), alone)[0]
+            for shape in (fleet.shape, None)
+        )
         console.print(
             f"{ROBOTS} unlike trees of 12 to 30 joints x 1000 states, {'float32' if single else 'float64'}: {rate / 1e6:.0f} M/s, "
-            f"per joint {rate * joints / same / one.nv:.2f} of one robot's rate, error {error:.0e}"
+            f"per joint {same:.2f} of one robot's rate by the same kernel, {best:.2f} of the best for it, error {error:.0e}"
         )
 
 
@@ -141,15 +158,8 @@ def steps_a_second(found: Any, inputs: list[Any], flows: list[Any], robots: list
     for m, flow, x, left in list(zip(robots, flows, inputs, out, strict=True))[:: max(1, len(robots) // 10)]:
         few = {name: a[:SAMPLE].get().astype(float) for name, a in zip(flow.inputs, x, strict=True)}
         error = max(error, float(np.abs(left[1][:SAMPLE].get() - repeated(flow, m, few, 20).results["q"]).max()))
-    times = []
-    for _ in range(5):
-        begin, end = cp.cuda.Event(), cp.cuda.Event()
-        begin.record()
-        found.run(inputs, states, strides_of, out, 200)
-        end.record()
-        end.synchronize()
-        times.append(cp.cuda.get_elapsed_time(begin, end) / 1e3)
-    return 200 * sum(states) / float(np.median(times)), error
+    seconds = median_seconds(cp, lambda: found.run(inputs, states, strides_of, out, 200), 5)
+    return 200 * sum(states) / seconds, error
 
 
 def on_the_ground(console: Console, device: Any) -> None:
@@ -171,17 +181,113 @@ def on_the_ground(console: Console, device: Any) -> None:
     console.print(table)
 
 
-def main() -> None:
-    """Print everything."""
-    console, device = Console(width=120), cuda_device()
-    if isinstance(device, str):
-        console.print(f"benchmarks of GPUs left out: {device}")
-        return
-    on_the_ground(console, device)
-    unlike(console, device)
+MATRICES = {
+    "mass matrices": MASS_MATRIX_BY_PAIRS,
+    "inverse dynamics derivatives": SLOPES,
+    "forward dynamics derivatives": FORWARD_DERIVATIVES,
+}
+
+
+def matrices(console: Console, device: Any) -> None:
+    """Mass matrices and derivatives of chains."""
+    heads = ("robot", *(f"float{n}" for n in (32, 64)), "errors")
+    for name, program in MATRICES.items():
+        table = Table(*heads, title=f"{name}, {MATRIX_STATES} states: millions a second")
+        for n in (6, 12, 30):
+            robot = snake(n).mechanism()
+            rates = [matrix_rate(device, robot, program, single) for single in (True, False)]
+            seen = (f"{rate / 1e6:.1f}" for rate, _ in rates)
+            table.add_row(f"chain {n}", *seen, ", ".join(f"{error:.0e}" for _, error in rates))
+        console.print(table)
+
+
+def matrix_rate(device: Any, robot: mr.Mechanism, program: Program, single: bool) -> tuple[float, float]:
+    """States a second, the median, and the largest error in a sample beside the largest entry of a state."""
+    cp, dtype = device.cupy, np.float32 if single else np.float64
+    found = walker(device, [laid_for(robot, program, single)], single)  # type: ignore[list-item]
+    inputs = inputs_for(device, [robot], MATRIX_STATES, single)[0][: len(found.robots[0].inputs)]
+    out = [cp.full((n, MATRIX_STATES), cp.nan, dtype).T for _, n in found.robots[0].results]
+    arguments = [inputs], [MATRIX_STATES], strides_of, [out], 1
+    assert not found.run(*arguments).any()
+    every = MATRIX_STATES // SAMPLE
+    few = {name: x[::every].get().astype(float) for name, x in zip(program.inputs, inputs, strict=False)}
+    expected = kernels_run(program, robot, few).results.values()
+    error = 0.0
+    for x, right in zip(out, expected, strict=True):
+        difference = np.abs(x[::every].get().reshape(right.shape) - right).max(axis=(-2, -1))
+        error = max(error, float((difference / np.abs(right).max(axis=(-2, -1))).max()))
+    return MATRIX_STATES / median_seconds(cp, lambda: found.run(*arguments), 5), error
+
+
+def check(console: Console, device: Any) -> None:
+    """Random trees of all kinds of joints and organisms on the GPU, in one fleet, beside the CPU."""
+    rng = np.random.default_rng(0)
+    robots = [
+        random_mechanism(rng, int(rng.integers(2, 12)), floating=k % 2 == 0, armature=k % 3 == 0) for k in range(20)
+    ]
+    robots += [random_assembly(rng, int(rng.integers(3, 14))).mechanism(floating=k % 2 == 0) for k in range(60)]
+    robots = [robot for robot in robots if robot.nv]
+    for dtype in (np.float32, np.float64):
+        fleet, given = mr.Fleet(robots, device="cuda"), [_states(rng, robot, dtype) for robot in robots]
+        for name in FUNCTIONS:
+            arguments = [list(x) for x in zip(*given, strict=True)][: 1 if name == "mass_matrix" else 3]
+            seen = getattr(fleet, name)(*arguments)
+            exact = getattr(mr.Fleet(robots), name)(*([x.astype(float) for x in xs] for xs in arguments))
+            errors = np.array([_relative(a, b) for a, b in zip(seen, exact, strict=True)])
+            bound = 1e-5 if dtype is np.float32 else 1e-12
+            console.print(
+                f"{name}, {len(robots)} random robots, {dtype.__name__}: largest error {errors.max():.0e}, "
+                f"{int((errors > bound).sum())} above {bound:.0e}"
+            )
+
+
+FUNCTIONS = (
+    "forward_dynamics",
+    "inverse_dynamics",
+    "mass_matrix",
+    "inverse_dynamics_derivatives",
+    "forward_dynamics_derivatives",
+)
+
+
+def _states(rng: np.random.Generator, robot: mr.Mechanism, dtype: Any) -> list[Any]:
+    k = int(rng.integers(1, 20))
+    q = robot.integrate(robot.neutral(), rng.normal(size=(k, robot.nv)))
+    return [x.astype(dtype) for x in (q, *rng.normal(size=(2, k, robot.nv)))]
+
+
+def _relative(seen: Any, exact: Any) -> float:
+    """The largest error beside the largest entry, of all parts of a result."""
+    pairs = list(zip(seen, exact, strict=True)) if isinstance(exact, tuple) else [(seen, exact)]
+    return float(max(np.abs(a - b).max() for a, b in pairs) / max(np.abs(b).max() for _, b in pairs))
+
+
+def dynamics(console: Console, device: Any) -> None:
+    """Forward and inverse dynamics."""
     for program in (FORWARD_DYNAMICS, INVERSE_DYNAMICS):
         one_robot(console, device, program)
 
 
+SECTIONS = {
+    "check": check,
+    "dynamics": dynamics,
+    "matrices": matrices,
+    "unlike": unlike,
+    "steps": on_the_ground,
+}
+
+
+def main(names: Sequence[str] = ()) -> None:
+    """Print some sections, or all."""
+    console, device = Console(width=120), cuda_device()
+    if isinstance(device, str):
+        console.print(f"benchmarks of GPUs left out: {device}")
+        return
+    for name in names or SECTIONS:
+        start = time.perf_counter()
+        SECTIONS[name](console, device)
+        console.print(f"{name}: {time.perf_counter() - start:.0f} s")
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -14,7 +14,7 @@ from modurob.errors import InputError, ModurobWarning
 from modurob.kernels.cuda import device as gpus
 from modurob.kernels.cuda.arrays import strides_of
 from modurob.kernels.cuda.launching import Shape, chosen_shape, entries, obstacle, resident, staying, unrolled_shape
-from modurob.kernels.cuda.layout import course_of
+from modurob.kernels.cuda.layout import EVERY, course_of
 from tests.kernels.gpu import PlayedGpu
 from tests.robots import random_assembly, random_mechanism
 from tests.sampling import sampled
@@ -63,22 +63,26 @@ def run(found: Any, program: Any, robots: list[mr.Mechanism], dtype: Any) -> flo
 
 
 @pytest.mark.parametrize(
-    ("program", "dtype", "shared"),
+    ("program", "dtype", "near"),
     sampled(
         [
-            (FORWARD_DYNAMICS, np.float32, False),
-            (FORWARD_KINEMATICS, np.float64, True),
-            (FORWARD_DYNAMICS, np.float64, True),
-            (INVERSE_DYNAMICS, np.float64, False),
-            (FORWARD_KINEMATICS, np.float32, True),
+            (FORWARD_DYNAMICS, np.float32, 20),
+            (FORWARD_KINEMATICS, np.float64, EVERY),
+            (FORWARD_DYNAMICS, np.float32, 0),
+            (FORWARD_DYNAMICS, np.float64, EVERY),
+            (INVERSE_DYNAMICS, np.float64, 0),
+            (INVERSE_DYNAMICS, np.float64, 40),
+            (FORWARD_KINEMATICS, np.float32, EVERY),
         ],
         2,
     ),
 )
 def test_unlike_robots_in_one_launch(
-    program: Any, dtype: Any, shared: bool, device: PlayedGpu, robots: list[mr.Mechanism]
+    program: Any, dtype: Any, near: int, device: PlayedGpu, robots: list[mr.Mechanism]
 ) -> None:
-    found = resident(device, robots, program, dtype is np.float32, Shape(4, shared, 1))
+    found = resident(device, robots, program, dtype is np.float32, Shape(4, near, 1, fetches=near > 0))
+    # robots of one launch may have all, some or nothing in shared memory
+    assert (found.near > 0, found.far > 0) == (near > 0, near < EVERY)
     assert run(found, program, robots, dtype) < BOUND[dtype]
 
 
@@ -88,14 +92,14 @@ def test_unlike_robots_in_one_launch(
 )
 def test_unrolled(program: Any, dtype: Any, which: int, device: PlayedGpu, robots: list[mr.Mechanism]) -> None:
     robot = robots[which]
-    found = staying(device, robot, program, dtype is np.float32, Shape(4, dtype is np.float32))
+    found = staying(device, robot, program, dtype is np.float32, Shape(4, 30 if dtype is np.float32 else 0))
     assert run(found, program, [robot], dtype) < BOUND[dtype]
 
 
 def test_a_new_robot_of_known_types_is_not_compiled_for(device: PlayedGpu) -> None:
     rng = np.random.default_rng(5)
     many = [random_assembly(rng, 7, ("backbone",)).mechanism() for _ in range(12)]
-    shape = Shape(4, True, 1)
+    shape = Shape(4, EVERY, 1)
     resident(device, many, FORWARD_DYNAMICS, False, shape)
     compiled = device.compiled
     mixed = [many[3], many[8].locked([many[8].joints[-1].name])]
@@ -155,7 +159,9 @@ def test_fleets_go_to_the_gpu(device: PlayedGpu, robots: list[mr.Mechanism], mon
     )
     with pytest.raises(InputError, match=r"robot 0 of the fleet: v\[0, 0\] is nan"):
         fleet.forward_dynamics(q[1:2], [v[1] * np.nan], u[1:2])
-    assert np.array_equal(fleet.mass_matrix(q[1:2])[0], robots[3].mass_matrix(q[1]))
+    assert np.array_equal(
+        fleet.forward_kinematics(q[1:2])[0].bodies, robots[3].forward_kinematics(np.ascontiguousarray(q[1])).bodies
+    )
     with pytest.raises(
         InputError, match=r"on another device .DLPack's kind 10.: expected one on the GPU .kind 1., or a NumPy"
     ):
@@ -169,6 +175,29 @@ def test_fleets_go_to_the_gpu(device: PlayedGpu, robots: list[mr.Mechanism], mon
     assert np.array_equal(
         fleet.forward_dynamics([alone], [alone], [alone])[0], robots[3].forward_dynamics(*[alone.x] * 3)
     )
+
+
+MATRICES = ("mass_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
+
+
+@pytest.mark.parametrize(("names", "dtype"), sampled([(MATRICES[1:], np.float64), (MATRICES, np.float32)], 1))
+def test_matrices_on_the_gpu(
+    names: tuple[str, ...], dtype: Any, device: PlayedGpu, robots: list[mr.Mechanism], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpus, "cuda_device", lambda: device)
+    fleet = mr.Fleet(robots[:3], device="cuda")
+    monkeypatch.setattr(fleet, "_back", None)  # none goes back to the CPU
+    for name in names:
+        given = [states_of(r, k, dtype)[: 1 if name == "mass_matrix" else 3] for k, r in enumerate(fleet, start=1)]
+        found = getattr(fleet, name)(*(list(x) for x in zip(*given, strict=True)))
+        for robot, x, seen in zip(fleet, given, found, strict=True):
+            right = getattr(robot, name)(*(a.astype(float) for a in x))
+            assert type(seen) is type(right)
+            parts = [(seen, right)] if name == "mass_matrix" else list(zip(seen, right, strict=True))
+            assert all(a.dtype == dtype for a, _ in parts)
+            # relative to the largest entry of all: some of a robot's matrices are zero
+            largest = max(np.abs(b).max() for _, b in parts)
+            assert max(np.abs(a - b).max() for a, b in parts) < BOUND[dtype] * largest
 
 
 def test_without_a_gpu_the_cpu_serves(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,8 +230,19 @@ def test_what_does_not_go_to_a_gpu(robots: list[mr.Mechanism]) -> None:
     assert "does not move" in obstacle(mr.Assembly.single("m0", "backbone").mechanism(), FORWARD_DYNAMICS)
 
 
+def test_more_states_than_addresses(device: PlayedGpu, robots: list[mr.Mechanism]) -> None:
+    found = resident(device, robots[-1:], FORWARD_DYNAMICS, False)
+    few = [np.zeros((1, 1))] * 3
+    with pytest.raises(InputError, match="300000000 numbers apart: a GPU takes 268435455 states of a robot at once"):
+        found.bound([few], [1], lambda x: (1, 300_000_000), [few[:1]])
+
+
 def test_shapes(device: PlayedGpu) -> None:
-    assert chosen_shape(device, 100, 4, 4000) == Shape(128, True, 4)
-    assert chosen_shape(device, 1000, 8, 4000) == Shape(256, False, 2)
+    # half a megabyte of shared memory: with inputs while many states fit, then without, then in part, then not at all
+    assert chosen_shape(device, 100, 110, 4, 4000) == Shape(128, EVERY, 5, True)
+    assert chosen_shape(device, 300, 330, 4, 4000) == Shape(128, EVERY, 3, True)
+    assert chosen_shape(device, 220, 250, 8, 4000) == Shape(128, EVERY, 2)
+    assert chosen_shape(device, 1000, 1100, 8, 4000) == Shape(128, 166, 3)
+    assert chosen_shape(device, 1000, 1100, 4, 4000) == Shape(256, 0, 2)
     assert unrolled_shape(100, True).blocks > unrolled_shape(300, True).blocks
     assert unrolled_shape(50, False).blocks > unrolled_shape(300, False).blocks

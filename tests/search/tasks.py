@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -30,6 +30,20 @@ class Spread(Task):
             raise Refused("three at a right angle")
         places = [X[:3, 3] for X in assembly.placements.values()]
         return {"spread": float(max(abs(p).sum() for p in places)), "weight": float(len(places))}
+
+
+@dataclass(frozen=True)
+class Thorough(Spread):
+    """Says with what effort a design was measured; the more, the less it is spread."""
+
+    effort: int = 1
+
+    def harder(self, times):
+        return replace(self, effort=self.effort * times)
+
+    def measured(self, assembly):
+        found = super().measured(assembly)
+        return {**found, "spread": found["spread"] / self.effort, "effort": self.effort}
 
 
 @dataclass(frozen=True)

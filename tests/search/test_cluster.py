@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -64,7 +65,12 @@ def test_the_scheduler_is_killed(tmp_path: Path):
 
 
 def _workers(address: str) -> list[subprocess.Popen]:
-    time.sleep(3)
+    """Two workers, once the scheduler listens."""
+    until = time.monotonic() + 60
+    with socket.socket() as probe:
+        while probe.connect_ex(("127.0.0.1", int(address.rpartition(":")[2]))):
+            assert time.monotonic() < until
+            time.sleep(0.05)
     return [start("worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny") for _ in range(2)]
 
 

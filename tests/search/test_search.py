@@ -21,7 +21,7 @@ from modurob.search.evolution import front
 from modurob.search.forms import key, standard
 from modurob.search.operators import OPERATORS, Parts, changed, grown
 from tests.search.run import SETTINGS
-from tests.search.tasks import Deadly, Faulty, Spread
+from tests.search.tasks import Deadly, Faulty, Spread, Thorough
 
 ROOT = Path(__file__).parents[2]
 
@@ -110,8 +110,8 @@ def test_the_search_itself_is_killed(whole, tmp_path: Path):
         assert process.poll() is None
         time.sleep(0.02)
     process.kill()
-    process.communicate()
-    time.sleep(0.3)  # workers end with their input; what they were at is not kept
+    # what workers were at is not kept; they end without a word, and with them the pipe that all of them hold
+    assert process.communicate(timeout=30) == ("", "")
     assert 0 < len(kept(folder)) < len(whole)
     assert resumed(folder, log) == whole
 
@@ -256,6 +256,34 @@ def test_modules_that_do_not_fit():
         changed(mr.Assembly.single("m0", "cube_link"), parts, np.random.default_rng(0), [])
 
 
+def test_the_best_are_measured_again_with_more_effort(tmp_path: Path):
+    """Six finalists with four times the effort, three with sixteen times; once each, also where it is taken up again."""
+    log = tmp_path / "log"
+    settings = {**SETTINGS, "generations": 2, "workers": 0, "refine": 2, "finalists": 6, "folder": tmp_path / "search"}
+    result = mr.search_designs("backbone", task=Thorough(str(log)), **settings)
+    middle, first = result.before, result.before.before
+    stages = [[(d.key, d.measures["effort"]) for d in x.designs if d.ok] for x in (result, middle, first)]
+    assert [{effort for _, effort in stage} for stage in stages] == [{16}, {4}, {1}]
+    assert [len(stage) for stage in stages[:2]] == [3, 6]
+    best = [key for key, _ in stages[2]]
+    assert {key for key, _ in stages[1]} == set(best[:6])
+    assert {key for key, _ in stages[0]} == set(best[:3])
+    assert result.task == Thorough(str(log), effort=16)
+    assert len(log.read_text().split()) == len(result) + len(middle) + len(first)
+    log.write_text("")
+    again = mr.search_designs("backbone", task=Thorough(str(log)), **settings)
+    assert log.read_text() == ""
+    assert facts(again) == facts(result)
+
+
+def test_a_search_that_is_told_to_stop_refines_nothing():
+    result = mr.search_designs(
+        "backbone", task=Thorough(), **{**SETTINGS, "workers": 0, "refine": 1}, progress=lambda at: at.measured < 5
+    )
+    assert result.before is None
+    assert len(result) == 5
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -266,6 +294,9 @@ def test_modules_that_do_not_fit():
         ({"method": "best"}, "method 'best': valid: evolve, all"),
         ({"population": 0}, "population 0: expected a whole number of at least 1"),
         ({"seed": -1}, "seed -1"),
+        ({"refine": -1}, "refine -1: expected a whole number of at least 0"),
+        ({"finalists": 0}, "finalists 0: expected a whole number of at least 1"),
+        ({"refine": 1}, "task 'spread' has no harder form"),
         ({"workers": -1}, "-1 workers: expected a number of processes"),
     ],
 )
@@ -328,6 +359,8 @@ def test_from_the_command_line(tmp_path: Path):
         "3",
         "--task",
         "span",
+        "--start",
+        "crab",
         "--generations",
         "1",
         "--population",

@@ -92,6 +92,33 @@ EQUATIONS = Program(
 )
 
 
+def inertia_terms(j: View) -> None:
+    """Outward: the inertia of each body."""
+    X, _ = world_columns(j)
+    j.keep(I=inertia.moved_parameters(X, inertia.parameters(j.inertia)))
+
+
+def inertia_sums(j: View) -> None:
+    """Inward: composite inertia, and h = I S."""
+    I = j.own("I") + j.children("I")
+    j.columns(h=inertia.momentum(I[..., None, :], j.own("S")))
+    j.send(I=I)
+
+
+# the mass matrix as `EQUATIONS` have it, without a climb: for processors that read memory slowly
+MASS_MATRIX_BY_PAIRS = Program(
+    "mass_matrix_by_pairs",
+    inputs={"q": "coordinates", "reference": "reference"},
+    results={"M": "matrix"},
+    passes=(Outward(inertia_terms), Inward(inertia_sums), Pairs(inertia_entry)),
+    shared={"X": (3, 4)},
+    sent={"I": (10,)},
+    columns={"S": 6, "h": 6},
+    world=lambda m: {"X": np.eye(4)[:3]},
+    in_body_axes=False,
+)
+
+
 def slope_terms(j: View) -> None:
     """Outward: how the motion of this body and of all it carries changes with each rate's displacement, and with the rate.
 

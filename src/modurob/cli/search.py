@@ -7,6 +7,7 @@ import typer
 
 import modurob as mr
 from modurob.cli.app import command, console
+from modurob.motion.gaits.found import ORGANISMS
 
 
 @command()
@@ -23,6 +24,11 @@ def search(
     generations: Annotated[int, typer.Option(help="of an evolution")] = 20,
     population: Annotated[int, typer.Option(help="designs of a generation")] = 32,
     seconds: Annotated[float | None, typer.Option(help="stop after so long")] = None,
+    refine: Annotated[int, typer.Option(help="how often the best are measured again, with more effort")] = 0,
+    finalists: Annotated[int, typer.Option(help="designs that are measured again")] = 8,
+    start: Annotated[
+        list[str] | None, typer.Option(help="robot to begin with, a file or one that comes along; may be given again")
+    ] = None,
     seed: Annotated[int, typer.Option(help="of everything random")] = 0,
     roll: Annotated[
         list[float] | None, typer.Option(help="roll that may be used [degrees]; may be given again")
@@ -51,6 +57,9 @@ def search(
                 generations=generations,
                 population=population,
                 seconds=seconds,
+                refine=refine,
+                finalists=finalists,
+                start=[mr.walking_robot(x) if x in ORGANISMS else mr.load(x) for x in start or ()],
                 seed=seed,
                 rolls=roll,
                 folder=folder,

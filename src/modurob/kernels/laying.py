@@ -251,7 +251,7 @@ class Laid:
             lists = [x for b in higher for x in (place[b], c * n + coordinate[b], coordinate[b] * n + c)]
             lists += [x for b in own for x in (place[b], c * n + coordinate[b])]
             at = np.array([place[rate], len(higher), len(own), *bases, *lists], dtype=np.int32)
-            e.rows.append(Rows(step, at[None], np.zeros(0), np.zeros(1, np.int64)))
+            e.rows.append(Rows(step, at[None], np.zeros(0), np.zeros(1, np.int64), in_bytes=False))
         self._add_blocks()
 
     def _sweep(self) -> None:

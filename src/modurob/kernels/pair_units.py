@@ -79,19 +79,19 @@ def _text(program: Program, walk: Pairs, shares: bool) -> str:
     head = 3 + len(names)
     return "\n".join(
         [
-            "void pairs(vec *arena, const int32_t *at, const real *c)",
+            "void pairs(cells arena, const int32_t *at, const real *c)",
             "{",
             "(void)c;",
-            "const vec *const a = arena + at[0];",
+            "const cells a = arena + at[0];",
             *hoisted,
             f"const int32_t *next = at + {head};",
             "for (int32_t k = 0; k < at[1]; ++k, next += 3) {",
-            "const vec *const b = arena + next[0];",
+            "const cells b = arena + next[0];",
             "const int32_t ab = next[1], ba = next[2];",
             *body(pair.stores + pair.above),
             "}",
             "for (int32_t k = 0; k < at[2]; ++k, next += 2) {",
-            "const vec *const b = arena + next[0];",
+            "const cells b = arena + next[0];",
             "const int32_t ab = next[1];",
             *body(pair.stores),
             "}",

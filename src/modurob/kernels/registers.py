@@ -17,6 +17,7 @@ class Rows(NamedTuple):
     constants: Array
     starts: Array
     climbers: Array | None = None  # of a climb: steps of each joint, and where its constants begin
+    in_bytes: bool = True  # whether places of steps count bytes, or vectors as those of the driver's do
 
 
 class Term(NamedTuple):

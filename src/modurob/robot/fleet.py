@@ -17,7 +17,7 @@ from modurob.algorithms.derivatives import (
 )
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
-from modurob.algorithms.joint_space import SLOPES
+from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS, Poses
 from modurob.algorithms.program import Answer, Flow, Program
 from modurob.errors import InputError, ModurobError, ModurobWarning, absent, choices, explained
@@ -41,7 +41,15 @@ class Function(NamedTuple):
     program: Callable[[Mechanism], Program | Flow | None]  # None: the robot alone has an answer
     finished: Callable[[Mechanism, Sequence[Array], list[Array], Program | Flow], Any]
     alone: Callable[..., Any] | None = None  # of a robot, its arrays and how often: its own way, where it is no method
-    on_gpu: bool = False
+    on_gpu: "OnGpu | bool" = False  # whether it runs on a GPU too, and how where that is another way
+
+
+class OnGpu(NamedTuple):
+    """A function on a GPU: its program there, the parts of its results, made on the device, and how these are given."""
+
+    program: Callable[[Mechanism], Program | Flow | None]
+    parts: Callable[[Any, Mechanism, list[Any]], list[Any]]
+    finished: Callable[[list[Any]], Any]
 
 
 def _as_they_are(robot: Mechanism, given: Sequence[Array], raw: list[Array], program: Program | Flow) -> Array:
@@ -58,6 +66,21 @@ def _through(function: Callable[..., Any]) -> Callable[..., Any]:
     return finished
 
 
+def _mass_on_gpu(device: Any, m: Mechanism, raw: list[Any]) -> list[Any]:
+    """M with the rotors, (k, nv, nv)."""
+    M = raw[0].reshape(-1, m.nv, m.nv)
+    return [M + device.array(np.diag(m.armature).astype(M.dtype.name)) if m.armature.any() else M]
+
+
+def _inverse_slopes_on_gpu(device: Any, m: Mechanism, raw: list[Any]) -> list[Any]:
+    return [*(x.reshape(-1, m.nv, m.nv) for x in raw[1:]), *_mass_on_gpu(device, m, raw)]
+
+
+def _forward_slopes_on_gpu(device: Any, m: Mechanism, raw: list[Any]) -> list[Any]:
+    whole = raw[0].reshape(-1, m.nv, 3 * m.nv)
+    return [whole[..., k * m.nv : (k + 1) * m.nv] for k in range(3)]
+
+
 FORWARD = Function("forward_dynamics", ("q", "v", "tau"), dynamics_of, _as_they_are, on_gpu=True)
 INVERSE = Function(
     "inverse_dynamics",
@@ -69,18 +92,30 @@ INVERSE = Function(
 KINEMATICS = Function(
     "forward_kinematics", ("q",), lambda m: FORWARD_KINEMATICS, _through(algorithms.forward_kinematics)
 )
-MASS = Function("mass_matrix", ("q",), lambda m: MASS_MATRIX, _through(algorithms.mass_matrix))
+MASS = Function(
+    "mass_matrix",
+    ("q",),
+    lambda m: MASS_MATRIX,
+    _through(algorithms.mass_matrix),
+    on_gpu=OnGpu(lambda m: MASS_MATRIX_BY_PAIRS, _mass_on_gpu, lambda parts: parts[0]),
+)
 FORWARD_SLOPES = Function(
     "forward_dynamics_derivatives",
     ("q", "v", "tau"),
     lambda m: None if m.constraints else COUPLED_DERIVATIVES if m.coupled else FORWARD_DERIVATIVES,
     _through(algorithms.forward_dynamics_derivatives),
+    on_gpu=OnGpu(
+        lambda m: None if m.constraints or m.coupled else FORWARD_DERIVATIVES,
+        _forward_slopes_on_gpu,
+        lambda parts: ForwardDerivatives(*parts),
+    ),
 )
 INVERSE_SLOPES = Function(
     "inverse_dynamics_derivatives",
     ("q", "v", "vdot"),
     lambda m: SLOPES,
     _through(algorithms.inverse_dynamics_derivatives),
+    on_gpu=OnGpu(lambda m: SLOPES, _inverse_slopes_on_gpu, lambda parts: InverseDerivatives(*parts)),
 )
 
 
@@ -93,7 +128,7 @@ class Fleet:
     and the number of threads. Arrays of floats (k, n) go to the kernels as they are; all else that a robot takes (one state,
     lists, other scalars) is handed to that robot alone. `robots` are mechanisms, or assemblies, which stand as they say.
 
-    With `device="cuda"` forward and inverse dynamics are computed on a GPU of NVIDIA, to 1e-12 (float64) or some 1e-5
+    With `device="cuda"` all but kinematics is computed on a GPU of NVIDIA, to 1e-12 (float64) or some 1e-5
     (float32), for arrays of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning.
     `unrolled` compiles a kernel for each robot by itself, in a second or so: about twice as fast, for robots that stay.
 
@@ -113,6 +148,8 @@ class Fleet:
         if unrolled and device == "cpu":
             raise InputError("unrolled kernels are for GPUs: expected device='cuda'")
         self.robots = tuple(_robot(i, x) for i, x in enumerate(_listed(robots, "robots")))
+        if not self.robots:
+            raise InputError("a fleet of no robots: expected one Mechanism or Assembly at least")
         self._programs: dict[Function, list[Program | Flow | None]] = {}
         self._evaluators: dict[Kind, dict[int, Evaluator | None]] = {}
         self._groups: dict[Kind, tuple[tuple[int, ...], Group]] = {}
@@ -145,7 +182,7 @@ class Fleet:
 
     def __repr__(self) -> str:
         rates = sorted({r.nv for r in self.robots})
-        span = f", nv {rates[0]} to {rates[-1]}" if len(rates) > 1 else f", nv {rates[0]}" if rates else ""
+        span = f", nv {rates[0]} to {rates[-1]}" if len(rates) > 1 else f", nv {rates[0]}"
         return f"Fleet({len(self)} robot{'s' * (len(self) != 1)}{span})"
 
     if not TYPE_CHECKING:  # a checker that saw it would take any name for one of ours
@@ -254,12 +291,15 @@ class Fleet:
         return [self._alone(function, i, arguments[i], times[i]) if x is None else x for i, x in enumerate(results)]
 
     def _on_gpu(self, function: Function, arguments: list[Any], times: Array) -> list[Any]:
-        programs = self._programs_of(function)
-        found = self._gpu.run(programs, arguments, times)
+        own = function.on_gpu if isinstance(function.on_gpu, OnGpu) else None
+        programs = [own.program(robot) for robot in self.robots] if own else self._programs_of(function)
+        found = self._gpu.run(programs, arguments, times, own.parts if own else None)
+
+        def finished(i: int, raw: list[Any]) -> Any:
+            return own.finished(raw) if own else function.finished(self.robots[i], arguments[i], raw, programs[i])  # type: ignore[arg-type]
+
         return [
-            self._back(function, i, arguments[i], times[i])
-            if raw is None
-            else function.finished(self.robots[i], arguments[i], raw, programs[i])  # type: ignore[arg-type]
+            self._back(function, i, arguments[i], times[i]) if raw is None else finished(i, raw)
             for i, raw in enumerate(found)
         ]
 

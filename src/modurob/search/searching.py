@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from modurob.catalogue.reading import as_path
 from modurob.errors import InputError, SearchError, explained
 from modurob.robot import Assembly
-from modurob.search.crew import crew
+from modurob.search.crew import Crew, crew
 from modurob.search.enumeration import assemblies
 from modurob.search.evolution import Design, Evolution, Listing
 from modurob.search.journal import Journal
@@ -41,6 +41,7 @@ class Designs:
     by: tuple[str, ...]
     history: tuple[tuple[int, float], ...]  # designs measured, best value of the first goal
     seconds: float
+    before: "Designs | None" = None  # what was found with less effort, if these were measured again
 
     def __len__(self) -> int:
         return len(self.designs)
@@ -84,6 +85,8 @@ def search_designs(
     generations: int = 20,
     population: int = 32,
     seconds: float | None = None,
+    refine: int = 0,
+    finalists: int = 8,
     seed: int = 0,
     rolls: Iterable[float] | None = None,
     start: Iterable[Assembly] = (),
@@ -99,6 +102,9 @@ def search_designs(
     method "evolve" designs are docked, undocked, swapped, mirrored, duplicated and grafted, `population` in each of
     `generations`; with "all" every assembly is measured, a population at a time, smaller ones first, until none is left.
 
+    With `refine` the best `finalists` are then measured again with four times the effort (`Task.harder`), half of them with
+    sixteen times, and so on, so often; half of the `seconds` are for that. What is returned are these, and `.before` the others.
+
     With a `folder` every measure is kept there as soon as it is known. A search that was stopped, by `seconds`, by Ctrl-C, a
     kill, or a disk that is full, goes on from there when it is called again: no design is measured twice. Designs do not
     depend on the number of `workers` (processes; as many as cores; 0: this process), nor on who was faster. `cluster` is
@@ -111,27 +117,68 @@ def search_designs(
     8
     """
     settings = _Settings.of(types, modules, task, by, method, population, seed, rolls, start)
-    place, began = None if folder is None else as_path(folder), time.monotonic()
+    _require_stages(settings.task, refine, finalists)
+    place = None if folder is None else as_path(folder)
+    course = _Course(time.monotonic(), seconds, progress)
     last = generations if method == "evolve" else 10**9
-    evolution, history = settings.evolution(), []
-    with Journal(place, settings.data) as journal, crew(workers, cluster) as workforce:
-        for generation in range(last):
-            asked, going, best = evolution.asked(generation), True, evolution.best
-            new = [(d.key, d.assembly) for d in asked if d.key not in journal]
-            found = workforce.measured(settings.task, new)
-            for name, measures in found:
-                journal.add(name, measures)
-                spent = time.monotonic() - began
-                told = progress is None or progress(Progress(len(journal), generation, best, spent))
-                going = going and told is not False and (seconds is None or spent < seconds)
-                if not going:
-                    break
-            found.close()  # type: ignore[attr-defined]
-            evolution.tell([d._replace(measures=journal[d.key]) for d in asked if d.key in journal])
-            history.append((len(evolution.designs), evolution.best))
-            if not going or (not asked and method == "all"):
+    with crew(workers, cluster) as workforce:
+        found = course.run(settings, settings.data, place, workforce, last, 0.5 if refine else 1.0)
+        for k in range(1, refine + 1):
+            best = tuple(d.assembly for d in found.designs if d.ok)[: max(1, 2 * finalists >> k)]
+            if course.stopped or not best:
                 break
-    return _found(evolution, settings, history, time.monotonic() - began)
+            harder = settings.task.harder(4**k)
+            stage = settings._replace(task=harder, method="evolve", population=len(best), start=best)
+            there = None if place is None else place / f"refined-{k}"
+            again = course.run(
+                stage, {**stage.data, "population": 0, "start": []}, there, workforce, 1, (k / refine + 1) / 2
+            )
+            found = replace(again, before=found) if len(again) else found
+    return found
+
+
+def _require_stages(task: Task, refine: Any, finalists: Any) -> None:
+    for name, x, least in (("refine", refine, 0), ("finalists", finalists, 1)):
+        if not isinstance(x, int) or isinstance(x, bool) or x < least:
+            raise InputError(f"{name} {x!r:.40}: expected a whole number of at least {least}")
+    if refine and task.harder(4) == task:
+        raise InputError(f"refine {refine}: task {task.kind!r} has no harder form: expected 0, or a task with `harder`")
+
+
+@dataclass
+class _Course:
+    """A search on its way, one stage after another."""
+
+    began: float
+    seconds: float | None
+    progress: Callable[[Progress], Any] | None
+    stopped: bool = False  # by who is told how far it is
+
+    def run(
+        self, settings: "_Settings", data: dict[str, Any], place: Path | None, workforce: Crew, last: int, part: float
+    ) -> Designs:
+        """So many generations at most, until a part of the time is over; measures are kept at a place."""
+        evolution, history = settings.evolution(), []
+        with Journal(place, data) as journal:
+            for generation in range(last):
+                asked, going, best = evolution.asked(generation), True, evolution.best
+                new = [(d.key, d.assembly) for d in asked if d.key not in journal]
+                found = workforce.measured(settings.task, new)
+                for name, measures in found:
+                    journal.add(name, measures)
+                    going = self._goes_on(Progress(len(journal), generation, best, time.monotonic() - self.began), part)
+                    if not going:
+                        break
+                found.close()  # type: ignore[attr-defined]
+                evolution.tell([d._replace(measures=journal[d.key]) for d in asked if d.key in journal])
+                history.append((len(evolution.designs), evolution.best))
+                if not going or (not asked and settings.method == "all"):
+                    break
+        return _found(evolution, settings, history, time.monotonic() - self.began)
+
+    def _goes_on(self, now: Progress, part: float) -> bool:
+        self.stopped = self.stopped or (self.progress is not None and self.progress(now) is False)
+        return not self.stopped and (self.seconds is None or now.seconds < part * self.seconds)
 
 
 def _found(evolution: Evolution, settings: "_Settings", history: list, seconds: float) -> Designs:

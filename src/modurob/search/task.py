@@ -41,6 +41,10 @@ class Task(ABC):
         except Refused as reason:
             return {**described(assembly), "refused": str(reason)}
 
+    def harder(self, times: int) -> "Task":
+        """The task with so many times the effort for a design; the same where there is none."""
+        return self
+
     def posed(self, assembly: Assembly, measures: Mapping[str, Any]) -> tuple[Mechanism, Array | None]:
         """The robot and the configuration that pictures show; neutral by default."""
         return assembly.mechanism(), None

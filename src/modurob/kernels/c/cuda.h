@@ -5,7 +5,7 @@
 typedef struct {
     const int *rows;
     const real *constants;
-    long long joints, numbers, states; /* numbers: how many constants */
+    long long joints, numbers, near, states; /* numbers: how many constants; near: words of scratch that are in shared memory */
     real *status;
     long long arrays[3 * ARRAYS];
 } robot;
@@ -13,6 +13,37 @@ typedef struct {
 /* A row of a joint. */
 enum { TYPE, Q, RATE, BODY, OWN, PARENT, FLAGS, TAKE, PUT, CONSTANTS, SAVED, ROW = 12 };
 enum { LOADS = 1, SAVES = 2, TIP = 4, TAKES_CARRIED = 8, TAKES_SLOT = 16, PUTS = 32, ADDS = 64 };
+
+/* A place in the memory that a block shares. On a GPU it is a number in one register, which the compiler is kept from working out
+   anew at every use; SHARED is the address of entry k from there. */
+#ifdef __CUDA_ARCH__
+typedef unsigned place;
+
+INLINE place place_of(const void *x)
+{
+    unsigned address = (unsigned)__cvta_generic_to_shared(x);
+    asm volatile("" : "+r"(address));
+    return address;
+}
+#define FOUR_AT_ONCE _Pragma("unroll 4")
+#define INPUT(address) __ldg(address) /* nothing writes there meanwhile: it may be asked for early */
+#define SELDOM asm volatile("") /* a branch, no selection of every number in it */
+#define SHARED(kind, from, k) ((kind *)__cvta_shared_to_generic((from) + (k) * (unsigned)sizeof(kind)))
+#else
+typedef const void *place;
+
+INLINE place place_of(const void *x)
+{
+    return x;
+}
+#define FOUR_AT_ONCE
+#define INPUT(address) (*(address))
+#define SELDOM
+#define SHARED(kind, from, k) ((kind *)(from) + (k))
+#endif
+
+/* The entry k of a state in an array whose entries are so many bytes apart. */
+#define ENTRY(kind, first, k, bytes) ((kind *)((const char *)(first) + (long long)(k) * (bytes)))
 
 /* Numbers and rows come in fours, which are read at once; unrolled code has them in itself. */
 #if defined(__CUDA_ARCH__) && !defined(UNROLLED)
@@ -51,26 +82,27 @@ INLINE void read_row(const int *from, int *to)
 #endif
 
 /* What the children of a joint sent: that of the next joint, which is still in registers, and what stands in a slot. */
-INLINE void take(int flags, const real *slot, real *sum)
+INLINE void take(int flags, const real *slot, int stride, real *sum)
 {
     if (!(flags & TAKES_CARRIED)) {
+        SELDOM;
         for (int k = 0; k < SENT; ++k) {
             sum[k] = 0;
         }
     }
     if (flags & TAKES_SLOT) {
         for (int k = 0; k < SENT; ++k) {
-            sum[k] += slot[k * STRIDE];
+            sum[k] += slot[k * stride];
         }
     }
 }
 
 /* What a joint sends to a body other than the one before it goes to a slot. */
-INLINE void put(int flags, real *slot, const real *sum)
+INLINE void put(int flags, real *slot, int stride, const real *sum)
 {
     if (flags & PUTS) {
         for (int k = 0; k < SENT; ++k) {
-            slot[k * STRIDE] = flags & ADDS ? slot[k * STRIDE] + sum[k] : sum[k];
+            slot[k * stride] = flags & ADDS ? slot[k * stride] + sum[k] : sum[k];
         }
     }
 }

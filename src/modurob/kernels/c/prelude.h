@@ -223,7 +223,9 @@ INLINED vec reciprocal(vec x)
     y += y * (1.0 - x * y);
     return y + y * (1.0 - x * y);
 #elif defined(__CUDA_ARCH__) && defined(SINGLE)
-    return __frcp_rn(x);
+    vec y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
 #elif defined(__CUDA_ARCH__)
     return __drcp_rn(x);
 #else

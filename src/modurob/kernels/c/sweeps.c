@@ -1,30 +1,34 @@
 /* The slopes of forward dynamics: columns over a tree, as `algorithms.acceleration_slopes` has them. A column is followed only into what its
    joint carries. Elsewhere it is known by reciprocity: what a wrench on a body does to a rate is what a torque along that rate
-   does to the body. */
-#include "prelude.h"
-
+   does to the body. On any kind of cells. */
 #define INLINE static inline __attribute__((always_inline))
 #define APART static __attribute__((noinline))
+#ifdef __CUDACC_RTC__
+#define UNROLL _Pragma("unroll")
+#else
 #define UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/* Functions take cells and arrays of their callers alike. */
+#ifdef CELLS
+#define OF_ANY template <class these, class those>
+#else
+#define OF_ANY
+typedef vec *these, *those;
+#endif
 
 /* What a rate has, as `FORWARD_DERIVATIVES` leaves it. */
-typedef struct {
-    vec S[6], U[6], C[3], r, dd[6], e[6], dw[3], by_q[6], by_v[6], F[6];
-} rate;
+enum { OF_S = 0, OF_U = 6, OF_C = 12, OF_R = 15, OF_DD = 16, OF_E = 22, OF_DW = 28, BY_Q = 31, BY_V = 37, OF_F = 43 };
 
-/* What columns meet of a rate, packed so that it stays in the nearest cache: -r C, S, -r U, and the wrenches, with their sign changed, that the
-   columns by displacement, rate and torque leave on a body before it. */
-typedef struct {
-    vec C[3], S[6], K[6], p[3][6];
-} node;
+/* A node is what columns meet of a rate, packed so that it stays in the nearest cache: -r C, S, -r U, and the wrenches, with their sign changed,
+   that the columns by displacement, rate and torque leave on a body before it. */
+enum { NODE_C = 0, NODE_S = 3, NODE_K = 9, NODE_P = 15, NODE = 33 };
 
-/* What a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, and what a torque along the rate does: the
-   acceleration of that body, and of the rate. */
-typedef struct {
-    vec inverse[21], A[6], x;
-} answer;
+/* An answer is what a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, and what a torque along the rate
+   does: the acceleration of that body, and of the rate. */
+enum { ANSWER_A = 21, ANSWER_X = 27, ANSWER = 28 };
 
-/* A rate in depth-first order: its row, its `rate`, the first and the last of its joint, the end of what its joint carries, the rate
+/* A rate in depth-first order: its row, what it has, the first and the last of its joint, the end of what its joint carries, the rate
    it hangs on (-1: the world), the block of its joint's own rates (0: none), and where accelerations are kept for the branches
    that hang on it (-1: one at most does). */
 typedef struct {
@@ -33,31 +37,63 @@ typedef struct {
 
 /* The places that a sweep works in. */
 typedef struct {
-    vec *arena, *slopes, *kept, *zeros;
-    node *nodes;
-    answer *answers;
+    cells arena, slopes, kept, zeros, nodes, answers, reached;
     const spot *spots;
-    int32_t n, count, *reached;
+    int32_t n, count;
 } swept;
 
-INLINE const rate *rate_of(const swept *w, int32_t i)
+INLINE cells rate_of(const swept *w, int32_t i)
 {
-    return (const rate *)(const void *)(w->arena + w->spots[i].at);
+    return w->arena + w->spots[i].at;
 }
 
+INLINE cells node_of(const swept *w, int32_t i)
+{
+    return w->nodes + NODE * i;
+}
+
+/* What accelerates the body behind rate i, or the world. */
+INLINE cells inverse_of(const swept *w, int32_t i)
+{
+    return i < 0 ? w->zeros : w->answers + ANSWER * i;
+}
+
+/* The rate behind whose body the wrenches of rate i stand: a whole number, in the memory of one. */
+#ifdef CELLS
+INLINE int32_t reached(const swept *w, int32_t i)
+{
+    return (int32_t)w->reached[i];
+}
+
+INLINE void reach(const swept *w, int32_t i, int32_t to)
+{
+    w->reached[i] = (real)to;
+}
+#else
+INLINE int32_t reached(const swept *w, int32_t i)
+{
+    return ((const int32_t *)(const void *)w->reached)[i];
+}
+
+INLINE void reach(const swept *w, int32_t i, int32_t to)
+{
+    ((int32_t *)(void *)w->reached)[i] = to;
+}
+#endif
+
 /* which: by displacement, by rate, by torque. */
-INLINE vec *entry(const swept *w, int32_t row, int32_t column, int which)
+INLINE cells entry(const swept *w, int32_t row, int32_t column, int which)
 {
     return w->slopes + w->n * (3 * w->spots[row].row + which) + w->spots[column].row;
 }
 
-INLINE vec dot(const vec *a, const vec *b)
+OF_ANY INLINE vec dot(these a, those b)
 {
     return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
 }
 
 /* The same in one chain: fewer operations, a longer wait. */
-INLINE vec dot_in_turn(const vec *a, const vec *b)
+OF_ANY INLINE vec dot_in_turn(these a, those b)
 {
     vec sum = a[0] * b[0];
     UNROLL for (int k = 1; k < 6; ++k) {
@@ -66,7 +102,7 @@ INLINE vec dot_in_turn(const vec *a, const vec *b)
     return sum;
 }
 
-INLINE void copy(vec *to, const vec *x)
+OF_ANY INLINE void copy(these to, those x)
 {
     UNROLL for (int k = 0; k < 6; ++k) {
         to[k] = x[k];
@@ -74,7 +110,7 @@ INLINE void copy(vec *to, const vec *x)
 }
 
 /* to += scale x. */
-INLINE void add(vec *to, const vec *x, vec scale)
+OF_ANY INLINE void add(these to, those x, vec scale)
 {
     UNROLL for (int k = 0; k < 6; ++k) {
         to[k] += scale * x[k];
@@ -82,7 +118,7 @@ INLINE void add(vec *to, const vec *x, vec scale)
 }
 
 /* out = M p of a symmetric matrix. */
-INLINE void accelerated(const vec *M, const vec *p, vec *out)
+OF_ANY INLINE void accelerated(these M, those p, vec *out)
 {
     UNROLL for (int i = 0; i < 6; ++i) {
         out[i] = V(0);
@@ -103,37 +139,34 @@ INLINE void accelerated(const vec *M, const vec *p, vec *out)
 /* What columns meet of rate i. */
 static inline void pack(const swept *w, int32_t i)
 {
-    const rate *const from = rate_of(w, i);
-    node *const to = w->nodes + i;
-    const vec r = -from->r;
+    const cells from = rate_of(w, i), to = node_of(w, i);
+    const vec r = -from[OF_R];
     UNROLL for (int k = 0; k < 6; ++k) {
-        to->S[k] = from->S[k];
-        to->K[k] = to->p[2][k] = r * from->U[k];
+        to[NODE_S + k] = from[OF_S + k];
+        to[NODE_K + k] = to[NODE_P + 12 + k] = r * from[OF_U + k];
     }
     UNROLL for (int k = 0; k < 3; ++k) {
-        to->C[k] = r * from->C[k];
+        to[NODE_C + k] = r * from[OF_C + k];
     }
 }
 
 /* M_i = (1 + S K^T) M (1 + K S^T) + r S S^T, M that of the rate before. */
 APART void answer_to_torque(const swept *w, int32_t i)
 {
-    const node *const own = w->nodes + i;
-    answer *const to = w->answers + i;
-    const int32_t before = w->spots[i].before;
-    const vec *const M = before < 0 ? w->zeros : w->answers[before].inverse;
+    const cells S = node_of(w, i) + NODE_S, K = node_of(w, i) + NODE_K, to = inverse_of(w, i);
+    const cells M = inverse_of(w, w->spots[i].before);
     vec u[6], A[6];
-    accelerated(M, own->K, u);
-    const vec x = rate_of(w, i)->r + dot(own->K, u);
+    accelerated(M, K, u);
+    const vec x = rate_of(w, i)[OF_R] + dot(K, u);
     UNROLL for (int k = 0; k < 6; ++k) {
-        A[k] = u[k] + (real)0.5 * x * own->S[k];
-        to->A[k] = u[k] + x * own->S[k];
+        A[k] = u[k] + (real)0.5 * x * S[k];
+        to[ANSWER_A + k] = u[k] + x * S[k];
     }
-    to->x = x;
+    to[ANSWER_X] = x;
     int at = 0;
     UNROLL for (int a = 0; a < 6; ++a) {
         UNROLL for (int b = a; b < 6; ++b, ++at) {
-            to->inverse[at] = M[at] + own->S[a] * A[b] + A[a] * own->S[b];
+            to[at] = M[at] + S[a] * A[b] + A[a] * S[b];
         }
     }
 }
@@ -144,31 +177,31 @@ APART void answer_to_torque(const swept *w, int32_t i)
 APART void begin_motion(const swept *w, int32_t h, vec *A)
 {
     const spot *const own = w->spots + h;
-    const rate *const of = rate_of(w, h);
+    const cells of = rate_of(w, h), left = node_of(w, h) + NODE_P;
     const int32_t nv = own->last - own->first + 1, before = w->spots[own->first].before;
     for (int c = 0; c < 2; ++c) {
         vec p[6], moved[6], accelerating[6];
-        copy(p, c ? of->by_v : of->by_q);
+        copy(p, of + (c ? BY_V : BY_Q));
         for (int32_t k = nv - 1; k >= 0; --k) {
-            const rate *const r = rate_of(w, own->first + k);
+            const cells r = rate_of(w, own->first + k);
             const vec block = own->block && !c ? w->arena[own->block + k * nv] : V(0);
-            moved[k] = -r->r * (dot(r->S, p) + block);
-            add(p, r->U, moved[k]);
+            moved[k] = -r[OF_R] * (dot(r + OF_S, p) + block);
+            add(p, r + OF_U, moved[k]);
         }
         if (!c) {
-            add(p, of->F, V(1));
+            add(p, of + OF_F, V(1));
         }
         for (int k = 0; k < 6; ++k) {
-            w->nodes[h].p[c][k] = p[k] = -p[k];
+            left[6 * c + k] = p[k] = -p[k];
         }
-        accelerated(before < 0 ? w->zeros : w->answers[before].inverse, p, accelerating);
+        accelerated(inverse_of(w, before), p, accelerating);
         for (int32_t k = 0; k < nv; ++k) {
-            const node *const r = w->nodes + own->first + k;
-            moved[k] += dot(r->K, accelerating);
-            *entry(w, own->first + k, h, c) = moved[k];
-            add(accelerating, r->S, moved[k]);
+            const cells r = node_of(w, own->first + k);
+            moved[k] += dot(r + NODE_K, accelerating);
+            entry(w, own->first + k, h, c)[0] = moved[k];
+            add(accelerating, r + NODE_S, moved[k]);
         }
-        const vec *const more = c ? of->e : of->dd;
+        const cells more = of + (c ? OF_E : OF_DD);
         UNROLL for (int k = 0; k < 6; ++k) {
             A[6 * c + k] = accelerating[k] + more[k];
         }
@@ -179,7 +212,7 @@ APART void begin_motion(const swept *w, int32_t h, vec *A)
 INLINE void keep(const swept *w, int32_t i, vec A[][6], const int columns)
 {
     if (w->spots[i].to >= 0) {
-        vec *const to = w->kept + 24 * w->spots[i].to;
+        const cells to = w->kept + 24 * w->spots[i].to;
         UNROLL for (int c = 0; c < columns; ++c) {
             copy(to + 6 * c, A[c]);
         }
@@ -191,7 +224,7 @@ INLINE void arrive(const swept *w, int32_t i, vec A[][6], const int columns)
 {
     const int32_t place = w->spots[w->spots[i].before].to;
     if (place >= 0) {
-        const vec *const from = w->kept + 24 * place;
+        const cells from = w->kept + 24 * place;
         UNROLL for (int c = 0; c < columns; ++c) {
             copy(A[c], from + 6 * c);
         }
@@ -199,18 +232,18 @@ INLINE void arrive(const swept *w, int32_t i, vec A[][6], const int columns)
 }
 
 /* Some columns by displacement and by rate pass rate i. at: where they stand in a row; turns: what each turns with. */
-INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6], const vec *const *turns, const int columns)
+INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6], const cells *turns, const int columns)
 {
-    const node *const r = w->nodes + i;
-    vec *const line = w->slopes + 3 * w->n * w->spots[i].row, x[4];
+    const cells r = node_of(w, i), K = r + NODE_K, line = w->slopes + 3 * w->n * w->spots[i].row;
+    vec x[4];
     UNROLL for (int c = 0; c < columns; ++c) {
-        const vec *const t = turns[c];
-        x[c] = (r->C[0] * t[0] + r->C[1] * t[1] + r->C[2] * t[2] + r->K[0] * A[c][0] + r->K[1] * A[c][1])
-            + (r->K[2] * A[c][2] + r->K[3] * A[c][3] + r->K[4] * A[c][4] + r->K[5] * A[c][5]);
+        const cells t = turns[c];
+        x[c] = (r[NODE_C] * t[0] + r[NODE_C + 1] * t[1] + r[NODE_C + 2] * t[2] + K[0] * A[c][0] + K[1] * A[c][1])
+            + (K[2] * A[c][2] + K[3] * A[c][3] + K[4] * A[c][4] + K[5] * A[c][5]);
         line[at[c]] = x[c];
     }
     UNROLL for (int c = 0; c < columns; ++c) {
-        add(A[c], r->S, x[c]);
+        add(A[c], r + NODE_S, x[c]);
     }
 }
 
@@ -221,7 +254,7 @@ INLINE void sweep_motion(const swept *w, int32_t first, const int few)
     const int32_t last = spots[first + few - 1].last, end = spots[first + few - 1].end;
     const int columns = 2 * few;
     vec A[4][6], begun[12];
-    const vec *turns[4];
+    cells turns[4];
     int32_t at[4];
     UNROLL for (int g = 0; g < few; ++g) {
         begin_motion(w, first + g, begun);
@@ -229,8 +262,8 @@ INLINE void sweep_motion(const swept *w, int32_t first, const int few)
         copy(A[2 * g + 1], begun + 6);
         at[2 * g] = spots[first + g].row;
         at[2 * g + 1] = w->n + at[2 * g];
-        turns[2 * g] = rate_of(w, first + g)->dw;
-        turns[2 * g + 1] = rate_of(w, first + g)->S + 3;
+        turns[2 * g] = rate_of(w, first + g) + OF_DW;
+        turns[2 * g + 1] = rate_of(w, first + g) + OF_S + 3;
     }
     for (int32_t i = spots[first].last + 1; i <= last; ++i) {
         pass_motion(w, i, at, A, turns, 2);
@@ -251,24 +284,24 @@ INLINE void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], co
 {
     const spot *const spots = w->spots;
     const int32_t n = w->n;
-    const node *const r = w->nodes + i;
+    const cells r = node_of(w, i);
     vec x[4];
     if (i == spots[i].first) {
         for (int32_t h = i; h <= spots[i].last; ++h) {
-            const vec *const p = w->nodes[h].p[0];
+            const cells p = node_of(w, h) + NODE_P;
             UNROLL for (int c = 0; c < columns; ++c) {
-                vec *const to = w->slopes + 3 * n * spots[first + c].row + spots[h].row;
+                const cells to = w->slopes + 3 * n * spots[first + c].row + spots[h].row;
                 to[0] = dot_in_turn(p, A[c]);
                 to[n] = dot_in_turn(p + 6, A[c]);
             }
         }
     }
     UNROLL for (int c = 0; c < columns; ++c) {
-        x[c] = dot_in_turn(r->K, A[c]);
-        *entry(w, i, first + c, 2) = *entry(w, first + c, i, 2) = x[c];
+        x[c] = dot_in_turn(r + NODE_K, A[c]);
+        entry(w, i, first + c, 2)[0] = entry(w, first + c, i, 2)[0] = x[c];
     }
     UNROLL for (int c = 0; c < columns; ++c) {
-        add(A[c], r->S, x[c]);
+        add(A[c], r + NODE_S, x[c]);
     }
 }
 
@@ -276,8 +309,8 @@ INLINE void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], co
 APART void begin_torque(const swept *w, int32_t first, int32_t last, vec *A)
 {
     vec own[1][6];
-    copy(own[0], w->answers[first].A);
-    *entry(w, first, first, 2) = w->answers[first].x;
+    copy(own[0], inverse_of(w, first) + ANSWER_A);
+    entry(w, first, first, 2)[0] = inverse_of(w, first)[ANSWER_X];
     for (int32_t i = first + 1; i <= last; ++i) {
         pass_torque(w, i, first, own, 1);
     }
@@ -306,17 +339,18 @@ INLINE void sweep_torque(const swept *w, int32_t first, const int few)
 /* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c. */
 INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int few)
 {
-    vec(*const kept)[6] = w->nodes[h].p + 3 - few, p[3][6];
+    const cells kept = node_of(w, h) + NODE_P + 6 * (3 - few);
+    vec p[3][6];
     UNROLL for (int k = 0; k < few; ++k) {
-        copy(p[k], kept[k]);
+        copy(p[k], kept + 6 * k);
     }
     for (; i != c; i = w->spots[i].before) {
         UNROLL for (int k = 0; k < few; ++k) {
-            add(p[k], w->nodes[i].K, dot(w->nodes[i].S, p[k]));
+            add(p[k], node_of(w, i) + NODE_K, dot(node_of(w, i) + NODE_S, p[k]));
         }
     }
     UNROLL for (int k = 0; k < few; ++k) {
-        copy(kept[k], p[k]);
+        copy(kept + 6 * k, p[k]);
     }
 }
 
@@ -325,16 +359,16 @@ INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_
 {
     vec A[4][6];
     UNROLL for (int r = 0; r < few; ++r) {
-        accelerated(w->answers[c].inverse, w->nodes[first + r].p[2], A[r]);
+        accelerated(inverse_of(w, c), node_of(w, first + r) + NODE_P + 12, A[r]);
     }
     for (int32_t h = begin; h < end; ++h) {
-        const vec *const p = w->nodes[h].p[0];
+        const cells p = node_of(w, h) + NODE_P;
         UNROLL for (int r = 0; r < few; ++r) {
-            vec *const to = entry(w, first + r, h, 0);
+            const cells to = entry(w, first + r, h, 0);
             to[0] = dot_in_turn(p, A[r]);
             to[w->n] = dot_in_turn(p + 6, A[r]);
             if (h > first) {
-                to[2 * w->n] = *entry(w, h, first + r, 2) = dot_in_turn(p + 12, A[r]);
+                to[2 * w->n] = entry(w, h, first + r, 2)[0] = dot_in_turn(p + 12, A[r]);
             }
         }
     }
@@ -357,8 +391,8 @@ APART void join(const swept *w, int32_t c)
     const spot *const spots = w->spots;
     const int32_t end = spots[c].end;
     for (int32_t h = c + 1; h < end; ++h) {
-        take_in(w, h, w->reached[h], c, 3);
-        w->reached[h] = c;
+        take_in(w, h, reached(w, h), c, 3);
+        reach(w, h, c);
     }
     for (int32_t first = c + 1, last; first < end; first = last) {
         last = spots[first].end;
@@ -381,14 +415,13 @@ static inline int32_t in_a_row(const swept *w, int32_t i, int32_t most)
 }
 
 /* at: n, the slopes (n, 3 n), work, accelerations that are kept, rates, 21 zeros; then the spots. */
-void sweep(vec *arena, const int32_t *at, const real *c)
+void sweep(cells arena, const int32_t *at, const real *c)
 {
     (void)c;
     const int32_t count = at[4];
-    node *const nodes = (node *)(void *)(arena + at[2]);
-    answer *const answers = (answer *)(void *)(nodes + count);
-    const swept w = {arena, arena + at[1], arena + at[3], arena + at[5], nodes, answers, (const spot *)(const void *)(at + 6), at[0],
-        count, (int32_t *)(void *)(answers + count)};
+    const cells nodes = arena + at[2], answers = nodes + NODE * count;
+    const swept w = {arena, arena + at[1], arena + at[3], arena + at[5], nodes, answers, answers + ANSWER * count,
+        (const spot *)(const void *)(at + 6), at[0], count};
     for (int32_t i = 0; i < count; ++i) {
         pack(&w, i);
     }
@@ -412,8 +445,9 @@ void sweep(vec *arena, const int32_t *at, const real *c)
         }
     }
     for (int32_t i = 0; i < count; ++i) {
-        w.reached[i] = w.spots[w.spots[i].first].before;
-        take_in(&w, i, w.spots[i].before, w.reached[i], 1);
+        const int32_t before = w.spots[w.spots[i].first].before;
+        reach(&w, i, before);
+        take_in(&w, i, w.spots[i].before, before, 1);
     }
     for (int32_t i = count - 1; i >= 0; --i) {
         if (w.spots[i].to >= 0) {

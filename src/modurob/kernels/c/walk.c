@@ -41,7 +41,8 @@ static tables brought(const robot *own, real *memory)
     return found;
 }
 
-static void run_state(const robot *own, const tables *t, const cells arena, int64_t state, int store)
+/* What stands in an arena before anything runs. */
+static void fill(const robot *own, const cells arena)
 {
     for (int32_t i = 0; i < own->words; ++i) {
         arena[i] = 0;
@@ -49,6 +50,11 @@ static void run_state(const robot *own, const tables *t, const cells arena, int6
     for (int32_t i = 0; i < own->starts; ++i) {
         arena[own->start_at[i]] = own->start[i];
     }
+}
+
+static void run_state(const robot *own, const tables *t, const cells arena, int64_t state, int store)
+{
+    arena[0] = 0;
     for (const port *p = own->array; p < own->array + own->inputs; ++p) {
         for (int32_t i = 0; i < p->entries; ++i) {
             arena[(int32_t)p->place + i] = p->data[state * p->state_stride + i * p->entry_stride];
@@ -91,6 +97,7 @@ walk(const robot *robots, const int *tasks, int count, int words, real *work)
 #else
             t.rows = own->rows, t.at = own->at, t.c = own->c;
 #endif
+            fill(own, arena);
             last = tasks[2 * task];
         }
         const int64_t state = (int64_t)tasks[2 * task + 1] * STRIDE + threadIdx.x;

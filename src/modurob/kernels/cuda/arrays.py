@@ -46,7 +46,9 @@ def given_back(device: Any, result: Any, like: Any) -> Any:
         return device.host(result)
     if library == "torch":
         return import_module("torch").from_dlpack(result)
-    return import_module("jax.dlpack").from_dlpack(result) if library in ("jax", "jaxlib") else result
+    if library not in ("jax", "jaxlib"):
+        return result
+    return import_module("jax.dlpack").from_dlpack(result if result.flags.c_contiguous else result.copy())
 
 
 def empty_like(device: Any, x: Any, entries: int) -> Any:

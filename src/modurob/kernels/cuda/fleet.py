@@ -1,6 +1,6 @@
 """Robots on a device: those of one program and precision go through one launch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from modurob.algorithms.program import Flow, Program
@@ -22,9 +22,14 @@ class OnDevice:
         self._laid: dict[Any, Laid | None] = {}
 
     def run(
-        self, programs: Sequence[Program | Flow | None], arguments: Sequence[Sequence[Any]], repeats: Array
+        self,
+        programs: Sequence[Program | Flow | None],
+        arguments: Sequence[Sequence[Any]],
+        repeats: Array,
+        parts: Callable[[Device, Any, list[Any]], list[Any]] | None = None,
     ) -> list[Any]:
-        """The results of each robot's program, run so often, in the library its arguments came from.
+        """The results of each robot's program, run so often, or the parts that are made of them on the device, in the library that
+        its arguments came from.
 
         None where there is no kernel, where arrays do not fit, or where a state has no answer.
         """
@@ -38,10 +43,10 @@ class OnDevice:
             sizes = self._sizes(i, program, single)
             if sizes is not None and [x.shape[1] for x in arrays] == sizes[0]:
                 lean = supported(program)
-                key = (program if lean else len(sizes[0]), single, i if self.unrolled and lean else -1)
+                key = (program if lean else tuple(map(len, sizes)), single, i if self.unrolled and lean else -1)
                 groups.setdefault(key, []).append((i, arrays))
         for key, members in groups.items():
-            self._group(key, members, programs, arguments, repeats, results)
+            self._group(key, members, programs, arguments, repeats, results, parts)
         return results
 
     def _sizes(self, i: int, program: Program | Flow, single: bool) -> tuple[list[int], list[int]] | None:
@@ -62,9 +67,10 @@ class OnDevice:
         arguments: Sequence[Sequence[Any]],
         repeats: Array,
         results: list[Any],
+        parts: Callable[[Device, Any, list[Any]], list[Any]] | None,
     ) -> None:
         at = tuple(i for i, _ in members)
-        found = self._resident_of((at, *key), [programs[i] for i in at], key[1])
+        found = self._resident_of((at, *key), tuple(programs[i] for i in at), key[1])
         inputs = [arrays for _, arrays in members]
         states = [len(arrays[0]) for arrays in inputs]
         out = [
@@ -77,10 +83,12 @@ class OnDevice:
         first = 0
         for i, k, left in zip(at, states, out, strict=True):
             if fine or not bool((status[first : first + k] != 0).any()):
-                results[i] = [given_back(self.device, x, pattern(arguments[i])) for x in left]
+                made = left if parts is None else parts(self.device, self.robots[i], left)
+                results[i] = [given_back(self.device, x, pattern(arguments[i])) for x in made]
             first += k
 
-    def _resident_of(self, key: Any, programs: list[Any], single: bool) -> Resident | Walker:
+    def _resident_of(self, key: Any, programs: tuple[Any, ...], single: bool) -> Resident | Walker:
+        key = (*key, programs)
         if key not in self._resident:
             robots = [self.robots[i] for i in key[0]]
             if not supported(programs[0]):

@@ -7,16 +7,19 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from modurob.algorithms.program import Program
-from modurob.kernels.cuda.layout import Laid, laid
-from modurob.kernels.cuda.lean import supported
-from modurob.kernels.cuda.text import arrays_of, inputs_of, unrolled, walking
+from modurob.errors import InputError
+from modurob.kernels.cuda.layout import EVERY, Laid, laid
+from modurob.kernels.cuda.lean import inputs_of, supported
+from modurob.kernels.cuda.text import arrays_of, unrolled, walking
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.evaluator import tail
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
 # numbers of a robot before those of its arrays
-HEAD = 6
+HEAD = 7
+# bytes between entries of a state
+FARTHEST = 2**31 - 1
 
 
 class Device(Protocol):
@@ -56,8 +59,9 @@ class Shape(NamedTuple):
     """How a kernel is launched."""
 
     threads: int  # of a block
-    shared: bool  # whether scratch is in shared memory
+    near: int  # words of a state's scratch that are in shared memory, EVERY, or 0
     blocks: int = 1  # on each processor
+    fetches: bool = False  # whether inputs are brought there before the first pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,8 @@ class Resident:
     shape: Shape
     kernel: Callable[..., None]
     table: Array  # a row of numbers for each robot
-    words: int  # of scratch that a state takes
+    near: int  # words of scratch that a state has in shared memory
+    far: int  # and in memory of the device
     table_bytes: int  # of the largest robot
     keep: tuple[Any, ...]  # arrays on the device
     whole: bool = False  # unrolled
@@ -87,12 +92,17 @@ class Resident:
         starts = np.concatenate([[0], np.cumsum(states)])
         status = self.device.empty((int(starts[-1]),), dtype)
         rows = self.table.copy()
-        rows[:, 4] = states
-        rows[:, 5] = self.device.address(status) + dtype.itemsize * starts[:-1]
+        rows[:, 5] = states
+        rows[:, 6] = self.device.address(status) + dtype.itemsize * starts[:-1]
         rows[:, HEAD:] = [
             [n for x in (*given, *left) for n in (self.device.address(x), *strides(x))]
             for given, left in zip(inputs, out, strict=True)
         ]
+        apart = np.abs(rows[:, HEAD + 2 :: 3]).max(initial=0)
+        if apart > FARTHEST // dtype.itemsize:
+            raise InputError(
+                f"entries of a state {apart} numbers apart: a GPU takes {FARTHEST // dtype.itemsize} states of a robot at once"
+            )
         return Bound(self.kernel, status, *self._arguments(rows, np.asarray(states), dtype), (inputs, out))
 
     def run(
@@ -106,13 +116,12 @@ class Resident:
         threads, device = self.shape.threads, self.device
         pieces = -(-states // threads)
         total, on_device = int(pieces.sum()), device.array(rows)
+        bytes_ = self.table_bytes + self.near * threads * dtype.itemsize
         if self.whole:
-            bytes_ = self.words * threads * dtype.itemsize if self.shape.shared else 0
             return total, threads, bytes_, (on_device, on_device, 0, 0, on_device)
-        blocks, scratch = min(total, device.processors * self.shape.blocks), self.words * threads
-        work = device.empty((1 if self.shape.shared else blocks * scratch,), dtype)
-        bytes_ = self.table_bytes + (scratch * dtype.itemsize if self.shape.shared else 0)
-        return blocks, threads, bytes_, (on_device, device.array(tasks_of(rows[:, 2], pieces)), total, self.words, work)
+        blocks = min(total, device.processors * self.shape.blocks)
+        work = device.empty((max(1, blocks * self.far * threads),), dtype)
+        return blocks, threads, bytes_, (on_device, device.array(tasks_of(rows[:, 2], pieces)), total, self.far, work)
 
 
 def tasks_of(sizes: Array, pieces: Array) -> Array:
@@ -164,9 +173,11 @@ def _walking_kernel(
     """A kernel that knows all these types."""
 
     def made(types: list[DyadType]) -> Callable[..., None]:
-        return device.kernel(walking(program, types, single, shape.threads, shape.shared))
+        return device.kernel(walking(program, types, single, *shape))
 
-    return kernel_for((device, program, single, shape), kinds, lambda kind: kind.key, made)
+    # how much is near is in the tables, whether it is in the code
+    mode = shape._replace(near=min(shape.near, 1) if shape.near < EVERY else EVERY)
+    return kernel_for((device, program, single, mode), kinds, lambda kind: kind.key, made)
 
 
 def obstacle(m: Tables, program: Any) -> str:
@@ -183,10 +194,12 @@ def resident(
 ) -> Resident:
     """Robots moved to the device, for a kernel that walks tables."""
     found = [laid(m, program) for m in robots]
-    words = max(x.words for x in found)
     item = 4 if single else 8
     table_bytes = max(item * _count(x) + 4 * x.rows.size for x in found)
-    shape = shape or chosen_shape(device, words, item, table_bytes)
+    if shape is None:
+        words = [max(laid(m, program, EVERY, fetches).words for m in robots) for fetches in (False, True)]
+        shape = chosen_shape(device, *words, item, table_bytes)
+    found = [laid(m, program, shape.near, shape.fetches) for m in robots]
     types, kernel = _walking_kernel(device, program, single, shape, {kind for x in found for kind in x.kinds})
     tables = [x.table(types) for x in found]
     dtype = np.float32 if single else np.float64
@@ -197,16 +210,18 @@ def resident(
     table[:, 1] = device.address(constants) + item * _begins([len(c) for _, c in tables])
     table[:, 2] = [len(r) for r, _ in tables]
     table[:, 3] = [len(c) for _, c in tables]
-    return Resident(device, tuple(robots), program, single, shape, kernel, table, words, table_bytes, (rows, constants))
+    table[:, 4] = [x.near for x in found]
+    room = max(x.near for x in found), max(x.words - x.near for x in found)
+    return Resident(device, tuple(robots), program, single, shape, kernel, table, *room, table_bytes, (rows, constants))
 
 
 def staying(device: Device, m: Tables, program: Program, single: bool, shape: Shape | None = None) -> Resident:
     """One robot with a kernel of its own, all loops unrolled: compiled in a second, and about twice as fast."""
-    found = laid(m, program)
-    shape = shape or unrolled_shape(found.words, single)
-    kernel = device.kernel(unrolled(program, found, single, *shape))
+    shape = shape or unrolled_shape(laid(m, program).words, single)
+    found = laid(m, program, shape.near)
+    kernel = device.kernel(unrolled(program, found, single, shape.threads, shape.blocks))
     table = np.zeros((1, HEAD + 3 * len(arrays_of(program))), np.int64)
-    return Resident(device, (m,), program, single, shape, kernel, table, found.words, 0, (), whole=True)
+    return Resident(device, (m,), program, single, shape, kernel, table, found.near, 0, 0, (), whole=True)
 
 
 def _count(x: Laid) -> int:
@@ -217,18 +232,36 @@ def _begins(sizes: Sequence[int]) -> Array:
     return np.concatenate([[0], np.cumsum(sizes)[:-1]])
 
 
-def chosen_shape(device: Device, words: int, item: int, table_bytes: int) -> Shape:
-    """Scratch in shared memory if enough states fit beside each other there, else in the second-level cache."""
-    threads = 128
+def near_words(device: Device, words: int, item: int, table_bytes: int, threads: int, blocks: int) -> int:
+    """How many words of a state fit in shared memory if so many blocks are on each processor."""
     # a processor has a little more than a block may have, and keeps 1 kB of each block for itself
-    blocks = (device.shared_bytes + 1024) // (words * item * threads + table_bytes + 1024)
-    return Shape(threads, True, min(blocks, 4)) if blocks >= 2 else Shape(256, False, 2)
+    bytes_ = (device.shared_bytes + 1024) // blocks - 1024 - table_bytes
+    fitting = max(0, bytes_ // (item * threads))
+    return EVERY if fitting >= words else fitting
+
+
+def chosen_shape(device: Device, words: int, with_inputs: int, item: int, table_bytes: int) -> Shape:
+    """All scratch in shared memory, with inputs if many states still fit beside each other; else as much of it as fits, or none.
+
+    Measured on an H200.
+    """
+
+    def fits(shape: Shape) -> bool:
+        needed = with_inputs if shape.fetches else words
+        return near_words(device, needed, item, table_bytes, shape.threads, shape.blocks) == EVERY
+
+    fetching = [Shape(128, EVERY, b, True) for b in (5, 4, 3)] + [Shape(64, EVERY, b, True) for b in (6, 5)]
+    for shape in [*(fetching if item == 4 else fetching[2:3]), Shape(128, EVERY, 2)]:
+        if fits(shape):
+            return shape
+    some = near_words(device, words, item, table_bytes, 128, 3)
+    return Shape(128, some, 3) if item == 8 and some else Shape(256, 0, 2)
 
 
 def unrolled_shape(words: int, single: bool) -> Shape:
     """As many threads as what a state keeps leaves registers for."""
     few = words <= (160 if single else 64)
-    return Shape(128, False, (4 if single else 3) if few else (2 if single else 1))
+    return Shape(128, 0, (4 if single else 3) if few else (2 if single else 1))
 
 
 def entries(program: Program, m: Tables) -> tuple[list[int], list[int]]:

@@ -86,6 +86,7 @@ class Laid:
     rows: Array  # (joints, ROW), types to be filled in
     constants: list[Array]
     world: Array  # shared fields of the world
+    near: int  # words in the memory that a block shares; the others come after them
     words: int
 
     def table(self, types: dict[DyadType, int]) -> tuple[Array, Array]:
@@ -97,20 +98,43 @@ class Laid:
         return rows, np.concatenate([self.world, *self.constants])
 
 
+class _Room:
+    """Scratch of two kinds: so many words of shared memory, and as many as one likes after them. No field is in both."""
+
+    def __init__(self, near: int):
+        self.most, self.near, self.far = near, 0, near
+
+    def take(self, words: int) -> int:
+        """Where so many words stand."""
+        if self.near + words <= self.most:
+            self.near += words
+            return self.near - words
+        self.far += words
+        return self.far - words
+
+    @property
+    def near_and_all(self) -> tuple[int, int]:
+        """Words of shared memory, and of both kinds."""
+        return (self.near, self.near) if self.far == self.most else (self.most, self.far)
+
+
+# more words than any robot takes
+EVERY = 1 << 24
+
+
 @lru_cache(maxsize=4096)
-def laid(m: Tables, program: Program) -> Laid:
-    """A program laid out for a mechanism; the world stands first in the scratch, then the bodies, then the slots."""
+def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False) -> Laid:
+    """A program laid out for a mechanism; the world stands first in the scratch, then the slots, then the bodies."""
     a, course, area = anatomy(m), course_of(m.parent), Area(program)
     kinds = [a.kinds[body - 1] for body in course.order]
-    codes = [lean_code(kind, program)[1] for kind in kinds]
-    saved = area.width("shared")
-    own, at = {}, {0: 0}  # where the fields of bodies stand, and where they save what children read
-    end = saved
+    codes = [lean_code(kind, program, fetches)[1] for kind in kinds]
+    saved, sent, room = area.width("shared"), area.width("sent"), _Room(near)
+    own, at = {}, {0: room.take(saved)}  # where the fields of bodies stand, and where they save what children read
+    slots = [room.take(sent) for _ in range(course.slots)] or [0]
     for body, code, flags in zip(course.order, codes, course.flags, strict=True):
-        own[body], at[body] = end, end if area.overlaps else end + code.size
         saves = saved if flags & SAVES else 0
-        end += max(code.size, saves) if area.overlaps else code.size + saves
-    slots, sent = end, area.width("sent")
+        own[body] = room.take(max(code.size, saves) if area.overlaps else code.size + saves)
+        at[body] = own[body] if area.overlaps else own[body] + code.size
     # a joint without coordinates reads none, but is given one
     q_starts, v_starts = np.minimum(a.q_starts, m.nq - 1), np.minimum(a.v_starts, m.nv - 1)
     rows = np.array(
@@ -123,8 +147,8 @@ def laid(m: Tables, program: Program) -> Laid:
                 own[b],
                 at[m.parent[b]],
                 course.flags[k],
-                slots + sent * max(0, course.take[k]),
-                slots + sent * max(0, course.put[k]),
+                slots[max(0, course.take[k])],
+                slots[max(0, course.put[k])],
                 0,
                 at[b],
                 0,
@@ -135,8 +159,8 @@ def laid(m: Tables, program: Program) -> Laid:
     ).reshape(-1, ROW)
     world = program.world(m)
     shared = [np.ravel(world[name]) for name in program.shared]
-    table = a.rows([lean_code(kind, program)[1] for kind in a.kinds], False)
+    table = a.rows([lean_code(kind, program, fetches)[1] for kind in a.kinds], False)
     constants = [table[b - 1] for b in course.order]
     whole = np.concatenate([np.zeros(0), *shared])
     # constants of joints begin at multiples of four
-    return Laid(kinds, rows, constants, np.pad(whole, (0, -len(whole) % 4)), slots + sent * course.slots)
+    return Laid(kinds, rows, constants, np.pad(whole, (0, -len(whole) % 4)), *room.near_and_all)

@@ -3,6 +3,7 @@
 Little is kept between passes, since every word costs more than it takes to compute again.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -152,6 +153,18 @@ def _produced(program: Program) -> list[list[str]]:
     return [[n for n in program.shared if any(s.place.array == f"own {n}" for s in own)] for own in stores]
 
 
+def inputs_of(program: Program) -> list[str]:
+    """The inputs that a GPU reads: wrenches are not among them."""
+    return [name for name, kind in program.inputs.items() if kind in ("coordinates", "rates")]
+
+
+@lru_cache(maxsize=16)
+def fetched(program: Program) -> dict[str, int]:
+    """The words of a body, the same in all types, that the first entry of each input is brought to before the first pass."""
+    busy = _busy(program)
+    return {name: first_free(busy, -1, len(program.passes) - 1.1) for name in inputs_of(program)}
+
+
 def _traced(kind: DyadType, program: Program) -> LeanView:
     view = LeanView(kind, program)
     for walk in program.passes:
@@ -166,14 +179,14 @@ def _traced(kind: DyadType, program: Program) -> LeanView:
 
 
 @lru_cache(maxsize=4096)
-def lean_code(kind: DyadType, program: Program) -> tuple[tuple[str, ...], Code]:
+def lean_code(kind: DyadType, program: Program, fetches: bool = False) -> tuple[tuple[str, ...], Code]:
     """The bodies of the functions of a type, one a pass, and what must be known of its table.
 
-    Its size is that of its own fields.
+    Its size is that of its own fields, and of its inputs if they are fetched.
     """
     # who adds to what is there is settled outside of the steps
     view = _traced(replace(kind, adds=False), program)
-    places, words = _allocated(view)
+    places, words = _allocated(view, fetches)
     nodes: list[int] = []
     bodies = []
     for k in range(len(program.passes)):
@@ -185,14 +198,26 @@ def lean_code(kind: DyadType, program: Program) -> tuple[tuple[str, ...], Code]:
     return tuple(bodies), Code([f"step_{k}" for k in range(len(bodies))], view.graph, nodes, words)
 
 
-def _allocated(view: LeanView) -> tuple[dict[Place, int], int]:
-    """Words of a body's own fields; where shared fields are saved among them, they are so while no other stands there."""
-    program, area = view.program, Area(view.program)
+def _busy(program: Program) -> list[list[tuple[float, float]]]:
+    """When shared fields are saved among a body's own."""
+    area = Area(program)
     busy: list[list[tuple[float, float]]] = []
-    if area.overlaps:
-        for name, shape in program.shared.items():
-            passes = [k for k in range(len(program.passes)) if name in area.produced(k)]
-            busy += [[(k + 0.5, k + 0.9) for k in passes] for _ in range(size(shape))]
+    for name, shape in program.shared.items() if area.overlaps else ():
+        passes = [k for k in range(len(program.passes)) if name in area.produced(k)]
+        busy += [[(k + 0.5, k + 0.9) for k in passes] for _ in range(size(shape))]
+    return busy
+
+
+def _allocated(view: LeanView, fetches: bool) -> tuple[dict[Place, int], int]:
+    """Words of a body's own fields; where shared fields are saved among them, they are so while no other stands there."""
+    program = view.program
+    busy, words = _busy(program), fetched(program) if fetches else {}
+    for name, word in words.items():
+        # a pass reads inputs before it writes
+        bodies = enumerate(lean_code(view.kind, program)[0])
+        last = max((k for k, body in bodies if re.search(rf"\b{name}_0\b", body)), default=-1)
+        busy += [[] for _ in range(word + 1 - len(busy))]
+        busy[word].append((-1, last - 0.1))
     places: dict[Place, int] = {}
     for name, kept in view.fields.items():
         if name in (*program.shared, *view.again.fields) or (name == "waves" and len(program.passes) == 1):
@@ -203,7 +228,7 @@ def _allocated(view: LeanView) -> tuple[dict[Place, int], int]:
                 places[Place(f"own {name}", k)] = first_free(busy, kept.first, kept.last)
     # a body that carries nothing leaves there what the way back begins with
     least = size(program.shared[view.again.from_]) if view.again.from_ else 0
-    return places, max([least, *(p + 1 for p in places.values())])
+    return places, max([least, *(p + 1 for p in (*places.values(), *words.values()))])
 
 
 def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> str:
@@ -218,13 +243,13 @@ def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> 
         what, _, name = place.array.partition(" ")
         match what:
             case "in":
-                return f"in_{name}[{place.index} * step_{name}]" if place.index else f"{name}_0"
+                return f"INPUT(in_{name} + {place.index} * step_{name})" if place.index else f"{name}_0"
             case "parent" | "own" if name in shared:
                 return f"P[{shared[name] + place.index}]"
             case "children":
                 return f"C[{sent[name] + place.index}]"
             case "own":
-                return f"own[{places[place]} * STRIDE]"
+                return f"own[{places[place]} * stride]"
         return "status"
 
     def known(i: int) -> str | None:

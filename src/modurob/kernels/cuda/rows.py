@@ -29,6 +29,8 @@ PORT = 5
 READ = re.compile(r"(p_\w+)\[(\d+)\]")
 STORE = re.compile(r"(p_\w+\[\d+\] \+?= )?")
 HEADER = re.compile(r"static void|[{}]|\(void\)|const cells")
+# the files of C by hand that are written for any kind of cells
+ON_GPU = ("rows", "sweeps")
 # what a row runs: a function by hand, or one of a unit
 Function = str | tuple[Unit, int]
 
@@ -51,7 +53,7 @@ class Laid:
 def obstacle(found: Sequenced) -> str:
     """Why rows do not go to a GPU; empty if they do."""
     names = {r.steps for r in [*found.engine.once, *found.engine.rows] if isinstance(r.steps, str)}
-    others = sorted(names - set(FILES["rows"]))
+    others = sorted(names - {name for file in ON_GPU for name in FILES[file]})
     return f"{', '.join(others)} has no kernel for GPUs" if others else ""
 
 
@@ -69,7 +71,7 @@ def laid(found: Sequenced) -> Laid:
             constants.append(r.constants)
             numbers += len(r.constants)
         functions += [r.steps] if by_name else [function_at(int(x)) for x in r.steps]  # type: ignore[list-item]
-        at.append(r.at.ravel() if by_name else r.at.ravel() // engine.vector_bytes)
+        at.append(r.at.ravel() // (1 if by_name or not r.in_bytes else engine.vector_bytes))
         n, width = r.at.shape
         begins.append(np.stack([places + width * np.arange(n), known[id(r.constants)] + r.starts], axis=-1))
         places += r.at.size
@@ -123,7 +125,7 @@ def text(functions: Sequence[Function], ports: int, single: bool, shared: bool) 
     parts = [
         *(f"#define {name} {value}" for name, value in given.items()),
         prelude(),
-        by_hand("rows.c"),
+        *(by_hand(f"{file}.c") for file in ON_GPU if file == "rows" or {*FILES[file]} & {*names}),
         *steps,
         *choose,
         *cases,

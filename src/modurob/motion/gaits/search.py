@@ -50,7 +50,10 @@ class Candidates:
     @property
     def start(self) -> Array:
         """The numbers of the first gait, (n,)."""
-        r = self.first
+        return self.numbers_of(self.first)
+
+    def numbers_of(self, r: Any) -> Array:
+        """The numbers of a gait that swings the same joints, at the frequency of the first one, (n,)."""
         phase = (r.phase + np.where(r.amplitude < 0, np.pi, 0.0)) % FULL / FULL
         left = np.maximum(self.room - np.abs(r.centre - self.middle), 1e-9)
         per_joint = np.stack([np.abs(r.amplitude) / left, (r.centre - self.middle) / self.room / 2 + 0.5, phase])
