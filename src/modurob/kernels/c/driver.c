@@ -186,7 +186,7 @@ static inline void run_rows(const sequence *s, vec *arena, int again)
 }
 
 /* The next block is asked for line by line while this one is computed: asking for all of it at once was slower. */
-enum { MOST_AHEAD = 8, LINE = 64 };
+enum { MOST_AHEAD = 8 };
 static inline const char *begin(const strided *array, long state, long last)
 {
     const ptrdiff_t padding = array->state_stride - array->entries * (ptrdiff_t)sizeof(real);
@@ -345,13 +345,13 @@ real once(const sequence *s, real *arena, const real *const *inputs, real *const
 #else
 enum { FEW = 1024, MOST_ARRAYS = 16 };
 
-static strided whole_array(const real *data, long entries, long states)
+static strided few_rows(const real *data, ptrdiff_t stride, long entries, long states)
 {
-    const ptrdiff_t size = sizeof(real);
-    return (strided){(char *)(uintptr_t)data, entries * size, size, entries, states};
+    return (strided){(char *)(uintptr_t)data, stride, sizeof(real), entries, states};
 }
 
-/* A few states, FEW at most: inputs and outputs are plain arrays (states, entries). Returns whether any has a status other than zero. */
+/* A few states, FEW at most: inputs are plain arrays (states, entries), outputs have `row_bytes` to a row. Returns whether any has a status
+   other than zero. */
 real several(const sequence *s, vec *arena, const real *const *inputs, real *const *outputs, long states)
 {
     strided in[MOST_ARRAYS], out[MOST_ARRAYS];
@@ -359,11 +359,12 @@ real several(const sequence *s, vec *arena, const real *const *inputs, real *con
     if (s->input_count > MOST_ARRAYS || s->output_count > MOST_ARRAYS || states > FEW) {
         return 1;
     }
+    const ptrdiff_t size = sizeof(real);
     for (long k = 0; k < s->input_count; ++k) {
-        in[k] = whole_array(inputs[k], s->inputs[k].entries, states);
+        in[k] = few_rows(inputs[k], s->inputs[k].entries * size, s->inputs[k].entries, states);
     }
     for (long k = 0; k < s->output_count; ++k) {
-        out[k] = whole_array(outputs[k], s->outputs[k].entries, states);
+        out[k] = few_rows(outputs[k], row_bytes(s->outputs[k].entries * size), s->outputs[k].entries, states);
     }
     return (real)run(s, arena, 0, states, in, out, 1, statuses);
 }
