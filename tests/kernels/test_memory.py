@@ -8,8 +8,10 @@ import pytest
 import modurob as mr
 from modurob.kernels import memory
 from modurob.kernels.memory import LARGE, LINE, LONG, room
+from tests.robots import random_mechanism
 
 DOUBLE = np.dtype(np.float64)
+BEYOND_CACHE = 1 << 22  # as in driver.c
 # states of rows of 129 numbers that take a little more memory than is worth keeping
 MANY = LARGE // (129 * 8) + 1
 
@@ -73,3 +75,15 @@ def test_results_stay_what_they_are_when_more_are_asked_for():
     for _ in range(3):
         robot.forward_dynamics_derivatives(u, q, v)
     assert all((x == y).all() for x, y in zip(first, copies, strict=True))
+
+
+@pytest.mark.parametrize("joints", [13, 16])
+def test_results_that_pass_the_caches_by_are_those_of_a_few_states(joints):
+    """Rows of whole lines, and rows whose last vector is none."""
+    robot = random_mechanism(np.random.default_rng(joints), joints, kinds=("revolute",))
+    states = 2 * BEYOND_CACHE // (8 * robot.nv**2) + 3
+    q = np.random.default_rng(0).normal(size=(states, robot.nq))
+    M = robot.mass_matrix(q)
+    assert M.nbytes > BEYOND_CACHE
+    pieces = [robot.mass_matrix(q[k : k + 500]) for k in range(0, states, 500)]
+    assert np.array_equal(M, np.concatenate(pieces))

@@ -88,3 +88,16 @@ def test_programs_over_bodies_too(states, monkeypatch):
     assert J.shape == (states, 6, robot.nv)
     assert np.array_equal(J, long)
     assert np.allclose(J, interpret(JACOBIAN, robot, given).results["J"], atol=1e-12)
+
+
+def test_long_rows_of_a_few_states_begin_with_lines_of_the_cache_as_those_of_many(monkeypatch):
+    robot = random_mechanism(np.random.default_rng(8), 13, kinds=("revolute",))
+    q = np.random.default_rng(9).normal(size=(5, robot.nq))
+    few = robot.mass_matrix(q)
+    many = _long(monkeypatch, robot.mass_matrix, q)
+    assert few.strides == many.strides == (1408, 104, 8)
+    assert few.ctypes.data % 64 == 0
+    held = few[3].copy(), few[3]
+    del few
+    robot.mass_matrix(q[::-1].copy())
+    assert np.array_equal(*held)

@@ -13,7 +13,7 @@ from modurob.algorithms.program import Flow, Program
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.laying import Laid
 from modurob.kernels.registers import Register, Rows, Term
-from modurob.kernels.units import FILE_OF, Driver, Loaded, beside, driver
+from modurob.kernels.units import FILE_OF, Driver, Loaded, Step, beside, driver
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
@@ -198,9 +198,7 @@ class Arena:
     def row(self, unit: Loaded, at: list[int], constants: dict[str, Array]) -> None:
         """A row of a traced step."""
         places = np.array([at], dtype=np.int32) * self.vector_bytes
-        self.rows.append(
-            Rows(np.array(unit.steps[:1], np.uint64), places, unit.code.row(constants), np.zeros(1, np.int64))
-        )
+        self.rows.append(Rows([Step(unit, 0)], places, unit.code.row(constants), np.zeros(1, np.int64)))
 
     def still(self) -> list[int]:
         """Where the pose and the twist of the world stand."""

@@ -23,8 +23,9 @@ from modurob.errors import KernelError, ModurobWarning
 from modurob.kernels.compiler import find_compiler
 from modurob.kernels.dyad_units import OPTIONAL
 from modurob.kernels.memory import room
-from modurob.kernels.registers import Register
+from modurob.kernels.registers import Register, Rows
 from modurob.kernels.sequence import Engine
+from modurob.kernels.units import Loaded, await_all
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
@@ -81,6 +82,8 @@ class Sequenced(NamedTuple):
 def sequenced(m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int) -> Sequenced:
     """The rows of a program or flow, which may be run again and again where it is repeated."""
     engine = Engine(m, lanes, single)
+    if isinstance(program, Flow):
+        engine.need("rows")
     names = [n for n, k in program.inputs.items() if k != "reference" and (k not in OPTIONAL or n in given)]
     registers = {name: engine.input(program.inputs[name]) for name in names}
     results = engine.run(program, **registers)
@@ -90,6 +93,13 @@ def sequenced(m: Tables, program: Program | Flow, given: frozenset[str], single:
             engine.assign(registers[name], results[name])
             results[name] = registers[name]
     return Sequenced(engine, registers, {name: results[name] for name in program.results})
+
+
+def units_of(rows: list[Rows]) -> set[Loaded]:
+    """The units whose functions rows run."""
+    climbing = (s for r in rows if r.climbers is not None for both in r.climbers.steps for s in both)
+    own = (s for r in rows if not isinstance(r.steps, str) for s in r.steps)
+    return {s.of for s in (*own, *climbing)}
 
 
 class Evaluator:
@@ -129,6 +139,7 @@ class Evaluator:
     def _rows(self, engine: Engine) -> int:
         """All rows as addresses; places and constants of all rows stand in one array each."""
         rows = [*engine.once, *engine.rows]
+        await_all(units_of(rows))
         at = np.concatenate([np.zeros(0, np.int32), *(r.at.ravel() for r in rows)])
         known: dict[int, int] = {}
         pieces: list[Array] = []
@@ -144,14 +155,15 @@ class Evaluator:
         steps, ats, cs, done = [], [], [], 0
         for r in rows:
             n, width = r.at.shape
-            steps.append([engine.address(r.steps)] if isinstance(r.steps, str) else r.steps)
+            steps.append([engine.address(r.steps)] if isinstance(r.steps, str) else [s.address for s in r.steps])
             ats.append(places + 4 * (done + width * np.arange(n)))
             first = constants + item * known[id(r.constants)]
             if r.climbers is None:
                 cs.append(first + item * r.starts)
             else:
-                climbers = r.climbers.copy()
-                climbers[:, 2] = first + item * climbers[:, 2]
+                begins = (first + item * r.climbers.starts).tolist()
+                both = zip(r.climbers.steps, begins, strict=True)
+                climbers = [[felt.address, lifted.address, begin] for (felt, lifted), begin in both]
                 cs.append(np.array([self._array(climbers, np.uint64)]))
             done += r.at.size
         table = np.stack([np.concatenate(x).astype(np.uint64) for x in (steps, ats, cs)], axis=-1)

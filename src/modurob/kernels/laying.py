@@ -11,9 +11,9 @@ from modurob.kernels.constraint_units import loop_constants, loop_unit
 from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, slot_names
 from modurob.kernels.lowering import size
 from modurob.kernels.pair_units import matrices, pair_unit
-from modurob.kernels.registers import Register, Rows
+from modurob.kernels.registers import Climbers, Register, Rows
 from modurob.kernels.sweeping import spots_of
-from modurob.kernels.units import Loaded, Unit, loaded
+from modurob.kernels.units import Loaded, Step, Unit, loaded
 from modurob.mechanism import Coupling, Loop
 from modurob.spatial.scalars import Array
 
@@ -200,8 +200,8 @@ class Laid:
                     self.engine.op("clear", [self.out[name], self.engine.entries(kind)])
 
     def _pass(self, function: int, order: Array) -> None:
-        steps = np.array([u.steps[function] for u in self.units], dtype=np.uint64)
-        self.engine.rows.append(Rows(steps[order], self.at[order], self.table, self.starts[order]))
+        steps = [Step(self.units[i], function) for i in order]
+        self.engine.rows.append(Rows(steps, self.at[order], self.table, self.starts[order]))
 
     def _climb(self, function: int) -> None:
         a, n = self.a, len(self.units)
@@ -232,14 +232,13 @@ class Laid:
                 swapped.ravel(),
             ]
         )
-        steps = np.array([u.steps[function : function + 2] for u in self.units], dtype=np.uint64).reshape(n, 2)
-        climbers = np.concatenate([steps, self.starts[:, None].astype(np.uint64)], axis=-1)
+        climbers = Climbers([(Step(u, function), Step(u, function + 1)) for u in self.units], self.starts)
         self.engine.whole(Rows("climb", at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
 
     def _pairs(self) -> None:
         """A row for each rate of the tree."""
         e, a, n = self.engine, self.a, self.engine.m.nv
-        step = np.array([next(u for u in self._more if u.code.functions == ["pairs"]).steps[0]], dtype=np.uint64)
+        step = Step(next(u for u in self._more if u.code.functions == ["pairs"]), 0)
         bases = [self.out[name] for name in matrices(self.program)]
         place = self.columns + np.arange(a.tree_starts[-1]) * self._width
         above: list[list[int]] = [[]]  # for each body the rates of the joints it hangs on
@@ -251,7 +250,7 @@ class Laid:
             lists = [x for b in higher for x in (place[b], c * n + coordinate[b], coordinate[b] * n + c)]
             lists += [x for b in own for x in (place[b], c * n + coordinate[b])]
             at = np.array([place[rate], len(higher), len(own), *bases, *lists], dtype=np.int32)
-            e.rows.append(Rows(step, at[None], np.zeros(0), np.zeros(1, np.int64), in_bytes=False))
+            e.rows.append(Rows([step], at[None], np.zeros(0), np.zeros(1, np.int64), in_bytes=False))
         self._add_blocks()
 
     def _sweep(self) -> None:

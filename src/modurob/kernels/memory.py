@@ -8,7 +8,7 @@ import numpy as np
 
 from modurob.spatial.scalars import Array
 
-# bytes of a line of the cache
+# bytes of a line of the cache; this and the next stand in prelude.h too
 LINE = 64
 # rows of so many bytes begin with a line: vectors that lie across two lines are written half as fast
 LONG = 1024

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from modurob.kernels.units import Step
 from modurob.spatial.scalars import Array
 
 if TYPE_CHECKING:
@@ -9,15 +10,21 @@ if TYPE_CHECKING:
 
 
 class Rows(NamedTuple):
-    """Some rows: addresses of steps, or the name of one of the driver's, places, (rows, slots), and where the constants of
-    each begin."""
+    """Some rows: their steps, or the name of one of the driver's, places, (rows, slots), and where the constants of each begin."""
 
-    steps: Array | str
+    steps: list[Step] | str
     at: Array
     constants: Array
     starts: Array
-    climbers: Array | None = None  # of a climb: steps of each joint, and where its constants begin
+    climbers: "Climbers | None" = None  # of a climb
     in_bytes: bool = True  # whether places of steps count bytes, or vectors as those of the driver's do
+
+
+class Climbers(NamedTuple):
+    """Two steps of each joint, and where its constants begin."""
+
+    steps: list[tuple[Step, Step]]
+    starts: Array
 
 
 class Term(NamedTuple):

@@ -50,6 +50,11 @@ def _run(
     return answer
 
 
+def prepare(program: Program | Flow, m: Tables, states: int) -> None:
+    """Have the code of a program for so many states of float64, compiled if need be."""
+    evaluator(m, program, frozenset(), False, 1 if states == 1 else lanes_of(False))
+
+
 def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:
     """A program so many times on end, its results taken for its inputs; None if there is no kernel for it.
 

@@ -108,7 +108,7 @@ def _module() -> Any:
     text = (resources.files("modurob.kernels") / "c" / "single.c").read_text(encoding="utf-8")
     includes = (f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}")
     identity = f"/* Python {sys.version}, NumPy {np.__version__} */\n"
-    at = library("single", identity + text, 1, False, includes)
+    at = library("single", identity + text, 1, False, ("-O1", *includes))
     notes_of(at, lambda: (text, None))
     spec = importlib.util.spec_from_file_location("modurob_single", at.path)
     if spec is None or spec.loader is None:

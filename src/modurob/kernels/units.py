@@ -4,13 +4,13 @@ import ctypes
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property, partial
 from importlib import resources
-from threading import Lock, Thread
-from typing import Any
+from threading import Lock, Semaphore, Thread
+from typing import Any, NamedTuple
 
 from modurob.kernels.compiler import announced, build, library, notes_of
 from modurob.kernels.writer import Code
@@ -30,67 +30,112 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A unit in memory."""
+    """A unit that is in memory, or will be."""
 
+    unit: Unit
     code: Code
-    steps: tuple[int, ...]  # addresses of its functions
+    find: Callable[[], tuple[int, ...]]
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """Addresses of its functions, waited for while they are compiled."""
+        return self.find()
+
+
+class Step(NamedTuple):
+    """A function of a unit."""
+
+    of: Loaded
+    number: int
+
+    @property
+    def address(self) -> int:
+        return self.of.steps[self.number]
 
 
 _LOADED: dict[Unit, Loaded] = {}
-# the unit a function is of, and which of its functions it is, by address
-_AT: dict[int, tuple[Unit, int]] = {}
+# what is compiled now, by what is waited for
+_PENDING: dict[Unit, Future[None]] = {}
 _LOCK = Lock()
+# as many compilers work at once
+_CORES = Semaphore(os.cpu_count() or 1)
 
 
 def loaded(units: Iterable[Unit]) -> list[Loaded]:
-    """The units; those that must be compiled are so side by side, and the wait is announced."""
+    """The units. Those that must be compiled are so side by side from now on, and waited for when their addresses are needed."""
     units = list(units)
-    missing = [u for u in dict.fromkeys(units) if u not in _LOADED]
-    if missing:
+    found = {u: _LOADED.get(u) for u in units}
+    if None in found.values():
         with _LOCK:
-            missing = [u for u in missing if u not in _LOADED]
-            found = dict(zip(missing, _all_loaded(missing), strict=True))
-            _AT.update({at: (u, k) for u, code in found.items() for k, at in enumerate(code.steps)})
-            _LOADED.update(found)
-    return [_LOADED[u] for u in units]
+            missing = [u for u in found if u not in _LOADED]
+            cold = [u for u in missing if not _library(u).is_whole()]
+            _LOADED.update({u: _load(u) for u in missing if u not in cold})
+            _LOADED.update({x.unit: x for x in _begin(cold)})
+            found = {u: _LOADED[u] for u in found}
+    return [found[u] for u in units]  # type: ignore[misc]
 
 
-def function_at(address: int) -> tuple[Unit, int]:
-    """The unit that a function is of, and its place there."""
-    return _AT[address]
+def await_all(units: Iterable[Loaded]) -> None:
+    """Wait until all of them are compiled; the wait is announced."""
+    pending = {u: job for x in units if (job := _PENDING.get(u := x.unit)) is not None}
+    if pending:
+        with announced(f"compiling {len(pending)} functions, once on this machine"):
+            wait(pending.values())
 
 
-def _all_loaded(units: list[Unit]) -> list[Loaded]:
-    cold = [u for u in units if not _library(u).is_whole()]
-    if cold:
-        cores = os.cpu_count() or 1
-        pool = ThreadPoolExecutor(cores, thread_name_prefix="modurob-compiler")
-        with announced(f"compiling {len(cold)} functions, once on this machine"), pool:
-            list(pool.map(_build_together, _batches(cold, cores)))
-    return [_load(u) for u in units]
+# units, and characters of their text, that one compiler takes at most: to start it takes as long as a short unit
+TOGETHER, CHARACTERS = 4, 24_000
 
 
-# units that one compiler takes at most: to start it takes as long as a short unit
-TOGETHER = 4
-
-
-def _batches(units: list[Unit], cores: int) -> list[list[Unit]]:
-    """The units in lots of equal flags, so that all cores have some."""
-    most = min(TOGETHER, -(-len(units) // cores))
+def _begin(units: list[Unit]) -> Iterator[Loaded]:
+    """Units whose texts are written one after the other, and compiled beside, in lots of equal flags, as soon as a lot is whole."""
     kinds: dict[Any, list[Unit]] = {}
     for u in units:
         kinds.setdefault((u.lanes, u.single, u.flags), []).append(u)
-    return [some[k : k + most] for some in kinds.values() for k in range(0, len(some), most)]
+    for some in kinds.values():
+        lot: list[tuple[Unit, str, Code]] = []
+        for u in some:
+            lot.append((u, *u.write()))
+            if u is some[-1] or len(lot) == TOGETHER or sum(len(text) for _, text, _ in lot) > CHARACTERS:
+                yield from _submitted(lot)
+                lot = []
 
 
-def _build_together(units: list[Unit]) -> None:
-    """Compile units in one go. Their functions have names of their own, and call none but what is inlined, so that the code of
-    each is what it is alone."""
-    texts, notes = [], []
-    for k, (text, code) in enumerate(unit.write() for unit in units):
+def _submitted(lot: list[tuple[Unit, str, Code]]) -> list[Loaded]:
+    """Units that one compiler is at from now on. Their functions have names of their own, and call none but what is inlined, so
+    that the code of each is what it is alone."""
+    texts, notes = ['#include "prelude.h"'], []
+    for k, (_, text, code) in enumerate(lot):
         texts += [*(f"#define {f} {f}_{k}" for f in code.functions), text, *(f"#undef {f}" for f in code.functions)]
         notes.append(replace(code, suffix=f"_{k}").notes())
-    build([_library(u) for u in units], "\n".join(['#include "prelude.h"', *texts]), notes)
+    job: Future[None] = Future()
+    _PENDING.update({u: job for u, _, _ in lot})
+    built = [_library(u) for u, _, _ in lot], "\n".join(texts), notes
+    Thread(target=_beside, args=(job, *built), name="modurob-compiler", daemon=True).start()
+    return [Loaded(u, code, partial(_compiled, u, job)) for u, _, code in lot]
+
+
+def _beside(job: Future[None], *arguments: Any) -> None:
+    """Build in this thread, which ends with it: idle ones would be in the way of a fork."""
+    try:
+        with _CORES:
+            build(*arguments)
+        job.set_result(None)
+    except Exception as error:  # it is met again, by who asks
+        job.set_exception(error)
+
+
+def _compiled(unit: Unit, job: Future[None]) -> tuple[int, ...]:
+    """Addresses of the functions of a unit once it is compiled; one that cannot be is tried anew by who asks next."""
+    try:
+        job.result()
+    except Exception:
+        with _LOCK:
+            _LOADED.pop(unit, None)
+        raise
+    finally:
+        _PENDING.pop(unit, None)
+    return _load(unit).steps
 
 
 def _library(unit: Unit) -> Any:
@@ -102,7 +147,8 @@ def _load(unit: Unit) -> Loaded:
     code = Code.from_notes(notes_of(at, lambda: _written(unit)))
     handle = ctypes.CDLL(str(at.path))
     symbols = [getattr(handle, f + code.suffix) for f in code.functions]
-    return Loaded(code, tuple(ctypes.cast(f, ctypes.c_void_p).value or 0 for f in symbols))
+    steps = tuple(ctypes.cast(f, ctypes.c_void_p).value or 0 for f in symbols)
+    return Loaded(unit, code, lambda: steps)
 
 
 def _written(unit: Unit) -> tuple[str, Any]:
@@ -178,9 +224,14 @@ def driver(file: str, lanes: int, single: bool) -> Driver:
         return Driver(file, lanes, single)
 
 
-# a fork while code is compiled would leave the child with a lock that nobody opens
+def _before_fork() -> None:
+    """A fork while code is compiled would leave the child with a lock that nobody opens, and with waits that do not end."""
+    _LOCK.acquire()
+    wait(list(_PENDING.values()))
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+    os.register_at_fork(before=_before_fork, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 # where code is traced from, and by: all that kernels may import

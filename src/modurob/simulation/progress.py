@@ -4,9 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from typing import Any
 
 # a run that takes longer than this shows how far it is [s]
 PATIENCE = 2.0
@@ -20,8 +18,7 @@ def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
     def tell(share: float) -> None:
         nonlocal bar
         if bar is None and shown and time.monotonic() - started > PATIENCE:
-            console = Console(stderr=True)
-            bar = Progress(TextColumn(what), BarColumn(), TimeRemainingColumn(), console=console, transient=True)
+            bar = _bar(what)
             bar.start()
             bar.add_task(what, total=1.0)
         if bar is not None:
@@ -32,3 +29,12 @@ def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
     finally:
         if bar is not None:
             bar.stop()
+
+
+def _bar(what: str) -> Any:
+    # imported where it is shown: a first answer should not wait for it
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    return Progress(TextColumn(what), BarColumn(), TimeRemainingColumn(), console=console, transient=True)

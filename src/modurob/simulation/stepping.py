@@ -116,6 +116,7 @@ class Mover:
         if not self._sticks:
             moved = self._steps(t, flat, u, dt, steps)
         else:
+            self._prepare(len(flat.v))
             moved = Moved(flat, np.zeros(len(flat.v), dtype=int))
             for k in range(steps):
                 moved = self._with_friction(t + k * dt, moved, u, dt)
@@ -209,6 +210,11 @@ class Mover:
         return Moved(s, engine.singular)
 
     # ---- dry friction ----
+
+    def _prepare(self, runs: int) -> None:
+        """Compile all code of a step in one go, where it is not there: what is asked first needs a part of it."""
+        if self._compiled:
+            kernels.prepare(step_flow(self.stepper, acting(self.m).nx, True), self.m, runs)
 
     def _with_friction(self, t: float, start: Moved, u: Array, dt: float) -> Moved:
         """One step, cut wherever a joint stops."""

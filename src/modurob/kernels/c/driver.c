@@ -94,6 +94,25 @@ static void load(vec *into, const strided *from, long first, long valid)
     }
 }
 
+/* Results of so many bytes do not stay in the second-level cache: what passes the caches by is written up to twice as fast. */
+enum { BEYOND_CACHE = 1 << 22 };
+#if defined(WIDE) && defined(__has_builtin)
+#if __has_builtin(__builtin_ia32_movntpd512)
+#define STREAM(to, x) __builtin_ia32_movntpd512((double *)(void *)(to), x)
+#define STREAMED() __builtin_ia32_sfence()
+#endif
+#endif
+#ifndef STREAM
+#define STREAM(to, x) memcpy(to, &(x), sizeof(vec))
+#define STREAMED() ((void)0)
+#endif
+
+/* Whether rows go past the caches: they are many, and vectors in them lie in whole lines. */
+static inline int streams(const strided *to)
+{
+    return to->states * to->state_stride >= BEYOND_CACHE && ((uintptr_t)to->data | (uintptr_t)to->state_stride) % LINE == 0 && BYTES == LINE;
+}
+
 /* Results of states before `end` may still be written over: they come later. Returns what is zero in lanes whose results are all
    finite: a sum of x - x (gcc takes 0 x for zero in vectors). */
 static vec store(const strided *to, const vec *from, long first, long valid, long end)
@@ -104,6 +123,7 @@ static vec store(const strided *to, const vec *from, long first, long valid, lon
 #if LANES > 1
     if (valid == LANES && to->entry_stride == (ptrdiff_t)sizeof(real) && to->entries >= LANES) {
         vec each[LANES] = {0};
+        const int past = streams(to);
         while (k < to->entries) {
             k = k + LANES <= to->entries ? k : to->entries - LANES;
             vec rows[LANES];
@@ -113,9 +133,16 @@ static vec store(const strided *to, const vec *from, long first, long valid, lon
                 each[i] += rows[i] - rows[i];
             }
             transpose(rows);
+            if (past && k % LANES == 0) {
 #pragma GCC unroll 16
-            for (int i = 0; i < LANES; ++i) {
-                memcpy(base + i * to->state_stride + k * (ptrdiff_t)sizeof(real), &rows[i], sizeof(vec));
+                for (int i = 0; i < LANES; ++i) {
+                    STREAM(base + i * to->state_stride + k * (ptrdiff_t)sizeof(real), rows[i]);
+                }
+            } else {
+#pragma GCC unroll 16
+                for (int i = 0; i < LANES; ++i) {
+                    memcpy(base + i * to->state_stride + k * (ptrdiff_t)sizeof(real), &rows[i], sizeof(vec));
+                }
             }
             k += LANES;
         }
@@ -186,7 +213,7 @@ static inline void run_rows(const sequence *s, vec *arena, int again)
 }
 
 /* The next block is asked for line by line while this one is computed: asking for all of it at once was slower. */
-enum { MOST_AHEAD = 8, LINE = 64 };
+enum { MOST_AHEAD = 8 };
 static inline const char *begin(const strided *array, long state, long last)
 {
     const ptrdiff_t padding = array->state_stride - array->entries * (ptrdiff_t)sizeof(real);
@@ -201,7 +228,8 @@ static inline void run_rows_ahead(const sequence *s, vec *arena, const strided *
     int n = 0;
     for (long k = 0; k < s->input_count + s->output_count && n < MOST_AHEAD; ++k) {
         const strided *array = k < s->input_count ? &inputs[k] : &outputs[k - s->input_count];
-        const char *p = array->entries > 1 ? begin(array, next, last) : NULL;
+        const int ahead_of = array->entries > 1 && (k < s->input_count || !streams(array));
+        const char *p = ahead_of ? begin(array, next, last) : NULL;
         if (p != NULL) {
             ahead[n] = p;
             lines[n] = LANES * array->state_stride / BYTES;
@@ -271,6 +299,7 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
         }
         found |= note(with_lost(arena[0], nothing), statuses + state, valid);
     }
+    STREAMED();
     return found;
 }
 
@@ -345,13 +374,13 @@ real once(const sequence *s, real *arena, const real *const *inputs, real *const
 #else
 enum { FEW = 1024, MOST_ARRAYS = 16 };
 
-static strided whole_array(const real *data, long entries, long states)
+static strided few_rows(const real *data, ptrdiff_t stride, long entries, long states)
 {
-    const ptrdiff_t size = sizeof(real);
-    return (strided){(char *)(uintptr_t)data, entries * size, size, entries, states};
+    return (strided){(char *)(uintptr_t)data, stride, sizeof(real), entries, states};
 }
 
-/* A few states, FEW at most: inputs and outputs are plain arrays (states, entries). Returns whether any has a status other than zero. */
+/* A few states, FEW at most: inputs are plain arrays (states, entries), outputs have `row_bytes` to a row. Returns whether any has a status
+   other than zero. */
 real several(const sequence *s, vec *arena, const real *const *inputs, real *const *outputs, long states)
 {
     strided in[MOST_ARRAYS], out[MOST_ARRAYS];
@@ -359,11 +388,12 @@ real several(const sequence *s, vec *arena, const real *const *inputs, real *con
     if (s->input_count > MOST_ARRAYS || s->output_count > MOST_ARRAYS || states > FEW) {
         return 1;
     }
+    const ptrdiff_t size = sizeof(real);
     for (long k = 0; k < s->input_count; ++k) {
-        in[k] = whole_array(inputs[k], s->inputs[k].entries, states);
+        in[k] = few_rows(inputs[k], s->inputs[k].entries * size, s->inputs[k].entries, states);
     }
     for (long k = 0; k < s->output_count; ++k) {
-        out[k] = whole_array(outputs[k], s->outputs[k].entries, states);
+        out[k] = few_rows(outputs[k], row_bytes(s->outputs[k].entries * size), s->outputs[k].entries, states);
     }
     return (real)run(s, arena, 0, states, in, out, 1, statuses);
 }

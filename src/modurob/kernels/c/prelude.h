@@ -41,6 +41,13 @@ typedef int64_t whole;
 /* always, so that the code of a function does not depend on what is compiled with it */
 #define INLINED static inline __attribute__((always_inline))
 
+/* Bytes from a row of results to the next: long rows begin with a line of the cache, as in `kernels.memory`. */
+enum { LINE = 64, LONG_ROW = 1024 };
+INLINED int64_t row_bytes(int64_t bytes)
+{
+    return bytes >= LONG_ROW ? (bytes + LINE - 1) / LINE * LINE : bytes;
+}
+
 #define BYTES (LANES * (int)sizeof(real))
 #if LANES == 1
 typedef real vec;

@@ -6,6 +6,8 @@
 #include <numpy/arrayobject.h>
 #include <string.h>
 
+#include "prelude.h"
+
 /* `number`: how many times on end for one state, or how many states. Returns zero if all is well. */
 typedef double function(const void *sequence, double *arena, const double *const *inputs, double *const *outputs, long number);
 
@@ -81,6 +83,41 @@ static PyObject *finished(PyObject **results, int n)
     return all;
 }
 
+/* An array of these axes in memory that has a line of the cache to spare, with `row_bytes` to an entry of its first axis. */
+static PyObject *in_lines(PyObject *memory, int axes, npy_intp *shape, npy_intp row)
+{
+    if (memory == NULL) {
+        return NULL;
+    }
+    npy_intp strides[MOST_AXES];
+    for (npy_intp i = axes - 1, step = sizeof(double); i >= 0; step *= shape[i--]) {
+        strides[i] = i ? step : row;
+    }
+    char *const data = (char *)PyArray_DATA((PyArrayObject *)memory);
+    char *const first = data + (-(uintptr_t)data & (LINE - 1));
+    PyObject *array = PyArray_New(&PyArray_Type, axes, shape, NPY_DOUBLE, strides, first, 0, NPY_ARRAY_BEHAVED, NULL);
+    if (array == NULL) {
+        Py_DECREF(memory);
+    } else if (PyArray_SetBaseObject((PyArrayObject *)array, memory) != 0) {
+        Py_CLEAR(array);
+    }
+    return array;
+}
+
+/* An array for results, whose first axis is over states if there are many. */
+static PyObject *new_array(int many, int axes, npy_intp *shape)
+{
+    npy_intp bytes = sizeof(double);
+    for (int i = many; i < axes; ++i) {
+        bytes *= shape[i];
+    }
+    if (!many || bytes < LONG_ROW) {
+        return PyArray_SimpleNew(axes, shape, NPY_DOUBLE);
+    }
+    npy_intp size = shape[0] * row_bytes(bytes) + LINE;
+    return in_lines(PyArray_SimpleNew(1, &size, NPY_UINT8), axes, shape, row_bytes(bytes));
+}
+
 /* call(handle, repeats of one state, inputs as a tuple): the results, or None */
 static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
@@ -116,7 +153,7 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     for (int i = 0; i < b->outputs; ++i) {
         npy_intp shape[MOST_AXES] = {states};
         memcpy(shape + b->many, b->shape[i], (size_t)b->axes[i] * sizeof *shape);
-        results[i] = PyArray_SimpleNew(b->many + b->axes[i], shape, NPY_DOUBLE);
+        results[i] = new_array(b->many, b->many + b->axes[i], shape);
         if (results[i] == NULL) {
             while (i-- > 0) {
                 Py_DECREF(results[i]);

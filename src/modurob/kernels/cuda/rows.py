@@ -16,7 +16,7 @@ from modurob.algorithms.program import Flow, Program
 from modurob.kernels.compiler import prelude
 from modurob.kernels.cuda.launching import Device, kernel_for, tasks_of
 from modurob.kernels.evaluator import Sequenced, sequenced
-from modurob.kernels.units import FILES, Unit, by_hand, function_at
+from modurob.kernels.units import FILES, Unit, by_hand
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
@@ -70,7 +70,7 @@ def laid(found: Sequenced) -> Laid:
             known[id(r.constants)] = numbers
             constants.append(r.constants)
             numbers += len(r.constants)
-        functions += [r.steps] if by_name else [function_at(int(x)) for x in r.steps]  # type: ignore[list-item]
+        functions += [r.steps] if isinstance(r.steps, str) else [(s.of.unit, s.number) for s in r.steps]
         at.append(r.at.ravel() // (1 if by_name or not r.in_bytes else engine.vector_bytes))
         n, width = r.at.shape
         begins.append(np.stack([places + width * np.arange(n), known[id(r.constants)] + r.starts], axis=-1))
