@@ -7,13 +7,14 @@ to the size of the chain.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from modurob.kinematics.inverse import points
+from modurob.kinematics.inverse import outer_parallel, points
 from modurob.kinematics.inverse.axes import Axis, common_normal, meeting_point, parallel
-from modurob.kinematics.inverse.points import Solutions, moved, turned
-from modurob.kinematics.inverse.subproblems import ONE, Coordinate, Slide, Turn, sp1, sp3, sp4, sp6, waves, wrapped
+from modurob.kinematics.inverse.points import Solutions, in_the_plane, moved, turned
+from modurob.kinematics.inverse.subproblems import ONE, Coordinate, Slide, Turn, sp1, sp4, sp6, waves
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cross, dot
 
@@ -173,27 +174,27 @@ def _skew(axes: Axes, tip: Array, p: Array) -> Iterator[tuple[Turn, Turn]]:
 
 def _middle(axes: Axes, T: Array, t1: Turn, t5: Turn) -> Solutions:
     """q6 from R_6 T^-1 R_1 h2 = R_5^T h2, the sum q2 + q3 + q4 from the rotation, then two links in the plane."""
-    a1, a2, a3, a4, a5, a6 = axes
+    a1, a2, _, a4, a5, a6 = axes
     R = se3.rotation(T)
     t6 = sp1(a6.h, _times(np.swapaxes(R, -1, -2), t1.rotate(a1.h, a2.h)), t5.back().rotate(a5.h, a2.h))
     # G = E_1^-1 T E_6^-1 E_5^-1 = E_2 E_3 E_4
     before = lambda v: t6.back().rotate(a6.h, t5.back().rotate(a5.h, v))  # noqa: E731
-    total = sp1(a2.h, a2.u, t1.back().rotate(a1.h, _times(R, before(a2.u))))
+    u = t1.back().rotate(a1.h, _times(R, before(a2.u)))
     p = moved(a6, t6.back(), moved(a5, t5.back(), a4.o))
     target = moved(a1, t1.back(), _times(R, p) + se3.position(T))
-    across = lambda v: v - dot(a2.h, v)[..., None] * a2.h  # noqa: E731
-    to, away, arm = across(target - a2.o), across(a3.o - a2.o), across(a4.o - a3.o)
-    for t3 in sp3(a3.h, arm, -away, dot(to, to)):
-        t2 = sp1(a2.h, away + t3.rotate(a3.h, arm), to)
-        yield t1, t2, t3, _rest(total, (a2, t2), (a3, t3), a4), t5, t6
+    for arm in in_the_plane(axes[1:4], u, target):
+        yield t1, *arm, t5, t6
 
 
-def _rest(total: Turn, second: tuple[Axis, Turn], third: tuple[Axis, Turn], a4: Axis) -> Turn:
-    """q4 = total - q2 - q3, about an axis that may point the other way, as that of q3 may; nothing new to go wrong."""
-    (a2, t2), (a3, t3) = second, third
-    sign3, sign4 = dot(a2.h, a3.h), dot(a2.h, a4.h)
-    rest = total.then(t2.back()).then(t3._replace(s=t3.s * sign3).back())
-    return Turn(rest.c, rest.s * sign4, angle=wrapped(sign4 * (total.value - t2.value - sign3 * t3.value)))
+def three_outer_parallel(axes: Axes, size: float) -> Way | None:
+    """Axes 1, 2, 3 are parallel, and two neighbours of the others meet or are parallel."""
+    if len(axes) != 6 or not all(a.turns for a in axes) or not parallel(*axes[:3]):
+        return None
+    found = outer_parallel.wrists_of(axes, size)
+    if found is None:
+        return None
+    words, axes, wrists = found
+    return Way(f"1, 2, 3 parallel, {words}", tuple(axes), partial(outer_parallel.solutions, wrists))
 
 
 # ---- three turns and three slides ----
@@ -278,6 +279,8 @@ FAMILIES = (
     reversed_way(spherical_wrist),
     three_parallel,
     reversed_way(three_parallel),
+    three_outer_parallel,
+    reversed_way(three_outer_parallel),
     three_slides,
 )
 QUARTIC = ("three axes", "slide turn", "turn slide turn")
