@@ -143,8 +143,8 @@ FAMILIES = {
 
 
 def lines_of(relations, rng, kinds=None, ways=(1,)):
-    """Random axes, each as it lies to the one before: skew (g), parallel (p) in one of the ways, meeting it (i), through the point where
-    the two before met (c); turns, or as the kinds say."""
+    """Random axes, each as it lies to the one before: skew (g), parallel (p) in one of the ways, meeting it (i), through the point
+    where the two before met (c); turns, or as the kinds say."""
     kinds = kinds or "R" * (len(relations) + 1)
     found, centre = [Line(rng, kinds[0] == "R")], None
     for relation, kind in zip(relations, kinds[1:], strict=True):

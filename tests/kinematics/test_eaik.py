@@ -1,5 +1,5 @@
-"""The same solutions as EAIK (Ostermeier, Külz, Althoff: Automatic geometric decomposition for analytical inverse kinematics), on random
-arms of every family that it has."""
+"""The same solutions as EAIK (Ostermeier, Külz, Althoff: Automatic geometric decomposition for analytical inverse kinematics), on
+random arms of every family that it has."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Arms of up to six joints whose neighbouring axes lie to each other in every way: no configuration is lost, whatever way is found."""
+"""Arms of up to six joints whose neighbouring axes lie to each other in every way: no configuration is lost."""
 
 import re
 from itertools import product

@@ -20,6 +20,10 @@ LEFT_FREE, HELD = -1, -2
 EXACT = 1e-13
 
 
+# what an eigenproblem solves, by the number of slides
+GENERAL = ("general 6R", "general 5R1P", "general 4R2P")
+
+
 @dataclass(frozen=True, eq=False)
 class Arm:
     """A chain of six joints with lengths over its size, and how it is solved.
@@ -73,7 +77,7 @@ class Arm:
     @property
     def family(self) -> str:
         """In words."""
-        return self.way.name if self.way else "general 6R"
+        return self.way.name if self.way else GENERAL[_slide_count(self.chain)]
 
     def candidates(self, T: Array) -> tuple[Candidates, Array | None]:
         """Candidates of all six joints for motions T, (m, 4, 4); of the eigenproblem also how many solutions there should be, -1
@@ -110,22 +114,26 @@ def arm_of(chain: Chain) -> Arm | None:
         return None
     best: Arm | None = None
     least = 2
-    six_turns: Chain | None = None
+    others: list[Chain] = []
     for full in filter(lambda c: independent(c.axes), completed(chain)):
         way = families.way_of(full.axes, 1.0)
         if way is not None and families.effort(way) < least:
             best, least = Arm(full, size, way, ()), families.effort(way)
         if least == 0:
             break
-        six_turns = six_turns or (full if all(a.turns for a in full.axes) else None)
-    return best or _general(six_turns, size)
+        if _slide_count(full) <= 2:
+            others.append(full)
+    return best or next(filter(None, (_general(full, size) for full in sorted(others, key=_slide_count))), None)
 
 
-def _general(chain: Chain | None, size: float) -> Arm | None:
-    """Six turns by their eigenproblem."""
-    if chain is None:
-        return None
-    return Arm(chain, size, None, tuple(general.pencils(chain.axes, np.random.default_rng(0))))
+def _slide_count(chain: Chain) -> int:
+    return sum(not a.turns for a in chain.axes)
+
+
+def _general(chain: Chain, size: float) -> Arm | None:
+    """Six turns, or five or four and slides, by their eigenproblem; None if it is singular."""
+    pencils = tuple(general.pencils(chain.axes, np.random.default_rng(0)))
+    return Arm(chain, size, None, pencils) if pencils else None
 
 
 def commuted(chain: Chain) -> Chain:

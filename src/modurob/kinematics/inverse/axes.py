@@ -214,7 +214,7 @@ REDUNDANT = 1e-5
 
 
 def independent(axes: Sequence[Axis]) -> bool:
-    """Whether no joints move without moving the tip, but in special configurations: the twists have full rank; lengths over size."""
+    """Whether joints cannot move without moving the tip, special configurations apart: twists of full rank; lengths over size."""
     if len(axes) > 6:
         return False
     q = np.random.default_rng(0).uniform(-3, 3, (8, len(axes)))

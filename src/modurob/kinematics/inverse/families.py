@@ -38,29 +38,36 @@ class Way:
 # ---- three turns about one point give an orientation ----
 
 
-def orientations(axes: Axes, R: Array) -> Iterator[tuple[Turn, Turn, Turn]]:
-    """R_1 R_2 R_3 = R: q2 from h1 . R_2 h3 = h1 . R h3, then q1, then q3; q1 is free where h1 and R_2 h3 are one line."""
+Orientation = tuple[Turn, Turn, Turn]
+
+
+def orientations(axes: Axes, R: Array) -> Iterator[Orientation]:
+    """R_1 R_2 R_3 = R; see `about_point`."""
+    return about_point(axes, _times(R, axes[2].h), _times(R, axes[2].u))
+
+
+def about_point(axes: Axes, tip: Array, side: Array) -> Iterator[Orientation]:
+    """R_1 R_2 R_3 = R by tip = R h3 and side = R u3: q2 from h1 . R_2 h3 = h1 . tip, then q1, then q3; q1 is free where
+    h1 and R_2 h3 are one line."""
     a1, a2, a3 = axes
-    tip = _times(R, a3.h)
     for t2 in sp4(a1.h, a2.h, a3.h, dot(a1.h, tip)):
-        yield _ends(axes, R, tip, t2)
+        yield _ends(axes, tip, side, t2)
 
 
-def orientations_across(axes: Axes, R: Array) -> Iterator[tuple[Turn, Turn, Turn]]:
+def about_point_across(axes: Axes, tip: Array, side: Array) -> Iterator[Orientation]:
     """The same where h2 is across h1 and h3: the second solution has q1 and q3 half a turn on."""
     a1, a2, a3 = axes
-    tip = _times(R, a3.h)
     first, second = sp4(a1.h, a2.h, a3.h, dot(a1.h, tip))
-    t1, t2, t3 = _ends(axes, R, tip, first)
+    t1, t2, t3 = _ends(axes, tip, side, first)
     yield t1, t2, t3
     yield t1.opposite(t1.lever), second, t3.opposite(t1.lever)
 
 
-def _ends(axes: Axes, R: Array, tip: Array, t2: Turn) -> tuple[Turn, Turn, Turn]:
+def _ends(axes: Axes, tip: Array, side: Array, t2: Turn) -> Orientation:
     """q1 and q3 by q2."""
     a1, a2, a3 = axes
     t1 = sp1(a1.h, t2.rotate(a2.h, a3.h), tip)
-    t3 = sp1(a3.h, a3.u, t2.back().rotate(a2.h, t1.back().rotate(a1.h, _times(R, a3.u))))
+    t3 = sp1(a3.h, a3.u, t2.back().rotate(a2.h, t1.back().rotate(a1.h, side)))
     return t1, t2, t3._replace(lever=ONE)
 
 
@@ -74,12 +81,11 @@ def _times(R: Array, v: Array) -> Array:
     return np.stack([dot(R[..., i, :], v) for i in range(3)], axis=-1)
 
 
-def _turned_back(axes: Axes, found: Sequence[Coordinate], R: Array) -> Array:
-    """(R_1 ... R_n)^T R, column by column."""
-    columns = [R[..., :, k] for k in range(3)]
+def _turned_back(axes: Axes, found: Sequence[Coordinate], v: Array) -> Array:
+    """(R_1 ... R_n)^T v."""
     for a, t in zip(axes, found, strict=True):
-        columns = [turned(a, t.back(), c) for c in columns]
-    return np.stack(columns, axis=-1)
+        v = turned(a, t.back(), v)
+    return v
 
 
 def spherical_wrist(axes: Axes, size: float) -> Way | None:
@@ -94,12 +100,14 @@ def spherical_wrist(axes: Axes, size: float) -> Way | None:
         return None
     place, first, words = way
     across = _are_across(axes[3:])
-    wrists = orientations_across if across else orientations
+    wrists = about_point_across if across else about_point
 
     def solve(axes: Axes, T: Array) -> Solutions:
-        R, p = se3.rotation(T), axes[3].o
+        R, p, last = se3.rotation(T), axes[3].o, axes[5]
+        tip, side = _times(R, last.h), _times(R, last.u)
         for found in place(axes[:3], p, _times(R, p) + se3.position(T)):
-            for wrist in wrists(axes[3:], _turned_back(axes[:3], found, R)):
+            back = (_turned_back(axes[:3], found, v) for v in (tip, side))
+            for wrist in wrists(axes[3:], *back):
                 yield (*found, *wrist)
 
     detail = f"{place.__name__}, {wrists.__name__}"

@@ -21,7 +21,7 @@ Wrists = Callable[[Axes, Array], Iterator[Wrist]]
 
 
 def wrists_of(axes: Axes, size: float) -> tuple[str, Axes, Wrists] | None:
-    """Words, the axes by the points that are wanted, and how q4, q5, q6 are found; None if no two neighbours meet or are parallel."""
+    """Words, the axes by the points that are wanted, and how q4, q5, q6 are found; None if no neighbours meet or are parallel."""
     a4, a5, a6 = axes[3:]
     last, first = meeting_point([a5, a6], size), meeting_point([a4, a5], size)
     if last is not None:

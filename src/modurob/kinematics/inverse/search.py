@@ -64,7 +64,7 @@ def of_arm(arm: Arm, X: Array) -> Found:
 
 
 def _at_zero(arm: Arm, T: Array, c: Candidates, found: Found) -> Found:
-    """The solutions whose joints that are held stand at zero, among those of all six joints; none is missing if none of those is."""
+    """The solutions of all six joints that leave those that are held at zero; none is missing if none of those is."""
     room = np.concatenate([np.where(found.ok, 0.0, -np.inf), c.room], axis=1)
     lever = np.concatenate([np.ones(found.ok.shape), c.lever], axis=1)
     q = np.concatenate([found.q, c.q], axis=1)[..., arm.moving]

@@ -26,7 +26,7 @@ RIGID = 1e-6
 # values of a parameter that are tried where none is given and the first has no solution
 TRIED = 24
 # starts from which the configuration nearest to a goal out of reach is looked for
-NEAREST_ATTEMPTS = 8
+NEAREST_ATTEMPTS = 64
 # numbers of solutions, as many as an arm may have
 COUNTS = tuple(np.int64(k) for k in range(17))
 
@@ -298,15 +298,14 @@ def _as_goals(m: Tables, frame: str, X: Array, goal: str, base: str) -> list[Goa
 
 
 def _nearest(m: Tables, frame: str, X: Array, here: Array, s: Solver, candidates: Array, wish: Wish) -> Array:
-    """The nearest configurations found for goals without solutions, (k, nq): candidates of a closed form, or what iteration finds
-    where there is none or it is outside limits."""
+    """The nearest configurations to goals without solutions, (k, nq): minima that iteration finds from candidates of the closed
+    form and others. Seen from a frame that moves, and for a given parameter, the candidates."""
     at = [c for c in s.chain.at if c >= 0]
     lower, upper = limits_of(m, tuple(at), wish.limits)
     q = np.where(np.isnan(candidates), here, candidates)
-    guessed = s.arm is not None and s.arm.way is None
-    off = np.nonzero(guessed | ((q[:, at] < lower - 1e-9) | (q[:, at] > upper + 1e-9)).any(axis=1))[0]
     q[:, at] = np.clip(q[:, at], lower, upper)
-    if len(off) and m.frame(wish.base).body == 0:
-        goals = _as_goals(m, frame, X[off], s.goal, wish.base)
-        q[off] = numeric(m, goals, q[off], limits=wish.limits, attempts=NEAREST_ATTEMPTS).q[:, 0]
-    return q
+    if m.frame(wish.base).body != 0 or wish.parameter is not None:
+        return q
+    return numeric(m, _as_goals(m, frame, X, s.goal, wish.base), q, limits=wish.limits, attempts=NEAREST_ATTEMPTS).q[
+        :, 0
+    ]
