@@ -522,6 +522,18 @@ def test_seven_joints_at_a_parameter():
             assert abs(measured - angle) < 1e-9
 
 
+def test_a_parameter_between_those_that_are_tried():
+    """A pose of a Panda within its limits, near to one, where few values of its last joint lead to solutions."""
+    panda = mr.Mechanism.from_urdf(shared_urdf("panda_description/urdf/panda.urdf"))
+    q = np.array([0.5807, -1.242, -0.7772, -0.493, -0.1838, 1.2524, -0.9216, 0.033])
+    X = panda.frame_pose(q, "panda_hand")
+    found = panda.inverse_kinematics("panda_hand", X)
+    assert found.reached
+    assert found.exact
+    assert found.residual.max() < 1e-9
+    assert np.all((found.q >= panda.limits.lower[:8] - 1e-9) & (found.q <= panda.limits.upper[:8] + 1e-9))
+
+
 def test_other_seven_joints_hold_one():
     rng = np.random.default_rng(1)
     robot = mr.Mechanism.from_dh(random_rows(rng, 7))

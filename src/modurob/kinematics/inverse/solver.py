@@ -82,6 +82,8 @@ def _solved(m: Tables, frame: str, goals: Array, goal: str, q0: ArrayLike | None
     batch = np.ascontiguousarray(goals.reshape(-1, 4, 4))
     here = start[None] if start.ndim == 1 else np.broadcast_to(start, (*lead, m.nq)).reshape(-1, m.nq)
     rows = _rows(s, m, batch, here, wish, order)
+    if s.has_parameter and wish.parameter is None and m.frame(wish.base).body == 0:
+        rows = _with_missed(s, m, frame, batch, here, wish, order, rows)
 
     def nearest(lost: Array) -> Array:
         return _nearest(m, frame, batch[lost], _some(here, lost), s, rows.q[lost, 0], wish)
@@ -258,6 +260,19 @@ def _first_reached(s: Solver, m: Tables, X: Array, here: Array, wish: Wish, orde
         best = rows if best is None else best
     assert best is not None
     return best
+
+
+def _with_missed(s: Solver, m: Tables, frame: str, X: Array, here: Array, wish: Wish, order: str, rows: Rows) -> Rows:
+    """Rows with solutions also for goals that no value tried reaches but iteration does: those at the value that it finds."""
+    lost = np.nonzero(rows.count == 0)[0]
+    if not len(lost):
+        return rows
+    found = numeric(m, _as_goals(m, frame, X[lost], s.goal, wish.base), _some(here, lost), limits=wish.limits)
+    for k, q in zip(lost[found.reached], found.q[found.reached, 0], strict=True):
+        at = np.array([k])
+        again = _at_value(s, m, X[at], _some(here, at), s.parameter(q), wish, order)
+        rows = rows.with_some(at, again) if again.count[0] else rows
+    return rows
 
 
 def _values(s: Solver, m: Tables, start: float, limits: bool) -> Array:
