@@ -149,6 +149,11 @@ def test_pid(options, message):
         (lambda t: (0.0, np.zeros(2), 0.0), r"reference of crab: velocity has shape \(2,\): expected one number or"),
         (lambda t: (0.0, 0.0, NAN), "reference of crab: acceleration = nan"),
         (Trajectory.cubic([0, 0], 1, 1), r"reference of crab: position has shape \(2,\)"),
+        ({"m2/hinge": 45}, r"reference: m2/hinge at 45 is beyond .* \(45 degrees are 0.785398 rad\): expected radians"),
+        (
+            lambda t: (np.full(3, 30.0), np.zeros(3), np.zeros(3)),
+            "reference at t = 0: m0/hinge at 30 is beyond its limits",
+        ),
     ],
 )
 def test_references(crab, reference, message):

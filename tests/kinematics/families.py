@@ -100,6 +100,22 @@ def _middle(rng):
     return [first, Line(rng, h=-first.h), Line(rng, h=rng.choice([-1, 1]) * first.h)]
 
 
+def outer_parallel(relation):
+    """Axes 1, 2, 3 parallel, and two of the others as the relation says."""
+
+    def make(rng):
+        first, (a4, a5, a6) = Line(rng), (Line(rng) for _ in range(3))
+        wrists = {
+            "5 and 6 meet": lambda: [a4, a5, Line(rng, o=a5.o + rng.uniform(-1, 1) * a5.h)],
+            "4 and 5 meet": lambda: [Line(rng, o=a5.o + rng.uniform(-1, 1) * a5.h), a5, a6],
+            "5 and 6 parallel": lambda: [a4, a5, Line(rng, h=rng.choice([-1, 1]) * a5.h)],
+            "4 and 5 parallel": lambda: [Line(rng, h=rng.choice([-1, 1]) * a5.h), a5, a6],
+        }
+        return [first, Line(rng, h=-first.h), Line(rng, h=rng.choice([-1, 1]) * first.h), *wrists[relation]()]
+
+    return make
+
+
 def three_slides(rng):
     kinds = rng.permutation([True, True, True, False, False, False])
     return [Line(rng, bool(turns)) for turns in kinds]
@@ -118,8 +134,26 @@ FAMILIES = {
     "2, 3, 4 parallel, 5 and 6 meet": parallel_and_meeting,
     "2, 3, 4 parallel, 5 and 6 parallel": parallel_and_parallel,
     "2, 3, 4 parallel": parallel,
+    **{
+        f"1, 2, 3 parallel, {relation}": outer_parallel(relation)
+        for relation in ("5 and 6 meet", "4 and 5 meet", "5 and 6 parallel", "4 and 5 parallel")
+    },
     "three turns, three slides": three_slides,
 }
+
+
+def lines_of(relations, rng, kinds=None, ways=(1,)):
+    """Random axes, each as it lies to the one before: skew (g), parallel (p) in one of the ways, meeting it (i), through the point
+    where the two before met (c); turns, or as the kinds say."""
+    kinds = kinds or "R" * (len(relations) + 1)
+    found, centre = [Line(rng, kinds[0] == "R")], None
+    for relation, kind in zip(relations, kinds[1:], strict=True):
+        last = found[-1]
+        if relation == "i":
+            centre = last.o + rng.uniform(-1, 1) * last.h
+        h = rng.choice(ways) * last.h if relation == "p" else None
+        found.append(Line(rng, kind == "R", h, centre if relation in "ic" else None))
+    return found
 
 
 def random_arm(family, rng):

@@ -106,6 +106,8 @@ def test_symbols_stay_exact():
         ("abc", "expected rows"),
         ([(1, 2)], "row 1 .* has 2 columns: expected a, alpha, d, offset, kind"),
         ([(0, 0, 0), 3.0], "row 2 .* has 1 columns"),
+        ([(0, 90, 0)], r"row 1: alpha is 90: expected radians \(90 degrees are 1.5708\)"),
+        ([(0, 0, 0), (0, 0, 0, -90.0)], "row 2: offset is -90.0: expected radians"),
         ([(0, 0, 0, 0, "revolut")], "row 1: joint kind 'revolut': did you mean 'revolute'"),
         ([(0, "x", 0)], "row 1: alpha is 'x'"),
         ([(0, 0, np.nan)], "row 1: d is nan"),

@@ -117,6 +117,40 @@ def test_it_takes_the_time_of_toppra_on_a_hundred_paths(friction):
     assert found[:, 1].max() < PASSED
 
 
+def paths_that_stand(rng, points):
+    """Paths whose first derivatives vanish at their ends, and one that is smooth there alone."""
+    times = np.arange(len(points)) * rng.uniform(0.3, 2)
+    yield Trajectory.minimum_jerk(times, points)
+    yield Trajectory.quintic(points[0], points[1], 1.0)
+    yield from (Trajectory.spline(times, points, continuity=k) for k in (6, 2))
+
+
+def assert_exact_extremes(seeds):
+    """Of velocities and accelerations, which are polynomials of time in each interval, and torques where they are sampled."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        robot = random_arm(rng)
+        points, velocity, acceleration, torque = random_task(rng, robot)
+        slow = velocity * rng.choice([0.1, 0.3, 1.0])
+        path = list(paths_that_stand(rng, points))[rng.integers(4)]
+        motion = time_optimal(robot, path, velocity=slow, acceleration=acceleration, torque=torque).trajectory
+        assert (motion.largest(1) / slow).max() < 1 + PASSED
+        assert (motion.largest(2) / acceleration).max() < 1 + PASSED
+        assert used(robot, motion, slow, acceleration, torque)[0] < 1 + PASSED
+
+
+def test_nothing_is_passed_between_samples():
+    # of random paths those on which samples missed a speed, where rounding spoilt the end of a path, and where the peak of an
+    # interval lay between the places that its rows look at
+    assert_exact_extremes((18, 13, 21))
+
+
+@pytest.mark.judge
+@pytest.mark.parametrize("piece", range(4))
+def test_nothing_is_passed_on_paths_that_stand_at_their_ends(piece):
+    assert_exact_extremes(range(50 * piece, 50 * piece + 50))
+
+
 def slider(**own):
     """A mass of 2 kg on a slide along x."""
     builder = mr.Builder("slider")
@@ -249,6 +283,18 @@ WAY = [[0.0, 0.0], [1.0, 0.5]]
         (
             lambda: time_optimal(mr.load("crab").robot(), [[0, 0, 0], [0.1, 0.1, 0.1]], torque=2.0, velocity=1.0),
             r"time_optimal on crab: no motion within the limits at s = .*: at rest m0/hinge needs 7.21 of 2 at s = 0: expected",
+        ),
+        (
+            lambda: time_optimal(ARM, WAY, torque=None, velocity=2.0),
+            "time_optimal on double_pendulum: nothing bounds its accelerations: expected acceleration=",
+        ),
+        (
+            lambda: time_optimal(mr.load("crab").robot(), [[0, 0, 0], [45.0, 30, 30]], acceleration=9.0),
+            r"path: m0/hinge at 45 is beyond its limits, -1.5.* to 1.5.* \(45 degrees are 0.785398 rad\): expected",
+        ),
+        (
+            lambda: time_optimal(mr.load("crab").robot(), [[0, 0, 0], [2.0, 0, 0]], acceleration=9.0),
+            r"path: m0/hinge at 2 is beyond its limits, -1.5[0-9]* to 1.5[0-9]*: expected a path within them",
         ),
         # too weak to hold itself at the start, but not to swing through
         (

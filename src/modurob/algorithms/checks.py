@@ -51,3 +51,27 @@ def require_inputs(m: Tables, inputs: dict[str, Array]) -> None:
         require_finite(x, name)
     if "q" in inputs:
         require_quaternions(m, inputs["q"])
+
+
+# how far a path may go beyond a limit by rounding [rad, m]
+SLACK = 1e-6
+
+
+def beyond_limits(m: Tables, q: Array) -> str:
+    """In words which coordinate of configurations (..., nq) is farthest beyond its limits; nothing if all are within."""
+    own = m.coordinate_of >= 0
+    lower, upper = (x[own] for x in m.limits)
+    x = q[..., m.coordinate_of[own]].reshape(-1, int(own.sum()))
+    over = np.maximum(lower - x, x - upper)
+    if not over.size or over.max() <= SLACK:
+        return ""
+    i, k = np.unravel_index(np.argmax(over), over.shape)
+    names = [name for joint in m.joints if not joint.mimics for name in joint.rate_names()]
+    name = [n for n, there in zip(names, own, strict=True) if there][k]
+    return f"{name} at {x[i, k]:.6g} is beyond its limits, {lower[k]:.6g} to {upper[k]:.6g}{_degrees(x[i, k], lower[k], upper[k])}"
+
+
+def _degrees(x: float, lower: float, upper: float) -> str:
+    """A hint for what is a whole turn or more beyond its limits, and within them as degrees."""
+    is_angle = abs(x) > 2 * np.pi and lower <= np.radians(x) <= upper
+    return f" ({x:.6g} degrees are {np.radians(x):.6g} rad)" if is_angle else ""

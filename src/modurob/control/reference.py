@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modurob.algorithms.checks import beyond_limits
 from modurob.control.drives import Drives
 from modurob.errors import ControlError
 from modurob.motion.numbers import numbers
@@ -52,12 +53,21 @@ def target(reference: Reference, drives: Drives) -> Callable[[float], Motion]:
             constant = _placed(constant, part, now)
         elif part is drives and np.shape(now[0]) == (robot.nv,) and len(part.q) == robot.nv:
             # nothing to rearrange, and it is called often
+            _require_radians(robot, np.asarray(now[0], dtype=float), "reference at t = 0")
             return function
         else:
             moving.append((part, function))
     # quaternions get length one
     constant = robot.integrate(constant[0], constant[1]), constant[1], constant[2]
+    _require_radians(robot, _moved(constant, moving, 0.0)[0], "reference at t = 0" if moving else "reference")
     return (lambda t: _moved(constant, moving, t)) if moving else (lambda t: constant)
+
+
+def _require_radians(robot: Mechanism, q: Array, what: str) -> None:
+    """Refuse a coordinate so far beyond its limits that only degrees explain it."""
+    words = beyond_limits(robot, q)
+    if "degrees" in words:
+        raise ControlError(f"{what}: {words}: expected radians")
 
 
 def _check(given: Any, part: Drives, what: str, whole: bool) -> None:

@@ -24,6 +24,8 @@ from modurob.spatial.scalars import Array
 
 # shapes may stand in each other by this, as faces do that touch [m]
 TOUCHING = 1e-5
+# distances that differ by less are equal, as those of symmetric robots are but for rounding [m]
+EQUAL = 1e-9
 # neighbours that stay as near as this wherever their joint stands are its bearing [m]
 BEARING = 5e-3
 # configurations that say what always is
@@ -109,7 +111,7 @@ class CollisionModel:
 
         >>> near = robot.collision_model().closest(robot.neutral())
         >>> near.a, near.b
-        ('m1/A', 'm5/A')
+        ('m1/A', 'm3/A')
         """
         X, lead = self._poses(q)
         if lead:
@@ -196,13 +198,14 @@ class CollisionModel:
         return np.array(result.getNearestPoint1()), np.array(result.getNearestPoint2())
 
     def _smallest(self, X: Array, bounds: Array, best: float) -> tuple[float, int]:
-        """The smallest distance of a state, and its pair, -1 if it is `best`: pairs in the order of their bounds."""
+        """The smallest distance of a state, and its pair, -1 if it is `best`: pairs in the order of their bounds, of equal ones the
+        first."""
         which = -1
-        for p in np.argsort(bounds):
+        for p in np.argsort(np.round(bounds / EQUAL), kind="stable"):
             if bounds[p] > best:
                 break
             d = self._between(p, X)
-            best, which = (d, int(p)) if d < best else (best, which)
+            best, which = min(d, best), int(p) if d < best - EQUAL else which
         return float(best), which
 
     def _closest_to_ground(self, X: Array, which: int, d: float) -> Closest:

@@ -24,6 +24,8 @@ from modurob.spatial.scalars import Array, as_array, cos, sin
 
 FORMS = ("distal", "proximal")
 KINDS: dict[str, type[JointType]] = {"revolute": Revolute, "prismatic": Prismatic}
+# an angle of a table beyond a whole turn is taken for degrees [rad]
+TURN = 2 * np.pi + 1e-6
 COLUMNS = ("a", "alpha", "d", "offset", "kind")
 
 # a turn closer than this to a whole number of quarter turns is taken for it: pi / 2 as a float is no further away
@@ -88,6 +90,11 @@ def _row(i: int, row: Any) -> Row:
     for name, x in zip(COLUMNS[:4], found, strict=False):
         if not is_scalar(x):
             raise InputError(f"row {i}: {name} is {x!r:.40}: expected a finite number or a symbol")
+    for name, x in (("alpha", found.alpha), ("offset", found.offset)):
+        if isinstance(x, int | float | np.number) and abs(x) > TURN:
+            raise InputError(
+                f"row {i}: {name} is {x!r:.40}: expected radians ({x:.6g} degrees are {np.radians(x):.6g})"
+            )
     return found
 
 

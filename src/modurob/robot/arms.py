@@ -218,7 +218,7 @@ class Arms(Kinematics):
         array([[ 0.    ,  1.5708],
                [ 1.5708, -1.5708]])
         >>> arm.inverse_kinematics("tip", [3.0, 0.0, 0.0])
-        InverseKinematics(0 solutions, not reached, spherical wrist, two parallel axes, from the tip, out of reach)
+        InverseKinematics(0 solutions, not reached, spherical wrist, two parallel axes, out of reach)
         """
         return inverse_kinematics(
             self, frame, X, q0, base=base, free=free, limits=limits, parameter=parameter, order=order

@@ -1,13 +1,13 @@
 """A chain, what its goal leaves free, and how it is solved: in closed form, by an eigenproblem, or neither."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from modurob.caching import cached_property
 from modurob.kinematics.inverse import families, general
-from modurob.kinematics.inverse.axes import Axis, Chain, axis, meeting_point, motions, parallel
+from modurob.kinematics.inverse.axes import Axis, Chain, axis, independent, meeting_point, motions, parallel
 from modurob.kinematics.inverse.families import Way
 from modurob.kinematics.inverse.finish import Candidates
 from modurob.kinematics.inverse.general import Pencil
@@ -18,6 +18,10 @@ from modurob.spatial.scalars import Array
 LEFT_FREE, HELD = -1, -2
 # how far the axes of a closed form may be from the true ones without Newton's method
 EXACT = 1e-13
+
+
+# what an eigenproblem solves, by the number of slides
+GENERAL = ("general 6R", "general 5R1P", "general 4R2P")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +43,7 @@ class Arm:
 
     @cached_property
     def solved(self) -> tuple[Axis, ...]:
-        """Their axes: what Newton's method sees."""
+        """Their axes."""
         return tuple(self.chain.axes[k] for k in self.moving)
 
     @cached_property
@@ -73,25 +77,20 @@ class Arm:
     @property
     def family(self) -> str:
         """In words."""
-        return self.way.name if self.way else "general 6R"
+        return self.way.name if self.way else GENERAL[_slide_count(self.chain)]
 
     def candidates(self, T: Array) -> tuple[Candidates, Array | None]:
-        """Candidates for motions T, (m, 4, 4), without the joints held at zero; of the eigenproblem also how many there should
-        be, -1
+        """Candidates of all six joints for motions T, (m, 4, 4); of the eigenproblem also how many solutions there should be, -1
         where that is not known."""
         if self.way is not None:
-            return _of_moving(self.moving, closed_form(self.way, T)), None
+            return closed_form(self.way, T), None
         found = general.solve(self.pencils, T)
-        return _of_moving(self.moving, found.candidates), np.where(found.regular, found.real, -1)
+        return found.candidates, np.where(found.regular, found.real, -1)
 
 
 def over(X: Array, size: float) -> Array:
     """Poses with lengths over a size."""
     return se3.pose(se3.rotation(X), se3.position(X) / size)
-
-
-def _of_moving(moving: list[int], c: Candidates) -> Candidates:
-    return c if len(moving) == c.q.shape[-1] else c._replace(q=c.q[..., moving])
 
 
 def closed_form(way: Way, T: Array) -> Candidates:
@@ -108,22 +107,33 @@ def closed_form(way: Way, T: Array) -> Candidates:
 
 
 def arm_of(chain: Chain) -> Arm | None:
-    """How a chain of at most six joints is solved; None if it is not."""
+    """How a chain of at most six joints is solved; None if it is not, as where joints move without moving the tip."""
     size = chain.size
     chain = commuted(chain.scaled(1 / size))
+    if not independent(chain.axes):
+        return None
     best: Arm | None = None
     least = 2
-    for full in completed(chain):
+    others: list[Chain] = []
+    for full in filter(lambda c: independent(c.axes), completed(chain)):
         way = families.way_of(full.axes, 1.0)
         if way is not None and families.effort(way) < least:
             best, least = Arm(full, size, way, ()), families.effort(way)
-    if best is not None:
-        return best
-    full = next((c for c in completed(chain) if all(a.turns for a in c.axes)), None)
-    if full is None:
-        return None
-    pencils = tuple(general.pencils(full.axes, np.random.default_rng(0)))
-    return Arm(full, size, None, pencils)
+        if least == 0:
+            break
+        if _slide_count(full) <= 2:
+            others.append(full)
+    return best or next(filter(None, (_general(full, size) for full in sorted(others, key=_slide_count))), None)
+
+
+def _slide_count(chain: Chain) -> int:
+    return sum(not a.turns for a in chain.axes)
+
+
+def _general(chain: Chain, size: float) -> Arm | None:
+    """Six turns, or five or four and slides, by their eigenproblem; None if it is singular."""
+    pencils = tuple(general.pencils(chain.axes, np.random.default_rng(0)))
+    return Arm(chain, size, None, pencils) if pencils else None
 
 
 def commuted(chain: Chain) -> Chain:
@@ -140,15 +150,22 @@ def commuted(chain: Chain) -> Chain:
 # ---- fewer joints than six ----
 
 
-def completed(chain: Chain) -> list[Chain]:
+def completed(chain: Chain) -> Iterator[Chain]:
     """Chains of six joints, whose joints behind or before those of the chain must stay at zero."""
+    yield from _lengthened(chain)
+    if len(chain.axes) < 6:
+        from_tip = Chain(tuple(a.reversed() for a in chain.axes[::-1]), se3.IDENTITY, chain.at[::-1])
+        for full in _lengthened(from_tip):
+            yield Chain(tuple(a.reversed() for a in full.axes[::-1]), chain.X0, full.at[::-1])
+
+
+def _lengthened(chain: Chain) -> Iterator[Chain]:
+    """With slides before the chain and turns behind it."""
     missing = 6 - len(chain.axes)
-    return [
-        _with(chain, front, behind)
-        for turns in range(min(missing, 3), -1, -1)
-        for front in _slides(chain, missing - turns)
-        for behind in _turns(chain, turns)
-    ]
+    for turns in range(min(missing, 3), -1, -1):
+        for front in _slides(chain, missing - turns):
+            for behind in _turns(chain, turns):
+                yield _with(chain, front, behind)
 
 
 def _with(chain: Chain, front: Sequence[Axis], behind: Sequence[Axis]) -> Chain:

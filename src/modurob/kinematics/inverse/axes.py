@@ -207,3 +207,15 @@ def common_normal(a: Axis, b: Axis) -> tuple[Array, Array]:
     n = np.cross(a.h, b.h)
     s, t, _ = np.linalg.solve(np.stack([a.h, -b.h, n], axis=-1), b.o - a.o)
     return a.o + s * a.h, b.o + t * b.h
+
+
+# singular values of twists, lengths over the size of the chain, below which joints are taken to have a motion of their own
+REDUNDANT = 1e-5
+
+
+def independent(axes: Sequence[Axis]) -> bool:
+    """Whether joints cannot move without moving the tip, special configurations apart: twists of full rank; lengths over size."""
+    if len(axes) > 6:
+        return False
+    q = np.random.default_rng(0).uniform(-3, 3, (8, len(axes)))
+    return bool(np.linalg.svd(twists(axes, q)[1], compute_uv=False)[:, -1].max(initial=0.0) > REDUNDANT)

@@ -149,8 +149,10 @@ class _Arm(ctypes.Structure):
 
 
 def compiled(arm: Arm, coordinates: int) -> Compiled | None:
-    """The compiled solution of an arm whose six joints all are coordinates of a robot; None if they are not."""
-    return Compiled(arm, coordinates) if min(arm.chain.at) >= 0 else None
+    """The compiled solution of an arm whose six joints all are coordinates of a robot; None if they are not, or if one of an
+    eigenproblem slides."""
+    known = arm.way is not None or all(a.turns for a in arm.chain.axes)
+    return Compiled(arm, coordinates) if known and min(arm.chain.at) >= 0 else None
 
 
 class Pair(NamedTuple):

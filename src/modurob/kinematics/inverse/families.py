@@ -7,13 +7,14 @@ to the size of the chain.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from modurob.kinematics.inverse import points
+from modurob.kinematics.inverse import outer_parallel, points
 from modurob.kinematics.inverse.axes import Axis, common_normal, meeting_point, parallel
-from modurob.kinematics.inverse.points import Solutions, moved, turned
-from modurob.kinematics.inverse.subproblems import ONE, Coordinate, Slide, Turn, sp1, sp3, sp4, sp6, waves, wrapped
+from modurob.kinematics.inverse.points import Solutions, in_the_plane, moved, turned
+from modurob.kinematics.inverse.subproblems import ONE, Coordinate, Slide, Turn, sp1, sp4, sp6, waves
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cross, dot
 
@@ -37,29 +38,36 @@ class Way:
 # ---- three turns about one point give an orientation ----
 
 
-def orientations(axes: Axes, R: Array) -> Iterator[tuple[Turn, Turn, Turn]]:
-    """R_1 R_2 R_3 = R: q2 from h1 . R_2 h3 = h1 . R h3, then q1, then q3; q1 is free where h1 and R_2 h3 are one line."""
+Orientation = tuple[Turn, Turn, Turn]
+
+
+def orientations(axes: Axes, R: Array) -> Iterator[Orientation]:
+    """R_1 R_2 R_3 = R; see `about_point`."""
+    return about_point(axes, _times(R, axes[2].h), _times(R, axes[2].u))
+
+
+def about_point(axes: Axes, tip: Array, side: Array) -> Iterator[Orientation]:
+    """R_1 R_2 R_3 = R by tip = R h3 and side = R u3: q2 from h1 . R_2 h3 = h1 . tip, then q1, then q3; q1 is free where
+    h1 and R_2 h3 are one line."""
     a1, a2, a3 = axes
-    tip = _times(R, a3.h)
     for t2 in sp4(a1.h, a2.h, a3.h, dot(a1.h, tip)):
-        yield _ends(axes, R, tip, t2)
+        yield _ends(axes, tip, side, t2)
 
 
-def orientations_across(axes: Axes, R: Array) -> Iterator[tuple[Turn, Turn, Turn]]:
+def about_point_across(axes: Axes, tip: Array, side: Array) -> Iterator[Orientation]:
     """The same where h2 is across h1 and h3: the second solution has q1 and q3 half a turn on."""
     a1, a2, a3 = axes
-    tip = _times(R, a3.h)
     first, second = sp4(a1.h, a2.h, a3.h, dot(a1.h, tip))
-    t1, t2, t3 = _ends(axes, R, tip, first)
+    t1, t2, t3 = _ends(axes, tip, side, first)
     yield t1, t2, t3
     yield t1.opposite(t1.lever), second, t3.opposite(t1.lever)
 
 
-def _ends(axes: Axes, R: Array, tip: Array, t2: Turn) -> tuple[Turn, Turn, Turn]:
+def _ends(axes: Axes, tip: Array, side: Array, t2: Turn) -> Orientation:
     """q1 and q3 by q2."""
     a1, a2, a3 = axes
     t1 = sp1(a1.h, t2.rotate(a2.h, a3.h), tip)
-    t3 = sp1(a3.h, a3.u, t2.back().rotate(a2.h, t1.back().rotate(a1.h, _times(R, a3.u))))
+    t3 = sp1(a3.h, a3.u, t2.back().rotate(a2.h, t1.back().rotate(a1.h, side)))
     return t1, t2, t3._replace(lever=ONE)
 
 
@@ -73,12 +81,11 @@ def _times(R: Array, v: Array) -> Array:
     return np.stack([dot(R[..., i, :], v) for i in range(3)], axis=-1)
 
 
-def _turned_back(axes: Axes, found: Sequence[Coordinate], R: Array) -> Array:
-    """(R_1 ... R_n)^T R, column by column."""
-    columns = [R[..., :, k] for k in range(3)]
+def _turned_back(axes: Axes, found: Sequence[Coordinate], v: Array) -> Array:
+    """(R_1 ... R_n)^T v."""
     for a, t in zip(axes, found, strict=True):
-        columns = [turned(a, t.back(), c) for c in columns]
-    return np.stack(columns, axis=-1)
+        v = turned(a, t.back(), v)
+    return v
 
 
 def spherical_wrist(axes: Axes, size: float) -> Way | None:
@@ -93,12 +100,14 @@ def spherical_wrist(axes: Axes, size: float) -> Way | None:
         return None
     place, first, words = way
     across = _are_across(axes[3:])
-    wrists = orientations_across if across else orientations
+    wrists = about_point_across if across else about_point
 
     def solve(axes: Axes, T: Array) -> Solutions:
-        R, p = se3.rotation(T), axes[3].o
+        R, p, last = se3.rotation(T), axes[3].o, axes[5]
+        tip, side = _times(R, last.h), _times(R, last.u)
         for found in place(axes[:3], p, _times(R, p) + se3.position(T)):
-            for wrist in wrists(axes[3:], _turned_back(axes[:3], found, R)):
+            back = (_turned_back(axes[:3], found, v) for v in (tip, side))
+            for wrist in wrists(axes[3:], *back):
                 yield (*found, *wrist)
 
     detail = f"{place.__name__}, {wrists.__name__}"
@@ -173,27 +182,27 @@ def _skew(axes: Axes, tip: Array, p: Array) -> Iterator[tuple[Turn, Turn]]:
 
 def _middle(axes: Axes, T: Array, t1: Turn, t5: Turn) -> Solutions:
     """q6 from R_6 T^-1 R_1 h2 = R_5^T h2, the sum q2 + q3 + q4 from the rotation, then two links in the plane."""
-    a1, a2, a3, a4, a5, a6 = axes
+    a1, a2, _, a4, a5, a6 = axes
     R = se3.rotation(T)
     t6 = sp1(a6.h, _times(np.swapaxes(R, -1, -2), t1.rotate(a1.h, a2.h)), t5.back().rotate(a5.h, a2.h))
     # G = E_1^-1 T E_6^-1 E_5^-1 = E_2 E_3 E_4
     before = lambda v: t6.back().rotate(a6.h, t5.back().rotate(a5.h, v))  # noqa: E731
-    total = sp1(a2.h, a2.u, t1.back().rotate(a1.h, _times(R, before(a2.u))))
+    u = t1.back().rotate(a1.h, _times(R, before(a2.u)))
     p = moved(a6, t6.back(), moved(a5, t5.back(), a4.o))
     target = moved(a1, t1.back(), _times(R, p) + se3.position(T))
-    across = lambda v: v - dot(a2.h, v)[..., None] * a2.h  # noqa: E731
-    to, away, arm = across(target - a2.o), across(a3.o - a2.o), across(a4.o - a3.o)
-    for t3 in sp3(a3.h, arm, -away, dot(to, to)):
-        t2 = sp1(a2.h, away + t3.rotate(a3.h, arm), to)
-        yield t1, t2, t3, _rest(total, (a2, t2), (a3, t3), a4), t5, t6
+    for arm in in_the_plane(axes[1:4], u, target):
+        yield t1, *arm, t5, t6
 
 
-def _rest(total: Turn, second: tuple[Axis, Turn], third: tuple[Axis, Turn], a4: Axis) -> Turn:
-    """q4 = total - q2 - q3, about an axis that may point the other way, as that of q3 may; nothing new to go wrong."""
-    (a2, t2), (a3, t3) = second, third
-    sign3, sign4 = dot(a2.h, a3.h), dot(a2.h, a4.h)
-    rest = total.then(t2.back()).then(t3._replace(s=t3.s * sign3).back())
-    return Turn(rest.c, rest.s * sign4, angle=wrapped(sign4 * (total.value - t2.value - sign3 * t3.value)))
+def three_outer_parallel(axes: Axes, size: float) -> Way | None:
+    """Axes 1, 2, 3 are parallel, and two neighbours of the others meet or are parallel."""
+    if len(axes) != 6 or not all(a.turns for a in axes) or not parallel(*axes[:3]):
+        return None
+    found = outer_parallel.wrists_of(axes, size)
+    if found is None:
+        return None
+    words, axes, wrists = found
+    return Way(f"1, 2, 3 parallel, {words}", tuple(axes), partial(outer_parallel.solutions, wrists))
 
 
 # ---- three turns and three slides ----
@@ -278,6 +287,8 @@ FAMILIES = (
     reversed_way(spherical_wrist),
     three_parallel,
     reversed_way(three_parallel),
+    three_outer_parallel,
+    reversed_way(three_outer_parallel),
     three_slides,
 )
 QUARTIC = ("three axes", "slide turn", "turn slide turn")

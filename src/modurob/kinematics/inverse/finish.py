@@ -17,7 +17,7 @@ NEAR = 0.3
 RESIDUAL = 1e-9
 # good enough without another step
 EXACT = 2e-14
-STEPS, HALVINGS = 8, 5
+STEPS, HALVINGS = 20, 5
 # solutions closer than this in every coordinate are one [rad, size]
 SAME = 1e-6
 
@@ -48,12 +48,14 @@ def residual_of(axes: Sequence[Axis], q: Array, T: Array) -> Array:
 def newton(axes: Sequence[Axis], q: Array, T: Array, possible: Array) -> tuple[Array, Array]:
     """q after steps of Newton's method towards T where that is possible, each as long as it comes nearer, and the distance left."""
     q, r = q.copy(), residual_of(axes, q, T)
+    going = possible
     for _ in range(STEPS):
-        todo = np.nonzero(possible & (r > EXACT) & (r < NEAR))
+        going = going & (r > EXACT) & (r < NEAR)
+        todo = np.nonzero(going)
         if not len(todo[0]):
             break
         e, J = error(axes, q[todo], T[todo])
-        step = _least_squares(J, e)
+        step, before = _least_squares(J, e), r.copy()
         for _ in range(HALVINGS):
             new = q[todo] + step
             reached = residual_of(axes, new, T[todo])
@@ -64,6 +66,8 @@ def newton(axes: Sequence[Axis], q: Array, T: Array, possible: Array) -> tuple[A
             todo, step = tuple(t[~better] for t in todo), step[~better] / 2
             if not len(step) or r[todo].max() < RESIDUAL:
                 break
+        # what came no nearer is as near as it goes
+        going &= r < before
     return q, r
 
 

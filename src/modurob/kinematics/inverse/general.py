@@ -5,14 +5,17 @@ transforms linearly (Raghavan and Roth, Inverse kinematics of the general 6R man
 E_a E_b E_c (axis d) = E.^-1 E.^-1 ... (axis d) of four consecutive joints and two others is 14 equations linear in the waves
 of the two, of which six are left for the first three: (A + B cos q_a + C sin q_a) (1, c_b, s_b) x (1, c_c, s_c) = 0. Times the
 cosine and
-sine of q_b / 2 that is a matrix polynomial of size 12 in tan(q_a / 2); with its eight roots at +-i removed it has 16.
+sine of q_b / 2 that is a matrix polynomial of size 12 in tan(q_a / 2); with its eight roots at +-i removed it has 16. Five turns
+and a slide, and most orders of four and two, are solved alike, with a slide for joint a: 1, q_a, q_a² in the place of 1, cos q_a,
+sin q_a; roots that are missing of 24 are at infinity.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from modurob.kinematics.inverse.axes import Axis, motions
 from modurob.kinematics.inverse.finish import Candidates
@@ -29,6 +32,9 @@ SPREAD = 1e-9
 EQUAL = 1e-9
 UNWANTED = 1e-4
 TURNS = np.arange(8) * np.pi / 4
+# slides from which roots are measured, and the inverse of the longest that counts, over the size of the chain
+SLIDES = np.array([-1.618, -1.1, -0.577, -0.1337, 0.2718, 0.6931, 1.2021, 1.847])
+FARTHEST = 1e-3
 I3 = np.eye(3)
 
 
@@ -62,7 +68,11 @@ def lifted(X: Array) -> Array:
 
 
 def waves(a: Axis, back: bool = False) -> Array:
-    """Z_0, Z_c, Z_s with Z(q) = Z_0 + Z_c cos q + Z_s sin q for the turn about an axis, or the turn back, (3, 15, 15)."""
+    """Z_0, Z_c, Z_s with Z(q) = Z_0 + Z_c cos q + Z_s sin q for the turn about an axis, or the turn back, (3, 15, 15);
+    of a slide those of 1, q, q²."""
+    if not a.turns:
+        on, off = (lifted(se3.pose(None, sign * a.h)) for sign in ((-1, 1) if back else (1, -1)))
+        return np.stack([np.eye(15), (on - off) / 2, (on + off) / 2 - np.eye(15)])
     along = np.outer(a.h, a.h)
     Z = np.zeros((3, 15, 15))
     for k, R in enumerate((along, I3 - along, so3.skew(-a.h if back else a.h))):
@@ -81,12 +91,27 @@ class Pencil:
     other side."""
 
     axes: tuple[Axis, ...]
-    first: int  # of the joint whose angle is the eigenvalue, from 0
+    first: int  # of the joint whose angle, or slide, is the eigenvalue, from 0
     backwards: bool  # the axes are those of the reversed chain, for the inverse motion
     left: Array  # Z_k G, (3, 14, 9)
     before: Array  # (i, 14, 15)
     behind: Array  # (j, 15), i j = 9: the columns of W are before lifted(T) behind
-    frame: Array  # complement of the roots at +-i, (24, 16)
+    frame: Array  # complement of the roots at +-i, (24, 16), with slides all, (24, 24)
+
+    @property
+    def turns(self) -> bool:
+        """Whether the eigenvalue is an angle."""
+        return self.axes[self.first].turns
+
+    @property
+    def others(self) -> list[int]:
+        """The two joints on the other side: before T come first - 1, ..., 1, behind it 6, 5, ..."""
+        return [*range(self.first)[::-1], *range(self.first + 4, 6)[::-1]]
+
+    def weights(self, x: ArrayLike, k: int = 0) -> Array:
+        """(1, cos x, sin x) or (1, x, x²) of the eigenvalue, or of the k-th joint behind it, (..., 3)."""
+        x, turns = np.asarray(x), self.axes[self.first + k].turns
+        return np.stack([np.ones_like(x), np.cos(x), np.sin(x)] if turns else [np.ones_like(x), x, x * x], axis=-1)
 
 
 def pencil(axes: Sequence[Axis], first: int, backwards: bool = False) -> Pencil:
@@ -99,7 +124,8 @@ def pencil(axes: Sequence[Axis], first: int, backwards: bool = False) -> Pencil:
     # E_a E_b E_c (axis d) = E_{first-1}^-1 ... E_1^-1 T E_6^-1 ... E_{d+1}^-1 (axis d)
     before = _products([waves(x, back=True) for x in axes[:first][::-1]])[:, :14]
     behind = _products([waves(x, back=True) for x in axes[first + 4 :][::-1]]) @ line(d.h, d.o)
-    return Pencil(axes, first, backwards, left, before, behind, _complement(left))
+    frame = _complement(left) if all(x.turns for x in axes) else np.eye(24)
+    return Pencil(axes, first, backwards, left, before, behind, frame)
 
 
 def _products(factors: list[Array]) -> Array:
@@ -150,7 +176,7 @@ def equations(p: Pencil, T: Array) -> Equations:
 
 
 class Roots(NamedTuple):
-    """Angles of the first joint, complex, (m, 16), and the condition of the leading matrix, (m,)."""
+    """Angles or slides of the first joint, complex, (m, 16 or 24), and the condition of the leading matrix, (m,)."""
 
     angle: Array
     condition: Array
@@ -158,6 +184,8 @@ class Roots(NamedTuple):
 
 def roots(p: Pencil, eq: Equations) -> Roots:
     """The sixteen angles: q = phi + 2 atan x with (P2 x² + P1 x + P0) v = 0, phi the one of eight that makes P2 most regular."""
+    if not p.turns:
+        return _slides(eq)
     A, B, C = eq.ABC
     c, s = np.cos(TURNS)[:, None, None], np.sin(TURNS)[:, None, None]
     turned = B[:, None] * c + C[:, None] * s
@@ -179,63 +207,85 @@ def roots(p: Pencil, eq: Equations) -> Roots:
     return Roots(angle, np.where(regular, condition[take, best], np.inf))
 
 
+def _slides(eq: Equations) -> Roots:
+    """The slides: q = d + 1 / x with (P(d) x² + P'(d) x + C) v = 0, d the one of eight that makes P(d) most regular; those at
+    infinity are not real."""
+    A, B, C = (M[:, None] for M in eq.ABC)
+    d = SLIDES[:, None, None]
+    P = A + B * d + C * d * d
+    condition = np.linalg.cond(P)
+    best = np.where(np.isfinite(condition), condition, np.inf).argmin(axis=1)
+    take = np.arange(len(best))
+    regular = condition[take, best] < 1e15
+    lead, here = np.where(regular[:, None, None], P[take, best], np.eye(12)), SLIDES[best][:, None]
+    slope = B[:, 0] + 2 * C[:, 0] * here[..., None]
+    companion = np.zeros((len(best), 24, 24))
+    companion[:, :12, 12:] = np.eye(12)
+    companion[:, 12:] = -np.linalg.solve(lead, np.concatenate([C[:, 0], slope], axis=-1))
+    x = np.linalg.eigvals(companion).astype(complex)
+    far = np.abs(x) < FARTHEST
+    return Roots(np.where(far, 1j, here + 1 / np.where(far, 1.0, x)), np.where(regular, condition[take, best], np.inf))
+
+
 # ---- one root ----
 
 
-def angles_of(ABC: Array, angle: float, size: int) -> Array:
-    """The angles of joints b and c that belong to `size` equal roots, (size, 2).
+def angles_of(ABC: Array, weights: Array, size: int, slides: bool = False) -> Array:
+    """The angles of joints b and c, or the slide of c, that belong to `size` equal roots with these weights of A, B, C, (size, 2).
 
     On the null space "times exp(i q_b)" and "times exp(i q_c)" are matrices that commute; their eigenvectors are the roots.
     """
-    A, B, C = ABC
-    V = np.linalg.svd(A + B * np.cos(angle) + C * np.sin(angle))[2][-size:].T.reshape(4, 3, size)
+    V = np.linalg.svd(np.einsum("z,zij->ij", weights, ABC))[2][-size:].T.reshape(4, 3, size)
     # rows as exp(-3ih), exp(-ih), exp(ih), exp(3ih)
     cos1, sin1, cos3, sin3 = V
     E = np.stack([cos3 - 1j * sin3, cos1 - 1j * sin1, cos1 + 1j * sin1, cos3 + 1j * sin3])
     X4 = np.linalg.lstsq(E[:3].reshape(9, size), E[1:].reshape(9, size), rcond=None)[0]
-    X5 = np.linalg.lstsq(E[:, 0], E[:, 1] + 1j * E[:, 2], rcond=None)[0]
-    if size == 1:
-        return np.angle([[X4[0, 0], X5[0, 0]]])
-    _, Y = np.linalg.eig(X4 + 0.6180339887 * X5)
-    return np.stack([np.angle(np.einsum("ik,ik->k", Y.conj(), X @ Y)) for X in (X4, X5)], axis=-1)
+    X5 = np.linalg.lstsq(E[:, 0], E[:, 1] + (0 if slides else 1j * E[:, 2]), rcond=None)[0]
+    Y = np.eye(1) if size == 1 else np.linalg.eig(X4 + 0.6180339887 * X5)[1]
+    b, c = (np.einsum("ik,ik->k", Y.conj(), X @ Y) for X in (X4, X5))
+    return np.stack([np.angle(b), c.real if slides else np.angle(c)], axis=-1)
 
 
-def _clusters(angles: Array) -> list[Array]:
-    """Angles closer than CLUSTER to their neighbours, together; around the circle."""
-    order = np.sort(np.mod(angles, 2 * np.pi))
+def _clusters(x: Array, turns: bool) -> list[Array]:
+    """Numbers closer than CLUSTER to their neighbours, together; angles around the circle."""
+    order = np.sort(np.mod(x, 2 * np.pi) if turns else x)
     if not len(order):
         return []
     groups = np.split(order, np.nonzero(np.diff(order) > CLUSTER)[0] + 1)
-    if len(groups) > 1 and order[0] + 2 * np.pi - order[-1] < CLUSTER:
+    if turns and len(groups) > 1 and order[0] + 2 * np.pi - order[-1] < CLUSTER:
         groups[0] = np.concatenate([groups.pop() - 2 * np.pi, groups[0]])
     return groups
 
 
 def _others(p: Pencil, W: Array, qa: Array, qbc: Array) -> Array:
     """The two joints on the other side, in least squares, (k, 2): the outer of the product first."""
-    m = lambda q: np.stack([np.ones_like(q), np.cos(q), np.sin(q)], axis=-1)  # noqa: E731
-    mbc = np.einsum("ki,kj->kij", m(qbc[:, 0]), m(qbc[:, 1])).reshape(-1, 9)
-    rhs = np.einsum("kz,zan,kn->ka", m(qa), p.left, mbc) - W[:, 0]
+    mbc = np.einsum("ki,kj->kij", p.weights(qbc[:, 0], 1), p.weights(qbc[:, 1], 2)).reshape(-1, 9)
+    rhs = np.einsum("kz,zan,kn->ka", p.weights(qa), p.left, mbc) - W[:, 0]
     y = np.linalg.lstsq(W[:, 1:], rhs.T, rcond=1e-12)[0]
     # columns (i, j) without (0, 0): i waves of the first, j of the second
-    return np.stack([np.arctan2(y[5], y[2]), np.arctan2(y[1], y[0])], axis=-1)
+    first, second = (p.axes[k].turns for k in p.others)
+    return np.stack([np.arctan2(y[5], y[2]) if first else y[2], np.arctan2(y[1], y[0]) if second else y[0]], axis=-1)
 
 
 def solutions(p: Pencil, T: Array, eq: Equations, angle: Array) -> Array:
     """The coordinates of one pose, (k, 6), in the order of the chain; the last is found from the rotation."""
     real = np.real(angle)[np.abs(np.imag(angle)) < IMAGINARY]
-    groups = _clusters(real)
+    groups = _clusters(real, p.turns)
     if not groups:
         return np.zeros((0, 6))
     means = [float(g.mean()) for g in groups]
-    qbc = np.concatenate([angles_of(eq.ABC[:, 0], a, len(g)) for a, g in zip(means, groups, strict=True)])
+    slides = not p.axes[p.first + 2].turns
+    qbc = np.concatenate(
+        [angles_of(eq.ABC[:, 0], p.weights(a), len(g), slides) for a, g in zip(means, groups, strict=True)]
+    )
     qa = np.repeat(means, [len(g) for g in groups])
+    if slides:
+        near = np.abs(qbc[:, 1]) < 1 / FARTHEST
+        qa, qbc = qa[near], qbc[near]
     x, y = _others(p, eq.W[0], qa, qbc).T
     q = np.zeros((len(qa), 6))
     q[:, p.first], q[:, p.first + 1 : p.first + 3] = qa, qbc
-    # before T come first - 1, ..., 1, behind it 6, 5, ...
-    places = [*range(p.first)[::-1], *range(p.first + 4, 6)[::-1]]
-    q[:, places[0]], q[:, places[1]] = x, y
+    q[:, p.others[0]], q[:, p.others[1]] = x, y
     return _with_last(p, q, T)
 
 
@@ -254,7 +304,7 @@ def _with_last(p: Pencil, q: Array, T: Array) -> Array:
 def _rotations(axes: Sequence[Axis], q: Array, places: range) -> Array:
     R = np.broadcast_to(I3, (len(q), 3, 3))
     for k in places:
-        R = R @ so3.about(axes[k].h, q[:, k])
+        R = R @ so3.about(axes[k].h, q[:, k]) if axes[k].turns else R
     return R
 
 
@@ -262,10 +312,28 @@ def _rotations(axes: Sequence[Axis], q: Array, places: range) -> Array:
 
 
 def pencils(axes: Sequence[Axis], rng: np.random.Generator) -> list[Pencil]:
-    """The pencils of a chain, the most regular on some poses first."""
+    """The pencils of six turns, the most regular on some poses first; with slides those that are not singular."""
     T = motions(axes, rng.uniform(-np.pi, np.pi, (4, 6)))
-    found = [pencil(axes, first, backwards) for backwards in (False, True) for first in (2, 1, 0)]
-    return sorted(found, key=lambda p: -_regularity(p, T))
+    if all(a.turns for a in axes):
+        found = [pencil(axes, first, backwards) for backwards in (False, True) for first in (2, 1, 0)]
+        return sorted(found, key=lambda p: -_regularity(p, T))
+    return [p for p in _with_slides(axes) if _is_regular(p, T)]
+
+
+# the kinds of four joints in a row that a pencil with slides has
+ROWS = ("PRRR", "PRPR")
+
+
+def _with_slides(axes: Sequence[Axis]) -> Iterator[Pencil]:
+    """Those whose eigenvalue is a slide, before three turns of which the second may slide too; any are on the other side."""
+    for backwards in (False, True):
+        kinds = "".join("R" if a.turns else "P" for a in (axes[::-1] if backwards else axes))
+        yield from (pencil(axes, first, backwards) for first in range(3) if kinds[first : first + 4] in ROWS)
+
+
+def _is_regular(p: Pencil, T: Array) -> bool:
+    eq = equations(p, T)
+    return bool(np.all((roots(p, eq).condition < CONDITION) & (eq.spread > SPREAD)))
 
 
 def _regularity(p: Pencil, T: Array) -> float:

@@ -16,11 +16,12 @@ from modurob.algorithms.checks import require_finite, require_quaternions
 from modurob.algorithms.configuration import integrate, neutral
 from modurob.errors import InputError
 from modurob.kinematics.collisions import CollisionModel
-from modurob.kinematics.inverse.flow import DAMPING, WORST
+from modurob.kinematics.inverse.flow import DAMPING
 from modurob.kinematics.inverse.goals import Goal
 from modurob.kinematics.inverse.problem import Problem, part, problem, required
 from modurob.kinematics.inverse.result import InverseKinematics
 from modurob.kinematics.inverse.secondary import follow
+from modurob.kinematics.inverse.settled import settled
 from modurob.mechanism.tables import Limits, Tables
 from modurob.spatial.scalars import Array, as_array
 
@@ -30,8 +31,11 @@ STEPS, MORE, ROUNDS = 8, 4, 12
 FEW, MOST_COPIES = 1024, 16
 # a start is given up if a round brings it no nearer than by this factor, squared
 PROGRESS = 0.25
-# steps downhill of states that reach nothing
-POLISHED = 60
+# of states that reach nothing: ends of starts that are brought downhill, steps for that, how many of them become exact minima, and
+# states that are worked on at once
+MINIMA, POLISHED, SETTLED, AT_ONCE = 48, 40, 8, 64
+# random configurations of which the nearest are brought downhill too
+SAMPLED = 512
 # a given start that leads nowhere, as singular ones do, is shaken by this [rad or m]
 SHAKEN = 0.1
 # states that are worked on at once, so that they stay in the cache
@@ -132,24 +136,56 @@ def _start(m: Tables, q0: ArrayLike, lead: tuple[int, ...]) -> Array:
 
 def _solved(p: Problem, target: Array, near: Array | None, wish: Wish, states: Array) -> _Found:
     """The best configurations of some states, (k, nq), and whether they are good enough, (k,)."""
-    q, cost = np.zeros((len(states), p.m.nq)), np.full(len(states), WORST)
-    reached, left, used, attempt = np.zeros(len(states), dtype=bool), np.arange(len(states)), 0, 0
+    q, reached = np.zeros((len(states), p.m.nq)), np.zeros(len(states), dtype=bool)
+    left, used, attempt = np.arange(len(states)), 0, 0
+    ends: list[_Ends] = []
     while len(left) and used < wish.attempts:
         # the few that are left are started from several configurations at once
         copies = 1 if attempt < 2 else int(np.clip(FEW // len(left), 1, min(MOST_COPIES, wish.attempts - used)))
         at = states[left]
         start = _next_start(p, target[at], None if near is None else near[at], attempt, copies)
         found = _attempt(p, start, target[at], wish.tolerance)
-        good = found["size"] <= wish.tolerance**2
-        good[good] = wish.clear(found["q"][good], at[good])
-        better = good | (found["cost"] < cost[left])
-        q[left[better]], cost[left[better]] = found["q"][better], found["cost"][better]
-        reached[left[good]] = True
+        best = np.arange(len(left)), found.cost.argmin(axis=-1)
+        good = found.size[best] <= wish.tolerance**2
+        good[good] = wish.clear(found.q[best][good], at[good])
+        q[left[good]], reached[left[good]] = found.q[best][good], True
+        ends.append(_Ends(left, found.q, found.cost))
         left, used, attempt = left[~good], used + copies, attempt + 1
-    if len(left):
-        q[left] = _polished(p, q[left], target[states[left]])
-        reached[left] = wish.clear(q[left], states[left])
+    for some in np.array_split(left, len(left) // AT_ONCE + 1) if len(left) else ():
+        q[some] = _nearest(p, *_gathered(ends, some), target[states[some]])
+        reached[some] = wish.clear(q[some], states[some])
     return _Found(q, reached)
+
+
+class _Ends(NamedTuple):
+    """Where the starts of an attempt have led."""
+
+    states: Array  # (k,)
+    q: Array  # (k, copies, nq)
+    cost: Array  # (k, copies)
+
+
+def _gathered(ends: list[_Ends], states: Array) -> tuple[Array, Array]:
+    """All configurations that some states have been led to, and their costs, (k, n, nq) and (k, n)."""
+    at = [np.searchsorted(e.states, states) for e in ends]
+    q = np.concatenate([e.q[k] for e, k in zip(ends, at, strict=True)], axis=1)
+    return q, np.concatenate([e.cost[k] for e, k in zip(ends, at, strict=True)], axis=1)
+
+
+def _nearest(p: Problem, q: Array, cost: Array, target: Array) -> Array:
+    """The configurations nearest to goals that none of those given, (k, n, nq), reaches: the best of local minima, (k, nq)."""
+
+    def best(q: Array, cost: Array, count: int) -> Array:
+        return np.take_along_axis(q, np.argsort(cost, axis=1)[:, :count, None], axis=1)
+
+    # descents that leap from start to start miss small valleys: random configurations go downhill alone
+    sampled, value = p.sampled(target, SAMPLED)
+    q = np.concatenate([best(q, cost, MINIMA), best(sampled, value, MINIMA)], axis=1)
+    many = np.repeat(target, q.shape[1], axis=0)
+    rough, cost = _polished(p, q.reshape(-1, p.m.nq), many)
+    q = best(rough.reshape(q.shape), cost.reshape(q.shape[:2]), SETTLED)
+    fine, cost = settled(p, q.reshape(-1, p.m.nq), np.repeat(target, q.shape[1], axis=0))
+    return best(fine.reshape(q.shape), cost.reshape(q.shape[:2]), 1)[:, 0]
 
 
 def _next_start(p: Problem, target: Array, near: Array | None, attempt: int, copies: int) -> Array:
@@ -167,8 +203,14 @@ def _next_start(p: Problem, target: Array, near: Array | None, attempt: int, cop
     return q[:, None]
 
 
-def _attempt(p: Problem, start: Array, target: Array, tolerance: float) -> dict[str, Array]:
-    """The best of the descents from starts (k, copies, nq), each given up where it does not get on: q, cost and size."""
+class _Attempt(NamedTuple):
+    q: Array  # (k, copies, nq)
+    cost: Array  # (k, copies)
+    size: Array  # (k, copies)
+
+
+def _attempt(p: Problem, start: Array, target: Array, tolerance: float) -> _Attempt:
+    """Where descents from starts (k, copies, nq) lead, each given up where it does not get on."""
     k, copies, nq = start.shape
     target = target if copies == 1 else np.repeat(target, copies, axis=0)
     best = p.descend(start.reshape(-1, nq), target, DAMPING, STEPS)
@@ -182,23 +224,21 @@ def _attempt(p: Problem, start: Array, target: Array, tolerance: float) -> dict[
             best[name][going] = x
         size = found["size"][:, 0]
         going = going[(size > tolerance**2) & (size < PROGRESS * before)]
-    first = np.arange(k) * copies + best["cost"].reshape(k, copies).argmin(axis=-1)
-    return {"q": best["q"][first], "cost": best["cost"][first, 0], "size": best["size"][first, 0]}
+    return _Attempt(best["q"].reshape(start.shape), *(best[name].reshape(k, copies) for name in ("cost", "size")))
 
 
-def _polished(p: Problem, q: Array, target: Array) -> Array:
-    """Configurations that do not reach their goals, brought as near as they go, downhill alone.
+def _polished(p: Problem, q: Array, target: Array) -> tuple[Array, Array]:
+    """Configurations that do not reach their goals, brought nearer, downhill alone, and the cost there.
 
     Far from its goal a robot at its reach has more curvature than J^T J says, and needs as much more damping.
     """
-    found = p.descend(q, target, DAMPING, MORE * ROUNDS)
-    q, cost, damping = found["q"], found["cost"], np.ones((len(q), 1))
+    cost, damping = p.look(q, target).cost[:, None], np.ones((len(q), 1))
     for _ in range(POLISHED):
         found = p.descend(q, target, damping, 2)
         better = found["cost"] < cost
         q, cost = found["q"], found["cost"]
         damping = np.where(better, damping / 2, np.minimum(damping * 4, 1e6))
-    return q
+    return q, cost[:, 0]
 
 
 def _answer(

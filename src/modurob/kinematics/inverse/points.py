@@ -20,6 +20,7 @@ from modurob.kinematics.inverse.subproblems import (
     sp4,
     sp6,
     waves,
+    wrapped,
 )
 from modurob.spatial.scalars import Array, cross, dot
 
@@ -70,6 +71,26 @@ def _planar(t1: Turn, a2: Axis, a3: Axis, p: Array, target: Array) -> Solutions:
     arm = across(p - a3.o)
     for t3 in sp3(a3.h, arm, -away, dot(to, to)):
         yield t1, sp1(a2.h, away + t3.rotate(a3.h, arm), to), t3
+
+
+def in_the_plane(axes: Axes, u: Array, target: Array) -> Iterator[tuple[Turn, Turn, Turn]]:
+    """Three parallel axes that take their common u to the direction u and the point of the last axis to the target: the sum of the
+    angles, then two links in the plane."""
+    a1, a2, a3 = axes
+    total = sp1(a1.h, a1.u, u)
+    across = lambda v: v - dot(a1.h, v)[..., None] * a1.h  # noqa: E731
+    to, away, arm = across(target - a1.o), across(a2.o - a1.o), across(a3.o - a2.o)
+    for t2 in sp3(a2.h, arm, -away, dot(to, to)):
+        t1 = sp1(a1.h, away + t2.rotate(a2.h, arm), to)
+        yield t1, t2, _rest(total, (a1, t1), (a2, t2), a3)
+
+
+def _rest(total: Turn, first: tuple[Axis, Turn], second: tuple[Axis, Turn], a3: Axis) -> Turn:
+    """q3 = total - q1 - q2, about an axis that may point the other way, as that of q2 may; nothing new to go wrong."""
+    (a1, t1), (a2, t2) = first, second
+    sign2, sign3 = dot(a1.h, a2.h), dot(a1.h, a3.h)
+    rest = total.then(t1.back()).then(t2._replace(s=t2.s * sign2).back())
+    return Turn(rest.c, rest.s * sign3, angle=wrapped(sign3 * (total.value - t1.value - sign2 * t2.value)))
 
 
 def first_two_meet(axes: Axes, p: Array, target: Array) -> Solutions:

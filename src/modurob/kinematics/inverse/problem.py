@@ -101,6 +101,13 @@ class Problem:
             out[k : k + AT_ONCE] = best
         return q[out]
 
+    def sampled(self, target: Array, count: int) -> tuple[Array, Array]:
+        """Random configurations for each target, (k, count, nq), and their cost, (k, count)."""
+        q = np.concatenate([_configurations(self.m, attempt) for attempt in range(count // SAMPLES)])
+        every = np.tile(q, (len(target), 1))
+        cost = self.look(every, np.repeat(target, len(q), axis=0)).cost
+        return every.reshape(len(target), *q.shape), cost.reshape(len(target), len(q))
+
     def within(self, q: Array, near: Array | None) -> Array:
         """Coordinates that turn round brought within their limits, next to `near` where there is a choice."""
         at = self.m.coordinate_of[self.round]

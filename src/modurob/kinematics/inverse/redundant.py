@@ -6,7 +6,7 @@ import numpy as np
 
 from modurob.kinematics.inverse import families
 from modurob.kinematics.inverse.arm import Arm, arm_of
-from modurob.kinematics.inverse.axes import Axis, Chain, meeting_point, motions
+from modurob.kinematics.inverse.axes import Axis, Chain, meeting_point, motions, parallel
 from modurob.kinematics.inverse.families import Axes, Way, orientations
 from modurob.kinematics.inverse.points import Solutions, moved
 from modurob.kinematics.inverse.subproblems import Turn, sp3
@@ -25,7 +25,7 @@ def shoulder_and_wrist(axes: Axes, size: float) -> tuple[Axis, ...] | None:
     if len(axes) != 7 or not all(a.turns for a in axes):
         return None
     shoulder, wrist = meeting_point(axes[:3], size), meeting_point(axes[4:], size)
-    if shoulder is None or wrist is None:
+    if shoulder is None or wrist is None or any(parallel(axes[k], axes[k + 1]) for k in (0, 1, 4, 5)):
         return None
     elbow = axes[3]
     foot = elbow.o + (elbow.h @ (shoulder - elbow.o)) * elbow.h

@@ -55,19 +55,29 @@ def of_arm(arm: Arm, X: Array) -> Found:
     """All solutions of a chain of at most six joints for poses X in its base, (m, 4, 4) [m]."""
     T = arm.motion_to(X)
     candidates, expected = arm.candidates(T)
-    found = judged(arm.solved, candidates, T, expected, SURE if arm.deviation < EXACT else -finish.ROOM)
+    found = judged(arm.chain.axes, candidates, T, expected, SURE if arm.deviation < EXACT else -finish.ROOM)
     if arm.checks and not found.certain.all():
         found = _asked_again(arm, T, found)
+    if len(arm.moving) < len(arm.chain.axes):
+        found = _at_zero(arm, T, candidates, found)
     return found._replace(q=found.q * arm.lengths, at=arm.at, family=arm.family)
+
+
+def _at_zero(arm: Arm, T: Array, c: Candidates, found: Found) -> Found:
+    """The solutions of all six joints that leave those that are held at zero; none is missing if none of those is."""
+    room = np.concatenate([np.where(found.ok, 0.0, -np.inf), c.room], axis=1)
+    lever = np.concatenate([np.ones(found.ok.shape), c.lever], axis=1)
+    q = np.concatenate([found.q, c.q], axis=1)[..., arm.moving]
+    return judged(arm.solved, Candidates(q, room, lever), T)._replace(certain=found.certain)
 
 
 def _asked_again(arm: Arm, T: Array, found: Found) -> Found:
     """The same where the first pencil left doubts: what any pencil finds counts, certain where one agrees with all."""
     at = np.nonzero(~found.certain)[0]
     more = [general.solve([p], T[at]) for p in arm.checks]
-    q = np.concatenate([found.q[at], *(g.candidates.q[..., arm.moving] for g in more)], axis=1)
+    q = np.concatenate([found.q[at], *(g.candidates.q for g in more)], axis=1)
     fresh = Candidates(q, np.where(np.isnan(q[..., 0]), -1.0, 0.0), np.ones(q.shape[:2]))
-    again = judged(arm.solved, fresh, T[at])
+    again = judged(arm.chain.axes, fresh, T[at])
     count = again.ok.sum(axis=1)
     agreed = np.any([g.regular & (g.real == count) & (count % 2 == 0) for g in more], axis=0)
     width = q.shape[1]

@@ -26,7 +26,7 @@ RIGID = 1e-6
 # values of a parameter that are tried where none is given and the first has no solution
 TRIED = 24
 # starts from which the configuration nearest to a goal out of reach is looked for
-NEAREST_ATTEMPTS = 8
+NEAREST_ATTEMPTS = 64
 # numbers of solutions, as many as an arm may have
 COUNTS = tuple(np.int64(k) for k in range(17))
 
@@ -82,6 +82,8 @@ def _solved(m: Tables, frame: str, goals: Array, goal: str, q0: ArrayLike | None
     batch = np.ascontiguousarray(goals.reshape(-1, 4, 4))
     here = start[None] if start.ndim == 1 else np.broadcast_to(start, (*lead, m.nq)).reshape(-1, m.nq)
     rows = _rows(s, m, batch, here, wish, order)
+    if s.has_parameter and wish.parameter is None and m.frame(wish.base).body == 0:
+        rows = _with_missed(s, m, frame, batch, here, wish, order, rows)
 
     def nearest(lost: Array) -> Array:
         return _nearest(m, frame, batch[lost], _some(here, lost), s, rows.q[lost, 0], wish)
@@ -260,6 +262,19 @@ def _first_reached(s: Solver, m: Tables, X: Array, here: Array, wish: Wish, orde
     return best
 
 
+def _with_missed(s: Solver, m: Tables, frame: str, X: Array, here: Array, wish: Wish, order: str, rows: Rows) -> Rows:
+    """Rows with solutions also for goals that no value tried reaches but iteration does: those at the value that it finds."""
+    lost = np.nonzero(rows.count == 0)[0]
+    if not len(lost):
+        return rows
+    found = numeric(m, _as_goals(m, frame, X[lost], s.goal, wish.base), _some(here, lost), limits=wish.limits)
+    for k, q in zip(lost[found.reached], found.q[found.reached, 0], strict=True):
+        at = np.array([k])
+        again = _at_value(s, m, X[at], _some(here, at), s.parameter(q), wish, order)
+        rows = rows.with_some(at, again) if again.count[0] else rows
+    return rows
+
+
 def _values(s: Solver, m: Tables, start: float, limits: bool) -> Array:
     """The value at the start, then values all over the range, the nearest first."""
     at = () if s.spherical is not None else (s.chain.at[s.held or 0],)
@@ -298,15 +313,14 @@ def _as_goals(m: Tables, frame: str, X: Array, goal: str, base: str) -> list[Goa
 
 
 def _nearest(m: Tables, frame: str, X: Array, here: Array, s: Solver, candidates: Array, wish: Wish) -> Array:
-    """The nearest configurations found for goals without solutions, (k, nq): candidates of a closed form, or what iteration finds
-    where there is none or it is outside limits."""
+    """The nearest configurations to goals without solutions, (k, nq): minima that iteration finds from candidates of the closed
+    form and others. Seen from a frame that moves, and for a given parameter, the candidates."""
     at = [c for c in s.chain.at if c >= 0]
     lower, upper = limits_of(m, tuple(at), wish.limits)
     q = np.where(np.isnan(candidates), here, candidates)
-    guessed = s.arm is not None and s.arm.way is None
-    off = np.nonzero(guessed | ((q[:, at] < lower - 1e-9) | (q[:, at] > upper + 1e-9)).any(axis=1))[0]
     q[:, at] = np.clip(q[:, at], lower, upper)
-    if len(off) and m.frame(wish.base).body == 0:
-        goals = _as_goals(m, frame, X[off], s.goal, wish.base)
-        q[off] = numeric(m, goals, q[off], limits=wish.limits, attempts=NEAREST_ATTEMPTS).q[:, 0]
-    return q
+    if m.frame(wish.base).body != 0 or wish.parameter is not None:
+        return q
+    return numeric(m, _as_goals(m, frame, X, s.goal, wish.base), q, limits=wish.limits, attempts=NEAREST_ATTEMPTS).q[
+        :, 0
+    ]

@@ -162,7 +162,7 @@ def _both_polished(A: Array, B: Array, e: Array, t1: Turn, t2: Turn) -> tuple[Tu
     steps = (f1 * v2 - f2 * v1) * each, (u1 * f2 - u2 * f1) * each
     far = absolute(steps[0]) + absolute(steps[1])
     near = lambda x, otherwise: select(far, np.asarray(CONFIRMED), np.asarray(x), np.asarray(otherwise))  # noqa: E731
-    first, second = (_advanced(t, near(step, ZERO)) for t, step in zip((t1, t2), steps, strict=True))
+    first, second = (_shifted(t, near(step, ZERO)) for t, step in zip((t1, t2), steps, strict=True))
     return first._replace(lever=near(first.lever, UNCONFIRMED)), second
 
 
@@ -170,6 +170,12 @@ def _advanced(t: Turn, step: Array) -> Turn:
     """A small angle on."""
     c, s = t.c - t.s * step, t.s + t.c * step
     each = 1 / sqrt(c * c + s * s)
+    return t._replace(c=c * each, s=s * each, angle=None)
+
+
+def _shifted(t: Turn, step: Array) -> Turn:
+    """An angle of at most `CONFIRMED` on."""
+    c, s, each = t.c - t.s * step, t.s + t.c * step, 1 - step * step / 2
     return t._replace(c=c * each, s=s * each, angle=None)
 
 
@@ -191,7 +197,7 @@ def _sp6(A: Array, B: Array, e: Array) -> Iterator[tuple[Turn, Turn]]:
     x = (d * rows[..., 0, :] - b * rows[..., 1, :]) / (a * d - b * c)
     y = (a * rows[..., 1, :] - c * rows[..., 0, :]) / (a * d - b * c)
     Q = x[..., :, None] * x[..., None, :] + y[..., :, None] * y[..., None, :]
-    for t1 in quadric(Q - np.diag([1.0, 0, 0])):
+    for t1 in quadric(Q - np.diag([1.0, 0, 0]), 1):
         c, s = (row[..., 0] + row[..., 1] * t1.c + row[..., 2] * t1.s for row in (x, y))
         r = sqrt(maximum(c * c + s * s, np.asarray(FREE)))
         yield t1, Turn(c / r, s / r)
@@ -215,7 +221,7 @@ POLISH_STEPS = 2
 CONFIRMED, UNCONFIRMED = 1e-6, 1e-11
 
 
-def quadric(Q: Array) -> list[Turn]:
+def quadric(Q: Array, steps: int = POLISH_STEPS) -> list[Turn]:
     """m^T Q m = 0 with m = (1, cos t, sin t), Q symmetric, (..., 3, 3): four angles.
 
     A conic cuts the unit circle. Of the conics through the same points, Q - x diag(-1, 1, 1), one with x between the
@@ -246,7 +252,7 @@ def quadric(Q: Array) -> list[Turn]:
     is_line = lambda line, other: select(spread, round_block, line, other)  # noqa: E731
     first = linear(is_line(2 * d, m), is_line(2 * e, n), -is_line(z + mean, u))
     second = linear(is_line(2 * d, -m), is_line(2 * e, n), -is_line(z + mean, w))
-    return [_polished(Q, t.then(psi)) for t in (*first, *second)]
+    return [_polished(Q, t.then(psi), steps) for t in (*first, *second)]
 
 
 def _half(c: Array, s: Array) -> Turn:
@@ -280,15 +286,16 @@ def _pair_of_lines(low: Array, high: Array, d: Array, e: Array, z: Array) -> Arr
     return x
 
 
-def _polished(Q: Array, t: Turn) -> Turn:
-    """The angle after a few steps of Newton's method; the lever is the slope there."""
-    for _ in range(POLISH_STEPS):
+def _polished(Q: Array, t: Turn, steps: int) -> Turn:
+    """The angle after a few steps of Newton's method; the lever is the slope before the last."""
+    lever = t.lever
+    for _ in range(steps):
         f, slope, size = _value(Q, t)
         weak = 1e-8 * size
         step = select(absolute(slope), weak, ZERO, f / select(absolute(slope), weak, weak + 1e-300, slope))
         t = _advanced(t, -maximum(minimum(step, np.asarray(0.1)), np.asarray(-0.1)))
-    f, slope, size = _value(Q, t)
-    return t._replace(lever=minimum(t.lever, slope * slope / (size * size + 1e-300)))
+        lever = minimum(t.lever, slope * slope / (size * size + 1e-300))
+    return t._replace(lever=lever)
 
 
 def _value(Q: Array, t: Turn) -> tuple[Array, Array, Array]:

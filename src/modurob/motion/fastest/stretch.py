@@ -11,6 +11,15 @@ from modurob.spatial.scalars import Array
 
 # points of the grid nearer to a cut are left out, relative to a step; cuts nearer to each other are one, relative to the path
 NEAR, SAME = 1e-2, 1e-9
+# a path stands still where q' is below this, relative to the mean
+STILL = 1e-9
+# where points of the grid are from 0 to 1, by whether the path stands still at its start and at its end
+GRADED = {
+    (False, False): lambda r: r * r * (3 - 2 * r),
+    (True, False): lambda r: r * (2 - r),
+    (False, True): lambda r: r * r,
+    (True, True): lambda r: r,
+}
 
 
 class Stretch(NamedTuple):
@@ -24,10 +33,11 @@ class Stretch(NamedTuple):
     def of(cls, path: Trajectory, points: int) -> "Stretch":
         """So many intervals, cut at the breaks of the path and where a coordinate turns round too.
 
-        Towards the ends, where a motion starts and stops, they are as short as takes equal times at constant acceleration.
+        Towards the ends, where a motion starts and stops, they are as short as takes equal times at constant acceleration, unless
+        the path itself stands still there: q' has no digits left next to its zeros.
         """
         r, cuts = np.linspace(0, 1, points + 1), _cuts(path)
-        graded = path.breaks[0] + (path.breaks[-1] - path.breaks[0]) * r * r * (3 - 2 * r)
+        graded = path.breaks[0] + (path.breaks[-1] - path.breaks[0]) * GRADED[_stands(path)](r)
         near = np.abs(graded[:, None] - cuts).min(axis=1) < NEAR * np.gradient(graded)
         s = np.sort(np.concatenate([graded[~near], cuts]))
         piece = np.clip(np.searchsorted(path.breaks, s[:-1], side="right") - 1, 0, len(path.breaks) - 2)
@@ -51,6 +61,15 @@ class Stretch(NamedTuple):
             ahead[0] += self.c[k]
             c = ahead
         return Trajectory(np.append(0, np.cumsum(times)), c[::-1])
+
+
+def _stands(path: Trajectory) -> tuple[bool, bool]:
+    """Whether the path stands still at its start, and at its end."""
+    c, last = path.coefficients, path.breaks[-1] - path.breaks[-2]
+    start = c[-2, 0] if len(c) > 1 else 0 * c[0, 0]
+    end = sum(k * c[-1 - k, -1] * last ** (k - 1) for k in range(1, len(c)))
+    mean = np.abs(np.diff(path(path.breaks).position, axis=0)).sum() / (path.breaks[-1] - path.breaks[0])
+    return bool(np.abs(start).max() <= STILL * mean), bool(np.abs(end).max() <= STILL * mean)
 
 
 def _cuts(path: Trajectory) -> Array:

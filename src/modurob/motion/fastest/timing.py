@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
+from modurob.algorithms.checks import beyond_limits
 from modurob.errors import ControlError, explained
 from modurob.motion.checks import require_robot
 from modurob.motion.fastest.limits import Limits, Model, Problem, highest_between
@@ -27,8 +28,8 @@ CHECKED = np.linspace(0, 1, 9)
 # checks are denser, and denser towards the ends, in intervals in which x changes by more than this factor: friction changes fast
 # when a motion starts or stops
 FAST = 1.5
-_SPREAD = np.linspace(0, 1, 33)
-CLOSELY = np.unique(np.concatenate([_SPREAD, *(y for k in (2, 4) for y in (_SPREAD**k, 1 - _SPREAD**k))]))
+SPREAD = np.linspace(0, 1, 33)
+CLOSELY = np.unique(np.concatenate([SPREAD, *(y for k in (2, 4) for y in (SPREAD**k, 1 - SPREAD**k))]))
 # the part of its limits that a motion may use where it is checked, that from which on an interval is given less, and that with
 # which intervals start: what is between is less
 MOST, HIGH, START = 1 - 1e-7, 1 - 1e-6, 1 - 1.1e-6
@@ -78,7 +79,8 @@ def time_optimal(
     distances, or a path of poses of a `frame`, from the solution nearest to q0 on (`motion.joint_path`). tau is what the drives
     have to give: rigid bodies, rotors, friction, springs (stops apart). Limits are numbers or (nv,); None is no limit, for the
     velocity that of the joints; "effort" the largest torques of the drives. The motion starts and ends with the progress ds/dt
-    given. Limits are kept between points of the grid too.
+    given. Limits are kept between points of the grid too. A path beyond the limits of joints is refused, and one along which
+    neither accelerations nor torques are bounded.
 
     >>> fast = mr.time_optimal(robot, [[0.8, 0.6, 0.7], [1.0, 0.9, 0.5], [0.6, 0.7, 1.0]], acceleration=50.0)
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=fast.trajectory)
@@ -88,6 +90,7 @@ def time_optimal(
     require_robot(robot, "time_optimal", ControlError)
     limits = _limits(robot, velocity, acceleration, torque)
     stretch = Stretch.of(_path(robot, path, frame, q0), _count(intervals))
+    _require_possible(robot, stretch, limits)
     ends = _speed(start_speed, "start_speed"), _speed(end_speed, "end_speed")
     y, u, highest = _Search(Model(robot, limits), stretch, *ends).found()
     plain = (tuple(z.tolist()) for z in (stretch.s, y, highest))
@@ -120,7 +123,9 @@ class _Search:
             if best is not None and (not rubs or change <= SETTLED or time > best[0] * (1 + SETTLED)):
                 return best[1]
             if not rubs or change < STEADY:
-                share = np.where(used > HIGH, share / used * START, share)
+                # where the most is used between the places of the rows, these may use so much less
+                at_places = self.model.usage(self.problem.at, near, u[:, None]).max(axis=1, initial=0.0)
+                share = np.where(used > HIGH, np.minimum(share, at_places) / used * START, share)
             before = time
         if best is not None:
             return best[1]
@@ -133,8 +138,12 @@ class _Search:
         """The largest part of a limit that is used anywhere in each interval, (intervals,)."""
         used = highest_between(self.model.parts(self.checked, _within(x, u, self.h, CHECKED), u[:, None]))
         fast = np.nonzero(np.maximum(x[1:], x[:-1]) > FAST * np.minimum(x[1:], x[:-1]))[0]
-        y = _within(x, u, self.h, CLOSELY)[fast]
-        used[fast] = self.model.usage(self.stretch.at(CLOSELY, fast), y, u[fast, None]).max(axis=1, initial=0.0)
+        looks = (
+            self.model.parts(self.stretch.at(at, fast), _within(x, u, self.h, at)[fast], u[fast, None])
+            for at in (CLOSELY, SPREAD)
+        )
+        closely, between = looks
+        used[fast] = np.maximum(np.abs(closely).max(axis=(1, 2), initial=0.0), highest_between(between))
         return used
 
     def _solved(self, near: Array, share: Array) -> tuple[Array, Array, Array]:
@@ -208,6 +217,19 @@ def _path(robot: Mechanism, path: Any, frame: str | None = None, q0: ArrayLike |
     if path.shape != (robot.nv,):
         raise ControlError(f"path of shape {path.shape}: expected ({robot.nv},), the coordinates of {robot.name}")
     return path
+
+
+def _require_possible(robot: Mechanism, stretch: Stretch, limits: Limits) -> None:
+    """Refuse a path beyond the limits of joints, or along which nothing bounds accelerations."""
+    words = beyond_limits(robot, stretch.at(CHECKED).q)
+    if words:
+        raise ControlError(f"path: {words}: expected a path within them")
+    moves = np.abs(stretch.c[1:]).max(axis=(0, 1)) > 0
+    if not (np.isfinite(limits.torque).any() or np.isfinite(limits.acceleration[moves]).any()):
+        raise ControlError(
+            f"time_optimal on {robot.name}: nothing bounds its accelerations: expected acceleration=..., torque=..., or drives "
+            "with effort limits"
+        )
 
 
 def _through(points: Array) -> Trajectory:
