@@ -32,7 +32,7 @@ class MujocoWalker(MujocoTwin):
     MuJoCo's own defaults. `yields` is the time constant of contacts in steps: what slides fast is thrown by two of them."""
 
     def __init__(self, m: Tables, timestep: float, stiff: bool = True, yields: float = 2.0):
-        super().__init__(_weighed(m))
+        super().__init__(weighed(m))
         mj, spec, ground = self._mj, self.spec, _ground(m)
         spec.option.disableflags = 0
         spec.option.timestep = timestep
@@ -139,7 +139,7 @@ def _asked(force: Any, t: Array, grown: Array) -> Array:
     return force.centre + force.amplitude * grown * (swing + force.kd / force.kp * rate)
 
 
-def _weighed(m: Tables) -> Tables:
+def weighed(m: Tables) -> Tables:
     """The same robot, where ends without a mass that are welded to another body carry half of that one's, as MuJoCo wants it: such
     as the second half of the module that closes a ring."""
     own = np.array(m.inertia)

@@ -6,6 +6,7 @@ import pytest
 import modurob as mr
 from examples.walking import HINGES
 from examples.walking import ORGANISMS as HAND_SET
+from modurob.judges.walking import weighed
 from modurob.motion.gaits.driven import servo_states, with_servos
 from modurob.motion.gaits.found import found_gaits
 from modurob.motion.gaits.steering import TURNS
@@ -81,6 +82,19 @@ def test_six_gaits_go_as_in_mujoco_with_stiff_contacts(name):
     walker, q = start(robot, HAND_SET[name])
     theirs = MujocoWalker(walker, 2e-4).walk(q, 20.0)
     way = (theirs.centre[-1] - theirs.centre[0])[:2]
+    for dt in (2e-3, 5e-3):
+        went = mr.travel(mr.simulate(walker, q, duration=20.0, tick=0.05, stepper=mr.LinearlyImplicit(dt)))
+        assert went.distance == pytest.approx(np.hypot(*way), rel=0.1)
+        assert abs(went.heading - np.arctan2(way[1], way[0])) < np.deg2rad(5)
+
+
+@pytest.mark.judge
+def test_the_wheel_goes_as_on_rigid_coulomb_contacts():
+    """20 s, where MuJoCo holds the ring too softly to be a judge: rigid contacts and a ring kept by impulses, at steps of 2 ms (at
+    1 ms they go 3 % farther); mean speed to a tenth, heading to five degrees, ours at 2 and 5 ms."""
+    walker, q = start(organism("wheel"), HAND_SET["wheel"])
+    rigid = rigid_contact.centres(weighed(walker), q, 20.0, 2e-3, 0.8)
+    way = (rigid[-1] - rigid[0])[:2]
     for dt in (2e-3, 5e-3):
         went = mr.travel(mr.simulate(walker, q, duration=20.0, tick=0.05, stepper=mr.LinearlyImplicit(dt)))
         assert went.distance == pytest.approx(np.hypot(*way), rel=0.1)
