@@ -63,7 +63,12 @@ def test_a_scout_that_drives_is_a_scout_with_tracks():
     run = mr.simulate(m, duration=0.5)
     felt = m.contact_forces(run.q[-1], run.v[-1], run.x[-1]).forces[:, 2]
     owners = np.repeat([row.name.split()[0] for row in m.contacts], [row.force.count for row in m.contacts])
-    assert {owner.split("/")[1] for owner in owners[felt > 0]} == {"left_front", "left_rear", "right_front", "right_rear"}
+    assert {owner.split("/")[1] for owner in owners[felt > 0]} == {
+        "left_front",
+        "left_rear",
+        "right_front",
+        "right_rear",
+    }
     assert felt.sum() == pytest.approx(9.81, rel=1e-6)
 
 
@@ -87,7 +92,9 @@ def test_a_scout_drives_straight_without_slip():
     assert go.wheel_rates(run.robot, 0.12) == pytest.approx(run.v[-1, 6:], rel=1e-3)
 
 
-@pytest.mark.parametrize(("speed", "turn", "friction"), [(0.0, 1.0, 0.8), (0.0, -1.5, 0.3), (0.1, 0.5, 0.8), (-0.05, 1.0, 0.5)])
+@pytest.mark.parametrize(
+    ("speed", "turn", "friction"), [(0.0, 1.0, 0.8), (0.0, -1.5, 0.3), (0.1, 0.5, 0.8), (-0.05, 1.0, 0.5)]
+)
 def test_a_scout_turns_as_friction_of_its_sliding_wheels_balances(speed, turn, friction):
     """Slower than its wheels would roll, by the same share whatever the friction: the least dissipation of all rims."""
     run = drive(scout(), speed, turn, friction=friction)
@@ -144,6 +151,16 @@ def test_a_differential_drive_rolls_as_its_closed_form(width, radius, mirrored):
     assert np.hypot(run.v[-1, 0], run.v[-1, 1]) == pytest.approx(speed, rel=2e-3)
 
 
+def test_gaits_leave_wheels_alone_and_new_servos_replace_old_ones():
+    """Hinges and discs swing, wheels are held; driven again, wheels have one servo each."""
+    robot = convoy(2)
+    names = mr.gait("snake", amplitude=0.3).on(robot).joints.names
+    assert set(names) == {"m0/hinge", "m0/turn"}
+    again = mr.on_wheels(mr.driven(robot, mr.gait("snake", amplitude=0.3)), 0.1)
+    servos = [row.name for row in again.forces if row.name.endswith(" servo")]
+    assert len(servos) == len(set(servos)) == 10
+
+
 # ---- batches ----
 
 
@@ -162,7 +179,8 @@ def test_scouts_side_by_side_are_scouts_alone():
 
 
 @pytest.mark.parametrize(
-    ("speed", "turn", "dt"), [(0.1, None, 5e-4), (0.0, 1.0, 5e-4), pytest.param(0.1, 0.5, 1e-4, marks=pytest.mark.judge)]
+    ("speed", "turn", "dt"),
+    [(0.1, None, 5e-4), (0.0, 1.0, 5e-4), pytest.param(0.1, 0.5, 1e-4, marks=pytest.mark.judge)],
 )
 def test_scouts_drive_as_in_mujoco(speed, turn, dt):
     """Mean speed and mean turn from 2 s on to 3 %; its cylinders touch with two points each as well. Its contacts give way with a
@@ -188,7 +206,7 @@ def test_scouts_that_drive_are_written_for_other_tools():
     text = mr.mjcf(robot)
     assert text.count('type="cylinder"') >= 4
     assert mr.urdf(robot).count("<cylinder") >= 4
-    with pytest.raises(MjcfError, match="force 's/left_front_wheel servo' of .* is a speed servo"):
+    with pytest.raises(MjcfError, match=r"force 's/left_front_wheel servo' of .* is a speed servo"):
         mr.mjcf(mr.on_wheels(robot, 0.1))
 
 
@@ -206,9 +224,10 @@ def test_recordings_of_wheels_can_be_repeated(tmp_path):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: mr.on_wheels(mr.load("crab").mechanism(floating=True), 0.1), "crab has no driven wheels on the ground as it stands"),
+        (lambda: mr.on_wheels(mr.load("crab").mechanism(floating=True), 0.1), "crab has no driven wheels on the ground"),
         (lambda: mr.on_wheels(scout(), "fast"), "speed"),
         (lambda: mr.on_wheels(scout(), 0.1, kd=0.0), "kd"),
+        (lambda: mr.on_wheels(scout(), 0.42), r"s/left_front_wheel would turn at 20 rad/s: expected at most 10; 0.5 times"),
         (lambda: mr.on_wheels(scout(), 0.1, posture={"s/hinges": 0.1}), "did you mean|no joint"),
         (lambda: go.wheel_states(scout(), [0.0] * 4), "has no servo at 's/left_front_wheel': expected a robot of mr.on_wheels"),
         (lambda: go.wheel_states(mr.on_wheels(scout()), [0.0] * 3), "rates has shape"),

@@ -254,7 +254,9 @@ def test_forces_between_bodies_change_their_momenta():
     run = mr.simulate(m, q, v, duration=0.1, stepper=mr.LinearlyImplicit(1e-4))
     felt = m.body_contact_forces(run.q, run.v, run.x)
     row = m.body_contacts[0]
-    on_first = np.concatenate([felt.forces[:, 0], felt.torques[:, 0] + np.cross(felt.points[:, 0], felt.forces[:, 0])], axis=-1)
+    on_first = np.concatenate(
+        [felt.forces[:, 0], felt.torques[:, 0] + np.cross(felt.points[:, 0], felt.forces[:, 0])], axis=-1
+    )
     impulse = np.trapezoid(on_first, run.t, axis=0)
     assert np.abs(impulse[:3]).max() > 0.1
     X = run.poses()
@@ -365,7 +367,10 @@ def test_recordings_of_bodies_that_touch_can_be_repeated(tmp_path):
         (lambda: mr.BodyContact(restitution=1.5), "expected 0 .plastic. to 1"),
         (lambda: mr.BodyContact(stiffness=0.0), "stiffness 0.0: expected more than zero"),
         (lambda: bodies(2).with_body_contact("hard"), "between 'hard': expected how bodies feel"),
-        (lambda: bodies(2).without_forces().body_contact_forces(np.zeros(14)), "touch nothing: expected robot.with_body_contact"),
+        (
+            lambda: bodies(2).without_forces().body_contact_forces(np.zeros(14)),
+            "touch nothing: expected robot.with_body_contact",
+        ),
         (lambda: bodies(1), "has no shapes that can meet: expected at least two"),
         (lambda: bodies(2).with_body_contact(ignore=[("b0", "b7")]), "no shape on 'b7'"),
     ],

@@ -15,7 +15,6 @@ from modurob.mechanism.tables import JointRow, Loop, Tables
 from modurob.spatial import inertia, quaternion, se3
 from modurob.spatial.scalars import Array
 
-
 SERVOS = Oscillator | SpeedServo
 
 
@@ -28,8 +27,9 @@ class Walk(NamedTuple):
 
 
 class MujocoWalker(MujocoTwin):
-    """A robot with oscillators and speed servos on flat ground. Contacts are as stiff as the step allows, cones elliptic; `stiff=False` leaves
-    MuJoCo's own defaults. `yields` is the time constant of contacts in steps: what slides fast is thrown by two of them."""
+    """A robot with oscillators and speed servos on flat ground. Contacts are as stiff as the step allows, cones elliptic;
+    `stiff=False` leaves MuJoCo's own defaults. `yields` is the time constant of contacts in steps: what slides fast is thrown by
+    two of them."""
 
     def __init__(self, m: Tables, timestep: float, stiff: bool = True, yields: float = 2.0):
         super().__init__(weighed(m))

@@ -75,7 +75,7 @@ def _felt(m: Tables, pair: Paired, x: Array) -> tuple[Array, ...]:
     touch = pair.law.touch(X)
     f, r = pair.law.forces(touch, moves, x), pair.law.normal_forces(touch, moves)
     share = r / np.maximum(r.sum(axis=-1, keepdims=True), TINY)
-    centre = np.where(r.any(axis=-1)[..., None], (share[..., None] * touch.p).sum(axis=-2), touch.p.mean(axis=-2))
+    centre = np.where(r.max(axis=-1)[..., None] > 0, (share[..., None] * touch.p).sum(axis=-2), touch.p.mean(axis=-2))
     slip = (share * np.hypot(*(moves.along(touch, t, moves.known) for t in touch.t))).sum(axis=-1)
     turn = np.cross(touch.p - centre[..., None, :], f).sum(axis=-2)
     seen = pair.b.X @ pair.b.frame

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from modurob.algorithms.forces import acting
 from modurob.catalogue.forces import Oscillator, SpeedServo
 from modurob.errors import InputError, explained
-from modurob.kinematics.collisions import read_solid
+from modurob.kinematics.wheels import rim
 from modurob.locomotion.numbers import numbers, one, positive
 from modurob.locomotion.wheels import Wheel, WheeledBase
 from modurob.mechanism.tables import Joint, JointRow
@@ -18,8 +18,8 @@ from modurob.motion.gaits.driven import with_drives
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
-# axles that lean by more than this are not those of wheels [rad]; how far a shape is off its axle [m] and turned from it
-LEAN, OFF = 0.3, 1e-6
+# axles that lean by more than this are not those of wheels on the ground [rad]
+LEAN = 0.3
 
 
 class _Seen(NamedTuple):
@@ -35,7 +35,8 @@ class _Seen(NamedTuple):
 def wheel_joints(robot: Mechanism, q: ArrayLike | None = None) -> tuple[str, ...]:
     """The joints of the wheels that a robot rolls on where it stands at q, at zero if not given.
 
-    They are driven revolute joints without limits that turn a cylinder or a sphere about its own axis, with axles along the ground.
+    They are driven revolute joints without limits that turn nothing but cylinders and spheres about their axis, with axles along
+    the ground.
 
     >>> mr.locomotion.wheel_joints(mr.Assembly.single("s", "scout_drive").mechanism(floating=True))
     ('s/left_front_wheel', 's/left_rear_wheel', 's/right_front_wheel', 's/right_rear_wheel')
@@ -56,10 +57,11 @@ def wheeled_base(robot: Mechanism, q: ArrayLike | None = None) -> WheeledBase:
     seen = _wheels(robot, q)
     x, y = seen[0].ahead, np.array([-seen[0].ahead[1], seen[0].ahead[0]])
     middle = np.mean([w.centre[:2] for w in seen], axis=0)
+    at = [w.centre[:2] - middle for w in seen]
     return WheeledBase(
         tuple(
-            Wheel(_rounded((w.centre[:2] - middle) @ x, (w.centre[:2] - middle) @ y), w.radius, _angle(w.ahead, x, y))
-            for w in seen
+            Wheel((_rounded(p @ x), _rounded(p @ y)), w.radius, _angle(w.ahead, x, y))
+            for p, w in zip(at, seen, strict=True)
         )
     )
 
@@ -76,7 +78,7 @@ def on_wheels(
 ) -> Mechanism:
     """The robot with servos that drive its wheels as if nothing slid: `speed` ahead [m/s] and `turn` to the left [rad/s] of the
     middle of its wheels; without `turn`, as its wheels lead it in the `posture`, coordinates by name, that its other driven
-    joints are held at, or at zero.
+    joints are held at, or at zero. Servos that the robot has already are replaced.
 
     A wheel turns at (heading . c) / radius, c the velocity of its place on the base (see `WheeledBase`). Wheels that cannot all
     roll slide, and the robot turns slower, by `sliding_twist`. Servos of wheels give `kd` [N m s/rad] times what their rate lacks,
@@ -94,14 +96,24 @@ def on_wheels(
     for name, x in posture.items():
         q[robot.joint(name).q_slice] = one(x, f"posture of {name}")
     rates = dict(zip(wheel_joints(robot, q), wheel_rates(robot, speed, turn, q).tolist(), strict=True))
+    for name, rate in rates.items():
+        _require_possible(robot.joint(name), rate)
     rows = [JointRow(f"{j.name} servo", _servo(j, rates, q, *gains), i) for i, j in with_drives(robot)]
-    return replace(robot, forces=(*robot.forces, *rows))
+    kept = [row for row in robot.forces if row.name not in {row.name for row in rows}]
+    return replace(robot, forces=(*kept, *rows))
+
+
+def _require_possible(joint: Joint, rate: float) -> None:
+    most = float(joint.velocity_limit[0])
+    if abs(rate) > most:
+        raise InputError(
+            f"{joint.name} would turn at {rate:.3g} rad/s: expected at most {most:g}; {most / abs(rate):.3g} times the speed and "
+            "turn fit"
+        )
 
 
 @explained
-def wheel_rates(
-    robot: Mechanism, speed: ArrayLike, turn: ArrayLike | None = None, q: ArrayLike | None = None
-) -> Array:
+def wheel_rates(robot: Mechanism, speed: ArrayLike, turn: ArrayLike | None = None, q: ArrayLike | None = None) -> Array:
     """Rates of the wheels of `wheel_joints`, (..., wheels) [rad/s], for speeds ahead [m/s] and turns to the left [rad/s], (...).
 
     Without a turn the robot goes as its wheels lead it: with the sideways speed and the turn for which they slide least to their
@@ -133,9 +145,7 @@ def wheel_states(robot: Mechanism, rates: ArrayLike) -> Array:
     """
     own, names = acting(robot), wheel_joints(robot)
     places = {
-        robot.joints[row.joint].name: own.x_starts[k]
-        for k, row in own.joint_rows
-        if isinstance(row.force, SpeedServo)
+        robot.joints[row.joint].name: own.x_starts[k] for k, row in own.joint_rows if isinstance(row.force, SpeedServo)
     }
     missing = [name for name in names if name not in places]
     if missing:
@@ -166,38 +176,21 @@ def _wheels(robot: Mechanism, q: ArrayLike | None) -> list[_Seen]:
 def _rolling(robot: Mechanism, q: Array) -> Iterator[_Seen]:
     X = robot.forward_kinematics(q).bodies
     for i, joint in with_drives(robot):
-        radius = _radius(robot, i + 1)
-        limits = joint.limits.lower[0], joint.limits.upper[0]
-        if joint.kind != "revolute" or radius is None or np.isfinite(limits).any():
+        own = rim(robot, i + 1)
+        if own is None:
             continue
-        # a positive rate rolls it along axle x up
-        axle = X[i + 1][:3, :3] @ joint.type.motion_subspace(np.zeros(1))[3:, 0]
+        R, p = X[i + 1][:3, :3], X[i + 1][:3, 3]
+        axle = R @ own.axle
         if abs(axle[2]) < np.sin(LEAN):
-            flat = np.array([axle[1], -axle[0]])
-            yield _Seen(joint.name, X[i + 1][:3, :3] @ radius[1] + X[i + 1][:3, 3], flat / np.hypot(*flat), radius[0])
-
-
-def _radius(robot: Mechanism, body: int) -> tuple[float, Array] | None:
-    """The radius and the centre of the largest shape of a body that is round about its axle, in its axes; None if there is none."""
-    axis = robot.joints[body - 1].type.motion_subspace(np.zeros(1))[3:, 0] if robot.joints[body - 1].type.nv == 1 else None
-    round_ = [
-        (float(read_solid(s).r), s.in_body[:3, 3])  # type: ignore[attr-defined]
-        for s in robot.solids
-        if s.frame.body == body and s.kind in ("cylinder", "sphere") and axis is not None and _is_round(s, axis)
-    ]
-    return max(round_, key=lambda x: x[0]) if round_ else None
-
-
-def _is_round(s: Any, axis: Array) -> bool:
-    off = np.linalg.norm(np.cross(axis, s.in_body[:3, 3]))
-    along = s.kind == "sphere" or np.linalg.norm(np.cross(axis, s.in_body[:3, 2])) < OFF
-    return bool(off < OFF and along)
+            # a positive rate rolls it along axle x up
+            ahead = np.array([axle[1], -axle[0]]) / np.hypot(*axle[:2])
+            yield _Seen(joint.name, R @ own.centre + p, ahead, own.radius)
 
 
 def _angle(ahead: Array, x: Array, y: Array) -> float:
-    return float(np.round(np.arctan2(ahead @ y, ahead @ x), 12) + 0.0)
+    return _rounded(np.arctan2(ahead @ y, ahead @ x))
 
 
-def _rounded(*x: Any) -> tuple[float, ...]:
-    """Numbers without the rounding of poses."""
-    return tuple(float(np.round(a, 12) + 0.0) for a in x)
+def _rounded(x: Any) -> float:
+    """A number without the rounding of poses."""
+    return float(np.round(x, 12) + 0.0)
