@@ -211,10 +211,10 @@ def energies(m, run):
 HARD = {"stiffness": 1e6, "damping": 3e3}
 
 
-def fall(seed, **feel):
+def fall(seed, dt=1e-3, **feel):
     """Greatest gain of energy in parts of the whole, depth at any time and at the end, and speed there."""
     m, q, v = thrown(seed, **feel)
-    run = mr.simulate(m, q, v, duration=3.0, stepper=mr.LinearlyImplicit(1e-3), tick=2e-3)
+    run = mr.simulate(m, q, v, duration=3.0, stepper=mr.LinearlyImplicit(dt), tick=2e-3)
     assert run.status.ok
     E, depth = energies(m, run)[::5], -gaps(m, run.q).min(axis=-1)
     return np.diff(E).max() / (E[0] - E.min()), depth.max(), depth[-1], np.abs(run.v[-1]).max()

@@ -170,7 +170,7 @@ class Changes(Kinematics):
 
         >>> b = mr.Builder("pile")
         >>> for i in range(2):
-        ...     b.body(f"b{i}", mr.spatial.inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Free())
+        ...     _ = b.body(f"b{i}", mr.spatial.inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Free())
         ...     b.collision("box", (0.1, 0.1, 0.1), on=f"b{i}")
         >>> pile = b.build().on_ground().with_body_contact()
         >>> q = pile.neutral()
