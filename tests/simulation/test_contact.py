@@ -208,7 +208,8 @@ def energies(m, run):
     return m.kinetic_energy(run.q, run.v) + m.potential_energy(run.q) + stored_energy(m, run.q, x, kernels.run)
 
 
-HARD = {"stiffness": 1e6, "damping": 3e3}
+# ground, and the steps that it needs
+HARD = {"stiffness": 1e6, "damping": 3e3, "dt": 5e-4}
 
 
 def fall(seed, dt=1e-3, **feel):
@@ -230,11 +231,10 @@ def test_thrown_organisms_lose_energy_and_come_to_rest(seed, feel):
 
 
 @pytest.mark.judge
-@pytest.mark.parametrize(("feel", "deep"), [({}, 7e-3), (HARD, 2e-3)])
+@pytest.mark.parametrize(("feel", "deep"), [({}, 6e-3), (HARD, 2e-3)])
 def test_two_hundred_organisms_lose_energy(feel, deep):
-    """The worst of them, on ground as it is by default, and on hard ground."""
+    """The worst of them, impacts of up to 3 m/s and more: on ground as it is by default, at steps of 1 ms, and on hard ground."""
     gain, deepest, depth, speed = np.max([fall(seed, **feel) for seed in range(6, 206)], axis=0)
-    print(f"gain {gain:.2g}, deepest {1e3 * deepest:.2f} mm, at the end {1e3 * depth:.2f} mm, {speed:.2g}")
     assert gain < 1e-3
     assert deepest < deep
     assert depth < 0.5e-3
