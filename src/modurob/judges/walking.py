@@ -15,6 +15,8 @@ from modurob.mechanism.tables import JointRow, Loop, Tables
 from modurob.spatial import inertia, quaternion, se3
 from modurob.spatial.scalars import Array
 
+# welds give way by a ten thousandth, the least that MuJoCo has
+IMPEDANCE = (0.9999, 0.9999, 1e-3, 0.5, 2.0)
 SERVOS = Oscillator | SpeedServo
 
 
@@ -89,7 +91,8 @@ class MujocoWalker(MujocoTwin):
                 R = quaternion.from_matrix(se3.rotation(end.X))
                 self.spec.body(self.m.bodies[end.body]).add_site(name=name, pos=se3.position(end.X), quat=R)
             weld = {"type": self._mj.mjtEq.mjEQ_WELD, "objtype": self._mj.mjtObj.mjOBJ_SITE}
-            self.spec.add_equality(**weld, name1=names[0], name2=names[1], solref=[2 * self.spec.option.timestep, 1.0])
+            hard = {"solref": [2 * self.spec.option.timestep, 1.0], "solimp": IMPEDANCE}
+            self.spec.add_equality(**weld, name1=names[0], name2=names[1], **hard)
 
     def _add_servo(self, joint: int, force: Any) -> None:
         """ctrl is where to be, and what its rate adds; the force is kp (ctrl - q) - kd v, or kd (ctrl - v)."""
