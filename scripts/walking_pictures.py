@@ -57,10 +57,21 @@ def content(run: mr.Recording) -> bytes:
     return film.gif(around_robot(film.pictures(story, times, SIZE, FPS / SPEED, **{"from": FROM})), FPS, COLOURS)
 
 
+def scouts(duration: float) -> mr.Recording:
+    """Six Scouts on tracks, docked in a row, that the hinge of the one on its side leads to the left."""
+    convoy = mr.Assembly.single("m0", "scout_drive")
+    for i in range(1, 6):
+        convoy = convoy.dock(f"m{i}", "scout_drive", at=f"m{i - 1}/3", by="4")
+    posture = {"m2/turn": np.pi / 2, "m3/turn": -np.pi / 2, "m3/hinge": -0.5}
+    robot = mr.on_wheels(convoy.mechanism(floating=True), speed=0.15, posture=posture)
+    return mr.simulate(robot, duration=duration, ground=mr.Ground(friction=0.8), tick=0.02)
+
+
 def main() -> None:
     OUT.mkdir(exist_ok=True)
-    for name in sys.argv[1:] or ORGANISMS:
-        drawn = content(walked(name, found=False, duration=START + DURATION))
+    for name in sys.argv[1:] or (*ORGANISMS, "scouts"):
+        duration = START + DURATION
+        drawn = content(scouts(duration - 1.0) if name == "scouts" else walked(name, found=False, duration=duration))
         if len(drawn) > LARGEST:
             raise SystemExit(f"{name}.gif has {len(drawn)} bytes: expected at most {LARGEST}")
         (OUT / f"{name}.gif").write_bytes(drawn)

@@ -32,7 +32,7 @@ from modurob.spatial import inertia
 
 TYPES = (
     "anchor, backbone, cube_link, elbow_link, eyelet, parallel_link, pivot_joint, powerball, prismatic_joint, "
-    "revolute_joint, scout, straight_link, strut, virtual, winch"
+    "revolute_joint, scout, scout_drive, straight_link, strut, virtual, winch"
 )
 
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from modurob.catalogue import ModuleType, module_type
     from modurob.catalogue.contact import BodyContact, Ground, HeightField, Hills, Plane, Stairs
     from modurob.catalogue.drives import Drive, Encoder, Gear, Loops, Losses, Motor, drive_names, load_drive
-    from modurob.catalogue.forces import Disturbance, Friction, JointSpring, Oscillator, Spring, Stop
+    from modurob.catalogue.forces import Disturbance, Friction, JointSpring, Oscillator, SpeedServo, Spring, Stop
     from modurob.catalogue.joints import (
         Cylindrical,
         Fixed,
@@ -138,6 +138,7 @@ if TYPE_CHECKING:
         centre_of_pressure,
         fixed_point,
         multipliers,
+        on_wheels,
         periodic_orbit,
         stability_margin,
         support_polygon,
@@ -198,7 +199,7 @@ HOMES = {
     "modurob.catalogue": "ModuleType module_type",
     "modurob.catalogue.contact": "BodyContact Ground HeightField Hills Plane Stairs",
     "modurob.catalogue.drives": "Drive Encoder Gear Loops Losses Motor drive_names load_drive",
-    "modurob.catalogue.forces": "Disturbance Friction JointSpring Oscillator Spring Stop",
+    "modurob.catalogue.forces": "Disturbance Friction JointSpring Oscillator SpeedServo Spring Stop",
     "modurob.catalogue.joints": (
         "Cylindrical Fixed Free Helical Involute InvoluteLength InvoluteStrain InvoluteStretch Planar Prismatic Revolute Spherical "
         "Universal"
@@ -224,7 +225,7 @@ HOMES = {
     "modurob.kinematics.inverse.goals": "CentreGoal DirectionGoal JointGoal PointGoal PoseGoal",
     "modurob.locomotion": (
         "Compass LinearPendulum Odometry PreviewControl RimlessWheel SpringMass Wheel WheeledBase centre_of_pressure "
-        "fixed_point multipliers periodic_orbit stability_margin support_polygon zero_moment_point"
+        "fixed_point multipliers on_wheels periodic_orbit stability_margin support_polygon zero_moment_point"
     ),
     "modurob.mechanism": "JointProperties Source",
     "modurob.motion": "Gait PhaseResetting PoseTrajectory Trajectory driven found_gait gait search_gait steering time_optimal "

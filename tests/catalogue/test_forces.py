@@ -147,6 +147,7 @@ def test_every_kind_is_registered_and_made_again_from_its_numbers():
         "friction": X24,
         "oscillator": mr.Oscillator(20.0, 1.0, 0.1, 0.4, 1.5, 0.3, 7.0),
         "joint spring": mr.JointSpring(1.0, 0.2, 0.3),
+        "speed servo": mr.SpeedServo(2.0, 3.0, 0.1),
         "spring": mr.Spring(1.0, 0.2, 0.3),
         "stop": mr.Stop(-1, 1, 2.0, 3.0),
         **{f"{kind} drive": mr.load_drive("dynamixel-mx64").force(kind) for kind in INPUTS},

@@ -21,7 +21,7 @@ X, Y, Z = np.eye(3)
 DIE = {"1": Z, "2": X, "3": Y, "4": -Y, "5": -X, "6": -Z}
 SIDES = {k: DIE[k] for k in "2345"}
 ENDS = {"1": -Z, "2": Z}
-CUBES = ("cube_link", "eyelet", "pivot_joint", "prismatic_joint", "revolute_joint", "scout", "strut")
+CUBES = ("cube_link", "eyelet", "pivot_joint", "prismatic_joint", "revolute_joint", "scout", "scout_drive", "strut")
 LINKS = ("elbow_link", "parallel_link", "powerball", "straight_link")
 SHIPPED = tuple(sorted(("anchor", "backbone", *CUBES, *LINKS, "virtual", "winch")))
 

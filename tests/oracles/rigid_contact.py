@@ -1,6 +1,6 @@
 """Rigid Coulomb contacts of boxes with the plane z = 0 by Moreau's time stepping (Acary and Brogliato, Numerical methods for
-nonsmooth dynamical systems): impulses in cones by projected Gauss-Seidel, no springs, no restitution. Slow, and shares no line with
-our contacts.
+nonsmooth dynamical systems): impulses in cones by projected Gauss-Seidel, no springs, no restitution. Loops are kept by impulses
+too. Slow, and shares no line with our contacts.
 """
 
 import numpy as np
@@ -10,6 +10,7 @@ from modurob.motion.gaits.driven import servo_states
 from modurob.spatial import so3
 
 NEAR = 2e-3  # points looked at [m]
+PULLED = 0.1  # of what is missing is made up for in a step
 
 
 def corners(m):
@@ -37,6 +38,13 @@ def impulses(W, b, p, friction, sweeps=60):
     return p
 
 
+def looped(m, q, v, inverse, dt):
+    """The inverse mass matrix along what loops let move, and v after their impulse, K v = -PULLED error / dt."""
+    K = m.loop_jacobian(q)
+    push = inverse @ K.T @ np.linalg.pinv(K @ inverse @ K.T, rcond=1e-10)
+    return inverse - push @ K @ inverse, v - push @ (K @ v + PULLED * m.loop_error(q) / dt)
+
+
 def centres(m, q, duration, dt, friction):
     """Centres of mass of a robot with oscillators that starts at rest in q, (steps + 1, 3)."""
     body, points = corners(m)
@@ -58,6 +66,8 @@ def centres(m, q, duration, dt, friction):
         M[at, at] += free * (dt * kd + dt**2 * kp)
         inverse = np.linalg.inv(M)
         v = v + dt * inverse @ (u - m.bias_forces(q, v))
+        if m.constraints:
+            inverse, v = looped(m, q, v, inverse, dt)
         X = m.forward_kinematics(q).bodies
         height = np.einsum("nj,nj->n", X[body, 2, :3], points) + X[body, 2, 3]
         near = np.flatnonzero(height < NEAR)
@@ -70,7 +80,7 @@ def centres(m, q, duration, dt, friction):
                 ]
             )
             free_u = J @ v
-            free_u[2::3] += np.where(height[near] > 0, 1.0, 0.1) * height[near] / dt
+            free_u[2::3] += np.where(height[near] > 0, 1.0, PULLED) * height[near] / dt
             p = np.concatenate([last.get(i, np.zeros(3)) for i in near])
             p = impulses(J @ inverse @ J.T, free_u, p, friction)
             last = dict(zip(near, p.reshape(-1, 3), strict=True))

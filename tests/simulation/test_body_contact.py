@@ -224,6 +224,53 @@ def test_a_ball_rolls_on_a_box_that_stands_in_the_world():
     assert (R @ run.v[-1, 3:])[1] * EDGE / 2 == pytest.approx(5 / 7, rel=1e-3)
 
 
+# ---- forces ----
+
+
+def test_each_contact_of_a_stack_bears_what_stands_above_it():
+    """k boxes of 1 kg; at the middle of the face, without a torque, for many states at once."""
+    n = 5
+    m = bodies(n).on_ground()
+    q = placed(m, *((0, 0, EDGE * (k + 0.5)) for k in range(n)))
+    run = mr.simulate(m, q, duration=2.0, stepper=mr.LinearlyImplicit(5e-3), tick=0.5)
+    felt = m.body_contact_forces(run.q, run.v, run.x)
+    pairs = [(row.a.body - 1, row.b.body - 1) for row in m.body_contacts]
+    assert felt.forces.shape == (len(run.t), len(pairs), 3)
+    for k, (a, b) in enumerate(pairs):
+        above = n - max(a, b) if abs(a - b) == 1 else 0
+        # on the first body: up if it is the upper one
+        assert felt.forces[-1, k] == pytest.approx([0, 0, np.sign(a - b) * above * G], abs=1e-6)
+        assert felt.torques[-1, k] == pytest.approx([0, 0, 0], abs=1e-6)
+        if above:
+            assert felt.points[-1, k] == pytest.approx([0, 0, EDGE * max(a, b)], abs=1e-3)
+
+
+def test_forces_between_bodies_change_their_momenta():
+    """A box thrown askew on another that floats: their impulse is what each gains, up to the sign, linear and angular about the
+    origin, and friction is within its cone while it slides."""
+    m = bodies(2, gravity=(0, 0, 0), between=mr.BodyContact(friction=0.4))
+    q, v = placed(m, (0, 0, 0), (0.02, 0.01, EDGE + 0.002)), np.zeros(12)
+    v[6:9] = 0.3, 0.1, -0.4
+    run = mr.simulate(m, q, v, duration=0.1, stepper=mr.LinearlyImplicit(1e-4))
+    felt = m.body_contact_forces(run.q, run.v, run.x)
+    row = m.body_contacts[0]
+    on_first = np.concatenate(
+        [felt.forces[:, 0], felt.torques[:, 0] + np.cross(felt.points[:, 0], felt.forces[:, 0])], axis=-1
+    )
+    impulse = np.trapezoid(on_first, run.t, axis=0)
+    assert np.abs(impulse[:3]).max() > 0.1
+    X = run.poses()
+    for body, sign in ((row.a.body, 1), (row.b.body, -1)):
+        own = slice(6 * (body - 1), 6 * body)
+        p = run.v[:, own] @ m.inertia[body].T
+        gained = [(np.swapaxes(se3.Ad(se3.inverse(X[m.bodies[body]][k])), -1, -2) @ p[k]) for k in (0, -1)]
+        assert sign * impulse == pytest.approx(gained[1] - gained[0], abs=0.02 * np.abs(impulse).max())
+    slides = felt.slip[:, 0] > 0.05
+    f = felt.forces[slides, 0]
+    assert slides.any()
+    assert (np.hypot(f[:, 0], f[:, 1]) <= 0.42 * np.abs(f[:, 2]) + 1e-6).all()
+
+
 # ---- organisms ----
 
 
@@ -320,6 +367,10 @@ def test_recordings_of_bodies_that_touch_can_be_repeated(tmp_path):
         (lambda: mr.BodyContact(restitution=1.5), "expected 0 .plastic. to 1"),
         (lambda: mr.BodyContact(stiffness=0.0), "stiffness 0.0: expected more than zero"),
         (lambda: bodies(2).with_body_contact("hard"), "between 'hard': expected how bodies feel"),
+        (
+            lambda: bodies(2).without_forces().body_contact_forces(np.zeros(14)),
+            "touch nothing: expected robot.with_body_contact",
+        ),
         (lambda: bodies(1), "has no shapes that can meet: expected at least two"),
         (lambda: bodies(2).with_body_contact(ignore=[("b0", "b7")]), "no shape on 'b7'"),
     ],

@@ -66,6 +66,11 @@ def crab():
     return mr.load("crab").mechanism(floating=True)
 
 
+def scout():
+    """On tracks that are driven."""
+    return mr.on_wheels(mr.Assembly.single("s", "scout_drive").mechanism(floating=True), speed=0.1, turn=0.4)
+
+
 # ---- closed forms ----
 
 
@@ -186,7 +191,7 @@ def test_a_crab_sticks_on_a_slope(heading):
     assert np.abs(run.q[-1] - run.q[10]).max() / 10 < 1e-9
 
 
-def thrown(seed):
+def thrown(seed, **feel):
     """A random organism above the ground, in any attitude, and moving."""
     rng = np.random.default_rng(seed)
     made = mr.Assembly.single("m0", "backbone")
@@ -196,7 +201,7 @@ def thrown(seed):
         with suppress(ClashError):
             made = made.dock(f"m{i}", "backbone", at=str(port), by="4")
     robot = made.with_parameters(damping=0.05).mechanism(floating=True)
-    m = robot.on_ground(mr.Ground(friction=float(rng.uniform(0.2, 1.0))))
+    m = robot.on_ground(mr.Ground(friction=float(rng.uniform(0.2, 1.0)), **feel))
     q = m.random_configuration(rng)
     q[7:] *= 0.3
     v = rng.normal(size=m.nv) * 0.5
@@ -208,28 +213,36 @@ def energies(m, run):
     return m.kinetic_energy(run.q, run.v) + m.potential_energy(run.q) + stored_energy(m, run.q, x, kernels.run)
 
 
-def fall(seed):
-    """Greatest gain of energy in parts of the whole, depth at the end, and speed there."""
-    m, q, v = thrown(seed)
-    run = mr.simulate(m, q, v, duration=3.0, stepper=mr.LinearlyImplicit(1e-3), tick=0.01)
+# ground, and the steps that it needs
+HARD = {"stiffness": 1e6, "damping": 3e3, "dt": 5e-4}
+
+
+def fall(seed, dt=1e-3, **feel):
+    """Greatest gain of energy in parts of the whole, depth at any time and at the end, and speed there."""
+    m, q, v = thrown(seed, **feel)
+    run = mr.simulate(m, q, v, duration=3.0, stepper=mr.LinearlyImplicit(dt), tick=2e-3)
     assert run.status.ok
-    E = energies(m, run)
-    return np.diff(E).max() / (E[0] - E.min()), -gaps(m, run.q[-1]).min(), np.abs(run.v[-1]).max()
+    E, depth = energies(m, run)[::5], -gaps(m, run.q).min(axis=-1)
+    return np.diff(E).max() / (E[0] - E.min()), depth.max(), depth[-1], np.abs(run.v[-1]).max()
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_thrown_organisms_lose_energy_and_come_to_rest(seed):
-    gain, depth, _ = fall(seed)
+@pytest.mark.parametrize(("seed", "feel"), [(0, {}), (1, HARD), (2, {}), (3, HARD), (4, {}), (5, HARD)])
+def test_thrown_organisms_lose_energy_and_come_to_rest(seed, feel):
+    """Impacts of up to 3 m/s: on hard ground nothing is ever 2 mm deep, at the defaults 5 mm."""
+    gain, deepest, depth, _ = fall(seed, **feel)
     assert gain < 1e-3
-    assert depth < 2e-3
+    assert deepest < (2e-3 if feel else 5e-3)
+    assert depth < 0.5e-3
 
 
 @pytest.mark.judge
-def test_two_hundred_organisms_lose_energy():
-    """The worst of them: gains of 2e-4 of the energy lost in all, 0.3 mm deep at the end."""
-    gain, depth, speed = np.max([fall(seed) for seed in range(6, 206)], axis=0)
+@pytest.mark.parametrize(("feel", "deep"), [({}, 6e-3), (HARD, 2e-3)])
+def test_two_hundred_organisms_lose_energy(feel, deep):
+    """The worst of them, impacts of up to 3 m/s and more: on ground as it is by default, at steps of 1 ms, and on hard ground."""
+    gain, deepest, depth, speed = np.max([fall(seed, **feel) for seed in range(6, 206)], axis=0)
     assert gain < 1e-3
-    assert depth < 2e-3
+    assert deepest < deep
+    assert depth < 0.5e-3
     assert speed < 1.0
 
 
@@ -247,6 +260,8 @@ SURFACES = [mr.Plane(0.1, 0.3, -0.01), mr.Stairs(0.03, 0.2, count=5), mr.Hills(0
         (crab, mr.Ground(surface=SURFACES[2]), 3),
         (ring, mr.Ground(), 2),
         (wheel, mr.Ground(rolling=0.01), 2),
+        (crab, mr.Ground(friction=0.0), 2),
+        (scout, mr.Ground(), 2),
     ],
 )
 def test_kernels_are_the_definition(robot, ground, solves, rng):
@@ -260,10 +275,10 @@ def test_kernels_are_the_definition(robot, ground, solves, rng):
     inputs = {"t": np.zeros((n, 1)), "dt": np.full((n, 1), 2e-3), "q": q, "v": rng.normal(size=(n, m.nv))}
     inputs |= {"x": 1e-3 * rng.normal(size=(n, nx)), "u": rng.normal(size=(n, m.nv))}
     plain, compiled = interpret(flow, m, inputs), kernels.repeated(flow, m, inputs, 1)
-    assert (plain.results["x"] != 0).any()
+    assert (plain.results["x"] != 0).any() == bool(ground.friction)
     for name in "qvx":
         scale = np.abs(plain.results[name]).max()
-        assert np.abs(plain.results[name] - compiled.results[name]).max() < 1e-10 * scale
+        assert np.abs(plain.results[name] - compiled.results[name]).max() <= 1e-10 * scale
 
 
 def test_folded_contacts_solve_the_dense_equations(rng):

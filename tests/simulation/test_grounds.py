@@ -204,6 +204,20 @@ def test_ice_is_no_error():
     assert run.q[-1, 0] == pytest.approx(0.5, rel=1e-9)
 
 
+@pytest.mark.parametrize(("name", "within"), [("crab", 1e-10), ("wheel", 1e-5)])
+def test_organisms_on_ice_keep_their_momentum(name, within):
+    """Whatever their joints do: linear momentum along the ground to rounding (where they close a loop, to what closing it again
+    after each step moves), and the centre of mass where it was, to what a step of second order leaves."""
+    robot = mr.walking_robot(name).robot()
+    gait = mr.gait(name, amplitude=0.8 if name == "crab" else 0.25, frequency=1.0)
+    m = mr.driven(robot, gait).on_ground(mr.Ground(friction=0.0))
+    run = mr.simulate(m, m.standing(gait.on(robot)(0.0)[0]), duration=5.0, tick=0.02)
+    P, c = m.momentum(run.q, run.v), m.centre_of_mass(run.q)
+    assert np.abs(run.v).max() > 0.5
+    assert np.abs(P[:, :2]).max() < within
+    assert np.abs(c - c[0])[:, :2].max() < 2e-3
+
+
 def test_steps_that_are_far_too_long_end_with_words():
     """A run with steps of a second over the ground has a status, whatever happens in it."""
     m = thing("box", (0.1, 0.1, 0.1), inertia.box(1.0, (0.1, 0.1, 0.1))).on_ground()

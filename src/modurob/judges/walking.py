@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.catalogue.contact import Ground, Plane
-from modurob.catalogue.forces import Oscillator
+from modurob.catalogue.forces import Oscillator, SpeedServo
 from modurob.errors import InputError
 from modurob.judges.mujoco import MujocoTwin
 from modurob.mechanism.mjcf.parts import leading, parts_of
@@ -15,20 +15,26 @@ from modurob.mechanism.tables import JointRow, Loop, Tables
 from modurob.spatial import inertia, quaternion, se3
 from modurob.spatial.scalars import Array
 
+# welds give way by a ten thousandth, the least that MuJoCo has
+IMPEDANCE = (0.9999, 0.9999, 1e-3, 0.5, 2.0)
+SERVOS = Oscillator | SpeedServo
+
 
 class Walk(NamedTuple):
-    """Times, (T,) [s], and centres of mass, (T, 3) [m]."""
+    """Times, (T,) [s], centres of mass, (T, 3) [m], and attitudes of the first body as quaternions, (T, 4)."""
 
     t: Array
     centre: Array
+    attitude: Array
 
 
 class MujocoWalker(MujocoTwin):
-    """A robot with oscillators on flat ground. Contacts are as stiff as the step allows, cones elliptic; `stiff=False` leaves
-    MuJoCo's own defaults."""
+    """A robot with oscillators and speed servos on flat ground. Contacts are as stiff as the step allows, cones elliptic;
+    `stiff=False` leaves MuJoCo's own defaults. `yields` is the time constant of contacts in steps: what slides fast is thrown by
+    two of them."""
 
-    def __init__(self, m: Tables, timestep: float, stiff: bool = True):
-        super().__init__(_weighed(m))
+    def __init__(self, m: Tables, timestep: float, stiff: bool = True, yields: float = 2.0):
+        super().__init__(weighed(m))
         mj, spec, ground = self._mj, self.spec, _ground(m)
         spec.option.disableflags = 0
         spec.option.timestep = timestep
@@ -37,15 +43,15 @@ class MujocoWalker(MujocoTwin):
         if stiff:
             spec.option.cone, spec.option.impratio = mj.mjtCone.mjCONE_ELLIPTIC, 100
             spec.option.iterations, spec.option.tolerance = 200, 1e-10
-            solref = [2 * timestep, 1.0]
+            solref = [yields * timestep, 1.0]
         self._friction = {"friction": [float(ground.friction), 0.0, 0.0], "solref": solref, "condim": 3}
         plane = {"type": mj.mjtGeom.mjGEOM_PLANE, "size": [50, 50, 1], "pos": [0, 0, float(ground.surface.height)]}  # type: ignore[attr-defined]
         spec.worldbody.add_geom(**plane, contype=1, conaffinity=2, **self._friction)
         self._add_shapes()
         self._add_loops()
-        self.servos = [row for row in m.forces if isinstance(row, JointRow) and isinstance(row.force, Oscillator)]
+        self.servos = [row for row in m.forces if isinstance(row, JointRow) and isinstance(row.force, SERVOS)]
         for row in self.servos:
-            self._add_servo(row.joint, row.force)  # type: ignore[arg-type]
+            self._add_servo(row.joint, row.force)
         self.compile()
 
     def _add_shapes(self) -> None:
@@ -85,16 +91,18 @@ class MujocoWalker(MujocoTwin):
                 R = quaternion.from_matrix(se3.rotation(end.X))
                 self.spec.body(self.m.bodies[end.body]).add_site(name=name, pos=se3.position(end.X), quat=R)
             weld = {"type": self._mj.mjtEq.mjEQ_WELD, "objtype": self._mj.mjtObj.mjOBJ_SITE}
-            self.spec.add_equality(**weld, name1=names[0], name2=names[1], solref=[2 * self.spec.option.timestep, 1.0])
+            hard = {"solref": [2 * self.spec.option.timestep, 1.0], "solimp": IMPEDANCE}
+            self.spec.add_equality(**weld, name1=names[0], name2=names[1], **hard)
 
-    def _add_servo(self, joint: int, force: Oscillator) -> None:
-        """ctrl is where to be, and what its rate adds; the force is kp (ctrl - q) - kd v."""
+    def _add_servo(self, joint: int, force: Any) -> None:
+        """ctrl is where to be, and what its rate adds; the force is kp (ctrl - q) - kd v, or kd (ctrl - v)."""
         actuator = self.spec.add_actuator(
             name=f"servo{joint}", target=leading(parts_of(self.m, joint + 1)).name, trntype=self._mj.mjtTrn.mjTRN_JOINT
         )
-        actuator.gainprm[0] = force.kp
+        kp = getattr(force, "kp", 0.0)
+        actuator.gainprm[0] = kp if isinstance(force, Oscillator) else force.kd
         actuator.biastype = self._mj.mjtBias.mjBIAS_AFFINE
-        actuator.biasprm[1], actuator.biasprm[2] = -force.kp, -force.kd
+        actuator.biasprm[1], actuator.biasprm[2] = -kp, -force.kd
         if np.isfinite(force.limit):
             actuator.forcelimited, actuator.forcerange = True, [-force.limit, force.limit]
 
@@ -108,27 +116,33 @@ class MujocoWalker(MujocoTwin):
         self._mj.mj_getState(self.model, self.data, start, self._mj.mjtState.mjSTATE_FULLPHYSICS)
         state, _ = rollout.rollout(self.model, self.data, start[None], self.controls(t)[None])
         every = max(1, round(0.05 / self.model.opt.timestep))
-        return Walk(t[::every], np.array([self._centre(s) for s in state[0, ::every]]))
+        seen = [self._seen(s) for s in state[0, ::every]]
+        return Walk(t[::every], *(np.array(x) for x in zip(*seen, strict=True)))
 
     def controls(self, t: Array) -> Array:
         """For each step the ctrl of all actuators, (T, nu): the motors of the file stand still beside the servos."""
         out, grown = np.zeros((len(t), self.model.nu)), np.minimum(t, 1.0)
         for row in self.servos:
-            force: Any = row.force
-            w = 2 * np.pi * force.frequency
-            swing, rate = np.sin(w * t + force.phase), w * np.cos(w * t + force.phase)
-            number = self.model.actuator(f"servo{row.joint}").id
-            out[:, number] = force.centre + force.amplitude * grown * (swing + force.kd / force.kp * rate)
+            out[:, self.model.actuator(f"servo{row.joint}").id] = _asked(row.force, t, grown)
         return out
 
-    def _centre(self, state: Array) -> Array:
+    def _seen(self, state: Array) -> tuple[Array, Array]:
         self._mj.mj_setState(self.model, self.data, state, self._mj.mjtState.mjSTATE_FULLPHYSICS)
         self._mj.mj_kinematics(self.model, self.data)
         self._mj.mj_comPos(self.model, self.data)
-        return np.array(self.data.subtree_com[0])
+        return np.array(self.data.subtree_com[0]), np.array(self.data.xquat[1])
 
 
-def _weighed(m: Tables) -> Tables:
+def _asked(force: Any, t: Array, grown: Array) -> Array:
+    """The ctrl of a servo, (T,)."""
+    if isinstance(force, SpeedServo):
+        return force.speed * grown
+    w = 2 * np.pi * force.frequency
+    swing, rate = np.sin(w * t + force.phase), w * np.cos(w * t + force.phase)
+    return force.centre + force.amplitude * grown * (swing + force.kd / force.kp * rate)
+
+
+def weighed(m: Tables) -> Tables:
     """The same robot, where ends without a mass that are welded to another body carry half of that one's, as MuJoCo wants it: such
     as the second half of the module that closes a ring."""
     own = np.array(m.inertia)

@@ -1,13 +1,15 @@
 """Which shapes of a robot can touch each other, and as what."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob import kernels
-from modurob.algorithms.kinematics import forward_kinematics
-from modurob.catalogue.contact import MEETINGS, Ball, BodyContact, Corners, PairContact, Rod
+from modurob.algorithms.kinematics import forward_kinematics, together
+from modurob.algorithms.motions import MOTIONS
+from modurob.algorithms.pairs import Paired, mutual_mass, paired
+from modurob.catalogue.contact import MEETINGS, Ball, BodyContact, Corners, PairContact, Rod, relative
 from modurob.errors import InputError
 from modurob.geometry import Capsule, Mesh, Solid, Sphere
 from modurob.kinematics.collisions import CollisionModel, collision_model
@@ -15,6 +17,9 @@ from modurob.kinematics.contacts import outer_shapes
 from modurob.mechanism.tables import Frame, PairRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
+
+# keeps shares of no pressure finite
+TINY = 1e-300
 
 
 def pair_rows(m: Tables, between: BodyContact, ignore: Iterable[tuple[str, str]] = ()) -> tuple[PairRow, ...]:
@@ -42,6 +47,41 @@ def pair_gaps(m: Tables, q: Array) -> Array:
 def _gap(row: PairRow, X: Array) -> Array:
     a, b = (X[..., frame.body, :, :] @ frame.X for frame in (row.a, row.b))
     return row.force.touch(se3.inverse(b) @ a).gap.min(axis=-1)
+
+
+class BodyContactForces(NamedTuple):
+    """What the bodies of each pair in `body_contacts` do to each other, (..., pairs, ...); in the world."""
+
+    points: Array  # where the force acts, (..., pairs, 3) [m]
+    forces: Array  # of the second body on the first, (..., pairs, 3) [N]; the opposite acts on the second; zero apart
+    torques: Array  # beside the force at that point, of the second body on the first, (..., pairs, 3) [N m]
+    slip: Array  # mean speed of their points along each other, by how hard they press, (..., pairs) [m/s]
+
+
+def body_contact_forces(m: Tables, q: Array, v: Array, x: Array) -> BodyContactForces:
+    """Forces between the bodies of a robot in states (q, v, x), as they are between two steps: sums of r n - s e over the points
+    of a pair, as `contact_forces` has them (docs/contact.md), at their centre of pressure, sum of r p over sum of r."""
+    q, v = together(q, v)
+    start = kernels.run(MOTIONS, m, {"q": q, "v": v}).results
+    x = np.broadcast_to(x, (*q.shape[:-1], x.shape[-1]))
+    found = [_felt(m, pair, x[..., pair.x]) for pair in paired(m, start, start["V"])]
+    return BodyContactForces(*(np.stack(part, axis=q.ndim - 1) for part in zip(*found, strict=True)))
+
+
+def _felt(m: Tables, pair: Paired, x: Array) -> tuple[Array, ...]:
+    """Of one pair."""
+    still = np.zeros(x.shape[:-1])
+    X, moves = relative(pair.a, pair.b, still, mutual_mass(m, pair.row) + still)
+    touch = pair.law.touch(X)
+    f, r = pair.law.forces(touch, moves, x), pair.law.normal_forces(touch, moves)
+    share = r / np.maximum(r.sum(axis=-1, keepdims=True), TINY)
+    centre = np.where(r.max(axis=-1)[..., None] > 0, (share[..., None] * touch.p).sum(axis=-2), touch.p.mean(axis=-2))
+    slip = (share * np.hypot(*(moves.along(touch, t, moves.known) for t in touch.t))).sum(axis=-1)
+    turn = np.cross(touch.p - centre[..., None, :], f).sum(axis=-2)
+    seen = pair.b.X @ pair.b.frame
+    R = seen[..., :3, :3]
+    force, torque, point = ((R @ y[..., None])[..., 0] for y in (f.sum(axis=-2), turn, centre))
+    return point + seen[..., :3, 3], force, torque, slip
 
 
 def _row(model: CollisionModel, a: int, b: int, between: BodyContact) -> PairRow:

@@ -8,6 +8,7 @@ from modurob.locomotion.odometry import Estimate, Odometry
 from modurob.locomotion.orbits import Orbit, Phase, Stride, fixed_point, monodromy, multipliers, periodic_orbit, stride
 from modurob.locomotion.pendulum import Centre, LinearPendulum
 from modurob.locomotion.preview import Gains, PreviewControl, Walk
+from modurob.locomotion.rolling import on_wheels, wheel_joints, wheel_rates, wheel_states, wheeled_base
 from modurob.locomotion.spring_mass import Hop, SpringMass
 from modurob.locomotion.support import (
     Wrench,
@@ -58,6 +59,7 @@ __all__ = [
     "motions",
     "multipliers",
     "omni",
+    "on_wheels",
     "periodic_orbit",
     "plane",
     "point_of_wrench",
@@ -73,5 +75,9 @@ __all__ = [
     "tricycle",
     "turn_drive_turn",
     "turning_resistance",
+    "wheel_joints",
+    "wheel_rates",
+    "wheel_states",
+    "wheeled_base",
     "zero_moment_point",
 ]

@@ -13,7 +13,7 @@ from modurob.catalogue.drives import Drive, DriveForce
 from modurob.catalogue.drives.library import drive_of
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
 from modurob.errors import InputError, choices, explained
-from modurob.kinematics.body_contacts import pair_rows
+from modurob.kinematics.body_contacts import BodyContactForces, body_contact_forces, pair_rows
 from modurob.kinematics.contacts import ContactForces, contact_forces, contact_rows, standing
 from modurob.mechanism import ContactRow, FrameRow, Joint, JointRow, PairRow, reduced
 from modurob.mechanism.driven import drive_at, with_brakes, with_drive
@@ -157,6 +157,35 @@ class Changes(Kinematics):
         """
         if not self.contacts:
             raise InputError(f"{self.name} knows of no ground: expected robot.on_ground(mr.Ground()).contact_forces(q)")
+        return contact_forces(self, *self._at(q, v, x))
+
+    @explained
+    def body_contact_forces(
+        self, q: ArrayLike, v: ArrayLike | None = None, x: ArrayLike | None = None
+    ) -> BodyContactForces:
+        """What the bodies of each pair in `body_contacts` do to each other: where, (..., pairs, 3) [m], force and torque of the
+        second on the first, (..., pairs, 3) [N, N m], and how fast they slip, (..., pairs) [m/s]; in the world.
+
+        x are the states of the robot's forces, as recordings have them.
+
+        >>> b = mr.Builder("pile")
+        >>> for i in range(2):
+        ...     _ = b.body(f"b{i}", mr.spatial.inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Free())
+        ...     b.collision("box", (0.1, 0.1, 0.1), on=f"b{i}")
+        >>> pile = b.build().on_ground().with_body_contact()
+        >>> q = pile.neutral()
+        >>> q[[2, 9]] = 0.05, 0.15
+        >>> run = mr.simulate(pile, q, duration=1.0)
+        >>> felt = pile.body_contact_forces(run.q[-1], run.v[-1], run.x[-1])
+        >>> round(float(abs(felt.forces[0, 2])), 3)  # the upper box rests on the lower
+        9.81
+        """
+        if not self.body_contacts:
+            raise InputError(f"bodies of {self.name} touch nothing: expected robot.with_body_contact(mr.BodyContact())")
+        return body_contact_forces(self, *self._at(q, v, x))
+
+    def _at(self, q: ArrayLike, v: ArrayLike | None, x: ArrayLike | None) -> tuple[Array, Array, Array]:
+        """A state of which v and x may be missing."""
         own, at = acting(self), self._q(q)
         rates = np.zeros(self.nv) if v is None else self._v(v)
         states = own.start_at(at) if x is None else np.asarray(x, dtype=float)
@@ -164,7 +193,7 @@ class Changes(Kinematics):
             raise InputError(
                 f"x has shape {states.shape}: expected (..., {own.nx}), the states of the forces on {self.name}"
             )
-        return contact_forces(self, at, rates, states)
+        return at, rates, states
 
     def without_forces(self, *names: str) -> Self:
         """A robot without the forces of these names; without names, without any: no friction, no stops, no springs.

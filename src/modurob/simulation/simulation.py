@@ -357,6 +357,7 @@ def simulate(
     engine: str = "modurob",
     brakes: Braking | None = None,
     view: Callable[[Array, float], None] | None = None,
+    x0: ArrayLike | None = None,
 ) -> Recording:
     """Let a robot move for `duration` [s] from (q0, v0), (..., nq) and (..., nv): at rest at zero if not given.
 
@@ -371,7 +372,7 @@ def simulate(
     after two seconds. `brakes` is a function f(t, q, v) that gives the joints whose brakes are on until the next tick (a name,
     names, or True for all); the recording has a segment for each change. With `engine` "mujoco" MuJoCo moves the robot by its own
     model and steps (`mr.MujocoSteps`); laws, filters and recordings are the same. `view` is told q and t after each tick, such as
-    `robot.live()`, which shows the robot while it moves.
+    `robot.live()`, which shows the robot while it moves. x0, (..., nx), are the states of the robot's forces at the start.
 
     >>> run = mr.simulate(robot, q, duration=1.0, controller=mr.ComputedTorque(100, 20), stepper=mr.RungeKutta4(1e-3))
     >>> run.t.shape, run.q.shape, run.status.ok
@@ -388,6 +389,7 @@ def simulate(
         stop_at_limits,
         tick,
         seed,
+        x0=x0,
         ground=ground,
         body_contact=body_contact,
         engine=engine,

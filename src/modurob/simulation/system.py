@@ -179,6 +179,11 @@ def is_joined(m: Tables) -> bool:
     return m.coupled or bool(m.constraints)
 
 
+def on_ice(m: Tables) -> bool:
+    """Whether the ground has no friction, so that nothing but its momentum says where a robot is."""
+    return bool(m.contacts) and not any(row.force.ground.friction for row in m.contacts)
+
+
 def sticks(m: Tables) -> bool:
     """Whether some joint has dry friction."""
     return bool(acting(m).holding.any())

@@ -24,6 +24,6 @@ def test_examples_run(tmp_path, monkeypatch):
 def test_examples_of_walking_run():
     names = {}
     examples = re.findall(r"```python\n(.*?)```", (PAGE.parent / "walking.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert len(examples) == 3
+    assert len(examples) == 5
     for example in examples:
         exec(example, names)

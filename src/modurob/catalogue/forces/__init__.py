@@ -5,6 +5,7 @@ from modurob.catalogue.forces.force import FORCES, FrameForce, JointForce, Joint
 from modurob.catalogue.forces.friction import Friction
 from modurob.catalogue.forces.joint_spring import JointSpring
 from modurob.catalogue.forces.oscillator import Oscillator
+from modurob.catalogue.forces.speed_servo import SpeedServo
 from modurob.catalogue.forces.spring import Spring
 from modurob.catalogue.forces.stop import Stop
 
@@ -18,6 +19,7 @@ __all__ = [
     "JointSpring",
     "Motion",
     "Oscillator",
+    "SpeedServo",
     "Spring",
     "Stop",
 ]

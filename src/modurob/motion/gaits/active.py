@@ -8,6 +8,7 @@ import numpy as np
 
 from modurob.caching import cached_property
 from modurob.errors import GaitError, choices
+from modurob.kinematics.wheels import rim
 from modurob.mechanism.tables import Joint
 from modurob.robot import Mechanism
 from modurob.spatial import se3
@@ -102,10 +103,10 @@ class Active:
 
 
 def active_joints(robot: Mechanism, names: Collection[str] | None = None) -> Active:
-    """The named joints of one coordinate; without names all joints that turn about one axis."""
+    """The named joints of one coordinate; without names all joints that turn about one axis, wheels apart."""
     bodies = [i for i, j in enumerate(robot.joints, 1) if j.type.nv == j.type.nq == 1 and not j.mimics]
     if names is None:
-        bodies = [i for i in bodies if robot.joints[i - 1].type.angles]
+        bodies = [i for i in bodies if robot.joints[i - 1].type.angles and rim(robot, i) is None]
     else:
         require_movable(robot, names)
         bodies = [i for i in bodies if robot.joints[i - 1].name in names]

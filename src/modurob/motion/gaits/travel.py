@@ -9,7 +9,7 @@ from modurob.algorithms.contact import met
 from modurob.algorithms.forces import acting, joint_efforts
 from modurob.algorithms.motions import MOTIONS
 from modurob.catalogue.contact import Moves
-from modurob.catalogue.forces import Oscillator
+from modurob.catalogue.forces import Oscillator, SpeedServo
 from modurob.errors import GaitError, explained
 from modurob.robot import Mechanism
 from modurob.simulation import Recording
@@ -64,10 +64,10 @@ def travel(run: Recording, since: float = 0.0) -> Travel:
 def _work(robot: Mechanism, t: Array, q: Array, v: Array, x: Array, tau: Array) -> Array:
     """What servos and torques put in, (...) [J]; what they take out is lost."""
     at = t.reshape(-1, *[1] * (v.ndim - 1))
-    servos = tuple(row for row in robot.forces if isinstance(row.force, Oscillator))
+    servos = tuple(row for row in robot.forces if isinstance(row.force, Oscillator | SpeedServo))
     alone: Any = robot.without_forces(*(row.name for row in robot.forces if row not in servos)) if servos else None
-    places = [slice(acting(robot).x_starts[robot.forces.index(row)], None) for row in servos]
-    own = [x[..., s.start : s.start + 4] for s in places]
+    starts = [acting(robot).x_starts[robot.forces.index(row)] for row in servos]
+    own = [x[..., k : k + row.force.nx] for k, row in zip(starts, servos, strict=True)]
     torque = tau if alone is None else tau + joint_efforts(alone, at, q, v, np.concatenate(own, axis=-1))
     return np.trapezoid(np.maximum(torque * v, 0).sum(axis=-1), t, axis=0)
 

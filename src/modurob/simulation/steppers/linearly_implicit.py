@@ -7,7 +7,7 @@ from modurob.algorithms.forces import acting
 from modurob.algorithms.motions import MOTIONS
 from modurob.errors import SimulationError
 from modurob.simulation.steppers.stepper import STEPPERS, FixedStep
-from modurob.simulation.system import Held, State, System
+from modurob.simulation.system import Held, State, System, on_ice
 
 
 @STEPPERS.register("linearly-implicit")
@@ -62,5 +62,6 @@ class LinearlyImplicit(FixedStep):
         q, v = system.stepped(s, vdot, dt)
         if system.m.body_contacts:
             x = engine.pair_states(start, known, end, x, dt)
+        if system.m.body_contacts or on_ice(system.m):
             v = system.balanced(s, vdot, start, q, v, dt)
         return State(q, v, x)
