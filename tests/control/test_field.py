@@ -527,7 +527,10 @@ def test_every_law_says_what_it_assumes():
         (lambda: mr.SwingUp(energy=[1.0, 2.0]), r"energy = \[1\.0, 2\.0\]: expected one number"),
         (lambda: mr.HybridForcePosition(frame="m3", goal=[0, 0, 0], force="8"), "force = '8': expected numbers"),
         (lambda: mr.OperationalSpace(frame="m3", goal=[0, 0, 0], kp=-1.0), "kp = -1: expected zero or more"),
-        (lambda: mr.Impedance(frame="m3", goal=[0, 0, 0], joint_damping=np.nan), "joint_damping = nan: expected finite"),
+        (
+            lambda: mr.Impedance(frame="m3", goal=[0, 0, 0], joint_damping=np.nan),
+            "joint_damping = nan: expected finite",
+        ),
         (lambda: mr.ElasticLinearisation(pole=0.0), "pole = 0.0"),
         (lambda: mr.DisturbanceObserver(3), "controller 3"),
         (lambda: mr.AdaptiveControl(gain=0.0), "gain"),

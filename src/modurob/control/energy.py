@@ -42,7 +42,9 @@ class SwingUp(Recipe):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.energy is None:
-            raise ControlError("energy is missing: expected that of the wanted motion [J], such as robot.potential_energy(q)")
+            raise ControlError(
+                "energy is missing: expected that of the wanted motion [J], such as robot.potential_energy(q)"
+            )
 
     def on(self, robot: Mechanism) -> "SwingUpLaw":
         return SwingUpLaw(self, robot)
