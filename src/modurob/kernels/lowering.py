@@ -309,7 +309,7 @@ def _allocated(view: TracedView) -> tuple[dict[Place, int], int]:
     return places, len(busy)
 
 
-def first_free(busy: list[list[Any]], first: int, last: int) -> int:
+def first_free(busy: list[list[Any]], first: float, last: float) -> int:
     """The first place that is free in the passes from first to last, from now on busy in them; a new one if there is none."""
     for i, intervals in enumerate(busy):
         if all(last < a or b < first for a, b in intervals):

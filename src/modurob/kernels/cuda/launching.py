@@ -196,9 +196,8 @@ def resident(
     found = [laid(m, program) for m in robots]
     item = 4 if single else 8
     table_bytes = max(item * _count(x) + 4 * x.rows.size for x in found)
-    if shape is None:
-        words = [max(laid(m, program, EVERY, fetches).words for m in robots) for fetches in (False, True)]
-        shape = chosen_shape(device, *words, item, table_bytes)
+    words, with_inputs = (max(laid(m, program, EVERY, fetches).words for m in robots) for fetches in (False, True))
+    shape = shape or chosen_shape(device, words, with_inputs, item, table_bytes)
     found = [laid(m, program, shape.near, shape.fetches) for m in robots]
     types, kernel = _walking_kernel(device, program, single, shape, {kind for x in found for kind in x.kinds})
     tables = [x.table(types) for x in found]
