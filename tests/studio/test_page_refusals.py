@@ -31,6 +31,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "turn_cell": {"column": 0, "row": 0},
     "move_cell": {"module": "m0", "column": 5, "row": 5},
     "set_base": {"module": "m9"},
+    "mount": {"freedom": "helical", "axis": "x"},
     "set_gravity": {"gravity": [0, 0]},
     "set_parameter": {"module": "m0", "name": "mass", "value": -1.0},
     "set_coordinate": {"index": 0, "value": 9.0},
@@ -42,6 +43,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "acknowledge": {"number": "x"},
     "derive": {"symbols": "x"},
     "cancel_derivation": {"evil": 1},
+    "show_entry": {"part": "M", "row": 0},
+    "evaluate": {"q": [], "v": []},
     "plan_motion": {"motion": {"points": [{"t": 0, "q": [0.1, 0.2, 0.3]}]}},
     "start_run": {"settings": SETTINGS},
     "pause_run": {"evil": 1},
@@ -54,6 +57,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "scrub": {"run": 77, "t": 0.0},
     "fetch_run": {"run": 77},
     "delete_run": {"run": 77},
+    "compare_run": {"run": 77},
+    "trace_run": {"run": 77, "frames": ["m0"]},
 }
 
 

@@ -7,6 +7,7 @@ import { download } from "./download.js";
 import { chip, drawJoints } from "./joint_chips.js";
 import { plotPicture } from "./plot_picture.js";
 import { connection, on, send, state } from "./studio.js";
+import { scrubTo } from "./transport.js";
 
 // where each quantity begins in a sample (t, q, v, vdot, tau, error, kinetic and potential energy), and what it is of
 const QUANTITIES = {
@@ -90,8 +91,9 @@ class Plots {
     this.drawChips();
   }
 
-  /** Whether a run follows the plan that is shown. */
+  /** Whether a run follows the plan that is shown, or repeats a run that is. */
   follows(number) {
+    if (this.chosen.includes(this.run(number).twin)) return true;
     return this.run(number).reference === "motion" && this.chosen.some((other) => this.run(other)?.planned);
   }
 
@@ -172,7 +174,7 @@ class Plots {
 
   make(quantity, runs) {
     const series = this.series(quantity, runs);
-    const chart = new Chart(quantity, this.unit(quantity), series);
+    const chart = new Chart(quantity, this.unit(quantity), series, scrubTo);
     chart.heading.append(
       h(
         "button",
