@@ -48,7 +48,7 @@ def opened(tab: Page, robot: str) -> None:
 
 def start(tab: Page) -> None:
     tab.locator("#gallery-open").click()
-    until(tab, "document.querySelectorAll('#gallery img[src]').length >= 16")
+    until(tab, "!document.querySelector('#gallery img:not([src])')")
 
 
 def build(tab: Page) -> None:
@@ -91,12 +91,12 @@ def simulate(tab: Page) -> None:
 
 def race(tab: Page) -> None:
     tab.locator("#stop").click()
-    tab.locator("#setting-gait").select_option("quadruped")
+    tab.locator("#setting-gait").select_option("snake")
     tab.locator("#run").click()
     until(tab, "studio.state.runs.runs.length === 2 && studio.state.sample?.[0] > 4")
     tab.locator("#stop").click()
     until(tab, "studio.state.runs.state === 'idle'")
-    tab.evaluate("studio.plots.toggle(0, true)")
+    tab.get_by_label("Plot run 0").check()
     tab.locator("#open-race").click()
     until(tab, "studio.race?.player.t > 3")
     tab.evaluate("studio.race.player.pause()")
@@ -188,7 +188,7 @@ def page(browser: Browser, address: str, size: tuple[int, int], scheme: Literal[
 
 def documented(browser: Browser, address: str) -> None:
     """The pictures of the documentation, small."""
-    tab = page(browser, address, SIZE, "light", "high")
+    tab = page(browser, address, SIZE, "light", "plain")
     for name, png in screens(tab):
         if name in DOCUMENTED:
             kept(png, f"studio_{name}")

@@ -233,6 +233,11 @@ def test_high_detail_has_shadows_and_a_room_to_mirror(browser: Browser, served: 
     assert page.js(rich) == [True, False, False]
     assert page.js("studio.view.still().length") < fine
     page.close()
+    page = browser.page(served.address, detail="plain", viewport={"width": 480, "height": 360})
+    page.open("crab", 6)
+    page.settle()
+    assert page.js(rich) == [False, True, False]
+    page.close()
     assert page.strayed == page.problems == []
 
 

@@ -316,6 +316,14 @@ def test_the_gait_and_gains_suit_the_robot(page: Page) -> None:
     expect(page.at("#setting-gait")).to_have_value("wheel")
 
 
+def test_what_browsers_tell_about_sizes_is_no_failure(page: Page) -> None:
+    told = "(message) => dispatchEvent(new ErrorEvent('error', {message}))"
+    page.js(told, "ResizeObserver loop completed with undelivered notifications.")
+    expect(page.at("#refusal")).to_be_empty()
+    page.js(told, "x is not defined")
+    page.refused("A part of this page failed: x is not defined")
+
+
 def test_a_part_of_the_page_that_fails_is_told_and_the_others_go_on(browser: Browser, served: Served) -> None:
     page = browser.page(served.address)
     page.js("void (studio.view.setFits = () => { throw new Error('by chance') })")

@@ -254,6 +254,7 @@ def test_files_of_a_run(session: Session, tmp_path: Path) -> None:
     head, first, *_ = text.decode().splitlines()
     assert head.startswith("t,q m0/hinge,q m2/hinge")
     assert first.split(",")[0] == "0.0"
+    assert downloads.content(session, "run-0.parquet", {})[:4] == b"PAR1"
     for name in ("run-7.csv", "run-0.exe", "run-..csv"):
         with pytest.raises(StudioError, match=r"no run|no file"):
             downloads.content(session, name, {})

@@ -92,7 +92,7 @@ class Equations:
         self._symbols = kinds_of_symbols(symbols)
         self._digits, self._largest = digits, largest
         self._given, self._constants = dict(quantities or {}), dict(constants or {})
-        self._progress, self._avoid = progress, frozenset(avoid)
+        self._progress, self._avoid = progress, _names(avoid)
         self.ring = Ring(Budget(time_limit, largest, cancelled), self._given, self._constants)
         self._display: Display | None = None
         with self.ring.budget.running():
@@ -757,6 +757,14 @@ class Equations:
             return generated(q, v, p)
 
         return function
+
+
+def _names(avoid: Any) -> frozenset[str]:
+    """Names that no symbol may have: one, or several."""
+    names = [avoid] if isinstance(avoid, str) else list(avoid) if isinstance(avoid, Iterable) else [avoid]
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"avoid is {avoid!r:.60}: expected names that no symbol may have, such as robot.frames")
+    return frozenset(names)
 
 
 def _require_numbers(digits: Any, time_limit: Any, largest: Any) -> None:

@@ -352,7 +352,7 @@ class ExactTables:
         """That name, or a like one that nothing has; from now on it is taken."""
         if name in self._avoid:
             name = re.sub(r"(?=\d)", "b", name, count=1)
-        while name in self._taken:
+        while name in self._taken | self._avoid:
             name += "_"
         self._taken.add(name)
         return name

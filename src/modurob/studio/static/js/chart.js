@@ -97,7 +97,8 @@ export class Chart {
     let from = null;
     over.addEventListener("pointerdown", (e) => (from = e.clientX));
     over.addEventListener("pointerup", (e) => {
-      if (from !== null && Math.abs(e.clientX - from) <= CLICK) clicked(this.plot.posToVal(e.clientX - over.getBoundingClientRect().left, "x"));
+      const still = from !== null && Math.abs(e.clientX - from) <= CLICK;
+      if (still) clicked(this.plot.posToVal(e.clientX - over.getBoundingClientRect().left, "x"));
       from = null;
     });
   }

@@ -74,11 +74,22 @@ function matrix({ name, title, latex, terms }, start) {
   return h(
     "section",
     { class: "matrix", "data-part": name },
-    h("div", { class: "row spread" }, h("h3", {}, `${title} ${name}`), latex && copyButton(`${title} as LaTeX`, () => latex, `copy ${name}`)),
+    h(
+      "div",
+      { class: "row spread" },
+      h("h3", {}, `${title} ${name}`),
+      latex && copyButton(`${title} as LaTeX`, () => latex, `copy ${name}`),
+    ),
     latex && lightFormula(latex, name),
     terms.length > MOST_ROWS
       ? h("p", { class: "soft small" }, `${terms.length} rows: too many for a table here.`)
-      : h("details", { open: start, ontoggle: ask }, h("summary", { class: "small" }, "Numbers at the present pose, entry by entry"), h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": `Entries of ${name}` }, table), opened),
+      : h(
+          "details",
+          { open: start, ontoggle: ask },
+          h("summary", { class: "small" }, "Numbers at the present pose, entry by entry"),
+          h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": `Entries of ${name}` }, table),
+          opened,
+        ),
   );
 }
 
@@ -95,7 +106,12 @@ function showEntry({ part, row, column, latex }) {
   const name = `${part} ${row + 1}, ${column + 1}`;
   redraw(
     box,
-    h("div", { class: "row spread" }, h("span", { class: "small soft" }, name), copyButton(`entry ${name} as LaTeX`, () => latex, `copy entry ${part}`)),
+    h(
+      "div",
+      { class: "row spread" },
+      h("span", { class: "small soft" }, name),
+      copyButton(`entry ${name} as LaTeX`, () => latex, `copy entry ${part}`),
+    ),
     lightFormula(latex, name),
   );
 }
@@ -108,7 +124,8 @@ function showNumbers({ parts }) {
       button.textContent = shown(rows[row]?.[column] ?? NaN);
     }
   }
-  for (const cell of document.querySelectorAll("[data-coordinate]")) cell.textContent = shown(present().q[cell.dataset.coordinate] ?? NaN);
+  const { q } = present();
+  for (const cell of document.querySelectorAll("[data-coordinate]")) cell.textContent = shown(q[cell.dataset.coordinate] ?? NaN);
 }
 
 /** The state that is shown: that of a run, or the pose. */

@@ -66,4 +66,6 @@ export function startNotices() {
   addEventListener("unhandledrejection", ({ reason }) => failed(reason?.message ?? reason));
 }
 
-const failed = (message) => refuse(`${message}. Reload it; the robot is saved.`, "A part of this page failed");
+// a size that changes while sizes are looked at is looked at again: nothing has failed
+const HARMLESS = /^ResizeObserver loop/;
+const failed = (message) => HARMLESS.test(message) || refuse(`${message}. Reload it; the robot is saved.`, "A part of this page failed");

@@ -9,7 +9,7 @@ const chosen = new Set(); // names of frames
 
 /** The group of the panel that chooses them; `shownRun()` is the run in the view, if any. */
 export function makePaths(shownRun) {
-  const box = h("div", {});
+  const box = h("div", { class: "row" });
   const frames = () => state.design?.frames.map(({ name }) => name) ?? [];
   const draw = () => {
     const others = frames().filter((name) => !chosen.has(name));
@@ -66,5 +66,5 @@ export function makePaths(shownRun) {
   });
   for (const what of ["runs", "plots"]) on(what, ask);
   draw();
-  return h("div", { class: "row" }, box);
+  return h("div", { class: "row small trails" }, h("span", {}, "Trails"), box);
 }

@@ -83,10 +83,11 @@ class Plots {
   }
 
   choose(number) {
-    // a new run takes the place of the last one, unless several are being compared, or it follows what was planned
-    const compared = this.chosen.length > 1 || this.follows(number);
-    this.chosen = compared ? [...this.chosen, number] : [number];
-    const { joints } = this.run(number);
+    // a new run takes the place of the last one, unless several of its robot are being compared, or it follows what was planned
+    const { joints, robot } = this.run(number);
+    const alike = this.chosen.filter((other) => this.run(other)?.robot === robot);
+    const compared = alike.length > 1 || this.follows(number);
+    this.chosen = compared ? [...alike, number] : [number];
     if (!joints.some(({ name }) => this.joints.has(name))) this.joints = firstJoints(joints);
     this.drawChips();
   }

@@ -29,8 +29,7 @@ export function start(panel) {
         },
         "Race the ticked runs",
       ),
-      h("h3", { class: "small soft" }, "Trails"),
-      makePaths(() => state.runs.runs.find(({ number }) => number === (state.runs.active >= 0 ? state.runs.active : plots.scrubbed()))),
+      makePaths(() => seen(plots)),
     ),
     makeForm(),
     h("div", { class: "group" }, h("h2", {}, "Gravity"), gravity),
@@ -110,6 +109,12 @@ function drawRuns(list, plots) {
         )
       : h("li", { class: "soft small" }, "None yet. Press Run; tick several runs to compare them."),
   );
+}
+
+/** The run that the 3D view shows: the one that goes on, or the one that is scrubbed. */
+function seen(plots) {
+  const { runs, active } = state.runs;
+  return runs.find(({ number }) => number === (active >= 0 ? active : plots.scrubbed()));
 }
 
 /** Whether a run may be repeated by Lagrange's equations: the server says why another may not. */

@@ -12,7 +12,7 @@ const LAYERS = ["ports", "frames", "centres", "ellipsoids", "contacts", "torques
 
 export function startStage() {
   const detail = new URLSearchParams(location.search).get("detail");
-  const low = detail === "low" || (detail !== "high" && drawnInSoftware());
+  const low = detail === "low" || (!["plain", "high"].includes(detail) && drawnInSoftware());
   let view = null;
   view = new View(
     byId("canvas"),
@@ -40,6 +40,7 @@ export function startStage() {
     },
     low,
   );
+  view.plain = detail === "plain";
   for (const layer of LAYERS) toggle(`view-${layer}`, (visible) => view.setVisible(layer, visible));
   on("panel", () => {
     // ports are for building
@@ -58,7 +59,7 @@ export function startStage() {
     view.kept ||= !low;
   });
   byId("view-low").setAttribute("aria-pressed", String(low));
-  view.kept = detail === "high";
+  view.kept = ["plain", "high"].includes(detail);
   byId("view-fit").onclick = () => view.fit();
   toggle("view-more", (open) => byId("view-more").parentElement.classList.toggle("open", open), "aria-expanded");
   byId("view-home").onclick = () => view.lookFrom(STANDARD);

@@ -1,8 +1,9 @@
-// What holds a robot that does not float: a post from its base down to a plate on the ground.
+// What holds a robot that does not float: a post from its base down to a plate on the ground, or a plate at a base far above it.
 
 import * as THREE from "three";
 
 const COLOUR = 0x5b6675;
+const LONGEST = 2.5; // post, in sizes of a module
 
 export class Anchor {
   constructor() {
@@ -22,7 +23,8 @@ export class Anchor {
     const [x, y, z] = at;
     const thick = 0.06 * size;
     const long = Math.max(z - height, thick);
-    this.plate.position.set(x, y, height + thick / 2);
+    this.post.visible = long < LONGEST * size;
+    this.plate.position.set(x, y, this.post.visible ? height + thick / 2 : z);
     this.plate.scale.set(0.62 * size, 0.62 * size, thick);
     this.post.position.set(x, y, height + long / 2);
     this.post.scale.set(0.16 * size, 0.16 * size, long);
