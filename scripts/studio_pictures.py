@@ -13,7 +13,6 @@ from typing import Literal
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-import modurob as mr
 from benchmarks.studio import READY, browsing, serving, until
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -168,18 +167,6 @@ def screens(tab: Page) -> Iterator[tuple[str, bytes]]:
         yield name, tab.screenshot()
 
 
-def live(tab: Page) -> bytes:
-    """The view of `robot.live()`, as a run goes on in it."""
-    robot = mr.load("crab").mechanism(base="m1")
-    law = mr.ComputedTorque(kp=100, kd=20, reference=mr.gait("crab"))
-    with robot.live(browser=False) as view:
-        tab.goto(view.address)
-        tab.wait_for_timeout(1500)
-        mr.simulate(robot, duration=1.3, controller=law, view=view)
-        tab.wait_for_timeout(300)
-        return tab.screenshot()
-
-
 def page(browser: Browser, address: str, size: tuple[int, int], scheme: Literal["light", "dark"], detail: str) -> Page:
     tab = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
     tab.goto(f"{address}&detail={detail}")
@@ -193,7 +180,6 @@ def documented(browser: Browser, address: str) -> None:
     for name, png in screens(tab):
         if name in DOCUMENTED:
             kept(png, f"studio_{name}")
-    kept(live(tab), "studio_live")
 
 
 def kept(png: bytes, name: str) -> None:
