@@ -134,7 +134,7 @@ function drawRuns(list) {
           h(
             "li",
             { style: { flexWrap: "wrap" } },
-            h("span", { class: "grow" }, `Run ${run.number}`),
+            h("span", { style: { flexBasis: "100%" } }, `Run ${run.number}`),
             filmButton(run, "film", "film (WebM)", "Plays the run in the 3D view and records it, in its own time", saveFilm),
             filmButton(run, "gif", "GIF", "Draws the run picture by picture", saveGif),
             fileLink(`run-${run.number}.csv`, "CSV"),
