@@ -84,7 +84,7 @@ def serving() -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "XDG_DATA_HOME": folder}
         command = [sys.executable, "-c", SERVER]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         with subprocess.Popen(command, **pipes, text=True, env=environment) as process:
             assert process.stdout is not None
             address = process.stdout.readline().split()[-1]

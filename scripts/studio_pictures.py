@@ -5,6 +5,7 @@ be looked at.
 """
 
 import io
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -189,7 +190,7 @@ def kept(png: bytes, name: str) -> None:
 def looked_at(browser: Browser, address: str, folder: Path, sizes: Sequence[str]) -> None:
     """Every screen at these sizes, light and dark."""
     folder.mkdir(exist_ok=True)
-    for size, scheme in ((s, c) for s in sizes for c in SCHEMES):
+    for size, scheme in itertools.product(sizes, SCHEMES):
         tab = page(browser, address, SIZES[size], scheme, "low")
         for name, png in screens(tab):
             (folder / f"{name}_{size}_{scheme}.png").write_bytes(png)
