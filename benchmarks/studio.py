@@ -48,7 +48,8 @@ threading.Thread(target=count, daemon=True).start()
 serve(browser=False)
 """
 READY = "window.studio?.view?.frames > 0 && window.studio.state.design !== null"
-SETTINGS = {"controller": "computed-torque", "amplitude": 0.1, "duration": 12.0, "step": 0.005}
+# the drives of a snake of so many modules cannot carry it: ideal ones can
+SETTINGS = {"controller": "computed-torque", "ideal": True, "amplitude": 0.1, "duration": 12.0, "step": 0.005}
 
 
 class Server(NamedTuple):
