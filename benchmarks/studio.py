@@ -32,9 +32,24 @@ FLAGS = (
     "--no-sandbox --disable-gpu --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic --no-first-run "
     "--disable-background-networking --disable-component-update --disable-sync"
 )
-SERVER = "from modurob.studio.server import serve; serve(browser=False)"
+# a studio that counts what it holds, for each line that it is told
+SERVER = """
+import gc, json, sys, threading
+from modurob.studio.client import Client
+from modurob.studio.server import serve
+from modurob.studio.session import Session
+from modurob.studio.runs import Run
+def count():
+    for _ in sys.stdin:
+        gc.collect()
+        held = [type(x) for x in gc.get_objects()]
+        print(json.dumps([held.count(kind) for kind in (Session, Client, Run)]), flush=True)
+threading.Thread(target=count, daemon=True).start()
+serve(browser=False)
+"""
 READY = "window.studio?.view?.frames > 0 && window.studio.state.design !== null"
-SETTINGS = {"controller": "computed-torque", "amplitude": 0.1, "duration": 12.0, "step": 0.005}
+# the drives of a snake of so many modules cannot carry it: ideal ones can
+SETTINGS = {"controller": "computed-torque", "ideal": True, "amplitude": 0.1, "duration": 12.0, "step": 0.005}
 
 
 class Server(NamedTuple):
@@ -42,6 +57,7 @@ class Server(NamedTuple):
 
     address: str
     process: int
+    pipes: Any  # its standard input and output
 
     def cpu_seconds(self) -> float:
         """Processor time that it has used."""
@@ -52,6 +68,16 @@ class Server(NamedTuple):
         """Resident memory [MB]."""
         return int(Path(f"/proc/{self.process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
+    def files(self) -> int:
+        """Open files and sockets."""
+        return len(os.listdir(f"/proc/{self.process}/fd"))
+
+    def held(self) -> list[int]:
+        """How many sessions, connections of pages and runs there are in its memory."""
+        self.pipes.stdin.write("?\n")
+        self.pipes.stdin.flush()
+        return json.loads(self.pipes.stdout.readline())
+
 
 @contextmanager
 def serving() -> Iterator[Server]:
@@ -59,11 +85,12 @@ def serving() -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "XDG_DATA_HOME": folder}
         command = [sys.executable, "-c", SERVER]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(command, **pipes, text=True, env=environment) as process:
             assert process.stdout is not None
             address = process.stdout.readline().split()[-1]
             try:
-                yield Server(address, process.pid)
+                yield Server(address, process.pid, process)
             finally:
                 process.terminate()
 
@@ -204,12 +231,32 @@ def crowd(server: Server, users: int = 20, seconds: float = 8.0) -> list[Seen]:
     return asyncio.run(everybody())
 
 
-class Memory(NamedTuple):
-    """What server and page hold after so many rounds, the page after its rubbish was collected [MB]."""
+class Held(NamedTuple):
+    """What server and page hold after so many rounds; the page after its rubbish was collected."""
 
     rounds: int
-    server: float
-    page: float
+    server: float  # memory [MB]
+    page: float  # its heap [MB]
+    nodes: int  # of the page's document
+    listeners: int
+    files: int  # open in the server
+    sessions: int
+    connections: int
+    runs: int
+
+
+# what may be added from the second half on, as a part and as such: more is a leak
+ALLOWED = {
+    "server": (0.04, 4.0),
+    "page": (0.05, 1.0),
+    "nodes": (0.1, 400),
+    "listeners": (0.1, 100),
+    "files": (0.0, 2),
+    "sessions": (0.0, 0),
+    "connections": (0.0, 1),
+    "runs": (0.0, 1),
+}
+FULL = 2000  # rounds until the history of edits holds all it may: the server's memory grows until then
 
 
 ROUND = """async (settings) => {
@@ -224,37 +271,59 @@ ROUND = """async (settings) => {
   await told("stop_run");
   await told("undo");
 }"""
-LOOK = 100  # rounds from one look at memory to the next
+AGAIN = "new Promise((done) => (studio.connection.once('welcome', () => setTimeout(done, 500)), studio.drop()))"
+LOOK = 50  # rounds from one look to the next
 
 
-def soak(browser: Any, server: Server, minutes: float) -> list[Memory]:
-    """One page opens, docks, runs, stops and undoes without a pause, with its plots open: memory of server and page."""
+def soak(browser: Any, server: Server, minutes: float) -> list[Held]:
+    """One page opens, docks, runs, stops and undoes without a pause, with its plots open; after each look it is connected anew."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(server.address + "&detail=low")
     until(page, READY)
     page.get_by_role("tab", name="Simulate").click()
     tools = page.context.new_cdp_session(page)
-
-    def look(rounds: int) -> Memory:
-        tools.send("HeapProfiler.collectGarbage")
-        return Memory(rounds, server.memory(), tools.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
-
-    seen, rounds, deadline = [look(0)], 0, time.monotonic() + 60 * minutes
-    while time.monotonic() < deadline:
-        page.evaluate(ROUND, SETTINGS)
-        rounds += 1
-        if rounds % LOOK == 0:
-            seen.append(look(rounds))
+    seen, rounds, deadline = [], 0, time.monotonic() + 60 * minutes
+    while time.monotonic() < deadline or len(seen) < 4:
+        for _ in range(LOOK):
+            page.evaluate(ROUND, SETTINGS)
+        rounds += LOOK
+        seen.append(looked(tools, server, rounds))
+        page.evaluate(AGAIN)
     page.close()
-    return [*seen, Memory(rounds, server.memory(), seen[-1].page)]
+    return seen
 
 
-def print_soak(console: Console, seen: list[Memory], minutes: float) -> None:
-    """Memory at the beginning, at half time and at the end."""
-    table = Table("rounds", "server", "page", title=f"{minutes:g} minutes of open, dock, run, stop, undo on one page")
+def looked(tools: Any, server: Server, rounds: int) -> Held:
+    """Count everything."""
+    tools.send("HeapProfiler.collectGarbage")
+    counted = tools.send("Memory.getDOMCounters")
+    page = tools.send("Runtime.getHeapUsage")["usedSize"] / 1e6
+    own = counted["nodes"], counted["jsEventListeners"], server.files()
+    return Held(rounds, server.memory(), page, *own, *server.held())
+
+
+def grown(seen: list[Held]) -> dict[str, str]:
+    """What has grown from the middle of the time to its end, beyond what is allowed: medians of the looks around both."""
+    third, verdict = max(1, len(seen) // 3), {}
+    for name, (part, more) in ALLOWED.items():
+        middle, end = (
+            float(np.median([getattr(x, name) for x in some])) for some in (seen[third:-third] or seen, seen[-third:])
+        )
+        if name == "server" and seen[-1].rounds < 2 * FULL:
+            verdict[name] = f"fills the history until round {FULL}"
+        else:
+            verdict[name] = "level" if end <= middle * (1 + part) + more else f"GROWS: {middle:g} to {end:g}"
+    return verdict
+
+
+def print_soak(console: Console, seen: list[Held], minutes: float) -> None:
+    """What is held at the beginning, on the way and at the end, and whether it grows."""
+    table = Table(*Held._fields, title=f"{minutes:g} minutes of open, dock, run, stop, undo on one page")
     for at in (seen[0], seen[len(seen) // 4], seen[len(seen) // 2], seen[3 * len(seen) // 4], seen[-1]):
-        table.add_row(str(at.rounds), f"{at.server:.0f} MB", f"{at.page:.1f} MB")
+        table.add_row(*(f"{x:.1f} MB" if isinstance(x, float) else str(x) for x in at))
     console.print(table)
+    for name, words in grown(seen).items():
+        console.print(f"{name}: {words}")
 
 
 def main(minutes: float = 1.0) -> None:
@@ -282,9 +351,12 @@ def main(minutes: float = 1.0) -> None:
 
 
 def endure(minutes: float) -> None:
-    """Build, run and stop for so long, and print what server and page hold."""
+    """Build, run and stop for so long, and print what server and page hold; the exit status is 1 if something grew."""
     with serving() as server, browsing() as browser:
-        print_soak(Console(), soak(browser, server, minutes), minutes)
+        seen = soak(browser, server, minutes)
+    print_soak(Console(width=140), seen, minutes)
+    if any(words.startswith("GROWS") for words in grown(seen).values()):
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

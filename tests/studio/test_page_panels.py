@@ -64,38 +64,6 @@ def test_layers_can_be_laid_over_the_robot(page: Page) -> None:
     page.picture("layers")
 
 
-# ---- equations ----
-
-
-def test_equations_appear_and_are_the_librarys(page: Page) -> None:
-    page.open("crab", 6)
-    page.panel("Equations")
-    expect(page.at(".equation .katex").first).to_be_visible()
-    expect(page.at(".equation")).to_have_count(4)
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.at("#copy-latex").click()
-    eq = CRAB.mechanism().equations(("masses", "lengths", "gravity"))
-    page.until("async (text) => (await navigator.clipboard.readText()) === text", eq.latex(shorthand=True))
-    page.at("#copy-c").click()
-    page.until("async (text) => (await navigator.clipboard.readText()) === text", eq.c())
-    page.at("#copy-python").click()
-    page.until("async (text) => (await navigator.clipboard.readText()) === text", eq.python())
-    # typeset as they are: KaTeX keeps the source beside the picture
-    sources = page.js("[...document.querySelectorAll('.equation annotation')].map((x) => x.textContent)")
-    law = eq.latex(shorthand=True)
-    for source in sources[1:]:
-        assert source.replace(r"\\[5pt]", r"\\") in law
-
-
-def test_equations_grow_with_the_robot(page: Page) -> None:
-    page.panel("Equations")
-    expect(page.at("#panel-equations")).to_contain_text("Nothing moves yet")
-    page.js("studio.send('dock', {kind: 'backbone', at: 'm0/3', by: '4'})")
-    expect(page.at("#panel-equations")).to_contain_text("coordinate of joint m0/hinge")
-    page.js("studio.send('dock', {kind: 'backbone', at: 'm1/3', by: '4'})")
-    expect(page.at("#panel-equations")).to_contain_text("coordinate of joint m1/hinge")
-
-
 # ---- export ----
 
 
@@ -114,7 +82,7 @@ def test_export_and_load_back(page: Page, tmp_path: Path, rng: np.random.Generat
     robot, again = CRAB.mechanism(), mr.Mechanism.from_urdf(saved(page, "robot.urdf", tmp_path))
     q, v, vdot = rng.normal(size=(3, 3))
     assert np.allclose(again.inverse_dynamics(q, v, vdot), robot.inverse_dynamics(q, v, vdot), atol=1e-12)
-    eq = robot.equations(("masses", "lengths", "gravity"))
+    eq = robot.equations(("masses", "lengths", "gravity"), avoid=robot.frames)
     assert saved(page, "equations.c", tmp_path).read_text() == eq.c()
     with page.tab.expect_download() as download:
         page.at("#picture").click()
@@ -264,6 +232,11 @@ def test_high_detail_has_shadows_and_a_room_to_mirror(browser: Browser, served: 
     page.settle()
     assert page.js(rich) == [True, False, False]
     assert page.js("studio.view.still().length") < fine
+    page.close()
+    page = browser.page(served.address, detail="plain", viewport={"width": 480, "height": 360})
+    page.open("crab", 6)
+    page.settle()
+    assert page.js(rich) == [False, True, False]
     page.close()
     assert page.strayed == page.problems == []
 

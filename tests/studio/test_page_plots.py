@@ -38,6 +38,18 @@ def test_ticks_are_told_apart_and_no_zero_is_negative(page: Page) -> None:
         assert page.js(TICKS, values) == labels
 
 
+def test_what_rounding_leaves_is_zero(page: Page) -> None:
+    shown = "(x) => import(new URL('./static/js/dom.js', location.href)).then(({ shown }) => shown(x))"
+    assert [page.js(shown, x) for x in (0, -0.0, 3e-17, -8.9e-14, 2e-9, -0.25)] == [
+        "0",
+        "0",
+        "0",
+        "0",
+        "2.00e-9",
+        "-0.25",
+    ]
+
+
 def test_labels_on_the_page_differ(page: Page) -> None:
     """On plots of all quantities, one of them of nothing but rounding errors."""
     page.open("crab", 6)
@@ -77,6 +89,29 @@ def test_the_crosshair_has_values(page: Page, served: Served) -> None:
     torques = [float(x) for x in page.at(".plot .legend").nth(1).locator("b").all_inner_texts()]
     nq, nv = kept.robot.nq, kept.robot.nv
     assert np.allclose(torques, kept.at(0.2)[1][1 + nq + 2 * nv : 1 + nq + 3 * nv], rtol=0.05, atol=0.05)
+
+
+def test_a_click_scrubs_and_a_drag_zooms(page: Page) -> None:
+    """In all plots at once; a double click shows all of it again."""
+    page.open("crab", 6)
+    run(page, "1")
+    page.at(".plot").first.scroll_into_view_if_needed()
+    box = page.at(".plot .u-over").first.bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    page.tab.mouse.click(box["x"] + 0.25 * box["width"], y)
+    page.until("Math.abs(studio.state.sample[0] - 0.25) < 0.03")
+    page.tab.mouse.move(box["x"] + 0.5 * box["width"], y)
+    page.tab.mouse.down()
+    page.tab.mouse.move(box["x"] + 0.6 * box["width"], y, steps=4)
+    page.tab.mouse.up()
+    ends = "studio.plots.plots.map(({ chart }) => [chart.plot.scales.x.min, chart.plot.scales.x.max])"
+    page.until(f"{ends}.every(([low, high]) => Math.abs(low - 0.5) < 0.03 && Math.abs(high - 0.6) < 0.03)")
+    assert page.js("Math.abs(studio.state.sample[0] - 0.25) < 0.03")  # it was no click
+    page.js("studio.plots.draw()")
+    assert page.js(f"{ends}.every(([low, high]) => high - low < 0.2)")
+    page.tab.mouse.dblclick(box["x"] + 0.5 * box["width"], y)
+    page.until(f"{ends}.every(([low, high]) => low < 0.01 && high > 0.99)")
 
 
 def test_torques_do_not_start_at_zero(page: Page) -> None:

@@ -31,6 +31,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "turn_cell": {"column": 0, "row": 0},
     "move_cell": {"module": "m0", "column": 5, "row": 5},
     "set_base": {"module": "m9"},
+    "mount": {"freedom": "helical", "axis": "x"},
     "set_gravity": {"gravity": [0, 0]},
     "set_parameter": {"module": "m0", "name": "mass", "value": -1.0},
     "set_coordinate": {"index": 0, "value": 9.0},
@@ -42,6 +43,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "acknowledge": {"number": "x"},
     "derive": {"symbols": "x"},
     "cancel_derivation": {"evil": 1},
+    "show_entry": {"part": "M", "row": 0},
+    "evaluate": {"q": [], "v": []},
     "plan_motion": {"motion": {"points": [{"t": 0, "q": [0.1, 0.2, 0.3]}]}},
     "start_run": {"settings": SETTINGS},
     "pause_run": {"evil": 1},
@@ -54,6 +57,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "scrub": {"run": 77, "t": 0.0},
     "fetch_run": {"run": 77},
     "delete_run": {"run": 77},
+    "compare_run": {"run": 77},
+    "trace_run": {"run": 77, "frames": ["m0"]},
 }
 
 
@@ -309,6 +314,14 @@ def test_the_gait_and_gains_suit_the_robot(page: Page) -> None:
     page.at("#setting-gait").select_option("wheel")
     page.open("crab", 6)
     expect(page.at("#setting-gait")).to_have_value("wheel")
+
+
+def test_what_browsers_tell_about_sizes_is_no_failure(page: Page) -> None:
+    told = "(message) => dispatchEvent(new ErrorEvent('error', {message}))"
+    page.js(told, "ResizeObserver loop completed with undelivered notifications.")
+    expect(page.at("#refusal")).to_be_empty()
+    page.js(told, "x is not defined")
+    page.refused("A part of this page failed: x is not defined")
 
 
 def test_a_part_of_the_page_that_fails_is_told_and_the_others_go_on(browser: Browser, served: Served) -> None:

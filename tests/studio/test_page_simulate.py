@@ -115,6 +115,25 @@ def test_two_runs_are_laid_over_each_other(page: Page) -> None:
     expect(page.at(".plot canvas")).to_have_count(4)
 
 
+def test_runs_of_another_robot_do_not_stay_in_the_plots(page: Page) -> None:
+    page.open("crab", 6)
+    for robot in ("crab", "tree9"):
+        page.js("(name) => studio.send('open_shipped', {name})", robot)
+        page.until("(name) => studio.state.design.name === name", robot)
+        page.panel("Simulate")
+        page.at("#setting-duration").fill("0.1")
+        page.at("#setting-duration").press("Tab")
+        for _ in range(2):
+            count = page.js("studio.state.runs.runs.length")
+            page.at("#run").click()
+            page.until(
+                "(n) => studio.state.runs.runs.length > n && studio.state.runs.runs.at(-1).status === 'finished'", count
+            )
+            if count == 0:
+                page.tab.get_by_label("Plot run 0").check()
+    assert page.js("studio.plots.chosen") == [3]
+
+
 def test_dock_and_undock_while_it_runs(page: Page) -> None:
     simulate(page, duration="60")
     page.at("#run").click()

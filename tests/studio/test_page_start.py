@@ -34,6 +34,22 @@ def test_the_start_screen_has_pictures_and_opens_what_is_clicked(browser, served
     assert page.strayed == page.problems == []
 
 
+def test_a_gallery_that_was_closed_draws_no_more(page):
+    """What was not drawn is drawn when it is opened again."""
+    count = "import(new URL('./static/js/thumbnails.js', location.href)).then((module) => module.pictures)"
+    page.until("document.querySelectorAll('#panel-build .palette img').length >= 2")  # those of the palette
+    page.at("#gallery-open").click()
+    page.until("document.querySelectorAll('#gallery img[src]').length >= 3")
+    page.tab.keyboard.press("Escape")
+    page.until("!document.querySelector('#gallery').open")
+    page.tab.wait_for_timeout(150)  # one may be under way
+    drawn = page.js(count)
+    page.tab.wait_for_timeout(600)
+    assert page.js(count) == drawn < 15
+    page.at("#gallery-open").click()
+    page.until("document.querySelectorAll('#gallery img[src]').length >= 16")
+
+
 def away(page: Page) -> list[float]:
     """From the robot to the camera."""
     return page.js(

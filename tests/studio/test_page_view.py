@@ -206,12 +206,12 @@ def test_a_floating_robot_falls_in_view_and_no_floor_is_drawn(page: Page) -> Non
     for width, height in SIZES.values():
         page.tab.set_viewport_size({"width": width, "height": height})
         page.at("#scrub").fill("2")
-        page.until("studio.view.centre.z < -10")
+        page.until("studio.view.framing.centre.z < -10")
         expect(page.at("#height")).to_contain_text("z = -1")
         page.until(f"() => ({WITHIN})(({POINTS})())")
         # back to where it stood
         page.at("#scrub").fill("0")
-        page.until("studio.view.centre.z > -0.5")
+        page.until("studio.view.framing.centre.z > -0.5")
         free_of_captions(page)
     # and on the floor again
     page.at("label:has(#stands-fixed)").click()

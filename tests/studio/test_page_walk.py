@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 from tests.studio.pages import Browser, Page, Served
 
 CRAB = (("m0/3", "4"), ("m1/2", "5"), ("m2/3", "2"), ("m1/5", "2"), ("m4/3", "5"))
-WENT = "Math.hypot(studio.view.travelled.x - studio.state.way.x, studio.view.travelled.y - studio.state.way.y)"
+WENT = "Math.hypot(studio.view.framing.travelled.x - studio.state.way.x, studio.view.framing.travelled.y - studio.state.way.y)"
 
 
 def walks(page: Page, far: float = 0.15) -> None:

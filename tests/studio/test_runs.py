@@ -1,5 +1,6 @@
 """Runs of a session: what the settings mean, samples, going on through changes of shape, failures."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from modurob.studio.design import Design
 from modurob.studio.protocol import RunSettings
 from modurob.studio.runs import Run
 from modurob.studio.session import MOST_RUNS, Session
+from modurob.studio.twins import Twin, accelerations
 
 CRAB = mr.load("crab").mechanism()
 
@@ -252,6 +254,7 @@ def test_files_of_a_run(session: Session, tmp_path: Path) -> None:
     head, first, *_ = text.decode().splitlines()
     assert head.startswith("t,q m0/hinge,q m2/hinge")
     assert first.split(",")[0] == "0.0"
+    assert downloads.content(session, "run-0.parquet", {})[:4] == b"PAR1"
     for name in ("run-7.csv", "run-0.exe", "run-..csv"):
         with pytest.raises(StudioError, match=r"no run|no file"):
             downloads.content(session, name, {})
@@ -271,3 +274,104 @@ def test_what_a_filter_believes_is_in_the_samples_and_follows_q_and_r() -> None:
     assert wrong[0] < 0.005
     assert 0.02 < wrong[1] < 0.1  # the noise itself
     assert ran(duration=0.05).samples.shape[1] == 3 + CRAB.nq + 4 * CRAB.nv
+
+
+# ---- set points, trails, and the twin by Lagrange's equations ----
+
+
+def completed(session: Session, **settings: Any) -> Run:
+    run = session.start(RunSettings(**settings))
+    while not run.ended:
+        run.advance_to_sample()
+    session.stop()
+    return run
+
+
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        ({"m2/hinge": 2.0}, "set point 2 of joint m2/hinge: expected -1.571 to 1.571"),
+        ({"m9/hinge": 0.1}, "no joint 'm9/hinge'"),
+    ],
+)
+def test_set_points_that_cannot_be(points: dict[str, float], words: str) -> None:
+    session = Session(None, Design(mr.load("crab")))
+    with pytest.raises(StudioError, match=re.escape(words)):
+        session.start(RunSettings(reference="set_point", set_points=points))
+
+
+def test_servos_go_to_their_set_points() -> None:
+    session = Session(None, Design(mr.load("crab")))
+    own = {"kp": 40.0, "kd": 2.0}
+    points = {"m0/hinge": 0.2, "m2/hinge": -0.3, "m4/hinge": 0.1}
+    run = completed(session, controller="servos", gains=own, reference="set_point", set_points=points, duration=0.1)
+    x = run._states[-1]
+    assert np.allclose(x.reshape(3, 4)[:, 0], [0.2, -0.3, 0.1])
+
+
+def test_a_run_with_set_points_goes_on_without_the_joints_that_are_gone() -> None:
+    session = Session(None, Design(mr.load("crab")))
+    session.start(RunSettings(reference="set_point", set_points={"m4/hinge": 0.1, "m2/hinge": 0.3}))
+    session.edit(protocol.Undock("m5"))
+    assert session.active is not None
+    assert session.active.settings.set_points == {"m2/hinge": 0.3}
+
+
+TWINS = {
+    "servos": ("crab", {"controller": "servos"}, "servos, lines or contacts"),
+    "ground": ("crab", {"ground": True, "stepper": "linearly-implicit"}, "the robot floats"),
+}
+
+
+@pytest.mark.parametrize(("robot", "settings", "words"), TWINS.values(), ids=TWINS)
+def test_runs_that_lagranges_equations_cannot_repeat(robot: str, settings: dict[str, Any], words: str) -> None:
+    session = Session(None, Design(mr.load(robot)))
+    if settings.get("ground"):
+        session.edit(protocol.SetBase("m0", floating=True))
+    run = session.start(RunSettings(duration=0.1, **settings))
+    with pytest.raises(StudioError, match="goes on: stop it first"):
+        session.compare(0)
+    while not run.ended:
+        run.advance_to_sample()
+    with pytest.raises(StudioError, match=words):
+        session.compare(0)
+
+
+def test_a_twin_needs_the_robot_and_a_short_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(None, Design(mr.load("crab")))
+    completed(session, duration=0.1)
+    monkeypatch.setattr("modurob.studio.twins.MOST", 10)
+    with pytest.raises(StudioError, match="too long to be repeated"):
+        session.compare(0)
+    session.edit(protocol.Undock("m5"))
+    for ask in (lambda: session.compare(0), lambda: session.trails(0, ["m0"])):
+        with pytest.raises(StudioError, match="of another shape of the robot"):
+            ask()
+
+
+@pytest.mark.parametrize("stepper", ["semi-implicit-euler", "runge-kutta-4"])
+def test_a_twin_is_another_way_to_the_same_numbers(stepper: str) -> None:
+    """With friction, which both have, under a law, step by step; a mistake in either would be seen."""
+    pair = mr.Assembly.from_aim([[3, 0], [4, 3], [0, 4]], types="backbone").with_parameters(damping=0.2)
+    session = Session(None, Design(pair))
+    completed(session, controller="pid", ideal=False, stepper=stepper, duration=0.2, amplitude=0.3)
+    session.compare(0)
+    twin = session.runs[1]
+    assert isinstance(twin, Twin)
+    assert twin.apart < 1e-11
+    assert np.ptp(twin.samples[:, 1]) > 0.01
+    assert np.allclose(twin.samples[:, :5], session.runs[0].samples[:, :5], atol=1e-6)
+
+
+def test_springs_are_not_repeated() -> None:
+    robot = mr.load("crab").mechanism()
+    soft = robot.with_force("soft", mr.JointSpring(2.0), joint=robot.joints[1].name)
+    with pytest.raises(StudioError, match="springs act on this robot"):
+        accelerations(soft.equations(method="lagrange"))
+
+
+def test_no_place_for_a_virtual_joint() -> None:
+    session = Session(None, Design(mr.load("crane")))
+    session.edit(protocol.SetBase("m1"))
+    with pytest.raises(StudioError, match="base m1 has no free place for a virtual joint"):
+        session.edit(protocol.Mount("prismatic", "x"))

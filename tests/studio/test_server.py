@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 import yaml
 from starlette.testclient import TestClient, WebSocketTestSession
@@ -536,7 +537,8 @@ def test_downloads(web: TestClient, studio: Studio) -> None:
         page.next("robot")
         there = f"/file/{page.session}"
         assert loads(web.get(f"{there}/robot.yaml").text).key == mr.load("crab").key
-        eq = mr.load("crab").mechanism().equations(("masses", "lengths"))
+        robot = mr.load("crab").mechanism()
+        eq = robot.equations(("masses", "lengths"), avoid=robot.frames)
         for name, text in (("tex", eq.latex(document=True)), ("py", eq.python()), ("c", eq.c())):
             assert web.get(f"{there}/equations.{name}?symbols=masses,lengths").text == text
         short = web.get(f"{there}/equations.tex?symbols=masses,lengths&shorthand=1").text
@@ -606,11 +608,66 @@ def test_equations_are_the_librarys(web: TestClient, studio: Studio) -> None:
         page.next("robot")
         page.send("derive", symbols=["masses", "lengths", "gravity"], shorthand=True)
         shown = page.next("equations")
-        eq = mr.load("crab").mechanism().equations(("masses", "lengths", "gravity"))
+        robot = mr.load("crab").mechanism()
+        eq = robot.equations(("masses", "lengths", "gravity"), avoid=robot.frames)
         assert shown["latex"] == eq.latex(shorthand=True)
-        assert all(part in shown["latex"] for part in shown["parts"].values())
-        assert list(shown["parts"]) == ["Law of motion", "M", "C", "N"]
-        assert "not in these equations" in shown["legend"][-1]
+        assert all(part["latex"] in shown["latex"] for part in shown["parts"])
+        assert [part["name"] for part in shown["parts"]] == ["M", "C", "N"]
+        assert "not in these equations" in shown["notes"][-1]
+
+
+def test_the_legend_has_units_numbers_and_bodies(web: TestClient, studio: Studio) -> None:
+    """No symbol is called as a module is."""
+    robot = mr.load("crab").mechanism()
+    with talk(web, studio) as page:
+        page.send("open_shipped", name="crab")
+        page.next("robot")
+        page.send("derive", symbols=["masses", "inertias", "centres", "gravity", "armatures"])
+        rows = {row["name"]: row for row in page.next("equations")["legend"]}
+    assert not rows.keys() & robot.frames.keys()
+    assert (rows["g"]["value"], rows["g"]["unit"], rows["g"]["body"]) == (9.81, "m/s²", 0)
+    for body in (1, 2, 3):
+        own = rows[f"q{body}"]
+        assert (own["latex"], own["value"], own["unit"]) == (f"q_{{{body}}}", None, "rad")
+        assert (own["body"], own["coordinate"]) == (body, body - 1)
+        assert rows[f"mb{body}"]["value"] == pytest.approx(robot.inertia[body][0, 0])
+        assert rows[f"mb{body}"]["body"] == rows[f"Ixx{body}"]["body"] == body
+    assert rows["y1"]["body"] == 1
+
+
+def test_entries_and_numbers_of_long_equations(web: TestClient, studio: Studio, rng: np.random.Generator) -> None:
+    """Too long to typeset whole: entry by entry, and in numbers, which are those of the formulas."""
+    robot = mr.load("lwa4p").robot()
+    q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
+    with talk(web, studio) as page:
+        page.send("show_entry", part="M", row=0)
+        assert "derive them first" in page.next("refused")["message"]
+        page.send("evaluate", q=[], v=[])
+        assert "derive them first" in page.next("refused")["message"]
+        page.send("open_shipped", name="lwa4p")
+        page.next("robot")
+        page.send("derive", symbols=["masses", "lengths", "gravity"])
+        shown = page.next("equations")
+        assert [part["name"] for part in shown["parts"]] == ["M", "C", "D", "N"]
+        assert not any(part["latex"] for part in shown["parts"])
+        assert "choose an entry below" in shown["notes"][0]
+        eq = robot.equations(("masses", "lengths", "gravity"))
+        assert shown["parts"][0]["terms"][1][2] == len(eq.polynomial("M")[1, 2].terms)
+        page.send("show_entry", part="N", row=2)
+        assert page.next("entry")["latex"].startswith(("N_{3} = ", r"\begin{aligned} & N_{3} = "))
+        page.send("show_entry", part="M", row=5, column=5)
+        assert page.next("entry")["latex"].startswith("M_{66} = ")
+        page.send("evaluate", q=q.tolist(), v=v.tolist())
+        numbers = page.next("numbers")["parts"]
+        M, C, N = eq.function(q, v)
+        D = np.array(eq.D.subs(eq.values).evalf(), float)
+        for name, known in {"M": M, "C": C, "D": D, "N": N[:, None]}.items():
+            assert np.allclose(numbers[name], known, atol=1e-9)
+        for part, row, words in (("K", 0, "no matrix 'K'"), ("M", 6, "no entry (7, 1) of M: it has 6 rows")):
+            page.send("show_entry", part=part, row=row)
+            assert words in page.next("refused")["message"]
+        page.send("evaluate", q=[0.0], v=[])
+        assert "1 coordinates and 0 rates: expected 6 and 6" in page.next("refused")["message"]
 
 
 def test_friction_and_springs_of_the_joints_are_shown(web: TestClient, studio: Studio) -> None:
@@ -619,10 +676,10 @@ def test_friction_and_springs_of_the_joints_are_shown(web: TestClient, studio: S
         page.send("open", text=dumps(pair))
         page.next("robot")
         page.send("derive", symbols=["dampings"])
-        shown = page.next("equations")["parts"]
-        assert list(shown) == ["Law of motion", "M", "C", "D", "N"]
-        assert r"D \dot{q}" in shown["Law of motion"]
-        assert shown["D"].startswith(r"D = \begin{bmatrix}")
+        shown = page.next("equations")
+        assert [part["name"] for part in shown["parts"]] == ["M", "C", "D", "N"]
+        assert r"D \dot{q}" in shown["law"]
+        assert shown["parts"][2]["latex"].startswith(r"D = \begin{bmatrix}")
 
 
 def test_what_cannot_be_derived_is_explained(web: TestClient, studio: Studio) -> None:
@@ -645,14 +702,3 @@ def test_a_derivation_can_be_stopped(web: TestClient, studio: Studio) -> None:
         page.next("robot")
         page.send("derive")
         assert page.next("equations")["parts"]
-
-
-def test_equations_that_nobody_reads_are_not_typeset(web: TestClient, studio: Studio) -> None:
-    with talk(web, studio) as page:
-        for i in range(5):
-            page.send("dock", kind="backbone", at=f"m{i}/3", by="4", roll=90 * (i % 2))
-            page.next("robot")
-        page.send("derive", symbols=["masses", "lengths", "inertias"])
-        shown = page.next("equations")
-        assert shown["parts"] == {}
-        assert "too many to read" in shown["legend"][0]

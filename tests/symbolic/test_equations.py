@@ -317,3 +317,19 @@ def test_what_has_no_closed_form_is_refused():
         mr.load("crab").mechanism().equations(symbols=("mass",))
     with pytest.raises(InputError, match="no part 'K'"):
         mr.load("crab").mechanism().equations().polynomial("K")
+
+
+def test_no_symbol_is_called_as_something_else_is():
+    """Names that are avoided are those of other things; all else stays as it is."""
+    robot = mr.load("crab").mechanism()
+    plain, other = robot.equations("all"), robot.equations("all", avoid=robot.frames)
+    renamed = {str(s): f"mb{str(s)[1:]}" for s in plain.parameters if str(s) in robot.frames}
+    assert renamed == {"m1": "mb1", "m2": "mb2", "m3": "mb3"}
+    assert [renamed.get(str(s), str(s)) for s in plain.parameters] == [str(s) for s in other.parameters]
+    swapped = plain.M.subs({name: sympy.Symbol(to) for name, to in renamed.items()})
+    assert other.equals({"M": swapped})
+    assert r"m_{b1}" in other.latex()
+    assert [str(s) for s in robot.equations("gravity", avoid="g").parameters] == ["g_"]
+    for wrong in (3, [3]):
+        with pytest.raises(InputError, match="expected names that no symbol may have"):
+            robot.equations(avoid=wrong)

@@ -6,6 +6,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from PIL import Image
+from rich.console import Console
 
 import modurob as mr
 from modurob.errors import FormatError, InputError, ModurobWarning, SimulationError
@@ -84,3 +85,20 @@ def test_a_film_that_ffmpeg_cannot_write_is_an_error(crab_run, tmp_path, monkeyp
     with pytest.raises(FormatError, match=r"ffmpeg could not write \.mp4"):
         crab_run.animate(tmp_path / "a.mp4")
     assert not (tmp_path / "a.mp4").exists()
+
+
+def test_films_tell_how_far_they_are():
+    """In a terminal; where nobody looks, nothing is written."""
+    for terminal in (True, False):
+        out = io.StringIO()
+        with film.progress(3, Console(file=out, force_terminal=terminal, width=80)) as told:
+            for _ in range(3):
+                told()
+        assert ("3/3" in out.getvalue() and "drawing" in out.getvalue()) == terminal
+        assert bool(out.getvalue()) == terminal
+
+
+def test_each_picture_is_told(crab_run, monkeypatch):
+    monkeypatch.setattr(headless, "_pictures", lambda *args: iter([film_frame(1), film_frame(2)]))
+    count = []
+    assert len(headless.pictures((), (), (64, 64), 30.0, lambda: count.append(1))) == len(count) == 2

@@ -71,3 +71,10 @@ def test_what_cannot_be_shown_is_said(crab):
     )
     with pytest.raises(InputError, match="has symbols for numbers"):
         scene.still(symbolic)
+
+
+def test_a_file_in_the_place_of_a_configuration_is_told(crab):
+    with pytest.raises(
+        InputError, match=r"q is 'a.png': expected a configuration; a file comes second: show\(path='a.png'\)"
+    ):
+        crab.show("a.png")

@@ -197,6 +197,7 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         largest: int | None = 200_000,
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[str, float], None] | None = None,
+        avoid: Iterable[str] = (),
     ) -> "Equations":
         """The equations of motion M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau in closed form, exact.
 
@@ -205,7 +206,8 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         fraction become symbols too. `method` is "two-step" or "lagrange", two ways to the same equations. `digits` rounds
         numbers that are not exact to so many decimals; `time_limit` [s] is for each call; `largest` is the number of terms the
         mass matrix may have, None for any; `cancelled()` stops the work within 0.2 s of being true; `progress(stage, done)` is
-        told what is done, from 0 to 1.
+        told what is done, from 0 to 1. No symbol has a name of `avoid`, such as `robot.frames`: where a module is called m1, the
+        mass of body 1 is then mb1.
 
         M, C, C_two_step, D of friction (nv x nv), S of springs and N of gravity (nv x 1) are SymPy matrices, SI units; forces
         without a closed form, such as stops and dry friction, are named in `left_out`. See `modurob.symbolic.Equations`.
@@ -214,13 +216,16 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         >>> eq = mr.load("crab").mechanism().equations(("masses", "lengths", "gravity"))
         >>> eq.N[1]
         g*l1*m2*cos(q1 + q2)
+        >>> robot = mr.load("crab").mechanism()
+        >>> robot.equations(("masses", "lengths", "gravity"), avoid=robot.frames).N[1]
+        g*l1*mb2*cos(q1 + q2)
         """
         from modurob.symbolic import Equations
 
         watched: dict[str, Any] = {
             name: f for name, f in (("cancelled", cancelled), ("progress", progress)) if f is not None
         }
-        return Equations(self, symbols, method, digits=digits, time_limit=time_limit, largest=largest, **watched)
+        return Equations(self, symbols, method, digits=digits, time_limit=time_limit, largest=largest, avoid=avoid, **watched)
 
 
 class Builder(TableBuilder):

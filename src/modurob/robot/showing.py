@@ -6,7 +6,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from modurob.mechanism import Tables
-from modurob.spatial.scalars import as_array
 from modurob.viewer import live, page, scene, showing, widget
 
 
@@ -23,7 +22,7 @@ class Showing(Tables):
         >>> robot.show(q, "crab.html").name
         'crab.html'
         """
-        return showing.show(scene.still(self, None if q is None else as_array(q)), path)
+        return showing.show(scene.still(self, q), path)
 
     def live(self, q: ArrayLike | None = None, speed: float = 1.0, browser: bool = True) -> live.Live:
         """A view that follows what a program does, from configuration q on, (nq,) [rad or m]: `view(q)` shows another.

@@ -18,7 +18,7 @@ from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 from modurob.studio import protocol, reaching
 from modurob.studio.channel import Channel
-from modurob.studio.derivation import Derivation
+from modurob.studio.derivation import Derivation, none
 from modurob.studio.gait_search import best_gait
 from modurob.studio.poses import body_poses
 from modurob.studio.replay import Replay
@@ -107,6 +107,14 @@ class Client:
     async def _plan(self, command: protocol.PlanMotion) -> None:
         await asyncio.to_thread(self.session.plan, command.motion)
         await self._show_kept()
+
+    async def _compare(self, command: protocol.CompareRun) -> None:
+        await asyncio.to_thread(self.session.compare, command.run)
+        await self._show_kept()
+
+    async def _trace(self, command: protocol.TraceRun) -> None:
+        paths = await asyncio.to_thread(self.session.trails, command.run, command.frames)
+        await self.channel.send(protocol.Trails(command.run, paths))
 
     async def _show_kept(self) -> None:
         """The run that was added last, as it ended."""
@@ -198,12 +206,25 @@ class Client:
 
     async def _cancel(self, command: protocol.CancelDerivation) -> None:
         self._cancel_derivation()
-        await self.channel.send(protocol.Equations("", {}, [], "stopped"))
+        await self.channel.send(none("stopped"))
 
     def _cancel_derivation(self) -> None:
         if self._deriving is not None:
             self._deriving[0].cancel()
             self._deriving = None
+
+    async def _show_entry(self, command: protocol.ShowEntry) -> None:
+        found = await asyncio.to_thread(self._derived.entry, command.part, command.row, command.column)
+        await self.channel.send(found)
+
+    async def _evaluate(self, command: protocol.Evaluate) -> None:
+        await self.channel.send(await asyncio.to_thread(self._derived.numbers, command.q, command.v))
+
+    @property
+    def _derived(self) -> Derivation:
+        if self._deriving is None:
+            raise StudioError("there are no equations yet: derive them first")
+        return self._deriving[0]
 
     # ---- runs ----
 
@@ -319,6 +340,8 @@ class Client:
         protocol.Acknowledge: _acknowledge,
         protocol.Derive: _derive,
         protocol.CancelDerivation: _cancel,
+        protocol.ShowEntry: _show_entry,
+        protocol.Evaluate: _evaluate,
         protocol.PlanMotion: _plan,
         protocol.StartRun: _start,
         protocol.PauseRun: _pause,
@@ -331,6 +354,8 @@ class Client:
         protocol.Scrub: _scrub,
         protocol.FetchRun: _fetch,
         protocol.DeleteRun: _delete,
+        protocol.CompareRun: _compare,
+        protocol.TraceRun: _trace,
     }
 
 

@@ -24,7 +24,8 @@ from modurob.viewer.glb import glb
 from modurob.viewer.scene import still
 
 EQUATIONS = {"equations.tex": "latex", "equations.py": "python", "equations.c": "c"}
-_RUN = re.compile(r"^run-([0-9]{1,9})\.(csv|mrun|mcap)$")
+_RUN = re.compile(r"^run-([0-9]{1,9})\.(csv|parquet|mrun|mcap)$")
+_RUN_FILES = {"csv": "to_csv", "parquet": "to_parquet", "mrun": "save", "mcap": "to_mcap"}
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 
 
@@ -63,7 +64,7 @@ def content(session: Session, name: str, query: dict[str, str]) -> str | bytes:
 
 
 def _files(session: Session) -> list[str]:
-    runs = [f"run-{number}.{kind}" for number in session.runs for kind in ("csv", "mrun", "mcap")]
+    runs = [f"run-{number}.{kind}" for number in session.runs for kind in _RUN_FILES]
     return ["robot.yaml", "robot.py", "robot.glb", *exports(), "robot.share", *EQUATIONS, *runs]
 
 
@@ -95,5 +96,5 @@ def _equations(session: Session, name: str, query: dict[str, str]) -> str:
 def _run_file(recording: Recording, suffix: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
-        {"csv": recording.to_csv, "mrun": recording.save, "mcap": recording.to_mcap}[suffix](path)
+        getattr(recording, _RUN_FILES[suffix])(path)
         return path.read_bytes()

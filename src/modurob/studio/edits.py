@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from modurob import catalogue
-from modurob.assembly import cells, shipped_robots
+from modurob.assembly import PortRef, cells, shipped_robots
 from modurob.catalogue import ModuleType
 from modurob.errors import ClashError, StudioError, choices
 from modurob.robot import Assembly, load
@@ -174,6 +175,24 @@ def _set_base(design: AnyDesign, edit: protocol.SetBase) -> AnyDesign:
     if edit.module != design.base:
         raise StudioError(f"{edit.module!r} cannot be the base: the links of a URDF file hang on {design.base!r}")
     return replace(design, floating=edit.floating)
+
+
+@_does(protocol.Mount)
+def _mount(design: Design, edit: protocol.Mount) -> Design:
+    a = design.assembly
+    free = [str(p) for p in map(partial(PortRef, a.base), a.modules[a.base].ports) if _could_be_mounted(a, p)]
+    if not free:
+        raise StudioError(f"base {a.base} has no free place for a virtual joint: its frame holds another module")
+    name = next(a.new_names())
+    axis = {f"a{letter}": float(letter == edit.axis) for letter in "xyz"}
+    mounted = a.dock(name, catalogue.named("virtual"), free[0], "out")
+    return Design(
+        mounted.with_parameters({name: {"freedom": edit.freedom, **axis}}).with_setup(base=name, floating=False)
+    )
+
+
+def _could_be_mounted(a: Assembly, port: PortRef) -> bool:
+    return a.modules[port.module].ports[port.port].connector.virtual and port not in a.occupied
 
 
 @_does(protocol.SetGravity)

@@ -36,7 +36,8 @@ def servoed(robot: Mechanism, q: Array, settings: RunSettings, kp: float, kd: fl
     rows = []
     for i, joint in enumerate(robot.joints):
         if joint.type.nv == joint.type.nq == 1 and not joint.mimics and joint.effort_limit[0] > 0:
-            to = settings.amplitude if settings.reference == "set_point" else float(q[joint.q_slice.start])
+            own = settings.set_points.get(joint.name, settings.amplitude)
+            to = own if settings.reference == "set_point" else float(q[joint.q_slice.start])
             servo = Oscillator(kp=kp, kd=kd, centre=to, limit=float(joint.effort_limit[0]))
             rows.append(JointRow(f"{joint.name} servo", servo, i))
     return replace(robot, forces=(*robot.forces, *rows))

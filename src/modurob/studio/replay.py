@@ -1,6 +1,7 @@
 """Recordings that are opened in the studio: shown, scrubbed and plotted as its own runs are."""
 
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from modurob.simulation import Recording
 from modurob.spatial.scalars import Array
 from modurob.studio import ground
 from modurob.studio.protocol import RunSettings
-from modurob.studio.runs import DISPLAY, joints_of
+from modurob.studio.runs import DISPLAY, Run, joints_of
 from modurob.viewer import scene
+
+MOST_POINTS = 600  # of a trail
 
 
 class _Named(io.BytesIO):
@@ -48,7 +51,7 @@ class Replay:
         self.samples = self._rows(own)
 
     def _rows(self, own: Any) -> Array:
-        """As those of `Run`; how far it is from a reference is not known."""
+        """As those of `Run`."""
         k = self._ticks
         q, v = own.q[k], own.v[k]
         energies = self.robot.kinetic_energy(q, v), self.robot.potential_energy(q)
@@ -58,13 +61,17 @@ class Replay:
             v,
             self._acceleration(own)[k],
             own.tau[k],
-            np.zeros_like(v),
+            self._lacking(own)[k],
             np.stack(energies, axis=-1),
         ]
         return np.concatenate(parts, axis=-1).astype(np.float32)
 
     def _acceleration(self, own: Any) -> Array:
         return own.vdot
+
+    def _lacking(self, own: Any) -> Array:
+        """How far it is from a reference: that is not known."""
+        return np.zeros_like(own.v)
 
     ended = True
     numbers = 0  # what was opened is kept until it is deleted
@@ -113,6 +120,17 @@ class Replay:
             "robot": self.robot.key.hex(),
             "joints": joints_of(self.robot),
         }
+
+
+def trails(run: "Run | Replay", frames: Sequence[str]) -> list[dict[str, Any]]:
+    """Where frames have been in a run: at most so many points of each, the last one too."""
+    rows = run.samples
+    kept = rows[np.unique(np.linspace(0, len(rows) - 1, MOST_POINTS).round().astype(int))]
+    t, q = kept[:, 0], kept[:, 1 : 1 + run.robot.nq].astype(float)
+    return [
+        {"frame": f, "t": t.tolist(), "points": run.robot.frame_pose(q, f)[..., :3, 3].ravel().round(5).tolist()}
+        for f in frames
+    ]
 
 
 def _require_same(robot: Mechanism, recording: Recording, name: str) -> None:

@@ -39,9 +39,36 @@ def reference(robot: Mechanism, settings: RunSettings, q: Array) -> Reference:
     if settings.reference == "motion":
         return motions.planned(robot, settings.motion or Motion())
     if settings.reference == "set_point":
-        return settings.amplitude
+        return set_points(robot, q, settings)
     s = settings
     return gait(s.gait, generator=s.generator, amplitude=s.amplitude, frequency=s.frequency)
+
+
+def set_points(robot: Mechanism, q: Array, settings: RunSettings) -> Array:
+    """Where the joints are to go, (nq,): each to its own set point, or to that of all; those without a drive stay at q."""
+    driven = {joint.name: joint for joint in robot.joints if can_be_set(joint)}
+    wanted = np.array(q)
+    for name, joint in driven.items():
+        to, (low, high) = settings.set_points.get(name, settings.amplitude), (float(x[0]) for x in joint.limits)
+        if name in settings.set_points and not low <= to <= high:
+            raise StudioError(f"set point {to:g} of joint {name}: expected {low:.4g} to {high:.4g}, its limits")
+        wanted[joint.q_slice.start] = to
+    for name in settings.set_points.keys() - driven.keys():
+        raise StudioError(
+            f"no joint {name!r:.80} with a drive that could have a set point: {choices(name[:80], driven)}"
+        )
+    return wanted
+
+
+def suited(settings: RunSettings, robot: Mechanism) -> RunSettings:
+    """The settings of a run that goes on with a robot of another shape: without set points of joints that are gone."""
+    own = {joint.name for joint in robot.joints if can_be_set(joint)}
+    return replace(settings, set_points={name: x for name, x in settings.set_points.items() if name in own})
+
+
+def can_be_set(joint: Joint) -> bool:
+    """Whether a joint has a set point: one coordinate, a drive, and no other joint that it follows."""
+    return joint.type.nq == joint.type.nv == 1 and not joint.mimics and float(joint.effort_limit[0]) > 0
 
 
 def controller(settings: RunSettings, follow: Reference) -> Controller | None:

@@ -1,6 +1,7 @@
 """One user's work: the design with its history, the pose, and the runs. Knows nothing of the web."""
 
 import secrets
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -18,7 +19,8 @@ from modurob.studio.imported import Imported
 from modurob.studio.plans import Plan
 from modurob.studio.poses import body_poses
 from modurob.studio.replay import Replay
-from modurob.studio.runs import Run, Since
+from modurob.studio.runs import Run, Since, suited
+from modurob.studio.twins import Twin
 
 MOST_STEPS = 2000  # of undo
 MOST_RUNS = 12
@@ -148,7 +150,7 @@ class Session:
             with suppress(ModurobError, np.linalg.LinAlgError):
                 seen = None if belief is None else (belief.q, belief.v)
                 since = Since(run.t, run.number, seen, run.ground)
-                self._begin(Run(self._count, self.robot, q, v, run.settings, since))
+                self._begin(Run(self._count, self.robot, q, v, suited(run.settings, self.robot), since))
                 self.paused = paused
         if self.autosave is not None:
             self.unsaved = self.autosave.save(self.name, self.design)
@@ -211,6 +213,20 @@ class Session:
         plan = Plan(self._count, self.robot, motion)
         self.runs = {number: run for number, run in self.runs.items() if not isinstance(run, Plan)}
         self._keep(plan)
+
+    def compare(self, number: int) -> None:
+        """Show a run beside itself, by Lagrange's equations."""
+        self._keep(Twin(self._count, self.robot, self._of_this_robot(number)))
+
+    def trails(self, number: int, frames: Sequence[str]) -> list[dict[str, Any]]:
+        """Where frames have been in a run."""
+        return replay.trails(self._of_this_robot(number), frames)
+
+    def _of_this_robot(self, number: int) -> Run | Replay:
+        run = self.run(number)
+        if run.robot.key != self.robot.key:
+            raise StudioError(f"run {number} is of another shape of the robot: undo until it is shown")
+        return run
 
     def _keep(self, shown: Replay) -> None:
         self.stop()

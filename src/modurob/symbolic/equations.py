@@ -58,7 +58,8 @@ class Equations:
     Numbers that are no short fraction become symbols too, unless `digits` says to how many decimals they are rounded.
     `method` is "two-step" (Gutenkunst (3.38); Meister, Gutenkunst, Levi (32)) or "lagrange", from energies.
     `time_limit` [s] is for each call; `largest` the number of terms the mass matrix may have, None for any; `cancelled()`
-    stops the work soon after it is true; `progress(stage, done)` is told what is done, from 0 to 1.
+    stops the work soon after it is true; `progress(stage, done)` is told what is done, from 0 to 1. No symbol has a name in
+    `avoid`, such as those of modules.
     Of symbols that the robot came with, `quantities` tells the meaning, and `constants` the exact numbers to put in their places.
 
     >>> import modurob as mr
@@ -80,6 +81,7 @@ class Equations:
         largest: int | None = size.LARGEST,
         cancelled: Callable[[], bool] = never,
         progress: Progress = silent,
+        avoid: Iterable[str] = (),
         quantities: Mapping[sympy.Symbol, Quantity] | None = None,
         constants: Mapping[str, Fraction] | None = None,
     ):
@@ -90,14 +92,14 @@ class Equations:
         self._symbols = kinds_of_symbols(symbols)
         self._digits, self._largest = digits, largest
         self._given, self._constants = dict(quantities or {}), dict(constants or {})
-        self._progress = progress
+        self._progress, self._avoid = progress, _names(avoid)
         self.ring = Ring(Budget(time_limit, largest, cancelled), self._given, self._constants)
         self._display: Display | None = None
         with self.ring.budget.running():
             progress("numbers", 0.0)
             self.coordinates = Coordinates(robot, self.ring)
             moving = (*self.coordinates.q_symbols, *self.coordinates.v_symbols, *self.coordinates.vdot_symbols)
-            self._exact = ExactTables(self.ring, self._symbols, digits, [s.name for s in moving])
+            self._exact = ExactTables(self.ring, self._symbols, digits, [s.name for s in moving], self._avoid)
             self.tables = self._exact.tables(robot)
             if largest is not None:
                 progress("size", 0.05)
@@ -624,6 +626,7 @@ class Equations:
                 largest=self._largest,
                 cancelled=budget.cancelled,
                 progress=self._progress,
+                avoid=self._avoid,
                 quantities=self._given,
                 constants=self._constants,
             )
@@ -754,6 +757,14 @@ class Equations:
             return generated(q, v, p)
 
         return function
+
+
+def _names(avoid: Any) -> frozenset[str]:
+    """Names that no symbol may have: one, or several."""
+    names = [avoid] if isinstance(avoid, str) else list(avoid) if isinstance(avoid, Iterable) else [avoid]
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"avoid is {avoid!r:.60}: expected names that no symbol may have, such as robot.frames")
+    return frozenset(names)
 
 
 def _require_numbers(digits: Any, time_limit: Any, largest: Any) -> None:

@@ -1,5 +1,6 @@
 """A mechanism whose tables hold exact numbers and symbols."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -70,12 +71,20 @@ class ExactTables:
     """Turns the tables of a mechanism into elements of a ring.
 
     Nonzero numbers of the wanted kinds become symbols, and so do those that are no short fraction or root of one: the equations
-    stay exact, and the number is that of the symbol.
+    stay exact, and the number is that of the symbol. Names in `taken` belong to other symbols, those in `avoid` to other things,
+    such as modules: m1 is then mb1, the mass of body 1.
     """
 
-    def __init__(self, ring: Ring, symbols: frozenset[str], digits: int | None, taken: Iterable[str] = ()):
+    def __init__(
+        self,
+        ring: Ring,
+        symbols: frozenset[str],
+        digits: int | None,
+        taken: Iterable[str] = (),
+        avoid: Iterable[str] = (),
+    ):
         self.ring, self.symbols, self.digits = ring, symbols, digits
-        self._taken = set(taken)
+        self._taken, self._avoid = set(taken), frozenset(avoid)
         self._lengths: dict[float, Polynomial] = {}
         self._turns: dict[float, tuple[Polynomial, Polynomial]] = {}
         # how many times more than by rounding numbers are off where turns are nearly exact
@@ -340,8 +349,10 @@ class ExactTables:
         ]
 
     def unused(self, name: str) -> str:
-        """That name, or a like one that no symbol has; from now on it is taken."""
-        while name in self._taken:
+        """That name, or a like one that nothing has; from now on it is taken."""
+        if name in self._avoid:
+            name = re.sub(r"(?=\d)", "b", name, count=1)
+        while name in self._taken | self._avoid:
             name += "_"
         self._taken.add(name)
         return name

@@ -126,7 +126,7 @@ def latex_text(text: str) -> str:
 
 
 def latex_symbol(name: str) -> str:
-    r"""qd3 is \dot{q}_{3}, Ixy2 is I_{xy,2}, m1 is m_{1}, alpha1 is \alpha_{1}."""
+    r"""qd3 is \dot{q}_{3}, Ixy2 is I_{xy,2}, m1 is m_{1}, mb1 is m_{b1}, alpha1 is \alpha_{1}."""
     found = re.fullmatch(r"q(dd|d)?(\d+)", name)
     if found:
         head = {"d": r"\dot{q}", "dd": r"\ddot{q}", None: "q"}[found[1]]
@@ -134,6 +134,9 @@ def latex_symbol(name: str) -> str:
     inertia = re.fullmatch(r"I([xyz]{2})(\d*)", name)
     if inertia:
         return f"I_{{{','.join(part for part in inertia.groups() if part)}}}"
+    of_body = re.fullmatch(r"([A-Za-z])(b\d+)", name)
+    if of_body:
+        return f"{of_body[1]}_{{{of_body[2]}}}"
     indexed = re.fullmatch(r"([A-Za-z]+)_?(\d+)", name)
     if indexed:
         return f"{_letters(indexed[1])}_{{{indexed[2]}}}"

@@ -192,6 +192,20 @@ def _entries(
             yield name, lines(printer, eq.displayed(array[at]), page - width(f"{name} = "), page - INDENT)
 
 
+def entry(eq: "Equations", part: str, at: tuple[int, ...], shorthand: bool, longest: int | None, page: float) -> str:
+    """One entry by itself, as wide as a page [pt]: M_{12} = ..., what continues it below; counted where it is longer."""
+    printer = LatexPrinter(latex_shorthand if shorthand else latex_name)
+    name, p = f"{NAMES[part]}_{{{_indices(at, eq.robot.nv)}}}", eq.polynomial(part)[at]
+    if longest is not None and len(p.terms) > longest:
+        return rf"{name} = \text{{a sum of {len(p.terms)} terms}}"
+    with eq.ring.budget.running():
+        first, *others = lines(printer, eq.displayed(p), page - width(f"{name} = "), page - INDENT)
+    if not others:
+        return f"{name} = {first}"
+    body = r" \\ ".join([f"& {name} = {first}", *(rf"& \qquad {line}" for line in others)])
+    return rf"\begin{{aligned}} {body} \end{{aligned}}"
+
+
 def _rest_is_zero(eq: "Equations", part: str) -> bool:
     return any(not p for p in eq.polynomial(part).ravel())
 

@@ -4,12 +4,15 @@ import io
 import shutil
 import subprocess
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from modurob.catalogue.reading import write_bytes
 from modurob.errors import FormatError, InputError, ModurobWarning
@@ -63,13 +66,25 @@ def pictures(
 ) -> list[bytes]:
     """PNG files of what is seen at these times [s], on a light background; `options` are those of the page."""
     if headless.browser():
-        return [_on_background(png) for png in headless.pictures(chapters, times, size, fps, **options)]
+        with progress(len(times)) as told:
+            return [_on_background(png) for png in headless.pictures(chapters, times, size, fps, told, **options)]
     warnings.warn(
         "drawn by matplotlib: with Chromium and pip install 'modurob[video]' it looks as in the studio",
         ModurobWarning,
         stacklevel=4,
     )
     return list(plain.pictures(chapters, times, size))
+
+
+@contextmanager
+def progress(count: int, console: Console | None = None) -> Iterator[Callable[[], None]]:
+    """Tells, in a terminal or a notebook, how many of so many pictures are drawn. Call what it gives for each."""
+    console = console or Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    silent = not (console.is_terminal or console.is_jupyter)
+    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
+        task = bar.add_task("starting the browser", total=count)
+        yield lambda: bar.update(task, advance=1, description="drawing")
 
 
 def ffmpeg() -> str:

@@ -3,7 +3,7 @@
 import base64
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
@@ -19,7 +19,8 @@ FLAGS = (
     "--no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --allow-file-access-from-files"
 )
-LOOK = {"bare": True, "low": False, "dark": False}
+# the room that surfaces mirror takes a quarter of a minute without a graphics card, and ten times as long a picture
+LOOK = {"bare": True, "low": False, "plain": True, "dark": False}
 PATIENCE = 60_000  # for the first picture [ms]
 SHOWN = "(t) => { viewer.player.at(t); return viewer.view.still(); }"
 
@@ -31,12 +32,23 @@ def browser() -> str | None:
 
 
 def pictures(
-    chapters: Sequence[Chapter], times: Iterable[float], size: tuple[int, int], fps: float, **options: Any
+    chapters: Sequence[Chapter],
+    times: Iterable[float],
+    size: tuple[int, int],
+    fps: float,
+    told: Callable[[], None] = lambda: None,
+    **options: Any,
 ) -> list[bytes]:
-    """PNG files of what is seen at these times [s]; `options` are those of the page."""
+    """PNG files of what is seen at these times [s]; `told` is called after each, `options` are those of the page."""
+
+    def drawn() -> Iterator[bytes]:
+        for png in _pictures(chapters, times, size, fps, options):
+            told()
+            yield png
+
     # a thread of its own: the browser's driver refuses to run where an event loop runs, as in notebooks
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: list(_pictures(chapters, times, size, fps, options))).result()
+        return thread.submit(lambda: list(drawn())).result()
 
 
 def _pictures(

@@ -3,9 +3,11 @@
 import base64
 from collections.abc import Iterator, Sequence
 from itertools import count
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from modurob import kernels
 from modurob.algorithms import forward_kinematics, neutral
@@ -46,8 +48,10 @@ class Chapter(NamedTuple):
         }
 
 
-def still(robot: Tables, q: Array | None = None) -> tuple[Chapter]:
+def still(robot: Tables, q: ArrayLike | None = None) -> tuple[Chapter]:
     """A robot at one configuration, neutral if none is given."""
+    if isinstance(q, str | PathLike):
+        raise InputError(f"q is {q!r}: expected a configuration; a file comes second: show(path={str(q)!r})")
     at = np.asarray(neutral(robot) if q is None else q, dtype=float)
     if at.shape != (robot.nq,) or not np.isfinite(at).all():
         raise InputError(f"q has shape {at.shape}: expected one configuration of {robot.nq} finite numbers to show")

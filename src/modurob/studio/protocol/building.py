@@ -159,6 +159,14 @@ class SetBase(Edit):
 
 
 @dataclass(frozen=True)
+class Mount(Construction):
+    """The base set on a virtual joint that slides along an axis of its frame, or turns about it; that joint is the base then."""
+
+    freedom: Literal["prismatic", "revolute"]
+    axis: Literal["x", "y", "z"]
+
+
+@dataclass(frozen=True)
 class SetGravity(Edit):
     """Gravity in world axes [m/s²]."""
 
@@ -243,3 +251,20 @@ class Derive(Command):
 @dataclass(frozen=True)
 class CancelDerivation(Command):
     """Stop deriving."""
+
+
+@dataclass(frozen=True)
+class ShowEntry(Command):
+    """One entry of the equations that were derived, counted from 0."""
+
+    part: Name
+    row: Annotated[int, Field(ge=0)]
+    column: Annotated[int, Field(ge=0)] = 0
+
+
+@dataclass(frozen=True)
+class Evaluate(Command):
+    """The matrices of the equations that were derived, at these coordinates and rates."""
+
+    q: Annotated[list[Number], Field(max_length=4000)]
+    v: Annotated[list[Number], Field(max_length=4000)]

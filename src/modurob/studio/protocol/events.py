@@ -92,9 +92,28 @@ class Equations(Event):
     """The equations of motion; `problem` in place of them where there are none."""
 
     latex: str
-    parts: dict[str, str]  # the law of motion, then one matrix each, to typeset
-    legend: list[str]
+    law: str  # to typeset
+    parts: list[dict[str, Any]]  # the matrices; see `derivation.part`
+    legend: list[dict[str, Any]]  # the symbols; see `derivation.legend`
+    notes: list[str]
     problem: str = ""
+
+
+@dataclass(frozen=True)
+class Entry(Event):
+    """One entry of a matrix, to typeset."""
+
+    part: str
+    row: int
+    column: int
+    latex: str
+
+
+@dataclass(frozen=True)
+class Numbers(Event):
+    """The matrices of the equations at one state, row by row."""
+
+    parts: dict[str, list[list[float]]]
 
 
 @dataclass(frozen=True)
@@ -107,3 +126,11 @@ class Runs(Event):
     t: float
     speed: float
     note: str = ""
+
+
+@dataclass(frozen=True)
+class Trails(Event):
+    """Where frames of a run have been: for each its name, times [s] and points (x, y, z) [m], one after the other."""
+
+    run: int
+    paths: list[dict[str, Any]]

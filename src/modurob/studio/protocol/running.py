@@ -18,6 +18,8 @@ GaitName = Annotated[str, among(lambda: PRESETS)]
 GeneratorName = Annotated[str, among(lambda: GENERATORS)]
 Gains = Annotated[dict[Name, Number], Field(max_length=MOST_GAINS)]
 
+SetPoints = Annotated[dict[Name, Number], Field(max_length=4000)]
+
 
 @dataclass(frozen=True)
 class RunSettings(Checked):
@@ -29,7 +31,8 @@ class RunSettings(Checked):
     reference: Literal["gait", "set_point", "hold", "motion"] = "gait"
     gait: GaitName = "snake"
     generator: GeneratorName = "sine"
-    amplitude: Annotated[float, Field(gt=0, le=10)] = 0.4  # of a gait, or the set point [rad or m]
+    amplitude: Annotated[float, Field(gt=0, le=10)] = 0.4  # of a gait, or the set point of all joints [rad or m]
+    set_points: SetPoints = field(default_factory=dict)  # of joints that have their own, by name [rad or m]
     frequency: Annotated[float, Field(gt=0, le=20)] = 0.5  # [Hz]
     filter: FilterName = offers.NONE
     noise: Annotated[float, Field(ge=0, le=1)] = 0.01  # of the measured angles [rad or m]
@@ -118,3 +121,18 @@ class DeleteRun(Command):
     """Forget a run."""
 
     run: int
+
+
+@dataclass(frozen=True)
+class CompareRun(Command):
+    """A run again by Lagrange's equations, beside it."""
+
+    run: int
+
+
+@dataclass(frozen=True)
+class TraceRun(Command):
+    """The paths of frames in a run, for trails."""
+
+    run: int
+    frames: Annotated[tuple[Name, ...], Field(max_length=12)]

@@ -5,7 +5,7 @@ import { makeGrid } from "./grid.js";
 import { makeLoops } from "./loops.js";
 import { makeMatrices } from "./matrices.js";
 import { makeModules } from "./modules.js";
-import { allTypes, changed, dockAt, fits, ofModules, on, state, typeOf } from "./studio.js";
+import { allTypes, changed, dockAt, fits, ofModules, on, send, state, typeOf } from "./studio.js";
 import { drawnType } from "./thumbnails.js";
 
 const LATER = 900; // milliseconds until pictures are drawn: the robot comes first
@@ -68,11 +68,38 @@ function drawPalette(box) {
     h(
       "details",
       { open: open || others.some(([, types]) => types.some(({ name }) => name === state.kind)) },
-      h("summary", { class: "soft small" }, "Other families, with other connectors"),
+      h("summary", { class: "soft small" }, "Other families, and virtual joints"),
+      virtualJoints(),
       group("kinds", "Module type of another family", others.flatMap(([name, types]) => [h("p", { class: "family" }, name), types.map(card)])),
     ),
   );
 }
+
+/** Joints that have no body, to set the base on: rails and turntables, one on another. */
+const virtualJoints = () => [
+  h("p", { class: "family" }, "virtual joints: the base slides or turns in the world"),
+  h(
+    "div",
+    { class: "row" },
+    [
+      ["prismatic", "slide"],
+      ["revolute", "turn"],
+    ].flatMap(([freedom, word]) =>
+      ["x", "y", "z"].map((axis) =>
+        h(
+          "button",
+          {
+            class: "chip",
+            "data-key": `mount ${freedom} ${axis}`,
+            title: `Set the base on a joint that ${word}s ${freedom === "prismatic" ? "along" : "about"} the ${axis} axis of its frame`,
+            onclick: () => send("mount", { freedom, axis }),
+          },
+          `${word} ${axis}`,
+        ),
+      ),
+    ),
+  ),
+];
 
 /** A module type to choose, or to drag to the grid. */
 const card = (type) =>
@@ -120,7 +147,7 @@ function portrait(type) {
   if (pictures.has(type.name)) return image(pictures.get(type.name));
   const place = h("span", { class: "badge", "aria-hidden": "true" }, type.letter);
   setTimeout(async () => {
-    const source = place.isConnected && (await drawnType(type));
+    const source = place.isConnected && (await drawnType(type, () => true));
     if (!source) return;
     pictures.set(type.name, source);
     place.replaceWith(image(source));

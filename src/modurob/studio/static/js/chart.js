@@ -6,6 +6,8 @@ import { colour } from "./theme.js";
 
 const HEIGHT = 150;
 const FLAT = 1e-6; // a range below this is rounding: it is not blown up to look like motion
+const CLICK = 4; // pixels that a click may travel
+const ABOUT = "Click: the robot as it was then. Drag: a part of the time; a double click shows all of it again.";
 const FINEST = 5; // decimals; beyond, numbers are written with exponents
 
 /** Labels of ticks: as many decimals as tell neighbours apart, and no minus before a zero. */
@@ -57,7 +59,8 @@ export function options(series, width, height, scale = 1) {
 }
 
 export class Chart {
-  constructor(title, unit, series) {
+  /** `clicked(t)` is called with the time of a click. */
+  constructor(title, unit, series, clicked) {
     this.series = series;
     this.host = h("div", {});
     this.time = h("span", { class: "soft" });
@@ -65,12 +68,13 @@ export class Chart {
     this.plot = new uPlot(
       {
         ...options(series, 300, HEIGHT),
-        cursor: { drag: { x: false, y: false }, sync: { key: "runs" } },
+        cursor: { drag: { x: true, y: false, dist: CLICK }, sync: { key: "runs" } },
         hooks: { setCursor: [() => this.#showValues()], draw: [(plot) => drawLimits(plot, series)] },
       },
       [[], ...series.map(() => [])],
       this.host,
     );
+    this.#takeClicks(clicked);
     this.legend = h(
       "figcaption",
       { class: "legend" },
@@ -84,11 +88,32 @@ export class Chart {
         ),
       ),
     );
-    this.heading = h("p", { class: "title" }, `${title} [${unit}]`, this.time);
+    this.heading = h("p", { class: "title", title: ABOUT }, `${title} [${unit}]`, this.time);
+  }
+
+  /** A click is one that did not travel: then it was a drag, which zooms. */
+  #takeClicks(clicked) {
+    const { over } = this.plot;
+    let from = null;
+    over.addEventListener("pointerdown", (e) => (from = e.clientX));
+    over.addEventListener("pointerup", (e) => {
+      const still = from !== null && Math.abs(e.clientX - from) <= CLICK;
+      if (still) clicked(this.plot.posToVal(e.clientX - over.getBoundingClientRect().left, "x"));
+      from = null;
+    });
+  }
+
+  /** Whether a part of the time is shown. */
+  get zoomed() {
+    const { min, max } = this.plot.scales.x;
+    const t = this.plot.data[0];
+    return t.length > 1 && (min > t[0] + 1e-9 || max < t.at(-1) - 1e-9);
   }
 
   setData(data) {
-    this.plot.setData(data);
+    const kept = this.zoomed;
+    this.plot.setData(data, !kept);
+    if (kept) this.plot.redraw();
     this.#showValues();
   }
 

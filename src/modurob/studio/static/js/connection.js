@@ -4,7 +4,7 @@ const FRAME = 1;
 const CONTACTS = 3;
 const LONGEST = 2e6; // characters of one command
 // what the page sends by itself, and will send again
-const REPEATED = new Set(["hello", "acknowledge", "fetch_run", "derive", "scrub"]);
+const REPEATED = new Set(["hello", "acknowledge", "fetch_run", "derive", "evaluate", "scrub", "trace_run"]);
 const OFFLINE = "this page is not connected to the studio; it tries again by itself";
 
 export class Connection {

@@ -47,10 +47,12 @@ export function redraw(parent, ...children) {
   if (key) parent.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }
 
+const NOISE = 1e-12; // in SI units no robot has less: it is what rounding left
+
 /** A number for people: few digits, no noise. */
 export function shown(x, digits = 4) {
-  if (x === 0 || !Number.isFinite(x)) return String(x);
   const size = Math.abs(x);
+  if (size < NOISE || !Number.isFinite(x)) return size < NOISE ? "0" : String(x);
   return size >= 1e5 || size < 1e-3 ? x.toExponential(2) : String(Number(x.toPrecision(digits)));
 }
 

@@ -1,9 +1,9 @@
 // The Equations panel: M, C, N and the friction and springs of the joints in closed form, derived by the server as the robot grows, typeset here.
 
-import katex from "katex";
-import { h, redraw } from "./dom.js";
+import { h, redraw, shown } from "./dom.js";
 import { fetched } from "./download.js";
-import { tell } from "./notices.js";
+import { ask, know, lightFormula, lights, matrices as drawn, startEntries } from "./entries.js";
+import { copy, symbol } from "./formula.js";
 import { connection, on, send, state } from "./studio.js";
 
 const SYMBOLS = ["masses", "lengths", "gravity", "inertias", "centres", "dampings", "armatures", "stiffnesses"];
@@ -12,7 +12,8 @@ let latex = "";
 
 export function start(panel) {
   document.head.append(h("link", { rel: "stylesheet", href: "./static/vendor/katex/katex.min.css" }));
-  const symbols = h("div", { class: "row" });
+  startEntries();
+  const chosen = h("div", { class: "row" });
   const progress = h("div", { hidden: true });
   const matrices = h("div", { "aria-live": "polite" });
   const copies = h(
@@ -39,7 +40,7 @@ export function start(panel) {
       "div",
       { class: "group" },
       h("h2", {}, "Written as symbols"),
-      symbols,
+      chosen,
       h(
         "label",
         { class: "row small", style: { marginTop: "8px" } },
@@ -60,7 +61,7 @@ export function start(panel) {
 
   const drawSymbols = () =>
     redraw(
-      symbols,
+      chosen,
       SYMBOLS.map((name) =>
         h(
           "button",
@@ -83,6 +84,7 @@ export function start(panel) {
   let derived = null; // the design that is shown or being derived
   function derive() {
     derived = state.design;
+    state.derived = null;
     panel.setAttribute("aria-busy", "true");
     send("derive", { symbols: [...state.symbols], shorthand: state.shorthand });
     showProgress(progress, "starting", 0);
@@ -110,7 +112,9 @@ export function start(panel) {
     progress.hidden = true;
     panel.setAttribute("aria-busy", "false");
     latex = equations.latex;
+    state.derived = equations.problem ? null : derived;
     redraw(matrices, typeset(equations));
+    ask();
   });
   live();
 }
@@ -129,36 +133,43 @@ function showProgress(box, stage, done) {
   );
 }
 
-function typeset({ parts, legend, problem }) {
+function typeset({ law, parts, legend, notes, problem }) {
   if (problem) return [h("p", { class: "problem" }, problem)];
-  const boxes = Object.entries(parts).map(([name, formula]) => {
-    const box = h("div", { class: "equation", tabIndex: 0, role: "region", "aria-label": `Formula: ${name}` });
-    katex.render(formula.replaceAll(String.raw` \\ `, String.raw` \\[5pt] `), box, {
-      displayMode: true,
-      throwOnError: false,
-      maxExpand: 1e5,
-      strict: false,
-    });
-    return box;
-  });
+  know(legend);
   return [
-    ...boxes,
-    h(
-      "ul",
-      { class: "small soft" },
-      legend.map((line) => h("li", {}, line)),
-    ),
+    lightFormula(law, "Law of motion"),
+    parts.some(({ latex }) => !latex) && remarks(notes),
+    h("h3", {}, "Symbols"),
+    symbols(legend),
+    drawn(parts),
+    parts.every(({ latex }) => latex) && remarks(notes),
   ];
 }
 
-async function copy(text, what) {
-  try {
-    await navigator.clipboard.writeText(text);
-    tell(`${what} copied: ${text.length} characters`);
-  } catch {
-    tell("The browser does not let this page copy: use Export instead.");
-  }
-}
+const remarks = (notes) => h("ul", { class: "small soft" }, notes.map((line) => h("li", {}, line)));
+
+/** What the symbols mean; the row that is pointed at lights its body. */
+const symbols = (legend) =>
+  h(
+    "div",
+    { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Symbols" },
+    h(
+      "table",
+      { class: "symbols small" },
+      h("thead", {}, h("tr", {}, ["symbol", "meaning", "number", "unit"].map((word) => h("th", { scope: "col" }, word)))),
+      h("tbody", {}, legend.map(row)),
+    ),
+  );
+
+const row = ({ latex, name, meaning, value, unit, body, coordinate }) =>
+  h(
+    "tr",
+    { "data-symbol": name, ...(body ? { class: "lights", tabIndex: 0, ...lights(() => [body]) } : {}) },
+    h("td", {}, symbol(latex)),
+    h("td", {}, meaning),
+    h("td", { class: "right", ...(coordinate === null ? {} : { "data-coordinate": coordinate }) }, value === null ? "" : shown(value)),
+    h("td", {}, unit),
+  );
 
 async function copyFile(name, what) {
   const answer = await fetched(name);

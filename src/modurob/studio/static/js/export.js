@@ -133,11 +133,12 @@ function drawRuns(list) {
       ? runs.map((run) =>
           h(
             "li",
-            {},
-            h("span", { class: "grow" }, `Run ${run.number}`),
+            { style: { flexWrap: "wrap" } },
+            h("span", { style: { flexBasis: "100%" } }, `Run ${run.number}`),
             filmButton(run, "film", "film (WebM)", "Plays the run in the 3D view and records it, in its own time", saveFilm),
             filmButton(run, "gif", "GIF", "Draws the run picture by picture", saveGif),
             fileLink(`run-${run.number}.csv`, "CSV"),
+            fileLink(`run-${run.number}.parquet`, "Parquet"),
             fileLink(`run-${run.number}.mrun`, "recording"),
             fileLink(`run-${run.number}.mcap`, "MCAP"),
           ),

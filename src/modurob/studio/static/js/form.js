@@ -3,6 +3,7 @@
 import { byId, h, redraw, shown } from "./dom.js";
 import { numberField, refresh } from "./fields.js";
 import { controller, onGround, onSettings, set, setGain, settings, stand, stands, take, values } from "./settings.js";
+import { drawSetPoints } from "./set_points.js";
 import { changed, connection, on, send, state } from "./studio.js";
 
 const number = (label, unit, more = {}) => ({ kind: "number", label, unit, ...more });
@@ -42,6 +43,7 @@ const FIELDS = {
     slider: [0.05, 1.5, 0.05],
     when: () => driven() && ["gait", "set_point"].includes(values.reference),
   }),
+  set_points: { kind: "points", when: () => driven() && values.reference === "set_point" },
   frequency: number("frequency", "Hz", { min: 0.01, max: 20, slider: [0.1, 3, 0.1], when: byGait }),
   search: { kind: "search", when: () => onGround() && swung() },
   filter: offered("filter, angles measured", "filters", { when: driven }),
@@ -75,7 +77,7 @@ const FIELDS = {
 const GROUPS = {
   "How it stands": ["stands", "friction", "slope"],
   Control: ["controller", "gains", "ideal"],
-  Reference: ["reference", "gait", "generator", "amplitude", "frequency", "search"],
+  Reference: ["reference", "gait", "generator", "amplitude", "set_points", "frequency", "search"],
   Sensing: ["filter", "noise", "process", "believed"],
   Time: ["stepper", "step", "sample_time", "duration"],
 };
@@ -94,7 +96,7 @@ export function makeForm() {
 }
 
 const id = (key) => `setting-${key}`;
-const row = (key) => ({ check, choice, gains, search, stands: standing, number: typed })[FIELDS[key].kind](key, FIELDS[key]);
+const row = (key) => ({ check, choice, gains, points, search, stands: standing, number: typed })[FIELDS[key].kind](key, FIELDS[key]);
 
 const check = (key, { label }) =>
   h(
@@ -201,6 +203,9 @@ const field = ({ key, label, unit, min, max, value, set }) => [
 /** The numbers of the controller that is chosen. */
 const gains = (key) => h("div", { "data-setting": key });
 
+/** The set points of single joints. */
+const points = (key) => h("div", { "data-setting": key });
+
 function drawGains(box) {
   const chosen = controller();
   if (!chosen || box.dataset.of === chosen.name) return;
@@ -245,6 +250,7 @@ function show(form) {
     if (kind === "check") field.checked = values[key];
     if (kind === "choice") choose(field, options(), values[key]);
     if (kind === "gains") drawGains(element);
+    if (kind === "points") drawSetPoints(element);
     if (kind === "stands") for (const radio of element.querySelectorAll("input")) radio.checked = radio.value === stands();
     const slider = element.querySelector("[data-slider]");
     if (slider) slider.value = values[key];

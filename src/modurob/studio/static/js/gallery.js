@@ -36,6 +36,7 @@ export function startGallery() {
 }
 
 function draw(dialog) {
+  const open = () => dialog.open;
   const text = h("textarea", {
     rows: 4,
     spellcheck: false,
@@ -56,14 +57,14 @@ function draw(dialog) {
       { class: "robots small" },
       allTypes()
         .filter((t) => t.ports.length)
-        .map((t) => tile(t.name.replaceAll("_", " "), "", () => send("new", { kind: t.name }), drawnType(t))),
+        .map((t) => tile(t.name.replaceAll("_", " "), "", () => send("new", { kind: t.name }), drawnType(t, open))),
     ),
     h("h3", {}, "Examples"),
     h(
       "div",
       { class: "robots" },
       welcome.shipped.map((name) => {
-        const picture = drawnRobot("shipped", name);
+        const picture = drawnRobot("shipped", name, open);
         return tile(name.replaceAll("_", " "), STORIES[name] ?? "", () => send("open_shipped", { name }), picture);
       }),
     ),
@@ -72,7 +73,7 @@ function draw(dialog) {
       "div",
       { class: "robots" },
       welcome.recent.map((r) => {
-        const picture = drawnRobot("recent", r.session);
+        const picture = drawnRobot("recent", r.session, open);
         const story = `${r.modules} ${r.made_of}, ${ago(r.saved)}`;
         return tile(r.name, story, () => send("open_recent", { name: r.session }), picture);
       }),

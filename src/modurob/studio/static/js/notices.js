@@ -12,6 +12,8 @@ const TITLES = {
   undock: "Not undocked",
   connect: "Not connected",
   disconnect: "Not opened",
+  mount: "Not set on a joint",
+  compare_run: "Not compared",
   place_cell: "Not added",
   turn_cell: "Not turned",
   move_cell: "Not moved",
@@ -21,7 +23,7 @@ const TITLES = {
   open_recent: "Not opened",
 };
 // commands that the page sends by itself: their success says nothing about what the user tried
-const BY_ITSELF = new Set(["hello", "acknowledge", "fetch_run", "derive"]);
+const BY_ITSELF = new Set(["hello", "acknowledge", "fetch_run", "derive", "evaluate", "trace_run"]);
 const SHORTEST = 5000; // milliseconds that news are shown
 
 /** Say why something was not done, until something is. */
@@ -64,4 +66,6 @@ export function startNotices() {
   addEventListener("unhandledrejection", ({ reason }) => failed(reason?.message ?? reason));
 }
 
-const failed = (message) => refuse(`${message}. Reload it; the robot is saved.`, "A part of this page failed");
+// a size that changes while sizes are looked at is looked at again: nothing has failed
+const HARMLESS = /^ResizeObserver loop/;
+const failed = (message) => HARMLESS.test(message) || refuse(`${message}. Reload it; the robot is saved.`, "A part of this page failed");

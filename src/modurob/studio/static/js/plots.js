@@ -7,6 +7,7 @@ import { download } from "./download.js";
 import { chip, drawJoints } from "./joint_chips.js";
 import { plotPicture } from "./plot_picture.js";
 import { connection, on, send, state } from "./studio.js";
+import { scrubTo } from "./transport.js";
 
 // where each quantity begins in a sample (t, q, v, vdot, tau, error, kinetic and potential energy), and what it is of
 const QUANTITIES = {
@@ -82,16 +83,18 @@ class Plots {
   }
 
   choose(number) {
-    // a new run takes the place of the last one, unless several are being compared, or it follows what was planned
-    const compared = this.chosen.length > 1 || this.follows(number);
-    this.chosen = compared ? [...this.chosen, number] : [number];
-    const { joints } = this.run(number);
+    // a new run takes the place of the last one, unless several of its robot are being compared, or it follows what was planned
+    const { joints, robot } = this.run(number);
+    const alike = this.chosen.filter((other) => this.run(other)?.robot === robot);
+    const compared = alike.length > 1 || this.follows(number);
+    this.chosen = compared ? [...alike, number] : [number];
     if (!joints.some(({ name }) => this.joints.has(name))) this.joints = firstJoints(joints);
     this.drawChips();
   }
 
-  /** Whether a run follows the plan that is shown. */
+  /** Whether a run follows the plan that is shown, or repeats a run that is. */
   follows(number) {
+    if (this.chosen.includes(this.run(number).twin)) return true;
     return this.run(number).reference === "motion" && this.chosen.some((other) => this.run(other)?.planned);
   }
 
@@ -172,7 +175,7 @@ class Plots {
 
   make(quantity, runs) {
     const series = this.series(quantity, runs);
-    const chart = new Chart(quantity, this.unit(quantity), series);
+    const chart = new Chart(quantity, this.unit(quantity), series, scrubTo);
     chart.heading.append(
       h(
         "button",

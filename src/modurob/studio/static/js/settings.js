@@ -15,6 +15,7 @@ export const values = {
   gait: "snake",
   generator: "sine",
   amplitude: 0.4,
+  set_points: {}, // of joints that do not go where all go, by name
   filter: "none",
   noise: 0.01,
   process: 1e-4,
@@ -34,9 +35,16 @@ const touched = new Set(); // what the user has set
 export const settings = () => ({
   ...values,
   gains: { ...values.gains },
+  set_points: values.reference === "set_point" ? setPoints() : {},
   ground: onGround(),
   ...(values.reference === "motion" && { motion: motion() }),
 });
+
+/** Set points of joints that the robot has. */
+function setPoints() {
+  const own = new Set(state.design.joints.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(values.set_points).filter(([name]) => own.has(name)));
+}
 
 /** Whether the robot stands on the ground in the next run. */
 export const onGround = () => values.ground && Boolean(state.design?.floating);

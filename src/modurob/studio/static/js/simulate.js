@@ -3,6 +3,7 @@
 import { h, redraw, shown } from "./dom.js";
 import { numberField } from "./fields.js";
 import { makeForm } from "./form.js";
+import { makePaths } from "./paths.js";
 import { sharedPlots } from "./shared_plots.js";
 import { on, send, state } from "./studio.js";
 
@@ -10,6 +11,7 @@ export function start(panel) {
   const runs = h("ul", { class: "list", id: "runs" });
   const gravity = h("div", { class: "row" });
   const below = h("div", {}); // the plots, where the screen is too small for them beside the robot
+  const plots = sharedPlots("simulate", below);
   panel.append(
     below,
     h(
@@ -27,11 +29,11 @@ export function start(panel) {
         },
         "Race the ticked runs",
       ),
+      makePaths(() => seen(plots)),
     ),
     makeForm(),
     h("div", { class: "group" }, h("h2", {}, "Gravity"), gravity),
   );
-  const plots = sharedPlots("simulate", below);
   on("runs", () => drawRuns(runs, plots));
   on("design", () => drawGravity(gravity));
   drawRuns(runs, plots);
@@ -81,6 +83,18 @@ function drawRuns(list, plots) {
               `Run ${run.number}: ${describe(run)}`,
               h("small", { class: "soft", style: { display: "block" } }, story(run, active)),
             ),
+            comparable(run, active) &&
+              h(
+                "button",
+                {
+                  class: "link small",
+                  "data-key": `compare ${run.number}`,
+                  "aria-label": `Compare run ${run.number} with Lagrange's equations`,
+                  title: "The same run by Lagrange's equations in closed form, beside this one by Newton and Euler",
+                  onclick: () => send("compare_run", { run: run.number }),
+                },
+                "Lagrange",
+              ),
             h(
               "button",
               {
@@ -96,6 +110,16 @@ function drawRuns(list, plots) {
       : h("li", { class: "soft small" }, "None yet. Press Run; tick several runs to compare them."),
   );
 }
+
+/** The run that the 3D view shows: the one that goes on, or the one that is scrubbed. */
+function seen(plots) {
+  const { runs, active } = state.runs;
+  return runs.find(({ number }) => number === (active >= 0 ? active : plots.scrubbed()));
+}
+
+/** Whether a run may be repeated by Lagrange's equations: the server says why another may not. */
+const comparable = ({ number, robot, planned, twin }, active) =>
+  number !== active && robot === state.design?.robot && !planned && twin === undefined;
 
 const story = ({ number, before, t, status }, active) =>
   [before < 0 ? null : `goes on from run ${before}`, `${shown(t, 3)} s`, number === active ? "going on" : status]

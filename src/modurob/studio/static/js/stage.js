@@ -12,7 +12,7 @@ const LAYERS = ["ports", "frames", "centres", "ellipsoids", "contacts", "torques
 
 export function startStage() {
   const detail = new URLSearchParams(location.search).get("detail");
-  const low = detail === "low" || (detail !== "high" && drawnInSoftware());
+  const low = detail === "low" || (!["plain", "high"].includes(detail) && drawnInSoftware());
   let view = null;
   view = new View(
     byId("canvas"),
@@ -28,6 +28,9 @@ export function startStage() {
         byId("hint").textContent = port ? hint(port) + (view.ghost.clashes ? IN_THE_WAY : "") : "";
         tip(view, port);
       },
+      over: (joints) => {
+        if (!byId("labels").querySelector(".tip")) byId("hint").textContent = joints.map(axisHint).join("; ");
+      },
       slow: () => {
         if (view.kept) return;
         byId("view-low").click();
@@ -37,6 +40,7 @@ export function startStage() {
     },
     low,
   );
+  view.plain = detail === "plain";
   for (const layer of LAYERS) toggle(`view-${layer}`, (visible) => view.setVisible(layer, visible));
   on("panel", () => {
     // ports are for building
@@ -55,7 +59,7 @@ export function startStage() {
     view.kept ||= !low;
   });
   byId("view-low").setAttribute("aria-pressed", String(low));
-  view.kept = detail === "high";
+  view.kept = ["plain", "high"].includes(detail);
   byId("view-fit").onclick = () => view.fit();
   toggle("view-more", (open) => byId("view-more").parentElement.classList.toggle("open", open), "aria-expanded");
   byId("view-home").onclick = () => view.lookFrom(STANDARD);
@@ -69,7 +73,7 @@ export function startStage() {
     const before = view.design?.modules.length ?? 0;
     view.setRobot(state.design);
     // room for what was added; the view stays where it is otherwise
-    view.pendingFit ||= Math.abs(state.design.modules.length - before) > 1;
+    view.framing.pending ||= Math.abs(state.design.modules.length - before) > 1;
     view.mayGrow = true;
     showFacts(view);
     placeInsets(view);
@@ -80,6 +84,7 @@ export function startStage() {
     showMode();
   });
   on("selection", () => view.setSelected(state.selected));
+  on("lit", () => view.setLit(state.lit));
   on("settings", () => {
     if (!state.design) return;
     showFloor(view);
@@ -95,6 +100,7 @@ export function startStage() {
       const { nq, nv } = state.design;
       view.setTorques(sample.length ? sample.subarray(1 + nq + 2 * nv, 1 + nq + 3 * nv) : null);
       view.setPoses(poses);
+      if (sample.length) view.trails.at(sample[0]);
       if (view.mayGrow) keepInView(view);
       state.sample = sample;
       showFloor(view);
@@ -135,6 +141,12 @@ const hint = (port) =>
     : fits(port)
       ? `${port.ref}: click to dock a ${state.kind} by ${state.by}`
       : `${port.ref}: a ${state.kind} does not fit here`;
+
+/** What a joint that is pointed at is, and where it stands. */
+function axisHint({ name, kind, q: [first], unit }) {
+  const at = state.sample?.length ? state.sample[1 + first] : state.pose?.q[first];
+  return `${name}: ${kind}${unit && at !== undefined ? `, ${shown(at, 3)} ${unit}` : ""}`;
+}
 
 /** What the next click does, if it is not to dock a module. */
 function showMode() {
@@ -188,8 +200,8 @@ const about = () => (onGround() ? STANDS : state.design.gravity.some(Boolean) ? 
 /** Where a robot is that the view goes along with, and how far it went. */
 function showWay(view) {
   const way = byId("height");
-  if (!way || !view.travelled) return;
-  const { x, y, z } = view.travelled;
+  if (!way || !view.framing.travelled) return;
+  const { x, y, z } = view.framing.travelled;
   const run = shownRun();
   if (!run || state.way?.run !== run.number) state.way = { run: run?.number ?? -1, t: state.sample?.[0] ?? 0, x, y };
   const went = Math.hypot(x - state.way.x, y - state.way.y);

@@ -38,11 +38,13 @@ export const state = {
   copying: null, // name of the module whose branch the next click on a port copies
   symbols: new Set(["masses", "lengths", "gravity"]), // what equations do not show as numbers
   shorthand: true, // c12 for cos(q1 + q2)
+  derived: null, // the design whose equations are shown
+  lit: [], // bodies that something pointed at belongs to
 };
 
 const listeners = new Map();
 
-/** Call `listener` when a part of the state has changed: design, pose, runs, settings, way points, plots, gait, choice, selection, panel, theme, refused. */
+/** Call `listener` when a part of the state has changed: design, pose, runs, settings, way points, plots, gait, choice, selection, lit, panel, theme, refused. */
 export function on(what, listener) {
   if (!listeners.has(what)) listeners.set(what, []);
   listeners.get(what).push(listener);

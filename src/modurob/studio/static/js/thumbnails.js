@@ -10,9 +10,9 @@ const drawn = new Map(); // addresses of pictures, or what they are waited for b
 let view = null;
 let queue = Promise.resolve();
 
-/** The picture of a shipped or a recent robot; null if there is none. */
-export function drawnRobot(kind, name) {
-  return kept(`${kind} ${name}`, async () => {
+/** The picture of a shipped or a recent robot; null if there is none, or nobody `wants()` it any more when its turn comes. */
+export function drawnRobot(kind, name, wants) {
+  return kept(`${kind} ${name}`, wants, async () => {
     const answer = await fetch(`./scene/${kind}/${encodeURIComponent(name)}`);
     if (!answer.ok) return null;
     const { design, poses } = await answer.json();
@@ -22,23 +22,27 @@ export function drawnRobot(kind, name) {
 }
 
 /** The picture of a module by itself. */
-export const drawnType = (type) =>
-  kept(`type ${type.name}`, async () => {
+export const drawnType = (type, wants) =>
+  kept(`type ${type.name}`, wants, async () => {
     const shapes = type.shapes.map((shape) => ({ ...shape, body: 0, module: 0 }));
     const design = { shapes, cables: [], ports: [], frames: [], bodies: [{ mass: 0 }], modules: [{ name: type.name }] };
     return shapes.length ? picture({ ...design, floating: true }, new Float32Array(IDENTITY)) : null;
   });
 
-/** One at a time, and each once; between two the page can do other things. */
-function kept(key, draw) {
+/** One at a time, and each once; between two the page can do other things. What is not wanted any more is not drawn: it may be later. */
+function kept(key, wants, draw) {
   if (!drawn.has(key)) {
-    queue = queue.then(() => new Promise((done) => setTimeout(done))).then(draw, () => null);
+    const turn = () => (wants() ? draw() : (drawn.delete(key), null));
+    queue = queue.then(() => new Promise((done) => setTimeout(done))).then(turn, () => null);
     drawn.set(key, queue.catch(() => null));
   }
   return drawn.get(key);
 }
 
+export let pictures = 0; // how many were drawn, for tests
+
 function picture(design, poses) {
+  pictures++;
   view ??= unseen();
   view.setTheme(document.documentElement.dataset.theme);
   view.setRobot({ ...design, number: drawn.size + Math.random() });

@@ -13,6 +13,11 @@ export function join(made) {
   plots = made;
 }
 
+let scrubbing = () => {};
+
+/** Show the robot as it was at a time of the run that is shown. */
+export const scrubTo = (t) => scrubbing(t);
+
 let playing = null; // the run that is shown again, and its end
 let following = () => {};
 
@@ -89,6 +94,13 @@ export function startTransport(timeline) {
   const showTime = (t) => {
     clock.textContent = `${t.toFixed(2)} s`;
     plots.setCursor(t);
+  };
+  scrubbing = (t) => {
+    if (slider.disabled) return;
+    end();
+    slider.value = t;
+    scrub(Number(slider.value));
+    showTime(Number(slider.value));
   };
   const shownRun = () => state.runs.runs.find((r) => r.number === plots.scrubbed());
   const toggle = () => (playing ? end() : shownRun() && play(shownRun()));

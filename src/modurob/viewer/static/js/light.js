@@ -4,6 +4,8 @@ import * as THREE from "three";
 
 const FROM = new THREE.Vector3(0.9, -1.3, 2.2); // the sun, in sizes of the robot
 
+const BRIGHT = { low: [2.1, 1.9], room: [0.88, 2.2], plain: [3.1, 2.4] }; // of sky and sun
+
 // panels of the studio that metal and plastic mirror: place, size, brightness
 const PANELS = [
   [[0, 0, 6], [7, 7, 0.1], 3.2],
@@ -45,10 +47,11 @@ export class Light {
     this.group.add(this.sky, this.sun, this.sun.target, fill);
   }
 
-  /** How bright it is: less from the sky where surfaces mirror a room; `dark` is the theme. */
-  set(mirrored, dark) {
-    this.sky.intensity = (dark ? 1.6 : 2.1) * (mirrored ? 0.42 : 1);
-    this.sun.intensity = mirrored ? 2.2 : 1.9;
+  /** How bright it is, by what is drawn: in `low` detail, surfaces that mirror a `room`, or `plain` ones, which stand in for them. */
+  set(drawn, dark) {
+    const [sky, sun] = BRIGHT[drawn];
+    this.sky.intensity = (dark ? 0.76 : 1) * sky;
+    this.sun.intensity = sun;
   }
 
   /** On a robot within a sphere. */

@@ -37,12 +37,32 @@ export class Pointer {
       if (e.buttons || e.pointerType === "touch") return;
       if (!moved)
         requestAnimationFrame(() => {
-          this.hover(this.#hit(moved)?.port ?? null);
+          const hit = this.#hit(moved);
+          this.hover(hit?.port ?? null);
+          this.over(hit?.module ? hit : null);
           moved = null;
         });
       moved = e;
     });
-    this.view.canvas.addEventListener("pointerleave", () => this.hover(null));
+    this.view.canvas.addEventListener("pointerleave", () => this.leave());
+  }
+
+  /** Nothing is pointed at. */
+  leave() {
+    this.hover(null);
+    this.over(null);
+  }
+
+  /** A shape is pointed at, or none: the axes of the joints of its module, and of the one that moves its body, are shown. */
+  over(hit) {
+    const joints = hit
+      ? (this.view.design.joints ?? []).filter(({ name, body }) => body === hit.body || name.startsWith(`${hit.module}/`))
+      : [];
+    const names = joints.map(({ name }) => name).join();
+    if (names === (this.pointed ?? "")) return;
+    this.pointed = names;
+    this.view.showAxes(joints);
+    this.view.on.over?.(joints);
   }
 
   /** Another port is pointed at, or none. */
@@ -64,7 +84,8 @@ export class Pointer {
     const hit = ray.intersectObjects(things, false)[0];
     if (!hit) return null;
     if (hit.object === this.view.ports) return { port: this.view.free[hit.instanceId] };
-    return { module: this.view.design.modules[hit.object.userData.shapes[hit.instanceId].module].name, at: hit.point };
+    const { module, body } = hit.object.userData.shapes[hit.instanceId];
+    return { module: this.view.design.modules[module].name, body, at: hit.point };
   }
 
   /** Where something at twelve numbers X on a body appears, in pixels of the canvas. */

@@ -1,10 +1,13 @@
 // The robot in 3D: instanced shapes moved by the poses of their bodies, ports to click, drawn only when something changed.
 
 import * as THREE from "three";
-import { corners, reach, tips } from "./bounds.js";
-import { Cables, ends } from "./cables.js";
+import { Anchor } from "./anchor.js";
+import { Axes } from "./axes.js";
+import { reach } from "./bounds.js";
+import { Cables } from "./cables.js";
 import { Camera } from "./camera.js";
 import { Contacts } from "./contacts.js";
+import { Framing } from "./framing.js";
 import { Ghost } from "./ghost.js";
 import { Ground } from "./ground.js";
 import { Light, environment } from "./light.js";
@@ -14,15 +17,12 @@ import { Plates } from "./plates.js";
 import { Pointer } from "./pointer.js";
 import { IDENTITY, multiply } from "./poses.js";
 import { Torques } from "./torques.js";
+import { Trails } from "./trails.js";
 import { alike, discard, instanced, placeAll, rings } from "./pieces.js";
-import { KNOB } from "./shapes.js";
 
-const FINEST = 6; // cells of the floor in the radius of a robot, at most
-const GLIDE = 0.12; // part of the way that the view makes good in a picture
-const LOOK = 250; // milliseconds between looks whether the robot is still in view
 const COLOURS = {
-  light: { port: 0x0d9488, unfit: 0x9aa5b1, hover: 0xf59e0b, grid: 0x5b6b7d, selected: 0x0b6e69 },
-  dark: { port: 0x2dd4bf, unfit: 0x56616f, hover: 0xfbbf24, grid: 0x8a99a9, selected: 0x5ad1c6 },
+  light: { port: 0x0d9488, unfit: 0x9aa5b1, hover: 0xf59e0b, lit: 0xc026d3, grid: 0x5b6b7d, selected: 0x0b6e69 },
+  dark: { port: 0x2dd4bf, unfit: 0x56616f, hover: 0xfbbf24, lit: 0xe879f9, grid: 0x8a99a9, selected: 0x5ad1c6 },
 };
 
 export class View {
@@ -47,8 +47,13 @@ export class View {
     this.contacts = new Contacts();
     this.plates = new Plates();
     this.torques = new Torques();
-    const drawn = [this.cables, this.contacts, this.torques, this.plates, this.ground, this.marks, this.ghost, this.light];
+    this.axes = new Axes();
+    this.anchor = new Anchor();
+    this.trails = new Trails();
+    const robot = [this.cables, this.plates, this.marks, this.ghost, this.axes, this.torques, this.contacts];
+    const drawn = [...robot, this.anchor, this.ground, this.light, this.trails];
     this.scene.add(this.robot, ...drawn.map(({ group }) => group));
+    this.framing = new Framing(this);
     this.meshes = [];
     this.poses = new Float32Array(IDENTITY);
     this.design = null;
@@ -57,6 +62,7 @@ export class View {
     this.theme = "light";
     this.frames = 0;
     this.selected = null;
+    this.lit = new Set(); // bodies
     this.fits = () => true;
     this.ground.setLow(low);
     this.pointer = new Pointer(this);
@@ -77,13 +83,11 @@ export class View {
   /** A new robot: one instanced mesh for each kind and size of shape. */
   setRobot(design) {
     const another = this.design?.number !== design.number;
-    if (this.design) this.pointer.hover(null);
-    if (another) this.camera.reset();
+    if (this.design) this.pointer.leave();
+    this.framing.reset(another);
     this.design = design;
     this.floor = design.floor ?? null;
-    this.centre = null;
     this.posed = false;
-    this.extent = null;
     this.meshes.forEach(discard);
     this.robot.clear();
     this.meshes = alike(design.shapes).map((shapes) => instanced(shapes, design.meshes, this.low));
@@ -92,11 +96,11 @@ export class View {
     this.cables.setRobot(design.cables, this.size);
     this.plates.setRobot(design.ports, this.size, this.low);
     this.torques.setRobot(design.joints, this.size);
+    this.axes.setRobot(this.size);
+    this.trails.set([]);
     this.contacts.setRobot(this.size, 9.81 * design.bodies.reduce((sum, { mass }) => sum + mass, 0));
     if (this.meshes.length) this.robot.add(...this.meshes);
     this.paint();
-    this.pendingFit = another;
-    this.unsettled = true;
   }
 
   #makePorts(ports) {
@@ -143,7 +147,7 @@ export class View {
     if (JSON.stringify(floor) === JSON.stringify(this.floor)) return;
     this.floor = floor;
     this.contacts.clear();
-    this.unsettled = true;
+    this.framing.unsettled = true;
     if (this.posed) this.setPoses(this.poses);
   }
 
@@ -160,58 +164,67 @@ export class View {
 
   /** Poses of the bodies, twelve numbers each. */
   setPoses(poses) {
-    this.poses = poses;
     this.posed = true;
-    this.#place(poses);
+    this.place(poses);
     placeAll(this.ports, this.free, poses);
     this.marks.setPoses(poses, this.visible);
     this.cables.setPoses(poses);
     this.plates.setPoses(poses);
+    this.axes.setPoses(poses);
     this.torques.set(poses, this.visible.torques ? this.tau : null);
-    if (this.unsettled) this.#settle();
-    if (this.design.floating) this.#follow();
-    if (this.pendingFit) this.fit();
-    else this.#lookSoon();
+    this.framing.update();
+    this.#hold();
     this.draw();
   }
 
-  #place(poses) {
+  /** The shapes alone, where these poses have them. */
+  place(poses) {
+    this.poses = poses;
     for (const mesh of this.meshes) placeAll(mesh, mesh.userData.shapes, poses);
+  }
+
+  /** What holds the base of a robot that stands. */
+  #hold() {
+    const base = this.design.floating ? null : this.design.frames.find(({ name }) => name === this.design.base);
+    const at = base && [...this.inWorld(base.body, base.X).slice(12, 15)];
+    this.anchor.place(at, this.ground.group.position.z, this.size);
   }
 
   /** Where the robot will be is known: what is fitted is all of it; `refit` looks at it anew. */
   spanOver(many, refit) {
-    const extent = [];
-    const start = this.marks.centreOfMass(many[0]);
-    for (const poses of many) {
-      this.#place((this.poses = poses));
-      const moved = this.design.floating ? this.marks.centreOfMass(poses).sub(start).toArray() : [0, 0, 0];
-      // the view goes along with a robot that floats
-      this.points().forEach((x, i) => extent.push(x - moved[i % 3]));
-    }
-    this.extent = extent;
-    this.unsettled = true;
-    this.pendingFit ||= refit;
+    this.framing.spanOver(many, refit);
   }
 
-  /** A robot that was fitted and moves out of view is fitted again; looked at now and then, since it moves often. */
-  #lookSoon() {
-    if (this.extent) return;
-    this.look ||= setTimeout(() => {
-      this.look = 0;
-      if (this.camera.fitted && this.posed && this.cutOff()) this.fit();
-    }, LOOK);
+  /** Light these bodies, and show the axes of the joints that move them. */
+  setLit(bodies) {
+    this.lit = new Set(bodies);
+    this.showAxes((this.design?.joints ?? []).filter(({ body }) => this.lit.has(body)));
+    if (this.design) this.paint();
+  }
+
+  /** The axes of joints that something pointed at has. */
+  showAxes(joints) {
+    this.axes.show(joints);
+    this.axes.setPoses(this.poses);
+    this.draw();
+  }
+
+  /** The paths of frames in the run that is shown, and the time that it is shown at [s]. */
+  setTrails(paths) {
+    this.trails.set(paths);
+    this.draw();
   }
 
   /** Colours of shapes and ports, after the selection, the hover or the theme changed. */
   paint() {
     const palette = COLOURS[this.theme];
     const colour = new THREE.Color();
-    const glow = new THREE.Color(palette.selected);
+    const [glow, lit] = [palette.selected, palette.lit].map((hex) => new THREE.Color(hex));
     for (const mesh of this.meshes) {
       mesh.userData.shapes.forEach((shape, i) => {
         colour.set(shape.colour);
         if (this.design.modules[shape.module].name === this.selected) colour.lerp(glow, 0.55);
+        if (this.lit.has(shape.body)) colour.lerp(lit, 0.75);
         mesh.setColorAt(i, colour);
       });
       mesh.instanceColor.needsUpdate = true;
@@ -232,13 +245,14 @@ export class View {
     if (this.design) this.paint();
   }
 
-  /** In high detail surfaces mirror a room, and bright spots keep their colour. */
+  /** In high detail surfaces mirror a room, unless the view is `plain`, and bright spots keep their colour. */
   #mirror() {
-    if (!this.low) this.room ??= environment(this.renderer);
-    this.scene.environment = this.low ? null : this.room;
+    const mirrored = !this.low && !this.plain;
+    if (mirrored) this.room ??= environment(this.renderer);
+    this.scene.environment = mirrored ? this.room : null;
     this.scene.environmentIntensity = this.theme === "dark" ? 0.45 : 0.6;
     this.renderer.toneMapping = this.low ? THREE.NoToneMapping : THREE.NeutralToneMapping;
-    this.light.set(!this.low, this.theme === "dark");
+    this.light.set(this.low ? "low" : this.plain ? "plain" : "room", this.theme === "dark");
   }
 
   setSelected(name) {
@@ -276,23 +290,12 @@ export class View {
 
   /** The corners of all shapes and the tips of the free ports, in the world. */
   points() {
-    const points = this.meshes.flatMap(corners).concat(ends(this.cables, this.poses));
-    return this.visible.ports ? points.concat(tips(this.ports, 1.5 * KNOB * this.size)) : points;
-  }
-
-  bounds() {
-    const box = new THREE.Box3().setFromArray(this.extent ?? this.points());
-    return box.isEmpty() ? new THREE.Box3(new THREE.Vector3(-0.1, -0.1, -0.1), new THREE.Vector3(0.1, 0.1, 0.1)) : box;
+    return this.framing.points();
   }
 
   /** Everything in view, seen from the present direction. */
   fit() {
-    this.pendingFit = false;
-    const points = this.extent ?? this.points();
-    const lowest = points.reduce((low, z, i) => (i % 3 === 2 ? Math.min(low, z) : low), this.ground.group.position.z);
-    // a robot that reaches through the floor must be seen there too
-    this.camera.floor = this.#under(lowest);
-    this.camera.fit(points, this.size);
+    this.framing.fit();
   }
 
   /** Whether something is out of sight, or under what is written at the edges. */
@@ -326,40 +329,6 @@ export class View {
 
   zoom(factor) {
     this.camera.zoom(factor);
-  }
-
-  /** What the camera does not go below. */
-  #under(lowest) {
-    if (this.design.floating && (!this.floor || this.floor.slope)) return -Infinity;
-    return Math.min(lowest, this.ground.group.position.z);
-  }
-
-  /** Ground and light follow the robot's size and place; a robot that floats stands on no ground. */
-  #settle() {
-    this.unsettled = false;
-    const box = this.bounds();
-    const sphere = box.getBoundingSphere(new THREE.Sphere());
-    this.ground.place(box, Math.max(this.size, sphere.radius / FINEST));
-    this.ground.group.visible = !this.design.floating || Boolean(this.floor);
-    this.ground.lie(this.floor);
-    this.camera.floor = this.#under(box.min.z);
-    this.light.settle(sphere);
-  }
-
-  /** The view goes along with the centre of mass of a robot that floats. */
-  #follow() {
-    const centre = this.marks.centreOfMass(this.poses);
-    this.travelled = centre.clone();
-    if (this.centre) {
-      const step = centre.clone().sub(this.centre);
-      // on the ground the view glides along, and does not shake with every step
-      if (this.floor && step.length() < this.size) step.multiplyScalar(GLIDE);
-      this.camera.follow(step);
-      this.light.follow(step);
-      if (this.floor) this.ground.follow(step);
-      centre.copy(this.centre).add(step);
-    }
-    this.centre = centre;
   }
 
   // ---- drawing ----

@@ -112,12 +112,13 @@ async function follow(address, view) {
 
 /**
  * Draw `chapters` on the page, seen `from` a side; `bare` leaves the buttons out, for pictures. Without a word on the detail it is
- * `low` where there is no graphics card.
+ * `low` where there is no graphics card; `plain` is high detail without the room that surfaces mirror, which takes long there.
  */
-export function start({ chapters, bare, low, dark, from, live }, root = document) {
+export function start({ chapters, bare, low, plain, dark, from, live }, root = document) {
   const canvas = root.querySelector("canvas");
   const view = new View(canvas, quiet, low ?? drawnInSoftware());
   view.onDemand = bare;
+  view.plain = plain;
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const theme = () => view.setTheme((dark ?? scheme.matches) ? "dark" : "light");
   scheme.addEventListener("change", theme);
