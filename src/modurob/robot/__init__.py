@@ -225,7 +225,9 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         watched: dict[str, Any] = {
             name: f for name, f in (("cancelled", cancelled), ("progress", progress)) if f is not None
         }
-        return Equations(self, symbols, method, digits=digits, time_limit=time_limit, largest=largest, avoid=avoid, **watched)
+        return Equations(
+            self, symbols, method, digits=digits, time_limit=time_limit, largest=largest, avoid=avoid, **watched
+        )
 
 
 class Builder(TableBuilder):
