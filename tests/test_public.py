@@ -62,7 +62,17 @@ def test_every_method_of_a_robot_is_a_free_function_too():
     own |= {"singularities", "nearest_singularity", "static_torques", "largest_load", "reach_map"}
     own |= {"inverse_kinematics", "reach", "velocity_towards", "collision_model"}
     own |= {"with_payload", "with_force", "with_line", "without_forces", "with_drive", "drive", "with_brakes", "ideal"}
-    own |= {"locked", "show", "live", "widget", "on_ground", "standing", "with_body_contact", "contact_forces"}
+    own |= {
+        "locked",
+        "show",
+        "live",
+        "widget",
+        "on_ground",
+        "standing",
+        "with_body_contact",
+        "contact_forces",
+        "body_contact_forces",
+    }
     methods = [
         n
         for n, f in inspect.getmembers(mr.Mechanism, lambda f: inspect.isfunction(f) or inspect.ismethod(f))

@@ -61,7 +61,8 @@ def beyond_limits(m: Tables, q: Array) -> str:
     """In words which coordinate of configurations (..., nq) is farthest beyond its limits; nothing if all are within."""
     own = m.coordinate_of >= 0
     lower, upper = (x[own] for x in m.limits)
-    x = q[..., m.coordinate_of[own]].reshape(-1, int(own.sum()))
+    chosen = q[..., m.coordinate_of[own]]
+    x = chosen.reshape(chosen.size // max(1, len(lower)), len(lower))
     over = np.maximum(lower - x, x - upper)
     if not over.size or over.max() <= SLACK:
         return ""

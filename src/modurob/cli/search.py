@@ -7,7 +7,6 @@ import typer
 
 import modurob as mr
 from modurob.cli.app import command, console
-from modurob.motion.gaits.found import ORGANISMS
 
 
 @command()
@@ -38,6 +37,8 @@ def search(
 ) -> None:
     """Find designs for a task among assemblies of given modules; writes a table and a page to browse."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from modurob.motion.gaits.found import ORGANISMS
 
     bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console)
     with bar:
