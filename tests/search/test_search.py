@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -338,6 +339,9 @@ def test_tables_and_pages(tmp_path: Path):
     assert mr.loads(table[0]["robot"]) == designs.best.assembly
     assert len((tmp_path / "x.csv").read_text().split("modurob robot 2")) == len(designs) + 1
     designs.page(tmp_path / "x.html", pictures=2)
+    assert "over designs measured" in (tmp_path / "x.html").read_text()
+    replace(designs, history=designs.history[-1:]).page(tmp_path / "once.html", pictures=1)
+    assert "over designs measured" not in (tmp_path / "once.html").read_text()  # a line of one point is none
     text = (tmp_path / "x.html").read_text()
     assert text.count("data:image/png") == 2
     assert all(f"<td>{d.key[:8]}</td>" in text for d in designs.designs)

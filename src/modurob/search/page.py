@@ -31,7 +31,7 @@ h1{font-size:24px;margin:0}h2{font-size:17px;margin:32px 0 10px}p{margin:4px 0;c
 .card img{width:100%;display:block;background:#fff}.card div{padding:10px 12px}
 .card b{font-size:17px}.card span{font-size:13px}.card dl{display:grid;grid-template-columns:auto auto;margin:6px
 0;font-size:13px;gap:0 10px} dt{color:var(--soft)}dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
-a{color:var(--blue);font-size:13px}.plots{display:flex;flex-wrap:wrap;gap:14px}
+a{color:var(--blue);font-size:13px}.plots{display:flex;flex-wrap:wrap;gap:14px}.plots figure{max-width:720px}
 figure{background:var(--card);border:1px solid var(--line);border-radius:10px;margin:0;padding:10px;flex:1 1 420px}
 figcaption{color:var(--soft);font-size:13px}svg text{fill:var(--soft);font-size:11px}
 .wide{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:10px}
@@ -152,8 +152,8 @@ WIDTH, HEIGHT, LEFT, BELOW = 460, 250, 52, 30
 
 
 def _history(found: "Designs") -> str:
-    """The best value of the first goal over the number of designs."""
-    if not found.history:
+    """The best value of the first goal over the number of designs; a single value has no course."""
+    if len(found.history) < 2:
         return ""
     points = np.array(found.history, dtype=float)
     place = _Scale(points[:, 0], points[:, 1])
