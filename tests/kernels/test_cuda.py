@@ -238,11 +238,15 @@ def test_more_states_than_addresses(device: PlayedGpu, robots: list[mr.Mechanism
 
 
 def test_shapes(device: PlayedGpu) -> None:
-    # half a megabyte of shared memory: with inputs while many states fit, then without, then in part, then not at all
-    assert chosen_shape(device, 100, 110, 4, 4000) == Shape(128, EVERY, 5, True)
-    assert chosen_shape(device, 300, 330, 4, 4000) == Shape(128, EVERY, 3, True)
-    assert chosen_shape(device, 220, 250, 8, 4000) == Shape(128, EVERY, 2)
-    assert chosen_shape(device, 1000, 1100, 8, 4000) == Shape(128, 166, 3)
-    assert chosen_shape(device, 1000, 1100, 4, 4000) == Shape(256, 0, 2)
-    assert unrolled_shape(100, True).blocks > unrolled_shape(300, True).blocks
-    assert unrolled_shape(50, False).blocks > unrolled_shape(300, False).blocks
+    # half a megabyte of shared memory: with inputs while many states fit, then in part; large blocks for robots of many types
+    assert chosen_shape(device, 100, 110, 4, 4000, 3) == Shape(128, EVERY, 5, True)
+    assert chosen_shape(device, 300, 330, 4, 4000, 3) == Shape(128, EVERY, 3, True)
+    assert chosen_shape(device, 220, 250, 8, 4000, 3) == Shape(128, EVERY, 2, True)
+    assert chosen_shape(device, 1000, 1100, 8, 4000, 3) == Shape(384, 169, 1)
+    assert chosen_shape(device, 1000, 1100, 4, 4000, 3) == Shape(128, 195, 5)
+    assert chosen_shape(device, 500, 600, 4, 4000, 3) == Shape(128, 195, 5, True)
+    assert chosen_shape(device, 500, 600, 4, 4000, 20) == Shape(512, 254, 1)
+    assert chosen_shape(device, 500, 600, 4, 4000, 20, 9) == Shape(256, 251, 2)
+    assert chosen_shape(device, 500, 600, 8, 4000, 20, 9) == Shape(128, 166, 3)
+    assert unrolled_shape(device, 100, True) == Shape(128, 66, 4)
+    assert unrolled_shape(device, 300, False) == Shape(128, 200, 2)

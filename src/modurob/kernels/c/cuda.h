@@ -10,9 +10,10 @@ typedef struct {
     long long arrays[3 * ARRAYS];
 } robot;
 
-/* A row of a joint. */
-enum { TYPE, Q, RATE, BODY, OWN, PARENT, FLAGS, TAKE, PUT, CONSTANTS, SAVED, ROW = 12 };
-enum { LOADS = 1, SAVES = 2, TIP = 4, TAKES_CARRIED = 8, TAKES_SLOT = 16, PUTS = 32, ADDS = 64 };
+/* A row of a joint: what every pass needs, where its inputs and results stand, what is seldom needed. The first and the last row
+   stand there again before and after all others, so that the next one may always be asked for. */
+enum { TYPE, FLAGS, OWN, CONSTANTS, Q, RATE, BODY, ITS_OWN, PARENT, SAVED, TAKE, PUT, ROW, ROWS_AT_ONCE = 6 };
+enum { LOADS = 1, SAVES = 2, TIP = 4, TAKES_CARRIED = 8, TAKES_SLOT = 16, PUTS = 32, ADDS = 64, STARTS = 128 };
 
 /* A place in the memory that a block shares. On a GPU it is a number in one register, which the compiler is kept from working out
    anew at every use; SHARED is the address of entry k from there. */
@@ -25,10 +26,11 @@ INLINE place place_of(const void *x)
     asm volatile("" : "+r"(address));
     return address;
 }
-#define FOUR_AT_ONCE _Pragma("unroll 4")
+#define AT_ONCE _Pragma("unroll")
 #define INPUT(address) __ldg(address) /* nothing writes there meanwhile: it may be asked for early */
 #define SELDOM asm volatile("") /* a branch, no selection of every number in it */
 #define SHARED(kind, from, k) ((kind *)__cvta_shared_to_generic((from) + (k) * (unsigned)sizeof(kind)))
+#define LATER(at, rows) ((at) + (rows) * (unsigned)(ROW * sizeof(int)))
 #else
 typedef const void *place;
 
@@ -36,14 +38,26 @@ INLINE place place_of(const void *x)
 {
     return x;
 }
-#define FOUR_AT_ONCE
+#define AT_ONCE
 #define INPUT(address) (*(address))
 #define SELDOM
 #define SHARED(kind, from, k) ((kind *)(from) + (k))
+#define LATER(at, rows) ((const void *)((const int *)(at) + (rows) * ROW))
 #endif
 
 /* The entry k of a state in an array whose entries are so many bytes apart. */
-#define ENTRY(kind, first, k, bytes) ((kind *)((const char *)(first) + (long long)(k) * (bytes)))
+#define ENTRY(kind, first, k, bytes) ((kind *)entry(first, k, bytes))
+
+INLINE const void *entry(const void *first, int k, int bytes)
+{
+#if defined(__CUDA_ARCH__) && !defined(UNROLLED)
+    const void *address; /* one instruction, where the compiler takes four */
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(address) : "r"(k), "r"(bytes), "l"(first));
+    return address;
+#else
+    return (const char *)first + (long long)k * bytes;
+#endif
+}
 
 /* Numbers and rows come in fours, which are read at once; unrolled code has them in itself. */
 #if defined(__CUDA_ARCH__) && !defined(UNROLLED)
@@ -60,10 +74,8 @@ INLINE void read_four(const real *from, real *to)
 
 INLINE void read_row(const int *from, int *to)
 {
-    for (int k = 0; k < ROW; k += 4) {
-        const int4 x = *(const int4 *)(from + k);
-        to[k] = x.x, to[k + 1] = x.y, to[k + 2] = x.z, to[k + 3] = x.w;
-    }
+    const int4 x = *(const int4 *)from;
+    to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
 }
 #else
 INLINE void read_four(const real *from, real *to)
@@ -75,7 +87,7 @@ INLINE void read_four(const real *from, real *to)
 
 INLINE void read_row(const int *from, int *to)
 {
-    for (int k = 0; k < ROW; ++k) {
+    for (int k = 0; k < 4; ++k) {
         to[k] = from[k];
     }
 }

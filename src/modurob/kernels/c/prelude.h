@@ -234,7 +234,10 @@ INLINED vec reciprocal(vec x)
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 #elif defined(__CUDA_ARCH__)
-    return __drcp_rn(x);
+    vec y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    y += y * (1.0 - x * y);
+    return y + y * (1.0 - x * y);
 #else
     return V(1) / x;
 #endif
@@ -268,7 +271,7 @@ INLINED vec quick_root(vec x)
 INLINED vec magnitude(vec x)
 {
 #if LANES == 1
-    return (real)fabs((double)x);
+    return sizeof(real) == 8 ? (real)fabs((double)x) : (real)fabsf((float)x);
 #else
     return (vec)((ivec)x & ~SIGN_BIT);
 #endif
@@ -303,11 +306,30 @@ INLINED vec each_atan2(vec y, vec x)
     return with_sign(angle, y);
 }
 
+/* Numbers of two words: a GPU reads them from where constants stand, instead of making them up at every use, and has polynomials
+   whose parts do not wait for each other. */
+#ifdef __CUDACC_RTC__
+#define CONSTANTS_OF __constant__
+#define POLYNOMIAL(c, z) (c[0] + z * c[1] + (z * z) * (c[2] + z * c[3] + (z * z) * (c[4] + z * c[5])))
+#else
+#define CONSTANTS_OF static const
+#define POLYNOMIAL(c, z) (c[0] + z * (c[1] + z * (c[2] + z * (c[3] + z * (c[4] + z * c[5])))))
+#endif
+
+#ifndef SINGLE
+CONSTANTS_OF double TURNS[] = {0.63661977236758134308, 1.57079632673412561417e+00, 6.07710050630396597660e-11,
+                               2.02226624879595063154e-21};
+CONSTANTS_OF double SINES[] = {-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+                               2.75573137070700676789e-06,  -2.50507602534068634195e-08, 1.58969099521155010221e-10};
+CONSTANTS_OF double COSINES[] = {4.16666666666666019037e-02,  -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+                                 -2.75573143513906633035e-07, 2.08757232129817482790e-09,  -1.13596475577881948265e-11};
+#endif
+
 /* Sine and cosine together: x = k pi/2 + r by Cody and Waite in three parts, polynomials on |r| <= pi/4. Good to the last bit or
    two; not a number for angles beyond FARTHEST, which the caller then takes another way. */
 INLINED void sine_cosine(vec angle, vec *sine, vec *cosine)
 {
-    const vec x = SELECT(SELECT(angle, V(0), -angle, angle), V(FARTHEST), angle, V(NOT_A_NUMBER));
+    const vec x = SELECT(magnitude(angle), V(FARTHEST), angle, V(NOT_A_NUMBER));
 #ifdef SINGLE
     const vec shifted = x * 0.636619772367581343f + MAGIC;
     const vec k = shifted - MAGIC;
@@ -316,16 +338,12 @@ INLINED void sine_cosine(vec angle, vec *sine, vec *cosine)
     const vec s = r + r * z * (-1.6666654611e-1f + z * (8.3321608736e-3f + z * -1.9515295891e-4f));
     const vec c = 1.0f - 0.5f * z + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
 #else
-    const vec shifted = x * 0.63661977236758134308 + MAGIC;
+    const vec shifted = x * TURNS[0] + MAGIC;
     const vec k = shifted - MAGIC;
-    const vec r = ((x - k * 1.57079632673412561417e+00) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21;
+    const vec r = ((x - k * TURNS[1]) - k * TURNS[2]) - k * TURNS[3];
     const vec z = r * r;
-    const vec s = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03
-        + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06
-        + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))));
-    const vec c = 1.0 - 0.5 * z + z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03
-        + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07
-        + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
+    const vec s = r + r * z * POLYNOMIAL(SINES, z);
+    const vec c = 1.0 - 0.5 * z + z * z * POLYNOMIAL(COSINES, z);
 #endif
 #if LANES == 1
     union { vec number; ivec bits; } quadrant = { shifted };

@@ -8,7 +8,7 @@ import numpy as np
 
 from modurob.algorithms.program import Program
 from modurob.errors import InputError
-from modurob.kernels.cuda.layout import EVERY, Laid, laid
+from modurob.kernels.cuda.layout import EVERY, laid
 from modurob.kernels.cuda.lean import inputs_of, supported
 from modurob.kernels.cuda.text import arrays_of, unrolled, walking
 from modurob.kernels.dyad import DyadType
@@ -195,19 +195,20 @@ def resident(
     """Robots moved to the device, for a kernel that walks tables."""
     found = [laid(m, program) for m in robots]
     item = 4 if single else 8
-    table_bytes = max(item * _count(x) + 4 * x.rows.size for x in found)
+    table_bytes = max(x.bytes(item) for x in found)
     words, with_inputs = (max(laid(m, program, EVERY, fetches).words for m in robots) for fetches in (False, True))
-    shape = shape or chosen_shape(device, words, with_inputs, item, table_bytes)
+    types = {kind for x in found for kind in x.kinds}
+    shape = shape or chosen_shape(device, words, with_inputs, item, table_bytes, len(types), len(robots))
     found = [laid(m, program, shape.near, shape.fetches) for m in robots]
-    types, kernel = _walking_kernel(device, program, single, shape, {kind for x in found for kind in x.kinds})
-    tables = [x.table(types) for x in found]
+    numbers, kernel = _walking_kernel(device, program, single, shape, types)
+    tables = [x.table(numbers) for x in found]
     dtype = np.float32 if single else np.float64
     rows = device.array(np.concatenate([r.ravel() for r, _ in tables]).astype(np.int32))
     constants = device.array(np.concatenate([c for _, c in tables]).astype(dtype))
     table = np.zeros((len(robots), HEAD + 3 * len(arrays_of(program))), np.int64)
     table[:, 0] = device.address(rows) + 4 * _begins([r.size for r, _ in tables])
     table[:, 1] = device.address(constants) + item * _begins([len(c) for _, c in tables])
-    table[:, 2] = [len(r) for r, _ in tables]
+    table[:, 2] = [len(x.kinds) for x in found]
     table[:, 3] = [len(c) for _, c in tables]
     table[:, 4] = [x.near for x in found]
     room = max(x.near for x in found), max(x.words - x.near for x in found)
@@ -216,15 +217,11 @@ def resident(
 
 def staying(device: Device, m: Tables, program: Program, single: bool, shape: Shape | None = None) -> Resident:
     """One robot with a kernel of its own, all loops unrolled: compiled in a second, and about twice as fast."""
-    shape = shape or unrolled_shape(laid(m, program).words, single)
+    shape = shape or unrolled_shape(device, laid(m, program).words, single)
     found = laid(m, program, shape.near)
     kernel = device.kernel(unrolled(program, found, single, shape.threads, shape.blocks))
     table = np.zeros((1, HEAD + 3 * len(arrays_of(program))), np.int64)
     return Resident(device, (m,), program, single, shape, kernel, table, found.near, 0, 0, (), whole=True)
-
-
-def _count(x: Laid) -> int:
-    return len(x.world) + sum(len(c) for c in x.constants)
 
 
 def _begins(sizes: Sequence[int]) -> Array:
@@ -239,28 +236,41 @@ def near_words(device: Device, words: int, item: int, table_bytes: int, threads:
     return EVERY if fitting >= words else fitting
 
 
-def chosen_shape(device: Device, words: int, with_inputs: int, item: int, table_bytes: int) -> Shape:
-    """All scratch in shared memory, with inputs if many states still fit beside each other; else as much of it as fits, or none.
+# a robot of more types asks for more code than a processor keeps at hand
+FEW_TYPES = 4
 
-    Measured on an H200.
+
+def chosen_shape(
+    device: Device, words: int, with_inputs: int, item: int, table_bytes: int, types: int, robots: int = 1
+) -> Shape:
+    """All scratch in shared memory, with inputs if many states still fit beside each other; else as much of it as fits.
+
+    Robots of many types are walked by large blocks, which are at the same place of the code. Measured on an H200.
     """
+    single = item == 4
 
-    def fits(shape: Shape) -> bool:
-        needed = with_inputs if shape.fetches else words
-        return near_words(device, needed, item, table_bytes, shape.threads, shape.blocks) == EVERY
+    def shape(threads: int, blocks: int, fetches: bool = False) -> Shape:
+        needed = with_inputs if fetches else words
+        return Shape(threads, near_words(device, needed, item, table_bytes, threads, blocks), blocks, fetches)
 
-    fetching = [Shape(128, EVERY, b, True) for b in (5, 4, 3)] + [Shape(64, EVERY, b, True) for b in (6, 5)]
-    for shape in [*(fetching if item == 4 else fetching[2:3]), Shape(128, EVERY, 2)]:
-        if fits(shape):
-            return shape
-    some = near_words(device, words, item, table_bytes, 128, 3)
-    return Shape(128, some, 3) if item == 8 and some else Shape(256, 0, 2)
+    whole = [shape(128, b, True) for b in ((5, 4, 3) if single else (3, 2))]
+    for found in [*whole, *([shape(128, 3)] if single else [])]:
+        if found.near == EVERY:
+            return found
+    if robots > 1:
+        return shape(256, 2) if single else shape(128, 3)
+    if types > FEW_TYPES:
+        return shape(512, 1) if single else shape(384, 1)
+    threads, blocks = (128, 5) if single else (384, 1)
+    found = shape(threads, blocks, True)
+    return found if found.near * (4 if single else 3) > with_inputs else shape(threads, blocks)
 
 
-def unrolled_shape(words: int, single: bool) -> Shape:
-    """As many threads as what a state keeps leaves registers for."""
-    few = words <= (160 if single else 64)
-    return Shape(128, 0, (4 if single else 3) if few else (2 if single else 1))
+def unrolled_shape(device: Device, words: int, single: bool) -> Shape:
+    """As many threads as what a state keeps leaves registers for; two thirds of it are in shared memory, as far as they fit."""
+    few = words <= (160 if single else 100)
+    blocks = (4 if single else 3) if few else 2
+    return Shape(128, min(2 * words // 3, near_words(device, words, 4 if single else 8, 0, 128, blocks)), blocks)
 
 
 def entries(program: Program, m: Tables) -> tuple[list[int], list[int]]:

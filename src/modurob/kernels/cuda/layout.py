@@ -1,6 +1,6 @@
 """A mechanism as the tables that a GPU walks: a row for each joint in depth-first order, and its constants."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -13,8 +13,16 @@ from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
 # as in cuda.h
-LOADS, SAVES, TIP, TAKES_CARRIED, TAKES_SLOT, PUTS, ADDS = (1 << k for k in range(7))
-ROW = 12
+LOADS, SAVES, TIP, TAKES_CARRIED, TAKES_SLOT, PUTS, ADDS, STARTS = (1 << k for k in range(8))
+TYPE, FLAGS, OWN, CONSTANTS, Q, RATE, BODY, ITS_OWN, PARENT, SAVED, TAKE, PUT, ROW = range(13)
+
+
+ROWS_AT_ONCE = 6  # whose inputs are asked for before the first arrives
+
+
+def row_count(joints: int) -> int:
+    """Rows of a table: one before the first joint's, and after the last at least one, up to a whole number of `ROWS_AT_ONCE`."""
+    return 1 + ROWS_AT_ONCE * (joints // ROWS_AT_ONCE + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +65,7 @@ def course_of(parent: tuple[int, ...]) -> Course:
             put[k], flags[k] = of[p], flags[k] | PUTS
         if p:
             flags[place[p]] |= 0 if follows else SAVES
-        flags[k] |= 0 if follows or (k == 0 and not p) else LOADS
+        flags[k] |= 0 if follows or k == 0 else LOADS if p else LOADS | STARTS
     return Course(order, flags, take, put, count)
 
 
@@ -90,12 +98,16 @@ class Laid:
     words: int
 
     def table(self, types: dict[DyadType, int]) -> tuple[Array, Array]:
-        """Rows and constants with types by number; the constants of the world come first."""
-        rows = self.rows.copy()
-        rows[:, 0] = [types[kind] for kind in self.kinds]
+        """Rows and constants with types by number; first and last row again at the ends, the world's constants first."""
+        rows, n = self.rows.copy(), len(self.kinds)
+        rows[:, TYPE] = [types[kind] for kind in self.kinds]
         lengths = [len(self.world), *(len(c) for c in self.constants)]
-        rows[:, 9] = np.cumsum(lengths)[:-1]
-        return rows, np.concatenate([self.world, *self.constants])
+        rows[:, CONSTANTS] = np.cumsum(lengths)[:-1]
+        return rows[np.arange(-1, row_count(n) - 1).clip(0, n - 1)], np.concatenate([self.world, *self.constants])
+
+    def bytes(self, item: int) -> int:
+        """Of the table, with numbers of so many bytes."""
+        return item * (len(self.world) + sum(map(len, self.constants))) + 4 * ROW * row_count(len(self.kinds))
 
 
 class _Room:
@@ -118,18 +130,24 @@ class _Room:
         return (self.near, self.near) if self.far == self.most else (self.most, self.far)
 
 
+def common(kind: DyadType) -> DyadType:
+    """The type, whether or not a joint adds to what is there: that is in its row."""
+    return replace(kind, adds=False)
+
+
 # more words than any robot takes
 EVERY = 1 << 24
 
 
 @lru_cache(maxsize=4096)
 def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False) -> Laid:
-    """A program laid out for a mechanism; the world stands first in the scratch, then the slots, then the bodies."""
+    """A program laid out for a mechanism: first in the scratch stand the slots, then the bodies."""
     a, course, area = anatomy(m), course_of(m.parent), Area(program)
-    kinds = [a.kinds[body - 1] for body in course.order]
+    every = [common(kind) for kind in a.kinds]
+    kinds = [every[body - 1] for body in course.order]
     codes = [lean_code(kind, program, fetches)[1] for kind in kinds]
     saved, sent, room = area.width("shared"), area.width("sent"), _Room(near)
-    own, at = {}, {0: room.take(saved)}  # where the fields of bodies stand, and where they save what children read
+    own, at = {}, {0: 0}  # where the fields of bodies stand, and where they save what children read
     slots = [room.take(sent) for _ in range(course.slots)] or [0]
     for body, code, flags in zip(course.order, codes, course.flags, strict=True):
         saves = saved if flags & SAVES else 0
@@ -141,17 +159,17 @@ def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False) 
         [
             (
                 0,
+                course.flags[k],
+                own[b],
+                0,
                 q_starts[b - 1],
                 v_starts[b - 1],
                 b - 1,
                 own[b],
                 at[m.parent[b]],
-                course.flags[k],
+                at[b],
                 slots[max(0, course.take[k])],
                 slots[max(0, course.put[k])],
-                0,
-                at[b],
-                0,
             )
             for k, b in enumerate(course.order)
         ],
@@ -159,7 +177,7 @@ def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False) 
     ).reshape(-1, ROW)
     world = program.world(m)
     shared = [np.ravel(world[name]) for name in program.shared]
-    table = a.rows([lean_code(kind, program, fetches)[1] for kind in a.kinds], False)
+    table = a.rows([lean_code(kind, program, fetches)[1] for kind in every], False)
     constants = [table[b - 1] for b in course.order]
     whole = np.concatenate([np.zeros(0), *shared])
     # constants of joints begin at multiples of four

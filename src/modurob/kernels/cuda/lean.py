@@ -5,7 +5,7 @@ Little is kept between passes, since every word costs more than it takes to comp
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -184,8 +184,7 @@ def lean_code(kind: DyadType, program: Program, fetches: bool = False) -> tuple[
 
     Its size is that of its own fields, and of its inputs if they are fetched.
     """
-    # who adds to what is there is settled outside of the steps
-    view = _traced(replace(kind, adds=False), program)
+    view = _traced(kind, program)
     places, words = _allocated(view, fetches)
     nodes: list[int] = []
     bodies = []

@@ -5,14 +5,33 @@ from typing import NamedTuple
 
 from modurob.algorithms.program import Outward, Program
 from modurob.kernels.compiler import prelude
-from modurob.kernels.cuda.layout import EVERY, LOADS, PUTS, SAVES, TAKES_CARRIED, TAKES_SLOT, TIP, Laid
+from modurob.kernels.cuda.layout import (
+    BODY,
+    EVERY,
+    FLAGS,
+    LOADS,
+    OWN,
+    PARENT,
+    PUT,
+    PUTS,
+    RATE,
+    SAVED,
+    SAVES,
+    STARTS,
+    TAKE,
+    TAKES_CARRIED,
+    TAKES_SLOT,
+    TIP,
+    Laid,
+    Q,
+)
 from modurob.kernels.cuda.lean import Area, fetched, inputs_of, lean_code, recomputed
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.units import by_hand
 from modurob.trace import number
 
 # where the entries of a joint begin in an input or a result, by a column of its row
-COLUMN = {"coordinates": "Q", "rates": "RATE", "poses": "12 * r[BODY]", "twists": "6 * r[BODY]", "bodies": "BODY"}
+COLUMN = {"coordinates": "Q", "rates": "RATE", "poses": "12 * row[BODY]", "twists": "6 * row[BODY]", "bodies": "BODY"}
 
 
 def arrays_of(program: Program) -> list[str]:
@@ -43,13 +62,17 @@ def _parameters(program: Program) -> str:
     return ", ".join(own)
 
 
-def steps(program: Program, kinds: Sequence[DyadType], fetches: bool = False) -> str:
-    """The functions of types, numbered in their order."""
-    texts = []
-    for t, kind in enumerate(kinds):
-        for k, body in enumerate(lean_code(kind, program, fetches)[0]):
-            texts.append(f"INLINE void step_{t}_{k}({_parameters(program)})\n{{\n{body}\n}}\n")
-    return "\n".join(texts)
+def steps(program: Program, kinds: Sequence[DyadType], fetches: bool = False) -> tuple[str, list[list[str]]]:
+    """The functions of types, and their names by pass and type; what is the same in several types is one function."""
+    texts, names = [], []
+    for k in range(len(program.passes)):
+        bodies = [lean_code(kind, program, fetches)[0][k] for kind in kinds]
+        first = [bodies.index(body) for body in bodies]
+        texts += [
+            f"INLINE void step_{t}_{k}({_parameters(program)})\n{{\n{bodies[t]}\n}}\n" for t in sorted(set(first))
+        ]
+        names.append([f"step_{t}_{k}" for t in first])
+    return "\n".join(texts), names
 
 
 class Scratch(NamedTuple):
@@ -67,11 +90,22 @@ class Scratch(NamedTuple):
         return f"PLACE({word})", "STRIDE"
 
     @property
-    def definition(self) -> str:
-        """The macro that gives the address of a word."""
+    def definitions(self) -> str:
+        """Macros: the address of a word; where a word stands, to be worked out once, and the address of that."""
         near, far = "SHARED(real, scratch, (word) * STRIDE)", "(far + ((word) - near) * STRIDE)"
         mixed = f"((word) < near ? {near} : {far})"
-        return f"#define PLACE(word) {near if self.unrolled or self.near >= EVERY else mixed if self.near else far}"
+        every = self.unrolled or self.near >= EVERY
+        found = (
+            ("place", f"place_of({near})", "SHARED(real, where, 0)") if every else ("real *", "PLACE(word)", "(where)")
+        )
+        return "\n".join(
+            [
+                f"#define PLACE(word) {near if every else mixed if self.near else far}",
+                f"typedef {found[0]} found;",
+                f"#define FOUND(word) {found[1]}",
+                f"#define ADDRESS(where) {found[2]}",
+            ]
+        )
 
     def text(self, lines: Iterable[str], word: object) -> list[str]:
         """Lines with the address of a word filled in."""
@@ -81,7 +115,7 @@ class Scratch(NamedTuple):
 
 def _arguments(program: Program, scratch: Scratch, constants: str, row: Sequence[object] | None = None) -> str:
     """Of a call; a row of numbers, or one that is read from the table."""
-    own, stride = scratch.place("r[OWN]" if row is None else row[4])
+    own, stride = ("ADDRESS(body)", "STRIDE") if row is None else scratch.place(row[OWN])
     where = [constants, own, stride, "P", "C", "status", "lost"]
     for name in inputs_of(program):
         begin = _entry("const real", f"in_{name}", _at(program.inputs[name], row), f"step_{name}")
@@ -99,11 +133,11 @@ def _entry(kind: str, array: str, k: str, step: str) -> str:
     return f"ENTRY({kind}, {array}, {k}, {step} * (int)sizeof(real))"
 
 
-def _at(kind: object, row: Sequence[object] | None, rows: str = "r") -> str:
+def _at(kind: object, row: Sequence[object] | None, rows: str = "row") -> str:
     column = COLUMN[str(kind)]
     if row is None:
         return f"{rows}[{column}]" if " " not in column else f"({column})"
-    places = {"Q": row[1], "RATE": row[2], "BODY": row[3], "r[BODY]": row[3]}
+    places = {"Q": row[Q], "RATE": row[RATE], "BODY": row[BODY], "row[BODY]": row[BODY]}
     factor, _, name = column.rpartition(" * ")
     return f"({factor or 1} * {places[name]})"
 
@@ -127,6 +161,8 @@ def _saves(program: Program, k: int) -> list[tuple[int, list[str]]]:
     lines = [
         [f"{{at}}[{i} * {{stride}}] = P[{i}];" for i in _places(area, names)] for names in (begins, area.produced(k))
     ]
+    if lines[0] == lines[1]:
+        return [(TIP | SAVES, lines[0])] if lines[0] else []
     return [(flag, text) for flag, text in zip((TIP, SAVES), lines, strict=True) if text]
 
 
@@ -136,12 +172,14 @@ def _begin_back(program: Program) -> list[str]:
     return [f"P[{i}] = {{at}}[{i} * {{stride}}];" for i in _places(area, [name] if name else [])]
 
 
-def _start(program: Program, scratch: Scratch) -> list[str]:
-    """The registers of a state, and the world."""
-    area = Area(program)
-    n = area.width("shared")
-    world = [f"P[{i}] = world[{i}]; {{at}}[{i} * {{stride}}] = world[{i}];" for i in range(n)]
-    return [f"real P[{max(1, n)}], C[SENT], status = 0, lost = 0;", *scratch.text(world, 0), "(void)C;"]
+def _start(program: Program) -> list[str]:
+    """The registers of a state."""
+    n = Area(program).width("shared")
+    return [f"real P[{max(1, n)}], C[SENT], status = 0, lost = 0;", *_world(program), "(void)C;"]
+
+
+def _world(program: Program) -> list[str]:
+    return [f"P[{i}] = world[{i}];" for i in range(Area(program).width("shared"))]
 
 
 def _pointers(program: Program) -> list[str]:
@@ -158,76 +196,87 @@ def _pointers(program: Program) -> list[str]:
     return lines
 
 
-def _loop(program: Program, k: int, types: int, scratch: Scratch) -> list[str]:
+def _loop(program: Program, k: int, names: Sequence[str], scratch: Scratch) -> list[str]:
     """A pass over the rows. The row and the inputs of the next joint are asked for before they are needed."""
     outward = isinstance(program.passes[k], Outward)
-    first, after = ("0", "i + 1 < n ? i + 1 : i") if outward else ("n - 1", "i > 0 ? i - 1 : 0")
-    asked = (
-        []
-        if scratch.fetches
-        else [
-            (
-                name,
-                f"INPUT({_entry('const real', f'in_{name}', _at(program.inputs[name], None, '{row}'), f'step_{name}')})",
-            )
-            for name in inputs_of(program)
-        ]
-    )
-    lines = ["{", f"int r[ROW], next[ROW]; read_row(SHARED(const int, rows, ROW * ({first})), r);"]
-    lines += [f"real {name}_0 = {text.format(row='r')};" for name, text in asked]
-    if outward and k:
-        lines += [f"P[{i}] = world[{i}];" for i in range(Area(program).width("shared"))]
-    lines.append("for (int i = 0; i < n; ++i) {" if outward else "for (int i = n - 1; i >= 0; --i) {")
-    lines.append(f"read_row(SHARED(const int, rows, ROW * ({after})), next);")
-    lines += [f"const real {name}_1 = {text.format(row='next')};" for name, text in asked]
-    lines += _before(program, k, scratch) if outward else _before_inward(program, scratch)
-    arguments = _arguments(program, scratch, "SHARED(const real, constants, r[CONSTANTS])")
-    lines.append("switch (r[TYPE]) {")
-    lines += [f"case {t}: step_{t}_{k}({arguments}); break;" for t in range(types)]
-    lines.append("}")
-    lines += _after(program, k, scratch) if outward else scratch.text(["put(r[FLAGS], {at}, {stride}, C);"], "r[PUT]")
-    lines += [f"{name}_0 = {name}_1;" for name, _ in asked]
-    return [*lines, "for (int k = 0; k < ROW; ++k) { r[k] = next[k]; }", "}", "}"]
+    first, end, by = ("rows", "LATER(rows, n)", 1) if outward else ("LATER(rows, n - 1)", "LATER(rows, -1)", -1)
+    inputs = [] if scratch.fetches else inputs_of(program)
+    asked = {
+        name: f"INPUT({_entry('const real', f'in_{name}', _at(program.inputs[name], None), f'step_{name}')})"
+        for name in inputs
+    }
+    lines = ["{", f"place at = {first}; const place end = {end};", "const int *row = SHARED(const int, at, 0);"]
+    lines += ["int r[4]; read_row(row, r);", *(f"real {name}_1 = {text};" for name, text in asked.items())]
+    lines += _world(program) if outward and k else []
+    lines += [
+        "do {",
+        "const int type = r[TYPE], flags = r[FLAGS]; (void)type;",
+        "const found body = FOUND(r[OWN]); const place numbers = place_of(SHARED(const real, constants, r[CONSTANTS]));",
+        f"row = SHARED(const int, LATER(at, {by}), 0); read_row(row, r);",
+        *(f"const real {name}_0 = {name}_1; {name}_1 = {text};" for name, text in asked.items()),
+        "row = SHARED(const int, at, 0);",
+        *(_before(program, k, scratch) if outward else _before_inward(program, scratch)),
+        *_switch(names, _arguments(program, scratch, "SHARED(const real, numbers, 0)")),
+        *(_after(program, k, scratch) if outward else scratch.text(["put(flags, {at}, {stride}, C);"], "row[PUT]")),
+        f"at = LATER(at, {by});",
+        "} while (at != end);",
+    ]
+    return [*lines, "}"]
+
+
+def _switch(names: Sequence[str], arguments: str) -> list[str]:
+    """The step of a joint by its type."""
+    if len(set(names)) == 1:
+        return [f"{names[0]}({arguments});"]
+    cases = [
+        " ".join(f"case {t}:" for t, other in enumerate(names) if other == name) + f" {name}({arguments}); break;"
+        for name in dict.fromkeys(names)
+    ]
+    return ["switch (type) {", *cases, "default: __builtin_unreachable();", "}"]
 
 
 def _before(program: Program, k: int, scratch: Scratch) -> list[str]:
-    loads = scratch.text(_loads(program, k), "r[PARENT]")
-    return [f"if (r[FLAGS] & {LOADS}) {{ SELDOM; {' '.join(loads)} }}"]
+    loads = scratch.text(_loads(program, k), "row[PARENT]")
+    return [
+        f"if (flags & {LOADS}) {{ SELDOM;",
+        f"if (flags & {STARTS}) {{ {' '.join(_world(program))} }} else {{ {' '.join(loads)} }}",
+        "}",
+    ]
 
 
 def _before_inward(program: Program, scratch: Scratch) -> list[str]:
-    begins = scratch.text(_begin_back(program), "r[SAVED]")
+    begins = scratch.text(_begin_back(program), "row[SAVED]")
     return [
-        *scratch.text(["take(r[FLAGS], {at}, {stride}, C);"], "r[TAKE]"),
-        *([f"if (r[FLAGS] & {TIP}) {{ SELDOM; {' '.join(begins)} }}"] if begins else []),
+        *scratch.text(["take(flags, {at}, {stride}, C);"], "row[TAKE]"),
+        *([f"if (flags & {TIP}) {{ SELDOM; {' '.join(begins)} }}"] if begins else []),
     ]
 
 
 def _after(program: Program, k: int, scratch: Scratch) -> list[str]:
     return [
-        f"if (r[FLAGS] & {flag}) {{ SELDOM; {' '.join(scratch.text(text, 'r[SAVED]'))} }}"
+        f"if (flags & {flag}) {{ SELDOM; {' '.join(scratch.text(text, 'row[SAVED]'))} }}"
         for flag, text in _saves(program, k)
     ]
 
 
 def _fetch(program: Program, scratch: Scratch) -> list[str]:
-    """Before the first pass: the inputs of four joints at a time are on their way before any is put down."""
+    """Before the first pass: the inputs of some joints are on their way before any is put down."""
     own, stride = scratch.place("to[j]")
     asked, put = [], []
     for k, (name, word) in enumerate(fetched(program).items()):
         entry = _entry("const real", f"in_{name}", _at(program.inputs[name], None), f"step_{name}")
         asked.append(f"x[j][{k}] = INPUT({entry});")
         put.append(f"{own}[{word} * {stride}] = x[j][{k}];")
-    four = "FOUR_AT_ONCE for (int j = 0; j < 4; ++j) {"
+    each = "AT_ONCE for (int j = 0; j < ROWS_AT_ONCE; ++j) {"
     return [
-        "for (int i = 0; i < n; i += 4) {",
-        f"real x[4][{len(put)}]; int to[4];",
-        four,
-        "const int *const r = SHARED(const int, rows, ROW * (i + j < n ? i + j : n - 1));",
-        "to[j] = r[OWN];",
+        "for (place at = rows; at < LATER(rows, n); at = LATER(at, ROWS_AT_ONCE)) {",
+        f"real x[ROWS_AT_ONCE][{len(put)}]; int to[ROWS_AT_ONCE];",
+        each,
+        "int row[8]; read_row(SHARED(const int, LATER(at, j), Q), row + Q);",
+        "to[j] = row[ITS_OWN];",
         *asked,
         "}",
-        four,
+        each,
         *put,
         "}",
         "}",
@@ -251,9 +300,10 @@ def walking(
     Its scratch is in shared memory (`near` EVERY), in `work` (0), or as each robot says in both.
     """
     scratch = Scratch(near, fetches=fetches)
-    passes = [line for k in range(len(program.passes)) for line in _loop(program, k, len(kinds), scratch)]
+    functions, names = steps(program, kinds, scratch.fetches)
+    passes = [line for k, own in enumerate(names) for line in _loop(program, k, own, scratch)]
     lines = [
-        scratch.definition,
+        scratch.definitions,
         f'extern "C" __global__ void __launch_bounds__({threads}, {blocks})',
         "walk(const robot *robots, const int *tasks, int count, int words, real *work)",
         "{",
@@ -265,11 +315,13 @@ def walking(
         "for (int task = blockIdx.x; task < count; task += gridDim.x) {",
         "const robot *const own = robots + tasks[2 * task];",
         "const int n = (int)own->joints, numbers = (int)own->numbers, near = (int)own->near;",
-        "const place constants = place_of(memory + near * STRIDE), rows = place_of(memory + near * STRIDE + numbers);",
+        "const place constants = place_of(memory + near * STRIDE), table = place_of(memory + near * STRIDE + numbers);",
+        "const place rows = place_of(SHARED(int, table, ROW));",
         "if (tasks[2 * task] != last) {",
         "__syncthreads();",
         "for (int i = threadIdx.x; i < numbers; i += blockDim.x) { *SHARED(real, constants, i) = own->constants[i]; }",
-        "for (int i = threadIdx.x; i < ROW * n; i += blockDim.x) { *SHARED(int, rows, i) = own->rows[i]; }",
+        "const int all = ROW * (1 + ROWS_AT_ONCE * (n / ROWS_AT_ONCE + 1));",
+        "for (int i = threadIdx.x; i < all; i += blockDim.x) { *SHARED(int, table, i) = own->rows[i]; }",
         "last = tasks[2 * task];",
         "__syncthreads();",
         "}",
@@ -277,7 +329,7 @@ def walking(
         "const long long state = (long long)tasks[2 * task + 1] * STRIDE + threadIdx.x;",
         "if (state < own->states) {",
         *_pointers(program),
-        *_start(program, scratch),
+        *_start(program),
         *(_fetch(program, scratch) if scratch.fetches else ()),
         *passes,
         END,
@@ -285,14 +337,15 @@ def walking(
         "}",
         "}",
     ]
-    return "\n".join([head(program, single, threads), steps(program, kinds, scratch.fetches), *lines, ""])
+    return "\n".join([head(program, single, threads), functions, *lines, ""])
 
 
 def unrolled(program: Program, laid: Laid, single: bool, threads: int, blocks: int = 1) -> str:
     """The kernel of one robot: its constants are in the code, and what it keeps is in registers, but for what is near."""
     kinds, scratch = list(dict.fromkeys(laid.kinds)), Scratch(laid.near, unrolled=True)
+    functions, names = steps(program, kinds)
     lines = [
-        scratch.definition,
+        scratch.definitions,
         f'extern "C" __global__ void __launch_bounds__({threads}, {blocks})',
         "walk(const robot *robots, const int *tasks, int count, int words, real *work)",
         "{",
@@ -304,35 +357,37 @@ def unrolled(program: Program, laid: Laid, single: bool, threads: int, blocks: i
         f"real kept[{max(1, laid.words - laid.near)}]; (void)kept;",
         f"const real world[] = {_numbers(laid.world)};",
         *_pointers(program),
-        *_start(program, scratch),
+        *_start(program),
     ]
     for k, walk in enumerate(program.passes):
         outward = isinstance(walk, Outward)
         if outward and k:
-            lines += [f"P[{i}] = world[{i}];" for i in range(Area(program).width("shared"))]
+            lines += _world(program)
         joints = range(len(laid.kinds)) if outward else reversed(range(len(laid.kinds)))
         for i in joints:
-            lines += _joint(program, laid, k, i, kinds.index(laid.kinds[i]), scratch)
+            lines += _joint(program, laid, k, i, names[k][kinds.index(laid.kinds[i])], scratch)
     first = head(program, single, threads)
-    return "\n".join(["#define UNROLLED", first, steps(program, kinds), *lines, END, "}", ""])
+    return "\n".join(["#define UNROLLED", first, functions, *lines, END, "}", ""])
 
 
-def _joint(program: Program, laid: Laid, k: int, i: int, kind: int, scratch: Scratch) -> list[str]:
+def _joint(program: Program, laid: Laid, k: int, i: int, name: str, scratch: Scratch) -> list[str]:
     """A step of one joint, unrolled."""
     row, outward = laid.rows[i].tolist(), isinstance(program.passes[k], Outward)
-    flags = row[6]
+    flags = row[FLAGS]
     lines = ["{", f"const real c[] = {_numbers(laid.constants[i])};"]
     if outward and flags & LOADS:
-        lines += scratch.text(_loads(program, k), row[5])
+        lines += _world(program) if flags & STARTS else scratch.text(_loads(program, k), row[PARENT])
     if not outward and flags & TIP:
-        lines += scratch.text(_begin_back(program), row[10])
+        lines += scratch.text(_begin_back(program), row[SAVED])
     if not outward and (flags & TAKES_SLOT or not flags & TAKES_CARRIED):
-        lines += scratch.text([f"take({flags}, {{at}}, {{stride}}, C);"], row[7])
-    lines.append(f"step_{kind}_{k}({_arguments(program, scratch, 'c', row)});")
+        lines += scratch.text([f"take({flags}, {{at}}, {{stride}}, C);"], row[TAKE])
+    lines.append(f"{name}({_arguments(program, scratch, 'c', row)});")
     if outward:
-        lines += [line for flag, texts in _saves(program, k) if flags & flag for line in scratch.text(texts, row[10])]
+        lines += [
+            line for flag, texts in _saves(program, k) if flags & flag for line in scratch.text(texts, row[SAVED])
+        ]
     elif flags & PUTS:
-        lines += scratch.text([f"put({flags}, {{at}}, {{stride}}, C);"], row[8])
+        lines += scratch.text([f"put({flags}, {{at}}, {{stride}}, C);"], row[PUT])
     return [*lines, "}"]
 
 
