@@ -177,6 +177,24 @@ def test_fleets_go_to_the_gpu(device: PlayedGpu, robots: list[mr.Mechanism], mon
     )
 
 
+def test_where_float32_is_too_little(device: PlayedGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpus, "cuda_device", lambda: device)
+    rng = np.random.default_rng(42)
+    robot = random_assembly(rng, int(rng.integers(6, 14))).mechanism(floating=True)
+    given = states_of(robot, 9, np.float32)
+    exact = robot.forward_dynamics(*(x.astype(float) for x in given))
+    # in float32 the kernel says that it lost digits, and it did
+    alone = resident(device, [robot], FORWARD_DYNAMICS, True)
+    out = device.empty((9, robot.nv), np.float32)
+    assert alone.run([given], [9], strides_of, [[out]]).any()
+    assert np.abs(out - exact).max() > 1e-5 * np.abs(exact).max()
+    fleet = mr.Fleet([robot], device="cuda")
+    monkeypatch.setattr(fleet, "_back", None)  # none goes back to the CPU
+    (found,) = fleet.forward_dynamics(*([x] for x in given))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, exact, rtol=0, atol=1e-6 * np.abs(exact).max())
+
+
 MATRICES = ("mass_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from modurob.algorithms.program import Flow, Program
 from modurob.errors import KernelError
 from modurob.kernels.cuda.arrays import empty_like, given_back, on_device, pattern, strides_of
@@ -11,6 +13,9 @@ from modurob.kernels.cuda.lean import supported
 from modurob.kernels.cuda.rows import Laid, Walker, laid_for, walker
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
+
+# float32 leaves these programs less than five digits of larger robots: they are computed in float64, and rounded
+IN_DOUBLE = ("forward_dynamics_derivatives",)
 
 
 class OnDevice:
@@ -31,23 +36,32 @@ class OnDevice:
         """The results of each robot's program, run so often, or the parts that are made of them on the device, in the library that
         its arguments came from.
 
-        None where there is no kernel, where arrays do not fit, or where a state has no answer.
+        None where there is no kernel, where arrays do not fit, or where a state has no answer. A robot with a state for which
+        float32 is too little is computed in float64.
         """
         results: list[Any] = [None] * len(self.robots)
-        groups: dict[Any, list[tuple[int, list[Any]]]] = {}
-        for i, (program, given) in enumerate(zip(programs, arguments, strict=True)):
-            arrays = [on_device(self.device, x) for x in given] if program is not None else []
-            if program is None or not _alike(arrays):
-                continue
-            single = arrays[0].dtype.itemsize == 4
-            sizes = self._sizes(i, program, single)
-            if sizes is not None and [x.shape[1] for x in arrays] == sizes[0]:
-                lean = supported(program)
-                key = (program if lean else tuple(map(len, sizes)), single, i if self.unrolled and lean else -1)
-                groups.setdefault(key, []).append((i, arrays))
-        for key, members in groups.items():
-            self._group(key, members, programs, arguments, repeats, results, parts)
+        given = [
+            None if program is None else [on_device(self.device, x) for x in own]
+            for program, own in zip(programs, arguments, strict=True)
+        ]
+        for dtype in (np.float32, np.float64):
+            groups: dict[Any, list[tuple[int, list[Any], Any]]] = {}
+            for i, (program, arrays) in enumerate(zip(programs, given, strict=True)):
+                if results[i] is None and program is not None and arrays is not None and _alike(arrays):
+                    self._grouped(groups, i, program, arrays, np.dtype(dtype))
+            for key, members in groups.items():
+                self._group(key, members, programs, arguments, repeats, results, parts)
         return results
+
+    def _grouped(self, groups: Any, i: int, program: Program | Flow, arrays: list[Any], dtype: Any) -> None:
+        """Put a robot with those that go through the same launch, if it has a kernel of that precision, and need of it."""
+        single, lean = dtype.itemsize == 4, supported(program)
+        if single and (arrays[0].dtype != dtype or program.name in IN_DOUBLE):
+            return
+        sizes = self._sizes(i, program, single)
+        if sizes is not None and [x.shape[1] for x in arrays] == sizes[0]:
+            key = (program if lean else tuple(map(len, sizes)), single, i if self.unrolled and lean else -1)
+            groups.setdefault(key, []).append((i, [x.astype(dtype, copy=False) for x in arrays], arrays[0].dtype))
 
     def _sizes(self, i: int, program: Program | Flow, single: bool) -> tuple[list[int], list[int]] | None:
         """Entries of the inputs and results of a robot; None if there is no kernel for it."""
@@ -62,29 +76,29 @@ class OnDevice:
     def _group(
         self,
         key: Any,
-        members: list[tuple[int, list[Any]]],
+        members: list[tuple[int, list[Any], Any]],
         programs: Sequence[Any],
         arguments: Sequence[Sequence[Any]],
         repeats: Array,
         results: list[Any],
         parts: Callable[[Device, Any, list[Any]], list[Any]] | None,
     ) -> None:
-        at = tuple(i for i, _ in members)
+        at, inputs, dtypes = zip(*members, strict=True)
         found = self._resident_of((at, *key), tuple(programs[i] for i in at), key[1])
-        inputs = [arrays for _, arrays in members]
         states = [len(arrays[0]) for arrays in inputs]
         out = [
             [empty_like(self.device, arrays[0], n) for n in self._sizes(i, programs[i], key[1])[1]]  # type: ignore[index]
-            for i, arrays in members
+            for i, arrays in zip(at, inputs, strict=True)
         ]
         often = (repeats[list(at)],) if isinstance(found, Walker) else ()
         status = found.run(inputs, states, strides_of, out, *often)
         fine = not bool((status != 0).any())
         first = 0
-        for i, k, left in zip(at, states, out, strict=True):
+        for i, k, left, dtype in zip(at, states, out, dtypes, strict=True):
             if fine or not bool((status[first : first + k] != 0).any()):
                 made = left if parts is None else parts(self.device, self.robots[i], left)
-                results[i] = [given_back(self.device, x, pattern(arguments[i])) for x in made]
+                rounded = [x.astype(dtype, copy=False) for x in made]
+                results[i] = [given_back(self.device, x, pattern(arguments[i])) for x in rounded]
             first += k
 
     def _resident_of(self, key: Any, programs: tuple[Any, ...], single: bool) -> Resident | Walker:
