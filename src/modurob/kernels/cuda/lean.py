@@ -85,10 +85,6 @@ class LeanView(TracedView):
             else:
                 super().keep(**{name: value})
 
-    def require(self, pivot: Array, scale: Array) -> None:
-        """In float32 a pivot may be much larger than nothing and yet leave too few digits: how large, cuda.h says."""
-        self.require_beside(pivot, scale, self.graph.input("least"))
-
     def follow(self) -> None:
         """Outward, the field that others are worked out from, once more for the children."""
         name = self.again.from_
@@ -253,8 +249,6 @@ def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> 
                 return f"C[{sent[name] + place.index}]"
             case "own":
                 return f"own[{places[place]} * stride]"
-            case "least":
-                return "LEAST_PIVOT"
         return "status"
 
     def known(i: int) -> str | None:
