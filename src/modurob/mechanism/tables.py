@@ -254,13 +254,9 @@ class Tables:
         return _rebuilt, (type(self), {**own, "frames": dict(self.frames)})
 
     @cached_property
-    def _words(self) -> tuple[Any, ...]:
-        """What the key leaves out."""
-        names = [x.name for x in (*self.joints, *self.constraints, *self.forces)]
-        frames = [(name, f.body, f.X.tolist()) for name, f in sorted(self.frames.items())]
-        shapes = [_shape_words(s) for s in self.shapes]
-        collisions = [_shape_words(s) for s in self.collisions]
-        return (self.name, self.bodies, names, self.idle, self.held, self.redundant, frames, shapes, collisions)
+    def _words(self) -> bytes:
+        """A digest of what the key leaves out: two robots are compared in every call that is looked up in a cache."""
+        return _words_digest(self)
 
     @property
     def solids(self) -> tuple[Shape, ...]:
@@ -446,10 +442,6 @@ class Tables:
         return read_only(np.concatenate([np.zeros(0), *values]))
 
 
-def _shape_words(s: Shape) -> tuple[Any, ...]:
-    return s.kind, s.size, s.frame.body, s.in_body.tolist(), s.colour, s.file
-
-
 def _rebuilt(cls: type[Tables], own: dict[str, Any]) -> Tables:
     return cls(**own)
 
@@ -471,6 +463,23 @@ def _digest(m: Tables) -> bytes:
     for row in m.forces:
         digest.update(_force_bytes(row))
     return digest.digest()
+
+
+def _words_digest(m: Tables) -> bytes:
+    """Names and places of all there is, and what is drawn."""
+    frames, shapes = sorted(m.frames.items()), (*m.shapes, *m.collisions)
+    rows = [x.name for x in (*m.joints, *m.constraints, *m.forces)]
+    at = [(name, frame.body) for name, frame in frames]
+    drawn = [(s.kind, tuple(map(float, s.size)), s.frame.body, s.colour, s.file) for s in shapes]
+    words = m.name, m.bodies, rows, m.idle, m.held, m.redundant, at, len(m.shapes), drawn
+    digest = hashlib.sha256(repr(words).encode())
+    digest.update(_bytes(_stacked(frame.X for _, frame in frames)))
+    digest.update(_bytes(_stacked(s.frame.X for s in shapes) @ _stacked(s.X for s in shapes)))
+    return digest.digest()
+
+
+def _stacked(poses: Iterable[Array]) -> Array:
+    return np.array(list(poses)).reshape(-1, 4, 4)
 
 
 @lru_cache(maxsize=4096)
