@@ -365,7 +365,7 @@ class Tables:
         alone = len(found) == len(shared) and not found & (members | {0})
         return frozenset(found) if simple and alone else frozenset()
 
-    @property
+    @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """The constraints that are loop joints: name, type, predecessor and successor frame.
 
@@ -374,7 +374,7 @@ class Tables:
         """
         return tuple(c for c in self.constraints if isinstance(c, Loop))
 
-    @property
+    @cached_property
     def lines(self) -> tuple[LineRow, ...]:
         """The forces that are lines: name, route and law, and the frame of each node.
 
@@ -383,7 +383,7 @@ class Tables:
         """
         return tuple(row for row in self.forces if isinstance(row, LineRow))
 
-    @property
+    @cached_property
     def contacts(self) -> tuple[ContactRow, ...]:
         """The forces that are contacts with the ground: name, shape and ground, and the frame of the shape.
 
@@ -392,7 +392,7 @@ class Tables:
         """
         return tuple(row for row in self.forces if isinstance(row, ContactRow))
 
-    @property
+    @cached_property
     def body_contacts(self) -> tuple[PairRow, ...]:
         """The forces that are contacts between bodies: name, shapes and how they feel, and the frames of the two shapes.
 
