@@ -50,6 +50,18 @@ def test_parameters_are_fields_with_units(page: Page) -> None:
     expect(page.at("#panel-inspect")).to_contain_text("idle hinges, locked: m1/hinge, m3/hinge, m5/hinge")
 
 
+def test_stops_are_fields_and_bound_the_sliders(page: Page) -> None:
+    page.open("crab", 6)
+    page.panel("Inspect")
+    page.tab.get_by_label("Module to inspect").select_option("m0")
+    page.at("#parameter-upper").fill("0.25")
+    page.at("#parameter-upper").press("Enter")
+    page.until("studio.state.design.joints[0].upper[0] === 0.25")
+    expect(page.tab.get_by_role("slider", name="m0/hinge").first).to_have_attribute("max", "0.25")
+    expect(page.tab.get_by_role("slider", name="m2/hinge").first).not_to_have_attribute("max", "0.25")
+    assert page.design["joints"][0]["lower"] == pytest.approx([-np.pi / 2])
+
+
 def test_layers_can_be_laid_over_the_robot(page: Page) -> None:
     page.open("crab", 6)
     for layer in ("frames", "centres", "ellipsoids", "names"):
