@@ -470,7 +470,7 @@ def _words_digest(m: Tables) -> bytes:
     frames, shapes = sorted(m.frames.items()), (*m.shapes, *m.collisions)
     rows = [x.name for x in (*m.joints, *m.constraints, *m.forces)]
     at = [(name, frame.body) for name, frame in frames]
-    drawn = [(s.kind, tuple(map(float, s.size)), s.frame.body, s.colour, s.file) for s in shapes]
+    drawn = [(s.kind, tuple(map(_word, s.size)), s.frame.body, s.colour, s.file) for s in shapes]
     words = m.name, m.bodies, rows, m.idle, m.held, m.redundant, at, len(m.shapes), drawn
     digest = hashlib.sha256(repr(words).encode())
     digest.update(_bytes(_stacked(frame.X for _, frame in frames)))
