@@ -344,7 +344,10 @@ def main(minutes: float = 1.0) -> None:
                 wanted = ("30 /s", "under 0.2 s") if modules == 100 else ("", "")
                 table.add_row(f"{modules} modules: frames drawn", f"{seen.rate:.0f} /s", wanted[0])
                 table.add_row(f"{modules} modules: moves after stop", f"{seen.still:.3f} s", wanted[1])
-        for name, robot, settings in (("100 modules", snake(99), SETTINGS), ("crab on the ground", mr.load("crab"), WALK)):
+        for name, robot, settings in (
+            ("100 modules", snake(99), SETTINGS),
+            ("crab on the ground", mr.load("crab"), WALK),
+        ):
             rate, cpu = max((alone(server, dumps(robot), settings) for _ in range(3)), key=lambda seen: seen[1])
             words = f"{name}: server at {rate:.0f} frames/s, of one core, worst of three runs"
             table.add_row(words, f"{100 * cpu:.0f} %", "under 20 % at 30 or more")

@@ -101,9 +101,8 @@ def within(before: Mechanism, now: Posed) -> Posed:
     """The state with coordinates brought within limits that are other ones than before."""
     q, known = now.q.copy(), {joint.name: joint for joint in before.joints}
     for joint in now.robot.joints:
-        old = known.get(joint.name)
-        alike = old is not None and old.kind == joint.kind and not joint.mimics
-        if alike and not np.array_equal(old.limits, joint.limits):
+        old = known.get(joint.name, joint)
+        if old.kind == joint.kind and not joint.mimics and not np.array_equal(old.limits, joint.limits):
             q[joint.q_slice] = np.clip(q[joint.q_slice], *joint.limits)
     return now._replace(q=q)
 
