@@ -14,6 +14,7 @@ from typing import Literal
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
+import modurob as mr
 from benchmarks.studio import READY, browsing, serving, until
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -24,6 +25,8 @@ WAY = ((0.3, 0.5, 1.2, 0.2, 0.9, 0.1), (0.9, 0.2, 1.0, -0.2, 0.6, 0.4), (-0.2, 0
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LAYERS = ("frames", "centres", "ellipsoids")
 QUALITY = 88  # of WebP
+LIVE = (480, 320)  # the view of a simulation
+LIVE_EVERY = 0.1  # seconds of the run between its pictures
 
 Screen = Callable[[Page], None]
 
@@ -137,6 +140,13 @@ def lagrange(tab: Page) -> None:
     )
 
 
+def tensions(tab: Page) -> None:
+    """A platform on cables, which pull at it."""
+    panel(tab, "Build")
+    opened(tab, "robocrane")
+    until(tab, "studio.view.cables.pulls.count > 0")
+
+
 def export(tab: Page) -> None:
     panel(tab, "Export")
 
@@ -154,10 +164,11 @@ SCREENS: dict[str, Screen] = {
     "race": race,
     "motion": motion,
     "lagrange": lagrange,
+    "tensions": tensions,
     "export": export,
     "help": help_,
 }
-DOCUMENTED = ("start", "build", "inspect", "equations", "simulate", "race", "motion", "lagrange")
+DOCUMENTED = ("start", "build", "inspect", "equations", "simulate", "race", "motion", "lagrange", "tensions")
 
 
 def screens(tab: Page) -> Iterator[tuple[str, bytes]]:
@@ -183,6 +194,27 @@ def documented(browser: Browser, address: str) -> None:
             kept(png, f"studio_{name}")
 
 
+def live(browser: Browser) -> None:
+    """The view that follows a simulation, as a moving picture: one of its pictures after each stretch of the run."""
+    robot = mr.load("crab").mechanism(base="m1")
+    law = mr.ComputedTorque(kp=100, kd=20, reference=mr.gait("crab", amplitude=0.5, frequency=0.5))
+    simulation = mr.Simulation(robot, controller=law)
+    tab = browser.new_page(viewport={"width": LIVE[0], "height": LIVE[1]}, color_scheme="light")
+    pictures = []
+    with robot.live(speed=0.0, browser=False) as view:
+        tab.goto(view.address)
+        tab.wait_for_function("window.viewer?.view.frames > 0")
+        tab.evaluate("(viewer.view.plain = true, viewer.view.setLow(false))")  # as where there is a graphics card
+        simulation.advance(2.0)  # one swing, until it is steady
+        for _ in range(round(2.0 / LIVE_EVERY)):
+            view(simulation.advance(LIVE_EVERY).q)
+            tab.wait_for_timeout(150)
+            pictures.append(Image.open(io.BytesIO(tab.screenshot())).convert("RGB"))
+    tab.close()
+    shown = {"save_all": True, "append_images": pictures[1:], "duration": round(1000 * LIVE_EVERY), "loop": 0}
+    pictures[0].save(IMAGES / "live.webp", quality=60, method=6, **shown)
+
+
 def kept(png: bytes, name: str) -> None:
     Image.open(io.BytesIO(png)).convert("RGB").save(IMAGES / f"{name}.webp", quality=QUALITY, method=6)
 
@@ -202,4 +234,5 @@ if __name__ == "__main__":
         if len(sys.argv) > 1:
             looked_at(browser, server.address, Path(sys.argv[1]), sys.argv[2:] or tuple(SIZES))
         else:
+            live(browser)
             documented(browser, server.address)

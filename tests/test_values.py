@@ -8,6 +8,7 @@ import os
 import pickle
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +72,35 @@ def test_values_that_differ_are_not_equal():
     runs = [mr.simulate(robot, [x, 0, 0], duration=0.01) for x in (0.1, 0.2)]
     assert runs[0] != runs[1]
     assert runs[0] == mr.simulate(crab(), [0.1, 0, 0], duration=0.01)
+
+
+def other_words(robot):
+    """The robot with one thing changed that compiled code does not depend on: a name, a frame, what is drawn or touched."""
+    shape, (first, frame) = robot.shapes[0], next(iter(robot.frames.items()))
+    moved = np.diag([1.0, 1.0, 1.0, 1.0]) + np.eye(4, k=3) * 1e-12
+    yield replace(robot, name="other")
+    yield replace(robot, bodies=(*robot.bodies[:-1], "other"))
+    yield replace(robot, joints=(replace(robot.joints[0], name="other"), *robot.joints[1:]))
+    yield replace(robot, held=("other",))
+    yield replace(robot, frames={**robot.frames, "other": frame})
+    yield replace(robot, frames={**robot.frames, first: frame._replace(X=frame.X @ moved)})
+    yield replace(robot, shapes=robot.shapes[1:])
+    yield replace(robot, shapes=robot.shapes[1:], collisions=robot.shapes[:1])
+    for own in ({"colour": "#123456"}, {"size": (9.0, *shape.size[1:])}, {"X": shape.X @ moved}, {"file": "a.stl"}):
+        yield replace(robot, shapes=(shape._replace(**own), *robot.shapes[1:]))
+
+
+def test_robots_with_other_names_or_shapes_have_the_same_code_and_are_not_equal():
+    robot, others = crab(), list(other_words(crab()))
+    assert all(other.key == robot.key and other != robot for other in others)
+    assert len(set(others)) == len(others) == 12
+
+
+def test_numbers_are_compared_by_value():
+    robot = crab()
+    negative = {name: frame._replace(X=np.where(frame.X == 0, -0.0, frame.X)) for name, frame in robot.frames.items()}
+    whole = tuple(s._replace(size=tuple(int(x) if x == int(x) else x for x in s.size)) for s in robot.shapes)
+    assert replace(robot, frames=negative, shapes=whole) == robot
 
 
 @pytest.mark.parametrize("way", ["deepcopy", "pickle"])

@@ -80,7 +80,7 @@ def test_ways_a_module_is_itself_again(kind: str, n: int):
 @pytest.mark.parametrize(
     ("was", "now"),
     [
-        ("limits: [-pi / 2, pi / 2]", "limits: [-pi / 3, pi / 2]"),
+        ("lower_stop: {value: -pi / 2", "lower_stop: {value: -pi / 3"),
         ("inertia: [Ixx, Iyy, Izz]", "inertia: [Ixx, 0.0001, Iyy, 0, 0, Izz]"),
         ("at: [0, 0.3 * length, 0]", "at: [0.01, 0.3 * length, 0]"),
         ('"5": {part: A, at: [-length / 2, 0, 0]', '"5": {part: A, at: [-length / 3, 0, 0]'),

@@ -185,6 +185,10 @@ class Page:
         self.until("(before) => studio.state.design.number !== before", before)
         assert len(self.design["modules"]) == modules
 
+    def hurry(self, speed: float = 10.0) -> None:
+        """Let simulated time pass so much faster than real time: for tests that wait for the end of a run."""
+        self.js("(speed) => studio.send('set_speed', {speed})", speed)
+
     def panel(self, name: str) -> None:
         self.tab.get_by_role("tab", name=name).click()
 

@@ -307,6 +307,7 @@ def test_a_plot_is_saved_large(page: Page, tmp_path: Path) -> None:
 
 def test_pictures_of_two_runs_have_both(page: Page, tmp_path: Path) -> None:
     page.open("crab", 6)
+    page.hurry()
     page.panel("Simulate")
     page.at("#setting-duration").fill("0.5")
     page.at("#setting-duration").press("Tab")

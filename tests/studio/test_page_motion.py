@@ -38,6 +38,7 @@ def test_way_points_are_taken_planned_and_followed(page: Page, served: Served) -
     page.tab.get_by_text("time-optimal").click()
     page.at("#motion-acceleration").fill("3")
     page.at("#motion-acceleration").press("Tab")
+    page.hurry(5.0)
     page.at("#preview").click()
     page.until("studio.state.runs.runs.some((run) => run.planned)")
     plan = next(iter(served.studio.sessions[page.session].runs.values()))
@@ -67,7 +68,9 @@ def test_way_points_are_taken_planned_and_followed(page: Page, served: Served) -
     assert page.scrolled == [0, 0, 0, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", "laptop"), ("dark", "phone")])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [pytest.param("light", "laptop", marks=pytest.mark.judge), ("dark", "phone")]
+)
 def test_the_panel_and_the_race_are_accessible(browser: Browser, served: Served, scheme: str, size: str) -> None:
     width, height = SIZES[size]
     options = {"color_scheme": scheme, "bypass_csp": True, "viewport": {"width": width, "height": height}}

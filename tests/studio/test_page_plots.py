@@ -12,6 +12,7 @@ TICKS = "(values) => import(new URL('./static/js/chart.js', location.href)).then
 
 
 def run(page: Page, duration: str = "0.5") -> None:
+    page.hurry()
     page.panel("Simulate")
     page.at("#setting-duration").fill(duration)
     page.at("#setting-duration").press("Tab")
@@ -36,9 +37,7 @@ LABELS = [
 def test_ticks_are_told_apart_and_no_zero_is_negative(page: Page) -> None:
     for values, labels in LABELS:
         assert page.js(TICKS, values) == labels
-
-
-def test_what_rounding_leaves_is_zero(page: Page) -> None:
+    # and what rounding leaves is zero
     shown = "(x) => import(new URL('./static/js/dom.js', location.href)).then(({ shown }) => shown(x))"
     assert [page.js(shown, x) for x in (0, -0.0, 3e-17, -8.9e-14, 2e-9, -0.25)] == [
         "0",
@@ -63,25 +62,36 @@ def test_labels_on_the_page_differ(page: Page) -> None:
         assert "-0" not in labels
 
 
+def point(page: Page, part: float = 0.5) -> None:
+    """The pointer into the first plot, so far along its time."""
+    box = page.at(".plot .u-over").first.bounding_box()
+    assert box is not None
+    page.tab.mouse.move(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
+
+
+def shown_time(page: Page) -> float:
+    """The time of the crosshair, when all three plots show the same."""
+    words = page.until(
+        """(() => {
+          const times = [...document.querySelectorAll(".plot .title .soft")].map((x) => x.textContent);
+          return times.length === 3 && new Set(times).size === 1 && times[0];
+        })()"""
+    )
+    return float(words.removeprefix("t = ").removesuffix(" s"))
+
+
 def test_the_crosshair_has_values(page: Page, served: Served) -> None:
     page.open("crab", 6)
     run(page, "1")
     kept = served.studio.sessions[page.session].runs[0]
-    box = page.at(".plot .u-over").first.bounding_box()
-    assert box is not None
-    page.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.until("(rows) => studio.plots.samples.get(0).data.length === rows", len(kept.samples))
+    point(page)
     page.settle()
-    time = page.at(".plot .title").first.inner_text()
-    t = float(time.split("t = ")[1].split(" s")[0])
+    t = shown_time(page)
     assert t == pytest.approx(0.5, abs=0.02)
     q, _ = kept.at(t)
     values = [float(x) for x in page.at(".plot .legend").first.locator("b").all_inner_texts()]
     assert np.allclose(values, q, atol=1e-3)
-    # the other plots show the same time
-    page.until(
-        "(t) => [...document.querySelectorAll('.plot .title .soft')].filter((x) => x.textContent === t).length === 3",
-        f"t = {t:.3f} s",
-    )
     # and with the slider, without a pointer
     page.tab.mouse.move(5, 5)
     page.at("#scrub").fill("0.2")
@@ -89,6 +99,24 @@ def test_the_crosshair_has_values(page: Page, served: Served) -> None:
     torques = [float(x) for x in page.at(".plot .legend").nth(1).locator("b").all_inner_texts()]
     nq, nv = kept.robot.nq, kept.robot.nv
     assert np.allclose(torques, kept.at(0.2)[1][1 + nq + 2 * nv : 1 + nq + 3 * nv], rtol=0.05, atol=0.05)
+
+
+def test_the_pointer_holds_the_crosshair_of_all_plots(page: Page) -> None:
+    """Whatever comes meanwhile: samples that are drawn anew, and another time that the robot is shown at."""
+    page.open("crab", 6)
+    run(page, "1")
+    page.at("#scrub").fill("0.2")
+    point(page, 0.75)
+    page.settle()
+    assert shown_time(page) == pytest.approx(0.75, abs=0.02)
+    page.js("(studio.plots.draw(), studio.plots.setCursor(0.3))")
+    assert shown_time(page) == pytest.approx(0.75, abs=0.02)
+    # fewer samples: the same place is another time
+    page.js("(studio.plots.samples.get(0).data.length = 20, studio.plots.draw())")
+    page.settle()
+    assert shown_time(page) < 0.4
+    page.tab.mouse.move(5, 5)
+    assert shown_time(page) == pytest.approx(0.3, abs=0.02)
 
 
 def test_a_click_scrubs_and_a_drag_zooms(page: Page) -> None:

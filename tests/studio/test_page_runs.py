@@ -8,6 +8,7 @@ from tests.studio.pages import Page, Served
 
 
 def run(page: Page, duration: str) -> None:
+    page.hurry()
     page.panel("Simulate")
     page.at("#setting-duration").fill(duration)
     page.at("#setting-duration").press("Tab")

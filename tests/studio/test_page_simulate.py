@@ -13,6 +13,8 @@ def simulate(page: Page, **settings: str) -> None:
     """Open the crab and the panel, and set some settings."""
     page.open("crab", 6)
     page.panel("Simulate")
+    if float(settings.get("duration", 60)) < 10:
+        page.hurry()  # its end is waited for
     for key, value in settings.items():
         field = page.at(f"#setting-{key}")
         if field.evaluate("(x) => x.tagName") == "SELECT":
@@ -81,6 +83,7 @@ def test_scrub_through_a_run(page: Page, served: Served, tmp_path: Path) -> None
         assert np.allclose(shown, run.robot.forward_kinematics(q.astype(float)).bodies[:, :3], atol=1e-5)
         expect(page.at("#clock")).to_have_text(f"{t:.2f} s")
     # it leaves as a film and as a recording, which comes back
+    page.hurry(2.0)
     page.panel("Export")
     with page.tab.expect_download() as film:
         page.at('[data-key="film 0"]').click()

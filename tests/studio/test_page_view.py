@@ -201,6 +201,7 @@ def test_a_floating_robot_falls_in_view_and_no_floor_is_drawn(page: Page) -> Non
     free_of_captions(page)
     page.at("#setting-duration").fill("2")
     page.at("#setting-duration").press("Tab")
+    page.hurry()
     page.at("#run").click()
     page.until("studio.state.runs.runs[0]?.status === 'finished'")
     for width, height in SIZES.values():

@@ -33,6 +33,7 @@ def test_from_an_empty_page_to_a_walking_crab_in_under_20_clicks(browser: Browse
     page.panel("Simulate")
     page.at("label:has(#stands-ground)").click()
     page.until("studio.state.design.floating")
+    page.hurry(4.0)
     page.at("#run").click()
     walks(page)
     assert 8 < page.js("window.clicks") < 20
@@ -78,6 +79,7 @@ def test_the_same_by_keyboard_alone(browser: Browser, served: Served) -> None:
     reach(page, "input[name=stands]")
     keys.press("ArrowRight")
     page.until("studio.state.design.floating && document.querySelector('#stands-ground').checked")
+    page.hurry(4.0)
     reach(page, "#run")
     keys.press("Enter")
     walks(page, 0.05)

@@ -110,6 +110,24 @@ def test_the_pose_goes_along_with_its_joints(session: Session) -> None:
     assert not session.q.any()
 
 
+def test_narrower_stops_take_the_pose_along(session: Session) -> None:
+    """Those of one module, or of all of its type; coordinates within them stay, and undo gives the limits back."""
+    session.set_coordinate(0, 0.9)
+    session.set_coordinate(1, -0.4)
+    session.edit(protocol.SetParameter("m0", "upper_stop", 0.5))
+    assert session.q == pytest.approx([0.5, -0.4, 0])
+    assert session.robot.limits.upper == pytest.approx([0.5, np.pi / 2, np.pi / 2])
+    with pytest.raises(StudioError, match=r"m0/hinge cannot be at 0\.6: its limits are -1\.571 to 0\.5"):
+        session.set_coordinate(0, 0.6)
+    session.edit(protocol.SetParameter("m0", "lower_stop", -0.3, everywhere=True))
+    assert session.q == pytest.approx([0.5, -0.3, 0])
+    session.undo()
+    session.undo()
+    session.set_coordinate(0, 0.9)
+    with pytest.raises(ModurobError, match=r"parameter lower_stop = 0\.1: expected a finite number from -inf to 0\.0"):
+        session.edit(protocol.SetParameter("m0", "lower_stop", 0.1))
+
+
 def test_quaternions_stay_of_length_one(session: Session) -> None:
     session.edit(protocol.SetBase("m0", floating=True))
     session.set_coordinate(4, 0.7)

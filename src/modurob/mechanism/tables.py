@@ -254,13 +254,9 @@ class Tables:
         return _rebuilt, (type(self), {**own, "frames": dict(self.frames)})
 
     @cached_property
-    def _words(self) -> tuple[Any, ...]:
-        """What the key leaves out."""
-        names = [x.name for x in (*self.joints, *self.constraints, *self.forces)]
-        frames = [(name, f.body, f.X.tolist()) for name, f in sorted(self.frames.items())]
-        shapes = [_shape_words(s) for s in self.shapes]
-        collisions = [_shape_words(s) for s in self.collisions]
-        return (self.name, self.bodies, names, self.idle, self.held, self.redundant, frames, shapes, collisions)
+    def _words(self) -> bytes:
+        """A digest of what the key leaves out: two robots are compared in every call that is looked up in a cache."""
+        return _words_digest(self)
 
     @property
     def solids(self) -> tuple[Shape, ...]:
@@ -369,7 +365,7 @@ class Tables:
         alone = len(found) == len(shared) and not found & (members | {0})
         return frozenset(found) if simple and alone else frozenset()
 
-    @property
+    @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """The constraints that are loop joints: name, type, predecessor and successor frame.
 
@@ -378,7 +374,7 @@ class Tables:
         """
         return tuple(c for c in self.constraints if isinstance(c, Loop))
 
-    @property
+    @cached_property
     def lines(self) -> tuple[LineRow, ...]:
         """The forces that are lines: name, route and law, and the frame of each node.
 
@@ -387,7 +383,7 @@ class Tables:
         """
         return tuple(row for row in self.forces if isinstance(row, LineRow))
 
-    @property
+    @cached_property
     def contacts(self) -> tuple[ContactRow, ...]:
         """The forces that are contacts with the ground: name, shape and ground, and the frame of the shape.
 
@@ -396,7 +392,7 @@ class Tables:
         """
         return tuple(row for row in self.forces if isinstance(row, ContactRow))
 
-    @property
+    @cached_property
     def body_contacts(self) -> tuple[PairRow, ...]:
         """The forces that are contacts between bodies: name, shapes and how they feel, and the frames of the two shapes.
 
@@ -446,10 +442,6 @@ class Tables:
         return read_only(np.concatenate([np.zeros(0), *values]))
 
 
-def _shape_words(s: Shape) -> tuple[Any, ...]:
-    return s.kind, s.size, s.frame.body, s.in_body.tolist(), s.colour, s.file
-
-
 def _rebuilt(cls: type[Tables], own: dict[str, Any]) -> Tables:
     return cls(**own)
 
@@ -471,6 +463,23 @@ def _digest(m: Tables) -> bytes:
     for row in m.forces:
         digest.update(_force_bytes(row))
     return digest.digest()
+
+
+def _words_digest(m: Tables) -> bytes:
+    """Names and places of all there is, and what is drawn."""
+    frames, shapes = sorted(m.frames.items()), (*m.shapes, *m.collisions)
+    rows = [x.name for x in (*m.joints, *m.constraints, *m.forces)]
+    at = [(name, frame.body) for name, frame in frames]
+    drawn = [(s.kind, tuple(map(_word, s.size)), s.frame.body, s.colour, s.file) for s in shapes]
+    words = m.name, m.bodies, rows, m.idle, m.held, m.redundant, at, len(m.shapes), drawn
+    digest = hashlib.sha256(repr(words).encode())
+    digest.update(_bytes(_stacked(frame.X for _, frame in frames)))
+    digest.update(_bytes(_stacked(s.frame.X for s in shapes) @ _stacked(s.X for s in shapes)))
+    return digest.digest()
+
+
+def _stacked(poses: Iterable[Array]) -> Array:
+    return np.array(list(poses)).reshape(-1, 4, 4)
 
 
 @lru_cache(maxsize=4096)

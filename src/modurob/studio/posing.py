@@ -97,6 +97,16 @@ def rest(robot: Mechanism) -> tuple[Array, Array]:
     return closing.closed(robot, robot.neutral()), np.zeros(robot.nv)
 
 
+def within(before: Mechanism, now: Posed) -> Posed:
+    """The state with coordinates brought within limits that are other ones than before."""
+    q, known = now.q.copy(), {joint.name: joint for joint in before.joints}
+    for joint in now.robot.joints:
+        old = known.get(joint.name, joint)
+        if old.kind == joint.kind and not joint.mimics and not np.array_equal(old.limits, joint.limits):
+            q[joint.q_slice] = np.clip(q[joint.q_slice], *joint.limits)
+    return now._replace(q=q)
+
+
 def closed(now: Posed) -> Posed:
     """The state next to this one with loops closed."""
     q = closing.closed(now.robot, now.q)

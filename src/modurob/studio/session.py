@@ -121,7 +121,8 @@ class Session:
         if another:
             pose, run = posing.closed(carrying.initial(design)), None
         else:
-            pose = posing.closed(carrying.carried(Posed(self.design, self.q, self.v), design))
+            carried = carrying.carried(Posed(self.design, self.q, self.v), design)
+            pose = posing.closed(posing.within(self.robot, carried))
             run = self._going_on(design) if goes_on else None
         # hinges that carry nothing any more are held where the run brought them
         design = pose.design if run is None else run.start.design

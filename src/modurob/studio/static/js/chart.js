@@ -59,9 +59,11 @@ export function options(series, width, height, scale = 1) {
 }
 
 export class Chart {
-  /** `clicked(t)` is called with the time of a click. */
-  constructor(title, unit, series, clicked) {
+  /** `clicked(t)` is called with the time of a click, `pointed(t)` with that under the pointer, null when it has left. */
+  constructor(title, unit, series, { clicked, pointed }) {
     this.series = series;
+    this.wanted = null; // the time of the crosshair
+    this.held = false; // whether the pointer says where the crosshair is
     this.host = h("div", {});
     this.time = h("span", { class: "soft" });
     this.values = series.map(({ unlisted }) => h(unlisted ? "i" : "b", {}));
@@ -69,12 +71,13 @@ export class Chart {
       {
         ...options(series, 300, HEIGHT),
         cursor: { drag: { x: true, y: false, dist: CLICK }, sync: { key: "runs" } },
-        hooks: { setCursor: [() => this.#showValues()], draw: [(plot) => drawLimits(plot, series)] },
+        hooks: { setCursor: [() => this.#moved(pointed)], draw: [(plot) => this.#drawn(plot)] },
       },
       [[], ...series.map(() => [])],
       this.host,
     );
     this.#takeClicks(clicked);
+    this.#takePointer(pointed);
     this.legend = h(
       "figcaption",
       { class: "legend" },
@@ -103,6 +106,32 @@ export class Chart {
     });
   }
 
+  /** The pointer holds the crosshair from its first move on, which is seen before uPlot sees it, until it leaves. */
+  #takePointer(pointed) {
+    const { over } = this.plot;
+    over.addEventListener("mousemove", () => (this.held = true), { capture: true });
+    over.addEventListener("mouseleave", () => {
+      this.held = false;
+      pointed(null);
+    });
+  }
+
+  /** The crosshair is elsewhere, or other data came under it. */
+  #moved(pointed) {
+    this.#showValues();
+    if (this.held && this.t !== undefined) pointed(this.t);
+  }
+
+  #drawn(plot) {
+    drawLimits(plot, this.series);
+    if (this.plot) this.#place(); // uPlot draws once before it is made
+  }
+
+  /** The time of the crosshair: none where there is no sample, such as after the data became shorter. */
+  get t() {
+    return this.plot.data[0]?.[this.plot.cursor.idx];
+  }
+
   /** Whether a part of the time is shown. */
   get zoomed() {
     const { min, max } = this.plot.scales.x;
@@ -124,19 +153,23 @@ export class Chart {
 
   /** The crosshair at a time, unless the pointer holds it. */
   setTime(t) {
-    if (!this.plot.data[0]?.length || this.plot.over.matches(":hover")) return;
-    this.plot.setCursor({ left: this.plot.valToPos(t, "x"), top: -10 }, false);
+    this.wanted = t;
+    this.#place();
+  }
+
+  /** The crosshair where its time is: again after each drawing, for the axis may have changed. */
+  #place() {
+    if (!this.plot.data[0]?.length || this.held || this.wanted === null) return;
+    this.plot.setCursor({ left: this.plot.valToPos(this.wanted, "x"), top: -10 }, false);
     this.#showValues();
   }
 
   /** What the lines are where the crosshair is. */
   #showValues() {
-    const { data, cursor } = this.plot;
-    const at = cursor.idx;
-    const here = at !== null && at !== undefined && data[0]?.length;
-    this.time.textContent = here ? `t = ${data[0][at].toFixed(3)} s` : "";
+    const { t } = this;
+    this.time.textContent = t === undefined ? "" : `t = ${t.toFixed(3)} s`;
     this.values.forEach((element, i) => {
-      const value = here ? nearest(data[i + 1], at) : null;
+      const value = t === undefined ? null : nearest(this.plot.data[i + 1], this.plot.cursor.idx);
       element.textContent = value === null ? "" : shown(value, 4);
     });
   }

@@ -52,6 +52,7 @@ class Plots {
       this.box,
     );
     this.plots = [];
+    this.pointed = null; // the time under the pointer
     connection.on("history", ({ run, rows, columns, samples }) => {
       this.samples.set(run, {
         columns,
@@ -163,6 +164,7 @@ class Plots {
   /** The plots anew: other quantities, joints, runs or colours. */
   rebuild() {
     for (const { chart } of this.plots) chart.destroy();
+    this.pointed = null;
     const runs = this.chosen.map((number) => this.run(number)).filter(Boolean);
     const shown = this.panels.includes(state.panel) && runs.length ? [...this.quantities] : [];
     this.plots = shown.map((quantity) => this.make(quantity, runs));
@@ -175,7 +177,8 @@ class Plots {
 
   make(quantity, runs) {
     const series = this.series(quantity, runs);
-    const chart = new Chart(quantity, this.unit(quantity), series, scrubTo);
+    const pointed = (t) => this.point(t);
+    const chart = new Chart(quantity, this.unit(quantity), series, { clicked: scrubTo, pointed });
     chart.heading.append(
       h(
         "button",
@@ -250,13 +253,24 @@ class Plots {
 
   resize() {
     for (const { chart } of this.plots) chart.resize();
-    if (this.t !== undefined) this.setCursor(this.t);
+    this.showTime();
   }
 
   /** A line at the time that the robot is shown at. */
   setCursor(t) {
     this.t = t;
-    for (const { chart } of this.plots) chart.setTime(t);
+    this.showTime();
+  }
+
+  /** The time under the pointer, which all plots show as long as it is in one of them; null: it has left. */
+  point(t) {
+    this.pointed = t;
+    this.showTime();
+  }
+
+  showTime() {
+    const t = this.pointed ?? this.t;
+    if (t !== undefined) for (const { chart } of this.plots) chart.setTime(t);
   }
 
   async save(quantity) {

@@ -8,7 +8,7 @@ import { changed, connection, copy, dockAt, fits, ofModules, on, select, send, s
 import { STANDARD, makeTriad } from "./triad.js";
 import { View } from "./view.js";
 
-const LAYERS = ["ports", "frames", "centres", "ellipsoids", "contacts", "torques"];
+const LAYERS = ["ports", "frames", "centres", "ellipsoids", "contacts", "tensions", "torques"];
 
 export function startStage() {
   const detail = new URLSearchParams(location.search).get("detail");
@@ -160,7 +160,7 @@ function showMode() {
 }
 
 function showFacts(view) {
-  const { modules, degrees_of_freedom, idle, loops, mass, floating } = state.design;
+  const { modules, degrees_of_freedom, idle, loops, mass, floating, cables } = state.design;
   const count = (n, word) => [h("b", {}, String(n)), ` ${word}${n === 1 ? "" : "s"}`];
   byId("view-ports").hidden = !ofModules() || state.panel !== "build";
   byId("facts").replaceChildren(
@@ -174,6 +174,7 @@ function showFacts(view) {
     floating ? h("span", { id: "floats" }, about(), h("output", { id: "height" })) : "",
   );
   byId("view-contacts").hidden = !onGround();
+  byId("view-tensions").hidden = !cables.some(({ line }) => line !== undefined);
   if (floating) showWay(view);
 }
 

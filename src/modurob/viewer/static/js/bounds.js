@@ -8,6 +8,12 @@ export function reach({ kind, size }) {
   return kind === "cylinder" ? [size[0], size[0], size[1] / 2] : [size[0], size[0], size[0]];
 }
 
+/** How broad a shape is: between its longest edge and the next one, so that a long rod is not taken for a large module. */
+export function breadth(shape) {
+  const [longest, next] = reach(shape).sort((a, b) => b - a);
+  return 2 * Math.sqrt(longest * next);
+}
+
 /** A point given in the frame of an instance. */
 function add(points, { instanceMatrix: { array: m } }, i, x, y, z) {
   const o = 16 * i;

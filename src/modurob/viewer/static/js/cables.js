@@ -1,6 +1,7 @@
-// Lines and springs: thin straight pieces from place to place.
+// Lines and springs: thin straight pieces from place to place, with arrows for what lines pull with.
 
 import * as THREE from "three";
+import { Pulls } from "./pulls.js";
 
 const THICK = 0.02; // radius, in sizes of a module
 // of lines that pull: from little to the most; and of those that are slack
@@ -11,36 +12,50 @@ const SLACK = new THREE.Color(0x9a9a9a);
 export class Cables {
   constructor() {
     this.group = new THREE.Group();
+    this.rods = new THREE.Group();
+    this.pulls = new Pulls();
+    this.group.add(this.rods, this.pulls.group);
     this.pieces = [];
+    this.tensions = []; // [N], by line
   }
 
   /** `size` is that of a module. */
   setRobot(cables, size) {
-    for (const { geometry, material } of this.group.children) {
+    for (const { geometry, material } of this.rods.children) {
       geometry.dispose();
       material.dispose();
     }
-    this.group.clear();
+    this.rods.clear();
+    this.tensions = [];
     this.pieces = cables.flatMap(({ places, colour, radius, line }) =>
       places.slice(1).map((to, i) => [places[i], to, colour, radius ?? THICK * size, line]),
     );
+    this.pulls.setRobot(this.pieces.filter(([, , , , line]) => line !== undefined).length, size);
     if (!this.pieces.length) return;
     const rod = new THREE.CylinderGeometry(1, 1, 1, 12, 1, true);
     this.mesh = new THREE.InstancedMesh(rod, new THREE.MeshStandardMaterial({ roughness: 0.7 }), this.pieces.length);
     this.pieces.forEach(([, , colour], i) => this.mesh.setColorAt(i, new THREE.Color(colour)));
     this.mesh.castShadow = true;
     this.mesh.frustumCulled = false;
-    this.group.add(this.mesh);
+    this.rods.add(this.mesh);
   }
 
-  /** Colours of the lines, by what each pulls with [N]. */
+  /** Colours and arrows of the lines, by what each pulls with [N]; arrows are drawn with the poses. */
   setTensions(tensions) {
-    const most = Math.max(...tensions, 1e-12);
+    this.tensions = tensions;
     this.pieces.forEach(([, , , , line], i) => {
-      if (line === undefined) return;
-      this.mesh.setColorAt(i, tensions[line] ? LOW.clone().lerp(HIGH, tensions[line] / most) : SLACK);
+      if (line !== undefined) this.mesh.setColorAt(i, this.#colour(line));
     });
     if (this.pieces.length) this.mesh.instanceColor.needsUpdate = true;
+  }
+
+  /** Of the largest tension, from 0 to 1. */
+  #share(line) {
+    return (this.tensions[line] ?? 0) / Math.max(...this.tensions, 1e-12);
+  }
+
+  #colour(line) {
+    return this.tensions[line] ? LOW.clone().lerp(HIGH, this.#share(line)) : SLACK;
   }
 
   setPoses(poses) {
@@ -53,6 +68,19 @@ export class Cables {
       this.mesh.setMatrixAt(i, new THREE.Matrix4().compose(middle, turn, new THREE.Vector3(radius, length, radius)));
     });
     if (this.pieces.length) this.mesh.instanceMatrix.needsUpdate = true;
+    this.#pull(poses);
+  }
+
+  #pull(poses) {
+    const lines = this.pieces.filter(([, , , , line]) => line !== undefined);
+    this.pulls.set(
+      lines.map(([from, to, , , line]) => ({
+        a: inWorld(poses, from),
+        b: inWorld(poses, to),
+        share: this.#share(line),
+        colour: this.#colour(line),
+      })),
+    );
   }
 }
 

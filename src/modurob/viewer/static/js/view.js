@@ -3,7 +3,7 @@
 import * as THREE from "three";
 import { Anchor } from "./anchor.js";
 import { Axes } from "./axes.js";
-import { reach } from "./bounds.js";
+import { breadth, reach } from "./bounds.js";
 import { Cables } from "./cables.js";
 import { Camera } from "./camera.js";
 import { Contacts } from "./contacts.js";
@@ -58,7 +58,7 @@ export class View {
     this.poses = new Float32Array(IDENTITY);
     this.design = null;
     this.ports = null;
-    this.visible = { ports: true, frames: false, centres: false, ellipsoids: false, contacts: true, torques: false };
+    this.visible = { ports: true, frames: false, centres: false, ellipsoids: false, contacts: true, tensions: true, torques: false };
     this.theme = "light";
     this.frames = 0;
     this.selected = null;
@@ -131,13 +131,14 @@ export class View {
   }
 
   #moduleSize() {
-    const sizes = this.design.shapes.map((shape) => Math.max(...shape.size)).sort((a, b) => a - b);
+    const sizes = this.design.shapes.map(breadth).sort((a, b) => a - b);
     return sizes.length ? sizes[Math.floor(sizes.length / 2)] : 0.1;
   }
 
   /** What the lines pull with [N]. */
   setTensions(tensions) {
     this.cables.setTensions(tensions);
+    if (this.posed) this.cables.setPoses(this.poses);
     this.draw();
   }
 
@@ -270,6 +271,7 @@ export class View {
     if (!this.ports) return;
     this.ports.visible = this.visible.ports;
     this.contacts.group.visible = this.visible.contacts;
+    this.cables.pulls.group.visible = this.visible.tensions;
     this.marks.setPoses(this.poses, this.visible);
     this.torques.set(this.poses, this.visible.torques ? this.tau : null);
     this.draw();
