@@ -163,13 +163,13 @@ def simulate_command(
 
 def _rhythm(file: str, name: str | None, waves: dict[str, float | None], options: list[str]) -> Any:
     """The gait of that name with these options, or the one that was found for an organism."""
-    told = {key: x for key, x in waves.items() if x is not None} | dict(map(_option, options))
+    told: dict[str, Any] = {key: x for key, x in waves.items() if x is not None} | dict(map(_option, options))
     if name == "found" and not told:
         return mr.found_gait(file)
     if told and name in (None, "found"):
         what = "the one that was found has its own" if name else "there is no gait: add --gait"
         raise SimulationError(f"--{next(iter(told))} of a gait: {what}")
-    return None if name is None else mr.gait(name, **({"amplitude": 0.4, "frequency": 0.5} | told))
+    return None if name is None else mr.gait(name, **{"amplitude": 0.4, "frequency": 0.5, **told})
 
 
 def _option(text: str) -> tuple[str, float]:
@@ -299,5 +299,4 @@ def studio(
         from modurob.studio.server import serve
     except ImportError:
         raise StudioError("the studio needs its extra: pip install 'modurob[studio]'") from None
-    known = file is None or Path(file).suffix
-    serve(file if known else str(path_of(file)), host, port, browser, share)
+    serve(file if file is None or Path(file).suffix else str(path_of(file)), host, port, browser, share)

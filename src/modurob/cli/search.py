@@ -48,8 +48,9 @@ def search(
         def progress(at: Any) -> None:
             best = "" if at.best is None else f", best {at.best:.4g}"
             told = f"{at.measured} design{'s' * (at.measured != 1)}{' measured again' * (at.again > 0)}{best}"
-            total = {"total": max(1, 2 * finalists >> at.again)} if at.again else {}
-            bar.update(shown, completed=at.measured, description=told, **total)
+            bar.update(shown, completed=at.measured, description=told)
+            if at.again:
+                bar.update(shown, total=max(1, 2 * finalists >> at.again))
 
         try:
             found = mr.search_designs(
