@@ -56,6 +56,7 @@ def page(found: "Designs", pictures: int = 24) -> str:
     front = {d.key for d in found.front}
     shown = list({d.key: d for d in [*found.front, *found.elites]}.values())[:pictures]
     title = f"{len(found.stages[-1])} designs: {found.task.kind}"
+    listed = "All designs" if found.before is None else "Measured again"
     body = [
         f"<h1>{escape(title)}</h1>",
         *(f"<p>{escape(line)}</p>" for line in _summary(found)),
@@ -63,7 +64,7 @@ def page(found: "Designs", pictures: int = 24) -> str:
         f'<div class="plots">{_history(found.stages[-1])}{_goals(found)}</div>',
         "<h2>Best designs: the Pareto front, then the best of each kind</h2>",
         f'<div class="cards">{"".join(_card(d, found, d.key in front) for d in shown)}</div>',
-        f"<h2>All designs{'' if len(found) <= MOST_ROWS else f': the best {MOST_ROWS}'}</h2>",
+        f"<h2>{listed}{'' if len(found) <= MOST_ROWS else f': the best {MOST_ROWS}'}</h2>",
         f'<div class="wide">{_table(found.designs[:MOST_ROWS], front)}</div>',
         *(part for stage in found.stages[1:] for part in _before(stage)),
     ]
