@@ -676,6 +676,7 @@ def test_a_root_link_called_world_is_the_world(tmp_path):
         ("", "r.urdf: cannot be read as XML: Document is empty"),
         ("<robot>", "r.urdf: cannot be read as XML: .*line 1"),
         ("<html/>", "r.urdf: root element <html>: expected <robot>"),
+        ("<mujoco/>", "r.urdf: root element <mujoco>: expected <robot>: a file of MuJoCo, which mr.load"),
         (robot(), "r.urdf: no <link>: expected at least one"),
         (robot(A, A), "r.urdf, line 3: two <link> named 'a'"),
         (robot("<link/>"), "r.urdf, line 2: <link> without a name"),

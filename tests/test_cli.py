@@ -12,7 +12,7 @@ import modurob as mr
 from modurob.cli import app, main
 from modurob.cli.doctor import warmed_up
 from modurob.control import LAWS, plain_laws
-from modurob.errors import ControlError, InputError
+from modurob.errors import ControlError, InputError, ModurobError
 from modurob.estimation import FILTERS
 from modurob.motion.gaits import PRESETS
 from modurob.simulation import STEPPERS
@@ -156,6 +156,7 @@ def test_demo_needs_a_folder(tmp_path):
 
 def test_robots_and_version():
     assert "crab" in run("robots")
+    assert "hexapod           walks: modurob simulate hexapod --ground 0.8 --gait found" in run("robots")
     assert mr.__version__ in run("--version")
 
 
@@ -369,3 +370,50 @@ def test_kernels_are_warmed_up(monkeypatch):
     assert list(warmed_up(organisms=2, modules=3)) == [(0, 2), (1, 2), (2, 2)]
     monkeypatch.setattr("modurob.cli.doctor.warmed_up", lambda: iter([(0, 1), (1, 1)]))
     assert "100%" in run("doctor", "--warm-up")
+
+
+# ---- on the ground ----
+
+QUICK = ("--ground", "0.8", "--duration", "0.02")
+
+
+def test_organisms_are_robots_by_their_names():
+    assert "20" in run("info", "hexapod")
+    with pytest.raises(
+        InputError, match=r"no file 'hexapot' .* did you mean 'hexapod'\? valid: cable_planar, .* wheel"
+    ):
+        CliRunner().invoke(app, ["info", "hexapot"], catch_exceptions=False)
+
+
+def test_gaits_have_options_and_some_were_found():
+    assert "travelled" in run("simulate", "hexapod", *QUICK, "--gait", "found")
+    assert "travelled" in run("simulate", "hexapod", *QUICK, "--gait", "hexapod", "--option", "stance=1.0")
+
+
+def test_wheels_are_driven(tmp_path):
+    mr.save(mr.Assembly.single("s", "scout_drive"), tmp_path / "scout.yaml")
+    said = run("simulate", tmp_path / "scout.yaml", "--ground", "0.8", "--duration", "1", "--speed", "0.1")
+    assert "4.75" in said  # rad/s of wheels of 21 mm, nearly there
+
+
+def test_a_gait_is_steered_to_a_goal():
+    walk = ("--gait", "inchworm", "--amplitude", "0.8", "--frequency", "1", "--ground", "0.8", "--duration", "1")
+    assert "not reached: " in run("simulate", "snake", *walk, "--to", "0.8, 1.8")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--speed", "0.1"], "--speed without a ground: add --ground"),
+        (["--to", "1,1"], "--to without a ground"),
+        ([*QUICK, "--to", "1,1"], "--to 1,1: expected x,y .* and a gait that is steered: --gait"),
+        ([*QUICK, "--to", "1", "--gait", "crab"], "--to 1: expected x,y"),
+        ([*QUICK, "--speed", "0.1", "--gait", "crab"], "--gait and --speed or --turn: expected one of them"),
+        (["--option", "stance"], "--option 'stance': expected a name and a number, such as stance=1.2"),
+        (["--amplitude", "0.3"], "--amplitude of a gait: there is no gait: add --gait"),
+        (["--gait", "found", "--amplitude", "0.3"], "--amplitude of a gait: the one that was found has its own"),
+    ],
+)
+def test_what_does_not_go_together_on_the_ground(options, words):
+    with pytest.raises(ModurobError, match=words):
+        CliRunner().invoke(app, ["simulate", "crab", *options], catch_exceptions=False)

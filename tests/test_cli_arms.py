@@ -105,6 +105,10 @@ def test_ik_says_what_collides():
         (["--frame", "wrist/out", "--pose", "1 2 3"], "3 numbers: expected 6 or 7"),
         (["--frame", "wrist/out", "--position", "a b c"], "expected numbers"),
         (["--frame", "wrist/out", "--pose", "1 2 3 0 0 0 0"], "the quaternion is zero"),
+        (
+            ["--frame", "wrist/out", "--pose", "0.3 0.2 0.5 3 0 90"],
+            r"yaw is 90: expected radians \(90 degrees are 1.571",
+        ),
         (["--frame", "wrist/out", "--pose", POSE, "--order", "best"], "order of solutions"),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_missing_file_names_those_that_are_there(tmp_path):
         FormatError, match=r"crabb.yaml: no such file; did you mean 'crab.yaml'\? valid: arm.yaml, crab"
     ):
         read_text(tmp_path / "crabb.yaml")
-    with pytest.raises(FormatError, match=r"robot.yaml: no such file; valid: none"):
+    with pytest.raises(FormatError, match=r"robot.yaml: no such file; nor any other \*.yaml beside it"):
         read_text(tmp_path / "nowhere" / "robot.yaml")
 
 

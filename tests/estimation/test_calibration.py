@@ -270,6 +270,10 @@ Q = np.linspace(-0.5, 0.5, 30).reshape(10, 3)
     ("make", "words"),
     [
         (lambda: calibration("crab", "m3", Q, Q), "calibration on 'crab': expected a robot"),
+        (
+            lambda: calibration(CRAB, "m3", np.degrees(Q), Q),
+            r"q: m./hinge at .* is beyond its limits, .* degrees are .* rad\): expected radians",
+        ),
         (lambda: calibration(CRAB, "m3", Q[0], Q), r"q has shape \(3,\): expected finite configurations, \(k, 3\)"),
         (
             lambda: calibration(CRAB, "m3", Q, Q[:4]),

@@ -133,6 +133,8 @@ def test_a_value() -> None:
     assert fleet != mr.Fleet([mr.load("crab")])
     with pytest.raises(InputError, match="a fleet of no robots: expected one Mechanism or Assembly at least"):
         mr.Fleet([])
+    with pytest.raises(InputError, match=r"robot 0 of the fleet is 'crab': expected .*, such as mr.load\('crab'\)"):
+        mr.Fleet(["crab"])  # type: ignore[list-item]
     assert fleet[1:] == mr.Fleet([fleet[1]])
 
 

@@ -226,6 +226,8 @@ def test_recordings_of_wheels_can_be_repeated(tmp_path):
     [
         (lambda: mr.on_wheels(mr.load("crab").mechanism(floating=True), 0.1), "crab has no driven wheels on the ground"),
         (lambda: mr.on_wheels(scout(), "fast"), "speed"),
+        (lambda: mr.on_wheels(scout(), [0.1, 0.2]), r"speed = \[0.1, 0.2\]: expected one number"),
+        (lambda: mr.on_wheels(scout(), 0.1, [0.1, 0.2]), r"turn = \[0.1, 0.2\]: expected one number"),
         (lambda: mr.on_wheels(scout(), 0.1, kd=0.0), "kd"),
         (lambda: mr.on_wheels(scout(), 0.42), r"s/left_front_wheel would turn at 20 rad/s: expected at most 10; 0.5 times"),
         (lambda: mr.on_wheels(scout(), 0.1, posture={"s/hinges": 0.1}), "did you mean|no joint"),

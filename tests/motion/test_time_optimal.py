@@ -299,7 +299,7 @@ WAY = [[0.0, 0.0], [1.0, 0.5]]
         # too weak to hold itself at the start, but not to swing through
         (
             lambda: time_optimal(mr.load("crab").robot(), [[0, 0, 0], [1, 1, 1]], torque=2.0),
-            "start_speed = 0: expected .* to .*, from which the end is reached",
+            "start_speed = 0: expected .* to .*, from which the end is reached; at rest m0/hinge needs .* of 2 N m or N there",
         ),
     ],
 )

@@ -21,6 +21,7 @@ from modurob.search.crew import Processes
 from modurob.search.evolution import front
 from modurob.search.forms import key, standard
 from modurob.search.operators import OPERATORS, Parts, changed, grown
+from modurob.search.page import page
 from tests.search.run import SETTINGS
 from tests.search.tasks import Deadly, Faulty, Spread, Thorough
 
@@ -270,6 +271,12 @@ def test_the_best_are_measured_again_with_more_effort(tmp_path: Path):
     assert {key for key, _ in stages[1]} == set(best[:6])
     assert {key for key, _ in stages[0]} == set(best[:3])
     assert result.task == Thorough(str(log), effort=16)
+    assert result.stages == (result, middle, first)
+    assert repr(result).startswith(f"Designs(3 measured again of {len(first)}, ")
+    text = page(result, pictures=1)
+    assert f"<h1>{len(first)} designs: " in text
+    assert [text.count(f"<td>{key[:8]}</td>") for key, _ in (stages[0][0], stages[2][-1])] == [3, 1]
+    assert "over designs measured" in text  # the course of the first stage
     assert len(log.read_text().split()) == len(result) + len(middle) + len(first)
     log.write_text("")
     again = mr.search_designs("backbone", task=Thorough(str(log)), **settings)
@@ -342,6 +349,8 @@ def test_tables_and_pages(tmp_path: Path):
     assert "over designs measured" in (tmp_path / "x.html").read_text()
     replace(designs, history=designs.history[-1:]).page(tmp_path / "once.html", pictures=1)
     assert "over designs measured" not in (tmp_path / "once.html").read_text()  # a line of one point is none
+    pair = replace(designs, designs=tuple(d for d in designs.designs if d.ok)[:2])
+    assert page(pair, pictures=0).count("<circle") == 2
     text = (tmp_path / "x.html").read_text()
     assert text.count("data:image/png") == 2
     assert all(f"<td>{d.key[:8]}</td>" in text for d in designs.designs)

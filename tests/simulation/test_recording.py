@@ -412,3 +412,14 @@ def test_what_cannot_be_saved_leaves_nothing(run, tmp_path):
     with pytest.raises(mr.ModurobError, match="cannot be written"):
         run.save(tmp_path / "no folder" / "a.mrun")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [("a.csv", "to_csv"), ("a.PARQUET", "to_parquet"), ("a.gif", "animate"), ("a.html", "show"), ("a.png", "plot")],
+)
+def test_save_writes_recordings_alone(name, how, tmp_path):
+    run = mr.simulate(mr.load("crab").robot(), duration=0.002)
+    with pytest.raises(RecordingError, match=rf"save writes recordings \(.mrun\): expected run.{how}\("):
+        run.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())

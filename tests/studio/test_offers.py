@@ -127,3 +127,11 @@ def test_forces_act_unless_drives_are_ideal() -> None:
 
 def _offered(law: str) -> dict:
     return next(entry for entry in offers.shown()["controllers"] if entry["name"] == law)
+
+
+def test_what_is_called_alike_is_told_apart():
+    """The law that adapts is not the stepper that does."""
+    shown = offers.shown()
+    labels = {what: {x["name"]: x["label"] for x in shown[what]} for what in ("controllers", "steppers")}
+    assert labels["controllers"]["adaptive"] == "adaptive"
+    assert labels["steppers"]["adaptive"] == "adaptive, DOP853"

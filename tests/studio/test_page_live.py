@@ -46,6 +46,7 @@ def test_a_page_follows_a_simulation(browser: Browser) -> None:
 def test_it_is_for_those_with_the_address_and_keeps_time() -> None:
     with CRAB.live(browser=False, speed=2.0) as view:
         view(Q)
+        assert repr(view) == f"Live(crab, {view.address})"
         assert np.array_equal(np.frombuffer(fetched(f"{view.address}poses/0"), "<f4"), poses(CRAB, Q).ravel())
         root = view.address.rsplit("/", 2)[0]
         with pytest.raises(urllib.error.HTTPError, match="404"):

@@ -87,7 +87,7 @@ def test_scrub_through_a_run(page: Page, served: Served, tmp_path: Path) -> None
     page.panel("Export")
     with page.tab.expect_download() as film:
         page.at('[data-key="film 0"]').click()
-    assert film.value.suggested_filename == "crab_run_0.webm"
+    assert film.value.suggested_filename == "crab_run-0.webm"
     assert film.value.path().read_bytes()[:4] == b"\x1aE\xdf\xa3"  # as all WebM files begin
     with page.tab.expect_download() as recording:
         page.at('[data-file="run-0.mrun"]').click()

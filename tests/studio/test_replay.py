@@ -39,6 +39,8 @@ def test_a_recording_is_shown_as_the_run_was(tmp_path: Path) -> None:
     assert summary["floor"] == run.summary()["floor"]
     assert summary["robot"] == s.shown["robot"]
     assert shown.last[1][0] == pytest.approx(1.0)
+    error = 1 + CRAB.nq + 3 * CRAB.nv
+    assert np.isnan(shown.samples[:, error : error + CRAB.nv]).all()  # it is not known where it was to be
     s.delete_run(shown.number)
     assert not s.runs
     still = mr.simulate(mr.load("crab").mechanism(), duration=0.1)
@@ -50,7 +52,9 @@ def test_a_recording_is_shown_as_the_run_was(tmp_path: Path) -> None:
 def test_recordings_of_others_are_refused(tmp_path: Path) -> None:
     other = mr.simulate(mr.load("double_pendulum").mechanism(), duration=0.1)
     with pytest.raises(
-        StudioError, match=r"arm.mrun is a run of double_pendulum with 2 joints .* open that robot first, fixed"
+        StudioError,
+        match=r"arm.mrun is a run of double_pendulum with 2 joints .* open that robot first, fixed .* here is crab with 4 joints "
+        r"\(floating_base, m0/hinge, .* and bodies ",
     ):
         session().replay(saved(other, tmp_path), "arm.mrun")
     crab = mr.load("crab").mechanism()

@@ -553,11 +553,11 @@ def test_downloads(web: TestClient, studio: Studio) -> None:
 
 
 def test_every_export_is_offered(web: TestClient, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one that is registered from outside."""
+    """Also one that is registered from outside; what two endings stand for once."""
     monkeypatch.setitem(EXPORTS._things, "dot", lambda robot: f"digraph {robot.name}")
     web.get(f"/?token={studio.token}")
     with talk(web, studio) as page:
-        assert page.welcome["offers"]["exports"] == ["urdf", "mjcf", "xml", "sdf", "dot"]
+        assert page.welcome["offers"]["exports"] == ["urdf", "mjcf", "sdf", "dot"]
         page.send("open_shipped", name="crab")
         page.next("robot")
         assert web.get(f"/file/{page.session}/robot.dot").text == "digraph crab"

@@ -64,7 +64,8 @@ def read(path: str | Path) -> tuple[dict, str, Path | None]:
     path = Path(path)
     if not path.suffix and not path.exists():
         raise FormatError(
-            f"no file {str(path)!r:.200} and no shipped robot of that name: {choices(str(path)[:80], shipped_robots())}"
+            f"no file {str(path)!r:.200} and no shipped robot of that name: {choices(str(path)[:80], shipped_robots())}; "
+            "organisms that walk are made by mr.walking_robot"
         )
     return parse_yaml(read_text(path), path.name), path.name, path.parent
 

@@ -41,7 +41,8 @@ def read_text(path: Path) -> str:
             content = b"" if size > LARGEST_TEXT else file.read(LARGEST_TEXT + 1)
     except FileNotFoundError:
         near = sorted(p.name for p in path.parent.glob(f"*{path.suffix}")) if path.parent.is_dir() else []
-        raise FormatError(f"{path}: no such file; {choices(path.name, near)}") from None
+        there = choices(path.name, near) if near else f"nor any other *{path.suffix} beside it"
+        raise FormatError(f"{path}: no such file; {there}") from None
     except (OSError, ValueError) as error:
         raise FormatError(f"{path}: cannot be read as text: {error}") from None
     if max(size, len(content)) > LARGEST_TEXT:

@@ -154,7 +154,26 @@ def assembly_of(file: str, base: str | None = None, floating: bool | None = None
         raise typer.BadParameter(
             f"{file} is a URDF file or one of MuJoCo: it has bodies, not modules; give an assembly"
         )
-    return mr.Assembly.load(file).with_setup(base=base, floating=floating, gravity=gravity)
+    return mr.Assembly.load(path_of(file)).with_setup(base=base, floating=floating, gravity=gravity)
+
+
+def walkers() -> tuple[str, ...]:
+    """Names of the organisms of `mr.walking_robot` that are no shipped robots."""
+    from modurob.motion.gaits.found import ORGANISMS
+
+    return tuple(name for name in ORGANISMS if name not in mr.shipped_robots())
+
+
+def path_of(file: str) -> str | Path:
+    """The file of a robot; a shipped robot by its name, an organism that walks by that of its file."""
+    from modurob.motion.gaits.found import organism_file
+
+    if file in walkers():
+        return organism_file(file)
+    names = (*mr.shipped_robots(), *walkers())
+    if file not in names and not Path(file).suffix and not Path(file).exists():
+        raise InputError(f"no file {file!r:.200} and no shipped robot of that name: {choices(file[:80], names)}")
+    return file
 
 
 def robot_of(

@@ -1,5 +1,6 @@
 """Where the frames of a robot get, and how, from the command line."""
 
+from math import pi, radians
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Frame = Annotated[str | None, typer.Option(help="what is to get there: a frame of the robot; `tip` if it has one")]
 STARTS = 16  # of the search for the nearest
+TURN = 2 * pi  # angles beyond it are taken for degrees [rad]
 SAME = 1e-6  # angles closer than this are one solution [rad or m]
 
 
@@ -164,6 +166,11 @@ def _goal(position: str | None, pose: str | None) -> "np.ndarray":
     x = _numbers(pose, "--pose", 6, 7)
     if len(x) == 7 and not x[3:].any():
         raise InputError(f'--pose "{pose}": the quaternion is zero')
+    for name, angle in zip(("roll", "pitch", "yaw"), x[3:], strict=False):
+        if len(x) == 6 and abs(angle) > TURN:
+            raise InputError(
+                f'--pose "{pose}": {name} is {angle:g}: expected radians ({angle:g} degrees are {radians(angle):.4g})'
+            )
     return se3.pose(angles.fixed("xyz", x[3:]) if len(x) == 6 else quaternion.to_matrix(x[3:]), x[:3])
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import modurob as mr
-from modurob.cli.app import PICTURES, Base, File, Floating, command, console, made, robot_of, writable
+from modurob.cli.app import PICTURES, Base, File, Floating, command, console, made, path_of, robot_of, writable
 from modurob.errors import InputError, SimulationError, StudioError, choices
 
 # of laws that cannot do without
@@ -17,11 +17,11 @@ TABLES = (".csv", ".parquet")
 
 
 def _numbers(text: str | None, n: int, what: str) -> float | list[float] | None:
-    """One number for all, or n of them, from a text with commas."""
+    """One number for all, or n of them, from a text with commas or spaces."""
     if text is None:
         return None
     try:
-        values = [float(x) for x in text.split(",")]
+        values = [float(x) for x in text.replace(",", " ").split()]
     except ValueError:
         example = ",".join(["0.1"] * n)
         raise InputError(
@@ -75,11 +75,24 @@ def simulate_command(
         float | None, typer.Option(help="gain of the velocity error; if not given, the law's own, or 20")
     ] = None,
     ki: Annotated[float | None, typer.Option(help="gain of the integral, for pid")] = None,
-    reference: Annotated[str | None, typer.Option(help="where to go: one number, or one a joint with commas")] = None,
-    gait: Annotated[str | None, typer.Option(help="rhythm to track: {gaits}")] = None,
-    start: Annotated[str | None, typer.Option(help="initial coordinates: one a joint, with commas")] = None,
-    amplitude: Annotated[float, typer.Option(help="of the gait [rad]")] = 0.4,
-    frequency: Annotated[float, typer.Option(help="of the gait [Hz]")] = 0.5,
+    reference: Annotated[
+        str | None, typer.Option(help="where to go: one number, or one a joint with commas [rad, m]")
+    ] = None,
+    gait: Annotated[
+        str | None,
+        typer.Option(help="rhythm to track: {gaits}; or found: the one that was found for a robot that walks"),
+    ] = None,
+    start: Annotated[str | None, typer.Option(help="initial coordinates: one a joint, with commas [rad, m]")] = None,
+    amplitude: Annotated[float | None, typer.Option(help="of the gait [rad]; 0.4 if not given")] = None,
+    frequency: Annotated[float | None, typer.Option(help="of the gait [Hz]; 0.5 if not given")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", help="of the gait, such as stance=1.2; may be given again")
+    ] = None,
+    speed: Annotated[float | None, typer.Option(help="at which wheels drive it on the ground [m/s]")] = None,
+    turn: Annotated[
+        float | None, typer.Option(help="to the left, by its wheels [rad/s]; as they lead if not given")
+    ] = None,
+    to: Annotated[str | None, typer.Option(help="goal on the ground to which the gait is steered: x,y [m]")] = None,
     ground: Annotated[
         float | None,
         typer.Option(help="friction of a ground to stand on, such as 0.8; the robot floats, and servos swing the gait"),
@@ -109,7 +122,11 @@ def simulate_command(
         raise SimulationError("--gait and --reference: expected one of them")
     if slope and ground is None:
         raise SimulationError("--slope without a ground: add --ground, its friction, such as 0.8")
-    rhythm = None if gait is None else mr.gait(gait, amplitude=amplitude, frequency=frequency)
+    wheels = {"speed": speed, "turn": turn}
+    for name, x in ("--speed", speed), ("--turn", turn), ("--to", to):
+        if x is not None and ground is None:
+            raise SimulationError(f"{name} without a ground: add --ground, its friction, such as 0.8")
+    rhythm = _rhythm(file, gait, {"amplitude": amplitude, "frequency": frequency}, option or [])
     given = {
         "kp": kp,
         "kd": kd,
@@ -119,14 +136,18 @@ def simulate_command(
         "sample_time": sample_time,
     }
     q, v = _start(assembly, robot, start)
-    if ground is not None:
-        robot, q, given = _on_ground(robot, mr.Ground(ground, surface=mr.Plane(slope)), q, controller, given)
-    law = _controller(robot, controller, given)
-    watch = _filter(estimator or ("ekf" if ekf else None), noise, law)
-    name = stepper or ("runge-kutta-4" if ground is None else "linearly-implicit")
-    otherwise = {"dt": 1e-3 if ground is None else 2e-3}
-    steps = made(mr.simulation.STEPPERS[name], name, {"dt": dt, "method": method}, otherwise)
-    run = mr.simulate(robot, q, v, duration, law, steps, estimator=watch)
+    surface = None if ground is None else mr.Ground(ground, surface=mr.Plane(slope))
+    if to is not None:
+        run = _steered(robot, surface, rhythm, to, duration, 2e-3 if dt is None else dt)
+    else:
+        if surface is not None:
+            robot, q, given = _on_ground(robot, surface, q, controller, given, wheels)
+        law = _controller(robot, controller, given)
+        watch = _filter(estimator or ("ekf" if ekf else None), noise, law)
+        name = stepper or ("runge-kutta-4" if ground is None else "linearly-implicit")
+        otherwise = {"dt": 1e-3 if ground is None else 2e-3}
+        steps = made(mr.simulation.STEPPERS[name], name, {"dt": dt, "method": method}, otherwise)
+        run = mr.simulate(robot, q, v, duration, law, steps, estimator=watch)
     _print_run(run)
     if ground is not None:
         _print_travel(run)
@@ -140,9 +161,43 @@ def simulate_command(
         raise typer.Exit(1)
 
 
-def _on_ground(robot: "mr.Mechanism", ground: "mr.Ground", q: Any, controller: str, given: dict[str, Any]) -> Any:
-    """The robot on its ground, q there, and what is left for a controller: without one, servos swing the gait."""
+def _rhythm(file: str, name: str | None, waves: dict[str, float | None], options: list[str]) -> Any:
+    """The gait of that name with these options, or the one that was found for an organism."""
+    told: dict[str, Any] = {key: x for key, x in waves.items() if x is not None} | dict(map(_option, options))
+    if name == "found" and not told:
+        return mr.found_gait(file)
+    if told and name in (None, "found"):
+        what = "the one that was found has its own" if name else "there is no gait: add --gait"
+        raise SimulationError(f"--{next(iter(told))} of a gait: {what}")
+    return None if name is None else mr.gait(name, **{"amplitude": 0.4, "frequency": 0.5, **told})
+
+
+def _option(text: str) -> tuple[str, float]:
+    """A name and a number, from stance=1.2."""
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), float(value)
+    except ValueError:
+        raise InputError(f"--option {text!r}: expected a name and a number, such as stance=1.2") from None
+
+
+def _steered(robot: "mr.Mechanism", ground: Any, rhythm: Any, to: str, duration: float, dt: float) -> "mr.Recording":
+    """The walk to a goal, by a gait that is turned."""
+    goal = _numbers(to, 2, "--to")
+    if rhythm is None or not isinstance(goal, list):
+        raise SimulationError(f"--to {to}: expected x,y [m], and a gait that is steered: --gait")
+    return mr.walk_to(mr.steering(robot, rhythm, ground, dt=dt), goal, duration, dt=dt)
+
+
+def _on_ground(
+    robot: "mr.Mechanism", ground: "mr.Ground", q: Any, controller: str, given: dict[str, Any], wheels: dict[str, Any]
+) -> Any:
+    """The robot on its ground, q there, and what is left for a controller: without one, servos swing the gait or turn wheels."""
     rhythm = given["gait"]
+    if any(x is not None for x in wheels.values()):
+        if rhythm is not None:
+            raise SimulationError("--gait and --speed or --turn: expected one of them")
+        robot = mr.on_wheels(robot, wheels["speed"] or 0.0, wheels["turn"])
     if rhythm is not None and q is None:
         q = rhythm.on(robot)(0.0)[0]
     if rhythm is not None and controller == NO_CONTROLLER:
@@ -244,4 +299,4 @@ def studio(
         from modurob.studio.server import serve
     except ImportError:
         raise StudioError("the studio needs its extra: pip install 'modurob[studio]'") from None
-    serve(file, host, port, browser, share)
+    serve(file if file is None or Path(file).suffix else str(path_of(file)), host, port, browser, share)

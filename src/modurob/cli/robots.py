@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 import modurob as mr
-from modurob.cli.app import Base, File, Floating, assembly_of, command, console, is_urdf, robot_of
+from modurob.cli.app import Base, File, Floating, assembly_of, command, console, is_urdf, robot_of, walkers
 from modurob.errors import CatalogueError, InputError
 
 if TYPE_CHECKING:
@@ -189,6 +189,8 @@ def _plot_swing(robot: "mr.Mechanism", path: Path) -> None:
 
 @command()
 def robots() -> None:
-    """The robots that come with modurob."""
+    """The robots that come with modurob; those that walk, with a gait that was found for them."""
     for name in mr.shipped_robots():
         console.print(name)
+    for name in walkers():
+        console.print(f"{name:18}walks: modurob simulate {name} --ground 0.8 --gait found")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import modurob as mr
-from modurob.cli.app import command, console
+from modurob.cli.app import assembly_of, command, console
 
 
 @command()
@@ -26,7 +26,8 @@ def search(
     refine: Annotated[int, typer.Option(help="how often the best are measured again, with more effort")] = 0,
     finalists: Annotated[int, typer.Option(help="designs that are measured again")] = 8,
     start: Annotated[
-        list[str] | None, typer.Option(help="robot to begin with, a file or one that comes along; may be given again")
+        list[str] | None,
+        typer.Option(help="robot to begin with, a file or one that comes along, of any size; may be given again"),
     ] = None,
     seed: Annotated[int, typer.Option(help="of everything random")] = 0,
     roll: Annotated[
@@ -46,7 +47,10 @@ def search(
 
         def progress(at: Any) -> None:
             best = "" if at.best is None else f", best {at.best:.4g}"
-            bar.update(shown, completed=at.measured, description=f"{at.measured} designs{best}")
+            told = f"{at.measured} design{'s' * (at.measured != 1)}{' measured again' * (at.again > 0)}{best}"
+            bar.update(shown, completed=at.measured, description=told)
+            if at.again:
+                bar.update(shown, total=max(1, 2 * finalists >> at.again))
 
         try:
             found = mr.search_designs(
@@ -60,7 +64,7 @@ def search(
                 seconds=seconds,
                 refine=refine,
                 finalists=finalists,
-                start=[mr.walking_robot(x) if x in ORGANISMS else mr.load(x) for x in start or ()],
+                start=[mr.walking_robot(x) if x in ORGANISMS else assembly_of(x) for x in start or ()],
                 seed=seed,
                 rolls=roll,
                 folder=folder,

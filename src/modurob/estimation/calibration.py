@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from modurob import algorithms
 from modurob.algorithms.base_parameters import NONE, first_independent
+from modurob.algorithms.checks import beyond_limits
 from modurob.errors import EstimateError, explained
 from modurob.estimation.placements import Geometry, Parameter
 from modurob.motion.checks import require_robot
@@ -230,6 +231,8 @@ def _geometry(robot: Any, frame: str, q: ArrayLike) -> tuple[Geometry, Array]:
     at = np.asarray(q, dtype=float)
     if at.ndim != 2 or at.shape[1] != robot.nq or not np.isfinite(at).all():
         raise EstimateError(f"q has shape {at.shape}: expected finite configurations, (k, {robot.nq})")
+    if " degrees are " in (words := beyond_limits(robot, at)):
+        raise EstimateError(f"q: {words}: expected radians")
     return Geometry(robot, frame), at
 
 

@@ -95,7 +95,8 @@ def on_wheels(
     q = robot.neutral()
     for name, x in posture.items():
         q[robot.joint(name).q_slice] = one(x, f"posture of {name}")
-    rates = dict(zip(wheel_joints(robot, q), wheel_rates(robot, speed, turn, q).tolist(), strict=True))
+    turned = None if turn is None else one(turn, "turn")
+    rates = dict(zip(wheel_joints(robot, q), wheel_rates(robot, one(speed, "speed"), turned, q).tolist(), strict=True))
     for name, rate in rates.items():
         _require_possible(robot.joint(name), rate)
     rows = [JointRow(f"{j.name} servo", _servo(j, rates, q, *gains), i) for i, j in with_drives(robot)]

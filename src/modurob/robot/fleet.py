@@ -20,7 +20,7 @@ from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS, Poses
 from modurob.algorithms.program import Answer, Flow, Program
-from modurob.errors import InputError, ModurobError, ModurobWarning, absent, choices, explained
+from modurob.errors import InputError, ModurobError, ModurobWarning, absent, explained
 from modurob.kernels.evaluator import Evaluator, evaluator, lanes_of
 from modurob.kernels.fleet import Group, named_results
 from modurob.robot import Assembly, Mechanism
@@ -144,7 +144,7 @@ class Fleet:
 
     def __init__(self, robots: Iterable[Mechanism | Assembly], device: str = "cpu", unrolled: bool = False):
         if device not in DEVICES:
-            raise InputError(f"device {device!r}: {choices(str(device), DEVICES)}")
+            raise InputError(f"device {device!r:.40}: valid: {', '.join(DEVICES)}")
         if unrolled and device == "cpu":
             raise InputError("unrolled kernels are for GPUs: expected device='cuda'")
         self.robots = tuple(_robot(i, x) for i, x in enumerate(_listed(robots, "robots")))
@@ -183,7 +183,10 @@ class Fleet:
     def __repr__(self) -> str:
         rates = sorted({r.nv for r in self.robots})
         span = f", nv {rates[0]} to {rates[-1]}" if len(rates) > 1 else f", nv {rates[0]}"
-        return f"Fleet({len(self)} robot{'s' * (len(self) != 1)}{span})"
+        where = (
+            "" if self.device == "cpu" else ", on a GPU" if self._gpu is not None else ", on the CPU: there is no GPU"
+        )
+        return f"Fleet({len(self)} robot{'s' * (len(self) != 1)}{span}{where})"
 
     if not TYPE_CHECKING:  # a checker that saw it would take any name for one of ours
 
@@ -388,7 +391,8 @@ def _robot(i: int, x: Any) -> Mechanism:
     if isinstance(x, Assembly):
         return x.robot()
     if not isinstance(x, Mechanism):
-        raise InputError(f"robot {i} of the fleet is {x!r:.60}: expected a Mechanism or an Assembly")
+        hint = f", such as mr.load({x!r:.60})" if isinstance(x, str) else ""
+        raise InputError(f"robot {i} of the fleet is {x!r:.60}: expected a Mechanism or an Assembly{hint}")
     return x
 
 

@@ -40,7 +40,7 @@ th{cursor:pointer;border-bottom:1px solid var(--line)}td:first-child,th:first-ch
 tr.front td{color:var(--mark)}
 """
 SORT = """
-document.querySelectorAll('th').forEach((th,i)=>th.onclick=()=>{const b=th.closest('table').tBodies[0];
+document.querySelectorAll('th').forEach(th=>th.onclick=()=>{const b=th.closest('table').tBodies[0],i=th.cellIndex;
 const s=th.dataset.up=th.dataset.up==1?-1:1;const v=r=>r.cells[i].dataset.v??r.cells[i].textContent;
 [...b.rows].sort((x,y)=>{const p=v(x),q=v(y),n=p-q;return s*(isNaN(n)?(p>q)-(p<q):n)}).forEach(r=>b.append(r))})
 """
@@ -55,16 +55,18 @@ def page(found: "Designs", pictures: int = 24) -> str:
     """The page as text; it needs no network."""
     front = {d.key for d in found.front}
     shown = list({d.key: d for d in [*found.front, *found.elites]}.values())[:pictures]
-    title = f"{len(found)} designs: {found.task.kind}"
+    title = f"{len(found.stages[-1])} designs: {found.task.kind}"
+    listed = "All designs" if found.before is None else "Measured again"
     body = [
         f"<h1>{escape(title)}</h1>",
         *(f"<p>{escape(line)}</p>" for line in _summary(found)),
         "<h2>How it went</h2>",
-        f'<div class="plots">{_history(found)}{_goals(found)}</div>',
+        f'<div class="plots">{_history(found.stages[-1])}{_goals(found)}</div>',
         "<h2>Best designs: the Pareto front, then the best of each kind</h2>",
         f'<div class="cards">{"".join(_card(d, found, d.key in front) for d in shown)}</div>',
-        f"<h2>All designs{'' if len(found) <= MOST_ROWS else f': the best {MOST_ROWS}'}</h2>",
+        f"<h2>{listed}{'' if len(found) <= MOST_ROWS else f': the best {MOST_ROWS}'}</h2>",
         f'<div class="wide">{_table(found.designs[:MOST_ROWS], front)}</div>',
+        *(part for stage in found.stages[1:] for part in _before(stage)),
     ]
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
     joined = "\n".join(body)
@@ -74,11 +76,19 @@ def page(found: "Designs", pictures: int = 24) -> str:
 
 def _summary(found: "Designs") -> Iterable[str]:
     settings = ", ".join(f"{k} {v}" for k, v in found.task.settings.items() if k != "kind" and np.size(v) < 8)
-    yield f"Task: {found.task.kind} ({settings}); goals: {', '.join(found.by)}; {found.seconds:.0f} s."
+    yield f"Task: {found.task.kind} ({settings}); goals: {', '.join(map(_words, found.by))}; {found.seconds:.0f} s."
+    if found.before is not None:
+        yield f"The best {len(found)} were measured again with more effort; those before them are below."
     why = Counter(str(d.measures.get("refused"))[:110] for d in found.designs if not d.ok)
     yield (
         f"{sum(d.ok for d in found.designs)} fit" + "".join(f"; {n} refused: {w}" for w, n in why.most_common(5)) + "."
     )
+
+
+def _before(found: "Designs") -> Iterable[str]:
+    """What was measured with less effort."""
+    yield f"<h2>Before, with less effort: {min(len(found), MOST_ROWS)} of {len(found)} designs</h2>"
+    yield f'<div class="wide">{_table(found.designs[:MOST_ROWS], {d.key for d in found.front})}</div>'
 
 
 def _card(design: Design, found: "Designs", on_front: bool) -> str:
@@ -148,7 +158,7 @@ def _cell(x: Any) -> str:
 
 # ---- plots ----
 
-WIDTH, HEIGHT, LEFT, BELOW = 460, 250, 52, 30
+WIDTH, HEIGHT, LEFT, BELOW, RIGHT = 460, 250, 52, 30, 20
 
 
 def _history(found: "Designs") -> str:
@@ -169,7 +179,7 @@ def _goals(found: "Designs") -> str:
     if not fit:
         return ""
     points = np.array([[float(d.measures[x_name]), float(d.measures[y_name])] for d in fit])
-    shown = np.isfinite(points).all(axis=1) & (points[:, 0] <= np.quantile(points[:, 0], 0.98))
+    shown = np.isfinite(points).all(axis=1) & (points[:, 0] <= np.quantile(points[:, 0], 0.98, method="higher"))
     front = {d.key for d in found.front}
     place = _Scale(points[shown, 0], points[shown, 1])
     dots = []
@@ -192,19 +202,22 @@ class _Scale:
     """From numbers to places in a plot."""
 
     def __init__(self, x: Any, y: Any):
-        self.low = np.array([x.min(), min(0.0, y.min())])
-        self.size = np.maximum(np.array([x.max(), y.max()]) - self.low, 1e-12)
+        same = (
+            0.5 * max(abs(x.max()), 1e-12) * (x.max() == x.min())
+        )  # room on both sides where all stand above one place
+        self.low = np.array([x.min() - same, min(0.0, y.min())])
+        self.size = np.maximum(np.array([x.max() + same, y.max()]) - self.low, 1e-12)
 
     def __call__(self, points: Any) -> Any:
         part = (points - self.low) / self.size
-        return part * [WIDTH - LEFT - 12, -(HEIGHT - BELOW - 14)] + [LEFT, HEIGHT - BELOW]
+        return part * [WIDTH - LEFT - RIGHT, -(HEIGHT - BELOW - 14)] + [LEFT, HEIGHT - BELOW]
 
     def axes(self) -> str:
         """Lines and numbers at five places of each axis."""
         out = []
         for f in np.linspace(0, 1, 5):
             (x, y), value = self(self.low + f * self.size), self.low + f * self.size
-            out.append(f'<line x1="{LEFT}" x2="{WIDTH - 12}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--line)"/>')
+            out.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--line)"/>')
             out.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value[1]:.3g}</text>')
             out.append(f'<text x="{x:.1f}" y="{HEIGHT - 10}" text-anchor="middle">{value[0]:.3g}</text>')
         return "".join(out)

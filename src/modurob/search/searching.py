@@ -22,12 +22,14 @@ METHODS = ("evolve", "all")
 
 
 class Progress(NamedTuple):
-    """How far a search is: designs measured so far, the generation, the best value of the first goal, and seconds."""
+    """How far a search is: designs measured so far, the generation, the best value of the first goal, seconds; and how often
+    these designs were measured before, with less effort."""
 
     measured: int
     generation: int
     best: float | None
     seconds: float
+    again: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +58,16 @@ class Designs:
             )
         return self.front[0]
 
+    @property
+    def stages(self) -> "tuple[Designs, ...]":
+        """These, and those that were measured with less effort before them, one after another."""
+        return (self, *(self.before.stages if self.before is not None else ()))
+
     def __repr__(self) -> str:
         fit = sum(d.ok for d in self.designs)
         best = f", best {self.by[0]} {self.best.measures[self.by[0]]:.4g}" if self.front else ""
-        return f"Designs({len(self)} measured, {fit} fit, {len(self.front)} on the front{best})"
+        again = "" if self.before is None else f" again of {len(self.stages[-1])}"
+        return f"Designs({len(self)} measured{again}, {fit} fit, {len(self.front)} on the front{best})"
 
     def save(self, path: str | Path) -> None:
         """Write one row for each design: .parquet (extra `parquet`) or .csv."""
@@ -153,12 +161,14 @@ class _Course:
     seconds: float | None
     progress: Callable[[Progress], Any] | None
     stopped: bool = False  # by who is told how far it is
+    again: int = -1  # how often designs were measured before
 
     def run(
         self, settings: "_Settings", data: dict[str, Any], place: Path | None, workforce: Crew, last: int, part: float
     ) -> Designs:
         """So many generations at most, until a part of the time is over; measures are kept at a place."""
         evolution, history = settings.evolution(), []
+        self.again += 1
         with Journal(place, data) as journal:
             for generation in range(last):
                 asked, going, best = evolution.asked(generation), True, evolution.best
@@ -166,7 +176,8 @@ class _Course:
                 found = workforce.measured(settings.task, new)
                 for name, measures in found:
                     journal.add(name, measures)
-                    going = self._goes_on(Progress(len(journal), generation, best, time.monotonic() - self.began), part)
+                    now = Progress(len(journal), generation, best, time.monotonic() - self.began, self.again)
+                    going = self._goes_on(now, part)
                     if not going:
                         break
                 found.close()  # type: ignore[attr-defined]

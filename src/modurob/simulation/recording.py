@@ -33,6 +33,9 @@ from modurob.spatial.scalars import Array
 VERSION = 2
 REQUIRED = ("t", "q", "v", "tau")
 # all arrays of a file together, and what it says of robots and settings, unpacked [bytes]
+# endings of what is written otherwise, and how
+FILMS, TABLES = dict.fromkeys((".gif", ".mp4", ".webm"), "animate"), {".csv": "to_csv", ".parquet": "to_parquet"}
+OTHER_FILES = {**TABLES, **FILMS, ".mcap": "to_mcap", ".html": "show", ".glb": "show", ".png": "plot"}
 LARGEST, LARGEST_HEAD = 1_000_000_000, 20_000_000
 
 
@@ -418,6 +421,9 @@ class Recording(Showing):
         >>> mr.Recording.load("reach.mrun") == run
         True
         """
+        other = OTHER_FILES.get(Path(path).suffix.lower())
+        if other is not None:
+            raise RecordingError(f"{path}: save writes recordings (.mrun): expected run.{other}({str(path)!r})")
         size = sum(x.nbytes for s in self.segments for x in s.channels.values())
         if size > LARGEST:
             raise RecordingError(f"{path}: {_too_large(size, LARGEST)}: take fewer runs, or a longer tick")

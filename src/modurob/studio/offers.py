@@ -26,7 +26,9 @@ WORDS = {
     "ukf": "unscented Kalman filter",
     "semi-implicit-euler": "semi-implicit Euler",
     "runge-kutta-4": "Runge-Kutta 4",
-    "adaptive": "adaptive, DOP853",
+    "exponential-runge-kutta-4": "exponential Runge-Kutta 4",
+    "mujoco": "MuJoCo",
+    "slotine-li": "Slotine and Li",
     "sine": "sines",
     "hopf": "Hopf oscillators",
     "matsuoka": "Matsuoka oscillators",
@@ -132,10 +134,10 @@ def shown() -> dict[str, Any]:
         "filters": [{"name": NONE, "label": "none: state is known"}, *_all(FILTERS)],
         "gaits": _all(PRESETS),
         "generators": _all(GENERATORS),
-        "exports": list(EXPORTS),
+        "exports": _exports(),
         "interpolations": [_interpolation(name) for name in interpolations()],
         "steppers": [
-            {**_named(name), "fixed": issubclass(kind, FixedStep), "contacts": kind.contacts}
+            {**_stepper(name), "fixed": issubclass(kind, FixedStep), "contacts": kind.contacts}
             for name, kind in STEPPERS.items()
         ],
     }
@@ -157,6 +159,16 @@ def _controller(name: str) -> dict[str, Any]:
         for gain, x in gains(name).items()
     ]
     return {**_named(name), "gains": shown, "torques": units is _TORQUES}
+
+
+def _stepper(name: str) -> dict[str, str]:
+    """The adaptive one has a name that a law has too, and a method by which it steps."""
+    return {**_named(name), "label": "adaptive, DOP853"} if name == "adaptive" else _named(name)
+
+
+def _exports() -> list[str]:
+    """One ending for each export: the first of those that write the same."""
+    return [ending for i, ending in enumerate(EXPORTS) if EXPORTS[ending] not in list(EXPORTS.values())[:i]]
 
 
 def _all(names: Iterable[str]) -> list[dict[str, str]]:

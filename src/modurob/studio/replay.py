@@ -71,7 +71,7 @@ class Replay:
 
     def _lacking(self, own: Any) -> Array:
         """How far it is from a reference: that is not known."""
-        return np.zeros_like(own.v)
+        return np.full_like(own.v, np.nan)
 
     ended = True
     numbers = 0  # what was opened is kept until it is deleted
@@ -141,6 +141,12 @@ def _require_same(robot: Mechanism, recording: Recording, name: str) -> None:
     if (own.bodies, [j.name for j in own.joints]) != (robot.bodies, [j.name for j in robot.joints]):
         stood = "floating" if floating(own) else "fixed"
         raise StudioError(
-            f"{name} is a run of {own.name} with {len(own.joints)} joints ({', '.join(j.name for j in own.joints):.80}): open "
-            f"that robot first, {stood} as it was; here is {robot.name} with {len(robot.joints)}"
+            f"{name} is a run of {own.name} with {_counted(own)}: open that robot first, {stood} as it was; here is {robot.name} "
+            f"with {_counted(robot)}"
         )
+
+
+def _counted(robot: Mechanism) -> str:
+    """Its joints and bodies, by which recordings are known."""
+    joints, bodies = ", ".join(j.name for j in robot.joints), ", ".join(robot.bodies[1:])
+    return f"{len(robot.joints)} joints ({joints:.80}) and bodies {bodies:.80}"

@@ -113,6 +113,9 @@ class Live(Paced):
         self._server.shutdown()
         self._server.server_close()
 
+    def __repr__(self) -> str:
+        return f"Live({self.robot.name}, {self.address if self._open else 'closed'})"
+
     def __enter__(self) -> Self:
         return self
 

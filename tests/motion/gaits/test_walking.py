@@ -6,10 +6,12 @@ import pytest
 import modurob as mr
 from examples.walking import HINGES
 from examples.walking import ORGANISMS as HAND_SET
+from modurob.errors import GaitError
 from modurob.judges.walking import weighed
 from modurob.motion.gaits.driven import servo_states, with_servos
 from modurob.motion.gaits.found import found_gaits
 from modurob.motion.gaits.steering import TURNS
+from modurob.motion.gaits.travel import Travel
 from modurob.spatial import inertia
 from tests.oracles import rigid_contact
 from tests.sampling import sampled
@@ -249,3 +251,11 @@ def test_bodies_bound_by_how_far_ahead_joints_are():
     np.testing.assert_allclose(reference.phase, [0, -2.4, -2.4], atol=1e-9)
     np.testing.assert_allclose(reference.centre, -0.2)
     np.testing.assert_allclose(mr.gait("bound").on(organism("hexapod")).amplitude[2::2], 0, atol=1e-12)
+
+
+def test_a_travel_is_of_a_recording_and_reads_well():
+    with pytest.raises(GaitError, match="travel of 3: expected a recording, as simulate gives it"):
+        mr.travel(3)
+    alone = Travel(np.float64(0.5), np.float64(0.25), np.float64(1.0), np.float64(2.0), np.float64(1 / 3))
+    assert repr(alone) == "Travel(distance=0.5, speed=0.25, heading=1, cost_of_transport=2, slip=0.333333)"
+    assert "array" in repr(alone._replace(slip=np.zeros(2)))

@@ -156,6 +156,7 @@ class _Search:
             low, high = np.sqrt(K[0])
             raise ControlError(
                 f"start_speed = {self.start:g}: expected {low:.6g} to {high:.6g}, from which the end is reached"
+                + self._too_weak_at_start()
             )
         x, u = fastest_speeds(rows, self.h, K, self.start**2)
         if falls(x):
@@ -180,17 +181,30 @@ class _Search:
 
     def _refuse(self, i: int) -> None:
         """Say where it fails, and where the robot comes nearest to its limits at rest, or beyond them."""
-        at, rest = self.stretch.at(np.zeros(1)), np.zeros((len(self.h), 1))
-        model, s = self.model, self.stretch.s
-        tau = (model.torque_coefficients(at)[2] + model.own_forces(at, rest))[:, 0]
-        used = np.abs(tau) / model.limits.torque
-        k, j = np.unravel_index(np.argmax(used), used.shape)
-        names = [name for joint in model.robot.joints if not joint.mimics for name in joint.rate_names()]
+        tau, s = self._at_rest(), self.stretch.s
+        k = int((tau / self.model.limits.torque).max(axis=1).argmax())
         raise ControlError(
-            f"time_optimal on {model.robot.name}: no motion within the limits at s = {s[i]:.6g} to {s[i + 1]:.6g}: at rest "
-            f"{names[j]} needs {abs(tau[k, j]):.4g} of {model.limits.torque[j]:.4g} at s = {s[k]:.6g}: "
-            "expected higher limits, or another path"
+            f"time_optimal on {self.model.robot.name}: no motion within the limits at s = {s[i]:.6g} to {s[i + 1]:.6g}: at rest "
+            f"{self._needs(tau[k])} at s = {s[k]:.6g}: expected higher limits, or another path"
         )
+
+    def _at_rest(self) -> Array:
+        """The torques that hold the robot at the start of each interval, (intervals, nv), without signs."""
+        at, rest = self.stretch.at(np.zeros(1)), np.zeros((len(self.h), 1))
+        return np.abs(self.model.torque_coefficients(at)[2] + self.model.own_forces(at, rest))[:, 0]
+
+    def _needs(self, tau: Array) -> str:
+        """What the drive needs that is nearest to its limit, or farthest beyond."""
+        limits = self.model.limits.torque
+        j = int(np.argmax(tau / limits))
+        names = [name for joint in self.model.robot.joints if not joint.mimics for name in joint.rate_names()]
+        return f"{names[j]} needs {tau[j]:.4g} of {limits[j]:.4g}"
+
+    def _too_weak_at_start(self) -> str:
+        """Why it cannot start from rest, where its drives cannot hold it there."""
+        tau = self._at_rest()[0]
+        held = np.all(tau <= self.model.limits.torque)
+        return "" if held else f"; at rest {self._needs(tau)} N m or N there: its drives cannot hold it"
 
 
 def _within(x: Array, u: Array, h: Array, part: Array) -> Array:

@@ -25,6 +25,10 @@ class Travel(NamedTuple):
     cost_of_transport: Array  # work of servos and torques, gains not given back, per weight and distance
     slip: Array  # mean speed of what touches the ground, by how hard it presses, over the speed
 
+    def __repr__(self) -> str:
+        shown = (f"{x:.6g}" if np.ndim(x) == 0 else repr(x) for x in self)
+        return f"Travel({', '.join(f'{name}={x}' for name, x in zip(self._fields, shown, strict=True))})"
+
 
 @explained
 def travel(run: Recording, since: float = 0.0) -> Travel:
@@ -37,6 +41,8 @@ def travel(run: Recording, since: float = 0.0) -> Travel:
     >>> bool(went.distance > 0), bool(went.speed == went.distance / 2.0)
     (True, True)
     """
+    if not isinstance(run, Recording):
+        raise GaitError(f"travel of {run!r:.60}: expected a recording, as simulate gives it")
     robot, t = run.segments[0].robot, run.t
     if not robot.contacts or len(run.segments) > 1:
         raise GaitError(

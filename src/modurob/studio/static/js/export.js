@@ -9,6 +9,8 @@ import { ofModules, on, state } from "./studio.js";
 const ROBOT = { "robot.yaml": ["Robot (YAML)", "opens here and in mr.load"] };
 const FOR = {
   "robot.urdf": "for ROS, Pinocchio, MuJoCo",
+  "robot.mjcf": "for MuJoCo; mr.load reads it too",
+  "robot.sdf": "for Gazebo",
   "robot.glb": "for Blender, slides, viewers",
   "robot.py": "the lines that make it",
 };

@@ -27,7 +27,7 @@ export async function saveFilm(run, view) {
   recorder.stop();
   await made;
   view.setBackdrop(null);
-  download(new Blob(parts, { type: "video/webm" }), `${state.design.name}_run_${run.number}.webm`);
+  download(new Blob(parts, { type: "video/webm" }), `${state.design.name}_run-${run.number}.webm`);
 }
 
 /** Show a run picture by picture and save them as a GIF; `tell` is told how much is done. */
@@ -44,7 +44,7 @@ export async function saveGif(run, view, tell) {
   }
   view.setBackdrop(null);
   const hundredths = Math.max(2, Math.round((100 * (run.t - run.start)) / count));
-  download(gif(pictures, hundredths), `${state.design.name}_run_${run.number}.gif`);
+  download(gif(pictures, hundredths), `${state.design.name}_run-${run.number}.gif`);
 }
 
 /** Wait until the robot is posed as it was at a time. */

@@ -41,6 +41,7 @@ const FIELDS = {
     min: 0.001,
     max: 10,
     slider: [0.05, 1.5, 0.05],
+    named: () => (byGait() ? "amplitude" : "set point of all joints"),
     when: () => driven() && ["gait", "set_point"].includes(values.reference),
   }),
   set_points: { kind: "points", when: () => driven() && values.reference === "set_point" },
@@ -244,8 +245,9 @@ function choose(select, options, value) {
 function show(form) {
   for (const element of form.querySelectorAll("[data-setting]")) {
     const key = element.dataset.setting;
-    const { kind, options, when } = FIELDS[key];
+    const { kind, options, when, named } = FIELDS[key];
     element.hidden = Boolean(when && !when());
+    if (named) element.querySelector("label").textContent = named();
     const field = element.querySelector(`#${id(key)}`);
     if (kind === "check") field.checked = values[key];
     if (kind === "choice") choose(field, options(), values[key]);
