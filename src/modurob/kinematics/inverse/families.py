@@ -55,8 +55,8 @@ def about_point(axes: Axes, tip: Array, side: Array) -> Iterator[Orientation]:
 
 
 def about_point_across(axes: Axes, tip: Array, side: Array) -> Iterator[Orientation]:
-    """The same where h2 is across h1 and h3, by tip = R h3 and side = R h2 along (h2, h1 x h2, h1): the second solution has q1 and q3
-    half a turn on."""
+    """The same where h2 is across h1 and h3, by tip = R h3 and side = R h2 along (h2, h1 x h2, h1): the second solution
+    has q1 and q3 half a turn on."""
     a1, a2, a3 = axes
     y, z = dot(cross(a1.h, a2.h), a3.h), dot(a1.h, a3.h)
     first, second = linear(z, y, tip[..., 2])
@@ -87,7 +87,9 @@ def _times(R: Array, v: Array) -> Array:
     return np.stack([dot(R[..., i, :], v) for i in range(3)], axis=-1)
 
 
-def _components(axes: Axes, found: Sequence[Coordinate], basis: Sequence[Array], vectors: Sequence[Array]) -> list[Array]:
+def _components(
+    axes: Axes, found: Sequence[Coordinate], basis: Sequence[Array], vectors: Sequence[Array]
+) -> list[Array]:
     """(R_1 ... R_n)^T v along two unit vectors across each other and their product, (..., 3) each."""
     for a, t in zip(axes[:0:-1], found[:0:-1], strict=True):
         basis = [turned(a, t, e) for e in basis]
@@ -112,7 +114,7 @@ def spherical_wrist(axes: Axes, size: float) -> Way | None:
 
     def solve(axes: Axes, T: Array) -> Solutions:
         R, (a4, a5, a6) = se3.rotation(T), axes[3:]
-        basis, side = ((a5.h, cross(a4.h, a5.h)), a5.h) if across else (np.eye(3)[:2], a6.u)
+        basis, side = ((a5.h, cross(a4.h, a5.h)), a5.h) if across else (tuple(np.eye(3)[:2]), a6.u)
         goals = _times(R, a6.h), _times(R, side)
         for found in place(axes[:3], a4.o, _times(R, a4.o) + se3.position(T)):
             for wrist in wrists(axes[3:], *_components(axes[:3], found, basis, goals)):

@@ -167,7 +167,9 @@ def _both_polished(A: Array, B: Array, e: Array, t1: Turn, t2: Turn) -> tuple[Tu
     far = absolute(steps[0]) + absolute(steps[1])
     near = lambda x, otherwise: select(far, np.asarray(CONFIRMED), np.asarray(x), np.asarray(otherwise))  # noqa: E731
     first, second = (_shifted(t, near(step, ZERO)) for t, step in zip((t1, t2), steps, strict=True))
-    return first._replace(lever=near(first.lever, UNCONFIRMED)), second
+    # where both move the sum the same way two roots are one
+    apart = det * det / ((u1 * u1 + u2 * u2) * (v1 * v1 + v2 * v2) + 1e-300)
+    return first._replace(lever=near(minimum(first.lever, apart), UNCONFIRMED)), second
 
 
 def _advanced(t: Turn, step: Array) -> Turn:
@@ -201,7 +203,7 @@ def _sp6(A: Array, B: Array, e: Array) -> Iterator[tuple[Turn, Turn]]:
     x = (d * rows[..., 0, :] - b * rows[..., 1, :]) / (a * d - b * c)
     y = (a * rows[..., 1, :] - c * rows[..., 0, :]) / (a * d - b * c)
     Q = x[..., :, None] * x[..., None, :] + y[..., :, None] * y[..., None, :]
-    for t1 in quadric(Q - np.diag([1.0, 0, 0]), 1):
+    for t1 in quadric(Q - np.diag([1.0, 0, 0]), 0):
         c, s = (row[..., 0] + row[..., 1] * t1.c + row[..., 2] * t1.s for row in (x, y))
         r = sqrt(maximum(c * c + s * s, np.asarray(FREE)))
         yield t1, Turn(c / r, s / r)
@@ -287,7 +289,11 @@ def _pair_of_lines(low: Array, high: Array, d: Array, e: Array, z: Array) -> tup
     def at(x: Array) -> tuple[Array, Array, Array]:
         """f, f' and f'' / 2."""
         left, right, up = low - x, high - x, z + x
-        return left * right * up - left * e2 - right * d2, left * right - (left + right) * up + e2 + d2, up - left - right
+        return (
+            left * right * up - left * e2 - right * d2,
+            left * right - (left + right) * up + e2 + d2,
+            up - left - right,
+        )
 
     bent = maximum(low, minimum(high, (low + high - z) * (1 / 3)))
     x = select(ZERO, at(bent)[0], low, high)
