@@ -403,6 +403,12 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
             load_lanes(near + j, start + p * start_stride + a->at[j], start_stride, 1, valid);
             near[j] = SELECT(near[j], V(a->lower[j]), V(a->lower[j]), SELECT(V(a->upper[j]), near[j], V(a->upper[j]), near[j]));
         }
+#if LANES > 1
+        /* the memory of the next solutions, while these are computed */
+        for (long i = 0; i < LANES * COORDINATES && p + 2 * LANES <= last; i += LINE / (long)sizeof(real)) {
+            __builtin_prefetch(q + (p + LANES) * CANDIDATES * a->coordinates + i, 1);
+        }
+#endif
         const ivec others = solved(a, x, near, y, cost, counts, &beyond);
         /* rows that are stored where they belong, as a rule without more to do */
         const int direct = DIRECT && IS_SURE && a->plain && !a->sorted && valid == LANES;
