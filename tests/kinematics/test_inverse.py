@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import modurob as mr
 from modurob.errors import InputError
-from modurob.kinematics.inverse import compiled, search, solver
+from modurob.kinematics.inverse import compiled, search, solver, subproblems
 from modurob.spatial import se3, so3
 from tests.kinematics.families import (
     FAMILIES,
@@ -246,6 +246,23 @@ def test_own_configuration_of_a_thousand_arms(family, way, request):
         rng = np.random.default_rng([seed, 11])
         robot = random_arm(family, rng)
         assert_all_found(robot, rng.uniform(-PI, PI, (20, 6)))
+
+
+def test_the_cubic_of_a_pair_of_lines(rng):
+    """A root in the interval, whatever the sizes, and one of NumPy's."""
+    shape = (5, 2000)
+    low, width, d, e, z = rng.normal(size=shape) * 10.0 ** rng.uniform(-6, 1, shape) * (rng.uniform(size=shape) > 0.05)
+    high = low + np.abs(width)
+    x, last = subproblems._pair_of_lines(low, high, d, e, z)
+    size = np.abs([low, high, d, e, z]).max(axis=0) + 1e-300
+    assert np.all((x >= low - 1e-14 * size) & (x <= high + 1e-14 * size))
+    assert np.all(last < 1e-9 * size)
+    both, product = low + high, low * high
+    cubic = [1 + 0 * z, z - both, product - z * both + d**2 + e**2, product * z - low * e**2 - high * d**2]
+    for k in range(0, 2000, 20):
+        roots = np.roots([c[k] for c in cubic])
+        # a triple root is known to a third of the digits
+        assert np.abs(roots - x[k]).min() < 1e-5 * size[k]
 
 
 def test_one_key_is_one_code():

@@ -92,6 +92,12 @@ static inline void store_lanes(const vec *y, real *into, long stride)
     }
 }
 
+/* Whether a mask holds in some lane. */
+static inline int any(ivec mask)
+{
+    return any_negative(choose(mask, V(-1), V(1)));
+}
+
 /* Whether a rotation is one: |R R^T - 1| small. */
 static inline ivec is_rotation(const vec *X)
 {
@@ -177,12 +183,32 @@ static inline void refine_all(const arm *a, const vec *X, vec *y, vec *residual)
 #endif
 }
 
+/* What `solved` finds where angles stay as they are and in order; false if it must look closer, as where something is not a number. */
+static inline int solved_at_once(const arm *a, const vec *y, ivec *counts, ivec *left)
+{
+    vec worst = V(1), total[2] = { V(0), V(0) };
+#pragma GCC unroll 16
+    for (int k = 0; k < CANDIDATES; ++k) {
+        const vec *const q = OF(y, k);
+        const vec room = ROOM(y, k), lever = LEVER(y, k);
+        worst = MINIMUM(worst, SELECT(room, V(-a->room), V(1), MINIMUM(room - a->room, lever - a->lever)));
+        total[k % 2] += (q[0] + q[1]) + (q[2] + q[3]) + ((q[4] + q[5]) + (room + lever));
+        counts[k] = MASK(room >= V(-a->room));
+    }
+    *left |= MASK(worst <= V(0));
+    total[0] += total[1];
+    return !any(MASK(total[0] != total[0]));
+}
+
 /* The candidates of a block within limits, their cost, and which of them count; returns the lanes that are left to others. */
 static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, vec *cost, ivec *counts, ivec *beyond)
 {
     *beyond = MASK(V(0) != V(0));
     candidates(X, y, a->c);
     ivec left = ~is_rotation(X);
+    if (JOINTS == 6 && !a->steps && !a->shifted && !a->sorted && !a->slides && solved_at_once(a, y, counts, &left)) {
+        return left;
+    }
     vec residual[CANDIDATES];
     if (a->steps) {
         refine_all(a, X, y, residual);
@@ -273,12 +299,6 @@ static inline void row_of(const arm *a, const real *own, const real *start, real
     }
 }
 
-/* Whether a mask holds in some lane. */
-static inline int any(ivec mask)
-{
-    return any_negative(choose(mask, V(-1), V(1)));
-}
-
 /* Lane by lane, the candidates that count move to the front, in order, NaN behind them; where none does they stay. Returns how many. */
 static inline ivec closed_up(vec *y, const ivec *counts)
 {
@@ -317,6 +337,9 @@ static inline ivec closed_up(vec *y, const ivec *counts)
 #pragma GCC unroll 16
     for (int k = 0; k < CANDIDATES; ++k) {
         const ivec behind = MASK(n <= k) & MASK(n > 0);
+        if (!any(behind)) {
+            continue;
+        }
 #pragma GCC unroll 8
         for (int j = 0; j < JOINTS; ++j) {
             OF(y, k)[j] = choose(behind, V(NOT_A_NUMBER), OF(y, k)[j]);
@@ -380,6 +403,12 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
             load_lanes(near + j, start + p * start_stride + a->at[j], start_stride, 1, valid);
             near[j] = SELECT(near[j], V(a->lower[j]), V(a->lower[j]), SELECT(V(a->upper[j]), near[j], V(a->upper[j]), near[j]));
         }
+#if LANES > 1
+        /* the memory of the next solutions, while these are computed */
+        for (long i = 0; i < LANES * COORDINATES && p + 2 * LANES <= last; i += LINE / (long)sizeof(real)) {
+            __builtin_prefetch(q + (p + LANES) * CANDIDATES * a->coordinates + i, 1);
+        }
+#endif
         const ivec others = solved(a, x, near, y, cost, counts, &beyond);
         /* rows that are stored where they belong, as a rule without more to do */
         const int direct = DIRECT && IS_SURE && a->plain && !a->sorted && valid == LANES;

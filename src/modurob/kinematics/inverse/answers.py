@@ -1,7 +1,7 @@
 """Solutions of many goals as rows of coordinates of the robot: within limits, in order, with words for those without."""
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -142,26 +142,23 @@ def answer(
     width = max(1, int(rows.count.max(initial=0)))
     shaped = lambda x: x if x.shape[:1] == lead else x.reshape((*lead, *x.shape[1:]))[()]  # noqa: E731
 
-    plain = shaped(rows.q[:, :width])
+    plain, lost = shaped(rows.q[:, :width]), np.nonzero(rows.fate)[0]
 
-    @cache
-    def whole() -> Array:
-        lost = np.nonzero(rows.count == 0)[0]
-        if not len(lost):
-            return plain
+    def with_nearest() -> Array:
+        none = lost[rows.count[lost] == 0]
         q = np.array(rows.q[:, :width])
-        q[lost, 0] = nearest(lost)
+        q[none, 0] = nearest(none)
         return shaped(q)
 
     return InverseKinematics(
-        whole if rows.fate.any() else plain,
+        with_nearest if len(lost) else plain,
         shaped(rows.count),
         shaped(rows.count > 0),
-        lambda: distance(m, frame, X, goal, base, whole()),
+        lambda q: distance(m, frame, X, goal, base, q),
         True,
         shaped(rows.certain),
         rows.family,
-        _note(rows),
+        _note(rows, lost),
     )
 
 
@@ -180,10 +177,10 @@ def distance(m: Tables, frame: str, X: Array, goal: str, base: str, q: Array) ->
     return np.where(there, far, np.nan)
 
 
-def _note(rows: Rows) -> str:
-    """What to know of the answer."""
+def _note(rows: Rows, lost: Array) -> str:
+    """What to know of the answer, if something was lost or left free."""
     words = ["singular: joints with free angles are given at one of them"] if rows.free.any() else []
-    if not rows.fate.any():
+    if not len(lost):
         return "; ".join(words)
     for fate, what in ((BEYOND_LIMITS, "only outside limits"), (OUT_OF_REACH, "out of reach")):
         n = int((rows.fate == fate).sum())

@@ -60,6 +60,14 @@ class Compiled:
         """That for batches."""
         return _pair(self.arm, batch_lanes())
 
+    @cached_property
+    def _call(self) -> Any:
+        """`pose_batch` of poses.c."""
+        assert self.many is not None
+        call = self.many.family.library.pose_batch
+        call.argtypes, call.restype = [_P, _L, _L, _P, _P, _L, _P, _P, _P], None
+        return call
+
     def _struct(self, code: "Pair", lower: Array, upper: Array, sorts: bool, starts: bool) -> "_Arm":
         """The arm as C sees it; what it points to is kept. Without limits and starts angles stay as they are."""
         key = (id(code), lower.tobytes(), upper.tobytes(), sorts, starts)
@@ -120,10 +128,8 @@ class Compiled:
         count, fate = np.empty(m, np.int64), np.empty(m, np.uint8)
         made = self._struct(self.many, lower, upper, sorts, sorts or bool(start.any()))
         stride = 0 if len(start) == 1 else self.nq
-        data = [x.ctypes.data for x in (X, start, q, count, fate)]
-        call = self.many.family.library.pose_batch
-        call.argtypes, call.restype = [_P, _L, _L, _P, _P, _L, _P, _P, _P], None
-        address = ctypes.addressof(made)
+        data = [_address(x) for x in (X, start, q, count, fate)]
+        call, address = self._call, ctypes.addressof(made)
 
         def share(first: int, last: int) -> None:
             call(address, first, last, data[0], data[1], stride, *data[2:])
@@ -133,6 +139,11 @@ class Compiled:
 
 
 _P, _L = ctypes.c_void_p, ctypes.c_long
+
+
+def _address(x: Array) -> int:
+    """Where an array begins; `x.ctypes` takes twice as long."""
+    return x.__array_interface__["data"][0]
 
 
 class _Arm(ctypes.Structure):

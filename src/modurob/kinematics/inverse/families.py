@@ -14,7 +14,7 @@ import numpy as np
 from modurob.kinematics.inverse import outer_parallel, points
 from modurob.kinematics.inverse.axes import Axis, common_normal, meeting_point, parallel
 from modurob.kinematics.inverse.points import Solutions, in_the_plane, moved, turned
-from modurob.kinematics.inverse.subproblems import ONE, Coordinate, Slide, Turn, sp1, sp4, sp6, waves
+from modurob.kinematics.inverse.subproblems import ONE, Coordinate, Slide, Turn, linear, sp1, sp4, sp6, towards, waves
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cross, dot
 
@@ -55,11 +55,17 @@ def about_point(axes: Axes, tip: Array, side: Array) -> Iterator[Orientation]:
 
 
 def about_point_across(axes: Axes, tip: Array, side: Array) -> Iterator[Orientation]:
-    """The same where h2 is across h1 and h3: the second solution has q1 and q3 half a turn on."""
+    """The same where h2 is across h1 and h3, by tip = R h3 and side = R h2 along (h2, h1 x h2, h1): the second solution
+    has q1 and q3 half a turn on."""
     a1, a2, a3 = axes
-    first, second = sp4(a1.h, a2.h, a3.h, dot(a1.h, tip))
-    t1, t2, t3 = _ends(axes, tip, side, first)
-    yield t1, t2, t3
+    y, z = dot(cross(a1.h, a2.h), a3.h), dot(a1.h, a3.h)
+    first, second = linear(z, y, tip[..., 2])
+    # R_2 h3 = (0, high, deep), R_2 (h3 x h2) = (0, deep, -high)
+    high, deep = y * first.c - z * first.s, z * first.c + y * first.s
+    t1 = towards(high * tip[..., 1], -high * tip[..., 0])
+    along, over = t1.c * side[..., 0] + t1.s * side[..., 1], t1.c * side[..., 1] - t1.s * side[..., 0]
+    t3 = towards(along, deep * over - high * side[..., 2])._replace(lever=ONE)
+    yield t1, first, t3
     yield t1.opposite(t1.lever), second, t3.opposite(t1.lever)
 
 
@@ -81,11 +87,15 @@ def _times(R: Array, v: Array) -> Array:
     return np.stack([dot(R[..., i, :], v) for i in range(3)], axis=-1)
 
 
-def _turned_back(axes: Axes, found: Sequence[Coordinate], v: Array) -> Array:
-    """(R_1 ... R_n)^T v."""
-    for a, t in zip(axes, found, strict=True):
-        v = turned(a, t.back(), v)
-    return v
+def _components(
+    axes: Axes, found: Sequence[Coordinate], basis: Sequence[Array], vectors: Sequence[Array]
+) -> list[Array]:
+    """(R_1 ... R_n)^T v along two unit vectors across each other and their product, (..., 3) each."""
+    for a, t in zip(axes[:0:-1], found[:0:-1], strict=True):
+        basis = [turned(a, t, e) for e in basis]
+    back = [turned(axes[0], found[0].back(), v) for v in vectors]
+    whole = (*basis, cross(*basis))
+    return [np.stack([dot(e, v) for e in whole], axis=-1) for v in back]
 
 
 def spherical_wrist(axes: Axes, size: float) -> Way | None:
@@ -103,11 +113,11 @@ def spherical_wrist(axes: Axes, size: float) -> Way | None:
     wrists = about_point_across if across else about_point
 
     def solve(axes: Axes, T: Array) -> Solutions:
-        R, p, last = se3.rotation(T), axes[3].o, axes[5]
-        tip, side = _times(R, last.h), _times(R, last.u)
-        for found in place(axes[:3], p, _times(R, p) + se3.position(T)):
-            back = (_turned_back(axes[:3], found, v) for v in (tip, side))
-            for wrist in wrists(axes[3:], *back):
+        R, (a4, a5, a6) = se3.rotation(T), axes[3:]
+        basis, side = ((a5.h, cross(a4.h, a5.h)), a5.h) if across else (tuple(np.eye(3)[:2]), a6.u)
+        goals = _times(R, a6.h), _times(R, side)
+        for found in place(axes[:3], a4.o, _times(R, a4.o) + se3.position(T)):
+            for wrist in wrists(axes[3:], *_components(axes[:3], found, basis, goals)):
                 yield (*found, *wrist)
 
     detail = f"{place.__name__}, {wrists.__name__}"

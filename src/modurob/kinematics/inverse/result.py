@@ -28,7 +28,7 @@ class InverseKinematics:
         q: Array | Callable[[], Array],
         count: Any,
         reached: Any,
-        residual: Array | Callable[[], Array],
+        residual: Array | Callable[[Array], Array],  # or how it comes of q
         exact: bool,
         certain: Any,
         family: str,
@@ -56,7 +56,7 @@ class InverseKinematics:
     def residual(self) -> Array:
         """How far each row is from the goal, (..., k): m or rad, the larger."""
         if callable(self._residual):
-            self._residual = self._residual()
+            self._residual = self._residual(self.q)
         return self._residual
 
     def __len__(self) -> int:

@@ -196,7 +196,7 @@ def _at_once(m: Tables, frame: str, X: Any, q0: Any) -> InverseKinematics | None
     q = quick.plain(X, quick.start) if q0 is None else quick.sorted(X, q0)
     if q is None:
         return None
-    residual = lambda: answers.distance(m, frame, X, "pose", "world", q)  # noqa: E731
+    residual = lambda q: answers.distance(m, frame, X, "pose", "world", q)  # noqa: E731
     return InverseKinematics(q, COUNTS[len(q)], np.True_, residual, True, np.True_, quick.family)
 
 

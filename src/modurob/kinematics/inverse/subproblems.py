@@ -113,7 +113,11 @@ def linear(a: Array, b: Array, c: Array) -> tuple[Turn, Turn]:
 
 def sp1(k: Array, p1: Array, p2: Array) -> Turn:
     """R(k, t) p1 = p2."""
-    x, y = dot(p1, p2) - dot(k, p1) * dot(k, p2), dot(k, cross(p1, p2))
+    return towards(dot(p1, p2) - dot(k, p1) * dot(k, p2), dot(k, cross(p1, p2)))
+
+
+def towards(x: Array, y: Array) -> Turn:
+    """(cos t, sin t) along (x, y)."""
     lever = absolute(x) + absolute(y)
     x, y = _held(lever, FREE_TWICE, ONE, x), _held(lever, FREE_TWICE, ZERO, y)
     each = 1 / sqrt(x * x + y * y)
@@ -163,7 +167,9 @@ def _both_polished(A: Array, B: Array, e: Array, t1: Turn, t2: Turn) -> tuple[Tu
     far = absolute(steps[0]) + absolute(steps[1])
     near = lambda x, otherwise: select(far, np.asarray(CONFIRMED), np.asarray(x), np.asarray(otherwise))  # noqa: E731
     first, second = (_shifted(t, near(step, ZERO)) for t, step in zip((t1, t2), steps, strict=True))
-    return first._replace(lever=near(first.lever, UNCONFIRMED)), second
+    # where both move the sum the same way two roots are one
+    apart = det * det / ((u1 * u1 + u2 * u2) * (v1 * v1 + v2 * v2) + 1e-300)
+    return first._replace(lever=near(minimum(first.lever, apart), UNCONFIRMED)), second
 
 
 def _advanced(t: Turn, step: Array) -> Turn:
@@ -197,7 +203,7 @@ def _sp6(A: Array, B: Array, e: Array) -> Iterator[tuple[Turn, Turn]]:
     x = (d * rows[..., 0, :] - b * rows[..., 1, :]) / (a * d - b * c)
     y = (a * rows[..., 1, :] - c * rows[..., 0, :]) / (a * d - b * c)
     Q = x[..., :, None] * x[..., None, :] + y[..., :, None] * y[..., None, :]
-    for t1 in quadric(Q - np.diag([1.0, 0, 0]), 1):
+    for t1 in quadric(Q - np.diag([1.0, 0, 0]), 0):
         c, s = (row[..., 0] + row[..., 1] * t1.c + row[..., 2] * t1.s for row in (x, y))
         r = sqrt(maximum(c * c + s * s, np.asarray(FREE)))
         yield t1, Turn(c / r, s / r)
@@ -213,12 +219,13 @@ def quadratic(a: Array, b: Array, c: Array) -> tuple[Slide, Slide]:
     return Slide(divided(-far, a), room), Slide(divided(-c, far), room)
 
 
-# steps of the search for one root of a cubic in an interval, and of Newton's method for the angles that come of it
-BRACKET_STEPS = 12
+# steps to one root of a cubic, in kernels and else at most; the last of them must be as short, for a cubic of size one
+CUBIC_STEPS, CUBIC_STEPS_AT_MOST, LAST_STEP = 6, 16, 1e-4
+# steps of Newton's method for the angles that come of it
 POLISH_STEPS = 2
 # a longer step does not confirm where it begins [rad], and leaves so much of the lever: too little for
 # kernels, too much for an angle that is free
-CONFIRMED, UNCONFIRMED = 1e-6, 1e-11
+CONFIRMED, UNCONFIRMED = 1e-6, np.asarray(1e-11)
 
 
 def quadric(Q: Array, steps: int = POLISH_STEPS) -> list[Turn]:
@@ -238,7 +245,7 @@ def quadric(Q: Array, steps: int = POLISH_STEPS) -> list[Turn]:
     d = psi.c * Q[..., 0, 1] + psi.s * Q[..., 0, 2]
     e = psi.c * Q[..., 0, 2] - psi.s * Q[..., 0, 1]
     low, high, z = mean - spread, mean + spread, Q[..., 0, 0]
-    x = _pair_of_lines(low, high, d, e, z)
+    x, last_step = _pair_of_lines(low, high, d, e, z)
     # -m² c² + n² s² + 2 d c + 2 e s + z + x = (n s + m c + u)(n s - m c + w)
     m, n = sqrt(maximum(x - low, ZERO)), sqrt(maximum(high - x, ZERO))
     tiny = sqrt(round_block + 1e-300)
@@ -252,7 +259,10 @@ def quadric(Q: Array, steps: int = POLISH_STEPS) -> list[Turn]:
     is_line = lambda line, other: select(spread, round_block, line, other)  # noqa: E731
     first = linear(is_line(2 * d, m), is_line(2 * e, n), -is_line(z + mean, u))
     second = linear(is_line(2 * d, -m), is_line(2 * e, n), -is_line(z + mean, w))
-    return [_polished(Q, t.then(psi), steps) for t in (*first, *second)]
+    # what has not come to rest is left to the definition
+    sure = select(last_step, LAST_STEP * size, ONE, UNCONFIRMED)
+    found = (t.then(psi) for t in (*first, *second))
+    return [_polished(Q, t._replace(lever=minimum(t.lever, sure)), steps) for t in found]
 
 
 def _half(c: Array, s: Array) -> Turn:
@@ -267,23 +277,35 @@ def _signed(sign: Array, x: Array) -> Array:
     return select(sign, ZERO, -x, x)
 
 
-def _pair_of_lines(low: Array, high: Array, d: Array, e: Array, z: Array) -> Array:
-    """x in [low, high] with (low - x)(high - x)(z + x) - (low - x) e² - (high - x) d² = 0, by Halley's method between bounds."""
+def _pair_of_lines(low: Array, high: Array, d: Array, e: Array, z: Array) -> tuple[Array, Array]:
+    """x in [low, high] with f(x) = (low - x)(high - x)(z + x) - (low - x) e² - (high - x) d² = 0, and how far the last step went.
+
+    f(low) <= 0 <= f(high). On the side of the point of inflection where it changes sign, f bends away from zero at the end of the
+    interval, from where the iteration cannot pass the root: dx = -f G_4 / G_5 with 1 / f(x + h) = sum G_k (-h)^k / f^(k+1), of
+    sixth order (König).
+    """
     d2, e2 = d * d, e * e
-    # where the poles of the equation over (low - x)(high - x) have equal weight
-    by_d, by_e = absolute(d), absolute(e) + 1e-300
-    a, b, x = low, high, (low * by_e + high * by_d) / (by_d + by_e)
-    for _ in range(BRACKET_STEPS):
+
+    def at(x: Array) -> tuple[Array, Array, Array]:
+        """f, f' and f'' / 2."""
         left, right, up = low - x, high - x, z + x
-        f = left * right * up - left * e2 - right * d2
-        slope, bend = left * right - (left + right) * up + e2 + d2, up - left - right
-        a, b = select(f, ZERO, x, a), select(f, ZERO, b, x)
-        steep = slope * slope - f * bend
-        step = x - f * slope / select(absolute(steep), np.asarray(1e-300), np.asarray(1e-300), steep)
-        # a step that stays where it is has converged
-        middle = (a + b) / 2
-        x = select(step, a, middle, select(b, step, middle, step))
-    return x
+        return (
+            left * right * up - left * e2 - right * d2,
+            left * right - (left + right) * up + e2 + d2,
+            up - left - right,
+        )
+
+    bent = maximum(low, minimum(high, (low + high - z) * (1 / 3)))
+    x = select(ZERO, at(bent)[0], low, high)
+    step, tiny = ZERO, np.asarray(1e-300)
+    for _ in range(CUBIC_STEPS if np.asarray(x).dtype == object else CUBIC_STEPS_AT_MOST):
+        f, slope, bend = at(x)
+        bf, ff, G = bend * f, f * f, (ZERO, ZERO, ONE)
+        for _ in range(5):
+            G = G[1], G[2], slope * G[2] - bf * G[1] + ff * G[0]
+        step = f * G[1] / select(absolute(G[2]), tiny, tiny, G[2])
+        x = x - step
+    return x, absolute(step)
 
 
 def _polished(Q: Array, t: Turn, steps: int) -> Turn:
