@@ -19,7 +19,7 @@ from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.jacobians import JACOBIAN
-from modurob.algorithms.joint_space import EQUATIONS, MOTION_SLOPES, SLOPES
+from modurob.algorithms.joint_space import EQUATIONS, MASS_MATRIX_BY_PAIRS, MOTION_SLOPES, SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS
 from modurob.errors import InputError, KernelError, SingularError
 from modurob.kernels import NOT_FINITE, compiler, once, repeated, run, run_any, running
@@ -33,6 +33,7 @@ PROGRAMS = (
     FORWARD_DYNAMICS,
     HYBRID_DYNAMICS,
     MASS_MATRIX,
+    MASS_MATRIX_BY_PAIRS,
     RATE,
     INTEGRATE,
     EQUATIONS,
