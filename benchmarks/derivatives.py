@@ -1,4 +1,8 @@
-"""Derivatives of dynamics beside Pinocchio's, one state and batches, in one run."""
+"""Derivatives of dynamics beside Pinocchio's, one state and batches, in one run.
+
+Pinocchio's functions leave three matrices in its `data`, in the nearest cache, symmetric ones whole. Who wants those of a
+batch copies them into arrays of the batch, as ours are: in the last columns Pinocchio does, for each of the states in turn.
+"""
 
 from importlib import import_module
 from typing import Any
@@ -18,6 +22,13 @@ pinocchio: Any = import_module("pinocchio")
 BATCHES = (64, 1024)
 
 
+def stored(function: Any, twin: PinocchioTwin, states: list[Any], out: Any) -> None:
+    """A function of Pinocchio for each state, its three matrices kept in arrays of the batch."""
+    model, data, (A, B, C) = twin.model, twin.data, out
+    for k, state in enumerate(states):
+        A[k], B[k], C[k] = function(model, data, *state)
+
+
 def times_of(robot: mr.Mechanism) -> dict[str, float]:
     """CPU seconds per state, one state at a time and in batches, and the error against Pinocchio."""
     q, v, u = states(robot, max(BATCHES))
@@ -27,6 +38,8 @@ def times_of(robot: mr.Mechanism) -> dict[str, float]:
     model, data, at = twin.model, twin.data, twin.v_index
     p = twin._q(q1), v1[at], u1[at]
     by_v = pinocchio.computeABADerivatives(model, data, *p)[1]
+    each = [(twin._q(q[k]), v[k][at], u[k][at]) for k in range(len(q))]
+    out = np.zeros((3, len(q), robot.nv, robot.nv))
     ours = robot.forward_dynamics_derivatives(q1, v1, u1).v[np.ix_(at, at)]
     error = float(np.abs(ours - by_v).max() / np.abs(by_v).max())
     times = interleaved(
@@ -35,13 +48,15 @@ def times_of(robot: mr.Mechanism) -> dict[str, float]:
             "inverse": lambda: robot.inverse_dynamics_derivatives(q1, v1, u1),
             "pin forward": lambda: pinocchio.computeABADerivatives(model, data, *p),
             "pin inverse": lambda: pinocchio.computeRNEADerivatives(model, data, *p),
+            "stored forward": lambda: stored(pinocchio.computeABADerivatives, twin, each, out),
+            "stored inverse": lambda: stored(pinocchio.computeRNEADerivatives, twin, each, out),
             "few forward": lambda: robot.forward_dynamics_derivatives(*few),
             "few inverse": lambda: robot.inverse_dynamics_derivatives(*few),
             "many forward": lambda: robot.forward_dynamics_derivatives(q, v, u),
             "many inverse": lambda: robot.inverse_dynamics_derivatives(q, v, u),
         }
     )
-    number = dict(zip(("few", "many"), BATCHES, strict=True))
+    number = dict(zip(("few", "many", "stored"), (*BATCHES, len(q)), strict=True))
     return {name: t / number.get(name.split()[0], 1) for name, t in times.items()} | {"error": error}
 
 
@@ -49,7 +64,7 @@ def main() -> None:
     """Print the table."""
     table = Table(
         "robot", "function", "one state [µs]", "Pinocchio [µs]", "ratio",
-        *(x for n in BATCHES for x in (f"of {n} [µs]", "ratio")), "error",
+        *(x for n in BATCHES for x in (f"of {n} [µs]", "ratio")), "Pinocchio, stored [µs]", "ratio", "error",
         title="derivatives by q, v and tau: one state from Python, and batches on one core",
     )  # fmt: skip
     mr.set_threads(1)
@@ -57,9 +72,11 @@ def main() -> None:
     for name, robot in [*robots, ("binary tree 30", binary_tree(30)), *real_robots()]:
         t = times_of(robot)
         for kind in ("forward", "inverse"):
-            one, theirs, few, many = (t[f"{where}{kind}"] * 1e6 for where in ("", "pin ", "few ", "many "))
+            where = ("", "pin ", "few ", "many ", "stored ")
+            one, theirs, few, many, kept = (t[f"{w}{kind}"] * 1e6 for w in where)
             row = [f"{one:.1f}", f"{theirs:.1f}", f"{theirs / one:.1f}"]
             row += [text for x in (few, many) for text in (f"{x:.2f}", f"{theirs / x:.1f}")]
+            row += [f"{kept:.1f}", f"{kept / many:.1f}"]
             table.add_row(name, kind, *row, f"{t['error']:.0e}")
     mr.set_threads(None)
     Console().print(table)

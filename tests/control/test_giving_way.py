@@ -21,7 +21,7 @@ def blow(frame, F, start=0.0, end=np.inf):
     return lambda t: {frame: F} if start <= t < end else {}
 
 
-@pytest.mark.parametrize("number", count(2, 50))
+@pytest.mark.parametrize("number", count(1, 50))
 def test_friction_that_is_compensated_hardly_shows(number):
     """Errors of tracking fall to a third or less of what dry friction leaves, on random robots."""
     for rng, robot in robots(number, seed=11, most=5 if number < 5 else 9):
@@ -55,7 +55,7 @@ def test_a_stiff_robot_moves_as_the_soft_one_would():
     b = mr.Builder("lever", gravity=(0, 0, 0))
     b.body("rod", mr.spatial.inertia.sphere(3.0, 0.2), joint=mr.Revolute((0, 0, 1)))
     law = mr.Admittance(0.0, stiffness=8.0, damping=8.0, inertia=2.0, kp=2500.0, kd=100.0, gain=400.0)
-    run = mr.simulate(b.build(), duration=2.0, controller=law, external=blow("rod", np.array([0, 0, 0, 0, 0, 2.0])))
+    run = mr.simulate(b.build(), duration=1.0, controller=law, external=blow("rod", np.array([0, 0, 0, 0, 0, 2.0])))
     closed = 0.25 * (1 - (1 + 2 * run.t) * np.exp(-2 * run.t))
     assert np.abs(run.q[:, 0] - closed).max() < 0.01 * 0.25 + 2e-3
 

@@ -213,8 +213,8 @@ def test_a_robot_is_held_from_its_estimate(recipe):
     run = mr.simulate(crab, duration=1.0, controller=law, estimator=recipe)
     assert run.status.ok, run.status
     np.testing.assert_allclose(run.q[-1], 0.2, atol=0.02)
-    again = mr.simulate(crab, duration=1.0, controller=law, estimator=pickle.loads(pickle.dumps(recipe)))
-    np.testing.assert_array_equal(run.q, again.q)
+    again = mr.simulate(crab, duration=0.1, controller=law, estimator=pickle.loads(pickle.dumps(recipe)))
+    np.testing.assert_array_equal(run.q[: len(again.q)], again.q)
 
 
 def test_what_comes_back_is_what_laws_take(recipe, crab):

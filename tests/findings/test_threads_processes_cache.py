@@ -290,14 +290,21 @@ def test_a_new_cache_is_for_its_user_alone(tmp_path):
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_processors_share_no_kernels(tmp_path, filled):
+ONE = """
+import modurob as mr
+robot = mr.load("double_pendulum").mechanism()
+print(robot.inverse_dynamics(robot.neutral() + 0.1, robot.neutral() + 1, robot.neutral() + 2).round(9))
+"""
+
+
+def test_processors_share_no_kernels(tmp_path):
     """A home that two machines share, whose processors differ in an instruction, not in the width of their vectors."""
-    cc, cache = command(tmp_path, f'exec {REAL} "$@" $PROCESSOR'), tmp_path / "cache"
+    cc, cache, answers = command(tmp_path, f'exec {REAL} "$@" $PROCESSOR'), tmp_path / "cache", set()
     for processor in ("", "-DANOTHER_INSTRUCTION=1"):
         before = set(cache.glob("*.so"))
-        out = python(BATCH, MODUROB_CC=cc, MODUROB_CACHE=str(cache), PROCESSOR=processor)[0]
-        assert is_near(out, filled)
+        answers.add(python(ONE, MODUROB_CC=cc, MODUROB_CACHE=str(cache), PROCESSOR=processor)[0])
         assert len(set(cache.glob("*.so")) - before) >= 2
+    assert len(answers) == 1
 
 
 @pytest.mark.parametrize("forks", sampled(["import os\npid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n", ""], 1))

@@ -18,7 +18,7 @@ from fuzz.worker import mutation
 from tests.fuzz import every, sleeping
 
 CASES = Path(__file__).parent / "cases"
-SAMPLE, SEED = 80, 20120509
+SAMPLE, SEED = 50, 20120509
 
 
 @pytest.mark.filterwarnings("ignore::modurob.errors.ModurobWarning")
@@ -55,7 +55,7 @@ def test_a_sample(tmp_path):
     counts = Counter((target, kind) for target, kind, _ in found)
     assert counts.total() == len(TARGETS) * SAMPLE
     # neither all the same nor all refused: mutations get past the first check
-    assert [t for t in TARGETS for kind in ("result", "refused") if counts[t, kind] <= SAMPLE / 50] == []
+    assert [t for t in TARGETS for kind in ("result", "refused") if not counts[t, kind]] == []
 
 
 def test_every_way_to_fail_is_noticed(tmp_path, monkeypatch):

@@ -34,7 +34,7 @@ def seen(run: mr.Recording, seed: int = 0, quantum: float = QUANTUM) -> mr.Motio
 # ---- the LWA 4P ----
 
 
-@pytest.mark.parametrize("draws", sampled((3, 5), 1))
+@pytest.mark.parametrize("draws", sampled((2, 5), 1))
 def test_all_52_parameters_of_the_lwa_4p_are_within_their_uncertainty(draws):
     """Over many draws of the noise: chi-square of the whole, and each parameter by its own deviation."""
     robot, run = lwa(), lwa_run()
@@ -90,7 +90,7 @@ def test_data_say_which_reading_of_the_tensors_is_meant(truth):
 # ---- any robot ----
 
 
-@pytest.mark.parametrize("joints", sampled(([1, 3], [2, 4]), 1), ids=str)
+@pytest.mark.parametrize("joints", sampled(([2], [1, 3], [4]), 1), ids=str)
 def test_random_robots_are_found_again(joints, rng):
     """Without noise, to what differences of samples leave."""
     for n in joints:
@@ -214,7 +214,7 @@ def pendulum(friction: mr.Friction) -> mr.Mechanism:
     return b.build().with_force("rod friction", friction, joint="rod")
 
 
-@pytest.mark.parametrize("draws", sampled((2, 4), 1))
+@pytest.mark.parametrize("draws", sampled((1, 4), 1))
 def test_the_curve_of_stribeck(draws):
     """Viscous, Coulomb, static friction and the velocity over which it falls, with noise: near, and within their uncertainty over
     draws of the noise, that of the velocity among it."""

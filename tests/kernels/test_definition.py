@@ -19,7 +19,7 @@ from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.jacobians import JACOBIAN
-from modurob.algorithms.joint_space import EQUATIONS, MOTION_SLOPES, SLOPES
+from modurob.algorithms.joint_space import EQUATIONS, MASS_MATRIX_BY_PAIRS, MOTION_SLOPES, SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS
 from modurob.errors import InputError, KernelError, SingularError
 from modurob.kernels import NOT_FINITE, compiler, once, repeated, run, run_any, running
@@ -33,6 +33,7 @@ PROGRAMS = (
     FORWARD_DYNAMICS,
     HYBRID_DYNAMICS,
     MASS_MATRIX,
+    MASS_MATRIX_BY_PAIRS,
     RATE,
     INTEGRATE,
     EQUATIONS,
@@ -460,3 +461,17 @@ def test_steps_of_steppers_with_other_numbers_are_other_functions():
     assert flow.name == step_flow(mr.RungeKutta4(2e-3), 0, False).name
     assert flow.name != step_flow(mr.SemiImplicitEuler(1e-3), 0, False).name
     assert replace(mr.RungeKutta4(1e-3)) == mr.RungeKutta4(1e-3)
+
+
+def test_robots_far_away_lose_no_digits_to_inertia_about_the_origin(rng):
+    """Ten kilometres off, mass times distance squared is 1e8: matrices are referred to where a robot stands."""
+    robot = random_mechanism(rng, 6, kinds=("revolute",))
+    X = np.array(robot.X_PJ)
+    X[1, :3, 3] += [1e4, 0.0, 0.0]
+    far = replace(robot, X_PJ=X)
+    q, v, u = random_state(rng, robot)
+    parts = [(far.mass_matrix(q), robot.mass_matrix(q))]
+    parts += zip(far.inverse_dynamics_derivatives(q, v, u), robot.inverse_dynamics_derivatives(q, v, u), strict=True)
+    parts += zip(far.forward_dynamics_derivatives(q, v, u), robot.forward_dynamics_derivatives(q, v, u), strict=True)
+    for found, expected in parts:
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())

@@ -22,6 +22,7 @@ from modurob.search.evolution import front
 from modurob.search.forms import key, standard
 from modurob.search.operators import OPERATORS, Parts, changed, grown
 from modurob.search.page import page
+from tests.sampling import sampled
 from tests.search.run import SETTINGS
 from tests.search.tasks import Deadly, Faulty, Spread, Thorough
 
@@ -48,10 +49,11 @@ def kept(folder: Path) -> list[str]:
 # ---- who measures ----
 
 
-def test_four_workers_of_which_one_is_killed_find_the_same(whole, tmp_path: Path):
+@pytest.mark.parametrize("workers", sampled((2, 4), 1))
+def test_workers_of_which_one_is_killed_find_the_same(workers, whole, tmp_path: Path):
     log = tmp_path / "log"
     task = Deadly(str(log), 0.0, str(tmp_path / "marker"))
-    assert facts(found(task, workers=4)) == whole
+    assert facts(found(task, workers=workers)) == whole
     assert (tmp_path / "marker").exists()
     assert set(Counter(log.read_text().split()).values()) == {1}
 
@@ -105,7 +107,7 @@ def resumed(folder: Path, log: Path) -> list:
 
 def test_the_search_itself_is_killed(whole, tmp_path: Path):
     folder, log = tmp_path / "search", tmp_path / "log"
-    process = start(folder, log, 4)
+    process = start(folder, log, 2)
     until = time.monotonic() + 60
     while not (folder / "measures.jsonl").exists() or len((folder / "measures.jsonl").read_bytes()) < 1500:
         assert time.monotonic() < until

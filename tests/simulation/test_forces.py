@@ -97,7 +97,7 @@ def test_a_block_on_a_spring_sticks_and_slips(stepper):
     k, static, coulomb, speed = 100.0, 6.0, 3.0, 0.2
     w, d = np.sqrt(k), (static - coulomb) / k
     slip, stick = 2 * (np.pi - np.arctan(d * w / speed)) / w, 2 * d / speed
-    first, cycles = static / k / speed, 3 if stepper.compiled else 1
+    first, cycles = static / k / speed, 2 if stepper.compiled else 1
     run = mr.simulate(
         puller(k, static, coulomb, speed),
         v0=[0.0, speed],
@@ -192,7 +192,7 @@ def _point(robot, run, frame):
     return robot.forward_kinematics(run.q)[name][:, :3, 3], (J @ run.v[..., None])[:, :3, 0]
 
 
-@pytest.mark.parametrize(("seed", "floating"), sampled([(1, False), (1, True), (0, False), (0, True)], 2))
+@pytest.mark.parametrize(("seed", "floating"), sampled([(1, True), (1, False), (0, False), (0, True)], 1))
 def test_work_in_is_stored_and_lost_to_the_order_of_the_stepper(seed, floating):
     """Every kind of force but dry friction, on a random robot: halving steps lowers the imbalance by two to the order."""
     rng = np.random.default_rng(seed)
@@ -202,7 +202,7 @@ def test_work_in_is_stored_and_lost_to_the_order_of_the_stepper(seed, floating):
     for stepper in (mr.SemiImplicitEuler, mr.LinearlyImplicit, mr.ImplicitMidpoint, mr.Variational, mr.RungeKutta4):
         sizes = []
         for dt in (4e-3, 2e-3):
-            run = mr.simulate(robot, q, 0.5 * v, 0.4, controller=law, stepper=stepper(dt), tick=4e-3)
+            run = mr.simulate(robot, q, 0.5 * v, 0.2, controller=law, stepper=stepper(dt), tick=4e-3)
             assert run.status.ok
             sizes.append(abs(imbalance(robot, run)))
         assert sizes[1] < {1: 0.1, 2: 1e-3, 4: 5e-6}[stepper.order], stepper

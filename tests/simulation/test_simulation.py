@@ -262,7 +262,7 @@ def test_computed_torque_with_a_filter_tracks_on_the_crab(crab):
     sensors = mr.HallSensors(noise=1e-3)
     law = mr.ComputedTorque(100.0, 20.0, wave, sample_time=2e-3)
     filtered = mr.ExtendedKalmanFilter(sensors, Q=(0.0, 1e-6))
-    run = mr.simulate(crab, [0.2, -0.2, 0.1], duration=4.0, controller=law, estimator=filtered, seed=3)
+    run = mr.simulate(crab, [0.2, -0.2, 0.1], duration=2.5, controller=law, estimator=filtered, seed=3)
     assert run.status.ok
     late = run.t > 1.5
     desired = np.array([wave(t)[0] for t in run.t])
@@ -359,13 +359,13 @@ def test_wrenches_may_depend_on_the_state_and_stand_in_world_axes(axes):
         turned = np.stack([-3.0 * s, -3.0 * c, *np.zeros((4, *c.shape))], axis=-1)
         return {"tip": mr.InWorld(F) if axes == "world" else turned}
 
-    run = mr.simulate(robot, [0.4], duration=1.0, external=push)
+    run = mr.simulate(robot, [0.4], duration=0.5, external=push)
     swing = solve_ivp(
-        lambda _, x: [x[1], -3.0 * 0.7 * np.cos(x[0]) / 0.5], (0, 1), [0.4, 0], "DOP853", rtol=1e-12, atol=1e-12
+        lambda _, x: [x[1], -3.0 * 0.7 * np.cos(x[0]) / 0.5], (0, 0.5), [0.4, 0], "DOP853", rtol=1e-12, atol=1e-12
     )
     assert run.q[-1, 0] == pytest.approx(swing.y[0, -1], abs=1e-9)
     dragged = mr.simulate(
-        wheel(), v0=[3.0], duration=1.0, external=lambda t, q, v: {"disc": [0, 0, 0, 0, 0, -0.2 * v[0]]}
+        wheel(), v0=[3.0], duration=0.2, external=lambda t, q, v: {"disc": [0, 0, 0, 0, 0, -0.2 * v[0]]}
     )
     np.testing.assert_allclose(dragged.v[:, 0], 3 * np.exp(-0.4 * dragged.t), rtol=1e-10)
 

@@ -122,7 +122,7 @@ def free_crab():
 
 def test_adaptive_steps_keep_the_energy_of_the_swinging_crab():
     run = mr.simulate(
-        mr.load("crab").mechanism(base="m0").ideal(), *SWING, 10.0, stepper=mr.Adaptive(rtol=1e-11), tick=0.1
+        mr.load("crab").mechanism(base="m0").ideal(), *SWING, 5.0, stepper=mr.Adaptive(rtol=1e-11), tick=0.1
     )
     assert run.status.ok
     assert np.ptp(run.kinetic_energy) > 1
@@ -170,12 +170,12 @@ def test_energy_of_the_swinging_crab_is_bounded(minutes, lasts):
     assert trend(swung(mr.RungeKutta4(0.04), lasts * minutes), minutes, lasts) > 0.9
 
 
-@pytest.mark.parametrize("minutes", [2, pytest.param(10, marks=pytest.mark.judge)])
-def test_energy_of_the_floating_crab_is_bounded_and_its_momentum_stays(minutes):
+@pytest.mark.parametrize(("minutes", "lasts"), sampled([(2, 30.0), (2, 60.0), (10, 60.0)], 1))
+def test_energy_of_the_floating_crab_is_bounded_and_its_momentum_stays(minutes, lasts):
     robot, q = free_crab()
-    run = mr.simulate(robot, q, 0.25 * TUMBLE, 60.0 * minutes, stepper=mr.Variational(0.2))
+    run = mr.simulate(robot, q, 0.25 * TUMBLE, lasts * minutes, stepper=mr.Variational(0.2))
     # the motion is chaotic: what a minute shows of the band differs
-    assert trend(run, minutes) < 0.3
+    assert trend(run, minutes, lasts) < 0.3
     assert drift(run) < 0.001
     momenta = robot.momentum(run.q, run.v)
     # rounding errors of some thousand steps

@@ -55,7 +55,7 @@ WORK = {
 }
 
 
-@pytest.mark.parametrize("joints", sampled((5, 6, 7), 1))
+@pytest.mark.parametrize("joints", sampled((4, 5, 6, 7), 1))
 @pytest.mark.parametrize("work", WORK)
 def test_cancelled_is_asked_often(work, joints):
     """On an arm with all its symbols: 28,000 terms in M of seven joints, 200,000 in C. Code is traced in one piece: fewer."""

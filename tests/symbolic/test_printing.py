@@ -8,6 +8,7 @@ import sympy
 
 import modurob as mr
 from modurob.symbolic import parametric
+from tests.sampling import sampled
 from tests.symbolic.robots import crane, double_pendulum, lwa_4p, organism, scara, snake
 
 SYMBOLS = ("masses", "centres", "inertias", "lengths", "gravity")
@@ -21,7 +22,7 @@ ROBOTS = {
 }
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", sampled(ROBOTS, (0, 1, 2, 3, 5)))
 def test_text_reads_back_as_the_same_polynomial(name):
     """Collecting and factoring lose nothing: SymPy parses every entry, and the normal form is the one it came from."""
     eq = ROBOTS[name]().equations(symbols=SYMBOLS)
@@ -102,7 +103,7 @@ def outermost(text):
     return text.replace("<>", "()")
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", sampled(ROBOTS, (0, 1, 2, 3, 5)))
 def test_no_sum_has_a_factor_left(name):
     """SymPy's factorisation of each short entry, cosines and sines as symbols, has no factor that stands out of a sum here."""
     eq = ROBOTS[name]().equations(symbols=SYMBOLS)
@@ -121,8 +122,9 @@ def test_long_entries_are_counted():
     eq = lwa_4p().equations(SYMBOLS)
     count = len(eq.polynomial("M")[0, 0].terms)
     assert dict(eq.entries("M", longest=100))["M[1, 1]"] == f"a sum of {count} terms"
-    assert f"a sum of {count} terms" in str(eq)
-    assert "entries with more than 100 terms are only counted" in str(eq)
+    text = str(eq)
+    assert f"a sum of {count} terms" in text
+    assert "entries with more than 100 terms are only counted" in text
     assert "only counted" not in str(snake(2).equations())
     assert rf"\text{{a sum of {count} terms}}" in eq.latex(longest=100)
 

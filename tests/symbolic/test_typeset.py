@@ -30,7 +30,7 @@ ROBOTS = {
     "thesis": (double_pendulum, ("gravity",)),
     "crane": (crane, ("gravity",)),
 }
-SOME = (0, 3, 6, 7, 8)  # without those of many symbols
+SOME = (0, 6, 7, 8)  # without those of many symbols
 
 
 @cache
@@ -108,7 +108,7 @@ def value(formula, point):
     return eval("".join(out), functions)
 
 
-@pytest.mark.parametrize("name", sampled([name for name in ROBOTS if name != "long pendulum"], (0, 2, 5, 6, 7)))
+@pytest.mark.parametrize("name", sampled([name for name in ROBOTS if name != "long pendulum"], (0, 5, 6, 7)))
 def test_the_lines_of_an_entry_are_the_entry(name):
     """Put together again and evaluated they give the number that the polynomial has."""
     eq = equations(name)

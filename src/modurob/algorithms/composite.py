@@ -3,6 +3,7 @@
 import numpy as np
 
 from modurob.algorithms.interpreter import interpret
+from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS
 from modurob.algorithms.program import SYMMETRIC, Climb, Inward, Program, Run, View
 from modurob.algorithms.steps import transposed
 from modurob.mechanism.tables import Tables
@@ -41,7 +42,8 @@ def mass_matrix(m: Tables, q: Array, run: Run = interpret) -> Array:
     """M(q), (..., nv, nv) [kg m², kg m, kg]: symmetric, positive definite where every degree of freedom moves inertia.
 
     The composite inertia of joint i is that of all it carries; its momentum per unit rate, taken back along the ancestors,
-    gives column i.
+    gives column i. Kernels have all vectors in world axes instead, where inner products are enough.
     """
-    M = run(MASS_MATRIX, m, {"q": as_array(q)}).results["M"]
+    program = MASS_MATRIX if run is interpret else MASS_MATRIX_BY_PAIRS
+    M = run(program, m, {"q": as_array(q)}).results["M"]
     return M + np.diag(m.armature) if m.armature.any() else M

@@ -357,8 +357,13 @@ def _axes(kind: str | int) -> int:
 
 
 def reference(m: Tables, q: Array) -> Array:
-    """A point near the robot, (..., 3): where its floating base is, else the world's origin. About it nothing large cancels."""
-    return q[..., :3] if floats(m) else np.zeros(3)
+    """A point near the robot, (..., 3): where its floating base is, else where it stands. About it nothing large cancels."""
+    return q[..., :3] if floats(m) else stand(m)
+
+
+def stand(m: Tables) -> Array:
+    """Where the first joint of a robot that does not float stands in the world, (3,)."""
+    return se3.position(m.X_PJ[1]) if m.joints else np.zeros(3)
 
 
 def floats(m: Tables) -> bool:

@@ -105,7 +105,7 @@ def inertia_sums(j: View) -> None:
     j.send(I=I)
 
 
-# the mass matrix as `EQUATIONS` have it, without a climb: for processors that read memory slowly
+# the mass matrix as `EQUATIONS` have it, without a climb: for kernels
 MASS_MATRIX_BY_PAIRS = Program(
     "mass_matrix_by_pairs",
     inputs={"q": "coordinates", "reference": "reference"},

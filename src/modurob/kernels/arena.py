@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from modurob.algorithms.interpreter import stand
 from modurob.algorithms.program import Flow, Program
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.laying import Laid
@@ -27,7 +28,7 @@ class Arena:
         self.need("driver")
         self.size = 1  # the status stands first
         self.vector_bytes = np.int32(lanes * (4 if single else 8))
-        self._origin = self._one = self._world = 0
+        self._origin = self._stand = self._one = self._world = 0
         self._unity: dict[int, int] = {}
         self._scratch: dict[Hashable, int] = {}
         self._all: Register | None = None  # states of the forces, where those that move stand apart
@@ -57,6 +58,12 @@ class Arena:
         if not self._origin:
             self._origin = self.allocate(3)
         return self._origin
+
+    def stand(self) -> int:
+        """Where the place of a robot that does not float stands, three numbers."""
+        if not self._stand:
+            self._stand = self._constants(stand(self.m)).place
+        return self._stand
 
     def one(self) -> int:
         """Where a one stands."""

@@ -149,10 +149,8 @@ class Laid:
 
     @property
     def _reference(self) -> int:
-        """A point near the robot: its floating base, or the zeros behind the status."""
-        if floats(self.engine.m):
-            return self.inputs["q"].place
-        return self.engine.origin()
+        """A point near the robot: its floating base, or where it stands."""
+        return self.inputs["q"].place if floats(self.engine.m) else self.engine.stand()
 
     def _output_places(self, name: str) -> Array:
         a, bodies = self.a, np.arange(len(self.a.kinds))

@@ -195,7 +195,7 @@ def _twist_at(e: "Arena", body: int, V: Register) -> int:
 
 def _reference(e: "Arena", q: Register) -> int:
     """As `algorithms.interpreter.reference`."""
-    return q.place if floats(e.m) else e.origin()
+    return q.place if floats(e.m) else e.stand()
 
 
 def _rows_of(e: "Arena", unit: Callable[[PairContact], Unit]) -> list[tuple[int, PairRow, Loaded]]:

@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from modurob import algorithms, kernels
 from modurob.algorithms.base_parameters import BaseParameters
-from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.derivatives import (
     COUPLED_DERIVATIVES,
     FORWARD_DERIVATIVES,
@@ -17,7 +16,7 @@ from modurob.algorithms.derivatives import (
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
-from modurob.algorithms.joint_space import SLOPES
+from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, SLOPES
 from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.robot.checks import Checked
@@ -69,6 +68,10 @@ class Dynamics(Checked):
         return dynamics_of(self)
 
     @cached_property
+    def _has_quaternions(self) -> bool:
+        return self.nq != self.nv
+
+    @cached_property
     def _has_rotors(self) -> bool:
         return bool(self.armature.any())
 
@@ -81,7 +84,7 @@ class Dynamics(Checked):
                [0.0239, 0.    , 0.0129]])
         """
         # with quaternions, a wrong one may not show in M: they are looked at
-        M = kernels.once(MASS_MATRIX, self, q) if self.nq == self.nv else None
+        M = None if self._has_quaternions else kernels.once(MASS_MATRIX_BY_PAIRS, self, q)
         if M is None:
             return algorithms.mass_matrix(self, self._q(q), kernels.run)
         if self._has_rotors:

@@ -8,7 +8,6 @@ import numpy as np
 
 from modurob import algorithms
 from modurob.algorithms.checks import require_quaternions
-from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.derivatives import (
     COUPLED_DERIVATIVES,
     FORWARD_DERIVATIVES,
@@ -95,7 +94,7 @@ KINEMATICS = Function(
 MASS = Function(
     "mass_matrix",
     ("q",),
-    lambda m: MASS_MATRIX,
+    lambda m: MASS_MATRIX_BY_PAIRS,
     _through(algorithms.mass_matrix),
     on_gpu=OnGpu(lambda m: MASS_MATRIX_BY_PAIRS, _mass_on_gpu, lambda parts: parts[0]),
 )

@@ -317,11 +317,11 @@ INLINED vec each_atan2(vec y, vec x)
 #endif
 
 #ifndef SINGLE
-CONSTANTS_OF double TURNS[] = {0.63661977236758134308, 1.57079632673412561417e+00, 6.07710050630396597660e-11,
+CONSTANTS_OF double QUARTER_TURNS[] = {0.63661977236758134308, 1.57079632673412561417e+00, 6.07710050630396597660e-11,
                                2.02226624879595063154e-21};
-CONSTANTS_OF double SINES[] = {-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+CONSTANTS_OF double SINE_TERMS[] = {-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
                                2.75573137070700676789e-06,  -2.50507602534068634195e-08, 1.58969099521155010221e-10};
-CONSTANTS_OF double COSINES[] = {4.16666666666666019037e-02,  -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+CONSTANTS_OF double COSINE_TERMS[] = {4.16666666666666019037e-02,  -1.38888888888741095749e-03, 2.48015872894767294178e-05,
                                  -2.75573143513906633035e-07, 2.08757232129817482790e-09,  -1.13596475577881948265e-11};
 #endif
 
@@ -338,12 +338,12 @@ INLINED void sine_cosine(vec angle, vec *sine, vec *cosine)
     const vec s = r + r * z * (-1.6666654611e-1f + z * (8.3321608736e-3f + z * -1.9515295891e-4f));
     const vec c = 1.0f - 0.5f * z + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
 #else
-    const vec shifted = x * TURNS[0] + MAGIC;
+    const vec shifted = x * QUARTER_TURNS[0] + MAGIC;
     const vec k = shifted - MAGIC;
-    const vec r = ((x - k * TURNS[1]) - k * TURNS[2]) - k * TURNS[3];
+    const vec r = ((x - k * QUARTER_TURNS[1]) - k * QUARTER_TURNS[2]) - k * QUARTER_TURNS[3];
     const vec z = r * r;
-    const vec s = r + r * z * POLYNOMIAL(SINES, z);
-    const vec c = 1.0 - 0.5 * z + z * z * POLYNOMIAL(COSINES, z);
+    const vec s = r + r * z * POLYNOMIAL(SINE_TERMS, z);
+    const vec c = 1.0 - 0.5 * z + z * z * POLYNOMIAL(COSINE_TERMS, z);
 #endif
 #if LANES == 1
     union { vec number; ivec bits; } quadrant = { shifted };
