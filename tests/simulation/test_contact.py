@@ -213,37 +213,61 @@ def energies(m, run):
     return m.kinetic_energy(run.q, run.v) + m.potential_energy(run.q) + stored_energy(m, run.q, x, kernels.run)
 
 
-# ground, and the steps that it needs
+# ground of another kind, and the steps that it needs
 HARD = {"stiffness": 1e6, "damping": 3e3, "dt": 5e-4}
 
 
-def fall(seed, dt=1e-3, **feel):
-    """Greatest gain of energy in parts of the whole, depth at any time and at the end, and speed there."""
+def fall(seed, dt=2e-3, **feel):
+    """Greatest gain of energy within 10 ms in parts of the whole, depth at any time and at the end, and speed there."""
     m, q, v = thrown(seed, **feel)
-    run = mr.simulate(m, q, v, duration=3.0, stepper=mr.LinearlyImplicit(dt), tick=2e-3)
+    run = mr.simulate(m, q, v, duration=3.0, stepper=mr.LinearlyImplicit(dt), tick=dt)
     assert run.status.ok
-    E, depth = energies(m, run)[::5], -gaps(m, run.q).min(axis=-1)
+    E, depth = energies(m, run)[:: round(0.01 / dt)], -gaps(m, run.q).min(axis=-1)
     return np.diff(E).max() / (E[0] - E.min()), depth.max(), depth[-1], np.abs(run.v[-1]).max()
 
 
-@pytest.mark.parametrize(("seed", "feel"), [(0, {}), (1, HARD), (2, {}), (3, HARD), (4, {}), (5, HARD)])
+@pytest.mark.parametrize(("seed", "feel"), [(33, {}), (95, {}), (2, {"dt": 1e-3}), (3, HARD)])
 def test_thrown_organisms_lose_energy_and_come_to_rest(seed, feel):
-    """Impacts of up to 3 m/s: on hard ground nothing is ever 2 mm deep, at the defaults 5 mm."""
+    """Impacts of up to 3 m/s on ground as it is by default, at the default step, and others: nothing is ever 2 mm deep. The first
+    is the one of two hundred that comes deepest, the second the one that gains most."""
     gain, deepest, depth, _ = fall(seed, **feel)
     assert gain < 1e-3
-    assert deepest < (2e-3 if feel else 5e-3)
+    assert deepest < 2e-3
     assert depth < 0.5e-3
 
 
 @pytest.mark.judge
-@pytest.mark.parametrize(("feel", "deep"), [({}, 6e-3), (HARD, 2e-3)])
-def test_two_hundred_organisms_lose_energy(feel, deep):
-    """The worst of them, impacts of up to 3 m/s and more: on ground as it is by default, at steps of 1 ms, and on hard ground."""
+@pytest.mark.parametrize("feel", [{}, {"dt": 1e-3}, HARD])
+def test_two_hundred_organisms_lose_energy(feel):
+    """The worst of them, impacts of up to 3 m/s and more: on ground as it is by default, at the default step of 2 ms and at 1 ms,
+    and on hard ground."""
     gain, deepest, depth, speed = np.max([fall(seed, **feel) for seed in range(6, 206)], axis=0)
     assert gain < 1e-3
-    assert deepest < deep
+    assert deepest < 2e-3
     assert depth < 0.5e-3
     assert speed < 1.0
+
+
+def test_a_corner_comes_to_rest_where_the_ground_is():
+    """A ball that hits anywhere within a step of 2 ms is stopped at the ground, not above it and not in it."""
+    m = ball().on_ground()
+    q = at(RADIUS) + np.linspace(0.02, 0.026, 13)[:, None] * np.eye(7)[2]
+    v = np.tile([0, 0, -3.0, 0, 0, 0], (13, 1))
+    run = mr.simulate(m, q, v, duration=0.03, tick=2e-3)
+    assert -gaps(m, run.q).min() < 1e-3
+    assert np.abs(gaps(m, run.q[-1])).max() < 0.5e-3
+
+
+def test_stops_push_within_the_step_that_reaches_them():
+    """A hinge that runs into its stop at 8 rad/s keeps no more than the energy that it has, wherever in a step of 2 ms that is."""
+    stops = mr.JointProperties(lower=-1.0, upper=0.2)
+    b = mr.Builder("door", gravity=(0, 0, 0))
+    b.body("leaf", inertia.box(1.0, (0.1, 0.1, 0.1)), parent="world", joint=mr.Revolute((0, 0, 1)), properties=stops)
+    m = b.build()
+    q, v = np.linspace(0.16, 0.176, 9)[:, None], np.full((9, 1), 8.0)
+    run = mr.simulate(m, q, v, duration=0.05, stepper=mr.LinearlyImplicit(2e-3), tick=2e-3)
+    E = m.kinetic_energy(run.q, run.v) + stored_energy(m, run.q)
+    assert E.max() <= E[0].max() * (1 + 1e-9)
 
 
 # ---- the definition ----

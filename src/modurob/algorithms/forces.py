@@ -191,11 +191,13 @@ class Group(NamedTuple):
 # ---- along joints ----
 
 
-def joint_efforts(m: Tables, t: Any, q: Array, v: Array, x: Array) -> Array:
-    """The sum of the forces along joints, dry friction apart, (..., nv)."""
+def joint_efforts(m: Tables, t: Any, q: Array, v: Array, x: Array, ahead: Array | None = None) -> Array:
+    """The sum of the forces along joints, dry friction apart, (..., nv); of those that read one rate, where that leads in a time
+    `ahead`, (..., 1)."""
     total = np.zeros(v.shape, dtype=np.result_type(q, v, x))
     for group in acting(m).groups:
-        group.add(total, group.force.effort(t, *group.state(q, v, x)))
+        own, rate, states = group.state(q, v, x)
+        group.add(total, group.force.effort(t, own if ahead is None else own + ahead * rate, rate, states))
     for law in joint_laws(m, q, v, x):
         total[..., law.joint.v_slice] += law.joint.ratio * law.force.effort(t, law.joint.type, *law.state)
     return total
@@ -237,6 +239,17 @@ def effort_slopes(m: Tables, t: Any, q: Array, v: Array, x: Array) -> tuple[Arra
             slope = np.imag(group.force.effort(t, own + dq, rate + dv, states)) / TINY
             group.add(total, group.ratio * np.broadcast_to(slope, rate.shape))
     return by_q, by_v
+
+
+def slope_ahead(m: Tables, t: Any, q: Array, v: Array, x: Array, ahead: Array) -> Array:
+    """d f(q + ahead v, v) / dv of `joint_efforts`, each by its own rate, (..., nv); by a complex step."""
+    total = np.zeros(v.shape)
+    for group in acting(m).groups:
+        own, rate, states = group.state(q, v, x)
+        rate = rate + 1j * TINY
+        slope = np.imag(group.force.effort(t, own + ahead * rate, rate, states)) / TINY
+        group.add(total, group.ratio * np.broadcast_to(slope, rate.shape))
+    return total
 
 
 def dry_friction(m: Tables, v: Array) -> Array:

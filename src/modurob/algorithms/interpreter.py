@@ -86,9 +86,6 @@ class NumPyEngine:
 
         return descent.damped_step(self.m, rows._replace(cost=rows.cost[..., 0]), q, damping[..., 0], bounds)
 
-    def times(self, a: Array, b: Array) -> Array:
-        return a * b
-
     def forces(
         self,
         t: Any,
@@ -96,18 +93,19 @@ class NumPyEngine:
         v: Array,
         x: Array,
         slide: Array | None = None,
-        slopes: bool = False,
+        ahead: Array | None = None,
         contacts: bool = True,
     ) -> Forces:
         from modurob.algorithms import forces as own  # which are found with programs
 
-        tau = own.joint_efforts(self.m, t, q, v, x)
+        tau = own.joint_efforts(self.m, t, q, v, x, ahead)
         if slide is not None:
             tau = tau - slide * own.dry_friction(self.m, v)
         pushes = own.frame_pushes(self.m, t, q, v, x, self._run, contacts)
         external, tau = (None, tau) if pushes is None else (pushes.wrenches, tau + pushes.tau)
         rate = own.force_rates(self.m, t, q, v, x, self._run)
-        return Forces(tau, external, rate, *(own.effort_slopes(self.m, t, q, v, x) if slopes else (None, None)))
+        slope = None if ahead is None else own.slope_ahead(self.m, t, q, v, x, ahead)
+        return Forces(tau, external, rate, slope)
 
     def lines(self, q: Array, v: Array) -> dict[str, Array]:
         from modurob.algorithms import lines as own

@@ -179,14 +179,12 @@ class Program:
 
 class Forces(NamedTuple):
     """What the forces of a mechanism's own do in a state: torques, wrenches on bodies if there are any, the rates of their
-    states, and, where
-    asked for, how the torques change with each rate's own coordinate and with the rate."""
+    states, and, where forces along joints are taken ahead, how their torques change with each rate of the end of the step."""
 
     tau: Any
     external: Any
     rate: Any
-    by_q: Any = None
-    by_v: Any = None
+    slope: Any = None
 
 
 class Engine(Protocol):
@@ -210,10 +208,6 @@ class Engine(Protocol):
         """An array of ones."""
         ...
 
-    def times(self, a: Any, b: Any) -> Any:
-        """The product of two arrays, entry by entry."""
-        ...
-
     def constant(self, kind: str, values: Array) -> Any:
         """An array of these numbers; those of bodies with the world first."""
         ...
@@ -231,10 +225,11 @@ class Engine(Protocol):
         ...
 
     def forces(
-        self, t: Any, q: Any, v: Any, x: Any, slide: Any = None, slopes: bool = False, contacts: bool = True
+        self, t: Any, q: Any, v: Any, x: Any, slide: Any = None, ahead: Any = None, contacts: bool = True
     ) -> Forces:
         """What the forces of the mechanism's own do, contacts among them or not; dry friction pushes against `slide`, the
-        direction in which each rate slides."""
+        direction in which each rate slides. Those along joints are taken where their rates lead in a time `ahead`, if there is one:
+        with its slope f(q + ahead v, v) is what a step needs that ends there."""
         ...
 
     def contact_pushes(self, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:

@@ -53,7 +53,7 @@ class ForceRows(Arena):
         v: Register,
         x: Register,
         slide: Register | None = None,
-        slopes: bool = False,
+        ahead: Register | None = None,
         contacts: bool = True,
     ) -> Forces:
         """All forces of the mechanism's own, contacts among them or not."""
@@ -64,10 +64,9 @@ class ForceRows(Arena):
             self.cleared("rates"),
             self.cleared("wrenches") if between else None,
             self.register(x.n),
-            self.cleared("rates") if slopes else None,
-            self.cleared("rates") if slopes else None,
+            None if ahead is None else self.cleared("rates"),
         )
-        self._joint_forces(own, out, t, q, v, states, slide)
+        self._joint_forces(own, out, t, q, v, states, slide, ahead)
         if between:
             found = self.run(MOTIONS, q=q, v=v)
             self._frame_forces(own, out, t, states, found)
@@ -181,16 +180,17 @@ class ForceRows(Arena):
         return Decays(own, *sums)
 
     def _joint_forces(
-        self, own: Acting, out: Forces, t: Register, q: Register, v: Register, x: States, slide: Any
+        self, own: Acting, out: Forces, t: Register, q: Register, v: Register, x: States, slide: Any, ahead: Any
     ) -> None:
-        slopes = out.by_q is not None
         forces = [row.force for _, row in own.joint_rows]
-        units = loaded([joint_unit(f, slopes, slide is not None, x.parted, self.lanes, self.single) for f in forces])
+        units = loaded(
+            [joint_unit(f, ahead is not None, slide is not None, x.parted, self.lanes, self.single) for f in forces]
+        )
         for (k, row), unit in zip(own.joint_rows, units, strict=True):
             joint = self.m.joints[row.joint]
             rate, state = joint.v_slice.start + row.rate, x.starts[k]
             arrays = [(t, 0), (q, max(0, int(self.m.coordinate_of[rate]))), (v, rate), (x.moving, state), (slide, rate)]
-            arrays += [(out.tau, rate), (out.rate, state), (out.by_q, rate), (out.by_v, rate)]
+            arrays += [(out.tau, rate), (out.rate, state), (ahead, 0), (out.slope, rate)]
             arrays += [(x.all, x.all_starts[k])]
             at = [0 if register is None else register.place + place for register, place in arrays]
             self.row(unit, at, joint_constants(row.force, joint.ratio, joint.offset))

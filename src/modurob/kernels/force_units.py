@@ -20,7 +20,7 @@ from modurob.spatial.scalars import Array
 from modurob.trace import Graph, Place, tangent
 
 # what the functions point to
-JOINT_SLOTS = ("t", "q", "v", "x", "slide", "tau", "rate", "by_q", "by_v", "still")
+JOINT_SLOTS = ("t", "q", "v", "x", "slide", "tau", "rate", "ahead", "slope", "still")
 SAMPLED_SLOTS = ("dt", "q", "v", "x", "new")
 LAW_SLOTS = ("t", "q", "v", "x", "tau", "rate")
 FRAME_SLOTS = ("t", "a X", "a V", "b X", "b V", "x", "on a", "on b", "rate")
@@ -49,9 +49,10 @@ def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
     ]
 
 
-def joint_unit(force: JointForce, slopes: bool, dry: bool, parted: bool, lanes: int, single: bool) -> Unit:
-    """The function of a force along a joint: its effort, with its slopes if asked for, and its dry friction against `slide` if
-    asked for. Where states are `parted`, x and rate have only those that move; the others stand in `still`, among all."""
+def joint_unit(force: JointForce, ahead: bool, dry: bool, parted: bool, lanes: int, single: bool) -> Unit:
+    """The function of a force along a joint: its effort, or that where its rate leads in a time `ahead` and its slope, and its dry
+    friction against `slide` if asked for. Where states are `parted`, x and rate have only those that move; the others stand in
+    `still`, among all."""
     still = frozenset(force.still if parted else ())
 
     def write() -> tuple[str, Code]:
@@ -62,7 +63,7 @@ def joint_unit(force: JointForce, slopes: bool, dry: bool, parted: bool, lanes: 
         t, places = graph.inputs("t", 1), iter(range(force.nx))
         read = [graph.input("still", k) if k in still else graph.input("x", next(places)) for k in range(force.nx)]
         x = np.array([read], dtype=object).reshape(1, force.nx)
-        effort = own.effort(t, q, v, x)
+        effort = own.effort(t, q + graph.inputs("ahead", 1) * v if ahead else q, v, x)
         pushed = ratio * effort
         if dry:
             # of a mimic joint turned round, dry friction opposes the motion all the same
@@ -71,14 +72,13 @@ def joint_unit(force: JointForce, slopes: bool, dry: bool, parted: bool, lanes: 
         if force.nx:
             rates = own.rate(t, q, v, x)[0]
             stores += _stores("rate", [r for k, r in enumerate(rates) if k not in still])
-        if slopes:
-            for name, moved in (("by_q", q_in), ("by_v", v_in)):
-                stores += _stores(name, tangent(graph, ratio * effort, {moved[0]: 1.0}), add=True)
+        if ahead:
+            stores += _stores("slope", tangent(graph, ratio * effort, {v_in[0]: 1.0}), add=True)
         layout = Layout({name: k for k, name in enumerate(JOINT_SLOTS)}, {}, {})
         table = Table(graph)
         return function("force", graph, stores, layout, table), Code(["force"], graph, table.nodes, 0)
 
-    return Unit("force", f"joint {_identity(force)} slopes {slopes} dry {dry} parted {parted}", lanes, single, write)
+    return Unit("force", f"joint {_identity(force)} ahead {ahead} dry {dry} parted {parted}", lanes, single, write)
 
 
 def sampled_unit(force: JointForce, lanes: int, single: bool) -> Unit:

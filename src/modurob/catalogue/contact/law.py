@@ -1,10 +1,16 @@
 """The law of contact: compliant points with bristles for friction, linear in the velocity at the end of a step.
 
 A point at the gap φ moves with u = (u_t, u_n) and has a bristle z along two tangents. A step of dt that has come to know the
-velocity ū, at first that of its start u⁰ and then what came out, takes for the force on the point at its end, with C = k dt + d,
+velocity ū, at first that of its start u⁰ and then what came out, takes for the force on the point at its end
 
-    r = -(k φ + C ū_n),   e = k z + C ū_t,   s = min(1, μ r / |e|)
-    f_n = r - C (u_n - ū_n),   f_t = -s e - γ C (u_t - ū_t)        where φ + dt min(ū_n, u⁰_n) < 0 and r > 0, else nothing
+    r = k max(0, -φ) + C_n (u* - ū_n),   C_n = k dt + d (1 + w/w₀),   w = max(0, -ū_n, -u⁰_n)
+    e = k z + C ū_t,   C = k dt + d,   s = min(1, μ r / |e|)
+    f_n = r - C_n (u_n - ū_n),   f_t = -s e - γ C (u_t - ū_t)      where φ + dt min(ū_n, 3/2 u⁰_n) < 0 and r > 0, else nothing
+
+The damping grows with the speed of approach w, as in the law of Hunt and Crossley it grows with the depth, so that what hits is
+stopped before it is deep. u* is 0 in the ground. Above it u* = min(0, -φ/dt - u⁰_n/2): gaps change by dt (u⁰_n + u_n)/2, so a
+point that ends a step with it and the next one at rest comes to rest at φ = 0, and its impulse is on average given when it
+arrives.
 
 γ is s, or s² where the first solve is the last. So the force on a body at the twist V is Σ Pᵀf = F - H (V - V̄), u = P V, and
 H dt adds to the inertia of the body. Below the cone s = 1 and bristles hold like springs: a body at rest stays.
@@ -23,6 +29,8 @@ from modurob.spatial.scalars import Array, cross, dot, maximum, minimum, select,
 
 # what hits slower does not bounce [m/s]
 SLOWEST_BOUNCE = 0.03
+# the speed of approach w₀ at which the damping is twice what it is at rest [m/s]
+BRISK = 0.25
 # how hard a bounce holds on to the speed it leaves with [N s/m], and rolling resistance to no rate [N m s]
 HARD, HARD_TURN = 1e6, 1e2
 # keeps directions of nothing finite
@@ -144,24 +152,22 @@ class Bristled(Force):
         return (self.feel.stiffness * dt + self.feel.damping)[..., None]
 
     def gaps_ahead(self, touch: Any, moves: Any) -> tuple[Array, Array]:
-        """φ + dt u⁰_n and φ + dt ū_n, (..., k) each."""
+        """φ + 3/2 dt u⁰_n, or φ + dt u⁰_n where there is restitution, and φ + dt ū_n, (..., k) each: a point touches nothing where
+        neither is negative."""
+        dt, steps = moves.dt[..., None], 1.0 if _is_there(self.feel.restitution) else 1.5
         u0, u = along(touch, touch.n, moves.start), moves.along(touch, touch.n, moves.known)
-        return touch.gap + moves.dt[..., None] * u0, touch.gap + moves.dt[..., None] * u
-
-    def ahead(self, touch: Any, moves: Any) -> Array:
-        """φ + dt min(u⁰_n, ū_n), (..., k): a point touches nothing where it is not negative."""
-        return minimum(*self.gaps_ahead(touch, moves))
+        return touch.gap + steps * dt * u0, touch.gap + dt * u
 
     def _felt(self, touch: Any, moves: Any, x: Array) -> Felt:
-        own, C = self.feel, self._stiff(moves.dt)
+        own, dt = self.feel, moves.dt[..., None]
         u_n, u0_n = moves.along(touch, touch.n, moves.known), along(touch, touch.n, moves.start)
-        r, C_n = self._normal(touch.gap, u0_n, u_n, C)
-        r = select(self.ahead(touch, moves), ZERO, maximum(r, ZERO), ZERO)
+        r, C_n = self._normal(touch.gap, u0_n, u_n, dt)
+        r = select(minimum(*self.gaps_ahead(touch, moves)), ZERO, maximum(r, ZERO), ZERO)
         e, f = (
-            own.stiffness * z + C * moves.along(touch, t, moves.known)
+            own.stiffness * z + self._stiff(moves.dt) * moves.along(touch, t, moves.known)
             for z, t in zip(self.bristles(touch, r, x), touch.t, strict=True)
         )
-        slip = minimum(1 + ZERO, own.friction * r * self._share(touch, moves, u0_n, C) / sqrt(e * e + f * f + TINY))
+        slip = minimum(1 + ZERO, own.friction * r * self._share(touch, moves, u0_n, C_n) / sqrt(e * e + f * f + TINY))
         return Felt(select(ZERO, r, 1 + ZERO, ZERO), r, C_n, slip, (e, f))
 
     def _pressed(self, felt: Felt, touch: Any, moves: Any, V: Array) -> Array:
@@ -173,15 +179,22 @@ class Bristled(Force):
         """Of the normal force that friction may count on, (..., k). A point that was not met at the start of the step presses too
         hard about a ū that was found without it: one that carries a quarter of its body will press by m / (m + 4 dt C) of that."""
         dt = moves.dt[..., None]
-        met = select(touch.gap + dt * u0, ZERO, self._normal(touch.gap, u0, u0, C)[0], ZERO)
+        met = select(self.gaps_ahead(touch, moves)[0], ZERO, self._normal(touch.gap, u0, u0, dt)[0], ZERO)
         return select(ZERO, met, 1 + ZERO, moves.mass[..., None] / (moves.mass[..., None] + 4 * dt * C))
 
-    def _normal(self, gap: Array, u0: Array, u: Array, C: Array) -> tuple[Array, Array]:
-        """Normal force, and how it falls with the normal velocity: against the depth, or in a bounce towards -e u⁰."""
-        r = -(self.feel.stiffness * gap + C * u)
-        if not _is_there(self.feel.restitution):
-            return r, C
-        bounce = HARD * (-self.feel.restitution * u0 - u)
+    def _normal(self, gap: Array, u0: Array, u: Array, dt: Array) -> tuple[Array, Array]:
+        """Normal force, and how it falls with the normal velocity."""
+        if _is_there(self.feel.restitution):
+            return self._bounced(gap, u0, u, dt)
+        k, fastest = self.feel.stiffness, minimum(u0, u)
+        C = k * dt + self.feel.damping * (1 + maximum(-fastest, ZERO) * (1 / BRISK))
+        landing = select(ZERO, gap, minimum(-(gap / (dt + TINY) + u0 / 2), ZERO), ZERO)
+        return C * (landing - u) - k * minimum(gap, ZERO), C
+
+    def _bounced(self, gap: Array, u0: Array, u: Array, dt: Array) -> tuple[Array, Array]:
+        """The same where there is restitution: of what comes in fast towards -e u⁰, of all else against the depth."""
+        C = self.feel.stiffness * dt + self.feel.damping
+        r, bounce = -(self.feel.stiffness * gap + C * u), HARD * (-self.feel.restitution * u0 - u)
         slowest = ZERO - SLOWEST_BOUNCE
         return select(u0, slowest, bounce, r), select(u0, slowest, HARD + 0 * u, C + 0 * u)
 

@@ -135,7 +135,7 @@ class PairContact(Bristled):
         negative."""
         d = se3.position(X)
         reach = _radius(self.a) + _radius(self.b)
-        for V in (moves.start, moves.known):
+        for V in (moves.start, moves.start, moves.known):
             u = V[..., :3] + cross(V[..., 3:], d)
             reach = reach + moves.dt * sqrt(dot(u, u) + TINY)
         return sqrt(dot(d, d) + TINY) - reach

@@ -15,8 +15,9 @@ from modurob.simulation.system import Held, State, System, on_ice
 class LinearlyImplicit(FixedStep):
     """Forces along joints (stops, springs, friction) and contacts are taken where the step of dt [s] ends, to first order:
 
-    (M + dt D + dt² K + dt J^T H J) vdot = u + f - dt K v - C v - N with K = -df/dq, D = -df/dv and H what contacts lose with the
-    twists of bodies; v' = v + dt vdot, q' = q moved with (v + v')/2, of a free body in axes that do not turn.
+    (M + dt D + dt² K + dt J^T H J) vdot = u + f(q + dt v, v) - C v - N with K = -df/dq, D = -df/dv there and H what contacts lose
+    with the twists of bodies; v' = v + dt vdot, q' = q moved with (v + v')/2, of a free body in axes that do not turn. So a stop
+    that a joint reaches within the step pushes in it already.
 
     All of them go into the articulated inertia, so that a solve costs O(n) however stiff they are; where joints close loops or
     share coordinates they go into the mass matrix. Contacts are linear about what the solve before came to: `solves` of them,
@@ -40,9 +41,8 @@ class LinearlyImplicit(FixedStep):
 
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
         engine, slide = system.engine, None if held is None else held.slide
-        forces = engine.forces(t, s.q, s.v, s.x, slide, slopes=True, contacts=False)
-        tau = u + forces.tau + engine.times(forces.by_q, s.v) * dt
-        resistance = (forces.by_q * dt + forces.by_v) * dt * -1.0
+        forces = engine.forces(t, s.q, s.v, s.x, slide, ahead=dt, contacts=False)
+        tau, resistance = u + forces.tau, forces.slope * dt * -1.0
         external = system.external(t, s, forces.external)
         if not acting(system.m).touching:
             vdot = system.resisted(s, tau, external, resistance, held)
