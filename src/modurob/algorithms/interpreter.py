@@ -86,6 +86,9 @@ class NumPyEngine:
 
         return descent.damped_step(self.m, rows._replace(cost=rows.cost[..., 0]), q, damping[..., 0], bounds)
 
+    def times(self, a: Array, b: Array) -> Array:
+        return a * b
+
     def forces(
         self,
         t: Any,

@@ -208,6 +208,10 @@ class Engine(Protocol):
         """An array of ones."""
         ...
 
+    def times(self, a: Any, b: Any) -> Any:
+        """The product of two arrays, entry by entry."""
+        ...
+
     def constant(self, kind: str, values: Array) -> Any:
         """An array of these numbers; those of bodies with the world first."""
         ...

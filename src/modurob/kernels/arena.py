@@ -121,6 +121,10 @@ class Arena:
         self.op("smaller", [x.n, a.place, b.place, x.place, y.place, out.place])
         return out
 
+    def times(self, a: Register, b: Register) -> Register:
+        weights = a.place
+        return Register(self, [t._replace(weights=weights) for t in b.numbered()], a.n)
+
     def entries(self, kind: str | int) -> int:
         """How many numbers an array of that kind has."""
         m, bodies = self.m, len(self.m.joints)
