@@ -70,6 +70,9 @@ def test_what_others_register_is_offered() -> None:
 def test_a_law_follows_and_the_plan_is_one() -> None:
     session = Session(None, Design(mr.load("lwa4p")))
     session.plan(way(POSES[:2]))
+    with pytest.raises(StudioError, match="1 way point: a motion needs two or more"):
+        session.plan(way(POSES[:1]))
+    assert not session.runs  # what a refused preview showed before is gone
     session.plan(way(timing="fastest"))
     assert [type(run) for run in session.runs.values()] == [Plan]
     (plan,) = session.runs.values()
@@ -83,7 +86,7 @@ def test_a_law_follows_and_the_plan_is_one() -> None:
 @pytest.mark.parametrize(
     ("motion", "words"),
     [
-        (Motion(), "0 way points: a motion needs two or more"),
+        (Motion(), "no way points: a motion needs two or more"),
         (way(POSES[:2], [1.0, 1.0]), "way point 2 at 1 s: expected a later time than that of the one before, 1 s"),
         (way(POSES[[0, 0]]), "all way points are the same pose"),
         (way(POSES[:, :3]), "a pose of 3 coordinates: this robot has 6"),

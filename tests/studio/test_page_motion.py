@@ -68,6 +68,29 @@ def test_way_points_are_taken_planned_and_followed(page: Page, served: Served) -
     assert page.scrolled == [0, 0, 0, 0, 0, 0, 0]
 
 
+def test_a_refused_preview_leaves_nothing_of_the_one_before(page: Page) -> None:
+    page.open("crab", 6)
+    page.panel("Motion")
+    for q in POSES[:2]:
+        pose(page, q)
+        page.at("#add-pose").click()
+    for act, words in (
+        (lambda: page.tab.get_by_label("set to the present pose: way point 1").click(), "the same pose"),
+        (lambda: page.tab.get_by_label("Remove way point 2").click(), "1 way point: a motion needs two or more"),
+    ):
+        page.at("#preview").click()
+        expect(page.at("#planned")).to_contain_text("The plan takes")
+        expect(page.at(".plot canvas").first).to_be_visible()
+        act()
+        page.at("#preview").click()
+        page.refused(words)
+        expect(page.at("#planned")).to_have_text("")
+        expect(page.at(".plot canvas")).to_have_count(0)
+        pose(page, POSES[0])
+        page.tab.get_by_label("set to the present pose: way point 1").click()
+    page.picture("motion_refused")
+
+
 @pytest.mark.parametrize(
     ("scheme", "size"), [pytest.param("light", "laptop", marks=pytest.mark.judge), ("dark", "phone")]
 )

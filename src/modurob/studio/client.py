@@ -105,7 +105,12 @@ class Client:
         await self._show_kept()
 
     async def _plan(self, command: protocol.PlanMotion) -> None:
-        await asyncio.to_thread(self.session.plan, command.motion)
+        try:
+            await asyncio.to_thread(self.session.plan, command.motion)
+        except ModurobError:
+            # the plan before is gone with its plots
+            await self._show_runs()
+            raise
         await self._show_kept()
 
     async def _compare(self, command: protocol.CompareRun) -> None:

@@ -54,7 +54,8 @@ def _way(robot: Mechanism, motion: Motion) -> tuple[Array, Array]:
             "way points are for robots without loops: between two poses that keep them closed others do not"
         )
     if len(motion.points) < 2:
-        raise StudioError(f"{len(motion.points)} way points: a motion needs two or more; pose the robot, and add them")
+        found = "1 way point" if motion.points else "no way points"
+        raise StudioError(f"{found}: a motion needs two or more; pose the robot, and add them")
     points = np.stack([posing.checked(robot, list(point.q)) for point in motion.points])
     times = np.array([point.t for point in motion.points])
     for i in np.nonzero(np.diff(times) <= 0)[0]:

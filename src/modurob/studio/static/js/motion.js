@@ -7,7 +7,7 @@ import { poseTools } from "./posing.js";
 import { controller, set, settings, values } from "./settings.js";
 import { sharedPlots } from "./shared_plots.js";
 import { on, send, state } from "./studio.js";
-import { play } from "./transport.js";
+import { end, play } from "./transport.js";
 import { add, clear, how, motion, move, points, remove, setHow, setPose, setTime } from "./way_points.js";
 
 const TIMINGS = [
@@ -69,7 +69,10 @@ export function start(panel) {
     drawLaw(law);
   };
   for (const what of ["way points", "design", "types", "settings"]) on(what, draw);
-  on("refused", () => refresh(panel, true));
+  on("refused", () => {
+    previewed = false;
+    refresh(panel, true);
+  });
   on("runs", () => showPlan(outcome, plots));
   draw();
 }
@@ -168,8 +171,10 @@ function enough() {
 
 let previewed = false; // the next plan that comes is played
 
+const planned = () => state.runs.runs.find((run) => run.planned);
+
 function preview() {
-  if (!enough()) return;
+  end(); // the plan before is not played on: it may be gone
   previewed = true;
   send("plan_motion", { motion: motion() });
 }
@@ -178,7 +183,7 @@ function preview() {
 function follow() {
   if (!enough()) return;
   if (!controller() || ["none", "servos"].includes(values.controller)) set("controller", "computed-torque");
-  const plan = state.runs.runs.find(({ planned }) => planned);
+  const plan = planned();
   const end = plan && how.timing !== "listed" ? plan.t : Math.max(plan?.t ?? 0, points().at(-1).t - points()[0].t);
   send("take_pose", { q: [...points()[0].q] });
   send("start_run", { settings: { ...settings(), reference: "motion", motion: motion(), duration: end + REST, ground: false } });
@@ -186,7 +191,7 @@ function follow() {
 
 /** How long the plan takes, and its picture in motion. */
 function showPlan(outcome, plots) {
-  const plan = state.runs.runs.find(({ planned }) => planned);
+  const plan = planned();
   outcome.textContent = plan ? `The plan takes ${shown(plan.t, 4)} s; dashed lines are limits.` : "";
   if (!plan || !previewed) return;
   previewed = false;
