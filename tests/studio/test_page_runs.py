@@ -91,6 +91,12 @@ def test_the_base_is_set_on_virtual_joints(page: Page) -> None:
     assert joints[:2] == ["m7/joint revolute", "m6/joint prismatic"]
     assert len(joints) == 5
     assert page.design["base"] == "m7"
+    # nothing of that could stand on the ground: it is said before a run, and it stays as it was
+    page.panel("Simulate")
+    page.at("label:has(#stands-ground)").click()
+    page.refused("Leave it Fixed, or undock the virtual joints that hold it in the world: m6, m7")
+    assert page.at("#stands-fixed").is_checked()
+    page.picture("virtual_on_ground")
     page.at("#undo").click()
     page.modules(7)
 

@@ -23,7 +23,15 @@ def test_the_start_screen_has_pictures_and_opens_what_is_clicked(browser, served
     assert min(sizes) > 400
     assert page.js("new Set([...document.querySelectorAll('#gallery img[src]')].map((i) => i.src)).size") >= 14
     page.picture("start")
-    for name, modules in (("crab", 6), ("tree9", 9), ("crane", 3), ("double pendulum", 3), ("lwa4p", 6), ("crab", 6)):
+    for name, modules in (
+        ("crab", 6),
+        ("tree9", 9),
+        ("crane", 3),
+        ("double pendulum", 3),
+        ("lwa4p", 6),
+        ("hexapod", len(mr.walking_robot("hexapod"))),
+        ("crab", 6),
+    ):
         page.tab.get_by_role("dialog").get_by_role("button", name=name).first.click()
         page.until("(name) => studio.state.design.name === name", name.replace(" ", "_"))
         page.modules(modules)

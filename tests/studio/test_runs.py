@@ -375,3 +375,18 @@ def test_no_place_for_a_virtual_joint() -> None:
     session.edit(protocol.SetBase("m1"))
     with pytest.raises(StudioError, match="base m1 has no free place for a virtual joint"):
         session.edit(protocol.Mount("prismatic", "x"))
+
+
+def test_a_base_without_inertia_neither_floats_nor_stands_on_the_ground() -> None:
+    session = Session(None, Design(mr.load("crab")))
+    session.edit(protocol.Mount("prismatic", "x"))
+    session.edit(protocol.Mount("revolute", "z"))
+    with pytest.raises(StudioError, match=r"its base m7 lacks mass .* Leave it Fixed, or undock .*: m6, m7"):
+        session.edit(protocol.SetBase("m7", floating=True))
+    assert not session.design.floating
+    # as a file may have it
+    session = Session(None, Design(session.design.assembly.with_setup(floating=True)))
+    with pytest.raises(StudioError, match="crab can neither stand on the ground nor float"):
+        session.start(protocol.RunSettings(ground=True))
+    with pytest.raises(StudioError, match="its base m0 lacks mass .* give its base mass and moments of inertia"):
+        Session(None, Design(mr.load("double_pendulum"))).edit(protocol.SetBase("m0", floating=True))

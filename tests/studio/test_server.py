@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
@@ -29,7 +30,7 @@ from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design
 from modurob.studio.opening import opened
 from modurob.studio.page_files import FOLDER
-from modurob.studio.server import LARGEST_UPLOAD, Studio, listening
+from modurob.studio.server import LARGEST_UPLOAD, Studio, listening, serve
 from tests.sampling import sampled
 from tests.studio.test_opening import ARM, own_type
 
@@ -242,6 +243,18 @@ def test_a_port_that_is_taken_is_said_so() -> None:
         listening("127.0.0.1", door.getsockname()[1])
     with pytest.raises(StudioError, match="port 99999 of 127"):
         listening("127.0.0.1", 99999)
+
+
+@pytest.mark.parametrize(("file", "ending"), [(None, "#start"), ("crab", "")])
+def test_the_address_leads_to_the_start_screen_unless_a_robot_is_given(file, ending, monkeypatch, capsys) -> None:
+    opened = []
+    monkeypatch.setattr("modurob.studio.server.server", lambda studio: SimpleNamespace(run=lambda sockets: None))
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    for browser in (False, True):
+        serve(file, browser=browser)
+    printed = [line.split()[-1] for line in capsys.readouterr().out.splitlines()]
+    assert opened == printed[1:]
+    assert all(address.partition("#")[1:] == ending.partition("#")[1:] for address in printed)
 
 
 def test_it_is_served_until_interrupted() -> None:

@@ -6,11 +6,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+import numpy as np
+
 from modurob import catalogue
-from modurob.assembly import PortRef, cells, shipped_robots
+from modurob.assembly import PortRef, cells
 from modurob.catalogue import ModuleType
-from modurob.errors import ClashError, StudioError, choices
-from modurob.robot import Assembly, load
+from modurob.control.drives import floating
+from modurob.errors import ClashError, SingularError, StudioError, choices
+from modurob.robot import Assembly
 from modurob.studio import opening, protocol
 from modurob.studio.design import MOST_MODULES, AnyDesign, Design
 from modurob.studio.imported import Imported
@@ -89,9 +92,9 @@ def _open(design: AnyDesign, edit: protocol.Open) -> AnyDesign:
 
 @_does(protocol.OpenShipped)
 def _open_shipped(design: AnyDesign, edit: protocol.OpenShipped) -> Design:
-    if edit.name not in shipped_robots():
-        raise StudioError(f"no shipped robot {edit.name!r}: {choices(edit.name, shipped_robots())}")
-    return Design(load(edit.name))
+    if edit.name not in opening.examples():
+        raise StudioError(f"no shipped robot {edit.name!r}: {choices(edit.name, opening.examples())}")
+    return Design(opening.example(edit.name))
 
 
 @_does(protocol.ReadMatrix)
@@ -171,10 +174,37 @@ def _move_cell(design: Design, edit: protocol.MoveCell) -> Design:
 @_does(protocol.SetBase)
 def _set_base(design: AnyDesign, edit: protocol.SetBase) -> AnyDesign:
     if isinstance(design, Design):
-        return Design(design.assembly.with_setup(base=edit.module, floating=edit.floating))
+        changed: AnyDesign = Design(design.assembly.with_setup(base=edit.module, floating=edit.floating))
+        require_floatable(changed)
+        return changed
     if edit.module != design.base:
         raise StudioError(f"{edit.module!r} cannot be the base: the links of a URDF file hang on {design.base!r}")
-    return replace(design, floating=edit.floating)
+    changed = replace(design, floating=edit.floating)
+    require_floatable(changed)
+    return changed
+
+
+def require_floatable(design: AnyDesign) -> None:
+    """Refuse a robot that floats, or stands on the ground, on a base whose own motion moves no inertia."""
+    robot = design.robot
+    if not floating(robot) or np.linalg.matrix_rank(robot.inertia[1]) == 6:
+        return
+    try:
+        robot.forward_dynamics(robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv))
+    except SingularError:
+        raise StudioError(
+            f"{design.name} can neither stand on the ground nor float: its base {design.base} lacks mass or extent, so that "
+            f"its motion would be undefined. Leave it Fixed, or {_instead(design)}"
+        ) from None
+
+
+def _instead(design: AnyDesign) -> str:
+    """What else gives a base inertia."""
+    modules = design.assembly.modules.items() if isinstance(design, Design) else ()
+    virtual = [name for name, m in modules if m.type.name == "virtual"]
+    if virtual:
+        return f"undock the virtual joints that hold it in the world: {', '.join(virtual)}"
+    return "give its base mass and moments of inertia"
 
 
 @_does(protocol.Mount)

@@ -4,9 +4,11 @@ import json
 import re
 from pathlib import Path
 
+from modurob.assembly import shipped_robots
 from modurob.catalogue.reading import read_text
 from modurob.errors import FormatError, StudioError
-from modurob.robot import load, loads
+from modurob.motion.gaits.found import ORGANISMS, walking_robot
+from modurob.robot import Assembly, load, loads
 from modurob.studio import archive, share
 from modurob.studio.design import AnyDesign, Design
 from modurob.studio.imported import Imported
@@ -29,6 +31,16 @@ def opened(text: str, file: str = "") -> AnyDesign:
     if start == "{" and (saved := _saved(text)) is not None:
         return saved
     return modular(text, file or "the text")
+
+
+def examples() -> tuple[str, ...]:
+    """Names of the robots of the start screen: those that are shipped, and the organisms that walk."""
+    return tuple(dict.fromkeys((*shipped_robots(), *ORGANISMS)))
+
+
+def example(name: str) -> Assembly:
+    """A robot of the start screen."""
+    return Assembly.load(name) if name in shipped_robots() else walking_robot(name)
 
 
 def first(file: str | None, shared: str | None) -> AnyDesign | None:

@@ -17,7 +17,6 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from modurob.assembly import shipped_robots
 from modurob.errors import ModurobError, StudioError
 from modurob.studio import describe, downloads, offers, opening, page_files, protocol, safety, thumbnails
 from modurob.studio.autosave import Autosave, Recent
@@ -204,7 +203,7 @@ class Studio:
         return protocol.Welcome(
             session.name,
             types.types,
-            list(shipped_robots()),
+            list(opening.examples()),
             [r for r in recent.robots if r["session"] != session.name],
             LARGEST_UPLOAD,
             safety.share_key(self.token),
@@ -252,10 +251,10 @@ def serve(
     studio = Studio(design, hosts=() if host in safety.LOOPBACK else (host,))
     with listening(host, port) as door:
         name = f"[{host}]" if ":" in host else host
-        address = f"http://{name}:{door.getsockname()[1]}/?token={studio.token}"
+        address = f"http://{name}:{door.getsockname()[1]}/?token={studio.token}{'' if design else '#start'}"
         print(f"modurob studio: {address}", flush=True)
         if browser:
-            webbrowser.open(address if design else f"{address}#start")
+            webbrowser.open(address)
         with suppress(KeyboardInterrupt):
             server(studio).run(sockets=[door])
 

@@ -14,7 +14,7 @@ from modurob.studio import carrying, describe, meeting, posing, protocol, reachi
 from modurob.studio.autosave import Autosave
 from modurob.studio.carrying import Posed
 from modurob.studio.design import AnyDesign, Design, Kept
-from modurob.studio.edits import edited
+from modurob.studio.edits import edited, require_floatable
 from modurob.studio.imported import Imported
 from modurob.studio.plans import Plan
 from modurob.studio.poses import body_poses
@@ -192,6 +192,7 @@ class Session:
         """Begin a run from the present pose."""
         if not self.robot.nv:
             raise StudioError("nothing moves: dock a module so that a hinge has something to carry")
+        require_floatable(self.design)
         run = Run(self._count, self.robot, self.q, self.v, settings)
         self.stop()
         self._begin(run)
@@ -210,10 +211,9 @@ class Session:
         self._keep(Replay(self._count, self.robot, replay.read(data, name), name))
 
     def plan(self, motion: protocol.Motion) -> None:
-        """Show a motion among the runs, in the place of the one that was planned before."""
-        plan = Plan(self._count, self.robot, motion)
+        """Show a motion among the runs, in the place of the one that was planned before; a refused one leaves none."""
         self.runs = {number: run for number, run in self.runs.items() if not isinstance(run, Plan)}
-        self._keep(plan)
+        self._keep(Plan(self._count, self.robot, motion))
 
     def compare(self, number: int) -> None:
         """Show a run beside itself, by Lagrange's equations."""

@@ -5,10 +5,10 @@ from functools import cache
 
 from starlette.responses import Response
 
-from modurob.assembly import shipped_robots
 from modurob.errors import StudioError
-from modurob.robot import Assembly, Mechanism
+from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
+from modurob.studio import opening
 from modurob.studio.autosave import Autosave
 from modurob.viewer import scene
 
@@ -17,7 +17,7 @@ MOST_SHAPES = 4000  # robots of more are not drawn small
 
 def answer(autosave: Autosave | None, kind: str, name: str) -> Response:
     """The scene of a shipped robot, or of one that a session left."""
-    if kind == "shipped" and name in shipped_robots():
+    if kind == "shipped" and name in opening.examples():
         return Response(_shipped(name), media_type="application/json")
     if kind == "recent" and autosave is not None:
         return Response(_scene(autosave.load(name).robot), media_type="application/json")
@@ -26,7 +26,7 @@ def answer(autosave: Autosave | None, kind: str, name: str) -> Response:
 
 @cache
 def _shipped(name: str) -> str:
-    assembly = Assembly.load(name)
+    assembly = opening.example(name)
     return _scene(assembly.robot(), assembly.initial_state()[0])
 
 

@@ -7,6 +7,12 @@ import { allTypes, connection, on, send, state } from "./studio.js";
 import { drawnRobot, drawnType } from "./thumbnails.js";
 
 const STORIES = {
+  caterpillar: "ten modules, crawls",
+  convoy: "six Scouts in a row",
+  hexapod: "six legs, walks",
+  quadruped: "four legs, walks",
+  snake: "bends up, down and sideways",
+  wheel: "a ring that rolls",
   crab: "six modules, two legs",
   crane: "a wagon and a swinging load",
   tree9: "nine modules, branched",

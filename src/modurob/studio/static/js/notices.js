@@ -6,12 +6,14 @@ import { changed, connection } from "./studio.js";
 // what was not done, by the command that was refused
 const TITLES = {
   start_run: "Run not started",
+  plan_motion: "No motion",
   dock: "Not docked",
   duplicate: "Not copied",
   mirror: "Not mirrored",
   undock: "Not undocked",
   connect: "Not connected",
   disconnect: "Not opened",
+  set_base: "Not set so",
   mount: "Not set on a joint",
   compare_run: "Not compared",
   place_cell: "Not added",
