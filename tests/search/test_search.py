@@ -1,5 +1,7 @@
 """Searches: what they find does not depend on who measures, and nothing is lost or counted twice whatever is killed."""
 
+import base64
+import io
 import json
 import os
 import signal
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 import modurob as mr
@@ -277,6 +280,9 @@ def test_the_best_are_measured_again_with_more_effort(tmp_path: Path):
     assert repr(result).startswith(f"Designs(3 measured again of {len(first)}, ")
     text = page(result, pictures=1)
     assert f"<h1>{len(first)} designs: " in text
+    # what lies behind a robot is the page's, which may be dark
+    picture = Image.open(io.BytesIO(base64.b64decode(text.partition("data:image/png;base64,")[2].partition('"')[0])))
+    assert picture.getpixel((2, 2))[3] == 0
     assert [text.count(f"<td>{key[:8]}</td>") for key, _ in (stages[0][0], stages[2][-1])] == [3, 1]
     assert "over designs measured" in text  # the course of the first stage
     assert len(log.read_text().split()) == len(result) + len(middle) + len(first)

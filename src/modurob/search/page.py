@@ -28,7 +28,7 @@ body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--ground
 h1{font-size:24px;margin:0}h2{font-size:17px;margin:32px 0 10px}p{margin:4px 0;color:var(--soft)}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(215px,1fr));gap:14px}
 .card{background:var(--card);border:1px solid var(--line);border-radius:10px;overflow:hidden}
-.card img{width:100%;display:block;background:#fff}.card div{padding:10px 12px}
+.card img{width:100%;display:block;background:light-dark(#fff,#39434f)}.card div{padding:10px 12px}
 .card b{font-size:17px}.card span{font-size:13px}.card dl{display:grid;grid-template-columns:auto auto;margin:6px
 0;font-size:13px;gap:0 10px} dt{color:var(--soft)}dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
 a{color:var(--blue);font-size:13px}.plots{display:flex;flex-wrap:wrap;gap:14px}.plots figure{max-width:720px}
@@ -124,6 +124,9 @@ def _picture(design: Design, found: "Designs") -> str:
     figure = Figure(figsize=(3.2, 2.4), dpi=120)
     ax: Any = figure.add_axes((-0.06, -0.12, 1.12, 1.24), projection="3d")
     draw.draw(robot, q, ax)
+    # what lies behind the robot is the page's, light or dark
+    figure.patch.set_alpha(0.0)
+    ax.patch.set_alpha(0.0)
     ax.set_axis_off()
     out = io.BytesIO()
     with np.errstate(over="ignore"):  # matplotlib projects points behind the eye
