@@ -388,5 +388,5 @@ def test_a_base_without_inertia_neither_floats_nor_stands_on_the_ground() -> Non
     session = Session(None, Design(session.design.assembly.with_setup(floating=True)))
     with pytest.raises(StudioError, match="crab can neither stand on the ground nor float"):
         session.start(protocol.RunSettings(ground=True))
-    with pytest.raises(StudioError, match="its base m0 lacks mass .* give its base mass and moments of inertia"):
+    with pytest.raises(StudioError, match=r"its base m0 lacks mass .* give its base mass and moments of inertia"):
         Session(None, Design(mr.load("double_pendulum"))).edit(protocol.SetBase("m0", floating=True))

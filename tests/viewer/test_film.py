@@ -24,7 +24,7 @@ def pages(path):
 
 
 def test_a_gif_moves_as_the_run_did(crab_run, tmp_path):
-    crab_run.animate(tmp_path / "a.gif", fps=20, size=(160, 121))
+    assert crab_run.animate(tmp_path / "a.gif", fps=20, size=(160, 121)) == tmp_path / "a.gif"
     frames = pages(tmp_path / "a.gif")
     assert frames.shape == (5, 120, 160, 3)
     assert np.ptp(frames[0]) > 100  # something is drawn

@@ -48,9 +48,9 @@ class Race:
 
     def animate(
         self, path: str | Path, fps: float = 30.0, size: tuple[int, int] = (800, 600), speed: float = 1.0
-    ) -> None:
-        """Write a film of all of them, as `run.animate` does of one; a browser is needed to draw it."""
-        film.animate([self.lanes], path, fps, size, speed)  # type: ignore[list-item]
+    ) -> Path:
+        """Write a film of all of them, and return the file, as `run.animate` does of one; a browser is needed to draw it."""
+        return film.animate([self.lanes], path, fps, size, speed)  # type: ignore[list-item]
 
 
 @explained

@@ -32,17 +32,19 @@ class Showing:
 
     def animate(
         self, path: str | Path, fps: float = 30.0, size: tuple[int, int] = (800, 600), speed: float = 1.0
-    ) -> None:
+    ) -> Path:
         """Write a film of the run (.mp4, .webm, .gif): `fps` pictures a second of `size` pixels, `speed` times as fast as it was.
 
         A browser without a window draws it, on machines without a screen too; .mp4 and .webm need ffmpeg (`pip install
-        modurob[video]` brings both but for Chromium). Without a browser matplotlib draws, with a warning.
+        modurob[video]` brings both but for Chromium). Without a browser matplotlib draws, with a warning. Returns the
+        file, as `show` does.
 
-        >>> run.animate("reach.gif", fps=10, size=(160, 120))
+        >>> run.animate("reach.gif", fps=10, size=(160, 120)).name
+        'reach.gif'
         >>> open("reach.gif", "rb").read(6)
         b'GIF89a'
         """
-        film.animate(self._chapters(), path, fps, size, speed)
+        return film.animate(self._chapters(), path, fps, size, speed)
 
     def to_mcap(self, path: str | Path) -> None:
         """Write the run as an MCAP file for Foxglove and other tools of robotics (extra `mcap`), at 60 samples a second.

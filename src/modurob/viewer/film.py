@@ -37,8 +37,8 @@ def animate(
     fps: float = 30.0,
     size: tuple[int, int] = (800, 600),
     speed: float = 1.0,
-) -> None:
-    """Write a film (.mp4, .webm, .gif) of so many pictures a second, `speed` times as fast as it was."""
+) -> Path:
+    """Write a film (.mp4, .webm, .gif) of so many pictures a second, `speed` times as fast as it was; returns the file."""
     path = _film_path(path)
     width, height = checked_size(size)
     if not 0 < fps <= 120 or not 0 < speed < np.inf:
@@ -54,6 +54,7 @@ def animate(
     frames = pictures(chapters, times, (width, height), fps / speed)
     content = gif(frames, fps) if writer is None else _encoded(frames, fps, path.suffix.lower(), writer)
     write_bytes(path, content)
+    return path
 
 
 def picture(chapters: Sequence[Chapter], path: str | Path, size: tuple[int, int] = (800, 600)) -> None:
