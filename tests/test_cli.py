@@ -390,6 +390,13 @@ def test_gaits_have_options_and_some_were_found():
     assert "travelled" in run("simulate", "hexapod", *QUICK, "--gait", "hexapod", "--option", "stance=1.0")
 
 
+def test_gaits_on_the_ground_walk_unless_told_otherwise():
+    """Strides as wide as limits allow, and the settings of its own for an organism: swings of 0.4 rad only slip."""
+    for name, gait in (("crab", "crab"), ("hexapod", "hexapod")):
+        said = run("simulate", name, "--gait", gait, "--ground", "0.8", "--duration", "2")
+        assert float(said.partition("travelled ")[2].split()[0]) > 0.15
+
+
 def test_wheels_are_driven(tmp_path):
     mr.save(mr.Assembly.single("s", "scout_drive"), tmp_path / "scout.yaml")
     said = run("simulate", tmp_path / "scout.yaml", "--ground", "0.8", "--duration", "1", "--speed", "0.1")

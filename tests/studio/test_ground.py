@@ -7,7 +7,8 @@ import pytest
 
 import modurob as mr
 from modurob.errors import ModurobError, StudioError
-from modurob.studio import gait_search, protocol, suggestions
+from modurob.motion.gaits import gait
+from modurob.studio import describe, gait_search, ground, protocol, runs, suggestions
 from modurob.studio.design import Design
 from modurob.studio.protocol import RunSettings
 from modurob.studio.runs import Run
@@ -130,3 +131,26 @@ def test_floating_robots_with_weight_are_suggested_to_stand_on_the_ground() -> N
     assert not suggestions.settings(mr.load("crab").mechanism())["ground"]
     weightless = mr.load("crab").with_setup(gravity=(0, 0, 0), floating=True).robot()
     assert not suggestions.settings(weightless)["ground"]
+
+
+@pytest.mark.parametrize("name", ["hexapod", "crab", "convoy"])
+def test_organisms_are_suggested_to_walk_by_their_own_gait(name: str) -> None:
+    """However they stand, and whatever they are called."""
+    organism = mr.walking_robot(name).labelled("mine")
+    suggested = describe.robot(Design(organism.with_setup(floating=False)))["suggested"]
+    session = Session(None, Design(organism))
+    settings = RunSettings(**suggested["on_ground"], gains=dict(suggested["servos"]), ground=True, duration=3.0)
+    run = finished(session.start(settings))
+    start, end = (session.robot.centre_of_mass(q.astype(float)) for q in (run.at(0.0)[0], run.last[0]))
+    assert np.hypot(*(end - start)[:2]) > 0.3
+    assert describe.robot(Design(mr.load("tree9")))["suggested"]["on_ground"]["options"] == {}
+
+
+def test_options_and_joints_of_a_gait_reach_it() -> None:
+    settings = RunSettings(gait="wheel", options={"lobes": 3}, amplitude=0.3, joints=("m0/hinge",))
+    made = ground.rhythm(settings)
+    assert made == gait("wheel", lobes=3, amplitude={"m0/hinge": 0.3})
+    with pytest.raises(StudioError, match="gait crab has no option 'amplitude'"):
+        ground.rhythm(RunSettings(gait="crab", options={"amplitude": 1.0}))
+    assert runs.suited(settings, CRAB).joints == ("m0/hinge",)
+    assert runs.suited(settings, mr.load("lwa4p").robot()).joints == ()

@@ -51,6 +51,30 @@ def test_from_an_empty_page_to_a_walking_crab_in_under_20_clicks(browser: Browse
     assert page.strayed == page.problems == []
 
 
+def test_an_organism_begins_with_its_own_gait(page: Page, served: Served) -> None:
+    page.open("hexapod", 21)
+    page.panel("Simulate")
+    expect(page.at("#setting-gait")).to_have_value("hexapod")
+    expect(page.at("#setting-option-stance")).to_have_value("1.2")
+    expect(page.at("#setting-amplitude")).to_have_value("0.35")
+    page.picture("hexapod_gait")
+    page.at("#run").click()
+    page.until("studio.state.runs.runs.length === 1")
+    page.at("#stop").click()
+    settings = served.studio.sessions[page.session].runs[0].settings
+    assert settings.options == {"stance": 1.2}
+    # another gait has options of its own, and another robot begins anew
+    page.at("#setting-gait").select_option("inchworm")
+    expect(page.at("#setting-option-stance")).to_have_count(0)
+    expect(page.at("#setting-option-waves")).to_have_value("1")
+    page.at("#setting-option-waves").fill("2")
+    page.at("#setting-option-waves").press("Tab")
+    page.at("#run").click()
+    page.until("studio.state.runs.runs.length === 2")
+    page.at("#stop").click()
+    assert served.studio.sessions[page.session].runs[1].settings.options == {"waves": 2.0}
+
+
 def reach(page: Page, css: str, most: int = 60) -> None:
     """Press Tab until the focus is there."""
     for _ in range(most):

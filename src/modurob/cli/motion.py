@@ -83,8 +83,12 @@ def simulate_command(
         typer.Option(help="rhythm to track: {gaits}; or found: the one that was found for a robot that walks"),
     ] = None,
     start: Annotated[str | None, typer.Option(help="initial coordinates: one a joint, with commas [rad, m]")] = None,
-    amplitude: Annotated[float | None, typer.Option(help="of the gait [rad]; 0.4 if not given")] = None,
-    frequency: Annotated[float | None, typer.Option(help="of the gait [Hz]; 0.5 if not given")] = None,
+    amplitude: Annotated[
+        float | None, typer.Option(help="of the gait [rad]; 0.4 if not given, on the ground as it walks")
+    ] = None,
+    frequency: Annotated[
+        float | None, typer.Option(help="of the gait [Hz]; 0.5 if not given, on the ground as it walks")
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", help="of the gait, such as stance=1.2; may be given again")
     ] = None,
@@ -126,7 +130,8 @@ def simulate_command(
     for name, x in ("--speed", speed), ("--turn", turn), ("--to", to):
         if x is not None and ground is None:
             raise SimulationError(f"{name} without a ground: add --ground, its friction, such as 0.8")
-    rhythm = _rhythm(file, gait, {"amplitude": amplitude, "frequency": frequency}, option or [])
+    stands = None if ground is None else robot
+    rhythm = _rhythm(file, gait, {"amplitude": amplitude, "frequency": frequency}, option or [], stands)
     given = {
         "kp": kp,
         "kd": kd,
@@ -161,15 +166,21 @@ def simulate_command(
         raise typer.Exit(1)
 
 
-def _rhythm(file: str, name: str | None, waves: dict[str, float | None], options: list[str]) -> Any:
-    """The gait of that name with these options, or the one that was found for an organism."""
+def _rhythm(file: str, name: str | None, waves: dict[str, float | None], options: list[str], walker: Any) -> Any:
+    """The gait of that name with these options, or the one that was found for an organism; a walker's strides by default."""
+    from modurob.motion.gaits import PRESETS, strides
+
     told: dict[str, Any] = {key: x for key, x in waves.items() if x is not None} | dict(map(_option, options))
     if name == "found" and not told:
         return mr.found_gait(file)
     if told and name in (None, "found"):
         what = "the one that was found has its own" if name else "there is no gait: add --gait"
         raise SimulationError(f"--{next(iter(told))} of a gait: {what}")
-    return None if name is None else mr.gait(name, **{"amplitude": 0.4, "frequency": 0.5, **told})
+    if name is None:
+        return None
+    if walker is None or name not in PRESETS:
+        return mr.gait(name, **{"amplitude": 0.4, "frequency": 0.5, **told})
+    return mr.gait(name, **strides.options_of(strides.stride(walker, name, file)) | told)
 
 
 def _option(text: str) -> tuple[str, float]:
@@ -287,7 +298,10 @@ def gait_command(
 @command()
 def studio(
     file: Annotated[
-        str | None, typer.Argument(help="robot to open: an assembly (.yaml), a URDF file, or a shipped robot")
+        str | None,
+        typer.Argument(
+            help="robot to open: an assembly (.yaml), a URDF file, one of MuJoCo (.xml), or a shipped robot"
+        ),
     ] = None,
     share: Annotated[str | None, typer.Option(help="open the robot in a share link, or in the text of one")] = None,
     port: Annotated[int, typer.Option(help="port; a free one if 0")] = 0,

@@ -9,6 +9,7 @@ from modurob.assembly import PortRef, cells
 from modurob.catalogue import Module, ModuleType, Port
 from modurob.errors import AssemblyError
 from modurob.mechanism.tables import Joint
+from modurob.motion.gaits import strides
 from modurob.robot import Assembly, Mechanism
 from modurob.studio import links, suggestions
 from modurob.studio.design import AnyDesign, Design
@@ -40,7 +41,9 @@ def robot(design: AnyDesign) -> dict[str, Any]:
         "redundant": mechanism.redundant,
         "mass": mechanism.total_mass(),
         "cables": scene.cables(mechanism),
-        "suggested": suggestions.settings(mechanism),
+        "suggested": suggestions.settings(
+            mechanism, strides.organism(design.assembly) if isinstance(design, Design) else ""
+        ),
         **(links.parts(mechanism) if isinstance(design, Imported) else _modular(design)),
     }
 

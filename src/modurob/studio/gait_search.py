@@ -35,7 +35,11 @@ def best_gait(robot: Mechanism, q: Array, settings: RunSettings) -> dict[str, An
     if robot.nv > MOST_RATES:
         raise StudioError(f"{robot.nv} degrees of freedom are too many to try gaits on: at most {MOST_RATES}")
     kp, kd = ({**offers.gains(offers.SERVOS), **settings.gains}[name] for name in ("kp", "kd"))
-    tried = [found for name in PRESETS for found in _tried(robot, q, replace(settings, gait=name), kp, kd)]
+    tried = [
+        found
+        for name in PRESETS
+        for found in _tried(robot, q, replace(settings, gait=name, options={}, joints=()), kp, kd)
+    ]
     if not tried:
         raise StudioError("no gait fits this robot: it needs joints that turn, and limits that let them swing")
     best = max(tried, key=lambda one: one.distance)

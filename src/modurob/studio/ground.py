@@ -7,12 +7,14 @@ import numpy as np
 from modurob.algorithms.forces import acting
 from modurob.catalogue.contact import Ground, Plane
 from modurob.catalogue.forces import Oscillator
+from modurob.errors import StudioError, choices
 from modurob.kinematics.contacts import gaps
 from modurob.mechanism.tables import JointRow
-from modurob.motion.gaits import gait
+from modurob.motion.gaits import Gait, gait
 from modurob.motion.gaits.driven import driven
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
+from modurob.studio import offers
 from modurob.studio.protocol import RunSettings
 
 LEAST_FORCE = 1e-3  # [N]: less is not drawn
@@ -27,12 +29,20 @@ def under(robot: Mechanism, q: Array, settings: RunSettings) -> Ground:
     return replace(flat, surface=Plane(slope, height=float(gap / np.cos(slope))))
 
 
+def rhythm(settings: RunSettings) -> Gait:
+    """The gait that the settings ask for."""
+    s, known = settings, offers.options(settings.gait)
+    for name in s.options.keys() - known.keys():
+        raise StudioError(f"gait {s.gait} has no option {name!r:.80}: {choices(name[:80], known)}")
+    amplitude = dict.fromkeys(s.joints, s.amplitude) if s.joints else s.amplitude
+    options = {name: type(known[name])(x) for name, x in s.options.items()}
+    return gait(s.gait, generator=s.generator, amplitude=amplitude, frequency=s.frequency, **options)
+
+
 def servoed(robot: Mechanism, q: Array, settings: RunSettings, kp: float, kd: float) -> Mechanism:
     """The robot with a servo at each joint with a drive: it swings as the gait says, goes to the set point, or holds q."""
     if settings.reference == "gait":
-        s = settings
-        rhythm = gait(s.gait, generator=s.generator, amplitude=s.amplitude, frequency=s.frequency)
-        return driven(robot, rhythm, kp, kd)
+        return driven(robot, rhythm(settings), kp, kd)
     rows = []
     for i, joint in enumerate(robot.joints):
         if joint.type.nv == joint.type.nq == 1 and not joint.mimics and joint.effort_limit[0] > 0:

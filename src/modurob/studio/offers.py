@@ -98,6 +98,11 @@ def gains(controller: str) -> dict[str, float]:
     return {name: float(x) for name, x in own.items() if x is not None} if own else dict(default)
 
 
+def options(gait: str) -> dict[str, float]:
+    """The numbers of a gait beside amplitude and frequency, and what they are unless told otherwise."""
+    return {f.name: f.default for f in fields(PRESETS[gait])}
+
+
 def _numbers(controller: str) -> list[Field[Any]]:
     """The fields of a law that are numbers, for all joints or for each."""
     common = {f.name for f in fields(Recipe)} | {"reference"}
@@ -132,7 +137,7 @@ def shown() -> dict[str, Any]:
     return {
         "controllers": [_controller(name) for name in controllers()],
         "filters": [{"name": NONE, "label": "none: state is known"}, *_all(FILTERS)],
-        "gaits": _all(PRESETS),
+        "gaits": [{**_named(name), "options": _options(name)} for name in PRESETS],
         "generators": _all(GENERATORS),
         "exports": _exports(),
         "interpolations": [_interpolation(name) for name in interpolations()],
@@ -141,6 +146,10 @@ def shown() -> dict[str, Any]:
             for name, kind in STEPPERS.items()
         ],
     }
+
+
+def _options(gait: str) -> list[dict[str, Any]]:
+    return [{**_named(name), "value": x} for name, x in options(gait).items()]
 
 
 def _controller(name: str) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from modurob.control.tracking import errors_of
 from modurob.errors import StudioError, choices
 from modurob.estimation import FILTERS, HallSensors
 from modurob.mechanism.tables import Joint
-from modurob.motion.gaits import gait
 from modurob.robot import Mechanism
 from modurob.simulation import STEPPERS, Controller, Estimator, Measured, Recording, Simulation, Stepper
 from modurob.simulation.steppers import FixedStep
@@ -40,8 +39,7 @@ def reference(robot: Mechanism, settings: RunSettings, q: Array) -> Reference:
         return motions.planned(robot, settings.motion or Motion())
     if settings.reference == "set_point":
         return set_points(robot, q, settings)
-    s = settings
-    return gait(s.gait, generator=s.generator, amplitude=s.amplitude, frequency=s.frequency)
+    return ground.rhythm(settings)
 
 
 def set_points(robot: Mechanism, q: Array, settings: RunSettings) -> Array:
@@ -61,9 +59,13 @@ def set_points(robot: Mechanism, q: Array, settings: RunSettings) -> Array:
 
 
 def suited(settings: RunSettings, robot: Mechanism) -> RunSettings:
-    """The settings of a run that goes on with a robot of another shape: without set points of joints that are gone."""
-    own = {joint.name for joint in robot.joints if can_be_set(joint)}
-    return replace(settings, set_points={name: x for name, x in settings.set_points.items() if name in own})
+    """The settings of a run that goes on with a robot of another shape: without set points and swings of joints that are gone."""
+    own, there = ({j.name for j in robot.joints if can_be_set(j)}, {j.name for j in robot.joints})
+    return replace(
+        settings,
+        set_points={name: x for name, x in settings.set_points.items() if name in own},
+        joints=tuple(name for name in settings.joints if name in there),
+    )
 
 
 def can_be_set(joint: Joint) -> bool:

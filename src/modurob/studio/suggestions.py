@@ -6,19 +6,15 @@ from typing import Any
 import numpy as np
 
 from modurob.control.drives import Drives, floating
-from modurob.errors import ModurobError
 from modurob.mechanism.tables import Joint
 from modurob.motion.gaits import gait
+from modurob.motion.gaits.strides import MOST_RATES, SET_BY_HAND, SWINGS, stride, widest
 from modurob.robot import Mechanism
 from modurob.simulation.driving import STEP, default_stepper
 from modurob.studio import offers
 
 TURNING = ("revolute", "helical")
-SWINGS = (0.4, 0.2, 0.1, 0.05)  # amplitudes that are tried, the widest first [rad]
-STRIDES = (1.0, 0.8, 0.6, *SWINGS)  # on the ground, where small swings only slip
-SMALL = 0.1  # [rad]
 SAMPLES = 12  # of one period of a gait
-MOST_RATES = 60  # degrees of freedom of robots that are looked at this closely
 PID_SAMPLE_TIME = 1e-3  # [s]
 SHORTEST = 1e-5  # step that the page offers [s]
 STIFFEST = 20.0  # natural frequency that PID gains aim at [rad/s]
@@ -28,20 +24,22 @@ ON_GROUND: Mapping[str, Any] = {
     "controller": offers.SERVOS,
     "stepper": "linearly-implicit",
     "step": 2.5e-3,
-    "frequency": 1.0,
     "ideal": False,
 }
 SERVO_DAMPING = 0.35  # ratio
 USUAL: Mapping[str, Any] = {"gains": offers.TORQUES, "sample_time": 5e-3}
 
 
-def settings(robot: Mechanism) -> dict[str, Any]:
+def settings(robot: Mechanism, organism: str = "") -> dict[str, Any]:
     """What to begin with, as fields of `protocol.RunSettings`; under `torques` those of laws whose gains are torques.
 
-    A robot that its own drives cannot carry begins with ideal ones.
+    A robot that its own drives cannot carry begins with ideal ones. An organism walks by its own gait, with the servos it was
+    set for.
     """
     pattern = _pattern(robot)
-    swing = _swing(robot, pattern)
+    swing = widest(robot, pattern)
+    own = stride(robot, SET_BY_HAND[organism].gait if organism else pattern, organism)
+    usual = bool(organism) or not 0 < robot.nv <= MOST_RATES
     return {
         "reference": "gait" if swing else "hold",
         "gait": pattern,
@@ -49,9 +47,9 @@ def settings(robot: Mechanism) -> dict[str, Any]:
         "ideal": _is_weak(robot, pattern, swing),
         "step": _step(robot),
         "torques": _torques(robot) if 0 < robot.nv <= MOST_RATES else USUAL,
-        "servos": _servos(robot) if 0 < robot.nv <= MOST_RATES else offers.GAINS[offers.SERVOS],
+        "servos": offers.GAINS[offers.SERVOS] if usual else _servos(robot),
         "ground": bool(floating(robot) and robot.shapes and robot.gravity[2] < 0),
-        "on_ground": {**ON_GROUND, "amplitude": _swing(robot, pattern, STRIDES) or swing or SWINGS[0]},
+        "on_ground": {**ON_GROUND, **own._asdict(), "options": dict(own.options), "joints": list(own.joints)},
     }
 
 
@@ -82,21 +80,6 @@ def _children(robot: Mechanism) -> dict[int, list[int]]:
 
 def _turns(joint: Joint) -> bool:
     return joint.kind in TURNING and not joint.mimics
-
-
-def _swing(robot: Mechanism, pattern: str, swings: tuple[float, ...] = SWINGS) -> float:
-    """The widest swing that the limits allow; none if the gait does not fit the robot at all."""
-    if robot.loops:  # to close them all along a gait takes long: a small swing mostly can
-        return SMALL
-    if robot.nv > MOST_RATES:
-        return SWINGS[0]
-    for amplitude in swings:
-        try:
-            gait(pattern, amplitude=amplitude).on(robot)
-        except ModurobError:
-            continue
-        return amplitude
-    return 0.0
 
 
 def _is_weak(robot: Mechanism, pattern: str, swing: float) -> bool:

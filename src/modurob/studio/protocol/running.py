@@ -32,6 +32,10 @@ class RunSettings(Checked):
     gait: GaitName = "snake"
     generator: GeneratorName = "sine"
     amplitude: Annotated[float, Field(gt=0, le=10)] = 0.4  # of a gait, or the set point of all joints [rad or m]
+    options: Gains = field(default_factory=dict)  # of the gait, such as stance; its own where they are not set
+    joints: Annotated[
+        tuple[Name, ...], Field(max_length=4000)
+    ] = ()  # that a gait swings; all that turn if none are named
     set_points: SetPoints = field(default_factory=dict)  # of joints that have their own, by name [rad or m]
     frequency: Annotated[float, Field(gt=0, le=20)] = 0.5  # [Hz]
     filter: FilterName = offers.NONE

@@ -2,7 +2,7 @@
 
 import { byId, h, redraw, shown } from "./dom.js";
 import { numberField, refresh } from "./fields.js";
-import { controller, onGround, onSettings, set, setGain, settings, stand, stands, take, values } from "./settings.js";
+import { controller, onGround, onSettings, set, setGain, setOption, settings, stand, stands, take, values } from "./settings.js";
 import { drawSetPoints } from "./set_points.js";
 import { changed, connection, on, send, state } from "./studio.js";
 
@@ -36,6 +36,7 @@ const FIELDS = {
     when: driven,
   },
   gait: offered("gait", "gaits", { when: byGait }),
+  options: { kind: "options", when: byGait },
   generator: offered("rhythm from", "generators", { when: byGait }),
   amplitude: number("amplitude or set point", "rad, m", {
     min: 0.001,
@@ -78,7 +79,7 @@ const FIELDS = {
 const GROUPS = {
   "How it stands": ["stands", "friction", "slope"],
   Control: ["controller", "gains", "ideal"],
-  Reference: ["reference", "gait", "generator", "amplitude", "set_points", "frequency", "search"],
+  Reference: ["reference", "gait", "options", "generator", "amplitude", "set_points", "frequency", "search"],
   Sensing: ["filter", "noise", "process", "believed"],
   Time: ["stepper", "step", "sample_time", "duration"],
 };
@@ -97,7 +98,7 @@ export function makeForm() {
 }
 
 const id = (key) => `setting-${key}`;
-const row = (key) => ({ check, choice, gains, points, search, stands: standing, number: typed })[FIELDS[key].kind](key, FIELDS[key]);
+const row = (key) => ({ check, choice, gains, options: gains, points, search, stands: standing, number: typed })[FIELDS[key].kind](key, FIELDS[key]);
 
 const check = (key, { label }) =>
   h(
@@ -231,6 +232,23 @@ function drawGains(box) {
   );
 }
 
+/** The numbers of the gait that is chosen, beside amplitude and frequency. */
+function drawOptions(box) {
+  const chosen = state.offers.gaits.find(({ name }) => name === values.gait);
+  if (!chosen || box.dataset.of === chosen.name) return;
+  box.dataset.of = chosen.name;
+  redraw(
+    box,
+    chosen.options.map(({ name, label, value }) =>
+      h(
+        "div",
+        { class: "field" },
+        field({ key: `option-${name}`, label, unit: "", value: () => values.options[name] ?? value, set: (x) => setOption(name, x) }),
+      ),
+    ),
+  );
+}
+
 /** The server may tell what it offers after the form was made. */
 function choose(select, options, value) {
   if ([...select.options].map((x) => x.value).join() !== options.map(([name]) => name).join())
@@ -252,6 +270,7 @@ function show(form) {
     if (kind === "check") field.checked = values[key];
     if (kind === "choice") choose(field, options(), values[key]);
     if (kind === "gains") drawGains(element);
+    if (kind === "options") drawOptions(element);
     if (kind === "points") drawSetPoints(element);
     if (kind === "stands") for (const radio of element.querySelectorAll("input")) radio.checked = radio.value === stands();
     const slider = element.querySelector("[data-slider]");

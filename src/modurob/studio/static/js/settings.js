@@ -5,7 +5,7 @@ import { changed, on, send, state } from "./studio.js";
 
 const SAMPLE_TIME = 0.005;
 // where neither the robot nor the ground asks for something else
-const USUAL = { controller: "computed-torque", stepper: "semi-implicit-euler", frequency: 0.5 };
+const USUAL = { controller: "computed-torque", stepper: "semi-implicit-euler", frequency: 0.5, options: {}, joints: [] };
 /** The settings, by name; gains are numbers of the controller, by its own names for them. */
 export const values = {
   ...USUAL,
@@ -35,6 +35,7 @@ const touched = new Set(); // what the user has set
 export const settings = () => ({
   ...values,
   gains: { ...values.gains },
+  options: { ...values.options },
   set_points: values.reference === "set_point" ? setPoints() : {},
   ground: onGround(),
   ...(values.reference === "motion" && { motion: motion() }),
@@ -61,10 +62,23 @@ export const onSettings = (listener) => on("settings", listener);
 export function set(key, value) {
   values[key] = value;
   touched.add(key);
+  // options are those of one gait
+  if (key === "gait") suggestOptions();
   // gains are of another size for another controller
   if (key === "controller") suggest(gains(), true);
   if (LIVE.includes(key)) tune();
   changed("settings");
+}
+
+function suggestOptions() {
+  Object.assign(values, { options: {}, joints: [] });
+  for (const key of ["options", "joints"]) touched.add(key);
+}
+
+/** An option of the gait, such as its stance. */
+export function setOption(name, value) {
+  values.options = { ...values.options, [name]: value };
+  for (const key of ["gait", "options"]) touched.add(key);
 }
 
 export function setGain(name, value) {
@@ -120,7 +134,7 @@ function suggestAll() {
 
 /** A gait that was found to go far. */
 export function take(found) {
-  suggest({ reference: "gait", generator: "sine", ...found }, true);
+  suggest({ reference: "gait", generator: "sine", options: {}, joints: [], ...found }, true);
   tune();
 }
 
