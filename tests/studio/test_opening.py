@@ -20,6 +20,7 @@ from modurob.studio.design import Design
 from modurob.studio.edits import edited
 from modurob.studio.imported import Imported
 from modurob.studio.opening import opened
+from modurob.studio.python_text import python
 from modurob.studio.session import Session
 from modurob.viewer import drawing
 
@@ -41,6 +42,13 @@ ARM = """
   <joint name="elbow" type="continuous"><parent link="upper"/><child link="fore"/><origin xyz="0 0 0.4"/><axis xyz="0 1 0"/></joint>
 </robot>
 """
+
+# on a base that can float
+FLOATS = ARM.replace(
+    '<link name="base"/>',
+    '<link name="base"><inertial><mass value="3"/>'
+    '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>',
+)
 
 
 def own_type(name: str, **shape: str) -> dict[str, Any]:
@@ -96,7 +104,9 @@ def test_a_urdf_text_is_a_robot_that_can_be_shown(tmp_path: Path) -> None:
 
 def test_what_a_robot_of_links_takes_and_what_not() -> None:
     design = opened(ARM)
-    assert edited(design, protocol.SetBase("base", floating=True)).robot.nv == 8
+    assert edited(opened(FLOATS), protocol.SetBase("base", floating=True)).robot.nv == 8
+    with pytest.raises(StudioError, match=r"its base base lacks mass .* give its base mass and moments of inertia"):
+        edited(design, protocol.SetBase("base", floating=True))
     assert edited(design, protocol.SetGravity((0, 0, 0))).robot.gravity.tolist() == [0, 0, 0]
     assert edited(design, protocol.Rename("my arm")).name == "my arm"
     assert edited(design, protocol.OpenShipped("crab")).robot.nv == 3
@@ -114,7 +124,7 @@ def test_what_a_robot_of_links_takes_and_what_not() -> None:
 
 
 def test_a_history_keeps_robots_of_links() -> None:
-    design = edited(opened(ARM, "arm.urdf"), protocol.SetBase("base", floating=True))
+    design = edited(opened(FLOATS, "arm.urdf"), protocol.SetBase("base", floating=True))
     assert design.kept().design() == design
 
 
@@ -327,3 +337,39 @@ def test_a_joint_that_mimics_does_not_stand_for_the_one_it_follows(tmp_path: Pat
     # a ratio of a tenth is no part of the axis that torques are drawn about
     grip = next(joint for joint in describe.robot(design)["joints"] if joint["name"] == "a_grip")
     assert (grip["turns"], grip["axis"]) == (True, [0.0, 1.0, 0.0])
+
+
+# ---- files of MuJoCo ----
+
+
+def mujoco_text(floating: bool = False) -> str:
+    from modurob.mechanism import EXPORTS
+
+    return EXPORTS["xml"](CRAB.with_setup(floating=floating, gravity=(0.0, 0.0, -1.62)).robot())
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_files_of_mujoco_are_opened_as_they_say(floating: bool, tmp_path: Path) -> None:
+    text = mujoco_text(floating)
+    (tmp_path / "crab.xml").write_text(text)
+    robot = mr.Mechanism.from_mjcf(tmp_path / "crab.xml")
+    for design in (opened(text, "crab.xml"), opening.first(str(tmp_path / "crab.xml"), None)):
+        assert isinstance(design, Imported)
+        assert (design.floating, design.gravity) == (floating, (0.0, 0.0, -1.62))
+        assert np.allclose(design.robot.gravity_forces(robot.neutral()), robot.gravity_forces(robot.neutral()))
+        assert len(describe.robot(design)["shapes"]) >= len(robot.shapes)
+        assert edited(design, protocol.SetGravity((0.0, 0.0, -9.81))).robot.gravity[2] == -9.81
+        with pytest.raises(StudioError, match=r"says itself how it stands: (add|take) <freejoint/>"):
+            edited(design, protocol.SetBase(design.base, not floating))
+        made: dict[str, Any] = {}
+        lines = python(design, robot.neutral()).splitlines()[2]
+        exec(lines.replace("'crab.xml'", repr(str(tmp_path / "crab.xml"))), {"mr": mr}, made)
+        assert made["robot"].nv == robot.nv
+    assert opened(share.packed(opened(text, "crab.xml"))).robot.nv == robot.nv
+
+
+@pytest.mark.parametrize("more", ['<include file="/etc/passwd"/>', '<asset><mesh file="/tmp/a.stl"/></asset>'])
+def test_texts_of_mujoco_name_no_files_of_this_machine(more: str) -> None:
+    text = mujoco_text().replace("<worldbody>", f"{more}<worldbody>", 1)
+    with pytest.raises(StudioError, match="names another file, which does not come with a text"):
+        opened(text, "crab.xml")

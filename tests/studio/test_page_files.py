@@ -19,7 +19,7 @@ from modurob.studio.autosave import Autosave
 from modurob.studio.design import Design
 from modurob.studio.server import Studio, listening, server
 from tests.studio.pages import Browser, Page, Served
-from tests.studio.test_opening import ARM, OWN_TYPES, strong_robot
+from tests.studio.test_opening import ARM, FLOATS, OWN_TYPES, strong_robot
 
 CRAB = mr.load("crab")
 
@@ -29,7 +29,7 @@ CRAB = mr.load("crab")
 
 def test_a_urdf_file_is_opened_posed_derived_simulated_and_saved(page: Page, tmp_path: Path) -> None:
     file = tmp_path / "arm.urdf"
-    file.write_text(ARM)
+    file.write_text(FLOATS)
     page.at("#gallery-open").click()
     page.tab.get_by_label("Robot file").set_input_files(file)
     page.until("studio.state.design.made_of === 'links'")

@@ -76,12 +76,14 @@ def exports() -> list[str]:
 def _export(session: Session, ending: str) -> str:
     """A robot that came as a file of this kind is given back as it came."""
     design = session.design
-    return design.text if isinstance(design, Imported) and ending == "urdf" else EXPORTS[ending](session.robot)
+    return design.text if isinstance(design, Imported) and ending == design.ending else EXPORTS[ending](session.robot)
 
 
 def _yaml(design: AnyDesign) -> str:
     if isinstance(design, Imported):
-        raise StudioError(f"{design.name} came from a URDF file and has no modules to write as YAML: save it as URDF")
+        raise StudioError(
+            f"{design.name} came from a {design.origin} and has no modules to write as YAML: save it as URDF"
+        )
     return dumps(design.assembly)
 
 

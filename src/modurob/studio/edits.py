@@ -37,7 +37,7 @@ def edited(design: AnyDesign, edit: protocol.Edit) -> AnyDesign:
 def _changed(design: AnyDesign, edit: protocol.Edit) -> AnyDesign:
     if isinstance(edit, protocol.Construction) and isinstance(design, Imported):
         raise StudioError(
-            f"{design.name} is made of links from a URDF file and has no modules to dock, undock or change: "
+            f"{design.name} is made of links from a {design.origin} and has no modules to dock, undock or change: "
             "pose it, simulate it, or open a robot of modules"
         )
     try:
@@ -178,7 +178,10 @@ def _set_base(design: AnyDesign, edit: protocol.SetBase) -> AnyDesign:
         require_floatable(changed)
         return changed
     if edit.module != design.base:
-        raise StudioError(f"{edit.module!r} cannot be the base: the links of a URDF file hang on {design.base!r}")
+        raise StudioError(f"{edit.module!r} cannot be the base: the links of a {design.origin} hang on {design.base!r}")
+    if design.mjcf and edit.floating != design.floating:
+        freejoint = "add <freejoint/> to its first body" if edit.floating else "take <freejoint/> from its first body"
+        raise StudioError(f"{design.name} is a file of MuJoCo, which says itself how it stands: {freejoint} there")
     changed = replace(design, floating=edit.floating)
     require_floatable(changed)
     return changed
@@ -187,7 +190,9 @@ def _set_base(design: AnyDesign, edit: protocol.SetBase) -> AnyDesign:
 def require_floatable(design: AnyDesign) -> None:
     """Refuse a robot that floats, or stands on the ground, on a base whose own motion moves no inertia."""
     robot = design.robot
-    if not floating(robot) or np.linalg.matrix_rank(robot.inertia[1]) == 6:
+    names = {joint.name for joint in floating(robot)}
+    free = [body for body, joint in enumerate(robot.joints, 1) if joint.name in names]
+    if all(np.linalg.matrix_rank(robot.inertia[body]) == 6 for body in free):
         return
     try:
         robot.forward_dynamics(robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv))

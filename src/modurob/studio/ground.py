@@ -1,6 +1,7 @@
 """Runs on the ground: where it lies, the servos that swing a robot on it, and where the robot touches it."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def rhythm(settings: RunSettings) -> Gait:
     for name in s.options.keys() - known.keys():
         raise StudioError(f"gait {s.gait} has no option {name!r:.80}: {choices(name[:80], known)}")
     amplitude = dict.fromkeys(s.joints, s.amplitude) if s.joints else s.amplitude
-    options = {name: type(known[name])(x) for name, x in s.options.items()}
+    options: dict[str, Any] = {name: type(known[name])(x) for name, x in s.options.items()}
     return gait(s.gait, generator=s.generator, amplitude=amplitude, frequency=s.frequency, **options)
 
 

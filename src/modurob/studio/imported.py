@@ -1,25 +1,35 @@
-"""A robot that was not built of modules: links and joints from a URDF file."""
+"""A robot that was not built of modules: links and joints from a URDF file, or from one of MuJoCo."""
 
 import re
 import tempfile
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from modurob.caching import cached_property
+from modurob.control.drives import floating
 from modurob.errors import ModurobWarning, StudioError
 from modurob.robot import Mechanism
 from modurob.viewer import meshes
 
 MOST_LINKS = 1000
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_ROOT = re.compile(r"<\s*([A-Za-z_][\w.-]*)")  # not <?xml ...?>, nor <!DOCTYPE ...>
+_NAMES_FILES = re.compile(
+    r"""<\s*(?:include|model|plugin|extension)\b|\s(?:file|fileup|filedown|fileleft|fileright|filefront|fileback)\s*="""
+)
 # the list of warnings is one for all threads
 _reading = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A URDF text, whether its root link floats, and gravity in world axes [m/s²]."""
+    """A URDF or MJCF text, whether its root link floats, and gravity in world axes [m/s²]."""
 
     text: str
     file: str = ""  # its name where it came from
@@ -27,6 +37,31 @@ class Imported:
     floating: bool = False
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     path: Path | None = None  # of a file on this machine that the studio was started with, whose meshes are beside it
+
+    @property
+    def mjcf(self) -> bool:
+        """Whether it is a text of MuJoCo: its root element says so."""
+        root = _ROOT.search(_COMMENT.sub("", self.text))
+        return root is not None and root[1] == "mujoco"
+
+    @property
+    def origin(self) -> str:
+        """What it came from."""
+        return "file of MuJoCo" if self.mjcf else "URDF file"
+
+    @property
+    def ending(self) -> str:
+        """Of files of its kind."""
+        return "xml" if self.mjcf else "urdf"
+
+    def as_it_stands(self) -> "Imported":
+        """Floating and falling as the file says, where it does: files of MuJoCo do."""
+        if not self.mjcf:
+            return self
+        with self._file() as path:
+            robot = Mechanism.from_mjcf(path)
+        x, y, z = (float(g) for g in robot.gravity)
+        return replace(self, floating=bool(floating(robot)), gravity=(x, y, z))
 
     @property
     def name(self) -> str:
@@ -55,6 +90,30 @@ class Imported:
         """The design again."""
         return self
 
+    def _robot(self, path: Path) -> Mechanism:
+        if self.mjcf:
+            return replace(Mechanism.from_mjcf(path), gravity=np.array(self.gravity))
+        return Mechanism.from_urdf(path, self.floating, self.gravity)
+
+    @contextmanager
+    def _file(self) -> Iterator[Path]:
+        """The text as a file; what is too large, or names other files of this machine, is refused before it is read."""
+        where, links = self.file or "the text", len(re.findall(r"<(?:link|body)\b", self.text))
+        if links > MOST_LINKS:
+            raise StudioError(f"{where}: {links} links: the studio takes at most {MOST_LINKS}")
+        if self.path:
+            yield self.path
+            return
+        if self.mjcf and (named := _NAMES_FILES.search(self.text)):
+            raise StudioError(
+                f"{where}: {named[0].strip()} names another file, which does not come with a text: "
+                "modurob studio FILE reads those beside the file"
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / (re.sub(r"[^\w.-]", "_", self.file)[-80:] or f"robot.{self.ending}")
+            path.write_bytes(self._encoded)
+            yield path
+
     @property
     def _encoded(self) -> bytes:
         try:
@@ -64,15 +123,9 @@ class Imported:
 
     @cached_property
     def _read(self) -> tuple[Mechanism, tuple[str, ...]]:
-        links = len(re.findall(r"<link\b", self.text))
-        if links > MOST_LINKS:
-            raise StudioError(f"{self.file or 'the text'}: {links} links: the studio takes at most {MOST_LINKS}")
-        with _reading, tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+        with _reading, self._file() as path, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ModurobWarning)
-            path = self.path or Path(folder) / (re.sub(r"[^\w.-]", "_", self.file)[-80:] or "robot.urdf")
-            if not self.path:
-                path.write_bytes(self._encoded)
-            robot = Mechanism.from_urdf(path, self.floating, self.gravity)
+            robot = self._robot(path)
             drawn = robot if self.path else replace(robot, shapes=tuple(s for s in robot.shapes if s.kind != "mesh"))
             meshes.warn(robot.name, drawn.shapes)
         notes = dict.fromkeys(str(w.message) for w in caught if w.category is ModurobWarning)

@@ -100,7 +100,8 @@ def gains(controller: str) -> dict[str, float]:
 
 def options(gait: str) -> dict[str, float]:
     """The numbers of a gait beside amplitude and frequency, and what they are unless told otherwise."""
-    return {f.name: f.default for f in fields(PRESETS[gait])}
+    defaults = {f.name: f.default for f in fields(PRESETS[gait])}
+    return {name: x for name, x in defaults.items() if isinstance(x, int | float)}
 
 
 def _numbers(controller: str) -> list[Field[Any]]:

@@ -15,17 +15,17 @@ from modurob.studio.imported import Imported
 
 LONGEST_ROBOT = 400_000  # characters of YAML: ten times a robot of a thousand modules
 LONGEST_WORD = 400  # characters
-EXPECTED = "expected a robot file (format: modurob robot 2), a URDF file (<robot ...>) or a share text"
+EXPECTED = "expected a robot file (format: modurob robot 2), URDF (<robot ...>), MJCF (<mujoco ...>) or a share text"
 _WORD = re.compile(rf"\S{{{LONGEST_WORD + 1}}}")
 
 
 def opened(text: str, file: str = "") -> AnyDesign:
-    """The robot in a text: a share text, a saved design, a URDF file or a robot file."""
+    """The robot in a text: a share text, a saved design, a URDF file, one of MuJoCo or a robot file."""
     if share.is_shared(text):
         text = share.unpacked(text)
     start = text.lstrip("\ufeff \t\r\n")[:1]
     if start == "<":
-        return Imported(text, file)
+        return Imported(text, file).as_it_stands()
     if ":" not in text:
         raise FormatError(f"{file or 'the text'} holds no robot: {EXPECTED}")
     if start == "{" and (saved := _saved(text)) is not None:
@@ -44,13 +44,13 @@ def example(name: str) -> Assembly:
 
 
 def first(file: str | None, shared: str | None) -> AnyDesign | None:
-    """The robot that a studio starts with: from a share text, a URDF file, a robot file or a shipped robot; or none."""
+    """The robot that a studio starts with, or none: from a share text, a file of any kind, or a shipped robot."""
     if shared and file:
         raise StudioError(f"both the robot {file!r} and a share text: expected one of them")
     if shared:
         design = opened(share.unpacked(shared))
-    elif file and Path(file).suffix.lower() in (".urdf", ".xml"):
-        design = Imported(read_text(Path(file)), Path(file).name, path=Path(file).resolve())
+    elif file and Path(file).suffix.lower() in (".urdf", ".xml", ".mjcf"):
+        design = Imported(read_text(Path(file)), Path(file).name, path=Path(file).resolve()).as_it_stands()
     else:
         return Design(load(file)) if file else None
     _ = design.robot  # what cannot be read is refused now

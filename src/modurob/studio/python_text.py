@@ -15,6 +15,9 @@ def python(design: AnyDesign, q: Array) -> str:
 
 
 def _making(design: AnyDesign) -> Iterator[str]:
+    if not isinstance(design, Design) and design.mjcf:
+        yield f"robot = mr.Mechanism.from_mjcf({design.file or 'robot.xml'!r})"
+        return
     if not isinstance(design, Design):
         yield f"robot = mr.Mechanism.from_urdf({design.file or 'robot.urdf'!r}, floating={design.floating})"
         return

@@ -101,7 +101,7 @@ class Studio:
             text = data.decode()
         except UnicodeDecodeError:
             return PlainTextResponse(
-                "the file is not text: expected a robot in YAML or URDF, or a recording (.mrun)", 400
+                "the file is not text: expected a robot in YAML, URDF or MJCF, or a recording (.mrun)", 400
             )
         return await _answered(_opened(client, protocol.Open(text, name)))
 

@@ -11,7 +11,7 @@ import { drawnType } from "./thumbnails.js";
 const LATER = 900; // milliseconds until pictures are drawn: the robot comes first
 const pictures = new Map(); // of types that were drawn, by name
 const OF_LINKS =
-  "This robot is made of links from a URDF file: there is nothing to dock or to undock. Pose it in Inspect, derive, " +
+  "This robot is made of links from a URDF file or one of MuJoCo: there is nothing to dock or to undock. Pose it in Inspect, derive, " +
   "simulate and export it; to build, open a robot of modules or start a new one (Open).";
 
 export function startBuild() {

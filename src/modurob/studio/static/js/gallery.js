@@ -47,7 +47,7 @@ function draw(dialog) {
     rows: 4,
     spellcheck: false,
     "aria-label": "Robot as text, or a share link",
-    placeholder: "format: modurob robot 2 …  or URDF, or a share link",
+    placeholder: "format: modurob robot 2 …  or URDF, MJCF, or a share link",
   });
   redraw(
     dialog,
@@ -88,12 +88,12 @@ function draw(dialog) {
     h(
       "p",
       { class: "soft small", style: { marginBottom: "6px" } },
-      "A robot of modules (YAML), a URDF file, a share link, or a recording (.mrun) of the robot that is shown. Files can also be " +
+      "A robot of modules (YAML), a URDF file, one of MuJoCo (MJCF), a share link, or a recording (.mrun) of the robot that is shown. Files can also be " +
         "dropped anywhere on the page.",
     ),
     h("input", {
       type: "file",
-      accept: ".yaml,.yml,.urdf,.xml,.mrun",
+      accept: ".yaml,.yml,.urdf,.xml,.mjcf,.mrun",
       "aria-label": "Robot file",
       onchange: (e) => upload(e.target.files[0]),
     }),

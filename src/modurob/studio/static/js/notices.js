@@ -13,7 +13,7 @@ const TITLES = {
   undock: "Not undocked",
   connect: "Not connected",
   disconnect: "Not opened",
-  set_base: "Not set so",
+  set_base: "Not changed",
   mount: "Not set on a joint",
   compare_run: "Not compared",
   place_cell: "Not added",
