@@ -217,10 +217,10 @@ def energies(m, run):
 HARD = {"stiffness": 1e6, "damping": 3e3, "dt": 5e-4}
 
 
-def fall(seed, dt=2e-3, **feel):
+def fall(seed, dt=2e-3, duration=3.0, **feel):
     """Greatest gain of energy within 10 ms in parts of the whole, depth at any time and at the end, and speed there."""
     m, q, v = thrown(seed, **feel)
-    run = mr.simulate(m, q, v, duration=3.0, stepper=mr.LinearlyImplicit(dt), tick=dt)
+    run = mr.simulate(m, q, v, duration=duration, stepper=mr.LinearlyImplicit(dt), tick=dt)
     assert run.status.ok
     E, depth = energies(m, run)[:: round(0.01 / dt)], -gaps(m, run.q).min(axis=-1)
     return np.diff(E).max() / (E[0] - E.min()), depth.max(), depth[-1], np.abs(run.v[-1]).max()
@@ -240,12 +240,15 @@ def test_thrown_organisms_lose_energy_and_come_to_rest(seed, feel):
 @pytest.mark.parametrize("feel", [{}, {"dt": 1e-3}, HARD])
 def test_two_hundred_organisms_lose_energy(feel):
     """The worst of them, impacts of up to 3 m/s and more: on ground as it is by default, at the default step of 2 ms and at 1 ms,
-    and on hard ground."""
-    gain, deepest, depth, speed = np.max([fall(seed, **feel) for seed in range(6, 206)], axis=0)
+    and on hard ground. All but one or two are at rest after 3 s, and those that still rock then, after 10 s."""
+    falls = {seed: fall(seed, **feel) for seed in range(6, 206)}
+    gain, deepest, depth, _ = np.max(list(falls.values()), axis=0)
     assert gain < 1e-3
     assert deepest < 2e-3
     assert depth < 0.5e-3
-    assert speed < 1.0
+    rocking = [seed for seed, (*_, speed) in falls.items() if speed > 1e-6]
+    assert len(rocking) <= 2
+    assert all(fall(seed, duration=10.0, **feel)[-1] < 1e-6 for seed in rocking)
 
 
 def test_a_corner_comes_to_rest_where_the_ground_is():

@@ -18,7 +18,7 @@ from modurob.errors import InputError
 from modurob.geometry import Capsule, Cylinder, Mesh, Solid, Sphere
 from modurob.kinematics.collisions import read_solid, shape_names
 from modurob.mechanism.tables import ContactRow, Frame, Shape, Tables
-from modurob.spatial import inertia, se3
+from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
 # points of a hull that are kept, the farthest out first
@@ -162,7 +162,8 @@ def _felt(m: Tables, law: Contact, alike: list[int], found: dict[str, Array], x:
     X, V = found["X"][..., np.array(body) - 1, :, :], found["V"][..., np.array(body) - 1, :]
     bristles = np.stack([x[..., own.x_starts[k] : own.x_starts[k] + law.nx] for k, _ in rows], axis=-2)
     touch = law.touch(rigid(X), np.stack([row.frame.X for _, row in rows]))
-    moves = Moves(V, V, inertia.mass(m.inertia[body]), inertia.centre(m.inertia[body]), np.zeros(V.shape[:-1]))
+    still = np.zeros(V.shape[:-1])
+    moves = Moves(V, V, 1 + still, np.zeros(3), still)  # in no time at all masses do not matter
     R, p = X[..., None, :, :3], X[..., None, :, 3]
     shape = (*V.shape[:-1], law.shape.count, 3)
     forces = np.broadcast_to(law.forces(touch, moves, bristles), shape)
