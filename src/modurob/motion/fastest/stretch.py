@@ -11,8 +11,9 @@ from modurob.spatial.scalars import Array
 
 # points of the grid nearer to a cut are left out, relative to a step; cuts nearer to each other are one, relative to the path
 NEAR, SAME = 1e-2, 1e-9
-# a path stands still where q' is below this, relative to the mean
+# a path stands still where q' is below this, relative to the mean, and between two points if it does at all of these parts
 STILL = 1e-9
+BETWEEN = np.linspace(0, 1, 9)
 # where points of the grid are from 0 to 1, by whether the path stands still at its start and at its end
 GRADED = {
     (False, False): lambda r: r * r * (3 - 2 * r),
@@ -68,18 +69,30 @@ def _stands(path: Trajectory) -> tuple[bool, bool]:
     c, last = path.coefficients, path.breaks[-1] - path.breaks[-2]
     start = c[-2, 0] if len(c) > 1 else 0 * c[0, 0]
     end = sum(k * c[-1 - k, -1] * last ** (k - 1) for k in range(1, len(c)))
-    mean = np.abs(np.diff(path(path.breaks).position, axis=0)).sum() / (path.breaks[-1] - path.breaks[0])
-    return bool(np.abs(start).max() <= STILL * mean), bool(np.abs(end).max() <= STILL * mean)
+    still = _still(path)
+    return bool(np.abs(start).max() <= still), bool(np.abs(end).max() <= still)
+
+
+def _still(path: Trajectory) -> float:
+    """The largest |q'| that is as good as none."""
+    return STILL * np.abs(np.diff(path(path.breaks).position, axis=0)).sum() / (path.breaks[-1] - path.breaks[0])
 
 
 def _cuts(path: Trajectory) -> Array:
-    """The breaks of a path, and where in between a coordinate turns round."""
+    """The breaks of a path, and where in between a coordinate turns round.
+
+    A zero of q' of multiplicity m is computed as m zeros, apart by the m-th root of rounding: the path stands still between them,
+    and they are one.
+    """
     turns = PPoly(path.coefficients, path.breaks).derivative().roots(extrapolate=False)
     turns = np.concatenate([np.zeros(0), *(np.asarray(z)[np.isfinite(z)] for z in np.ravel(turns))])
     reach = path.breaks[-1] - path.breaks[0]
-    cuts = path.breaks
+    cuts, still = path.breaks, _still(path)
     for s in np.sort(turns):
-        cuts = cuts if np.abs(cuts - s).min() < SAME * reach else np.append(cuts, s)
+        nearest = cuts[np.abs(cuts - s).argmin()]
+        rate = path(s + (nearest - s) * BETWEEN).velocity
+        same = abs(nearest - s) < SAME * reach or np.abs(rate).max() <= still
+        cuts = cuts if same else np.append(cuts, s)
     return np.sort(cuts)
 
 
