@@ -159,6 +159,17 @@ def test_a_zero_of_high_order_is_one_point_of_the_grid():
         assert np.abs(s - turn).min() < 1e-8
 
 
+def test_ends_where_the_path_stands_cost_little():
+    """A cubic, a quintic and a septic from rest to rest of one mass take the time of the straight line, 2 sqrt(way / a)."""
+    for rate, longer in (
+        ([-6, 6, 0], 3.5e-3),
+        ([30, -60, 30, 0, 0], 3.5e-3),
+        ([-140, 420, -420, 140, 0, 0, 0], 4.5e-3),
+    ):
+        path = Trajectory([0.0, 1.0], np.polyint(rate)[:, None, None])
+        assert 1 <= time_optimal(slider(), path, torque=6.0).duration / (2 * np.sqrt(1 / 3.0)) < 1 + longer
+
+
 @pytest.mark.judge
 @pytest.mark.parametrize("piece", range(4))
 def test_nothing_is_passed_on_paths_that_stand_at_their_ends(piece):
