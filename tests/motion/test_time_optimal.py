@@ -140,9 +140,34 @@ def assert_exact_extremes(seeds):
 
 
 def test_nothing_is_passed_between_samples():
-    # of random paths those on which samples missed a speed, where rounding spoilt the end of a path, and where the peak of an
-    # interval lay between the places that its rows look at
-    assert_exact_extremes((18, 13, 21))
+    # of random paths those on which samples missed a speed, where rounding spoilt the end of a path, where the peak of an
+    # interval lay between the places that its rows look at, and where the zeros of q' at the end came apart by rounding
+    assert_exact_extremes((18, 13, 21, 81))
+
+
+def test_a_zero_of_high_order_is_one_point_of_the_grid():
+    """Rounding splits it; turns that are near each other, and those of one coordinate at equal distances, remain."""
+    ways = np.random.default_rng(0).normal(size=(5, 4))
+    smooth = Trajectory.spline(np.arange(5.0), ways, continuity=6)
+    s = Stretch.of(smooth, 500).s
+    assert np.diff(s).min() > 0.01 * np.diff(s).max()
+    # q' = (s - 0.6) (s - 0.8) (s - 0.8 - 1e-3)
+    rate = np.poly([0.6, 0.8, 0.8 + 1e-3])
+    turning = Trajectory([0.0, 1.0], np.polyint(rate)[:, None, None])
+    s = Stretch.of(turning, 10).s
+    for turn in (0.6, 0.8, 0.8 + 1e-3):
+        assert np.abs(s - turn).min() < 1e-8
+
+
+def test_ends_where_the_path_stands_cost_little():
+    """A cubic, a quintic and a septic from rest to rest of one mass take the time of the straight line, 2 sqrt(way / a)."""
+    for rate, longer in (
+        ([-6, 6, 0], 3.5e-3),
+        ([30, -60, 30, 0, 0], 3.5e-3),
+        ([-140, 420, -420, 140, 0, 0, 0], 4.5e-3),
+    ):
+        path = Trajectory([0.0, 1.0], np.polyint(rate)[:, None, None])
+        assert 1 <= time_optimal(slider(), path, torque=6.0).duration / (2 * np.sqrt(1 / 3.0)) < 1 + longer
 
 
 @pytest.mark.judge

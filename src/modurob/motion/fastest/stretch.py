@@ -11,8 +11,13 @@ from modurob.spatial.scalars import Array
 
 # points of the grid nearer to a cut are left out, relative to a step; cuts nearer to each other are one, relative to the path
 NEAR, SAME = 1e-2, 1e-9
-# a path stands still where q' is below this, relative to the mean
+# a path stands still where q' is below this, relative to the mean, and between two points if it does at all of these parts
 STILL = 1e-9
+BETWEEN = np.linspace(0, 1, 9)
+# towards an end where the path stands still, the last interval is cut in half twice, as long as q' has its digits there,
+# relative to the mean
+HALVES = 0.5 ** np.arange(1, 3)
+DIGITS = 1e-7
 # where points of the grid are from 0 to 1, by whether the path stands still at its start and at its end
 GRADED = {
     (False, False): lambda r: r * r * (3 - 2 * r),
@@ -34,12 +39,12 @@ class Stretch(NamedTuple):
         """So many intervals, cut at the breaks of the path and where a coordinate turns round too.
 
         Towards the ends, where a motion starts and stops, they are as short as takes equal times at constant acceleration, unless
-        the path itself stands still there: q' has no digits left next to its zeros.
+        the path itself stands still there: q' has few digits left next to its zeros.
         """
         r, cuts = np.linspace(0, 1, points + 1), _cuts(path)
         graded = path.breaks[0] + (path.breaks[-1] - path.breaks[0]) * GRADED[_stands(path)](r)
         near = np.abs(graded[:, None] - cuts).min(axis=1) < NEAR * np.gradient(graded)
-        s = np.sort(np.concatenate([graded[~near], cuts]))
+        s = _halved(path, np.sort(np.concatenate([graded[~near], cuts])))
         piece = np.clip(np.searchsorted(path.breaks, s[:-1], side="right") - 1, 0, len(path.breaks) - 2)
         return cls(s, _shifted(path.coefficients[::-1, piece], s[:-1] - path.breaks[piece]))
 
@@ -68,18 +73,39 @@ def _stands(path: Trajectory) -> tuple[bool, bool]:
     c, last = path.coefficients, path.breaks[-1] - path.breaks[-2]
     start = c[-2, 0] if len(c) > 1 else 0 * c[0, 0]
     end = sum(k * c[-1 - k, -1] * last ** (k - 1) for k in range(1, len(c)))
-    mean = np.abs(np.diff(path(path.breaks).position, axis=0)).sum() / (path.breaks[-1] - path.breaks[0])
-    return bool(np.abs(start).max() <= STILL * mean), bool(np.abs(end).max() <= STILL * mean)
+    still = _still(path)
+    return bool(np.abs(start).max() <= still), bool(np.abs(end).max() <= still)
+
+
+def _halved(path: Trajectory, s: Array) -> Array:
+    """With points between the last two at ends where the path stands still: there s' grows beyond all bounds towards the end."""
+    start, end = _stands(path)
+    more = np.append(s[0] + start * (s[1] - s[0]) * HALVES, s[-1] - end * (s[-1] - s[-2]) * HALVES)
+    moves = np.abs(path(more).velocity).max(axis=1) > _still(path) * DIGITS / STILL
+    inside = (more > s[0]) & (more < s[-1])
+    return np.sort(np.append(s, more[moves & inside]))
+
+
+def _still(path: Trajectory) -> float:
+    """The largest |q'| that is as good as none."""
+    return STILL * np.abs(np.diff(path(path.breaks).position, axis=0)).sum() / (path.breaks[-1] - path.breaks[0])
 
 
 def _cuts(path: Trajectory) -> Array:
-    """The breaks of a path, and where in between a coordinate turns round."""
+    """The breaks of a path, and where in between a coordinate turns round.
+
+    A zero of q' of multiplicity m is computed as m zeros, apart by the m-th root of rounding: the path stands still between them,
+    and they are one.
+    """
     turns = PPoly(path.coefficients, path.breaks).derivative().roots(extrapolate=False)
     turns = np.concatenate([np.zeros(0), *(np.asarray(z)[np.isfinite(z)] for z in np.ravel(turns))])
     reach = path.breaks[-1] - path.breaks[0]
-    cuts = path.breaks
+    cuts, still = path.breaks, _still(path)
     for s in np.sort(turns):
-        cuts = cuts if np.abs(cuts - s).min() < SAME * reach else np.append(cuts, s)
+        nearest = cuts[np.abs(cuts - s).argmin()]
+        rate = path(s + (nearest - s) * BETWEEN).velocity
+        same = abs(nearest - s) < SAME * reach or np.abs(rate).max() <= still
+        cuts = cuts if same else np.append(cuts, s)
     return np.sort(cuts)
 
 
