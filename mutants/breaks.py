@@ -50,7 +50,7 @@ MUTANTS = (
         "table I",
         ("assembly/test_geometry.py",),
     ),
-    Mutant("joint limit", BACKBONE, "[-pi / 2, pi / 2]", "[-pi / 2, pi]", "table I", (MODULES,)),
+    Mutant("joint limit", BACKBONE, "upper_stop: {value: pi / 2", "upper_stop: {value: pi", "table I", (MODULES,)),
     Mutant(
         "port of face 2 off by 1 %",
         BACKBONE,

@@ -55,7 +55,8 @@ class ModurobError(Exception):
     ... except mr.ModurobError as error:
     ...     print(error)
     no file 'crabb' and no shipped robot of that name: did you mean 'crab'? valid: cable_planar, crab, crane,
-    double_pendulum, lwa4p, lwa4p_angled, robocrane, tensegrity_arm, tensegrity_prism, tensegrity_tower, tree9
+    double_pendulum, lwa4p, lwa4p_angled, robocrane, tensegrity_arm, tensegrity_prism, tensegrity_tower, tree9; organisms that
+    walk are made by mr.walking_robot
     """
 
 
