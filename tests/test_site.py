@@ -24,6 +24,13 @@ def test_the_contents_name_every_page_once():
     assert sorted(named) == sorted([*(p.stem for p in DOCS.glob("*.md") if p.stem != "index"), "api/index"])
 
 
+def test_links_lead_to_pages_of_the_site():
+    pages = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
+    links = {(name, link) for name, text in pages.items() for link in re.findall(r"\]\(([^):#]+\.md)[#)]", text)}
+    assert len(links) > 30
+    assert [(name, link) for name, link in sorted(links) if not (DOCS / link).is_file() or link.startswith("..")] == []
+
+
 def test_the_reference_has_every_public_name_once():
     pages = api_pages.pages()
     found = re.findall(r"\.\. auto\w+:: modurob\.(\w+)", "".join(pages.values()))
