@@ -90,7 +90,7 @@ def serving() -> Iterator[Server]:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         with subprocess.Popen(command, **pipes, text=True, env=environment) as process:
             assert process.stdout is not None
-            address = process.stdout.readline().split()[-1]
+            address = process.stdout.readline().split()[-1].partition("#")[0]
             try:
                 yield Server(address, process.pid, process)
             finally:
