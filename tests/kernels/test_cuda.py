@@ -13,8 +13,17 @@ from modurob.algorithms.kinematics import FORWARD_KINEMATICS
 from modurob.errors import InputError, ModurobWarning
 from modurob.kernels.cuda import device as gpus
 from modurob.kernels.cuda.arrays import strides_of
-from modurob.kernels.cuda.launching import Shape, chosen_shape, entries, obstacle, resident, staying, unrolled_shape
-from modurob.kernels.cuda.layout import EVERY, course_of
+from modurob.kernels.cuda.launching import (
+    Need,
+    Shape,
+    chosen_shape,
+    entries,
+    obstacle,
+    resident,
+    staying,
+    unrolled_shape,
+)
+from modurob.kernels.cuda.layout import EVERY, FLAGS, OWN, PUT, PUTS, Course, Room, Slots, course_of, laid
 from tests.kernels.gpu import PlayedGpu
 from tests.robots import random_assembly, random_mechanism
 from tests.sampling import sampled
@@ -63,27 +72,48 @@ def run(found: Any, program: Any, robots: list[mr.Mechanism], dtype: Any) -> flo
 
 
 @pytest.mark.parametrize(
-    ("program", "dtype", "near"),
+    ("program", "dtype", "near", "fetches", "waves"),
     sampled(
         [
-            (FORWARD_DYNAMICS, np.float32, 20),
-            (FORWARD_KINEMATICS, np.float64, EVERY),
-            (FORWARD_DYNAMICS, np.float32, 0),
-            (FORWARD_DYNAMICS, np.float64, EVERY),
-            (INVERSE_DYNAMICS, np.float64, 0),
-            (INVERSE_DYNAMICS, np.float64, 40),
-            (FORWARD_KINEMATICS, np.float32, EVERY),
+            (FORWARD_DYNAMICS, np.float64, 40, False, False),
+            (FORWARD_DYNAMICS, np.float32, 20, True, True),
+            (FORWARD_KINEMATICS, np.float64, EVERY, True, True),
+            (FORWARD_DYNAMICS, np.float32, 0, False, True),
+            (FORWARD_DYNAMICS, np.float64, EVERY, True, True),
+            (FORWARD_DYNAMICS, np.float64, EVERY, True, False),
+            (FORWARD_DYNAMICS, np.float64, 0, False, False),
+            (INVERSE_DYNAMICS, np.float64, 0, False, True),
+            (INVERSE_DYNAMICS, np.float64, 40, True, True),
+            (INVERSE_DYNAMICS, np.float64, 40, False, False),
+            (FORWARD_KINEMATICS, np.float32, EVERY, True, True),
         ],
-        2,
+        3,
     ),
 )
 def test_unlike_robots_in_one_launch(
-    program: Any, dtype: Any, near: int, device: PlayedGpu, robots: list[mr.Mechanism]
+    program: Any,
+    dtype: Any,
+    near: int,
+    fetches: bool,
+    waves: bool,
+    device: PlayedGpu,
+    robots: list[mr.Mechanism],
 ) -> None:
-    found = resident(device, robots, program, dtype is np.float32, Shape(4, near, 1, fetches=near > 0))
+    shape = Shape(4, near, 1, fetches, waves, in_step=not waves)
+    found = resident(device, robots, program, dtype is np.float32, shape)
     # robots of one launch may have all, some or nothing in shared memory
     assert (found.near > 0, found.far > 0) == (near > 0, near < EVERY)
     assert run(found, program, robots, dtype) < BOUND[dtype]
+
+
+def test_slots_over_words_that_are_idle(device: PlayedGpu) -> None:
+    robot = random_mechanism(np.random.default_rng(0), 24, ("revolute",))
+    tables, kept = (laid(robot, FORWARD_DYNAMICS, EVERY, False, waves) for waves in (False, True))
+    slots = {row[PUT] for row in tables.rows if row[FLAGS] & PUTS}
+    assert max(slots) > min(tables.rows[:, OWN])
+    assert tables.words < kept.words - 2 * robot.nv
+    found = resident(device, [robot], FORWARD_DYNAMICS, False, Shape(4, 60, 1, waves=False, in_step=True))
+    assert run(found, FORWARD_DYNAMICS, [robot], np.float64) < BOUND[np.float64]
 
 
 @pytest.mark.parametrize(
@@ -118,11 +148,18 @@ def test_a_course_needs_few_slots(seed: int) -> None:
     assert sorted(course.order) == list(range(1, n + 1))
     assert all(parent[b] == 0 or place[parent[b]] < place[b] for b in course.order)
     # a slot is one more for every second branching at most (Strahler)
-    assert course.slots <= np.log2(n + 1)
+    assert slots_of(course) <= np.log2(n + 1)
+
+
+def slots_of(course: Course) -> int:
+    """How many slots are in use at a time if none is laid over anything."""
+    room = Room(EVERY)
+    Slots(course, 1, room).places()
+    return room.near
 
 
 def test_a_chain_needs_no_slot() -> None:
-    assert course_of((-1, 0, 1, 2, 3)).slots == 0
+    assert slots_of(course_of((-1, 0, 1, 2, 3))) == 0
 
 
 class Foreign:
@@ -255,15 +292,18 @@ def test_more_states_than_addresses(device: PlayedGpu, robots: list[mr.Mechanism
 
 
 def test_shapes(device: PlayedGpu) -> None:
-    # half a megabyte of shared memory: with inputs while many states fit, then in part; large blocks for robots of many types
-    assert chosen_shape(device, 100, 110, 4, 4000, 3) == Shape(128, EVERY, 5, True)
-    assert chosen_shape(device, 300, 330, 4, 4000, 3) == Shape(128, EVERY, 3, True)
-    assert chosen_shape(device, 220, 250, 8, 4000, 3) == Shape(128, EVERY, 2, True)
-    assert chosen_shape(device, 1000, 1100, 8, 4000, 3) == Shape(384, 169, 1)
-    assert chosen_shape(device, 1000, 1100, 4, 4000, 3) == Shape(128, 195, 5)
-    assert chosen_shape(device, 500, 600, 4, 4000, 3) == Shape(128, 195, 5, True)
-    assert chosen_shape(device, 500, 600, 4, 4000, 20) == Shape(512, 254, 1)
-    assert chosen_shape(device, 500, 600, 4, 4000, 20, 9) == Shape(256, 251, 2)
-    assert chosen_shape(device, 500, 600, 8, 4000, 20, 9) == Shape(128, 166, 3)
+    # half a megabyte of shared memory: all of the scratch with inputs, else some of less scratch; in step if that pays
+    def chosen(words: int, item: int, types: int) -> Shape:
+        return chosen_shape(
+            device, lambda fetches, waves: Need(words + 10 * fetches - 10 * (not waves), 4000), item, types
+        )
+
+    assert chosen(100, 4, 3) == Shape(128, EVERY, 5, True)
+    assert chosen(300, 4, 3) == Shape(128, EVERY, 3, True)
+    assert chosen(220, 8, 3) == Shape(128, EVERY, 2, True)
+    assert chosen(500, 4, 3) == Shape(256, 166, 3, waves=False, in_step=True)
+    assert chosen(1000, 8, 3) == Shape(128, 123, 4, waves=False)
+    assert chosen(500, 4, 20) == Shape(256, 166, 3, waves=False, in_step=True)
+    assert chosen(500, 8, 20) == Shape(256, 125, 2, waves=False, in_step=True)
     assert unrolled_shape(device, 100, True) == Shape(128, 66, 4)
     assert unrolled_shape(device, 300, False) == Shape(128, 200, 2)

@@ -45,6 +45,11 @@ INLINE place place_of(const void *x)
 #define LATER(at, rows) ((const void *)((const int *)(at) + (rows) * ROW))
 #endif
 
+INLINE long long least(long long a, long long b)
+{
+    return a < b ? a : b;
+}
+
 /* The entry k of a state in an array whose entries are so many bytes apart. */
 #define ENTRY(kind, first, k, bytes) ((kind *)entry(first, k, bytes))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -62,6 +63,8 @@ class Shape(NamedTuple):
     near: int  # words of a state's scratch that are in shared memory, EVERY, or 0
     blocks: int = 1  # on each processor
     fetches: bool = False  # whether inputs are brought there before the first pass
+    waves: bool = True  # whether sines and cosines are kept there, or computed again in each pass
+    in_step: bool = False  # whether the threads of a block are at the same joint, so that they fetch the same code
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,13 +196,10 @@ def resident(
     device: Device, robots: Sequence[Tables], program: Program, single: bool, shape: Shape | None = None
 ) -> Resident:
     """Robots moved to the device, for a kernel that walks tables."""
-    found = [laid(m, program) for m in robots]
     item = 4 if single else 8
-    table_bytes = max(x.bytes(item) for x in found)
-    words, with_inputs = (max(laid(m, program, EVERY, fetches).words for m in robots) for fetches in (False, True))
-    types = {kind for x in found for kind in x.kinds}
-    shape = shape or chosen_shape(device, words, with_inputs, item, table_bytes, len(types), len(robots))
-    found = [laid(m, program, shape.near, shape.fetches) for m in robots]
+    types = {kind for m in robots for kind in laid(m, program).kinds}
+    shape = shape or chosen_shape(device, needs(robots, program, item), item, len(types))
+    found = [laid(m, program, shape.near, shape.fetches, shape.waves) for m in robots]
     numbers, kernel = _walking_kernel(device, program, single, shape, types)
     tables = [x.table(numbers) for x in found]
     dtype = np.float32 if single else np.float64
@@ -211,6 +211,7 @@ def resident(
     table[:, 2] = [len(x.kinds) for x in found]
     table[:, 3] = [len(c) for _, c in tables]
     table[:, 4] = [x.near for x in found]
+    table_bytes = max(x.bytes(item) for x in found)
     room = max(x.near for x in found), max(x.words - x.near for x in found)
     return Resident(device, tuple(robots), program, single, shape, kernel, table, *room, table_bytes, (rows, constants))
 
@@ -236,34 +237,48 @@ def near_words(device: Device, words: int, item: int, table_bytes: int, threads:
     return EVERY if fitting >= words else fitting
 
 
-# a robot of more types asks for more code than a processor keeps at hand
+# robots of more types ask for more code than a processor keeps at hand
 FEW_TYPES = 4
 
 
-def chosen_shape(
-    device: Device, words: int, with_inputs: int, item: int, table_bytes: int, types: int, robots: int = 1
-) -> Shape:
+class Need(NamedTuple):
+    """What the scratch and the table of a state take in a way of keeping fields."""
+
+    words: int
+    table_bytes: int
+
+
+def needs(robots: Sequence[Tables], program: Program, item: int) -> Callable[[bool, bool], Need]:
+    """What robots take at most, by whether inputs are fetched and sines and cosines kept."""
+
+    @cache
+    def need(fetches: bool, waves: bool) -> Need:
+        found = [laid(m, program, EVERY, fetches, waves) for m in robots]
+        return Need(max(x.words for x in found), max(x.bytes(item) for x in found))
+
+    return need
+
+
+def chosen_shape(device: Device, need: Callable[[bool, bool], Need], item: int, types: int) -> Shape:
     """All scratch in shared memory, with inputs if many states still fit beside each other; else as much of it as fits.
 
-    Robots of many types are walked by large blocks, which are at the same place of the code. Measured on an H200.
+    What does not fit is read from far away, so little is kept: sines and cosines are computed again. Blocks of robots of many types
+    stay in step, since the code of all steps does not fit in the instruction cache. Measured on an H200.
     """
     single = item == 4
 
-    def shape(threads: int, blocks: int, fetches: bool = False) -> Shape:
-        needed = with_inputs if fetches else words
-        return Shape(threads, near_words(device, needed, item, table_bytes, threads, blocks), blocks, fetches)
+    def shape(threads: int, blocks: int, fetches: bool = False, waves: bool = True, in_step: bool = False) -> Shape:
+        words, table_bytes = need(fetches, waves)
+        near = near_words(device, words, item, table_bytes, threads, blocks)
+        return Shape(threads, near, blocks, fetches, waves, in_step)
 
     whole = [shape(128, b, True) for b in ((5, 4, 3) if single else (3, 2))]
     for found in [*whole, *([shape(128, 3)] if single else [])]:
         if found.near == EVERY:
             return found
-    if robots > 1:
-        return shape(256, 2) if single else shape(128, 3)
-    if types > FEW_TYPES:
-        return shape(512, 1) if single else shape(384, 1)
-    threads, blocks = (128, 5) if single else (384, 1)
-    found = shape(threads, blocks, True)
-    return found if found.near * (4 if single else 3) > with_inputs else shape(threads, blocks)
+    if single or types > FEW_TYPES:
+        return shape(256, 3 if single else 2, waves=False, in_step=True)
+    return shape(128, 4, waves=False)
 
 
 def unrolled_shape(device: Device, words: int, single: bool) -> Shape:

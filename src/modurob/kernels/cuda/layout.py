@@ -7,7 +7,7 @@ import numpy as np
 
 from modurob.algorithms.program import Program
 from modurob.kernels.anatomy import anatomy
-from modurob.kernels.cuda.lean import Area, lean_code
+from modurob.kernels.cuda.lean import Area, idle_before_inward, lean_code
 from modurob.kernels.dyad import DyadType
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
@@ -31,9 +31,7 @@ class Course:
 
     order: list[int]  # bodies, 1, 2, ...
     flags: list[int]
-    take: list[int]  # slot that a body receives in, -1: none
-    put: list[int]  # slot that it sends to, -1: none
-    slots: int
+    put: list[int]  # the body whose slot a body sends to, -1: none
 
 
 def course_of(parent: tuple[int, ...]) -> Course:
@@ -44,29 +42,18 @@ def course_of(parent: tuple[int, ...]) -> Course:
     order = _depth_first(parent)
     place = {body: k for k, body in enumerate(order)}
     n = len(order)
-    flags, take, put = [0] * n, [-1] * n, [-1] * n
-    of: dict[int, int] = {}
-    free: list[int] = []
-    count = 0
+    flags, put = [0] * n, [-1] * n
     for k in range(n - 1, -1, -1):
-        body, p = order[k], parent[order[k]]
+        p, follows = parent[order[k]], k > 0 and order[k - 1] == parent[order[k]]
         flags[k] |= 0 if flags[k] & TAKES_CARRIED else TIP
-        if body in of:
-            take[k], flags[k] = of[body], flags[k] | TAKES_SLOT
-            free.append(of.pop(body))
-        follows = k > 0 and order[k - 1] == p
+        flags[k] |= 0 if follows or k == 0 else LOADS if p else LOADS | STARTS
         if p and follows:
             flags[place[p]] |= TAKES_CARRIED
         elif p:
-            if p in of:
-                flags[k] |= ADDS
-            else:
-                of[p], count = (free.pop(), count) if free else (count, count + 1)
-            put[k], flags[k] = of[p], flags[k] | PUTS
-        if p:
-            flags[place[p]] |= 0 if follows else SAVES
-        flags[k] |= 0 if follows or k == 0 else LOADS if p else LOADS | STARTS
-    return Course(order, flags, take, put, count)
+            flags[k] |= PUTS | (ADDS if flags[place[p]] & TAKES_SLOT else 0)
+            flags[place[p]] |= TAKES_SLOT | SAVES
+            put[k] = p
+    return Course(order, flags, put)
 
 
 def _depth_first(parent: tuple[int, ...]) -> list[int]:
@@ -110,7 +97,7 @@ class Laid:
         return item * (len(self.world) + sum(map(len, self.constants))) + 4 * ROW * row_count(len(self.kinds))
 
 
-class _Room:
+class Room:
     """Scratch of two kinds: so many words of shared memory, and as many as one likes after them. No field is in both."""
 
     def __init__(self, near: int):
@@ -139,20 +126,92 @@ def common(kind: DyadType) -> DyadType:
 EVERY = 1 << 24
 
 
+class Slots:
+    """Where the sums stand that bodies receive from branches, each from the first branch that sends to the body's own visit.
+
+    Words of bodies that hold nothing before the inward pass comes to them serve until it does; where these do not suffice there are
+    slots of their own.
+    """
+
+    def __init__(self, course: Course, size: int, room: Room):
+        self.course, self.size, self.room = course, size, room
+        self.owner: dict[int, int] = {}  # idle words, and the place in the order of the body that they belong to
+        self.spare: list[int] = []  # slots of their own that are free
+
+    def lend(self, k: int, start: int, words: int) -> None:
+        """The words of the body at place k are idle until the inward pass comes there."""
+        self.owner |= dict.fromkeys(range(start, start + words), k)
+
+    def places(self) -> dict[int, int]:
+        """Where the slot of each body that receives from branches begins."""
+        place = {body: k for k, body in enumerate(self.course.order)}
+        found, taken = {}, set()
+        for body, p in zip(reversed(self.course.order), reversed(self.course.put), strict=True):
+            if body in found:
+                self._free(found[body], taken)
+            if p > 0 and p not in found:
+                found[p] = self._fitting(place[p], taken)
+                taken |= self._words(found[p])
+        return found
+
+    def _words(self, start: int) -> set[int]:
+        return set(range(start, start + self.size))
+
+    def _free(self, start: int, taken: set[int]) -> None:
+        taken -= self._words(start)
+        if start not in self.owner:
+            self.spare.append(start)
+
+    def _fitting(self, k: int, taken: set[int]) -> int:
+        """The last idle words that are free until place k, since those before serve bodies before it; else a slot of its own."""
+        run = 0
+        for word in sorted(self.owner, reverse=True):
+            free = self.owner[word] <= k and word not in taken
+            follows = run and word + 1 in self.owner and word + 1 != self.room.most
+            run = (run + 1 if follows else 1) if free else 0
+            if run == self.size:
+                return word
+        return self.spare.pop() if self.spare else self.room.take(self.size)
+
+
+def _scratch(
+    program: Program, course: Course, sizes: list[int], idle: list[bool], near: int, ahead: int | None = None
+) -> tuple[dict[int, int], dict[int, int], dict[int, int], Room]:
+    """Where the fields of bodies stand, where they save what children read, where their slots are, and the room of all.
+
+    Slots of their own stand first. How many there are is known when bodies and slots have been placed once.
+    """
+    area = Area(program)
+    saved, sent, room = area.width("shared"), area.width("sent"), Room(EVERY if ahead is None else near)
+    own, at, slots = {}, {0: 0}, Slots(course, sent, room)
+    slots.spare = [room.take(sent) for _ in range(ahead or 0)]
+    for k, (body, size, flags) in enumerate(zip(course.order, sizes, course.flags, strict=True)):
+        saves = saved if flags & SAVES else 0
+        words = max(size, saves) if area.overlaps else size + saves
+        own[body] = room.take(words)
+        at[body] = own[body] if area.overlaps else own[body] + size
+        if idle[k]:
+            slots.lend(k, own[body], words)
+    bodies = room.near
+    places = slots.places()
+    if ahead is None:
+        return _scratch(program, course, sizes, idle, near, (room.near - bodies) // max(1, sent))
+    return own, at, places, room
+
+
 @lru_cache(maxsize=4096)
-def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False) -> Laid:
-    """A program laid out for a mechanism: first in the scratch stand the slots, then the bodies."""
-    a, course, area = anatomy(m), course_of(m.parent), Area(program)
+def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False, waves: bool = True) -> Laid:
+    """A program laid out for a mechanism: the scratch of its bodies, and slots for what branches send."""
+    a, course = anatomy(m), course_of(m.parent)
     every = [common(kind) for kind in a.kinds]
     kinds = [every[body - 1] for body in course.order]
-    codes = [lean_code(kind, program, fetches)[1] for kind in kinds]
-    saved, sent, room = area.width("shared"), area.width("sent"), _Room(near)
-    own, at = {}, {0: 0}  # where the fields of bodies stand, and where they save what children read
-    slots = [room.take(sent) for _ in range(course.slots)] or [0]
-    for body, code, flags in zip(course.order, codes, course.flags, strict=True):
-        saves = saved if flags & SAVES else 0
-        own[body] = room.take(max(code.size, saves) if area.overlaps else code.size + saves)
-        at[body] = own[body] if area.overlaps else own[body] + code.size
+    sizes = [lean_code(kind, program, fetches, waves)[1].size for kind in kinds]
+    # where the way back begins something is kept until then
+    idle = [
+        idle_before_inward(kind, program, fetches, waves) and not flags & TIP
+        for kind, flags in zip(kinds, course.flags, strict=True)
+    ]
+    own, at, slots, room = _scratch(program, course, sizes, idle, near)
     # a joint without coordinates reads none, but is given one
     q_starts, v_starts = np.minimum(a.q_starts, m.nq - 1), np.minimum(a.v_starts, m.nv - 1)
     rows = np.array(
@@ -168,8 +227,8 @@ def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False) 
                 own[b],
                 at[m.parent[b]],
                 at[b],
-                slots[max(0, course.take[k])],
-                slots[max(0, course.put[k])],
+                slots.get(b, 0),
+                slots.get(course.put[k], 0),
             )
             for k, b in enumerate(course.order)
         ],
@@ -177,7 +236,7 @@ def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False) 
     ).reshape(-1, ROW)
     world = program.world(m)
     shared = [np.ravel(world[name]) for name in program.shared]
-    table = a.rows([lean_code(kind, program, fetches)[1] for kind in every], False)
+    table = a.rows([lean_code(kind, program, fetches, waves)[1] for kind in every], False)
     constants = [table[b - 1] for b in course.order]
     whole = np.concatenate([np.zeros(0), *shared])
     # constants of joints begin at multiples of four

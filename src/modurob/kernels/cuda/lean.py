@@ -61,10 +61,11 @@ def supported(program: Any) -> bool:
 class LeanView(TracedView):
     """Of what passes keep, some is worked out again; sines and cosines are read where they were kept."""
 
-    def __init__(self, kind: DyadType, program: Program):
+    def __init__(self, kind: DyadType, program: Program, waves: bool):
         super().__init__(kind, program, frozenset())
         self.again = recomputed(program)
-        self.waves: dict[int, int] = {}  # nodes of sines and cosines, and which they are
+        self.keeps_waves = waves and len(program.passes) > 1
+        self.waves: dict[int, int] = {}  # nodes of sines and cosines that are kept, and which they are
         self.values: dict[str, Array] = {}
         self._back: Array | None = None  # the parent's field, on the way back
 
@@ -75,10 +76,9 @@ class LeanView(TracedView):
         for name, value in fields.items():
             value = np.asarray(value, dtype=object)
             self.values[name] = value
-            if name == "waves":
+            if name == "waves" and self.keeps_waves:
                 self.waves = {x.index: k for k, x in enumerate(value)}
-                if len(self.program.passes) > 1:
-                    self.store("own waves", value)
+                self.store("own waves", value)
             if name == "waves" or name in self.again.fields or self._back is not None:
                 now = len(self.passes) - 1
                 self.fields[name], self._at_hand[name] = _Field(value, now, len(self.program.passes) - 1), value
@@ -165,8 +165,8 @@ def fetched(program: Program) -> dict[str, int]:
     return {name: first_free(busy, -1, len(program.passes) - 1.1) for name in inputs_of(program)}
 
 
-def _traced(kind: DyadType, program: Program) -> LeanView:
-    view = LeanView(kind, program)
+def _traced(kind: DyadType, program: Program, waves: bool = True) -> LeanView:
+    view = LeanView(kind, program, waves)
     for walk in program.passes:
         view.begin()
         assert isinstance(walk, Outward | Inward)
@@ -179,12 +179,15 @@ def _traced(kind: DyadType, program: Program) -> LeanView:
 
 
 @lru_cache(maxsize=4096)
-def lean_code(kind: DyadType, program: Program, fetches: bool = False) -> tuple[tuple[str, ...], Code]:
+def lean_code(
+    kind: DyadType, program: Program, fetches: bool = False, waves: bool = True
+) -> tuple[tuple[str, ...], Code]:
     """The bodies of the functions of a type, one a pass, and what must be known of its table.
 
-    Its size is that of its own fields, and of its inputs if they are fetched.
+    Its size is that of its own fields, and of its inputs if they are fetched. Sines and cosines are among its fields, or computed
+    again in each pass.
     """
-    view = _traced(kind, program)
+    view = _traced(kind, program, waves)
     places, words = _allocated(view, fetches)
     nodes: list[int] = []
     bodies = []
@@ -195,6 +198,17 @@ def lean_code(kind: DyadType, program: Program, fetches: bool = False) -> tuple[
         bodies.append("\n".join([f"real k[{4 * len(read) or 1}]; (void)k;", *read, body]))
         nodes += table.nodes + table.nodes[:1] * (-len(table.nodes) % 4)
     return tuple(bodies), Code([f"step_{k}" for k in range(len(bodies))], view.graph, nodes, words)
+
+
+@lru_cache(maxsize=4096)
+def idle_before_inward(kind: DyadType, program: Program, fetches: bool, waves: bool) -> bool:
+    """Whether the words of a body hold nothing until the inward pass, the only one, comes to it."""
+    inward = [k for k, walk in enumerate(program.passes) if isinstance(walk, Inward)]
+    if fetches or len(inward) != 1:
+        return False
+    view = _traced(kind, program, waves)
+    places = _allocated(view, False)[0]
+    return all(view.fields[place.array.removeprefix("own ")].first >= inward[0] for place in places)
 
 
 def _busy(program: Program) -> list[list[tuple[float, float]]]:
@@ -213,13 +227,13 @@ def _allocated(view: LeanView, fetches: bool) -> tuple[dict[Place, int], int]:
     busy, words = _busy(program), fetched(program) if fetches else {}
     for name, word in words.items():
         # a pass reads inputs before it writes
-        bodies = enumerate(lean_code(view.kind, program)[0])
+        bodies = enumerate(lean_code(view.kind, program, False, view.keeps_waves)[0])
         last = max((k for k, body in bodies if re.search(rf"\b{name}_0\b", body)), default=-1)
         busy += [[] for _ in range(word + 1 - len(busy))]
         busy[word].append((-1, last - 0.1))
     places: dict[Place, int] = {}
     for name, kept in view.fields.items():
-        if name in (*program.shared, *view.again.fields) or (name == "waves" and len(program.passes) == 1):
+        if name in (*program.shared, *view.again.fields) or (name == "waves" and not view.keeps_waves):
             continue
         for k, x in enumerate(kept.known.ravel()):
             stored = isinstance(x, Traced) and view.graph.nodes[x.index].value == Place(f"own {name}", k)

@@ -62,11 +62,13 @@ def _parameters(program: Program) -> str:
     return ", ".join(own)
 
 
-def steps(program: Program, kinds: Sequence[DyadType], fetches: bool = False) -> tuple[str, list[list[str]]]:
+def steps(
+    program: Program, kinds: Sequence[DyadType], fetches: bool = False, waves: bool = True
+) -> tuple[str, list[list[str]]]:
     """The functions of types, and their names by pass and type; what is the same in several types is one function."""
     texts, names = [], []
     for k in range(len(program.passes)):
-        bodies = [lean_code(kind, program, fetches)[0][k] for kind in kinds]
+        bodies = [lean_code(kind, program, fetches, waves)[0][k] for kind in kinds]
         first = [bodies.index(body) for body in bodies]
         texts += [
             f"INLINE void step_{t}_{k}({_parameters(program)})\n{{\n{bodies[t]}\n}}\n" for t in sorted(set(first))
@@ -196,8 +198,11 @@ def _pointers(program: Program) -> list[str]:
     return lines
 
 
-def _loop(program: Program, k: int, names: Sequence[str], scratch: Scratch) -> list[str]:
-    """A pass over the rows. The row and the inputs of the next joint are asked for before they are needed."""
+def _loop(program: Program, k: int, names: Sequence[str], scratch: Scratch, in_step: bool) -> list[str]:
+    """A pass over the rows. The row and the inputs of the next joint are asked for before they are needed.
+
+    Inward, where steps are longest, the threads of a block wait for each other before each joint if they are to stay in step.
+    """
     outward = isinstance(program.passes[k], Outward)
     first, end, by = ("rows", "LATER(rows, n)", 1) if outward else ("LATER(rows, n - 1)", "LATER(rows, -1)", -1)
     inputs = [] if scratch.fetches else inputs_of(program)
@@ -216,6 +221,7 @@ def _loop(program: Program, k: int, names: Sequence[str], scratch: Scratch) -> l
         *(f"const real {name}_0 = {name}_1; {name}_1 = {text};" for name, text in asked.items()),
         "row = SHARED(const int, at, 0);",
         *(_before(program, k, scratch) if outward else _before_inward(program, scratch)),
+        *(["__syncthreads();"] if in_step and not outward else []),
         *_switch(names, _arguments(program, scratch, "SHARED(const real, numbers, 0)")),
         *(_after(program, k, scratch) if outward else scratch.text(["put(flags, {at}, {stride}, C);"], "row[PUT]")),
         f"at = LATER(at, {by});",
@@ -294,14 +300,17 @@ def walking(
     near: int,
     blocks: int = 1,
     fetches: bool = False,
+    waves: bool = True,
+    in_step: bool = False,
 ) -> str:
     """The kernel that walks tables: each block takes some states of one robot at a time.
 
-    Its scratch is in shared memory (`near` EVERY), in `work` (0), or as each robot says in both.
+    Its scratch is in shared memory (`near` EVERY), in `work` (0), or as each robot says in both. Threads that are left over repeat
+    the last state: where all threads go the same way, what is the same for them is kept once, in registers that they share.
     """
     scratch = Scratch(near, fetches=fetches)
-    functions, names = steps(program, kinds, scratch.fetches)
-    passes = [line for k, own in enumerate(names) for line in _loop(program, k, own, scratch)]
+    functions, names = steps(program, kinds, scratch.fetches, waves)
+    passes = [line for k, own in enumerate(names) for line in _loop(program, k, own, scratch, in_step)]
     lines = [
         scratch.definitions,
         f'extern "C" __global__ void __launch_bounds__({threads}, {blocks})',
@@ -326,14 +335,12 @@ def walking(
         "__syncthreads();",
         "}",
         "const real *const world = SHARED(const real, constants, 0);",
-        "const long long state = (long long)tasks[2 * task + 1] * STRIDE + threadIdx.x;",
-        "if (state < own->states) {",
+        "const long long state = least((long long)tasks[2 * task + 1] * STRIDE + threadIdx.x, own->states - 1);",
         *_pointers(program),
         *_start(program),
         *(_fetch(program, scratch) if scratch.fetches else ()),
         *passes,
         END,
-        "}",
         "}",
         "}",
     ]
