@@ -111,7 +111,7 @@ def test_slots_over_words_that_are_idle(device: PlayedGpu) -> None:
     tables, kept = (laid(robot, FORWARD_DYNAMICS, EVERY, False, waves) for waves in (False, True))
     slots = {row[PUT] for row in tables.rows if row[FLAGS] & PUTS}
     assert max(slots) > min(tables.rows[:, OWN])
-    assert tables.words < kept.words - 2 * robot.nv
+    assert tables.words < kept.words
     found = resident(device, [robot], FORWARD_DYNAMICS, False, Shape(4, 60, 1, waves=False, in_step=True))
     assert run(found, FORWARD_DYNAMICS, [robot], np.float64) < BOUND[np.float64]
 
