@@ -33,7 +33,7 @@ class Branches(Edits):
     """What an `Assembly` does with branches. The walk starts at `base`, the first module by default."""
 
     def branch(self, module: str, base: str | None = None) -> Branch:
-        """`module` and all that hangs on it, seen from `base`.
+        """`module` and all modules that it carries, as seen from `base`.
 
         >>> from modurob.assembly import Assembly
         >>> leg = Assembly.load("crab").branch("m2")
@@ -52,7 +52,7 @@ class Branches(Edits):
         return Branch(entry.out, entry.into, tuple(members))
 
     def without_branch(self, module: str, base: str | None = None) -> Self:
-        """Without `module` and all that hangs on it.
+        """The assembly without `module` and all modules that it carries.
 
         >>> from modurob.assembly import Assembly
         >>> list(Assembly.load("crab").without_branch("m2").modules)
@@ -62,7 +62,8 @@ class Branches(Edits):
         return self._part(n for n in self.modules if n not in gone)
 
     def duplicated(self, module: str, at: str | PortRef, base: str | None = None) -> Self:
-        """With a copy of a branch docked at the free port `at`, by the port that the original hangs by; names are new.
+        """The assembly with a copy of a branch docked at the free port `at`, by the port that attaches the original;
+        the copies get new names.
 
         >>> from modurob.assembly import Assembly
         >>> print(*Assembly.load("crab").duplicated("m4", at="m3/3").connections[5:], sep=", ")
@@ -72,7 +73,8 @@ class Branches(Edits):
         return self._grafted(found.modules, docking(at, found.by), lambda connection: connection)
 
     def mirrored(self, module: str, base: str | None = None) -> Self:
-        """With the mirror image of a branch on the other side of the module it hangs on: x and -x of each module exchanged.
+        """The assembly with the mirror image of a branch on the other side of the module that carries it: x and -x of
+        each module are exchanged.
 
         >>> from modurob.assembly import Assembly
         >>> half = Assembly.load("crab").without_branch("m4")

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def shipped_robots() -> tuple[str, ...]:
-    """Names of the robots that come with modurob; `load` takes them.
+    """Names of the robots of the package; `load` accepts them.
 
     >>> shipped_robots()
     ('cable_planar', 'crab', 'crane', 'double_pendulum', 'lwa4p', 'lwa4p_angled', 'robocrane', 'tensegrity_arm',

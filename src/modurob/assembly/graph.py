@@ -131,7 +131,7 @@ class Graph:
 
     @property
     def base(self) -> str:
-        """The module that stands in the world or floats: that of the setup, else the first.
+        """The module that is fixed in the world or floats: that of the setup, otherwise the first.
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.load("crab").base
@@ -151,7 +151,7 @@ class Graph:
 
     @cached_property
     def occupied(self) -> Mapping[PortRef, PortRef]:
-        """For each docked port the port it holds.
+        """For each docked port the port it is docked to.
 
         >>> from modurob.assembly import Assembly, PortRef
         >>> print(Assembly.load("crab").occupied[PortRef("m0", "3")])
@@ -172,7 +172,7 @@ class Graph:
 
     @property
     def free_ports(self) -> list[PortRef]:
-        """All ports that hold nothing, virtual ones left out.
+        """All ports to which nothing is docked, without virtual ones.
 
         >>> from modurob.assembly import Assembly
         >>> [str(port) for port in Assembly.single("m0", "backbone").free_ports]
@@ -186,9 +186,11 @@ class Graph:
         return neighbours(tuple(self.modules), self.connections)
 
     def traversal(self, base: str | None = None, order: str = "depth") -> Traversal:
-        """The walk over all modules from `base` (the first module by default), `order` "depth" or "breadth" first.
+        """The traversal of all modules from `base` (the first module by default), with `order` "depth" or "breadth"
+        first.
 
-        Gutenkunst 3.3.3 and Meister, Gutenkunst, Levi, Figure 6 walk depth first; the latter name both (section III).
+        Gutenkunst 3.3.3 and Meister, Gutenkunst, Levi, Figure 6 traverse depth first; the latter name both (section
+        III).
 
         >>> from modurob.assembly import Assembly
         >>> tree = Assembly.load("tree9")
@@ -203,7 +205,8 @@ class Graph:
 
     @cached_property
     def placements(self) -> Mapping[str, Array]:
-        """Pose of every module in the frame of the first, joints at zero, (4, 4) each [m]; across loops, along the walk.
+        """Pose of every module in the frame of the first, joints at zero, (4, 4) each [m]; across loops, along the
+        traversal.
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.from_grid("B B").placements["m1"][:3, 3].round(3).tolist()

@@ -10,7 +10,7 @@ from modurob.spatial.scalars import Array
 @FORCES.register("disturbance")
 @dataclass(frozen=True)
 class Disturbance(JointForce):
-    """tau = x, a constant state: zero in simulations, what explains the motion in a `DriveFilter` [N m or N].
+    """tau = x, a constant state [N m or N]: zero in simulations; in a `DriveFilter` the estimated unknown torque.
 
     >>> import modurob as mr
     >>> mr.load("crab").mechanism().with_force("push", mr.Disturbance(), joint="m0/hinge").forces[-1].name

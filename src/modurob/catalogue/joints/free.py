@@ -12,7 +12,8 @@ from modurob.spatial.scalars import Array, as_array, cross
 @KINDS.register("free")
 @dataclass(frozen=True)
 class Free(JointType):
-    """q = (position [m], quaternion wxyz), v the twist in successor axes [m/s, rad/s]; S = 1: nothing is held.
+    """Free motion: q = (position [m], quaternion wxyz), v the twist in successor axes [m/s, rad/s]; S = 1, no
+    constraints.
 
     >>> mr.Free().nq, mr.Free().nv
     (7, 6)

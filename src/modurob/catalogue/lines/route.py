@@ -45,7 +45,7 @@ class Point(Node):
 class Pulley(Node):
     """A pulley about z of the frame; the line runs around it counter-clockwise (side 1) or clockwise (side -1).
 
-    Beside its plane the line winds as on a cylinder. A line that would not touch the pulley leaves it.
+    Out of its plane the line winds as on a cylinder. A line that would not touch the pulley leaves it.
 
     >>> mr.Pulley(radius=0.05, side=-1).kind
     'pulley'
@@ -62,10 +62,12 @@ class Pulley(Node):
 @NODES.register("swivel")
 @dataclass(frozen=True)
 class Swivel(Node):
-    """A pulley that turns about z of the frame to face the next node; its centre is `offset` from the axis, towards that node.
+    """A pulley that turns about z of the frame to face the next node; its centre is at `offset` [m] from the axis,
+    towards that node.
 
-    The line comes along the axis, up to the origin, and leaves the pulley on its +z side. With `offset` = `radius` it stays on the
-    axis, as in the blocks of cable robots; with `offset` = 0 the pulley is a drum on the axis (Lieskovsky chapter 5).
+    The line arrives along the axis, up to the origin, and leaves the pulley on its +z side. With `offset` = `radius` it
+    stays on the axis, as in the blocks of cable robots; with `offset` = 0 the pulley is a drum on the axis (Lieskovsky
+    chapter 5).
 
     >>> mr.Swivel(radius=0.05, offset=0.05).kind
     'swivel'

@@ -10,9 +10,10 @@ from modurob.errors import InputError, explained
 @explained
 @dataclass(frozen=True)
 class Winch:
-    """A drum at the end of a line: `joint`, of one coordinate, turned forward by one radian takes in `radius` [m].
+    """A drum at the end of a line: one radian of positive rotation of `joint`, a joint of one coordinate, winds in
+    `radius` [m].
 
-    The line leaves at a point, or over a `swivel` at that place.
+    The line leaves at a point, or over a `swivel` at that point.
 
     >>> mr.Winch("drum", 0.05, mr.Swivel(0.05)).node()
     Swivel(radius=0.05, offset=0.0, drum=0.05)
