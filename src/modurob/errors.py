@@ -47,7 +47,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ModurobError(Exception):
-    """Root of all errors raised on purpose; a message says what was found, where, what was expected, and the valid choices.
+    """Root of all errors that the package raises; a message gives what was found, where, what was expected, and the
+    valid choices.
 
     >>> import modurob as mr
     >>> try:
@@ -181,7 +182,7 @@ class SearchError(ModurobError):
 
 
 class ModurobWarning(UserWarning):
-    """Something was accepted that deserves a look, such as a link of a URDF file that moves without mass.
+    """An input was accepted that should be checked, such as a link of a URDF file that moves without mass.
 
     >>> import warnings
     >>> import modurob as mr

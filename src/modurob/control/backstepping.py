@@ -29,14 +29,15 @@ class Stages(NamedTuple):
 @LAWS.register("backstepping")
 @dataclass(frozen=True, eq=False)
 class Backstepping(Recipe):
-    """Tracking with elastic joints, without inverting them: V = (s^T M s + z1^T k z1 + z2^T J z2)/2 falls all the time.
+    """Tracking with elastic joints without inverting their dynamics: V = (s^T M s + z1^T k z1 + z2^T J z2)/2 always
+    decreases.
 
-    Joints ask for the torque of `SlotineLi`, tau_d = M vdot_r + C v_r + N - passive + Kd s, so motors for the angles theta_d = q
-    + tau_d/k and the rates w_d = d theta_d/dt + pace z1 + s, z1 = theta_d - theta, z2 = w_d - theta'. The torque
-    tau = J dw_d/dt + b theta' + k (theta - q) + k z1 + pace J z2 + reach sat(z2/layer) leaves V' = -s^T Kd s - pace z1^T k z1
-    - pace z2^T J z2; friction of the motors, which it knows nothing of, is outweighed where it is below `reach`. `reference` is an
-    array, or a function of time that returns q and its first four derivatives. For robots with an elastic drive at every joint; on
-    a floating base M is the inertia that the drives move, as in `SlotineLi`.
+    The joints require the torque of `SlotineLi`, tau_d = M vdot_r + C v_r + N - passive + Kd s, hence the motor angles
+    theta_d = q + tau_d/k and the motor rates w_d = d theta_d/dt + pace z1 + s, with z1 = theta_d - theta, z2 = w_d -
+    theta'. The torque tau = J dw_d/dt + b theta' + k (theta - q) + k z1 + pace J z2 + reach sat(z2/layer) gives V' =
+    -s^T Kd s - pace z1^T k z1 - pace z2^T J z2; unknown friction of the motors is dominated if it is below `reach`.
+    `reference` is an array, or a function of time that returns q and its first four derivatives. For robots with an
+    elastic drive at every joint; on a floating base M is the inertia that the drives move, as in `SlotineLi`.
 
     >>> law = mr.Backstepping([0.3, 0.2, -0.4], slope=10.0, kd=2.0, pace=50.0)
     """

@@ -105,11 +105,13 @@ class TaskLaw(BoundLaw, Memoryless):
 @LAWS.register("operational-space")
 @dataclass(frozen=True, eq=False)
 class OperationalSpace(TaskRecipe):
-    """tau = J^T L (xddot_d + kd e' + kp e - Jdot v) + C v + N - passive, L = (J M^-1 J^T)^-1: e'' + kd e' + kp e = 0 (Khatib 1987).
+    """tau = J^T L (xddot_d + kd e' + kp e - Jdot v) + C v + N - passive, L = (J M^-1 J^T)^-1: e'' + kd e' + kp e = 0
+    (Khatib 1987).
 
-    For frames that can move in all controlled directions; near singularities L grows without bound. On a floating base J is
-    the generalised Jacobian J P (Umetani and Yoshida 1989; see `Coupling`), and the frame's fall with the base, J M^-1 (P^T - 1)
-    (C v + N), is taken off: e obeys the same equation until the arm is stretched.
+    For frames that can move in all controlled directions; near singularities L grows without bound. On a floating base
+    J is the generalised Jacobian J P (Umetani and Yoshida 1989; see `Coupling`), and the acceleration of the frame with
+    the falling base, J M^-1 (P^T - 1) (C v + N), is subtracted: e satisfies the same equation until the arm is
+    stretched.
 
     >>> law = mr.OperationalSpace(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], kp=100.0, kd=20.0)
     """
@@ -141,10 +143,11 @@ class OperationalSpaceLaw(TaskLaw):
 @LAWS.register("impedance")
 @dataclass(frozen=True, eq=False)
 class Impedance(TaskRecipe):
-    """tau = J^T (K e + D e') + N - passive - joint_damping v: the frame is held as by springs, K e = -F at rest under a force F.
+    """tau = J^T (K e + D e') + N - passive - joint_damping v: the frame is held as by springs, K e = -F at rest under a
+    force F.
 
-    `stiffness` and `damping` are one number, one for each direction, or a matrix: [N/m, N m/rad], [N s/m, N m s/rad], in world axes
-    (Hogan 1985, with the inertia that the robot has).
+    `stiffness` and `damping` are one number, one for each direction, or a matrix: [N/m, N m/rad], [N s/m, N m s/rad],
+    in world axes (Hogan 1985, with the natural inertia of the robot).
 
     >>> law = mr.Impedance(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], stiffness=200.0, damping=20.0)
     """
@@ -173,12 +176,14 @@ class ImpedanceLaw(TaskLaw):
 @LAWS.register("hybrid")
 @dataclass(frozen=True, eq=False)
 class HybridForcePosition(TaskRecipe):
-    """A force along `normal`, motion across it: tau = J^T (L (P a - Jdot v) + n force) + C v + N - passive, P = 1 - n n^T.
+    """A force along `normal`, motion across it: tau = J^T (L (P a - Jdot v) + n force) + C v + N - passive, P = 1 - n
+    n^T.
 
-    a = xddot_d + kd e' + kp e as in OperationalSpace. On a flat, frictionless wall across n the wall gives back `force` [N]
-    exactly, as far as the model is (Raibert and Craig 1981; Khatib 1987). Along n motion is damped by `approach` [N s/m], else
-    critically for a wall of about the stiffness `wall` [N/m] and the mass m that the frame has along n: however heavy the robot
-    is, it settles as exp(-sqrt(wall/m) t). Until it touches it comes nearer at force/approach.
+    a = xddot_d + kd e' + kp e as in OperationalSpace. On a flat, frictionless wall across n the reaction of the wall is
+    `force` [N], as exactly as the model is (Raibert and Craig 1981; Khatib 1987). Along n motion is damped by
+    `approach` [N s/m], by default critically for a wall of about the stiffness `wall` [N/m] and the effective mass m of
+    the frame along n: whatever the mass of the robot, it settles as exp(-sqrt(wall/m) t). Before contact it approaches
+    at force/approach.
 
     >>> law = mr.HybridForcePosition(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], normal=(0, 1, 0), force=2.0)
     """

@@ -62,7 +62,7 @@ class Task(ABC):
 @explained
 @dataclass(frozen=True, eq=False)
 class JointTask(Task):
-    """Joints of plain coordinates, by name, all their rates in a row, follow a reference, (n,) [rad or m].
+    """Joints with plain coordinates, by name, all their rates in a row, follow a reference, (n,) [rad or m].
 
     >>> law = mr.WholeBody([mr.JointTask(["m0/hinge", "m2/hinge", "m4/hinge"], reference=[0.1, 0.2, 0.3])])
     >>> mr.simulate(robot, q, duration=0.02, controller=law).status.ok
@@ -84,7 +84,7 @@ class JointTask(Task):
 @explained
 @dataclass(frozen=True, eq=False)
 class PointTask(Task):
-    """A point fixed in a frame, at `point` there, follows a reference in world axes, (3,) [m].
+    """A point fixed in a frame, with the coordinates `point` there, follows a reference in world axes, (3,) [m].
 
     >>> law = mr.WholeBody([mr.PointTask("m3", reference=robot.frame_pose(q, "m3")[:3, 3])])
     >>> mr.simulate(robot, q, duration=0.02, controller=law).status.ok

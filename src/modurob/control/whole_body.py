@@ -51,13 +51,15 @@ class Plan(NamedTuple):
 @LAWS.register("whole-body")
 @dataclass(frozen=True, eq=False)
 class WholeBody(Recipe):
-    """Follow tasks with the smallest inputs within their bounds: min |u|² with M vdot + c = B u + passive - J^T dT + K^T lambda,
-    K vdot = k, strains of cables on winches constant, and J_i vdot = wanted_i of the tasks, by priority.
+    """Follow tasks with the smallest inputs within their bounds: min |u|² subject to M vdot + c = B u + passive - J^T
+    dT + K^T lambda, K vdot = k, constant strains of cables on winches, and J_i vdot = wanted_i of the tasks, by
+    priority.
 
-    `tension` bounds what such cables pull with [N]; without an upper bound a plan that needs a hundred times what is usual, as near
-    poses where cables lose their hold, is refused. `damping` k [1/s] and `weight` w brake what tasks leave free: w |N (vdot + k
-    v)|² in the metric of the mass matrix, N the motions that no task sees. `injection` [N s] brakes strains at the winches. With
-    `predict` the state half a sample ahead is the one that is controlled. `solver` is one of qpsolvers.
+    `tension` bounds the tension of such cables [N]; without an upper bound, a plan that needs a hundred times the usual
+    tension, as near poses where cables lose their hold, is refused. `damping` k [1/s] and `weight` w damp the motions
+    that the tasks leave free: w |N (vdot + k v)|² in the metric of the mass matrix, N the null space of the tasks.
+    `injection` [N s] damps strains at the winches. With `predict` the state half a sample ahead is controlled. `solver`
+    is one of qpsolvers.
 
     >>> law = mr.WholeBody([mr.JointTask(["m0/hinge", "m2/hinge", "m4/hinge"], reference=[0.1, 0.2, 0.3])], sample_time=1e-3)
     >>> run = mr.simulate(robot, q, duration=0.1, controller=law)

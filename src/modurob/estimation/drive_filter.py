@@ -42,13 +42,13 @@ class DriveBelief(NamedTuple):
 @explained
 @dataclass(frozen=True, eq=False)
 class DriveFilter:
-    """A Kalman filter over (q, v, x) of a robot with drives: motor angles of elastic gears, currents, temperatures; from counts of
-    encoders at the motors (or at the joints) and from currents.
+    """A Kalman filter over (q, v, x) of a robot with drives: motor angles of elastic gears, currents and temperatures,
+    from encoder counts at the motors (or at the joints) and from currents.
 
-    `inputs` of drives are known. `encoder` and `current` are deviations of readings [rad, A]; `motion`, `drive` how much rates
-    and states of drives wander in a second, as deviations [rad/s, own unit]. With `disturbance` > 0 [N m or N, a second] each
-    joint has a torque that nobody knows, which wanders by so much and is estimated too. "unscented" sends 2 n states along the
-    motion, "extended" takes slopes by differences.
+    The `inputs` of drives are known. `encoder` and `current` are standard deviations of readings [rad, A]; `motion` and
+    `drive` those of the random change per second of velocities and drive states [rad/s, own unit]. With `disturbance` >
+    0 [N m or N, per second] each joint has an unknown torque that changes randomly by this amount and is estimated too.
+    "unscented" propagates 2 n states by the motion, "extended" uses finite-difference derivatives.
 
     >>> driven = robot.with_drive("m0/hinge", "backbone-hinge")
     >>> seen = mr.DriveFilter(driven, sample_time=1e-3, disturbance=1.0)

@@ -29,12 +29,13 @@ SLACK = 0.05
 
 
 def timor_modules(path: str | Path, tensors: str = "centre") -> dict[str, ModuleType]:
-    """The module types in a file of Timor-Python, by name, to be docked as any other; parts and ports are called by their IDs, and
-    so are modules if a name of the file is more than one word.
+    """The module types in a file of Timor-Python, by name, to be docked like any other; parts and ports are named by
+    their IDs, and so are modules whose name in the file is more than one word.
 
-    `tensors` says what the file's inertia tensors are about: the "centre" of mass of each body, as Timor-Python takes them, or the
-    origin of its "frame", as most of the set IMPROV seem to be meant. Where no rigid body has the inertia that is asked for, the
-    other reading is taken, with a warning; within rounding, the nearest inertia. SI units.
+    `tensors` is the reference point of the file's inertia tensors: the "centre" of mass of each body, as in
+    Timor-Python, or the origin of its "frame", as most of the set IMPROV seem to be meant. If an inertia with this
+    reference point is physically impossible, the other one is used, with a warning; within rounding, the nearest
+    inertia. SI units.
 
     >>> import json
     >>> rod = {"ID": "rod", "mass": 1.0, "r_com": [0, 0, 0.5], "inertia": np.diag([0.34, 0.34, 0.02]).tolist(), "connectors": []}

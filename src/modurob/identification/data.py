@@ -32,10 +32,11 @@ class Samples(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MotionData:
-    """Equally spaced samples of a motion: t (k,) [s], q (k, nq) [rad or m], tau (k, nv) [N m or N] of the motors at the joints.
+    """Equally spaced samples of a motion: t (k,) [s], q (k, nq) [rad or m], tau (k, nv) [N m or N] of the motors at the
+    joints.
 
-    `v` (k, nv) are measured rates; None: from differences of q through a filter without lag, of `cutoff` [Hz]. `held` says that a
-    torque acts from its sample to the next, as in simulations; else torques are those at the samples.
+    `v` (k, nv) are measured rates; None: from differences of q through a zero-phase filter of `cutoff` [Hz]. `held`
+    means that a torque acts from its sample to the next, as in simulations; otherwise torques are those at the samples.
 
     >>> data = mr.MotionData(run.t, run.q, run.tau, held=True)
     >>> data.samples(robot).vdot.shape

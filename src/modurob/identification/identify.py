@@ -172,14 +172,14 @@ def identify(
 ) -> Identification:
     """The base parameters of a robot from recordings of its motion, and the robot that has them.
 
-    `robot` has the geometry, and the values that are believed where data decide nothing. `data` are a recording, a segment of one,
-    `MotionData`, or several. `terms` are what is unknown: "inertia", "rotor", "viscous", "coulomb", "offset"; `parameters`
-    restricts them by the beginnings of their names ("link6", "joint2 viscous"), all else is as in the robot. `method` is
-    "ordinary", "weighted" or "instrumental" (Janot, Vandanjon, Gautier 2014), with `instruments` the motion that was asked for,
-    t -> (q, v, vdot), or another recording of the same motion: right also where encoders are coarse and the loop is closed.
-    `noise` is the deviation of a torque sample by rate; None: what is left. `stribeck` are velocities of Stribeck's friction; True:
-    they are found too. Equations are means over `window` [s]; joints slower than `slow` times their fastest do not count where
-    friction is dry.
+    `robot` provides the geometry, and the values that are used where the data do not determine a parameter. `data` are
+    a recording, a segment of one, `MotionData`, or several. `terms` are the unknowns: "inertia", "rotor", "viscous",
+    "coulomb", "offset"; `parameters` restricts them by the beginnings of their names ("link6", "joint2 viscous"),
+    everything else is as in the robot. `method` is "ordinary", "weighted" or "instrumental" (Janot, Vandanjon, Gautier
+    2014), with `instruments` the commanded motion, t -> (q, v, vdot), or another recording of the same motion: this is
+    unbiased even with coarse encoders and closed loops. `noise` is the standard deviation of a torque sample by rate;
+    None: the residual. `stribeck` are velocities of Stribeck friction; True: they are identified too. Equations are
+    averaged over `window` [s]; with dry friction, joints slower than `slow` times their top speed are excluded.
 
     >>> wave = mr.exciting_trajectory(robot, duration=4.0, velocity=2.0, acceleration=8.0, trials=20)
     >>> moved = mr.simulate(robot.ideal(), wave(0.0).position, duration=4.0, controller=mr.ComputedTorque(100, 20, wave))

@@ -59,10 +59,12 @@ class MotorConstants:
 
 @explained
 def identify_motor(t: ArrayLike, voltage: ArrayLike, current: ArrayLike, speed: ArrayLike) -> MotorConstants:
-    """R, L and k of a motor from equally spaced samples, (k,) each [s, V, A, rad/s]; a voltage is held until the next sample.
+    """R, L and k of a motor from equally spaced samples, (k,) each [s, V, A, rad/s]; a voltage is held until the next
+    sample.
 
-    Instruments are currents of a motor with the constants found so far under the same voltage and speed, which have none of the
-    noise of the measured ones (Young and Jakeman 1979): noise does not make R and L smaller than they are.
+    The instruments are currents of a motor with the constants found so far, under the same voltage and speed; they are
+    independent of the measurement noise (Young and Jakeman 1979), so that noise does not bias R and L towards smaller
+    values.
 
     >>> drive = mr.Drive(mr.Motor(0.05, resistance=1.0, inductance=2e-3, inertia=1e-5), input="voltage")
     >>> wheel = mr.Builder("wheel", gravity=(0, 0, 0))

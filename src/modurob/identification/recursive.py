@@ -28,11 +28,12 @@ class Information(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RecursiveIdentification:
-    """Least squares of base parameters, a sample at a time, for a robot that has just docked, say.
+    """Recursive least squares of base parameters, one sample at a time, for example for a robot that has just docked.
 
-    It starts from the believed robot, whose base parameters are trusted up to `trust` times their sizes. `noise` is the deviation
-    of a torque [N m or N]; what is older by a sample counts `forgetting` times as much, so that changes are followed. A pure
-    function of what it remembers, a triangular R and z (square-root information: no covariance that loses its sign).
+    It starts from the given robot, whose base parameters are trusted up to `trust` times their magnitude. `noise` is
+    the standard deviation of a torque [N m or N]; the weight of a sample decreases by `forgetting` with each later
+    sample, so that changes are followed. A pure function of its memory, a triangular R and z (square-root information,
+    so that the covariance stays positive).
 
     >>> learning = mr.RecursiveIdentification(robot.ideal(), terms=["inertia"], noise=0.01)
     >>> memory = learning.step(learning.start(), q, v, np.zeros(3), robot.inverse_dynamics(q, v, np.zeros(3)))

@@ -145,7 +145,8 @@ def _nearer(function: Map, x: Array, step: Array) -> tuple[Array, Array]:
 
 @explained
 def multipliers(function: Map, x: ArrayLike) -> Array:
-    """Eigenvalues of the slope of a return map at its fixed point, (n,), largest first; stable if all are inside the unit circle.
+    """Eigenvalues of the derivative of a return map at its fixed point, (n,), largest first; stable if all are inside
+    the unit circle.
 
     >>> x = mr.fixed_point(np.cos, [0.5])
     >>> mr.multipliers(np.cos, x).round(6).real

@@ -76,14 +76,15 @@ def on_wheels(
     stiffness: float = 60.0,
     damping: float = 2.0,
 ) -> Mechanism:
-    """The robot with servos that drive its wheels as if nothing slid: `speed` ahead [m/s] and `turn` to the left [rad/s] of the
-    middle of its wheels; without `turn`, as its wheels lead it in the `posture`, coordinates by name, that its other driven
-    joints are held at, or at zero. Servos that the robot has already are replaced.
+    """The robot with servos that drive its wheels as if they did not slip: `speed` forward [m/s] and `turn` to the left
+    [rad/s] of the middle of its wheels. Without `turn`, the turning rate is the one at which the wheels slip least in
+    the `posture`, coordinates by name, at which its other driven joints are held (zero by default). Existing servos of
+    the robot are replaced.
 
-    A wheel turns at (heading . c) / radius, c the velocity of its place on the base (see `WheeledBase`). Wheels that cannot all
-    roll slide, and the robot turns slower, by `sliding_twist`. Servos of wheels give `kd` [N m s/rad] times what their rate lacks,
-    those of other joints `stiffness` [N m/rad] times what is missing and `damping` [N m s/rad] times the rate, at most the
-    effort of the joint.
+    A wheel turns at (heading . c) / radius, c the velocity of its place on the base (see `WheeledBase`). Wheels that
+    cannot all roll slide, and the robot turns more slowly, by `sliding_twist`. The servos of wheels give `kd` [N m
+    s/rad] times the error of the rate, those of other joints `stiffness` [N m/rad] times the error of the position
+    minus `damping` [N m s/rad] times the rate, at most the effort of the joint.
 
     >>> scout = mr.Assembly.single("s", "scout_drive").mechanism(floating=True)
     >>> run = mr.simulate(mr.on_wheels(scout, speed=0.1), duration=2.0, ground=mr.Ground(), tick=0.02)

@@ -14,9 +14,10 @@ from modurob.spatial.scalars import Array
 @explained
 @dataclass(frozen=True)
 class RimlessWheel:
-    """A wheel of spokes without a rim, mass at its hub, that rolls down a slope [rad] from spoke to spoke; in closed form.
+    """A wheel of spokes without a rim, with its mass at the hub, that rolls down a slope [rad] from spoke to spoke; in
+    closed form.
 
-    `half_angle` is half the angle between spokes [rad]. Its rate after an impact is cos(2 alpha) times the one before.
+    `half_angle` is half the angle between spokes [rad]. The rate after an impact is cos(2 alpha) times the one before.
 
     >>> wheel = mr.RimlessWheel(half_angle=np.pi / 8, slope=0.08)
     >>> round(wheel.fixed_point, 4), round(wheel.multiplier, 4)

@@ -30,10 +30,12 @@ ZERO, ROUNDING = 1e-9, 1e-12
 @explained
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel of a base: `at` (x, y) [m], `radius` [m], `angle` of its heading [rad], free `rollers` at an angle to it [rad].
+    """A wheel of a base: `at` (x, y) [m], `radius` [m], `angle` of its heading [rad], free `rollers` at an angle to it
+    [rad].
 
-    `steered` is the name of the motor that turns it about the vertical through its centre; wheels with the same one turn together.
-    A wheel that is not `driven` rolls as it must. Rollers at 0 make an omni wheel, at pi/4 or -pi/4 a Mecanum wheel.
+    `steered` is the name of the motor that turns it about the vertical through its centre; wheels with the same motor
+    turn together. A wheel that is not `driven` rolls passively. Rollers at 0 make an omni wheel, at pi/4 or -pi/4 a
+    Mecanum wheel.
 
     >>> mr.Wheel((0.0, 0.25), 0.1)
     Wheel(at=(0.0, 0.25), radius=0.1, angle=0.0, rollers=None, steered='', driven=True)
@@ -68,10 +70,12 @@ class Wheel:
 @explained
 @dataclass(frozen=True)
 class WheeledBase:
-    """A vehicle by its wheels. Twists are (vx, vy, w), (..., 3) [m/s, rad/s], in the axes of the base at its origin.
+    """A vehicle described by its wheels. Twists are (vx, vy, w), (..., 3) [m/s, rad/s], in the axes of the base at its
+    origin.
 
-    Rates of wheels [rad/s] are those of the driven wheels, in order, (..., driven); steering angles [rad] go by the names of
-    `motors`, (..., motors). `mr.locomotion` has makers: differential, tricycle, ackermann, synchro, omni, mecanum, tracked.
+    Wheel rates [rad/s] are those of the driven wheels, in order, (..., driven); steering angles [rad] are in the order
+    of `motors`, (..., motors). `mr.locomotion` has functions that make bases: differential, tricycle, ackermann,
+    synchro, omni, mecanum, tracked.
 
     >>> base = mr.WheeledBase([mr.Wheel((0, 0.25), 0.1), mr.Wheel((0, -0.25), 0.1)])
     >>> base.twist([8.0, 12.0]).round(9) + 0.0

@@ -19,8 +19,8 @@ from modurob.spatial.scalars import Array
 class HallSensors(Sensor):
     """The coordinates of joints: angles [rad], displacements [m], attitudes of ball joints.
 
-    `noise` is the standard deviation, `resolution` the step of the readings [rad or m]; `joints` names those measured, all by
-    default.
+    `noise` is the standard deviation, `resolution` the quantisation step of the readings [rad or m]; `joints` names the
+    measured joints, by default all.
 
     >>> mr.HallSensors(noise=1e-3, joints=("m0/hinge", "m2/hinge")).joints
     ('m0/hinge', 'm2/hinge')
