@@ -42,26 +42,17 @@ MODULE = "modurob module 1"
 
 
 @overload
-                                     """The value in a file, recognised by its content: an Assembly of a robot file
-                                     (YAML), a Mechanism of a URDF file, fixed in the world, or of a MuJoCo file, a
-                                     ModuleType of a module file (YAML), ModuleTypes by name of a set of Timor-Python
-                                     (JSON), a Recording; or a robot of the package by its name, which `shipped_robots`
-                                     lists.
-
-                                     If the kind is known, prefer `Assembly.load`, `Mechanism.from_urdf`,
-                                     `Mechanism.from_mjcf`, `module_type`, `timor_modules` and `Recording.load`, which
-                                     are typed and have options. SI units.
-                                     """
+def load(path: Shipped) -> Assembly: ...
 @overload
 def load(path: str | Path) -> Any: ...
 @explained
 def load(path: str | Path) -> Any:
-    """What a file holds, told by its content: an Assembly of a robot file (YAML), a Mechanism of a URDF file, fixed in the world,
-    or of a file of MuJoCo, a ModuleType of a module file (YAML), ModuleTypes by name of a set of Timor-Python (JSON), a Recording;
-    or a shipped robot by its name, which `shipped_robots` lists.
+    """The value in a file, recognised by its content: an Assembly of a robot file (YAML), a Mechanism of a URDF file,
+    fixed in the world, or of a MuJoCo file, a ModuleType of a module file (YAML), ModuleTypes by name of a set of
+    Timor-Python (JSON), a Recording; or a robot of the package by its name, which `shipped_robots` lists.
 
-    Where the kind is known, `Assembly.load`, `Mechanism.from_urdf`, `Mechanism.from_mjcf`, `module_type`, `timor_modules` and
-    `Recording.load` say so to readers and type checkers, and take options. SI units.
+    If the kind is known, prefer `Assembly.load`, `Mechanism.from_urdf`, `Mechanism.from_mjcf`, `module_type`,
+    `timor_modules` and `Recording.load`, which are typed and have options. SI units.
 
     >>> mr.load("crab")
     Assembly('crab', 6 backbone, 5 connections)
