@@ -116,10 +116,11 @@ def _require_possible(joint: Joint, rate: float) -> None:
 
 @explained
 def wheel_rates(robot: Mechanism, speed: ArrayLike, turn: ArrayLike | None = None, q: ArrayLike | None = None) -> Array:
-    """Rates of the wheels of `wheel_joints`, (..., wheels) [rad/s], for speeds ahead [m/s] and turns to the left [rad/s], (...).
+    """Rates of the wheels of `wheel_joints`, (..., wheels) [rad/s], for speeds forward [m/s] and turns to the left
+    [rad/s], (...).
 
-    Without a turn the robot goes as its wheels lead it: with the sideways speed and the turn for which they slide least to their
-    sides, in the mean square.
+    Without a turn, the sideways speed and the turning rate are those at which the wheels slide least to their sides, in
+    the mean square.
 
     >>> scout = mr.Assembly.single("s", "scout_drive").mechanism(floating=True)
     >>> mr.locomotion.wheel_rates(scout, speed=0.105).round(9)

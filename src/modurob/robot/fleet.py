@@ -120,16 +120,18 @@ INVERSE_SLOPES = Function(
 
 @explained
 class Fleet:
-    """Robots of any kind side by side, each with as many states as it likes: one call computes them all, on all cores.
+    """A fleet of different robots, each with its own number of states, evaluated in one call on all cores.
 
-    Arguments are lists with an array for each robot, q[i] (k_i, nq_i), v[i], vdot[i], tau[i] (k_i, nv_i) [rad, rad/s, rad/s²,
-    N m; m, m/s, m/s², N]; so are results. They equal those of `fleet[i]` alone to the last bit, whatever the order of the robots
-    and the number of threads. Arrays of floats (k, n) go to the kernels as they are; all else that a robot takes (one state,
-    lists, other scalars) is handed to that robot alone. `robots` are mechanisms, or assemblies, which stand as they say.
+    Arguments are lists with an array for each robot, q[i] (k_i, nq_i), v[i], vdot[i], tau[i] (k_i, nv_i) [rad, rad/s,
+    rad/s², N m; m, m/s, m/s², N]; so are results. They equal those of `fleet[i]` alone to the last bit, independently
+    of the order of the robots and the number of threads. Float arrays (k, n) are evaluated by the kernels; any other
+    argument that a robot accepts (one state, lists, other scalars) is evaluated by that robot alone. `robots` are
+    mechanisms, or assemblies with their setup.
 
-    With `device="cuda"` all but kinematics is computed on a GPU of NVIDIA, to 1e-12 (float64) or some 1e-5
-    (float32), for arrays of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning.
-    `unrolled` compiles a kernel for each robot by itself, in a second or so: about twice as fast, for robots that stay.
+    With `device="cuda"` everything but kinematics is computed on an NVIDIA GPU, to 1e-12 (float64) or some 1e-5
+    (float32), for arrays of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU it is computed on the CPU,
+    with a warning. `unrolled` compiles a separate kernel for each robot, in about a second: about twice as fast, for
+    robots that do not change.
 
     >>> fleet = mr.Fleet([robot, mr.load("crane"), robot])
     >>> fleet

@@ -75,12 +75,13 @@ def time_optimal(
 ) -> TimeOptimal:
     """The fastest motion q(s(t)) along a path q(s) within |v| <= velocity, |vdot| <= acceleration, |tau| <= torque.
 
-    `path` is a trajectory whose time is taken as s, or points, (k, nv), then the natural cubic spline through them by their
-    distances, or a path of poses of a `frame`, from the solution nearest to q0 on (`motion.joint_path`). tau is what the drives
-    have to give: rigid bodies, rotors, friction, springs (stops apart). Limits are numbers or (nv,); None is no limit, for the
-    velocity that of the joints; "effort" the largest torques of the drives. The motion starts and ends with the progress ds/dt
-    given. Limits are kept between points of the grid too. A path beyond the limits of joints is refused, and one along which
-    neither accelerations nor torques are bounded.
+    `path` is a trajectory whose time is the path parameter s; or points, (k, nv), connected by the natural cubic spline
+    parametrised by their distances; or a path of poses of a `frame`, converted from the solution nearest to q0 on
+    (`motion.joint_path`). tau is what the drives have to supply: rigid bodies, rotors, friction, springs (without end
+    stops). Limits are numbers or (nv,). None means no limit, for the velocity that of the joints; "effort" the largest
+    torques of the drives. The motion starts and ends with the given progress rate ds/dt. Limits are satisfied between
+    points of the grid too. Paths beyond the joint limits are refused, and so are paths along which neither
+    accelerations nor torques are bounded.
 
     >>> fast = mr.time_optimal(robot, [[0.8, 0.6, 0.7], [1.0, 0.9, 0.5], [0.6, 0.7, 1.0]], acceleration=50.0)
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=fast.trajectory)

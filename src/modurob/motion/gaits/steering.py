@@ -89,10 +89,11 @@ class Steering:
 def steering(
     robot: Mechanism, gait: Gait, ground: Ground | None = None, bend: float = 0.6, dt: float = 2e-3
 ) -> Steering:
-    """How this gait turns this robot: seen in runs side by side with steps of dt [s], one for each turn of `TURNS`.
+    """How this gait turns this robot: measured in a batch of runs with steps of dt [s], one for each turn of `TURNS`.
 
-    Joints about the vertical in the line of travel are bent by up to `bend` [rad]; limbs beside it swing less on the inner side,
-    those joints about the vertical if there are any. A gait that turns do not lead to both sides is refused.
+    Joints with a vertical axis in the line of travel are bent by up to `bend` [rad]; limbs beside it swing less on the
+    inner side, by their joints with a vertical axis if there are any. A gait that does not turn to both sides is
+    refused.
 
     >>> snake = mr.walking_robot("snake").robot()
     >>> steered = mr.steering(snake, mr.gait("inchworm", amplitude=0.8, frequency=1.0))
@@ -127,10 +128,11 @@ def steering(
 def walk_to(
     steered: Steering, goal: ArrayLike, duration: float = 60.0, reach: float = 0.1, dt: float = 2e-3
 ) -> Recording:
-    """The walk of a robot to a goal (x, y) [m], ended once its centre of mass is within `reach` [m], or after `duration` [s].
+    """The walk of a robot to a goal (x, y) [m], ended when its centre of mass is within `reach` [m], or after
+    `duration` [s].
 
-    Once a period it takes `Steering.next_turn`; what it has to know is how it stands and where the goal is. The last of its
-    `events` says how near it came.
+    Once per period it applies `Steering.next_turn`, which needs only the pose of the robot and the goal. The last of
+    its `events` gives the remaining distance.
 
     >>> snake = mr.walking_robot("snake").robot()
     >>> steered = mr.steering(snake, mr.gait("inchworm", amplitude=0.8, frequency=1.0))
