@@ -41,11 +41,13 @@ class Tree(NamedTuple):
 
 @explained
 def assemblies(types: Any, modules: int | None = None, rolls: Iterable[float] | None = None) -> Iterator[Assembly]:
-    """Every assembly without loops of so many modules, each once up to rigid motions, none with two modules in one place.
+    """Every assembly without loops of the given number of modules, each once up to rigid motions, without overlapping
+    modules.
 
-    `types` is a module type, a list of them, of which any number is used, or numbers by type, all of which are used. `rolls`
-    [degrees] leaves only these. What counts as the same is said at `number_of_assemblies`, which also counts those that clash.
-    Always in the same order, made one after another: the first come at once.
+    `types` is a module type, a list of them, of which any number is used, or numbers by type, all of which are used.
+    `rolls` [degrees] restricts the rolls. `number_of_assemblies` defines which assemblies are the same; it also counts
+    those with overlaps. The order is always the same, and assemblies are generated one at a time, so that the first is
+    available at once.
 
     >>> len(list(mr.assemblies("backbone", 3)))
     204
