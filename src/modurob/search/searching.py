@@ -106,7 +106,7 @@ def search_designs(
     """The best designs for a task among the assemblies of given module types.
 
     `types` is a module type or a list of them, `modules` the largest number of modules, or the smallest and the
-    largest. `task` evaluates a design (`mr.Walk`, `mr.Reach`, one of your own) and `by` are the measures to optimise,
+    largest. `task` evaluates a design (`mr.Walk`, `mr.Span`, one of your own) and `by` are the measures to optimise,
     by default all goals of the task. With method "evolve" designs are docked, undocked, swapped, mirrored, duplicated
     and grafted, `population` in each of `generations`; with "all" every assembly is evaluated, a population at a time,
     smaller ones first, until none is left.
