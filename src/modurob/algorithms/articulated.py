@@ -133,11 +133,11 @@ def swing(I: Array, w: Array) -> Array:
 
 
 def pressed_velocity(j: View) -> None:
-    """Outward, as `body_velocity`, where inertia that is `added` to bodies resists the rate of their twist.
+    """Outward, as `body_velocity`, where inertia that is `added` to bodies resists the rate of change of their twist.
 
-    That rate Y is dw/dt and the acceleration of the centre of mass, as if the body did not turn about it: in its axes, at its
-    origin, Y = A + (w x (w x c), 0) without gravity. It is the same field in whatever frame of the body, and says what contacts
-    will see.
+    That rate Y is dw/dt and the acceleration of the centre of mass, in axes that do not rotate with the body: in body
+    axes, at its origin, Y = A + (w x (w x c), 0) without gravity. It is the same field in every frame of the body, and
+    the one that contact forces depend on.
     """
     v = j.given("v")
     w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))

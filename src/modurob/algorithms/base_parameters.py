@@ -29,7 +29,9 @@ ATTEMPTS = 10
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """beta = K pi, (rank,), with K = [1 F] but for the order: what can be told of the parameters pi from torques."""
+    """beta = K pi, (rank,), with K = [1 F] up to the order: the combinations of parameters pi that torques can
+    identify.
+    """
 
     names: tuple[str, ...]  # of pi, all of them
     kept: tuple[int, ...]  # the places in pi that each base parameter is named after

@@ -192,8 +192,9 @@ class Group(NamedTuple):
 
 
 def joint_efforts(m: Tables, t: Any, q: Array, v: Array, x: Array, ahead: Array | None = None) -> Array:
-    """The sum of the forces along joints, dry friction apart, (..., nv); of those that read one rate, where that leads in a time
-    `ahead`, (..., 1)."""
+    """The sum of the forces along joints, without dry friction, (..., nv); those that depend on one rate are evaluated
+    at the coordinate after a time `ahead`, (..., 1).
+    """
     total = np.zeros(v.shape, dtype=np.result_type(q, v, x))
     for group in acting(m).groups:
         own, rate, states = group.state(q, v, x)
@@ -274,7 +275,7 @@ class Pushes(NamedTuple):
 def frame_pushes(
     m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret, contacts: bool = True
 ) -> Pushes | None:
-    """What forces between frames, lines and, if asked for, contacts do; None if there are none."""
+    """The wrenches of forces between frames, lines and, on request, contacts; None if there are none."""
     own = acting(m)
     if not own.between or not (contacts or own.frame_rows or m.lines):
         return None
@@ -363,7 +364,7 @@ def passive_forces(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
 
 @lru_cache(maxsize=64)
 def _passive(nx: int) -> Flow:
-    """`passive_forces` of robots whose forces have so many states."""
+    """`passive_forces` of robots whose forces have the given number of states."""
 
     def define(e: Engine, i: dict[str, Any]) -> dict[str, Any]:
         found = e.forces(i["t"], i["q"], i["v"], i["x"])

@@ -73,5 +73,5 @@ def bias_forces(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
 
 
 def gravity_forces(m: Tables, q: Array, run: Run = interpret) -> Array:
-    """N(q): torques of the tree that hold it still, the gradient of the potential energy, (..., nv)."""
+    """N(q): torques of the tree that hold it at rest, the gradient of the potential energy, (..., nv)."""
     return tree_inverse_dynamics(m, q, np.zeros(m.nv), np.zeros(m.nv), run=run)

@@ -1,4 +1,4 @@
-"""A module with all that hangs on it: found, removed, copied, mirrored."""
+"""Branches, a module with all modules that it carries: found, removed, copied, mirrored."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Self
@@ -17,7 +17,8 @@ FLIP = np.diag([1.0, -1.0, 1.0, 1.0])
 
 
 class Branch(NamedTuple):
-    """What hangs beyond a port: the port `at` that carries it, the port `by` that it hangs by, its modules in walking order.
+    """The modules beyond a port: the port `at` that carries them, the port `by` by which they are attached, the modules
+    in traversal order.
 
     >>> from modurob.assembly import Assembly
     >>> print(Assembly.load("crab").branch("m4").at)
@@ -106,9 +107,10 @@ class Branches(Edits):
 
 
 class Mirrored:
-    """Where ports go when left and right (x and -x of each module) are exchanged.
+    """The images of ports when left and right (x and -x of each module) are exchanged.
 
-    A mirrored port frame M X F is the frame X' of another port, turned by some angle: so rolls change sign, plus those angles.
+    A mirrored port frame M X F is the frame X' of another port, turned by some angle: rolls change sign, plus these
+    angles.
     """
 
     def __init__(self, assembly: Edits):

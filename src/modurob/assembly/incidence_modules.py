@@ -48,10 +48,11 @@ def contents(incidence: Incidence, types: Types, parameters: Parameters) -> Cont
 
 
 def _directed(incidence: Incidence) -> Iterator[tuple[tuple[Entry, int], tuple[Entry, int]]]:
-    """The ends of each column, that nearer to the first module first, and which port each takes of several with one number.
+    """The ends of each column, that nearer to the first module first, and which port each uses if several have one
+    number.
 
-    The nearer module docks by its last, the further by its first. A virtual joint whose row says where it moves goes out there, and
-    in elsewhere.
+    The nearer module docks by its last, the further by its first. A virtual joint whose row specifies its motion has
+    its outgoing side there, and its incoming side elsewhere.
     """
     depth = depths(incidence.rows, [(a.row, b.row) for a, b in incidence.columns])
     moving = {e.row for ends in incidence.columns for e in ends if e.motion is not None}

@@ -107,7 +107,7 @@ def _face(module: int, face: int | str, row: int) -> Entry:
 
 
 def _whole(rows: Sequence[Sequence[Any]], width: int, name: str, expected: str, faces: int = 0) -> list[list]:
-    """Rows of so many whole numbers, the last `faces` of which may be text."""
+    """Rows of the given number of integers, the last `faces` of which may be text."""
     for number, row in enumerate(rows):
         numbers = row[: width - faces]
         if len(row) != width or not all(isinstance(x, int | np.integer) and 0 <= x < 1_000_000 for x in numbers):

@@ -19,7 +19,7 @@ LAST_ROWS = ("dyads", "joints")
 
 
 class DirectTransformation(NamedTuple):
-    """A row of the DTL: module j hangs on module i, face `out` of i on face `into` of j."""
+    """A row of the DTL: module i carries module j, face `into` of j docked to face `out` of i."""
 
     i: int
     j: int
@@ -116,7 +116,7 @@ def _type_letter(module: Module) -> str:
 
 
 def _entry(assembly: Graph, end: PortRef, roll: float, near: bool) -> int | str:
-    """A face, with the roll of its connection, or with the motion of a virtual joint where it goes out."""
+    """A face, with the roll of its connection, or with the motion of a virtual joint on its outgoing side."""
     module = assembly.modules[end.module]
     face = module.numbered[end.port]
     if module.type.name == "virtual" and end.port == "out":
@@ -140,7 +140,7 @@ def _motion_text(module: Module, face: int, near: bool) -> int | str:
 
 
 def accessibility(assembly: Graph, base: str | None, order: str) -> Array:
-    """Entry (i, j) is 1 if j hangs on i, directly or through others, integers."""
+    """Entry (i, j) is 1 if module i carries j, directly or through others, integers."""
     n = len(assembly.modules)
     matrix = np.zeros((n, n), dtype=int)
     for i, j, *_ in direct_transformations(assembly, base, order):
@@ -173,7 +173,7 @@ def direct_rows(assembly: Graph, base: str | None, order: str) -> list[tuple[int
 
 
 def indirect_transformations(assembly: Graph, base: str | None, order: str) -> list[IndirectTransformation]:
-    """One row for every pair on one path that is not a neighbour pair, T_ij = T_ix T_xj with x the module that j hangs on."""
+    """One row for every pair on one path that are not neighbours, T_ij = T_ix T_xj with x the module that carries j."""
     rows: list[IndirectTransformation] = []
     above: dict[int, list[int]] = {}
     for x, j, *_ in direct_transformations(assembly, base, order):

@@ -55,7 +55,7 @@ def read_text(path: Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all; see `write_bytes`."""
+    """Write a text file completely or not at all; see `write_bytes`."""
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -64,7 +64,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_figure(path: Path, figure: Any) -> None:
-    """Write a picture of matplotlib in the format of its ending, whole or not at all (see `write_bytes`), and close it."""
+    """Write a matplotlib figure in the format of its extension, completely or not at all (see `write_bytes`), and close
+    it.
+    """
     from matplotlib.pyplot import close
 
     try:

@@ -123,7 +123,7 @@ command = partial(app.command, cls=_Command)
 
 
 def made(kind: type, name: str, given: Mapping[str, Any], otherwise: Mapping[str, Any]) -> Any:
-    """A registered thing from the options that were `given`, and from the others where it knows of them."""
+    """A registered object made from the options that were `given`, and from those of the other options that it has."""
     from dataclasses import fields
 
     own = [f.name for f in fields(kind)]

@@ -205,7 +205,7 @@ def workspace(
 
 
 def _planes(seen: "ReachMap", at: str | None) -> list[tuple[str, float]]:
-    """Axis and place of each slice; if none is told, two through zero, or through the middle of the map."""
+    """Axis and position of each slice; by default two through zero, or through the middle of the map."""
     if at is not None:
         return [_plane(word) for word in at.replace(",", " ").split()]
     wide = [k for k in range(3) if seen.count.shape[k] > 1]

@@ -85,7 +85,9 @@ def _one_kernel(states: int = 4096, trials: int = 20) -> str:
 
 
 def warmed_up(organisms: int = 40, modules: int = 10) -> Iterator[tuple[int, int]]:
-    """Compile for organisms of the shipped modules docked at random, most ways of docking among them: (done, total) as it goes."""
+    """Compile for organisms of the modules of the package docked at random, covering most ways of docking: (done,
+    total) as it proceeds.
+    """
     import numpy as np
 
     rng = np.random.default_rng(0)

@@ -30,7 +30,7 @@ Gravity = Annotated[
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float], None]]:
-    """A bar on the terminal that is told what is done."""
+    """A progress bar on the terminal."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())

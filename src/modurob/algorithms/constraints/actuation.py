@@ -29,7 +29,7 @@ TRIED, LEFT = 1e-3, 0.3
 
 
 class Inputs(NamedTuple):
-    """What a robot can be driven by: torques are B u, (nv, n); a law may ask for `lower` to `upper`, (n,) [N m or N]."""
+    """The inputs of a robot: torques are B u, (nv, n), with u from `lower` to `upper`, (n,) [N m or N]."""
 
     names: tuple[str, ...]
     B: Array  # (..., nv, n)
@@ -193,7 +193,7 @@ def _tried(G: Array, n: int) -> list[Array]:
 
 
 def _lasting(m: Tables, q: Array, direction: Array, run: Run) -> int:
-    """Degrees of freedom where a small motion leads; zero if it leads nowhere."""
+    """Degrees of freedom after a small finite motion; zero if no finite motion exists."""
     try:
         there = close_loops(m, integrate(m, q, TRIED * direction, run), run)
     except ClosureError:

@@ -88,7 +88,7 @@ def close_velocity(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array
 
 
 def independent_rows(K: Array, most: int) -> Array:
-    """Indices of a largest set of independent rows of one matrix, at most so many, in order."""
+    """Indices of a largest set of independent rows of one matrix, at most the given number, in order."""
     if not K.size:
         return np.zeros(0, dtype=int)
     import scipy.linalg  # which takes long to load

@@ -122,7 +122,7 @@ class Drive:
         self._require_whole()
 
     def _require_whole(self) -> None:
-        """Errors for numbers that do not go together."""
+        """Errors for inconsistent values."""
         if self.gear.stiffness and not self.rotor > 0:
             raise CatalogueError("drive: an elastic gear needs a motor with inertia above zero [kg m²]")
         if not self.motor.resistance and (self.input == "voltage" or self.loops.loop_time):

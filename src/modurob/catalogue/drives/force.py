@@ -1,8 +1,9 @@
 """A motor behind a gear as a force along its joint, with states of its own.
 
-All numbers are those at the joint: with the gear ratio K a torque constant K kt, a back-EMF constant K ke, a rotor K² J. The
-first state is the command, which a law writes at each of its samples and which is held in between; the others are there only if
-the numbers ask for them. What a command is - volts, amperes, a torque, an angle - is the class.
+All values are at the joint: with the gear ratio K a torque constant K kt, a back-EMF constant K ke, a rotor K² J. The
+first state is the command, which a law writes at each of its samples and which is held in between; the other states
+exist only if the parameters require them. The class determines what a command is: a voltage, a current, a torque or an
+angle.
 """
 
 from dataclasses import dataclass

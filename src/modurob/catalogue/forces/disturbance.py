@@ -1,4 +1,4 @@
-"""A torque that nobody knows: a state of its own, for filters that estimate it."""
+"""An unknown torque: a state of its own, for filters that estimate it."""
 
 from dataclasses import dataclass
 from typing import Any

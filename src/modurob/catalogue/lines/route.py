@@ -1,7 +1,7 @@
-"""What a line runs over, and the shortest path over it.
+"""The nodes of a line, and the shortest path over them.
 
-A node stands in a frame of its own on a body. A line passes it at a point, around a pulley of fixed axis, or over a pulley on a
-swivel that faces where the line goes on. The path is a shortest one: its length changes as if the points where it touches
+A node has a frame of its own on a body. A line passes it at a point, around a pulley of fixed axis, or over a pulley on
+a swivel that faces the next node. The path is a shortest one: its length changes as if the points where it touches
 pulleys were fixed on their bodies (Lieskovsky chapter 3; Pott, Cable-Driven Parallel Robots, chapter 7).
 """
 
