@@ -154,7 +154,7 @@ class CancelledError(EquationsError):
 
 
 class SimulationError(ModurobError, ValueError):
-    """A simulation cannot be run as asked."""
+    """A simulation cannot be run with these arguments."""
 
 
 class RecordingError(SimulationError):
@@ -166,19 +166,19 @@ class GaitError(SimulationError):
 
 
 class ControlError(ModurobError, ValueError):
-    """A controller or trajectory cannot be made as asked."""
+    """A controller or trajectory cannot be made with these arguments."""
 
 
 class EstimateError(ModurobError, ValueError):
-    """A filter or sensor cannot be made as asked."""
+    """A filter or sensor cannot be made with these arguments."""
 
 
 class StudioError(ModurobError, ValueError):
-    """The studio was asked for what it does not do."""
+    """A request that the studio does not support."""
 
 
 class SearchError(ModurobError):
-    """A search for designs cannot be made, or cannot go on, as asked."""
+    """A search for designs cannot be started or continued with these arguments."""
 
 
 class ModurobWarning(UserWarning):

@@ -19,7 +19,7 @@ from modurob.spatial.scalars import Array
 
 
 class Stages(NamedTuple):
-    """How far each stage is from what the one before asks of it, (..., nv) each."""
+    """The error of each stage relative to the command of the previous one, (..., nv) each."""
 
     s: Array  # of the joints' rates, v_r - v [rad/s]
     angle: Array  # of the motors' angles [rad]
@@ -85,7 +85,7 @@ class BacksteppingLaw(ElasticLaw):
         return self._limited(asked + known + switched)
 
     def _found(self, t: float, q: Array, v: Array, x: Array) -> tuple[Stages, Array]:
-        """The errors, and the acceleration that motors are asked for, dw_d/dt."""
+        """The errors, and the required acceleration of the motors, dw_d/dt."""
         own, pace = self._own, self.recipe.pace
         speed, (vdot, jerk) = own.speeds(x), self.motion(q, v, x)
         e, e_v, *ahead = self.ahead(t, q, v)
@@ -100,7 +100,7 @@ class BacksteppingLaw(ElasticLaw):
     def _asked(
         self, motion: tuple[Array, ...], errors: tuple[Array, ...], ahead: tuple[Array, ...]
     ) -> tuple[Array, ...]:
-        """The torque that joints ask for through their gears, and its first and second derivative along the motion."""
+        """The torque that joints require through their gears, and its first and second derivative along the motion."""
         h = min(spacing(*x[1:]) for x in (motion, errors, ahead))
         (q, v, _), (e, e_v, _), (_, _, vdot_d) = (
             moments(motion, h, self._own.links),

@@ -23,7 +23,7 @@ def python_control() -> Any:
 
 
 class Step(NamedTuple):
-    """What a step response looks like."""
+    """The characteristics of a step response."""
 
     overshoot: float  # share of the step
     rise: float  # 90 % first reached [s]

@@ -1,4 +1,4 @@
-"""Collisions told by a momentum observer: torques that neither drives nor forces of the robot explain."""
+"""Collisions detected by a momentum observer: torques that neither drives nor forces of the robot explain."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple

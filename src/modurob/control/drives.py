@@ -52,7 +52,7 @@ class Drives:
         return np.setdiff1d(np.arange(self.robot.nv), self.v)
 
     def joint(self, name: str, what: str) -> Joint:
-        """The joint of that name, asked for by `what`."""
+        """The joint of that name, given as argument `what`."""
         for joint in self.joints:
             if joint.name == name:
                 return joint
@@ -61,7 +61,7 @@ class Drives:
 
 
 def floating(robot: Mechanism) -> tuple[Joint, ...]:
-    """The free joints that hang on the world."""
+    """The free joints whose parent is the world."""
     pairs = zip(robot.joints, robot.parent[1:], strict=True)
     return tuple(j for j, parent in pairs if parent == 0 and isinstance(j.type, Free))
 

@@ -69,10 +69,11 @@ class SwingUpLaw(BoundLaw, Memoryless):
         return self._limited(-excess * along / (1 + self._cut(q, w, along, excess)))
 
     def _cut(self, q: Array, w: Array, along: Array, excess: Array) -> Array | float:
-        """By how much torques are cut, (..., 1), so that a sample h of them, -excess along, takes at most all of the excess.
+        """The factor by which torques are reduced, (..., 1), so that a sample h of them, -excess along, removes at most
+        all of the excess.
 
-        It does the work tau . (w + M^-1 tau h/2) h: the first part is excess times `taken`, the second, which only adds energy,
-        excess times `own`; where energy is to go `own` must stay below `taken`.
+        The work is tau . (w + M^-1 tau h/2) h: the first part is excess times `taken`, the second, which only adds
+        energy, excess times `own`; to remove energy `own` must stay below `taken`.
         """
         if not self._h:
             return 0.0

@@ -49,7 +49,7 @@ class SlidingLaw(BoundLaw):
     def model_torque(self, q: Array, v: Array, along: Sliding) -> Array:
         """P^T (M vdot_r + C(q, v) (v + P s) + N - passive(q, v)), with C of Christoffel, (..., nv).
 
-        For V = s^T P^T M P s/2: rates without a drive follow s as they must, see `Coupling`.
+        For V = s^T P^T M P s/2: the rates without a drive that correspond to s follow from `Coupling`.
         """
         between = self._coupling(q)
         rate = v + between.motion(along.s)

@@ -1,7 +1,8 @@
-"""What a task asks of a frame: its error, how it changes with the joints, and how fast it should.
+"""A task of a frame: its error, the derivative of the error with respect to the joints, and its commanded rate.
 
-A task is chosen by name: "pose" is the body twist to the goal (R^T (p_d - p), the rotation vector of R^T R_d); "position" the
-origin in world axes; an angle sequence such as "zyx" the origin and three angles (the analytic Jacobian).
+A task is chosen by name: "pose" is the body twist to the goal (R^T (p_d - p), the rotation vector of R^T R_d);
+"position" the origin in world axes; an angle sequence such as "zyx" the origin and three angles (the analytic
+Jacobian).
 """
 
 from collections.abc import Callable

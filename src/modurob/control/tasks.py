@@ -25,9 +25,9 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task(ABC):
-    """A goal with the gains of its errors [1/s², 1/s]; of two priorities the lower number goes first.
+    """A goal with the gains of its errors [1/s², 1/s]; a lower number is a higher priority.
 
-    `reference` is what to hold, or a function of time that gives value, rate and acceleration, such as a Trajectory.
+    `reference` is a constant, or a function of time that returns value, rate and acceleration, such as a Trajectory.
     """
 
     reference: Any = None
@@ -45,7 +45,7 @@ class Task(ABC):
 
     @abstractmethod
     def rows(self, robot: Mechanism, t: float, q: Array, v: Array) -> Rows:
-        """The accelerations that it asks for."""
+        """The accelerations that the task commands."""
 
     def _at(self, t: float, size: tuple[int, ...]) -> tuple[Array, Array, Array]:
         """Value, rate and acceleration."""

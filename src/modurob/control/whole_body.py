@@ -127,7 +127,7 @@ class WholeBodyLaw(BoundLaw):
             )
 
     def _of_each(self, t: float, q: Array, v: Array, held: Array) -> Array:
-        """States side by side, one after the other."""
+        """The states of a batch, one after the other."""
         if q.ndim == 1:
             return self.torque(t, q, v, held)
         return np.stack([self._of_each(t, *state) for state in zip(q, v, held, strict=True)])
@@ -229,7 +229,7 @@ class Problem(NamedTuple):
         return np.concatenate(low), np.concatenate(high)
 
     def _levels(self, tasks: list[tuple[int, Any]], n: int) -> Iterator[tuple[Array, Array]]:
-        """What the tasks of each priority ask of x, of n entries, as far as motions reach it."""
+        """The equations of the tasks of each priority in x, of n entries, as far as motions can satisfy them."""
         for level in sorted({p for p, _ in tasks}):
             J, wanted = _stacked([r for p, r in tasks if p == level])
             reachable, wanted = _reachable(J @ self.Z, wanted - J @ self.first)
@@ -238,7 +238,7 @@ class Problem(NamedTuple):
             yield rows, wanted
 
     def _require_hold(self, plan: Plan, recipe: WholeBody) -> None:
-        """An error where cables without an upper bound have nearly lost their hold on the motion that is asked for."""
+        """An error if cables without an upper bound can hardly produce the commanded motion."""
         robot = self.made.robot
         now = recipe.tension[0] - self.more[0]
         usual = max([*now, recipe.tension[0], self.made.weight, 1.0])
@@ -251,7 +251,7 @@ class Problem(NamedTuple):
             )
 
     def _cost(self, tasks: list[tuple[int, Any]], recipe: WholeBody, MZ: Array) -> tuple[Array, Array]:
-        """|u|², and w |N (vdot + k v)|² in the metric of M, N the motions that no task sees."""
+        """|u|², and w |N (vdot + k v)|² in the metric of M, N the projector to the motions that no task controls."""
         m, n, c = self.Z.shape[1], self.B.shape[1], len(self.arms)
         P, cost = np.diag(np.repeat([LITTLE, 1.0, LITTLE], [m, n, c])), np.zeros(m + n + c)
         if recipe.weight and tasks and m:
@@ -269,7 +269,7 @@ def _stacked(rows: list[Any]) -> tuple[Array, Array]:
 
 
 def _unseen(M: Array, J: Array) -> Array:
-    """N^T M N with N = 1 - M^-1 J^T (J M^-1 J^T)^+ J, the motions that J does not see."""
+    """N^T M N with N = 1 - M^-1 J^T (J M^-1 J^T)^+ J, the projector to the null space of J."""
     L = factor(M)
     if L is None:
         return M - J.T @ np.linalg.pinv(J @ np.linalg.solve(M, J.T), rcond=UNSEEN**2) @ J

@@ -1,4 +1,4 @@
-"""What a filter believes, and how a measurement changes it."""
+"""The estimate of a filter with its covariance, and its update by a measurement."""
 
 from typing import NamedTuple
 

@@ -33,7 +33,7 @@ class Accuracy(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Identifiability:
-    """Which displacements of a robot's geometry measurements can tell apart."""
+    """The displacements of a robot's geometry that measurements can identify."""
 
     names: tuple[str, ...]  # all that were asked for
     identifiable: tuple[str, ...]  # of them a largest set that can be told apart
@@ -43,7 +43,7 @@ class Identifiability:
 
     @property
     def rank(self) -> int:
-        """How many can be told apart."""
+        """The number of identifiable displacements."""
         return len(self.identifiable)
 
     def __str__(self) -> str:

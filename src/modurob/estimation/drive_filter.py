@@ -1,4 +1,4 @@
-"""Filters over (q, v, x): the states of drives too, from encoders and currents, and torques that nobody knows."""
+"""Filters over (q, v, x), including the states of drives and unknown torques, from encoders and currents."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -84,7 +84,7 @@ class DriveFilter:
 
     @cached_property
     def model(self) -> Mechanism:
-        """The robot that the filter believes in: with a disturbance at every rate, if asked for."""
+        """The model of the filter: with a disturbance at every rate, if required."""
         own = self.robot
         for joint in self.robot.joints if self.disturbance else ():
             for rate in range(0 if joint.mimics else joint.type.nv):

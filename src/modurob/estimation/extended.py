@@ -1,4 +1,4 @@
-"""The extended Kalman filter: errors go along the linearised motion."""
+"""The extended Kalman filter: errors are propagated by the linearised motion."""
 
 from dataclasses import dataclass
 from typing import final

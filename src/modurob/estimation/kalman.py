@@ -1,4 +1,4 @@
-"""Kalman filters on the manifold of any robot's states, pure functions of what they believe."""
+"""Kalman filters on the manifold of any robot's states, pure functions of their memory."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -123,10 +123,10 @@ def _acceleration(robot: Mechanism, q: Array, v: Array, tau: Array) -> Array:
 
 
 class KalmanFilter:
-    """A Kalman filter of one robot, or of a batch of runs with it: a value, pure in what it believes.
+    """A Kalman filter of one robot, or of a batch of runs with it: a value, a pure function of its memory.
 
-    Measurements that arrive `delay` samples late change the belief of their own time, which is then carried to now under the
-    torques of the time between; that is as exact as having waited. Samples that are lost change nothing.
+    Measurements that arrive `delay` samples late correct the estimate at their own time, which is then propagated to
+    the present under the torques in between; this is as exact as waiting for them. Lost samples change nothing.
     """
 
     def __init__(self, recipe: KalmanRecipe, robot: Mechanism, sample_time: float, plant: Mechanism | None = None):
@@ -172,7 +172,7 @@ class KalmanFilter:
         return R
 
     def start(self, q: Array, v: Array) -> Beliefs:
-        """The memory that believes in (q, v), (..., nq) and (..., nv)."""
+        """The memory with the initial estimate (q, v), (..., nq) and (..., nv)."""
         robot, P = self.robot, covariance(self.recipe.start, 2 * self.robot.nv, "start", shares=2)
         runs = np.shape(robot.kinetic_energy(q, v))
         q = np.broadcast_to(robot.integrate(q, np.zeros(robot.nv)), (*runs, robot.nq))

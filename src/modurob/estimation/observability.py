@@ -1,4 +1,4 @@
-"""What the sensors can tell of the state, and what they never will."""
+"""Observability: which parts of the state the sensors determine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ UNSEEN = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Observability:
-    """What 2 nv samples of the sensors tell of a small error of the state."""
+    """The information of 2 nv samples of the sensors about a small error of the state."""
 
     states: int  # degrees of freedom of the error: 2 nv, less what loops take away
     rank: int  # of them that the readings show

@@ -1,4 +1,4 @@
-"""The unscented Kalman filter: a few states around the belief go along the motion itself."""
+"""The unscented Kalman filter: a few states around the estimate are propagated by the motion itself."""
 
 from dataclasses import dataclass
 from typing import final

@@ -1,8 +1,9 @@
-"""Sets of modules of Timor-Python (Külz, Mayer, Althoff, *Timor Python: A toolbox for industrial modular robotics*, IROS 2023).
+"""Sets of modules of Timor-Python (Külz, Mayer, Althoff, *Timor Python: A toolbox for industrial modular robotics*,
+IROS 2023).
 
-A set is a JSON file: modules of bodies, joints about or along z, and connectors that look away from their body, so that docked
-frames differ by a half turn about x, as here. Masses, tensors, friction, limits and rotors are read, the inertia of a rotor times
-the square of its gear; meshes and limits of acceleration are not.
+A set is a JSON file: modules of bodies, joints about or along z, and connectors whose z axis points away from their
+body, so that docked frames differ by a half turn about x, as here. Masses, tensors, friction, limits and rotors are
+read (the inertia of a rotor is multiplied by the square of its gear ratio); meshes and limits of acceleration are not.
 """
 
 import json
@@ -110,7 +111,7 @@ class Translation:
         }
 
     def _body_poses(self) -> dict[str, Array]:
-        """Frames of the bodies in that of the first one no joint leads to, all joints at zero."""
+        """Frames of the bodies in that of the first body that is no joint's child, all joints at zero."""
         children = {_word(j["child"]) for j in self.joints.values()}
         X = {next(name for name in self.bodies if name not in children): se3.IDENTITY}
         for _ in self.joints:
@@ -146,7 +147,7 @@ class Translation:
         }
 
     def _tensor(self, name: str, m: float, c: Array, given: Array) -> Array:
-        """The tensor about the centre of mass: by the reading that was asked for if a rigid body can have it."""
+        """The tensor about the centre of mass: with the requested reference point, if it is physically possible."""
         shift = m * (c @ c * np.eye(3) - np.outer(c, c))
         about = {"frame": given - shift, "centre": given}
         first, second = (about[r] for r in (self.tensors, *(r for r in READINGS if r != self.tensors)))

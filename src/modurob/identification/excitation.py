@@ -1,4 +1,4 @@
-"""Motions that tell all base parameters of a robot: Fourier series within its limits (Swevers et al. 1997)."""
+"""Motions that identify all base parameters of a robot: Fourier series within its limits (Swevers et al. 1997)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class ExcitingTrajectory:
 
     @property
     def duration(self) -> float:
-        """One period [s]; it goes on after that.
+        """One period [s]; the motion continues after it.
 
         >>> mr.exciting_trajectory(robot, duration=4.0, velocity=2.0, acceleration=8.0, trials=5).duration
         4.0

@@ -107,7 +107,9 @@ class Identification:
 
     @cached_property
     def robot(self) -> Mechanism:
-        """The robot as identified: bodies with inertias that rigid bodies have, rotors, friction; all else as in the model."""
+        """The robot as identified: bodies with physically consistent inertias, rotors, friction; everything else as in
+        the model.
+        """
         return self.model.with_values(self.parameters)
 
     def distance(self, robot: Mechanism) -> float:
@@ -264,7 +266,7 @@ def _along(reference: Any, s: Samples) -> Samples:
 def _with_speeds(
     model: TorqueModel, sets: list[MotionData], times: tuple[float, float], sigma: Array | None
 ) -> TorqueModel:
-    """Stribeck's velocities by least squares of what is left, all else being found for each (variable projection)."""
+    """Stribeck velocities by least squares of the residual, with all other parameters eliminated (variable projection)."""
     assert model.stribeck is not None
     plain = joined([equations(TorqueModel(model.robot, model.terms), one, *times) for one in sets])
     weights = fitted(plain, base_parameters(model.robot, model.terms).kept, "weighted", sigma).sigma
@@ -317,7 +319,7 @@ def _speeds(robot: Mechanism, terms: Sequence[str], stribeck: Any) -> Array | No
 
 
 def _require_excited(base: BaseParameters, rows: Rows) -> None:
-    """An error that names what the motion does not tell."""
+    """An error that names the parameters that the motion does not determine."""
     W = rows.W[:, base.kept]
     lengths = np.linalg.norm(W, axis=0)
     still = [name for name, x in zip(base.sums, lengths, strict=True) if x <= 1e-12 * lengths.max(initial=0.0)]

@@ -44,7 +44,7 @@ class MotorConstants:
         return np.sqrt(np.diag(self.covariance))
 
     def motor(self, like: Motor) -> Motor:
-        """The motor with these constants, all else as in another."""
+        """The motor with these constants and the other values of another motor."""
         own = {"resistance": self.resistance, "inductance": max(self.inductance, 0.0), "torque_constant": self.constant}
         return replace(like, **own, back_emf=None)
 

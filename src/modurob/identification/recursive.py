@@ -71,13 +71,15 @@ class RecursiveIdentification:
         return base_parameters(self.robot, self.model.terms)
 
     def start(self) -> Information:
-        """What is believed before the first sample."""
+        """The memory before the first sample."""
         beta, size = self.base.K @ self.model.values(), np.abs(self.base.K) @ np.abs(self.model.values())
         R = np.diag(1 / (self.trust * np.maximum(size, 1e-3 * size.max(initial=1e-9))))
         return Information(R, R @ beta)
 
     def step(self, memory: Information, q: Array, v: Array, vdot: Array, tau: Array) -> Information:
-        """With one sample more, (nq,) and (nv,), or several, (k, nq) and (k, nv); joints at rest tell nothing of dry friction."""
+        """The memory after one more sample, (nq,) and (nv,), or several, (k, nq) and (k, nv); joints at rest give no
+        information about dry friction.
+        """
         v = np.atleast_2d(np.asarray(v, dtype=float))
         s = Samples(np.zeros(len(v)), np.atleast_2d(q), v, np.atleast_2d(vdot), np.atleast_2d(tau))
         Y, y = self.model.rows(s)

@@ -184,7 +184,7 @@ def _next(g: Geometry, X: Array, this: Line, line: Line, kind: str, home: Array)
 
 
 def _parallel(g: Geometry, X: Array, this: Line, line: Line, home: Array | None) -> Array:
-    """The frame on a parallel axis; that of the end frame goes with it."""
+    """The frame on a parallel axis; for the end frame it is that of the end frame."""
     o = se3.position(X) if home is None else this.p + dot(se3.position(home) - this.p, this.z) * this.z
     normal = _across(line.p - o, this.z)
     distance = sqrt(dot(normal, normal))

@@ -138,7 +138,8 @@ def wheel_rates(robot: Mechanism, speed: ArrayLike, turn: ArrayLike | None = Non
 
 @explained
 def wheel_states(robot: Mechanism, rates: ArrayLike) -> Array:
-    """States x of the forces of a robot `on_wheels`, (..., nx), for rates of its wheels, (..., wheels): x0 of runs side by side.
+    """States x of the forces of a robot `on_wheels`, (..., nx), for rates of its wheels, (..., wheels): x0 of a batch
+    of runs.
 
     >>> scout = mr.on_wheels(mr.Assembly.single("s", "scout_drive").mechanism(floating=True)).on_ground()
     >>> x = mr.locomotion.wheel_states(scout, mr.locomotion.wheel_rates(scout, [0.05, 0.1]))

@@ -182,8 +182,8 @@ class WheeledBase:
     def rates(self, twist: ArrayLike, steering: ArrayLike | None = None) -> Array:
         """Inverse kinematics: rates of the driven wheels for a twist, (..., driven) [rad/s].
 
-        A base that steers is steered for the twist (`steer`) if nothing is said. A twist for which plain wheels would slide is
-        refused; `slip` tells how much.
+        By default the steering angles are those for the twist (`steer`). A twist at which plain wheels would slide is
+        refused; `slip` returns the sliding velocities.
 
         >>> mr.locomotion.mecanum(length=0.4, width=0.3, radius=0.05).rates([0.0, 1.0, 0.0]).round(9)
         array([-20.,  20.,  20., -20.])

@@ -59,9 +59,9 @@ def untouched(m: Robot) -> Robot:
 
 
 def rigid(m: Robot) -> Robot:
-    """The mechanism as laws for stiff robots see it: motors turn with their joints, and joints take torques.
+    """The mechanism as a model for laws of stiff robots: motors turn with their joints, and joints take torques.
 
-    Rotors are armatures, drives leave their viscous and dry friction.
+    Rotors become armatures; the viscous and dry friction of drives is kept.
     """
     for row in drive_rows(m):
         force: Any = row.force

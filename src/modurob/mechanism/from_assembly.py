@@ -97,7 +97,7 @@ def add(
 
 
 def _add_module(builder: Builder, name: str, module: Module, entered: str, still: Mapping[str, float]) -> None:
-    """Add the parts of a module that hang on its part `entered`, then its frames and shapes."""
+    """Add the parts of a module that its part `entered` carries, then its frames and shapes."""
     for step in walked_joints(module, entered):
         path = f"{name}/{step.name}"
         at, seat = step.joint.at, step.joint.seat

@@ -1,4 +1,4 @@
-"""A mechanism with some joints held: fewer bodies, what is held is part of the body it hangs on."""
+"""A mechanism with some joints held: fewer bodies, since the body beyond a held joint becomes part of its parent."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -41,8 +41,9 @@ class _Bodies(NamedTuple):
 def locked(m: Tables, names: set[str], q: Array) -> Tables:
     """The mechanism with these joints held at their coordinates in q, (nq,).
 
-    Bodies beyond a held joint are welded to the body before it: their inertia, frames and shapes go over. Forces along held joints
-    go, and a coupling loses them; a constraint between bodies that are one now must hold, and goes to `redundant`.
+    Bodies beyond a held joint are welded to the body before it, with their inertia, frames and shapes. Forces along
+    held joints are removed, also from couplings; a constraint between bodies that are now one must hold, and is moved
+    to `redundant`.
     """
     bodies = _bodies(m, names, q)
     joints, place = _joints(m, bodies.kept)

@@ -187,7 +187,7 @@ class PoseTrajectory:
 
 
 def _progress(given: Any) -> Trajectory:
-    """A trajectory from 0 to 1, or the quintic that takes so many seconds."""
+    """A trajectory from 0 to 1, or the quintic of the given duration [s]."""
     if not isinstance(given, Trajectory):
         return Trajectory.quintic(0.0, 1.0, one_positive(given, "progress"))
     ends = given(given.breaks[[0, -1]]).position

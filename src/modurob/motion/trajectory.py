@@ -157,7 +157,7 @@ class Trajectory(Piecewise):
 
     @classmethod
     def _between(cls, duration: float, **ends: ArrayLike) -> "Trajectory":
-        """The polynomial with so many derivatives at start and end, named in this order."""
+        """The polynomial with the given derivatives at start and end, named in this order."""
         time = one_positive(duration, "duration")
         derivatives = np.stack(alike(**ends))
         return cls._of(splines.hermite(np.array([0, time]), np.stack(np.split(derivatives, 2))))

@@ -56,7 +56,7 @@ def _as_they_are(robot: Mechanism, given: Sequence[Array], raw: list[Array], pro
 
 
 def _through(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of `algorithms` goes on with results that are there."""
+    """The function of `algorithms` applied to results that are already computed."""
 
     def finished(robot: Mechanism, given: Sequence[Array], raw: list[Array], program: Program | Flow) -> Any:
         answer = Answer(named_results(program, robot, raw), NO_STATUS)
@@ -250,7 +250,8 @@ class Fleet:
     def forward_dynamics_derivatives(
         self, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any]
     ) -> list[ForwardDerivatives]:
-        """d vdot of each robot by q, v and tau, (k_i, nv_i, nv_i) each; see `Mechanism.forward_dynamics_derivatives`.
+        """Derivatives of forward dynamics of each robot with respect to q, v and tau, (k_i, nv_i, nv_i) each; see
+        `Mechanism.forward_dynamics_derivatives`.
 
         >>> fleet = mr.Fleet([robot, mr.load("crane")])
         >>> zeros = [np.zeros((2, r.nv)) for r in fleet]
@@ -263,7 +264,8 @@ class Fleet:
     def inverse_dynamics_derivatives(
         self, q: Sequence[Any], v: Sequence[Any], vdot: Sequence[Any]
     ) -> list[InverseDerivatives]:
-        """d tau of each robot by q, v and vdot, (k_i, nv_i, nv_i) each; see `Mechanism.inverse_dynamics_derivatives`.
+        """Derivatives of inverse dynamics of each robot with respect to q, v and vdot, (k_i, nv_i, nv_i) each; see
+        `Mechanism.inverse_dynamics_derivatives`.
 
         >>> fleet = mr.Fleet([robot, mr.load("crane")])
         >>> zeros = [np.zeros((2, r.nv)) for r in fleet]
@@ -275,9 +277,10 @@ class Fleet:
     # ---- one list of work ----
 
     def _run(self, function: Function, *given: Sequence[Any], repeats: Sequence[int] = ()) -> list[Any]:
-        """A function of all robots: those of one program and width in one go, and what no kernel takes by the robots themselves.
+        """A function of all robots: robots of one program and width are evaluated together, and robots without a kernel
+        by themselves.
 
-        `repeats` says how often the program of each robot is to run on what it left, once if nothing is said.
+        `repeats` is the number of times that the program of each robot runs on its own results, by default once.
         """
         lists = [self._argument(x, name) for name, x in zip(function.arguments, given, strict=True)]
         arguments = list(zip(*lists, strict=True))

@@ -1,4 +1,4 @@
-"""Robots to look at."""
+"""Views of robots."""
 
 from pathlib import Path
 from typing import Any

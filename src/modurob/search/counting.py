@@ -71,7 +71,7 @@ class _Counting:
         return int(total)
 
     def _children(self, k: int, g: Symmetry, entry: int | None, n: int) -> int:
-        """Ways to hang n modules on the ports of kind k but `entry`, the same after g."""
+        """Number of ways to attach n modules to the ports of kind k except `entry`, invariant under g."""
         if n < 0:
             return 0
         ways = [1] + [0] * n

@@ -1,4 +1,4 @@
-"""Searches for designs: enumerate or evolve, measure on every core, keep, go on where one was stopped."""
+"""Searches for designs: enumerate or evolve, evaluate on every core, store the results, continue after an interruption."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -250,7 +250,7 @@ class _Settings(NamedTuple):
 
     @property
     def data(self) -> dict[str, Any]:
-        """What must be the same for a search to go on."""
+        """The settings that must be the same for a search to continue."""
         return {
             "format": "modurob search 1",
             "modules": [m.key for m in self.parts.modules],

@@ -88,7 +88,7 @@ class Walk(Task):
         return max(found, key=lambda pair: pair[0].speed)
 
     def _went(self, assembly: Assembly, numbers: Array, step: float) -> Travel | None:
-        """How far a gait goes; None if its run ends early."""
+        """The distance that a gait travels; None if its run ends early."""
         run = self.run(assembly, numbers, step)
         return travel(run, since=self.duration / 4) if run.status.ok else None
 
@@ -143,7 +143,7 @@ class Walk(Task):
         return kept, speeds
 
     def _named(self, own: Candidates) -> Array:
-        """The gaits that go by a name and swing all joints of this robot, large and small, (gaits, numbers)."""
+        """The named gaits that move all joints of this robot, large and small, (gaits, numbers)."""
         found = [own.start]
         for name in PRESETS:
             for amplitude in AMPLITUDES:

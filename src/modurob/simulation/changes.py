@@ -1,4 +1,4 @@
-"""Changes of shape that organisms of a world go through, each at its moment."""
+"""Changes of shape of organisms of a world, each at its time."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

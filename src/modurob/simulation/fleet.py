@@ -1,4 +1,4 @@
-"""Fleets that move: steps of unlike robots side by side, with all forces of theirs, contacts among them."""
+"""Fleets in motion: time steps of different robots in one batch, with all their forces, including contacts."""
 
 from collections.abc import Sequence
 from functools import lru_cache

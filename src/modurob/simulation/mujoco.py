@@ -68,7 +68,9 @@ class MujocoSteps(FixedStep):
 
 @dataclass(frozen=True, eq=False)
 class MujocoMover(Mover):
-    """A robot in MuJoCo under held torques and a user's wrenches, on the ground if there is one. Runs go one after another."""
+    """A robot in MuJoCo under held torques and a user's wrenches, on the ground if there is one. The runs of a batch
+    are run one after another.
+    """
 
     ground: Ground | None = None
 

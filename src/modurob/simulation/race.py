@@ -1,4 +1,4 @@
-"""Several runs at once: who goes farthest, to look at side by side."""
+"""Several runs side by side, ordered by distance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

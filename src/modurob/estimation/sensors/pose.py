@@ -1,4 +1,4 @@
-"""The pose of a frame, as motion capture or a camera sees it."""
+"""The pose of a frame, as measured by motion capture or a camera."""
 
 from dataclasses import dataclass
 

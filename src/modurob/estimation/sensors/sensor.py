@@ -58,7 +58,7 @@ class Sensor(ABC):
 
 
 class Reading(ABC):
-    """The model of a sensor on one robot: what it reads in a state, and what a reading tells of it."""
+    """The model of a sensor on one robot: its reading in a state, and the information of a reading about the state."""
 
     # whether it reads accelerations
     accelerates: ClassVar[bool] = False

@@ -147,7 +147,7 @@ class MujocoModel:
         return joint.type.coordinates(se3.inverse(self.m.X_PJ[i]) @ X)
 
     def memory(self) -> tuple[Array, Array, Array]:
-        """All that MuJoCo goes on from: qpos, qvel, and where its solver was."""
+        """The state from which MuJoCo continues: qpos, qvel, and that of its solver."""
         return np.array(self.data.qpos), np.array(self.data.qvel), np.array(self.data.qacc_warmstart)
 
     def remember(self, qpos: Array, qvel: Array, warm: Array) -> None:
@@ -172,7 +172,7 @@ class MujocoModel:
 
 
 def _follows(joint: Joint, part: Part) -> bool:
-    """Whether a constraint leads it: a mimic joint, or the slide of a screw."""
+    """Whether a constraint determines it: a mimic joint, or the slide of a screw."""
     return joint.mimics or (joint.kind == "helical" and part.kind == "slide")
 
 

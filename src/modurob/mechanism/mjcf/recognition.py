@@ -47,8 +47,9 @@ class Found(NamedTuple):
 
 
 def recognised(simple: list[Simple], follow: Mapping[str, Any], alone: set[str]) -> list[Found]:
-    """The joints of a body, the whole chain as one where there is such a kind, else one by one; those that follow or
-    lead others stay `alone`."""
+    """The joints of a body, the whole chain as one if there is such a kind, otherwise one by one; joints that follow or
+    drive others stay `alone`.
+    """
     whole = _whole(simple, follow, alone)
     if whole is not None:
         return [whole]

@@ -42,7 +42,7 @@ FASTEST = 1e4
 
 @dataclass(frozen=True)
 class TimeOptimal:
-    """The fastest motion along a path: the trajectory, and how it goes along the path."""
+    """The fastest motion along a path: the trajectory, and its progress along the path."""
 
     trajectory: Trajectory  # q(t)
     progress: Trajectory  # s(t)
@@ -202,7 +202,7 @@ class _Search:
         return f"{names[j]} needs {tau[j]:.4g} of {limits[j]:.4g}"
 
     def _too_weak_at_start(self) -> str:
-        """Why it cannot start from rest, where its drives cannot hold it there."""
+        """The reason why it cannot start from rest, if its drives cannot hold it there."""
         tau = self._at_rest()[0]
         held = np.all(tau <= self.model.limits.torque)
         return "" if held else f"; at rest {self._needs(tau)} N m or N there: its drives cannot hold it"

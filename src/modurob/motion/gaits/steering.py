@@ -1,7 +1,8 @@
-"""Steering: how a gait is bent to one side, how fast that turns the robot, and the walk to a goal.
+"""Steering: how a gait is turned to one side, the resulting turning rate of the robot, and the walk to a goal.
 
-A turn u from -1 to 1 changes the waves of the servos by the roles of the joints: joints about the vertical in the line of travel
-bend the body, limbs on the inner side swing less. What a turn does is not guessed but seen in runs side by side.
+A turn u from -1 to 1 changes the waves of the servos by the roles of the joints: joints with a vertical axis in the
+line of travel bend the body, limbs on the inner side swing less. The effect of a turn is not modelled but measured in a
+batch of runs.
 """
 
 from dataclasses import dataclass
@@ -75,7 +76,8 @@ class Steering:
         return self.ahead + _heading(self.walker, self.start, q)
 
     def next_turn(self, q: Array, to: Array) -> Array:
-        """The turn for the next period at q, with the goal `to` (..., 2) [m] away: the course leads there within three.
+        """The turn for the next period at q, with the goal `to` (..., 2) [m] away, such that the course points to the
+        goal within three periods.
 
         A goal inside the circle of the sharpest turn is first left behind.
         """
@@ -176,7 +178,7 @@ def _servos(steered: Steering, now: Array, first: Array, u: ArrayLike) -> Array:
 
 
 def _simulation(steered: Steering, u: ArrayLike, dt: float) -> Simulation:
-    """Runs side by side that start turned by u, (...), and record about `TICKS` times a period."""
+    """A batch of runs that start turned by u, (...), and record about `TICKS` times a period."""
     x = acting(steered.walker).start_at(steered.start)
     x = steered.waves(np.broadcast_to(x, (*np.shape(u), len(x))), u)
     tick = dt * max(1, round(1 / steered.gait.frequency / TICKS / dt))

@@ -17,7 +17,7 @@ from modurob.spatial.scalars import Array
 
 
 class Travel(NamedTuple):
-    """Of the centre of mass from `since` on, (...) each: runs side by side have one each."""
+    """The travel of the centre of mass from `since` on, (...) each, one per run of a batch."""
 
     distance: Array  # along the ground, first to last [m]
     speed: Array  # distance over time [m/s]
