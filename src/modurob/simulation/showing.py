@@ -1,4 +1,4 @@
-"""Runs to look at."""
+"""Views of runs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -174,7 +174,7 @@ def _pairs(given: ArrayLike, what: str, n: int) -> Array:
 
 
 def _smallest(A: Array, f: Array, lower: Array) -> Array | None:
-    """The w of the smallest sum of squares with A w = f and w >= lower, in parts of what is asked for."""
+    """The w of the smallest sum of squares with A w = f and w >= lower, relative to the size of f."""
     N = _null(A)
     first = np.linalg.lstsq(A, f, rcond=RANK)[0]
     if np.abs(A @ first - f).max(initial=0.0) > 1e-8 * (1 + np.abs(f).max(initial=0.0)):
