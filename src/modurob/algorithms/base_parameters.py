@@ -154,7 +154,7 @@ def first_independent(W: Array, candidates: Sequence[int]) -> list[int]:
 
 
 def _random_rows(m: Tables, rng: np.random.Generator, terms: Sequence[str]) -> Array:
-    """Rows of the regressor in one random state, along the directions that the loops leave."""
+    """Rows of the regressor in one random state, along the directions that the loops permit."""
     v, vdot = rng.normal(size=(2, m.nv))
     if not m.constraints:
         return torque_regressor(m, random_configuration(m, rng), v, vdot, terms)

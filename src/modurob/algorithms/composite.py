@@ -19,7 +19,7 @@ def composite_inertia(j: View) -> None:
 
 
 def felt(j: View, momentum: Array) -> Array:
-    """What a joint feels of momenta (..., k, 6) in its body's frame: S^T times each, (..., k, nv)."""
+    """The generalised momenta at a joint of momenta (..., k, 6) in its body's frame: S^T times each, (..., k, nv)."""
     return momentum @ j.S
 
 

@@ -29,7 +29,7 @@ AT_LIMIT = 1e-9
 
 
 class GoalRow(NamedTuple):
-    """A goal at its place in a mechanism."""
+    """A goal and its indices in a mechanism."""
 
     goal: Any  # with `rows(x, target)`; see `modurob.kinematics.inverse.goals`
     sees: str  # "pose", "centre" or "coordinate"

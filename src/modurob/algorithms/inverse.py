@@ -48,8 +48,8 @@ def inverse_dynamics(
 ) -> Array:
     """tau = M vdot + C v + N - J^T F, (..., nv): the torques for a given motion.
 
-    Where loops share the work, the torques are those of the joints with a drive (effort above zero), the smallest in the sense of
-    least squares where these are more than the motion needs; a motion that they cannot bring about is refused.
+    With loops, the torques are those of the joints with a drive (effort above zero), the smallest in the least-squares
+    sense if there are more of these than the motion needs; a motion that they cannot produce is refused.
     """
     tau = tree_inverse_dynamics(m, q, v, vdot, external, run)
     return driven_torques(m, q, tau) if m.constraints else tau

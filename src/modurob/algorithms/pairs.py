@@ -111,7 +111,7 @@ def signs(m: Tables) -> Array:
 
 
 class Paired(NamedTuple):
-    """A pair in a step: its law, its row, its two bodies, and the place of its states."""
+    """A pair in a step: its law, its row, its two bodies, and the index of its states."""
 
     law: PairContact
     row: PairRow

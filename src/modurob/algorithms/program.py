@@ -118,8 +118,9 @@ class Inward(NamedTuple):
 
 
 class Climb(NamedTuple):
-    """For each joint its columns `start`, (..., nv, 6), are taken along its ancestors:
-    felt by each, lifted from each to the next."""
+    """For each joint its columns `start`, (..., nv, 6), are propagated along its ancestors: projected at each,
+    transformed from each to the next.
+    """
 
     start: str
     felt: Callable[[Any, Array], Array]
@@ -247,8 +248,9 @@ class Engine(Protocol):
         ...
 
     def contact_states(self, start: Any, known: Any, end: Any, x: Any, rate: Any, dt: Any) -> Any:
-        """The states of the forces at the end of a step, moved on at their rate; bristles of contacts as they are there. Those of
-        the start, x, must not be read afterwards."""
+        """The states of the forces at the end of a step, advanced at their rate; bristles of contacts at their new
+        values. Those of the start, x, must not be read afterwards.
+        """
         ...
 
     def pair_pushes(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
@@ -280,7 +282,7 @@ class Engine(Protocol):
         ...
 
     def lines(self, q: Any, v: Any) -> dict[str, Any]:
-        """How lines stand: `catalogue.lines.law.Stretch` and the tension, by name, over lines."""
+        """The states of lines: `catalogue.lines.law.Stretch` and the tension, by name, over lines."""
         ...
 
     def line_drifts(self, q: Any, v: Any) -> Any:
@@ -292,7 +294,9 @@ class Engine(Protocol):
         ...
 
     def moving_states(self, x: Any) -> Any:
-        """The states of the forces that change by themselves; the others stand still until `all_states`. An engine may keep all."""
+        """The states of the forces that have a rate; the others are constant until `all_states`. An engine may keep
+        all.
+        """
         ...
 
     def all_states(self, x: Any) -> Any:

@@ -52,7 +52,7 @@ def sibling_inertia(j: View) -> None:
 
 
 def _send(j: View, I: Array, p: Array, U: Array, D: Array, push: Array) -> None:
-    """What the parent feels, in its own frame."""
+    """The contribution to the parent, in its own frame."""
     j.send(I=inertia.to_parent(j.X, I), p=se3.to_parent(j.X, p), U=se3.to_parent(j.X, U), D=D, push=push)
 
 

@@ -21,10 +21,11 @@ from modurob.errors import explained
 
 
 class Assembly(Matrices):
-    """Modules by name, the connections between their ports, and how the robot stands, in a fixed order. A value.
+    """Modules by name, the connections between their ports, and the setup, in a fixed order. A value.
 
-    Every change gives a new assembly of the same class. Equal if modules (names, types, parameters, order), connections and setup
-    are equal; `name` and `description` are labels. Equal assemblies have equal hashes; copies, pickles and threads are safe.
+    Every change returns a new assembly of the same class. Assemblies are equal if modules (names, types, parameters,
+    order), connections and setup are equal; `name` and `description` are labels. Equal assemblies have equal hashes;
+    copies, pickles and threads are safe.
 
     >>> crab = Assembly.single("m0", "backbone").dock("m1", "backbone", at="m0/3", by="4")
     >>> crab

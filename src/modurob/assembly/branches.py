@@ -122,7 +122,7 @@ class Mirrored:
         return docking(PortRef(c.a.module, a.name), PortRef(c.b.module, b.name), turn_a + turn_b - c.roll)
 
     def _image(self, ref: PortRef) -> tuple[Port, float]:
-        """The port that stands where this one is seen in the mirror, and its turn [degrees]."""
+        """The port at the mirror image of this one, and its rotation [degrees]."""
         module: Module = self._modules[ref.module]
         seen = MIRROR @ module.ports[ref.port].X @ FLIP
         for port in module.ports.values():

@@ -41,7 +41,7 @@ class Plane(NamedTuple):
 
     @property
     def at(self) -> dict[Cell, Placed]:
-        """What stands in each cell."""
+        """The module in each cell."""
         return {p.cell: p for p in self.modules.values()}
 
 

@@ -1,4 +1,4 @@
-"""Modules and the connections between their ports, as one value: what it holds, and what must be true of it."""
+"""Modules and the connections between their ports, as one value: its contents and invariants."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -34,11 +34,11 @@ MOST_CONNECTIONS = 20_000
 
 
 class Graph:
-    """The value behind an `Assembly`: modules by name and connections, in a fixed order, and how the robot stands.
+    """The value behind an `Assembly`: modules by name and connections, in a fixed order, and the setup.
 
-    Equal if modules (names, types, parameters, order), connections and setup are equal; `name` and `description` are labels and do
-    not count. Copies and pickles hold these and nothing that was computed from them. Methods that change something
-    return a new value of the same class.
+    Equal if modules (names, types, parameters, order), connections and setup are equal; `name` and `description` are
+    labels and do not count. Copies and pickles contain these and nothing that was computed from them. Methods that
+    change something return a new value of the same class.
     """
 
     modules: Mapping[str, Module]
@@ -235,7 +235,7 @@ class Graph:
         return port
 
     def _require_room(self, newest: str | None = None) -> None:
-        """An error if two modules stand in one place; docked neighbours may touch."""
+        """An error if two modules overlap; docked neighbours may touch."""
         docked: set[frozenset[str]] = set()
         for one, two in clash.clashes(self.modules, self.placements, newest):
             docked = docked or {frozenset((c.a.module, c.b.module)) for c in self.connections}

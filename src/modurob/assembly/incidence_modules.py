@@ -17,7 +17,7 @@ Parameters = Mapping[str, Scalar] | Sequence[Mapping[str, Scalar]] | None
 
 
 class Contents(NamedTuple):
-    """Modules, connections, and the connection of each column, None where a joint module stands between."""
+    """Modules, connections, and the connection of each column, None for a joint module between two links."""
 
     modules: dict[str, Module]
     connections: list[Connection]
@@ -136,7 +136,7 @@ def _port(modules: Mapping[str, Module], entry: Entry, place: int, taken: set[Po
 def _joint_between(
     modules: Mapping[str, Module], a: PortRef, b: PortRef, label: str, types: Types, column: int
 ) -> tuple[Module, list[str]] | None:
-    """The joint module that stands between two links, and its ports from the first link to the second."""
+    """The joint module between two links, and its ports from the first link to the second."""
     if label in BLANK or label in CLASSES or any(modules[ref.module].joints for ref in (a, b)):
         return None
     kind = _lookup(label.removeprefix("-"), types)

@@ -1,7 +1,7 @@
 """Matrices and lists as people write, type and paste them.
 
-Entries stand apart by spaces, commas or tabs, rows by new lines, semicolons or brackets; names of rows (m0, m1:, ...) and columns
-(e0, e1, type, i, j, from, to) are left out.
+Entries are separated by spaces, commas or tabs, rows by new lines, semicolons or brackets; names of rows (m0, m1:, ...)
+and columns (e0, e1, type, i, j, from, to) are ignored.
 """
 
 import re

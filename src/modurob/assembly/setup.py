@@ -1,4 +1,4 @@
-"""How a robot stands in the world, and the state it starts in."""
+"""The setup of a robot: base, gravity and initial state."""
 
 import warnings
 from collections.abc import Collection, Mapping

@@ -49,7 +49,7 @@ def aim(assembly: Graph) -> Array:
 
 
 class _Column(NamedTuple):
-    """A column of an AIM: its two ends, the roll beside each, and the joint module that stands between them, if any."""
+    """A column of an AIM: its two ends, the roll beside each, and the joint module between them, if any."""
 
     a: PortRef
     b: PortRef
@@ -77,7 +77,7 @@ def aim_table(assembly: Graph, last_row: str) -> list[list[int | str]]:
 
 
 def _columns(assembly: Graph, between: dict[str, tuple[_Column, int]]) -> list[_Column]:
-    """The connections, and where a joint module stands between two links one column for both of its connections."""
+    """The connections, with one column for both connections of a joint module between two links."""
     columns = []
     for i, c in enumerate(assembly.connections):
         joint = next((n for n in (c.a.module, c.b.module) if n in between), None)
@@ -103,7 +103,7 @@ def _joint_modules(assembly: Graph) -> dict[str, tuple[_Column, int]]:
 
 
 def _last(assembly: Graph, c: _Column, near_first: bool, last_row: str) -> str:
-    """The label of a column; - before a joint module that stands the other way round."""
+    """The label of a column; with a minus sign for a joint module in reverse orientation."""
     if c.joint is not None:
         return ("" if near_first else "-") + _type_letter(assembly.modules[c.joint])
     if last_row == "dyads":

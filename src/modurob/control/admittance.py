@@ -1,4 +1,4 @@
-"""Admittance: a stiff robot that gives way to forces as something soft would."""
+"""Admittance: a stiff robot that yields to forces like a compliant one."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
@@ -21,7 +21,9 @@ from modurob.spatial.scalars import Array
 
 
 class Yielding(NamedTuple):
-    """How far the reference has given way, and how fast, (..., nv); what the observer remembers, and what joints feel of it."""
+    """The displacement of the reference and its rate, (..., nv); the memory of the observer, and its estimate at the
+    joints.
+    """
 
     y: Array
     ydot: Array

@@ -1,4 +1,4 @@
-"""Nested loops seen as linear systems: margins, steps, and how slowly they may be sampled. With python-control."""
+"""Nested loops as linear systems: margins, step responses, and the largest sample time. With python-control."""
 
 from collections.abc import Callable
 from importlib import import_module

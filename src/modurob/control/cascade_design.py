@@ -140,7 +140,7 @@ def _symmetric(I: float, b: float, lag: float) -> CascadeGains:
 
 
 def _by_poles(I: float, b: float, poles: Any) -> CascadeGains:
-    """I s³ + (b + K) s² + (Ki + K Kp) s + Ki Kp = I times the wanted polynomial."""
+    """I s³ + (b + K) s² + (Ki + K Kp) s + Ki Kp = I times the desired polynomial."""
     p = np.atleast_1d(np.asarray([] if poles is None else poles, dtype=complex))
     if p.shape != (3,) or not np.all(np.real(p) < 0) or not np.allclose(np.sort_complex(p), np.sort_complex(p.conj())):
         raise ControlError(f"poles = {poles!r:.60}: expected three, left of the imaginary axis, complex ones in pairs")

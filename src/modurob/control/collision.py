@@ -60,7 +60,7 @@ class CollisionDetector:
         return self._observer.start()
 
     def step(self, memory: MomentumMemory, q: Array, v: Array, tau: Array) -> tuple[MomentumMemory, Contact]:
-        """What is seen at a sample; `tau` is held from now to the next."""
+        """The estimate at a sample; `tau` is held until the next."""
         memory, torque = self._observer.step(memory, q, v, tau)
         return memory, Contact(np.any(np.abs(torque) > self.threshold, axis=-1), torque)
 

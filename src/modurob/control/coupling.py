@@ -1,4 +1,4 @@
-"""The driven part of a robot whose other rates, those of a floating base above all, move as they must."""
+"""The driven part of a robot whose other rates, above all those of a floating base, follow from the dynamics."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -57,7 +57,9 @@ def coupling(drives: Drives) -> Callable[[Array], Coupling]:
 
 
 def felt(drives: Drives, robot: Mechanism) -> Callable[[Array], Coupling]:
-    """The coupling for a robot whose floating base nothing touches or holds, so that joints feel its free fall; else one."""
+    """The coupling for a robot whose floating base has no contact and is not held, so that its joints are in free fall;
+    otherwise the identity.
+    """
     held = robot.constraints or not all(isinstance(row, JointRow) for row in robot.forces)
     loose = set(floating(robot)).difference(drives.joints) and not held
     return coupling(drives) if loose else lambda q: ALONE

@@ -35,7 +35,7 @@ class Delayed(Around):
 
 
 class DelayedLaw(BoundLaw):
-    """The law for one robot; its memory is the other's, and the torques on their way."""
+    """The law for one robot; its memory is that of the other law, and the delayed torques."""
 
     def __init__(self, recipe: Delayed, robot: Mechanism):
         super().__init__(recipe, robot)

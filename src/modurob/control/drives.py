@@ -38,17 +38,17 @@ class Drives:
 
     @cached_property
     def q(self) -> Array:
-        """Where the driven coordinates stand in q."""
+        """Indices of the driven coordinates in q."""
         return np.concatenate([np.arange(0), *(np.r_[j.q_slice] for j in self.joints)])
 
     @cached_property
     def v(self) -> Array:
-        """Where the driven rates stand in v and tau."""
+        """Indices of the driven rates in v and tau."""
         return np.concatenate([np.arange(0), *(np.r_[j.v_slice] for j in self.joints)])
 
     @cached_property
     def passive(self) -> Array:
-        """Where the rates without a drive stand in v and tau."""
+        """Indices of the rates without a drive in v and tau."""
         return np.setdiff1d(np.arange(self.robot.nv), self.v)
 
     def joint(self, name: str, what: str) -> Joint:

@@ -73,7 +73,7 @@ UNKNOWN_FRICTION = ("bristle", "loss")
 def elastic_drives(
     robot: Mechanism, what: str, obstacles: tuple[str, ...] = BETWEEN + UNKNOWN_FRICTION, base: Sequence[Joint] = ()
 ) -> Elastic:
-    """The elastic drives, one at every joint but a floating `base`, or an error that says what is in the way."""
+    """The elastic drives, one at every joint but a floating `base`, or an error with the reason why there are none."""
     rows = {row.joint: row for row in drive_rows(robot)}
     starts, position, numbers_, places = np.cumsum([0, *(row.force.nx for row in robot.forces)]), {}, [], []
     for k, row in enumerate(robot.forces):

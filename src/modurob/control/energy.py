@@ -1,4 +1,4 @@
-"""Swinging up: torques that bring the energy of a robot to a wanted value."""
+"""Swing-up: torques that bring the energy of a robot to a desired value."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -134,7 +134,7 @@ class Drive:
 
     @property
     def rotor(self) -> float:
-        """Inertia of the rotor seen at the joint, K² J [kg m²]."""
+        """Inertia of the rotor referred to the joint, K² J [kg m²]."""
         return self.gear.ratio**2 * self.motor.inertia
 
     @property

@@ -49,7 +49,7 @@ class Encoder:
 
     @property
     def first_draw(self) -> float:
-        """Where its noise begins: far apart for seeds that are near, whose noise would be alike."""
+        """The start of its noise sequence, such that sequences of neighbouring seeds do not overlap."""
         return float(1 + int(np.random.SeedSequence(self.seed).generate_state(1)[0]) % (PERIOD - 1))
 
     def quantum(self, gear_ratio: float = 1.0) -> float:

@@ -21,7 +21,7 @@ DERATING = 0.1
 
 
 def there(x: Any) -> bool:
-    """Whether a number is not zero; traced numbers stand for such."""
+    """Whether a number is not zero; a traced number counts as not zero."""
     return not (isinstance(x, int | float | np.number) and x == 0)
 
 
@@ -111,11 +111,11 @@ class DriveForce(JointForce):
     # ---- what it does ----
 
     def speed(self, v: Array, x: Array) -> Array:
-        """Rate of the motor, seen at the joint, (...) [rad/s]."""
+        """Rate of the motor, referred to the joint, (...) [rad/s]."""
         return self.of(x, "speed") if there(self.stiffness) else v
 
     def angle(self, q: Array, x: Array) -> Array:
-        """Angle of the motor, seen at the joint, (...) [rad]."""
+        """Angle of the motor, referred to the joint, (...) [rad]."""
         return self.of(x, "angle") if there(self.stiffness) else q
 
     def current(self, q: Array, v: Array, x: Array) -> Array:
@@ -127,7 +127,7 @@ class DriveForce(JointForce):
         return self.resistance * self.current(q, v, x) + self.back_emf * self.speed(v, x)
 
     def motor_torque(self, q: Array, v: Array, x: Array) -> Array:
-        """Before friction, seen at the joint, (...) [N m]."""
+        """Motor torque before friction, referred to the joint, (...) [N m]."""
         return self.torque_constant * self.current(q, v, x)
 
     def effort(self, t: Any, q: Array, v: Array, x: Array) -> Array:

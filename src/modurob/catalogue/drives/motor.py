@@ -1,4 +1,4 @@
-"""An electric motor: direct current, or brushless, seen at two terminals."""
+"""An electric motor: direct current, or brushless, modelled at two terminals."""
 
 from dataclasses import dataclass
 

@@ -62,7 +62,7 @@ class JointForce(Force):
 
     @abstractmethod
     def effort(self, t: Any, q: Array, v: Array, x: Array) -> Array:
-        """Force on the joint, dry friction apart, (...) [N m or N]."""
+        """Force on the joint, without dry friction, (...) [N m or N]."""
 
     def dry(self, v: Array) -> Array:
         """Size of the dry friction at rate v, (...) [N m or N]; it opposes the motion."""
@@ -73,7 +73,7 @@ class JointForce(Force):
         return 0.0
 
     def start_at(self, q: Array) -> Array:
-        """x at the start where the joint stands at q, (..., nx)."""
+        """Initial states x for a joint at q, (..., nx)."""
         return np.broadcast_to(self.start(), (*np.shape(q), self.nx))
 
     def sampled(self, q: Array, v: Array, x: Array, dt: Array) -> Array:

@@ -56,5 +56,5 @@ class Friction(JointForce):
 
 
 def _is_positive(x: Any) -> bool:
-    """Whether a number is above zero; traced numbers stand for such."""
+    """Whether a number is above zero; a traced number counts as positive."""
     return bool(x > 0) if isinstance(x, int | float | np.number) else True

@@ -1,8 +1,8 @@
 """A cable that leaves a pulley: its end moves along involutes of a circle (Lieskovsky 3.1).
 
-The predecessor stands in the centre of a pulley of radius r about z. The successor is turned by phi; its origin, the end of the
-cable, is at Rz(phi) (l, r, 0). Of the cable r phi is unwound, l is its taut length, u = l - r phi its stretch. The angle counts
-turns; it is above zero as long as there is cable left.
+The predecessor is in the centre of a pulley of radius r about z. The successor is rotated by phi; its origin, the end
+of the cable, is at Rz(phi) (l, r, 0). The unwound length of the cable is r phi, its taut length l, its stretch u = l -
+r phi. The angle counts turns; it is positive as long as there is cable left.
 """
 
 from abc import abstractmethod

@@ -1,7 +1,7 @@
-"""What a line pulls with: a law of its stretch.
+"""The tension of a line: a law of its stretch.
 
-A line has the length L over its route; what was wound off its drums leaves it the natural length l0, so that it is stretched by
-u = L - l0. Strain is u / l0; what lies on a drum is not strained (Lieskovsky chapter 3).
+A line has the length L over its route; its drums set the natural length l0, so that it is stretched by u = L - l0. The
+strain is u / l0; the part on a drum is not strained (Lieskovsky chapter 3).
 """
 
 from abc import abstractmethod
@@ -22,7 +22,7 @@ SHORTEST = 1e-9
 
 
 class Stretch(NamedTuple):
-    """How a line stands, (...) each [m, m/s]: its stretch u and its natural length l0, with their rates."""
+    """The state of a line, (...) each [m, m/s]: its stretch u and its natural length l0, with their rates."""
 
     u: Array
     rate: Array

@@ -22,7 +22,9 @@ TOUCHING = 1e-9
 
 
 class Node(Numbers):
-    """A place on the route of a line. `drum` [m] is what a turn of its winch by one radian takes in, at the ends of a line."""
+    """A point on the route of a line. `drum` [m] is the length that its winch takes in per radian, at the ends of a
+    line.
+    """
 
     drum: Any = 0.0
     turns: ClassVar[bool] = False  # whether the line bends around it in a fixed plane
@@ -92,7 +94,9 @@ class Span(NamedTuple):
 
 
 class Facing(NamedTuple):
-    """A pulley on a swivel: where the line touches it, its elevation, the way that raises it, and the free length, in the world."""
+    """A pulley on a swivel: the point where the line touches it, its elevation, the direction that raises it, and the
+    free length, in world axes.
+    """
 
     p: Array  # (..., 3)
     elevation: Array  # (...)
@@ -112,7 +116,7 @@ class Path(NamedTuple):
 
 
 def path(nodes: tuple[Node, ...], motions: tuple[Motion, ...]) -> Path:
-    """The path over the nodes, whose frames stand at `motions`."""
+    """The path over the nodes, whose frames are at `motions`."""
     origins = [se3.position(m.X) for m in motions]
     arrive, leave = list(origins), list(origins)
     arcs = on_drums = 0 * origins[0][..., 0]
@@ -136,7 +140,7 @@ def path(nodes: tuple[Node, ...], motions: tuple[Motion, ...]) -> Path:
 
 
 def _winds(node: Node) -> bool:
-    """Whether it is a drum; traced numbers stand for such."""
+    """Whether it is a drum; a traced number counts as one."""
     return not (isinstance(node.drum, int | float | np.number) and node.drum == 0)
 
 

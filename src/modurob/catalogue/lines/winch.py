@@ -24,7 +24,7 @@ class Winch:
     swivel: Swivel | None = None
 
     def node(self) -> Node:
-        """The place that a line leaves it at."""
+        """The point at which a line leaves it."""
         if isinstance(self.radius, int | float) and not self.radius > 0:
             raise InputError(f"winch on joint {self.joint!r}: radius {self.radius}: expected more than zero [m]")
         return Point(self.radius) if self.swivel is None else replace(self.swivel, drum=self.radius)
