@@ -90,7 +90,7 @@ class MjcfError(FormatError):
 
 
 class AssemblyError(ModurobError, ValueError):
-    """Modules cannot be put together that way."""
+    """Modules cannot be assembled in this way."""
 
 
 class UnknownNameError(AssemblyError):
@@ -106,7 +106,7 @@ class MatingError(AssemblyError):
 
 
 class ClashError(AssemblyError):
-    """Two modules would stand in one place."""
+    """Two modules would overlap."""
 
 
 class DisconnectedError(AssemblyError):
@@ -138,7 +138,7 @@ class ClosureError(MechanismError):
 
 
 class EquationsError(MechanismError):
-    """This robot has no closed form of the wanted kind."""
+    """This robot has no closed form of the requested kind."""
 
 
 class NotExactError(EquationsError):

@@ -35,7 +35,7 @@ SCHEMES: Registry[Scheme] = Registry("scheme", ControlError)
 
 @SCHEMES.register("transpose")
 def transpose(J: Array, x: Array, damping: float = 0.0) -> Array:
-    """J^T x: never leaves the workspace, never divides; x = K e makes e^T K e fall. `damping` is not used."""
+    """J^T x: needs no inversion; x = K e makes e^T K e decrease. `damping` is not used."""
     return (np.swapaxes(J, -1, -2) @ x[..., None])[..., 0]
 
 

@@ -1,4 +1,4 @@
-"""External torques seen in the momentum, p = M v, without accelerations (De Luca and Mattone 2003)."""
+"""External torques estimated from the momentum, p = M v, without accelerations (De Luca and Mattone 2003)."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -69,7 +69,7 @@ class MomentumObserver:
         return MomentumMemory(None, np.zeros(self._model.nv))
 
     def step(self, memory: MomentumMemory, q: Array, v: Array, tau: Array) -> tuple[MomentumMemory, Array]:
-        """The memory and the external torques, (..., nv), seen at this sample; `tau` is held from now to the next."""
+        """The memory and the estimated external torques, (..., nv), at this sample; `tau` is held until the next."""
         p = apply(self._model.mass_matrix(q), v)
         h, own = self.sample_time, self._rate(q, v, p)
         total = p + (own / 2 + tau) * h

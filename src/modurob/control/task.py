@@ -38,7 +38,7 @@ Task = Callable[[Array, Wanted], Errand]
 
 
 def task(name: str, robot: Mechanism, frame: str) -> Task:
-    """The task of that name for a frame of a robot, (q, wanted) -> errand."""
+    """The task of that name for a frame of a robot, (q, goal) -> errand."""
     if name not in TASKS:
         raise ControlError(f"no task {name!r}: {choices(str(name), TASKS)}")
     if name == POSE:
@@ -71,7 +71,7 @@ def _angles(robot: Mechanism, frame: str, sequence: str, q: Array, wanted: Wante
 
 
 def angle_rates(sequence: str, a: Array) -> Array:
-    """B with w = B da/dt in fixed axes, (..., 3, 3), of R = euler(sequence, a): columns are the axes as they stand."""
+    """B with w = B da/dt in fixed axes, (..., 3, 3), of R = euler(sequence, a): the columns are the present axes."""
     i, j, k = ("xyz".index(letter) for letter in sequence)
     unit = np.eye(3)
     first = so3.about(unit[i], a[..., 0])

@@ -29,10 +29,11 @@ SINGULAR = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class TaskRecipe(Recipe):
-    """What laws for a frame share: which frame, and whether its place alone or its attitude too.
+    """Common properties of laws for a frame: the frame, and whether its position alone or its orientation too is
+    controlled.
 
-    `goal` is a point (3,) in the world, a pose (4, 4), or a function of time that returns one of these, the rate and the
-    acceleration of what is controlled, (3,) or (6,), world axes at the frame's origin.
+    `goal` is a point (3,) in the world, a pose (4, 4), or a function of time that returns one of these and the rate and
+    acceleration of the controlled quantity, (3,) or (6,), world axes at the frame's origin.
     """
 
     frame: str = ""
@@ -65,7 +66,7 @@ class TaskLaw(BoundLaw, Memoryless):
         self._driven = np.isin(np.arange(self._model.nv), self.drives.v)
 
     def state(self, t: float, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
-        """Error and its rate, (..., n), the acceleration wanted, and J, (..., n, nv)."""
+        """Error and its rate, (..., n), the desired acceleration, and J, (..., n, nv)."""
         place, rate, acceleration = self._goal(t)
         X = self._model.frame_pose(q, self.recipe.frame)
         J = self._model.jacobian(q, self.recipe.frame)[..., : self._n, :]
@@ -234,7 +235,7 @@ class HybridForcePositionLaw(TaskLaw):
 
 
 def _goal(goal: Any, n: int) -> Callable[[float], tuple[Array, Array, Array]]:
-    """t -> place, rate and acceleration."""
+    """t -> position, rate and acceleration."""
     if callable(goal):
         return lambda t: tuple(np.asarray(x, float) for x in goal(t))  # type: ignore[return-value]
     place = numbers(goal, "goal")
@@ -246,7 +247,7 @@ def _goal(goal: Any, n: int) -> Callable[[float], tuple[Array, Array, Array]]:
 
 
 def _apart(X: Array, place: Array, n: int) -> Array:
-    """How far the frame is from its goal, (..., n), in world axes: way, and turn about the world's axes."""
+    """The error of the frame, (..., n), in world axes: displacement, and rotation about the world's axes."""
     way = (place if place.shape[-1] == 3 else se3.position(place)) - se3.position(X)
     if n == 3:
         return way

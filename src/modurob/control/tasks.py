@@ -1,4 +1,4 @@
-"""What a robot is to do, as accelerations J vdot + (dJ/dt) v = wanted: joints, points and poses that follow a reference."""
+"""Tasks as accelerations J vdot + (dJ/dt) v = wanted: joints, points and poses that follow a reference."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

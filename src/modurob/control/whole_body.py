@@ -110,7 +110,7 @@ class WholeBodyLaw(BoundLaw):
         return tau, tau
 
     def _warn_of_slack(self, q: Array) -> None:
-        """Cables on winches are taken for taut."""
+        """A warning for slack cables: cables on winches are assumed to be taut."""
         frozen = self._made.frozen
         stretches = np.min(self._model.line_stretches(q)[..., frozen], axis=tuple(range(q.ndim - 1)))
         slack = [

@@ -104,7 +104,7 @@ def identifiability(
 
 
 def _identifiable(wanted: list[Parameter], J: Array) -> Identifiability:
-    """From the slopes of all readings by all parameters, (readings, parameters)."""
+    """From the derivatives of all readings with respect to all parameters, (readings, parameters)."""
     lengths, names = np.linalg.norm(J, axis=0), [p.name for p in wanted]
     moving = [k for k, length in enumerate(lengths) if length > NONE * lengths.max(initial=0.0)]
     kept = first_independent(J / np.where(lengths > 0, lengths, 1), moving)

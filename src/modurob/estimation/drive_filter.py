@@ -99,7 +99,7 @@ class DriveFilter:
 
     @cached_property
     def states(self) -> tuple[tuple[str, int], ...]:
-        """Names and places in x of the states that are estimated."""
+        """Names and indices in x of the estimated states."""
         own, found = acting(self.model), []
         for row, first in zip(own.rows, own.x_starts, strict=True):
             force: Any = row.force

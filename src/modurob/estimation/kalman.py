@@ -74,7 +74,7 @@ class KalmanRecipe(ABC):
 
     @abstractmethod
     def propagated(self, robot: Mechanism, belief: Belief, tau: Array, dt: float) -> Belief:
-        """The belief dt later, the torques held and no noise on the way."""
+        """The estimate dt later, with torques held and without noise."""
 
 
 class Beliefs(NamedTuple):
@@ -90,7 +90,7 @@ class Beliefs(NamedTuple):
 
 
 def readings_of(sensors: Sensor | Sequence[Sensor], robot: Mechanism) -> list[Reading]:
-    """The models of sensors on a robot; all must be equally late."""
+    """The models of sensors on a robot; all must have the same delay."""
     each: list[Any] = list(sensors) if isinstance(sensors, list | tuple) else [sensors]
     for s in each:
         if not isinstance(s, Sensor):
@@ -103,7 +103,9 @@ def readings_of(sensors: Sensor | Sequence[Sensor], robot: Mechanism) -> list[Re
 
 
 def stacked_slope(readings: Sequence[Reading], q: Array, v: Array, tau: Array) -> Array:
-    """H of all readings by errors (dq, dv), (..., m, 2 nv), also through the accelerations that the state brings about."""
+    """H of all readings with respect to errors (dq, dv), (..., m, 2 nv), including the effect of the state on
+    accelerations.
+    """
     vdot, A = np.zeros(v.shape), None
     if any(r.accelerates for r in readings):
         A = linearised(readings[0].robot, q, v, tau).A[..., readings[0].robot.nv :, :]

@@ -118,7 +118,9 @@ def _without_noise(x: Array, V: Array, w: Array, first: float, h: float) -> Arra
 
 
 def _judged(x: Array, W: Array, Z: Array, V: Array, h: float) -> MotorConstants:
-    """With the covariance that white noise n of the current leaves: e_k = a n_k + b n_k+1, a = L/h - R/2, b = -L/h - R/2."""
+    """With the covariance that results from white noise n of the current: e_k = a n_k + b n_k+1, a = L/h - R/2, b =
+    -L/h - R/2.
+    """
     e = V - W @ x
     a, b = x[1] / h - x[0] / 2, -x[1] / h - x[0] / 2
     A = np.linalg.solve(Z.T @ W, Z.T)

@@ -67,7 +67,7 @@ class Floats:
 
 
 class Expressions:
-    """What is zero among SymPy's expressions, whose symbols are taken for positive where that decides."""
+    """Zero tests of SymPy expressions, whose symbols are assumed positive where that decides."""
 
     def is_zero(self, x: Any, unit: bool = False) -> bool:
         return self.tidy(x) == 0

@@ -102,7 +102,7 @@ def _identity(q: Array) -> Array:
 
 
 class Step(NamedTuple):
-    """A joint on the way from base to end, walked outward (sign 1) or inward (-1)."""
+    """A joint on the path from base to end, traversed outward (sign 1) or inward (-1)."""
 
     joint: Joint
     body: int  # its successor
@@ -130,7 +130,7 @@ def elementary(joint: Joint) -> Iterator[tuple[JointType, int]]:
 
 
 def _parts(kind: JointType) -> list[tuple[JointType, int]]:
-    """Elementary joints with their places among the coordinates of the joint, in the order they are walked."""
+    """Elementary joints with their indices among the coordinates of the joint, in traversal order."""
     if isinstance(kind, Reversed):
         return [(part.reversed(), k) for part, k in _parts(kind.original)[::-1]]
     parts = (kind,) if kind.axial and kind.nq == 1 else kind.elementary() or ()

@@ -20,7 +20,7 @@ class Leg(NamedTuple):
 
 
 def _wrapped(angle: Array) -> Array:
-    """Within half a turn either way."""
+    """The angle within half a turn of zero."""
     return np.remainder(angle + np.pi, 2 * np.pi) - np.pi
 
 

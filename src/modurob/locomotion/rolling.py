@@ -1,4 +1,4 @@
-"""Robots that stand on driven wheels or tracks: where their wheels are, how fast each turns, and servos that turn them."""
+"""Robots on driven wheels or tracks: the positions of their wheels, their rates, and servos that drive them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ LEAN = 0.3
 
 
 class _Seen(NamedTuple):
-    """A wheel in the world: its joint, its centre, which way it rolls, (2,), and its radius [m]."""
+    """A wheel in the world: its joint, its centre, its rolling direction, (2,), and its radius [m]."""
 
     joint: str
     centre: Array
@@ -33,10 +33,10 @@ class _Seen(NamedTuple):
 
 @explained
 def wheel_joints(robot: Mechanism, q: ArrayLike | None = None) -> tuple[str, ...]:
-    """The joints of the wheels that a robot rolls on where it stands at q, at zero if not given.
+    """The joints of the wheels that a robot rolls on at the configuration q, by default zero.
 
-    They are driven revolute joints without limits that turn nothing but cylinders and spheres about their axis, with axles along
-    the ground.
+    They are driven revolute joints without limits that turn only cylinders and spheres about their axis, with axles
+    along the ground.
 
     >>> mr.locomotion.wheel_joints(mr.Assembly.single("s", "scout_drive").mechanism(floating=True))
     ('s/left_front_wheel', 's/left_rear_wheel', 's/right_front_wheel', 's/right_rear_wheel')
@@ -46,9 +46,9 @@ def wheel_joints(robot: Mechanism, q: ArrayLike | None = None) -> tuple[str, ...
 
 @explained
 def wheeled_base(robot: Mechanism, q: ArrayLike | None = None) -> WheeledBase:
-    """The wheels of a robot that stands at q as a `WheeledBase`, in the order of `wheel_joints`.
+    """The wheels of a robot at q as a `WheeledBase`, in the order of `wheel_joints`.
 
-    Its x axis is where the first wheel rolls, its origin the middle of all.
+    Its x axis is the rolling direction of the first wheel, its origin the middle of all.
 
     >>> base = mr.locomotion.wheeled_base(mr.Assembly.single("s", "scout_drive").mechanism(floating=True))
     >>> base.wheels[0].at, base.wheels[0].radius

@@ -29,7 +29,8 @@ class Wrench(NamedTuple):
 
 @explained
 def ground_wrench(robot: Mechanism, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Wrench:
-    """What the ground has to give for a motion: the rate of the robot's momentum less its weight, whatever its contacts are.
+    """The wrench that the ground has to exert for a motion: the rate of the robot's momentum minus its weight, whatever
+    its contacts are.
 
     f = dp/dt - m g, n = dL/dt - c x m g about the world origin (von Stryk (5.25)).
 
@@ -143,7 +144,7 @@ def support_polygon(points: ArrayLike) -> Array:
 
 
 def _chain(p: Array, flat: float) -> list[Array]:
-    """The hull from the first point to the last, on the right of the way (Andrew)."""
+    """The hull from the first point to the last, on the right-hand side (Andrew)."""
     chain: list[Array] = []
     for x in p:
         while len(chain) > 1 and _area(chain[-2], chain[-1], x) <= flat:

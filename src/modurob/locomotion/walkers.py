@@ -51,7 +51,7 @@ class RimlessWheel:
 
     @property
     def least(self) -> float:
-        """The least rate that brings it over its spoke [rad/s]."""
+        """The smallest rate that brings it over its spoke [rad/s]."""
         return (
             float(np.sqrt(max(self._rise(0.0, self.slope - self.half_angle), 0.0)))
             if self.slope < self.half_angle
@@ -67,7 +67,7 @@ class RimlessWheel:
 
     @property
     def multiplier(self) -> float:
-        """cos²(2 alpha): what one step leaves of a small error."""
+        """cos²(2 alpha): the factor by which one step reduces a small error."""
         return float(np.cos(2 * self.half_angle) ** 2)
 
     def phase(self) -> Phase:

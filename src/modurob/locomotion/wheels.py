@@ -146,7 +146,8 @@ class WheeledBase:
 
     @explained
     def twist(self, rates: ArrayLike, steering: ArrayLike | None = None, slip: ArrayLike = 0.0) -> Array:
-        """Forward kinematics: the twist that rates of the driven wheels bring about, (..., 3); by least squares if wheels disagree.
+        """Forward kinematics: the twist for given rates of the driven wheels, (..., 3); by least squares if wheels
+        disagree.
 
         `slip` is the share of each wheel's rolling that is lost, (..., driven): 0 none, 1 all of it.
 
@@ -272,7 +273,8 @@ def rank(rows: Array) -> int:
 
 @explained
 def centre_of_rotation(twist: ArrayLike) -> Array:
-    """The point (-vy, vx) / w of the base that stands still, (..., 2) [m] in its axes; at infinity where it does not turn.
+    """The instantaneous centre of rotation (-vy, vx) / w, (..., 2) [m] in the axes of the base; at infinity if it does
+    not turn.
 
     >>> mr.locomotion.centre_of_rotation([1.0, 0.0, 0.8]) + 0.0
     array([0.  , 1.25])

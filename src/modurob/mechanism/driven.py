@@ -28,7 +28,7 @@ def drive_at(m: Tables, joint: str) -> DriveForce:
 
 
 def with_drive(m: Robot, name: str, drive: Drive) -> Robot:
-    """The mechanism with a drive at a joint, in place of the one it has."""
+    """The mechanism with a drive at a joint, in place of the present one."""
     k = next((i for i, j in enumerate(m.joints) if j.name == name), None)
     if k is None:
         raise InputError(f"no joint {name!r:.60} of {m.name}: {choices(str(name), (j.name for j in m.joints))}")

@@ -82,7 +82,7 @@ def _bodies(m: Tables, names: set[str], q: Array) -> _Bodies:
 
 
 def _joints(m: Tables, kept: list[int]) -> tuple[tuple[Joint, ...], dict[int, int]]:
-    """The joints that are left with their places in q and v; and the new number of each, by the old one."""
+    """The remaining joints with their indices in q and v, and the new number of each by the old one."""
     places: dict[int, tuple[slice, slice]] = {}
     nq = nv = 0
     for joint in (m.joints[i - 1] for i in kept):
@@ -109,7 +109,7 @@ def _forces(m: Tables, bodies: _Bodies, place: dict[int, int], q: Array) -> list
 
 
 def _line(row: LineRow, bodies: _Bodies, place: dict[int, int], m: Tables, q: Array) -> LineRow:
-    """The line over the new bodies; a winch that is held, place -1, leaves the natural length that it stands for."""
+    """The line over the new bodies; a winch that is held, index -1, sets a constant natural length."""
     line = row.force
     for k, i in zip(row.force.drums, row.joints, strict=True):
         if i >= 0 and i not in place:

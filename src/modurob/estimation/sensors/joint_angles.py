@@ -60,7 +60,7 @@ def measured_joints(robot: Mechanism, names: tuple[str, ...] | None) -> list[Joi
 
 
 class JointReadings(Reading):
-    """Joint angles of one robot. A reading is a configuration, (..., nq), with NaN where nothing is seen."""
+    """Joint angles of one robot. A reading is a configuration, (..., nq), with NaN where nothing is measured."""
 
     def __init__(self, sensor: HallSensors, robot: Mechanism, joints: list[Joint]):
         self.rates = np.concatenate([np.arange(robot.nv)[j.v_slice] for j in joints])  # measured entries of dq

@@ -26,7 +26,7 @@ SAME = 1e-12
 
 
 class Simple(NamedTuple):
-    """A joint of MuJoCo: where it stands in its body, and its coordinate where the body is as given."""
+    """A joint of MuJoCo: its pose in its body, and its coordinate at the given pose of the body."""
 
     name: str
     kind: str
