@@ -1,4 +1,4 @@
-"""Files by what they hold: robots, URDF, MJCF, module types and recordings, read and written under two names."""
+"""Reading and writing of files: robots, URDF, MJCF, module types and recordings, recognised by their content."""
 
 import os
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
-"""The value users hold: the tables of a mechanism with its kinematics and dynamics as methods.
+"""The robot as a value: the tables of a mechanism with its kinematics and dynamics as methods.
 
-Each method checks the shapes of its arguments and calls the function of the same name in `modurob.algorithms`, compiled where there
-is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
+Each method checks the shapes of its arguments and calls the function of the same name in `modurob.algorithms`, compiled
+if there is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
