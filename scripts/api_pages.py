@@ -18,7 +18,7 @@ def pages() -> dict[str, str]:
         rooms.setdefault(".".join(home.split(".")[:2]), []).extend(names.split())
     texts = {room.split(".")[1]: _page(room, sorted(names, key=str.lower)) for room, names in sorted(rooms.items())}
     listed = "\n".join(texts)
-    head = "# API reference\n\nEvery public name, as `mr.name`. The examples go on from the lines of the package:\n"
+    head = "# API reference\n\nEvery public name, as `mr.name`. The examples continue from these lines:\n"
     package = "```{eval-rst}\n.. automodule:: modurob\n   :no-members:\n```\n"
     return {"index": f"{head}\n{package}\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n", **texts}
 

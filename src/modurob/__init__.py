@@ -1,6 +1,7 @@
 """Modular, self-reconfigurable robots: from docked modules to equations of motion.
 
-SI units and radians; frames, orders and signs are those of docs/conventions.md. The examples in docstrings go on from these lines:
+SI units and radians; frames, orders and signs are those of docs/conventions.md. The examples in docstrings continue
+from these lines:
 
 >>> import numpy as np
 >>> import modurob as mr

@@ -1,40 +1,40 @@
-"""Every error modurob raises on purpose.
+"""The errors that modurob raises.
 
 ModurobError
 ├── InputError              an argument of a call: wrong shape, not finite, unknown name
-│   ├── CallError           arguments that a function does not take, or lacks (a TypeError too)
+│   ├── CallError           unknown or missing arguments of a function (a TypeError too)
 │   └── AbsentError         a name that a value does not have (an AttributeError too)
-├── FormatError             a file that is not what it should be
+├── FormatError             a file that does not have the expected format
 │   ├── CatalogueError      a module type file
 │   ├── UrdfError           a URDF file
-│   └── MjcfError           a file of MuJoCo, or a robot that has none
-├── AssemblyError           modules that cannot be docked that way
+│   └── MjcfError           a MuJoCo file, or a robot that cannot be written as one
+├── AssemblyError           modules that cannot be docked in this way
 │   ├── UnknownNameError    no such module type, module or port
-│   ├── OccupiedPortError   the port is taken
+│   ├── OccupiedPortError   the port is occupied
 │   ├── MatingError         the two ports do not fit
-│   ├── ClashError          two modules in one place
-│   ├── DisconnectedError   a module that hangs on nothing
+│   ├── ClashError          two modules that overlap
+│   ├── DisconnectedError   a module without a connection
 │   └── AimError            not an assembly incidence matrix
 ├── KernelError             compiled code is not available
-├── SimulationError         a run that cannot be made as asked
-│   ├── RecordingError      a file that holds no recording
+├── SimulationError         a run that is not possible with these arguments
+│   ├── RecordingError      a file that contains no recording
 │   └── GaitError           a gait that does not fit the robot
-├── ControlError            a controller or trajectory that cannot be
-├── EstimateError           a filter or sensor that cannot be
-├── StudioError             what the studio does not do
-├── SearchError             a search for designs that cannot be made, or go on, as asked
-└── MechanismError          bodies and joints that make no mechanism
+├── ControlError            a controller or trajectory that is not possible
+├── EstimateError           a filter or sensor that is not possible
+├── StudioError             a request that the studio does not support
+├── SearchError             a search that cannot be started or continued with these arguments
+└── MechanismError          bodies and joints that do not form a mechanism
     ├── InertiaError        no rigid body has this inertia
     ├── SingularError       a degree of freedom without inertia
     ├── ClosureError        loops that cannot be closed
-    └── EquationsError      no closed form, or none that is wanted
-        ├── NotExactError   a number that is no fraction or root
-        ├── TooLargeError   a closed form that nobody could use
-        └── CancelledError  stopped on the way
+    └── EquationsError      no closed form, or none within the limits
+        ├── NotExactError   a number that is neither a fraction nor a root
+        ├── TooLargeError   a closed form that is too large to use
+        └── CancelledError  stopped while it was computed
 
-A message says what was found, where, what was expected, and the valid choices. One thing is left to Python: arguments that a
-function of a robot's state lacks, as in robot.mass_matrix(), end in its own TypeError, which names method and argument; to look
-at them would cost right calls, which take microseconds.
+A message gives what was found, where, what was expected, and the valid choices. There is one exception: missing arguments
+of a function of a robot's state, as in robot.mass_matrix(), raise Python's own TypeError, which names method and argument;
+checking them would slow down correct calls, which take microseconds.
 """
 
 import difflib
@@ -47,7 +47,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ModurobError(Exception):
-    """Root of all errors raised on purpose; a message says what was found, where, what was expected, and the valid choices.
+    """Root of all errors that the package raises; a message gives what was found, where, what was expected, and the
+    valid choices.
 
     >>> import modurob as mr
     >>> try:
@@ -89,7 +90,7 @@ class MjcfError(FormatError):
 
 
 class AssemblyError(ModurobError, ValueError):
-    """Modules cannot be put together that way."""
+    """Modules cannot be assembled in this way."""
 
 
 class UnknownNameError(AssemblyError):
@@ -105,7 +106,7 @@ class MatingError(AssemblyError):
 
 
 class ClashError(AssemblyError):
-    """Two modules would stand in one place."""
+    """Two modules would overlap."""
 
 
 class DisconnectedError(AssemblyError):
@@ -137,7 +138,7 @@ class ClosureError(MechanismError):
 
 
 class EquationsError(MechanismError):
-    """This robot has no closed form of the wanted kind."""
+    """This robot has no closed form of the requested kind."""
 
 
 class NotExactError(EquationsError):
@@ -153,7 +154,7 @@ class CancelledError(EquationsError):
 
 
 class SimulationError(ModurobError, ValueError):
-    """A simulation cannot be run as asked."""
+    """A simulation cannot be run with these arguments."""
 
 
 class RecordingError(SimulationError):
@@ -165,23 +166,23 @@ class GaitError(SimulationError):
 
 
 class ControlError(ModurobError, ValueError):
-    """A controller or trajectory cannot be made as asked."""
+    """A controller or trajectory cannot be made with these arguments."""
 
 
 class EstimateError(ModurobError, ValueError):
-    """A filter or sensor cannot be made as asked."""
+    """A filter or sensor cannot be made with these arguments."""
 
 
 class StudioError(ModurobError, ValueError):
-    """The studio was asked for what it does not do."""
+    """A request that the studio does not support."""
 
 
 class SearchError(ModurobError):
-    """A search for designs cannot be made, or cannot go on, as asked."""
+    """A search for designs cannot be started or continued with these arguments."""
 
 
 class ModurobWarning(UserWarning):
-    """Something was accepted that deserves a look, such as a link of a URDF file that moves without mass.
+    """An input was accepted that should be checked, such as a link of a URDF file that moves without mass.
 
     >>> import warnings
     >>> import modurob as mr

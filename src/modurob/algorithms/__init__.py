@@ -1,6 +1,7 @@
-"""Kinematics and dynamics in plain NumPy: the definition of right.
+"""Kinematics and dynamics in plain NumPy: the definition of all results.
 
-Every function takes the mechanism first, broadcasts over leading axes and works for floats, complex numbers and objects.
+Every function takes the mechanism first, broadcasts over leading axes and works for floats, complex numbers and
+objects.
 """
 
 from modurob.algorithms.base_parameters import BaseParameters, base_parameters, torque_regressor

@@ -19,10 +19,10 @@ def body_velocity(j: View) -> None:
 
 
 def articulated_inertia(j: View) -> None:
-    """Inward: inertia I and bias p of the subtree as its joint feels it, with the joint free to move.
+    """Inward: articulated inertia I and bias p of the subtree at its joint, with the joint free to move.
 
-    With A the acceleration of the body if the joint stood still, vdot = k - K A: K = D^-1 U^T, k = D^-1 (tau - S^T p), U = I S, and
-    D = S^T U and the rotors the inertia that the joint moves.
+    With A the acceleration of the body if the joint did not move, vdot = k - K A: K = D^-1 U^T, k = D^-1 (tau - S^T p),
+    U = I S, and D = S^T U plus the rotors the inertia that the joint moves.
     """
     I, p = j.inertia + j.children("I"), j.own("p") + j.children("p")
     U = I @ j.S
@@ -35,7 +35,7 @@ def articulated_inertia(j: View) -> None:
 
 
 def _send_articulated(j: View, I: Array, p: Array) -> None:
-    """What the parent feels, in its own frame: inertia I and bias p + I drift."""
+    """The contribution to the parent, in its own frame: inertia I and bias p + I drift."""
     I = inertia.mirrored(I)
     p = p + apply(I, j.own("drift"))
     j.send(I=inertia.to_parent(j.X, I), p=se3.to_parent(j.X, p))
@@ -74,10 +74,10 @@ FORWARD_DYNAMICS = Program(
 
 
 def held_inertia(j: View) -> None:
-    """Inward, as `articulated_inertia`, for joints of which some rates are held: these pass on all they carry.
+    """Inward, as `articulated_inertia`, for joints of which some rates are held: these transmit everything they carry.
 
-    `free` is 1 for a rate that moves and 0 for one that is held; `resistance` is inertia on top of the joint's, which stiff forces
-    bring in when a step takes them implicitly.
+    `free` is 1 for a rate that moves and 0 for one that is held; `resistance` is inertia in addition to the joint's,
+    from stiff forces that a step treats implicitly.
     """
     _send_held(j, j.inertia, j.own("p"))
 
@@ -133,11 +133,11 @@ def swing(I: Array, w: Array) -> Array:
 
 
 def pressed_velocity(j: View) -> None:
-    """Outward, as `body_velocity`, where inertia that is `added` to bodies resists the rate of their twist.
+    """Outward, as `body_velocity`, where inertia that is `added` to bodies resists the rate of change of their twist.
 
-    That rate Y is dw/dt and the acceleration of the centre of mass, as if the body did not turn about it: in its axes, at its
-    origin, Y = A + (w x (w x c), 0) without gravity. It is the same field in whatever frame of the body, and says what contacts
-    will see.
+    That rate Y is dw/dt and the acceleration of the centre of mass, in axes that do not rotate with the body: in body
+    axes, at its origin, Y = A + (w x (w x c), 0) without gravity. It is the same field in every frame of the body, and
+    the one that contact forces depend on.
     """
     v = j.given("v")
     w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))

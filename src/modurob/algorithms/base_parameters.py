@@ -29,7 +29,9 @@ ATTEMPTS = 10
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """beta = K pi, (rank,), with K = [1 F] but for the order: what can be told of the parameters pi from torques."""
+    """beta = K pi, (rank,), with K = [1 F] up to the order: the combinations of parameters pi that torques can
+    identify.
+    """
 
     names: tuple[str, ...]  # of pi, all of them
     kept: tuple[int, ...]  # the places in pi that each base parameter is named after
@@ -152,7 +154,7 @@ def first_independent(W: Array, candidates: Sequence[int]) -> list[int]:
 
 
 def _random_rows(m: Tables, rng: np.random.Generator, terms: Sequence[str]) -> Array:
-    """Rows of the regressor in one random state, along the directions that the loops leave."""
+    """Rows of the regressor in one random state, along the directions that the loops permit."""
     v, vdot = rng.normal(size=(2, m.nv))
     if not m.constraints:
         return torque_regressor(m, random_configuration(m, rng), v, vdot, terms)

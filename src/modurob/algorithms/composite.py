@@ -12,14 +12,14 @@ from modurob.spatial.scalars import Array, as_array
 
 
 def composite_inertia(j: View) -> None:
-    """Inward: the inertia of all that the joint carries, and its momentum per unit rate, (..., nv, 6)."""
+    """Inward: the inertia of all bodies that the joint carries, and its momentum per unit rate, (..., nv, 6)."""
     I = j.inertia + j.children("I")
     j.columns(momentum=transposed(I @ j.S))
     j.send(I=inertia.to_parent(j.X, I))
 
 
 def felt(j: View, momentum: Array) -> Array:
-    """What a joint feels of momenta (..., k, 6) in its body's frame: S^T times each, (..., k, nv)."""
+    """The generalised momenta at a joint of momenta (..., k, 6) in its body's frame: S^T times each, (..., k, nv)."""
     return momentum @ j.S
 
 

@@ -19,7 +19,7 @@ def neutral(m: Tables) -> Array:
 
 
 def random_configuration(m: Tables, rng: np.random.Generator) -> Array:
-    """A configuration drawn uniformly within the joint limits, (nq,); loops may stand open."""
+    """A configuration drawn uniformly within the joint limits, (nq,); loops may be open."""
     return np.concatenate([np.zeros(0), *(j.type.random(rng, *_bounds(m, j)) for j in _owners(m))])
 
 
@@ -79,7 +79,7 @@ def integrate(m: Tables, q: Array, dq: Array, run: Run = interpret) -> Array:
 
 
 def difference(m: Tables, q0: Array, q1: Array) -> Array:
-    """dq, (..., nv), with integrate(q0, dq) = q1: the short way round for quaternions."""
+    """dq, (..., nv), with integrate(q0, dq) = q1: the shortest rotation for quaternions."""
     q0, q1 = together(q0, q1)
     moved = [j.type.difference(q0[..., j.q_slice], q1[..., j.q_slice]) for j in _owners(m)]
     return np.concatenate([q0[..., :0], *moved], axis=-1)

@@ -114,7 +114,7 @@ def added_term(j: View) -> None:
 
 
 def added_sum(j: View) -> None:
-    """Inward: what is added to all that a rate moves, times its vector S."""
+    """Inward: the added inertia of all bodies that a rate moves, times its vector S."""
     G, f, S = j.own("G") + j.children("G"), j.own("f") + j.children("f"), j.own("S")
     j.columns(h=S @ transposed(G))
     j.emit(bias=dot(S, f[..., None, :]))

@@ -21,8 +21,8 @@ from modurob.spatial.scalars import Array
 def complex_step(f: Callable[[Array], Array], n: int, axes: int) -> Array:
     """df/dx at zero, (..., k, n), of f: (n, ..., n) -> (n, ..., k) with `axes` batch axes.
 
-    f(x + i h e) = f(x) + i h df/dx e + O(h²): with h = 1e-20 nothing cancels and the rest is below rounding. All directions
-    go through at once as a batch.
+    f(x + i h e) = f(x) + i h df/dx e + O(h²): with h = 1e-20 nothing cancels and the remainder is below rounding. All
+    directions are evaluated at once as a batch.
     """
     directions = 1j * TINY * np.eye(n).reshape(n, *([1] * axes), n)
     return np.moveaxis(np.imag(f(directions)) / TINY, 0, -1)
@@ -68,7 +68,7 @@ def forward_dynamics_derivatives(
 
 
 def _of_coupled(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Joints that share a rate do not let go of it one after the other."""
+    """For joints that share a rate, which cannot be eliminated one after the other."""
     vdot = engine.run(CONSTRAINED_DYNAMICS, **inputs)["vdot"]
     del inputs["tau"]
     found = engine.run(SLOPES, **inputs, vdot=vdot)

@@ -1,12 +1,13 @@
-"""One step of damped least squares towards goals: the rows that goals ask for, and the step that best answers them.
+"""One step of damped least squares towards goals: the rows of the goals, and the step that best satisfies them.
 
-Every goal is a few rows: an error e, what they move by for each rate, J, and a cost whose gradient is -J^T e. The step
+Every goal is a few rows: an error e, its derivative with respect to the rates, J, and a cost whose gradient is -J^T e.
+The step
 
     dq = argmin |J dq - e|² + damping |dq|²,   lower <= q + dq <= upper
 
-is that of Levenberg and Marquardt; with a damping in proportion to the cost it converges quadratically also where J loses rank
-(Fan and Yuan, On the quadratic convergence of the Levenberg-Marquardt method without nonsingularity assumption). Rates that
-stand at a limit and are pushed against it are held (Bertsekas, Projected Newton methods).
+is that of Levenberg and Marquardt; with a damping in proportion to the cost it converges quadratically even where J
+loses rank (Fan and Yuan, On the quadratic convergence of the Levenberg-Marquardt method without nonsingularity
+assumption). Rates that are at a limit and are pushed against it are held (Bertsekas, Projected Newton methods).
 """
 
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ AT_LIMIT = 1e-9
 
 
 class GoalRow(NamedTuple):
-    """A goal at its place in a mechanism."""
+    """A goal and its indices in a mechanism."""
 
     goal: Any  # with `rows(x, target)`; see `modurob.kinematics.inverse.goals`
     sees: str  # "pose", "centre" or "coordinate"
@@ -39,7 +40,7 @@ class GoalRow(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What goals ask for: error, (..., r), its slope, (..., r, nv), cost and squared distance, (...) each."""
+    """The rows of goals: error, (..., r), its derivative, (..., r, nv), cost and squared distance, (...) each."""
 
     error: Any
     J: Any
@@ -75,7 +76,7 @@ def body_moment(j: View) -> None:
 
 
 def moment_column(j: View) -> None:
-    """Inward: linear momentum of all that a rate moves, m v + w x h, for each rate."""
+    """Inward: linear momentum of all bodies that a rate moves, m v + w x h, for each rate."""
     m, h, S = j.inertia[0, 0] + j.children("m"), j.own("h") + j.children("h"), j.own("S")
     j.send(m=m + 0 * h[..., :1], h=h)
     p = [m * S[..., :3, k] + cross(S[..., 3:, k], h) for k in range(j.nv)]
@@ -98,7 +99,7 @@ CENTRE = Program(
 
 
 class Seen(NamedTuple):
-    """What goals look at in a configuration, of whatever arrays an engine has."""
+    """The quantities of a configuration that goals depend on, in the arrays of any engine."""
 
     q: Any
     X: Any = None  # poses of bodies
@@ -129,7 +130,7 @@ def goal_rows(m: Tables, rows: tuple[GoalRow, ...], seen: Seen, target: Array) -
 
 
 def sight(m: Tables, row: GoalRow, seen: Seen) -> Array:
-    """What one goal looks at: a pose (..., 4, 4), the centre of mass (..., 3), or a coordinate (..., 1)."""
+    """The quantity that one goal depends on: a pose (..., 4, 4), the centre of mass (..., 3), or a coordinate (..., 1)."""
     if row.sees == "coordinate":
         return seen.q[..., row.coordinate, None]
     if row.sees == "centre":
@@ -191,7 +192,7 @@ def damped_step(m: Tables, rows: Rows, q: Array, damping: Array, bounds: Limits)
 
 
 def margins(m: Tables, q: Array, bounds: Limits) -> tuple[Array, Array]:
-    """How far each rate may go, down and up, (..., nv) each; nothing beyond a limit that is passed already."""
+    """How far each rate may move, down and up, (..., nv) each; zero beyond a limit that is already exceeded."""
     low, high = np.full((*q.shape[:-1], m.nv), -np.inf), np.full((*q.shape[:-1], m.nv), np.inf)
     at = m.coordinate_of
     own = at >= 0

@@ -1,8 +1,8 @@
-"""What acts on a robot by itself: the one sum over its table of forces.
+"""The passive forces of a robot: the one sum over its table of forces.
 
-Forces along joints add to the torques; forces between frames are wrenches on bodies. Dry friction is kept apart: it opposes
-whatever moves, and at rest holds against whatever is applied, so it is no function of the state. Forces alike are evaluated
-together.
+Forces along joints add to the torques; forces between frames are wrenches on bodies. Dry friction is treated
+separately: it opposes motion, and at rest balances whatever is applied, so it is not a function of the state. Forces of
+the same kind are evaluated together.
 """
 
 from collections.abc import Iterator
@@ -90,12 +90,12 @@ class Acting:
         return x
 
     def parts(self, x: Array) -> list[Array]:
-        """The states x, (..., nx), apart by force, in the order of `rows`."""
+        """The states x, (..., nx), split by force, in the order of `rows`."""
         return [x[..., k : k + row.force.nx] for k, row in zip(self.x_starts, self.rows, strict=True)]
 
     @cached_property
     def commanded(self) -> tuple[Array, Array]:
-        """Rates whose forces take commands, and where their commands stand in x, (n,) each."""
+        """Rates whose forces take commands, and the indices of their commands in x, (n,) each."""
         taking = [(k, row) for k, row in self.joint_rows if row.force.input]
         rates = [self.m.joints[row.joint].v_slice.start + row.rate for _, row in taking]
         return np.array(rates, dtype=int), np.array([self.x_starts[k] for k, _ in taking], dtype=int)
@@ -192,8 +192,9 @@ class Group(NamedTuple):
 
 
 def joint_efforts(m: Tables, t: Any, q: Array, v: Array, x: Array, ahead: Array | None = None) -> Array:
-    """The sum of the forces along joints, dry friction apart, (..., nv); of those that read one rate, where that leads in a time
-    `ahead`, (..., 1)."""
+    """The sum of the forces along joints, without dry friction, (..., nv); those that depend on one rate are evaluated
+    at the coordinate after a time `ahead`, (..., 1).
+    """
     total = np.zeros(v.shape, dtype=np.result_type(q, v, x))
     for group in acting(m).groups:
         own, rate, states = group.state(q, v, x)
@@ -274,7 +275,7 @@ class Pushes(NamedTuple):
 def frame_pushes(
     m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret, contacts: bool = True
 ) -> Pushes | None:
-    """What forces between frames, lines and, if asked for, contacts do; None if there are none."""
+    """The wrenches of forces between frames, lines and, on request, contacts; None if there are none."""
     own = acting(m)
     if not own.between or not (contacts or own.frame_rows or m.lines):
         return None
@@ -352,7 +353,9 @@ def stored_energy(m: Tables, q: Array, x: Array | None = None, run: Run = interp
 
 
 def passive_forces(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any = 0.0, run: Run = interpret) -> Array:
-    """All forces of the robot's own as torques, dry friction apart, (..., nv): efforts along joints, and J^T F of wrenches."""
+    """All passive forces of the robot as torques, without dry friction, (..., nv): efforts along joints, and J^T F of
+    wrenches.
+    """
     q, v = together(q, v)
     own = acting(m)
     x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
@@ -363,7 +366,7 @@ def passive_forces(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
 
 @lru_cache(maxsize=64)
 def _passive(nx: int) -> Flow:
-    """`passive_forces` of robots whose forces have so many states."""
+    """`passive_forces` of robots whose forces have the given number of states."""
 
     def define(e: Engine, i: dict[str, Any]) -> dict[str, Any]:
         found = e.forces(i["t"], i["q"], i["v"], i["x"])

@@ -19,10 +19,10 @@ from modurob.spatial.scalars import Array
 def forward_dynamics(
     m: Tables, q: Array, v: Array, tau: Array, external: External = None, run: Run = interpret
 ) -> Array:
-    """vdot = M^-1 (tau + J^T F - C v - N), (..., nv), constraints kept.
+    """vdot = M^-1 (tau + J^T F - C v - N), (..., nv), with constraints satisfied.
 
-    Trees go through articulated bodies, also with mimic joints beside their source; where other joints share coordinates or close
-    loops, mass matrix and constraints are solved together.
+    Trees are solved by articulated bodies, including mimic joints beside their source; where other joints share
+    coordinates or close loops, mass matrix and constraints are solved together.
     """
     answer = accelerations(m, q, v, tau, external, run)
     require_regular(m, answer.singular)

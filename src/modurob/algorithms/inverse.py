@@ -48,8 +48,8 @@ def inverse_dynamics(
 ) -> Array:
     """tau = M vdot + C v + N - J^T F, (..., nv): the torques for a given motion.
 
-    Where loops share the work, the torques are those of the joints with a drive (effort above zero), the smallest in the sense of
-    least squares where these are more than the motion needs; a motion that they cannot bring about is refused.
+    With loops, the torques are those of the joints with a drive (effort above zero), the smallest in the least-squares
+    sense if there are more of these than the motion needs; a motion that they cannot produce is refused.
     """
     tau = tree_inverse_dynamics(m, q, v, vdot, external, run)
     return driven_torques(m, q, tau) if m.constraints else tau
@@ -73,5 +73,5 @@ def bias_forces(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
 
 
 def gravity_forces(m: Tables, q: Array, run: Run = interpret) -> Array:
-    """N(q): torques of the tree that hold it still, the gradient of the potential energy, (..., nv)."""
+    """N(q): torques of the tree that hold it at rest, the gradient of the potential energy, (..., nv)."""
     return tree_inverse_dynamics(m, q, np.zeros(m.nv), np.zeros(m.nv), run=run)

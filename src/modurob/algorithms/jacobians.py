@@ -144,7 +144,7 @@ class MovingPoint(NamedTuple):
 
 
 def moving_point(m: Tables, q: Array, v: Array, frame: str, point: Array, run: Run = interpret) -> MovingPoint:
-    """A point fixed in the frame, given in its axes, and all that tasks ask of it."""
+    """A point fixed in the frame, given in its axes, with all quantities that tasks need."""
     q, v = together(q, v)
     body, arm, across, on = _spot(m, frame, tuple(np.asarray(point, dtype=float).tolist()))
     found = run(ACCELERATIONS, m, {"q": q, "v": v, "vdot": np.zeros_like(v)}).results

@@ -205,7 +205,7 @@ def _changed(I: Array, P: Array, N: Array, A: Array, w: Array) -> Array:
 
 
 def slope_entry(p: Pairs) -> None:
-    """Entries of M, d tau/dq and d tau/dv between a rate a and a rate b that it hangs on."""
+    """Entries of M, d tau/dq and d tau/dv between a rate a and a rate b between it and the root."""
     h, g, S = p.a("h"), p.a("g"), p.b("S")  # type: ignore[attr-defined]
     entry = dot(h, S)
     p.emit(  # type: ignore[attr-defined]

@@ -34,7 +34,7 @@ def together(*arrays: Array) -> list[Array]:
 
 
 def dyads(m: Tables, q: Array) -> list[Dyad]:
-    """Every joint at configuration q; entry 0 stands for the world."""
+    """Every joint at configuration q; entry 0 represents the world."""
     world = Dyad(se3.IDENTITY, np.zeros((6, 0)))
     return [world, *(dyad(j.type, m.X_PJ[i], q[..., j.q_slice]) for i, j in enumerate(m.joints, start=1))]
 
@@ -53,7 +53,7 @@ def body_twists(m: Tables, links: list[Dyad], v: Array) -> list[Array]:
 
 
 def gravity_acceleration(m: Tables) -> Array:
-    """The acceleration of the world that stands for gravity: (-g, 0)."""
+    """The acceleration of the world that represents gravity: (-g, 0)."""
     return np.concatenate([-m.gravity, np.zeros(3)])
 
 

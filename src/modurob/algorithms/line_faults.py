@@ -1,4 +1,4 @@
-"""Routes that lines cannot run: ends in one point, places inside a pulley's circle."""
+"""Impossible routes of lines: coincident ends, points inside a pulley's circle."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,7 +36,7 @@ def _of_group(s: Strung) -> Iterator[str]:
 
 
 def _between(row: LineRow, n: int, poses: list[Array]) -> str | None:
-    """What is wrong between places n and n + 1."""
+    """The error between points n and n + 1."""
     nodes = row.force.nodes
     a, b = nodes[n], nodes[n + 1]
     if a.turns or b.turns:
@@ -52,7 +52,9 @@ def _between(row: LineRow, n: int, poses: list[Array]) -> str | None:
 
 
 def _tangent_fault(n: int, poses: list[Array], a: Any, b: Any) -> str | None:
-    """Circles of signed radius have a common tangent if their centres are as far apart as their radii differ."""
+    """Circles of signed radius have a common tangent if the distance of their centres is at least the difference of
+    their radii.
+    """
     plane = poses[n] if a.turns else poses[n + 1]
     way = se3.rotation(plane).T @ (se3.position(poses[n + 1]) - se3.position(poses[n]))
     apart = float(np.hypot(way[0], way[1]))

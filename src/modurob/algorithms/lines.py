@@ -138,7 +138,7 @@ def line_paths(m: Tables, q: Array, run: Run = interpret) -> list[Array]:
 
 
 def line_stretches(m: Tables, q: Array, run: Run = interpret) -> Array:
-    """L less the natural length that drums leave, (..., lines) [m]; below zero a cable is slack."""
+    """L minus the natural length set by the drums, (..., lines) [m]; below zero a cable is slack."""
     return line_states(m, q, np.zeros(m.nv), run).stretch.u
 
 
@@ -163,7 +163,7 @@ def line_stretch_rates(m: Tables, q: Array, v: Array, run: Run = interpret) -> A
 
 
 class LineStates(NamedTuple):
-    """How lines stand, (..., lines) each: `Stretch` [m, m/s] and tension [N]."""
+    """The states of lines, (..., lines) each: `Stretch` [m, m/s] and tension [N]."""
 
     stretch: Stretch
     tension: Array

@@ -1,8 +1,9 @@
-"""Momentum over a step: what floats ends it with the momentum it had and the impulse of all that pushed it.
+"""Momentum over a step: a floating robot ends the step with its initial momentum plus the impulse of all external
+forces.
 
-A step of first order moves joints and bodies together only to first order, and their momentum with them. The rates of the free
-joint of an organism are corrected by what is missing, dv = I^-1 (p* - p), with I the inertia of all that it carries: momentum
-is then kept to rounding, linear and angular, whatever joints do.
+A first-order step moves joints and bodies consistently only to first order, and the same holds for their momentum. The
+rates of the free joint of an organism are corrected by the error, dv = I^-1 (p* - p), with I the inertia of all that it
+carries: linear and angular momentum are then conserved to rounding, whatever the motion of the joints.
 """
 
 import numpy as np

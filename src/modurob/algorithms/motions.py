@@ -50,7 +50,7 @@ ACCELERATIONS = Program(
 
 
 def frame_motion(frame: Frame, found: dict[str, Array]) -> Motion:
-    """A frame as a force sees it, from the results of `MOTIONS`."""
+    """The motion of a frame for the forces that act on it, from the results of `MOTIONS`."""
     if frame.body == 0:
         return Motion(frame.X, np.zeros(6))
     X, V = rigid(found["X"][..., frame.body - 1, :, :]), found["V"][..., frame.body - 1, :]

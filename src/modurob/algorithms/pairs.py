@@ -111,7 +111,7 @@ def signs(m: Tables) -> Array:
 
 
 class Paired(NamedTuple):
-    """A pair in a step: its law, its row, its two bodies, and the place of its states."""
+    """A pair in a step: its law, its row, its two bodies, and the index of its states."""
 
     law: PairContact
     row: PairRow
@@ -134,12 +134,12 @@ def _side(m: Tables, frame: Frame, start: Any, known: Any) -> Side:
 
 
 def twist_of(V: Array, body: int) -> Array:
-    """Of a body, from those of all that move, (..., bodies, 6)."""
+    """The twist of one body, from those of all moving bodies, (..., bodies, 6)."""
     return V[..., body - 1, :] if body else np.zeros((*V.shape[:-2], 6))
 
 
 def pose_of(X: Array, body: int) -> Array:
-    """Of a body, from those of all that move, (..., bodies, 3, 4)."""
+    """The pose of one body, from those of all moving bodies, (..., bodies, 3, 4)."""
     return rigid(X[..., body - 1, :, :]) if body else np.eye(4)
 
 

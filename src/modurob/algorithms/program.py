@@ -1,7 +1,7 @@
 """Algorithms as passes of local steps over the tree of bodies.
 
-A step sees one joint through a `View` and says what it computes there; it never sees the tree. The interpreter runs the passes
-with NumPy, which is the definition of right; kernels are traced from the same steps.
+A step has access to one joint through a `View` and defines what is computed there; it does not depend on the tree. The
+interpreter runs the passes with NumPy, which is the definition of the result; kernels are traced from the same steps.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,9 @@ SINGULAR = 8 * 2.0**-52
 
 
 class View(Protocol):
-    """What a step sees of its joint and of the body it moves, and where it leaves its results. Arrays are (..., ...)."""
+    """The data of a step: its joint, the body that the joint moves, and the fields for its results. Arrays are (...,
+    ...).
+    """
 
     type: JointType
     nv: int
@@ -116,8 +118,9 @@ class Inward(NamedTuple):
 
 
 class Climb(NamedTuple):
-    """For each joint its columns `start`, (..., nv, 6), are taken along its ancestors:
-    felt by each, lifted from each to the next."""
+    """For each joint its columns `start`, (..., nv, 6), are propagated along its ancestors: projected at each,
+    transformed from each to the next.
+    """
 
     start: str
     felt: Callable[[Any, Array], Array]
@@ -125,17 +128,20 @@ class Climb(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """For each rate a and every rate b of its own joint and of the joints it hangs on, their `columns` meet."""
+    """For each rate a and every rate b of its own joint and of the joints between it and the root, their `columns` are
+    combined.
+    """
 
     step: Step
 
 
 class Sweep(NamedTuple):
-    """For each rate three columns of `slopes`: by its displacement, by the rate, and by its torque.
+    """For each rate three columns of `slopes`: with respect to its displacement, its rate, and its torque.
 
-    A column is a wrench p that goes in from the rate's joint, and moves each rate on its way by -r (S . p + what is in the block of
-    the joint's own rates), which adds to p what that takes; then an acceleration A that goes out, and moves each rate
-    by -r U . A more, and below the joint by -r C . w, w the turn that the column begins with.
+    A column is first a wrench p that is propagated inward from the rate's joint. It changes each rate on its path by -r
+    (S . p + the entry in the block of the joint's own rates), and p by the corresponding reaction. It is then an
+    acceleration A that is propagated outward and changes each rate by a further -r U . A, and below the joint by -r C .
+    w, w the initial rotation of the column.
     """
 
 
@@ -221,7 +227,7 @@ class Engine(Protocol):
         ...
 
     def goal_rows(self, rows: Any, seen: Any, target: Any) -> Any:
-        """What goals ask for in a configuration; see `modurob.algorithms.descent`."""
+        """The rows of goals in a configuration; see `modurob.algorithms.descent`."""
         ...
 
     def damped_step(self, rows: Any, q: Any, damping: Any, bounds: Any) -> Any:
@@ -231,9 +237,10 @@ class Engine(Protocol):
     def forces(
         self, t: Any, q: Any, v: Any, x: Any, slide: Any = None, ahead: Any = None, contacts: bool = True
     ) -> Forces:
-        """What the forces of the mechanism's own do, contacts among them or not; dry friction pushes against `slide`, the
-        direction in which each rate slides. Those along joints are taken where their rates lead in a time `ahead`, if there is one:
-        with its slope f(q + ahead v, v) is what a step needs that ends there."""
+        """The forces of the mechanism, with or without contacts; dry friction acts against `slide`, the direction in
+        which each rate slides. Forces along joints are evaluated at the coordinates after a time `ahead`, if given:
+        f(q + ahead v, v) and its derivative are what an implicit step needs.
+        """
         ...
 
     def contact_pushes(self, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
@@ -241,8 +248,9 @@ class Engine(Protocol):
         ...
 
     def contact_states(self, start: Any, known: Any, end: Any, x: Any, rate: Any, dt: Any) -> Any:
-        """The states of the forces at the end of a step, moved on at their rate; bristles of contacts as they are there. Those of
-        the start, x, must not be read afterwards."""
+        """The states of the forces at the end of a step, advanced at their rate; bristles of contacts at their new
+        values. Those of the start, x, must not be read afterwards.
+        """
         ...
 
     def pair_pushes(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
@@ -258,7 +266,7 @@ class Engine(Protocol):
         ...
 
     def balanced(self, before: Any, after: Any, v: Any, dt: Any) -> Any:
-        """Rates with which what floats keeps its momentum; see `modurob.algorithms.momenta`."""
+        """Rates with which floating robots conserve their momentum; see `modurob.algorithms.momenta`."""
         ...
 
     def pair_states(self, start: Any, known: Any, end: Any, x: Any, dt: Any) -> Any:
@@ -274,7 +282,7 @@ class Engine(Protocol):
         ...
 
     def lines(self, q: Any, v: Any) -> dict[str, Any]:
-        """How lines stand: `catalogue.lines.law.Stretch` and the tension, by name, over lines."""
+        """The states of lines: `catalogue.lines.law.Stretch` and the tension, by name, over lines."""
         ...
 
     def line_drifts(self, q: Any, v: Any) -> Any:
@@ -286,7 +294,9 @@ class Engine(Protocol):
         ...
 
     def moving_states(self, x: Any) -> Any:
-        """The states of the forces that change by themselves; the others stand still until `all_states`. An engine may keep all."""
+        """The states of the forces that have a rate; the others are constant until `all_states`. An engine may keep
+        all.
+        """
         ...
 
     def all_states(self, x: Any) -> Any:

@@ -1,5 +1,6 @@
-"""Equations of motion with the robot's own forces in them, and the acceleration they leave: what controllers ask for at every
-sample, in one evaluation each."""
+"""Equations of motion including the passive forces of the robot, and the resulting acceleration: the quantities that
+controllers need at every sample, in one evaluation each.
+"""
 
 from functools import lru_cache
 from typing import Any, NamedTuple

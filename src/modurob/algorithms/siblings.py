@@ -1,8 +1,8 @@
 """Forward dynamics of trees with mimic joints beside their source, in time linear in the number of bodies.
 
-Joints that share a coordinate and hang on one body, as the fingers of a gripper do, are eliminated together, at the body they hang
-on (`Tables.hubs`): it feels all they carry, less what their one rate gives way. (Clusters of joints: Chignoli, Adrian, Kim and
-Wensing 2023.)
+Joints that share a coordinate and have the same parent body, as the fingers of a gripper do, are eliminated together at
+that body (`Tables.hubs`): it receives the inertia of all they carry, reduced by the compliance of their one rate.
+(Clusters of joints: Chignoli, Adrian, Kim and Wensing 2023.)
 """
 
 import numpy as np
@@ -22,9 +22,11 @@ def sibling_velocity(j: View) -> None:
 
 
 def sibling_inertia(j: View) -> None:
-    """Inward, as `articulated.articulated_inertia`; joints that share a rate leave its elimination to the body they hang on.
+    """Inward, as `articulated.articulated_inertia`; joints that share a rate leave its elimination to their common
+    parent body.
 
-    They send U = I S, D = S^T U and the push tau - S^T (p + I drift), which add up for all that share the rate.
+    They pass on U = I S, D = S^T U and the push tau - S^T (p + I drift), which are summed over all joints that share
+    the rate.
     """
     I, p = j.inertia + j.children("I"), j.own("p") + j.children("p")
     if j.hub:
@@ -50,7 +52,7 @@ def sibling_inertia(j: View) -> None:
 
 
 def _send(j: View, I: Array, p: Array, U: Array, D: Array, push: Array) -> None:
-    """What the parent feels, in its own frame."""
+    """The contribution to the parent, in its own frame."""
     j.send(I=inertia.to_parent(j.X, I), p=se3.to_parent(j.X, p), U=se3.to_parent(j.X, U), D=D, push=push)
 
 

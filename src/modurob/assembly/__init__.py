@@ -1,4 +1,4 @@
-"""Which modules are docked where, as an immutable graph, and how the robot stands; files, matrices and grids of it."""
+"""Which modules are docked where, as an immutable graph, with the setup of the robot; its files, matrices and grids."""
 
 from modurob.assembly.assembly import Assembly
 from modurob.assembly.branches import Branch

@@ -21,10 +21,11 @@ from modurob.errors import explained
 
 
 class Assembly(Matrices):
-    """Modules by name, the connections between their ports, and how the robot stands, in a fixed order. A value.
+    """Modules by name, the connections between their ports, and the setup, in a fixed order. A value.
 
-    Every change gives a new assembly of the same class. Equal if modules (names, types, parameters, order), connections and setup
-    are equal; `name` and `description` are labels. Equal assemblies have equal hashes; copies, pickles and threads are safe.
+    Every change returns a new assembly of the same class. Assemblies are equal if modules (names, types, parameters,
+    order), connections and setup are equal; `name` and `description` are labels. Equal assemblies have equal hashes;
+    copies, pickles and threads are safe.
 
     >>> crab = Assembly.single("m0", "backbone").dock("m1", "backbone", at="m0/3", by="4")
     >>> crab
@@ -66,7 +67,7 @@ class Assembly(Matrices):
     @classmethod
     @explained
     def single(cls, name: str, kind: str | ModuleType, parameters: Mapping[str, Scalar] | None = None) -> Self:
-        """One module, to dock others to.
+        """An assembly of one module, to which others can be docked.
 
         >>> Assembly.single("m0", "scout", {"mass": 0.8}).modules["m0"]
         Module('scout', mass=0.8)
@@ -82,13 +83,15 @@ class Assembly(Matrices):
         parameters: Parameters = None,
         name: str = "robot",
     ) -> Self:
-        """From an Assembly Incidence Matrix, rows of entries or text: rows modules m0, m1, ..., columns connections, entries faces.
+        """The assembly of an Assembly Incidence Matrix, given as rows of entries or text: rows are modules m0, m1, ...,
+        columns connections, entries faces.
 
-        `types` is one module type, or one for each row, or a mapping from the letters that the matrix uses; `parameters` are common
-        to all rows, or one set for each. A last column gives types by letter or name. A last row gives dyad classes (Meister,
-        Gutenkunst, Levi, Figure 5), which must be those of the geometry, or joint types (Chen and Yang): those of the modules' own
-        joints, or the joint modules e0, e1, ... that stand between links. A module docked by 7 alone is a virtual joint if one type
-        is given. Entries may carry a roll, 3@90, or the motion of a virtual joint, 7X; docs/conventions.md has the notation.
+        `types` is one module type, one for each row, or a mapping from the letters that the matrix uses; `parameters`
+        are common to all rows, or one set for each. A last column gives types by letter or name. A last row gives dyad
+        classes (Meister, Gutenkunst, Levi, Figure 5), which must agree with the geometry, or joint types (Chen and
+        Yang): those of the modules' own joints, or of joint modules e0, e1, ... between links. If a single type is
+        given, a module docked by 7 alone is a virtual joint. Entries may include a roll, 3@90, or the motion of a
+        virtual joint, 7X; docs/conventions.md defines the notation.
 
         >>> Assembly.from_aim([[3, 0], [4, 2], [0, 5]], types="backbone")
         Assembly('robot', 3 backbone, 2 connections)
@@ -113,7 +116,8 @@ class Assembly(Matrices):
         parameters: Parameters = None,
         name: str = "robot",
     ) -> Self:
-        """From a Direct Transformation List, rows or text: module, module, face, face. `types` and `parameters` as for `from_aim`.
+        """The assembly of a Direct Transformation List, given as rows or text: module, module, face, face. `types` and
+        `parameters` are as in `from_aim`.
 
         >>> Assembly.from_direct_transformations("0 1 3 4; 1 2 2 5@90", types="backbone").connections[1].roll
         90.0
@@ -130,10 +134,11 @@ class Assembly(Matrices):
         parameters: Mapping[str, Scalar] | None = None,
         name: str = "robot",
     ) -> Self:
-        """From cells in a plane, text or rows: B is a Backbone, S90 a Scout turned by 90 degrees, . nothing.
+        """The assembly of cells in a plane, given as text or rows: B is a Backbone, S90 a Scout turned by 90 degrees, a
+        dot an empty cell.
 
-        The first row is the furthest in y. Neighbours dock where both have a port that looks at the other. Modules are m0, m1, ...
-        row by row.
+        The first row has the largest y. Neighbours dock if both have a port that faces the other. Modules are numbered
+        row by row: m0, m1, ...
 
         >>> print(*Assembly.from_grid("B S90").connections)
         m0/2 - m1/3
@@ -143,10 +148,12 @@ class Assembly(Matrices):
     @classmethod
     @explained
     def from_links(cls, links: Iterable[str], types: LinkTypes | None = None, name: str = "arm") -> Self:
-        """The arm of a list of link types, text or words, from its pedestal outwards: A, B, C, ..., then endeffector, then none.
+        """The arm of a list of link types, given as text or words, from its pedestal outwards: A, B, C, ..., then
+        endeffector, then none.
 
-        `types` are modules by link type, with the ports in and out; without them A, B, C, D are the links of the LWA 4P, of
-        which A, B, C in this order are the arm itself. At most six; a gap, no end effector or a link after it are refused.
+        `types` are modules by link type, with the ports in and out; by default A, B, C, D are the links of the LWA 4P,
+        and A, B, C in this order are that arm. At most six; a gap, a missing end effector or a link after it is
+        refused.
 
         >>> Assembly.from_links("B, B, C, endeffector, none, none")
         Assembly('arm', 2 straight_link, 3 powerball, 2 elbow_link, 6 connections)
@@ -158,7 +165,7 @@ class Assembly(Matrices):
     @classmethod
     @explained
     def load(cls, path: str | Path) -> Self:
-        """The assembly in a robot file (YAML), or a shipped one by its name; `shipped_robots` lists them.
+        """The assembly in a robot file (YAML), or one of the package by its name; `shipped_robots` lists them.
 
         >>> Assembly.load("crane")
         Assembly('crane', 1 virtual, 2 backbone, 2 connections, gravity (0, 9.81, 0))
@@ -170,7 +177,7 @@ class Assembly(Matrices):
     def loads(cls, text: str, where: str = "text", folder: Path | None = None) -> Self:
         """The assembly in the text of a robot file. `where` names the text in errors.
 
-        Module type files that the text names are read below `folder` only, and not at all without one.
+        Module type files that the text refers to are read below `folder` only, and not at all without one.
 
         >>> Assembly.loads("{format: modurob robot 2, modules: {m0: backbone}, floating: true}")
         Assembly('robot', 1 backbone, 0 connections, floating)

@@ -1,4 +1,4 @@
-"""A module with all that hangs on it: found, removed, copied, mirrored."""
+"""Branches, a module with all modules that it carries: found, removed, copied, mirrored."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Self
@@ -17,7 +17,8 @@ FLIP = np.diag([1.0, -1.0, 1.0, 1.0])
 
 
 class Branch(NamedTuple):
-    """What hangs beyond a port: the port `at` that carries it, the port `by` that it hangs by, its modules in walking order.
+    """The modules beyond a port: the port `at` that carries them, the port `by` by which they are attached, the modules
+    in traversal order.
 
     >>> from modurob.assembly import Assembly
     >>> print(Assembly.load("crab").branch("m4").at)
@@ -33,7 +34,7 @@ class Branches(Edits):
     """What an `Assembly` does with branches. The walk starts at `base`, the first module by default."""
 
     def branch(self, module: str, base: str | None = None) -> Branch:
-        """`module` and all that hangs on it, seen from `base`.
+        """`module` and all modules that it carries, as seen from `base`.
 
         >>> from modurob.assembly import Assembly
         >>> leg = Assembly.load("crab").branch("m2")
@@ -52,7 +53,7 @@ class Branches(Edits):
         return Branch(entry.out, entry.into, tuple(members))
 
     def without_branch(self, module: str, base: str | None = None) -> Self:
-        """Without `module` and all that hangs on it.
+        """The assembly without `module` and all modules that it carries.
 
         >>> from modurob.assembly import Assembly
         >>> list(Assembly.load("crab").without_branch("m2").modules)
@@ -62,7 +63,8 @@ class Branches(Edits):
         return self._part(n for n in self.modules if n not in gone)
 
     def duplicated(self, module: str, at: str | PortRef, base: str | None = None) -> Self:
-        """With a copy of a branch docked at the free port `at`, by the port that the original hangs by; names are new.
+        """The assembly with a copy of a branch docked at the free port `at`, by the port that attaches the original;
+        the copies get new names.
 
         >>> from modurob.assembly import Assembly
         >>> print(*Assembly.load("crab").duplicated("m4", at="m3/3").connections[5:], sep=", ")
@@ -72,7 +74,8 @@ class Branches(Edits):
         return self._grafted(found.modules, docking(at, found.by), lambda connection: connection)
 
     def mirrored(self, module: str, base: str | None = None) -> Self:
-        """With the mirror image of a branch on the other side of the module it hangs on: x and -x of each module exchanged.
+        """The assembly with the mirror image of a branch on the other side of the module that carries it: x and -x of
+        each module are exchanged.
 
         >>> from modurob.assembly import Assembly
         >>> half = Assembly.load("crab").without_branch("m4")
@@ -104,9 +107,10 @@ class Branches(Edits):
 
 
 class Mirrored:
-    """Where ports go when left and right (x and -x of each module) are exchanged.
+    """The images of ports when left and right (x and -x of each module) are exchanged.
 
-    A mirrored port frame M X F is the frame X' of another port, turned by some angle: so rolls change sign, plus those angles.
+    A mirrored port frame M X F is the frame X' of another port, turned by some angle: rolls change sign, plus these
+    angles.
     """
 
     def __init__(self, assembly: Edits):
@@ -118,7 +122,7 @@ class Mirrored:
         return docking(PortRef(c.a.module, a.name), PortRef(c.b.module, b.name), turn_a + turn_b - c.roll)
 
     def _image(self, ref: PortRef) -> tuple[Port, float]:
-        """The port that stands where this one is seen in the mirror, and its turn [degrees]."""
+        """The port at the mirror image of this one, and its rotation [degrees]."""
         module: Module = self._modules[ref.module]
         seen = MIRROR @ module.ports[ref.port].X @ FLIP
         for port in module.ports.values():

@@ -68,7 +68,7 @@ class Cable:
 
     @classmethod
     def from_data(cls, route: list[Any], law: Mapping[str, Mapping[str, Any]]) -> "Cable":
-        """The other way."""
+        """The inverse of `data`."""
         (kind, numbers), *more = law.items()
         if more:
             raise InputError(f"a line of the laws {', '.join(law)}: expected one")

@@ -29,7 +29,7 @@ def canonical_key(assembly: Graph) -> str:
 
 
 def isomorphism(first: Graph, second: Graph) -> dict[str, str] | None:
-    """Which module of `second` stands for which of `first`, or None if the two are not the same robot."""
+    """A mapping from the modules of `first` to those of `second`, or None if the two are not the same robot."""
     one, two = canonical_order(first), canonical_order(second)
     if _code(first, one) != _code(second, two):
         return None

@@ -1,7 +1,7 @@
-"""Planar robots in the cells of a grid: where modules stand, and changes cell by cell.
+"""Planar robots in the cells of a grid: positions of modules, and changes cell by cell.
 
-A cell is (column, row), the first module in (0, 0), columns along its x axis and rows along its y axis. Neighbours dock wherever
-both have a port that looks at the other.
+A cell is (column, row), the first module in (0, 0), columns along its x axis and rows along its y axis. Neighbours dock
+if both have a port that faces the other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ LOOSE = 1e-3
 
 
 class Placed(NamedTuple):
-    """A module in a cell, turned counter-clockwise by so many quarters."""
+    """A module in a cell, turned counter-clockwise by a number of quarter turns."""
 
     name: str
     cell: Cell
@@ -41,7 +41,7 @@ class Plane(NamedTuple):
 
     @property
     def at(self) -> dict[Cell, Placed]:
-        """What stands in each cell."""
+        """The module in each cell."""
         return {p.cell: p for p in self.modules.values()}
 
 
@@ -185,7 +185,7 @@ def _between(modules: Mapping[str, Module], one: Placed, two: Placed, side: int)
 
 
 def _looking(module: Module, side: int) -> Port | None:
-    """The port that looks to a side of the module: 0 is x, 1 is y, 2 is -x, 3 is -y."""
+    """The port that faces a side of the module: 0 is x, 1 is y, 2 is -x, 3 is -y."""
     towards = np.array([*STEPS[side % 4], 0.0])
     for port in module.ports.values():
         if not port.connector.virtual and np.allclose(se3.rotation(port.X)[:, 2], towards):

@@ -1,4 +1,4 @@
-"""Whether two modules stand in one place, all joints at zero."""
+"""Whether two modules overlap, with all joints at zero."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -79,7 +79,7 @@ def _near(points: Array, radius: Array, newest: int | None) -> Iterator[Array]:
 
 
 def _within(points: Array, reach: float) -> Callable[[Array], Any]:
-    """For each of some places the indices of the points within reach of it [m]."""
+    """For each of some positions the indices of the points within the given distance [m]."""
     if len(points) <= FEW:
         return lambda places: [np.flatnonzero(np.linalg.norm(points - x, axis=1) <= reach).tolist() for x in places]
     from scipy.spatial import KDTree  # slow to import

@@ -1,4 +1,4 @@
-"""A port of a module, two of them docked, and how that places one module against the other."""
+"""A port of a module, two docked ports, and the resulting placement of one module relative to the other."""
 
 import re
 from functools import lru_cache

@@ -66,9 +66,9 @@ class Edits(Graph):
 
     @explained
     def undock(self, name: str) -> Self:
-        """Without module `name`; what is left must hang together.
+        """The assembly without module `name`; the rest must remain connected.
 
-        A base that is gone is replaced by the first module.
+        If the base is removed, the first module becomes the base.
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.load("crab").undock("m5")
@@ -84,7 +84,7 @@ class Edits(Graph):
 
     @explained
     def connect(self, a: str | PortRef, b: str | PortRef, roll: float = 0.0) -> Self:
-        """With two free ports of modules that are already there docked: this closes a loop.
+        """The assembly with two free ports of its modules docked: this closes a loop.
 
         >>> from modurob.assembly import Assembly
         >>> row = Assembly.from_aim([[3, 0, 0], [4, 3, 0], [0, 4, 3], [0, 0, 4]], types="backbone")
@@ -99,7 +99,7 @@ class Edits(Graph):
 
     @explained
     def disconnect(self, a: str | PortRef) -> Self:
-        """Without the connection at port `a`, which closes a loop: what is left must hang together.
+        """The assembly without the connection at port `a`, which closes a loop: the rest must remain connected.
 
         >>> from modurob.assembly import Assembly
         >>> len(Assembly.from_grid("B B\\nB B").disconnect("m0/2").connections)
@@ -110,9 +110,10 @@ class Edits(Graph):
 
     @explained
     def joined(self, other: Graph, a: str | PortRef, b: str | PortRef, roll: float = 0.0) -> Self:
-        """Both, docked: port `a` is here, port `b` in the other, whose modules need other names. It stands as this one stands.
+        """Both assemblies docked: port `a` is in this one, port `b` in the other, whose modules must have other names.
+        The setup is that of this one.
 
-        Lines of the other whose names are taken get a number: "rope 2".
+        Lines of the other whose names exist already get a number: "rope 2".
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.single("a", "backbone").joined(Assembly.single("b", "scout"), "a/3", "b/4")
@@ -133,7 +134,7 @@ class Edits(Graph):
         return self._with({**self.modules, **other.modules}, (*self.connections, *other.connections, connection), setup)
 
     def parted(self, a: str | PortRef) -> tuple[Self, Self]:
-        """The two pieces that opening the connection at port `a` leaves, that of `a` first.
+        """The two assemblies that result from opening the connection at port `a`, that of `a` first.
 
         >>> from modurob.assembly import Assembly
         >>> [list(piece.modules) for piece in Assembly.load("crab").parted("m1/2")]
@@ -149,7 +150,7 @@ class Edits(Graph):
         return self._part(mine, rest), self._part(rest, self.modules)
 
     def rerooted(self, base: str, order: str = "depth") -> Self:
-        """The same robot with `base` as its first module, which it stands on, and the others in walking order.
+        """The same robot with `base` as its first module and base, and the others in traversal order.
 
         `order` is "depth" or "breadth" first.
 
@@ -214,10 +215,11 @@ class Edits(Graph):
 
     @explained
     def with_line(self, name: str, route: Any, law: Any) -> Self:
-        """String a cable, belt or spring over ports: a list of paths like m3/2, each alone or as (path, mr.Pulley(...)).
+        """The assembly with a cable, belt or spring over ports: a list of paths like m3/2, each alone or as (path,
+        mr.Pulley(...)).
 
-        A winch names its joint by path, mr.Winch("m4/hinge", 0.02). Lines weld nothing; one goes, with a warning, when a module
-        is undocked that it runs over.
+        A winch names its joint by path, mr.Winch("m4/hinge", 0.02). Lines weld nothing; undocking a module removes the
+        lines that pass over it, with a warning.
 
         >>> crab = mr.load("crab").with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
         >>> list(crab.setup.lines)
@@ -226,7 +228,7 @@ class Edits(Graph):
         return self._with(setup=replace(self.setup, lines={**self.setup.lines, str(name): Cable(route, law)}))
 
     def without_line(self, name: str) -> Self:
-        """Take a line away.
+        """The assembly without a line.
 
         >>> crab = mr.load("crab").with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
         >>> crab.without_line("rope") == mr.load("crab")
@@ -249,9 +251,10 @@ class Edits(Graph):
         quaternion: Any = None,
         twist: Any = None,
     ) -> Self:
-        """The same robot standing in another way; what is not given stays. `Setup` says what each means, with its unit.
+        """The same robot with another setup (base, gravity, initial state); fields that are not given are kept. `Setup`
+        defines each of them, with its unit.
 
-        On another base, or on one that no longer floats, position, quaternion and twist start anew.
+        On another base, or on one that no longer floats, position, quaternion and twist are reset.
 
         >>> from modurob.assembly import Assembly
         >>> crab = Assembly.load("crab").with_setup(floating=True, position=(0, 0, 1), coordinates={"m0/hinge": 0.2})
@@ -265,11 +268,11 @@ class Edits(Graph):
         return self._with(setup=replace(before, **{k: x for k, x in given.items() if x is not None}))
 
     def on_virtual_joints(self, motions: str = "xyzXYZ", at: str | PortRef | None = None) -> Self:
-        """The same robot set on a chain of virtual joints v0, v1, ...: x, y, z slide along an axis, X, Y, Z turn about it.
+        """The same robot on a chain of virtual joints v0, v1, ...: x, y, z slide along an axis, X, Y, Z turn about it.
 
-        `at` is the module that is set on them by its frame (the base by default), or one of its ports, m3/2: then the robot
-        stands on that face, its normal down. v0 is the new base, fixed in the world. "xyZ" makes a planar robot, the default a
-        free one, with coordinates in place of a quaternion (Gutenkunst 5.2).
+        `at` is the module that is attached to them by its frame (the base by default), or one of its ports, m3/2: then
+        the robot stands on that face, with its normal downwards. v0 is the new base, fixed in the world. "xyZ" makes a
+        planar robot, the default a free one, with coordinates in place of a quaternion (Gutenkunst 5.2).
 
         >>> from modurob.assembly import Assembly
         >>> list(Assembly.from_grid("B B").on_virtual_joints("xyZ").modules)
@@ -285,7 +288,7 @@ class Edits(Graph):
         return self._with({**modules, **self.modules}, (*joints, last, *self.connections), setup)
 
     def new_names(self) -> Iterator[str]:
-        """Names that no module has: m and the numbers above those in use.
+        """Names that no module has: m and numbers above those in use.
 
         >>> from modurob.assembly import Assembly
         >>> next(Assembly.load("crab").new_names())

@@ -1,7 +1,7 @@
-"""Robot files: an assembly and how it stands, as YAML.
+"""Robot files: an assembly and its setup, as YAML.
 
-Written as `format: modurob robot 2`. Files of version 1, `format: modurob assembly 1`, have modules and connections only and are
-read too.
+Written as `format: modurob robot 2`. Files of version 1, `format: modurob assembly 1`, contain modules and connections
+only and are read too.
 """
 
 import os
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def shipped_robots() -> tuple[str, ...]:
-    """Names of the robots that come with modurob; `load` takes them.
+    """Names of the robots of the package; `load` accepts them.
 
     >>> shipped_robots()
     ('cable_planar', 'crab', 'crane', 'double_pendulum', 'lwa4p', 'lwa4p_angled', 'robocrane', 'tensegrity_arm',
@@ -237,5 +237,5 @@ def _entry(name: str, module: Module, label: str) -> Any:
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """The JSON schemas of robot and module type files, as they stand in docs/schemas."""
+    """The JSON schemas of robot and module type files, as in docs/schemas."""
     return {"robot": RobotSpec.model_json_schema(), "module": ModuleSpec.model_json_schema()}

@@ -1,4 +1,4 @@
-"""Modules and the connections between their ports, as one value: what it holds, and what must be true of it."""
+"""Modules and the connections between their ports, as one value: its contents and invariants."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -34,11 +34,11 @@ MOST_CONNECTIONS = 20_000
 
 
 class Graph:
-    """The value behind an `Assembly`: modules by name and connections, in a fixed order, and how the robot stands.
+    """The value behind an `Assembly`: modules by name and connections, in a fixed order, and the setup.
 
-    Equal if modules (names, types, parameters, order), connections and setup are equal; `name` and `description` are labels and do
-    not count. Copies and pickles hold these and nothing that was computed from them. Methods that change something
-    return a new value of the same class.
+    Equal if modules (names, types, parameters, order), connections and setup are equal; `name` and `description` are
+    labels and do not count. Copies and pickles contain these and nothing that was computed from them. Methods that
+    change something return a new value of the same class.
     """
 
     modules: Mapping[str, Module]
@@ -131,7 +131,7 @@ class Graph:
 
     @property
     def base(self) -> str:
-        """The module that stands in the world or floats: that of the setup, else the first.
+        """The module that is fixed in the world or floats: that of the setup, otherwise the first.
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.load("crab").base
@@ -151,7 +151,7 @@ class Graph:
 
     @cached_property
     def occupied(self) -> Mapping[PortRef, PortRef]:
-        """For each docked port the port it holds.
+        """For each docked port the port it is docked to.
 
         >>> from modurob.assembly import Assembly, PortRef
         >>> print(Assembly.load("crab").occupied[PortRef("m0", "3")])
@@ -172,7 +172,7 @@ class Graph:
 
     @property
     def free_ports(self) -> list[PortRef]:
-        """All ports that hold nothing, virtual ones left out.
+        """All ports to which nothing is docked, without virtual ones.
 
         >>> from modurob.assembly import Assembly
         >>> [str(port) for port in Assembly.single("m0", "backbone").free_ports]
@@ -186,9 +186,11 @@ class Graph:
         return neighbours(tuple(self.modules), self.connections)
 
     def traversal(self, base: str | None = None, order: str = "depth") -> Traversal:
-        """The walk over all modules from `base` (the first module by default), `order` "depth" or "breadth" first.
+        """The traversal of all modules from `base` (the first module by default), with `order` "depth" or "breadth"
+        first.
 
-        Gutenkunst 3.3.3 and Meister, Gutenkunst, Levi, Figure 6 walk depth first; the latter name both (section III).
+        Gutenkunst 3.3.3 and Meister, Gutenkunst, Levi, Figure 6 traverse depth first; the latter name both (section
+        III).
 
         >>> from modurob.assembly import Assembly
         >>> tree = Assembly.load("tree9")
@@ -203,7 +205,8 @@ class Graph:
 
     @cached_property
     def placements(self) -> Mapping[str, Array]:
-        """Pose of every module in the frame of the first, joints at zero, (4, 4) each [m]; across loops, along the walk.
+        """Pose of every module in the frame of the first, joints at zero, (4, 4) each [m]; across loops, along the
+        traversal.
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.from_grid("B B").placements["m1"][:3, 3].round(3).tolist()
@@ -232,7 +235,7 @@ class Graph:
         return port
 
     def _require_room(self, newest: str | None = None) -> None:
-        """An error if two modules stand in one place; docked neighbours may touch."""
+        """An error if two modules overlap; docked neighbours may touch."""
         docked: set[frozenset[str]] = set()
         for one, two in clash.clashes(self.modules, self.placements, newest):
             docked = docked or {frozenset((c.a.module, c.b.module)) for c in self.connections}

@@ -18,7 +18,7 @@ _CELL = re.compile(r"([A-Z]{1,2})(0|90|180|270)?")
 def read(
     cells: str | Sequence[Sequence[str | None]], parameters: Mapping[str, Scalar] | None
 ) -> tuple[dict[str, Module], list[Connection]]:
-    """Modules m0, m1, ... row by row, and a connection wherever two neighbours have ports that look at each other."""
+    """Modules m0, m1, ... row by row, and a connection wherever two neighbours have ports that face each other."""
     modules: dict[str, Module] = {}
     placed: dict[Cell, Placed] = {}
     by_letter = cache(lambda letter: library.by_letter(letter).module(parameters))

@@ -79,7 +79,7 @@ def _rows(matrix: Any) -> list[list]:
 
 
 def _is_label_row(row: list) -> bool:
-    """Whether a row holds classes or joint types in place of faces; the last entry, below the types, does not count."""
+    """Whether a row contains classes or joint types in place of faces; the last entry, below the types, does not count."""
     words = [str(x) for x in (row[:-1] or row) if isinstance(x, str)]
     return any(_ENTRY.fullmatch(word) is None for word in words)
 

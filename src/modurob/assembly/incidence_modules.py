@@ -17,7 +17,7 @@ Parameters = Mapping[str, Scalar] | Sequence[Mapping[str, Scalar]] | None
 
 
 class Contents(NamedTuple):
-    """Modules, connections, and the connection of each column, None where a joint module stands between."""
+    """Modules, connections, and the connection of each column, None for a joint module between two links."""
 
     modules: dict[str, Module]
     connections: list[Connection]
@@ -48,10 +48,11 @@ def contents(incidence: Incidence, types: Types, parameters: Parameters) -> Cont
 
 
 def _directed(incidence: Incidence) -> Iterator[tuple[tuple[Entry, int], tuple[Entry, int]]]:
-    """The ends of each column, that nearer to the first module first, and which port each takes of several with one number.
+    """The ends of each column, that nearer to the first module first, and which port each uses if several have one
+    number.
 
-    The nearer module docks by its last, the further by its first. A virtual joint whose row says where it moves goes out there, and
-    in elsewhere.
+    The nearer module docks by its last, the further by its first. A virtual joint whose row specifies its motion has
+    its outgoing side there, and its incoming side elsewhere.
     """
     depth = depths(incidence.rows, [(a.row, b.row) for a, b in incidence.columns])
     moving = {e.row for ends in incidence.columns for e in ends if e.motion is not None}
@@ -135,7 +136,7 @@ def _port(modules: Mapping[str, Module], entry: Entry, place: int, taken: set[Po
 def _joint_between(
     modules: Mapping[str, Module], a: PortRef, b: PortRef, label: str, types: Types, column: int
 ) -> tuple[Module, list[str]] | None:
-    """The joint module that stands between two links, and its ports from the first link to the second."""
+    """The joint module between two links, and its ports from the first link to the second."""
     if label in BLANK or label in CLASSES or any(modules[ref.module].joints for ref in (a, b)):
         return None
     kind = _lookup(label.removeprefix("-"), types)

@@ -13,9 +13,10 @@ class Matrices(Branches):
     """
 
     def aim(self) -> Array:
-        """Assembly Incidence Matrix (Gutenkunst 3.1): rows modules, columns connections, entries faces; integers (n, connections).
+        """Assembly Incidence Matrix (Gutenkunst 3.1): rows are modules, columns connections, entries faces; integers
+        (n, connections).
 
-        A port without a number counts as the lowest number that is free. Rolls, types and motions are in `aim_table`.
+        A port without a number gets the lowest free number. Rolls, types and motions are in `aim_table`.
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.from_grid("B B").aim().tolist()
@@ -24,11 +25,12 @@ class Matrices(Branches):
         return views.aim(self)
 
     def aim_table(self, last_row: str = "dyads") -> list[list[int | str]]:
-        """The AIM with module types as last column and a last row, as `from_aim` reads it; parameters are not in it.
+        """The AIM with module types as last column and a last row, in the form that `from_aim` reads; parameters are
+        not included.
 
-        The last row is "dyads", the dyad classes (Meister, Gutenkunst, Levi, Figure 5), or "joints", the joint types of Chen and
-        Yang, where joint modules between two links are columns. An entry 4@90 carries a roll [degrees], 7X the motion of a virtual
-        joint.
+        The last row is "dyads", the dyad classes (Meister, Gutenkunst, Levi, Figure 5), or "joints", the joint types of
+        Chen and Yang, where joint modules between two links are columns. An entry 4@90 includes a roll [degrees], 7X
+        the motion of a virtual joint.
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.from_grid("B S").aim_table()
@@ -40,7 +42,8 @@ class Matrices(Branches):
         return views.aim_table(self, last_row)
 
     def accessibility(self, base: str | None = None, order: str = "depth") -> Array:
-        """Accessibility matrix (Gutenkunst 3.2): entry (i, j) is 1 if j hangs on i, directly or through others; integers (n, n).
+        """Accessibility matrix (Gutenkunst 3.2): entry (i, j) is 1 if module i carries j, directly or through others;
+        integers (n, n).
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.from_grid("B B B").accessibility().tolist()
@@ -49,10 +52,10 @@ class Matrices(Branches):
         return views.accessibility(self, base, order)
 
     def direct_transformations(self, base: str | None = None, order: str = "depth") -> list[views.DirectTransformation]:
-        """Direct Transformation List: a row (i, j, from, to) for each connection of the tree, in walking order.
+        """Direct Transformation List: a row (i, j, from, to) for each connection of the tree, in traversal order.
 
-        Module j hangs on module i, its face `to` on face `from`: numbers, or names of ports without one (Gutenkunst, Figure 3.5).
-        Connections that close loops are not in it.
+        Module i carries module j, whose face `to` is docked to face `from`: numbers, or names of ports without one
+        (Gutenkunst, Figure 3.5). Connections that close loops are not included.
 
         >>> from modurob.assembly import Assembly
         >>> [tuple(row) for row in Assembly.from_grid("B B B").direct_transformations()]
@@ -63,10 +66,11 @@ class Matrices(Branches):
     def indirect_transformations(
         self, base: str | None = None, order: str = "depth"
     ) -> list[views.IndirectTransformation]:
-        """Indirect Transformation List: a row i j | i x | x j for every pair on one path that is not a neighbour pair.
+        """Indirect Transformation List: a row i j | i x | x j for every pair of modules on one path that are not
+        neighbours.
 
-        T_ij = T_ix T_xj with x the module that j hangs on; each row needs only rows above it and the DTL (Gutenkunst, Figure 3.5;
-        Meister, Gutenkunst, Levi, Table III, which lacks two rows).
+        T_ij = T_ix T_xj with x the module that carries j; each row needs only rows above it and the DTL (Gutenkunst,
+        Figure 3.5; Meister, Gutenkunst, Levi, Table III, which lacks two rows).
 
         >>> from modurob.assembly import Assembly
         >>> [tuple(row) for row in Assembly.from_grid("B B B").indirect_transformations()]
@@ -75,9 +79,10 @@ class Matrices(Branches):
         return views.indirect_transformations(self, base, order)
 
     def dyad_classes(self) -> list[str]:
-        """For each connection how the first hinge axes of its modules lie, from geometry (Meister, Gutenkunst, Levi, Table II).
+        """For each connection the relative position of the first hinge axes of its modules, from geometry (Meister,
+        Gutenkunst, Levi, Table II).
 
-        DS on one line, DP parallel, DO orthogonal, DX otherwise; - where one of the modules has no hinge.
+        DS collinear, DP parallel, DO orthogonal, DX otherwise; - if one of the modules has no hinge.
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.load("crab").dyad_classes()
@@ -103,9 +108,10 @@ class Matrices(Branches):
         return matrix_text.written(self, view, base, order)
 
     def grid(self) -> str:
-        """A planar robot as cells, as `from_grid` reads them, its first module unturned; an error says why a robot has none.
+        """A planar robot as cells, in the form that `from_grid` reads, with its first module unrotated; if the robot is
+        not planar, an error gives the reason.
 
-        Modules, their turns and what is docked are in it; names, parameters and the setup are not.
+        The cells contain modules, their rotations and connections, but not names, parameters and the setup.
 
         >>> from modurob.assembly import Assembly
         >>> print(Assembly.load("crab").grid())
@@ -126,7 +132,7 @@ class Matrices(Branches):
         return canonical.canonical_key(self)
 
     def isomorphism(self, other: "Matrices") -> dict[str, str] | None:
-        """Which module of `other` stands for which of this one, or None if they are different robots.
+        """A mapping from the modules of this assembly to those of `other` if both are the same robot, or None.
 
         >>> from modurob.assembly import Assembly
         >>> Assembly.from_grid("B S").isomorphism(Assembly.from_grid("B S").renamed({"m0": "a", "m1": "b"}))

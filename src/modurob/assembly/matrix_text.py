@@ -1,7 +1,7 @@
 """Matrices and lists as people write, type and paste them.
 
-Entries stand apart by spaces, commas or tabs, rows by new lines, semicolons or brackets; names of rows (m0, m1:, ...) and columns
-(e0, e1, type, i, j, from, to) are left out.
+Entries are separated by spaces, commas or tabs, rows by new lines, semicolons or brackets; names of rows (m0, m1:, ...)
+and columns (e0, e1, type, i, j, from, to) are ignored.
 """
 
 import re
@@ -107,7 +107,7 @@ def _face(module: int, face: int | str, row: int) -> Entry:
 
 
 def _whole(rows: Sequence[Sequence[Any]], width: int, name: str, expected: str, faces: int = 0) -> list[list]:
-    """Rows of so many whole numbers, the last `faces` of which may be text."""
+    """Rows of the given number of integers, the last `faces` of which may be text."""
     for number, row in enumerate(rows):
         numbers = row[: width - faces]
         if len(row) != width or not all(isinstance(x, int | np.integer) and 0 <= x < 1_000_000 for x in numbers):

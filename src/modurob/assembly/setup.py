@@ -1,4 +1,4 @@
-"""How a robot stands in the world, and the state it starts in."""
+"""The setup of a robot: base, gravity and initial state."""
 
 import warnings
 from collections.abc import Collection, Mapping
@@ -23,12 +23,13 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Setup:
-    """How a robot stands: the part of a robot file beside modules and connections. A value.
+    """The part of a robot file beside modules and connections: base, gravity and initial state. A value.
 
-    The first part of module `base` (None: the first module) is fixed in the world, or floats. `gravity` is in world axes [m/s²].
-    `coordinates` and `rates` give the state it starts in by joint name (m3/hinge), zero where nothing is said: one number, or one
-    for each coordinate [rad, m; rad/s, m/s]. A floating base starts at `position` [m] with orientation `quaternion` (w, x, y, z) in
-    the world, moving with `twist` (v, w) in its own axes [m/s, rad/s]. `lines` are cables and springs over ports, by name.
+    The first part of module `base` (None: the first module) is fixed in the world, or floats. `gravity` is in world
+    axes [m/s²]. `coordinates` and `rates` give the initial state by joint name (m3/hinge), zero by default: one number,
+    or one for each coordinate [rad, m; rad/s, m/s]. A floating base starts at `position` [m] with orientation
+    `quaternion` (w, x, y, z) in the world and the velocity `twist` (v, w) in its own axes [m/s, rad/s]. `lines` are
+    cables and springs over ports, by name.
 
     >>> crane = Setup(gravity=(0, 9.81, 0), coordinates={"m1/hinge": 0.5})
     >>> crane

@@ -66,7 +66,7 @@ class InitialSpec(Spec):
 
 
 class StopSpec(Spec):
-    """A place on the route of a line."""
+    """A point on the route of a line."""
 
     at: str = Field(max_length=200, description="a port: m3/2")
     pulley: dict[str, Finite] | None = Field(None, description="radius [m], side 1 or -1")
@@ -86,7 +86,7 @@ class LineSpec(Spec):
 
 
 class RobotSpec(Spec):
-    """A robot as modules and connections, and how it stands."""
+    """A robot as modules, connections and setup."""
 
     format: Literal["modurob robot 2", "modurob assembly 1"]
     name: str = "robot"

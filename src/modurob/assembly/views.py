@@ -19,7 +19,7 @@ LAST_ROWS = ("dyads", "joints")
 
 
 class DirectTransformation(NamedTuple):
-    """A row of the DTL: module j hangs on module i, face `out` of i on face `into` of j."""
+    """A row of the DTL: module i carries module j, face `into` of j docked to face `out` of i."""
 
     i: int
     j: int
@@ -49,7 +49,7 @@ def aim(assembly: Graph) -> Array:
 
 
 class _Column(NamedTuple):
-    """A column of an AIM: its two ends, the roll beside each, and the joint module that stands between them, if any."""
+    """A column of an AIM: its two ends, the roll beside each, and the joint module between them, if any."""
 
     a: PortRef
     b: PortRef
@@ -77,7 +77,7 @@ def aim_table(assembly: Graph, last_row: str) -> list[list[int | str]]:
 
 
 def _columns(assembly: Graph, between: dict[str, tuple[_Column, int]]) -> list[_Column]:
-    """The connections, and where a joint module stands between two links one column for both of its connections."""
+    """The connections, with one column for both connections of a joint module between two links."""
     columns = []
     for i, c in enumerate(assembly.connections):
         joint = next((n for n in (c.a.module, c.b.module) if n in between), None)
@@ -103,7 +103,7 @@ def _joint_modules(assembly: Graph) -> dict[str, tuple[_Column, int]]:
 
 
 def _last(assembly: Graph, c: _Column, near_first: bool, last_row: str) -> str:
-    """The label of a column; - before a joint module that stands the other way round."""
+    """The label of a column; with a minus sign for a joint module in reverse orientation."""
     if c.joint is not None:
         return ("" if near_first else "-") + _type_letter(assembly.modules[c.joint])
     if last_row == "dyads":
@@ -116,7 +116,7 @@ def _type_letter(module: Module) -> str:
 
 
 def _entry(assembly: Graph, end: PortRef, roll: float, near: bool) -> int | str:
-    """A face, with the roll of its connection, or with the motion of a virtual joint where it goes out."""
+    """A face, with the roll of its connection, or with the motion of a virtual joint on its outgoing side."""
     module = assembly.modules[end.module]
     face = module.numbered[end.port]
     if module.type.name == "virtual" and end.port == "out":
@@ -140,7 +140,7 @@ def _motion_text(module: Module, face: int, near: bool) -> int | str:
 
 
 def accessibility(assembly: Graph, base: str | None, order: str) -> Array:
-    """Entry (i, j) is 1 if j hangs on i, directly or through others, integers."""
+    """Entry (i, j) is 1 if module i carries j, directly or through others, integers."""
     n = len(assembly.modules)
     matrix = np.zeros((n, n), dtype=int)
     for i, j, *_ in direct_transformations(assembly, base, order):
@@ -173,7 +173,7 @@ def direct_rows(assembly: Graph, base: str | None, order: str) -> list[tuple[int
 
 
 def indirect_transformations(assembly: Graph, base: str | None, order: str) -> list[IndirectTransformation]:
-    """One row for every pair on one path that is not a neighbour pair, T_ij = T_ix T_xj with x the module that j hangs on."""
+    """One row for every pair on one path that are not neighbours, T_ij = T_ix T_xj with x the module that carries j."""
     rows: list[IndirectTransformation] = []
     above: dict[int, list[int]] = {}
     for x, j, *_ in direct_transformations(assembly, base, order):

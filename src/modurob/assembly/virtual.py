@@ -39,7 +39,7 @@ def _carrier(port: Port) -> ModuleType:
 
 @lru_cache(maxsize=64)
 def _fitting(connector: Connector) -> ModuleType:
-    """The virtual joint whose `out` fits a connector; a face looks up."""
+    """The virtual joint whose `out` fits a connector; a face points upwards."""
     gender = {"male": "female", "female": "male"}.get(connector.gender, "none")
     like = {"size": connector.size, "rolls": connector.rolls[:1], "virtual": connector.virtual}
     face = ConnectorSpec.model_validate({"gender": gender, **like})

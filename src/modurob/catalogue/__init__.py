@@ -1,4 +1,4 @@
-"""What a module is: rigid parts, joints between them, ports to dock by. Module types are data files."""
+"""Module types as data files: rigid parts, joints between them, ports to dock by."""
 
 from modurob.catalogue import library
 from modurob.catalogue.checking import check

@@ -9,9 +9,9 @@ from modurob.errors import CatalogueError, choices
 
 
 def mistakes(spec: ModuleSpec, unread: Collection[str] = ()) -> Iterator[str]:
-    """What does not fit, one line each.
+    """The inconsistencies of a description, one line each.
 
-    Entries named in `unread` could not be read: they count as there, and nothing more is asked of them.
+    Entries named in `unread` could not be read: they count as present and are not checked further.
     """
     yield from _unknown_names(spec, unread)
     yield from _names_used_twice(spec)

@@ -64,7 +64,7 @@ def is_shipped(module_type: ModuleType) -> bool:
 
 @explained
 def module_type(name: str | Path | ModuleType) -> ModuleType:
-    """A module type by name, by the path of its YAML file, or itself.
+    """A module type by name or by the path of its YAML file; a module type is returned unchanged.
 
     >>> module_type("scout").specification.letter
     'S'

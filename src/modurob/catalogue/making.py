@@ -153,7 +153,7 @@ class Maker:
 
 @contextmanager
 def _named(what: str) -> Iterator[None]:
-    """Names the place that an error in the block comes from."""
+    """Adds the location in the file to errors of the block."""
     try:
         yield
     except (CatalogueError, InputError) as error:

@@ -22,7 +22,8 @@ HEAD = ("what", "name", "value")
 
 
 class ModuleType:
-    """Parts, joints and ports as a file describes them; `module(parameters)` makes one. A value: equal if the descriptions are.
+    """Parts, joints and ports as described by a file; `module(parameters)` makes a module. A value: equal if the
+    descriptions are equal.
 
     >>> from modurob.catalogue import module_type
     >>> backbone = module_type("backbone")

@@ -153,7 +153,7 @@ def _line(event: Any) -> str:
 
 
 def _scalar(text: str, event: Any) -> Any:
-    """What a plain word stands for: a number, true, false, null, or itself."""
+    """The value of a plain word: a number, true, false, null, or the word itself."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "-+.0123456789" or not _REAL.fullmatch(text):

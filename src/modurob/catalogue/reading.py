@@ -55,7 +55,7 @@ def read_text(path: Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all; see `write_bytes`."""
+    """Write a text file completely or not at all; see `write_bytes`."""
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -64,7 +64,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_figure(path: Path, figure: Any) -> None:
-    """Write a picture of matplotlib in the format of its ending, whole or not at all (see `write_bytes`), and close it."""
+    """Write a matplotlib figure in the format of its extension, completely or not at all (see `write_bytes`), and close
+    it.
+    """
     from matplotlib.pyplot import close
 
     try:
@@ -83,15 +85,15 @@ def _picture(path: Path, figure: Any) -> bytes:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
+    """Write a file completely or not at all.
 
-    A symbolic link is followed: what it names is written. A file that is there keeps its mode, and its owner where that is allowed;
-    a new one gets what the umask leaves. Devices and pipes are written to and stay what they are.
+    A symbolic link is followed: its target is written. An existing file keeps its mode, and its owner where that is permitted;
+    a new one gets the mode of the umask. Devices and pipes are written to and are not replaced.
 
-    The content goes into a file without a name and takes its place in one step, so that an error, a full disk or a kill leaves
-    what was there. Two traces are possible: a file .NAME.XXXXXXXX.tmp with the whole content, if the process is killed in the
-    instant between naming and replacing; and the same file with a part of the content, if it is killed on a system without
-    nameless files (Linux has them on most file systems).
+    The content is written to a nameless file, which replaces the old one in one step, so that an error, a full disk or a kill
+    leaves the old content. Two traces are possible: a file .NAME.XXXXXXXX.tmp with the whole content, if the process is killed
+    between naming and replacing; and the same file with a part of the content, if it is killed on a system without nameless
+    files (Linux has them on most file systems).
     """
     try:
         _write(path, content)

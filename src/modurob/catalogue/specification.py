@@ -114,7 +114,7 @@ class ConnectorSpec(Spec):
 
 
 class PortSpec(Spec):
-    """A place to dock."""
+    """A port, at which another module can dock."""
 
     part: Name
     at: Vector

@@ -1,4 +1,4 @@
-"""Data compared with what a file may say, every wrong place named."""
+"""Data checked against the model of a file, with the location of every error."""
 
 from collections.abc import Iterator
 from typing import Any, TypeVar, get_args
@@ -12,7 +12,7 @@ MOST_SHOWN = 20
 
 
 def validated(model: type[Model], data: dict[str, Any], where: str, error: type[FormatError]) -> Model:
-    """`data` as a `model`, or an error that names every wrong place."""
+    """`data` as a `model`, or an error that lists every location with an error."""
     try:
         return model.model_validate(data)
     except ValidationError as problem:
@@ -20,12 +20,12 @@ def validated(model: type[Model], data: dict[str, Any], where: str, error: type[
 
 
 def complaints(problem: ValidationError, model: type[BaseModel]) -> list[str]:
-    """One line for each wrong place: where, what was expected, what was found."""
+    """One line for each error: where, what was expected, what was found."""
     return [f"{'.'.join(str(x) for x in e['loc']) or 'file'}: {_complaint(e, model)}" for e in problem.errors()]
 
 
 def _model_at(model: type[BaseModel], path: tuple) -> type[BaseModel]:
-    """The model of the mapping that stands at a path in a file."""
+    """The model of the mapping at a path in a file."""
     for step in path:
         if step in model.model_fields:
             model = next(_models(model.model_fields[step].annotation), model)

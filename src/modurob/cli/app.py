@@ -24,10 +24,15 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 # names, messages and matrices are printed as they are: brackets in them are no markup
 console = Console(highlight=False, markup=False, emoji=False)
 
-File = Annotated[str, typer.Argument(help="robot: an assembly (.yaml), a URDF file, or the name of a shipped robot")]
-Base = Annotated[str | None, typer.Option(help="module that stands in the world; as the file says if not given")]
+File = Annotated[
+    str,
+    typer.Argument(
+        help="robot: an assembly (.yaml), a URDF or MuJoCo file, or the name of a robot of the package (see modurob robots)"
+    ),
+]
+Base = Annotated[str | None, typer.Option(help="base module, fixed in the world; default: that of the file")]
 Floating = Annotated[
-    bool | None, typer.Option("--floating/--fixed", help="whether the base floats; as the file says if not given")
+    bool | None, typer.Option("--floating/--fixed", help="whether the base floats; default: as in the file")
 ]
 
 PICTURES = (".png", ".pdf", ".svg")
@@ -54,7 +59,9 @@ def options(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True)] = False,
     more: Annotated[
         list[str] | None,
-        typer.Option("--with", help="a Python file or module that registers more to choose from; may be given again"),
+        typer.Option(
+            "--with", help="a Python file or module that registers your own laws, gaits, steppers and so on; repeatable"
+        ),
     ] = None,
 ) -> None:
     """Modular, self-reconfigurable robots: from docked modules to equations of motion."""
@@ -116,7 +123,7 @@ command = partial(app.command, cls=_Command)
 
 
 def made(kind: type, name: str, given: Mapping[str, Any], otherwise: Mapping[str, Any]) -> Any:
-    """A registered thing from the options that were `given`, and from the others where it knows of them."""
+    """A registered object made from the options that were `given`, and from those of the other options that it has."""
     from dataclasses import fields
 
     own = [f.name for f in fields(kind)]

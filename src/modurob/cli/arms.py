@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from modurob.kinematics.collisions import CollisionModel
     from modurob.kinematics.reach import ReachMap
 
-Frame = Annotated[str | None, typer.Option(help="what is to get there: a frame of the robot; `tip` if it has one")]
+Frame = Annotated[str | None, typer.Option(help="frame of the robot; default: `tip` if it has one")]
 STARTS = 16  # of the search for the nearest
 TURN = 2 * pi  # angles beyond it are taken for degrees [rad]
 SAME = 1e-6  # angles closer than this are one solution [rad or m]
@@ -27,18 +27,24 @@ SAME = 1e-6  # angles closer than this are one solution [rad or m]
 def ik(
     file: File,
     frame: Frame = None,
-    position: Annotated[str | None, typer.Option(help="of its origin, world axes: x y z [m]")] = None,
+    position: Annotated[str | None, typer.Option(help="target of the frame's origin in world axes: x y z [m]")] = None,
     pose: Annotated[
         str | None,
-        typer.Option(help="x y z [m], then roll pitch yaw about fixed axes [rad], or a quaternion w x y z"),
+        typer.Option(
+            help="target pose: x y z [m], then roll pitch yaw about fixed axes [rad], or a quaternion w x y z"
+        ),
     ] = None,
-    start: Annotated[str | None, typer.Option(help="coordinates from which the nearest comes first [rad, m]")] = None,
-    order: Annotated[str | None, typer.Option(help="what comes first: {orders}")] = None,
-    free: Annotated[str | None, typer.Option(help="axis of the frame about which it may turn: x, y or z")] = None,
-    collisions: Annotated[bool, typer.Option(help="say what collides (extra collision)")] = False,
+    start: Annotated[
+        str | None, typer.Option(help="coordinates to which the first solution is nearest [rad, m]")
+    ] = None,
+    order: Annotated[str | None, typer.Option(help="order of the solutions: {orders}")] = None,
+    free: Annotated[
+        str | None, typer.Option(help="axis of the frame about which its rotation is free: x, y or z")
+    ] = None,
+    collisions: Annotated[bool, typer.Option(help="report collisions (extra collision)")] = False,
     base: Base = None,
 ) -> None:
-    """All configurations that bring a frame to a place: which of them are allowed, and why others are not."""
+    """All configurations that bring a frame to a position or pose, which of them are within limits, and why others are not."""
     robot = robot_of(file, base, False)[1]
     frame = _frame(robot, frame)
     X, q0 = _goal(position, pose), None if start is None else _numbers(start, "--start", robot.nq)
@@ -181,14 +187,14 @@ def _goal(position: str | None, pose: str | None) -> "np.ndarray":
 def workspace(
     file: File,
     frame: Frame = None,
-    what: Annotated[str, typer.Option(help="drawn: count, dexterity or manipulability")] = "manipulability",
-    at: Annotated[str | None, typer.Option(help='planes that are drawn [m], such as "y=0 z=0.3"')] = None,
+    what: Annotated[str, typer.Option(help="quantity to draw: count, dexterity or manipulability")] = "manipulability",
+    at: Annotated[str | None, typer.Option(help='planes to draw [m], such as "y=0 z=0.3"')] = None,
     samples: Annotated[int, typer.Option(help="configurations")] = 1 << 18,
-    cell: Annotated[float | None, typer.Option(help="edge of a cell [m]")] = None,
+    cell: Annotated[float | None, typer.Option(help="edge length of a cell [m]")] = None,
     out: Annotated[Path, typer.Option(help="picture: .png, .pdf or .svg")] = Path("workspace.png"),
     base: Base = None,
 ) -> None:
-    """Where a frame gets within the joint limits: volume, extent, best places; slices are drawn."""
+    """The workspace of a frame within the joint limits: volume, extent and best positions as numbers, slices as a picture."""
     writable(out, *PICTURES)
     robot = robot_of(file, base, False)[1]
     seen = robot.reach_map(_frame(robot, frame), samples=samples, cell=cell)
@@ -199,7 +205,7 @@ def workspace(
 
 
 def _planes(seen: "ReachMap", at: str | None) -> list[tuple[str, float]]:
-    """Axis and place of each slice; if none is told, two through zero, or through the middle of the map."""
+    """Axis and position of each slice; by default two through zero, or through the middle of the map."""
     if at is not None:
         return [_plane(word) for word in at.replace(",", " ").split()]
     wide = [k for k in range(3) if seen.count.shape[k] > 1]

@@ -16,10 +16,13 @@ WIDTHS = {64: "AVX-512", 32: "AVX2", 16: "SSE2 or NEON", 8: "none"}
 @command()
 def doctor(
     warm_up: Annotated[
-        bool, typer.Option("--warm-up", help="compile now for most ways the shipped modules dock")
+        bool,
+        typer.Option(
+            "--warm-up", help="compile the kernels now, for most ways in which the modules of the package dock"
+        ),
     ] = False,
 ) -> None:
-    """What compiles the kernels here, where they are kept, how fast one is; and module type files that cannot be read."""
+    """Compiler, cache and speed of the kernels on this machine, and module type files that cannot be read."""
     for what, found in diagnosis().items():
         console.print(f"{what:>16}: {found}", soft_wrap=True)
     if warm_up:
@@ -82,7 +85,9 @@ def _one_kernel(states: int = 4096, trials: int = 20) -> str:
 
 
 def warmed_up(organisms: int = 40, modules: int = 10) -> Iterator[tuple[int, int]]:
-    """Compile for organisms of the shipped modules docked at random, most ways of docking among them: (done, total) as it goes."""
+    """Compile for organisms of the modules of the package docked at random, covering most ways of docking: (done,
+    total) as it proceeds.
+    """
     import numpy as np
 
     rng = np.random.default_rng(0)

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 Symbols = Annotated[
     str | None,
     typer.Option(
-        help="what to write as symbols: parameters (of modules), masses, centres, inertias, lengths, gravity, armatures, "
+        help="quantities to write as symbols: parameters (of modules), masses, centres, inertias, lengths, gravity, armatures, "
         "dampings, stiffnesses; or all, or none. Default: parameters of modules; masses, lengths, gravity of a URDF file"
     ),
 ]
 Gravity = Annotated[
     str | None,
-    typer.Option(help="gravity in world axes, three numbers with commas [m/s²]; as the file says if not given"),
+    typer.Option(help="gravity in world axes, three numbers separated by commas [m/s²]; default: that of the file"),
 ]
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float], None]]:
-    """A bar on the terminal that is told what is done."""
+    """A progress bar on the terminal."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -69,12 +69,14 @@ def equations(
     base: Base = None,
     symbols: Symbols = None,
     gravity: Gravity = None,
-    latex: Annotated[Path | None, typer.Option(help="write a LaTeX document here")] = None,
-    c: Annotated[Path | None, typer.Option(help="write a C99 file here")] = None,
-    python: Annotated[Path | None, typer.Option(help="write a Python module here")] = None,
-    shorthand: Annotated[bool, typer.Option("--shorthand", help="c_12 for cos(q1 + q2) in LaTeX")] = False,
-    digits: Annotated[int | None, typer.Option(help="round numbers that are not exact to so many decimals")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="give up after so many seconds")] = None,
+    latex: Annotated[Path | None, typer.Option(help="file for a LaTeX document")] = None,
+    c: Annotated[Path | None, typer.Option(help="file for C99 code")] = None,
+    python: Annotated[Path | None, typer.Option(help="file for a Python module")] = None,
+    shorthand: Annotated[bool, typer.Option("--shorthand", help="write c_12 for cos(q1 + q2) in LaTeX")] = False,
+    digits: Annotated[
+        int | None, typer.Option(help="round numbers that are not exact to this number of decimals")
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(help="stop after this time [s]")] = None,
 ) -> None:
     """The equations of motion in closed form: M, C and N, exact."""
     from modurob.catalogue.reading import write_text

@@ -11,11 +11,11 @@ from modurob.cli.app import Base, File, Floating, command, console, robot_of, wr
 @command()
 def export(
     file: File,
-    out: Annotated[Path, typer.Argument(help="file to write; its ending says what it is: {exports}")],
+    out: Annotated[Path, typer.Argument(help="file to write; its extension selects the format: {exports}")],
     base: Base = None,
     floating: Floating = False,
 ) -> None:
-    """Write a robot as a file of another tool."""
+    """Write a robot as a file for another tool."""
     from modurob.catalogue.reading import write_text
     from modurob.mechanism import EXPORTS
 

@@ -69,55 +69,73 @@ def simulate_command(
     duration: Annotated[float, typer.Option(help="seconds")] = 5.0,
     controller: Annotated[str, typer.Option(help="none, {controllers}")] = NO_CONTROLLER,
     kp: Annotated[
-        float | None, typer.Option(help="gain of the position error; if not given, the law's own, or 100")
+        float | None, typer.Option(help="gain of the position error; default: that of the law, or 100")
     ] = None,
     kd: Annotated[
-        float | None, typer.Option(help="gain of the velocity error; if not given, the law's own, or 20")
+        float | None, typer.Option(help="gain of the velocity error; default: that of the law, or 20")
     ] = None,
-    ki: Annotated[float | None, typer.Option(help="gain of the integral, for pid")] = None,
+    ki: Annotated[float | None, typer.Option(help="integral gain, for pid")] = None,
     reference: Annotated[
-        str | None, typer.Option(help="where to go: one number, or one a joint with commas [rad, m]")
+        str | None, typer.Option(help="set point: one number, or one per joint, separated by commas [rad, m]")
     ] = None,
     gait: Annotated[
         str | None,
-        typer.Option(help="rhythm to track: {gaits}; or found: the one that was found for a robot that walks"),
+        typer.Option(
+            help="gait to track: {gaits}; or found: the result of a search for a walking robot of the package"
+        ),
     ] = None,
-    start: Annotated[str | None, typer.Option(help="initial coordinates: one a joint, with commas [rad, m]")] = None,
+    start: Annotated[
+        str | None, typer.Option(help="initial coordinates: one per joint, separated by commas [rad, m]")
+    ] = None,
     amplitude: Annotated[
-        float | None, typer.Option(help="of the gait [rad]; 0.4 if not given, on the ground as it walks")
+        float | None, typer.Option(help="amplitude of the gait [rad]; default 0.4, on the ground one at which it walks")
     ] = None,
     frequency: Annotated[
-        float | None, typer.Option(help="of the gait [Hz]; 0.5 if not given, on the ground as it walks")
+        float | None, typer.Option(help="frequency of the gait [Hz]; default 0.5, on the ground one at which it walks")
     ] = None,
     option: Annotated[
-        list[str] | None, typer.Option("--option", help="of the gait, such as stance=1.2; may be given again")
+        list[str] | None, typer.Option("--option", help="option of the gait, such as stance=1.2; repeatable")
     ] = None,
-    speed: Annotated[float | None, typer.Option(help="at which wheels drive it on the ground [m/s]")] = None,
+    speed: Annotated[float | None, typer.Option(help="speed of a wheeled robot on the ground [m/s]")] = None,
     turn: Annotated[
-        float | None, typer.Option(help="to the left, by its wheels [rad/s]; as they lead if not given")
+        float | None,
+        typer.Option(
+            help="turning rate of a wheeled robot, positive to the left [rad/s]; default: the rate at which its wheels slip least"
+        ),
     ] = None,
-    to: Annotated[str | None, typer.Option(help="goal on the ground to which the gait is steered: x,y [m]")] = None,
+    to: Annotated[str | None, typer.Option(help="goal on the ground to which the robot is steered: x,y [m]")] = None,
     ground: Annotated[
         float | None,
-        typer.Option(help="friction of a ground to stand on, such as 0.8; the robot floats, and servos swing the gait"),
+        typer.Option(
+            help="put the robot on ground with this friction coefficient, such as 0.8; its base floats, and servos follow the gait"
+        ),
     ] = None,
-    slope: Annotated[float, typer.Option(help="of the ground, rising along x [rad]")] = 0.0,
-    stepper: Annotated[str | None, typer.Option(help="{steppers}; runge-kutta-4, or as the ground needs it")] = None,
-    dt: Annotated[float | None, typer.Option(help="step of fixed steppers [s]; 0.001, on the ground 0.002")] = None,
-    method: Annotated[str | None, typer.Option(help="of the adaptive stepper: DOP853, Radau, LSODA")] = None,
+    slope: Annotated[float, typer.Option(help="slope of the ground, rising along x [rad]")] = 0.0,
+    stepper: Annotated[
+        str | None, typer.Option(help="{steppers}; default: runge-kutta-4, or the one that the ground requires")
+    ] = None,
+    dt: Annotated[
+        float | None, typer.Option(help="time step of fixed steppers [s]; default 0.001, on the ground 0.002")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="method of the adaptive stepper: DOP853, Radau, LSODA")] = None,
     sample_time: Annotated[
-        float | None, typer.Option(help="how long a torque is held [s]; a step if not given")
+        float | None,
+        typer.Option(help="sample time of the controller, for which a torque is held [s]; default: one time step"),
     ] = None,
     estimator: Annotated[
-        str | None, typer.Option("--filter", help="control from an estimate by this filter: {filters}")
+        str | None, typer.Option("--filter", help="use the estimate of this filter for control: {filters}")
     ] = None,
     ekf: Annotated[bool, typer.Option("--ekf", help="short for --filter ekf")] = False,
-    noise: Annotated[float | None, typer.Option(help="of the filter's angle sensors [rad]; 0.001 if not given")] = None,
-    ideal: Annotated[bool, typer.Option("--ideal", help="leave out friction, stops and limits of effort")] = False,
-    out: Annotated[Path | None, typer.Option(help="write the recording here (.mrun)")] = None,
-    picture: Annotated[Path | None, typer.Option("--plot", help="draw the run here (.png, .pdf, .svg)")] = None,
+    noise: Annotated[
+        float | None, typer.Option(help="noise of the filter's angle sensors [rad]; default 0.001")
+    ] = None,
+    ideal: Annotated[bool, typer.Option("--ideal", help="omit friction, end stops and effort limits")] = False,
+    out: Annotated[Path | None, typer.Option(help="file for the recording (.mrun)")] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--plot", help="file for a plot of the run (.png, .pdf, .svg)")
+    ] = None,
 ) -> None:
-    """Let a robot move, under gravity alone or under a controller."""
+    """Simulate a robot, under gravity alone or under a controller, fixed, floating or on the ground."""
     writable(out)
     writable(picture, *PICTURES)
     assembly, robot = robot_of(file, base, floating if ground is None else True)
@@ -255,8 +273,8 @@ def plot(
     out: Annotated[
         Path | None, typer.Option(help="picture (.png, .pdf, .svg); beside the recording by default")
     ] = None,
-    joints: Annotated[str | None, typer.Option(help="joints to draw, with commas between them")] = None,
-    table: Annotated[Path | None, typer.Option(help="also write all numbers here (.csv or .parquet)")] = None,
+    joints: Annotated[str | None, typer.Option(help="joints to draw, separated by commas")] = None,
+    table: Annotated[Path | None, typer.Option(help="file for a table of all numbers (.csv or .parquet)")] = None,
 ) -> None:
     """Draw a recording: position, velocity, acceleration and torque over time."""
     if out is not None and out.suffix.lower() in TABLES:
@@ -280,11 +298,11 @@ def gait_command(
     base: Base = None,
     floating: Floating = None,
     name: Annotated[str, typer.Option(help="{gaits}")] = "crab",
-    generator: Annotated[str, typer.Option(help="what makes the waves: {generators}")] = "sine",
-    duration: Annotated[float | None, typer.Option(help="seconds; ten swings if not given")] = None,
+    generator: Annotated[str, typer.Option(help="generator of the waves: {generators}")] = "sine",
+    duration: Annotated[float | None, typer.Option(help="duration [s]; default: ten periods")] = None,
     out: Annotated[Path, typer.Option(help="picture (.png, .pdf, .svg)")] = Path("gait.png"),
 ) -> None:
-    """Draw the rhythm of a gait on a robot: each joint's wave and phase."""
+    """Draw the gait of a robot: wave and phase of each joint."""
     from modurob.catalogue.reading import write_figure
     from modurob.motion.gaits import plot_phases
 
@@ -300,12 +318,14 @@ def studio(
     file: Annotated[
         str | None,
         typer.Argument(
-            help="robot to open: an assembly (.yaml), a URDF file, one of MuJoCo (.xml), or a shipped robot"
+            help="robot to open: an assembly (.yaml), a URDF or MuJoCo file (.xml), or a robot of the package"
         ),
     ] = None,
-    share: Annotated[str | None, typer.Option(help="open the robot in a share link, or in the text of one")] = None,
-    port: Annotated[int, typer.Option(help="port; a free one if 0")] = 0,
-    host: Annotated[str, typer.Option(help="address to listen on; this machine alone by default")] = "127.0.0.1",
+    share: Annotated[str | None, typer.Option(help="open the robot of a share link, or of the text of one")] = None,
+    port: Annotated[int, typer.Option(help="port; 0: any free port")] = 0,
+    host: Annotated[
+        str, typer.Option(help="address to listen on; by default only this machine can connect")
+    ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="open the browser")] = True,
 ) -> None:
     """Build, watch and steer a robot in the browser."""

@@ -86,7 +86,7 @@ def aim(file: File, base: Base = None) -> None:
 
 @command()
 def check(file: File, base: Base = None, floating: Floating = None) -> None:
-    """Read a robot or a module type and say what is wrong with it, if anything: of a module type, all at once."""
+    """Check the file of a robot or a module type and report errors (of a module type, all at once)."""
     from modurob.catalogue.reading import read_text
 
     path = Path(file)
@@ -110,7 +110,7 @@ def _check_module(file: str, text: str) -> None:
 
 @command()
 def verify(file: File, base: Base = None, floating: Floating = None, seed: int = 0) -> None:
-    """Compare this robot's model with every judge that is installed and with the laws of mechanics."""
+    """Compare the model of a robot with Pinocchio and MuJoCo, if installed, and with the laws of mechanics."""
     _, robot = robot_of(file, base, floating)
     report = mr.judges.verify(robot, seed)
     _print_report(robot, report)
@@ -189,7 +189,7 @@ def _plot_swing(robot: "mr.Mechanism", path: Path) -> None:
 
 @command()
 def robots() -> None:
-    """The robots that come with modurob; those that walk, with a gait that was found for them."""
+    """List the robots of the package; walking robots are shown with the gait that a search found for them."""
     for name in mr.shipped_robots():
         console.print(name)
     for name in walkers():

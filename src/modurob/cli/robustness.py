@@ -12,10 +12,10 @@ from modurob.cli.app import Base, File, command, console, robot_of
 def robustness(
     file: File,
     base: Base = None,
-    duration: Annotated[float, typer.Option(help="of each run [s]")] = 2.0,
+    duration: Annotated[float, typer.Option(help="duration of each run [s]")] = 2.0,
     plot: Annotated[Path | None, typer.Option(help="picture of the table: .png, .pdf or .svg")] = None,
 ) -> None:
-    """Errors of tracking of several laws when masses, sampling, delay, limits, friction or measurements are not as believed."""
+    """Tracking errors of several laws if masses, sampling, delay, limits, friction or measurements differ from their model."""
     from rich.table import Table
     from rich.text import Text
 

@@ -11,29 +11,31 @@ from modurob.cli.app import assembly_of, command, console
 
 @command()
 def search(
-    types: Annotated[list[str], typer.Argument(help="module types to build of: names, or files (.yaml)")],
-    folder: Annotated[Path, typer.Option(help="where measures are kept, and a search goes on that was stopped")] = Path(
+    types: Annotated[list[str], typer.Argument(help="module types to build from: names, or files (.yaml)")],
+    folder: Annotated[Path, typer.Option(help="folder for the results; a stopped search continues from it")] = Path(
         "search"
     ),
     modules: Annotated[int, typer.Option(help="largest number of modules")] = 8,
-    least: Annotated[int, typer.Option(help="least number of modules")] = 2,
-    task: Annotated[str, typer.Option(help="what designs are to do: {tasks}")] = "walk",
-    by: Annotated[list[str] | None, typer.Option(help="goal to better; may be given again; all of the task's")] = None,
-    method: Annotated[str, typer.Option(help="evolve, or all: every assembly there is")] = "evolve",
-    generations: Annotated[int, typer.Option(help="of an evolution")] = 20,
-    population: Annotated[int, typer.Option(help="designs of a generation")] = 32,
-    seconds: Annotated[float | None, typer.Option(help="stop after so long")] = None,
-    refine: Annotated[int, typer.Option(help="how often the best are measured again, with more effort")] = 0,
-    finalists: Annotated[int, typer.Option(help="designs that are measured again")] = 8,
+    least: Annotated[int, typer.Option(help="smallest number of modules")] = 2,
+    task: Annotated[str, typer.Option(help="task of the designs: {tasks}")] = "walk",
+    by: Annotated[
+        list[str] | None, typer.Option(help="measure to optimise; repeatable; by default all goals of the task")
+    ] = None,
+    method: Annotated[str, typer.Option(help="evolve, or all: evaluate every possible assembly")] = "evolve",
+    generations: Annotated[int, typer.Option(help="number of generations of the evolution")] = 20,
+    population: Annotated[int, typer.Option(help="number of designs per generation")] = 32,
+    seconds: Annotated[float | None, typer.Option(help="stop after this time [s]")] = None,
+    refine: Annotated[
+        int, typer.Option(help="number of times the best designs are evaluated again, with more effort")
+    ] = 0,
+    finalists: Annotated[int, typer.Option(help="number of designs that are evaluated again")] = 8,
     start: Annotated[
         list[str] | None,
-        typer.Option(help="robot to begin with, a file or one that comes along, of any size; may be given again"),
+        typer.Option(help="robot to start from, a file or a robot of the package, of any size; repeatable"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="of everything random")] = 0,
-    roll: Annotated[
-        list[float] | None, typer.Option(help="roll that may be used [degrees]; may be given again")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="processes; as many as cores if not given")] = None,
+    seed: Annotated[int, typer.Option(help="seed of the random generator")] = 0,
+    roll: Annotated[list[float] | None, typer.Option(help="roll that may be used [degrees]; repeatable")] = None,
+    workers: Annotated[int | None, typer.Option(help="number of processes; by default one per core")] = None,
     cluster: Annotated[str | None, typer.Option(help="address of a Dask scheduler, or local")] = None,
 ) -> None:
     """Find designs for a task among assemblies of given modules; writes a table and a page to browse."""

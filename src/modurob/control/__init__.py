@@ -1,7 +1,7 @@
 """Controllers, trajectories and gains, for any robot.
 
-A controller is a recipe: `on(robot)` makes the law for one robot, `memory, tau = law.step(memory, t, measured)`. What it tracks,
-its `reference`, is a number, numbers by joint name, an array, a Trajectory or a function of time.
+A controller is a recipe: `on(robot)` makes the law for one robot, `memory, tau = law.step(memory, t, measured)`. Its
+`reference` is a number, numbers by joint name, an array, a Trajectory or a function of time.
 """
 
 from modurob.control.adaptive import AdaptiveControl

@@ -37,17 +37,17 @@ class Learnt(NamedTuple):
 @LAWS.register("adaptive")
 @dataclass(frozen=True, eq=False)
 class AdaptiveControl(Recipe):
-    """tau = Y(q, v, v_r, vdot_r) pi + Kd s - passive, dP/dt = gain P L P: masses, centres and inertias are learnt.
+    """tau = Y(q, v, v_r, vdot_r) pi + Kd s - passive, dP/dt = gain P L P: masses, centres and inertias are adapted.
 
-    pi, (10 bodies,), starts as in the `model` that the law believes in; rotors are known. P are the pseudo-inertias of pi, and
-    L the gradient Y^T s by them, so that heavy and large bodies learn in large steps and light and small ones in small steps,
-    whatever the units and the size of the robot, and bodies stay such as can be. V = s^T M s/2 + (log det of P, as a distance)/gain
-    falls with s^T Kd s: the error of tracking goes to zero whatever the masses are, and pi to the true one where the
-    motion is rich enough. `gain` [1/J] is how fast, as far as the `sample_time` allows.
+    pi, (10 bodies,), starts at the values of the `model`; rotor inertias are known. P are the pseudo-inertias of pi,
+    and L the gradient Y^T s with respect to them, so that the adaptation is independent of units and of the size of
+    the bodies, and the bodies remain physically consistent. V = s^T M s/2 + (log-det distance of P)/gain decreases at
+    the rate s^T Kd s: the tracking error converges to zero whatever the masses are, and pi to the true values if the
+    motion is sufficiently exciting. `gain` [1/J] is the speed of adaptation, as far as the `sample_time` allows.
 
-    What a floating base does depends on the masses too: its reference rate is the law's own, and moves as the base of the
-    learnt robot would under these torques, so that s of all joints goes to zero without a torque at the base (Pucci, Romano and
-    Nori 2015).
+    The motion of a floating base also depends on the masses: the reference velocity of the base belongs to the law and
+    moves as the base of the adapted model would under these torques, so that s of all joints converges to zero without
+    a torque at the base (Pucci, Romano and Nori 2015).
 
     >>> believed = robot.with_payload("m3", mr.spatial.inertia.sphere(0.3, 0.03))
     >>> law = mr.AdaptiveControl([0.3, 0.2, -0.4], slope=10.0, kd=0.5, model=believed)

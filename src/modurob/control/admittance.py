@@ -1,4 +1,4 @@
-"""Admittance: a stiff robot that gives way to forces as something soft would."""
+"""Admittance: a stiff robot that yields to forces like a compliant one."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
@@ -21,7 +21,9 @@ from modurob.spatial.scalars import Array
 
 
 class Yielding(NamedTuple):
-    """How far the reference has given way, and how fast, (..., nv); what the observer remembers, and what joints feel of it."""
+    """The displacement of the reference and its rate, (..., nv); the memory of the observer, and its estimate at the
+    joints.
+    """
 
     y: Array
     ydot: Array
@@ -34,10 +36,10 @@ class Yielding(NamedTuple):
 class Admittance(Recipe):
     """inertia y'' + damping y' + stiffness y = tau_ext, and q_d + y is tracked by computed torque (Seraji 1994).
 
-    tau_ext is what a momentum observer of that `gain` [1/s] sees, so that no sensor of force is needed. At rest under a constant
-    push each joint is off by tau_ext/stiffness, whatever its drives and gravity do; with kp and kd [1/s², 1/s] far above
-    stiffness/inertia it moves as the soft one would. On a floating base tau_ext is what joints feel of all pushes, P^T tau_ext
-    (see `Coupling`).
+    tau_ext is the estimate of a momentum observer of that `gain` [1/s], so that no force sensor is needed. At rest
+    under a constant external force each joint deflects by tau_ext/stiffness, independently of drives and gravity; with
+    kp and kd [1/s², 1/s] far above stiffness/inertia it moves as the compliant model does. On a floating base tau_ext
+    is the share of all external forces that acts on the joints, P^T tau_ext (see `Coupling`).
 
     >>> law = mr.Admittance([0.3, 0.2, -0.4], stiffness=20.0, damping=5.0, inertia=0.2)
     >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok

@@ -11,7 +11,9 @@ HANDED_ON = ("saturation", "actuated", "model")
 
 @dataclass(frozen=True, eq=False)
 class Around(Recipe):
-    """Another controller, whose torques are changed: it samples as that does, and hands drives and model on to it."""
+    """Another controller whose torques are modified; it has the sample time of that controller and passes drives and
+    model to it.
+    """
 
     controller: Any = None
     needs: ClassVar[str] = "another controller"
@@ -33,5 +35,5 @@ class Around(Recipe):
 
     @property
     def inner(self) -> Any:
-        """The other controller, with the drives and the model that this one is told."""
+        """The other controller, with the drives and the model of this one."""
         return replace(self.controller, **self._told()) if self._told() else self.controller

@@ -1,4 +1,4 @@
-"""What laws take for granted, said in words and checked."""
+"""The assumptions of laws, as text and as checks."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ ASSUMPTIONS: dict[str, tuple[str, Callable[[Drives], bool]]] = {
 
 
 def _missing(drives: Drives) -> list[Joint]:
-    """The joints without a drive, a floating base apart."""
+    """The joints without a drive, except a floating base."""
     return [j for j in movable(drives.robot) if j not in (*drives.joints, *floating(drives.robot))]
 
 
@@ -36,7 +36,7 @@ def require(drives: Drives, what: str, *names: str) -> None:
 
 
 def _found(name: str, drives: Drives) -> str:
-    """What is in the way of an assumption."""
+    """The reason why an assumption does not hold."""
     if name == "driven":
         return "no drive at " + ", ".join(f"{j.name} ({j.kind})" for j in _missing(drives))
     if name == "held":

@@ -19,7 +19,7 @@ from modurob.spatial.scalars import Array
 
 
 class Stages(NamedTuple):
-    """How far each stage is from what the one before asks of it, (..., nv) each."""
+    """The error of each stage relative to the command of the previous one, (..., nv) each."""
 
     s: Array  # of the joints' rates, v_r - v [rad/s]
     angle: Array  # of the motors' angles [rad]
@@ -29,14 +29,15 @@ class Stages(NamedTuple):
 @LAWS.register("backstepping")
 @dataclass(frozen=True, eq=False)
 class Backstepping(Recipe):
-    """Tracking with elastic joints, without inverting them: V = (s^T M s + z1^T k z1 + z2^T J z2)/2 falls all the time.
+    """Tracking with elastic joints without inverting their dynamics: V = (s^T M s + z1^T k z1 + z2^T J z2)/2 always
+    decreases.
 
-    Joints ask for the torque of `SlotineLi`, tau_d = M vdot_r + C v_r + N - passive + Kd s, so motors for the angles theta_d = q
-    + tau_d/k and the rates w_d = d theta_d/dt + pace z1 + s, z1 = theta_d - theta, z2 = w_d - theta'. The torque
-    tau = J dw_d/dt + b theta' + k (theta - q) + k z1 + pace J z2 + reach sat(z2/layer) leaves V' = -s^T Kd s - pace z1^T k z1
-    - pace z2^T J z2; friction of the motors, which it knows nothing of, is outweighed where it is below `reach`. `reference` is an
-    array, or a function of time that returns q and its first four derivatives. For robots with an elastic drive at every joint; on
-    a floating base M is the inertia that the drives move, as in `SlotineLi`.
+    The joints require the torque of `SlotineLi`, tau_d = M vdot_r + C v_r + N - passive + Kd s, hence the motor angles
+    theta_d = q + tau_d/k and the motor rates w_d = d theta_d/dt + pace z1 + s, with z1 = theta_d - theta, z2 = w_d -
+    theta'. The torque tau = J dw_d/dt + b theta' + k (theta - q) + k z1 + pace J z2 + reach sat(z2/layer) gives V' =
+    -s^T Kd s - pace z1^T k z1 - pace z2^T J z2; unknown friction of the motors is dominated if it is below `reach`.
+    `reference` is an array, or a function of time that returns q and its first four derivatives. For robots with an
+    elastic drive at every joint; on a floating base M is the inertia that the drives move, as in `SlotineLi`.
 
     >>> law = mr.Backstepping([0.3, 0.2, -0.4], slope=10.0, kd=2.0, pace=50.0)
     """
@@ -84,7 +85,7 @@ class BacksteppingLaw(ElasticLaw):
         return self._limited(asked + known + switched)
 
     def _found(self, t: float, q: Array, v: Array, x: Array) -> tuple[Stages, Array]:
-        """The errors, and the acceleration that motors are asked for, dw_d/dt."""
+        """The errors, and the required acceleration of the motors, dw_d/dt."""
         own, pace = self._own, self.recipe.pace
         speed, (vdot, jerk) = own.speeds(x), self.motion(q, v, x)
         e, e_v, *ahead = self.ahead(t, q, v)
@@ -99,7 +100,7 @@ class BacksteppingLaw(ElasticLaw):
     def _asked(
         self, motion: tuple[Array, ...], errors: tuple[Array, ...], ahead: tuple[Array, ...]
     ) -> tuple[Array, ...]:
-        """The torque that joints ask for through their gears, and its first and second derivative along the motion."""
+        """The torque that joints require through their gears, and its first and second derivative along the motion."""
         h = min(spacing(*x[1:]) for x in (motion, errors, ahead))
         (q, v, _), (e, e_v, _), (_, _, vdot_d) = (
             moments(motion, h, self._own.links),

@@ -30,11 +30,12 @@ INTEGRAL_TIME = 4.0
 class Cascade(Recipe):
     """tau = K e + integral of Ki e + feed-forward, e = Kp (q_d - q) - v, for each joint.
 
-    Gains that are not given suit the robot, whatever it is docked to now: with I the inertia behind a joint, its rotor and all,
-    b its viscous friction and w = 4/(damping_ratio settling_time), K = 2 z w I, Ki = 2 z w b (or K w/4 where that is more) and
-    Kp = w/(2 z): `cascade_of`. `feed_forward` names what is added: "speed" (v_d in e), "acceleration" (I vdot_d + b v_d),
-    "gravity" (N(q)), "inverse-dynamics" (of the whole reference motion, instead of the last two). The integral is a sum over
-    samples, by the backward or Tustin's rule, and stops where torques are cut off.
+    Gains that are not given are chosen for the robot in its present shape: with I the inertia behind a joint including
+    its rotor, b its viscous friction and w = 4/(damping_ratio settling_time), K = 2 z w I, Ki = 2 z w b (or K w/4 if
+    that is larger) and Kp = w/(2 z): `cascade_of`. `feed_forward` names the terms that are added: "speed" (v_d in e),
+    "acceleration" (I vdot_d + b v_d), "gravity" (N(q)), "inverse-dynamics" (of the whole reference motion, instead of
+    the last two). The integral is a sum over samples, by the backward or Tustin's rule, and stops while torques are
+    saturated.
 
     >>> law = mr.Cascade([0.3, 0.2, -0.4], settling_time=0.3, feed_forward=("speed", "gravity"))
     >>> bool(abs(mr.simulate(robot.ideal(), q, duration=1.0, controller=law).q[-1] - [0.3, 0.2, -0.4]).max() < 0.02)

@@ -1,4 +1,4 @@
-"""Nested loops seen as linear systems: margins, steps, and how slowly they may be sampled. With python-control."""
+"""Nested loops as linear systems: margins, step responses, and the largest sample time. With python-control."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -23,7 +23,7 @@ def python_control() -> Any:
 
 
 class Step(NamedTuple):
-    """What a step response looks like."""
+    """The characteristics of a step response."""
 
     overshoot: float  # share of the step
     rise: float  # 90 % first reached [s]

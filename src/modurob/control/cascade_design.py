@@ -72,9 +72,10 @@ class TwoDegreePID(NamedTuple):
 
 @explained
 def cascade(drive: Drive, inertia: float, method: str = "cancellation", **wishes: Any) -> CascadeGains:
-    """Gains for a drive that moves `inertia` [kg m²], its rotor not counted; see `cascade_of` for the methods and wishes.
+    """Gains for a drive with a load of `inertia` [kg m²], without its rotor; `cascade_of` describes the methods and
+    specifications.
 
-    The loop around the current has the time constant `current_time` [s], a tenth of L/R if not given, by cancellation: gain
+    The current loop has the time constant `current_time` [s], by default a tenth of L/R, designed by cancellation: gain
     L/current_time, integral R/current_time.
 
     >>> gains = mr.cascade(mr.load_drive("powerball-large"), inertia=0.8, damping_ratio=0.9, settling_time=0.5)
@@ -103,11 +104,11 @@ def cascade_of(
 ) -> CascadeGains:
     """Gains of speed and angle loops for 1/(inertia s + viscous).
 
-    "cancellation": the zero of the speed loop cancels the joint's pole, and the angle follows with s² + 2 z w s + w², w =
-    4/(z settling_time): speed_integral = 2 z w viscous, speed_gain = 2 z w inertia, position_gain = w/(2 z). "symmetric": the
-    symmetric optimum of Kessler for a joint that integrates behind a `lag` [s] of the current loop, sampling and filters:
-    speed_gain = inertia/(2 lag), speed_integral = speed_gain/(4 lag), position_gain = 1/(16 lag), damped well. "poles": three
-    poles of the closed loop [1/s].
+    "cancellation": the zero of the speed loop cancels the joint's pole, and the angle follows with s² + 2 z w s + w²,
+    w = 4/(z settling_time): speed_integral = 2 z w viscous, speed_gain = 2 z w inertia, position_gain = w/(2 z).
+    "symmetric": the symmetric optimum of Kessler for an integrating joint behind a `lag` [s] of current loop, sampling
+    and filters: speed_gain = inertia/(2 lag), speed_integral = speed_gain/(4 lag), position_gain = 1/(16 lag), well
+    damped. "poles": three poles of the closed loop [1/s].
 
     >>> gains = mr.cascade_of(inertia=0.24, viscous=0.8, damping_ratio=0.9, settling_time=1.0)
     >>> round(gains.speed_integral, 3), round(gains.position_gain, 3)
@@ -139,7 +140,7 @@ def _symmetric(I: float, b: float, lag: float) -> CascadeGains:
 
 
 def _by_poles(I: float, b: float, poles: Any) -> CascadeGains:
-    """I s³ + (b + K) s² + (Ki + K Kp) s + Ki Kp = I times the wanted polynomial."""
+    """I s³ + (b + K) s² + (Ki + K Kp) s + Ki Kp = I times the desired polynomial."""
     p = np.atleast_1d(np.asarray([] if poles is None else poles, dtype=complex))
     if p.shape != (3,) or not np.all(np.real(p) < 0) or not np.allclose(np.sort_complex(p), np.sort_complex(p.conj())):
         raise ControlError(f"poles = {poles!r:.60}: expected three, left of the imaginary axis, complex ones in pairs")

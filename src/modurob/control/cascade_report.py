@@ -66,7 +66,7 @@ def _bode(size: Any, phase: Any, gains: CascadeGains, found: Margins) -> None:
 
 
 def _root_locus(axis: Any, gains: CascadeGains) -> None:
-    """Poles of the closed loop as the loop gain goes from nothing to ten times what it is."""
+    """Poles of the closed loop for loop gains from zero to ten times the actual one."""
     loop = open_loop(gains)
     above, below = (np.asarray(x[0][0]) for x in (loop.num, loop.den))
     for factor in np.concatenate([np.logspace(-3, 1, 300), [1.0]]):

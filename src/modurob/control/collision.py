@@ -1,4 +1,4 @@
-"""Collisions told by a momentum observer: torques that neither drives nor forces of the robot explain."""
+"""Collisions detected by a momentum observer: torques that neither drives nor forces of the robot explain."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -24,11 +24,11 @@ class Contact(NamedTuple):
 @explained
 @dataclass(frozen=True, eq=False)
 class CollisionDetector:
-    """A robot hits something where the external torque of a `MomentumObserver` exceeds `threshold` [N m or N] at some joint (De
-    Luca, Albu-Schäffer, Haddadin, Hirzinger 2006).
+    """A collision is detected when the external torque of a `MomentumObserver` exceeds `threshold` [N m or N] at some
+    joint (De Luca, Albu-Schäffer, Haddadin, Hirzinger 2006).
 
-    Without noise and with a model that is right the torque is that of the contact, late by 1/gain; thresholds stand for noise and
-    for what the model has wrong, of friction above all.
+    Without noise and with an exact model the estimated torque is that of the contact, delayed by 1/gain; the threshold
+    covers noise and model errors, above all of friction.
 
     >>> watch = mr.CollisionDetector(robot.ideal(), threshold=0.5)
     >>> still = mr.simulate(robot.ideal(), q, duration=0.2, controller=mr.GravityCompensation())
@@ -60,7 +60,7 @@ class CollisionDetector:
         return self._observer.start()
 
     def step(self, memory: MomentumMemory, q: Array, v: Array, tau: Array) -> tuple[MomentumMemory, Contact]:
-        """What is seen at a sample; `tau` is held from now to the next."""
+        """The estimate at a sample; `tau` is held until the next."""
         memory, torque = self._observer.step(memory, q, v, tau)
         return memory, Contact(np.any(np.abs(torque) > self.threshold, axis=-1), torque)
 

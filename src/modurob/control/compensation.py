@@ -18,10 +18,10 @@ from modurob.spatial.scalars import Array
 @LAWS.register("gravity")
 @dataclass(frozen=True, eq=False)
 class GravityCompensation(Recipe):
-    """tau = N(q) + Kp e + Kd e_v: with gains of zero the robot stays where it is put, with others it goes to its reference.
+    """tau = N(q) + Kp e + Kd e_v: with zero gains the robot stays where it is put, otherwise it moves to its reference.
 
-    Gains [N m/rad, N m s/rad; N/m, N s/m] are as in ComputedTorque. Rates without a drive get no torque. Joints of a robot that
-    floats in free space feel no weight, P^T N = 0 (see `Coupling`); on a ground they get N.
+    Gains [N m/rad, N m s/rad; N/m, N s/m] are as in ComputedTorque. Joints without a drive get no torque. In free space
+    no weight acts on the joints of a floating robot, P^T N = 0 (see `Coupling`); on the ground they get N.
 
     >>> rests = mr.simulate(robot, q, duration=0.05, controller=mr.GravityCompensation())
     >>> bool(np.allclose(rests.q[-1], q))
@@ -55,11 +55,11 @@ class GravityCompensationLaw(BoundLaw, Memoryless):
 @LAWS.register("feed-forward")
 @dataclass(frozen=True, eq=False)
 class FeedForward(Recipe):
-    """tau = M(q_d) vdot_d + C(q_d, v_d) v_d + N(q_d) - passive(q_d, v_d) + Kp e + Kd e_v; with gains of zero feed-forward alone
-    (von Stryk 6.3.1). `passive` are the forces of the robot's own, dry friction and stops apart.
+    """tau = M(q_d) vdot_d + C(q_d, v_d) v_d + N(q_d) - passive(q_d, v_d) + Kp e + Kd e_v; with zero gains feed-forward
+    alone (von Stryk 6.3.1). `passive` are the passive forces of the robot, without dry friction and end stops.
 
-    Gains are in N m/rad and N m s/rad, or N/m and N s/m. Rates without a drive get no torque; the model takes their positions
-    and rates from the robot, and lets a floating base in free space move as it must.
+    Gains are in N m/rad and N m s/rad, or N/m and N s/m. Joints without a drive get no torque; the model uses their
+    measured positions and velocities, and the motion of a floating base in free space follows from the dynamics.
 
     >>> reach = mr.Trajectory.quintic(q, [0.0, 0.0, 0.0], duration=0.5)
     >>> moved = mr.simulate(robot, q, duration=0.1, controller=mr.FeedForward(reach, kp=20.0, kd=2.0))

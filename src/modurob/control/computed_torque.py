@@ -15,11 +15,12 @@ from modurob.spatial.scalars import Array
 @LAWS.register("computed-torque")
 @dataclass(frozen=True, eq=False)
 class ComputedTorque(Recipe):
-    """tau = M (vdot_d + Kd e_v + Kp e) + C v + N - passive(q, v), so that e'' + Kd e' + Kp e = 0 (Gutenkunst (6.28)-(6.31);
-    Meister, Gutenkunst, Levi (34)-(36)). `passive` are the forces of the robot's own, dry friction and stops apart.
+    """tau = M (vdot_d + Kd e_v + Kp e) + C v + N - passive(q, v), so that e'' + Kd e' + Kp e = 0 (Gutenkunst
+    (6.28)-(6.31); Meister, Gutenkunst, Levi (34)-(36)). `passive` are the passive forces of the robot, without dry
+    friction and end stops.
 
-    Every joint must have a drive; `partial` linearises the driven joints alone and leaves the others, and a floating base, to
-    themselves. Gains [1/s², 1/s] are one number, numbers by joint name, or an array (nv,) or (nv, nv).
+    Every joint must have a drive; `partial` linearises the driven joints alone and leaves the others, and a floating
+    base, uncontrolled. Gains [1/s², 1/s] are one number, numbers by joint name, or an array (nv,) or (nv, nv).
 
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=[0.3, 0.2, -0.4], sample_time=1e-3)
     >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok

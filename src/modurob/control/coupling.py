@@ -1,4 +1,4 @@
-"""The driven part of a robot whose other rates, those of a floating base above all, move as they must."""
+"""The driven part of a robot whose other rates, above all those of a floating base, follow from the dynamics."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,11 +13,12 @@ from modurob.spatial.scalars import Array, solve
 
 
 class Coupling(NamedTuple):
-    """What rates d with a drive and rates p without one do to each other at a configuration: P = [[0, -M_pp^-1 M_pd], [0, 1]].
+    """The coupling of rates d with a drive and rates p without one at a configuration: P = [[0, -M_pp^-1 M_pd], [0,
+    1]].
 
-    P u is the motion of all joints that goes with driven rates u and leaves the momenta of the others as they are; P^T tau is what
-    driven joints feel of torques at all. P^T M P is the inertia that drives move, M_dd - M_dp M_pp^-1 M_pd, and J P the generalised
-    Jacobian (Umetani and Yoshida 1989). With a drive at every joint P = 1.
+    P u is the motion of all joints with driven rates u that leaves the momenta of the others unchanged; P^T tau is the
+    share of all torques that acts on the driven joints. P^T M P is the inertia that drives move, M_dd - M_dp M_pp^-1
+    M_pd, and J P the generalised Jacobian (Umetani and Yoshida 1989). With a drive at every joint P = 1.
     """
 
     P: Array | None = None  # (..., nv, nv); None: one
@@ -56,7 +57,9 @@ def coupling(drives: Drives) -> Callable[[Array], Coupling]:
 
 
 def felt(drives: Drives, robot: Mechanism) -> Callable[[Array], Coupling]:
-    """The coupling for a robot whose floating base nothing touches or holds, so that joints feel its free fall; else one."""
+    """The coupling for a robot whose floating base has no contact and is not held, so that its joints are in free fall;
+    otherwise the identity.
+    """
     held = robot.constraints or not all(isinstance(row, JointRow) for row in robot.forces)
     loose = set(floating(robot)).difference(drives.joints) and not held
     return coupling(drives) if loose else lambda q: ALONE

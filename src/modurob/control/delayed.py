@@ -16,7 +16,7 @@ from modurob.spatial.scalars import Array
 @LAWS.register("delayed")
 @dataclass(frozen=True, eq=False)
 class Delayed(Around):
-    """Another controller, its torques `samples` samples late; nothing before the first.
+    """Another controller with its torques delayed by `samples` samples; zero before the first.
 
     >>> law = mr.Delayed(mr.PID(reference=[0.3, 0.2, -0.4]), samples=2)
     >>> mr.simulate(robot, q, duration=0.05, controller=law).tau[:2].tolist()
@@ -35,7 +35,7 @@ class Delayed(Around):
 
 
 class DelayedLaw(BoundLaw):
-    """The law for one robot; its memory is the other's, and the torques on their way."""
+    """The law for one robot; its memory is that of the other law, and the delayed torques."""
 
     def __init__(self, recipe: Delayed, robot: Mechanism):
         super().__init__(recipe, robot)

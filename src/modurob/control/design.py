@@ -25,11 +25,11 @@ class Gains(NamedTuple):
 
 @explained
 def gains_by_poles(poles: ArrayLike, sample_time: float | None = None) -> Gains:
-    """Gains that put the poles of the error there, (..., 2) for kp and kd or (..., 3) for ki too [1/s].
+    """Gains for given poles of the error dynamics, (..., 2) for kp and kd or (..., 3) with ki [1/s].
 
     s² + kd s + kp is the characteristic polynomial (Gutenkunst (6.34) has kp and kd swapped), s³ + kd s² + kp s + ki
-    with ki (von Stryk 6.3.6). With a sample time [s] the torque is held between samples and the poles of the sampled error are
-    z = exp(pole * sample_time), exactly.
+    with ki (von Stryk 6.3.6). With a sample time [s] the torque is held between samples and the poles of the sampled
+    error are z = exp(pole * sample_time), exactly.
 
     >>> kp, kd, ki = mr.gains_by_poles([-2.0, -3.0])
     >>> float(kp), float(kd)
@@ -64,9 +64,11 @@ def _stable(poles: ArrayLike) -> Array:
 
 @explained
 def gains_by_damping(damping_ratio: float, settling_time: float, sample_time: float | None = None) -> Gains:
-    """Gains for e'' + 2 z w e' + w² e = 0 with the damping ratio z, w such that a step settles to 2 % in that time [s], exactly.
+    """Gains for e'' + 2 z w e' + w² e = 0 with the damping ratio z, and w such that a step settles to 2 % in the given
+    time [s], exactly.
 
-    kp = w² [1/s²], kd = 2 z w [1/s]. The rule of thumb 4/(z w) holds for z well below one; at z = 1 it would settle in 5.8/w.
+    kp = w² [1/s²], kd = 2 z w [1/s]. The rule of thumb 4/(z w) holds for z well below one; at z = 1 the settling time
+    is 5.8/w.
 
     >>> kp, kd, ki = mr.gains_by_damping(damping_ratio=1.0, settling_time=1.0)
     >>> round(float(kp), 3), round(float(kd), 3)
@@ -97,7 +99,7 @@ def settling(z: float) -> float:
 def gains_by_lqr(
     position: float = 1.0, velocity: float = 0.0, acceleration: float = 1.0, sample_time: float | None = None
 ) -> Gains:
-    """Gains that make the integral of position e² + velocity e'² + acceleration e''² least [1/s², 1/s].
+    """Gains that minimise the integral of position e² + velocity e'² + acceleration e''² [1/s², 1/s].
 
     With a sample time [s] the acceleration is held between samples.
 

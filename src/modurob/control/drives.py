@@ -38,21 +38,21 @@ class Drives:
 
     @cached_property
     def q(self) -> Array:
-        """Where the driven coordinates stand in q."""
+        """Indices of the driven coordinates in q."""
         return np.concatenate([np.arange(0), *(np.r_[j.q_slice] for j in self.joints)])
 
     @cached_property
     def v(self) -> Array:
-        """Where the driven rates stand in v and tau."""
+        """Indices of the driven rates in v and tau."""
         return np.concatenate([np.arange(0), *(np.r_[j.v_slice] for j in self.joints)])
 
     @cached_property
     def passive(self) -> Array:
-        """Where the rates without a drive stand in v and tau."""
+        """Indices of the rates without a drive in v and tau."""
         return np.setdiff1d(np.arange(self.robot.nv), self.v)
 
     def joint(self, name: str, what: str) -> Joint:
-        """The joint of that name, asked for by `what`."""
+        """The joint of that name, given as argument `what`."""
         for joint in self.joints:
             if joint.name == name:
                 return joint
@@ -61,7 +61,7 @@ class Drives:
 
 
 def floating(robot: Mechanism) -> tuple[Joint, ...]:
-    """The free joints that hang on the world."""
+    """The free joints whose parent is the world."""
     pairs = zip(robot.joints, robot.parent[1:], strict=True)
     return tuple(j for j, parent in pairs if parent == 0 and isinstance(j.type, Free))
 

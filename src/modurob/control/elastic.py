@@ -73,7 +73,7 @@ UNKNOWN_FRICTION = ("bristle", "loss")
 def elastic_drives(
     robot: Mechanism, what: str, obstacles: tuple[str, ...] = BETWEEN + UNKNOWN_FRICTION, base: Sequence[Joint] = ()
 ) -> Elastic:
-    """The elastic drives, one at every joint but a floating `base`, or an error that says what is in the way."""
+    """The elastic drives, one at every joint but a floating `base`, or an error with the reason why there are none."""
     rows = {row.joint: row for row in drive_rows(robot)}
     starts, position, numbers_, places = np.cumsum([0, *(row.force.nx for row in robot.forces)]), {}, [], []
     for k, row in enumerate(robot.forces):
@@ -166,12 +166,13 @@ def spacing(v: Array, *rates: Array) -> float:
 @LAWS.register("elastic-linearisation")
 @dataclass(frozen=True, eq=False)
 class ElasticLinearisation(Recipe):
-    """Elastic joints become chains of four integrators: q'''' = snap_d + k3 e''' + k2 e'' + k1 e' + k0 e poles at -`pole` [1/s].
+    """Elastic joints become chains of four integrators: q'''' = snap_d + k3 e''' + k2 e'' + k1 e' + k0 e, with the
+    poles at -`pole` [1/s].
 
-    e'' and e''' follow from the twist of the gears, q'' = M^-1 (k (theta - q) - ...), so that only angles and rates of joints and
-    motors are measured. `reference` is an array, or a function of time that returns q and its first four derivatives. For
-    robots with an elastic drive at every joint, without damping or friction in the gear; a floating base moves as it must, and
-    the joints do the same on it.
+    e'' and e''' follow from the deflection of the gears, q'' = M^-1 (k (theta - q) - ...), so that only angles and
+    rates of joints and motors are measured. `reference` is an array, or a function of time that returns q and its first
+    four derivatives. For robots with an elastic drive at every joint, without damping or friction in the gear. On a
+    floating base, whose motion follows from the dynamics, the joints behave in the same way.
 
     >>> law = mr.ElasticLinearisation([0.3, 0.2, -0.4], pole=15.0)
     """

@@ -1,4 +1,4 @@
-"""Swinging up: torques that bring the energy of a robot to a wanted value."""
+"""Swing-up: torques that bring the energy of a robot to a desired value."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,15 +20,16 @@ TINY = 1e-300
 @LAWS.register("swing-up")
 @dataclass(frozen=True, eq=False)
 class SwingUp(Recipe):
-    """tau = -gain (E - energy) (v + kick sgn v) at driven joints: |E - energy| falls at the rate gain (v² + kick |v|).
+    """tau = -gain (E - energy) (v + kick sgn v) at driven joints: |E - energy| decreases at the rate gain (v² + kick
+    |v|).
 
-    E is kinetic and potential energy; that of an upright rest brings a pendulum to the motion that ends there (Astrom and Furuta
-    2000). Joints without a drive, or a floating base, swing along. While energy is missing the `kick` starts a robot that hangs at
-    rest and keeps pumping where driven joints are slow; too much energy is braked by v alone, so that no joint chatters. E
-    goes to `energy` unless driven joints come to rest for good, as they must where braking is left to joints that others do not
-    move (Fantoni and Lozano, Non-linear Control for Underactuated Mechanical Systems). Sampled, v is the mean rate of the sample
-    ahead, and torques are cut so that one sample takes no more than all of E - energy. For robots without friction, springs and
-    loops.
+    E is kinetic plus potential energy; the energy of the upright rest brings a pendulum to the motion that ends there
+    (Astrom and Furuta 2000). Joints without a drive, or a floating base, move freely. While energy is missing the
+    `kick` starts a robot that hangs at rest and keeps adding energy where driven joints are slow; excess energy is
+    removed by v alone, so that no joint chatters. E converges to `energy` unless driven joints come to rest
+    permanently, which happens if the remaining motion does not move them (Fantoni and Lozano, Non-linear Control for
+    Underactuated Mechanical Systems). When sampled, v is the mean rate over the next sample, and torques are limited so
+    that one sample removes no more than all of E - energy. For robots without friction, springs and loops.
 
     >>> law = mr.SwingUp(energy=float(robot.potential_energy(np.zeros(3))), gain=5.0)
     """
@@ -68,10 +69,11 @@ class SwingUpLaw(BoundLaw, Memoryless):
         return self._limited(-excess * along / (1 + self._cut(q, w, along, excess)))
 
     def _cut(self, q: Array, w: Array, along: Array, excess: Array) -> Array | float:
-        """By how much torques are cut, (..., 1), so that a sample h of them, -excess along, takes at most all of the excess.
+        """The factor by which torques are reduced, (..., 1), so that a sample h of them, -excess along, removes at most
+        all of the excess.
 
-        It does the work tau . (w + M^-1 tau h/2) h: the first part is excess times `taken`, the second, which only adds energy,
-        excess times `own`; where energy is to go `own` must stay below `taken`.
+        The work is tau . (w + M^-1 tau h/2) h: the first part is excess times `taken`, the second, which only adds
+        energy, excess times `own`; to remove energy `own` must stay below `taken`.
         """
         if not self._h:
             return 0.0

@@ -17,7 +17,7 @@ Inverse = Callable[[Array, Array, Array], Array]
 
 
 def without_stops(robot: Mechanism) -> Mechanism:
-    """The robot as laws see it, which do not count on its stops."""
+    """The model of the robot for control laws, without end stops."""
     return replace(robot, forces=tuple(row for row in robot.forces if not isinstance(row.force, Stop)))
 
 
@@ -53,7 +53,7 @@ def feedback_linearisation(drives: Drives, partial: bool, what: str) -> Inverse:
 def partial_inverse(model: Inverse, drives: Drives) -> Inverse:
     """tau with vdot = u at the driven joints and tau = 0 at the passive ones (collocated partial linearisation).
 
-    What passive joints would need, they do without: P^T (M u + h), see `Coupling`.
+    The passive joints get no torque: P^T (M u + h), see `Coupling`.
     """
     at = coupling(drives)
     return lambda q, v, u: at(q).torque(model(q, v, u))

@@ -18,11 +18,11 @@ from modurob.spatial.scalars import Array
 @LAWS.register("friction-compensation")
 @dataclass(frozen=True, eq=False)
 class FrictionCompensation(Around):
-    """Another controller, and with its torques the dry friction of the model, share F(v) tanh(v/width): joints follow as if they
-    had none, or little.
+    """Another controller plus the dry friction of the model, share F(v) tanh(v/width), so that joints move as if they
+    had little or no friction.
 
-    F is Coulomb's friction with Stribeck's excess. A `share` above one drives a joint by itself; `width` [rad/s or m/s] is how
-    fast a joint must be for all of it, so that noise at rest does not shake the drives.
+    F is Coulomb friction with the Stribeck term. A `share` above one would drive a joint by itself; `width` [rad/s or
+    m/s] is the velocity scale over which the compensation is applied, so that noise at rest does not excite the drives.
 
     >>> rusty = robot.with_force("rust", mr.Friction(coulomb=0.5), joint="m0/hinge")
     >>> law = mr.FrictionCompensation(mr.ComputedTorque(100, 20, [0.3, 0.2, -0.4], sample_time=1e-3), share=0.9)

@@ -35,7 +35,7 @@ SCHEMES: Registry[Scheme] = Registry("scheme", ControlError)
 
 @SCHEMES.register("transpose")
 def transpose(J: Array, x: Array, damping: float = 0.0) -> Array:
-    """J^T x: never leaves the workspace, never divides; x = K e makes e^T K e fall. `damping` is not used."""
+    """J^T x: needs no inversion; x = K e makes e^T K e decrease. `damping` is not used."""
     return (np.swapaxes(J, -1, -2) @ x[..., None])[..., 0]
 
 
@@ -55,12 +55,12 @@ def damped(J: Array, x: Array, damping: float) -> Array:
 @LAWS.register("kinematic")
 @dataclass(frozen=True, eq=False)
 class KinematicControl(Recipe):
-    """v_d = J' (rate of the goal + gain e), q_d its integral from where the robot stands; computed torque makes q follow q_d
-    (Sepp et al. 2.6; von Stryk 4.4.1).
+    """v_d = J' (rate of the goal + gain e), q_d its integral from the initial configuration; computed torque makes q
+    follow q_d (Sepp et al. 2.6; von Stryk 4.4.1).
 
-    `reference` is where `frame` should be: a pose, (4, 4), a PoseTrajectory, or what other laws take; then the goal is where the
-    frame is for these coordinates. `scheme` is "transpose", "inverse" or "damped", `task` "pose", "position" or an angle
-    sequence such as "zyx". `frame` not given is that of the last body.
+    `reference` is the target of `frame`: a pose, (4, 4), a PoseTrajectory, or a joint reference as for other laws; then
+    the target is the pose of the frame at these coordinates. `scheme` is "transpose", "inverse" or "damped", `task`
+    "pose", "position" or an angle sequence such as "zyx". `frame` is by default that of the last body.
 
     >>> there = mr.spatial.se3.pose(p=[0.1, 0.0, 0.3])
     >>> law = mr.KinematicControl(there, frame="m3", task="position")

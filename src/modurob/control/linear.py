@@ -37,9 +37,9 @@ def linearised(
 ) -> Linear:
     """Small motions x' = A x + B u, x = (dq, dv), about q, v, tau: A (..., 2 nv, 2 nv), B (..., 2 nv, driven rates).
 
-    dq is along `robot.integrate` and u the change of the driven joints' torques [N m or N].
-    v is zero by default and tau what keeps v as it is. dq' = dv - [v, dq], the last term only for joints that turn by
-    quaternions; dv' comes from the derivatives of forward dynamics and of the forces of the robot's own, dry friction apart.
+    dq is along `robot.integrate` and u the change of the torques of driven joints [N m or N]. v is zero by default and
+    tau by default the torque that keeps v constant. dq' = dv - [v, dq], the last term only for joints with quaternions;
+    dv' comes from the derivatives of forward dynamics and of the passive forces, without dry friction.
 
     >>> A, B = mr.linearised(robot, q)
     >>> A.shape, B.shape

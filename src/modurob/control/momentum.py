@@ -1,4 +1,4 @@
-"""External torques seen in the momentum, p = M v, without accelerations (De Luca and Mattone 2003)."""
+"""External torques estimated from the momentum, p = M v, without accelerations (De Luca and Mattone 2003)."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -32,10 +32,12 @@ class MomentumMemory(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MomentumObserver:
-    """r' = gain (tau_ext - r): torques on the joints that no drive and no force of the robot's own explains [N m or N].
+    """r' = gain (tau_ext - r): the joint torques that are explained neither by drives nor by passive forces of the
+    robot [N m or N].
 
-    r = gain (p - integral of (tau + C^T v - N + passive + r)), with C of Christoffel, so that p' = M vdot + (C + C^T) v. Sampled
-    exactly for what is constant over a sample. For trees; the wrench on a floating base is seen too, in its axes.
+    r = gain (p - integral of (tau + C^T v - N + passive + r)), with C from Christoffel symbols, so that p' = M vdot +
+    (C + C^T) v. The sampling is exact for quantities that are constant over a sample. For trees; the wrench on a
+    floating base is estimated too, in its axes.
 
     >>> seen = mr.MomentumObserver(robot, gain=50.0, sample_time=1e-3)
     >>> memory, r = seen.step(seen.start(), np.array(q), np.zeros(3), np.zeros(3))
@@ -67,7 +69,7 @@ class MomentumObserver:
         return MomentumMemory(None, np.zeros(self._model.nv))
 
     def step(self, memory: MomentumMemory, q: Array, v: Array, tau: Array) -> tuple[MomentumMemory, Array]:
-        """The memory and the external torques, (..., nv), seen at this sample; `tau` is held from now to the next."""
+        """The memory and the estimated external torques, (..., nv), at this sample; `tau` is held until the next."""
         p = apply(self._model.mass_matrix(q), v)
         h, own = self.sample_time, self._rate(q, v, p)
         total = p + (own / 2 + tau) * h
@@ -98,8 +100,9 @@ class MomentumObserver:
 @LAWS.register("disturbance-observer")
 @dataclass(frozen=True, eq=False)
 class DisturbanceObserver(Around):
-    """Another controller, and against it whatever a momentum observer of that gain [1/s] sees: constant disturbances leave no
-    offset, without an integral. On a floating base it is what the joints feel of all of it, pushes against the base too.
+    """Another controller minus the estimate of a momentum observer of that gain [1/s]: constant disturbances leave no
+    steady-state error, without an integral. On a floating base it compensates the share that acts on the joints,
+    including that of forces on the base.
 
     >>> law = mr.DisturbanceObserver(mr.PID(reference=[0.3, 0.2, -0.4]), gain=50.0)
     >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok

@@ -1,5 +1,6 @@
-"""Inverse dynamics as optimisation: of all inputs that bring about a motion, the smallest within their bounds (Lieskovsky,
-chapter 2)."""
+"""Inverse dynamics as optimisation: of all inputs that produce a motion, the smallest within their bounds (Lieskovsky,
+chapter 2).
+"""
 
 from typing import Any
 
@@ -86,9 +87,11 @@ def _nonlinear(B: Array, e: Array, a: Array, b: Array, u0: Array, N: Array, solv
 def optimal_inverse_dynamics(
     robot: Mechanism, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, form: str = "null-space", solver: str = "proxqp"
 ) -> Array:
-    """The smallest inputs within their bounds, (inputs,), that bring about vdot, (nv,), with the robot's own forces acting.
+    """The smallest inputs within their bounds, (inputs,), that produce vdot, (nv,), with the passive forces of the
+    robot acting.
 
-    Inputs are those of `robot.actuation`: driven joints, then lines under a given tension. An error if no inputs do.
+    Inputs are those of `robot.actuation`: driven joints, then lines under a given tension. An error if there are no
+    such inputs.
 
     >>> u = mr.control.optimal_inverse_dynamics(robot, q, v, np.zeros(3))
     >>> u.round(3)

@@ -49,7 +49,7 @@ class SlidingLaw(BoundLaw):
     def model_torque(self, q: Array, v: Array, along: Sliding) -> Array:
         """P^T (M vdot_r + C(q, v) (v + P s) + N - passive(q, v)), with C of Christoffel, (..., nv).
 
-        For V = s^T P^T M P s/2: rates without a drive follow s as they must, see `Coupling`.
+        For V = s^T P^T M P s/2: the rates without a drive that correspond to s follow from `Coupling`.
         """
         between = self._coupling(q)
         rate = v + between.motion(along.s)
@@ -65,9 +65,10 @@ class SlidingLaw(BoundLaw):
 class SlotineLi(Recipe):
     """tau = M vdot_r + C(q, v) v_r + N - passive + Kd s, with v_r = v_d + slope e and s = v_r - v.
 
-    Mdot - 2 C is skew, so that V = s^T M s/2 falls with s^T Kd s whatever M is, and e follows s; nothing is inverted and nothing
-    cancelled. `slope` [1/s] says how fast e follows, kd is in N m s/rad or N s/m. On a floating base M is the inertia that the
-    drives move, M_dd - M_dp M_pp^-1 M_pd, and the same holds, whatever the base does. See `mr.control.assumptions`.
+    Mdot - 2 C is skew-symmetric, so V = s^T M s/2 decreases at the rate s^T Kd s whatever M is, and e follows s;
+    nothing is inverted and nothing cancelled. `slope` [1/s] is the rate at which e follows; kd is in N m s/rad or N
+    s/m. On a floating base M is the inertia that the drives move, M_dd - M_dp M_pp^-1 M_pd, and the same holds,
+    whatever the motion of the base. See `mr.control.assumptions`.
 
     >>> law = mr.SlotineLi([0.3, 0.2, -0.4], slope=10.0, kd=2.0)
     >>> bool(abs(mr.simulate(robot.ideal(), q, duration=1.0, controller=law).q[-1] - [0.3, 0.2, -0.4]).max() < 0.01)
@@ -94,7 +95,8 @@ class SlotineLiLaw(SlidingLaw, Memoryless):
 @LAWS.register("sliding-mode")
 @dataclass(frozen=True, eq=False)
 class SlidingMode(Recipe):
-    """tau = M vdot_r + C v_r + N - passive + Kd s + reach sat(s/layer): disturbances below `reach` keep s inside its layer.
+    """tau = M vdot_r + C v_r + N - passive + Kd s + reach sat(s/layer): disturbances below `reach` keep s inside its
+    layer.
 
     Within the layer the switching is linear, so that drives do not chatter; e is then at most layer/slope.
 

@@ -25,17 +25,21 @@ DERIVATIVE = ("error", "measurement")
 @LAWS.register("pid")
 @dataclass(frozen=True, eq=False)
 class PID(Recipe):
-    """u = kp e + I + kd d for each joint, with I the integral of ki e and d the filtered rate of e, or of -q (von Stryk 6.3.6).
+    """u = kp e + I + kd d for each joint, with I the integral of ki e and d the filtered rate of e, or of -q (von Stryk
+    6.3.6).
 
-    tau = u; gains are in N m/rad, N m/(rad s), N m s/rad, or the like for joints that slide. With `linearise` u is an acceleration
-    and tau = M (vdot_d + u) + C v + N - passive(q, v) (Gutenkunst 6.2); gains are in 1/s², 1/s³, 1/s.
+    tau = u; gains are in N m/rad, N m/(rad s), N m s/rad, or the corresponding units of prismatic joints. With
+    `linearise` u is an acceleration and tau = M (vdot_d + u) + C v + N - passive(q, v) (Gutenkunst 6.2); gains are in
+    1/s², 1/s³, 1/s.
 
-    The integral is a sum over samples. Where limits cut torques off, "clamping" adds nothing that would drive them further off,
-    "back-calculation" takes back what was cut off at the rate 1/tracking_time. d comes from the velocity in the state, through a
-    filter of first order; derivative on "measurement" leaves out v_d, so that a moving reference gives no push.
+    The integral is a sum over samples. While torques are saturated, "clamping" adds nothing that would increase the
+    saturation, and "back-calculation" removes the excess at the rate 1/tracking_time. d is computed from the velocity
+    of the state through a first-order filter; derivative on "measurement" omits v_d, so that a moving reference causes
+    no kick.
 
-    kp and kd that are not given suit the robot: joints alone would be damped critically, at 20 rad/s or what the sample time
-    allows. Gains that are given are taken as they are: a kd beyond 2 I/sample_time, I the inertia behind the joint, diverges.
+    kp and kd that are not given are chosen for the robot: joints alone would be critically damped, at 20 rad/s or as
+    fast as the sample time allows. Given gains are used unchanged: a kd above 2 I/sample_time, I the inertia behind the
+    joint, diverges.
 
     >>> law = mr.PID(reference=[0.3, 0.2, -0.4])
     """

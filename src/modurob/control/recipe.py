@@ -1,4 +1,4 @@
-"""What all controllers share: when they sample, what their drives can, and the model they believe in."""
+"""Common properties of all controllers: sample time, saturation, driven joints and the model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -35,12 +35,13 @@ class Recipe:
             raise ControlError(f"model {self.model!r:.60}: expected a Mechanism")
 
     def drives(self, robot: Mechanism) -> Drives:
-        """The drives of the robot that the law believes in: motors that turn with their joints and give torques."""
+        """The drives of the model of the law: motors that turn with their joints and give torques."""
         return Drives.of(rigid(self.believed(robot)), self.actuated)
 
     def believed(self, robot: Mechanism) -> Mechanism:
-        """The robot that the law believes in, once it is put on this one: nothing that is touched is in it, for a law that knew of
-        the ground would lift it away."""
+        """The model of the law for this robot: without contacts, since a law that included the ground would compensate
+        its forces.
+        """
         require_robot(robot, type(self).__name__, ControlError)
         model = untouched(robot) if self.model is None else self.model
         if (model.nq, model.nv) != (robot.nq, robot.nv):
@@ -64,7 +65,8 @@ class Recipe:
 
 
 def plain_laws() -> list[str]:
-    """The laws that numbers and a reference of the joints are enough for, on any robot: what a form or a command can ask for.
+    """The laws that need only numbers and a reference of the joints, on any robot: those that a form or a command can
+    offer.
 
     >>> "pid" in mr.control.plain_laws(), "delayed" in mr.control.plain_laws()
     (True, False)

@@ -1,4 +1,4 @@
-"""How well laws track when the world is not as they believe: masses, sampling, delay, limits, friction and noise."""
+"""Tracking errors of laws if the robot differs from their model: masses, sampling, delay, limits, friction and noise."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

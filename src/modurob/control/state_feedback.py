@@ -26,11 +26,12 @@ NOTHING = 1e-9
 @LAWS.register("lqr")
 @dataclass(frozen=True, eq=False)
 class LQR(Recipe):
-    """tau = tau_d + K (e, -v), with K of the least integral of dq² position + v² velocity + dtau² effort near the set point.
+    """tau = tau_d + K (e, -v), with K minimising the integral of dq² position + v² velocity + dtau² effort near the set
+    point.
 
-    The set point is an equilibrium under tau_d: joints without a drive must rest there by themselves. Weights are one number,
-    numbers by joint name or an array, for all joints [1/rad² or 1/m²; s²/rad²; 1/(N m)²]; a floating base is one of them. With
-    a sample time K is that of the sampled robot.
+    The set point is an equilibrium under tau_d: joints without a drive must be in equilibrium there by themselves.
+    Weights are one number, numbers by joint name or an array, for all joints [1/rad² or 1/m²; s²/rad²; 1/(N m)²]; a
+    floating base is one of them. With a sample time K is that of the sampled robot.
 
     >>> law = mr.LQR(reference=[0.3, 0.2, -0.4], position=100.0, effort=0.1)
     >>> law.on(robot).K.shape

@@ -1,7 +1,8 @@
-"""What a task asks of a frame: its error, how it changes with the joints, and how fast it should.
+"""A task of a frame: its error, the derivative of the error with respect to the joints, and its commanded rate.
 
-A task is chosen by name: "pose" is the body twist to the goal (R^T (p_d - p), the rotation vector of R^T R_d); "position" the
-origin in world axes; an angle sequence such as "zyx" the origin and three angles (the analytic Jacobian).
+A task is chosen by name: "pose" is the body twist to the goal (R^T (p_d - p), the rotation vector of R^T R_d);
+"position" the origin in world axes; an angle sequence such as "zyx" the origin and three angles (the analytic
+Jacobian).
 """
 
 from collections.abc import Callable
@@ -37,7 +38,7 @@ Task = Callable[[Array, Wanted], Errand]
 
 
 def task(name: str, robot: Mechanism, frame: str) -> Task:
-    """The task of that name for a frame of a robot, (q, wanted) -> errand."""
+    """The task of that name for a frame of a robot, (q, goal) -> errand."""
     if name not in TASKS:
         raise ControlError(f"no task {name!r}: {choices(str(name), TASKS)}")
     if name == POSE:
@@ -70,7 +71,7 @@ def _angles(robot: Mechanism, frame: str, sequence: str, q: Array, wanted: Wante
 
 
 def angle_rates(sequence: str, a: Array) -> Array:
-    """B with w = B da/dt in fixed axes, (..., 3, 3), of R = euler(sequence, a): columns are the axes as they stand."""
+    """B with w = B da/dt in fixed axes, (..., 3, 3), of R = euler(sequence, a): the columns are the present axes."""
     i, j, k = ("xyz".index(letter) for letter in sequence)
     unit = np.eye(3)
     first = so3.about(unit[i], a[..., 0])

@@ -29,10 +29,11 @@ SINGULAR = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class TaskRecipe(Recipe):
-    """What laws for a frame share: which frame, and whether its place alone or its attitude too.
+    """Common properties of laws for a frame: the frame, and whether its position alone or its orientation too is
+    controlled.
 
-    `goal` is a point (3,) in the world, a pose (4, 4), or a function of time that returns one of these, the rate and the
-    acceleration of what is controlled, (3,) or (6,), world axes at the frame's origin.
+    `goal` is a point (3,) in the world, a pose (4, 4), or a function of time that returns one of these and the rate and
+    acceleration of the controlled quantity, (3,) or (6,), world axes at the frame's origin.
     """
 
     frame: str = ""
@@ -65,7 +66,7 @@ class TaskLaw(BoundLaw, Memoryless):
         self._driven = np.isin(np.arange(self._model.nv), self.drives.v)
 
     def state(self, t: float, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
-        """Error and its rate, (..., n), the acceleration wanted, and J, (..., n, nv)."""
+        """Error and its rate, (..., n), the desired acceleration, and J, (..., n, nv)."""
         place, rate, acceleration = self._goal(t)
         X = self._model.frame_pose(q, self.recipe.frame)
         J = self._model.jacobian(q, self.recipe.frame)[..., : self._n, :]
@@ -105,11 +106,13 @@ class TaskLaw(BoundLaw, Memoryless):
 @LAWS.register("operational-space")
 @dataclass(frozen=True, eq=False)
 class OperationalSpace(TaskRecipe):
-    """tau = J^T L (xddot_d + kd e' + kp e - Jdot v) + C v + N - passive, L = (J M^-1 J^T)^-1: e'' + kd e' + kp e = 0 (Khatib 1987).
+    """tau = J^T L (xddot_d + kd e' + kp e - Jdot v) + C v + N - passive, L = (J M^-1 J^T)^-1: e'' + kd e' + kp e = 0
+    (Khatib 1987).
 
-    For frames that can move in all controlled directions; near singularities L grows without bound. On a floating base J is
-    the generalised Jacobian J P (Umetani and Yoshida 1989; see `Coupling`), and the frame's fall with the base, J M^-1 (P^T - 1)
-    (C v + N), is taken off: e obeys the same equation until the arm is stretched.
+    For frames that can move in all controlled directions; near singularities L grows without bound. On a floating base
+    J is the generalised Jacobian J P (Umetani and Yoshida 1989; see `Coupling`), and the acceleration of the frame with
+    the falling base, J M^-1 (P^T - 1) (C v + N), is subtracted: e satisfies the same equation until the arm is
+    stretched.
 
     >>> law = mr.OperationalSpace(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], kp=100.0, kd=20.0)
     """
@@ -141,10 +144,11 @@ class OperationalSpaceLaw(TaskLaw):
 @LAWS.register("impedance")
 @dataclass(frozen=True, eq=False)
 class Impedance(TaskRecipe):
-    """tau = J^T (K e + D e') + N - passive - joint_damping v: the frame is held as by springs, K e = -F at rest under a force F.
+    """tau = J^T (K e + D e') + N - passive - joint_damping v: the frame is held as by springs, K e = -F at rest under a
+    force F.
 
-    `stiffness` and `damping` are one number, one for each direction, or a matrix: [N/m, N m/rad], [N s/m, N m s/rad], in world axes
-    (Hogan 1985, with the inertia that the robot has).
+    `stiffness` and `damping` are one number, one for each direction, or a matrix: [N/m, N m/rad], [N s/m, N m s/rad],
+    in world axes (Hogan 1985, with the natural inertia of the robot).
 
     >>> law = mr.Impedance(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], stiffness=200.0, damping=20.0)
     """
@@ -173,12 +177,14 @@ class ImpedanceLaw(TaskLaw):
 @LAWS.register("hybrid")
 @dataclass(frozen=True, eq=False)
 class HybridForcePosition(TaskRecipe):
-    """A force along `normal`, motion across it: tau = J^T (L (P a - Jdot v) + n force) + C v + N - passive, P = 1 - n n^T.
+    """A force along `normal`, motion across it: tau = J^T (L (P a - Jdot v) + n force) + C v + N - passive, P = 1 - n
+    n^T.
 
-    a = xddot_d + kd e' + kp e as in OperationalSpace. On a flat, frictionless wall across n the wall gives back `force` [N]
-    exactly, as far as the model is (Raibert and Craig 1981; Khatib 1987). Along n motion is damped by `approach` [N s/m], else
-    critically for a wall of about the stiffness `wall` [N/m] and the mass m that the frame has along n: however heavy the robot
-    is, it settles as exp(-sqrt(wall/m) t). Until it touches it comes nearer at force/approach.
+    a = xddot_d + kd e' + kp e as in OperationalSpace. On a flat, frictionless wall across n the reaction of the wall is
+    `force` [N], as exactly as the model is (Raibert and Craig 1981; Khatib 1987). Along n motion is damped by
+    `approach` [N s/m], by default critically for a wall of about the stiffness `wall` [N/m] and the effective mass m of
+    the frame along n: whatever the mass of the robot, it settles as exp(-sqrt(wall/m) t). Before contact it approaches
+    at force/approach.
 
     >>> law = mr.HybridForcePosition(frame="m3", goal=robot.frame_pose(q, "m3")[:3, 3], normal=(0, 1, 0), force=2.0)
     """
@@ -229,7 +235,7 @@ class HybridForcePositionLaw(TaskLaw):
 
 
 def _goal(goal: Any, n: int) -> Callable[[float], tuple[Array, Array, Array]]:
-    """t -> place, rate and acceleration."""
+    """t -> position, rate and acceleration."""
     if callable(goal):
         return lambda t: tuple(np.asarray(x, float) for x in goal(t))  # type: ignore[return-value]
     place = numbers(goal, "goal")
@@ -241,7 +247,7 @@ def _goal(goal: Any, n: int) -> Callable[[float], tuple[Array, Array, Array]]:
 
 
 def _apart(X: Array, place: Array, n: int) -> Array:
-    """How far the frame is from its goal, (..., n), in world axes: way, and turn about the world's axes."""
+    """The error of the frame, (..., n), in world axes: displacement, and rotation about the world's axes."""
     way = (place if place.shape[-1] == 3 else se3.position(place)) - se3.position(X)
     if n == 3:
         return way

@@ -1,4 +1,4 @@
-"""What a robot is to do, as accelerations J vdot + (dJ/dt) v = wanted: joints, points and poses that follow a reference."""
+"""Tasks as accelerations J vdot + (dJ/dt) v = wanted: joints, points and poses that follow a reference."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -25,9 +25,9 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task(ABC):
-    """A goal with the gains of its errors [1/s², 1/s]; of two priorities the lower number goes first.
+    """A goal with the gains of its errors [1/s², 1/s]; a lower number is a higher priority.
 
-    `reference` is what to hold, or a function of time that gives value, rate and acceleration, such as a Trajectory.
+    `reference` is a constant, or a function of time that returns value, rate and acceleration, such as a Trajectory.
     """
 
     reference: Any = None
@@ -45,7 +45,7 @@ class Task(ABC):
 
     @abstractmethod
     def rows(self, robot: Mechanism, t: float, q: Array, v: Array) -> Rows:
-        """The accelerations that it asks for."""
+        """The accelerations that the task commands."""
 
     def _at(self, t: float, size: tuple[int, ...]) -> tuple[Array, Array, Array]:
         """Value, rate and acceleration."""
@@ -62,7 +62,7 @@ class Task(ABC):
 @explained
 @dataclass(frozen=True, eq=False)
 class JointTask(Task):
-    """Joints of plain coordinates, by name, all their rates in a row, follow a reference, (n,) [rad or m].
+    """Joints with plain coordinates, by name, all their rates in a row, follow a reference, (n,) [rad or m].
 
     >>> law = mr.WholeBody([mr.JointTask(["m0/hinge", "m2/hinge", "m4/hinge"], reference=[0.1, 0.2, 0.3])])
     >>> mr.simulate(robot, q, duration=0.02, controller=law).status.ok
@@ -84,7 +84,7 @@ class JointTask(Task):
 @explained
 @dataclass(frozen=True, eq=False)
 class PointTask(Task):
-    """A point fixed in a frame, at `point` there, follows a reference in world axes, (3,) [m].
+    """A point fixed in a frame, with the coordinates `point` there, follows a reference in world axes, (3,) [m].
 
     >>> law = mr.WholeBody([mr.PointTask("m3", reference=robot.frame_pose(q, "m3")[:3, 3])])
     >>> mr.simulate(robot, q, duration=0.02, controller=law).status.ok

@@ -57,7 +57,7 @@ def with_turns(plain: Errors, joints: Sequence[Joint], motion: Motion, q: Array,
 
 
 def carried(joint: JointType, q: Array, v: Array, q_d: Array, v_d: Array, vdot_d: Array) -> tuple[Array, Array]:
-    """The twist v_d of a body at q_d, seen from the body at q, and its derivative.
+    """The twist v_d of a body at q_d, expressed in the body frame at q, and its derivative.
 
     With E = X^-1 X_d they are Ad_E v_d and Ad_E vdot_d - ad_v Ad_E v_d.
     """

@@ -66,7 +66,7 @@ def gain(value: PerJoint, drives: Drives, what: str) -> Callable[[Array], Array]
 
 
 def limiter(saturation: PerJoint | None, drives: Drives) -> Callable[[Array], Array]:
-    """The map from wanted to possible torques, (..., nv): none where there is no drive, and none beyond the limits.
+    """The map from commanded to possible torques, (..., nv): zero without a drive, and within the limits.
 
     `saturation` is None for no limits, "effort" for the effort limits of the joints, or limits [N m or N].
     """

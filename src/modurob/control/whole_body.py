@@ -51,13 +51,15 @@ class Plan(NamedTuple):
 @LAWS.register("whole-body")
 @dataclass(frozen=True, eq=False)
 class WholeBody(Recipe):
-    """Follow tasks with the smallest inputs within their bounds: min |u|² with M vdot + c = B u + passive - J^T dT + K^T lambda,
-    K vdot = k, strains of cables on winches constant, and J_i vdot = wanted_i of the tasks, by priority.
+    """Follow tasks with the smallest inputs within their bounds: min |u|² subject to M vdot + c = B u + passive - J^T
+    dT + K^T lambda, K vdot = k, constant strains of cables on winches, and J_i vdot = wanted_i of the tasks, by
+    priority.
 
-    `tension` bounds what such cables pull with [N]; without an upper bound a plan that needs a hundred times what is usual, as near
-    poses where cables lose their hold, is refused. `damping` k [1/s] and `weight` w brake what tasks leave free: w |N (vdot + k
-    v)|² in the metric of the mass matrix, N the motions that no task sees. `injection` [N s] brakes strains at the winches. With
-    `predict` the state half a sample ahead is the one that is controlled. `solver` is one of qpsolvers.
+    `tension` bounds the tension of such cables [N]; without an upper bound, a plan that needs a hundred times the usual
+    tension, as near poses where cables lose their hold, is refused. `damping` k [1/s] and `weight` w damp the motions
+    that the tasks leave free: w |N (vdot + k v)|² in the metric of the mass matrix, N the null space of the tasks.
+    `injection` [N s] damps strains at the winches. With `predict` the state half a sample ahead is controlled. `solver`
+    is one of qpsolvers.
 
     >>> law = mr.WholeBody([mr.JointTask(["m0/hinge", "m2/hinge", "m4/hinge"], reference=[0.1, 0.2, 0.3])], sample_time=1e-3)
     >>> run = mr.simulate(robot, q, duration=0.1, controller=law)
@@ -108,7 +110,7 @@ class WholeBodyLaw(BoundLaw):
         return tau, tau
 
     def _warn_of_slack(self, q: Array) -> None:
-        """Cables on winches are taken for taut."""
+        """A warning for slack cables: cables on winches are assumed to be taut."""
         frozen = self._made.frozen
         stretches = np.min(self._model.line_stretches(q)[..., frozen], axis=tuple(range(q.ndim - 1)))
         slack = [
@@ -125,7 +127,7 @@ class WholeBodyLaw(BoundLaw):
             )
 
     def _of_each(self, t: float, q: Array, v: Array, held: Array) -> Array:
-        """States side by side, one after the other."""
+        """The states of a batch, one after the other."""
         if q.ndim == 1:
             return self.torque(t, q, v, held)
         return np.stack([self._of_each(t, *state) for state in zip(q, v, held, strict=True)])
@@ -227,7 +229,7 @@ class Problem(NamedTuple):
         return np.concatenate(low), np.concatenate(high)
 
     def _levels(self, tasks: list[tuple[int, Any]], n: int) -> Iterator[tuple[Array, Array]]:
-        """What the tasks of each priority ask of x, of n entries, as far as motions reach it."""
+        """The equations of the tasks of each priority in x, of n entries, as far as motions can satisfy them."""
         for level in sorted({p for p, _ in tasks}):
             J, wanted = _stacked([r for p, r in tasks if p == level])
             reachable, wanted = _reachable(J @ self.Z, wanted - J @ self.first)
@@ -236,7 +238,7 @@ class Problem(NamedTuple):
             yield rows, wanted
 
     def _require_hold(self, plan: Plan, recipe: WholeBody) -> None:
-        """An error where cables without an upper bound have nearly lost their hold on the motion that is asked for."""
+        """An error if cables without an upper bound can hardly produce the commanded motion."""
         robot = self.made.robot
         now = recipe.tension[0] - self.more[0]
         usual = max([*now, recipe.tension[0], self.made.weight, 1.0])
@@ -249,7 +251,7 @@ class Problem(NamedTuple):
             )
 
     def _cost(self, tasks: list[tuple[int, Any]], recipe: WholeBody, MZ: Array) -> tuple[Array, Array]:
-        """|u|², and w |N (vdot + k v)|² in the metric of M, N the motions that no task sees."""
+        """|u|², and w |N (vdot + k v)|² in the metric of M, N the projector to the motions that no task controls."""
         m, n, c = self.Z.shape[1], self.B.shape[1], len(self.arms)
         P, cost = np.diag(np.repeat([LITTLE, 1.0, LITTLE], [m, n, c])), np.zeros(m + n + c)
         if recipe.weight and tasks and m:
@@ -267,7 +269,7 @@ def _stacked(rows: list[Any]) -> tuple[Array, Array]:
 
 
 def _unseen(M: Array, J: Array) -> Array:
-    """N^T M N with N = 1 - M^-1 J^T (J M^-1 J^T)^+ J, the motions that J does not see."""
+    """N^T M N with N = 1 - M^-1 J^T (J M^-1 J^T)^+ J, the projector to the null space of J."""
     L = factor(M)
     if L is None:
         return M - J.T @ np.linalg.pinv(J @ np.linalg.solve(M, J.T), rcond=UNSEEN**2) @ J

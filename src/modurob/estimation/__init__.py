@@ -1,4 +1,4 @@
-"""Filters that find the state of any robot from its sensors."""
+"""Filters that estimate the state of any robot from its sensors."""
 
 from modurob.estimation.belief import Belief, Innovation
 from modurob.estimation.calibration import (

@@ -1,4 +1,4 @@
-"""What a filter believes, and how a measurement changes it."""
+"""The estimate of a filter with its covariance, and its update by a measurement."""
 
 from typing import NamedTuple
 
@@ -44,9 +44,10 @@ def displaced(robot: Mechanism, belief: Belief, dx: Array) -> Belief:
 
 
 def corrected(robot: Mechanism, belief: Belief, innovation: Innovation, H: Array, R: Array) -> Belief:
-    """The belief after an innovation e = H dx + noise of covariance R was seen (Meister, Gutenkunst, Levi (51)).
+    """The estimate after an innovation e = H dx + noise of covariance R (Meister, Gutenkunst, Levi (51)).
 
-    K = P H^T S^-1, and Joseph's form of P, (1 - K H) P (1 - K H)^T + K R K^T, which stays a covariance under rounding.
+    K = P H^T S^-1, and Joseph's form of P, (1 - K H) P (1 - K H)^T + K R K^T, which remains a covariance under
+    rounding.
     """
     P = belief.P
     K = transposed(np.linalg.solve(innovation.S, H @ P))

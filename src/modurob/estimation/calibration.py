@@ -33,7 +33,7 @@ class Accuracy(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Identifiability:
-    """Which displacements of a robot's geometry measurements can tell apart."""
+    """The displacements of a robot's geometry that measurements can identify."""
 
     names: tuple[str, ...]  # all that were asked for
     identifiable: tuple[str, ...]  # of them a largest set that can be told apart
@@ -43,7 +43,7 @@ class Identifiability:
 
     @property
     def rank(self) -> int:
-        """How many can be told apart."""
+        """The number of identifiable displacements."""
         return len(self.identifiable)
 
     def __str__(self) -> str:
@@ -85,10 +85,12 @@ def identifiability(
     parameters: Iterable[str] | None = None,
     noise: ArrayLike = (1.0, 1.0),
 ) -> Identifiability:
-    """Which displacements of the geometry poses of a frame (or `points`, its origin) at configurations q, (k, nq), can tell apart.
+    """The displacements of the geometry that poses of a frame (or `points`, its origin) at configurations q, (k, nq),
+    can identify.
 
-    `parameters` names them, the important ones first: "m3/hinge rx", or "m3/hinge", "base", "tool" for six each. Of those that
-    depend on each other the first are kept. From poses an arm with R turning and P sliding joints has 4 R + 2 P + 6.
+    `parameters` names the candidates in order of priority: "m3/hinge rx", or "m3/hinge", "base", "tool" for six each.
+    Of those that depend on each other the first are kept. From poses an arm with R revolute and P prismatic joints has
+    4 R + 2 P + 6.
 
     >>> rng = np.random.default_rng(0)
     >>> found = mr.identifiability(robot, "m3", [robot.random_configuration(rng) for _ in range(20)])
@@ -102,7 +104,7 @@ def identifiability(
 
 
 def _identifiable(wanted: list[Parameter], J: Array) -> Identifiability:
-    """From the slopes of all readings by all parameters, (readings, parameters)."""
+    """From the derivatives of all readings with respect to all parameters, (readings, parameters)."""
     lengths, names = np.linalg.norm(J, axis=0), [p.name for p in wanted]
     moving = [k for k, length in enumerate(lengths) if length > NONE * lengths.max(initial=0.0)]
     kept = first_independent(J / np.where(lengths > 0, lengths, 1), moving)
@@ -127,11 +129,12 @@ def calibration(
     noise: ArrayLike | None = None,
     parameters: Iterable[str] | None = None,
 ) -> Calibration:
-    """The robot whose frame is, with the least squared error, where it was measured at configurations q, (k, nq).
+    """The robot whose frame fits the measured poses at configurations q, (k, nq), with the least squared error.
 
-    `measured` are poses, (k, 4, 4), or points, (k, 3) [m]. `noise` are the standard deviations of positions [m] and rotations
-    [rad]; None: alike in m and rad, as large as the errors that are left. `parameters` as in `identifiability`. With noise
-    (1, 1/sqrt(2)) it is the sum of squares of all matrix elements of von Stryk 3.3, for small errors.
+    `measured` are poses, (k, 4, 4), or points, (k, 3) [m]. `noise` are the standard deviations of positions [m] and
+    rotations [rad]; None: the same number in m and rad, estimated from the residuals. `parameters` as in
+    `identifiability`. With noise (1, 1/sqrt(2)) the cost is the sum of squares of all matrix elements of von Stryk 3.3,
+    for small errors.
 
     >>> rng = np.random.default_rng(0)
     >>> at = np.array([robot.random_configuration(rng) for _ in range(30)])

@@ -1,4 +1,4 @@
-"""Does a filter know how wrong it is? Errors in units of their covariances against the chi-square law (Bar-Shalom)."""
+"""Consistency of a filter: errors in units of their covariances against the chi-square distribution (Bar-Shalom)."""
 
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ class Band(NamedTuple):
 
 
 def band(degrees: int, runs: int = 1, level: float = 0.95) -> Band:
-    """Where the average over so many independent runs lies with probability `level`."""
+    """The interval that contains the average over the given number of independent runs with probability `level`."""
     if degrees < 1 or runs < 1 or not 0 < level < 1:
         raise EstimateError(
             f"a band for {degrees} degrees of freedom, {runs} runs, level {level}: expected 1 or more, 1 or more, a level in (0, 1)"

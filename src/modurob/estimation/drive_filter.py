@@ -1,4 +1,4 @@
-"""Filters over (q, v, x): the states of drives too, from encoders and currents, and torques that nobody knows."""
+"""Filters over (q, v, x), including the states of drives and unknown torques, from encoders and currents."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -42,13 +42,13 @@ class DriveBelief(NamedTuple):
 @explained
 @dataclass(frozen=True, eq=False)
 class DriveFilter:
-    """A Kalman filter over (q, v, x) of a robot with drives: motor angles of elastic gears, currents, temperatures; from counts of
-    encoders at the motors (or at the joints) and from currents.
+    """A Kalman filter over (q, v, x) of a robot with drives: motor angles of elastic gears, currents and temperatures,
+    from encoder counts at the motors (or at the joints) and from currents.
 
-    `inputs` of drives are known. `encoder` and `current` are deviations of readings [rad, A]; `motion`, `drive` how much rates
-    and states of drives wander in a second, as deviations [rad/s, own unit]. With `disturbance` > 0 [N m or N, a second] each
-    joint has a torque that nobody knows, which wanders by so much and is estimated too. "unscented" sends 2 n states along the
-    motion, "extended" takes slopes by differences.
+    The `inputs` of drives are known. `encoder` and `current` are standard deviations of readings [rad, A]; `motion` and
+    `drive` those of the random change per second of velocities and drive states [rad/s, own unit]. With `disturbance` >
+    0 [N m or N, per second] each joint has an unknown torque that changes randomly by this amount and is estimated too.
+    "unscented" propagates 2 n states by the motion, "extended" uses finite-difference derivatives.
 
     >>> driven = robot.with_drive("m0/hinge", "backbone-hinge")
     >>> seen = mr.DriveFilter(driven, sample_time=1e-3, disturbance=1.0)
@@ -84,7 +84,7 @@ class DriveFilter:
 
     @cached_property
     def model(self) -> Mechanism:
-        """The robot that the filter believes in: with a disturbance at every rate, if asked for."""
+        """The model of the filter: with a disturbance at every rate, if required."""
         own = self.robot
         for joint in self.robot.joints if self.disturbance else ():
             for rate in range(0 if joint.mimics else joint.type.nv):
@@ -99,7 +99,7 @@ class DriveFilter:
 
     @cached_property
     def states(self) -> tuple[tuple[str, int], ...]:
-        """Names and places in x of the states that are estimated."""
+        """Names and indices in x of the estimated states."""
         own, found = acting(self.model), []
         for row, first in zip(own.rows, own.x_starts, strict=True):
             force: Any = row.force

@@ -1,4 +1,4 @@
-"""The extended Kalman filter: errors go along the linearised motion."""
+"""The extended Kalman filter: errors are propagated by the linearised motion."""
 
 from dataclasses import dataclass
 from typing import final
@@ -16,8 +16,8 @@ from modurob.spatial.scalars import Array
 class ExtendedKalmanFilter(KalmanRecipe):
     """The filter of Meister, Gutenkunst, Levi VIII.B for any robot: P' = F P F^T + W Q W^T.
 
-    F holds the exact derivatives of the dynamics, by errors (dq, dv) of the state; P is (..., 2 nv, 2 nv), SI units. `sensors`
-    are what is measured, Q and R the covariances, `start` that of the first belief; the fields say more.
+    F contains the exact derivatives of the dynamics with respect to errors (dq, dv) of the state; P is (..., 2 nv, 2
+    nv), SI units. `sensors` are the sensors, Q and R the covariances, `start` the initial covariance; see the fields.
 
     >>> ekf = mr.ExtendedKalmanFilter(sensors=[mr.HallSensors(noise=1e-3), mr.RateSensors(noise=1e-2)])
     >>> watched = mr.simulate(robot, q, duration=0.02, estimator=ekf)

@@ -1,4 +1,4 @@
-"""Kalman filters on the manifold of any robot's states, pure functions of what they believe."""
+"""Kalman filters on the manifold of any robot's states, pure functions of their memory."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ class KalmanRecipe(ABC):
 
     @abstractmethod
     def propagated(self, robot: Mechanism, belief: Belief, tau: Array, dt: float) -> Belief:
-        """The belief dt later, the torques held and no noise on the way."""
+        """The estimate dt later, with torques held and without noise."""
 
 
 class Beliefs(NamedTuple):
@@ -90,7 +90,7 @@ class Beliefs(NamedTuple):
 
 
 def readings_of(sensors: Sensor | Sequence[Sensor], robot: Mechanism) -> list[Reading]:
-    """The models of sensors on a robot; all must be equally late."""
+    """The models of sensors on a robot; all must have the same delay."""
     each: list[Any] = list(sensors) if isinstance(sensors, list | tuple) else [sensors]
     for s in each:
         if not isinstance(s, Sensor):
@@ -103,7 +103,9 @@ def readings_of(sensors: Sensor | Sequence[Sensor], robot: Mechanism) -> list[Re
 
 
 def stacked_slope(readings: Sequence[Reading], q: Array, v: Array, tau: Array) -> Array:
-    """H of all readings by errors (dq, dv), (..., m, 2 nv), also through the accelerations that the state brings about."""
+    """H of all readings with respect to errors (dq, dv), (..., m, 2 nv), including the effect of the state on
+    accelerations.
+    """
     vdot, A = np.zeros(v.shape), None
     if any(r.accelerates for r in readings):
         A = linearised(readings[0].robot, q, v, tau).A[..., readings[0].robot.nv :, :]
@@ -123,10 +125,10 @@ def _acceleration(robot: Mechanism, q: Array, v: Array, tau: Array) -> Array:
 
 
 class KalmanFilter:
-    """A Kalman filter of one robot, or of a batch of runs with it: a value, pure in what it believes.
+    """A Kalman filter of one robot, or of a batch of runs with it: a value, a pure function of its memory.
 
-    Measurements that arrive `delay` samples late change the belief of their own time, which is then carried to now under the
-    torques of the time between; that is as exact as having waited. Samples that are lost change nothing.
+    Measurements that arrive `delay` samples late correct the estimate at their own time, which is then propagated to
+    the present under the torques in between; this is as exact as waiting for them. Lost samples change nothing.
     """
 
     def __init__(self, recipe: KalmanRecipe, robot: Mechanism, sample_time: float, plant: Mechanism | None = None):
@@ -172,7 +174,7 @@ class KalmanFilter:
         return R
 
     def start(self, q: Array, v: Array) -> Beliefs:
-        """The memory that believes in (q, v), (..., nq) and (..., nv)."""
+        """The memory with the initial estimate (q, v), (..., nq) and (..., nv)."""
         robot, P = self.robot, covariance(self.recipe.start, 2 * self.robot.nv, "start", shares=2)
         runs = np.shape(robot.kinetic_energy(q, v))
         q = np.broadcast_to(robot.integrate(q, np.zeros(robot.nv)), (*runs, robot.nq))

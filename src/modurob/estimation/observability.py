@@ -1,4 +1,4 @@
-"""What the sensors can tell of the state, and what they never will."""
+"""Observability: which parts of the state the sensors determine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ UNSEEN = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Observability:
-    """What 2 nv samples of the sensors tell of a small error of the state."""
+    """The information of 2 nv samples of the sensors about a small error of the state."""
 
     states: int  # degrees of freedom of the error: 2 nv, less what loops take away
     rank: int  # of them that the readings show
@@ -42,10 +42,11 @@ def observability(
     sample_time: float,
     sensors: Sensor | Sequence[Sensor] | None = None,
 ) -> Observability:
-    """The rank of O = (H, H F, ..., H F^(2 nv - 1)), F and H of the robot and its sensors at one state (q, v) under torques tau.
+    """The rank of O = (H, H F, ..., H F^(2 nv - 1)), F and H of the robot and its sensors at one state (q, v) under
+    torques tau.
 
-    q is (nq,), v and tau (nv,), `sample_time` in s; `sensors` are HallSensors() if not given. The answer names the coordinates
-    and rates that no reading shows.
+    q is (nq,), v and tau (nv,), `sample_time` in s; `sensors` are HallSensors() by default. The result names the
+    coordinates and rates that are not observable.
 
     >>> print(mr.observability(robot, q, v, np.zeros(3), sample_time=1e-2))
     6 of 6 states observable, condition 60.7

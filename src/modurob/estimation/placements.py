@@ -1,9 +1,10 @@
-"""Errors of a robot's geometry as small twists where its parts are joined: of any mechanism, with no parallel axes to fear.
+"""Errors of a robot's geometry as small twists at its joints: for any mechanism, without singularities at parallel
+axes.
 
-The pose of a frame is X = exp(base) ... X_PJ exp(xi) X_J(q) ... X_BF exp(tool): every joint on the way to the frame is displaced by
-a twist xi in its predecessor frame, the frame by one of its own. Components are named x, y, z [m] and rx, ry, rz [rad], z along
-the axis of a joint that has one. (A product of exponentials; Okamura and Park, Kinematic calibration using the product of
-exponentials formula, 1996.)
+The pose of a frame is X = exp(base) ... X_PJ exp(xi) X_J(q) ... X_BF exp(tool): every joint on the path to the frame is
+displaced by a twist xi in its predecessor frame, the frame by one of its own. Components are named x, y, z [m] and rx,
+ry, rz [rad], z along the axis of a joint that has one. (A product of exponentials; Okamura and Park, Kinematic
+calibration using the product of exponentials formula, 1996.)
 """
 
 from collections.abc import Iterable
@@ -48,8 +49,8 @@ class Geometry:
     def parameters(self, wanted: Iterable[str] | None = None) -> list[Parameter]:
         """All displacements, or those named: a component, or a joint, `base` or `tool` for its six.
 
-        First those across the axes of joints, then those of the tool and the base; last those along the axes, which the next
-        joint's can stand for.
+        First those across the axes of joints, then those of the tool and the base; last those along the axes, which are
+        equivalent to displacements of the next joint.
         """
         every = {p.name: p for p in self._all()}
         if wanted is None:
@@ -80,7 +81,7 @@ class Geometry:
         return 3 if np.abs(se3.ad(parameter.direction) @ S).max(initial=0.0) < COMMUTING else 0
 
     def _twists(self, parameters: list[Parameter], values: Array) -> dict[str, Array]:
-        """The displacement of each place, (6,)."""
+        """The displacement of each joint, tool and base, (6,)."""
         twists = dict.fromkeys((*self.axes, TOOL, BASE), np.zeros(6))
         for p, value in zip(parameters, values, strict=True):
             twists[p.place] = twists[p.place] + value * p.direction

@@ -1,4 +1,4 @@
-"""The model of a filter: one sample ahead, torques held, and how errors go along."""
+"""The model of a filter: one sample ahead with torques held, and the propagation of errors."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""The unscented Kalman filter: a few states around the belief go along the motion itself."""
+"""The unscented Kalman filter: a few states around the estimate are propagated by the motion itself."""
 
 from dataclasses import dataclass
 from typing import final
@@ -23,10 +23,11 @@ def root(P: Array) -> Array:
 @final
 @dataclass(frozen=True, eq=False)
 class UnscentedKalmanFilter(KalmanRecipe):
-    """Julier and Uhlmann's filter on the manifold: 2 n states at ± sqrt(n) columns of the root of P, n = 2 nv, all of one weight.
+    """Julier and Uhlmann's filter on the manifold: 2 n states at ± sqrt(n) times the columns of the root of P, n = 2
+    nv, with equal weights.
 
-    There is nothing to tune (kappa = 0), and P is positive by construction. About the mean the errors average to zero. Fields
-    and units are those of `ExtendedKalmanFilter`.
+    There is nothing to tune (kappa = 0), and P is positive by construction. The errors about the mean average to zero.
+    Fields and units are those of `ExtendedKalmanFilter`.
 
     >>> watched = mr.simulate(robot, q, duration=0.02, estimator=mr.UnscentedKalmanFilter())
     >>> bool(np.abs(watched.q_estimate - watched.q).max() < 0.01)

@@ -1,4 +1,4 @@
-"""Files by what they hold: robots, URDF, MJCF, module types and recordings, read and written under two names."""
+"""Reading and writing of files: robots, URDF, MJCF, module types and recordings, recognised by their content."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -47,12 +47,12 @@ def load(path: Shipped) -> Assembly: ...
 def load(path: str | Path) -> Any: ...
 @explained
 def load(path: str | Path) -> Any:
-    """What a file holds, told by its content: an Assembly of a robot file (YAML), a Mechanism of a URDF file, fixed in the world,
-    or of a file of MuJoCo, a ModuleType of a module file (YAML), ModuleTypes by name of a set of Timor-Python (JSON), a Recording;
-    or a shipped robot by its name, which `shipped_robots` lists.
+    """The value in a file, recognised by its content: an Assembly of a robot file (YAML), a Mechanism of a URDF file,
+    fixed in the world, or of a MuJoCo file, a ModuleType of a module file (YAML), ModuleTypes by name of a set of
+    Timor-Python (JSON), a Recording; or a robot of the package by its name, which `shipped_robots` lists.
 
-    Where the kind is known, `Assembly.load`, `Mechanism.from_urdf`, `Mechanism.from_mjcf`, `module_type`, `timor_modules` and
-    `Recording.load` say so to readers and type checkers, and take options. SI units.
+    If the kind is known, prefer `Assembly.load`, `Mechanism.from_urdf`, `Mechanism.from_mjcf`, `module_type`,
+    `timor_modules` and `Recording.load`, which are typed and have options. SI units.
 
     >>> mr.load("crab")
     Assembly('crab', 6 backbone, 5 connections)
@@ -99,11 +99,12 @@ def _start(path: Any) -> bytes:
 
 @explained
 def save(value: "Assembly | Mechanism | ModuleType | Recording", path: str | Path) -> None:
-    """Write a value to a file, whole or not at all; `load` reads it back.
+    """Write a value to a file, completely or not at all; `load` reads it back.
 
-    An assembly is written as a robot file (.yaml) or, as it stands, for other tools (.urdf, .sdf, .xml of MuJoCo); a robot for
-    other tools; a module type as its file (.yaml); a recording as a file of its own (.mrun) or as a table (.csv, .parquet). A file
-    with an ending of none of these kinds holds the first; an ending of other kinds is refused. SI units.
+    An assembly is written as a robot file (.yaml) or, with its setup, for other tools (.urdf, .sdf, .xml of MuJoCo); a
+    robot for other tools; a module type as its file (.yaml); a recording as a recording file (.mrun) or as a table
+    (.csv, .parquet). A file with an unknown extension gets the first of these formats; an extension of another kind of
+    value is refused. SI units.
 
     >>> mr.save(mr.load("crab"), "my_crab.yaml")
     >>> mr.load("my_crab.yaml") == mr.load("crab")
@@ -146,13 +147,13 @@ def _export(ending: str, robot: Callable[[], Mechanism]) -> Callable[[Path], Non
 
 @explained
 def urdf(robot: Mechanism, hardware: str | None = HARDWARE) -> str:
-    """The text of a robot's URDF file, for ROS and other tools: every body a link, every joint a joint, shapes as visuals and
-    collision geometry, driven joints with the interfaces of ros2_control.
+    """The text of a robot's URDF file, for ROS and other tools: every body a link, every joint a joint, shapes as
+    visuals and collision geometry, driven joints with the interfaces of ros2_control.
 
-    `hardware` is the plugin that ros2_control talks to, by default one that only mirrors commands; None leaves it out.
-    `Mechanism.from_urdf` reads the text back as the same robot, with `floating=True` if it floats, of which the format says
-    nothing. Joints are hinges and slides; loops and rotor inertia are not part of the format: a robot with loops is refused.
-    Numbers are in m, kg and rad; names have underscores for slashes.
+    `hardware` is the plugin that ros2_control uses, by default one that mirrors commands; None leaves the section out.
+    `Mechanism.from_urdf` reads the text back as the same robot, with `floating=True` if it floats, which the format
+    does not specify. Joints are revolute and prismatic; the format does not support loops and rotor inertia: a robot
+    with loops is refused. Numbers are in m, kg and rad; slashes in names become underscores.
 
     >>> print(mr.urdf(robot).splitlines()[1])
     <robot name="crab">
@@ -162,11 +163,11 @@ def urdf(robot: Mechanism, hardware: str | None = HARDWARE) -> str:
 
 @explained
 def mjcf(robot: Mechanism, shapes: bool = True) -> str:
-    """The text of a robot's file for MuJoCo (MJCF): bodies, joints with limits, losses, springs and rotors, loops and mimic joints
-    as equalities, lines as tendons, drives as motors, shapes as geoms, frames as sites; SI units.
+    """The text of a robot's MuJoCo file (MJCF): bodies, joints with limits, losses, springs and rotors, loops and mimic
+    joints as equalities, lines as tendons, drives as motors, shapes as geoms, frames as sites; SI units.
 
-    `Mechanism.from_mjcf` reads it back as the same robot. What MuJoCo does not have is refused by name. Meshes must be
-    files that it reads; without `shapes` there are none.
+    `Mechanism.from_mjcf` reads it back as the same robot. Features that MuJoCo does not support are refused by name.
+    Meshes must be files that MuJoCo reads; without `shapes` there are none.
 
     >>> print(mr.mjcf(robot).splitlines()[1])
     <mujoco model="crab">

@@ -1,8 +1,9 @@
-"""Sets of modules of Timor-Python (Külz, Mayer, Althoff, *Timor Python: A toolbox for industrial modular robotics*, IROS 2023).
+"""Sets of modules of Timor-Python (Külz, Mayer, Althoff, *Timor Python: A toolbox for industrial modular robotics*,
+IROS 2023).
 
-A set is a JSON file: modules of bodies, joints about or along z, and connectors that look away from their body, so that docked
-frames differ by a half turn about x, as here. Masses, tensors, friction, limits and rotors are read, the inertia of a rotor times
-the square of its gear; meshes and limits of acceleration are not.
+A set is a JSON file: modules of bodies, joints about or along z, and connectors whose z axis points away from their
+body, so that docked frames differ by a half turn about x, as here. Masses, tensors, friction, limits and rotors are
+read (the inertia of a rotor is multiplied by the square of its gear ratio); meshes and limits of acceleration are not.
 """
 
 import json
@@ -29,12 +30,13 @@ SLACK = 0.05
 
 
 def timor_modules(path: str | Path, tensors: str = "centre") -> dict[str, ModuleType]:
-    """The module types in a file of Timor-Python, by name, to be docked as any other; parts and ports are called by their IDs, and
-    so are modules if a name of the file is more than one word.
+    """The module types in a file of Timor-Python, by name, to be docked like any other; parts and ports are named by
+    their IDs, and so are modules whose name in the file is more than one word.
 
-    `tensors` says what the file's inertia tensors are about: the "centre" of mass of each body, as Timor-Python takes them, or the
-    origin of its "frame", as most of the set IMPROV seem to be meant. Where no rigid body has the inertia that is asked for, the
-    other reading is taken, with a warning; within rounding, the nearest inertia. SI units.
+    `tensors` is the reference point of the file's inertia tensors: the "centre" of mass of each body, as in
+    Timor-Python, or the origin of its "frame", as most of the set IMPROV seem to be meant. If an inertia with this
+    reference point is physically impossible, the other one is used, with a warning; within rounding, the nearest
+    inertia. SI units.
 
     >>> import json
     >>> rod = {"ID": "rod", "mass": 1.0, "r_com": [0, 0, 0.5], "inertia": np.diag([0.34, 0.34, 0.02]).tolist(), "connectors": []}
@@ -109,7 +111,7 @@ class Translation:
         }
 
     def _body_poses(self) -> dict[str, Array]:
-        """Frames of the bodies in that of the first one no joint leads to, all joints at zero."""
+        """Frames of the bodies in that of the first body that is no joint's child, all joints at zero."""
         children = {_word(j["child"]) for j in self.joints.values()}
         X = {next(name for name in self.bodies if name not in children): se3.IDENTITY}
         for _ in self.joints:
@@ -145,7 +147,7 @@ class Translation:
         }
 
     def _tensor(self, name: str, m: float, c: Array, given: Array) -> Array:
-        """The tensor about the centre of mass: by the reading that was asked for if a rigid body can have it."""
+        """The tensor about the centre of mass: with the requested reference point, if it is physically possible."""
         shift = m * (c @ c * np.eye(3) - np.outer(c, c))
         about = {"frame": given - shift, "centre": given}
         first, second = (about[r] for r in (self.tensors, *(r for r in READINGS if r != self.tensors)))

@@ -1,4 +1,4 @@
-"""Shapes as values: how far they reach, and their support points."""
+"""Shapes as values: their extent and support points."""
 
 from modurob.geometry.solids import SOLIDS, Box, Capsule, Cylinder, Mesh, Solid, Sphere, solid
 

@@ -1,4 +1,4 @@
-"""From recorded motion to the robot that made it: masses, rotors, friction and motors, with their uncertainty."""
+"""Identification of a robot from recorded motion: masses, rotors, friction and motors, with their uncertainty."""
 
 from modurob.identification.choosing import Candidate, likeliest
 from modurob.identification.data import MotionData

@@ -34,11 +34,13 @@ def likeliest(
     window: float = 0.05,
     slow: float = 0.02,
 ) -> list[Candidate]:
-    """Robots by how well their bodies explain the torques of a motion, the best first, all equally probable before.
+    """Robots ordered by how well their bodies explain the torques of a motion, the best first; all are equally probable
+    a priori.
 
-    Terms that are `unknown` are found anew for each of them, so that only the inertias decide: those of two readings of a data
-    sheet, say, or with and without a load. `noise` is the deviation of a torque sample by rate; None: what is left when all
-    base parameters are free. The probability of each is proportional to exp(-chi_square/2).
+    Terms that are `unknown` are identified separately for each of them, so that only the inertias decide: for example
+    those of two interpretations of a data sheet, or with and without a load. `noise` is the standard deviation of a
+    torque sample by rate; None: the residual with all base parameters free. The probability of each is proportional to
+    exp(-chi_square/2).
 
     >>> loaded = robot.with_payload("m3", mr.spatial.inertia.sphere(0.2, 0.03)).ideal()
     >>> motion = lambda t: (0.3 * np.sin(5 * t) * np.ones(3), 1.5 * np.cos(5 * t) * np.ones(3), -7.5 * np.sin(5 * t) * np.ones(3))

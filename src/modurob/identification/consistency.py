@@ -20,7 +20,9 @@ LIGHT, SMALL = 1e-2, 0.02
 
 
 class Problem(NamedTuple):
-    """What is known of parameters pi: K pi = beta up to the covariance, near `believed`, some of them zero or more."""
+    """The information about parameters pi: K pi = beta up to the covariance, near the `believed` ones, some of them
+    non-negative.
+    """
 
     K: Array
     beta: Array
@@ -51,18 +53,18 @@ def is_consistent(problem: Problem, pi: Array) -> bool:
 
 
 def consistent(problem: Problem) -> Array:
-    """The likeliest parameters that bodies, rotors and friction can have, (parameters,).
+    """The likeliest physically consistent parameters of bodies, rotors and friction, (parameters,).
 
-    min |R (K pi - beta)|² + belief |(pi - believed)/scale|², R^T R the inverse of the covariance, under pseudo-inertias that are
-    positive definite and rotors and friction that are not negative: a semidefinite program (extra `qp`), unless the minimum
-    without these conditions has them.
+    min |R (K pi - beta)|² + belief |(pi - believed)/scale|², R^T R the inverse of the covariance, under positive
+    definite pseudo-inertias and non-negative rotors and friction: a semidefinite program (extra `qp`), unless the
+    unconstrained minimum satisfies these conditions.
     """
     nearest = _nearest(problem)
     return nearest if is_consistent(problem, nearest) else _by_cones(problem, nearest)
 
 
 def _nearest(p: Problem) -> Array:
-    """The parameters next to what was believed, in units of scale, with K pi = beta exactly."""
+    """The parameters nearest to the given ones, in units of scale, with K pi = beta exactly."""
     K = p.K * p.scale
     return p.believed + p.scale * (np.linalg.pinv(K) @ (p.beta - p.K @ p.believed))
 

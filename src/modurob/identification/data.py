@@ -32,10 +32,11 @@ class Samples(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MotionData:
-    """Equally spaced samples of a motion: t (k,) [s], q (k, nq) [rad or m], tau (k, nv) [N m or N] of the motors at the joints.
+    """Equally spaced samples of a motion: t (k,) [s], q (k, nq) [rad or m], tau (k, nv) [N m or N] of the motors at the
+    joints.
 
-    `v` (k, nv) are measured rates; None: from differences of q through a filter without lag, of `cutoff` [Hz]. `held` says that a
-    torque acts from its sample to the next, as in simulations; else torques are those at the samples.
+    `v` (k, nv) are measured rates; None: from differences of q through a zero-phase filter of `cutoff` [Hz]. `held`
+    means that a torque acts from its sample to the next, as in simulations; otherwise torques are those at the samples.
 
     >>> data = mr.MotionData(run.t, run.q, run.tau, held=True)
     >>> data.samples(robot).vdot.shape
@@ -72,8 +73,9 @@ class MotionData:
         current_noise: ArrayLike = 0.0,
         seed: int = 0,
     ) -> "MotionData":
-        """What encoders of these counts [rad or m] and sensors of torque [N m or N], or current [A], with white noise of these
-        standard deviations see of a run; zero: exactly what happened. Each is one number, or one for each rate.
+        """The measurements of a run by encoders with these counts [rad or m] and by torque sensors [N m or N], or
+        current sensors [A], with white noise of these standard deviations; zero: the exact values. Each is one number,
+        or one for each rate.
 
         >>> seen = mr.MotionData.of(run, quantum=2 * np.pi / 4096, noise=0.01)
         >>> bool(np.allclose(seen.q, run.q, atol=1e-3)), seen.v is None
@@ -187,7 +189,7 @@ def torque_constants(robot: Mechanism) -> Array:
 
 
 def _counted(robot: Mechanism, q: Array, step: Array) -> Array:
-    """Coordinates as encoders see them; quaternions as they are."""
+    """Coordinates as measured by encoders; quaternions unchanged."""
     seen, at = np.array(q), robot.coordinate_of
     for rate in np.flatnonzero((at >= 0) & (step > 0)):
         seen[:, at[rate]] = step[rate] * np.rint(q[:, at[rate]] / step[rate])

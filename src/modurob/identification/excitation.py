@@ -1,4 +1,4 @@
-"""Motions that tell all base parameters of a robot: Fourier series within its limits (Swevers et al. 1997)."""
+"""Motions that identify all base parameters of a robot: Fourier series within its limits (Swevers et al. 1997)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class ExcitingTrajectory:
 
     @property
     def duration(self) -> float:
-        """One period [s]; it goes on after that.
+        """One period [s]; the motion continues after it.
 
         >>> mr.exciting_trajectory(robot, duration=4.0, velocity=2.0, acceleration=8.0, trials=5).duration
         4.0
@@ -103,13 +103,13 @@ def exciting_trajectory(
     allowed: Callable[[Array], Any] | None = None,
     seed: int = 0,
 ) -> ExcitingTrajectory:
-    """A periodic motion of `duration` [s] within limits of coordinates, velocities and accelerations, from which the base
-    parameters of `terms` are told best.
+    """A periodic motion of `duration` [s] within limits of coordinates, velocities and accelerations, which best
+    identifies the base parameters of `terms`.
 
-    The `aim` is the largest "determinant" of W^T W (whatever the units), or the least "condition" number of W, found in `trials`
-    random steps. Velocities are the robot's own if not given [rad/s or m/s], accelerations what reaches them in a quarter of a
-    second [rad/s² or m/s²]. Torques of the believed robot stay within its efforts. `allowed(q)`, (k, nq) -> (k,) truth values,
-    keeps away from configurations, of collisions say.
+    The `aim` is the largest "determinant" of W^T W (independent of units), or the smallest "condition" number of W,
+    found in `trials` random steps. Velocities are by default those of the robot [rad/s or m/s], accelerations those
+    that reach them in a quarter of a second [rad/s² or m/s²]. Torques of the given robot stay within its efforts.
+    `allowed(q)`, (k, nq) -> (k,) booleans, excludes configurations, for example collisions.
 
     >>> wave = mr.exciting_trajectory(robot, duration=4.0, velocity=2.0, acceleration=8.0, trials=20)
     >>> t = np.linspace(0, 4, 1000)

@@ -84,10 +84,10 @@ def identify_gears(
 ) -> GearIdentification:
     """Rotors, friction and gears of elastic drives by weighted least squares, without a model of the links.
 
-    tau = J theta'' + b theta' + c sign(theta') + k (theta - q) + d (theta' - q'), from joints q (k, nq), motors theta (k, nv) and
-    torques of the motors tau (k, nv), seen at the joints [rad, N m], at equally spaced times t (k,); `how` are the options of
-    `MotionData`, such as held=True. `noise` is the deviation of a torque sample; None: what is left. Equations are means over
-    `window` [s]; motors slower than `slow` times their fastest do not count.
+    tau = J theta'' + b theta' + c sign(theta') + k (theta - q) + d (theta' - q'), from joints q (k, nq), motors theta
+    (k, nv) and motor torques tau (k, nv), referred to the joints [rad, N m], at equally spaced times t (k,); `how` are
+    the options of `MotionData`, such as held=True. `noise` is the standard deviation of a torque sample; None: the
+    residual. Equations are averaged over `window` [s]; motors slower than `slow` times their top speed are excluded.
 
     >>> soft = robot.with_drive("m0/hinge", mr.Drive(mr.Motor(0.1, inertia=2e-5), mr.Gear(50.0, stiffness=200.0)))
     >>> run = mr.simulate(soft, q, duration=2.0, controller=lambda t, q, v: np.array([2 * np.sin(9 * t), 0, 0]))

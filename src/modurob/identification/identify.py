@@ -107,7 +107,9 @@ class Identification:
 
     @cached_property
     def robot(self) -> Mechanism:
-        """The robot as identified: bodies with inertias that rigid bodies have, rotors, friction; all else as in the model."""
+        """The robot as identified: bodies with physically consistent inertias, rotors, friction; everything else as in
+        the model.
+        """
         return self.model.with_values(self.parameters)
 
     def distance(self, robot: Mechanism) -> float:
@@ -172,14 +174,14 @@ def identify(
 ) -> Identification:
     """The base parameters of a robot from recordings of its motion, and the robot that has them.
 
-    `robot` has the geometry, and the values that are believed where data decide nothing. `data` are a recording, a segment of one,
-    `MotionData`, or several. `terms` are what is unknown: "inertia", "rotor", "viscous", "coulomb", "offset"; `parameters`
-    restricts them by the beginnings of their names ("link6", "joint2 viscous"), all else is as in the robot. `method` is
-    "ordinary", "weighted" or "instrumental" (Janot, Vandanjon, Gautier 2014), with `instruments` the motion that was asked for,
-    t -> (q, v, vdot), or another recording of the same motion: right also where encoders are coarse and the loop is closed.
-    `noise` is the deviation of a torque sample by rate; None: what is left. `stribeck` are velocities of Stribeck's friction; True:
-    they are found too. Equations are means over `window` [s]; joints slower than `slow` times their fastest do not count where
-    friction is dry.
+    `robot` provides the geometry, and the values that are used where the data do not determine a parameter. `data` are
+    a recording, a segment of one, `MotionData`, or several. `terms` are the unknowns: "inertia", "rotor", "viscous",
+    "coulomb", "offset"; `parameters` restricts them by the beginnings of their names ("link6", "joint2 viscous"),
+    everything else is as in the robot. `method` is "ordinary", "weighted" or "instrumental" (Janot, Vandanjon, Gautier
+    2014), with `instruments` the commanded motion, t -> (q, v, vdot), or another recording of the same motion: this is
+    unbiased even with coarse encoders and closed loops. `noise` is the standard deviation of a torque sample by rate;
+    None: the residual. `stribeck` are velocities of Stribeck friction; True: they are identified too. Equations are
+    averaged over `window` [s]; with dry friction, joints slower than `slow` times their top speed are excluded.
 
     >>> wave = mr.exciting_trajectory(robot, duration=4.0, velocity=2.0, acceleration=8.0, trials=20)
     >>> moved = mr.simulate(robot.ideal(), wave(0.0).position, duration=4.0, controller=mr.ComputedTorque(100, 20, wave))
@@ -264,7 +266,7 @@ def _along(reference: Any, s: Samples) -> Samples:
 def _with_speeds(
     model: TorqueModel, sets: list[MotionData], times: tuple[float, float], sigma: Array | None
 ) -> TorqueModel:
-    """Stribeck's velocities by least squares of what is left, all else being found for each (variable projection)."""
+    """Stribeck velocities by least squares of the residual, with all other parameters eliminated (variable projection)."""
     assert model.stribeck is not None
     plain = joined([equations(TorqueModel(model.robot, model.terms), one, *times) for one in sets])
     weights = fitted(plain, base_parameters(model.robot, model.terms).kept, "weighted", sigma).sigma
@@ -317,7 +319,7 @@ def _speeds(robot: Mechanism, terms: Sequence[str], stribeck: Any) -> Array | No
 
 
 def _require_excited(base: BaseParameters, rows: Rows) -> None:
-    """An error that names what the motion does not tell."""
+    """An error that names the parameters that the motion does not determine."""
     W = rows.W[:, base.kept]
     lengths = np.linalg.norm(W, axis=0)
     still = [name for name, x in zip(base.sums, lengths, strict=True) if x <= 1e-12 * lengths.max(initial=0.0)]

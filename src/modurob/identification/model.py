@@ -24,9 +24,9 @@ from modurob.spatial.scalars import Array
 
 @dataclass(frozen=True, eq=False)
 class TorqueModel:
-    """tau + known(q, v) = Y(q, v, vdot) pi, with pi of `terms`, and of Stribeck's friction where its velocities are given.
+    """tau + known(q, v) = Y(q, v, vdot) pi, with pi of `terms`, and of Stribeck friction if its velocities are given.
 
-    Known are springs, stops, lines, losses of gears and whatever else acts by itself but friction.
+    The known forces are springs, end stops, lines, gear losses and all other passive forces except friction.
     """
 
     robot: Mechanism

@@ -44,7 +44,7 @@ class MotorConstants:
         return np.sqrt(np.diag(self.covariance))
 
     def motor(self, like: Motor) -> Motor:
-        """The motor with these constants, all else as in another."""
+        """The motor with these constants and the other values of another motor."""
         own = {"resistance": self.resistance, "inductance": max(self.inductance, 0.0), "torque_constant": self.constant}
         return replace(like, **own, back_emf=None)
 
@@ -59,10 +59,12 @@ class MotorConstants:
 
 @explained
 def identify_motor(t: ArrayLike, voltage: ArrayLike, current: ArrayLike, speed: ArrayLike) -> MotorConstants:
-    """R, L and k of a motor from equally spaced samples, (k,) each [s, V, A, rad/s]; a voltage is held until the next sample.
+    """R, L and k of a motor from equally spaced samples, (k,) each [s, V, A, rad/s]; a voltage is held until the next
+    sample.
 
-    Instruments are currents of a motor with the constants found so far under the same voltage and speed, which have none of the
-    noise of the measured ones (Young and Jakeman 1979): noise does not make R and L smaller than they are.
+    The instruments are currents of a motor with the constants found so far, under the same voltage and speed; they are
+    independent of the measurement noise (Young and Jakeman 1979), so that noise does not bias R and L towards smaller
+    values.
 
     >>> drive = mr.Drive(mr.Motor(0.05, resistance=1.0, inductance=2e-3, inertia=1e-5), input="voltage")
     >>> wheel = mr.Builder("wheel", gravity=(0, 0, 0))
@@ -116,7 +118,9 @@ def _without_noise(x: Array, V: Array, w: Array, first: float, h: float) -> Arra
 
 
 def _judged(x: Array, W: Array, Z: Array, V: Array, h: float) -> MotorConstants:
-    """With the covariance that white noise n of the current leaves: e_k = a n_k + b n_k+1, a = L/h - R/2, b = -L/h - R/2."""
+    """With the covariance that results from white noise n of the current: e_k = a n_k + b n_k+1, a = L/h - R/2, b =
+    -L/h - R/2.
+    """
     e = V - W @ x
     a, b = x[1] / h - x[0] / 2, -x[1] / h - x[0] / 2
     A = np.linalg.solve(Z.T @ W, Z.T)

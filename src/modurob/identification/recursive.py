@@ -28,11 +28,12 @@ class Information(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RecursiveIdentification:
-    """Least squares of base parameters, a sample at a time, for a robot that has just docked, say.
+    """Recursive least squares of base parameters, one sample at a time, for example for a robot that has just docked.
 
-    It starts from the believed robot, whose base parameters are trusted up to `trust` times their sizes. `noise` is the deviation
-    of a torque [N m or N]; what is older by a sample counts `forgetting` times as much, so that changes are followed. A pure
-    function of what it remembers, a triangular R and z (square-root information: no covariance that loses its sign).
+    It starts from the given robot, whose base parameters are trusted up to `trust` times their magnitude. `noise` is
+    the standard deviation of a torque [N m or N]; the weight of a sample decreases by `forgetting` with each later
+    sample, so that changes are followed. A pure function of its memory, a triangular R and z (square-root information,
+    so that the covariance stays positive).
 
     >>> learning = mr.RecursiveIdentification(robot.ideal(), terms=["inertia"], noise=0.01)
     >>> memory = learning.step(learning.start(), q, v, np.zeros(3), robot.inverse_dynamics(q, v, np.zeros(3)))
@@ -70,13 +71,15 @@ class RecursiveIdentification:
         return base_parameters(self.robot, self.model.terms)
 
     def start(self) -> Information:
-        """What is believed before the first sample."""
+        """The memory before the first sample."""
         beta, size = self.base.K @ self.model.values(), np.abs(self.base.K) @ np.abs(self.model.values())
         R = np.diag(1 / (self.trust * np.maximum(size, 1e-3 * size.max(initial=1e-9))))
         return Information(R, R @ beta)
 
     def step(self, memory: Information, q: Array, v: Array, vdot: Array, tau: Array) -> Information:
-        """With one sample more, (nq,) and (nv,), or several, (k, nq) and (k, nv); joints at rest tell nothing of dry friction."""
+        """The memory after one more sample, (nq,) and (nv,), or several, (k, nq) and (k, nv); joints at rest give no
+        information about dry friction.
+        """
         v = np.atleast_2d(np.asarray(v, dtype=float))
         s = Samples(np.zeros(len(v)), np.atleast_2d(q), v, np.atleast_2d(vdot), np.atleast_2d(tau))
         Y, y = self.model.rows(s)

@@ -34,8 +34,9 @@ def joined(parts: list[Rows]) -> Rows:
 def equations(model: TorqueModel, data: MotionData, window: float, slow: float) -> Rows:
     """The equations of a data set.
 
-    Each is the mean over `window` [s]: both sides are linear, so that nothing is lost but noise, and white noise stays white. Where
-    friction is dry, samples slower than `slow` times the fastest do not count: a joint at rest tells nothing of it.
+    Each is the mean over `window` [s]: both sides are linear, so only noise is lost, and white noise remains white.
+    With dry friction, samples slower than `slow` times the fastest are excluded: a joint at rest gives no information
+    about it.
     """
     return _equations(model, data.samples(model.robot), data.step, window, slow)
 

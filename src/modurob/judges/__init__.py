@@ -1,4 +1,4 @@
-"""Judges that modurob did not write: Pinocchio and MuJoCo, holding the same robot."""
+"""Independent judges of a robot's model: Pinocchio and MuJoCo with the same robot."""
 
 from modurob.judges.mujoco import MujocoTwin
 from modurob.judges.pinocchio import PinocchioTwin

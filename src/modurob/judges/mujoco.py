@@ -58,7 +58,7 @@ class MujocoTwin(Twin):
         self._mj.mj_forward(self.model, self.data)
 
     def poses(self) -> Array:
-        """X_WB of all bodies where the data stands, (bodies, 4, 4)."""
+        """X_WB of all bodies in the present data, (bodies, 4, 4)."""
         numbers = [self._own.body(i) for i in range(len(self.m.bodies))]
         return se3.pose(self.data.xmat.reshape(-1, 3, 3), self.data.xpos)[numbers]
 

@@ -14,7 +14,7 @@ from modurob.spatial.scalars import Array
 
 @JUDGES.register("pinocchio")
 class PinocchioTwin(Twin):
-    """Joints with two or three rates become composites; quaternions change order; all else is the same."""
+    """Joints with two or three rates become composites; quaternions change order; everything else is the same."""
 
     name = "Pinocchio"
     tolerance = 1e-10

@@ -33,7 +33,7 @@ class Verdict(NamedTuple):
 
 
 class Report(NamedTuple):
-    """All verdicts, and what could not be asked, with the reason."""
+    """All verdicts, and the comparisons that were not possible, with the reason."""
 
     verdicts: list[Verdict]
     unanswered: dict[str, str]
@@ -91,7 +91,7 @@ def _worst(states: list[State], error: Callable[[State], float]) -> float:
 
 
 def _judged(m: Tables, twin: Twin, states: list[State], solvable: bool) -> Iterator[Verdict]:
-    """The quantities every judge knows."""
+    """The quantities that every judge computes."""
     tip = m.bodies[-1]
 
     def compare(quantity: str, ours: Callable[[State], Array], theirs: Callable[[State], Array]) -> Verdict:

@@ -29,9 +29,10 @@ class Walk(NamedTuple):
 
 
 class MujocoWalker(MujocoTwin):
-    """A robot with oscillators and speed servos on flat ground. Contacts are as stiff as the step allows, cones elliptic;
-    `stiff=False` leaves MuJoCo's own defaults. `yields` is the time constant of contacts in steps: what slides fast is thrown by
-    two of them."""
+    """A robot with oscillators and speed servos on flat ground. Contacts are as stiff as the step allows, cones
+    elliptic; `stiff=False` keeps MuJoCo's own defaults. `yields` is the time constant of contacts in steps: with two of
+    them, fast sliding points are thrown off the ground.
+    """
 
     def __init__(self, m: Tables, timestep: float, stiff: bool = True, yields: float = 2.0):
         super().__init__(weighed(m))
@@ -120,7 +121,7 @@ class MujocoWalker(MujocoTwin):
         return Walk(t[::every], *(np.array(x) for x in zip(*seen, strict=True)))
 
     def controls(self, t: Array) -> Array:
-        """For each step the ctrl of all actuators, (T, nu): the motors of the file stand still beside the servos."""
+        """For each step the ctrl of all actuators, (T, nu): the motors of the file are zero beside the servos."""
         out, grown = np.zeros((len(t), self.model.nu)), np.minimum(t, 1.0)
         for row in self.servos:
             out[:, self.model.actuator(f"servo{row.joint}").id] = _asked(row.force, t, grown)

@@ -1,1 +1,1 @@
-"""Arms as geometers see them: axes, tables, Jacobians and what they say, and the inverse of forward kinematics."""
+"""Arms as geometry: axes, tables, Jacobians and their properties, and inverse kinematics."""

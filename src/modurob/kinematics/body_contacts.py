@@ -38,7 +38,7 @@ def pair_rows(m: Tables, between: BodyContact, ignore: Iterable[tuple[str, str]]
 
 
 def pair_gaps(m: Tables, q: Array) -> Array:
-    """The smallest gap of each pair in `body_contacts`, (..., pairs) [m]; negative where bodies stand in each other."""
+    """The smallest gap of each pair in `body_contacts`, (..., pairs) [m]; negative where bodies overlap."""
     X = forward_kinematics(m, q, kernels.run).bodies
     each = [_gap(row, X) for row in m.body_contacts]
     return np.stack(each, axis=-1) if each else np.zeros((*q.shape[:-1], 0))

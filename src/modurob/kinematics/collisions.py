@@ -71,7 +71,7 @@ class CollisionModel:
         return own + [(self.names[k], "ground") for k in self._above]
 
     def distances(self, q: Any) -> Array:
-        """The distance of each of `pair_names`, (..., pairs) [m]; below zero by how deep they stand in each other.
+        """The distance of each of `pair_names`, (..., pairs) [m]; negative values are penetration depths.
 
         >>> bool((robot.collision_model().distances(q) > -1e-5).all())
         True
@@ -249,8 +249,8 @@ def _required(names: tuple[str, ...], ignore: Iterable[tuple[str, str]]) -> set[
 def _that_matter(model: CollisionModel, ignored: set[frozenset[str]]) -> Array:
     """Which pairs are kept, (p,) bool.
 
-    Not those of neighbours that touch at zero, stay within `BEARING` of each other or are parts of one module, which its joint
-    keeps apart; nor those that clash wherever joints stand.
+    Excluded are neighbours that touch at zero, stay within `BEARING` of each other or are parts of one module that its
+    joint keeps apart, and pairs that collide at all joint positions.
     """
     m, pairs = model.m, model.pairs
     near = _neighbours(model)

@@ -1,15 +1,16 @@
-"""The Denavit-Hartenberg table of a chain, found from where its axes are.
+"""The Denavit-Hartenberg table of a chain, found from its axes.
 
 Frame i - 1 has z on the axis of joint i; x of frame i lies along the common normal of the axes of joints i and i + 1, from the
-first to the second. The z axis of the end frame counts as the axis after the last one, so that the tool is at most a turn about z
-and a slide along it. Where the common normal is not unique (von Stryk 3.1.3, steps 2 to 4):
+first to the second. The z axis of the end frame counts as the axis after the last one, so that the tool is at most a rotation
+about z and a translation along it. Where the common normal is not unique (von Stryk 3.1.3, steps 2 to 4):
 
-* axes that meet: the origin is where they meet, x is normal to both, on the side where it is nearer to the last x; where both sides
-  are as near, alpha is positive;
+* intersecting axes: the origin is at the intersection, x is normal to both, on the side nearer to the last x; if both sides are
+  equally near, alpha is positive;
 * parallel axes: d = 0, the normal starts from the last origin; for the axis of the end frame it ends at its origin instead;
-* one line: x stays and d = 0; for the end frame both go along with it;
-* a prismatic joint has a direction and no place: its axis is taken through the last origin, so that a = d = 0 in the row before it;
-* frame 0 is the base frame where the first axis is its z axis; else it stands on the first axis, next to the base's z axis, with x
+* collinear axes: x stays and d = 0; for the end frame both are those of the end frame;
+* the axis of a prismatic joint has a direction but no position: it is taken through the last origin, so that a = d = 0 in the row
+  before it;
+* frame 0 is the base frame if the first axis is its z axis; otherwise it is on the first axis, nearest to the base's z axis, with x
   along the base's x (or y, where x is along the axis).
 
 Axes closer than `tolerance` to parallel [rad], or to meeting [relative to the size of the chain], count as such.
@@ -66,7 +67,7 @@ class Floats:
 
 
 class Expressions:
-    """What is zero among SymPy's expressions, whose symbols are taken for positive where that decides."""
+    """Zero tests of SymPy expressions, whose symbols are assumed positive where that decides."""
 
     def is_zero(self, x: Any, unit: bool = False) -> bool:
         return self.tidy(x) == 0
@@ -184,7 +185,7 @@ def _next(g: Geometry, X: Array, this: Line, line: Line, kind: str, home: Array)
 
 
 def _parallel(g: Geometry, X: Array, this: Line, line: Line, home: Array | None) -> Array:
-    """The frame on a parallel axis; that of the end frame goes with it."""
+    """The frame on a parallel axis; for the end frame it is that of the end frame."""
     o = se3.position(X) if home is None else this.p + dot(se3.position(home) - this.p, this.z) * this.z
     normal = _across(line.p - o, this.z)
     distance = sqrt(dot(normal, normal))

@@ -1,4 +1,4 @@
-"""What of a robot touches the ground: its shapes as points, balls and rims, and how deep they stand in it."""
+"""The shapes of a robot that can touch the ground, as points, balls and rims, and their penetration depth."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -176,7 +176,7 @@ def _felt(m: Tables, law: Contact, alike: list[int], found: dict[str, Array], x:
 
 
 def outer_shapes(m: Tables) -> list[int]:
-    """Places of the shapes that are not inside the hull of the others of their module, or link, as it stands at zero."""
+    """Indices of the shapes that are not inside the hull of the others of their module, or link, with joints at zero."""
     shapes = m.solids
     names = shape_names(m, shapes)
     poses = forward_kinematics(m, neutral(m)).bodies

@@ -157,7 +157,7 @@ class DenavitHartenberg:
         return X @ self.tool
 
     def to(self, form: str) -> "DenavitHartenberg":
-        """The same chain in the other form: its screws about x go with the joint after them, or before.
+        """The same chain in the other form: its screws about x are assigned to the joint after them, or before.
 
         >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)])
         >>> [row.a for row in arm.dh("tip").to("proximal").rows]

@@ -192,7 +192,7 @@ def _clamped(x: Array, largest: Array) -> Array:
 
 
 def null_space_projector(J: Array) -> Array:
-    """1 - J^+ J, (..., n, n): takes any rates to the nearest ones that leave J v at zero.
+    """1 - J^+ J, (..., n, n): maps any rates to the nearest ones with J v = 0.
 
     >>> null_space_projector(np.array([[1.0, 0.0]])).round(9) + 0.0
     array([[0., 0.],

@@ -1,7 +1,7 @@
-"""Maps of where a frame can get, from how many directions, and how well it moves there.
+"""Maps of the region that a frame can reach, of the directions it can have there, and of its manipulability.
 
-Configurations are drawn evenly within the joint limits (a scrambled Sobol sequence, the same for the same seed) and sorted into
-cells. A map says what was seen: a cell without a sample may still be reached by few configurations.
+Configurations are drawn uniformly within the joint limits (a scrambled Sobol sequence, the same for the same seed) and
+sorted into cells. A map shows the samples: a cell without a sample may still be reached by few configurations.
 """
 
 from collections.abc import Iterator
@@ -35,12 +35,12 @@ QUANTITIES = {
 
 @dataclass(frozen=True, eq=False)
 class ReachMap:
-    """Cells of a box in world axes, and what was seen in each, arrays (nx, ny, nz).
+    """Cells of a box in world axes, and the samples in each, arrays (nx, ny, nz).
 
-    `count` is how many configurations brought the frame's origin there, `dexterity` the part of all directions, of 64 of equal
-    area, that its z axis was seen to have there, from 0 to 1, `manipulability` the largest. `lower` is the corner of the first
-    cell, `cell` the edge [m]. Dexterity is a lower bound: where `count` is not some hundreds, more samples or larger cells show
-    more directions.
+    `count` is the number of configurations that brought the frame's origin there, `dexterity` the share of all
+    directions, of 64 of equal area, that its z axis had there, from 0 to 1, `manipulability` the largest. `lower` is
+    the corner of the first cell, `cell` the edge [m]. Dexterity is a lower bound: unless `count` is some hundreds, more
+    samples or larger cells show more directions.
 
     >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
     >>> reach = arm.reach_map("tip", samples=4096, cell=0.25)
@@ -212,7 +212,7 @@ def _cell(extent: Array, samples: int) -> float:
 
 
 def _sorted(name: str, frame: str, seen: Seen, cell: float | None) -> ReachMap:
-    """What was seen, cell by cell."""
+    """The samples, cell by cell."""
     low, high = seen.p.min(axis=0), seen.p.max(axis=0)
     if cell is None:
         cell = _cell(high - low, len(seen.p))

@@ -26,8 +26,8 @@ from modurob.spatial.scalars import Array, as_array, cos, cross, dot, sin, sqrt
 class Screws:
     """A chain as a product of exponentials: X(q) = exp(S_1 q_1) ... exp(S_n q_n) home.
 
-    `axes` are the screws (v, w), (n, 6), in the base frame at q = 0 [m/rad or 1; rad/rad or 0]; `home` (4, 4) is the end frame
-    there; `coordinates` is the entry of the robot's q that each screw goes with, `joints` its joint.
+    `axes` are the screws (v, w), (n, 6), in the base frame at q = 0 [m/rad or 1; rad/rad or 0]; `home` (4, 4) is the
+    end frame there; `coordinates` is the entry of the robot's q for each screw, `joints` its joint.
 
     >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)])
     >>> arm.screws("tip").axes + 0.0
@@ -102,7 +102,7 @@ def _identity(q: Array) -> Array:
 
 
 class Step(NamedTuple):
-    """A joint on the way from base to end, walked outward (sign 1) or inward (-1)."""
+    """A joint on the path from base to end, traversed outward (sign 1) or inward (-1)."""
 
     joint: Joint
     body: int  # its successor
@@ -117,7 +117,9 @@ def path(m: Tables, end: str, base: str) -> list[Step]:
 
 
 def elementary(joint: Joint) -> Iterator[tuple[JointType, int]]:
-    """The one-axis joints that make a joint, each with its place in q; a mimic joint goes with the coordinate of its source."""
+    """The one-axis joints that a joint consists of, each with its index in q; a mimic joint has the coordinate of its
+    source.
+    """
     parts = _parts(joint.type)
     if not parts or not all(part.axial and part.nq == 1 for part, _ in parts):
         raise InputError(
@@ -128,7 +130,7 @@ def elementary(joint: Joint) -> Iterator[tuple[JointType, int]]:
 
 
 def _parts(kind: JointType) -> list[tuple[JointType, int]]:
-    """Elementary joints with their places among the coordinates of the joint, in the order they are walked."""
+    """Elementary joints with their indices among the coordinates of the joint, in traversal order."""
     if isinstance(kind, Reversed):
         return [(part.reversed(), k) for part, k in _parts(kind.original)[::-1]]
     parts = (kind,) if kind.axial and kind.nq == 1 else kind.elementary() or ()

@@ -77,7 +77,7 @@ def singularities(chain: Screws, rows: str | Iterable[str] = "pose") -> Singular
 
 
 class Pair:
-    """Symbols that stand for the cosine and sine of one angle, and for those of its half."""
+    """Symbols for the cosine and sine of one angle, and for those of its half."""
 
     def __init__(self, angle: Expr):
         self.angle = angle

@@ -1,4 +1,4 @@
-"""Going somewhere: wheels, support, and gaits as periodic motions. See docs/locomotion.md."""
+"""Locomotion: wheels, support, and gaits as periodic motions. See docs/locomotion.md."""
 
 from modurob.locomotion import plane
 from modurob.locomotion.contacts import push_margin

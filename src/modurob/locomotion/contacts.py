@@ -16,12 +16,12 @@ LARGEST = 1e3
 def push_margin(
     wrench: Wrench, points: ArrayLike, at: ArrayLike, friction: float, normals: ArrayLike = UP, directions: int = 16
 ) -> float:
-    """The largest horizontal force at a point `at` (3,) [m] that contacts can balance whatever its direction is [N].
+    """The largest horizontal force at a point `at` (3,) [m] that contacts can balance in any direction [N].
 
-    `wrench` is what the ground has to give, as of `ground_wrench`, before the push. Contacts are at `points` (k, 3) with `normals`
-    (k, 3) or one for all; their forces are in pyramids inside the cones of friction, one edge for each of the `directions` of the
-    push. No polygon is needed, so that the ground may be stairs or rocks (Bretl and Lall). Zero where nothing balances the wrench,
-    infinite between walls that contacts can squeeze without limit.
+    `wrench` is the required wrench of the ground, as of `ground_wrench`, before the push. Contacts are at `points` (k,
+    3) with `normals` (k, 3) or one for all; their forces are in pyramids inside the friction cones, with one edge for
+    each of the `directions` of the push. No polygon is needed, so that the ground may be stairs or rocks (Bretl and
+    Lall). Zero if nothing balances the wrench, infinite between walls that contacts can squeeze without limit.
 
     >>> feet = [[-0.3, -0.2, 0], [0.3, -0.2, 0], [0.3, 0.2, 0], [-0.3, 0.2, 0]]
     >>> weight = mr.locomotion.Wrench(np.array([0, 0, 100.0]), np.zeros(3))

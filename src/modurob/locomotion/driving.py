@@ -20,7 +20,7 @@ class Leg(NamedTuple):
 
 
 def _wrapped(angle: Array) -> Array:
-    """Within half a turn either way."""
+    """The angle within half a turn of zero."""
     return np.remainder(angle + np.pi, 2 * np.pi) - np.pi
 
 
@@ -46,7 +46,7 @@ def turn_drive_turn(start: ArrayLike, goal: ArrayLike, speed: float = 1.0, turn_
 
 @explained
 def arc_to(start: ArrayLike, point: ArrayLike, speed: float = 1.0) -> Leg:
-    """The arc of a circle, along the heading at its start, that leads to a point (x, y) [m], driven at a speed [m/s].
+    """The circular arc, tangent to the heading at its start, to a point (x, y) [m], driven at a speed [m/s].
 
     >>> twist, time = mr.locomotion.arc_to([0.0, 0.0, 0.0], [1.25, 1.25])
     >>> twist, round(time, 4)

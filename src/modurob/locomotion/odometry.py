@@ -32,10 +32,11 @@ class Estimate(NamedTuple):
 @explained
 @dataclass(frozen=True)
 class Odometry:
-    """Dead reckoning of a base: exact arcs between samples, and the covariance of what random rolling does.
+    """Dead reckoning of a base: exact arcs between samples, and the covariance of random rolling errors.
 
-    A wheel that rolls the distance s errs with the variance n² |s|, n its `noise` (in m per root of a metre, one number or one for
-    each driven wheel). With D = exp(twist dt), e goes on as Ad(D^-1) e, and errors of rates enter by the slope of exp.
+    A wheel that rolls the distance s has an error with the variance n² |s|, n its `noise` (in m per root of a metre,
+    one number or one for each driven wheel). With D = exp(twist dt), e propagates as Ad(D^-1) e, and errors of rates
+    enter by the derivative of exp.
 
     >>> base = mr.locomotion.differential(width=0.5, radius=0.1)
     >>> walk = mr.Odometry(base, noise=0.01).run(np.full((100, 2), 10.0), dt=0.1)

@@ -1,7 +1,8 @@
-"""Periodic motions: phases that end in events, return maps, their fixed points, and whether small errors die out (von Stryk 5.9.4).
+"""Periodic motions: phases that end in events, return maps, their fixed points, and their stability (von Stryk 5.9.4).
 
-A motion x(t) with period T of dx/dt = f(x) is stable if all Floquet multipliers, the eigenvalues of Phi(T), dPhi/dt = (df/dx) Phi,
-Phi(0) = 1, but the one that belongs to dx/dt are inside the unit circle; so are those of the slope of its return map.
+A motion x(t) with period T of dx/dt = f(x) is stable if all Floquet multipliers, the eigenvalues of Phi(T), dPhi/dt =
+(df/dx) Phi, Phi(0) = 1, except the one that belongs to dx/dt, are inside the unit circle; they are those of the
+derivative of its return map.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +34,7 @@ class Phase(NamedTuple):
 
 
 class Stride(NamedTuple):
-    """Times (n,) [s] and states (n, k) on the way through phases, and the state after the last reset (k,)."""
+    """Times (n,) [s] and states (n, k) during the phases, and the state after the last reset (k,)."""
 
     t: Array
     x: Array
@@ -47,9 +48,9 @@ class Stride(NamedTuple):
 
 @explained
 def stride(phases: Sequence[Phase], x: ArrayLike, longest: float = 10.0, step: float = np.inf) -> Stride:
-    """The way from a state through phases, each until its guard falls to zero, at most `longest` [s] each.
+    """The motion from a state through phases, each until its guard falls to zero, at most `longest` [s] each.
 
-    `step` bounds the steps of the integrator [s], for guards that cross zero and back quickly.
+    `step` bounds the steps of the integrator [s], for guards that cross zero and return quickly.
 
     >>> fall = Phase(slope=lambda x: [x[1], -9.81], guard=lambda x: x[0], reset=lambda x: [0.0, -0.8 * x[1]])
     >>> stride([fall], [1.0, 0.0]).end.round(4)
@@ -90,14 +91,14 @@ def _until(phase: Phase, x: Array, longest: float, step: float, k: int) -> tuple
 
 
 def _zero(phase: Phase, way: Callable[[float], Array], start: float, end: float) -> float:
-    """The time at which the guard is zero along a way."""
+    """The time at which the guard is zero along a motion."""
     from scipy.optimize import brentq
 
     return end if phase.guard(way(end)) >= 0 else brentq(lambda t: phase.guard(way(t)), start, end, xtol=1e-15)  # type: ignore[return-value]
 
 
 def slopes(function: Map, x: ArrayLike, fine: bool = True) -> Array:
-    """The slope of a function at x, (m, n), by central differences, of fourth order if it has to be `fine`."""
+    """The derivative of a function at x, (m, n), by central differences, of fourth order if `fine`."""
     x = np.asarray(x, dtype=float)
     steps = np.eye(len(x)) * STEP * np.maximum(1.0, np.abs(x))
 
@@ -145,7 +146,8 @@ def _nearer(function: Map, x: Array, step: Array) -> tuple[Array, Array]:
 
 @explained
 def multipliers(function: Map, x: ArrayLike) -> Array:
-    """Eigenvalues of the slope of a return map at its fixed point, (n,), largest first; stable if all are inside the unit circle.
+    """Eigenvalues of the derivative of a return map at its fixed point, (n,), largest first; stable if all are inside
+    the unit circle.
 
     >>> x = mr.fixed_point(np.cos, [0.5])
     >>> mr.multipliers(np.cos, x).round(6).real
@@ -174,7 +176,9 @@ class Orbit(NamedTuple):
 
 
 def monodromy(slope: Callable[[Array], ArrayLike], x: ArrayLike, time: float) -> tuple[Array, Array]:
-    """The state (n,) a time later and its slope Phi by the state now, (n, n): dPhi/dt = (df/dx) Phi."""
+    """The state (n,) a time later and its derivative Phi with respect to the initial state, (n, n): dPhi/dt = (df/dx)
+    Phi.
+    """
     from scipy.integrate import solve_ivp
 
     x = numbers(x, "x")

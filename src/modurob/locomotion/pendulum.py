@@ -78,8 +78,9 @@ class LinearPendulum:
         return np.log(self.capture_point(x1, v1) / self.capture_point(x0, v0)) / self.omega
 
     def capture_radius(self, step_length: float, step_time: float, steps: int | None = None) -> float:
-        """How far the capture point may be from the foot for a walker with point feet to stop within so many steps [m] (Koolen
-        and others): l (q + ... + q^N), q = exp(-omega T), steps up to l long that take T or more; None for any number of them.
+        """The largest distance [m] of the capture point from the foot at which a walker with point feet can stop within
+        the given number of steps (Koolen and others): l (q + ... + q^N), q = exp(-omega T), for steps of length up to l
+        that take T or more; None for any number of them.
 
         >>> w = mr.LinearPendulum(0.8)
         >>> [round(w.capture_radius(0.6, 0.4, n), 4) for n in (1, 2, None)]

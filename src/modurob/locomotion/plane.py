@@ -33,8 +33,8 @@ def inverse(pose: ArrayLike) -> Array:
 
 
 def exp(displacement: ArrayLike) -> Array:
-    """The pose that a twist leads to in one second, (..., 3): V(w) (vx, vy) and w, with V = [[s, -c], [c, s]], s = sin w / w,
-    c = (1 - cos w) / w; a quarter of a circle of radius one, for example:
+    """The pose after one second of a twist, (..., 3): V(w) (vx, vy) and w, with V = [[s, -c], [c, s]], s = sin w / w,
+    c = (1 - cos w) / w; for example a quarter of a circle of radius one:
 
     >>> exp([np.pi / 2, 0.0, np.pi / 2])
     array([1.        , 1.        , 1.57079633])

@@ -32,10 +32,11 @@ class Walk(NamedTuple):
 @explained
 @dataclass(frozen=True)
 class PreviewControl:
-    """Jerk of a cart on a table that keeps its zero-moment point p = x - z/g x'' on a reference, seen `samples` ahead.
+    """Jerk of a cart on a table that keeps its zero-moment point p = x - z/g x'' on a reference that is known `samples`
+    ahead.
 
-    It minimises the sum of Q (p - p_ref)² + R (change of jerk)², the linear quadratic regulator with the integral of the error
-    and a look ahead. The default weights are those of Kajita and others, 5 ms and 1.6 s ahead.
+    It minimises the sum of Q (p - p_ref)² + R (change of jerk)²: a linear quadratic regulator with the integral of the
+    error and a preview of the reference. The default weights are those of Kajita and others, 5 ms and 1.6 s ahead.
 
     >>> steps = np.repeat([0.0, 0.0, 0.3, 0.6, 0.9, 0.9], 160)
     >>> walk = mr.PreviewControl(height=0.8).walk(steps)

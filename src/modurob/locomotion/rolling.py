@@ -1,4 +1,4 @@
-"""Robots that stand on driven wheels or tracks: where their wheels are, how fast each turns, and servos that turn them."""
+"""Robots on driven wheels or tracks: the positions of their wheels, their rates, and servos that drive them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ LEAN = 0.3
 
 
 class _Seen(NamedTuple):
-    """A wheel in the world: its joint, its centre, which way it rolls, (2,), and its radius [m]."""
+    """A wheel in the world: its joint, its centre, its rolling direction, (2,), and its radius [m]."""
 
     joint: str
     centre: Array
@@ -33,10 +33,10 @@ class _Seen(NamedTuple):
 
 @explained
 def wheel_joints(robot: Mechanism, q: ArrayLike | None = None) -> tuple[str, ...]:
-    """The joints of the wheels that a robot rolls on where it stands at q, at zero if not given.
+    """The joints of the wheels that a robot rolls on at the configuration q, by default zero.
 
-    They are driven revolute joints without limits that turn nothing but cylinders and spheres about their axis, with axles along
-    the ground.
+    They are driven revolute joints without limits that turn only cylinders and spheres about their axis, with axles
+    along the ground.
 
     >>> mr.locomotion.wheel_joints(mr.Assembly.single("s", "scout_drive").mechanism(floating=True))
     ('s/left_front_wheel', 's/left_rear_wheel', 's/right_front_wheel', 's/right_rear_wheel')
@@ -46,9 +46,9 @@ def wheel_joints(robot: Mechanism, q: ArrayLike | None = None) -> tuple[str, ...
 
 @explained
 def wheeled_base(robot: Mechanism, q: ArrayLike | None = None) -> WheeledBase:
-    """The wheels of a robot that stands at q as a `WheeledBase`, in the order of `wheel_joints`.
+    """The wheels of a robot at q as a `WheeledBase`, in the order of `wheel_joints`.
 
-    Its x axis is where the first wheel rolls, its origin the middle of all.
+    Its x axis is the rolling direction of the first wheel, its origin the middle of all.
 
     >>> base = mr.locomotion.wheeled_base(mr.Assembly.single("s", "scout_drive").mechanism(floating=True))
     >>> base.wheels[0].at, base.wheels[0].radius
@@ -76,14 +76,15 @@ def on_wheels(
     stiffness: float = 60.0,
     damping: float = 2.0,
 ) -> Mechanism:
-    """The robot with servos that drive its wheels as if nothing slid: `speed` ahead [m/s] and `turn` to the left [rad/s] of the
-    middle of its wheels; without `turn`, as its wheels lead it in the `posture`, coordinates by name, that its other driven
-    joints are held at, or at zero. Servos that the robot has already are replaced.
+    """The robot with servos that drive its wheels as if they did not slip: `speed` forward [m/s] and `turn` to the left
+    [rad/s] of the middle of its wheels. Without `turn`, the turning rate is the one at which the wheels slip least in
+    the `posture`, coordinates by name, at which its other driven joints are held (zero by default). Existing servos of
+    the robot are replaced.
 
-    A wheel turns at (heading . c) / radius, c the velocity of its place on the base (see `WheeledBase`). Wheels that cannot all
-    roll slide, and the robot turns slower, by `sliding_twist`. Servos of wheels give `kd` [N m s/rad] times what their rate lacks,
-    those of other joints `stiffness` [N m/rad] times what is missing and `damping` [N m s/rad] times the rate, at most the
-    effort of the joint.
+    A wheel turns at (heading . c) / radius, c the velocity of its place on the base (see `WheeledBase`). Wheels that
+    cannot all roll slide, and the robot turns more slowly, by `sliding_twist`. The servos of wheels give `kd` [N m
+    s/rad] times the error of the rate, those of other joints `stiffness` [N m/rad] times the error of the position
+    minus `damping` [N m s/rad] times the rate, at most the effort of the joint.
 
     >>> scout = mr.Assembly.single("s", "scout_drive").mechanism(floating=True)
     >>> run = mr.simulate(mr.on_wheels(scout, speed=0.1), duration=2.0, ground=mr.Ground(), tick=0.02)
@@ -115,10 +116,11 @@ def _require_possible(joint: Joint, rate: float) -> None:
 
 @explained
 def wheel_rates(robot: Mechanism, speed: ArrayLike, turn: ArrayLike | None = None, q: ArrayLike | None = None) -> Array:
-    """Rates of the wheels of `wheel_joints`, (..., wheels) [rad/s], for speeds ahead [m/s] and turns to the left [rad/s], (...).
+    """Rates of the wheels of `wheel_joints`, (..., wheels) [rad/s], for speeds forward [m/s] and turns to the left
+    [rad/s], (...).
 
-    Without a turn the robot goes as its wheels lead it: with the sideways speed and the turn for which they slide least to their
-    sides, in the mean square.
+    Without a turn, the sideways speed and the turning rate are those at which the wheels slide least to their sides, in
+    the mean square.
 
     >>> scout = mr.Assembly.single("s", "scout_drive").mechanism(floating=True)
     >>> mr.locomotion.wheel_rates(scout, speed=0.105).round(9)
@@ -136,7 +138,8 @@ def wheel_rates(robot: Mechanism, speed: ArrayLike, turn: ArrayLike | None = Non
 
 @explained
 def wheel_states(robot: Mechanism, rates: ArrayLike) -> Array:
-    """States x of the forces of a robot `on_wheels`, (..., nx), for rates of its wheels, (..., wheels): x0 of runs side by side.
+    """States x of the forces of a robot `on_wheels`, (..., nx), for rates of its wheels, (..., wheels): x0 of a batch
+    of runs.
 
     >>> scout = mr.on_wheels(mr.Assembly.single("s", "scout_drive").mechanism(floating=True)).on_ground()
     >>> x = mr.locomotion.wheel_states(scout, mr.locomotion.wheel_rates(scout, [0.05, 0.1]))

@@ -29,7 +29,8 @@ class Wrench(NamedTuple):
 
 @explained
 def ground_wrench(robot: Mechanism, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Wrench:
-    """What the ground has to give for a motion: the rate of the robot's momentum less its weight, whatever its contacts are.
+    """The wrench that the ground has to exert for a motion: the rate of the robot's momentum minus its weight, whatever
+    its contacts are.
 
     f = dp/dt - m g, n = dL/dt - c x m g about the world origin (von Stryk (5.25)).
 
@@ -50,10 +51,12 @@ def ground_wrench(robot: Mechanism, q: ArrayLike, v: ArrayLike, vdot: ArrayLike)
 def zero_moment_point(
     robot: Mechanism, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, origin: ArrayLike = ORIGIN, normal: ArrayLike = UP
 ) -> Array:
-    """The point of the ground about which the forces of the ground have no moment along it, (..., 3) [m] in world axes.
+    """The point of the ground at which the moment of the ground reaction has no component along the ground, (..., 3)
+    [m] in world axes.
 
-    p = o + n x N_o / (n . f), f and N_o the wrench of the ground about a point o of it (von Stryk 5.9.1; Vukobratović). Standing
-    still it is below the centre of mass. Where the ground would have to pull, it is no point of support: infinite.
+    p = o + n x N_o / (n . f), f and N_o the wrench of the ground about a point o of it (von Stryk 5.9.1; Vukobratović).
+    At rest it is below the centre of mass. If the ground would have to pull, there is no such point of support:
+    infinite.
 
     >>> crab = mr.load("crab").mechanism(floating=True)
     >>> still = np.zeros(crab.nv)
@@ -80,9 +83,11 @@ def point_of_wrench(wrench: Wrench, origin: ArrayLike = ORIGIN, normal: ArrayLik
 
 @explained
 def centre_of_pressure(points: ArrayLike, forces: ArrayLike, normal: ArrayLike = UP) -> Array:
-    """sum p_i f_i / sum f_i of contact points (..., k, 3) [m] and their forces, f_i along the normal, (..., 3) (von Stryk 5.9.1).
+    """sum p_i f_i / sum f_i of contact points (..., k, 3) [m] and their forces, f_i along the normal, (..., 3) (von
+    Stryk 5.9.1).
 
-    Forces are (..., k, 3) in world axes, or (..., k) along the normal [N]; none pulls. On flat ground it is the zero-moment point.
+    Forces are (..., k, 3) in world axes, or (..., k) along the normal [N]; they must not pull. On flat ground it is the
+    zero-moment point.
 
     >>> feet = [[0, 0, 0], [0.2, 0, 0], [0.2, 0.1, 0], [0, 0.1, 0]]
     >>> mr.centre_of_pressure(feet, [100, 200, 300, 150]).round(5)
@@ -119,9 +124,10 @@ def _seen_from_above(point: ArrayLike) -> Array:
 
 @explained
 def support_polygon(points: ArrayLike) -> Array:
-    """Corners of the convex hull of contact points, seen from above, (k, 2) [m], counter-clockwise, from (n, 2) or (n, 3).
+    """Corners of the convex hull of contact points, seen from above, (k, 2) [m], counter-clockwise, from (n, 2) or (n,
+    3).
 
-    One corner for one point, two for points on a line; points on edges are no corners.
+    One corner for one point, two for collinear points; points on edges are not corners.
 
     >>> mr.support_polygon([[0, 0, 0], [1, 0, 0], [0.5, 0.5, 0], [0, 1, 0], [0.5, 0, 0]])
     array([[0., 0.],
@@ -138,7 +144,7 @@ def support_polygon(points: ArrayLike) -> Array:
 
 
 def _chain(p: Array, flat: float) -> list[Array]:
-    """The hull from the first point to the last, on the right of the way (Andrew)."""
+    """The hull from the first point to the last, on the right-hand side (Andrew)."""
     chain: list[Array] = []
     for x in p:
         while len(chain) > 1 and _area(chain[-2], chain[-1], x) <= flat:
@@ -154,11 +160,13 @@ def _area(a: Array, b: Array, c: Array) -> float:
 
 @explained
 def stability_margin(polygon: ArrayLike, point: ArrayLike) -> Array:
-    """The distance of a point (..., 2) or (..., 3) from the edge of a support polygon, negative outside of it, (...) [m].
+    """The distance of a point (..., 2) or (..., 3) from the edge of a support polygon, negative outside of it, (...)
+    [m].
 
     `polygon` is that of `support_polygon`, or the contact points themselves.
 
-    Of the zero-moment point: the robot starts to tip where it is zero. Of the centre of mass: the static margin.
+    For the zero-moment point: the robot starts to tip where the margin is zero. For the centre of mass: the static
+    margin.
 
     >>> square = mr.support_polygon([[0, 0], [1, 0], [1, 1], [0, 1]])
     >>> mr.stability_margin(square, [[0.5, 0.4], [0.9, 0.5], [4.0, 5.0]]).round(9)

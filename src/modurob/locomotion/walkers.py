@@ -14,9 +14,10 @@ from modurob.spatial.scalars import Array
 @explained
 @dataclass(frozen=True)
 class RimlessWheel:
-    """A wheel of spokes without a rim, mass at its hub, that rolls down a slope [rad] from spoke to spoke; in closed form.
+    """A wheel of spokes without a rim, with its mass at the hub, that rolls down a slope [rad] from spoke to spoke; in
+    closed form.
 
-    `half_angle` is half the angle between spokes [rad]. Its rate after an impact is cos(2 alpha) times the one before.
+    `half_angle` is half the angle between spokes [rad]. The rate after an impact is cos(2 alpha) times the one before.
 
     >>> wheel = mr.RimlessWheel(half_angle=np.pi / 8, slope=0.08)
     >>> round(wheel.fixed_point, 4), round(wheel.multiplier, 4)
@@ -50,7 +51,7 @@ class RimlessWheel:
 
     @property
     def least(self) -> float:
-        """The least rate that brings it over its spoke [rad/s]."""
+        """The smallest rate that brings it over its spoke [rad/s]."""
         return (
             float(np.sqrt(max(self._rise(0.0, self.slope - self.half_angle), 0.0)))
             if self.slope < self.half_angle
@@ -66,7 +67,7 @@ class RimlessWheel:
 
     @property
     def multiplier(self) -> float:
-        """cos²(2 alpha): what one step leaves of a small error."""
+        """cos²(2 alpha): the factor by which one step reduces a small error."""
         return float(np.cos(2 * self.half_angle) ** 2)
 
     def phase(self) -> Phase:

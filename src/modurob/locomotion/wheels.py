@@ -30,10 +30,12 @@ ZERO, ROUNDING = 1e-9, 1e-12
 @explained
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel of a base: `at` (x, y) [m], `radius` [m], `angle` of its heading [rad], free `rollers` at an angle to it [rad].
+    """A wheel of a base: `at` (x, y) [m], `radius` [m], `angle` of its heading [rad], free `rollers` at an angle to it
+    [rad].
 
-    `steered` is the name of the motor that turns it about the vertical through its centre; wheels with the same one turn together.
-    A wheel that is not `driven` rolls as it must. Rollers at 0 make an omni wheel, at pi/4 or -pi/4 a Mecanum wheel.
+    `steered` is the name of the motor that turns it about the vertical through its centre; wheels with the same motor
+    turn together. A wheel that is not `driven` rolls passively. Rollers at 0 make an omni wheel, at pi/4 or -pi/4 a
+    Mecanum wheel.
 
     >>> mr.Wheel((0.0, 0.25), 0.1)
     Wheel(at=(0.0, 0.25), radius=0.1, angle=0.0, rollers=None, steered='', driven=True)
@@ -68,10 +70,12 @@ class Wheel:
 @explained
 @dataclass(frozen=True)
 class WheeledBase:
-    """A vehicle by its wheels. Twists are (vx, vy, w), (..., 3) [m/s, rad/s], in the axes of the base at its origin.
+    """A vehicle described by its wheels. Twists are (vx, vy, w), (..., 3) [m/s, rad/s], in the axes of the base at its
+    origin.
 
-    Rates of wheels [rad/s] are those of the driven wheels, in order, (..., driven); steering angles [rad] go by the names of
-    `motors`, (..., motors). `mr.locomotion` has makers: differential, tricycle, ackermann, synchro, omni, mecanum, tracked.
+    Wheel rates [rad/s] are those of the driven wheels, in order, (..., driven); steering angles [rad] are in the order
+    of `motors`, (..., motors). `mr.locomotion` has functions that make bases: differential, tricycle, ackermann,
+    synchro, omni, mecanum, tracked.
 
     >>> base = mr.WheeledBase([mr.Wheel((0, 0.25), 0.1), mr.Wheel((0, -0.25), 0.1)])
     >>> base.twist([8.0, 12.0]).round(9) + 0.0
@@ -142,7 +146,8 @@ class WheeledBase:
 
     @explained
     def twist(self, rates: ArrayLike, steering: ArrayLike | None = None, slip: ArrayLike = 0.0) -> Array:
-        """Forward kinematics: the twist that rates of the driven wheels bring about, (..., 3); by least squares if wheels disagree.
+        """Forward kinematics: the twist for given rates of the driven wheels, (..., 3); by least squares if wheels
+        disagree.
 
         `slip` is the share of each wheel's rolling that is lost, (..., driven): 0 none, 1 all of it.
 
@@ -178,8 +183,8 @@ class WheeledBase:
     def rates(self, twist: ArrayLike, steering: ArrayLike | None = None) -> Array:
         """Inverse kinematics: rates of the driven wheels for a twist, (..., driven) [rad/s].
 
-        A base that steers is steered for the twist (`steer`) if nothing is said. A twist for which plain wheels would slide is
-        refused; `slip` tells how much.
+        By default the steering angles are those for the twist (`steer`). A twist at which plain wheels would slide is
+        refused; `slip` returns the sliding velocities.
 
         >>> mr.locomotion.mecanum(length=0.4, width=0.3, radius=0.05).rates([0.0, 1.0, 0.0]).round(9)
         array([-20.,  20.,  20., -20.])
@@ -268,7 +273,8 @@ def rank(rows: Array) -> int:
 
 @explained
 def centre_of_rotation(twist: ArrayLike) -> Array:
-    """The point (-vy, vx) / w of the base that stands still, (..., 2) [m] in its axes; at infinity where it does not turn.
+    """The instantaneous centre of rotation (-vy, vx) / w, (..., 2) [m] in the axes of the base; at infinity if it does
+    not turn.
 
     >>> mr.locomotion.centre_of_rotation([1.0, 0.0, 0.8]) + 0.0
     array([0.  , 1.25])

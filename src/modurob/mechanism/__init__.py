@@ -1,4 +1,6 @@
-"""What algorithms read: bodies and joints with parent[i] < i, made from an assembly, by hand, or from files of URDF or MuJoCo."""
+"""The tables that algorithms work on: bodies and joints with parent[i] < i, made from an assembly, by a builder, or
+from URDF or MuJoCo files.
+"""
 
 from modurob.mechanism import urdf
 

@@ -63,7 +63,7 @@ def to_data(m: Tables) -> dict[str, Any]:
 
 
 def from_data(data: dict[str, Any], product: type[Tables] = Tables) -> Tables:
-    """The other way; an error for what are no numbers, names or places."""
+    """The inverse; an error for invalid numbers, names or indices."""
     return product(
         name=_word(data["name"]),
         bodies=_words(data["bodies"]),

@@ -28,7 +28,7 @@ def drive_at(m: Tables, joint: str) -> DriveForce:
 
 
 def with_drive(m: Robot, name: str, drive: Drive) -> Robot:
-    """The mechanism with a drive at a joint, in place of the one it has."""
+    """The mechanism with a drive at a joint, in place of the present one."""
     k = next((i for i, j in enumerate(m.joints) if j.name == name), None)
     if k is None:
         raise InputError(f"no joint {name!r:.60} of {m.name}: {choices(str(name), (j.name for j in m.joints))}")
@@ -59,9 +59,9 @@ def untouched(m: Robot) -> Robot:
 
 
 def rigid(m: Robot) -> Robot:
-    """The mechanism as laws for stiff robots see it: motors turn with their joints, and joints take torques.
+    """The mechanism as a model for laws of stiff robots: motors turn with their joints, and joints take torques.
 
-    Rotors are armatures, drives leave their viscous and dry friction.
+    Rotors become armatures; the viscous and dry friction of drives is kept.
     """
     for row in drive_rows(m):
         force: Any = row.force

@@ -26,7 +26,7 @@ FIT = 1e-6
 
 
 class _Step(NamedTuple):
-    """A joint of a module walked from part `start` to part `end`, `type` already turned that way."""
+    """A joint of a module traversed from part `start` to part `end`, with `type` already in that direction."""
 
     name: str
     joint: ModuleJoint
@@ -66,8 +66,9 @@ def add(
     base_joint: str = FLOATING_BASE,
     owner: str = "",
 ) -> Reports:
-    """Walk the assembly from the base, which stands or floats at a pose in the world, and add every part; names of lines begin
-    with that of their owner, where there are several."""
+    """Traverse the assembly from the base, which is fixed or floats at a pose in the world, and add every part; names
+    of lines start with that of their owner, if there are several.
+    """
     walk = assembly.traversal(base)
     held = _held(assembly, locked)
     idle = () if keep_idle else tuple(_idle(assembly, walk.order[0], floating))
@@ -97,7 +98,7 @@ def add(
 
 
 def _add_module(builder: Builder, name: str, module: Module, entered: str, still: Mapping[str, float]) -> None:
-    """Add the parts of a module that hang on its part `entered`, then its frames and shapes."""
+    """Add the parts of a module that its part `entered` carries, then its frames and shapes."""
     for step in walked_joints(module, entered):
         path = f"{name}/{step.name}"
         at, seat = step.joint.at, step.joint.seat
@@ -128,7 +129,7 @@ def _add_module(builder: Builder, name: str, module: Module, entered: str, still
 
 
 def _locked_at(step: _Step, q: Any) -> Array:
-    """Pose of what the joint moves, held at q; zero stands for the zero pose of joints of several coordinates too."""
+    """Pose of the part that the joint moves, held at q; zero also means the zero pose of joints of several coordinates."""
     if (type(q) is float and q == 0.0) or not np.any(q):
         return _neutral(step.joint, step.type)
     return step.joint.at @ step.type.pose(np.atleast_1d(q))
@@ -213,7 +214,7 @@ def _sides(module: Module, joint: ModuleJoint) -> list[set[str]]:
 
 
 def _close_loops(builder: Builder, assembly: Assembly, walk: Traversal) -> tuple[str, ...]:
-    """Turn left-over connections into loop joints; those within one body must fit and are returned."""
+    """Convert the remaining connections to loop joints; those within one body must fit and are returned."""
     redundant = []
     for connection in walk.loops:
         a, b = (assembly.modules[ref.module].ports[ref.port] for ref in (connection.a, connection.b))

@@ -1,4 +1,4 @@
-"""A mechanism with some joints held: fewer bodies, what is held is part of the body it hangs on."""
+"""A mechanism with some joints held: fewer bodies, since the body beyond a held joint becomes part of its parent."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -41,8 +41,9 @@ class _Bodies(NamedTuple):
 def locked(m: Tables, names: set[str], q: Array) -> Tables:
     """The mechanism with these joints held at their coordinates in q, (nq,).
 
-    Bodies beyond a held joint are welded to the body before it: their inertia, frames and shapes go over. Forces along held joints
-    go, and a coupling loses them; a constraint between bodies that are one now must hold, and goes to `redundant`.
+    Bodies beyond a held joint are welded to the body before it, with their inertia, frames and shapes. Forces along
+    held joints are removed, also from couplings; a constraint between bodies that are now one must hold, and is moved
+    to `redundant`.
     """
     bodies = _bodies(m, names, q)
     joints, place = _joints(m, bodies.kept)
@@ -81,7 +82,7 @@ def _bodies(m: Tables, names: set[str], q: Array) -> _Bodies:
 
 
 def _joints(m: Tables, kept: list[int]) -> tuple[tuple[Joint, ...], dict[int, int]]:
-    """The joints that are left with their places in q and v; and the new number of each, by the old one."""
+    """The remaining joints with their indices in q and v, and the new number of each by the old one."""
     places: dict[int, tuple[slice, slice]] = {}
     nq = nv = 0
     for joint in (m.joints[i - 1] for i in kept):
@@ -108,7 +109,7 @@ def _forces(m: Tables, bodies: _Bodies, place: dict[int, int], q: Array) -> list
 
 
 def _line(row: LineRow, bodies: _Bodies, place: dict[int, int], m: Tables, q: Array) -> LineRow:
-    """The line over the new bodies; a winch that is held, place -1, leaves the natural length that it stands for."""
+    """The line over the new bodies; a winch that is held, index -1, sets a constant natural length."""
     line = row.force
     for k, i in zip(row.force.drums, row.joints, strict=True):
         if i >= 0 and i not in place:

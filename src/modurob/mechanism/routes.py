@@ -58,7 +58,7 @@ def _stop(name: str, k: int, stop: Any) -> tuple[str, Array, Any]:
 
 
 def _require_apart(name: str, frames: list[Frame]) -> None:
-    """An error for a line that goes from a place to the same place."""
+    """An error for a line from a point to the same point."""
     for k, (a, b) in enumerate(itertools.pairwise(frames)):
         way = se3.position(b.X) - se3.position(a.X)
         if a.body == b.body and way.dtype != object and np.abs(way).max() < ONE_PLACE:

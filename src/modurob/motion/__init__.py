@@ -1,4 +1,4 @@
-"""Where to go: trajectories and gaits."""
+"""Reference motions: trajectories and gaits."""
 
 from modurob.motion.fastest import TimeOptimal, time_optimal
 from modurob.motion.gaits import Gait, gait

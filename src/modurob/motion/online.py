@@ -1,7 +1,7 @@
-"""Motion within limits of velocity, acceleration and jerk from any state to any other, found anew at every sample.
+"""Motion within limits of velocity, acceleration and jerk from any state to any other, recomputed at every sample.
 
-Ruckig does it (Berscheid and Kröger, Jerk-limited real-time trajectory generation with arbitrary target states, 2021), the extra
-`planning`.
+Computed by Ruckig (Berscheid and Kröger, Jerk-limited real-time trajectory generation with arbitrary target states,
+2021), extra `planning`.
 """
 
 from dataclasses import dataclass
@@ -103,9 +103,10 @@ def _breaks(motion: Any) -> Array:
 @explained
 @dataclass(frozen=True, eq=False)
 class Online:
-    """A filter for goals that change while a robot moves: each step goes `sample_time` further on the fastest motion to the goal.
+    """A filter for goals that change while a robot moves: each step advances by `sample_time` along the fastest motion
+    to the goal.
 
-    Limits are numbers or (n,). A value; `step` is pure, so that a law can keep the state in its memory.
+    Limits are numbers or (n,). A value; `step` is a pure function, so that a law can keep the state in its memory.
 
     >>> online = mr.motion.Online(velocity=1.0, acceleration=2.0, jerk=10.0, sample_time=0.01)
     >>> state = online.step(online.at([0.0, 0.0]), goal=[1.0, -1.0])

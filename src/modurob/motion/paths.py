@@ -1,4 +1,6 @@
-"""Where a frame goes, apart from when: lines, circles, screws and splines through poses, by a parameter s from 0 to 1."""
+"""Paths of a frame, independent of time: lines, circles, screws and splines through poses, with a parameter s from 0 to
+1.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
@@ -122,9 +124,10 @@ class Line(PosePath):
 @PATHS.register("circle")
 @dataclass(frozen=True, eq=False)
 class Circle(PosePath):
-    """An arc of `angle` [rad] about the axis through `centre` [m], from the pose `start`; `angle` beyond a turn goes on.
+    """An arc of `angle` [rad] about the axis through `centre` [m], from the pose `start`; `angle` may exceed a full
+    turn.
 
-    The frame turns with it (`turning` True), or keeps its orientation.
+    The frame rotates with it (`turning` True), or keeps its orientation.
     """
 
     start: Array  # (4, 4)

@@ -126,7 +126,7 @@ class Piecewise:
     # ---- from others ----
 
     def delayed(self, seconds: float) -> Self:
-        """The same motion, so many seconds later: x(t - seconds).
+        """The same motion delayed by that many seconds: x(t - seconds).
 
         >>> float(mr.Trajectory.cubic(0.0, 1.0, 2.0).delayed(1.0)(2.0).position)
         0.5
@@ -175,7 +175,8 @@ class Piecewise:
     def largest(self, derivative: int) -> Array:
         """Largest magnitude over time of position (0), velocity (1), acceleration (2) or jerk (3), of the shape of x.
 
-        It is taken at the ends of the pieces or where the next derivative vanishes, so nothing in between is missed.
+        It is evaluated at the ends of the pieces and where the next derivative vanishes, so that no maximum in between
+        is missed.
 
         >>> float(mr.Trajectory.cubic(0.0, 1.0, 1.0).largest(1))
         1.5

@@ -36,8 +36,9 @@ class PosePoint(NamedTuple):
 class PoseTrajectory:
     """A motion X(t) of a frame, at rest before its start and after its end: path(progress(t)).
 
-    `trajectory(t)` is the pose [m], the body twist (v, w) [m/s, rad/s] and its derivative [m/s², rad/s²]. `progress` is a
-    trajectory from 0 to 1, or a time [s]: then it is a quintic. A value: equal, hashable, picklable.
+    `trajectory(t)` returns the pose [m], the body twist (v, w) [m/s, rad/s] and its derivative [m/s², rad/s²].
+    `progress` is a trajectory from 0 to 1, or a duration [s]: then it is a quintic. A value: comparable, hashable,
+    picklable.
 
     >>> down = mr.spatial.se3.pose(np.diag([1.0, -1.0, -1.0]), [0.4, 0.0, 0.3])
     >>> draw = mr.PoseTrajectory.circle(down, centre=[0.4, 0.1, 0.3], axis=[0, 0, 1], progress=2.0)
@@ -72,7 +73,7 @@ class PoseTrajectory:
     # ---- from others ----
 
     def delayed(self, seconds: float) -> "PoseTrajectory":
-        """The same motion, so many seconds later.
+        """The same motion delayed by that many seconds.
 
         >>> mr.PoseTrajectory.line(np.eye(4), np.eye(4), 1.5).delayed(1.0).progress.breaks
         array([1. , 2.5])
@@ -88,8 +89,8 @@ class PoseTrajectory:
         return PoseTrajectory(self.path, self.progress.slowed(factor))
 
     def within(self, **limits: float) -> "PoseTrajectory":
-        """The same path, slowed down as far as it takes to keep these limits, by name: speed [m/s] and acceleration [m/s²] of the
-        origin, turn_rate [rad/s] and turn_acceleration [rad/s²] of the frame.
+        """The same path, slowed down as far as necessary to satisfy these limits, by name: speed [m/s] and acceleration
+        [m/s²] of the origin, turn_rate [rad/s] and turn_acceleration [rad/s²] of the frame.
 
         >>> there = mr.spatial.se3.pose(p=[1.0, 0.0, 0.0])
         >>> round(mr.PoseTrajectory.line(np.eye(4), there, 1.0).within(speed=0.5).duration, 6)
@@ -135,7 +136,8 @@ class PoseTrajectory:
 
     @classmethod
     def line(cls, start: ArrayLike, end: ArrayLike, progress: Any) -> "PoseTrajectory":
-        """The straight line from one pose to another, (4, 4) each, turning at an even rate the short way (slerp).
+        """The straight line from one pose to another, (4, 4) each, with rotation at constant rate along the shortest
+        arc (slerp).
 
         >>> there = mr.spatial.se3.pose(mr.spatial.so3.about([0, 0, 1.0], 1.0), [1.0, 0.0, 0.0])
         >>> mr.PoseTrajectory.line(np.eye(4), there, 2.0)(1.0).twist.round(4)
@@ -153,7 +155,8 @@ class PoseTrajectory:
         angle: float = 2 * np.pi,
         turning: bool = True,
     ) -> "PoseTrajectory":
-        """An arc of `angle` [rad] from the pose `start` about the axis through `centre`; the frame turns with it, or not.
+        """An arc of `angle` [rad] from the pose `start` about the axis through `centre`; the frame rotates with it, or
+        keeps its orientation.
 
         >>> start = mr.spatial.se3.pose(p=[0.2, 0.0, 0.0])
         >>> quarter = mr.PoseTrajectory.circle(start, np.zeros(3), [0, 0, 1], 1.0, angle=np.pi / 2)
@@ -174,7 +177,7 @@ class PoseTrajectory:
 
     @classmethod
     def through(cls, poses: ArrayLike, progress: Any) -> "PoseTrajectory":
-        """Through poses, (k, 4, 4), at progress 0, 1/(k - 1), ...: places on a cubic spline, turns by squad.
+        """Through poses, (k, 4, 4), at progress 0, 1/(k - 1), ...: positions on a cubic spline, rotations by squad.
 
         >>> ways = mr.spatial.se3.pose(p=np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0]]))
         >>> mr.PoseTrajectory.through(ways, 2.0)(1.0).pose[:3, 3].round(9)
@@ -184,7 +187,7 @@ class PoseTrajectory:
 
 
 def _progress(given: Any) -> Trajectory:
-    """A trajectory from 0 to 1, or the quintic that takes so many seconds."""
+    """A trajectory from 0 to 1, or the quintic of the given duration [s]."""
     if not isinstance(given, Trajectory):
         return Trajectory.quintic(0.0, 1.0, one_positive(given, "progress"))
     ends = given(given.breaks[[0, -1]]).position

@@ -35,7 +35,7 @@ def _rising(v: float, a: float, j: float) -> tuple[float, float]:
 
 
 def _rising_half_way(a: float, j: float) -> tuple[float, float]:
-    """How long the jerk lasts, and how long it takes to go half of the way 1 from rest [s]."""
+    """The duration of the jerk, and the time to cover half of the distance 1 from rest [s]."""
     ramp = min(a / j, cbrt(1 / (2 * j)))
     return ramp, ramp / 2 + sqrt(ramp * ramp / 4 + 1 / (ramp * j))
 

@@ -17,7 +17,7 @@ def hermite(times: Array, derivatives: Array) -> BPoly:
 
 
 def through(times: Array, points: Array, continuity: int) -> PPoly | BPoly:
-    """From rest to rest through the points, with so many continuous derivatives, one of CONTINUITIES."""
+    """From rest to rest through the points, with the given number of continuous derivatives, one of CONTINUITIES."""
     if continuity not in CONTINUITIES:
         valid = ", ".join(map(str, CONTINUITIES))
         raise ControlError(f"continuity {continuity!r}: expected a number of continuous derivatives, one of {valid}")

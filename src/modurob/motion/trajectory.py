@@ -24,8 +24,8 @@ TRAJECTORIES: Registry[Callable[..., Any]] = Registry("trajectory", ControlError
 class Trajectory(Piecewise):
     """A motion x(t) of a number or an array [rad or m], at rest before its start and after its end.
 
-    From breaks[i] to breaks[i + 1] x is the sum over k of coefficients[k, i] (t - breaks[i])^(order - k), as in SciPy's PPoly.
-    `trajectory(t)` is position, velocity and acceleration, of shape t.shape + x.shape each.
+    From breaks[i] to breaks[i + 1] x is the sum over k of coefficients[k, i] (t - breaks[i])^(order - k), as in SciPy's
+    PPoly. `trajectory(t)` returns position, velocity and acceleration, of shape t.shape + x.shape each.
 
     >>> reach = mr.Trajectory.quintic([0.0, 0.0, 0.0], [0.5, -0.2, 0.3], duration=2.0)
     >>> reach(1.0).position
@@ -43,11 +43,13 @@ class Trajectory(Piecewise):
         robot: "Mechanism | None" = None,
         torque: ArrayLike | str = "effort",
     ) -> "Trajectory":
-        """The same path, slowed down as far as it takes to keep these limits, numbers or arrays of the shape of x; None is none.
+        """The same path, slowed down as far as necessary to satisfy these limits, numbers or arrays of the shape of x;
+        None means no limit.
 
-        Velocities are in rad/s or m/s, accelerations in rad/s² or m/s², jerks in rad/s³ or m/s³ (within a piece: where
-        accelerations jump, no jerk is counted). Of a motion of the coordinates of a `robot` also torques [N m or N]: what its
-        drives have to give for rigid bodies, rotors, friction and springs, "effort" for the largest they can.
+        Velocities are in rad/s or m/s, accelerations in rad/s² or m/s², jerks in rad/s³ or m/s³ (within pieces: jumps
+        of the acceleration are not counted). With a `robot`, whose coordinates x are, torques [N m or N] are limited
+        too: what its drives have to supply for rigid bodies, rotors, friction and springs; "effort" means the largest
+        torques of the drives.
 
         >>> round(mr.Trajectory.cubic(0.0, 1.0, 1.0).within(velocity=0.5, acceleration=10.0).duration, 6)
         3.0
@@ -96,7 +98,7 @@ class Trajectory(Piecewise):
     ) -> "Trajectory":
         """The quintic in t with these positions, velocities and accelerations at its ends, over `duration` [s].
 
-        Of all motions between these ends it has the least integral of jerk squared.
+        It minimises the integral of squared jerk among all motions between these ends.
 
         >>> reach = mr.Trajectory.quintic(0.0, 1.0, duration=2.0)
         >>> float(reach(1.0).position), float(reach(1.0).velocity)
@@ -115,10 +117,11 @@ class Trajectory(Piecewise):
     @classmethod
     @explained
     def trapezoid(cls, start: ArrayLike, end: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike) -> "Trajectory":
-        """The fastest straight line from rest to rest within these limits: constant acceleration, velocity, deceleration.
+        """The fastest straight line from rest to rest within these limits: constant acceleration, velocity,
+        deceleration.
 
-        All coordinates start and end together; a way too short to reach the velocity is a triangle. Limits are in
-        rad/s and rad/s², or m/s and m/s².
+        All coordinates start and end together; if the distance is too short to reach the velocity, the profile is a
+        triangle. Limits are in rad/s and rad/s², or m/s and m/s².
 
         >>> mr.Trajectory.trapezoid(0.0, 1.0, velocity=0.5, acceleration=1.0).duration
         2.5
@@ -130,7 +133,7 @@ class Trajectory(Piecewise):
     def s_curve(
         cls, start: ArrayLike, end: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, jerk: ArrayLike
     ) -> "Trajectory":
-        """The fastest straight line from rest to rest whose jerk is limited too: seven pieces of constant jerk, or fewer.
+        """The fastest straight line from rest to rest with limited jerk: at most seven pieces of constant jerk.
 
         All coordinates start and end together. Limits are in rad/s, rad/s² and rad/s³, or m/s, m/s² and m/s³.
 
@@ -154,7 +157,7 @@ class Trajectory(Piecewise):
 
     @classmethod
     def _between(cls, duration: float, **ends: ArrayLike) -> "Trajectory":
-        """The polynomial with so many derivatives at start and end, named in this order."""
+        """The polynomial with the given derivatives at start and end, named in this order."""
         time = one_positive(duration, "duration")
         derivatives = np.stack(alike(**ends))
         return cls._of(splines.hermite(np.array([0, time]), np.stack(np.split(derivatives, 2))))
@@ -189,10 +192,12 @@ class Trajectory(Piecewise):
     @classmethod
     @explained
     def spline(cls, times: ArrayLike, points: ArrayLike, continuity: int = 2) -> "Trajectory":
-        """From rest to rest through the points, (k, ...), at the times, (k,) [s], with so many continuous derivatives.
+        """From rest to rest through the points, (k, ...), at the times, (k,) [s], with the given number of continuous
+        derivatives.
 
-        1 is Hermite's cubic with the rates of parabolas through three points each, which moves no further than to its neighbours
-        when a point moves; 2, 4 and 6 have the least integral of acceleration, jerk and snap squared.
+        1 is Hermite's cubic with the rates of parabolas through three points each, in which moving a point changes the
+        curve no further than to its neighbours; 2, 4 and 6 minimise the integral of squared acceleration, jerk and
+        snap.
 
         >>> float(mr.Trajectory.spline([0, 1, 2], [0.0, 1.0, 0.0], continuity=1)(0.5).position)
         0.5
@@ -202,11 +207,12 @@ class Trajectory(Piecewise):
     @classmethod
     @explained
     def blended(cls, times: ArrayLike, points: ArrayLike, blend: float, smooth: bool = False) -> "Trajectory":
-        """Straight lines between the points, (k, ...), with blends of `blend` [s] around the times, (k,) [s], from rest to rest.
+        """Straight lines between the points, (k, ...), with blends of `blend` [s] around the times, (k,) [s], from rest
+        to rest.
 
-        The speed changes evenly within a blend, or with `smooth` so that accelerations are continuous. It starts at the first
-        point and ends at the last, and cuts the corners at those between, by blend/8 times the change of speed (smooth: 3/32).
-        All of it takes one blend more than the times.
+        The acceleration is constant within a blend, or, with `smooth`, continuous. The motion starts at the first point
+        and ends at the last, and cuts the corners at those between by blend/8 times the change of velocity (smooth:
+        3/32). The total duration is one blend longer than the times.
 
         >>> corner = mr.Trajectory.blended([0, 1, 2], [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], blend=0.4)
         >>> corner(1.2).position
@@ -223,9 +229,11 @@ class Trajectory(Piecewise):
     @classmethod
     @explained
     def minimum_jerk(cls, times: ArrayLike, points: ArrayLike) -> "Trajectory":
-        """From rest to rest through the points, (k, ...), at the times, (k,) [s], with the least integral of jerk squared.
+        """From rest to rest through the points, (k, ...), at the times, (k,) [s], with the least integral of squared
+        jerk.
 
-        Between two points it is x0 + (x1 - x0) (10 s³ - 15 s⁴ + 6 s⁵); through more the quintic spline with four derivatives.
+        Between two points it is x0 + (x1 - x0) (10 s³ - 15 s⁴ + 6 s⁵); through more the quintic spline with four
+        continuous derivatives.
 
         >>> float(mr.Trajectory.minimum_jerk([0, 1, 2], [0.0, 1.0, 2.0])(1.0).position)
         1.0
@@ -237,9 +245,11 @@ class Trajectory(Piecewise):
     def through(
         cls, points: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, jerk: ArrayLike | None = None
     ) -> "Trajectory":
-        """From rest to rest through the points, (k, ...), on a smooth spline that keeps these limits [rad/s, rad/s²].
+        """From rest to rest through the points, (k, ...), on a smooth spline that satisfies these limits [rad/s,
+        rad/s²].
 
-        Each stretch gets a time in proportion to what it needs at full speed; then all is slowed down as far as the limits ask.
+        Each segment gets a time in proportion to its duration at full speed; then the whole motion is slowed down as
+        far as the limits require.
 
         >>> path = mr.Trajectory.through([[0, 0], [1, 0.5], [0, 1]], velocity=1.0, acceleration=4.0)
         >>> bool((path.largest(1) <= 1.0).all() and (path.largest(2) <= 4.0).all())

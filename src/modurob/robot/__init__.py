@@ -1,7 +1,7 @@
-"""The value users hold: the tables of a mechanism with its kinematics and dynamics as methods.
+"""The robot as a value: the tables of a mechanism with its kinematics and dynamics as methods.
 
-Each method checks the shapes of its arguments and calls the function of the same name in `modurob.algorithms`, compiled where there
-is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
+Each method checks the shapes of its arguments and calls the function of the same name in `modurob.algorithms`, compiled
+if there is a compiler. Arguments broadcast over leading axes: q is (..., nq); v, vdot and tau are (..., nv).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,12 +43,13 @@ def _number(x: Any) -> str:
 
 
 class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
-    """A robot: bodies, joints, constraints and forces, and all that follows from them: M(q) vdot + C(q, v) v + N(q) = tau + J^T F.
+    """A robot: bodies, joints, constraints and forces, and everything that follows from them: M(q) vdot + C(q, v) v +
+    N(q) = tau + J^T F.
 
-    A value: equal, hashable, picklable; nothing changes it. q is (..., nq) [rad or m, quaternions wxyz]; v, vdot, tau are (...,
-    nv) [rad/s, rad/s², N m; m/s, m/s², N]. Twists are (linear, angular), wrenches (force, torque). Leading axes are states side
-    by side. It is made by `Assembly.mechanism`, `Assembly.robot`, `Mechanism.from_urdf`, `Mechanism.from_mjcf`,
-    `Mechanism.from_dh` or a `Builder`.
+    An immutable value: comparable, hashable, picklable. q is (..., nq) [rad or m, quaternions wxyz]; v, vdot, tau are
+    (..., nv) [rad/s, rad/s², N m; m/s, m/s², N]. Twists are (linear, angular), wrenches (force, torque). Leading axes
+    are a batch of states. It is made by `Assembly.mechanism`, `Assembly.robot`, `Mechanism.from_urdf`,
+    `Mechanism.from_mjcf`, `Mechanism.from_dh` or a `Builder`.
 
     >>> robot
     Mechanism('crab', 3 bodies, nq=3, nv=3)
@@ -112,10 +113,10 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         locked: Mapping[str, float] | Iterable[str] = (),
         keep_idle: bool = False,
     ) -> "Mechanism":
-        """The robot of an assembly: its welded parts are bodies, its modules' joints the joints; see `Assembly.mechanism` for
-        the arguments.
+        """The robot of an assembly: its welded parts are bodies, its modules' joints the joints; see
+        `Assembly.mechanism` for the arguments.
 
-        `gravity` is in world axes, (3,) [m/s²]; `locked` joints by name, with the coordinate to hold [rad or m].
+        `gravity` is in world axes, (3,) [m/s²]; `locked` are joints by name, with the coordinate to hold [rad or m].
 
         >>> mr.Mechanism.from_assembly(assembly, base="m0", floating=True).nv
         9
@@ -130,9 +131,9 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
     def from_urdf(cls, path: str | Path, floating: bool = False, gravity: ArrayLike = GRAVITY) -> "Mechanism":
         """The robot of a URDF file, its root link fixed in the world or floating; `gravity` in world axes, (3,) [m/s²].
 
-        Friction and damping of the file's joints act; a mimic joint follows its source; meshes are drawn, and touch nothing
-        unless they are collision geometry. Text that
-        describes no robot is refused with the line and the element.
+        Friction and damping of the file's joints act; a mimic joint follows its source; meshes are drawn, and have no
+        contact unless they are collision geometry. Text that does not describe a robot is refused with the line and the
+        element.
 
         >>> mr.save(robot, "crab.urdf")
         >>> mr.Mechanism.from_urdf("crab.urdf").nv
@@ -143,11 +144,13 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
     @classmethod
     @explained
     def from_mjcf(cls, path: str | Path) -> "Mechanism":
-        """The robot of a file of MuJoCo (MJCF), read by MuJoCo's own compiler: it stands, floats and falls as the file says.
+        """The robot of a MuJoCo file (MJCF), read by MuJoCo's own compiler; the file specifies whether it is fixed or
+        floats, and the gravity.
 
-        Coordinates are MuJoCo's, but that a free body is counted from where the file puts it. Springs, losses, limits and
-        motors of joints act; joints that follow others mimic them; connects and welds are loops, spatial tendons lines, sites
-        frames, geoms shapes. What has no place in a mechanism is refused by name. Needs the extra `mujoco`.
+        Coordinates are MuJoCo's, except that the position of a free body is relative to its position in the file.
+        Springs, losses, limits and motors of joints act; joints that follow others become mimic joints; connects and
+        welds are loops, spatial tendons lines, sites frames, geoms shapes. Features that a mechanism does not support
+        are refused by name. Needs the extra `mujoco`.
 
         >>> mr.save(robot, "crab.xml")
         >>> mr.Mechanism.from_mjcf("crab.xml").nv
@@ -169,13 +172,14 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         name: str = "arm",
         gravity: ArrayLike = GRAVITY,
     ) -> "Mechanism":
-        """The arm of a Denavit-Hartenberg table, rows (a, alpha, d[, offset[, kind]]) [m, rad], kind revolute or prismatic.
+        """The arm of a Denavit-Hartenberg table, rows (a, alpha, d[, offset[, kind]]) [m, rad], kind revolute or
+        prismatic.
 
-        `form` is "distal", Rz(q + offset) Tz(d) Tx(a) Rx(alpha), or "proximal" (Craig), Rx(alpha) Tx(a) Rz(q + offset) Tz(d);
-        of a prismatic joint q is added to d. Bodies link1, link2, ... have their frames where the table puts them, and there their
-        `inertias`, 6x6 each [kg, kg m, kg m²]; joints are joint1, joint2, ...; frame base is at `base` in the world, frame tip at
-        `tool` on the last link. Entries may be SymPy's. `properties` are those of all joints, or one for each. A table of `dh`
-        brings its own form, base and tool.
+        `form` is "distal", Rz(q + offset) Tz(d) Tx(a) Rx(alpha), or "proximal" (Craig), Rx(alpha) Tx(a) Rz(q + offset)
+        Tz(d); for a prismatic joint q is added to d. Bodies link1, link2, ... have the frames of the table and, in
+        these, the `inertias`, 6x6 each [kg, kg m, kg m²]; joints are joint1, joint2, ...; frame base is at `base` in
+        the world, frame tip at `tool` on the last link. Entries may be SymPy expressions. `properties` are those of all
+        joints, or one for each. A table from `dh` includes its own form, base and tool.
 
         >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1, 0), (0.2, np.pi, 0, 0), (0, 0, 0.05, 0, "prismatic")])
         >>> arm.frame_pose([np.pi / 2, -np.pi / 2, 0.1], "tip")[:3, 3].round(9) + 0.0
@@ -201,16 +205,17 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
     ) -> "Equations":
         """The equations of motion M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau in closed form, exact.
 
-        `symbols` are the numbers that become symbols: one kind, several, or "all" of masses, centres, inertias, lengths,
-        gravity, armatures, dampings, stiffnesses; parameters that are symbols already stay so, and numbers that are no short
-        fraction become symbols too. `method` is "two-step" or "lagrange", two ways to the same equations. `digits` rounds
-        numbers that are not exact to so many decimals; `time_limit` [s] is for each call; `largest` is the number of terms the
-        mass matrix may have, None for any; `cancelled()` stops the work within 0.2 s of being true; `progress(stage, done)` is
-        told what is done, from 0 to 1. No symbol has a name of `avoid`, such as `robot.frames`: where a module is called m1, the
-        mass of body 1 is then mb1.
+        `symbols` selects the numbers that become symbols: one kind, several, or "all" of masses, centres, inertias,
+        lengths, gravity, armatures, dampings, stiffnesses; parameters that are already symbols remain so, and numbers
+        that are not short fractions become symbols too. `method` is "two-step" or "lagrange", two derivations of the
+        same equations. `digits` rounds numbers that are not exact to that many decimals; `time_limit` [s] applies to
+        each call; `largest` is the number of terms that the mass matrix may have, None for any; `cancelled()` stops the
+        work within 0.2 s of returning true; `progress(stage, done)` is called with the share done, from 0 to 1. No
+        symbol has a name of `avoid`, such as `robot.frames`: if a module is called m1, the mass of body 1 is then mb1.
 
-        M, C, C_two_step, D of friction (nv x nv), S of springs and N of gravity (nv x 1) are SymPy matrices, SI units; forces
-        without a closed form, such as stops and dry friction, are named in `left_out`. See `modurob.symbolic.Equations`.
+        M, C, C_two_step, D of friction (nv x nv), S of springs and N of gravity (nv x 1) are SymPy matrices, SI units;
+        forces without a closed form, such as end stops and dry friction, are listed in `left_out`. See
+        `modurob.symbolic.Equations`.
 
         >>> import modurob as mr
         >>> eq = mr.load("crab").mechanism().equations(("masses", "lengths", "gravity"))
@@ -231,7 +236,7 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
 
 
 class Builder(TableBuilder):
-    """Makes a Mechanism body by body: bodies in order, each on a frame that is there already; see `modurob.mechanism.Builder`.
+    """Builds a Mechanism body by body, each on an existing frame; see `modurob.mechanism.Builder`.
 
     `gravity` is in world axes, (3,) [m/s²]. Poses are X_AB (4, 4) [m], inertias 6x6 in the body's frame
     (`modurob.spatial.inertia`).
@@ -247,7 +252,8 @@ class Builder(TableBuilder):
 
 
 class Assembly(modular.Assembly):
-    """Modules, the connections between their ports, how they stand (`modurob.assembly.Assembly`), and the robot they make.
+    """Modules, the connections between their ports and the setup (`modurob.assembly.Assembly`), and the robot that they
+    form.
 
     >>> import modurob as mr
     >>> mr.load("crane").robot().gravity.tolist()
@@ -272,11 +278,11 @@ class Assembly(modular.Assembly):
         locked: Mapping[str, float] | Iterable[str] = (),
         keep_idle: bool = False,
     ) -> Mechanism:
-        """The robot, standing as the arguments say: the first part of module `base` stands in the world, or floats.
+        """The robot with the setup of the arguments: the first part of module `base` is fixed in the world, or floats.
 
-        `base` is the first module by default, `gravity` is in world axes [m/s²]. `locked` names joints (m3/hinge) to hold at zero,
-        or maps them to the coordinate to hold [rad, m]. Idle joints, which move nothing but an empty part of their own module, are
-        locked too unless `keep_idle`.
+        `base` is the first module by default, `gravity` is in world axes [m/s²]. `locked` names joints (m3/hinge) to
+        hold at zero, or maps them to the coordinate to hold [rad, m]. Idle joints, which move nothing but an empty part
+        of their own module, are locked too unless `keep_idle`.
 
         >>> import modurob as mr
         >>> mr.load("crab").mechanism(base="m0").nv
@@ -285,7 +291,8 @@ class Assembly(modular.Assembly):
         return Mechanism.from_assembly(self, base, floating, gravity, locked, keep_idle)
 
     def robot(self) -> Mechanism:
-        """The robot as its file says it stands: base, floating, gravity; idle joints are held at their initial coordinates.
+        """The robot with the setup of its file: base, floating, gravity; idle joints are held at their initial
+        coordinates.
 
         >>> import modurob as mr
         >>> [joint.name for joint in mr.load("crane").robot().joints]
@@ -312,11 +319,12 @@ class Assembly(modular.Assembly):
         *,
         clear_at: Mapping[str, float] | None = None,
     ) -> "Assembly":
-        """With a new module `name` docked by its port `by` at the free port `at`, turned by `roll` degrees about that port.
+        """The assembly with a new module `name` docked by its port `by` at the free port `at`, turned by `roll` degrees
+        about that port.
 
-        `kind` is a module type, its name, or the path of its file; `parameters` are in the units of that type. Modules that
-        would stand in one place with all joints at zero are refused; with `clear_at`, coordinates of joints by name [rad, m],
-        also shapes that meet there (extra `collision`).
+        `kind` is a module type, its name, or the path of its file; `parameters` are in the units of that type. Modules
+        that would overlap with all joints at zero are refused; with `clear_at`, joint coordinates by name [rad, m],
+        also modules whose shapes would collide there (extra `collision`).
 
         >>> pair = mr.Assembly.single("m0", "backbone").dock("m1", "scout", at="m0/3", by="4", roll=90)
         >>> print(*pair.connections)
@@ -330,8 +338,8 @@ class Assembly(modular.Assembly):
         return docked
 
     def clashes(self, coordinates: Mapping[str, float]) -> list[tuple[str, str]]:
-        """The parts that meet with some joints at these coordinates, by name [rad, m], and the others at zero; pairs as in
-        `Mechanism.collision_model`, which needs the extra `collision`.
+        """The parts that collide with some joints at these coordinates, by name [rad, m], and the others at zero; pairs
+        as in `Mechanism.collision_model`, which needs the extra `collision`.
 
         >>> mr.load("crab").clashes({"m0/hinge": 0.3, "m1/hinge": -0.2})
         []
@@ -347,7 +355,8 @@ class Assembly(modular.Assembly):
         return list(dict.fromkeys(pair for pair, d in apart if d < -TOUCHING))
 
     def initial_state(self) -> tuple[Array, Array]:
-        """q (nq,) and v (nv,) of `robot()` where its file says it starts; zero, or neutral, where nothing is said.
+        """The initial state of `robot()` in its file, q (nq,) and v (nv,); zero, or neutral, where the file gives no
+        value.
 
         >>> import modurob as mr
         >>> q, v = mr.load("crane").initial_state()
@@ -380,11 +389,12 @@ load, loads = Assembly.load, Assembly.loads
 
 @explained
 def lock(robot: Mechanism | Assembly, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Mechanism:
-    """The reduced robot with some joints held, of a robot (`Mechanism.locked`) or of an assembly as it stands (`Assembly.robot`).
+    """The reduced robot with some joints held, of a robot (`Mechanism.locked`) or of an assembly with its setup
+    (`Assembly.robot`).
 
-    `joints` are names, held at zero, or names with the coordinates to hold [rad or m]. Of the rates that are left M, C v + N
-    and all poses are those of the whole robot with held rates at zero. Of an assembly idle joints can be held too, away from
-    zero.
+    `joints` are names, held at zero, or names with the coordinates to hold [rad or m]. For the remaining rates M, C v +
+    N and all poses are those of the whole robot with held rates at zero. In an assembly idle joints can be held too, at
+    coordinates other than zero.
 
     >>> mr.lock(robot, {"m2/hinge": 0.3})
     Mechanism('crab', 2 bodies, nq=2, nv=2)

@@ -34,11 +34,12 @@ class Arms(Kinematics):
     def dh(
         self, frame: str, base: str = "world", form: str = "distal", *, exact: bool = False, tolerance: float = 1e-8
     ) -> DenavitHartenberg:
-        """The Denavit-Hartenberg table of the chain from frame `base` to `frame`: X = base A_1(q) ... A_n(q) tool, rows (a,
-        alpha, d, offset, kind) [m, rad], in the "distal" or "proximal" form.
+        """The Denavit-Hartenberg table of the chain from frame `base` to `frame`: X = base A_1(q) ... A_n(q) tool, rows
+        (a, alpha, d, offset, kind) [m, rad], in the "distal" or "proximal" form.
 
-        `modurob.kinematics.common_normals` says what is chosen where axes are parallel or meet; axes closer than `tolerance` to
-        that [rad, relative] count as such. With `exact` numbers become SymPy's fractions, roots and multiples of pi.
+        `modurob.kinematics.common_normals` describes the choice where axes are parallel or intersect; axes closer than
+        `tolerance` to that [rad, relative] count as such. With `exact` numbers become SymPy fractions, roots and
+        multiples of pi.
 
         >>> arm = mr.Mechanism.from_dh([(0.3, np.pi / 2, 0.1), (0.2, 0, 0, np.pi / 2)])
         >>> [tuple(row) for row in arm.dh("tip", exact=True).rows]
@@ -66,11 +67,11 @@ class Arms(Kinematics):
         return exactly(chain)
 
     def analytic_jacobian(self, q: ArrayLike, frame: str, sequence: str = "zyx", fixed: bool = False) -> Array:
-        """(..., 6, nv), rows (dp/dt, da/dt) [m/s, rad/s]: the rates of the frame's position in world axes and of three angles a, of
-        `spatial.angles.euler(sequence, a)` or, with `fixed`, `spatial.angles.fixed`.
+        """(..., 6, nv), rows (dp/dt, da/dt) [m/s, rad/s]: the rates of the frame's position in world axes and of three
+        angles a, of `spatial.angles.euler(sequence, a)` or, with `fixed`, `spatial.angles.fixed`.
 
-        diag(1, B^-1) J with w = B da/dt. Angles are those of the first solution; where the middle one makes the outer axes coincide
-        their rates are not a number.
+        diag(1, B^-1) J with w = B da/dt. Angles are those of the first solution; where the middle one makes the outer
+        axes coincide, their rates are NaN.
 
         >>> arm = mr.load("lwa4p").robot()
         >>> arm.analytic_jacobian([0.5, 1, 1.5, 1, 0, 0.5], "wrist/centre", "zyx").shape
@@ -89,8 +90,8 @@ class Arms(Kinematics):
         return jacobians.manipulability(self._rows(q, frame, rows))
 
     def velocity_ellipsoid(self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "position") -> Ellipsoid:
-        """How fast the frame moves for |v| = 1, in world axes: .axes (..., m, k), columns, and .lengths (..., k), the largest first
-        [m/s or rad/s per unit rate]; `rows` as in `manipulability`.
+        """The velocities of the frame for |v| = 1, in world axes: .axes (..., m, k), columns, and .lengths (..., k),
+        the largest first [m/s or rad/s per unit rate]; `rows` as in `manipulability`.
 
         >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
         >>> arm.velocity_ellipsoid([0.3, -0.7], "tip", "x y").lengths.round(6)
@@ -99,8 +100,8 @@ class Arms(Kinematics):
         return jacobians.velocity_ellipsoid(self._rows(q, frame, rows))
 
     def force_ellipsoid(self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "position") -> Ellipsoid:
-        """What forces the frame exerts with |tau| = 1: the axes of `velocity_ellipsoid` with reciprocal lengths, infinite where the
-        structure takes the load.
+        """The forces that the frame exerts with |tau| = 1: the axes of `velocity_ellipsoid` with reciprocal lengths,
+        infinite where the structure carries the load.
 
         >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
         >>> arm.force_ellipsoid([0.3, -0.7], "tip", "x y").lengths.round(4)
@@ -123,8 +124,8 @@ class Arms(Kinematics):
     def nearest_singularity(
         self, q: ArrayLike, frame: str, rows: str | Iterable[str] = "pose"
     ) -> nearest_singularity.NearSingularity:
-        """A singular configuration near q (nq,), by Newton steps on the smallest singular value of J: .q, .value, and whether one
-        was .found.
+        """A singular configuration near q (nq,), by Newton steps on the smallest singular value of J: .q, .value, and
+        .found.
 
         >>> arm = mr.Mechanism.from_dh([(1.0, 0, 0), (0.8, 0, 0)])
         >>> near = arm.nearest_singularity([0.3, -0.7], "tip", "x y")
@@ -145,11 +146,12 @@ class Arms(Kinematics):
         rows: str | Iterable[str] = "position",
         seed: int = 0,
     ) -> ReachMap:
-        """Where the frame gets within the joint limits, cell by cell: .count, .dexterity (part of all directions of its z axis) and
-        .manipulability of `rows`; .slice, .plot and .reached look into it.
+        """The region that the frame reaches within the joint limits, by cells: .count, .dexterity (share of all
+        directions of its z axis) and .manipulability of `rows`; .slice, .plot and .reached evaluate it.
 
-        `samples` configurations are drawn, rounded up to a power of two; `cell` is the edge of a cell [m], such that it holds 16
-        samples on average if not given. A cell without a sample may still be reached, by few configurations.
+        `samples` configurations are drawn, rounded up to a power of two; `cell` is the edge of a cell [m], by default
+        such that it contains 16 samples on average. A cell without a sample may still be reached, by few
+        configurations.
 
         >>> arm = mr.load("lwa4p").robot()
         >>> reach = arm.reach_map("wrist/centre", samples=4096)
@@ -164,8 +166,8 @@ class Arms(Kinematics):
     # ---- statics ----
 
     def static_torques(self, q: ArrayLike, loads: Mapping[str, ArrayLike] | None = None) -> Array:
-        """N(q) - sum of J^T F, (..., nv) [N m or N]: the torques that hold the robot still against gravity and `loads`, wrenches
-        (f, n) that act on frames at their origins, by name, in world axes [N, N m].
+        """N(q) - sum of J^T F, (..., nv) [N m or N]: the torques that hold the robot at rest against gravity and
+        `loads`, wrenches (f, n) that act on frames at their origins, by name, in world axes [N, N m].
 
         >>> arm = mr.load("lwa4p").robot()
         >>> arm.static_torques([0, np.pi / 2, 0, 0, 0, 0]).round(3) + 0.0
@@ -176,8 +178,8 @@ class Arms(Kinematics):
         return statics.static_torques(self, self._q(q), loads or {}, kernels.run)
 
     def largest_load(self, q: ArrayLike, frame: str, wrench: ArrayLike) -> Array:
-        """How many times a wrench (f, n) on a frame, in world axes [N, N m], the drives can hold beside gravity, (...): with the
-        weight of one kilogram, the payload [kg].
+        """The largest multiple of a wrench (f, n) on a frame, in world axes [N, N m], that the drives can hold in
+        addition to gravity, (...): for the weight of one kilogram, the payload [kg].
 
         >>> arm = mr.load("lwa4p").robot()
         >>> round(float(arm.largest_load([0, np.pi / 2, 0, 0, 0, 0], "wrist/out", [0, 0, -9.81, 0, 0, 0])), 2)
@@ -199,18 +201,17 @@ class Arms(Kinematics):
         parameter: float | None = None,
         order: str | None = None,
     ) -> InverseKinematics:
-        """The configurations that bring a frame to a pose X_BF in the axes of `base`, (..., 4, 4) [m], or its origin to a
-        point (..., 3).
+        """The configurations that bring a frame to a pose X_BF in the axes of `base`, (..., 4, 4) [m], or its origin to
+        a point (..., 3).
 
-        All of them, with `.exact`, where the chain between the two frames is of at most seven turns and slides: in closed form
-        where
-        its geometry allows, else from an eigenproblem (six turns); of seven joints all for one value of a `parameter` (an arm
-        angle, or
-        the coordinate of a joint, as `.family` says), that of q0 or one that reaches the goal. With `free` x, y or z the
-        frame may turn about that axis of its own. Solutions are within limits, angles by whole turns as near to q0 as limits allow;
-        the best come first: the nearest to q0 if it is given, or by the `order` "nearest", "manipulability", far from
-        "limits" or from "collisions" (extra `collision`). Other
-        coordinates are those of q0, (..., nq).
+        If the chain between the two frames has at most seven revolute and prismatic joints, all solutions are returned
+        and `.exact` is true: in closed form where the geometry allows it, otherwise by an eigenvalue problem (six
+        revolute joints); for seven joints all solutions for one value of a `parameter` (an arm angle, or the coordinate
+        of a joint, as `.family` says), that of q0 or one that reaches the goal. With `free` x, y or z the frame may
+        rotate about that axis of its own. Solutions are within the joint limits, with angles shifted by whole turns to
+        be as near to q0 as the limits allow. The best come first: the nearest to q0 if it is given, or by the `order`
+        "nearest", "manipulability", far from "limits" or from "collisions" (extra `collision`). Other coordinates are
+        those of q0, (..., nq).
 
         >>> arm = mr.Mechanism.from_dh([(1, 0, 0), (1, 0, 0)])
         >>> found = arm.inverse_kinematics("tip", [1.0, 1.0, 0.0], q0=[0.0, 1.0])
@@ -238,14 +239,16 @@ class Arms(Kinematics):
         attempts: int = 128,
         avoid: CollisionModel | None = None,
     ) -> InverseKinematics:
-        """A configuration that reaches all goals at once, by damped least squares: .q (..., 1, nq), .reached, .residual [m, rad].
+        """A configuration that reaches all goals at once, by damped least squares: .q (..., 1, nq), .reached, .residual
+        [m, rad].
 
-        Goals are `PoseGoal`, `PointGoal`, `DirectionGoal`, `CentreGoal` and `JointGoal`; leading axes of their targets are goals
-        side by side. `q0`, (..., nq), is where to start; without it starts are random, the same in every call. Joints keep their
-        `limits`, loops are closed. `secondary` goals are brought as near as the goals leave room for. Goals are reached when the
-        root of their summed squared distances is at most `tolerance`; a state that fails is started again, `attempts` times in
-        all. Where goals are not reached, .q is the nearest that was found, and .note says so. With `avoid`, a
-        `collision_model`, only configurations without collisions count.
+        Goals are `PoseGoal`, `PointGoal`, `DirectionGoal`, `CentreGoal` and `JointGoal`; leading axes of their targets
+        are a batch of goals. `q0`, (..., nq), is the initial configuration; without it starts are random, the same in
+        every call. Joints stay within their `limits`, and loops are closed. `secondary` goals are approached as far as
+        the goals permit. Goals are reached when the root of their summed squared distances is at most `tolerance`; a
+        state that fails is restarted, `attempts` times in total. If goals are not reached, .q is the nearest
+        configuration found, and .note says so. With `avoid`, a `collision_model`, only configurations without
+        collisions count.
 
         >>> found = robot.reach([mr.PointGoal("m3", [0.105, 0.2, 0.05])])
         >>> bool(found.reached), robot.frame_pose(found.q[0], "m3")[:3, 3].round(6)
@@ -270,10 +273,12 @@ class Arms(Kinematics):
         damping: float = 1e-6,
         limits: bool = True,
     ) -> Array:
-        """v = argmin |J v dt - gain e|² + damping |v dt|² for the next dt [s], (nv,) [rad/s or m/s], e the errors of the goals.
+        """v = argmin |J v dt - gain e|² + damping |v dt|² for the next dt [s], (nv,) [rad/s or m/s], e the errors of
+        the goals.
 
-        Loops stay closed. Within the joints' speeds; q + v dt within their limits; with `acceleration` [rad/s² or m/s²] also
-        |v - v before| <= acceleration dt, and slow enough to brake before a limit. Needs the extra `qp`.
+        Loops stay closed. v is within the joints' speeds and q + v dt within their limits; with `acceleration` [rad/s²
+        or m/s²] also |v - v before| <= acceleration dt, and v is small enough to brake before a limit. Needs the extra
+        `qp`.
 
         >>> goal = mr.PointGoal("m3", [0.105, 0.2, 0.05])
         >>> v = robot.velocity_towards(goal, [0.0, 0.0, 0.0], dt=0.01, acceleration=2.0)
@@ -292,10 +297,10 @@ class Arms(Kinematics):
     ) -> CollisionModel:
         """The robot's shapes and the pairs of them that can meet: .clear(q), .distance(q) [m], .closest(q).
 
-        Shapes are the collision geometry of a URDF file, else what is drawn. Left out are pairs on one body, neighbours that touch
-        at zero or stay within 5 mm, parts of one module that its joint connects, pairs that always clash, and pairs of names in
-        `ignore`. `ground` is a height along the world's z [m]. Meshes count as their convex hulls, or by their triangles without
-        `hulls`. Needs the extra `collision`.
+        Shapes are the collision geometry of a URDF file, otherwise the visual shapes. These pairs are left out: pairs
+        on one body, neighbours that touch at zero or stay within 5 mm, parts of one module that its joint connects,
+        pairs that always collide, and pairs of names in `ignore`. `ground` is a height along the world's z [m]. Meshes
+        are replaced by their convex hulls, or tested by their triangles without `hulls`. Needs the extra `collision`.
 
         >>> model = robot.collision_model(ground=-1.0)
         >>> bool(model.clear(q)), round(float(model.distance(q)), 3)

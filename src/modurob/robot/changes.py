@@ -27,10 +27,10 @@ class Changes(Kinematics):
     """A robot and others like it."""
 
     def with_payload(self, frame: str, spatial: Array) -> Self:
-        """A robot that carries a rigid load, M += J^T I J with J of the frame, its spatial inertia I (6, 6) [kg, kg m, kg m²]
-        in that frame.
+        """The robot with a rigid load, M += J^T I J with J of the frame and the spatial inertia I (6, 6) [kg, kg m, kg
+        m²] in that frame.
 
-        `modurob.spatial.inertia` makes such inertias, here of a point of 0.5 kg, 0.1 m along y.
+        `modurob.spatial.inertia` makes such inertias; in the example a point mass of 0.5 kg, 0.1 m along y.
 
         >>> loaded = robot.with_payload("m3", mr.spatial.inertia.point(0.5, (0.0, 0.1, 0.0)))
         >>> round(loaded.total_mass() - robot.total_mass(), 9)
@@ -61,10 +61,10 @@ class Changes(Kinematics):
         a: str = "",
         b: str = "world",
     ) -> Self:
-        """A robot with one more force of its own: along a rate of `joint`, or between the frames `a` and `b`.
+        """The robot with one more force: along a rate of `joint`, or between the frames `a` and `b`.
 
-        It adds to `passive_forces`, simulations and filters; see docs/conventions.md for signs and frames. `rate` is which of
-        the joint's rates.
+        It is included in `passive_forces`, simulations and filters; see docs/conventions.md for signs and frames.
+        `rate` selects one of the joint's rates.
 
         >>> soft = robot.with_force("rest", mr.JointSpring(stiffness=2.0), joint="m0/hinge")
         >>> soft.passive_forces(q, v)
@@ -84,7 +84,8 @@ class Changes(Kinematics):
 
     @explained
     def with_line(self, name: str, route: Any, law: Any) -> Self:
-        """A robot with one more line, a cable, belt or spring over `route`, as `Builder.line` has it: one tension T [N] all along.
+        """The robot with one more line, a cable, belt or spring over `route`, as in `Builder.line`: one tension T [N]
+        along its whole length.
 
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2)).lines[0].name
@@ -98,7 +99,8 @@ class Changes(Kinematics):
 
     @explained
     def on_ground(self, ground: Ground | None = None) -> Self:
-        """A robot whose shapes touch the ground, in place of the one it stood on: what collides, else what is drawn.
+        """The robot with contact between its shapes and this ground, in place of any other ground: collision shapes,
+        otherwise visual shapes.
 
         Shapes inside the others of their module are left out. `contacts` names them; see docs/contact.md.
 
@@ -114,7 +116,8 @@ class Changes(Kinematics):
 
     @explained
     def with_body_contact(self, between: BodyContact | None = None, ignore: Iterable[tuple[str, str]] = ()) -> Self:
-        """A robot whose bodies touch each other, in place of how they did: the pairs of shapes that `collision_model` has.
+        """The robot with contact between its bodies, in place of any earlier one: the pairs of shapes of
+        `collision_model`.
 
         `ignore` names pairs of parts or links that never touch. `body_contacts` lists the pairs; see docs/contact.md.
 
@@ -144,9 +147,9 @@ class Changes(Kinematics):
 
     @explained
     def contact_forces(self, q: ArrayLike, v: ArrayLike | None = None, x: ArrayLike | None = None) -> ContactForces:
-        """What the ground does to each point of the robot that can touch it: where it is, (..., points, 3) [m], the force on it,
-        (..., points, 3) [N], and its speed along the ground, (..., points) [m/s]; in the world. x are the states of the robot's
-        forces, as recordings have them.
+        """The contact with the ground of each point of the robot that can touch it: its position, (..., points, 3) [m],
+        the force on it, (..., points, 3) [N], and its speed along the ground, (..., points) [m/s]; in world axes. x are
+        the states of the robot's forces, as in recordings.
 
         >>> run = mr.simulate(assembly.mechanism(floating=True), duration=1.0, ground=mr.Ground())
         >>> crab = run.segments[0].robot
@@ -163,10 +166,11 @@ class Changes(Kinematics):
     def body_contact_forces(
         self, q: ArrayLike, v: ArrayLike | None = None, x: ArrayLike | None = None
     ) -> BodyContactForces:
-        """What the bodies of each pair in `body_contacts` do to each other: where, (..., pairs, 3) [m], force and torque of the
-        second on the first, (..., pairs, 3) [N, N m], and how fast they slip, (..., pairs) [m/s]; in the world.
+        """The contact between the bodies of each pair in `body_contacts`: its position, (..., pairs, 3) [m], force and
+        torque of the second body on the first, (..., pairs, 3) [N, N m], and the slip velocity, (..., pairs) [m/s]; in
+        world axes.
 
-        x are the states of the robot's forces, as recordings have them.
+        x are the states of the robot's forces, as in recordings.
 
         >>> b = mr.Builder("pile")
         >>> for i in range(2):
@@ -196,7 +200,8 @@ class Changes(Kinematics):
         return at, rates, states
 
     def without_forces(self, *names: str) -> Self:
-        """A robot without the forces of these names; without names, without any: no friction, no stops, no springs.
+        """The robot without the forces of these names; without names, without any: no friction, no end stops, no
+        springs.
 
         >>> [row.name for row in robot.forces]
         ['m0/hinge stop', 'm2/hinge stop', 'm4/hinge stop']
@@ -213,10 +218,11 @@ class Changes(Kinematics):
 
     @explained
     def with_drive(self, joint: str, drive: Drive | str) -> Self:
-        """A robot with a drive at a joint of one rate, in place of the one it has: a `Drive`, or the name of one that is shipped.
+        """The robot with a drive at a joint of one rate, in place of the present one: a `Drive`, or the name of a drive
+        of the package.
 
-        A law's input there is that of the drive. Its rotor adds to the armature of the joint, or is a state of an elastic
-        drive.
+        The input of a law there is that of the drive. Its rotor adds to the armature of the joint, or is a state of an
+        elastic drive.
 
         >>> servo = robot.with_drive("m0/hinge", "dynamixel-mx64")
         >>> servo.drive("m0/hinge").input, float(servo.armature[0].round(4))
@@ -225,7 +231,7 @@ class Changes(Kinematics):
         return with_drive(self, joint, drive_of(drive))
 
     def drive(self, joint: str) -> DriveForce:
-        """The drive at a joint, as the force that it is; an error names the joints that have one.
+        """The drive at a joint, as a force of the robot; if there is none, the error names the joints that have one.
 
         >>> robot.with_drive("m0/hinge", "backbone-hinge").drive("m0/hinge").states
         ('command', 'energy')
@@ -233,7 +239,8 @@ class Changes(Kinematics):
         return drive_at(self, joint)
 
     def with_brakes(self, *joints: str) -> Self:
-        """A robot with the brakes of these drives on, or of all that have one: dry friction holds up to their torque.
+        """The robot with the brakes of these drives applied, or of all that have one: dry friction holds up to their
+        torque.
 
         >>> held = robot.with_drive("m0/hinge", mr.load_drive("powerball-small")).with_brakes("m0/hinge")
         >>> bool(mr.simulate(held, q, duration=0.1).v[-1, 0] == 0)
@@ -242,8 +249,8 @@ class Changes(Kinematics):
         return with_brakes(self, joints)
 
     def ideal(self) -> Self:
-        """The robot of the textbook, M vdot + C v + N = tau and nothing else: no friction, springs or stops, and drives that
-        give any torque.
+        """The ideal robot of textbooks, M vdot + C v + N = tau: no friction, springs or end stops, and drives with
+        unlimited torque.
 
         >>> robot.effort_limit, robot.ideal().effort_limit
         (array([7., 7., 7.]), array([inf, inf, inf]))
@@ -252,13 +259,13 @@ class Changes(Kinematics):
         return replace(self, joints=free, forces=())
 
     def locked(self, joints: Mapping[str, ArrayLike] | Iterable[str]) -> Self:
-        """The reduced robot with some joints held: names, held at zero, or names with coordinates, (nq,) of each joint [rad or
-        m; wxyz].
+        """The reduced robot with some joints held: names, held at zero, or names with coordinates, (nq,) of each joint
+        [rad or m; wxyz].
 
-        The bodies beyond a held joint become part of the body before it, with their inertia, frames and shapes; mimic joints
-        stay with their source, forces along held joints go. Of the remaining rates M, C v + N and all poses are those of the
-        whole robot with held rates at zero. A loop that held joints decide must hold, and is named in `redundant`. `held` names
-        the joints.
+        The bodies beyond a held joint become part of the body before it, with their inertia, frames and shapes; mimic
+        joints are held with their source, and forces along held joints are removed. For the remaining rates M, C v + N
+        and all poses are those of the whole robot with held rates at zero. A loop that the held joints determine
+        completely must be closed, and is listed in `redundant`. `held` lists the joints.
 
         >>> part = robot.locked({"m2/hinge": 0.3})
         >>> part, part.held

@@ -31,9 +31,9 @@ class Dynamics(Checked):
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None) -> Array:
         """tau = M(q) vdot + C(q, v) v + N(q) - J^T F, (..., nv) [N m or N]: the torques for a given motion.
 
-        `external` are wrenches (f, n) that act on frames, by name, in the axes of each frame at its origin [N, N m]; or an
-        array (..., bodies, 6) in body frames, the world first. With loops the torques are those of the joints with a drive.
-        Forces of the robot's own are not in it: a drive has to give inverse_dynamics - `passive_forces`.
+        `external` are wrenches (f, n) that act on frames, by name, in the axes of each frame at its origin [N, N m]; or
+        an array (..., bodies, 6) in body frames, the world first. With loops the torques are those of the joints with a
+        drive. Passive forces are not included: a drive has to supply inverse_dynamics - `passive_forces`.
 
         >>> robot.inverse_dynamics(q, v, np.zeros(3)).round(3)
         array([6.671, 1.023, 0.723])
@@ -48,9 +48,10 @@ class Dynamics(Checked):
         return algorithms.inverse_dynamics(self, q, v, vdot, external, kernels.run)
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None) -> Array:
-        """vdot = M^-1 (tau + J^T F - C v - N), (..., nv) [rad/s² or m/s²], loops kept closed; `external` as in `inverse_dynamics`.
+        """vdot = M^-1 (tau + J^T F - C v - N), (..., nv) [rad/s² or m/s²], with loops kept closed; `external` as in
+        `inverse_dynamics`.
 
-        Forces of the robot's own (friction, stops, springs) are not in it: add `passive_forces` to tau, or `simulate`.
+        Passive forces (friction, end stops, springs) are not included: add `passive_forces` to tau, or use `simulate`.
 
         >>> vdot = robot.forward_dynamics(q, v, tau=[5.0, 1.0, 1.0])
         >>> robot.inverse_dynamics(q, v, vdot).round(9)
@@ -76,7 +77,8 @@ class Dynamics(Checked):
         return bool(self.armature.any())
 
     def mass_matrix(self, q: ArrayLike) -> Array:
-        """M(q) of the tree, (..., nv, nv) [kg m², kg m or kg]: symmetric, kinetic energy = v^T M v / 2; rotors are in it.
+        """M(q) of the tree, (..., nv, nv) [kg m², kg m or kg]: symmetric, kinetic energy = v^T M v / 2; includes rotor
+        inertias.
 
         >>> robot.mass_matrix(robot.neutral()).round(4) + 0.0
         array([[0.1305, 0.0239, 0.0239],
@@ -92,7 +94,7 @@ class Dynamics(Checked):
         return M
 
     def bias_forces(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """C(q, v) v + N(q) of the tree, (..., nv) [N m or N]: the torques that hold vdot = 0.
+        """C(q, v) v + N(q) of the tree, (..., nv) [N m or N]: the torques at which vdot = 0.
 
         >>> bool(np.allclose(robot.bias_forces(q, v), robot.coriolis_matrix(q, v) @ v + robot.gravity_forces(q)))
         True
@@ -100,7 +102,8 @@ class Dynamics(Checked):
         return algorithms.bias_forces(self, self._q(q), self._v(v), kernels.run)
 
     def gravity_forces(self, q: ArrayLike) -> Array:
-        """N(q) of the tree, (..., nv) [N m or N]: the torques that hold it still; the gradient of the potential energy.
+        """N(q) of the tree, (..., nv) [N m or N]: the torques that hold it at rest; the gradient of the potential
+        energy.
 
         >>> robot.gravity_forces(robot.neutral()).round(3)
         array([7.21, 1.03, 1.03])
@@ -108,8 +111,8 @@ class Dynamics(Checked):
         return algorithms.gravity_forces(self, self._q(q), kernels.run)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """C(q, v) of Christoffel symbols, (..., nv, nv): C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2; dM/dt -
-        2 C is skew.
+        """C(q, v) of Christoffel symbols, (..., nv, nv): C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2;
+        dM/dt - 2 C is skew-symmetric.
 
         >>> (robot.coriolis_matrix(q, v) @ v).round(5)
         array([ 0.00802, -0.00219,  0.00529])
@@ -117,8 +120,8 @@ class Dynamics(Checked):
         return algorithms.coriolis_matrix(self, self._q(q), self._v(v))
 
     def two_step_coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """C(q, v) = S^T G^T (M G A1 + A2 M) G S as the two-step recursion gives it, (..., nv, nv): the same product C v,
-        another matrix (Gutenkunst (3.38)).
+        """C(q, v) = S^T G^T (M G A1 + A2 M) G S of the two-step recursion, (..., nv, nv): the same product C v, a
+        different matrix (Gutenkunst (3.38)).
 
         >>> (robot.two_step_coriolis_matrix(q, v) @ v).round(5)
         array([ 0.00802, -0.00219,  0.00529])
@@ -126,7 +129,8 @@ class Dynamics(Checked):
         return algorithms.two_step_coriolis_matrix(self, self._q(q), self._v(v))
 
     def regressor(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> Array:
-        """Y, (..., nv, 10 bodies), with Y pi = inverse dynamics of the tree, pi the `inertial_parameters` (rotors left out).
+        """Y, (..., nv, 10 bodies), with Y pi = inverse dynamics of the tree, pi the `inertial_parameters` (without
+        rotors).
 
         >>> Y = robot.regressor(q, v, np.zeros(3))
         >>> bool(np.allclose(Y @ robot.inertial_parameters(), robot.inverse_dynamics(q, v, np.zeros(3))))
@@ -146,8 +150,8 @@ class Dynamics(Checked):
     def torque_regressor(
         self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, terms: Sequence[str] = ("inertia", "rotor")
     ) -> Array:
-        """Y, (..., nv, parameters): the drives' torques are Y pi, of `terms` "inertia" (ten numbers a body), "rotor", "viscous",
-        "coulomb", "offset" (one a rate each), in this order.
+        """Y, (..., nv, parameters), with the drives' torques Y pi, of `terms` "inertia" (ten numbers per body),
+        "rotor", "viscous", "coulomb", "offset" (one per rate each), in this order.
 
         >>> robot.torque_regressor(q, v, np.zeros(3), ["inertia", "viscous", "coulomb"]).shape
         (3, 36)
@@ -155,10 +159,10 @@ class Dynamics(Checked):
         return algorithms.torque_regressor(self, self._q(q), self._v(v), self._v(vdot, "vdot"), terms)
 
     def base_parameters(self, terms: Sequence[str] = ("inertia",), seed: int = 0) -> BaseParameters:
-        """beta = K pi: the combinations of inertial parameters (and rotors, friction: `terms` of `torque_regressor`) that torques
-        depend on, and all that measured torques can tell (Gautier 1991).
+        """beta = K pi: the combinations of inertial parameters (and rotors, friction: `terms` of `torque_regressor`) on
+        which torques depend, and which measured torques can identify (Gautier 1991).
 
-        Found by the rank of the regressor in random states that keep the loops; `seed` draws them.
+        Found by the rank of the regressor in random states with closed loops, drawn from `seed`.
 
         >>> print(robot.base_parameters().sums[0])
         m0/B my + 0.105 m2/B m + 0.105 m4/B m
@@ -168,10 +172,10 @@ class Dynamics(Checked):
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None
     ) -> InverseDerivatives:
-        """d tau of inverse dynamics by q (along `integrate`), v and vdot, (..., nv, nv) each, as .q, .v and .vdot, exact; of
-        the tree.
+        """Derivatives of inverse dynamics with respect to q (along `integrate`), v and vdot, (..., nv, nv) each, as .q,
+        .v and .vdot, exact; of the tree.
 
-        Wrenches stay in their frames. The slope by vdot is M.
+        Wrenches are constant in their frames. The derivative with respect to vdot is M.
 
         >>> slopes = robot.inverse_dynamics_derivatives(q, v, np.zeros(3))
         >>> bool(np.allclose(slopes.vdot, robot.mass_matrix(q)))
@@ -188,9 +192,10 @@ class Dynamics(Checked):
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: External = None
     ) -> ForwardDerivatives:
-        """d vdot of forward dynamics by q (along `integrate`), v and tau, (..., nv, nv) each, as .q, .v and .tau, exact.
+        """Derivatives of forward dynamics with respect to q (along `integrate`), v and tau, (..., nv, nv) each, as .q,
+        .v and .tau, exact.
 
-        Wrenches stay in their frames. Without loops the slope by tau is M^-1.
+        Wrenches are constant in their frames. Without loops the derivative with respect to tau is M^-1.
 
         >>> slopes = robot.forward_dynamics_derivatives(q, v, np.zeros(3))
         >>> bool(np.allclose(slopes.tau @ robot.mass_matrix(q), np.eye(3)))
@@ -206,12 +211,12 @@ class Dynamics(Checked):
         return algorithms.forward_dynamics_derivatives(self, q, v, tau, external, kernels.run)
 
     def passive_forces(self, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, t: float = 0.0) -> Array:
-        """The sum of the robot's own forces as torques, (..., nv) [N m or N]: viscous friction, springs, stops, and J^T F of
-        those between frames.
+        """The sum of the passive forces of the robot as torques, (..., nv) [N m or N]: viscous friction, springs, end
+        stops, and J^T F of those between frames.
 
-        M vdot + C v + N = tau + passive_forces + dry friction, which is no function of the state and is left out:
-        `algorithms.dry_friction`. `x` are states of the forces, (..., nx), at their start if not given; t [s] is for forces
-        that depend on it.
+        M vdot + C v + N = tau + passive_forces + dry friction. Dry friction is not a function of the state and is not
+        included: see `algorithms.dry_friction`. `x` are states of the forces, (..., nx), by default their initial
+        values; t [s] is for forces that depend on time.
 
         >>> damped = robot.with_force("oil", mr.Friction(viscous=0.5), joint="m0/hinge")
         >>> damped.passive_forces(q, v)
@@ -224,7 +229,7 @@ class Dynamics(Checked):
     # ---- energy and momentum ----
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """v^T M v / 2, rotors among it, (...) [J].
+        """v^T M v / 2, including rotors, (...) [J].
 
         >>> round(float(robot.kinetic_energy(q, v)), 5)
         0.061
@@ -232,7 +237,7 @@ class Dynamics(Checked):
         return algorithms.kinetic_energy(self, self._q(q), self._v(v), kernels.run)
 
     def potential_energy(self, q: ArrayLike) -> Array:
-        """-m g . c of the moving bodies, (...) [J], zero with the centre of mass at the world origin; springs are not in it.
+        """-m g . c of the moving bodies, (...) [J], zero with the centre of mass at the world origin; without springs.
 
         >>> round(float(robot.potential_energy(q)), 5)
         2.36375
@@ -264,7 +269,7 @@ class Dynamics(Checked):
         return algorithms.centroidal_momentum_matrix(self, self._q(q))
 
     def total_mass(self) -> float:
-        """Mass of the moving bodies [kg]: what is welded to the world does not count.
+        """Mass of the moving bodies [kg]; whatever is welded to the world is not included.
 
         >>> robot.total_mass()
         5.0

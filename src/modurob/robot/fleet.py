@@ -56,7 +56,7 @@ def _as_they_are(robot: Mechanism, given: Sequence[Array], raw: list[Array], pro
 
 
 def _through(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of `algorithms` goes on with results that are there."""
+    """The function of `algorithms` applied to results that are already computed."""
 
     def finished(robot: Mechanism, given: Sequence[Array], raw: list[Array], program: Program | Flow) -> Any:
         answer = Answer(named_results(program, robot, raw), NO_STATUS)
@@ -120,16 +120,18 @@ INVERSE_SLOPES = Function(
 
 @explained
 class Fleet:
-    """Robots of any kind side by side, each with as many states as it likes: one call computes them all, on all cores.
+    """A fleet of different robots, each with its own number of states, evaluated in one call on all cores.
 
-    Arguments are lists with an array for each robot, q[i] (k_i, nq_i), v[i], vdot[i], tau[i] (k_i, nv_i) [rad, rad/s, rad/s²,
-    N m; m, m/s, m/s², N]; so are results. They equal those of `fleet[i]` alone to the last bit, whatever the order of the robots
-    and the number of threads. Arrays of floats (k, n) go to the kernels as they are; all else that a robot takes (one state,
-    lists, other scalars) is handed to that robot alone. `robots` are mechanisms, or assemblies, which stand as they say.
+    Arguments are lists with an array for each robot, q[i] (k_i, nq_i), v[i], vdot[i], tau[i] (k_i, nv_i) [rad, rad/s,
+    rad/s², N m; m, m/s, m/s², N]; so are results. They equal those of `fleet[i]` alone to the last bit, independently
+    of the order of the robots and the number of threads. Float arrays (k, n) are evaluated by the kernels; any other
+    argument that a robot accepts (one state, lists, other scalars) is evaluated by that robot alone. `robots` are
+    mechanisms, or assemblies with their setup.
 
-    With `device="cuda"` all but kinematics is computed on a GPU of NVIDIA, to 1e-12 (float64) or some 1e-5
-    (float32), for arrays of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU the CPU serves, with a warning.
-    `unrolled` compiles a kernel for each robot by itself, in a second or so: about twice as fast, for robots that stay.
+    With `device="cuda"` everything but kinematics is computed on an NVIDIA GPU, to 1e-12 (float64) or some 1e-5
+    (float32), for arrays of NumPy, and of CuPy, JAX or PyTorch without a copy; without a GPU it is computed on the CPU,
+    with a warning. `unrolled` compiles a separate kernel for each robot, in about a second: about twice as fast, for
+    robots that do not change.
 
     >>> fleet = mr.Fleet([robot, mr.load("crane"), robot])
     >>> fleet
@@ -248,7 +250,8 @@ class Fleet:
     def forward_dynamics_derivatives(
         self, q: Sequence[Any], v: Sequence[Any], tau: Sequence[Any]
     ) -> list[ForwardDerivatives]:
-        """d vdot of each robot by q, v and tau, (k_i, nv_i, nv_i) each; see `Mechanism.forward_dynamics_derivatives`.
+        """Derivatives of forward dynamics of each robot with respect to q, v and tau, (k_i, nv_i, nv_i) each; see
+        `Mechanism.forward_dynamics_derivatives`.
 
         >>> fleet = mr.Fleet([robot, mr.load("crane")])
         >>> zeros = [np.zeros((2, r.nv)) for r in fleet]
@@ -261,7 +264,8 @@ class Fleet:
     def inverse_dynamics_derivatives(
         self, q: Sequence[Any], v: Sequence[Any], vdot: Sequence[Any]
     ) -> list[InverseDerivatives]:
-        """d tau of each robot by q, v and vdot, (k_i, nv_i, nv_i) each; see `Mechanism.inverse_dynamics_derivatives`.
+        """Derivatives of inverse dynamics of each robot with respect to q, v and vdot, (k_i, nv_i, nv_i) each; see
+        `Mechanism.inverse_dynamics_derivatives`.
 
         >>> fleet = mr.Fleet([robot, mr.load("crane")])
         >>> zeros = [np.zeros((2, r.nv)) for r in fleet]
@@ -273,9 +277,10 @@ class Fleet:
     # ---- one list of work ----
 
     def _run(self, function: Function, *given: Sequence[Any], repeats: Sequence[int] = ()) -> list[Any]:
-        """A function of all robots: those of one program and width in one go, and what no kernel takes by the robots themselves.
+        """A function of all robots: robots of one program and width are evaluated together, and robots without a kernel
+        by themselves.
 
-        `repeats` says how often the program of each robot is to run on what it left, once if nothing is said.
+        `repeats` is the number of times that the program of each robot runs on its own results, by default once.
         """
         lists = [self._argument(x, name) for name, x in zip(function.arguments, given, strict=True)]
         arguments = list(zip(*lists, strict=True))

@@ -25,8 +25,8 @@ class Kinematics(Checked):
 
     @explained
     def random_configuration(self, rng: np.random.Generator) -> Array:
-        """A configuration drawn uniformly within the joint limits, (nq,) [rad or m];
-        within half a turn or a metre of zero where there are none.
+        """A configuration drawn uniformly within the joint limits, (nq,) [rad or m]; within half a turn or a metre of
+        zero for joints without limits.
 
         >>> robot.random_configuration(np.random.default_rng(0)).shape
         (3,)
@@ -36,7 +36,8 @@ class Kinematics(Checked):
         return algorithms.random_configuration(self, rng)
 
     def rate(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """dq/dt, (..., nq) [rad/s or m/s]: v itself where coordinates are; for quaternions the derivative of their four numbers.
+        """dq/dt, (..., nq) [rad/s or m/s]: v itself for coordinates; for quaternions the derivative of their four
+        components.
 
         >>> robot.rate(q, v)
         array([ 1. ,  0.5, -1. ])
@@ -47,9 +48,9 @@ class Kinematics(Checked):
         return algorithms.rate(self, self._q(q), self._v(v), kernels.run)
 
     def integrate(self, q: ArrayLike, dq: ArrayLike) -> Array:
-        """q moved for one second with the constant velocity dq, (..., nq): q + dq where coordinates are, q exp(dq) for poses.
+        """q moved for one second with the constant velocity dq, (..., nq): q + dq for coordinates, q exp(dq) for poses.
 
-        dq is (..., nv) [rad or m], in the axes that v has. `difference` is its inverse.
+        dq is (..., nv) [rad or m], in the axes of v. `difference` is its inverse.
 
         >>> robot.integrate(robot.neutral(), [0.1, 0.0, -0.2])
         array([ 0.1,  0. , -0.2])
@@ -57,7 +58,7 @@ class Kinematics(Checked):
         return algorithms.integrate(self, self._q(q), self._v(dq, "dq"), kernels.run)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
-        """dq, (..., nv) [rad or m], with integrate(q0, dq) = q1: q1 - q0 where coordinates are, the short way round for
+        """dq, (..., nv) [rad or m], with integrate(q0, dq) = q1: q1 - q0 for coordinates, the shortest rotation for
         quaternions.
 
         >>> robot.difference(robot.neutral(), q)
@@ -92,8 +93,8 @@ class Kinematics(Checked):
         return algorithms.frame_twist(self, self._q(q), self._v(v), frame)
 
     def frame_acceleration(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> Array:
-        """Rate of change of the frame's twist, J_body vdot + (dJ_body/dt) v, in its own axes, (..., 6) [m/s², rad/s²]; gravity
-        plays no part.
+        """Rate of change of the frame's twist, J_body vdot + (dJ_body/dt) v, in its own axes, (..., 6) [m/s², rad/s²];
+        without gravity.
 
         >>> robot.frame_acceleration(q, v, vdot=np.zeros(3), frame="m3").round(4) + 0.0
         array([-0.0515,  0.    ,  0.0104,  0.    ,  0.    ,  0.    ])
@@ -101,7 +102,8 @@ class Kinematics(Checked):
         return algorithms.frame_acceleration(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame, kernels.run)
 
     def frame_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> FrameDerivatives:
-        """d twist and d acceleration of a frame, in its own axes, by q (along `integrate`), v and vdot, (..., 6, nv) each, exact.
+        """Derivatives of the twist and acceleration of a frame, in its own axes, with respect to q (along `integrate`),
+        v and vdot, (..., 6, nv) each, exact.
 
         >>> slopes = robot.frame_derivatives(q, v, np.zeros(3), "m3")
         >>> slopes._fields
@@ -126,7 +128,8 @@ class Kinematics(Checked):
         return algorithms.jacobian(self, self._q(q), frame, kernels.run)
 
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: str) -> Array:
-        """dJ/dt of `jacobian` along v, (..., 6, nv), world axes: the frame accelerates with J vdot + (dJ/dt) v [m/s², rad/s²].
+        """dJ/dt of `jacobian` along v, (..., 6, nv), world axes: the acceleration of the frame is J vdot + (dJ/dt) v
+        [m/s², rad/s²].
 
         >>> (robot.jacobian_rate(q, v, "m3") @ v).round(4) + 0.0
         array([ 0.    , -0.3354, -0.0546,  0.    ,  0.    ,  0.    ])
@@ -159,7 +162,8 @@ class Kinematics(Checked):
         return algorithms.point_jacobian(self, self._q(q), frame, self._point(point), kernels.run)
 
     def point_jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike) -> Array:
-        """dJ/dt of `point_jacobian` along v, (..., 3, nv), world axes: the point accelerates with J vdot + (dJ/dt) v [m/s²].
+        """dJ/dt of `point_jacobian` along v, (..., 3, nv), world axes: the acceleration of the point is J vdot +
+        (dJ/dt) v [m/s²].
 
         >>> robot.point_jacobian_rate(q, v, "m3", [0.0, 0.05, 0.0]).shape
         (3, 3)
@@ -175,7 +179,8 @@ class Kinematics(Checked):
         return algorithms.centre_of_mass(self, self._q(q))
 
     def centre_of_mass_jacobian(self, q: ArrayLike) -> Array:
-        """J, (..., 3, nv): the velocity of the centre of mass in world axes is J v [m/s]; gravity pushes the joints with m J^T g.
+        """J, (..., 3, nv): the velocity of the centre of mass in world axes is J v [m/s]; gravity exerts the joint
+        torques m J^T g.
 
         >>> J = robot.centre_of_mass_jacobian(q)
         >>> bool(np.allclose(-robot.total_mass() * J.T @ robot.gravity, robot.gravity_forces(q)))

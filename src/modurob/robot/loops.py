@@ -15,7 +15,7 @@ class Loops(Checked):
     # ---- lines ----
 
     def line_lengths(self, q: ArrayLike) -> Array:
-        """L over the route of each line, arcs on pulleys and drums among it, (..., lines) [m].
+        """L over the route of each line, including arcs on pulleys and drums, (..., lines) [m].
 
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
@@ -25,7 +25,8 @@ class Loops(Checked):
         return algorithms.line_lengths(self, self._q(q), kernels.run)
 
     def line_paths(self, q: ArrayLike) -> list[Array]:
-        """The points that each line runs through at q, (nq,), in world axes, (k, 3) [m] each, for drawing; arcs have corners.
+        """The points that each line passes through at q, (nq,), in world axes, (k, 3) [m] each, for drawing; arcs are
+        polygons.
 
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
@@ -35,8 +36,8 @@ class Loops(Checked):
         return algorithms.line_paths(self, self._q(q), kernels.run)
 
     def line_faults(self, q: ArrayLike) -> tuple[str, ...]:
-        """What is wrong with the routes of the lines at q, (nq,): ends in one point, places inside a pulley's circle; none if
-        all is well. Simulations refuse to start with such.
+        """Errors of the routes of the lines at q, (nq,): coincident ends, points inside a pulley's circle; empty if
+        there are none. Simulations refuse to start with such errors.
 
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2)).line_faults(q)
@@ -45,8 +46,8 @@ class Loops(Checked):
         return algorithms.line_faults(self, self._q(q), kernels.run)
 
     def line_stretches(self, q: ArrayLike) -> Array:
-        """How much longer each line is than the natural length that its drums leave it, (..., lines) [m]; cables go slack below
-        zero.
+        """The stretch of each line beyond its natural length, as set by its drums, (..., lines) [m]; cables are slack
+        below zero.
 
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
@@ -56,7 +57,7 @@ class Loops(Checked):
         return algorithms.line_stretches(self, self._q(q), kernels.run)
 
     def line_strains(self, q: ArrayLike) -> Array:
-        """Stretch by natural length of each line, (..., lines).
+        """Stretch over natural length of each line, (..., lines).
 
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
@@ -66,7 +67,7 @@ class Loops(Checked):
         return algorithms.line_strains(self, self._q(q), kernels.run)
 
     def line_tensions(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """T of each line, (..., lines) [N].
+        """Tension T of each line, (..., lines) [N].
 
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
@@ -76,7 +77,8 @@ class Loops(Checked):
         return algorithms.line_tensions(self, self._q(q), self._v(v), kernels.run)
 
     def line_jacobian(self, q: ArrayLike) -> Array:
-        """J, (..., lines, nv): stretches change with J v [m/s], lines push with -J^T T: moment arms [m], and radii of drums.
+        """J, (..., lines, nv): stretches change at the rate J v [m/s], lines exert the torques -J^T T: moment arms [m],
+        and radii of drums.
 
         >>> rope = [("world", (0.0, 0.0, 0.2)), ("m3", (0.0, 0.0, 0.0))]
         >>> tied = robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2))
@@ -90,7 +92,7 @@ class Loops(Checked):
     # ---- constraints ----
 
     def loop_error(self, q: ArrayLike) -> Array:
-        """How far each constraint is from holding, along its rows, (..., rows) [m and rad]; zero where loops are closed.
+        """The violation of each constraint along its rows, (..., rows) [m and rad]; zero where loops are closed.
 
         A loop joint adds 6 - nv rows, in the axes of its successor frame.
 
@@ -100,7 +102,7 @@ class Loops(Checked):
         return algorithms.loop_error(self, self._q(q), kernels.run)
 
     def loop_jacobian(self, q: ArrayLike) -> Array:
-        """K, (..., rows, nv): K v = 0 where the constraints hold; multipliers push with K^T lambda.
+        """K, (..., rows, nv): K v = 0 where the constraints hold; multipliers exert the torques K^T lambda.
 
         >>> linkage.loop_jacobian(linkage.neutral()).shape
         (6, 2)
@@ -108,7 +110,8 @@ class Loops(Checked):
         return algorithms.loop_jacobian(self, self._q(q), kernels.run)
 
     def loop_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """k, (..., rows): K vdot = k where the constraints hold, what centripetal accelerations ask for [m/s² and rad/s²].
+        """k, (..., rows): K vdot = k where the constraints hold; k are the velocity-product accelerations [m/s² and
+        rad/s²].
 
         >>> linkage.loop_bias(linkage.neutral(), np.zeros(2)).shape
         (6,)
@@ -116,7 +119,7 @@ class Loops(Checked):
         return algorithms.loop_bias(self, self._q(q), self._v(v), kernels.run)
 
     def loop_rank(self) -> int:
-        """How many degrees of freedom the constraints take away, the rank of K at regular configurations.
+        """The number of degrees of freedom that the constraints remove, the rank of K at regular configurations.
 
         >>> linkage.nv - linkage.loop_rank()
         1
@@ -124,8 +127,8 @@ class Loops(Checked):
         return algorithms.loop_rank(self)
 
     def close_loops(self, q: ArrayLike) -> Array:
-        """The configurations next to q at which the constraints hold, (..., nq) [rad or m], by Newton steps on `loop_error`;
-        an error if there is none near.
+        """The configurations nearest to q at which the constraints hold, (..., nq) [rad or m], by Newton steps on
+        `loop_error`; an error if there is none nearby.
 
         >>> linkage.close_loops([0.01, -0.02]).round(9)
         array([-0.005, -0.005])
@@ -133,7 +136,8 @@ class Loops(Checked):
         return algorithms.close_loops(self, self._q(q), kernels.run)
 
     def close_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """The velocity next to v, by kinetic energy, that keeps the constraints, K v = 0, (..., nv) [rad/s or m/s].
+        """The velocity nearest to v, in the metric of kinetic energy, that satisfies the constraints, K v = 0, (...,
+        nv) [rad/s or m/s].
 
         >>> linkage.close_velocity(linkage.neutral(), [1.0, 0.5]).round(9)
         array([1., 1.])
@@ -150,8 +154,9 @@ class Loops(Checked):
         return algorithms.independent_coordinates(self, self._q(q), self._v(v), kernels.run)
 
     def mobility(self, q: ArrayLike) -> Mobility:
-        """Degrees of freedom at a closed configuration q, (nq,): .instantaneous, to first order, .finite, those that last,
-        .redundant, rows of K that say nothing new, and .dependent, the loops that have them; .verdict says it in words.
+        """Degrees of freedom at a closed configuration q, (nq,): .instantaneous, to first order, .finite, those of
+        finite motions, .redundant, the number of redundant rows of K, and .dependent, the loops with such rows;
+        .verdict is a description in words.
 
         >>> linkage.mobility(linkage.neutral()).verdict
         'over-constrained: a mechanism of 1 degree of freedom, 5 rows of m0/4 - m2/3 say nothing new'
@@ -159,8 +164,8 @@ class Loops(Checked):
         return algorithms.mobility(self, self._q(q), kernels.run)
 
     def actuation(self, q: ArrayLike) -> Actuation:
-        """How the robot is actuated at q, (nq,): a verdict, the matrix B of M ydot' + c = B u in motions v = G y that keep the
-        constraints, and whether inputs that only pull can bring about any force (wrench closure).
+        """How the robot is actuated at q, (nq,): a verdict, the matrix B of M ydot' + c = B u in motions v = G y that
+        satisfy the constraints, and whether inputs that can only pull can produce any force (wrench closure).
 
         Inputs are the joints with a drive (effort above zero) and the lines under a given tension (`mr.Tension`).
 

@@ -1,4 +1,4 @@
-"""Designs over assemblies: all there are, those that are fit for a task, and better ones by evolution."""
+"""Search for designs: enumeration of all assemblies, evaluation for a task, and evolution."""
 
 from modurob.search.arms import ArmSet
 from modurob.search.counting import number_of_assemblies

@@ -38,11 +38,12 @@ class Piece(NamedTuple):
 @explained
 @dataclass(frozen=True)
 class ArmSet:
-    """All arms of one option a slot, option for option; arm i has its options by the digits of i, the last slot fastest.
+    """All arms with one option per slot; the options of arm i are the digits of i, the last slot fastest.
 
-    An option is a module type, or several one on another, or none, (). Modules have revolute joints in a row; each is docked by
-    its first port that fits, and leaves by its first other one. The first slot is fixed in the world. All options of a slot have
-    as many joints. Arrays are in world axes with all joints at zero, as are those of `Assembly.mechanism`.
+    An option is a module type, several of them stacked, or none, (). Modules have revolute joints in series; each is
+    docked by its first port that fits, and the next module is docked at its first other port. The first slot is fixed
+    in the world. All options of a slot have the same number of joints. Arrays are in world axes with all joints at
+    zero, as are those of `Assembly.mechanism`.
 
     >>> links = ["straight_link", "elbow_link"]
     >>> arms = mr.ArmSet([["straight_link"], ["powerball"], links, ["powerball"], links])

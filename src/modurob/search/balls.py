@@ -65,7 +65,7 @@ def centres(arms: Arms) -> Centres:
 
 
 def solutions(arms: Arms, poses: Array) -> Solutions:
-    """All angles that bring the ends of arms to poses (p, 4, 4), without a look at limits; double roots may be missing."""
+    """All angles that bring the ends of arms to poses (p, 4, 4), regardless of limits; double roots may be missing."""
     own = centres(arms)
     a, p = (x.ravel() for x in np.meshgrid(np.arange(len(arms.X)), np.arange(len(poses)), indexing="ij"))
     loop = Loop.of(own, a, poses[p] @ _inverse(arms.X[a]))

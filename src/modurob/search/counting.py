@@ -15,12 +15,14 @@ from modurob.search.symmetries import Symmetry
 
 @explained
 def number_of_assemblies(types: Any, modules: int, rolls: Iterable[float] | None = None) -> int:
-    """The number of different trees of so many modules of the given types, modules in one place not looked for.
+    """The number of different trees of the given number of modules of the given types, including those whose modules
+    overlap.
 
-    Two are the same if one is the other after a rigid motion: names do not count, nor does which of the ports that a module's own
-    symmetry exchanges is used, or the turn of a symmetric module. `rolls` [degrees] leaves only these; symmetries that lead
-    out of them then do not count. With V, D and S the numbers of trees with a marked module, with a connection marked and
-    directed, and of those of the latter that are their own reverse, it is V - (D - S) / 2.
+    Two are the same if a rigid motion maps one to the other: names do not matter, nor which of the ports that a
+    symmetry of the module exchanges is used, nor the roll of a symmetric module. `rolls` [degrees] restricts the rolls;
+    symmetries that lead to other rolls then do not count. With V, D and S the numbers of trees with a marked module,
+    with a connection marked and directed, and of those of the latter that are their own reverse, the number is V - (D -
+    S) / 2.
 
     >>> [mr.number_of_assemblies("backbone", n) for n in range(1, 8)]
     [1, 14, 204, 5792, 186784, 6690176, 254033920]
@@ -69,7 +71,7 @@ class _Counting:
         return int(total)
 
     def _children(self, k: int, g: Symmetry, entry: int | None, n: int) -> int:
-        """Ways to hang n modules on the ports of kind k but `entry`, the same after g."""
+        """Number of ways to attach n modules to the ports of kind k except `entry`, invariant under g."""
         if n < 0:
             return 0
         ways = [1] + [0] * n

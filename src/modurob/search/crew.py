@@ -1,4 +1,6 @@
-"""Who measures designs: this process, processes of this machine, or the workers of a Dask cluster. Lost workers lose nothing."""
+"""Workers that evaluate designs: this process, processes of this machine, or the workers of a Dask cluster. The loss of
+a worker loses no result.
+"""
 
 import os
 import pickle
@@ -35,7 +37,7 @@ class Crew(ABC):
         self.close()
 
     def close(self) -> None:  # noqa: B027
-        """Let the workers go; nothing to do where there are none."""
+        """Stop the workers, if there are any."""
 
 
 class Alone(Crew):
@@ -202,7 +204,7 @@ class Cluster(Crew):
 
 
 def crew(workers: int | None, cluster: str | None) -> Crew:
-    """Who is to work: as many processes as there are cores by default, this one alone with 0."""
+    """The workers: by default one process per core, this process alone with 0."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = cores if workers is None else workers
     if not isinstance(workers, int) or isinstance(workers, bool) or not 0 <= workers <= 10_000:

@@ -1,7 +1,7 @@
-"""All assemblies that can be docked from given modules to a tree, each once.
+"""All assemblies of given modules that form a tree, each once.
 
-A tree is told by a canonical form: that of the tree rooted at its centroid (Jordan), whose branches are canonical forms in
-turn, the least over the symmetries of each module.
+A tree is identified by a canonical form: that of the tree rooted at its centroid (Jordan), whose branches are canonical
+forms in turn, the smallest over the symmetries of each module.
 """
 
 from collections.abc import Iterable, Iterator
@@ -41,11 +41,13 @@ class Tree(NamedTuple):
 
 @explained
 def assemblies(types: Any, modules: int | None = None, rolls: Iterable[float] | None = None) -> Iterator[Assembly]:
-    """Every assembly without loops of so many modules, each once up to rigid motions, none with two modules in one place.
+    """Every assembly without loops of the given number of modules, each once up to rigid motions, without overlapping
+    modules.
 
-    `types` is a module type, a list of them, of which any number is used, or numbers by type, all of which are used. `rolls`
-    [degrees] leaves only these. What counts as the same is said at `number_of_assemblies`, which also counts those that clash.
-    Always in the same order, made one after another: the first come at once.
+    `types` is a module type, a list of them, of which any number is used, or numbers by type, all of which are used.
+    `rolls` [degrees] restricts the rolls. `number_of_assemblies` defines which assemblies are the same; it also counts
+    those with overlaps. The order is always the same, and assemblies are generated one at a time, so that the first is
+    available at once.
 
     >>> len(list(mr.assemblies("backbone", 3)))
     204
@@ -170,7 +172,7 @@ class Forest:
         return min((self._moved(children, g), g.to[p]) for g in self.kinds[k].symmetries)
 
     def _on_ports(self, k: int, n: int, largest: int, taken: int | None) -> Iterator[tuple[int, ...]]:
-        """All ways to hang n modules on the ports of kind k, at most `largest` on one, none on the port `taken`."""
+        """All ways to attach n modules to the ports of kind k, at most `largest` at one, none at the port `taken`."""
         ports = range(len(self.kinds[k].ports))
         for sizes in _sizes(n, len(ports), largest):
             if taken is None or not sizes[taken]:
@@ -183,7 +185,7 @@ class Forest:
     # ---- where modules stand ----
 
     def laid(self, k: int, children: tuple[int, ...]) -> tuple[tuple[int, ...], Array]:
-        """Kinds and poses (m, 4, 4) of a module and of what hangs on it, in its own frame."""
+        """Kinds and poses (m, 4, 4) of a module and of the modules that it carries, in its own frame."""
         hung = [(self.modules[c], self._X[k][p] @ self.poses[c]) for p, c in enumerate(children) if c != NOTHING]
         return (k, *(j for m, _ in hung for j in m)), np.concatenate([np.eye(4)[None], *(X for _, X in hung)])
 
@@ -193,7 +195,9 @@ class Forest:
         return not self.clash or not any(self._meet(k, *pair) for pair in combinations([(None, NOTHING), *hung], 2))
 
     def _met(self, k: int, one: tuple[int | None, int], two: tuple[int, int]) -> bool:
-        """Whether branches at two ports of kind k meet; without a first port, whether the module meets what hangs further out."""
+        """Whether branches at two ports of kind k collide; without a first port, whether the module collides with
+        modules further out.
+        """
         (p, b), (r, c) = one, two
         modules, X = self.modules[c], self._X[k][r] @ self.poses[c]
         if p is None:

@@ -1,4 +1,6 @@
-"""One assembly for all that are the same robot: the tree in its least form, so that equal robots give equal bits."""
+"""One representative of all assemblies that are the same robot: the tree in its smallest form, so that equal robots
+give equal bits.
+"""
 
 import hashlib
 from functools import lru_cache
@@ -66,7 +68,7 @@ class _Forms:
         return self.own.modules[name].key, g.to[towards[0]] if towards else -1, 0.0, self._children(name, None, g)
 
     def _branch(self, name: str, by: int, roll: float) -> Form:
-        """The least form of what hangs on a port by port `by` of module `name`."""
+        """The smallest form of the branch attached to a port by port `by` of module `name`."""
         what = self.own.modules[name].key
         return min((what, g.to[by], (roll + g.turn[by]) % 360, self._children(name, by, g)) for g in self._group(name))
 

@@ -1,7 +1,8 @@
-"""What a search has found out, on disk: one line for each design, added when it is measured.
+"""The results of a search on disk: one line for each design, added when it is evaluated.
 
-The settings are written whole before the first line. A line is written by one call and synced; a kill, or a disk that is
-full, leaves at most a piece of the last line, which is cut off when the search goes on. All else follows from settings and lines.
+The settings are written completely before the first line. A line is written by one call and synced; a kill, or a full
+disk, leaves at most a part of the last line, which is removed when the search continues. Everything else follows from
+settings and lines.
 """
 
 import json

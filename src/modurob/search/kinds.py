@@ -1,4 +1,4 @@
-"""The modules that assemblies are made of: how their ports fit, and what they look like from each of their sides."""
+"""The modules that assemblies consist of: how their ports fit, and their symmetries."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -12,7 +12,7 @@ MOST = 64  # modules of an enumeration
 
 
 class Kind(NamedTuple):
-    """A module with its docking ports, and its symmetries that lead from valid rolls to valid rolls."""
+    """A module with its docking ports, and its symmetries that map valid rolls to valid rolls."""
 
     module: Module
     ports: tuple[Port, ...]

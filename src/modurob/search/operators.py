@@ -57,7 +57,7 @@ def swap(assembly: Assembly, parts: Parts, rng: Rng, others: Sequence[Assembly])
 
 @OPERATORS.register("mirror")
 def mirror(assembly: Assembly, parts: Parts, rng: Rng, others: Sequence[Assembly]) -> Assembly:
-    """With the mirror image of a branch on the other side of the module that it hangs on."""
+    """With the mirror image of a branch on the other side of the module that carries it."""
     return assembly.mirrored(_any(list(assembly.modules)[1:], rng), next(iter(assembly.modules)))
 
 

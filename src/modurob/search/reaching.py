@@ -81,7 +81,7 @@ def within(q: Array, limits: Array) -> Array:
 
 
 def held(arms: Arms, own: Solutions, load: float, gravity: Array) -> Array:
-    """Torques that hold arms and load at rest, (s, n) [N m]: against the weight of all that is behind a joint."""
+    """Torques that hold arms and load at rest, (s, n) [N m]: against the weight of everything that a joint carries."""
     h, o = arms.h[own.arm], arms.o[own.arm]
     mass, moment = arms.mass[own.arm], arms.moment[own.arm]
     mass[:, -1] += load

@@ -1,4 +1,4 @@
-"""Searches for designs: enumerate or evolve, measure on every core, keep, go on where one was stopped."""
+"""Searches for designs: enumerate or evolve, evaluate on every core, store the results, continue after an interruption."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -103,21 +103,23 @@ def search_designs(
     cluster: str | None = None,
     progress: Callable[[Progress], Any] | None = None,
 ) -> Designs:
-    """The best designs for a task that assemblies of given module types make.
+    """The best designs for a task among the assemblies of given module types.
 
-    `types` is a module type or a list of them, `modules` the largest number of modules, or the least and the largest. `task`
-    measures a design (`mr.Walk`, `mr.Reach`, one of your own) and `by` are the goals to better, all of the task by default. With
-    method "evolve" designs are docked, undocked, swapped, mirrored, duplicated and grafted, `population` in each of
-    `generations`; with "all" every assembly is measured, a population at a time, smaller ones first, until none is left.
+    `types` is a module type or a list of them, `modules` the largest number of modules, or the smallest and the
+    largest. `task` evaluates a design (`mr.Walk`, `mr.Span`, one of your own) and `by` are the measures to optimise,
+    by default all goals of the task. With method "evolve" designs are docked, undocked, swapped, mirrored, duplicated
+    and grafted, `population` in each of `generations`; with "all" every assembly is evaluated, a population at a time,
+    smaller ones first, until none is left.
 
-    With `refine` the best `finalists` are then measured again with four times the effort (`Task.harder`), half of them with
-    sixteen times, and so on, so often; half of the `seconds` are for that. What is returned are these, and `.before` the others.
+    With `refine` the best `finalists` are then evaluated again with four times the effort (`Task.harder`), half of them
+    with sixteen times, and so on for `refine` stages; half of the `seconds` are reserved for this. The result contains
+    the last stage, and `.before` the earlier one.
 
-    With a `folder` every measure is kept there as soon as it is known. A search that was stopped, by `seconds`, by Ctrl-C, a
-    kill, or a disk that is full, goes on from there when it is called again: no design is measured twice. Designs do not
-    depend on the number of `workers` (processes; as many as cores; 0: this process), nor on who was faster. `cluster` is
-    "local" or the address of a Dask scheduler (extra `cluster`). `progress` is told how far the search is; if it gives
-    False, the search stops.
+    With a `folder` every result is stored there as soon as it is known. A search that was stopped, by `seconds`, by
+    Ctrl-C, a kill, or a full disk, continues when it is called again: no design is evaluated twice. The designs do not
+    depend on the number of `workers` (processes; by default one per core; 0: this process), nor on their speed.
+    `cluster` is "local" or the address of a Dask scheduler (extra `cluster`). `progress` is called with the state of
+    the search; if it returns False, the search stops.
 
     >>> quick = mr.Walk(gaits=4, rounds=1, duration=1.0)
     >>> found = mr.search_designs("backbone", (3, 4), quick, generations=2, population=4, workers=0)
@@ -248,7 +250,7 @@ class _Settings(NamedTuple):
 
     @property
     def data(self) -> dict[str, Any]:
-        """What must be the same for a search to go on."""
+        """The settings that must be the same for a search to continue."""
         return {
             "format": "modurob search 1",
             "modules": [m.key for m in self.parts.modules],

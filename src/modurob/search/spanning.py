@@ -15,11 +15,12 @@ from modurob.search.task import TASKS, Measures, Refused, Task
 @TASKS.register("span")
 @dataclass(frozen=True)
 class Span(Task):
-    """The volume [m³] that the module farthest from the base reaches within the limits of the joints, clear of the arm
-    itself, and the largest part of a joint's effort that the arm's own weight takes there.
+    """The volume [m³] that the module farthest from the base reaches within the joint limits without self-collision,
+    and the largest share of a joint's effort that the arm's own weight requires there.
 
-    The base is the end of the assembly that leaves the longest way. Configurations are `samples` random ones, the same for all
-    designs of as many joints; arms that are too weak to hold themselves in more than `most` of them are refused.
+    The base is the end of the assembly with the longest path. Configurations are `samples` random ones, the same for
+    all designs with the same number of joints; arms that are too weak to hold themselves in more than `most` of them
+    are refused.
 
     >>> found = mr.Span(samples=200).measures(mr.load("crab"))
     >>> found["refused"], bool(found["volume"] > 0)

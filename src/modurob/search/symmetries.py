@@ -1,4 +1,4 @@
-"""How a module can be turned so that it is itself again: what tells two ways of docking it from one."""
+"""The symmetries of a module: rotations that map it to itself, so that different ways of docking it are the same."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -26,11 +26,12 @@ class Symmetry(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def symmetries(module: Module) -> tuple[Symmetry, ...]:
-    """Proper motions g that take parts, shapes, joints and docking ports of a module to such; the identity first.
+    """Proper motions g that map parts, shapes, joints and docking ports of a module to parts, shapes, joints and
+    docking ports; the identity first.
 
-    g X_i = X_to(i) Rot(z; turn(i)) with X the frames of the ports. A coordinate may change its sign where its limits allow.
-    Mirror images are not counted: what is left-handed stays so. Joints of several coordinates, shapes that are meshes
-    and symbolic numbers leave the identity alone.
+    g X_i = X_to(i) Rot(z; turn(i)) with X the frames of the ports. A coordinate may change its sign if its limits allow
+    it. Mirror images are not counted: what is left-handed remains so. With joints of several coordinates, meshes or
+    symbolic numbers the identity is the only symmetry.
     """
     ports = docking_ports(module)
     identity = Symmetry(tuple(range(len(ports))), (0.0,) * len(ports))
@@ -78,7 +79,7 @@ def _port_at(ports: Sequence[Port], port: Port, X: Array) -> tuple[int, float] |
 
 
 def _kept(module: Module, g: Array) -> bool:
-    """Whether some exchange of parts goes along with g: inertia, shapes, ports and joints all stay."""
+    """Whether some exchange of parts is consistent with g: inertia, shapes, ports and joints are all preserved."""
     to: dict[str, str] = {}
     for name, part in module.parts.items():
         alike = [o.name for o in module.parts.values() if o.name not in to.values() and _same_part(part, o, g)]

@@ -42,7 +42,7 @@ class Task(ABC):
             return {**described(assembly), "refused": str(reason)}
 
     def harder(self, times: int) -> "Task":
-        """The task with so many times the effort for a design; the same where there is none."""
+        """The task with the given multiple of the effort for a design; the same if that does not apply."""
         return self
 
     def posed(self, assembly: Assembly, measures: Mapping[str, Any]) -> tuple[Mechanism, Array | None]:
@@ -55,7 +55,7 @@ class Task(ABC):
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
 
     def require_goals(self, by: tuple[str, ...] | None) -> tuple[str, ...]:
-        """The goals that are asked for, all by default."""
+        """The requested goals, by default all."""
         for name in by or ():
             if name not in self.goals:
                 raise InputError(f"goal {name!r} of task {self.kind!r}: {choices(str(name), self.goals)}")

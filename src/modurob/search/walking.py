@@ -31,13 +31,14 @@ FINE = 2e-3  # steps of the run that counts [s]
 @TASKS.register("walk")
 @dataclass(frozen=True)
 class Walk(Task):
-    """The speed of the centre of mass along the ground by the best of `rounds` x `gaits` gaits, [m/s], and its cost of transport.
+    """The speed of the centre of mass along the ground by the best of `rounds` x `gaits` gaits, [m/s], and its cost of
+    transport.
 
-    A gait has an amplitude, a centre and a phase for each joint and one frequency, up to `fastest` [Hz]; the first round has the
-    gaits that go by a name and random ones, later ones vary its best. Servos give no more than the efforts of the joints, so
-    torques are kept; gaits at which modules meet do not count. Runs of a round take `duration` [s] at steps of `step` [s]; the
-    best three are run anew at 2 ms and at 1 ms, and the slower of both runs counts, from its first quarter on: what depends on
-    the length of steps is no walk.
+    A gait has an amplitude, a centre and a phase for each joint and one frequency, up to `fastest` [Hz]; the first
+    round consists of the named gaits and random ones, later rounds of variations of the best. Servos are limited to the
+    efforts of the joints; gaits at which modules collide do not count. The runs of a round take `duration` [s] at steps
+    of `step` [s]; the best three are run again at 2 ms and at 1 ms, and the slower of both runs counts, without its
+    first quarter: a result that depends on the time step does not count as walking.
 
     >>> walk = mr.Walk(gaits=8, rounds=1, duration=2.0)
     >>> found = walk.measures(mr.load("crab"))
@@ -87,7 +88,7 @@ class Walk(Task):
         return max(found, key=lambda pair: pair[0].speed)
 
     def _went(self, assembly: Assembly, numbers: Array, step: float) -> Travel | None:
-        """How far a gait goes; None if its run ends early."""
+        """The distance that a gait travels; None if its run ends early."""
         run = self.run(assembly, numbers, step)
         return travel(run, since=self.duration / 4) if run.status.ok else None
 
@@ -142,7 +143,7 @@ class Walk(Task):
         return kept, speeds
 
     def _named(self, own: Candidates) -> Array:
-        """The gaits that go by a name and swing all joints of this robot, large and small, (gaits, numbers)."""
+        """The named gaits that move all joints of this robot, large and small, (gaits, numbers)."""
         found = [own.start]
         for name in PRESETS:
             for amplitude in AMPLITUDES:

@@ -1,4 +1,6 @@
-"""A process that measures designs: pairs of task and assembly come in as pickles, measures go out, until the input ends."""
+"""A process that evaluates designs: it reads pairs of task and assembly as pickles and writes measures, until the input
+ends.
+"""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""Motion over time: the system (q, v, x), steppers, runs and recordings, and organisms that change shape on the way."""
+"""Motion over time: the system (q, v, x), steppers, runs and recordings, and organisms that change shape during a run."""
 
 from modurob.simulation.changes import Connect, Disconnect, Dock, Merge, Reroot, Tie, Undock, Untie
 from modurob.simulation.fleet import advance

@@ -1,4 +1,4 @@
-"""Brakes that go on and off while a robot moves."""
+"""Brakes that are applied and released during a run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ class Brakes:
             )
 
     def asked(self, t: float, q: Array, v: Array) -> frozenset[str] | Failure:
-        """Names of the joints whose brakes are to be on, or why nobody knows."""
+        """Names of the joints whose brakes are to be on, or the reason why they are not known."""
         try:
             return self._names(None if self._given is None else self._given(t, q, v))
         except SimulationError:

@@ -1,4 +1,4 @@
-"""Changes of shape that organisms of a world go through, each at its moment."""
+"""Changes of shape of organisms of a world, each at its time."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ When = float | Callable[["World"], bool] | str
 @explained
 @dataclass(frozen=True)
 class Dock:
-    """At a time [s], or when a function of the world is true, a new module joins, moving along with the port it docks at.
+    """A new module docks, at a time [s] or when a function of the world is true, with the velocity of the port at which
+    it docks.
 
     `by` is the module's own port, `roll` its turn about the port `at` [degrees]. No other body changes its velocity.
 
@@ -39,7 +40,7 @@ class Dock:
 @explained
 @dataclass(frozen=True)
 class Undock:
-    """A module, or all that hangs on the far side of a port, is let go and goes on as an organism of its own, named `into`.
+    """A module, or everything beyond a port, separates and continues as an organism of its own, named `into`.
 
     `when` is a time [s] or a function of the world. Every body keeps its velocity.
 
@@ -58,11 +59,12 @@ class Undock:
 @explained
 @dataclass(frozen=True)
 class Merge:
-    """Two organisms become one, named as the first and under its controller, port `a` of the first docked to `b` of the second.
+    """Two organisms become one, with the name and the controller of the first, by docking port `a` of the first to `b`
+    of the second.
 
-    They must have come within `tolerance` [m, rad] of fitting; the plastic impact keeps momentum and loses energy. `when` is a
-    time [s], a function of the world, or "met": connectors that latch as soon as they are within the tolerance. If one of them
-    stands in the world, it must be the first.
+    The ports must fit within `tolerance` [m, rad]; the plastic impact conserves momentum and loses energy. `when` is a
+    time [s], a function of the world, or "met": the connectors latch as soon as they are within the tolerance. If one
+    of the organisms is fixed in the world, it must be the first.
 
     >>> block = mr.Assembly.single("n0", "backbone")
     >>> X = assembly.dock("n0", "backbone", at="m3/3", by="4").placements["n0"]  # where it would be docked
@@ -85,10 +87,10 @@ class Merge:
 @explained
 @dataclass(frozen=True)
 class Connect:
-    """Two free ports of one organism, which have come within `tolerance` [m, rad] of fitting, dock: this closes a loop.
+    """Two free ports of one organism that fit within `tolerance` [m, rad] dock: this closes a loop.
 
-    `when` is a time [s], a function of the world, or "met", as soon as they have. After the plastic impact velocities keep the
-    loop closed.
+    `when` is a time [s], a function of the world, or "met": as soon as they fit. After the plastic impact the
+    velocities keep the loop closed.
 
     >>> ring = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).disconnect("m0/4")
     >>> world = mr.World({"ring": mr.Organism(ring)}, gravity=(0, 0, 0))
@@ -108,8 +110,8 @@ class Connect:
 @explained
 @dataclass(frozen=True)
 class Disconnect:
-    """A connection that closes a loop opens, at a time [s] or when a function of the world is true; the organism still hangs
-    together.
+    """A connection that closes a loop opens, at a time [s] or when a function of the world is true; the organism
+    remains connected.
 
     >>> ring = mr.Assembly.from_grid([["B", "B"], ["B", "B"]])
     >>> world = mr.World({"ring": mr.Organism(ring)}, gravity=(0, 0, 0))
@@ -126,9 +128,10 @@ class Disconnect:
 @explained
 @dataclass(frozen=True)
 class Reroot:
-    """Another module of an organism becomes its base, at a time [s] or on a condition: the same motion, in other coordinates.
+    """Another module of an organism becomes its base, at a time [s] or on a condition: the same motion, in other
+    coordinates.
 
-    An organism that stands does so on its new base from now on.
+    An organism that is fixed in the world is then fixed at its new base.
 
     >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
     >>> runs = world.run(0.02, [mr.Reroot(0.01, "crab", base="m3")])
@@ -144,8 +147,8 @@ class Reroot:
 @explained
 @dataclass(frozen=True)
 class Tie:
-    """A line is tied over ports of an organism, as `assembly.with_line` does, at a time [s] or on a condition; one of that name is
-    replaced. Nothing changes its velocity.
+    """A line is added over ports of an organism, as by `assembly.with_line`, at a time [s] or on a condition; a line of
+    that name is replaced. Velocities do not change.
 
     >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
     >>> rope = mr.Elastic(stiffness=100.0, rest=0.1)
@@ -164,7 +167,7 @@ class Tie:
 @explained
 @dataclass(frozen=True)
 class Untie:
-    """A line of an organism is taken away, at a time [s] or on a condition.
+    """A line of an organism is removed, at a time [s] or on a condition.
 
     >>> tied = assembly.with_line("rope", ["m0/3", "m3/3"], mr.Elastic(stiffness=100.0, rest=0.1))
     >>> world = mr.World({"crab": mr.Organism(tied)}, gravity=(0, 0, 0))

@@ -79,8 +79,10 @@ def default_stepper(robot: Mechanism) -> Stepper:
 
 
 def fastest_swing(robot: Mechanism) -> float:
-    """The largest pulsation of a motor between the spring of its gear and the bristles of its friction, and of a joint on that
-    spring [rad/s]: w² = (k + s)/J + k/I, I the joint's inertia when all else is free to move; zero where all gears are stiff."""
+    """The largest natural frequency of a motor between the spring of its gear and the bristles of its friction, and of
+    a joint on that spring [rad/s]: w² = (k + s)/J + k/I, I the joint's inertia with all other joints free to move; zero
+    if all gears are stiff.
+    """
     rows: list[Any] = [row for row in drive_rows(robot) if row.force.stiffness]  # type: ignore[attr-defined]
     if not rows:
         return 0.0

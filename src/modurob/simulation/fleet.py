@@ -1,4 +1,4 @@
-"""Fleets that move: steps of unlike robots side by side, with all forces of theirs, contacts among them."""
+"""Fleets in motion: time steps of different robots in one batch, with all their forces, including contacts."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -31,13 +31,14 @@ def advance(
     t: float = 0.0,
     stepper: Stepper | None = None,
 ) -> list[State]:
-    """The states (q, v, x) of each robot of a fleet after `duration` [s], torques held, (k_i, nq_i), (k_i, nv_i), (k_i, nx_i).
+    """The states (q, v, x) of each robot of a fleet after `duration` [s], torques held constant, (k_i, nq_i), (k_i,
+    nv_i), (k_i, nx_i).
 
-    q and v are lists as `Fleet` takes them, tau of torques or commands [N m or N; none if not given], x of the states that
-    forces have of their own (bristles of contacts, currents; as at rest if not given). What acts on a robot acts here: friction,
-    stops, drives, lines, the ground of `robot.on_ground(...)`. `stepper` serves all robots, or each has what `mr.simulate` would
-    take; a duration is a whole number of its steps. On a GPU all robots go in one launch; those with dry friction or loops are
-    taken by the CPU.
+    q and v are lists as for `Fleet`, tau lists of torques or commands [N m or N; zero by default], x lists of the
+    states of forces (bristles of contacts, currents; by default at rest). All forces of a robot act: friction, end
+    stops, drives, lines, the ground of `robot.on_ground(...)`. `stepper` is used for all robots; by default each robot
+    has the stepper that `mr.simulate` would choose. A duration is a whole number of its steps. On a GPU all robots run
+    in one launch; robots with dry friction or loops are advanced on the CPU.
 
     >>> fleet = mr.Fleet([robot.ideal(), mr.load("crane").robot().ideal()])
     >>> qs, vs = [np.full((4, r.nq), 0.2) for r in fleet], [np.zeros((4, r.nv)) for r in fleet]

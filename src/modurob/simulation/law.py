@@ -1,7 +1,7 @@
-"""What a simulation asks of controllers and estimators.
+"""The interface of controllers and estimators in a simulation.
 
-Both are recipes for any robot: `on` makes them for one. What is made is pure: a law is a function of its memory, the time and what
-is measured, so that it can be batched, saved, resumed, traced and sent to a robot.
+Both are recipes for any robot: `on` instantiates them for one. The instance is pure: a law is a function of its memory,
+the time and the measurement, so that it can be batched, saved, resumed, traced and sent to a robot.
 """
 
 import inspect
@@ -17,14 +17,14 @@ from modurob.spatial.scalars import Array
 
 
 class Measured(NamedTuple):
-    """What a law sees of the robot: its state, or what an estimator makes of it, (..., nq) and (..., nv)."""
+    """The measurement of a law: the state of the robot, or its estimate, (..., nq) and (..., nv)."""
 
     q: Array
     v: Array
 
 
 class Seen(Measured):
-    """The same with the states of the robot's forces, x (..., nx): what a law sees where nothing is estimated."""
+    """The same with the states of the robot's forces, x (..., nx): the measurement of a law without an estimator."""
 
     x: Array
 
@@ -66,7 +66,7 @@ class Filter(Protocol):
     """An estimator made for one robot."""
 
     def start(self, q: Array, v: Array) -> Any:
-        """The memory that believes in this state."""
+        """The memory with this initial estimate."""
         ...
 
     def measure(self, memory: Any, t: float, q: Array, v: Array, vdot: Array, rng: Any) -> tuple[Any, Any]:
@@ -116,7 +116,7 @@ class FunctionController:
 
 
 class FunctionLaw(Memoryless):
-    """The torques that a function gives; it sees copies, which it may do with as it likes."""
+    """The torques of a function; it receives copies, which it may modify."""
 
     def __init__(self, function: Callable[[float, Array, Array], Any]):
         self._function = function

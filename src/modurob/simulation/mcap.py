@@ -30,7 +30,7 @@ TOPICS = {
 
 
 def mcap(segments: "tuple[Segment, ...]") -> bytes:
-    """The file; a change of shape sends the scene anew."""
+    """The file; a change of shape sends the scene again."""
     try:
         writing: Any = import_module("mcap.writer")
     except ImportError:

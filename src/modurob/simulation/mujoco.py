@@ -26,10 +26,11 @@ NO_RESET = 65536  # mjDSBL_AUTORESET: a state that is lost is told, not replaced
 @STEPPERS.register("mujoco")
 @dataclass(frozen=True)
 class MujocoSteps(FixedStep):
-    """MuJoCo's own steps of dt [s], by `integrator` "euler", "rk4", "implicit" or "implicitfast": what `engine="mujoco"` takes.
+    """MuJoCo's own steps of dt [s], by `integrator` "euler", "rk4", "implicit" or "implicitfast": the stepper of
+    `engine="mujoco"`.
 
-    Limits, loops, mimic joints, dry friction and contacts are MuJoCo's constraints: they give way with a time constant of two
-    steps, so that smaller steps are harder. Needs the extra `mujoco`.
+    Limits, loops, mimic joints, dry friction and contacts are MuJoCo's constraints: they yield with a time constant of
+    two steps, so that smaller steps are stiffer. Needs the extra `mujoco`.
 
     >>> run = mr.simulate(robot, q, duration=0.1, engine="mujoco", stepper=mr.MujocoSteps(5e-4, "rk4"))
     >>> run.status.ok
@@ -67,7 +68,9 @@ class MujocoSteps(FixedStep):
 
 @dataclass(frozen=True, eq=False)
 class MujocoMover(Mover):
-    """A robot in MuJoCo under held torques and a user's wrenches, on the ground if there is one. Runs go one after another."""
+    """A robot in MuJoCo under held torques and a user's wrenches, on the ground if there is one. The runs of a batch
+    are run one after another.
+    """
 
     ground: Ground | None = None
 

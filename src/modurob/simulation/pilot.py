@@ -19,7 +19,7 @@ _NO_STATES = np.zeros(0)
 class Pilot:
     """A controller and an estimator made for one robot, or neither: then torques are zero.
 
-    The estimator starts from `believed`, a configuration and a velocity.
+    The estimator starts from the estimate `believed`, a configuration and a velocity.
     """
 
     def __init__(

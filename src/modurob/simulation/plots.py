@@ -73,7 +73,7 @@ def colours(count: int) -> list[Any]:
 
 
 def _draw_joints(run: "Recording", panels: Array, joints: Sequence[Joint]) -> None:
-    """Positions, velocities, accelerations and torques; what a filter believes is dotted."""
+    """Positions, velocities, accelerations and torques; the estimates of a filter are dotted."""
     from matplotlib.lines import Line2D
 
     colour = dict(zip((j.name for j in joints), colours(len(joints)), strict=True))
@@ -101,7 +101,7 @@ def _draw_joint(segment: "Segment", panels: Array, joint: Joint, colour: Any) ->
 
 
 def _torque(segment: "Segment", joint: Joint) -> Array:
-    """What the law asks of a joint, or what its drive or servo gives, (samples, ..., rates)."""
+    """The torque that the law commands at a joint, or that its drive or servo gives, (samples, ..., rates)."""
     robot, own, x = segment.robot, acting(segment.robot), segment.commanded_x
     motors = [
         (row.force, own.x_starts[k])

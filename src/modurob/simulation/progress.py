@@ -12,7 +12,7 @@ PATIENCE = 2.0
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
-    """A function to tell the share done; after two seconds a bar shows it, if somebody sits before a terminal."""
+    """A function to report the share done; after two seconds it shows a progress bar, if the output is a terminal."""
     started, bar, shown = time.monotonic(), None, sys.stderr.isatty()
 
     def tell(share: float) -> None:

@@ -25,7 +25,7 @@ class WrenchError(SimulationError):
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """A user's wrenches on the bodies of runs side by side, which have leading axes `shape`; or on some of them, by number."""
+    """A user's wrenches on the bodies of a batch of runs with leading axes `shape`; or on some of them, by number."""
 
     m: Tables
     function: Wrenches  # of (t, q, v)
@@ -33,7 +33,9 @@ class Push:
     runs: Array
 
     def __call__(self, t: Any, q: Array, v: Array) -> Array:
-        """(runs, bodies, 6) in body frames, for t (runs, 1) and states (runs, ...). The function sees all runs, at one time."""
+        """(runs, bodies, 6) in body frames, for t (runs, 1) and states (runs, ...). The function receives all runs, at
+        one time.
+        """
         all_q, all_v = self._all(q, self.m.nq), self._all(v, self.m.nv)
         times = np.broadcast_to(t, (len(v), 1))[:, 0]
         found = np.zeros((len(v), len(self.m.bodies), 6))

@@ -1,4 +1,4 @@
-"""Several runs at once: who goes farthest, to look at side by side."""
+"""Several runs side by side, ordered by distance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,7 +55,8 @@ class Race:
 
 @explained
 def race(runs: Mapping[str, Recording]) -> Race:
-    """Runs by name, side by side on one ground: each is turned to go the same way, and none touches another.
+    """Runs by name, side by side on one ground: each is rotated to travel in the same direction, and none touches
+    another.
 
     >>> crab, other = mr.race({"one": run, "other": run}).distances.values()
     >>> crab == other

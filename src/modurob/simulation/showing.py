@@ -1,4 +1,4 @@
-"""Runs to look at."""
+"""Views of runs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,11 +19,11 @@ class Showing:
     segments: "tuple[Segment, ...]"
 
     def show(self, path: str | Path | None = None) -> Path | None:
-        """The run in 3D, to play, pause and scrub, changes of shape included.
+        """The run in 3D, to play, pause and scrub, including changes of shape.
 
-        In a notebook it appears below the cell, elsewhere in the browser; with a `path` it is written there instead, as a page
-        (.html) that needs no network, a picture of its start (.png), or an animated model for other programs (.glb). Returns the
-        file that was written, if any.
+        In a notebook it appears below the cell, elsewhere in the browser; with a `path` it is written there instead, as
+        a page (.html) that needs no network, a picture of its start (.png), or an animated model for other programs
+        (.glb). Returns the file that was written, if any.
 
         >>> run.show("reach.html").name
         'reach.html'
@@ -33,11 +33,12 @@ class Showing:
     def animate(
         self, path: str | Path, fps: float = 30.0, size: tuple[int, int] = (800, 600), speed: float = 1.0
     ) -> Path:
-        """Write a film of the run (.mp4, .webm, .gif): `fps` pictures a second of `size` pixels, `speed` times as fast as it was.
+        """Write a film of the run (.mp4, .webm, .gif): `fps` pictures per second of `size` pixels, at `speed` times
+        real time.
 
-        A browser without a window draws it, on machines without a screen too; .mp4 and .webm need ffmpeg (`pip install
-        modurob[video]` brings both but for Chromium). Without a browser matplotlib draws, with a warning. Returns the
-        file, as `show` does.
+        It is drawn by a headless browser, also on machines without a screen; .mp4 and .webm need ffmpeg
+        (`pip install modurob[video]` installs both except Chromium). Without a browser it is drawn by matplotlib, with
+        a warning. Returns the file, as `show` does.
 
         >>> run.animate("reach.gif", fps=10, size=(160, 120)).name
         'reach.gif'
@@ -47,7 +48,7 @@ class Showing:
         return film.animate(self._chapters(), path, fps, size, speed)
 
     def to_mcap(self, path: str | Path) -> None:
-        """Write the run as an MCAP file for Foxglove and other tools of robotics (extra `mcap`), at 60 samples a second.
+        """Write the run as an MCAP file for Foxglove and other robotics tools (extra `mcap`), at 60 samples per second.
 
         Topics are /tf (poses of all bodies in the world, foxglove.FrameTransforms), /scene (their shapes,
         foxglove.SceneUpdate) and /joint_states (name, position, velocity, effort), all as JSON.

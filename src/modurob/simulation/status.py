@@ -1,4 +1,4 @@
-"""How a run ended, and how each of many side by side did."""
+"""How a run ended, and how each run of a batch ended."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Status:
 
 
 class Failure(NamedTuple):
-    """Why runs cannot go on: a key of KINDS, what happened, and which runs, (...) of booleans; None for all."""
+    """Why runs cannot continue: a key of KINDS, a description, and the runs concerned, (...) of booleans; None for all."""
 
     kind: str
     message: str
@@ -46,7 +46,7 @@ class Failure(NamedTuple):
 
 
 class Statuses(tuple[Status, ...]):
-    """One status for each of the runs side by side, in the order of their leading axes, the last fastest."""
+    """One status for each run of a batch, in the order of their leading axes, the last fastest."""
 
     @property
     def ok(self) -> bool:

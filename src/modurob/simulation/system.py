@@ -29,7 +29,9 @@ class State(NamedTuple):
 
 
 class Held(NamedTuple):
-    """Which rates dry friction holds, and where it lets them slide: `free` is 1 or 0, `slide` 1, 0 or -1, (..., nv) each."""
+    """The rates that dry friction holds, and the direction in which the others slide: `free` is 1 or 0, `slide` 1, 0 or
+    -1, (..., nv) each.
+    """
 
     free: Any
     slide: Any
@@ -46,7 +48,7 @@ class Slope(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """A mechanism on an engine. Wrenches that a user's function gives need NumPy, all else runs in kernels too."""
+    """A mechanism on an engine. Wrenches of a user's function need NumPy, everything else can run in kernels too."""
 
     engine: Engine
     push: Push | None = None
@@ -102,8 +104,10 @@ class System:
         met: Any = None,
         again: bool = False,
     ) -> Any:
-        """vdot, and the rates Y of the twists of bodies, where inertia is also added to bodies: a force of -added Y. `met` is how
-        bodies stand to each other: results of `MOTIONS`, and the G of pairs; `again`: it was asked for this state before."""
+        """vdot, and the rates Y of the twists of bodies, with inertia also added to bodies: a force of -added Y. `met`
+        are the contacts between bodies: results of `MOTIONS`, and the G of pairs; `again`: they were computed for this
+        state before.
+        """
         run, engine = self.engine.run, self.engine
         state, still = {"q": s.q, "v": s.v}, engine.zeros("rates")
         if met is not None:

@@ -1,4 +1,4 @@
-"""One rigid motion: rotations, poses, twists, wrenches and inertia, in NumPy alone."""
+"""Rigid motions: rotations, poses, twists, wrenches and inertia, in NumPy alone."""
 
 from modurob.spatial import angles, inertia, quaternion, se3, so3
 

@@ -113,7 +113,7 @@ def log(q: Array) -> Array:
 
 
 def slerp(a: Array, b: Array, t: Array) -> Array:
-    """The turn that goes from a (t = 0) to b (t = 1) at constant rate, the short way."""
+    """The rotation from a (t = 0) to b (t = 1) at constant rate, along the shortest arc."""
     w = log(multiply(conjugate(a), b))
     return multiply(a, exp(w * as_array(t)[..., None]))
 

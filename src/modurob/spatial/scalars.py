@@ -181,7 +181,8 @@ def cross(a: Array, b: Array) -> Array:
 def solve(A: Array, b: Array) -> Array:
     """x with A x = b for symmetric positive definite A, (..., n, n), and b, (..., n, k).
 
-    Objects cannot be handed to LAPACK: they go through LDL^T, without pivoting. Where A is singular x is not a number, or huge.
+    Arrays of objects are not supported by LAPACK and are solved by LDL^T, without pivoting. Where A is singular x is
+    NaN, or huge.
     """
     if A.shape[-1] == 1:
         with np.errstate(all="ignore"):

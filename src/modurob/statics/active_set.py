@@ -32,8 +32,9 @@ def active_bounds(P: Array, c: Array, G: Array, h: Array) -> Array | None:
 
 
 def _all_at_once(G: Array, h: Array, first: Array) -> Array | None:
-    """The point next to `first` with G y >= h, from a guess of the rows it lies on: those that would have to pull are let go, those
-    that are passed are added, until all is in order; None if that comes to no end."""
+    """The point nearest to `first` with G y >= h, from a guess of its active rows: rows with negative multipliers are
+    released and violated rows added, until all conditions hold; None if that does not terminate.
+    """
     y, on, push = first, np.zeros(0, dtype=int), np.zeros(0)
     for _ in range(AT_ONCE):
         lacking = h - G @ y
@@ -76,7 +77,7 @@ def _onto(N: Array, h: Array, y: Array) -> Array:
 def _taken_in(
     G: Array, h: Array, y: Array, on: list[int], push: Array, new: int
 ) -> tuple[Array, list[int], Array] | None:
-    """y moved onto the row `new`, rows that would have to pull let go on the way; None if no y is on all of them."""
+    """y moved onto the row `new`, releasing rows with negative multipliers on the way; None if no y is on all of them."""
     own = 0.0
     while True:
         N = G[on].T

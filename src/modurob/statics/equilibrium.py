@@ -34,10 +34,11 @@ class Equilibrium(NamedTuple):
 
 @explained
 def equilibrium(robot: Mechanism, q0: ArrayLike, tau: ArrayLike | None = None) -> Equilibrium:
-    """The equilibrium next to q0, (nq,), under held torques tau, (nv,): G^T (tau + passive - N) = 0, by Newton steps.
+    """The equilibrium nearest to q0, (nq,), under constant torques tau, (nv,): G^T (tau + passive - N) = 0, by Newton
+    steps.
 
-    It may be unstable: see `stable`. Frequencies are those of small undamped swings, w² the eigenvalues of M^-1 stiffness in the
-    motions that keep the constraints (modal analysis).
+    It may be unstable: see `stable`. Frequencies are those of small undamped oscillations, w² the eigenvalues of M^-1
+    stiffness in the motions that satisfy the constraints (modal analysis).
 
     >>> b = mr.Builder("hung")
     >>> ball = b.body("ball", mr.spatial.inertia.sphere(1.0, 0.1), joint=mr.Prismatic((0, 0, 1)))

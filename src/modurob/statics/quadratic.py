@@ -24,11 +24,11 @@ GUESS, POLISHES, ROUNDING = 1e-2, 20, 1e-11
 
 
 def quadratic_programme(P: Array, c: Array, A: Array, a: Array, b: Array, solver: str = "proxqp") -> Array | None:
-    """The x of least cost, (n,), or None if there is none within the bounds; rows of A with a = b are equations.
+    """The x with the lowest cost, (n,), or None if there is none within the bounds; rows of A with a = b are equations.
 
-    Infinite bounds are none. Small programmes with a positive definite P and without equations are solved here, by their active
-    bounds, which takes less time than to set a solver up; the others are given to it. Where it finds nothing, another is asked:
-    ProxQP 0.8 takes some narrow problems for infeasible.
+    Infinite bounds are no bounds. Small programs with a positive definite P and without equations are solved here by an
+    active-set method, which takes less time than setting up a solver; the others are passed to it. If it finds no
+    solution, another solver is tried: ProxQP 0.8 reports some narrow problems as infeasible.
     """
     qp: Any = _solvers(solver)
     if len(c) == 1:
@@ -43,14 +43,16 @@ def quadratic_programme(P: Array, c: Array, A: Array, a: Array, b: Array, solver
 
 
 def _by_bounds(P: Array, c: Array, A: Array, a: Array, b: Array) -> Array | None:
-    """The best x by `active_bounds`; None where a solver must look."""
+    """The best x by `active_bounds`; None if a solver is needed."""
     under, over = np.isfinite(a), np.isfinite(b)
     x = active_bounds(P, c, np.concatenate([A[under], -A[over]]), np.concatenate([a[under], -b[over]]))
     return x if x is not None and _holds(A, a, b, x) else None
 
 
 def _asked(qp: Any, solver: str, P: Array, c: Array, A: Array, a: Array, b: Array) -> Array | None:
-    """What a solver finds, asked in numbers of order one: the best x without bounds and what it lacks, and rows of length one."""
+    """The solution of a solver, computed with scaled numbers of order one: the unconstrained optimum, the difference
+    from it, and rows of unit length.
+    """
     cost = max(np.abs(P).max(), 1e-300)
     row = np.maximum(np.linalg.norm(A, axis=1), 1e-300)
     best = -np.linalg.lstsq(P, c, rcond=1e-12)[0]
@@ -91,8 +93,9 @@ def _polished(P: Array, c: Array, A: Array, a: Array, b: Array, x: Array) -> Arr
 
 
 def _on_the_right_bounds(P: Array, c: Array, A: Array, a: Array, b: Array, low: Array, high: Array) -> Array | None:
-    """The best x, from a guess of the bounds that it lies on: those that hold nothing back are let go, those that are passed are
-    added, until all is in order; None if that comes to no end."""
+    """The best x, from a guess of its active bounds: bounds with negative multipliers are released and violated bounds
+    added, until all conditions hold; None if that does not terminate.
+    """
     equal, size = a == b, np.abs(A)
     for _ in range(POLISHES):
         x, pushes = _on_bounds(P, c, A, np.where(low, a, b), low | high)

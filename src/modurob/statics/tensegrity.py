@@ -26,9 +26,10 @@ class Modes(NamedTuple):
 @explained
 @dataclass(frozen=True, eq=False)
 class Framework:
-    """Nodes, (n, 3) [m], bars and cables as pairs of nodes, and nodes that are held.
+    """Nodes, (n, 3) [m], bars and cables as pairs of nodes, and fixed nodes.
 
-    A member of force density w = tension / length pulls its ends with w (p_b - p_a); it is above zero in cables, below in bars.
+    A member of force density w = tension / length pulls its ends with w (p_b - p_a); w is positive in cables, negative
+    in bars.
 
     >>> cross = mr.Framework([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], bars=[(0, 2), (1, 3)],
     ...                      cables=[(0, 1), (1, 2), (2, 3), (3, 0)])
@@ -173,7 +174,7 @@ def _pairs(given: ArrayLike, what: str, n: int) -> Array:
 
 
 def _smallest(A: Array, f: Array, lower: Array) -> Array | None:
-    """The w of the smallest sum of squares with A w = f and w >= lower, in parts of what is asked for."""
+    """The w of the smallest sum of squares with A w = f and w >= lower, relative to the size of f."""
     N = _null(A)
     first = np.linalg.lstsq(A, f, rcond=RANK)[0]
     if np.abs(A @ first - f).max(initial=0.0) > 1e-8 * (1 + np.abs(f).max(initial=0.0)):
@@ -203,11 +204,12 @@ def _null(A: Array) -> Array:
 def prism(
     bars: int = 3, radius: float = 1.0, height: float = 1.0, twist: float | None = None, ratio: float = 1.0
 ) -> Framework:
-    """A tensegrity prism: two polygons of `bars` corners, the upper one `ratio` times as wide and turned by `twist` [rad].
+    """A tensegrity prism: two polygons of `bars` corners, the upper one `ratio` times as wide and rotated by `twist`
+    [rad].
 
-    Bars go from corner i below to i + 1 above, verticals from i to i, and diagonals from i to i - 1 unless the twist is that at
-    which none are needed: pi/2 - pi/bars, 30 degrees for three, the default. Members are bars, then the polygon below, the one
-    above, verticals and diagonals.
+    Bars connect corner i below to i + 1 above, verticals i to i, and diagonals i to i - 1 unless the twist is the one
+    at which none are needed: pi/2 - pi/bars, 30 degrees for three, the default. Members are bars, then the polygon
+    below, the one above, verticals and diagonals.
 
     >>> w = mr.prism(3).self_stress()[:, 0]
     >>> (-w / w[0])[[3, 6, 9]].round(6)

@@ -19,9 +19,10 @@ MET, STEPS, LONGEST = 1e-12, 60, 0.3
 
 @explained
 def wrench_closure(robot: Mechanism, q: ArrayLike) -> Array:
-    """Whether the inputs of a robot without loops can bring about any force, those that only pull among them, (...) of booleans.
+    """Whether the inputs of a robot without loops, some of which can only pull, can produce any force, (...) of
+    booleans.
 
-    B has full rank, and a null vector that is positive where inputs pull.
+    B has full rank, and a null vector that is positive at the inputs that pull.
 
     >>> b = mr.Builder("slide", gravity=(0, 0, 0))
     >>> box = b.body("box", mr.spatial.inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Prismatic((1, 0, 0)),
@@ -51,9 +52,9 @@ def _one_null_vector(B: Array) -> Array:
 
 @explained
 def wrench_feasible(robot: Mechanism, q: ArrayLike, force: ArrayLike | None = None) -> Array:
-    """Whether inputs within their bounds give the generalised force, (..., nv) [N m or N], (...) of booleans.
+    """Whether inputs within their bounds can produce the generalised force, (..., nv) [N m or N], (...) of booleans.
 
-    Without a force it is the one that holds the robot's weight.
+    By default the force is the one that holds the robot's weight.
 
     >>> b = mr.Builder("lift")
     >>> box = b.body("box", mr.spatial.inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Prismatic((0, 0, 1)),
@@ -83,9 +84,10 @@ def _require_tree(robot: Mechanism) -> None:
 
 @explained
 def from_lengths(robot: Mechanism, lengths: ArrayLike, q0: ArrayLike) -> Array:
-    """The configuration next to q0, (nq,), at which the lines have these lengths, (lines,) [m]: forward kinematics of a platform.
+    """The configuration nearest to q0, (nq,), at which the lines have these lengths, (lines,) [m]: forward kinematics
+    of a platform.
 
-    Newton steps in the least squares sense; an error if no configuration near has them.
+    Newton steps in the least-squares sense; an error if there is no such configuration nearby.
 
     >>> b = mr.Builder("platform")
     >>> box = b.body("box", mr.spatial.inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Prismatic((0, 0, 1)))

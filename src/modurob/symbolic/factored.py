@@ -203,7 +203,9 @@ class _Arrangement(_Nesting):
         return Sum((Product(coefficient, (*self._powers(common), *self._collected(factors, depth))),))
 
     def _multiplied(self, coefficient: Fraction, common: int, terms: Terms, depth: int) -> Sum:
-        """A number times a monomial times a sum without factors; the number goes in where it would leave large ones."""
+        """A number times a monomial times a sum without factors; the number is multiplied out where it would otherwise
+        leave large ones.
+        """
         inside = max(abs(c) for c in terms.values()) >= LARGE_NUMBER
         inner = self._inner(terms, coefficient if inside else Fraction(1), depth)
         outside = Fraction(1) if inside else coefficient

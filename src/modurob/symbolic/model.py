@@ -45,7 +45,7 @@ class Quantity(NamedTuple):
 
 
 def kinds_of_symbols(symbols: str | Iterable[str]) -> frozenset[str]:
-    """The kinds that are asked for by one name, by several, or by "all".
+    """The kinds that are selected by one name, by several, or by "all".
 
     >>> sorted(kinds_of_symbols("masses"))
     ['masses']
@@ -138,7 +138,7 @@ class ExactTables:
         return None if kind in self.symbols and found != 0 else found
 
     def _recognised(self, x: float, scale: float) -> Polynomial | None:
-        """The exact number that x stands for, or x rounded to the digits asked for."""
+        """The exact number that x represents, or x rounded to the given digits."""
         found = recognised(self.ring, x, scale)
         if found is None and self._inexact > 1:
             found = recognised(self.ring, x, scale * self._inexact)

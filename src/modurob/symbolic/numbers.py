@@ -96,15 +96,15 @@ def recognised(ring: Ring, x: float, scale: float = 0.0) -> Polynomial | None:
 
 
 def rounded(x: float, digits: int) -> Fraction:
-    """x to so many decimals."""
+    """x rounded to the given number of decimals."""
     return Fraction(str(round(x, digits)))
 
 
 def exact(ring: Ring, x: Any, where: str, digits: int | None = None, scale: float = 0.0) -> Polynomial:
     """A number or SymPy expression as an element of the ring.
 
-    Floats become fractions or roots of fractions; others are refused, or rounded to `digits` decimals if asked. `scale` is
-    that of the numbers x was made of.
+    Floats become fractions or roots of fractions; others are refused, or rounded to `digits` decimals if given. `scale`
+    is that of the numbers from which x was computed.
     """
     if isinstance(x, Polynomial):
         return x
@@ -145,9 +145,10 @@ def from_expression(
     trigonometry: Trigonometry | None = None,
     other: Callable[[Expr], Polynomial] | None = None,
 ) -> Polynomial:
-    """A SymPy expression that is polynomial in symbols, square roots, and cosines and sines of what `trigonometry` knows.
+    """A SymPy expression that is polynomial in symbols, square roots, and cosines and sines of the angles in
+    `trigonometry`.
 
-    `other` makes what it is not polynomial in; without it that is an error.
+    `other` converts the parts in which it is not polynomial; without it these are an error.
     """
 
     def convert(expression: Expr) -> Polynomial:

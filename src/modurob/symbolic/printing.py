@@ -16,7 +16,7 @@ MOST_ANGLES = 5
 
 
 class Printer(ABC):
-    """Writes sums and products; how numbers, powers and parentheses look is the language's."""
+    """Writes sums and products; the language defines the form of numbers, powers and parentheses."""
 
     def __init__(self, namer: Namer):
         self._name = namer

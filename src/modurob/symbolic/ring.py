@@ -56,7 +56,7 @@ def never() -> bool:
 
 @dataclass
 class Budget:
-    """What a computation may use: seconds, terms of one polynomial, and the word of somebody who may cancel it."""
+    """The limits of a computation: seconds, terms of one polynomial, and a function that may cancel it."""
 
     seconds: float | None = None
     terms: int | None = None

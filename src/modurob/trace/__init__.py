@@ -1,4 +1,4 @@
-"""Algorithms run on scalars that remember how they were made, and the code and the tangents that come of it."""
+"""Algorithms run on scalars that record their operations, and the code and the derivatives generated from them."""
 
 from modurob.trace.code import C99, PYTHON, Dialect, Listing, number
 from modurob.trace.graph import Graph, Node, Place, Traced

@@ -29,7 +29,7 @@ TRIED, LEFT = 1e-3, 0.3
 
 
 class Inputs(NamedTuple):
-    """What a robot can be driven by: torques are B u, (nv, n); a law may ask for `lower` to `upper`, (n,) [N m or N]."""
+    """The inputs of a robot: torques are B u, (nv, n), with u from `lower` to `upper`, (n,) [N m or N]."""
 
     names: tuple[str, ...]
     B: Array  # (..., nv, n)
@@ -40,10 +40,10 @@ class Inputs(NamedTuple):
 class Actuation(NamedTuple):
     """How a robot is actuated in one configuration.
 
-    `verdict` compares the rank of B, (degrees of freedom, inputs), with both: "under-actuated" (as many inputs as its rank, fewer
-    than degrees of freedom), "properly actuated" (all three alike), "redundantly actuated" (more inputs), "deficiently actuated" (B
-    has lost rank). `closure`: whether inputs that only pull can bring about any force; without such it is whether the rank is
-    full.
+    `verdict` compares the rank of B, (degrees of freedom, inputs), with both: "under-actuated" (as many inputs as its
+    rank, fewer than degrees of freedom), "properly actuated" (all three equal), "redundantly actuated" (more inputs),
+    "deficiently actuated" (B has lost rank). `closure`: whether inputs that can only pull can produce any force;
+    without such inputs, whether the rank is full.
     """
 
     verdict: str
@@ -162,8 +162,8 @@ def _programme(cost: Array, A: Array, b: Array, lower: Array, upper: Array, abov
 def mobility(m: Tables, q: Array, run: Run = interpret) -> Mobility:
     """Degrees of freedom at one closed configuration, (nq,).
 
-    To first order they are the null vectors of K. Those that last are found by going a little way along them and closing the loops
-    again: what comes back to where it started was none.
+    To first order they are the null vectors of K. The finite ones are found by a small displacement along these vectors
+    and closing the loops again: a direction that returns to its start is not a finite motion.
     """
     gap = float(np.abs(loop_error(m, q, run)).max(initial=0.0))
     if gap > OPEN:
@@ -193,7 +193,7 @@ def _tried(G: Array, n: int) -> list[Array]:
 
 
 def _lasting(m: Tables, q: Array, direction: Array, run: Run) -> int:
-    """Degrees of freedom where a small motion leads; zero if it leads nowhere."""
+    """Degrees of freedom after a small finite motion; zero if no finite motion exists."""
     try:
         there = close_loops(m, integrate(m, q, TRIED * direction, run), run)
     except ClosureError:

@@ -78,7 +78,9 @@ def _worst(error: Array) -> Array:
 
 
 def close_velocity(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array:
-    """The velocity next to v, by kinetic energy, that keeps the constraints, (..., nv): what an impulse at the loops leaves."""
+    """The velocity nearest to v, in the metric of kinetic energy, that satisfies the constraints, (..., nv): the result
+    of an impulse at the loops.
+    """
     q, v = together(q, v)
     M, K = mass_matrix(m, q, run), loop_jacobian(m, q, run)
     return constrained_solution(M, K, apply(M, v), np.zeros(K.shape[:-1])).vdot
@@ -88,7 +90,7 @@ def close_velocity(m: Tables, q: Array, v: Array, run: Run = interpret) -> Array
 
 
 def independent_rows(K: Array, most: int) -> Array:
-    """Indices of a largest set of independent rows of one matrix, at most so many, in order."""
+    """Indices of a largest set of independent rows of one matrix, at most the given number, in order."""
     if not K.size:
         return np.zeros(0, dtype=int)
     import scipy.linalg  # which takes long to load

@@ -1,8 +1,8 @@
-"""The one solve for all constraints: M vdot - K^T lambda = push, K vdot = k, also where rows depend on each other.
+"""The one solve for all constraints: M vdot - K^T lambda = push, K vdot = k, also if rows depend on each other.
 
-Redundant rows, as every planar loop has, and configurations where a row is lost need no special care: the multipliers are found
-by a proximal iteration, which converges to the accelerations whether K has full rank or not. A constraint that moves next to no
-inertia, in parts of `PROXIMAL`, is let go rather than followed into a singularity.
+Redundant rows, as in every planar loop, and configurations where K loses rank need no special treatment: the
+multipliers are found by a proximal iteration, which converges to the accelerations whether K has full rank or not. A
+constraint that moves almost no inertia, relative to `PROXIMAL`, is released rather than followed into a singularity.
 """
 
 from typing import NamedTuple

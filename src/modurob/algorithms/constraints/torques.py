@@ -1,4 +1,4 @@
-"""Which torques bring about a motion of a robot with constraints."""
+"""Torques that produce a motion of a robot with constraints."""
 
 import numpy as np
 

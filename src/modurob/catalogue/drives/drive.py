@@ -30,8 +30,8 @@ STIFF = Gear()
 class Losses:
     """Friction of a drive, at the joint: viscous v + (coulomb + (static - coulomb) exp(-|v|/stribeck)) sign(v).
 
-    In a stiff drive dry friction holds exactly at rest. In an elastic one it acts on the motor through bristles (LuGre) of the
-    stiffness `bristle`, which hold without creep up to the share `breakaway` of what they can carry.
+    In a stiff drive dry friction holds exactly at rest. In an elastic drive it acts on the motor through bristles
+    (LuGre) of stiffness `bristle`, which hold without creep up to the share `breakaway` of their limit.
 
     >>> mr.Losses(viscous=15.68, coulomb=7.14).holding  # [N m]
     7.14
@@ -67,7 +67,7 @@ class Losses:
 @explained
 @dataclass(frozen=True)
 class Loops:
-    """Gains and sample times of the loops inside a drive; see `cascade` for gains that suit a motor and what it moves.
+    """Gains and sample times of the loops inside a drive; `cascade` computes gains for a motor and its load.
 
     >>> mr.Loops(position_gain=2.469, speed_gain=6.4, speed_integral=21.3).sample_time
     0.0
@@ -90,10 +90,11 @@ class Loops:
 @explained
 @dataclass(frozen=True)
 class Drive:
-    """What moves a joint; `robot.with_drive(joint, drive)` puts it there.
+    """Motor, gear, friction, encoder, loops and brake that move a joint; `robot.with_drive(joint, drive)` attaches it.
 
-    `input` says what a law commands: "voltage" [V], "current" [A], "torque" at the joint before friction [N m], or "position"
-    [rad] of a servo with loops of its own. `brake` [N m] is what the brake holds when it is on: `robot.with_brakes(...)`.
+    `input` is the quantity that a law commands: "voltage" [V], "current" [A], "torque" at the joint before friction [N
+    m], or "position" [rad] of a servo with inner loops. `brake` [N m] is the holding torque of the brake:
+    `robot.with_brakes(...)`.
 
     >>> drive = mr.Drive(mr.Motor(torque_constant=0.02, resistance=1.3, supply=24.0), mr.Gear(ratio=160.0), input="voltage")
     >>> drive.armature
@@ -121,7 +122,7 @@ class Drive:
         self._require_whole()
 
     def _require_whole(self) -> None:
-        """Errors for numbers that do not go together."""
+        """Errors for inconsistent values."""
         if self.gear.stiffness and not self.rotor > 0:
             raise CatalogueError("drive: an elastic gear needs a motor with inertia above zero [kg m²]")
         if not self.motor.resistance and (self.input == "voltage" or self.loops.loop_time):
@@ -133,7 +134,7 @@ class Drive:
 
     @property
     def rotor(self) -> float:
-        """Inertia of the rotor seen at the joint, K² J [kg m²]."""
+        """Inertia of the rotor referred to the joint, K² J [kg m²]."""
         return self.gear.ratio**2 * self.motor.inertia
 
     @property

@@ -16,12 +16,12 @@ PERIOD, FACTOR = 2**31 - 1, 16807
 @explained
 @dataclass(frozen=True)
 class Encoder:
-    """Counts of one turn of its own shaft, four for each line where `quadrature`; on the motor's side, or on the joint's.
+    """Counts per turn of its own shaft, four for each line with `quadrature`; on the motor's side, or on the joint's.
 
-    `ratio` is how many turns the encoder makes for one of the shaft it reads. An encoder on the motor of an elastic drive does not
-    see the deflection. Loops inside the drive read counts with white `noise`, drawn at each sample from the `seed`: give joints
-    different ones. An encoder with an `index` counts from zero at the start, and knows its angle once it has passed the
-    index; without one it is absolute.
+    `ratio` is the number of turns of the encoder for one turn of the shaft it measures. An encoder on the motor of an
+    elastic drive does not measure the deflection. Loops inside the drive use counts with white `noise`, drawn at each
+    sample from the `seed`: give joints different seeds. An encoder with an `index` counts from zero at the start, and
+    its angle is absolute once it has passed the index; without an index it is absolute from the start.
 
     >>> mr.Encoder(counts=500, ratio=3.0).quantum(gear_ratio=160.0)  # at the joint [rad]
     2.617993877991494e-05
@@ -49,7 +49,7 @@ class Encoder:
 
     @property
     def first_draw(self) -> float:
-        """Where its noise begins: far apart for seeds that are near, whose noise would be alike."""
+        """The start of its noise sequence, such that sequences of neighbouring seeds do not overlap."""
         return float(1 + int(np.random.SeedSequence(self.seed).generate_state(1)[0]) % (PERIOD - 1))
 
     def quantum(self, gear_ratio: float = 1.0) -> float:

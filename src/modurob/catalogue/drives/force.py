@@ -1,8 +1,9 @@
 """A motor behind a gear as a force along its joint, with states of its own.
 
-All numbers are those at the joint: with the gear ratio K a torque constant K kt, a back-EMF constant K ke, a rotor K² J. The
-first state is the command, which a law writes at each of its samples and which is held in between; the others are there only if
-the numbers ask for them. What a command is - volts, amperes, a torque, an angle - is the class.
+All values are at the joint: with the gear ratio K a torque constant K kt, a back-EMF constant K ke, a rotor K² J. The
+first state is the command, which a law writes at each of its samples and which is held in between; the other states
+exist only if the parameters require them. The class determines what a command is: a voltage, a current, a torque or an
+angle.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ DERATING = 0.1
 
 
 def there(x: Any) -> bool:
-    """Whether a number is not zero; traced numbers stand for such."""
+    """Whether a number is not zero; a traced number counts as not zero."""
     return not (isinstance(x, int | float | np.number) and x == 0)
 
 
@@ -110,11 +111,11 @@ class DriveForce(JointForce):
     # ---- what it does ----
 
     def speed(self, v: Array, x: Array) -> Array:
-        """Rate of the motor, seen at the joint, (...) [rad/s]."""
+        """Rate of the motor, referred to the joint, (...) [rad/s]."""
         return self.of(x, "speed") if there(self.stiffness) else v
 
     def angle(self, q: Array, x: Array) -> Array:
-        """Angle of the motor, seen at the joint, (...) [rad]."""
+        """Angle of the motor, referred to the joint, (...) [rad]."""
         return self.of(x, "angle") if there(self.stiffness) else q
 
     def current(self, q: Array, v: Array, x: Array) -> Array:
@@ -126,7 +127,7 @@ class DriveForce(JointForce):
         return self.resistance * self.current(q, v, x) + self.back_emf * self.speed(v, x)
 
     def motor_torque(self, q: Array, v: Array, x: Array) -> Array:
-        """Before friction, seen at the joint, (...) [N m]."""
+        """Motor torque before friction, referred to the joint, (...) [N m]."""
         return self.torque_constant * self.current(q, v, x)
 
     def effort(self, t: Any, q: Array, v: Array, x: Array) -> Array:

@@ -9,11 +9,12 @@ from modurob.errors import CatalogueError, explained
 @explained
 @dataclass(frozen=True)
 class Gear:
-    """Turns of the motor for one of the joint; losses, play and elasticity. Numbers but the ratio are those at the joint.
+    """Turns of the motor for one turn of the joint, with losses, backlash and elasticity. All values but the ratio are
+    at the joint.
 
-    With a `stiffness` the joint is elastic: the angle of the motor is a state of its own, and the joint is driven by
-    stiffness (theta - q) + damping (theta' - q'), less the play; theta is the motor's angle over the ratio (von Stryk (5.22),
-    (5.23)). Of the torque tau through the gear (1 - efficiency) |tau| is lost to friction, in whatever direction it turns.
+    With a `stiffness` the joint is elastic: the angle of the motor is a state, and the joint torque is stiffness
+    (theta - q) + damping (theta' - q'), zero within the backlash; theta is the motor's angle over the ratio (von Stryk
+    (5.22), (5.23)). Of the torque tau through the gear (1 - efficiency) |tau| is lost to friction, in either direction.
 
     >>> harmonic = mr.Gear(ratio=160.0, efficiency=0.8, stiffness=1.6e4, damping=20.0)
     """

@@ -28,7 +28,7 @@ class VoltageDrive(DriveForce):
         return self.supply
 
     def voltage(self, q: Array, v: Array, x: Array) -> Array:
-        """What is asked for, as far as the supply goes, less where it would hold more than the limit of current."""
+        """The commanded voltage within the supply, reduced where it would exceed the current limit."""
         asked, back = bounded(self.of(x, "command"), self.supply), self.back_emf * self.speed(v, x)
         most = self.resistance * self._limit(x)
         return select(most, absolute(asked - back), back + bounded(asked - back, most), asked)
@@ -69,7 +69,7 @@ class CurrentDrive(DriveForce):
         return ("current",) if there(self.current_lag) else ()
 
     def asked(self, q: Array, v: Array, x: Array) -> Array:
-        """The current that is asked for, (...) [A]."""
+        """The commanded current, (...) [A]."""
         return self.of(x, "command")
 
     def voltage(self, q: Array, v: Array, x: Array) -> Array:
@@ -83,7 +83,7 @@ class CurrentDrive(DriveForce):
         return self._possible(q, v, x)
 
     def _possible(self, q: Array, v: Array, x: Array) -> Array:
-        """The current asked for, as far as its limit and the supply allow."""
+        """The commanded current, within its limit and what the supply allows."""
         i = bounded(self.asked(q, v, x), self._limit(x))
         if not there(self.resistance):
             return i
@@ -133,7 +133,7 @@ class CurrentDrive(DriveForce):
 @FORCES.register("torque drive")
 @dataclass(frozen=True)
 class TorqueDrive(CurrentDrive):
-    """A motor with a loop around its current, asked for a torque at the joint before friction: i = tau/(K kt)."""
+    """A motor with a current loop, commanded by a torque at the joint before friction: i = tau/(K kt)."""
 
     kind: ClassVar[str] = "torque drive"
     input: ClassVar[str] = "N m"

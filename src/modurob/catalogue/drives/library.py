@@ -21,7 +21,7 @@ PARTS: dict[str, type] = {"motor": Motor, "gear": Gear, "losses": Losses, "encod
 
 @cache
 def drive_names() -> tuple[str, ...]:
-    """Names of the drives that come with modurob.
+    """Names of the drives of the package.
 
     >>> "powerball-large" in mr.drive_names()
     True

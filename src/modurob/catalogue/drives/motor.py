@@ -1,4 +1,4 @@
-"""An electric motor: direct current, or brushless, seen at two terminals."""
+"""An electric motor: direct current, or brushless, modelled at two terminals."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ INF = float("inf")
 @explained
 @dataclass(frozen=True)
 class Motor:
-    """L di/dt + R i = V - ke w, torque kt i - viscous w: numbers at the rotor's own shaft.
+    """L di/dt + R i = V - ke w, torque kt i - viscous w: all values at the rotor's own shaft.
 
-    A brushless motor is the same with its numbers from terminal to terminal, as data sheets give them. `back_emf` not given is the
-    torque constant (one number in SI units). Heat R i² warms the winding, heat_capacity dT/dt = R i² - T/heat_resistance, and the
-    current limit falls to zero over the last tenth below `heat_limit`.
+    A brushless motor has the same equations with terminal-to-terminal values, as in data sheets. `back_emf` is by
+    default the torque constant (the same number in SI units). Heat R i² warms the winding, heat_capacity dT/dt = R i² -
+    T/heat_resistance, and the current limit falls to zero over the last tenth below `heat_limit`.
 
     >>> motor = mr.Motor(torque_constant=0.0385, resistance=0.611, inductance=1.19e-4, inertia=3.33e-6, supply=24.0)
     >>> motor.electrical_time_constant  # [s]

@@ -15,10 +15,12 @@ from modurob.spatial.scalars import Array, absolute, rint, select
 @FORCES.register("position drive")
 @dataclass(frozen=True)
 class PositionDrive(CurrentDrive):
-    """A motor asked for an angle: w_ref = position_gain (r - y), tau = speed_gain e + integral of speed_integral e, e = w_ref - w.
+    """A motor commanded by an angle: w_ref = position_gain (r - y), tau = speed_gain e + integral of speed_integral e,
+    e = w_ref - w.
 
-    With a `sample_time` [s] the loops are sampled and the torque is held; with a `quantum` [rad] they see whole counts of an
-    encoder, and speed as their difference. The integral stops where the torque is cut off at the limit of current.
+    With a `sample_time` [s] the loops are sampled and the torque is held; with a `quantum` [rad] they use whole counts
+    of an encoder, and the difference of counts as speed. The integral stops while the torque is saturated at the
+    current limit.
     """
 
     position_gain: Any = 0.0  # [1/s]
@@ -83,7 +85,7 @@ class PositionDrive(CurrentDrive):
         return select(0 * zero, passed, zero, 0 * zero)
 
     def _read(self, q: Array, v: Array, x: Array) -> tuple[Array, Array]:
-        """Angle and rate as the loops see them."""
+        """Angle and rate as measured by the loops."""
         angle = self._seen(q, x)
         if not there(self.quantum):
             return angle, v if there(self.at_joint) else self.speed(v, x)

@@ -1,4 +1,4 @@
-"""A torque that nobody knows: a state of its own, for filters that estimate it."""
+"""An unknown torque: a state of its own, for filters that estimate it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from modurob.spatial.scalars import Array
 @FORCES.register("disturbance")
 @dataclass(frozen=True)
 class Disturbance(JointForce):
-    """tau = x, a constant state: zero in simulations, what explains the motion in a `DriveFilter` [N m or N].
+    """tau = x, a constant state [N m or N]: zero in simulations; in a `DriveFilter` the estimated unknown torque.
 
     >>> import modurob as mr
     >>> mr.load("crab").mechanism().with_force("push", mr.Disturbance(), joint="m0/hinge").forces[-1].name

@@ -1,8 +1,9 @@
-"""What a force is: a function of time, of what it acts on, and of states of its own.
+"""A force: a function of time, of the motion of the joint or frames it acts on, and of its own states.
 
-A force knows nothing of robots. One along a joint reads the coordinate and the rate of that joint; one between two frames reads
-how these move. The total is read off a mechanism's table of forces, by whoever needs it. Forces are written with
-`modurob.spatial.scalars`, so that they can be traced: their slopes and their code come from their own lines.
+A force does not depend on robots. A force along a joint is a function of the coordinate and the rate of that joint; a
+force between two frames of their motion. The total is the sum over a mechanism's table of forces. Forces are written
+with `modurob.spatial.scalars`, so that they can be traced: their derivatives and their code are generated from the same
+lines.
 """
 
 from abc import ABC, abstractmethod
@@ -61,7 +62,7 @@ class JointForce(Force):
 
     @abstractmethod
     def effort(self, t: Any, q: Array, v: Array, x: Array) -> Array:
-        """Force on the joint, dry friction apart, (...) [N m or N]."""
+        """Force on the joint, without dry friction, (...) [N m or N]."""
 
     def dry(self, v: Array) -> Array:
         """Size of the dry friction at rate v, (...) [N m or N]; it opposes the motion."""
@@ -72,7 +73,7 @@ class JointForce(Force):
         return 0.0
 
     def start_at(self, q: Array) -> Array:
-        """x at the start where the joint stands at q, (..., nx)."""
+        """Initial states x for a joint at q, (..., nx)."""
         return np.broadcast_to(self.start(), (*np.shape(q), self.nx))
 
     def sampled(self, q: Array, v: Array, x: Array, dt: Array) -> Array:
@@ -115,7 +116,7 @@ class JointLaw(Force):
 
 
 class Motion(NamedTuple):
-    """A frame as a force sees it: its pose in the world, (..., 4, 4), and its twist in its own axes, (..., 6)."""
+    """The motion of a frame: its pose in the world, (..., 4, 4), and its twist in its own axes, (..., 6)."""
 
     X: Array
     V: Array

@@ -15,8 +15,9 @@ from modurob.spatial.scalars import Array, absolute, as_array, exp
 class Friction(JointForce):
     """F(v) = viscous v + (coulomb + (static - coulomb) exp(-|v| / stribeck)) sign(v), against the motion [N m or N].
 
-    At rest friction holds against whatever is applied, up to `static`: a joint at rest stays there exactly. Without a Stribeck
-    velocity the force falls from `static` to `coulomb` as soon as the joint moves. `static` not given is `coulomb`.
+    At rest friction balances whatever is applied, up to `static`: a joint at rest stays exactly at rest. Without a
+    Stribeck velocity the force falls from `static` to `coulomb` as soon as the joint moves. `static` is by default
+    `coulomb`.
 
     >>> import modurob as mr
     >>> mr.Friction(viscous=0.1, coulomb=0.5, static=0.8, stribeck=0.05).holding()
@@ -55,5 +56,5 @@ class Friction(JointForce):
 
 
 def _is_positive(x: Any) -> bool:
-    """Whether a number is above zero; traced numbers stand for such."""
+    """Whether a number is above zero; a traced number counts as positive."""
     return bool(x > 0) if isinstance(x, int | float | np.number) else True

@@ -13,10 +13,10 @@ from modurob.spatial.scalars import Array, cos, maximum, minimum, sin
 @FORCES.register("oscillator")
 @dataclass(frozen=True)
 class Oscillator(JointForce):
-    """A servo on centre + amplitude sin(2 pi frequency t + phase): kp times what is missing and kd times what the rate lacks, at
-    most `limit` [N m or N]. In the first second the swing grows.
+    """A servo that follows r = centre + amplitude sin(2 pi frequency t + phase): tau = kp (r - q) + kd (r' - v), at
+    most `limit` [N m or N]. The amplitude grows from zero during the first second.
 
-    Centre, amplitude, frequency and phase are states that do not change, so that runs side by side may each have their own.
+    Centre, amplitude, frequency and phase are constant states, so that the runs of a batch can have different values.
 
     >>> import modurob as mr
     >>> servo = mr.Oscillator(kp=20.0, kd=1.0, amplitude=0.4, frequency=1.0)

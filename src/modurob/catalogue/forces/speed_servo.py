@@ -13,10 +13,10 @@ from modurob.spatial.scalars import Array, maximum, minimum
 @FORCES.register("speed servo")
 @dataclass(frozen=True)
 class SpeedServo(JointForce):
-    """A servo that turns its joint at `speed` [rad/s or m/s]: kd (speed - v), at most `limit` [N m or N]. In the first second the
-    speed grows.
+    """A servo that moves its joint at `speed` [rad/s or m/s]: kd (speed - v), at most `limit` [N m or N]. The speed
+    grows from zero during the first second.
 
-    The speed is a state that does not change, so that runs side by side may each have their own.
+    The speed is a constant state, so that the runs of a batch can have different values.
 
     >>> import modurob as mr
     >>> robot = mr.load("crab").mechanism(gravity=(0, 0, 0)).ideal()

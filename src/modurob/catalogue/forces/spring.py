@@ -16,7 +16,8 @@ TOUCHING = 1e-9
 @FORCES.register("spring")
 @dataclass(frozen=True)
 class Spring(FrameForce):
-    """Pulls the origins of two frames together with stiffness (distance - length) + damping d(distance)/dt [N], pushes if shorter.
+    """A spring between the origins of two frames: the tension is stiffness (distance - length) + damping d(distance)/dt
+    [N], negative in compression.
 
     >>> import modurob as mr
     >>> robot = mr.load("crab").mechanism().with_force("rope", mr.Spring(stiffness=100.0, length=0.2), a="m3", b="world")

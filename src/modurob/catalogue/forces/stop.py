@@ -13,9 +13,10 @@ from modurob.spatial.scalars import Array, maximum, minimum, select
 @FORCES.register("stop")
 @dataclass(frozen=True)
 class Stop(JointForce):
-    """Beyond a limit the joint is pushed back with stiffness times depth and damping times rate [N m or N]; stops never pull.
+    """An end stop: beyond a limit the joint is pushed back by stiffness times depth plus damping times rate [N m or N];
+    it never pulls.
 
-    Without a stiffness a stop suits the inertia behind its joint: see `modurob.algorithms.forces.acting`.
+    Without a stiffness it is chosen by the inertia behind the joint: see `modurob.algorithms.forces.acting`.
 
     >>> import modurob as mr
     >>> free = mr.load("crab").mechanism().without_forces()

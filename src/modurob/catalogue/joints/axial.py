@@ -67,9 +67,10 @@ class Axial(JointType):
 @KINDS.register("revolute")
 @dataclass(frozen=True)
 class Revolute(Axial):
-    """Turn about `axis` through the joint's origin, q the angle [rad]: S = (0, a) (Gutenkunst (2.30), order corrected).
+    """Rotation about `axis` through the joint's origin, q the angle [rad]: S = (0, a) (Gutenkunst (2.30), order
+    corrected).
 
-    `axis` is in the joint's frame, of any length but zero.
+    `axis` is in the joint's frame; it need not be a unit vector.
 
     >>> mr.Revolute((0, 0, 2.0)).axis
     (0.0, 0.0, 1.0)
@@ -101,7 +102,7 @@ class Revolute(Axial):
 @KINDS.register("prismatic")
 @dataclass(frozen=True)
 class Prismatic(Axial):
-    """Slide along `axis`, q the displacement [m]: S = (a, 0) (Gutenkunst (2.31), order corrected).
+    """Translation along `axis`, q the displacement [m]: S = (a, 0) (Gutenkunst (2.31), order corrected).
 
     >>> mr.Prismatic((0, 1, 0)).pose(np.array([0.3]))[:3, 3]
     array([0. , 0.3, 0. ])
@@ -131,7 +132,7 @@ class Prismatic(Axial):
 @KINDS.register("helical")
 @dataclass(frozen=True)
 class Helical(Axial):
-    """Turn about `axis` and slide by `pitch` metres per radian along it, q the angle [rad]: S = (h a, a).
+    """Rotation about `axis` with a translation of `pitch` metres per radian along it, q the angle [rad]: S = (h a, a).
 
     >>> mr.Helical((0, 0, 1), pitch=0.1).pose(np.array([2.0]))[:3, 3]
     array([0. , 0. , 0.2])
@@ -170,7 +171,7 @@ class Helical(Axial):
 @KINDS.register("cylindrical")
 @dataclass(frozen=True)
 class Cylindrical(Axial):
-    """Slide along and turn about one axis: q = (displacement [m], angle [rad]), S = [(a, 0), (0, a)].
+    """Translation along and rotation about one axis: q = (displacement [m], angle [rad]), S = [(a, 0), (0, a)].
 
     >>> mr.Cylindrical((0, 0, 1)).pose(np.array([0.3, 0.0]))[:3, 3]
     array([0. , 0. , 0.3])

@@ -12,7 +12,7 @@ from modurob.spatial.scalars import Array
 @KINDS.register("fixed")
 @dataclass(frozen=True)
 class Fixed(JointType):
-    """A weld: X_J = 1, nv = 0; it holds all six components of a wrench. As a loop joint it docks two bodies.
+    """A weld: X_J = 1, nv = 0; it transmits all six components of a wrench. As a loop joint it docks two bodies.
 
     >>> mr.Fixed().constraint_subspace(np.zeros(0)).shape
     (6, 6)

@@ -12,7 +12,8 @@ from modurob.spatial.scalars import Array, as_array, cross
 @KINDS.register("free")
 @dataclass(frozen=True)
 class Free(JointType):
-    """q = (position [m], quaternion wxyz), v the twist in successor axes [m/s, rad/s]; S = 1: nothing is held.
+    """Free motion: q = (position [m], quaternion wxyz), v the twist in successor axes [m/s, rad/s]; S = 1, no
+    constraints.
 
     >>> mr.Free().nq, mr.Free().nv
     (7, 6)
@@ -55,8 +56,9 @@ class Free(JointType):
         return np.concatenate([q[..., :3] + moved, quaternion.normalised(turned)], axis=-1)
 
     def stepped(self, v: Array, vdot: Array, dt: Array) -> tuple[Array, Array]:
-        """Constant is the acceleration in axes that do not turn: of the origin, vdot + w x v. The body turns by
-        r = dt (w + dt wdot / 2), the new rates are in its new axes, and dq is the twist that brings it there."""
+        """The acceleration is constant in axes that do not rotate: that of the origin is vdot + w x v. The body rotates
+        by r = dt (w + dt wdot / 2), the new rates are in its new axes, and dq is the twist of the displacement.
+        """
         v_o, w, a, wdot = v[..., :3], v[..., 3:], vdot[..., :3], vdot[..., 3:]
         a = a + cross(w, v_o)
         turn, way = (w + wdot * dt / 2) * dt, (v_o + a * dt / 2) * dt

@@ -1,8 +1,8 @@
 """A cable that leaves a pulley: its end moves along involutes of a circle (Lieskovsky 3.1).
 
-The predecessor stands in the centre of a pulley of radius r about z. The successor is turned by phi; its origin, the end of the
-cable, is at Rz(phi) (l, r, 0). Of the cable r phi is unwound, l is its taut length, u = l - r phi its stretch. The angle counts
-turns; it is above zero as long as there is cable left.
+The predecessor is in the centre of a pulley of radius r about z. The successor is rotated by phi; its origin, the end
+of the cable, is at Rz(phi) (l, r, 0). The unwound length of the cable is r phi, its taut length l, its stretch u = l -
+r phi. The angle counts turns; it is positive as long as there is cable left.
 """
 
 from abc import abstractmethod
@@ -115,7 +115,7 @@ class Unwinding(JointType):
 @KINDS.register("involute")
 @dataclass(frozen=True)
 class Involute(Unwinding):
-    """An inextensible cable off a pulley of `radius` [m]: q = phi, l = r q, S = (r q j, k).
+    """An inextensible cable that leaves a pulley of `radius` [m]: q = phi, l = r q, S = (r q j, k).
 
     >>> mr.Involute(0.07).pose(np.array([2 * np.pi])).round(4)[:3, 3] + 0.0
     array([0.4398, 0.07  , 0.    ])
@@ -136,7 +136,7 @@ class Involute(Unwinding):
 @KINDS.register("involute stretch")
 @dataclass(frozen=True)
 class InvoluteStretch(Unwinding):
-    """A cable off a pulley with q = (phi, u), its angle and its stretch [rad, m]: l = r phi + u.
+    """A cable that leaves a pulley, with q = (phi, u), its angle and its stretch [rad, m]: l = r phi + u.
 
     >>> round(float(mr.InvoluteStretch(0.07).taut(np.array([2.0, 0.01]))), 9)
     0.15
@@ -160,7 +160,7 @@ class InvoluteStretch(Unwinding):
 @KINDS.register("involute strain")
 @dataclass(frozen=True)
 class InvoluteStrain(Unwinding):
-    """A cable off a pulley with q = (phi, e), its angle and its strain [rad, 1]: l = r phi (1 + e).
+    """A cable that leaves a pulley, with q = (phi, e), its angle and its strain [rad, 1]: l = r phi (1 + e).
 
     >>> round(float(mr.InvoluteStrain(0.07).taut(np.array([2.0, 0.1]))), 9)
     0.154
@@ -184,7 +184,7 @@ class InvoluteStrain(Unwinding):
 @KINDS.register("involute length")
 @dataclass(frozen=True)
 class InvoluteLength(Unwinding):
-    """A cable off a pulley with q = (phi, l), its angle and its taut length [rad, m].
+    """A cable that leaves a pulley, with q = (phi, l), its angle and its taut length [rad, m].
 
     >>> float(mr.InvoluteLength(0.07).taut(np.array([2.0, 0.15])))
     0.15

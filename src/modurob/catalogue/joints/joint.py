@@ -1,7 +1,8 @@
-"""What a joint is: how far its successor frame is from its predecessor frame, and how it may move.
+"""A joint: the pose of its successor frame in its predecessor frame, and the motion that it permits.
 
-A joint is one small value that speaks for itself: units, canonical axes, bracket, the simple joints it is made of. Nothing else
-in the package knows kinds of joints by name. A new kind is a new file that registers itself.
+A joint is one small value that defines everything about its kind: units, canonical axes, bracket, the simple joints it
+consists of. No other part of the package depends on joint kinds by name. A new kind is a new file that registers
+itself.
 """
 
 from abc import ABC, abstractmethod

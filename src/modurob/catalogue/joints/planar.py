@@ -14,9 +14,10 @@ from modurob.spatial.scalars import Array
 @KINDS.register("planar")
 @dataclass(frozen=True)
 class Planar(JointType):
-    """q = (x, y, angle): slide along u and w of the predecessor [m], (u, w, axis) right-handed, then turn about `axis` [rad].
+    """q = (x, y, angle): translation along u and w of the predecessor [m], (u, w, axis) right-handed, then rotation
+    about `axis` [rad].
 
-    v = dq/dt, so S = [(R^T u, 0), (R^T w, 0), (0, a)] turns with q. With the axis z, u and w are x and y.
+    v = dq/dt, so S = [(R^T u, 0), (R^T w, 0), (0, a)] depends on q. If the axis is z, u and w are x and y.
 
     >>> mr.Planar().pose(np.array([1.0, 2.0, 0.0]))[:3, 3]
     array([1., 2., 0.])

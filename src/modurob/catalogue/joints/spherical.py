@@ -12,7 +12,7 @@ from modurob.spatial.scalars import Array
 @KINDS.register("spherical")
 @dataclass(frozen=True)
 class Spherical(JointType):
-    """q is a quaternion wxyz, v the angular velocity in successor axes [rad/s]; S = (0, 1).
+    """Rotation about a point: q is a quaternion wxyz, v the angular velocity in successor axes [rad/s]; S = (0, 1).
 
     >>> mr.Spherical().nq, mr.Spherical().nv
     (4, 3)

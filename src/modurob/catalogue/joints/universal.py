@@ -15,8 +15,8 @@ from modurob.spatial.scalars import Array, atan2
 @KINDS.register("universal")
 @dataclass(frozen=True)
 class Universal(JointType):
-    """X_J = R(axis1; q1) R(axis2; q2) [rad], axis2 carried by the first turn and perpendicular to axis1; S = [(0, R2^T a1),
-    (0, a2)].
+    """X_J = R(axis1; q1) R(axis2; q2) [rad], axis2 rotates with the first angle and is perpendicular to axis1; S = [(0,
+    R2^T a1), (0, a2)].
 
     >>> mr.Universal((1, 0, 0), (0, 1, 0)).motion_subspace(np.zeros(2))[3:]
     array([[1., 0.],

@@ -1,7 +1,7 @@
-"""What a line pulls with: a law of its stretch.
+"""The tension of a line: a law of its stretch.
 
-A line has the length L over its route; what was wound off its drums leaves it the natural length l0, so that it is stretched by
-u = L - l0. Strain is u / l0; what lies on a drum is not strained (Lieskovsky chapter 3).
+A line has the length L over its route; its drums set the natural length l0, so that it is stretched by u = L - l0. The
+strain is u / l0; the part on a drum is not strained (Lieskovsky chapter 3).
 """
 
 from abc import abstractmethod
@@ -22,7 +22,7 @@ SHORTEST = 1e-9
 
 
 class Stretch(NamedTuple):
-    """How a line stands, (...) each [m, m/s]: its stretch u and its natural length l0, with their rates."""
+    """The state of a line, (...) each [m, m/s]: its stretch u and its natural length l0, with their rates."""
 
     u: Array
     rate: Array
@@ -79,9 +79,10 @@ class LineLaw(Numbers):
 class Elastic(LineLaw):
     """A cable: T = max(0, stiffness e + damping de/dt) [N], strain e = u / l0 (Lieskovsky chapter 3).
 
-    `stiffness` is E A and `damping` mu A, of Young's modulus, viscosity and section. A cable that is not `unilateral` pushes too.
-    While drums turn this law does not conserve energy, since what is wound up counts as unstrained; `conservative` adds the force
-    at the drum that makes U = E A u² / (2 l0) a potential. Without drums both are one.
+    `stiffness` is E A and `damping` mu A, with Young's modulus, viscosity and cross-section. A cable that is not
+    `unilateral` also resists compression. While drums turn, this law does not conserve energy, since what is wound up
+    counts as unstrained; `conservative` adds the force at the drum that makes U = E A u² / (2 l0) a potential. Without
+    drums the two are equal.
 
     >>> rope = mr.Elastic(stiffness=1000.0, rest=0.5)
     >>> b = mr.Builder("pendulum")
@@ -121,10 +122,10 @@ class Elastic(LineLaw):
 @LAWS.register("tension")
 @dataclass(frozen=True)
 class Tension(LineLaw):
-    """A line under a given tension [N], as a counterweight or a drive with a force sensor holds it, and an input of the robot.
+    """A line under a given tension [N], as from a counterweight or a force-controlled drive, and an input of the robot.
 
-    `actuation` counts it among the inputs, between `lower` and `upper`; a law of control adds -J^T u to the torques, J the
-    `line_jacobian`.
+    `actuation` includes it among the inputs, between `lower` and `upper`; a control law adds -J^T u to the torques, J
+    the `line_jacobian`.
 
     >>> b = mr.Builder("lift", gravity=(0, 0, -10))
     >>> cage = b.body("cage", mr.spatial.inertia.point(2.0, (0, 0, 0)), joint=mr.Prismatic((0, 0, 1)))

@@ -180,7 +180,7 @@ def _at(X: Array, f: Array, p: Array) -> Array:
 
 
 def _is_there(drum: Any) -> bool:
-    """Whether a drum is one; traced numbers stand for such."""
+    """Whether there is a drum; a traced number counts as one."""
     return not (isinstance(drum, int | float | np.number) and drum == 0)
 
 

@@ -1,7 +1,7 @@
-"""What a line runs over, and the shortest path over it.
+"""The nodes of a line, and the shortest path over them.
 
-A node stands in a frame of its own on a body. A line passes it at a point, around a pulley of fixed axis, or over a pulley on a
-swivel that faces where the line goes on. The path is a shortest one: its length changes as if the points where it touches
+A node has a frame of its own on a body. A line passes it at a point, around a pulley of fixed axis, or over a pulley on
+a swivel that faces the next node. The path is a shortest one: its length changes as if the points where it touches
 pulleys were fixed on their bodies (Lieskovsky chapter 3; Pott, Cable-Driven Parallel Robots, chapter 7).
 """
 
@@ -22,7 +22,9 @@ TOUCHING = 1e-9
 
 
 class Node(Numbers):
-    """A place on the route of a line. `drum` [m] is what a turn of its winch by one radian takes in, at the ends of a line."""
+    """A point on the route of a line. `drum` [m] is the length that its winch takes in per radian, at the ends of a
+    line.
+    """
 
     drum: Any = 0.0
     turns: ClassVar[bool] = False  # whether the line bends around it in a fixed plane
@@ -45,7 +47,7 @@ class Point(Node):
 class Pulley(Node):
     """A pulley about z of the frame; the line runs around it counter-clockwise (side 1) or clockwise (side -1).
 
-    Beside its plane the line winds as on a cylinder. A line that would not touch the pulley leaves it.
+    Out of its plane the line winds as on a cylinder. A line that would not touch the pulley leaves it.
 
     >>> mr.Pulley(radius=0.05, side=-1).kind
     'pulley'
@@ -62,10 +64,12 @@ class Pulley(Node):
 @NODES.register("swivel")
 @dataclass(frozen=True)
 class Swivel(Node):
-    """A pulley that turns about z of the frame to face the next node; its centre is `offset` from the axis, towards that node.
+    """A pulley that turns about z of the frame to face the next node; its centre is at `offset` [m] from the axis,
+    towards that node.
 
-    The line comes along the axis, up to the origin, and leaves the pulley on its +z side. With `offset` = `radius` it stays on the
-    axis, as in the blocks of cable robots; with `offset` = 0 the pulley is a drum on the axis (Lieskovsky chapter 5).
+    The line arrives along the axis, up to the origin, and leaves the pulley on its +z side. With `offset` = `radius` it
+    stays on the axis, as in the blocks of cable robots; with `offset` = 0 the pulley is a drum on the axis (Lieskovsky
+    chapter 5).
 
     >>> mr.Swivel(radius=0.05, offset=0.05).kind
     'swivel'
@@ -90,7 +94,9 @@ class Span(NamedTuple):
 
 
 class Facing(NamedTuple):
-    """A pulley on a swivel: where the line touches it, its elevation, the way that raises it, and the free length, in the world."""
+    """A pulley on a swivel: the point where the line touches it, its elevation, the direction that raises it, and the
+    free length, in world axes.
+    """
 
     p: Array  # (..., 3)
     elevation: Array  # (...)
@@ -110,7 +116,7 @@ class Path(NamedTuple):
 
 
 def path(nodes: tuple[Node, ...], motions: tuple[Motion, ...]) -> Path:
-    """The path over the nodes, whose frames stand at `motions`."""
+    """The path over the nodes, whose frames are at `motions`."""
     origins = [se3.position(m.X) for m in motions]
     arrive, leave = list(origins), list(origins)
     arcs = on_drums = 0 * origins[0][..., 0]
@@ -134,7 +140,7 @@ def path(nodes: tuple[Node, ...], motions: tuple[Motion, ...]) -> Path:
 
 
 def _winds(node: Node) -> bool:
-    """Whether it is a drum; traced numbers stand for such."""
+    """Whether it is a drum; a traced number counts as one."""
     return not (isinstance(node.drum, int | float | np.number) and node.drum == 0)
 
 

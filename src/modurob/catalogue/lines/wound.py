@@ -15,10 +15,11 @@ from modurob.spatial.scalars import Array
 @FORCES.register("wound cable")
 @dataclass(frozen=True)
 class WoundCable(JointLaw):
-    """tau = -T du/dq along all rates of an involute joint, T = max(0, stiffness e + damping de/dt) [N], e = u / (r phi).
+    """tau = -T du/dq along all rates of an involute joint, T = max(0, stiffness e + damping de/dt) [N], e = u / (r
+    phi).
 
-    The stretch u = l - r phi and its slope g = du/dq are (0, 1), (r e, r phi) or (-r, 1) for the variants stretch, strain and
-    length: the same force in other coordinates. Choices as in `mr.Elastic`.
+    The stretch u = l - r phi has the derivative g = du/dq = (0, 1), (r e, r phi) or (-r, 1) for the variants stretch,
+    strain and length: the same force in other coordinates. Options are as in `mr.Elastic`.
 
     >>> b = mr.Builder("cable")
     >>> end = b.body("end", mr.spatial.inertia.point(1.0, (0, 0, 0)), joint=mr.InvoluteStrain(0.07))

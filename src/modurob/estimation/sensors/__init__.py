@@ -1,4 +1,4 @@
-"""What robots sense, one file a kind: models h(q, v, vdot) of readings, with their noise and their slopes."""
+"""Sensors, one file per kind: models h(q, v, vdot) of readings, with their noise and their derivatives."""
 
 from modurob.estimation.sensors.contact import ContactSensor
 from modurob.estimation.sensors.imu import IMU

@@ -13,10 +13,10 @@ from modurob.spatial.scalars import Array
 @SENSORS.register("contact")
 @dataclass(frozen=True)
 class ContactSensor(Sensor):
-    """A flag that is up while the origin of a frame is at or below the height z = `ground` [m] in the world; then its height
-    is known.
+    """A flag that is set while the origin of a frame is at or below the height z = `ground` [m] in the world; its
+    height is then known.
 
-    `noise` is how far the touching point may be from that height [m]. A flag that is down tells nothing.
+    `noise` is the standard deviation of the height at contact [m]. A flag that is not set gives no information.
 
     >>> feet = [mr.ContactSensor(frame="m3"), mr.ContactSensor(frame="m5")]
     >>> ekf = mr.ExtendedKalmanFilter(sensors=[mr.HallSensors(), *feet])

@@ -14,8 +14,8 @@ from modurob.spatial.scalars import Array
 @SENSORS.register("imu")
 @dataclass(frozen=True)
 class IMU(Sensor):
-    """(w, a - g) of a frame, in its own axes, (6,): angular velocity [rad/s], and the acceleration of its origin less gravity
-    [m/s²].
+    """(w, a - g) of a frame, in its own axes, (6,): angular velocity [rad/s], and the acceleration of its origin minus
+    gravity [m/s²].
 
     `noise` and `accelerometer_noise` are standard deviations [rad/s, m/s²].
 

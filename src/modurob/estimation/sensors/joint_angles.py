@@ -19,8 +19,8 @@ from modurob.spatial.scalars import Array
 class HallSensors(Sensor):
     """The coordinates of joints: angles [rad], displacements [m], attitudes of ball joints.
 
-    `noise` is the standard deviation, `resolution` the step of the readings [rad or m]; `joints` names those measured, all by
-    default.
+    `noise` is the standard deviation, `resolution` the quantisation step of the readings [rad or m]; `joints` names the
+    measured joints, by default all.
 
     >>> mr.HallSensors(noise=1e-3, joints=("m0/hinge", "m2/hinge")).joints
     ('m0/hinge', 'm2/hinge')
@@ -60,7 +60,7 @@ def measured_joints(robot: Mechanism, names: tuple[str, ...] | None) -> list[Joi
 
 
 class JointReadings(Reading):
-    """Joint angles of one robot. A reading is a configuration, (..., nq), with NaN where nothing is seen."""
+    """Joint angles of one robot. A reading is a configuration, (..., nq), with NaN where nothing is measured."""
 
     def __init__(self, sensor: HallSensors, robot: Mechanism, joints: list[Joint]):
         self.rates = np.concatenate([np.arange(robot.nv)[j.v_slice] for j in joints])  # measured entries of dq

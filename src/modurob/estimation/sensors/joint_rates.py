@@ -13,7 +13,8 @@ from modurob.spatial.scalars import Array
 @SENSORS.register("joint rates")
 @dataclass(frozen=True)
 class RateSensors(Sensor):
-    """The rates of joints [rad/s or m/s], with a standard deviation `noise`; `joints` names those measured, all by default.
+    """The rates of joints [rad/s or m/s], with a standard deviation `noise`; `joints` names the measured joints, by
+    default all.
 
     >>> ekf = mr.ExtendedKalmanFilter(sensors=[mr.HallSensors(), mr.RateSensors(noise=0.05)])
     """

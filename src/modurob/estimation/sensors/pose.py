@@ -1,4 +1,4 @@
-"""The pose of a frame, as motion capture or a camera sees it."""
+"""The pose of a frame, as measured by motion capture or a camera."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from modurob.spatial.scalars import Array
 @SENSORS.register("pose")
 @dataclass(frozen=True)
 class PoseSensor(Sensor):
-    """X_WF of a frame in the world, as a camera sees it: position [m] and orientation [rad] with `noise` and `turn_noise`.
+    """X_WF of a frame in the world, as from a camera: position [m] and orientation [rad] with `noise` and `turn_noise`.
 
     >>> ekf = mr.ExtendedKalmanFilter(sensors=[mr.HallSensors(), mr.PoseSensor(frame="m3", noise=5e-3)])
     """

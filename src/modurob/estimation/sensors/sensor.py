@@ -18,7 +18,7 @@ SENSORS: Registry[type["Sensor"]] = Registry("sensor", EstimateError)
 
 @dataclass(frozen=True)
 class Sensor(ABC):
-    """A sensor for any robot: noisy, rounded, late, and some samples lost on the way. `on(robot)` makes its model for one."""
+    """A sensor for any robot, with noise, quantisation, delay and lost samples. `on(robot)` makes its model for one."""
 
     kind: ClassVar[str]
     unit: ClassVar[str]  # of `noise`
@@ -58,7 +58,7 @@ class Sensor(ABC):
 
 
 class Reading(ABC):
-    """The model of a sensor on one robot: what it reads in a state, and what a reading tells of it."""
+    """The model of a sensor on one robot: its reading in a state, and the information of a reading about the state."""
 
     # whether it reads accelerations
     accelerates: ClassVar[bool] = False
@@ -73,18 +73,18 @@ class Reading(ABC):
 
     @abstractmethod
     def sample(self, q: Array, v: Array, vdot: Array, rng: np.random.Generator) -> Array:
-        """A reading in a true state, noise and all; NaN where nothing is seen."""
+        """A noisy reading in a true state; NaN where nothing is measured."""
 
     @abstractmethod
     def innovation(self, reading: Array, q: Array, v: Array, vdot: Array) -> Array:
-        """The reading less what the state would give, (..., size); NaN where nothing was seen."""
+        """The reading minus its prediction from the state, (..., size); NaN where nothing was measured."""
 
     @abstractmethod
     def slope(self, q: Array, v: Array, vdot: Array) -> tuple[Array, Array | None]:
         """H, (..., size, 2 nv), of readings by errors (dq, dv); and by vdot, (..., size, nv), if it reads accelerations."""
 
     def _checked(self, reading: Any, shape: tuple[int, ...]) -> Array:
-        """A reading as numbers of that shape, NaN where nothing was seen."""
+        """A reading as numbers of that shape, NaN where nothing was measured."""
         try:
             y = np.asarray(reading, dtype=float)
         except (TypeError, ValueError):

@@ -25,7 +25,9 @@ class Along(NamedTuple):
 
 
 def along(m: Tables, joint: int, rate: int) -> Along:
-    """The sum of what acts along a rate of a joint, by places in the tables; an error that names what MuJoCo has no joint for."""
+    """The sum of the forces along a rate of a joint, by indices in the tables; an error that names those that MuJoCo
+    does not support.
+    """
     total = Along()
     for row in m.forces:
         if isinstance(row, JointRow) and (row.joint, row.rate) == (joint, rate):

@@ -1,7 +1,7 @@
 """A robot as MuJoCo's own model, and its states in our coordinates.
 
-qpos and qvel follow from q and v joint by joint: hinges, slides and balls as they are, mimic joints through ratio and offset, the
-position of a free body in world axes from the origin, whatever frame its joint starts in.
+qpos and qvel follow from q and v joint by joint: hinges, slides and balls are unchanged, mimic joints follow by ratio
+and offset, the position of a free body is in world axes from the origin, whatever the frame of its joint.
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ _WIDTHS = {"free": (7, 6), "ball": (4, 3)}
 
 
 class MujocoModel:
-    """The model, its data, and the way between our coordinates and MuJoCo's. One state at a time."""
+    """The model, its data, and the conversion between our coordinates and MuJoCo's. One state at a time."""
 
     def __init__(self, m: Tables, shapes: bool = True, **options: Any):
         self.m, self.mujoco = m, mujoco_module()
@@ -50,7 +50,7 @@ class MujocoModel:
         self._lay_out()
 
     def _lay_out(self) -> None:
-        """Where the coordinates of hinges and slides stand, and the part of T that does not change."""
+        """Indices of the coordinates of hinges and slides, and the constant part of T."""
         parts = [(joint, i, part) for i, joint in enumerate(self.m.joints, 1) for part in parts_of(self.m, i)]
         ids = [self.model.joint(part.name).id for _, _, part in parts]
         placed = list(
@@ -134,7 +134,7 @@ class MujocoModel:
         return q, self._back(q, self.data.qvel)
 
     def acceleration(self, q: Array, v: Array) -> Array:
-        """vdot where the data stands in that state, (nv,)."""
+        """vdot for the state of the data, (nv,)."""
         return self._back(q, self.data.qacc - self.drift(q, v))
 
     def _back(self, q: Array, rates: Array) -> Array:
@@ -147,7 +147,7 @@ class MujocoModel:
         return joint.type.coordinates(se3.inverse(self.m.X_PJ[i]) @ X)
 
     def memory(self) -> tuple[Array, Array, Array]:
-        """All that MuJoCo goes on from: qpos, qvel, and where its solver was."""
+        """The state from which MuJoCo continues: qpos, qvel, and that of its solver."""
         return np.array(self.data.qpos), np.array(self.data.qvel), np.array(self.data.qacc_warmstart)
 
     def remember(self, qpos: Array, qvel: Array, warm: Array) -> None:
@@ -172,7 +172,7 @@ class MujocoModel:
 
 
 def _follows(joint: Joint, part: Part) -> bool:
-    """Whether a constraint leads it: a mimic joint, or the slide of a screw."""
+    """Whether a constraint determines it: a mimic joint, or the slide of a screw."""
     return joint.mimics or (joint.kind == "helical" and part.kind == "slide")
 
 

@@ -27,12 +27,12 @@ class Read:
         return name or f"{kind} {i}"
 
     def own_frame(self, i: int) -> Array | None:
-        """Where the frame that a body gives its name to stands on it, if a site of that name says so, (4, 4)."""
+        """The pose on a body of the frame with its name, if a site of that name defines it, (4, 4)."""
         site = self.mujoco.mj_name2id(self.model, self.mujoco.mjtObj.mjOBJ_SITE, self.named("body", i))
         return None if site < 0 or self.model.site_bodyid[site] != i else self.on_body(site)
 
     def frame(self, i: int) -> str:
-        """The frame that stands where MuJoCo has that of a body."""
+        """The frame at MuJoCo's frame of a body."""
         return self.named("body", i) if self.own_frame(i) is None else f"{self.named('body', i)} joint"
 
     def site(self, i: int) -> tuple[str, Array]:

@@ -65,7 +65,7 @@ def _compiled(path: Path) -> Read:
 
 
 def _add(builder: Builder, read: Read, i: int, follow: Followers, alone: set[str], limits: Efforts) -> None:
-    """A body with its joints; between several of them stand bodies without mass."""
+    """A body with its joints; several joints are separated by massless bodies."""
     model = read.model
     parent, name = read.frame(model.body_parentid[i]), read.named("body", i)
     at, own = pose(model.body_pos[i], model.body_quat[i]), _inertia(model, i)

@@ -26,7 +26,7 @@ SAME = 1e-12
 
 
 class Simple(NamedTuple):
-    """A joint of MuJoCo: where it stands in its body, and its coordinate where the body is as given."""
+    """A joint of MuJoCo: its pose in its body, and its coordinate at the given pose of the body."""
 
     name: str
     kind: str
@@ -47,8 +47,9 @@ class Found(NamedTuple):
 
 
 def recognised(simple: list[Simple], follow: Mapping[str, Any], alone: set[str]) -> list[Found]:
-    """The joints of a body, the whole chain as one where there is such a kind, else one by one; those that follow or
-    lead others stay `alone`."""
+    """The joints of a body, the whole chain as one if there is such a kind, otherwise one by one; joints that follow or
+    drive others stay `alone`.
+    """
     whole = _whole(simple, follow, alone)
     if whole is not None:
         return [whole]

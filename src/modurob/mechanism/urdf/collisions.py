@@ -69,9 +69,9 @@ def _pose(collision: Any) -> Array:
 
 
 def located(name: str, path: Path) -> str:
-    """The file that a mesh is named by: package://name/rest is looked for around the URDF file and in ROS_PACKAGE_PATH.
+    """The file of a mesh: package://name/rest is searched for around the URDF file and in ROS_PACKAGE_PATH.
 
-    What is not found stays as it is written: only who needs the mesh misses it.
+    A name that is not found stays unchanged: only a function that needs the mesh fails.
     """
     if not name or "://" not in name:
         return str((path.parent / name).resolve()) if name else ""

@@ -1,7 +1,8 @@
-"""What velocity, acceleration and torque limits ask of progress along a path, with the exact dynamics of the robot.
+"""Limits of velocity, acceleration and torque as limits of the progress along a path, with the exact dynamics of the
+robot.
 
-Along q(s): v = q' y, vdot = q' u + q'' x with y = s', x = y², u = s''. The drives give
-tau = (M q') u + (M q'' + C(q, q') q') x + N(q) + f(q, q' y), f the friction and the other forces of the robot's own.
+Along q(s): v = q' y, vdot = q' u + q'' x with y = s', x = y², u = s''. The drives give tau = (M q') u + (M q'' + C(q,
+q') q') x + N(q) + f(q, q' y), f the friction and the other passive forces of the robot.
 """
 
 from dataclasses import replace

@@ -1,8 +1,9 @@
 """The fastest speeds along a path from linear limits in each interval of a grid: reachability analysis.
 
-In interval i, from s_i to s_i + h, the acceleration s'' = u is constant and x = s'² goes from x_i to x_i + 2 h u. Its limits are
-rows A u + B x_i + C <= 0. Backwards one finds the x_i from which the end can be reached, forwards one goes as fast as these
-allow (Pham and Pham, A new approach to time-optimal path parameterization based on reachability analysis, 2018).
+In interval i, from s_i to s_i + h, the acceleration s'' = u is constant and x = s'² changes from x_i to x_i + 2 h u.
+Its limits are rows A u + B x_i + C <= 0. The backward pass finds the x_i from which the end can be reached, the forward
+pass chooses the largest of these (Pham and Pham, A new approach to time-optimal path parameterization based on
+reachability analysis, 2018).
 """
 
 from typing import NamedTuple
@@ -104,9 +105,9 @@ class Interval(NamedTuple):
         return (bounds[j], self.lower_slope[j]) if bounds[j] >= last else (last, -1 / (2 * self.h))
 
     def outermost(self, x: float, other: float) -> float:
-        """The x nearest to the given one, on the way to `other`, where some u is left; not a number if there is none.
+        """The x nearest to the given one, towards `other`, at which some u is feasible; NaN if there is none.
 
-        The gap is concave in x, so that Newton's method comes from outside and never goes too far, but for rounding.
+        The gap is concave in x, so that Newton's method converges from outside and never overshoots, up to rounding.
         """
         gap, slope, u = self.gap(x)
         if gap >= -CROSSING * abs(u):
@@ -135,7 +136,7 @@ class Interval(NamedTuple):
 
 
 def interval(rows: Rows, i: int, h: Array, K: Array) -> Interval:
-    """Interval i of a grid of steps h, that leads to the x of K at its end."""
+    """Interval i of a grid of steps h that ends at an x in K."""
     bounds = rows.upper_slope[i], rows.upper_offset[i], rows.lower_slope[i], rows.lower_offset[i]
     return Interval(*bounds, float(h[i]), *K[i + 1].tolist())
 

@@ -42,7 +42,7 @@ FASTEST = 1e4
 
 @dataclass(frozen=True)
 class TimeOptimal:
-    """The fastest motion along a path: the trajectory, and how it goes along the path."""
+    """The fastest motion along a path: the trajectory, and its progress along the path."""
 
     trajectory: Trajectory  # q(t)
     progress: Trajectory  # s(t)
@@ -75,12 +75,13 @@ def time_optimal(
 ) -> TimeOptimal:
     """The fastest motion q(s(t)) along a path q(s) within |v| <= velocity, |vdot| <= acceleration, |tau| <= torque.
 
-    `path` is a trajectory whose time is taken as s, or points, (k, nv), then the natural cubic spline through them by their
-    distances, or a path of poses of a `frame`, from the solution nearest to q0 on (`motion.joint_path`). tau is what the drives
-    have to give: rigid bodies, rotors, friction, springs (stops apart). Limits are numbers or (nv,); None is no limit, for the
-    velocity that of the joints; "effort" the largest torques of the drives. The motion starts and ends with the progress ds/dt
-    given. Limits are kept between points of the grid too. A path beyond the limits of joints is refused, and one along which
-    neither accelerations nor torques are bounded.
+    `path` is a trajectory whose time is the path parameter s; or points, (k, nv), connected by the natural cubic spline
+    parametrised by their distances; or a path of poses of a `frame`, converted from the solution nearest to q0 on
+    (`motion.joint_path`). tau is what the drives have to supply: rigid bodies, rotors, friction, springs (without end
+    stops). Limits are numbers or (nv,). None means no limit, for the velocity that of the joints; "effort" the largest
+    torques of the drives. The motion starts and ends with the given progress rate ds/dt. Limits are satisfied between
+    points of the grid too. Paths beyond the joint limits are refused, and so are paths along which neither
+    accelerations nor torques are bounded.
 
     >>> fast = mr.time_optimal(robot, [[0.8, 0.6, 0.7], [1.0, 0.9, 0.5], [0.6, 0.7, 1.0]], acceleration=50.0)
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=fast.trajectory)
@@ -201,7 +202,7 @@ class _Search:
         return f"{names[j]} needs {tau[j]:.4g} of {limits[j]:.4g}"
 
     def _too_weak_at_start(self) -> str:
-        """Why it cannot start from rest, where its drives cannot hold it there."""
+        """The reason why it cannot start from rest, if its drives cannot hold it there."""
         tau = self._at_rest()[0]
         held = np.all(tau <= self.model.limits.torque)
         return "" if held else f"; at rest {self._needs(tau)} N m or N there: its drives cannot hold it"

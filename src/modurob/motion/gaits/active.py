@@ -18,7 +18,7 @@ BASE = -1  # the parent of a joint that hangs on the base
 
 
 class Network(NamedTuple):
-    """What a generator has to make: a wave for each joint, and who listens to whom."""
+    """The specification for a generator: a wave for each joint, and the couplings between them."""
 
     phase: Array  # wave i is to run as sin(s + phase[i]), (n,) [rad]
     depth: Array  # couplings between joint i and the first one, (n,)
@@ -56,7 +56,7 @@ class Active:
 
     @cached_property
     def children(self) -> dict[int, tuple[int, ...]]:
-        """The joints that hang on each joint, and on the base."""
+        """The joints that each joint, and the base, carries."""
         return {j: tuple(i for i, p in enumerate(self.parent) if p == j) for j in range(BASE, len(self))}
 
     @cached_property

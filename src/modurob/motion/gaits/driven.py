@@ -18,10 +18,10 @@ from modurob.spatial.scalars import Array
 
 @explained
 def driven(robot: Mechanism, gait: Gait, kp: float = 60.0, kd: float = 2.0) -> Mechanism:
-    """The robot with a servo at every joint with a drive, which swings it as the gait says, or holds it at the posture.
+    """The robot with a servo at every joint with a drive, which follows the gait or holds the posture.
 
-    Servos give kp times what is missing [N m/rad] and kd times what the rate lacks [N m s/rad], at most the effort of the
-    joint. Waves are sines.
+    Servos give kp [N m/rad] times the position error plus kd [N m s/rad] times the rate error, at most the effort of
+    the joint. The waves are sines.
 
     >>> crab = mr.load("crab").mechanism(floating=True)
     >>> walker = mr.driven(crab, mr.gait("crab", amplitude=0.3, frequency=1.0))

@@ -14,7 +14,7 @@ ORGANISMS = ("caterpillar", "convoy", "crab", "hexapod", "quadruped", "snake", "
 
 @explained
 def walking_robot(name: str) -> Assembly:
-    """An organism that travels: caterpillar, convoy, crab, hexapod, quadruped, snake or wheel.
+    """An organism that can walk: caterpillar, convoy, crab, hexapod, quadruped, snake or wheel.
 
     >>> mr.walking_robot("hexapod").robot().nv
     20
@@ -44,7 +44,7 @@ def found_gaits() -> tuple[str, ...]:
 
 @explained
 def found_gait(robot: str) -> Gait:
-    """The gait that a search found for a `walking_robot`; its file says how.
+    """The gait that a search found for a `walking_robot`; its file contains the settings of the search.
 
     >>> crab = mr.walking_robot("crab").robot()
     >>> walker = mr.driven(crab, mr.found_gait("crab"))

@@ -98,7 +98,7 @@ def alternation(r: float, coupling: float) -> tuple[float, float]:
 
 
 class Steps:
-    """Waves that go from one iterate of a lattice to the next with minimum jerk, one iterate each s = pi."""
+    """Waves that interpolate between the iterates of a lattice with minimum jerk, one iterate each s = pi."""
 
     def __init__(self, iterates: Iterator[Array], middle: float, reach: float, ahead: Array):
         """Value x reads as (x - middle) / reach, cut off at -1 and 1; joint i reads `ahead[i]` later iterates, in s."""

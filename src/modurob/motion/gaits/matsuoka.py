@@ -33,12 +33,13 @@ class Cycle(NamedTuple):
 class Matsuoka:
     """tau dx1/dt = 1 - x1 - a y2 - b f1 + u, T df1/dt = y1 - f1, y = max(x, 0); the same for x2, with -u.
 
-    a inhibits, b tires, T / tau is how slowly (Matsuoka, Biological Cybernetics 52 (1985) and 104 (2011)). The wave is
-    d = x1 - x2, divided by its peak; tau is such that a pair alone runs once in s = 2 pi. Neighbours j give
-    u_i = coupling / 2 mean_j(d_j turned by phase_i - phase_j, minus d_i). The other half of a turn, the quadrature of d, is told by
-    f1 - f2 as if d were a sine; it is not quite one, so phases lock to within some hundredths of a radian.
+    a is the inhibition, b the adaptation, T / tau its slowness (Matsuoka, Biological Cybernetics 52 (1985) and 104
+    (2011)). The wave is d = x1 - x2, divided by its peak; tau is such that a single pair has the period s = 2 pi.
+    Neighbours j contribute u_i = coupling / 2 mean_j(d_j shifted by phase_i - phase_j, minus d_i). The quadrature of d
+    is computed from f1 - f2 as if d were a sine; this is approximate, so that phases lock to within some hundredths of
+    a radian.
 
-    Without a seed the pairs start on their cycle at their phases, with one at random phases.
+    Without a seed the pairs start on their cycle at their phases, with a seed at random phases.
     """
 
     inhibition: float = 2.0  # a

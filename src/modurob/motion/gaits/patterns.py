@@ -84,9 +84,10 @@ class Crab:
 @PRESETS.register("quadruped")
 @dataclass(frozen=True)
 class Quadruped:
-    """Limbs swing to and fro in one sense, neighbours round the body in turn: four limbs trot, six go as a tripod.
+    """Limbs swing back and forth in one direction, neighbours around the body alternately: four limbs trot, six move as
+    a tripod.
 
-    The next joint of a limb is a quarter period behind. Joints between limbs swing with the first limb.
+    The next joint of a limb lags by a quarter period. Joints between limbs swing with the first limb.
     """
 
     def on(self, joints: Active, q: Array) -> Score:

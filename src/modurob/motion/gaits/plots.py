@@ -1,4 +1,4 @@
-"""Pictures of gaits: who swings when, and at which frequencies."""
+"""Plots of gaits: phases and frequencies of the joints."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def plot_spectrum(reference: Reference, duration: float | None = None) -> Figure
 
 
 def _draw_phases(ax: Axes, t: Array, reference: Reference) -> None:
-    """Phase of every joint less that of the first, without the ends, where the Hilbert transform sees too little."""
+    """Phase of every joint minus that of the first, without the ends, where the Hilbert transform is inaccurate."""
     phase = phases(reference.waves(t))
     seen = slice(RATE // 2, -RATE // 2)
     ahead = (phase - phase[:, :1] + np.pi - SEAM) % (2 * np.pi) - np.pi + SEAM
@@ -88,7 +88,7 @@ def _unit(reference: Reference) -> str:
 
 
 def _prepare(ax: Axes, reference: Reference) -> None:
-    """Colours run along the joints, so that neighbours look alike."""
+    """Colours vary along the joints, so that neighbours have similar colours."""
     from matplotlib import colormaps
 
     ax.set_prop_cycle(color=colormaps["viridis"](np.linspace(0, 0.92, len(reference.joints))))

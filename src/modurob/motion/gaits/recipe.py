@@ -22,11 +22,12 @@ from modurob.spatial.scalars import Array
 @explained
 @dataclass(frozen=True)
 class Gait:
-    """A rhythm for any robot: q = posture + centre + sign * amplitude * wave(2 pi frequency t), for each active joint [rad or m].
+    """A periodic motion for any robot: q = posture + centre + sign * amplitude * wave(2 pi frequency t), for each
+    active joint [rad or m].
 
-    Active are the joints that turn about one axis (revolute, helical); with amplitudes by name, the named ones, sliding
-    joints too. All others stand still at the posture. A gait that a joint's limits do not allow is refused, never cut down.
-    `gait(name)` gives the presets; a gait is a reference for controllers.
+    Joints that turn about one axis (revolute, helical) are active; with amplitudes by name, only the named ones, which
+    may be prismatic. All others stay at the posture. A gait that exceeds the limits of a joint is refused, never
+    reduced. `gait(name)` returns the presets; a gait is a reference for controllers.
 
     >>> crawl = mr.Gait(mr.motion.gaits.Snake(waves=1.0), amplitude=0.4, frequency=1.0)
     >>> law = mr.ComputedTorque(kp=100, kd=20, reference=crawl)
@@ -108,8 +109,8 @@ def gait(
 ) -> Gait:
     """The preset of that name: one of `PRESETS`, such as snake, crab, quadruped or wheel.
 
-    `generator` is sine, hopf, matsuoka, logistic, or one of these classes with its own settings. Options: amplitude [rad],
-    frequency [Hz], posture; for the snake `waves`, for the wheel `lobes`.
+    `generator` is sine, hopf, matsuoka, logistic, or one of these classes with its own settings. Options: amplitude
+    [rad], frequency [Hz], posture; for the snake `waves`, for the wheel `lobes`.
 
     >>> mr.gait("snake", amplitude=0.5, frequency=1.0, generator="hopf").frequency
     1.0

@@ -71,7 +71,9 @@ class Swing:
 
 
 def require_limits(reference: Reference) -> None:
-    """Refuse a reference that leads a joint beyond its limits or its top speed: active joints by their amplitude, all as seen."""
+    """Refuse a reference that moves a joint beyond its limits or its top speed: active joints by their amplitude, all
+    by the sampled motion.
+    """
     q, v, _ = reference(np.arange(CHECKED * LOOKS) / (LOOKS * reference.frequency))
     lowest, highest, fastest = q.min(axis=0), q.max(axis=0), np.abs(v).max(axis=0)
     centre, amplitude, active = (lowest + highest) / 2, np.zeros(len(lowest)), reference.joints.q_index

@@ -30,15 +30,16 @@ LEAST_RHYTHM = 0.8
 
 @dataclass(frozen=True)
 class PhaseResetting:
-    """The joints of limb l swing as a gait says, at a phase φ_l of its own, which its foot resets (Aoi and Tsuchiya):
+    """The joints of limb l follow a gait at a phase φ_l of their own, which is reset by the foot (Aoi and Tsuchiya):
 
         dφ_l/dt = 2 pi f + coupling mean_m sin(φ_m - φ_l),    φ_l -> τ_l when its foot touches down within `window` of τ_l
         q_d = centre + amplitude sin(φ_l + phase),    tau = kp (q_d - q) + kd (v_d - v), at most the effort of the joint
 
-    τ_l is the phase at which the foot touches down on even ground, seen in a few periods of `mr.driven` there; a foot without a
-    rhythm is not reset. Limbs are the unbranched ends of the robot, feet their last bodies; joints between limbs go with the mean
-    of all phases. Ground that comes early or late shifts the phase of that limb, and the coupling draws the others after it. A
-    window of zero never resets. A controller: `memory, tau = law.step(memory, t, measured)`, for any floating robot on the ground.
+    τ_l is the phase at which the foot touches down on even ground, measured in a few periods of `mr.driven`; a foot
+    without a periodic touch-down is not reset. Limbs are the unbranched ends of the robot, feet their last bodies;
+    joints between limbs have the mean of all phases. An early or late touch-down shifts the phase of that limb, and the
+    coupling synchronises the others with it. A window of zero never resets. A controller:
+    `memory, tau = law.step(memory, t, measured)`, for any floating robot on the ground.
 
     >>> crab = mr.load("crab").mechanism(floating=True)
     >>> law = mr.PhaseResetting(mr.gait("crab", amplitude=0.3, frequency=1.0))
@@ -129,7 +130,7 @@ class PhaseResettingLaw:
 
 
 def _down(robot: Mechanism, q: Array, feet: tuple[int, ...]) -> Array:
-    """Which feet are in the ground, as a switch in each would tell, (..., limbs)."""
+    """Which feet are in the ground, as measured by a switch in each, (..., limbs)."""
     return least_gaps(robot, q, feet) < 0
 
 

@@ -118,12 +118,13 @@ def search_gait(
     stepper: Any = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> Found:
-    """A faster gait than `gait`, by CMA-ES (Hansen, The CMA evolution strategy) over `generations` of `population` runs each.
+    """A faster gait than `gait`, by CMA-ES (Hansen, The CMA evolution strategy) over `generations` of `population` runs
+    each.
 
-    Needs the extra `search`. Every generation is one batch of runs of `duration` [s]. `progress` is told the number of the
-    generation and the best speed so far.
+    Needs the extra `search`. Every generation is one batch of runs of `duration` [s]. `progress` is called with the
+    number of the generation and the best speed so far.
 
-    A generation is judged like this:
+    A generation is evaluated like this:
 
     >>> from modurob.motion.gaits.search import Candidates
     >>> crab = mr.load("crab").mechanism(floating=True)

@@ -1,7 +1,8 @@
-"""Steering: how a gait is bent to one side, how fast that turns the robot, and the walk to a goal.
+"""Steering: how a gait is turned to one side, the resulting turning rate of the robot, and the walk to a goal.
 
-A turn u from -1 to 1 changes the waves of the servos by the roles of the joints: joints about the vertical in the line of travel
-bend the body, limbs on the inner side swing less. What a turn does is not guessed but seen in runs side by side.
+A turn u from -1 to 1 changes the waves of the servos by the roles of the joints: joints with a vertical axis in the
+line of travel bend the body, limbs on the inner side swing less. The effect of a turn is not modelled but measured in a
+batch of runs.
 """
 
 from dataclasses import dataclass
@@ -75,7 +76,8 @@ class Steering:
         return self.ahead + _heading(self.walker, self.start, q)
 
     def next_turn(self, q: Array, to: Array) -> Array:
-        """The turn for the next period at q, with the goal `to` (..., 2) [m] away: the course leads there within three.
+        """The turn for the next period at q, with the goal `to` (..., 2) [m] away, such that the course points to the
+        goal within three periods.
 
         A goal inside the circle of the sharpest turn is first left behind.
         """
@@ -89,10 +91,11 @@ class Steering:
 def steering(
     robot: Mechanism, gait: Gait, ground: Ground | None = None, bend: float = 0.6, dt: float = 2e-3
 ) -> Steering:
-    """How this gait turns this robot: seen in runs side by side with steps of dt [s], one for each turn of `TURNS`.
+    """How this gait turns this robot: measured in a batch of runs with steps of dt [s], one for each turn of `TURNS`.
 
-    Joints about the vertical in the line of travel are bent by up to `bend` [rad]; limbs beside it swing less on the inner side,
-    those joints about the vertical if there are any. A gait that turns do not lead to both sides is refused.
+    Joints with a vertical axis in the line of travel are bent by up to `bend` [rad]; limbs beside it swing less on the
+    inner side, by their joints with a vertical axis if there are any. A gait that does not turn to both sides is
+    refused.
 
     >>> snake = mr.walking_robot("snake").robot()
     >>> steered = mr.steering(snake, mr.gait("inchworm", amplitude=0.8, frequency=1.0))
@@ -127,10 +130,11 @@ def steering(
 def walk_to(
     steered: Steering, goal: ArrayLike, duration: float = 60.0, reach: float = 0.1, dt: float = 2e-3
 ) -> Recording:
-    """The walk of a robot to a goal (x, y) [m], ended once its centre of mass is within `reach` [m], or after `duration` [s].
+    """The walk of a robot to a goal (x, y) [m], ended when its centre of mass is within `reach` [m], or after
+    `duration` [s].
 
-    Once a period it takes `Steering.next_turn`; what it has to know is how it stands and where the goal is. The last of its
-    `events` says how near it came.
+    Once per period it applies `Steering.next_turn`, which needs only the pose of the robot and the goal. The last of
+    its `events` gives the remaining distance.
 
     >>> snake = mr.walking_robot("snake").robot()
     >>> steered = mr.steering(snake, mr.gait("inchworm", amplitude=0.8, frequency=1.0))
@@ -174,7 +178,7 @@ def _servos(steered: Steering, now: Array, first: Array, u: ArrayLike) -> Array:
 
 
 def _simulation(steered: Steering, u: ArrayLike, dt: float) -> Simulation:
-    """Runs side by side that start turned by u, (...), and record about `TICKS` times a period."""
+    """A batch of runs that start turned by u, (...), and record about `TICKS` times a period."""
     x = acting(steered.walker).start_at(steered.start)
     x = steered.waves(np.broadcast_to(x, (*np.shape(u), len(x))), u)
     tick = dt * max(1, round(1 / steered.gait.frequency / TICKS / dt))

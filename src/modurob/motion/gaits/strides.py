@@ -1,4 +1,4 @@
-"""Settings of gaits that walk: those set by hand for the organisms, and the widest stride that the limits of a robot allow."""
+"""Settings of walking gaits: those set by hand for the organisms, and the widest stride within the limits of a robot."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -51,7 +51,9 @@ def _organisms() -> dict[str, tuple[int, str]]:
 
 
 def stride(robot: Mechanism, pattern: str, own: str = "") -> Stride:
-    """How that gait walks: as set by hand if it is that of the organism `own`, else the widest swing at 1 Hz."""
+    """The settings at which that gait walks: those set by hand if it is that of the organism `own`, otherwise the
+    widest swing at 1 Hz.
+    """
     by_hand = SET_BY_HAND.get(own)
     if by_hand is not None and by_hand.gait == pattern:
         return by_hand

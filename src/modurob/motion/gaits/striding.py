@@ -1,4 +1,4 @@
-"""Legs that stride: the gait of hexapods, and of all that stand on legs with joints to swing and to lift them."""
+"""Striding legs: the gait of hexapods, and of all robots on legs with joints that swing and lift them."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,10 +25,11 @@ class _Legs(NamedTuple):
 @PRESETS.register("hexapod")
 @dataclass(frozen=True)
 class Hexapod:
-    """Neighbours round the body stride in turn: six legs go as a tripod, four trot. Legs swing ahead while they are lifted.
+    """Neighbours around the body stride alternately: six legs move as a tripod, four trot. Legs swing forward while
+    they are lifted.
 
-    By roles: joints of a leg that turn about the vertical swing it, the first of the others lifts it, the rest and the joints
-    between legs stand still. Legs stand bent down by `stance` [rad]. Ahead is across the legs.
+    By roles: joints of a leg with a vertical axis swing it, the first of the others lifts it, the rest and the joints
+    between legs do not move. Legs are bent down by `stance` [rad]. Forward is across the legs.
     """
 
     stance: float = 0.5  # [rad]

@@ -17,7 +17,7 @@ from modurob.spatial.scalars import Array
 
 
 class Travel(NamedTuple):
-    """Of the centre of mass from `since` on, (...) each: runs side by side have one each."""
+    """The travel of the centre of mass from `since` on, (...) each, one per run of a batch."""
 
     distance: Array  # along the ground, first to last [m]
     speed: Array  # distance over time [m/s]
@@ -32,7 +32,8 @@ class Travel(NamedTuple):
 
 @explained
 def travel(run: Recording, since: float = 0.0) -> Travel:
-    """How a recording of a floating robot on the ground went, from the time `since` [s] on.
+    """Distance, heading, speed, cost of transport and slip of a recording of a floating robot on the ground, from the
+    time `since` [s] on.
 
     >>> crab = mr.load("crab").mechanism(floating=True)
     >>> walker = mr.driven(crab, mr.gait("crab", amplitude=0.8, frequency=1.0))

@@ -62,10 +62,10 @@ def powers(u: Array) -> Array:
 
 
 class Flow:
-    """Waves read from an autonomous system dx/ds = rate(x), integrated as far as they are asked for.
+    """Waves of an autonomous system dx/ds = rate(x), integrated as far as they are needed.
 
-    Between knots runs the quintic with the value and two derivatives of the wave at both ends: w is twice continuously
-    differentiable, whatever the system, and the same whenever it is asked for.
+    Between knots the wave is the quintic with its value and two derivatives at both ends: w is twice continuously
+    differentiable, whatever the system, and independent of the order of calls.
     """
 
     def __init__(self, rate: Callable[[Array], Array], read: Callable[[Array], Array], start: Array):

@@ -26,7 +26,8 @@ class _LostError(Exception):
 @STEPPERS.register("adaptive")
 @dataclass(frozen=True)
 class Adaptive(Stepper):
-    """SciPy's steps of changing length: DOP853 (order eight), Radau (stiff) or LSODA (either). One run at a time.
+    """SciPy's steppers with adaptive step size: DOP853 (order eight), Radau (stiff) or LSODA (either). One run at a
+    time.
 
     `rtol` and `atol` are SciPy's, `max_step` is in s. States are recorded every `tick` of the simulation.
 

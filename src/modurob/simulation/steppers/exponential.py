@@ -10,10 +10,11 @@ from modurob.simulation.system import Held, State, System
 @STEPPERS.register("exponential-runge-kutta-4")
 @dataclass(frozen=True)
 class ExponentialRungeKutta4(FixedStep):
-    """Order four with steps of dt [s] for (q, v, x), in which states x decay exactly: x' = -rate x + N(q, v, x), so that the
-    current of a motor, L/R behind its voltage, may be much faster than a step (Cox and Matthews 2002, ETDRK4).
+    """Order four with steps of dt [s] for (q, v, x), in which states x decay exactly: x' = -rate x + N(q, v, x), so
+    that the current of a motor, which follows its voltage with the time constant L/R, may be much faster than a step
+    (Cox and Matthews 2002, ETDRK4).
 
-    Of states that do not decay it is the classical rule.
+    For states that do not decay it is the classical rule.
 
     >>> driven = robot.with_drive("m0/hinge", mr.load_drive("backbone-hinge").with_input("voltage"))
     >>> mr.simulate(driven, q, duration=0.1, stepper=mr.ExponentialRungeKutta4(1e-3)).status.ok

@@ -12,9 +12,11 @@ from modurob.simulation.system import Held, State, System
 @STEPPERS.register("implicit-midpoint")
 @dataclass(frozen=True)
 class ImplicitMidpoint(FixedStep):
-    """v' = v + dt vdot(q_m, v_m) with q_m = q moved with v_m for dt/2, v_m = (v + v')/2; q' = q moved with v_m for dt [s].
+    """v' = v + dt vdot(q_m, v_m) with q_m = q moved with v_m for dt/2, v_m = (v + v')/2; q' = q moved with v_m for dt
+    [s].
 
-    Second order and symmetric in time, for any robot: energy of free motion wanders little, but momentum is not kept.
+    Second order and time-symmetric, for any robot: the energy of free motion drifts little, but momentum is not
+    conserved.
 
     >>> mr.simulate(linkage, [0.1, 0.1], duration=0.01, stepper=mr.ImplicitMidpoint(1e-3)).status.ok
     True

@@ -13,15 +13,17 @@ from modurob.simulation.system import Held, State, System, on_ice
 @STEPPERS.register("linearly-implicit")
 @dataclass(frozen=True)
 class LinearlyImplicit(FixedStep):
-    """Forces along joints (stops, springs, friction) and contacts are taken where the step of dt [s] ends, to first order:
+    """Forces along joints (end stops, springs, friction) and contacts are evaluated at the end of the step of dt [s],
+    to first order:
 
-    (M + dt D + dt² K + dt J^T H J) vdot = u + f(q + dt v, v) - C v - N with K = -df/dq, D = -df/dv there and H what contacts lose
-    with the twists of bodies; v' = v + dt vdot, q' = q moved with (v + v')/2, of a free body in axes that do not turn. So a stop
-    that a joint reaches within the step pushes in it already.
+    (M + dt D + dt² K + dt J^T H J) vdot = u + f(q + dt v, v) - C v - N with K = -df/dq, D = -df/dv there and H the
+    decrease of contact forces with the twists of bodies; v' = v + dt vdot, q' = q moved with (v + v')/2, for a free
+    body in axes that do not rotate. A stop that a joint reaches within the step therefore acts already in that step.
 
-    All of them go into the articulated inertia, so that a solve costs O(n) however stiff they are; where joints close loops or
-    share coordinates they go into the mass matrix. Contacts are linear about what the solve before came to: `solves` of them,
-    at least two unless steps are short beside sqrt(mass / stiffness). First order.
+    All of these terms are added to the articulated inertia, so that a solve costs O(n) however stiff they are; where
+    joints close loops or share coordinates they are added to the mass matrix. Contacts are linearised about the result
+    of the previous solve: `solves` of them, at least two unless steps are short compared with sqrt(mass / stiffness).
+    First order.
 
     >>> stiff = robot.with_force("stiff", mr.JointSpring(stiffness=1e6, damping=1e3), joint="m0/hinge")
     >>> mr.simulate(stiff, q, duration=0.1, stepper=mr.LinearlyImplicit(1e-2)).status.ok

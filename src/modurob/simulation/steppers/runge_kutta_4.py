@@ -10,7 +10,7 @@ from modurob.simulation.system import Held, Slope, State, System
 @STEPPERS.register("runge-kutta-4")
 @dataclass(frozen=True)
 class RungeKutta4(FixedStep):
-    """The classical rule of order four with steps of dt [s], dq/dt = rate(q, v); quaternions are brought back to length one.
+    """The classical rule of order four with steps of dt [s], dq/dt = rate(q, v); quaternions are normalised.
 
     >>> mr.simulate(robot, q, duration=0.1, stepper=mr.RungeKutta4(1e-3)).t.shape
     (101,)

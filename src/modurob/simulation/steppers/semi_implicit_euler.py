@@ -10,7 +10,7 @@ from modurob.simulation.system import Held, State, System
 @STEPPERS.register("semi-implicit-euler")
 @dataclass(frozen=True)
 class SemiImplicitEuler(FixedStep):
-    """v' = v + dt vdot, then q' = q moved with v' for dt [s]: first order, and cheap.
+    """v' = v + dt vdot, then q' = q moved with v' for dt [s]: first order, and fast.
 
     >>> mr.simulate(robot, q, duration=0.1, stepper=mr.SemiImplicitEuler(1e-3)).t.shape
     (101,)

@@ -1,4 +1,6 @@
-"""What a stepper is. A new one is a new file that registers itself; nothing else knows steppers by name."""
+"""The interface of steppers. A new one is a new file that registers itself; no other part of the package depends on
+steppers by name.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
@@ -16,7 +18,7 @@ STEPPERS: Registry[type["Stepper"]] = Registry("stepper", SimulationError)
 
 
 class StepLimitError(SimulationError):
-    """A stepper could not go on: its steps became too small, or its equations could not be solved."""
+    """A stepper could not continue: its steps became too small, or its equations could not be solved."""
 
 
 class Stepper(ABC):

@@ -17,13 +17,14 @@ from modurob.spatial.scalars import Array
 @STEPPERS.register("variational")
 @dataclass(frozen=True)
 class Variational(FixedStep):
-    """The discrete Euler-Lagrange equations of the midpoint rule with steps of dt [s]: momenta p = M v before and after a step obey
+    """The discrete Euler-Lagrange equations of the midpoint rule with steps of dt [s]: momenta p = M v before and after
+    a step satisfy
 
     p = M v_m - dt/2 F, p' = M v_m + dt/2 F, with F = dL/dq + tau at q_m, q moved with v_m for dt/2; q' = q moved with
     v_m for dt.
 
-    Second order, symplectic and momentum-preserving: made for long runs. Momenta of joints with quaternions turn with their bodies
-    (Marsden and West 2001, on Lie groups: `_turned`). For robots without loops and mimic joints.
+    Second order, symplectic and momentum-preserving: intended for long runs. Momenta of joints with quaternions rotate
+    with their bodies (Marsden and West 2001, on Lie groups: `_turned`). For robots without loops and mimic joints.
 
     >>> free = mr.simulate(robot.ideal(), q, duration=0.5, stepper=mr.Variational(1e-2))
     >>> bool(np.ptp(free.energy) < 0.05)
