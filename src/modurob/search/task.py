@@ -19,10 +19,12 @@ class Refused(Exception):  # noqa: N818
 
 
 class Task(ABC):
-    """A value with a pure function of assemblies: the same assembly has the same measures, to the last bit, in any process.
+    """A value with a pure function of assemblies: the same assembly has the same measures, to the last bit, in any
+    process.
 
-    `goals` are the measures to be made better, each with 1 (more is better) or -1; `niches` are those by which an evolution keeps
-    designs apart, so that the best of each kind is kept. A task of your own is a dataclass in a file that workers can import.
+    `goals` are the measures to optimise, each with 1 (larger is better) or -1; `niches` are those by which an evolution
+    distinguishes kinds of designs, so that the best of each kind is kept. Your own task is a dataclass in a file that
+    workers can import.
     """
 
     kind: ClassVar[str]

@@ -91,7 +91,7 @@ def parametric(
 
 
 def _tables(assembly: Assembly, base: str | None, gravity: Any, locked: Any) -> Tables:
-    """The mechanism of an assembly that stands."""
+    """The mechanism of an assembly with a fixed base."""
     return from_assembly.fill(Builder(assembly.name, gravity, trusted=True), assembly, base, False, locked, False)
 
 

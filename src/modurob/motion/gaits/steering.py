@@ -45,7 +45,9 @@ class Turned(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steering:
-    """A robot with servos on the ground that can be steered: `rates` of turning [rad/s] seen at turns of `TURNS`, (5,)."""
+    """A robot with servos on the ground that can be steered: `rates` of turning [rad/s] measured at turns of `TURNS`,
+    (5,).
+    """
 
     walker: Mechanism
     gait: Gait
