@@ -114,7 +114,7 @@ class ExactTables:
             ),
             gravity=self._gravity(m.gravity),
             joints=tuple(self._joint(joint, i) for i, joint in enumerate(m.joints, start=1)),
-            # forces are read apart: see `modurob.symbolic.forces`
+            # forces are converted separately: see `modurob.symbolic.forces`
             forces=(),
         )
 

@@ -46,7 +46,7 @@ class Hopf:
             ddz = growth(z) * dz - 2 * np.real(z.conj() * dz) * z + coupled(dz)
             return np.imag(np.stack([z, dz, ddz], axis=-2)) / np.sqrt(self.mu)
 
-        # the integrator wants real states: real and imaginary parts in turn
+        # the integrator needs real states: real and imaginary parts alternate
         return Flow(
             lambda state: rate(state.view(complex)).view(float),
             lambda state: read(state.view(complex)),

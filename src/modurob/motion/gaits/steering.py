@@ -70,7 +70,7 @@ class Steering:
         order = np.argsort(self.rates)
         if np.all(np.diff(order) == 1) or np.all(np.diff(order) == -1):
             return np.interp(rate, self.rates[order], TURNS[order])
-        # rates that do not grow with the turn: the closest that was seen
+        # rates that do not grow with the turn: the closest that was measured
         return TURNS[np.abs(np.subtract.outer(rate, self.rates)).argmin(axis=-1)]
 
     def course(self, q: Array) -> Array:
