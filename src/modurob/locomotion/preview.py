@@ -83,9 +83,10 @@ class PreviewControl:
 
     @explained
     def walk(self, reference: ArrayLike, start: ArrayLike | None = None) -> Walk:
-        """The walk along a reference of zero-moment points, (n,) or (n, 2) [m], one each sample time; after its end it stays.
+        """The walk along a reference of zero-moment points, (n,) or (n, 2) [m], one per sample time; after its end it
+        stays.
 
-        `start` is (x, x', x''), (3,) or (3, 2); at rest above the first point if nothing is said.
+        `start` is (x, x', x''), (3,) or (3, 2); by default at rest above the first point.
         """
         p = numbers(reference, "reference")
         if p.ndim not in (1, 2) or not len(p):

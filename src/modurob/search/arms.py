@@ -66,11 +66,11 @@ class ArmSet:
 
     @property
     def n(self) -> int:
-        """Joints of each arm."""
+        """Number of joints of each arm."""
         return sum(len(pieces[0].h) for pieces in self._pieces)
 
     def options(self, i: int) -> tuple[Option, ...]:
-        """What arm i has in each slot."""
+        """The options of arm i in each slot."""
         if not 0 <= i < len(self):
             raise InputError(f"arm {i}: expected 0 to {len(self) - 1}")
         digits = np.unravel_index(i, [len(s) for s in self.slots])

@@ -37,7 +37,7 @@ class Task(ABC):
         """The measures of an assembly in its standard form; raises `Refused`."""
 
     def measures(self, assembly: Assembly) -> Measures:
-        """Measures and numbers of the assembly; `refused` says why there are none of the former, else it is empty."""
+        """Measures and numbers of the assembly; `refused` is the reason why there are no measures, otherwise empty."""
         try:
             return {**described(assembly), **self.measured(assembly), "refused": ""}
         except Refused as reason:
@@ -53,7 +53,7 @@ class Task(ABC):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What makes this task, as plain data."""
+        """The settings of this task, as plain data."""
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
 
     def require_goals(self, by: tuple[str, ...] | None) -> tuple[str, ...]:
