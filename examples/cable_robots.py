@@ -1,4 +1,4 @@
-"""Two cable robots: the region in which cables can hold a planar one, and tensions and forward kinematics of RoboCrane's platform."""
+"""Two cable robots: where cables can hold a planar one, and the tensions and forward kinematics of RoboCrane's platform."""
 
 import numpy as np
 
