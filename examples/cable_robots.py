@@ -1,4 +1,4 @@
-"""Two cable robots: where pulling alone can hold a planar one, and how RoboCrane's platform is held and found from its cables."""
+"""Two cable robots: where cables can hold a planar one, and the tensions and forward kinematics of RoboCrane's platform."""
 
 import numpy as np
 

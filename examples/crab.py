@@ -1,4 +1,4 @@
-"""Dock modules, get the robot: the crab of Meister, Gutenkunst and Levi and what follows from its shape."""
+"""Dock modules and get the robot: the crab of Meister, Gutenkunst and Levi, with its kinematics and dynamics."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Two organisms of three modules meet in free space, dock, and go on as one snake under the same law."""
+"""Two organisms of three modules meet in free space, dock, and continue as one snake under the same law."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A linkage by hand: three links, three joints and a pin that closes the loop."""
+"""A linkage made with a builder: three links, three joints and a pin that closes the loop."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A module type of your own: write it down, dock it, use it."""
+"""A module type of your own: define it, dock it, use it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A tensegrity arm changes shape: a strut is undocked and docked again while the other cables hold their tension."""
+"""A tensegrity arm changes shape: a strut is undocked and docked again while the other cables keep their tension."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Organisms that go somewhere: gaits set by hand, gaits that were found, how fast, and at what cost."""
+"""Walking organisms: gaits set by hand and gaits found by a search, with speed and cost of transport."""
 
 import numpy as np
 

@@ -26,7 +26,7 @@ class Registry(Mapping[str, T]):
         self._things: dict[str, T] = {}
 
     def add(self, name: str, thing: T) -> T:
-        """Register under a new name; a class that is defined again, as in a notebook, takes the place of its former self."""
+        """Register under a new name; a class that is defined again, as in a notebook, replaces its earlier version."""
         known = self._things.get(name, thing)
         if known is not thing and _place(known) != _place(thing):
             raise self._error(f"there is already a {self.what} {name!r}, {known!r}: choose another name")
@@ -80,9 +80,10 @@ def _place(thing: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def fingerprint(cls: type) -> str:
-    """A class by name; one from outside the package also by what it does, so that nothing is kept for it that it did before.
+    """A class by name; a class from outside the package also by its code, so that no result of an earlier version is
+    reused.
 
-    That is the code of its methods, and the text of the file it stands in.
+    The code is that of its methods, and the text of its file.
     """
     name = f"{cls.__module__}.{cls.__qualname__}"
     if cls.__module__.split(".")[0] == "modurob":

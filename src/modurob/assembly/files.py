@@ -132,7 +132,7 @@ def _type_below(folder: Path | None, path: str) -> ModuleType:
     """The module type of a file that a robot file names: only below the folder that the robot file is in."""
     if folder is None:
         raise FormatError(f"type {path!r:.80} is a file, and this text may name none: write the type out under `types`")
-    # links are followed first: one below the folder may lead out of it
+    # links are followed first: a link below the folder may point outside of it
     found = Path(os.path.realpath(folder / path.replace("\0", "")))
     if Path(path).is_absolute() or not found.is_relative_to(os.path.realpath(folder)):
         raise FormatError(f"type {path!r:.80} is outside the folder of the robot file: expected a path below it")

@@ -78,10 +78,10 @@ class Setup:
         return [getattr(self, f.name) for f in fields(self)]
 
     def among(self, modules: Collection[str], elsewhere: Collection[str] = ()) -> "Setup":
-        """What is left when only these modules are; lines among modules that live on `elsewhere` are not missed.
+        """The setup restricted to these modules; lines over modules that are part of `elsewhere` are not missed.
 
-        What is said of joints of other modules is forgotten. A base that is gone is replaced by the first module, and then where it
-        floated and how it moved is forgotten too.
+        Entries for joints of other modules are dropped. If the base is removed, the first module becomes the base, and
+        pose and velocity of the floating base are dropped too.
         """
         lines, gone = left_among(self.lines, modules)
         gone = [name for name in gone if not self.lines[name].modules <= set(elsewhere)]
@@ -96,11 +96,11 @@ class Setup:
         return kept if self.base in modules else kept.on(None)
 
     def on(self, base: str | None) -> "Setup":
-        """On another base, which starts at the origin of the world, at rest."""
+        """The setup on another base, which starts at the origin of the world, at rest."""
         return replace(self, base=base, position=_STANDING[0], quaternion=_STANDING[1], twist=AT_REST)
 
     def renamed(self, names: Mapping[str, str]) -> "Setup":
-        """With modules renamed."""
+        """The setup with modules renamed."""
 
         def new(joint: str) -> str:
             module, slash, rest = joint.partition("/")

@@ -43,7 +43,7 @@ def traverse(
         raise InputError(f"order {order!r}: {choices(str(order), ORDERS)}")
     reached, edges = {base}, []
     waiting = deque([(base, iter(at[base]))])
-    # depth first goes on from the module reached last, breadth first from the one that waits longest
+    # depth first continues from the module reached last, breadth first from the earliest in the queue
     place = -1 if order == "depth" else 0
     while waiting:
         module, rest = waiting[place]

@@ -65,7 +65,7 @@ class CollisionDetector:
         return memory, Contact(np.any(np.abs(torque) > self.threshold, axis=-1), torque)
 
     def first(self, run: Recording) -> float | None:
-        """When the robot of a recording hit something [s]; None if it did not."""
+        """The time at which the robot of a recording collided [s]; None if it did not."""
         if abs(run.t[1] - run.t[0] - self.sample_time) > 1e-9 or run.q.ndim != 2:
             raise ControlError(
                 f"a recording every {run.t[1] - run.t[0]:g} s of shape {run.q.shape}: expected one run, every "

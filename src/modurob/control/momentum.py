@@ -135,7 +135,7 @@ class DisturbanceObserverLaw(BoundLaw):
     def step(self, memory: Any, t: float, measured: Measured) -> tuple[Any, Array]:
         inner, seen, residual = memory
         inner, wanted = self._law.step(inner, t, measured)
-        # what was seen until now is taken back from now on
+        # the estimate up to now is compensated from now on
         tau = self._limited(np.clip(wanted - self._coupling(measured.q).torque(residual), -self._limit, self._limit))
         seen, residual = self._observer.step(seen, measured.q, measured.v, tau)
         return (inner, seen, residual), tau

@@ -38,6 +38,6 @@ def band(degrees: int, runs: int = 1, level: float = 0.95) -> Band:
         raise EstimateError(
             f"a band for {degrees} degrees of freedom, {runs} runs, level {level}: expected 1 or more, 1 or more, a level in (0, 1)"
         )
-    # quantiles of chi-square with so many degrees of freedom in all
+    # quantiles of chi-square with this number of degrees of freedom in total
     low, high = 2 * gammaincinv(degrees * runs / 2, [(1 - level) / 2, (1 + level) / 2]) / runs
     return Band(float(low), float(high))

@@ -134,20 +134,23 @@ class DriveFilter:
     def start(
         self, q: ArrayLike, v: ArrayLike, deviations: tuple[float, float, float] = (0.01, 0.01, 0.1)
     ) -> DriveBelief:
-        """Belief in a state at rest or moving, drives without current; deviations of q, v and the states of drives."""
+        """The memory with an initial state, at rest or moving, drives without current; standard deviations of q, v and
+        the states of drives.
+        """
         q, v = np.array(self.robot._q(q)), np.array(self.robot._v(v))
         sizes = np.repeat(deviations, [self.robot.nv, self.robot.nv, len(self.states)])
         return DriveBelief(q, v, acting(self.model).start_at(q), np.diag(sizes**2))
 
     def update(self, memory: DriveBelief, inputs: ArrayLike, reading: ArrayLike) -> DriveBelief:
-        """The belief a sample later, after `inputs`, (nv,), were held and `reading`, angles and then currents, came in; numbers
-        that are not there (NaN) change nothing."""
+        """The memory after one sample, during which `inputs`, (nv,), were held, and after `reading`, angles and then
+        currents; missing numbers (NaN) change nothing.
+        """
         return self._corrected(
             self._predicted(memory, np.asarray(inputs, dtype=float)), np.asarray(reading, dtype=float)
         )
 
     def expected(self, memory: DriveBelief | State) -> Array:
-        """What is read in a state: coordinates at encoders, then currents of the drives, (..., m) [rad or m, A]."""
+        """The readings in a state: coordinates at encoders, then currents of the drives, (..., m) [rad or m, A]."""
         q, v, x = memory[:3]
         at = self.robot.coordinate_of[self._coordinates]
         angles, currents = np.array(q[..., at]), []
@@ -164,7 +167,7 @@ class DriveFilter:
         return np.concatenate([angles, *(c[..., None] for c in currents)], axis=-1)
 
     def disturbance_of(self, memory: DriveBelief) -> Array:
-        """The torques that nobody knew, (nv,) [N m or N]."""
+        """The estimated unknown torques, (nv,) [N m or N]."""
         if not self.disturbance:
             raise EstimateError("no torques are estimated: expected disturbance above zero")
         return memory.x[[k for name, k in self.states if name.endswith(" torque")]]

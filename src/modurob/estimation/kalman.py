@@ -245,7 +245,7 @@ class KalmanFilter:
         H = stacked_slope(self._readings, belief.q, belief.v, tau)
         lost = np.isnan(e)
         if lost.any():
-            # a lost reading tells nothing: no slope, and a noise of its own
+            # a lost reading gives no information: zero derivative, and noise of its own
             e, H = np.where(lost, 0.0, e), np.where(lost[..., None], 0.0, H)
             R = np.where(lost[..., None] | lost[..., None, :], np.eye(R.shape[-1]), R)
         innovation = Innovation(e, through(H, belief.P) + R)

@@ -40,7 +40,7 @@ class UnscentedKalmanFilter(KalmanRecipe):
         columns = np.moveaxis(root(2 * nv * belief.P), -1, 0)
         dx = np.concatenate([np.zeros_like(columns[:1]), columns, -columns])
         q, v = step(robot, robot.integrate(belief.q, dx[..., :nv]), belief.v + dx[..., nv:], tau, dt)
-        # their mean, as seen from where the belief itself went
+        # their mean, relative to the propagated estimate
         middle = robot.integrate(q[0], robot.difference(q[0], q[1:]).mean(axis=0))
         mean = v[1:].mean(axis=0)
         errors = np.concatenate([robot.difference(middle, q[1:]), v[1:] - mean], axis=-1)

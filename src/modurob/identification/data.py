@@ -97,7 +97,7 @@ class MotionData:
     def from_currents(
         cls, robot: Mechanism, t: ArrayLike, q: ArrayLike, current: ArrayLike, **rest: Any
     ) -> "MotionData":
-        """The same from currents, (k, nv) [A]: torques are those that the torque constants of the robot's drives give.
+        """The same from currents, (k, nv) [A], multiplied by the torque constants of the robot's drives.
 
         >>> driven = robot.with_drive("m0/hinge", "backbone-hinge")
         >>> mr.MotionData.from_currents(driven, [0.0, 0.1], np.zeros((2, 3)), [[0.4, 0, 0]] * 2).tau[0]
@@ -112,7 +112,7 @@ class MotionData:
         return float(np.mean(np.diff(self.t)))
 
     def samples(self, robot: Mechanism) -> Samples:
-        """q, v, vdot and tau half-way between samples: with torques that are held the mean of all from one to the next."""
+        """q, v, vdot and tau half-way between samples: for held torques the mean from one sample to the next."""
         if self.q.shape[1] != robot.nq or self.tau.shape[1] != robot.nv:
             raise EstimateError(
                 f"q of {self.q.shape[1]} and tau of {self.tau.shape[1]} numbers: expected {robot.nq} and {robot.nv}, as "

@@ -97,7 +97,7 @@ class RecursiveIdentification:
         return inverse @ memory.z, inverse @ inverse.T
 
     def refitted(self, memory: Information) -> Mechanism:
-        """The robot as known now, with inertias that rigid bodies have."""
+        """The robot with the present estimates, with physically consistent inertias."""
         bodies = len(self.robot.joints) if "inertia" in self.model.terms else 0
         free = np.array([k for k, name in enumerate(self.base.names) if name.endswith(" offset")], dtype=int)
         nothing = np.zeros(0, dtype=int)

@@ -70,7 +70,9 @@ class Odometry:
     def run(
         self, rates: ArrayLike, dt: float, steering: ArrayLike | None = None, start: Estimate | None = None
     ) -> Estimate:
-        """Estimates along samples of rates (n, driven) and steering (n, motors), each held for dt: n + 1, the start first."""
+        """Estimates for samples of rates (n, driven) and steering (n, motors), each held for dt: n + 1, the initial one
+        first.
+        """
         D, F, Q = self._displacement(rates, dt, steering)
         if D.ndim != 2:
             raise InputError(f"rates has shape {np.shape(rates)}: expected (samples, {len(self.base.driven)})")

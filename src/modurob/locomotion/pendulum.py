@@ -48,7 +48,8 @@ class LinearPendulum:
         return float(np.sqrt((self.gravity + self.rise) / self.height))
 
     def after(self, time: ArrayLike, x: ArrayLike, v: ArrayLike, zmp: ArrayLike = 0.0) -> Centre:
-        """The centre after a time [s] over a zero-moment point that stays: p + (x0 - p) cosh(omega t) + v0 / omega sinh(omega t).
+        """The centre after a time [s] over a fixed zero-moment point: p + (x0 - p) cosh(omega t) + v0 / omega
+        sinh(omega t).
 
         >>> mr.LinearPendulum(9.81).after(1.0, x=1.0, v=-1.0)  # on the stable way in: both fall with exp(-t)
         Centre(x=np.float64(0.36787944117144233), v=np.float64(-0.36787944117144233))
@@ -60,7 +61,9 @@ class LinearPendulum:
         return Centre(p + out + back, w * (out - back))
 
     def capture_point(self, x: ArrayLike, v: ArrayLike) -> Array:
-        """Where to step to come to rest above it: x + v / omega [m] (Pratt and others; the extrapolated centre of mass of Hof)."""
+        """The foot position at which the walker comes to rest: x + v / omega [m] (Pratt and others; the extrapolated
+        centre of mass of Hof).
+        """
         return numbers(x, "x") + numbers(v, "v") / self.omega
 
     def orbital_energy(self, x: ArrayLike, v: ArrayLike, zmp: ArrayLike = 0.0) -> Array:

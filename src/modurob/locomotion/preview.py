@@ -69,7 +69,7 @@ class PreviewControl:
         from scipy.linalg import solve_discrete_are
 
         A, b, c = self.model
-        # the error goes on as e + c (A dx + b du)
+        # the error propagates as e + c (A dx + b du)
         F = np.block([[np.ones((1, 1)), (c @ A)[None]], [np.zeros((3, 1)), A]])
         g = np.concatenate([[c @ b], b])[:, None]
         P = solve_discrete_are(F, g, np.diag([self.Q, 0, 0, 0]), [[self.R]])
@@ -83,9 +83,10 @@ class PreviewControl:
 
     @explained
     def walk(self, reference: ArrayLike, start: ArrayLike | None = None) -> Walk:
-        """The walk along a reference of zero-moment points, (n,) or (n, 2) [m], one each sample time; after its end it stays.
+        """The walk along a reference of zero-moment points, (n,) or (n, 2) [m], one per sample time; after its end it
+        stays.
 
-        `start` is (x, x', x''), (3,) or (3, 2); at rest above the first point if nothing is said.
+        `start` is (x, x', x''), (3,) or (3, 2); by default at rest above the first point.
         """
         p = numbers(reference, "reference")
         if p.ndim not in (1, 2) or not len(p):
@@ -96,7 +97,7 @@ class PreviewControl:
         if x.shape != (3, *p.shape[1:]):
             raise InputError(f"start has shape {x.shape}: expected {(3, *p.shape[1:])}, rows x, x', x''")
         known = np.concatenate([p, np.repeat(p[-1:], len(Gp), axis=0)])
-        # no jerk before the start: what the gains ask for there is taken off
+        # no jerk before the start: subtract what the gains would command there
         rest = Gx @ np.linalg.solve(A, x) + np.tensordot(Gp, known[: len(Gp)], axes=1)
         summed, states = np.zeros(p.shape[1:]), []
         for k in range(len(p)):

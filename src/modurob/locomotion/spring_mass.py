@@ -57,7 +57,7 @@ class SpringMass:
         return (self.stiffness / self.mass * (self.length / r - 1) * legs).sum(-2) - [0.0, self.gravity]
 
     def energy(self, x: ArrayLike, feet: ArrayLike = NO_FEET) -> Array:
-        """Kinetic, potential and elastic energy of states (x, y, vx, vy), (...) [J]; zero height is the ground's."""
+        """Kinetic, potential and elastic energy of states (x, y, vx, vy), (...) [J]; height zero is the ground."""
         x = numbers(x, "x", 4)
         r = np.linalg.norm(x[..., None, :2] - numbers(feet, "feet", 2), axis=-1)
         springs = self.stiffness * ((self.length - r) ** 2).sum(-1)
@@ -104,8 +104,8 @@ class SpringMass:
 
     @explained
     def apex_map(self, height: float, energy: float, angle: float) -> float:
-        """The height of the next apex [m] at a total energy [J] and an angle of attack [rad]: the return map of running; NaN if it
-        falls. Stable if its slope at the fixed point is within 1 (`mr.multipliers`).
+        """The height of the next apex [m] at a total energy [J] and an angle of attack [rad]: the return map of
+        running; NaN if it falls. Stable if its derivative at the fixed point is within 1 (`mr.multipliers`).
 
         >>> runner = mr.SpringMass(mass=80.0, stiffness=20000.0)
         >>> f = lambda y: runner.apex_map(y, 1785.0, np.radians(67))
@@ -119,10 +119,11 @@ class SpringMass:
 
     @explained
     def step(self, x: ArrayLike, angle: float) -> Stride:
-        """One step of walking, from the mass above one foot to the mass above the next: states (x, y, vx, vy), each from its foot.
+        """One step of walking, from the mass above one foot to the mass above the next: states (x, y, vx, vy), each
+        relative to its foot.
 
-        Single support to touchdown of the other leg under `angle`, double support until the first leg is at its rest length,
-        single support. The end is seen from the new foot. A walker that falls is an error.
+        Single support to touchdown of the other leg under `angle`, double support until the first leg is at its rest
+        length, single support. The end state is relative to the new foot. A walker that falls raises an error.
         """
         (reach, high), start, short = self._touchdown(angle), numbers(x, "x", 4), self._period() / 20
         single = Phase(self._on((0.0, 0.0)), lambda x: x[1] - high)

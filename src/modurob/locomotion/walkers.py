@@ -119,8 +119,9 @@ class Compass:
         return np.array([w, s, *_solved(A, falling, tipping)])
 
     def impact(self, x: Array) -> Array:
-        """The state after the swing foot struck and the legs changed roles; angular momenta about the new foot, and of the new
-        swing leg about the hip, stay as they were."""
+        """The state after the impact of the swing foot, with the legs exchanged; the angular momenta about the new
+        foot, and of the new swing leg about the hip, are conserved.
+        """
         m, M, a, b, l = self.leg, self.hip, self.below, self.above, self.below + self.above
         swing, stance, w, s = x
         c = np.cos(stance - swing)

@@ -129,7 +129,7 @@ class WheeledBase:
         return np.stack(rows, axis=-2) if rows else np.zeros((*at.shape[:-1], 0, 3))
 
     def sideways(self, steering: ArrayLike | None = None) -> Array:
-        """C, (..., plain wheels, 3): plain wheels do not slide to their sides where C twist = 0.
+        """C, (..., plain wheels, 3): plain wheels do not slide sideways if C twist = 0.
 
         >>> mr.locomotion.differential(width=0.5, radius=0.1).sideways().round(3) + 0.0
         array([[0., 1., 0.],
@@ -226,9 +226,10 @@ class WheeledBase:
 
     @explained
     def slip(self, twist: ArrayLike, rates: ArrayLike, steering: ArrayLike | None = None) -> Array:
-        """How the rims of the driven wheels slide over the ground, along their headings and to their sides, (..., driven, 2) [m/s].
+        """The velocities at which the rims of the driven wheels slide over the ground, along their headings and to
+        their sides, (..., driven, 2) [m/s].
 
-        Of wheels with rollers the first is along the axes of the rollers; the second is zero, since rollers turn.
+        For wheels with rollers the first is along the axes of the rollers; the second is zero, since the rollers turn.
 
         >>> mr.locomotion.differential(width=0.5, radius=0.1).slip([1.0, 0.2, 0.0], [10.0, 12.0]).round(9) + 0.0
         array([[ 0. ,  0.2],

@@ -29,10 +29,10 @@ def joint_path(
     q0: ArrayLike | None = None,
     tolerance: float = 1e-6,
 ) -> Trajectory:
-    """The joints along a path of poses, q(s) with s from 0 to 1 in the place of time: a cubic spline through solutions of
-    inverse kinematics, each the nearest to the one before, the first to q0.
+    """The joints along a path of poses, q(s) with s from 0 to 1 in place of time: a cubic spline through solutions of
+    inverse kinematics, each the nearest to the previous one, the first to q0.
 
-    It has as many points as it takes to follow the path within `tolerance` [m and rad] halfway between them.
+    It has as many points as necessary to follow the path within `tolerance` [m and rad] halfway between them.
 
     >>> arm = mr.load("lwa4p").robot()
     >>> start = arm.frame_pose([0.3, 0.5, 1.2, 0.2, 0.9, 0.1], "wrist/out")

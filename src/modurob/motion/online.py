@@ -42,10 +42,12 @@ def jerk_limited(
     end_velocity: ArrayLike = 0.0,
     end_acceleration: ArrayLike = 0.0,
 ) -> Trajectory:
-    """The fastest motion from one state to another within limits of velocity, acceleration and jerk, all coordinates together.
+    """The fastest motion from one state to another within limits of velocity, acceleration and jerk, all coordinates
+    together.
 
-    Unlike in `Trajectory.s_curve` coordinates do not move on a line, and may start and end in motion. A start beyond the limits is
-    first brought back within them. Limits are in rad/s, rad/s², rad/s³, or m/s, m/s², m/s³. It needs the extra `planning`.
+    Unlike `Trajectory.s_curve` the coordinates do not move along a line, and may start and end in motion. An initial
+    state beyond the limits is first brought back within them. Limits are in rad/s, rad/s², rad/s³, or m/s, m/s², m/s³.
+    It needs the extra `planning`.
 
     >>> stop = mr.motion.jerk_limited([0.0, 0.0], [1.0, 0.5], velocity=1.0, acceleration=2.0, jerk=10.0, start_velocity=[0.5, -0.2])
     >>> stop(0.0).velocity
@@ -130,9 +132,10 @@ class Online:
         return Point(x, np.zeros(x.shape), np.zeros(x.shape))
 
     def step(self, state: Point, goal: ArrayLike, goal_velocity: ArrayLike = 0.0) -> Point:
-        """The state one sample later, on the way to the goal [rad or m], which moves evenly with its velocity [rad/s or m/s].
+        """The state one sample later, towards the goal [rad or m], which moves with its constant velocity [rad/s or
+        m/s].
 
-        It is the fastest motion as seen from the goal, so that a moving one is met and followed.
+        It is the fastest motion in the frame of the goal, so that a moving goal is reached and followed.
         """
         g, dt = np.asarray(goal_velocity, dtype=float), self.sample_time
         left = np.asarray(self.velocity) - np.abs(g)

@@ -97,7 +97,7 @@ def _even(p: Array, way: Array, s: Array) -> Jet:
 
 
 def _slerp(R0: Array, R1: Array, s: Array) -> Jet:
-    """From one rotation to another at an even rate, the short way."""
+    """From one rotation to another at constant rate, along the shortest arc."""
     q0, q1 = (np.broadcast_to(quaternion.from_matrix(R), (*s.shape, 4)) for R in (R0, R1))
     return turning.slerp(turning.still(q0), turning.still(q1), along(s))
 
@@ -105,7 +105,7 @@ def _slerp(R0: Array, R1: Array, s: Array) -> Jet:
 @PATHS.register("line")
 @dataclass(frozen=True, eq=False)
 class Line(PosePath):
-    """The straight line from one pose to another, turning at an even rate the short way (slerp)."""
+    """The straight line from one pose to another, with rotation at constant rate along the shortest arc (slerp)."""
 
     start: Array  # (4, 4)
     end: Array  # (4, 4)
@@ -199,9 +199,10 @@ class Screw(PosePath):
 @PATHS.register("poses")
 @dataclass(frozen=True, eq=False)
 class Poses(PosePath):
-    """Through the poses, (k, 4, 4), each stretch 1/(k - 1) of s: a natural cubic spline of places, squad of turns.
+    """Through the poses, (k, 4, 4), each segment 1/(k - 1) of s: a natural cubic spline of positions, squad of
+    rotations.
 
-    Places have two continuous derivatives, turns one (Shoemake, Quaternion calculus and fast animation, 1987).
+    Positions have two continuous derivatives, rotations one (Shoemake, Quaternion calculus and fast animation, 1987).
     """
 
     poses: Array  # (k, 4, 4)

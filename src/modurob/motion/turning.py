@@ -86,7 +86,7 @@ def _arc(c: Array) -> tuple[Array, Array, Array]:
 
 
 def slerp(a: Jet, b: Jet, h: Jet) -> Jet:
-    """a (a^-1 b)^h: from a to b at an even rate, the short way round (Shoemake 1985)."""
+    """a (a^-1 b)^h: from a to b at constant rate, along the shortest arc (Shoemake 1985)."""
     way = product(conjugate(a), b)
     sign = np.where(way.value[..., :1] < 0, -1.0, 1.0)
     return product(a, power(Jet(*(sign * y for y in way)), h))

@@ -66,11 +66,11 @@ class ArmSet:
 
     @property
     def n(self) -> int:
-        """Joints of each arm."""
+        """Number of joints of each arm."""
         return sum(len(pieces[0].h) for pieces in self._pieces)
 
     def options(self, i: int) -> tuple[Option, ...]:
-        """What arm i has in each slot."""
+        """The options of arm i in each slot."""
         if not 0 <= i < len(self):
             raise InputError(f"arm {i}: expected 0 to {len(self) - 1}")
         digits = np.unravel_index(i, [len(s) for s in self.slots])
@@ -91,11 +91,11 @@ class ArmSet:
         return f"m{len(kinds) - 1}/{_chain([k.module() for k in kinds])[-1][1].name}"
 
     def reach(self, poses: Any, load: float = 0.0, gravity: Any = (0.0, 0.0, -9.81)) -> "Reach":
-        """Which arms bring their ends to poses (p, 4, 4) and hold a `load` [kg] there, for arms of six joints whose axes
-        meet in pairs.
+        """Which arms bring their ends to poses (p, 4, 4) and hold a `load` [kg] there, for arms of six joints whose
+        axes intersect in pairs.
 
-        For each arm and pose all solutions are found; one within limits is enough, and one whose torques at rest are within the
-        efforts of the joints. All cores are used; results do not depend on them.
+        For each arm and pose all solutions are found; one is enough that is within limits and whose torques at rest are
+        within the efforts of the joints. All cores are used; results do not depend on their number.
 
         >>> arms = mr.ArmSet([["straight_link"], *[["powerball"], [(), "elbow_link"]] * 3])
         >>> X = arms[3].mechanism(keep_idle=True).frame_pose([0.3, -0.8, 0.9, 0.4, 0.7, -0.2], arms.tip(3))

@@ -32,7 +32,7 @@ Turn = tuple[Array, Array]  # cosine and sine
 
 
 class Solutions(NamedTuple):
-    """Angles that bring arms to poses: of arm `arm[s]` at pose `pose[s]`, q[s]."""
+    """Angles that bring arms to poses: q[s] of arm `arm[s]` at pose `pose[s]`."""
 
     arm: Array  # (s,)
     pose: Array  # (s,)
@@ -129,7 +129,9 @@ class Loop(NamedTuple):
 
 
 def _equation(loop: Loop, x: Array, side: Sequence[float], case: Case) -> tuple[Array, list[Turn], Array]:
-    """The equation at an angle, NaN where there is nothing to solve; the first angles, and axis 6 as seen behind them, (3, ...)."""
+    """The equation at an angle, NaN where it has no solution; the first angles, and axis 6 in the frame behind them,
+    (3, ...).
+    """
     h, given = loop.h, (np.cos(x), np.sin(x))
     if case.narrow:
         return _equation_of_four(loop, given, side)
@@ -192,7 +194,7 @@ def _turn(h: Array, a: Array, b: Array) -> Turn:
 
 
 def _turned(h: Array, turn: Turn, v: Array, way: float = 1.0) -> Array:
-    """v turned about h; with way -1 turned back."""
+    """v rotated about h; with way -1 in the opposite direction."""
     c, s = turn
     return c * v + way * s * cross(h, v) + (1 - c) * dot(h, v) * h
 
@@ -249,7 +251,7 @@ def _end(
 
 
 def _refined(loop: Loop, side: Sequence[float], case: Case, low: Array, high: Array, f: Array, g: Array) -> Array:
-    """Where the equation holds between two places of different signs: the Illinois method."""
+    """The root of the equation between two points of different signs: the Illinois method."""
     for _ in range(STEPS):
         with np.errstate(invalid="ignore", divide="ignore"):
             middle = np.where(f == g, (low + high) / 2, (low * g - high * f) / (g - f))

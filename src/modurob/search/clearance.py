@@ -1,4 +1,4 @@
-"""Whether a robot of modules meets itself where its joints stand: boxes around shapes, modules that are docked left out."""
+"""Self-collision of a robot of modules at joint configurations: boxes around shapes, without pairs of docked modules."""
 
 from functools import lru_cache
 from itertools import combinations
@@ -14,7 +14,7 @@ from modurob.spatial.scalars import Array
 
 
 class Clearance:
-    """The boxes of a robot that must not meet, for many configurations."""
+    """The boxes of a robot that must not collide, for many configurations."""
 
     def __init__(self, assembly: Assembly, robot: Mechanism):
         shapes = robot.shapes

@@ -34,7 +34,7 @@ def number_of_assemblies(types: Any, modules: int, rolls: Iterable[float] | None
 
 
 class _Counting:
-    """Numbers of branches and trees that a symmetry leaves as they are."""
+    """Numbers of branches and trees that are invariant under a symmetry."""
 
     def __init__(self, kinds: Kinds):
         self.own = kinds

@@ -24,7 +24,7 @@ DIED = {"refused": f"its worker died {TRIES} times"}
 
 
 class Crew(ABC):
-    """Measures designs, in whatever order they are done."""
+    """Evaluates designs, in the order in which they are finished."""
 
     @abstractmethod
     def measured(self, task: Any, jobs: Sequence[Job]) -> Iterator[Measured]:

@@ -97,7 +97,9 @@ class Forest:
                             yield Tree(k, children, p)
 
     def _first_half(self, k: int, p: int, children: tuple[int, ...]) -> bool:
-        """Whether the tree is in its least form, seen from this side of the connection at p, and no greater than from the other."""
+        """Whether the tree is in its smallest form, seen from this side of the connection at p, and no larger than from
+        the other.
+        """
         here = (k, *self._least_marked(k, children, p))
         if here != (k, children, p):
             return False
@@ -190,7 +192,7 @@ class Forest:
         return (k, *(j for m, _ in hung for j in m)), np.concatenate([np.eye(4)[None], *(X for _, X in hung)])
 
     def _free(self, k: int, children: tuple[int, ...]) -> bool:
-        """Whether no two modules stand in one place; those within a branch do not."""
+        """Whether no two modules overlap; those within a branch are known not to."""
         hung = [(p, c) for p, c in enumerate(children) if c != NOTHING]
         return not self.clash or not any(self._meet(k, *pair) for pair in combinations([(None, NOTHING), *hung], 2))
 

@@ -202,7 +202,7 @@ def _figure(caption: str, inside: str) -> str:
 
 
 class _Scale:
-    """From numbers to places in a plot."""
+    """From numbers to positions in a plot."""
 
     def __init__(self, x: Any, y: Any):
         same = (
@@ -216,7 +216,7 @@ class _Scale:
         return part * [WIDTH - LEFT - RIGHT, -(HEIGHT - BELOW - 14)] + [LEFT, HEIGHT - BELOW]
 
     def axes(self) -> str:
-        """Lines and numbers at five places of each axis."""
+        """Lines and numbers at five positions of each axis."""
         out = []
         for f in np.linspace(0, 1, 5):
             (x, y), value = self(self.low + f * self.size), self.low + f * self.size

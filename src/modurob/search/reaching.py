@@ -33,9 +33,11 @@ class Reach(NamedTuple):
 
 
 def reach(arms: ArmSet, poses: Any, load: float = 0.0, gravity: Any = GRAVITY) -> Reach:
-    """Which arms bring their ends to poses (p, 4, 4), each at rest with a `load` [kg] at its end; any solution will do.
+    """Which arms bring their ends to poses (p, 4, 4), each at rest with a `load` [kg] at its end; any solution is
+    sufficient.
 
-    Arms have six joints whose axes meet in pairs, as those of balls do. All cores are used; results do not depend on them.
+    Arms have six joints whose axes intersect in pairs, as with ball modules. All cores are used; results do not depend
+    on their number.
     """
     poses, gravity = np.asarray(poses, dtype=float), np.asarray(gravity, dtype=float)
     if poses.ndim != 3 or poses.shape[1:] != (4, 4) or not np.isfinite(poses).all():

@@ -1,4 +1,4 @@
-"""Whether modules of two branches stand in one place, all joints at zero; what was found for a relative pose is kept."""
+"""Whether modules of two branches overlap, with all joints at zero; results are cached by relative pose."""
 
 from collections.abc import Sequence
 

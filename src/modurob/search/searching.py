@@ -157,7 +157,7 @@ def _require_stages(task: Task, refine: Any, finalists: Any) -> None:
 
 @dataclass
 class _Course:
-    """A search on its way, one stage after another."""
+    """A search in progress, one stage after another."""
 
     began: float
     seconds: float | None
@@ -168,7 +168,7 @@ class _Course:
     def run(
         self, settings: "_Settings", data: dict[str, Any], place: Path | None, workforce: Crew, last: int, part: float
     ) -> Designs:
-        """So many generations at most, until a part of the time is over; measures are kept at a place."""
+        """The given number of generations at most, until a share of the time is over; results are stored at an index."""
         evolution, history = settings.evolution(), []
         self.again += 1
         with Journal(place, data) as journal:

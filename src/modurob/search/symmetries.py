@@ -18,7 +18,7 @@ CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 
 
 class Symmetry(NamedTuple):
-    """A turn of a module onto itself: port i comes to stand where port `to[i]` was, turned by `turn[i]` about its normal."""
+    """A rotation of a module onto itself: port i moves to port `to[i]`, rotated by `turn[i]` about its normal."""
 
     to: tuple[int, ...]
     turn: tuple[float, ...]  # [degrees], 0 to 360
@@ -69,7 +69,7 @@ def _ports_moved(ports: Sequence[Port], g: Array) -> Symmetry | None:
 
 
 def _port_at(ports: Sequence[Port], port: Port, X: Array) -> tuple[int, float] | None:
-    """Which port stands at a frame but for a turn about its normal that its rolls allow, and that turn [degrees]."""
+    """The port at a frame up to a rotation about its normal that its rolls allow, and that rotation [degrees]."""
     for i, other in enumerate(ports):
         D = se3.inverse(other.X) @ X
         if other.connector == port.connector and np.allclose(D[:, 2:], np.eye(4)[:, 2:], atol=CLOSE):
@@ -148,7 +148,7 @@ def _axis(kind: Any) -> Array:
 
 
 def _turned(properties: Any) -> dict[str, Any]:
-    """The properties of a joint whose coordinate counts the other way."""
+    """The properties of a joint whose coordinate is reversed."""
     turned = {**properties, **{k: -properties[k] for k in ODD if k in properties}}
     for ours, theirs in (("lower", "upper"), ("upper", "lower")):
         if theirs in properties:

@@ -19,10 +19,12 @@ class Refused(Exception):  # noqa: N818
 
 
 class Task(ABC):
-    """A value with a pure function of assemblies: the same assembly has the same measures, to the last bit, in any process.
+    """A value with a pure function of assemblies: the same assembly has the same measures, to the last bit, in any
+    process.
 
-    `goals` are the measures to be made better, each with 1 (more is better) or -1; `niches` are those by which an evolution keeps
-    designs apart, so that the best of each kind is kept. A task of your own is a dataclass in a file that workers can import.
+    `goals` are the measures to optimise, each with 1 (larger is better) or -1; `niches` are those by which an evolution
+    distinguishes kinds of designs, so that the best of each kind is kept. Your own task is a dataclass in a file that
+    workers can import.
     """
 
     kind: ClassVar[str]
@@ -35,7 +37,7 @@ class Task(ABC):
         """The measures of an assembly in its standard form; raises `Refused`."""
 
     def measures(self, assembly: Assembly) -> Measures:
-        """Measures and numbers of the assembly; `refused` says why there are none of the former, else it is empty."""
+        """Measures and numbers of the assembly; `refused` is the reason why there are no measures, otherwise empty."""
         try:
             return {**described(assembly), **self.measured(assembly), "refused": ""}
         except Refused as reason:
@@ -51,7 +53,7 @@ class Task(ABC):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What makes this task, as plain data."""
+        """The settings of this task, as plain data."""
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
 
     def require_goals(self, by: tuple[str, ...] | None) -> tuple[str, ...]:

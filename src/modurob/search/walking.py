@@ -76,7 +76,7 @@ class Walk(Task):
         }
 
     def harder(self, times: int) -> "Walk":
-        """So many times the rounds, of which the first are those of this task."""
+        """The task with the given multiple of rounds, of which the first are those of this task."""
         return replace(self, rounds=self.rounds * times)
 
     def _steadiest(self, assembly: Assembly, gaits: Array) -> tuple[Travel, int]:
@@ -93,7 +93,7 @@ class Walk(Task):
         return travel(run, since=self.duration / 4) if run.status.ok else None
 
     def posed(self, assembly: Assembly, measures: Mapping[str, Any]) -> tuple[Mechanism, Array | None]:
-        """The robot where its gait starts, on the ground."""
+        """The robot at the start of its gait, on the ground."""
         robot, own = self._candidates(assembly)
         q = own.gait_of(np.asarray(measures["gait"])).on(robot)(0.0)[0]
         return robot, standing(robot.on_ground(own.ground), q)

@@ -16,8 +16,9 @@ from modurob.spatial.scalars import Array
 
 
 class Body(NamedTuple):
-    """An organism in motion: its modules, its robot, its state, the angles of hinges that its robot holds locked, and where it
-    stands if it does."""
+    """An organism in motion: its modules, its robot, its state, the angles of locked hinges, and the pose of its base
+    if it is fixed in the world.
+    """
 
     assembly: Assembly
     robot: Mechanism
@@ -27,7 +28,7 @@ class Body(NamedTuple):
     stands: Array | None = None  # pose of the base module in the world, None if it floats
 
     def coordinates(self, joint: str) -> Array | None:
-        """Where a joint stands, whether it moves or is held; None if it is not here."""
+        """The coordinates of a joint, whether it moves or is held; None if it does not exist."""
         for own in self.robot.joints:
             if own.name == joint:
                 return self.q[own.q_slice]
@@ -42,7 +43,7 @@ class Body(NamedTuple):
 
 
 class Transfer(NamedTuple):
-    """The new organism, and how far the poses of modules had to give way [m, rad]."""
+    """The new organism, and the errors of the poses of modules that were closed [m, rad]."""
 
     body: Body
     shift: tuple[float, float]
@@ -59,13 +60,13 @@ def robot_of(
 
 
 def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str, closed: bool = True) -> Transfer:
-    """The organism `assembly` in the state of the organisms its modules come from;
-    it stands where the first of them does, or floats.
+    """The organism `assembly` in the state of the organisms its modules come from; it is fixed where the first of them
+    is, or floats.
 
-    Coordinates are those the joints had, or next to them where loops close, unless these may stay open (`closed` false). Where
-    all parts can move on as they did, they do, and what joins is carried along. Else rates are those after a plastic impact:
-    whatever forces come up between docked parts, they do no work on the motions that are left, so that the momentum along these
-    stays, sum of J^T I (J v - V) = 0 over all parts.
+    Coordinates are those that the joints had, or the nearest ones at which loops close, unless these may stay open
+    (`closed` false). If all parts can keep their velocities, they do, and new modules get the velocity of the part they
+    join. Otherwise the rates are those after a plastic impact: the forces between docked parts do no work on the
+    remaining motions, so that the momentum along these is conserved, sum of J^T I (J v - V) = 0 over all parts.
     """
     stands = old[0].stands
     robot, held = _robot(assembly, old, gravity, base, stands)

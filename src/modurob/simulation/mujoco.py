@@ -112,7 +112,7 @@ class MujocoMover(Mover):
 
     @cached_property
     def _kept(self) -> dict[int, tuple[Array, ...]]:
-        """What MuJoCo knew when it left each run: how far its constraints had given way is part of its state."""
+        """The state of MuJoCo at the end of each run: the violation of its constraints is part of it."""
         return {}
 
     def _set(self, q: Array, v: Array, tau: Array, wrenches: Array | None, run: int = -1) -> None:

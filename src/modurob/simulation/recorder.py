@@ -31,7 +31,9 @@ class Recorder:
         self._rows += 1
 
     def channels(self, now: Mapping[str, Array]) -> dict[str, Array]:
-        """All rows, and a last one that says what is now, if it is later; what that leaves out stays as it was."""
+        """All rows, and a last one with the present values, if it is later; values that are not given stay as they
+        were.
+        """
         channels = {name: np.array(x[: self._rows]) for name, x in self._arrays.items()}
         if channels and channels["t"][-1] >= now["t"]:
             return channels

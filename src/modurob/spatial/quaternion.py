@@ -1,6 +1,6 @@
 """Quaternions (w, x, y, z) as rotations, over any leading axes (von Stryk A.1).
 
-`q` and every positive multiple of it stand for one rotation, and so does `-q`.
+`q` and every positive multiple of it represent one rotation, and so does `-q`.
 """
 
 import numpy as np

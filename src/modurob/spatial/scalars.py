@@ -1,7 +1,7 @@
-"""Elementary functions of whatever scalars an array holds: floats, complex numbers, or objects.
+"""Elementary functions of any scalars in an array: floats, complex numbers, or objects.
 
-Objects are numbers of other libraries (SymPy, mpmath) or traced scalars. Every function here is analytic, so a complex step
-through it gives a derivative to the last digit.
+Objects are numbers of other libraries (SymPy, mpmath) or traced scalars. Every function here is analytic, so a complex
+step through it gives a derivative to the last digit.
 """
 
 from collections.abc import Callable

@@ -73,7 +73,7 @@ def _asked(qp: Any, solver: str, P: Array, c: Array, A: Array, a: Array, b: Arra
 
 
 def _of_one(p: float, c: float, A: Array, a: Array, b: Array) -> Array | None:
-    """The best of one unknown, between the bounds that its rows leave; ProxQP finds none for such."""
+    """The optimum of one unknown, within the bounds of its rows; ProxQP fails for such problems."""
     moves = A != 0
     with np.errstate(invalid="ignore"):
         ends = np.sort([a[moves] / A[moves], b[moves] / A[moves]], axis=0)

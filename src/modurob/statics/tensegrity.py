@@ -76,11 +76,11 @@ class Framework:
 
     @property
     def kind(self) -> int:
-        """The class k: the most bars that meet in one node."""
+        """The class k: the largest number of bars that meet in one node."""
         return int(np.bincount(np.ravel(self.bars), minlength=1).max())
 
     def equilibrium_matrix(self) -> Array:
-        """A, (free coordinates, members): nodes are pushed with -A w by force densities w; loads f are held if A w = f."""
+        """A, (free coordinates, members): force densities w exert -A w on the nodes; loads f are balanced if A w = f."""
         A = np.zeros((3 * len(self.nodes), len(self.members)))  # type: ignore[arg-type]
         for k, ((a, b), way) in enumerate(zip(self.members, self._ways, strict=True)):
             A[3 * a : 3 * a + 3, k], A[3 * b : 3 * b + 3, k] = -way, way
@@ -91,7 +91,7 @@ class Framework:
         return _null(self.equilibrium_matrix())
 
     def mechanisms(self) -> Array:
-        """Motions that change no length to first order, those of the whole body left out, a basis, (free coordinates, motions)."""
+        """Motions that change no length to first order, without rigid motions, a basis, (free coordinates, motions)."""
         moving = _null(self.equilibrium_matrix().T)
         rigid = self._rigid()
         return _null(np.vstack([rigid.T, _null(moving.T).T])) if rigid.size else moving
@@ -126,7 +126,7 @@ class Framework:
         return A @ ((k - w / self.lengths**2)[:, None] * A.T) + geometric
 
     def is_stable(self, densities: ArrayLike) -> bool:
-        """Whether prestress holds every mechanism: d^T Omega d > 0 for those that change no length to first order (second
+        """Whether the prestress stabilises every mechanism: d^T Omega d > 0 for those that change no length to first order (second
         order)."""
         D = self.mechanisms()
         if not D.shape[1]:
@@ -135,8 +135,8 @@ class Framework:
         return bool(np.linalg.eigvalsh(D.T @ omega @ D).min() > RANK * np.abs(self._densities(densities)).max())
 
     def prestress(self, least: float = 1.0, loads: ArrayLike | None = None) -> Array:
-        """Force densities, (members,), of the smallest sum of squares that hold loads, (nodes, 3) [N], every cable pulled with
-        `least` [N/m] or more; an error if there are none."""
+        """Force densities, (members,), of the smallest sum of squares that hold loads, (nodes, 3) [N], with at least
+        `least` [N/m] in every cable; an error if there are none."""
         A = self.equilibrium_matrix()
         f = np.zeros(len(self._free)) if loads is None else np.ravel(np.asarray(loads, dtype=float))[self._free]
         lower = np.concatenate([np.full(len(self.bars), -np.inf), np.full(len(self.cables), float(least))])  # type: ignore[arg-type]
@@ -149,7 +149,7 @@ class Framework:
         return w
 
     def modes(self, densities: ArrayLike, stiffness: ArrayLike, masses: ArrayLike) -> Modes:
-        """Modal analysis about the prestressed shape, for masses of the nodes [kg], the motions of the whole body among them."""
+        """Modal analysis about the prestressed shape, for masses of the nodes [kg], including rigid motions."""
         K = self.stiffness(densities, stiffness)
         m = np.repeat(np.broadcast_to(np.asarray(masses, dtype=float), (len(self.nodes),)), 3)[self._free]  # type: ignore[arg-type]
         root = 1 / np.sqrt(m)

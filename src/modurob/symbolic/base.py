@@ -30,7 +30,7 @@ def base_parameters(Y: Array, coordinates: Coordinates) -> list[Expr]:
 
 
 def _coefficients(Y: Array, coordinates: Coordinates) -> list[list[Expr]]:
-    """What stands before each monomial of coordinates and rates, a row for each row of Y and monomial."""
+    """The coefficient of each monomial of coordinates and rates, a row for each row of Y and monomial."""
     moving = {*coordinates.q_symbols, *coordinates.v_symbols, *coordinates.vdot_symbols}
     rows: dict[tuple[int, Expr], list[Expr]] = {}
     for (i, k), p in _entries(Y):

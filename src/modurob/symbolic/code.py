@@ -169,7 +169,7 @@ def operations(program: Program, n: int) -> dict[str, Any]:
 
 
 def _legend(eq: "Equations") -> list[str]:
-    """Which parameter stands where."""
+    """The position of each parameter."""
     return [
         f"p[{i}] = {p}" + (f" = {eq.values[p]!r} in this robot" if p in eq.values else "")
         for i, p in enumerate(eq.parameters)

@@ -53,7 +53,7 @@ def notes(eq: "Equations") -> list[str]:
 
 
 def definitions(eq: "Equations", latex: bool = False) -> list[str]:
-    """What stands for the length of each spring between frames, and for one over it."""
+    """The symbols for the length of each spring between frames, and for its reciprocal."""
     lines = []
     for spring, squared, length, inverse in eq.coordinates.distances:
         s, w = length.name, inverse.name

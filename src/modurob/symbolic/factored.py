@@ -91,7 +91,7 @@ def lowest_terms(above: Polynomial, below: Polynomial) -> tuple[Polynomial, Poly
 
 
 def _fields(monomial: int) -> list[tuple[int, int]]:
-    """Exponents that are not zero, with the places of their fields."""
+    """Exponents that are not zero, with the positions of their fields."""
     size = (monomial.bit_length() + FIELD - 1) // FIELD
     return [(e, FIELD * i) for i, e in enumerate(monomial.to_bytes(size, "little")) if e]
 

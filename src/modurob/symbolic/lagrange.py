@@ -1,7 +1,8 @@
-"""The equations of motion from energies: a second way, which shares nothing with the recursions but the placement of frames.
+"""The equations of motion from energies: a second derivation, which has only the placement of frames in common with the
+recursions.
 
-K = sum of m |dp/dt|² / 2 + w^T R I R^T w / 2 and V = -sum of m g . p, with positions p and rotations R in the world (von Stryk,
-section 5.4, with its inertia in the right frame); M from K by second derivatives, N from V by first ones.
+K = sum of m |dp/dt|² / 2 + w^T R I R^T w / 2 and V = -sum of m g . p, with positions p and rotations R in the world
+(von Stryk, section 5.4, with its inertia in the right frame); M from K by second derivatives, N from V by first ones.
 """
 
 import numpy as np

@@ -93,7 +93,7 @@ class IndependentEquations:
     """The equations of motion in independent rates y': v = G y', vdot = G y'' + g, M y'' + bias = G^T tau.
 
     Entries hold where the loops are closed, `conditions` = 0, and are fractions over powers of `determinant`: where it
-    vanishes, others have to be independent. `rates` are places among v, `names` the joints.
+    vanishes, choose other independent joints. `rates` are indices in v, `names` the joints.
     """
 
     equations: "Equations"
@@ -144,8 +144,9 @@ class IndependentEquations:
         return G, g, M, bias
 
     def positions(self, branch: int = 1) -> dict[sympy.Symbol, Expr]:
-        """The dependent coordinates as functions of the independent ones, where there is a closed form: pairs of them, one an
-        angle, as two links in a plane have. `branch` is 1 or -1: which way the links bend."""
+        """The dependent coordinates as functions of the independent ones, if there is a closed form: pairs of them, one
+        an angle, as for two links in a plane. `branch` is 1 or -1: the direction in which the links bend.
+        """
         return _solved(self, branch)
 
 

@@ -37,7 +37,7 @@ _TENSOR = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 class Quantity(NamedTuple):
-    """What a symbol stands for in the robot."""
+    """The quantity of the robot that a symbol represents."""
 
     meaning: str
     unit: str
@@ -68,11 +68,11 @@ def kinds_of_symbols(symbols: str | Iterable[str]) -> frozenset[str]:
 
 
 class ExactTables:
-    """Turns the tables of a mechanism into elements of a ring.
+    """Converts the tables of a mechanism to elements of a ring.
 
-    Nonzero numbers of the wanted kinds become symbols, and so do those that are no short fraction or root of one: the equations
-    stay exact, and the number is that of the symbol. Names in `taken` belong to other symbols, those in `avoid` to other things,
-    such as modules: m1 is then mb1, the mass of body 1.
+    Nonzero numbers of the selected kinds become symbols, and so do numbers that are neither a short fraction nor a root
+    of one: the equations stay exact, and the number is the value of the symbol. Names in `taken` belong to other
+    symbols, those in `avoid` to other objects, such as modules: m1 is then mb1, the mass of body 1.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class ExactTables:
             ),
             gravity=self._gravity(m.gravity),
             joints=tuple(self._joint(joint, i) for i, joint in enumerate(m.joints, start=1)),
-            # forces are read apart: see `modurob.symbolic.forces`
+            # forces are converted separately: see `modurob.symbolic.forces`
             forces=(),
         )
 
@@ -127,7 +127,7 @@ class ExactTables:
         return out
 
     def _number(self, kind: str, name: str, x: Any, meaning: str, unit: str, scale: float = 0.0) -> Polynomial:
-        """A symbol where its kind is wanted and x is not zero, or where x is not exact; else x itself."""
+        """A symbol if its kind is selected and x is not zero, or if x is not exact; otherwise x itself."""
         found = self._without_symbol(kind, x, scale)
         return self._symbol(name, Quantity(meaning, unit, float(x))) if found is None else found
 
@@ -245,7 +245,7 @@ class ExactTables:
         return inertia.spatial_inertia(np.array(m), np.array(c, dtype=object), T)
 
     def _known(self, kind: str, name: str, number: Polynomial | None, quantity: Quantity) -> Polynomial:
-        """An exact number, or a symbol where its kind is wanted and it is not zero, or where there is none."""
+        """An exact number, or a symbol if its kind is selected and it is not zero, or if there is none."""
         if number is None or (number and kind in self.symbols):
             return self._symbol(name, quantity)
         return number
@@ -294,7 +294,7 @@ class ExactTables:
     # ---- gravity and joints ----
 
     def _gravity(self, g: Array) -> Array:
-        """Size times direction; the size is a symbol if wanted."""
+        """Magnitude times direction; the magnitude is a symbol if selected."""
         if any(isinstance(x, sympy.Expr) for x in g) or not np.any(g):
             return self._array(g, "gravity")
         g = g.astype(float)

@@ -30,7 +30,9 @@ LARGEST_RADICAND = 10**4
 
 
 def rounding_error(x: float, scale: float = 0.0) -> float:
-    """How far x may be from the number it stands for, if it was made of numbers as large as `scale`."""
+    """The largest difference between x and the number it represents, if it was computed from numbers as large as
+    `scale`.
+    """
     largest = max(abs(x), scale)
     return float(ULPS * np.spacing(largest)) if largest else 0.0
 
@@ -80,7 +82,7 @@ def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
 
 
 def recognised(ring: Ring, x: float, scale: float = 0.0) -> Polynomial | None:
-    """The fraction, or the fraction times a square root, that a float stands for; None if there is none."""
+    """The fraction, or the fraction times a square root, that a float represents; None if there is none."""
     found = simplest_fraction(x, scale)
     if found is not None:
         return ring.constant(found)

@@ -91,7 +91,7 @@ def parametric(
 
 
 def _tables(assembly: Assembly, base: str | None, gravity: Any, locked: Any) -> Tables:
-    """The mechanism of an assembly that stands."""
+    """The mechanism of an assembly with a fixed base."""
     return from_assembly.fill(Builder(assembly.name, gravity, trusted=True), assembly, base, False, locked, False)
 
 
@@ -139,7 +139,7 @@ def _named(groups: Mapping[Key, list[str]], wanted: set[str]) -> dict[Key, sympy
     named = {}
     for parameter in dict.fromkeys(key[0] for key in groups):
         keys = [key for key in groups if key[0] == parameter]
-        # those that become numbers have names that nobody uses
+        # those that become numbers have names that are not used elsewhere
         letter = LETTERS.get(parameter, parameter) if parameter in wanted else f"number_{parameter}_"
         numbers = _numbers([str(key[1]) for key in keys])
         named |= {

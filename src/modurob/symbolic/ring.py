@@ -43,7 +43,7 @@ def rational(number: Any) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Generator:
-    """What a field of the monomials stands for."""
+    """The meaning of a field of the monomials."""
 
     name: str
     expression: Expr  # in the angles and symbols that users see
@@ -153,7 +153,7 @@ class Ring:
         return self._generator(name, self._preferred.get(name, expression))
 
     def defined(self, name: str, expression: Expr) -> "Polynomial":
-        """A generator without a rule that stands for an expression."""
+        """A generator without a rule that represents an expression."""
         return self._generator(name, expression)
 
     def angle(self, expression: Expr) -> tuple["Polynomial", "Polynomial"]:
@@ -342,7 +342,7 @@ class Polynomial:
         return str(self.expression())
 
     def derivative(self, rates: Mapping[str, "Polynomial"]) -> "Polynomial":
-        """The derivative by what moves the generators at these rates; the others stand still."""
+        """The derivative when the generators move at these rates; the others are constant."""
         total, mask = Polynomial(self.ring, {}), (1 << FIELD) - 1
         for name, rate in rates.items():
             shift, one = self.ring.shift(name), self.ring.field(name)

@@ -45,7 +45,7 @@ def require_coriolis(m: Tables, M: Array, coordinates: Coordinates, largest: int
 
 
 def coriolis_terms(M: Array, coordinates: Coordinates) -> int:
-    """Of the three slopes of a Christoffel symbol the longest counts: terms of M that move with a coordinate."""
+    """The longest of the three derivatives of a Christoffel symbol counts: terms of M that depend on a coordinate."""
     n = len(M)
     moving = np.zeros((n, n, n), dtype=int)
     masks = [_moving_fields(coordinates, k) for k in range(n)]
@@ -111,7 +111,7 @@ def _chain(m: Tables, bodies: tuple[int, ...], q: Array) -> tuple[Tables, Array]
 
 
 def _renumbered(joints: list[Joint]) -> tuple[tuple[Joint, ...], list[int]]:
-    """The joints with coordinates and rates in a row, and the places that their coordinates had."""
+    """The joints with consecutive coordinates and rates, and the indices that their coordinates had."""
     sources = {j.q_slice.start for j in joints if not j.mimics and j.type.nq}
     places: dict[int, tuple[slice, slice]] = {}
     coordinates: list[int] = []

@@ -51,7 +51,7 @@ Stores = Iterable[tuple[str, Any]]
 class Listing:
     """The statements that compute some results, each value as late as the results need it.
 
-    Values used more than once have names; values used once stand where they are used. `known` gives the text of a node that
+    Values used more than once have names; values used once are written in place. `known` gives the text of a node that
     is computed elsewhere, or None.
     """
 

@@ -1,7 +1,7 @@
-"""Straight-line code from algorithms: scalars that remember how they were made.
+"""Straight-line code from algorithms: scalars that record their operations.
 
-Every operation on a `Traced` scalar adds a node to a graph. Equal operations are one node, constants fold, and multiplications
-by zero and one vanish; so code written for matrices leaves only the operations that matter.
+Every operation on a `Traced` scalar adds a node to a graph. Equal operations are one node, constants are folded, and
+multiplications by zero and one are eliminated; code written for matrices thus leaves only the necessary operations.
 """
 
 import math
@@ -32,14 +32,14 @@ FREE = ("input", "constant", "negate")
 
 
 class Place(NamedTuple):
-    """Where an input or a result stands: an entry of a named array."""
+    """The address of an input or a result: an entry of a named array."""
 
     array: str
     index: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 class Node(NamedTuple):
-    """An operation on earlier nodes; inputs carry their place, constants their number."""
+    """An operation on earlier nodes; inputs have their address, constants their number."""
 
     op: str  # input, constant, +, -, *, reciprocal, negate, atan2, select, or a name in FUNCTIONS
     args: tuple[int, ...] = ()
@@ -111,7 +111,7 @@ class Graph:
         return self._node(Node(op, (a, b)))
 
     def _neutral(self, op: str, a: int, b: int, x: float | None, y: float | None) -> int | None:
-        """What zero, one and equal operands leave."""
+        """The result for operands that are zero, one or equal."""
         if op == "+":
             return b if x == 0 else a if y == 0 else _first(self._completed(a, b), self._completed(b, a))
         if op == "-":
@@ -230,7 +230,9 @@ class Graph:
         return settled[i]
 
     def evaluate(self, wanted: Iterable[int], inputs: Mapping[str, Any]) -> dict[int, Any]:
-        """The values of nodes, and of all they depend on, from arrays by name whose first axis is the index of a place."""
+        """The values of nodes, and of all nodes they depend on, from arrays by name whose first axis is the index of an
+        address.
+        """
         values: dict[int, Any] = {}
         # one over nothing is infinite, as in compiled code
         with np.errstate(all="ignore"):

@@ -55,11 +55,11 @@ class Losses:
 
     @property
     def holding(self) -> float:
-        """The most that dry friction holds at rest [N m]."""
+        """The largest torque that dry friction holds at rest [N m]."""
         return self.coulomb if self.static is None else self.static
 
     def bristles(self) -> dict[str, float]:
-        """Its numbers where it acts through bristles."""
+        """The parameters of the bristles."""
         stiffness = self.holding / DEFLECTION if self.bristle is None else self.bristle
         return {**_numbers(self), "static": self.holding, "bristle": stiffness}
 
@@ -139,7 +139,7 @@ class Drive:
 
     @property
     def armature(self) -> float:
-        """What the rotor adds to the joint's own inertia [kg m²]: nothing where the gear is elastic."""
+        """The inertia that the rotor adds to the joint [kg m²]: zero if the gear is elastic."""
         return 0.0 if self.gear.stiffness else self.rotor
 
     @property
@@ -154,11 +154,11 @@ class Drive:
 
     @property
     def quantum(self) -> float:
-        """One count of its encoder at the joint [rad]; zero without one."""
+        """One count of the encoder at the joint [rad]; zero without one."""
         return 0.0 if self.encoder is None else self.encoder.quantum(self.gear.ratio)
 
     def with_input(self, kind: Input) -> "Drive":
-        """The same drive, commanded by something else.
+        """The same drive with another input.
 
         >>> mr.load_drive("powerball-small").with_input("current").input
         'current'
@@ -166,11 +166,11 @@ class Drive:
         return replace(self, input=kind)
 
     def rigid(self) -> "Drive":
-        """The same with a stiff gear."""
+        """The same drive with a stiff gear."""
         return replace(self, gear=replace(self.gear, stiffness=0.0, damping=0.0, backlash=0.0))
 
     def force(self, kind: Input | None = None) -> DriveForce:
-        """What acts on the joint, for one kind of input."""
+        """The force of the drive on the joint, for its kind of input."""
         drive = self if kind is None else self.with_input(kind)
         cls = INPUTS[drive.input]
         numbers = {**drive._electrical(), **drive._mechanical(), **_numbers(drive.loops), **drive._reading()}
@@ -178,7 +178,7 @@ class Drive:
         return cls(**{name: x for name, x in numbers.items() if name in own})
 
     def forces(self) -> tuple[JointForce, ...]:
-        """All that acts on the joint: the drive, and the dry friction of a stiff one."""
+        """All forces of the drive on the joint: the drive, and the dry friction of a stiff one."""
         own = self.losses
         if self.gear.stiffness or not own.holding:
             return (self.force(),)

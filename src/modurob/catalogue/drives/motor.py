@@ -52,6 +52,6 @@ class Motor:
 
     @property
     def no_load_speed(self) -> float:
-        """w at the supply's voltage, with nothing to drive [rad/s]: V kt/(kt ke + R viscous)."""
+        """w at the supply voltage without load [rad/s]: V kt/(kt ke + R viscous)."""
         kt, ke = self.torque_constant, self.back_emf_constant
         return self.supply * kt / (kt * ke + self.resistance * self.viscous)

@@ -25,7 +25,7 @@ class Numbers(ABC):
     kind: ClassVar[str]
 
     def parameters(self) -> dict[str, Any]:
-        """Its numbers by name."""
+        """The parameters by name."""
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
     def _require(self, lowest: float = 0.0, **numbers: Any) -> None:
@@ -44,7 +44,7 @@ class Force(Numbers):
     nx: ClassVar[int] = 0  # states of its own
 
     def start(self) -> Array:
-        """x at the start, (nx,)."""
+        """Initial states x, (nx,)."""
         return np.zeros(self.nx)
 
 
@@ -65,11 +65,11 @@ class JointForce(Force):
         """Force on the joint, without dry friction, (...) [N m or N]."""
 
     def dry(self, v: Array) -> Array:
-        """Size of the dry friction at rate v, (...) [N m or N]; it opposes the motion."""
+        """Magnitude of the dry friction at rate v, (...) [N m or N]; it opposes the motion."""
         return np.zeros(())
 
     def holding(self) -> Any:
-        """The most it holds against at rest [N m or N]."""
+        """The largest force that it balances at rest [N m or N]."""
         return 0.0
 
     def start_at(self, q: Array) -> Array:
@@ -77,11 +77,11 @@ class JointForce(Force):
         return np.broadcast_to(self.start(), (*np.shape(q), self.nx))
 
     def sampled(self, q: Array, v: Array, x: Array, dt: Array) -> Array:
-        """x after what is sampled at the start of a step of dt [s], (..., nx)."""
+        """x after the sampling at the start of a step of dt [s], (..., nx)."""
         return x
 
     def decay(self) -> Array:
-        """How fast its states decay by themselves, (nx,) [1/s]: rate = -decay x + what else there is."""
+        """Decay rates of the states, (nx,) [1/s]: rate = -decay x + other terms."""
         return np.zeros(self.nx)
 
     def rate(self, t: Any, q: Array, v: Array, x: Array) -> Array:
@@ -89,7 +89,7 @@ class JointForce(Force):
         return np.zeros(x.shape)
 
     def energy(self, q: Array, x: Array) -> Array:
-        """What it stores, (...) [J]."""
+        """Stored energy, (...) [J]."""
         return np.zeros(np.shape(q))
 
 
@@ -111,7 +111,7 @@ class JointLaw(Force):
         return np.zeros(x.shape)
 
     def energy(self, joint: Any, q: Array, x: Array) -> Array:
-        """What it stores, (...) [J]."""
+        """Stored energy, (...) [J]."""
         return np.zeros(q.shape[:-1])
 
 
@@ -127,12 +127,12 @@ class FrameForce(Force):
 
     @abstractmethod
     def wrenches(self, t: Any, a: Motion, b: Motion, x: Array) -> tuple[Array, Array]:
-        """On frame a and on frame b, (..., 6) each."""
+        """Wrenches on frame a and on frame b, (..., 6) each."""
 
     def rate(self, t: Any, a: Motion, b: Motion, x: Array) -> Array:
         """dx/dt, (..., nx)."""
         return np.zeros(x.shape)
 
     def energy(self, X_Wa: Array, X_Wb: Array, x: Array) -> Array:
-        """What it stores, (...) [J]."""
+        """Stored energy, (...) [J]."""
         return np.zeros(X_Wa.shape[:-2])

@@ -47,15 +47,17 @@ class Spring(FrameForce):
         return self.length
 
     def shortened(self, length: Any) -> "Spring":
-        """The law of a line of which so much is wound in [m]."""
+        """The law of a line after the given length was wound in [m]."""
         return replace(self, length=self.length - length)
 
     def pull(self, s: Any) -> tuple[Array, Array]:
-        """Tension of a line under this law, pushing where it is short, and what winding takes: nothing, (...) each [N]."""
+        """Tension of a line under this law, negative in compression, and the force at a drum, zero here, (...) each
+        [N].
+        """
         return self.stiffness * s.u + self.damping * s.rate, 0 * s.u
 
     def stored(self, u: Array, natural: Array) -> Array:
-        """What a line under this law stores, (...) [J]."""
+        """Energy stored in a line under this law, (...) [J]."""
         return self.stiffness * u * u / 2
 
     def energy(self, X_Wa: Array, X_Wb: Array, x: Array) -> Array:

@@ -69,7 +69,7 @@ class JointType(ABC):
         return np.zeros((6, self.nv))
 
     def bias(self, q: Array, v: Array) -> Array:
-        """(dS/dt) v, (..., 6): what the joint's twist changes by when vdot = 0 (Lieskovsky (1.2.8))."""
+        """(dS/dt) v, (..., 6): the rate of change of the joint's twist for vdot = 0 (Lieskovsky (1.2.8))."""
         return (self.subspace_rate(q, v) @ v[..., None])[..., 0]
 
     @abstractmethod
@@ -82,7 +82,7 @@ class JointType(ABC):
 
     @property
     def turns(self) -> bool:
-        """Whether S changes with q."""
+        """Whether S depends on q."""
         return type(self).subspace_rate is not JointType.subspace_rate
 
     @property
@@ -97,8 +97,9 @@ class JointType(ABC):
         return np.zeros(self.nq)
 
     def random(self, rng: np.random.Generator, lower: Array, upper: Array) -> Array:
-        """q drawn uniformly between the limits; within half a turn or a metre of zero where there are none, or of the one
-        there is."""
+        """q drawn uniformly between the limits; within half a turn or a metre of zero if there are none, or of the
+        single limit.
+        """
         reach = np.array([np.pi if unit == "rad" else 1.0 for unit in self.units])
         low = np.where(np.isfinite(lower), lower, np.minimum(-reach, upper - 2 * reach))
         return rng.uniform(low, np.where(np.isfinite(upper), upper, np.maximum(reach, low + 2 * reach)))
@@ -112,7 +113,7 @@ class JointType(ABC):
         return as_array(q) + dq
 
     def stepped(self, v: Array, vdot: Array, dt: Array) -> tuple[Array, Array]:
-        """Rates a time dt later, and the displacement dq until then, under a constant acceleration, (..., nv) each."""
+        """Rates after a time dt, and the displacement dq until then, under a constant acceleration, (..., nv) each."""
         return v + vdot * dt, (v + vdot * dt / 2) * dt
 
     def difference(self, q0: Array, q1: Array) -> Array:
@@ -126,7 +127,7 @@ class JointType(ABC):
     # ---- the same joint, seen otherwise ----
 
     def reversed(self) -> "JointType":
-        """The same joint, with the same coordinates, seen from the successor."""
+        """The same joint with the same coordinates, from successor to predecessor."""
         return Reversed(self)
 
     def canonical(self) -> Canonical:
@@ -134,7 +135,9 @@ class JointType(ABC):
         return Canonical(self, np.eye(3))
 
     def elementary(self) -> tuple["JointType", ...] | None:
-        """The revolute, prismatic, spherical and free joints that make this one, from predecessor to successor; None if none do."""
+        """The revolute, prismatic, spherical and free joints that this joint consists of, from predecessor to
+        successor; None if there are none.
+        """
         return None
 
 

@@ -62,15 +62,15 @@ class LineLaw(Numbers):
     rest: Any
 
     def shortened(self, length: Any) -> Any:
-        """The law of a line of which so much is wound in [m]."""
+        """The law of a line after the given length was wound in [m]."""
         return replace(self, rest=self.rest - length)  # type: ignore[type-var, call-arg]
 
     @abstractmethod
     def pull(self, s: Stretch) -> Pull:
-        """Tension, and what winding takes."""
+        """Tension, and the force at a drum."""
 
     def stored(self, u: Array, natural: Array) -> Array:
-        """What it stores, (...) [J]."""
+        """Stored energy, (...) [J]."""
         return 0 * u
 
 

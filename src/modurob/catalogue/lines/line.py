@@ -94,7 +94,7 @@ class Line(Force):
         return Pull(*self.law.pull(self.stretch(motions, wound, rates)))
 
     def energy(self, motions: tuple[Motion, ...], wound: list[Any]) -> Array:
-        """What it stores, (...) [J]."""
+        """Stored energy, (...) [J]."""
         s = self.stretch(motions, wound, [0.0] * len(wound))
         return self.law.stored(s.u, s.natural)
 

@@ -38,7 +38,7 @@ class WoundCable(JointLaw):
         self._require(stiffness=self.stiffness, damping=self.damping)
 
     def obstacle(self, joint: JointType) -> str | None:
-        """Why it cannot act on a joint."""
+        """The reason why it cannot act on a joint."""
         if isinstance(joint, Unwinding) and joint.nv == 2:
             return None
         return "expected an involute joint with a stretch, mr.InvoluteStrain and the like"

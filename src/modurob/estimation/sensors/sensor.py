@@ -39,7 +39,7 @@ class Sensor(ABC):
 
     @property
     def variance(self) -> float:
-        """Of one reading: noise² + resolution²/12, rounding spread evenly over a step."""
+        """Variance of one reading: noise² + resolution²/12, with the rounding error distributed uniformly over a step."""
         return self.noise**2 + self.resolution**2 / 12
 
     def on(self, robot: Mechanism) -> "Reading":

@@ -30,7 +30,7 @@ class Limits(NamedTuple):
 
 
 class Along(NamedTuple):
-    """A path at places in intervals, (intervals, places, nv) each."""
+    """A path at points of intervals, (intervals, points, nv) each."""
 
     q: Array
     rate: Array  # q'
@@ -39,7 +39,7 @@ class Along(NamedTuple):
 
 
 class Model:
-    """A robot on a path: the coefficients of its torques at places, and what it uses of its limits."""
+    """A robot on a path: the coefficients of its torques at points, and its usage of the limits."""
 
     def __init__(self, robot: Mechanism, limits: Limits):
         self.robot, self.limits = robot, limits
@@ -65,11 +65,11 @@ class Model:
         return inverse(at.q, zero, at.rate) - c, inverse(at.q, at.rate, at.bend) - c, c
 
     def usage(self, at: Along, y: Array, u: Array) -> Array:
-        """The largest of |v|, |vdot| and |tau| by their limits at places, (...)."""
+        """The largest of |v|, |vdot| and |tau| relative to their limits at points, (...)."""
         return np.abs(self.parts(at, y, u)).max(axis=-1, initial=0.0)
 
     def parts(self, at: Along, y: Array, u: Array) -> Array:
-        """v, vdot and tau by their limits at places, (..., those with limits)."""
+        """v, vdot and tau relative to their limits at points, (..., those with limits)."""
         y, u = y[..., None], u[..., None]
         v, vdot = at.rate * y, at.rate * u + at.bend * y**2
         used = [_by(v, self.limits.velocity), _by(vdot, self.limits.acceleration)]
@@ -97,7 +97,7 @@ def highest_between(parts: Array) -> Array:
 
 
 class Problem:
-    """The limits of a robot on the intervals of a grid, each looked at in a few places within it."""
+    """The limits of a robot on the intervals of a grid, each checked at a few points within it."""
 
     def __init__(self, model: Model, at: Along, part: Array, h: Array):
         """`at` holds the path at the places, (intervals, places, nv); `part` says where in an interval they are, (places,)."""
@@ -133,7 +133,7 @@ class Problem:
         return b, f - b * y[..., None] ** 2
 
     def _joined(self, blocks: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
-        """Rows of the x at the places as rows of the x at the start of the interval, (intervals, rows) each."""
+        """Rows in the x at the points as rows in the x at the start of the interval, (intervals, rows) each."""
         A, B, C = (np.concatenate([block[k] for block in blocks], axis=-1) for k in range(3))
         A = A + self._ahead[..., None] * B
         n = len(self.h)

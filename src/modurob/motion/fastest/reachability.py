@@ -88,7 +88,7 @@ class Interval(NamedTuple):
     high: float
 
     def gap(self, x: float) -> tuple[float, float, float]:
-        """Highest less lowest u at x, its slope by x, and the highest u."""
+        """Highest minus lowest u at x, its derivative with respect to x, and the highest u."""
         (highest, slope), (lowest, other) = self.highest(x), self.lowest(x)
         return highest - lowest, slope - other, highest
 

@@ -70,7 +70,7 @@ def _peak(model: Model, motion: Piecewise, t: Array, factor: float) -> float:
 
 
 def _words(model: Model, motion: Piecewise, t: Array) -> str:
-    """Where the robot cannot even stand."""
+    """The points at which the robot cannot even hold itself at rest."""
     k = int(np.argmax(_used(model, motion, t, FACTORS[-1])))
     tau = np.abs(model.robot.gravity_forces(motion(t[k]).position))
     j = int(np.argmax(tau / model.limits.torque))

@@ -36,10 +36,10 @@ class Stretch(NamedTuple):
 
     @classmethod
     def of(cls, path: Trajectory, points: int) -> "Stretch":
-        """So many intervals, cut at the breaks of the path and where a coordinate turns round too.
+        """The given number of intervals, divided at the breaks of the path and where a coordinate reverses.
 
-        Towards the ends, where a motion starts and stops, they are as short as takes equal times at constant acceleration, unless
-        the path itself stands still there: q' has few digits left next to its zeros.
+        Towards the ends, where a motion starts and stops, their lengths correspond to equal times at constant
+        acceleration, unless q' = 0 there: q' has few significant digits next to its zeros.
         """
         r, cuts = np.linspace(0, 1, points + 1), _cuts(path)
         graded = path.breaks[0] + (path.breaks[-1] - path.breaks[0]) * GRADED[_stands(path)](r)
@@ -49,7 +49,7 @@ class Stretch(NamedTuple):
         return cls(s, _shifted(path.coefficients[::-1, piece], s[:-1] - path.breaks[piece]))
 
     def at(self, part: Array, intervals: Any = slice(None)) -> Along:
-        """The path at these parts of intervals, (places,), by default of all: (intervals, places, n) each."""
+        """The path at these fractions of intervals, (points,), by default of all: (intervals, points, n) each."""
         h, c = np.diff(self.s)[intervals, None], self.c[:, intervals]
         q, rate, bend = (_value(_derivative(c, k), (h * part)[..., None]) for k in range(3))
         return Along(q, rate, bend, np.sign(_value(_derivative(c, 1), h[..., None] / 2)))
@@ -69,7 +69,7 @@ class Stretch(NamedTuple):
 
 
 def _stands(path: Trajectory) -> tuple[bool, bool]:
-    """Whether the path stands still at its start, and at its end."""
+    """Whether the path is at rest (q' = 0) at its start, and at its end."""
     c, last = path.coefficients, path.breaks[-1] - path.breaks[-2]
     start = c[-2, 0] if len(c) > 1 else 0 * c[0, 0]
     end = sum(k * c[-1 - k, -1] * last ** (k - 1) for k in range(1, len(c)))
@@ -78,7 +78,7 @@ def _stands(path: Trajectory) -> tuple[bool, bool]:
 
 
 def _halved(path: Trajectory, s: Array) -> Array:
-    """With points between the last two at ends where the path stands still: there s' grows beyond all bounds towards the end."""
+    """With points between the last two at ends where q' = 0: there s' grows without bound towards the end."""
     start, end = _stands(path)
     more = np.append(s[0] + start * (s[1] - s[0]) * HALVES, s[-1] - end * (s[-1] - s[-2]) * HALVES)
     moves = np.abs(path(more).velocity).max(axis=1) > _still(path) * DIGITS / STILL
@@ -92,10 +92,10 @@ def _still(path: Trajectory) -> float:
 
 
 def _cuts(path: Trajectory) -> Array:
-    """The breaks of a path, and where in between a coordinate turns round.
+    """The breaks of a path, and the points in between at which a coordinate reverses.
 
-    A zero of q' of multiplicity m is computed as m zeros, apart by the m-th root of rounding: the path stands still between them,
-    and they are one.
+    A zero of q' of multiplicity m is computed as m zeros that differ by the m-th root of rounding: they are treated as
+    one.
     """
     turns = PPoly(path.coefficients, path.breaks).derivative().roots(extrapolate=False)
     turns = np.concatenate([np.zeros(0), *(np.asarray(z)[np.isfinite(z)] for z in np.ravel(turns))])
@@ -123,7 +123,7 @@ def _derivative(c: Array, order: int) -> Array:
 
 
 def _value(c: Array, d: Array) -> Array:
-    """The polynomials c, (order + 1, intervals, n), at d, (intervals, places, 1)."""
+    """The polynomials c, (order + 1, intervals, n), at d, (intervals, points, 1)."""
     total = np.zeros((*d.shape[:2], c.shape[2]))
     for coefficient in c[::-1]:
         total = total * d + coefficient[:, None]

@@ -209,7 +209,7 @@ class _Search:
 
 
 def _within(x: Array, u: Array, h: Array, part: Array) -> Array:
-    """ds/dt at parts of the intervals, (intervals, places)."""
+    """ds/dt at fractions of the intervals, (intervals, points)."""
     return np.sqrt(np.maximum(x[:-1, None] + 2 * (h * u)[:, None] * part, 0))
 
 

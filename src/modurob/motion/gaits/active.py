@@ -46,12 +46,12 @@ class Active:
 
     @cached_property
     def q_index(self) -> Array:
-        """Where their coordinates stand in q, (n,)."""
+        """Indices of their coordinates in q, (n,)."""
         return np.array([joint.q_slice.start for joint in self.joints])
 
     @cached_property
     def v_index(self) -> Array:
-        """Where their rates stand in v, (n,)."""
+        """Indices of their rates in v, (n,)."""
         return np.array([joint.v_slice.start for joint in self.joints])
 
     @cached_property
@@ -103,7 +103,7 @@ class Active:
 
 
 def active_joints(robot: Mechanism, names: Collection[str] | None = None) -> Active:
-    """The named joints of one coordinate; without names all joints that turn about one axis, wheels apart."""
+    """The named joints of one coordinate; without names all joints that turn about one axis, except wheels."""
     bodies = [i for i, j in enumerate(robot.joints, 1) if j.type.nv == j.type.nq == 1 and not j.mimics]
     if names is None:
         bodies = [i for i in bodies if robot.joints[i - 1].type.angles and rim(robot, i) is None]

@@ -14,10 +14,12 @@ from modurob.spatial.scalars import Array
 @PRESETS.register("bound")
 @dataclass(frozen=True)
 class Bound:
-    """Joints about axes across the way swing `lag` [rad] later the farther ahead they are: 0 the last, `lag` the first ones.
+    """Joints with axes across the direction of travel swing `lag` [rad] later the farther ahead they are: 0 for the
+    last, `lag` for the first ones.
 
-    Ahead is across the first joint's axis, in the ground. Joints about other axes stand still. Limbs are bent down by `stance`
-    [rad]. So the crab of Meister, Gutenkunst, Levi throws its arms and pulls its tail along.
+    Ahead is across the first joint's axis, in the ground plane. Joints with other axes do not move. Limbs are bent down
+    by `stance` [rad]. In this way the crab of Meister, Gutenkunst, Levi throws its arms forward and pulls its tail
+    along.
     """
 
     lag: float = 2.0  # [rad]

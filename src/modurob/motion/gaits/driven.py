@@ -54,7 +54,7 @@ def with_drives(robot: Mechanism) -> Iterator[tuple[int, Joint]]:
 
 
 def servo_states(robot: Mechanism) -> dict[str, slice]:
-    """Where centre, amplitude, frequency and phase of each servo stand among the states x of the robot's forces, by joint."""
+    """Indices of centre, amplitude, frequency and phase of each servo in the states x of the robot's forces, by joint."""
     own = acting(robot)
     found: dict[str, Any] = {}
     for k, row in own.joint_rows:

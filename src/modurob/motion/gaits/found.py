@@ -1,4 +1,4 @@
-"""Organisms that travel, and gaits that were found for them by `search_gait`, kept as data with how they were found."""
+"""Organisms that can walk, and gaits that `search_gait` found for them, stored with the settings of the search."""
 
 from importlib import resources
 from pathlib import Path

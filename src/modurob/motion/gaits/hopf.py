@@ -15,9 +15,9 @@ from modurob.spatial.scalars import Array
 class Hopf:
     """dz_i/ds = (mu - |z_i|^2 + i) z_i + coupling mean_j(exp(i (phase_i - phase_j)) z_j - z_i), over the neighbours j.
 
-    Alone each runs round the circle of radius sqrt(mu), once in 2 pi, and comes back to it as exp(-2 mu s). Coupled, the
-    locked motion is z_i = sqrt(mu) exp(i (s + phase_i)), exactly; the wave is the imaginary part, divided by sqrt(mu). Without a
-    seed they start locked, with one anywhere within the circle, which they never leave.
+    A single oscillator moves on the circle of radius sqrt(mu), with the period 2 pi, and returns to it as exp(-2 mu s).
+    Coupled, the locked motion is z_i = sqrt(mu) exp(i (s + phase_i)), exactly; the wave is the imaginary part, divided
+    by sqrt(mu). Without a seed they start locked, with a seed anywhere within the circle, which they never leave.
     """
 
     mu: float = 1.0
@@ -46,7 +46,7 @@ class Hopf:
             ddz = growth(z) * dz - 2 * np.real(z.conj() * dz) * z + coupled(dz)
             return np.imag(np.stack([z, dz, ddz], axis=-2)) / np.sqrt(self.mu)
 
-        # the integrator wants real states: real and imaginary parts in turn
+        # the integrator needs real states: real and imaginary parts alternate
         return Flow(
             lambda state: rate(state.view(complex)).view(float),
             lambda state: read(state.view(complex)),

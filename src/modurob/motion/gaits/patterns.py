@@ -34,7 +34,7 @@ class Score(NamedTuple):
 
 
 class Pattern(Protocol):
-    """A way to move, for any robot."""
+    """A pattern of motion, for any robot."""
 
     def on(self, joints: Active, q: Array) -> Score:
         """The score for these joints; q is the posture, (nq,)."""
@@ -47,11 +47,11 @@ PRESETS: Registry[type] = Registry("gait", GaitError)
 @PRESETS.register("snake")
 @dataclass(frozen=True)
 class Snake:
-    """A wave of bending that travels along the body: phase = -2 pi `waves` (place along the body) / (places).
+    """A bending wave that travels along the body: phase = -2 pi `waves` (position along the body) / (positions).
 
-    It runs from the base to the tip (if two chains leave the base: from the tip of the second to that of the first), the
-    other way for negative `waves`. Joints across the first joint's axis are a quarter period behind, so that a body of
-    alternating axes winds along sideways. Branches repeat the wave of their depth.
+    It travels from the base to the tip (if two chains leave the base: from the tip of the second to that of the first),
+    and in the opposite direction for negative `waves`. Joints across the first joint's axis lag by a quarter period, so
+    that a body of alternating axes winds sideways. Branches repeat the wave of their depth.
     """
 
     waves: float = 1.0  # on the body at a time
@@ -97,10 +97,11 @@ class Quadruped:
 @PRESETS.register("wheel")
 @dataclass(frozen=True)
 class Wheel:
-    """A chain bent to a ring, each of its n joints by 2 pi / n, and squeezed by waves that run round it, so that it rolls.
+    """A chain bent to a ring, each of its n joints by 2 pi / n, and deformed by waves that travel around it, so that it
+    rolls.
 
-    Two `lobes` make the ring an ellipse; with two or more, and more joints than lobes, the ends stay together to first order in
-    the amplitude. Negative lobes roll the other way. It needs one chain of parallel axes.
+    Two `lobes` make the ring an ellipse; with two or more, and more joints than lobes, the ends stay together to first
+    order in the amplitude. Negative lobes roll in the opposite direction. It needs one chain of parallel axes.
     """
 
     lobes: int = 2
@@ -141,9 +142,9 @@ class Phases:
 
 
 def places(joints: Active) -> tuple[Array, Array]:
-    """Where each joint stands along the body, and +1 or -1 whether it is walked through outwards or towards the base.
+    """The position of each joint along the body, and +1 or -1 whether it is traversed outwards or towards the base.
 
-    Two chains that leave the base are one body, which the second chain enters from its tip.
+    Two chains that leave the base are one body, which starts at the tip of the second chain.
     """
     place, direction = joints.depth.copy(), np.ones(len(joints))
     if len(joints.limbs) == len(joints.children[BASE]) == 2:
@@ -170,7 +171,7 @@ def _limb_phases(joints: Active, q: Array) -> Array:
 
 
 def round_the_body(joints: Active, q: Array) -> list[tuple[int, ...]]:
-    """The limbs as they stand around the vertical through their middle, the first one first."""
+    """The limbs in their order around the vertical through their middle, the first one first."""
     robot = joints.robot
     feet = se3.position(robot.forward_kinematics(q).bodies[[joints.body[limb[0]] for limb in joints.limbs]])
     up = upwards(robot)

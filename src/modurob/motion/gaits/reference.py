@@ -22,9 +22,9 @@ LOOKS = 64  # at each period
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """q, v and vdot of a robot over time, for a controller to follow: v and vdot are the derivatives of q.
+    """q, v and vdot of a robot over time, as a reference for a controller: v and vdot are the derivatives of q.
 
-    Joints that the gait does not move, the floating base among them, stand still at the posture.
+    Joints that the gait does not move, including the floating base, stay at the posture.
     """
 
     joints: Active

@@ -89,7 +89,7 @@ class PhaseResettingLaw:
         self.recipe, self.robot, self._reference = recipe, robot, recipe.gait.on(robot)
         joints = self._reference.joints
         self.feet = tuple(joints.body[limb[-1]] for limb in joints.limbs)
-        # row of a joint: which phases it goes by
+        # row of a joint: the phases that it follows
         self._shares = np.full((len(joints), len(self.feet)), 1 / len(self.feet))
         for l, limb in enumerate(joints.limbs):
             self._shares[list(limb)] = np.eye(len(self.feet))[l]

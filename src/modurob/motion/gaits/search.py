@@ -85,7 +85,9 @@ class Candidates:
         return way
 
     def _starts(self, robot: Mechanism, waves: dict[str, Array]) -> Array:
-        """Each candidate stands as its gait begins, (runs, nq); a robot with loops as the first gait does."""
+        """The initial configuration of each candidate at the start of its gait, (runs, nq); for a robot with loops that
+        of the first gait.
+        """
         if robot.constraints:
             return self.q0
         q = np.tile(self.q0, (len(next(iter(waves.values()))), 1))

@@ -16,9 +16,10 @@ from modurob.spatial.scalars import Array
 
 @dataclass(frozen=True)
 class Serpentine:
-    """Bending at place s of S: up and down by `pitch` sin(w t - a), sideways by `yaw` sin(w t - a - lag), a = 2 pi `waves` s / S.
+    """Bending at position s of S: vertical by `pitch` sin(w t - a), lateral by `yaw` sin(w t - a - lag), a = 2 pi
+    `waves` s / S.
 
-    Shares of zero leave their joints in the posture.
+    With zero shares the joints stay in the posture.
     """
 
     waves: float = 1.0  # on the body at a time; negative: towards the base
@@ -58,7 +59,7 @@ class Undulation(Serpentine):
 @PRESETS.register("sidewinding")
 @dataclass(frozen=True)
 class Sidewinding(Serpentine):
-    """Both waves, a quarter period apart: what is lifted is carried sideways, the rest stands still."""
+    """Both waves, a quarter period apart: the lifted parts move sideways, the others stay in place."""
 
     pitch: float = 0.4
 

@@ -45,7 +45,9 @@ class Turned(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steering:
-    """A robot with servos on the ground that can be steered: `rates` of turning [rad/s] seen at turns of `TURNS`, (5,)."""
+    """A robot with servos on the ground that can be steered: `rates` of turning [rad/s] measured at turns of `TURNS`,
+    (5,).
+    """
 
     walker: Mechanism
     gait: Gait
@@ -68,7 +70,7 @@ class Steering:
         order = np.argsort(self.rates)
         if np.all(np.diff(order) == 1) or np.all(np.diff(order) == -1):
             return np.interp(rate, self.rates[order], TURNS[order])
-        # rates that do not grow with the turn: the closest that was seen
+        # rates that do not grow with the turn: the closest that was measured
         return TURNS[np.abs(np.subtract.outer(rate, self.rates)).argmin(axis=-1)]
 
     def course(self, q: Array) -> Array:

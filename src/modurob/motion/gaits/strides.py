@@ -40,7 +40,7 @@ SET_BY_HAND: Mapping[str, Stride] = {
 
 
 def organism(assembly: Assembly) -> str:
-    """The name of the organism that an assembly is, however it stands; empty if it is none."""
+    """The name of the organism that an assembly is, whatever its setup; empty if there is none."""
     alike = [name for name, (modules, _) in _organisms().items() if modules == len(assembly)]
     return next((name for name in alike if _organisms()[name][1] == assembly.key), "") if alike else ""
 

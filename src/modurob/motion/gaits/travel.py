@@ -1,4 +1,4 @@
-"""How a recording on the ground went: how far, which way, how fast, at what cost, and how much feet slipped."""
+"""The travel of a recording on the ground: distance, heading, speed, cost, and slip."""
 
 from typing import Any, NamedTuple
 

@@ -46,7 +46,7 @@ class Waves(Protocol):
 
 
 class Generator(Protocol):
-    """A way to make waves for any network."""
+    """A generator of waves for any network."""
 
     def waves(self, network: Network) -> Waves:
         """The waves of that network: once locked, wave i runs as sin(s + phase[i]) or a like shape."""

@@ -20,7 +20,7 @@ _SOLVERS = ("DOP853", "Radau", "LSODA")
 
 
 class _LostError(Exception):
-    """A slope on the way is not finite."""
+    """A derivative within a step is not finite."""
 
 
 @STEPPERS.register("adaptive")

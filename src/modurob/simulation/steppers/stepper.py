@@ -37,17 +37,17 @@ class Stepper(ABC):
 
     @abstractmethod
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
-        """The state dt later, under torques u, and with rates held or sliding where dry friction says so."""
+        """The state dt later, under torques u, with rates held or sliding according to dry friction."""
 
     def require(self, m: Tables) -> None:  # noqa: B027 - most can carry any
-        """An error unless it can carry this robot."""
+        """An error unless the stepper supports this robot."""
 
     def with_dt(self, dt: float) -> "Stepper":
-        """The same with other steps."""
+        """The same stepper with another time step."""
         return self
 
     def mover(self, m: Tables, push: Any = None) -> Any:
-        """What carries a robot with it, under a user's wrenches: our own equations, unless it has an engine of its own."""
+        """The object that advances a robot under a user's wrenches: our own equations, unless the stepper has its own engine."""
         from modurob.simulation.stepping import Mover  # built on steppers
 
         return Mover(m, self, push)
