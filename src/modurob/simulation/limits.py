@@ -6,7 +6,7 @@ from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
 
-def beyond_limits(robot: Mechanism, q: Array) -> Array:
+def rates_beyond_limits(robot: Mechanism, q: Array) -> Array:
     """Which rates belong to coordinates beyond their limits, (..., nv)."""
     at, coordinate = robot.limits, robot.coordinate_of
     x = q[..., np.maximum(coordinate, 0)]

@@ -25,7 +25,7 @@ from modurob.simulation.arguments import (
 from modurob.simulation.braking import Brakes, Braking
 from modurob.simulation.driving import default_start, require_clear, require_contacts, require_steps
 from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator
-from modurob.simulation.limits import beyond_limits, joint_of_rate
+from modurob.simulation.limits import joint_of_rate, rates_beyond_limits
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.progress import progress_bar
 from modurob.simulation.push import Wrenches, pushes
@@ -308,7 +308,7 @@ class Simulation:
     def _look_at_limits(self) -> None:
         if not self._bounded:
             return
-        out = beyond_limits(self.robot, self.q)
+        out = rates_beyond_limits(self.robot, self.q)
         if not self._beyond and not out.any():
             return
         beyond = frozenset(np.flatnonzero(out.any(axis=tuple(range(out.ndim - 1)))).tolist())

@@ -23,7 +23,7 @@ from modurob.simulation.arguments import random_stream, require_functions, whole
 from modurob.simulation.changes import MET, Change, Connect, Merge
 from modurob.simulation.docking import Body, gap, robot_of
 from modurob.simulation.driving import require_clear, require_contacts
-from modurob.simulation.limits import beyond_limits, joint_of_rate
+from modurob.simulation.limits import joint_of_rate, rates_beyond_limits
 from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recording import Event, Recording
 from modurob.simulation.status import Failure, Status
@@ -282,7 +282,7 @@ class World(Population):
 
     def _look_at_limits(self, x: Living) -> None:
         """Note the limits an organism passes."""
-        out = frozenset(np.flatnonzero(beyond_limits(x.robot, x.q)).tolist())
+        out = frozenset(np.flatnonzero(rates_beyond_limits(x.robot, x.q)).tolist())
         for k in sorted(out - x.beyond):
             x.events.append(Event(self.t, "limit", f"joint {joint_of_rate(x.robot, k)} passed its limit"))
         x.beyond = out
