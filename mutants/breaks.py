@@ -153,7 +153,7 @@ MUTANTS = (
     ),
     Mutant(
         "Christoffel symbols, a sign",
-        "symbolic/equations.py",
+        "symbolic/derivation.py",
         "dM[i, j] + dM[i, :, j] - dM[j, :, i]",
         "dM[i, j] + dM[i, :, j] + dM[j, :, i]",
         "5.4",

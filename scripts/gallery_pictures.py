@@ -28,15 +28,21 @@ class Entry(NamedTuple):
     @property
     def picture(self) -> str:
         """The name of its picture."""
-        return re.sub(r"\W+", "_", self.title.lower()).strip("_") + ".webp"
+        return picture(self.title)
 
 
-def entries(text: str) -> list[Entry]:
-    """Every robot of the page, made by its lines."""
-    return [_entry(*found) for found in re.findall(r"\n### (.*?)\n.*?```python\n(.*?)```", text, re.DOTALL)]
+def picture(title: str) -> str:
+    """The name of the picture of a robot."""
+    return re.sub(r"\W+", "_", title.lower()).strip("_") + ".webp"
 
 
-def _entry(title: str, code: str) -> Entry:
+def codes(text: str) -> dict[str, str]:
+    """The lines that make each robot of the page, by its title."""
+    return dict(re.findall(r"\n### (.*?)\n.*?```python\n(.*?)```", text, re.DOTALL))
+
+
+def entry(title: str, code: str) -> Entry:
+    """A robot of the page, made by its lines."""
     names: dict[str, Any] = {"np": np, "mr": mr}
     exec(compile(code, f"docs/gallery.md: {title}", "exec"), names)
     robot = names["robot"]
@@ -49,14 +55,15 @@ FIRST = Entry("first robot", "", mr.Assembly.from_grid([["B"]] * 3).mechanism(ba
 
 def main() -> None:
     """All pictures, drawn one after the other by one browser."""
-    found = [*entries((DOCS / "gallery.md").read_text(encoding="utf-8")), FIRST]
+    gallery = codes((DOCS / "gallery.md").read_text(encoding="utf-8"))
+    found = [*(entry(title, code) for title, code in gallery.items()), FIRST]
     chapters = [Chapter(e.robot, np.array([float(k)]), e.q[None], k) for k, e in enumerate(found)]
     drawn = film.pictures(chapters, np.arange(len(found)), SIZE, 1.0)
     folder = DOCS / "images" / "gallery"
     folder.mkdir(exist_ok=True)
-    for entry, png in zip(found, drawn, strict=True):
+    for robot, png in zip(found, drawn, strict=True):
         with Image.open(io.BytesIO(png)) as image:
-            image.save((folder.parent if entry is FIRST else folder) / entry.picture, "WEBP", quality=QUALITY)
+            image.save((folder.parent if robot is FIRST else folder) / robot.picture, "WEBP", quality=QUALITY)
 
 
 if __name__ == "__main__":

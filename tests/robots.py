@@ -1,6 +1,7 @@
 """Robots drawn at random, for tests that hold for every robot."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -13,6 +14,17 @@ from modurob.spatial import inertia, se3
 KINDS = ("revolute", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar", "free")
 ONE_RATE = ("revolute", "prismatic", "helical")
 COORDINATE_RATES = ("revolute", "prismatic", "helical", "cylindrical", "universal", "planar")
+
+
+@cache
+def shipped() -> dict[str, mr.Mechanism]:
+    """The robots that are shipped, by name, made once for all tests that choose among them."""
+    return {name: mr.load(name).robot() for name in mr.shipped_robots()}
+
+
+def without_lines() -> list[str]:
+    """Those that hang in no cables: joints alone drive them, and matrices say all of them."""
+    return [name for name, robot in shipped().items() if not robot.lines]
 
 
 def random_axis(rng: np.random.Generator) -> tuple[float, ...]:

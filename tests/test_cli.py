@@ -129,15 +129,15 @@ def test_prove_shows_both_derivations_identical():
 
 
 def test_prove_fails_when_they_differ(monkeypatch):
-    from modurob.symbolic import equations
+    from modurob.symbolic import derivation
 
-    honest = equations.lagrange
+    honest = derivation.lagrange
 
     def wrong(m, coordinates):
         M, N, V = honest(m, coordinates)
         return M, 2 * N, V
 
-    monkeypatch.setattr(equations, "lagrange", wrong)
+    monkeypatch.setattr(derivation, "lagrange", wrong)
     assert "different" in run("prove", "crab", code=1)
 
 

@@ -1,7 +1,7 @@
 """What new users do wrong, and what they are told: what was found, where, what was expected, and the valid choices."""
 
+import shutil
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -330,22 +330,34 @@ COMMANDS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with a robot, a URDF file and a recording."""
+    made = tmp_path_factory.mktemp("files")
+    mr.save(mr.load("crab"), made / "crab.yaml")
+    (made / "arm.urdf").write_text("<robot name='arm'><link name='base'/></robot>")
+    mr.simulate(mr.load("crab").mechanism(), duration=0.002).save(made / "run.mrun")
+    return made
+
+
+@pytest.fixture(scope="module")
+def values(files):
+    """What no mistake can change."""
+    crab = mr.load("crab")
+    return {"mr": mr, "np": np, "crab": crab, "robot": crab.mechanism(), "run": mr.Recording.load(files / "run.mrun")}
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with a robot, a URDF file and a recording, in which a new user works."""
-    monkeypatch.chdir(tmp_path)
-    mr.save(mr.load("crab"), "crab.yaml")
-    Path("arm.urdf").write_text("<robot name='arm'><link name='base'/></robot>")
-    mr.simulate(mr.load("crab").mechanism(), duration=0.002).save("run.mrun")
+def folder(files, tmp_path, monkeypatch):
+    """A folder with such files in which a new user works."""
+    monkeypatch.chdir(shutil.copytree(files, tmp_path, dirs_exist_ok=True))
     return tmp_path
 
 
 @pytest.fixture
-def names(folder):
+def names(folder, values):
     """What the code of the mistakes may use."""
-    crab = mr.load("crab")
-    made = {"crab": crab, "robot": crab.mechanism(), "run": mr.Recording.load("run.mrun"), "q": np.zeros(3)}
-    return {"mr": mr, "np": np, "arm": mr.Builder(), "ball": inertia.sphere(1.0, 0.1), **made}
+    return {**values, "q": np.zeros(3), "arm": mr.Builder(), "ball": inertia.sphere(1.0, 0.1)}
 
 
 # of every message: beside what was found and where, what helps

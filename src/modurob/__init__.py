@@ -255,6 +255,8 @@ if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for 
             found = getattr(import_module(_HOME_OF[name]), name)
         elif name in ROOMS.split():
             found = import_module(f"modurob.{name}")
+        elif name.startswith("_"):  # tools look for such names on everything; nobody misspelt one of ours
+            raise AttributeError(f"module 'modurob' has no attribute {name!r}")
         else:
             raise import_module("modurob.errors").absent("module 'modurob'", name, [*__all__, *ROOMS.split()])
         globals()[name] = found

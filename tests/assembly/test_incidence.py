@@ -10,7 +10,7 @@ import sympy
 import modurob as mr
 from modurob.errors import AimError, InputError, ModurobError
 from tests.assembly.test_branches import cubes
-from tests.robots import random_assembly
+from tests.robots import random_assembly, without_lines
 
 CRAB = [[3, 0, 0, 0, 0], [4, 2, 0, 5, 0], [0, 5, 3, 0, 0], [0, 0, 2, 0, 0], [0, 0, 0, 2, 3], [0, 0, 0, 0, 5]]
 CLASSES = ["DP", "DS", "DO", "DS", "DO"]
@@ -133,7 +133,7 @@ def test_a_joint_that_stands_the_other_way_round():
     assert mr.Assembly.from_aim(arm.aim_table("joints")).key == arm.key
 
 
-@pytest.mark.parametrize("name", [name for name in mr.shipped_robots() if not mr.load(name).robot().lines])
+@pytest.mark.parametrize("name", without_lines())
 def test_joint_types_of_the_shipped_robots(name):
     robot = mr.load(name)
     table = robot.aim_table("joints")

@@ -6,10 +6,10 @@ import pytest
 import modurob as mr
 from modurob.assembly import matrix_text
 from modurob.errors import AimError, InputError, ModurobError
-from tests.robots import random_assembly
+from tests.robots import random_assembly, without_lines
 
 CRAB = mr.load("crab")
-SHIPPED = [robot for robot in map(mr.load, mr.shipped_robots()) if not robot.robot().lines]  # matrices have no cables
+SHIPPED = [mr.load(name) for name in without_lines()]
 ROBOTS = [*SHIPPED, *(random_assembly(np.random.default_rng(s), 2 + s) for s in range(6))]
 
 

@@ -176,17 +176,21 @@ def same(x: object) -> bool:
     return x == mr.module_type("backbone") or x == mr.module_type("backbone").module({"mass": 2})
 
 
-@pytest.mark.parametrize(
-    "value", [mr.module_type("backbone"), mr.module_type("backbone").module({"mass": 2})], ids=repr
-)
+VALUES = mr.module_type("backbone"), mr.module_type("backbone").module({"mass": 2})
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_types_and_modules_are_values(value):
     hash(value)
     for again in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
         assert again == value
         assert hash(again) == hash(value)
         assert {value: 1}[again] == 1
+
+
+def test_types_and_modules_are_sent_to_other_processes():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert pool.map(same, [value]) == [True]
+        assert pool.map(same, VALUES) == [True, True]
 
 
 def test_equal_descriptions_are_one_type_wherever_they_come_from():

@@ -10,6 +10,7 @@ from modurob.errors import ControlError
 from modurob.motion import Trajectory
 from modurob.simulation import Measured
 from tests.control.loops import mass_on_a_rail, run_sampled
+from tests.robots import without_lines
 from tests.sampling import sampled
 
 
@@ -158,7 +159,7 @@ def test_a_law_is_pure_in_its_memory_and_runs_batches(rng):
 
 # what floats must have inertia to all sides
 # those that hang in cables have no drives at their joints
-DRIVEN = [name for name in mr.shipped_robots() if not mr.load(name).robot().lines]
+DRIVEN = without_lines()
 STANDING = [(name, False) for name in DRIVEN] + [("crab", True), ("tree9", True)]
 
 

@@ -243,7 +243,7 @@ def test_an_array_that_says_it_is_larger_than_it_is(tmp_path):
 
 def test_a_recording_that_could_not_be_read_again_is_not_saved(tmp_path, monkeypatch):
     run = mr.simulate(crab(), duration=0.01)
-    monkeypatch.setattr("modurob.simulation.recording.LARGEST", 100)
+    monkeypatch.setattr("modurob.simulation.recording.file.LARGEST", 100)
     with pytest.raises(
         RecordingError, match="unpacks to 0 MB: expected at most 0 MB: take fewer runs, or a longer tick"
     ):

@@ -8,7 +8,7 @@ import modurob as mr
 from modurob.errors import InputError, MechanismError
 from modurob.judges.pinocchio import PinocchioTwin
 from modurob.spatial import inertia, se3
-from tests.robots import KINDS, random_mechanism, random_state
+from tests.robots import KINDS, random_mechanism, random_state, shipped
 
 # sums of a dozen bodies in another order
 ROUNDING = {"rtol": 1e-10, "atol": 1e-10}
@@ -91,9 +91,7 @@ def test_nothing_and_everything_held(rng):
     np.testing.assert_allclose(stone.frame_pose([], "m5"), robot.frame_pose(q, "m5"), atol=1e-14)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in mr.shipped_robots() if mr.load(name).robot().joints[-1].type.nv == 1]
-)
+@pytest.mark.parametrize("name", [name for name, robot in shipped().items() if robot.joints[-1].type.nv == 1])
 def test_as_the_assembly_locks_it(name):
     """Two ways to one robot: joints held while it is built, and afterwards."""
     assembly = mr.load(name)

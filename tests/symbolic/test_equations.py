@@ -2,6 +2,7 @@
 
 import ctypes
 import subprocess
+from functools import cache
 
 import numpy as np
 import pytest
@@ -38,6 +39,14 @@ ROBOTS = {
     "alternating 6-chain": (lambda: snake(6, roll=90), SYMBOLS),
     "LWA 4P": (lwa_4p, ("masses", "centres", "inertias", "gravity")),
 }
+
+
+@cache
+def derived(name):
+    """A robot and its equations."""
+    make, symbols = ROBOTS[name]
+    robot = make()
+    return robot, robot.equations(symbols=symbols)
 
 
 def test_double_pendulum_is_that_of_the_thesis_symbol_for_symbol():
@@ -90,9 +99,7 @@ def test_scara_is_that_of_the_foundations(method):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_symbolic_equals_numeric_at_a_hundred_states(name, rng):
-    make, symbols = ROBOTS[name]
-    robot = make()
-    eq = robot.equations(symbols=symbols)
+    robot, eq = derived(name)
     values = [eq.values[p] for p in eq.parameters]
     q, v = rng.uniform(-2, 2, size=(2, 100, robot.nv))
     M, C, N = eq.function(q, v, values)
@@ -108,9 +115,7 @@ def test_symbolic_equals_numeric_at_a_hundred_states(name, rng):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_compiled_c_equals_numpy(name, tmp_path, rng):
-    make, symbols = ROBOTS[name]
-    robot = make()
-    eq = robot.equations(symbols=symbols)
+    robot, eq = derived(name)
     source, library = tmp_path / "equations.c", tmp_path / "equations.so"
     source.write_text(eq.c())
     flags = [

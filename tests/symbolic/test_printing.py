@@ -1,6 +1,7 @@
 """What is printed reads back as what was meant, and is as short as people write it."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,10 +23,15 @@ ROBOTS = {
 }
 
 
+@cache
+def equations(name):
+    return ROBOTS[name]().equations(symbols=SYMBOLS)
+
+
 @pytest.mark.parametrize("name", sampled(ROBOTS, (0, 1, 2, 3, 5)))
 def test_text_reads_back_as_the_same_polynomial(name):
     """Collecting and factoring lose nothing: SymPy parses every entry, and the normal form is the one it came from."""
-    eq = ROBOTS[name]().equations(symbols=SYMBOLS)
+    eq = equations(name)
     names = {s.name: s for s in (*eq.q, *eq.v, *eq.parameters)}
     for part in ("M", "C", "N"):
         array = eq.polynomial(part)
@@ -106,7 +112,7 @@ def outermost(text):
 @pytest.mark.parametrize("name", sampled(ROBOTS, (0, 1, 2, 3, 5)))
 def test_no_sum_has_a_factor_left(name):
     """SymPy's factorisation of each short entry, cosines and sines as symbols, has no factor that stands out of a sum here."""
-    eq = ROBOTS[name]().equations(symbols=SYMBOLS)
+    eq = equations(name)
     for (_, text), p in zip(eq.entries("M", "N"), [*eq.polynomial("M").flat, *eq.polynomial("N")], strict=True):
         if 2 < len(p.terms) <= 12:
             displayed = eq.displayed(p)

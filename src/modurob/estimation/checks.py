@@ -20,19 +20,20 @@ def number(x: Any, name: str, unit: str) -> float:
     return float(x)
 
 
-def _numbers(x: Any, name: str) -> Array:
+def numbers(x: Any, name: str) -> Array:
+    """`x` as an array of finite numbers."""
     try:
         x = np.asarray(x, dtype=float)
     except (TypeError, ValueError):
-        raise EstimateError(f"{name} is {x!r:.60}: expected numbers") from None
+        raise EstimateError(f"{name} = {x!r:.60}: expected numbers") from None
     if not np.isfinite(x).all():
-        raise EstimateError(f"{name} holds numbers that are not finite")
+        raise EstimateError(f"{name} has numbers that are not finite: expected finite ones")
     return x
 
 
 def covariance(x: Covariance, n: int, name: str, shares: int = 1) -> Array:
     """A positive semi-definite matrix, (n, n), from one, from n variances, or from one variance for each share of the n."""
-    given = _numbers(x, name)
+    given = numbers(x, name)
     variances = given.reshape(-1)
     if given.ndim < 2 and len(variances) == shares:
         variances = variances.repeat(n // shares)
@@ -52,7 +53,7 @@ def covariance(x: Covariance, n: int, name: str, shares: int = 1) -> Array:
 
 def matrix(x: Any, rows: int, name: str) -> Array:
     """`x`, (rows, any); None is the identity."""
-    M = np.eye(rows) if x is None else _numbers(x, name)
+    M = np.eye(rows) if x is None else numbers(x, name)
     if M.ndim != 2 or len(M) != rows:
         raise EstimateError(f"{name} has shape {M.shape}: expected a matrix with {rows} rows")
     return M

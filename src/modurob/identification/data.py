@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.signal import butter, sosfiltfilt
 
 from modurob.errors import EstimateError
+from modurob.estimation.checks import numbers
 from modurob.mechanism.driven import drive_rows
 from modurob.robot import Mechanism
 from modurob.simulation import Recording
@@ -205,10 +206,4 @@ def _spread(x: ArrayLike, n: int, what: str) -> Array:
 
 
 def _finite(x: Any, what: str) -> Array:
-    try:
-        array = np.array(x, dtype=float)
-    except (TypeError, ValueError):
-        raise EstimateError(f"{what} = {x!r:.60}: expected numbers") from None
-    if not np.isfinite(array).all():
-        raise EstimateError(f"{what} has numbers that are not finite: expected finite ones")
-    return read_only(array)
+    return read_only(np.array(numbers(x, what)))

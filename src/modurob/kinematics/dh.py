@@ -17,7 +17,8 @@ import numpy as np
 
 from modurob.catalogue.joints import JointType, Prismatic, Revolute
 from modurob.errors import InputError, choices
-from modurob.mechanism.builder import Builder, JointProperties
+from modurob.mechanism.builder import Builder
+from modurob.mechanism.joint_properties import JointProperties
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array, cos, sin

@@ -7,8 +7,9 @@ from modurob.mechanism import urdf
 # isort: split
 # robots are written as URDF where the ending of a file says nothing else
 from modurob.mechanism import mjcf, sdf
-from modurob.mechanism.builder import Builder, JointProperties, Source
+from modurob.mechanism.builder import Builder
 from modurob.mechanism.exports import EXPORTS
+from modurob.mechanism.joint_properties import JointProperties, Source
 from modurob.mechanism.tables import (
     Constraint,
     ContactRow,

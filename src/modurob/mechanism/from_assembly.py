@@ -16,7 +16,8 @@ from modurob.assembly.traversal import Traversal
 from modurob.catalogue import Module, ModuleJoint
 from modurob.catalogue.joints import Fixed, Free, JointType
 from modurob.errors import InputError, MechanismError, choices
-from modurob.mechanism.builder import Builder, JointProperties
+from modurob.mechanism.builder import Builder
+from modurob.mechanism.joint_properties import JointProperties
 from modurob.mechanism.tables import FLOATING_BASE, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, read_only

@@ -17,8 +17,9 @@ from modurob.errors import ClashError, InputError, UnknownNameError, absent, cho
 from modurob.kinematics import dh
 from modurob.kinematics.collisions import TOUCHING
 from modurob.mechanism import from_assembly, mjcf, urdf
-from modurob.mechanism.builder import GRAVITY, NO_PROPERTIES, JointProperties
+from modurob.mechanism.builder import GRAVITY
 from modurob.mechanism.builder import Builder as TableBuilder
+from modurob.mechanism.joint_properties import NO_PROPERTIES, JointProperties
 from modurob.robot.arms import Arms
 from modurob.robot.changes import Changes
 from modurob.robot.dynamics import Dynamics

@@ -10,23 +10,31 @@ from numpy.typing import ArrayLike
 from modurob.algorithms.forces import acting
 from modurob.caching import cached_property
 from modurob.catalogue.contact import BodyContact, Ground
-from modurob.errors import InputError, SimulationError, choices, explained
+from modurob.errors import InputError, explained
 from modurob.robot import Mechanism
+from modurob.simulation.arguments import (
+    chosen_stepper,
+    chosen_tick,
+    random_stream,
+    require_functions,
+    require_radians,
+    require_robot,
+    require_routes,
+    whole,
+)
 from modurob.simulation.braking import Brakes, Braking
-from modurob.simulation.driving import default_start, default_stepper, require_clear, require_contacts, require_steps
+from modurob.simulation.driving import default_start, require_clear, require_contacts, require_steps
 from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator
-from modurob.simulation.mujoco import MujocoSteps
+from modurob.simulation.limits import joint_of_rate, rates_beyond_limits
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.progress import progress_bar
 from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.status import DONE, Failure, Status, Statuses
-from modurob.simulation.steppers import STEPPERS, Stepper
+from modurob.simulation.steppers import Stepper
 from modurob.simulation.system import State
 from modurob.spatial.scalars import Array
-
-ENGINES = ("modurob", "mujoco")
 
 
 @explained
@@ -68,9 +76,9 @@ class Simulation:
         controller says. `ground` is what the robot stands on; with `body_contact` its bodies touch each other. `engine` "mujoco"
         lets MuJoCo move the robot. `brakes` is a function f(t, q, v) of the joints whose brakes are on until the next tick.
         """
-        robot = _robot(robot) if ground is None else _robot(robot).on_ground(ground)
+        robot = require_robot(robot) if ground is None else require_robot(robot).on_ground(ground)
         robot = robot if body_contact is None else robot.with_body_contact(body_contact)
-        self.robot, self.stepper = robot, _stepper(stepper, robot, engine, controller)
+        self.robot, self.stepper = robot, chosen_stepper(stepper, robot, engine, controller)
         self.stepper.require(robot)
         require_contacts(robot, self.stepper)
         controller = as_controller(controller)
@@ -82,7 +90,7 @@ class Simulation:
         self._push = pushes(robot, external, self.v.shape[:-1])
         self._mover = self.stepper.mover(robot, self._push)
         self._brakes, self._on, self._past = Brakes(robot, brakes), frozenset[str](), list[Segment]()
-        self.tick = _tick(tick, controller, self.stepper)
+        self.tick = chosen_tick(tick, controller, self.stepper)
         require_steps(robot, self.stepper, self.tick)
         self.t0, self.ticks = float(t0), 0
         self.events: list[Event] = []
@@ -100,8 +108,8 @@ class Simulation:
         """The state to start from: quaternions of length one, loops closed."""
         robot, own = self.robot, acting(self.robot)
         q = default_start(robot) if q0 is None else robot._q(q0, "q0")
-        _require_radians(robot, q)
-        _require_routes(robot, q)
+        require_radians(robot, q)
+        require_routes(robot, q)
         v = np.zeros(robot.nv) if v0 is None else robot._v(v0, "v0")
         x = own.start_at(q) if x0 is None else np.asarray(x0, dtype=float)
         if x.shape[-1:] != (own.nx,):
@@ -300,7 +308,7 @@ class Simulation:
     def _look_at_limits(self) -> None:
         if not self._bounded:
             return
-        out = beyond_limits(self.robot, self.q)
+        out = rates_beyond_limits(self.robot, self.q)
         if not self._beyond and not out.any():
             return
         beyond = frozenset(np.flatnonzero(out.any(axis=tuple(range(out.ndim - 1)))).tolist())
@@ -409,108 +417,3 @@ def _seen(simulation: Simulation, tell: Callable[[float], None], view: Callable[
         view(simulation.q, simulation.t)
 
     return told
-
-
-def beyond_limits(robot: Mechanism, q: Array) -> Array:
-    """Which rates belong to coordinates beyond their limits, (..., nv)."""
-    at, coordinate = robot.limits, robot.coordinate_of
-    x = q[..., np.maximum(coordinate, 0)]
-    return (coordinate >= 0) & ((x < at.lower) | (x > at.upper))
-
-
-def joint_of_rate(robot: Mechanism, k: int) -> str:
-    """The name of the joint that rate k of v belongs to."""
-    return next(j.name for j in robot.joints if j.v_slice.start <= k < j.v_slice.stop)
-
-
-def _require_routes(robot: Mechanism, q: Array) -> None:
-    """An error if a line cannot run over its route in the first of the states."""
-    if robot.lines and np.isfinite(q).all():
-        faults = robot.line_faults(q.reshape(-1, q.shape[-1])[0])
-        if faults:
-            raise InputError(f"{robot.name} at the start: {'; '.join(faults)}")
-
-
-def _require_radians(robot: Mechanism, q: Array) -> None:
-    """An error for angles that are more than a turn beyond limits which they would meet in degrees."""
-    for joint in robot.joints:
-        if joint.mimics or joint.type.units != ("rad",):
-            continue
-        x, (lower, upper) = q[..., joint.q_slice], joint.limits
-        turned = np.deg2rad(x)
-        far = (x < lower - 2 * np.pi) | (x > upper + 2 * np.pi)
-        if (far & (turned >= lower - 1e-6) & (turned <= upper + 1e-6)).any():
-            raise SimulationError(
-                f"q0 has {x[far].flat[0]:g} rad for {joint.name}, whose limits are {lower[0]:.4g} to {upper[0]:.4g} rad: expected "
-                "radians; np.deg2rad(...) gives them from degrees"
-            )
-
-
-def _robot(robot: Any) -> Mechanism:
-    if not isinstance(robot, Mechanism):
-        modules = not isinstance(robot, type) and hasattr(robot, "mechanism")
-        expected = "assembly.mechanism(...) or assembly.robot()" if modules else "mr.load('crab').robot()"
-        raise SimulationError(f"{robot!r:.60} is no robot: expected a Mechanism, such as {expected}")
-    return robot
-
-
-def _filling(stepper: Stepper, sample_time: Any) -> Stepper:
-    """The same with steps that fill the samples of a controller, if it has any."""
-    if stepper.dt is None or not isinstance(sample_time, int | float) or not 0 < sample_time < np.inf:
-        return stepper
-    steps = sample_time / stepper.dt
-    return stepper if abs(steps - round(steps)) < 1e-9 * steps else stepper.with_dt(sample_time / int(np.ceil(steps)))
-
-
-def _stepper(stepper: Any, robot: Mechanism, engine: str = "modurob", controller: Any = None) -> Stepper:
-    if engine not in ENGINES:
-        raise SimulationError(f"engine {engine!r:.60}: {choices(str(engine), ENGINES)}")
-    if stepper is None:
-        own = MujocoSteps() if engine == "mujoco" else default_stepper(robot)
-        return _filling(own, getattr(controller, "sample_time", None))
-    if engine == "mujoco" and isinstance(stepper, Stepper) and not isinstance(stepper, MujocoSteps):
-        raise SimulationError(f"engine 'mujoco' with {stepper!r:.60}: expected mr.MujocoSteps(dt), or no stepper")
-    if not isinstance(stepper, Stepper):
-        valid = ", ".join(kind.__name__ for kind in STEPPERS.values())
-        raise SimulationError(f"stepper {stepper!r:.60}: expected one such as mr.RungeKutta4(1e-3); valid: {valid}")
-    return stepper
-
-
-def _tick(tick: float | None, controller: Any, stepper: Stepper) -> float:
-    """The time between ticks: the controller's, else the given one, else the stepper's; steps must fill it."""
-    sample_time = getattr(controller, "sample_time", None)
-    if sample_time is not None and tick is not None and not np.isclose(sample_time, tick, rtol=1e-12):
-        raise SimulationError(
-            f"tick {tick:g} s and the controller's sample time {sample_time:g} s: expected one of them"
-        )
-    chosen = next(x for x in (sample_time, tick, stepper.dt, 0.01) if x is not None)
-    if not (np.isfinite(chosen) and chosen > 0):
-        raise SimulationError(f"tick {chosen!r}: expected a positive finite number [s]")
-    if stepper.dt is not None:
-        whole(chosen, stepper.dt, "sample time")
-    return float(chosen)
-
-
-def random_stream(seed: Any) -> np.random.Generator:
-    """The stream of random numbers that a seed begins."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise SimulationError(f"seed {seed!r:.60}: expected a whole number, zero or more")
-    return np.random.default_rng(seed)
-
-
-def require_functions(**given: Any) -> None:
-    """An error unless each is a function or None."""
-    for name, function in given.items():
-        if function is not None and not callable(function):
-            raise SimulationError(f"{name} {function!r:.60}: expected a function, or None")
-
-
-def whole(span: float, unit: float, what: str) -> int:
-    """How many units make the span, or an error."""
-    if isinstance(span, bool) or not isinstance(span, int | float | np.number) or not (np.isfinite(span) and span > 0):
-        raise SimulationError(f"{what} {span!r}: expected a positive finite number [s]")
-    count = round(span / unit)
-    if count < 1 or abs(count * unit - span) > 1e-9 * span:
-        near = max(1, count) * unit
-        raise SimulationError(f"{what} {span:g} s is not a multiple of {unit:g} s: the nearest is {near:g} s")
-    return count

@@ -1,6 +1,7 @@
 """Closed-form equations: exact, compact, printable."""
 
-from modurob.symbolic.equations import Equations, Line
+from modurob.symbolic.comparing import Line
+from modurob.symbolic.equations import Equations
 from modurob.symbolic.forces import LeftOut
 from modurob.symbolic.linear import ControlAffine, Linearised, ZeroDynamics, lie_derivative
 from modurob.symbolic.lines import LineEquations

@@ -2,16 +2,18 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from modurob import algorithms as al
+from modurob.errors import InputError
 from modurob.spatial.scalars import Array, sqrt
 from modurob.symbolic import describe
 from modurob.symbolic.factored import Power, Sum, horner
-from modurob.symbolic.ring import Polynomial
+from modurob.symbolic.ring import Polynomial, polynomials
 from modurob.trace import C99, PYTHON, Graph, Listing, Place, Traced
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ def passive_program(eq: "Equations") -> Program:
     values = _Values(graph, eq)
     D, S, v = eq.polynomial("D"), eq.polynomial("S"), eq.coordinates.v
     efforts = -(D @ v + S) if eq.robot.nv else S
-    out = np.array([values.sum(horner(eq.displayed(p))) for p in eq._filled(efforts)], dtype=object)
+    out = np.array([values.sum(horner(eq.displayed(p))) for p in polynomials(eq.ring, efforts)], dtype=object)
     return Program(graph, {"F": out}, "closed form")
 
 
@@ -234,6 +236,31 @@ def _entries(program: Program) -> list[tuple[str, tuple[int, ...], Any]]:
 
 def _python_input(place: Place) -> str:
     return f"p[{place.index}]" if place.array == "p" else f"{place.array}[..., {place.index}]"
+
+
+def numpy_function(eq: "Equations") -> Callable[..., tuple[Array, Array, Array]]:
+    """The function `equations` of the Python module; without p the numbers of this robot are taken."""
+    names: dict[str, Any] = {}
+    exec(compile(eq.python(), "<equations>", "exec"), names)
+    generated, parameters, values = names["equations"], eq.parameters, eq.values
+
+    def function(q: Any, v: Any, p: Sequence[float] | None = None) -> tuple[Array, Array, Array]:
+        return generated(q, v, _parameter_values(parameters, values, p))
+
+    return function
+
+
+def _parameter_values(parameters: list[Any], values: Mapping[Any, float], given: Any) -> Sequence[float]:
+    """The given numbers, if there is one for each parameter; else those that the robot has."""
+    if given is None:
+        missing = [str(s) for s in parameters if s not in values]
+        if missing:
+            raise InputError(f"no numbers for {', '.join(missing)}: expected p with {len(parameters)} parameters")
+        return [values[s] for s in parameters]
+    if len(given) != len(parameters):
+        names = ", ".join(map(str, parameters)) or "none"
+        raise InputError(f"p has {len(given)} entries: expected {len(parameters)}, those of {names}")
+    return given
 
 
 def c_file(eq: "Equations", program: Program, passive: Program) -> str:

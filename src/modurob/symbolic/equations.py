@@ -1,48 +1,27 @@
 """The equations of motion of a robot in closed form: M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sympy
 
 from modurob import algorithms as al
 from modurob.caching import cached_property
-from modurob.errors import EquationsError, InputError, NotExactError, choices, explained
+from modurob.errors import EquationsError, explained
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
-from modurob.symbolic import base, code, describe, forces, linear, lines, loops, size, typeset
-from modurob.symbolic.coordinates import Coordinates
-from modurob.symbolic.display import Display, natural_order
-from modurob.symbolic.lagrange import lagrange
-from modurob.symbolic.model import ExactTables, Quantity, kinds_of_symbols
-from modurob.symbolic.numbers import exact, from_expression
-from modurob.symbolic.printing import TextPrinter, text_name
-from modurob.symbolic.ring import Budget, Expr, Matrix, Polynomial, Ring, never
+from modurob.symbolic import base, code, describe, forces, linear, lines, loops, typeset
+from modurob.symbolic.comparing import Comparing, Line
+from modurob.symbolic.derivation import METHODS, silent
+from modurob.symbolic.ring import Expr, Matrix, polynomials
 
-METHODS = ("two-step", "lagrange")
-MATRICES = ("M", "C", "C_two_step", "D", "S", "N")
 # entries with more terms are counted, not written, unless asked for: on a page, and in a terminal
 LONGEST, LONGEST_LINE = 500, 100
 
-Progress = Callable[[str, float], None]
 
-
-class Line(NamedTuple):
-    """One entry of a proof: its name, whether both ways give the same polynomial, and how many terms that has."""
-
-    entry: str
-    equal: bool
-    terms: int
-
-
-def silent(stage: str, done: float) -> None:
-    """A progress that is told to nobody."""
-
-
-class Equations:
+class Equations(Comparing):
     """The equations of motion M(q) vdot + C(q, v) v + D v + S(q) + N(q) = tau of a robot: exact, compact, printable.
 
     D are viscous friction and dampers, S springs, as the robot's table of forces has them; what has no closed form, such as stops
@@ -70,108 +49,10 @@ class Equations:
     20601*m2*cos(q1 + q2)/20000
     """
 
-    def __init__(
-        self,
-        robot: Tables,
-        symbols: str | Iterable[str] = (),
-        method: str = "two-step",
-        *,
-        digits: int | None = None,
-        time_limit: float | None = None,
-        largest: int | None = size.LARGEST,
-        cancelled: Callable[[], bool] = never,
-        progress: Progress = silent,
-        avoid: Iterable[str] = (),
-        quantities: Mapping[sympy.Symbol, Quantity] | None = None,
-        constants: Mapping[str, Fraction] | None = None,
-    ):
-        if method not in METHODS:
-            raise InputError(f"no method {method!r}: {choices(str(method), METHODS)}")
-        _require_numbers(digits, time_limit, largest)
-        self.robot, self.method = robot, method
-        self._symbols = kinds_of_symbols(symbols)
-        self._digits, self._largest = digits, largest
-        self._given, self._constants = dict(quantities or {}), dict(constants or {})
-        self._progress, self._avoid = progress, _names(avoid)
-        self.ring = Ring(Budget(time_limit, largest, cancelled), self._given, self._constants)
-        self._display: Display | None = None
-        with self.ring.budget.running():
-            progress("numbers", 0.0)
-            self.coordinates = Coordinates(robot, self.ring)
-            moving = (*self.coordinates.q_symbols, *self.coordinates.v_symbols, *self.coordinates.vdot_symbols)
-            self._exact = ExactTables(self.ring, self._symbols, digits, [s.name for s in moving], self._avoid)
-            self.tables = self._exact.tables(robot)
-            if largest is not None:
-                progress("size", 0.05)
-                size.require(self.tables, self.coordinates, largest)
-            self._polynomials = self._derived()
-            self._passive = forces.passive(robot, self.tables, self.coordinates, self._exact, method == "lagrange")
-            self._polynomials |= {"D": self._passive.D, "S": self._passive.S}
-
-    def _derived(self) -> dict[str, Array]:
-        q, m = self.coordinates.q, self.tables
-        self._progress("mass matrix", 0.1)
-        if self.method == "lagrange":
-            M, N, self._potential = lagrange(m, self.coordinates)
-        else:
-            M = al.mass_matrix(m, q)
-            self._progress("gravity", 0.2)
-            N = al.gravity_forces(m, q)
-            self._potential = al.potential_energy(m, q)
-        return {"M": self._filled(M), "N": self._filled(N)}
-
-    def _filled(self, array: Any) -> Array:
-        """Plain numbers among the entries made polynomials."""
-        array = np.asarray(array, dtype=object)
-        out = np.empty(array.shape, dtype=object)
-        for at in np.ndindex(array.shape):
-            out[at] = array[at] if isinstance(array[at], Polynomial) else self.ring.constant(array[at])
-        return out
-
     def __getstate__(self) -> dict[str, Any]:
         """Without code and without the caller's functions, so that equations can be pickled."""
         kept = {name: value for name, value in self.__dict__.items() if name not in ("function", "_program")}
         return {**kept, "_progress": silent}
-
-    # ---- the parts in normal form ----
-
-    def polynomial(self, name: str) -> Array:
-        """M, C, C_two_step, D (nv, nv), S or N (nv,) as an array of polynomials in normal form.
-
-        >>> import modurob as mr
-        >>> mr.load("crab").mechanism().equations().polynomial("M")[1, 1]
-        1029/80000
-        """
-        if name not in MATRICES:
-            raise InputError(f"no part {name!r} of the equations: {choices(str(name), MATRICES)}")
-        if name not in self._polynomials:
-            make = {"C": self._christoffel, "C_two_step": self._two_step}[name]
-            with self.ring.budget.running():
-                self._polynomials[name] = self._filled(make())
-        return self._polynomials[name]
-
-    def _christoffel(self) -> Array:
-        """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2."""
-        M, n, v = self._polynomials["M"], self.robot.nv, self.coordinates.v
-        if self._largest is not None:
-            size.require_coriolis(self.robot, M, self.coordinates, self._largest)
-        dM = np.empty((n, n, n), dtype=object)
-        for i in range(n):
-            self._progress("Christoffel symbols", 0.2 + 0.4 * i / n)
-            for j in range(i, n):
-                for k in range(n):
-                    dM[i, j, k] = dM[j, i, k] = self.coordinates.derivative(M[i, j], k)
-        C = np.empty((n, n), dtype=object)
-        for i in range(n):
-            self._progress("Coriolis matrix", 0.6 + 0.4 * i / n)
-            for j in range(n):
-                slopes = dM[i, j] + dM[i, :, j] - dM[j, :, i]
-                C[i, j] = (slopes @ v) / 2
-        return C
-
-    def _two_step(self) -> Array:
-        self._progress("two-step Coriolis matrix", 0.6)
-        return al.two_step_coriolis_matrix(self.tables, self.coordinates.q, self.coordinates.v)
 
     # ---- the parts for SymPy ----
 
@@ -292,14 +173,14 @@ class Equations:
         """d phi/dq in normal form, (rows, nv)."""
         rates = range(self.robot.nv)
         rows = [[self.coordinates.derivative(p, i) for i in rates] for p in self.polynomial_conditions]
-        return self._filled(np.array(rows, dtype=object).reshape(len(rows), self.robot.nv))
+        return polynomials(self.ring, np.array(rows, dtype=object).reshape(len(rows), self.robot.nv))
 
     @cached_property
     def polynomial_k(self) -> Array:
         """k of K vdot = k in normal form, (rows,): minus the second derivatives of phi along v."""
         c, v = self.coordinates, self.coordinates.v
         slopes = [[c.derivative(x, i) for i in range(self.robot.nv)] for x in (self.polynomial_K @ v)]
-        return -self._filled(np.array(slopes, dtype=object).reshape(-1, self.robot.nv)) @ v
+        return -polynomials(self.ring, np.array(slopes, dtype=object).reshape(-1, self.robot.nv)) @ v
 
     @property
     def conditions(self) -> Matrix:
@@ -362,12 +243,12 @@ class Equations:
         [10*sin(q1)]])
         """
         with self.ring.budget.running():
-            return self.matrix(self._filled(al.frame_pose(self._framed(frame), self.coordinates.q, frame)))
+            return self.matrix(polynomials(self.ring, al.frame_pose(self._framed(frame), self.coordinates.q, frame)))
 
     def jacobian(self, frame: str) -> Matrix:
         """6 x nv, rows (v, w): the frame's velocity per unit rate, in world axes at the frame's origin."""
         with self.ring.budget.running():
-            return self.matrix(self._filled(al.jacobian(self._framed(frame), self.coordinates.q, frame)))
+            return self.matrix(polynomials(self.ring, al.jacobian(self._framed(frame), self.coordinates.q, frame)))
 
     def regressor(self) -> Matrix:
         """Y(q, v, vdot), nv x 10 n: torques are Y times the inertial parameters of the n bodies; accelerations are qdd1, ..."""
@@ -389,108 +270,13 @@ class Equations:
 
     def _regressor(self) -> Array:
         vdot = np.array([self.ring.symbol(s) for s in self.coordinates.vdot_symbols], dtype=object)
-        return self._filled(al.regressor(self.tables, self.coordinates.q, self.coordinates.v, vdot))
+        return polynomials(self.ring, al.regressor(self.tables, self.coordinates.q, self.coordinates.v, vdot))
 
     def _framed(self, frame: str) -> Tables:
         """The exact tables with this frame's own pose made exact."""
         at = self.robot.frame(frame)
         pose = self._exact.pose(at.X, f"frame {frame!r}")
         return replace(self.tables, frames={frame: at._replace(X=pose)})
-
-    # ---- symbols ----
-
-    @property
-    def q(self) -> list[sympy.Symbol]:
-        """The coordinates q1, q2, ... [rad or m]."""
-        return self.coordinates.q_symbols
-
-    @property
-    def v(self) -> list[sympy.Symbol]:
-        """The rates qd1, qd2, ... [rad/s or m/s]."""
-        return self.coordinates.v_symbols
-
-    @property
-    def parameters(self) -> list[sympy.Symbol]:
-        """The symbols that are neither coordinates nor rates, in the order of their names.
-
-        >>> import modurob as mr
-        >>> mr.load("crab").mechanism().equations(("masses", "gravity")).parameters
-        [g, m1, m2, m3]
-        """
-        moving = {*self.q, *self.v, *self.coordinates.vdot_symbols}
-        found = {s for g in self.ring.generators for s in g.expression.free_symbols} - moving
-        return sorted(found, key=lambda e: natural_order(e.name))
-
-    @property
-    def quantities(self) -> dict[sympy.Symbol, Quantity]:
-        """Meaning, unit and number of the symbols that stand for numbers of this robot.
-
-        >>> import modurob as mr
-        >>> eq = mr.load("crab").mechanism().equations("gravity")
-        >>> eq.quantities[sympy.Symbol("g")]
-        Quantity(meaning='gravity', unit='m/s²', value=9.81)
-        """
-        return {**self._given, **self._exact.quantities}
-
-    @property
-    def values(self) -> dict[sympy.Symbol, float]:
-        """The numbers of this robot that symbols stand for, in SI units."""
-        return {symbol: quantity.value for symbol, quantity in self.quantities.items()}
-
-    # ---- reading ----
-
-    def displayed(self, p: Polynomial) -> Polynomial:
-        """A polynomial in the cosines and sines that are printed: of angles summed along parallel axes."""
-        if self._display is None:
-            self._display = Display(self.coordinates)
-        return self._display.polynomial(p)
-
-    def expression(self, p: Polynomial) -> sympy.Expr:
-        """A polynomial for SymPy, with angles summed along parallel axes."""
-        return self.displayed(p).expression()
-
-    def matrix(self, polynomials: Array) -> Matrix:
-        """An array of polynomials for SymPy; vectors become columns."""
-        rows = polynomials if polynomials.ndim == 2 else polynomials[:, None]
-        with self.ring.budget.running():
-            return sympy.Matrix(rows.shape[0], rows.shape[1], [self.expression(p) for p in rows.ravel()])
-
-    def parts(self) -> tuple[str, ...]:
-        """The names of the matrices to be read: M, C, N, D where there is friction, and S where there are springs."""
-        return tuple(
-            part for part in ("M", "C", "D", "S", "N") if part not in ("D", "S") or any(self.polynomial(part).ravel())
-        )
-
-    def terms(self, *parts: str) -> int:
-        """How many terms these parts have, M, C and N by default."""
-        return sum(len(p.terms) for part in parts or ("M", "C", "N") for p in self.polynomial(part).ravel())
-
-    def entries(self, *parts: str, longest: int | None = None) -> list[tuple[str, str]]:
-        """Name and text of every entry, factored, with angles summed along parallel axes; M, C and N by default.
-
-        Entries with more than `longest` terms are only counted.
-
-        >>> import modurob as mr
-        >>> dict(mr.load("crab").mechanism().equations(("lengths", "masses")).entries("M"))["M[1, 2]"]
-        '147/80000 + l1**2*m2*(1 + cos(q2))'
-        """
-        found = []
-        with self.ring.budget.running():
-            for part in parts or ("M", "C", "N"):
-                array: Any = self.polynomial(part)
-                known: dict[tuple[int, ...], str] = {}
-                for i, at in enumerate(np.ndindex(array.shape)):
-                    self._progress(f"writing {part}", i / array.size)
-                    # a symmetric matrix has half of its entries twice
-                    known[at] = known[at[::-1]] if part == "M" and at[0] > at[1] else self.text(array[at], longest)
-                    found.append((f"{part}[{', '.join(str(i + 1) for i in at)}]", known[at]))
-        return found
-
-    def text(self, p: Polynomial, longest: int | None = None) -> str:
-        """A polynomial as text, factored; with more than `longest` terms it is only counted."""
-        if longest is not None and len(p.terms) > longest:
-            return f"a sum of {len(p.terms)} terms"
-        return TextPrinter(text_name).polynomial(self.displayed(p))
 
     def latex(
         self,
@@ -555,58 +341,7 @@ class Equations:
     def _repr_html_(self) -> str:
         return describe.html(self)
 
-    # ---- comparing ----
-
-    def equals(self, other: "Equations | Mapping[str, Any]") -> bool:
-        """Whether all that `other` has is identical: other equations, or SymPy matrices by name (M, C, C_two_step, D, S, N).
-
-        Decided exactly, on normal forms; symbols are compared by name.
-
-        >>> import modurob as mr
-        >>> robot = mr.load("crab").mechanism()
-        >>> robot.equations("masses").equals(robot.equations("masses", method="lagrange"))
-        True
-        """
-        if not isinstance(other, Equations | Mapping):
-            raise InputError(
-                f"equations are compared with {type(other).__name__}: expected Equations, or matrices by name"
-            )
-        parts = ("M", "C", "D", "S", "N") if isinstance(other, Equations) else tuple(other)
-        for part in parts:
-            mine = self.polynomial(part)
-            theirs: Any = other.polynomial(part) if isinstance(other, Equations) else _rows(other[part], mine.ndim)
-            if theirs.shape != mine.shape:
-                return False
-            for at in np.ndindex(mine.shape):
-                if mine[at] != self.normal_form(theirs[at]):
-                    return False
-        return True
-
-    def normal_form(self, expression: Any) -> Polynomial:
-        """A SymPy expression, or a polynomial of other equations, in this ring: equal exactly if the normal forms are.
-
-        >>> import modurob as mr
-        >>> eq = mr.load("crab").mechanism().equations()
-        >>> q1 = eq.q[0]
-        >>> eq.normal_form(sympy.cos(2 * q1)) == eq.normal_form(1 - 2 * sympy.sin(q1) ** 2)
-        True
-        """
-        if isinstance(expression, Polynomial):
-            same = expression if expression.ring is self.ring else self.ring.adopted(expression)
-            if same is not None:
-                return same
-            expression = expression.expression()
-        if isinstance(expression, sympy.Expr):
-            return from_expression(self.ring, expression, self.coordinates.trigonometry, self._distance)
-        return exact(self.ring, expression, "the number", self._digits)
-
-    def _distance(self, expression: Expr) -> Polynomial:
-        """The length of a spring between frames, or one over it, to some power."""
-        half = 2 * expression.exp if expression.is_Pow else sympy.Integer(0)
-        for _, squared, length, inverse in self.coordinates.distances:
-            if half.is_Integer and half and self.normal_form(expression.base) == squared:
-                return (length if half > 0 else inverse) ** abs(int(half))
-        raise NotExactError(f"{expression} is not a polynomial in symbols, fractions, square roots, cosines and sines")
+    # ---- the other derivation ----
 
     def proof(self) -> list[Line]:
         """Entry by entry, whether these equations and those derived the other way are identical (Gutenkunst, section 5.1.3).
@@ -615,36 +350,8 @@ class Equations:
         >>> all(line.equal for line in mr.load("crab").mechanism().equations("masses").proof())
         True
         """
-        budget = self.ring.budget
-        with budget.running():
-            twin = Equations(
-                self.robot,
-                self._symbols,
-                METHODS[1 - METHODS.index(self.method)],
-                digits=self._digits,
-                time_limit=budget.left(),
-                largest=self._largest,
-                cancelled=budget.cancelled,
-                progress=self._progress,
-                avoid=self._avoid,
-                quantities=self._given,
-                constants=self._constants,
-            )
-            lines = [
-                self._line(part, at, mine, theirs)
-                for part in (("M", "S", "N") if "S" in self.parts() else ("M", "N"))
-                for (at, mine), theirs in zip(
-                    np.ndenumerate(self.polynomial(part)), twin.polynomial(part).ravel(), strict=True
-                )
-            ]
-            mine = self.polynomial("C_two_step") @ self.coordinates.v
-            theirs = twin.polynomial("C") @ twin.coordinates.v
-            return lines + [self._line("C v", (i,), mine[i], theirs[i]) for i in range(self.robot.nv)]
-
-    def _line(self, part: str, at: tuple[int, ...], mine: Polynomial, theirs: Polynomial) -> Line:
-        name = f"{part}[{', '.join(str(i + 1) for i in at)}]"
-        self._progress(f"comparing {name}", 1.0)
-        return Line(name, mine == self.normal_form(theirs), len(mine.terms))
+        with self.ring.budget.running():
+            return self._compared(self._derived_by(METHODS[1 - METHODS.index(self.method)]))
 
     # ---- control ----
 
@@ -739,45 +446,4 @@ class Equations:
         >>> M.shape, C.shape, N.shape
         ((3, 3), (3, 3), (3,))
         """
-        names: dict[str, Any] = {}
-        exec(compile(self.python(), "<equations>", "exec"), names)
-        generated, parameters, values = names["equations"], self.parameters, self.values
-
-        def function(q: Any, v: Any, p: Sequence[float] | None = None) -> tuple[Array, Array, Array]:
-            if p is None:
-                missing = [str(s) for s in parameters if s not in values]
-                if missing:
-                    raise InputError(
-                        f"no numbers for {', '.join(missing)}: expected p with {len(parameters)} parameters"
-                    )
-                p = [values[s] for s in parameters]
-            if len(p) != len(parameters):
-                names_of = ", ".join(map(str, parameters)) or "none"
-                raise InputError(f"p has {len(p)} entries: expected {len(parameters)}, those of {names_of}")
-            return generated(q, v, p)
-
-        return function
-
-
-def _names(avoid: Any) -> frozenset[str]:
-    """Names that no symbol may have: one, or several."""
-    names = [avoid] if isinstance(avoid, str) else list(avoid) if isinstance(avoid, Iterable) else [avoid]
-    if not all(isinstance(name, str) for name in names):
-        raise InputError(f"avoid is {avoid!r:.60}: expected names that no symbol may have, such as robot.frames")
-    return frozenset(names)
-
-
-def _require_numbers(digits: Any, time_limit: Any, largest: Any) -> None:
-    for name, value, kinds in (
-        ("digits", digits, int),
-        ("time_limit", time_limit, int | float),
-        ("largest", largest, int),
-    ):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, kinds) or value < 0):
-            raise InputError(f"{name} is {value!r}: expected a number, zero or more, or None")
-
-
-def _rows(matrix: Any, ndim: int) -> Array:
-    """A SymPy matrix or nested list as an array of objects."""
-    array = np.array(matrix.tolist() if isinstance(matrix, sympy.MatrixBase) else matrix, dtype=object)
-    return array[:, 0] if ndim == 1 and array.ndim == 2 else array
+        return code.numpy_function(self)

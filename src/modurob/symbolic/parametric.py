@@ -14,7 +14,8 @@ from modurob.mechanism import Builder, Tables, from_assembly
 from modurob.mechanism.builder import GRAVITY
 from modurob.symbolic import size
 from modurob.symbolic.coordinates import require_coordinates
-from modurob.symbolic.equations import Equations, Progress, silent
+from modurob.symbolic.derivation import Progress, silent
+from modurob.symbolic.equations import Equations
 from modurob.symbolic.model import Quantity
 from modurob.symbolic.ring import never
 

@@ -19,6 +19,7 @@ import numpy as np
 import sympy
 
 from modurob.errors import CancelledError, TooLargeError
+from modurob.spatial.scalars import Array
 
 FIELD = 8  # bits of an exponent, one byte; the largest that occurs is far below 2**7
 # products of terms between two looks at the budget: a few milliseconds of work
@@ -360,6 +361,15 @@ class Polynomial:
             powers = (g.expression**e for g, e in self.ring.exponents(m))
             terms.append(sympy.Mul(sympy.Rational(c, self.denominator), *powers))
         return added(terms, self.ring.budget)
+
+
+def polynomials(ring: Ring, array: Any) -> Array:
+    """An array whose entries are polynomials: plain numbers among them are made such."""
+    array = np.asarray(array, dtype=object)
+    out = np.empty(array.shape, dtype=object)
+    for at in np.ndindex(array.shape):
+        out[at] = array[at] if isinstance(array[at], Polynomial) else ring.constant(array[at])
+    return out
 
 
 def added(terms: list[Expr], budget: Budget) -> Expr:

@@ -9,7 +9,8 @@ import numpy as np
 
 from modurob.catalogue.joints import JointType
 from modurob.errors import MjcfError, ModurobError, ModurobWarning, choices
-from modurob.mechanism.builder import Builder, JointProperties
+from modurob.mechanism.builder import Builder
+from modurob.mechanism.joint_properties import JointProperties
 from modurob.mechanism.mjcf.equipped import Efforts, draw, efforts
 from modurob.mechanism.mjcf.losses import FAR
 from modurob.mechanism.mjcf.model import mujoco_module

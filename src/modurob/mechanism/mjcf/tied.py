@@ -6,7 +6,8 @@ import numpy as np
 
 from modurob.catalogue.joints import Fixed, Revolute, Spherical
 from modurob.errors import MjcfError
-from modurob.mechanism.builder import Builder, Source
+from modurob.mechanism.builder import Builder
+from modurob.mechanism.joint_properties import Source
 from modurob.mechanism.mjcf.naming import Read, pose
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array

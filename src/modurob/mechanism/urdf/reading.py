@@ -11,7 +11,8 @@ import numpy as np
 
 from modurob.catalogue.joints import Free, JointType, Planar, Prismatic, Revolute
 from modurob.errors import InputError, ModurobError, ModurobWarning, UrdfError, choices
-from modurob.mechanism.builder import Builder, JointProperties, Source
+from modurob.mechanism.builder import Builder
+from modurob.mechanism.joint_properties import JointProperties, Source
 from modurob.mechanism.tables import FLOATING_BASE, Tables
 from modurob.mechanism.urdf.collisions import CollisionShape, collision_shapes, located
 from modurob.spatial import inertia, se3

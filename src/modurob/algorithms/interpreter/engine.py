@@ -1,0 +1,177 @@
+"""Programs, and flows: programs with vector arithmetic between them, run with NumPy."""
+
+from typing import Any
+
+import numpy as np
+
+from modurob.algorithms.constraints.solver import constrained_solution, held_solution
+from modurob.algorithms.decay import decays
+from modurob.algorithms.interpreter.passes import ProgramRun, leading
+from modurob.algorithms.program import Answer, Flow, Forces, Program, Run
+from modurob.algorithms.steps import apply
+from modurob.mechanism.tables import Limits, Tables
+from modurob.spatial.scalars import Array, solve
+
+
+def interpret(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
+    """Run a program or a flow; inputs have equal leading axes."""
+    if isinstance(program, Program):
+        return ProgramRun(program, m, inputs).answer()
+    engine = NumPyEngine(m, leading(program.inputs, inputs))
+    return Answer(program.define(engine, dict(inputs)), engine.singular)
+
+
+class NumPyEngine:
+    """Runs flows with NumPy, as `Engine` says; programs in them by `run`."""
+
+    def __init__(self, m: Tables, shape: tuple[int, ...], run: Run | None = None):
+        self.m, self.singular, self._shape = m, np.zeros(shape, dtype=int), shape
+        self._run = run or interpret
+
+    def run(self, program: Program | Flow, **inputs: Any) -> dict[str, Any]:
+        answer = self._run(program, self.m, {name: x for name, x in inputs.items() if x is not None})
+        self._note(answer.singular)
+        return answer.results
+
+    def _note(self, singular: Array) -> None:
+        self.singular = np.where(self.singular == 0, singular, self.singular)
+
+    def run_again(self, program: Program, **inputs: Any) -> dict[str, Any]:
+        return self.run(program, **inputs)
+
+    def zeros(self, kind: str) -> Array:
+        return np.zeros((*self._shape, self.m.nq if kind == "coordinates" else self.m.nv))
+
+    def ones(self, kind: str) -> Array:
+        return self.zeros(kind) + 1
+
+    def constant(self, kind: str, values: Array) -> Array:
+        return np.broadcast_to(values, (*self._shape, len(values)))
+
+    def smaller(self, a: Array, b: Array, x: Array, y: Array) -> Array:
+        return np.where(a < b, x, y)
+
+    def goal_rows(self, rows: Any, seen: Any, target: Array) -> Any:
+        from modurob.algorithms import descent  # which is found with programs
+
+        found = descent.goal_rows(self.m, rows, seen, target)
+        return found._replace(cost=found.cost[..., None], size=found.size[..., None])
+
+    def damped_step(self, rows: Any, q: Array, damping: Array, bounds: Limits) -> Array:
+        from modurob.algorithms import descent
+
+        return descent.damped_step(self.m, rows._replace(cost=rows.cost[..., 0]), q, damping[..., 0], bounds)
+
+    def times(self, a: Array, b: Array) -> Array:
+        return a * b
+
+    def forces(
+        self,
+        t: Any,
+        q: Array,
+        v: Array,
+        x: Array,
+        slide: Array | None = None,
+        ahead: Array | None = None,
+        contacts: bool = True,
+    ) -> Forces:
+        from modurob.algorithms import forces as own  # which are found with programs
+
+        tau = own.joint_efforts(self.m, t, q, v, x, ahead)
+        if slide is not None:
+            tau = tau - slide * own.dry_friction(self.m, v)
+        pushes = own.frame_pushes(self.m, t, q, v, x, self._run, contacts)
+        external, tau = (None, tau) if pushes is None else (pushes.wrenches, tau + pushes.tau)
+        rate = own.force_rates(self.m, t, q, v, x, self._run)
+        slope = None if ahead is None else own.slope_ahead(self.m, t, q, v, x, ahead)
+        return Forces(tau, external, rate, slope)
+
+    def lines(self, q: Array, v: Array) -> dict[str, Array]:
+        from modurob.algorithms import lines as own
+
+        return own.standing(self.m, q, v, self._run)
+
+    def line_drifts(self, q: Array, v: Array) -> Array:
+        from modurob.algorithms import lines as own
+
+        return own.drifts(self.m, q, v)
+
+    def contact_pushes(self, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
+        from modurob.algorithms import contact
+
+        return contact.contact_pushes(self.m, start, known, x, dt[..., 0], last)
+
+    def contact_states(self, start: Any, known: Any, end: Any, x: Array, rate: Array, dt: Array) -> Array:
+        from modurob.algorithms import contact
+
+        return contact.contact_states(self.m, start, known, end, x + rate * dt, dt[..., 0])
+
+    def pair_pushes(self, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
+        from modurob.algorithms import pairs
+
+        return pairs.pair_pushes(self.m, q, start, known, x, dt[..., 0], last)
+
+    def pair_bias(self, q: Array, start: Any, G: Array, rates: Array) -> Array:
+        from modurob.algorithms import pairs
+
+        return pairs.pair_bias(self.m, q, start, G, rates)
+
+    def coupled(self, M: Array, q: Array, G: Array) -> Array:
+        from modurob.algorithms import pairs
+
+        return M + pairs.coupling(self.m, self.run(pairs.COLUMNS, q=q)["S"], G)
+
+    def balanced(self, before: Any, after: Any, v: Array, dt: Array) -> Array:
+        from modurob.algorithms import momenta
+
+        return momenta.balanced(self.m, before, after, v, dt[..., 0])
+
+    def pair_states(self, start: Any, known: Any, end: Any, x: Array, dt: Array) -> Array:
+        from modurob.algorithms import pairs
+
+        return pairs.pair_states(self.m, start, known, end, x, dt[..., 0])
+
+    def advanced(self, V: Array, rate: Array, dt: Array) -> Array:
+        return V + rate * dt[..., None]
+
+    def resisted(self, M: Array, resistance: Array) -> Array:
+        return M + resistance[..., None] * np.eye(self.m.nv)
+
+    def sampled(self, q: Array, v: Array, x: Array, dt: Array) -> Array:
+        from modurob.algorithms import forces as own
+
+        return own.sampled_states(self.m, q, v, x, dt)
+
+    def moving_states(self, x: Array) -> Array:
+        return x
+
+    def all_states(self, x: Array) -> Array:
+        return x
+
+    def decays(self, dt: Array) -> Any:
+        from modurob.algorithms import forces as own
+
+        return decays(own.acting(self.m).decay, dt)
+
+    def constrained(self, M: Array, K: Array, push: tuple[Array, Array], k: Array) -> tuple[Array, Array]:
+        vdot, multipliers, singular = constrained_solution(M + np.diag(self.m.armature), K, push[0] - push[1], k)
+        self._note(-singular.astype(int))
+        return vdot, multipliers
+
+    def nearest(self, K: Array, k: Array) -> Array:
+        one = np.broadcast_to(np.eye(self.m.nv), (*K.shape[:-2], self.m.nv, self.m.nv))
+        return constrained_solution(one, K, np.zeros(K.shape[:-2] + K.shape[-1:]), k).vdot
+
+    def product(self, A: Array, x: Array) -> Array:
+        return apply(A, x)
+
+    def held(self, terms: dict[str, Array], tau: Array, free: Array) -> tuple[Array, Array]:
+        """Accelerations of constrained motion with some rates held, and the forces that hold them, beside tau."""
+        M = terms["M"] + np.diag(self.m.armature)
+        vdot, reaction, singular = held_solution(M, terms["K"], tau - terms["bias"], terms["k"], free)
+        self._note(-singular.astype(int))
+        return vdot, reaction
+
+    def solved_slopes(self, M: Array, by_q: Array, by_v: Array) -> Array:
+        one = np.broadcast_to(np.eye(self.m.nv), M.shape)
+        return solve(M + np.diag(self.m.armature), np.concatenate([-by_q, -by_v, one], axis=-1))

@@ -1,0 +1,332 @@
+"""Organisms that move in one world and change shape on the way: dock, undock, merge, connect, stand on another base.
+
+The world is one mechanism with several roots, so that anything can act between organisms. Laws and filters see each organism as a
+robot of its own; they are made anew whenever it changes shape.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+
+from modurob.algorithms.forces import acting
+from modurob.algorithms.interpreter import floats
+from modurob.assembly.connection import docking
+from modurob.catalogue.contact import BodyContact, Ground
+from modurob.catalogue.forces import FrameForce
+from modurob.errors import ModurobError, SimulationError, explained
+from modurob.kinematics.body_contacts import pair_rows
+from modurob.mechanism import from_assembly
+from modurob.robot import Builder, Mechanism
+from modurob.simulation.arguments import random_stream, require_functions, whole
+from modurob.simulation.changes import MET, Change, Connect, Merge
+from modurob.simulation.docking import Body, gap, robot_of
+from modurob.simulation.driving import require_clear, require_contacts
+from modurob.simulation.limits import joint_of_rate, rates_beyond_limits
+from modurob.simulation.push import Wrenches, pushes
+from modurob.simulation.recording import Event, Recording
+from modurob.simulation.status import Failure, Status
+from modurob.simulation.steppers import LinearlyImplicit, RungeKutta4, Stepper
+from modurob.simulation.steppers.adaptive import DIVERGED
+from modurob.simulation.system import State
+from modurob.simulation.world.organism import Living, Organism, require_different, require_organisms
+from modurob.simulation.world.population import Population
+from modurob.spatial import se3
+from modurob.spatial.scalars import Array
+
+
+@explained
+class World(Population):
+    """Organisms by name, all at one time, under one gravity, in world axes [m/s²]. Modules have different names in all of them.
+
+    It is one mechanism with several roots: M vdot + C v + N = tau + J^T F of all that moves, and forces may act between organisms.
+    `run` goes on and makes changes on the way; `impacts` has what each of them did to energy [J] and momentum.
+
+    >>> other = mr.Assembly.single("n0", "backbone")
+    >>> start = np.array([0.0, 0.5, 0.0, 1.0, 0.0, 0.0, 0.0])  # position [m] and quaternion of its base
+    >>> world = mr.World({"crab": mr.Organism(assembly), "block": mr.Organism(other, start)}, gravity=(0, 0, 0))
+    >>> runs = world.run(0.02, [mr.Undock(0.01, "crab", "m3/2", into="leg")])
+    >>> sorted(runs), len(world.impacts)
+    (['block', 'crab', 'leg'], 1)
+    """
+
+    def __init__(
+        self,
+        organisms: Mapping[str, Organism],
+        stepper: Stepper | None = None,
+        gravity: Any = (0.0, 0.0, -9.81),
+        tick: float = 1e-3,
+        seed: int = 0,
+        forces: Mapping[str, tuple[FrameForce, str, str]] | None = None,
+        external: Wrenches | None = None,
+        ground: Ground | None = None,
+        body_contact: BodyContact | None = None,
+    ):
+        """`forces` act between frames of any organisms, or between one and the world: a force and two frame names each.
+        `external` is as in `simulate`. On a `ground` organisms stand and walk; one that is given no q starts standing on it.
+        With `body_contact` they touch each other, and themselves.
+
+        A law with a sample time of its own, a multiple of `tick` [s], is asked that often.
+        """
+        usual = RungeKutta4(1e-3) if ground is None and body_contact is None else LinearlyImplicit(1e-3)
+        super().__init__(stepper or usual, gravity, tick, seed, external is not None)
+        self.ground, self.body_contact = ground, body_contact
+        if self.stepper.dt is not None:
+            whole(self.tick, self.stepper.dt, "tick")
+        self.forces, self._external = dict(forces or {}), external
+        self._rng = random_stream(seed)
+        require_organisms(organisms)
+        require_different(organisms)
+        for name, recipe in organisms.items():
+            self._living[name] = self._made(recipe, self._body(name, recipe), recipe.base or recipe.assembly.base)
+        self._join()
+        require_clear(self._mechanism, self.state.q)
+
+    def _body(self, name: str, recipe: Organism) -> Body:
+        """An organism as it starts."""
+        base = recipe.base or recipe.assembly.base
+        robot = robot_of(recipe.assembly, base, self.gravity, stands=recipe.stands)
+        q = self._resting(robot) if recipe.q is None else robot._q(recipe.q, "q0")
+        v = np.zeros(robot.nv) if recipe.v is None else robot._v(recipe.v, "v0")
+        if np.ndim(q) != 1 or np.ndim(v) != 1:
+            raise SimulationError(f"organism {name!r}: q and v have leading axes: expected one state")
+        q = robot.integrate(q, np.zeros(robot.nv))
+        if robot.constraints:
+            q = robot.close_loops(q)
+            v = robot.close_velocity(q, v)
+        return Body(recipe.assembly, robot, q, v, {}, recipe.stands)
+
+    def _resting(self, robot: Mechanism) -> Array:
+        """Where an organism starts that is not told: at zero, on the ground if it floats over one."""
+        if self.ground is None or not floats(robot):
+            return robot.neutral()
+        return robot.on_ground(self.ground).standing()
+
+    # ---- the world as one mechanism ----
+
+    def _join(self) -> None:
+        """One mechanism of all that moves, and where each organism's coordinates stand in it."""
+        builder = Builder("world", self.gravity, trusted=True)
+        moving = {name: x for name, x in self._living.items() if x.moving}
+        for name, x in moving.items():
+            stands, at = x.body.stands, se3.IDENTITY if x.body.stands is None else x.body.stands
+            from_assembly.add(
+                builder,
+                x.assembly,
+                x.base,
+                stands is None,
+                x.body.held,
+                at=at,
+                base_joint=f"{name}/{from_assembly.FLOATING_BASE}",
+                owner=name,
+            )
+        for name, (force, a, b) in self.forces.items():
+            if all(frame == "world" or builder.has_frame(frame) for frame in (a, b)):
+                builder.force(name, force, a=a, b=b)
+            elif not self.ticks:
+                raise SimulationError(f"force {name!r} between {a!r} and {b!r}: no such frame in this world")
+        x = self._x if hasattr(self, "_mechanism") else {}
+        self._mechanism = self._touching(builder.build())
+        require_contacts(self._mechanism, self.stepper)
+        self._mover = self.stepper.mover(self._mechanism, pushes(self._mechanism, self._external))
+        self.stepper.require(self._mechanism)
+        starts = np.cumsum([(0, 0), *((x.robot.nq, x.robot.nv) for x in moving.values())], axis=0)
+        self._places = {
+            name: (slice(*starts[k : k + 2, 0]), slice(*starts[k : k + 2, 1])) for k, name in enumerate(moving)
+        }
+        self._forget_states(x)
+
+    def _touching(self, m: Mechanism) -> Mechanism:
+        """The world with what touches in it."""
+        if self.ground is not None and m.nv:
+            m = m.on_ground(self.ground)
+        if self.body_contact is None or not m.nv:
+            return m
+        return replace(m, forces=(*m.forces, *pair_rows(m, self.body_contact)))
+
+    def _forget_states(self, known: dict[Any, Array]) -> None:
+        """States of forces that were there before go on, those of new ones start; joints of several rates have one for each."""
+        own = acting(self._mechanism)
+        q = np.concatenate([np.zeros(0), *(self._living[name].q for name in self._places)])
+        new = own.parts(own.start_at(q))
+        keys = [(row.name, getattr(row, "rate", 0)) for row in own.rows]
+        self._x = {key: known.get(key, x) for key, x in zip(keys, new, strict=True)}
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """All that moves, as one robot: a free joint for each organism that floats; joints are in the order of the organisms.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.mechanism.nv
+        9
+        """
+        return self._mechanism
+
+    @property
+    def state(self) -> State:
+        """q (nq,), v (nv,) and x (nx,) of `mechanism`, SI units.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.state.q.shape, world.state.v.shape
+        ((10,), (9,))
+        """
+        moving = [self._living[name] for name in self._places]
+        q, v = (np.concatenate([np.zeros(0), *(getattr(x, n) for x in moving)]) for n in ("q", "v"))
+        return State(q, v, np.concatenate([np.zeros(0), *self._x.values()]))
+
+    # ---- going on ----
+
+    @explained
+    def run(
+        self,
+        duration: float,
+        changes: Sequence[Change] = (),
+        progress: Callable[[float], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> dict[str, Recording]:
+        """Go on for `duration` [s]; each change happens once, at its time or when its condition first holds. Recordings by name.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.run(0.01)["crab"]
+        Recording(crab, 11 ticks, done at t = 0.01 s)
+        """
+        total, waiting = whole(duration, self.tick, "duration"), list(changes)
+        for change in waiting:
+            if not isinstance(change, Change):
+                valid = ", ".join(f"mr.{kind.__name__}" for kind in get_args(Change))
+                raise SimulationError(
+                    f"change {change!r:.60}: expected one such as mr.Undock(1.0, ...); valid: {valid}"
+                )
+            if isinstance(change.when, str) and not (change.when == MET and isinstance(change, Merge | Connect)):
+                raise SimulationError(
+                    f"{type(change).__name__.lower()} when {change.when!r:.60}: expected a time [s] or a function of the world; "
+                    f"mr.Merge and mr.Connect also {MET!r}"
+                )
+        require_functions(progress=progress, cancelled=cancelled)
+        for k in range(total):
+            if cancelled is not None and cancelled():
+                return self.recordings()
+            self._make_due(waiting)
+            self.step()
+            if progress is not None:
+                progress((k + 1) / total)
+        self._make_due(waiting)
+        for change in waiting:
+            self._missed(change, "its moment did not come")
+        return self.recordings()
+
+    def step(self) -> None:
+        """Go on by one tick: laws decide, all organisms move together, limits and failures are looked at.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.step()
+        >>> world.t
+        0.001
+        """
+        for name in self._places:
+            living = self._living[name]
+            self._decide(name, living)
+            if living.moving:
+                living.recorder.add({**living.row(self.t), **living.pilot.channels})
+        self._drop_ended()
+        state = self._moved() if self._places else None
+        self.ticks += 1
+        if state is None:
+            return
+        for name, (at_q, at_v) in self._places.items():
+            living = self._living[name]
+            living.body = living.body._replace(q=state.q[at_q], v=state.v[at_v])
+            living.ticks += 1
+            self._look_at_limits(living)
+        self._drop_ended()
+
+    def _decide(self, name: str, x: Living) -> None:
+        """The torques of an organism for this tick."""
+        if (self.ticks - round(x.t0 / self.tick)) % x.every:
+            return
+
+        def acceleration() -> Array:
+            return self._mover.acceleration(self.t, self.state, self._tau)[self._places[name][1]]
+
+        failure = x.pilot.decide(self.t, x.q, x.v, acceleration, self._rng)
+        if failure is not None:
+            x.status = Status(failure.kind, self.t, failure.message)
+
+    @property
+    def _tau(self) -> Array:
+        return np.concatenate([self._living[name].tau for name in self._places])
+
+    def _moved(self) -> State | None:
+        """The state of the world at the next tick; None if it has none, which ends all runs."""
+        state, failures = self._mover.attempt(self.t, self.state, self._tau, self.tick)
+        for failure in failures:
+            for name in self._ended_by(failure, state):
+                self._living[name].status = Status(failure.kind, self.t, failure.message)
+        if state is None or (failures and not any(self._living[name].moving for name in self._places)):
+            self._drop_ended()
+            return None
+        self._x = dict(zip(self._x, acting(self._mechanism).parts(state.x), strict=True))
+        return state
+
+    def _ended_by(self, failure: Failure, state: State | None) -> list[str]:
+        """The organisms whose run a failure ends: those that have no state, or move beyond all bounds;
+        all, if that says nothing."""
+        if state is None:
+            return list(self._places)
+        return [
+            name
+            for name, (at_q, at_v) in self._places.items()
+            if not np.isfinite(state.q[at_q]).all() or not np.abs(state.v[at_v]).max(initial=0.0) <= DIVERGED
+        ] or list(self._places)
+
+    def _look_at_limits(self, x: Living) -> None:
+        """Note the limits an organism passes."""
+        out = frozenset(np.flatnonzero(rates_beyond_limits(x.robot, x.q)).tolist())
+        for k in sorted(out - x.beyond):
+            x.events.append(Event(self.t, "limit", f"joint {joint_of_rate(x.robot, k)} passed its limit"))
+        x.beyond = out
+
+    def _drop_ended(self) -> None:
+        if any(not self._living[name].moving for name in self._places):
+            self._join()
+
+    # ---- changes ----
+
+    def _make_due(self, waiting: list[Change]) -> None:
+        """Make all changes whose moment has come, and take them off the list."""
+        for change in [c for c in waiting if self._is_due(c)]:
+            waiting.remove(change)
+            self.change(change)
+
+    def _is_due(self, change: Change) -> bool:
+        if change.when == MET:
+            return self._has_met(change)
+        return change.when(self) if callable(change.when) else self.t >= float(change.when) - self.tick / 2
+
+    def _has_met(self, change: Any) -> bool:
+        """Whether the ports of a merger or a connection have come within its tolerance of fitting."""
+        names = (change.first, change.second) if isinstance(change, Merge) else (change.organism,) * 2
+        if any(name not in self._places for name in names):
+            return False
+        first, second = (self._living[name].body for name in names)
+        apart = gap(first, second, docking(change.a, change.b, change.roll))
+        return apart[0] <= change.tolerance[0] and apart[1] <= change.tolerance[1]
+
+    def change(self, change: Change) -> bool:
+        """Make a change now; if it cannot be made, an event says why, nothing is half-changed, and False is returned.
+
+        >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
+        >>> world.change(mr.Dock(0.0, "crab", "m6", "backbone", at="m3/3", by="4"))
+        True
+        """
+        try:
+            self._reshape(change)
+        except ModurobError as error:
+            self._missed(change, str(error))
+            return False
+        self._join()
+        return True
+
+    def _missed(self, change: Change, why: str) -> None:
+        self.events.append(Event(self.t, "missed", f"{type(change).__name__.lower()}: {why}"))
