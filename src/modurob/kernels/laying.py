@@ -175,7 +175,10 @@ class Laid:
         self.at = self._places()
         self._clear_sums()
         function, order = 0, np.arange(len(self.units))
+        matrices_alone = {*self.program.results.values()} <= {"matrix", "slopes"} and not self.engine.m.coupled
         for walk in self.program.passes:
+            if matrices_alone and not self.engine.idle and not isinstance(walk, Outward | Inward):
+                self.engine.idle = sum(len(r.at) for r in self.engine.rows)
             if isinstance(walk, Outward | Inward):
                 if function >= self._left_out:
                     self._pass(function, order if isinstance(walk, Outward) else order[::-1])
