@@ -337,8 +337,8 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
             ask_for(&ahead, &inputs[k], state + LANES, last, s->count);
         }
         for (long k = 0; k < s->output_count; ++k) {
-            if (!streams(&outputs[k])) {
-                ask_for(&ahead, &outputs[k], state + (s->idle ? 0 : LANES), last, s->count);
+            if (!s->idle && !streams(&outputs[k])) {
+                ask_for(&ahead, &outputs[k], state + LANES, last, s->count);
             }
         }
         for (long again = 0; again < repeats - 1; ++again) {
