@@ -117,6 +117,7 @@ class Laid:
             "own": self.fields[1:],
             "children": slots + a.slots.children * slot_size,
             "sent": slots + a.slots.sent * slot_size,
+            "before": slots + a.slots.before * slot_size,
             "columns": self.columns + a.tree_starts[:-1] * self._width,
             "carried": carried,
             "lifted": carried + 6,
