@@ -108,10 +108,10 @@ enum { BEYOND_CACHE = 1 << 22 };
 #define STREAMED() ((void)0)
 #endif
 
-/* Whether rows go past the caches: they are many, and vectors in them lie in whole lines. */
-static inline int streams(const strided *to)
+/* Whether vectors in rows lie in whole lines, and may pass the caches by. */
+static inline int in_lines(const strided *to)
 {
-    return to->states * to->state_stride >= BEYOND_CACHE && ((uintptr_t)to->data | (uintptr_t)to->state_stride) % LINE == 0 && BYTES == LINE;
+    return ((uintptr_t)to->data | (uintptr_t)to->state_stride) % LINE == 0 && BYTES == LINE;
 }
 
 /* Entries from k on, a tile of LANES at most, of a block of states. Results of states before `end` may still be written over: they come later.
@@ -206,6 +206,7 @@ typedef struct {
     const strided *outputs;
     long first, valid, end;
     long output, entry;
+    int beyond; /* whether results are more than the caches hold */
     vec status, nothing, none;
 } leaving;
 
@@ -215,7 +216,7 @@ static inline void leave(leaving *l, long tiles)
     while (l->output < l->s->output_count) {
         const strided *const to = &l->outputs[l->output];
         const vec *const from = l->arena + l->s->outputs[l->output].place;
-        const int past = streams(to);
+        const int past = l->beyond && in_lines(to);
         vec nothing = l->nothing;
         for (; l->entry < to->entries; l->entry += LANES) {
             if (tiles-- == 0) {
@@ -230,13 +231,13 @@ static inline void leave(leaving *l, long tiles)
     }
 }
 
-static long tiles_of(const sequence *s)
+/* Tiles of a block, and bytes of all results. */
+static void measure(const sequence *s, const strided *outputs, long *tiles, ptrdiff_t *bytes)
 {
-    long tiles = 0;
     for (long k = 0; k < s->output_count; ++k) {
-        tiles += (s->outputs[k].entries + LANES - 1) / LANES;
+        *tiles += (outputs[k].entries + LANES - 1) / LANES;
+        *bytes += outputs[k].states * outputs[k].state_stride;
     }
-    return tiles;
 }
 
 /* Lines that are asked for ahead, some between any two rows: asking for all at once was slower. */
@@ -326,8 +327,10 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
 {
     volatile real zero = 0;
     int found = 0;
-    leaving l = {s, arena, outputs, first, 0, last, s->output_count, 0, V(0), V(0), V(zero)};
-    const long per_row = s->idle ? tiles_of(s) / s->idle + 1 : 0;
+    long tiles = 0;
+    ptrdiff_t bytes = 0;
+    measure(s, outputs, &tiles, &bytes);
+    leaving l = {s, arena, outputs, first, 0, last, s->output_count, 0, bytes >= BEYOND_CACHE, V(0), V(0), V(zero)};
     for (long state = first; state < last; state += LANES) {
         arena[0] = V(0);
         const long valid = last - state < LANES ? last - state : LANES;
@@ -337,14 +340,14 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
             ask_for(&ahead, &inputs[k], state + LANES, last, s->count);
         }
         for (long k = 0; k < s->output_count; ++k) {
-            if (!s->idle && !streams(&outputs[k])) {
+            if (!s->idle && !(l.beyond && in_lines(&outputs[k]))) {
                 ask_for(&ahead, &outputs[k], state + LANES, last, s->count);
             }
         }
         for (long again = 0; again < repeats - 1; ++again) {
             run_rows(s, arena, again > 0);
         }
-        run_and_leave(s, arena, repeats > 1, &ahead, &l, per_row);
+        run_and_leave(s, arena, repeats > 1, &ahead, &l, s->idle ? tiles / s->idle + 1 : 0);
         found |= leave_all(&l, statuses);
         l.first = state, l.valid = valid, l.output = l.entry = 0, l.status = arena[0], l.nothing = V(0);
         if (!s->idle) {

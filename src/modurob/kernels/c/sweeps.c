@@ -24,9 +24,9 @@ enum { OF_S = 0, OF_U = 6, OF_C = 12, OF_R = 15, OF_DD = 16, OF_E = 22, OF_DW = 
    that the columns by displacement, rate and torque leave on a body before it. */
 enum { NODE_C = 0, NODE_S = 3, NODE_K = 9, NODE_P = 15, NODE = 33 };
 
-/* An answer is what a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, and what a torque along the rate
-   does: the acceleration of that body, and of the rate. */
-enum { ANSWER_A = 21, ANSWER_X = 27, ANSWER = 28 };
+/* An answer is what a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, if the body carries anything, and what a
+   torque along the rate does: the acceleration of that body, of the rate, and of the body before. */
+enum { ANSWER_A = 21, ANSWER_X = 27, ANSWER_U = 28, ANSWER = 34 };
 
 /* A rate in depth-first order: its row, what it has, the first and the last of its joint, the end of what its joint carries, the rate
    it hangs on (-1: the world), the block of its joint's own rates (0: none), and where accelerations are kept for the branches
@@ -161,8 +161,12 @@ APART void answer_to_torque(const swept *w, int32_t i)
     UNROLL for (int k = 0; k < 6; ++k) {
         A[k] = u[k] + (real)0.5 * x * S[k];
         to[ANSWER_A + k] = u[k] + x * S[k];
+        to[ANSWER_U + k] = u[k];
     }
     to[ANSWER_X] = x;
+    if (w->spots[i].end == i + 1) {
+        return;
+    }
     int at = 0;
     UNROLL for (int a = 0; a < 6; ++a) {
         UNROLL for (int b = a; b < 6; ++b, ++at) {
@@ -173,38 +177,50 @@ APART void answer_to_torque(const swept *w, int32_t i)
 
 /* ---- columns by displacement and by rate ---- */
 
-/* Both columns of a rate h in its own joint: A, (2, 6), is what they accelerate the joint's body by. */
+/* Both columns of a rate h in its own joint: A is what they accelerate the joint's body by, if it carries anything. */
 APART void begin_motion(const swept *w, int32_t h, vec *A)
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h), left = node_of(w, h) + NODE_P;
-    const int32_t nv = own->last - own->first + 1, before = w->spots[own->first].before;
-    for (int c = 0; c < 2; ++c) {
-        vec p[6], moved[6], accelerating[6];
-        copy(p, of + (c ? BY_V : BY_Q));
-        for (int32_t k = nv - 1; k >= 0; --k) {
-            const cells r = rate_of(w, own->first + k);
-            const vec block = own->block && !c ? w->arena[own->block + k * nv] : V(0);
-            moved[k] = -r[OF_R] * (dot(r + OF_S, p) + block);
-            add(p, r + OF_U, moved[k]);
+    const int32_t first = own->first, nv = own->last - first + 1, before = w->spots[first].before;
+    vec p[2][6], out[2][6], moved[2][6];
+    copy(p[0], of + BY_Q);
+    copy(p[1], of + BY_V);
+    for (int32_t k = nv - 1; k >= 0; --k) {
+        const cells r = node_of(w, first + k);
+        const vec scale = -rate_of(w, first + k)[OF_R];
+        UNROLL for (int c = 0; c < 2; ++c) {
+            vec felt = dot(r + NODE_S, p[c]);
+            if (own->block && !c) {
+                felt += w->arena[own->block + k * nv];
+            }
+            moved[c][k] = scale * felt;
+            add(p[c], r + NODE_K, felt);
         }
-        if (!c) {
-            add(p, of + OF_F, V(1));
+    }
+    UNROLL for (int k = 0; k < 6; ++k) {
+        left[k] = p[0][k] = -(p[0][k] + of[OF_F + k]);
+        left[6 + k] = p[1][k] = -p[1][k];
+    }
+    if (nv == 1 && own->end == h + 1) {
+        entry(w, h, h, 0)[0] = moved[0][0] + dot(inverse_of(w, h) + ANSWER_U, p[0]);
+        entry(w, h, h, 1)[0] = moved[1][0] + dot(inverse_of(w, h) + ANSWER_U, p[1]);
+        return;
+    }
+    UNROLL for (int c = 0; c < 2; ++c) {
+        accelerated(inverse_of(w, before), p[c], out[c]);
+    }
+    for (int32_t k = 0; k < nv; ++k) {
+        const cells r = node_of(w, first + k);
+        UNROLL for (int c = 0; c < 2; ++c) {
+            const vec x = moved[c][k] + dot(r + NODE_K, out[c]);
+            entry(w, first + k, h, c)[0] = x;
+            add(out[c], r + NODE_S, x);
         }
-        for (int k = 0; k < 6; ++k) {
-            left[6 * c + k] = p[k] = -p[k];
-        }
-        accelerated(inverse_of(w, before), p, accelerating);
-        for (int32_t k = 0; k < nv; ++k) {
-            const cells r = node_of(w, own->first + k);
-            moved[k] += dot(r + NODE_K, accelerating);
-            entry(w, own->first + k, h, c)[0] = moved[k];
-            add(accelerating, r + NODE_S, moved[k]);
-        }
-        const cells more = of + (c ? OF_E : OF_DD);
-        UNROLL for (int k = 0; k < 6; ++k) {
-            A[6 * c + k] = accelerating[k] + more[k];
-        }
+    }
+    UNROLL for (int k = 0; k < 6; ++k) {
+        A[k] = out[0][k] + of[OF_DD + k];
+        A[6 + k] = out[1][k] + of[OF_E + k];
     }
 }
 
@@ -354,21 +370,31 @@ INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int f
     }
 }
 
-/* Entries of rates from `first` on with those from `begin` to `end`, which are in other branches of the body behind rate c. */
+/* Entries of rates from `first` on, of a branch that begins and ends there, with those of the other branches of the body behind rate c. */
 INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
 {
+    const spot *const spots = w->spots;
+    const int32_t n = w->n;
     vec A[4][6];
+    cells line[4];
     UNROLL for (int r = 0; r < few; ++r) {
         accelerated(inverse_of(w, c), node_of(w, first + r) + NODE_P + 12, A[r]);
+        line[r] = w->slopes + 3 * n * spots[first + r].row;
     }
-    for (int32_t h = begin; h < end; ++h) {
+    for (int32_t h = c + 1; h < spots[c].end; ++h) {
+        if (h == begin) {
+            h = end - 1;
+            continue;
+        }
         const cells p = node_of(w, h) + NODE_P;
+        const int32_t column = spots[h].row;
         UNROLL for (int r = 0; r < few; ++r) {
-            const cells to = entry(w, first + r, h, 0);
-            to[0] = dot_in_turn(p, A[r]);
-            to[w->n] = dot_in_turn(p + 6, A[r]);
-            if (h > first) {
-                to[2 * w->n] = entry(w, h, first + r, 2)[0] = dot_in_turn(p + 12, A[r]);
+            line[r][column] = dot_in_turn(p, A[r]);
+            line[r][n + column] = dot_in_turn(p + 6, A[r]);
+        }
+        if (h > begin) {
+            UNROLL for (int r = 0; r < few; ++r) {
+                line[r][2 * n + column] = entry(w, h, first + r, 2)[0] = dot_in_turn(p + 12, A[r]);
             }
         }
     }
@@ -398,8 +424,7 @@ APART void join(const swept *w, int32_t c)
         last = spots[first].end;
         for (int32_t i = first, few; i < last; i += few) {
             few = last - i >= 4 ? 4 : 1;
-            (few == 4 ? meet_four : meet_one)(w, c, i, c + 1, first);
-            (few == 4 ? meet_four : meet_one)(w, c, i, last, end);
+            (few == 4 ? meet_four : meet_one)(w, c, i, first, last);
         }
     }
 }
