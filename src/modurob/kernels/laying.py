@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 # vectors that a rate takes in sweeps.c: in `node`, in `answer`, and for a number
-SWEPT = 33 + 34 + 1
+SWEPT = 33 + 28 + 1
 # the C by hand that a pass needs: it is compiled beside the units
 FILES_FOR = {Climb: ("matrices",), Constraints: ("matrices", "solving"), Sweep: ("sweeps",)}
 

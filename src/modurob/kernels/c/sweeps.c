@@ -24,9 +24,9 @@ enum { OF_S = 0, OF_U = 6, OF_C = 12, OF_R = 15, OF_DD = 16, OF_E = 22, OF_DW = 
    that the columns by displacement, rate and torque leave on a body before it. */
 enum { NODE_C = 0, NODE_S = 3, NODE_K = 9, NODE_P = 15, NODE = 33 };
 
-/* An answer is what a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, if the body carries anything, and what a
-   torque along the rate does: the acceleration of that body, of the rate, and of the body before. */
-enum { ANSWER_A = 21, ANSWER_X = 27, ANSWER_U = 28, ANSWER = 34 };
+/* An answer is what a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, and what a torque along the rate
+   does: the acceleration of that body, and of the rate. Where the body carries nothing, the acceleration of the body before stands in place of the matrix. */
+enum { ANSWER_A = 21, ANSWER_X = 27, ANSWER = 28 };
 
 /* A rate in depth-first order: its row, what it has, the first and the last of its joint, the end of what its joint carries, the rate
    it hangs on (-1: the world), the block of its joint's own rates (0: none), and where accelerations are kept for the branches
@@ -56,6 +56,12 @@ INLINE cells node_of(const swept *w, int32_t i)
 INLINE cells inverse_of(const swept *w, int32_t i)
 {
     return i < 0 ? w->zeros : w->answers + ANSWER * i;
+}
+
+/* Whether rate i is the last one of a branch. */
+INLINE int carries_nothing(const swept *w, int32_t i)
+{
+    return w->spots[i].end == i + 1;
 }
 
 /* The rate behind whose body the wrenches of rate i stand: a whole number, in the memory of one. */
@@ -161,10 +167,10 @@ APART void answer_to_torque(const swept *w, int32_t i)
     UNROLL for (int k = 0; k < 6; ++k) {
         A[k] = u[k] + (real)0.5 * x * S[k];
         to[ANSWER_A + k] = u[k] + x * S[k];
-        to[ANSWER_U + k] = u[k];
     }
     to[ANSWER_X] = x;
-    if (w->spots[i].end == i + 1) {
+    if (carries_nothing(w, i)) {
+        copy(to, u);
         return;
     }
     int at = 0;
@@ -177,8 +183,9 @@ APART void answer_to_torque(const swept *w, int32_t i)
 
 /* ---- columns by displacement and by rate ---- */
 
-/* Both columns of a rate h in its own joint: A is what they accelerate the joint's body by, if it carries anything. */
-APART void begin_motion(const swept *w, int32_t h, vec *A)
+/* Both columns of a rate h in its own joint. What they accelerate the joint's body by, if it carries anything, stands in the place of the wrenches they
+   begin with. */
+APART void begin_motion(const swept *w, int32_t h)
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h), left = node_of(w, h) + NODE_P;
@@ -202,9 +209,11 @@ APART void begin_motion(const swept *w, int32_t h, vec *A)
         left[k] = p[0][k] = -(p[0][k] + of[OF_F + k]);
         left[6 + k] = p[1][k] = -p[1][k];
     }
-    if (nv == 1 && own->end == h + 1) {
-        entry(w, h, h, 0)[0] = moved[0][0] + dot(inverse_of(w, h) + ANSWER_U, p[0]);
-        entry(w, h, h, 1)[0] = moved[1][0] + dot(inverse_of(w, h) + ANSWER_U, p[1]);
+    if (nv == 1 && carries_nothing(w, h)) {
+        /* by reciprocity, what the torque does to the body before */
+        UNROLL for (int c = 0; c < 2; ++c) {
+            entry(w, h, h, c)[0] = moved[c][0] + dot(inverse_of(w, h), p[c]);
+        }
         return;
     }
     UNROLL for (int c = 0; c < 2; ++c) {
@@ -219,8 +228,8 @@ APART void begin_motion(const swept *w, int32_t h, vec *A)
         }
     }
     UNROLL for (int k = 0; k < 6; ++k) {
-        A[k] = out[0][k] + of[OF_DD + k];
-        A[6 + k] = out[1][k] + of[OF_E + k];
+        of[BY_Q + k] = out[0][k] + of[OF_DD + k];
+        of[BY_V + k] = out[1][k] + of[OF_E + k];
     }
 }
 
@@ -269,13 +278,12 @@ INLINE void sweep_motion(const swept *w, int32_t first, const int few)
     const spot *const spots = w->spots;
     const int32_t last = spots[first + few - 1].last, end = spots[first + few - 1].end;
     const int columns = 2 * few;
-    vec A[4][6], begun[12];
+    vec A[4][6];
     cells turns[4];
     int32_t at[4];
     UNROLL for (int g = 0; g < few; ++g) {
-        begin_motion(w, first + g, begun);
-        copy(A[2 * g], begun);
-        copy(A[2 * g + 1], begun + 6);
+        copy(A[2 * g], rate_of(w, first + g) + BY_Q);
+        copy(A[2 * g + 1], rate_of(w, first + g) + BY_V);
         at[2 * g] = spots[first + g].row;
         at[2 * g + 1] = w->n + at[2 * g];
         turns[2 * g] = rate_of(w, first + g) + OF_DW;
@@ -347,6 +355,26 @@ INLINE void sweep_torque(const swept *w, int32_t first, const int few)
         arrive(w, i, A, few);
         pass_torque(w, i, first, A, few);
         keep(w, i, A, few);
+    }
+}
+
+/* All three columns of a rate, in what it carries. */
+INLINE void sweep_all(const swept *w, int32_t first)
+{
+    const int32_t last = w->spots[first].last, end = w->spots[first].end;
+    const int32_t at[2] = {w->spots[first].row, w->n + w->spots[first].row};
+    const cells of = rate_of(w, first), turns[2] = {of + OF_DW, of + OF_S + 3};
+    vec A[3][6], begun[6];
+    begin_torque(w, first, last, begun);
+    copy(A[0], of + BY_Q);
+    copy(A[1], of + BY_V);
+    copy(A[2], begun);
+    keep(w, last, A, 3);
+    for (int32_t i = last + 1; i < end; ++i) {
+        arrive(w, i, A, 3);
+        pass_motion(w, i, at, A, turns, 2);
+        pass_torque(w, i, first, A + 2, 1);
+        keep(w, i, A, 3);
     }
 }
 
@@ -450,23 +478,24 @@ void sweep(cells arena, const int32_t *at, const real *c)
     for (int32_t i = 0; i < count; ++i) {
         pack(&w, i);
     }
-    for (int32_t i = 0, few; i < count; i += few) {
-        few = in_a_row(&w, i, 2);
-        for (int32_t k = i; k < i + few; ++k) {
-            answer_to_torque(&w, k);
-        }
-        if (few == 2) {
-            sweep_motion(&w, i, 2);
-        } else {
-            sweep_motion(&w, i, 1);
-        }
+    for (int32_t i = 0; i < count; ++i) {
+        answer_to_torque(&w, i);
+        begin_motion(&w, i);
     }
     for (int32_t i = 0, few; i < count; i += few) {
         few = in_a_row(&w, i, 4);
+        if (few == 1) {
+            sweep_all(&w, i);
+            continue;
+        }
+        few &= ~1;
+        for (int32_t k = i; k < i + few; k += 2) {
+            sweep_motion(&w, k, 2);
+        }
         if (few == 4) {
             sweep_torque(&w, i, 4);
         } else {
-            sweep_torque(&w, i, few = 1);
+            sweep_torque(&w, i, 2);
         }
     }
     for (int32_t i = 0; i < count; ++i) {
