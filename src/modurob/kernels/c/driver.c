@@ -211,7 +211,7 @@ typedef struct {
 } leaving;
 
 /* So many tiles leave, or as many as there are. */
-static inline void leave(leaving *l, long tiles)
+static __attribute__((noinline)) void leave(leaving *l, long tiles)
 {
     while (l->output < l->s->output_count) {
         const strided *const to = &l->outputs[l->output];
@@ -248,7 +248,7 @@ typedef struct {
     int arrays;
 } asking;
 
-static inline void ask_for(asking *a, const strided *array, long state, long last, long rows)
+static __attribute__((noinline)) void ask_for(asking *a, const strided *array, long state, long last, long rows)
 {
     const ptrdiff_t padding = array->state_stride - array->entries * (ptrdiff_t)sizeof(real);
     const int whole = array->entries > 1 && array->entry_stride == (ptrdiff_t)sizeof(real) && padding >= 0 && padding < LINE;
@@ -260,7 +260,7 @@ static inline void ask_for(asking *a, const strided *array, long state, long las
     }
 }
 
-static inline void ask(asking *a)
+static __attribute__((noinline)) void ask(asking *a)
 {
     int some = 0;
     for (int k = 0; k < a->arrays; ++k) {
@@ -313,7 +313,7 @@ static inline int note(vec status, real *statuses, long valid)
 }
 
 /* The rest of a block leaves, if there is one, and its status; returns whether there is any. */
-static inline int leave_all(leaving *l, real *statuses)
+static __attribute__((noinline)) int leave_all(leaving *l, real *statuses)
 {
     leave(l, -1);
     const int found = note(with_lost(l->status, l->nothing), statuses + l->first, l->valid);

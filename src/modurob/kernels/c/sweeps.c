@@ -272,16 +272,16 @@ INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6]
     }
 }
 
-/* The columns of `few` rates, one hanging on the other, in what they carry. */
-INLINE void sweep_motion(const swept *w, int32_t first, const int few)
+/* The columns of two rates, one hanging on the other, in what they carry. */
+APART void sweep_motion(const swept *w, int32_t first)
 {
     const spot *const spots = w->spots;
-    const int32_t last = spots[first + few - 1].last, end = spots[first + few - 1].end;
-    const int columns = 2 * few;
+    const int32_t last = spots[first + 1].last, end = spots[first + 1].end;
+    const int columns = 4;
     vec A[4][6];
     cells turns[4];
     int32_t at[4];
-    UNROLL for (int g = 0; g < few; ++g) {
+    UNROLL for (int g = 0; g < 2; ++g) {
         copy(A[2 * g], rate_of(w, first + g) + BY_Q);
         copy(A[2 * g + 1], rate_of(w, first + g) + BY_V);
         at[2 * g] = spots[first + g].row;
@@ -341,9 +341,10 @@ APART void begin_torque(const swept *w, int32_t first, int32_t last, vec *A)
     copy(A, own[0]);
 }
 
-/* The columns of `few` rates, one hanging on the other, in what they carry. */
-INLINE void sweep_torque(const swept *w, int32_t first, const int few)
+/* The columns of four rates, one hanging on the other, in what they carry. */
+INLINE void sweep_torque(const swept *w, int32_t first)
 {
+    const int few = 4;
     const int32_t lowest = first + few - 1, end = w->spots[lowest].end;
     vec A[4][6], begun[6];
     UNROLL for (int c = 0; c < few; ++c) {
@@ -457,14 +458,14 @@ APART void join(const swept *w, int32_t c)
     }
 }
 
-/* How many rates from i on, up to `most`, hang one on the other, with nothing else in between. */
-static inline int32_t in_a_row(const swept *w, int32_t i, int32_t most)
+/* Whether four rates from i on hang one on the other, with nothing else in between. */
+static inline int four_in_a_row(const swept *w, int32_t i)
 {
     int32_t few = 1;
-    while (few < most && i + few < w->count && w->spots[i + few].before == i + few - 1 && w->spots[i + few - 1].to < 0) {
+    while (few < 4 && i + few < w->count && w->spots[i + few].before == i + few - 1 && w->spots[i + few - 1].to < 0) {
         ++few;
     }
-    return few;
+    return few == 4;
 }
 
 /* at: n, the slopes (n, 3 n), work, accelerations that are kept, rates, 21 zeros; then the spots. */
@@ -483,19 +484,13 @@ void sweep(cells arena, const int32_t *at, const real *c)
         begin_motion(&w, i);
     }
     for (int32_t i = 0, few; i < count; i += few) {
-        few = in_a_row(&w, i, 4);
-        if (few == 1) {
-            sweep_all(&w, i);
-            continue;
-        }
-        few &= ~1;
-        for (int32_t k = i; k < i + few; k += 2) {
-            sweep_motion(&w, k, 2);
-        }
+        few = four_in_a_row(&w, i) ? 4 : 1;
         if (few == 4) {
-            sweep_torque(&w, i, 4);
+            sweep_motion(&w, i);
+            sweep_motion(&w, i + 2);
+            sweep_torque(&w, i);
         } else {
-            sweep_torque(&w, i, 2);
+            sweep_all(&w, i);
         }
     }
     for (int32_t i = 0; i < count; ++i) {
