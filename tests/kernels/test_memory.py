@@ -77,6 +77,21 @@ def test_results_stay_what_they_are_when_more_are_asked_for():
     assert all((x == y).all() for x, y in zip(first, copies, strict=True))
 
 
+def test_large_results_of_a_few_states_are_in_memory_that_is_used_again():
+    robot = random_mechanism(np.random.default_rng(4), 13, kinds=("revolute",))
+    q = np.random.default_rng(5).normal(size=(500, robot.nq))
+    first = robot.mass_matrix(q)
+    assert len(first) * first.strides[0] >= LARGE
+    before, copy = address(first), first.copy()
+    second = robot.mass_matrix(-q)
+    assert address(second) != before
+    assert np.array_equal(first, copy)
+    del first
+    gc.collect()
+    assert address(robot.mass_matrix(q)) == before
+    assert np.array_equal(robot.mass_matrix(q), copy)
+
+
 @pytest.mark.parametrize("joints", [13, 16])
 def test_results_that_pass_the_caches_by_are_those_of_a_few_states(joints):
     """Rows of whole lines, and rows whose last vector is none."""

@@ -20,6 +20,7 @@ class Slots(NamedTuple):
 
     children: Array  # slot that each body receives in; the last one, which nothing is sent to, if it carries nothing
     sent: Array  # slot that it sends to
+    before: Array  # slot of what siblings have sent there before; the last one if none has
     add: tuple[bool, ...]  # whether a sibling has sent there before
     number: int
 
@@ -48,7 +49,7 @@ def slots_of(parents: tuple[int, ...]) -> Slots:
         if mine:
             free.append(mine)
     children[children == 0] = count
-    return Slots(children, sent, tuple(add), count + 1)
+    return Slots(children, sent, np.where(add, sent, count).astype(np.int32), tuple(add), count + 1)
 
 
 class Anatomy:
@@ -112,7 +113,6 @@ class Anatomy:
             "armature": np.array([j.armature for j in joints]).T,
             "gravity": np.repeat(self.m.gravity[:, None], len(bodies), axis=1),
             "number": np.array([[i + 1.0 for i in bodies]]),
-            "adds": np.array([[float(self.slots.add[i]) for i in bodies]]),
         }
 
     # ---- pairs ----

@@ -33,7 +33,6 @@ CONSTANTS = {
     "gravity": 3,
     "back": 12,  # the tables' body frame in the chosen one, rows
     "number": 1,  # of the body
-    "adds": 1,  # 1 if a sibling has sent something to the parent before
     "frame": 12,  # of a loop joint: its successor frame, rows; its predecessor frame stands in `back`
 }
 
@@ -46,7 +45,7 @@ class DyadType:
     rotation: tuple[Entry, ...]  # nine entries of the placement's rotation, row by row
     position: tuple[bool, ...]  # which of its three coordinates may not be zero
     leaf: bool  # carries nothing; else what its children send may be zero
-    adds: bool | None  # whether a sibling has sent something to the parent before; None: the table says
+    adds: bool | None  # whether a sibling has sent something to the parent before; None: its places say
     shares: bool  # its coordinate is also another joint's
     rotor: bool  # may have rotor inertia; without it much vanishes
     follows: bool = False  # its coordinate is the other joint's
@@ -152,7 +151,7 @@ class TracedConstants:
         self.ratio: Any = graph.input("ratio") if self.joint.axial else 1.0
         self.offset: Any = graph.input("offset") if single else 0.0
         self.gravity = graph.inputs("gravity", 3)
-        self.number, self.adds = graph.input("number"), graph.input("adds")
+        self.number = graph.input("number")
         # pose of the tables' body frame in the chosen one
         self.back: Array = np.eye(4, dtype=object)
         self.back[:3] = graph.inputs("back", (3, 4))

@@ -23,7 +23,20 @@ def slot_names(program: Program, given: frozenset[str]) -> list[str]:
     inputs = [f"in {name}" for name, kind in program.inputs.items() if kind not in OPTIONAL or name in given]
     results = [f"out {name}" for name, kind in program.results.items() if kind in PER_JOINT]
     blocks = [f"block {name}" for name, kind in program.results.items() if kind in ("matrix", "slopes")]
-    return [*inputs, "parent", "own", "children", "sent", "columns", *results, *blocks, "carried", "felt", "lifted"]
+    return [
+        *inputs,
+        "parent",
+        "own",
+        "children",
+        "sent",
+        "before",
+        "columns",
+        *results,
+        *blocks,
+        "carried",
+        "felt",
+        "lifted",
+    ]
 
 
 def kind_for(kind: DyadType, program: Program) -> DyadType:
@@ -61,7 +74,7 @@ def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: in
 def _layout(kind: DyadType, program: Program, given: frozenset[str], places: Mapping[Any, int]) -> Layout:
     offsets, at = {}, 0
     for name, shape in program.sent.items():
-        offsets |= {f"children {name}": at, f"sent {name}": at}
+        offsets |= {f"{slot} {name}": at for slot in ("children", "sent", "before")}
         at += size(shape)
     # the columns of a rate stand together
     columns, width = column_offsets(program), sum(program.columns.values())

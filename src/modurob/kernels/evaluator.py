@@ -58,6 +58,7 @@ class _Sequence(ctypes.Structure):
         ("start_at", ctypes.c_void_p),
         ("start_count", ctypes.c_long),
         ("once", ctypes.c_long),
+        ("idle", ctypes.c_long),
     ]
 
 
@@ -133,6 +134,7 @@ class Evaluator:
             self._array([at for at, _ in start], np.int32),
             len(start),
             sum(len(r.at) for r in engine.once),
+            engine.idle if isinstance(self.program, Program) else 0,
         )
         self.address = ctypes.addressof(self.sequence)
 

@@ -117,6 +117,7 @@ class Laid:
             "own": self.fields[1:],
             "children": slots + a.slots.children * slot_size,
             "sent": slots + a.slots.sent * slot_size,
+            "before": slots + a.slots.before * slot_size,
             "columns": self.columns + a.tree_starts[:-1] * self._width,
             "carried": carried,
             "lifted": carried + 6,
@@ -175,7 +176,10 @@ class Laid:
         self.at = self._places()
         self._clear_sums()
         function, order = 0, np.arange(len(self.units))
+        matrices_alone = {*self.program.results.values()} <= {"matrix", "slopes"} and not self.engine.m.coupled
         for walk in self.program.passes:
+            if matrices_alone and not self.engine.idle and not isinstance(walk, Outward | Inward):
+                self.engine.idle = sum(len(r.at) for r in self.engine.rows)
             if isinstance(walk, Outward | Inward):
                 if function >= self._left_out:
                     self._pass(function, order if isinstance(walk, Outward) else order[::-1])

@@ -13,7 +13,7 @@ LINE = 64
 # rows of so many bytes begin with a line: vectors that lie across two lines are written half as fast
 LONG = 1024
 # fresh pages take longer than to compute what is written there: memory of so many bytes is used again, of which so many are kept
-LARGE, KEPT = 1 << 20, 1 << 27
+LARGE, KEPT = 1 << 19, 1 << 27
 
 _SPARE: list[Array] = []  # the latest last
 _LOCK = Lock()
@@ -24,13 +24,13 @@ def room(states: int, n: int, dtype: Any) -> Array:
     width = n * dtype.itemsize
     stride = -(-width // LINE) * LINE if width >= LONG else width
     size = states * stride
-    whole = _memory(size + LINE)
+    whole = memory(size + LINE)
     start = -whole.ctypes.data % LINE
     return whole[start : start + size].view(dtype).reshape(states, stride // dtype.itemsize)[:, :n]
 
 
-def _memory(size: int) -> Array:
-    """So many bytes at least."""
+def memory(size: int) -> Array:
+    """An array of so many bytes at least."""
     if not LARGE <= size <= KEPT:
         return np.empty(size, np.uint8)
     with _LOCK:

@@ -13,6 +13,7 @@ from modurob.algorithms.program import Flow, Program
 from modurob.errors import KernelError
 from modurob.kernels.compiler import library, notes_of
 from modurob.kernels.evaluator import ON_EVICTION, Key, compilable, evaluator, give_up, lanes_of, tail
+from modurob.kernels.memory import LARGE, memory
 from modurob.kernels.threads import WORTH_A_THREAD
 from modurob.kernels.units import beside
 from modurob.mechanism import Tables
@@ -115,4 +116,5 @@ def _module() -> Any:
         raise ImportError(f"{at.path} cannot be loaded")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.use(memory, LARGE)
     return module

@@ -26,6 +26,7 @@ typedef struct {
     const int32_t *start_at;
     long start_count;
     long once; /* rows at the beginning that need not run again */
+    long idle; /* rows at the beginning that do not touch what results stand in */
 } sequence;
 
 /* ---- states into lanes and back ---- */
@@ -107,68 +108,54 @@ enum { BEYOND_CACHE = 1 << 22 };
 #define STREAMED() ((void)0)
 #endif
 
-/* Whether rows go past the caches: they are many, and vectors in them lie in whole lines. */
-static inline int streams(const strided *to)
+/* Whether vectors in rows lie in whole lines, and may pass the caches by. */
+static inline int in_lines(const strided *to)
 {
-    return to->states * to->state_stride >= BEYOND_CACHE && ((uintptr_t)to->data | (uintptr_t)to->state_stride) % LINE == 0 && BYTES == LINE;
+    return ((uintptr_t)to->data | (uintptr_t)to->state_stride) % LINE == 0 && BYTES == LINE;
 }
 
-/* Results of states before `end` may still be written over: they come later. Returns what is zero in lanes whose results are all
-   finite: a sum of x - x (gcc takes 0 x for zero in vectors). */
-static vec store(const strided *to, const vec *from, long first, long valid, long end)
+/* Entries from k on, a tile of LANES at most, of a block of states. Results of states before `end` may still be written over: they come later.
+   Returns what is zero in lanes whose results are all finite: `none`, which is zero but the compiler does not know, times them. */
+static inline vec store_tile(const strided *to, const vec *from, long k, long first, long valid, long end, int past, vec none)
 {
-    char *base = to->data + first * to->state_stride;
+    char *const base = to->data + first * to->state_stride;
     vec nothing = V(0);
-    long k = 0;
 #if LANES > 1
-    if (valid == LANES && to->entry_stride == (ptrdiff_t)sizeof(real) && to->entries >= LANES) {
-        vec each[LANES] = {0};
-        const int past = streams(to);
-        while (k < to->entries) {
-            k = k + LANES <= to->entries ? k : to->entries - LANES;
-            vec rows[LANES];
-#pragma GCC unroll 16
-            for (int i = 0; i < LANES; ++i) {
-                rows[i] = from[k + i];
-                each[i] += rows[i] - rows[i];
-            }
-            transpose(rows);
-            if (past && k % LANES == 0) {
-#pragma GCC unroll 16
-                for (int i = 0; i < LANES; ++i) {
-                    STREAM(base + i * to->state_stride + k * (ptrdiff_t)sizeof(real), rows[i]);
-                }
-            } else {
-#pragma GCC unroll 16
-                for (int i = 0; i < LANES; ++i) {
-                    memcpy(base + i * to->state_stride + k * (ptrdiff_t)sizeof(real), &rows[i], sizeof(vec));
-                }
-            }
-            k += LANES;
-        }
-#pragma GCC unroll 16
-        for (int i = 0; i < LANES; ++i) {
-            nothing += each[i];
-        }
-    } else if (valid == LANES && to->entries < LANES && reaches_into_next_rows(to, first, end)) {
-        vec rows[LANES];
+    const int whole = to->entries - k >= LANES, in_rows = valid == LANES && to->entry_stride == (ptrdiff_t)sizeof(real);
+    if (in_rows && (to->entries >= LANES || reaches_into_next_rows(to, first, end))) {
+        /* the last tile fills the line, where rows end with one, or reaches back over the one before, or into the next row */
+        const int back = !whole && !past && to->entries >= LANES;
+        k = back ? to->entries - LANES : k;
         const vec zero = {0};
+        vec rows[LANES], odd = zero;
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; ++i) {
-            rows[i] = i < to->entries ? from[i] : zero;
-            nothing += rows[i] - rows[i];
+            rows[i] = whole || back || k + i < to->entries ? from[k + i] : zero;
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; i += 2) {
+            nothing += rows[i] * none;
+            odd += rows[i + 1] * none;
         }
         transpose(rows);
+        if (past) {
 #pragma GCC unroll 16
-        for (int i = 0; i < LANES; ++i) {
-            memcpy(base + i * to->state_stride, &rows[i], sizeof(vec));
+            for (int i = 0; i < LANES; ++i) {
+                STREAM(base + i * to->state_stride + k * (ptrdiff_t)sizeof(real), rows[i]);
+            }
+        } else {
+#pragma GCC unroll 16
+            for (int i = 0; i < LANES; ++i) {
+                memcpy(base + i * to->state_stride + k * (ptrdiff_t)sizeof(real), &rows[i], sizeof(vec));
+            }
         }
-        k = to->entries;
+        return nothing + odd;
     }
 #endif
-    for (; k < to->entries; ++k) {
+    (void)end, (void)past;
+    for (long last = k + LANES < to->entries ? k + LANES : to->entries; k < last; ++k) {
         const real *lane = (const real *)&from[k];
-        nothing += from[k] - from[k];
+        nothing += from[k] * none;
         for (long i = 0; i < valid; ++i) {
             memcpy(base + i * to->state_stride + k * to->entry_stride, &lane[i], sizeof(real));
         }
@@ -212,46 +199,95 @@ static inline void run_rows(const sequence *s, vec *arena, int again)
     }
 }
 
-/* The next block is asked for line by line while this one is computed: asking for all of it at once was slower. */
-enum { MOST_AHEAD = 8 };
-static inline const char *begin(const strided *array, long state, long last)
+/* Results of a block on their way out of the arena: the states, and the tile that is next. */
+typedef struct {
+    const sequence *s;
+    const vec *arena;
+    const strided *outputs;
+    long first, valid, end;
+    long output, entry;
+    int beyond; /* whether results are more than the caches hold */
+    vec status, nothing, none;
+} leaving;
+
+/* So many tiles leave, or as many as there are. */
+static __attribute__((noinline)) void leave(leaving *l, long tiles)
 {
-    const ptrdiff_t padding = array->state_stride - array->entries * (ptrdiff_t)sizeof(real);
-    const int whole = array->entries > 0 && array->entry_stride == (ptrdiff_t)sizeof(real) && padding >= 0 && padding < LINE;
-    return whole && state < last ? array->data + state * array->state_stride : NULL;
+    while (l->output < l->s->output_count) {
+        const strided *const to = &l->outputs[l->output];
+        const vec *const from = l->arena + l->s->outputs[l->output].place;
+        const int past = l->beyond && in_lines(to);
+        vec nothing = l->nothing;
+        for (; l->entry < to->entries; l->entry += LANES) {
+            if (tiles-- == 0) {
+                l->nothing = nothing;
+                return;
+            }
+            nothing += store_tile(to, from, l->entry, l->first, l->valid, l->end, past, l->none);
+        }
+        l->nothing = nothing;
+        l->entry = 0;
+        ++l->output;
+    }
 }
 
-static inline void run_rows_ahead(const sequence *s, vec *arena, const strided *inputs, const strided *outputs, long next, long last)
+/* Tiles of a block, and bytes of all results. */
+static void measure(const sequence *s, const strided *outputs, long *tiles, ptrdiff_t *bytes)
 {
-    const char *ahead[MOST_AHEAD];
-    long lines[MOST_AHEAD], per_row = 1;
-    int n = 0;
-    for (long k = 0; k < s->input_count + s->output_count && n < MOST_AHEAD; ++k) {
-        const strided *array = k < s->input_count ? &inputs[k] : &outputs[k - s->input_count];
-        const int ahead_of = array->entries > 1 && (k < s->input_count || !streams(array));
-        const char *p = ahead_of ? begin(array, next, last) : NULL;
-        if (p != NULL) {
-            ahead[n] = p;
-            lines[n] = LANES * array->state_stride / BYTES;
-            per_row = lines[n] > per_row * s->count ? lines[n] / s->count + 1 : per_row;
-            ++n;
+    for (long k = 0; k < s->output_count; ++k) {
+        *tiles += (outputs[k].entries + LANES - 1) / LANES;
+        *bytes += outputs[k].states * outputs[k].state_stride;
+    }
+}
+
+/* Lines that are asked for ahead, some between any two rows: asking for all at once was slower. */
+enum { MOST_AHEAD = 8 };
+typedef struct {
+    const char *at[MOST_AHEAD];
+    long lines[MOST_AHEAD], per_row, next;
+    int arrays;
+} asking;
+
+static __attribute__((noinline)) void ask_for(asking *a, const strided *array, long state, long last, long rows)
+{
+    const ptrdiff_t padding = array->state_stride - array->entries * (ptrdiff_t)sizeof(real);
+    const int whole = array->entries > 1 && array->entry_stride == (ptrdiff_t)sizeof(real) && padding >= 0 && padding < LINE;
+    if (whole && state < last && a->arrays < MOST_AHEAD) {
+        const long lines = LANES * array->state_stride / BYTES;
+        a->at[a->arrays] = array->data + state * array->state_stride;
+        a->lines[a->arrays++] = lines;
+        a->per_row = lines > a->per_row * rows ? lines / rows + 1 : a->per_row;
+    }
+}
+
+static __attribute__((noinline)) void ask(asking *a)
+{
+    int some = 0;
+    for (int k = 0; k < a->arrays; ++k) {
+        for (long i = a->next; i < a->next + a->per_row && i < a->lines[k]; ++i, some = 1) {
+            /* into the second-level cache: the nearest is full of what is computed with */
+            __builtin_prefetch(a->at[k] + i * BYTES, 0, 2);
         }
     }
-    const row *r = s->rows, *end = s->rows + s->count;
-    for (long line = 0; n && r < end; ++r, line += per_row) {
-        int some = 0;
-        for (int k = 0; k < n; ++k) {
-            for (long i = line; i < line + per_row && i < lines[k]; ++i, some = 1) {
-                /* into the second-level cache: the nearest is full of what is computed with */
-                __builtin_prefetch(ahead[k] + i * LANES * (long)sizeof(real), 0, 2);
-            }
-        }
-        if (!some) {
-            break;
+    a->next += a->per_row;
+    a->arrays = some ? a->arrays : 0;
+}
+
+/* All rows, but for the first ones if they ran already. Between those that do not touch results the last block leaves. */
+static inline void run_and_leave(const sequence *s, vec *arena, int again, asking *ahead, leaving *l, long tiles)
+{
+    const row *r = s->rows + (again ? s->once : 0), *const end = s->rows + s->count, *const idle = s->rows + s->idle;
+    for (; r < idle; ++r) {
+        if (ahead->arrays) {
+            ask(ahead);
         }
         r->run(arena, r->at, r->c);
+        leave(l, tiles);
     }
     for (; r < end; ++r) {
+        if (ahead->arrays) {
+            ask(ahead);
+        }
         r->run(arena, r->at, r->c);
     }
 }
@@ -276,29 +312,49 @@ static inline int note(vec status, real *statuses, long valid)
     return found;
 }
 
-/* States first to last - 1: loads a block of them into lanes, runs the rows `repeats` times, stores the results. A status other than zero goes to
-   `statuses`; returns whether there is any. */
+/* The rest of a block leaves, if there is one, and its status; returns whether there is any. */
+static __attribute__((noinline)) int leave_all(leaving *l, real *statuses)
+{
+    leave(l, -1);
+    const int found = note(with_lost(l->status, l->nothing), statuses + l->first, l->valid);
+    l->valid = 0;
+    return found;
+}
+
+/* States first to last - 1: loads a block of them into lanes, runs the rows `repeats` times, stores the results: while the next block is computed, where
+   rows do not touch them yet. A status other than zero goes to `statuses`; returns whether there is any. */
 int run(const sequence *s, vec *arena, long first, long last, const strided *inputs, const strided *outputs, long repeats, real *statuses)
 {
+    volatile real zero = 0;
     int found = 0;
+    long tiles = 0;
+    ptrdiff_t bytes = 0;
+    measure(s, outputs, &tiles, &bytes);
+    leaving l = {s, arena, outputs, first, 0, last, s->output_count, 0, bytes >= BEYOND_CACHE, V(0), V(0), V(zero)};
     for (long state = first; state < last; state += LANES) {
-        const long valid = last - state < LANES ? last - state : LANES;
         arena[0] = V(0);
+        const long valid = last - state < LANES ? last - state : LANES;
+        asking ahead = {.per_row = 1};
         for (long k = 0; k < s->input_count; ++k) {
             load(arena + s->inputs[k].place, &inputs[k], state, valid);
+            ask_for(&ahead, &inputs[k], state + LANES, last, s->count);
         }
-        if (repeats == 1) {
-            run_rows_ahead(s, arena, inputs, outputs, state + LANES, last);
+        for (long k = 0; k < s->output_count; ++k) {
+            if (!s->idle && !(l.beyond && in_lines(&outputs[k]))) {
+                ask_for(&ahead, &outputs[k], state + LANES, last, s->count);
+            }
         }
-        for (long again = 0; repeats > 1 && again < repeats; ++again) {
+        for (long again = 0; again < repeats - 1; ++again) {
             run_rows(s, arena, again > 0);
         }
-        vec nothing = V(0);
-        for (long k = 0; k < s->output_count; ++k) {
-            nothing += store(&outputs[k], arena + s->outputs[k].place, state, valid, last);
+        run_and_leave(s, arena, repeats > 1, &ahead, &l, s->idle ? tiles / s->idle + 1 : 0);
+        found |= leave_all(&l, statuses);
+        l.first = state, l.valid = valid, l.output = l.entry = 0, l.status = arena[0], l.nothing = V(0);
+        if (!s->idle) {
+            found |= leave_all(&l, statuses);
         }
-        found |= note(with_lost(arena[0], nothing), statuses + state, valid);
     }
+    found |= leave_all(&l, statuses);
     STREAMED();
     return found;
 }

@@ -104,6 +104,34 @@ static PyObject *in_lines(PyObject *memory, int axes, npy_intp *shape, npy_intp 
     return array;
 }
 
+/* What gives memory of so many bytes or more, which is used again, as `kernels.memory` has it. */
+static PyObject *memory_function = NULL;
+static npy_intp large;
+
+/* use(function of bytes, from how many on) */
+static PyObject *use(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *function;
+    Py_ssize_t bytes;
+    if (!PyArg_ParseTuple(arguments, "On", &function, &bytes)) {
+        return NULL;
+    }
+    Py_INCREF(function);
+    Py_XSETREF(memory_function, function);
+    large = bytes;
+    Py_RETURN_NONE;
+}
+
+/* An array of so many bytes or more. */
+static PyObject *memory_of(npy_intp bytes)
+{
+    if (memory_function != NULL && bytes >= large) {
+        return PyObject_CallFunction(memory_function, "n", (Py_ssize_t)bytes);
+    }
+    return PyArray_SimpleNew(1, &bytes, NPY_UINT8);
+}
+
 /* An array for results, whose first axis is over states if there are many. */
 static PyObject *new_array(int many, int axes, npy_intp *shape)
 {
@@ -114,8 +142,7 @@ static PyObject *new_array(int many, int axes, npy_intp *shape)
     if (!many || bytes < LONG_ROW) {
         return PyArray_SimpleNew(axes, shape, NPY_DOUBLE);
     }
-    npy_intp size = shape[0] * row_bytes(bytes) + LINE;
-    return in_lines(PyArray_SimpleNew(1, &size, NPY_UINT8), axes, shape, row_bytes(bytes));
+    return in_lines(memory_of(shape[0] * row_bytes(bytes) + LINE), axes, shape, row_bytes(bytes));
 }
 
 /* call(handle, repeats of one state, inputs as a tuple): the results, or None */
@@ -255,6 +282,7 @@ static PyMethodDef methods[] = {
     {"call", (PyCFunction)(void (*)(void))call, METH_FASTCALL, NULL},
     {"rows", (PyCFunction)(void (*)(void))rows, METH_FASTCALL, NULL},
     {"bind", bind, METH_VARARGS, NULL},
+    {"use", use, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

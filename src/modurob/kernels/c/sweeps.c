@@ -25,7 +25,7 @@ enum { OF_S = 0, OF_U = 6, OF_C = 12, OF_R = 15, OF_DD = 16, OF_E = 22, OF_DW = 
 enum { NODE_C = 0, NODE_S = 3, NODE_K = 9, NODE_P = 15, NODE = 33 };
 
 /* An answer is what a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, and what a torque along the rate
-   does: the acceleration of that body, and of the rate. */
+   does: the acceleration of that body, and of the rate. Where the body carries nothing, the acceleration of the body before stands in place of the matrix. */
 enum { ANSWER_A = 21, ANSWER_X = 27, ANSWER = 28 };
 
 /* A rate in depth-first order: its row, what it has, the first and the last of its joint, the end of what its joint carries, the rate
@@ -56,6 +56,12 @@ INLINE cells node_of(const swept *w, int32_t i)
 INLINE cells inverse_of(const swept *w, int32_t i)
 {
     return i < 0 ? w->zeros : w->answers + ANSWER * i;
+}
+
+/* Whether rate i is the last one of a branch. */
+INLINE int carries_nothing(const swept *w, int32_t i)
+{
+    return w->spots[i].end == i + 1;
 }
 
 /* The rate behind whose body the wrenches of rate i stand: a whole number, in the memory of one. */
@@ -163,6 +169,10 @@ APART void answer_to_torque(const swept *w, int32_t i)
         to[ANSWER_A + k] = u[k] + x * S[k];
     }
     to[ANSWER_X] = x;
+    if (carries_nothing(w, i)) {
+        copy(to, u);
+        return;
+    }
     int at = 0;
     UNROLL for (int a = 0; a < 6; ++a) {
         UNROLL for (int b = a; b < 6; ++b, ++at) {
@@ -173,38 +183,53 @@ APART void answer_to_torque(const swept *w, int32_t i)
 
 /* ---- columns by displacement and by rate ---- */
 
-/* Both columns of a rate h in its own joint: A, (2, 6), is what they accelerate the joint's body by. */
-APART void begin_motion(const swept *w, int32_t h, vec *A)
+/* Both columns of a rate h in its own joint. What they accelerate the joint's body by, if it carries anything, stands in the place of the wrenches they
+   begin with. */
+APART void begin_motion(const swept *w, int32_t h)
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h), left = node_of(w, h) + NODE_P;
-    const int32_t nv = own->last - own->first + 1, before = w->spots[own->first].before;
-    for (int c = 0; c < 2; ++c) {
-        vec p[6], moved[6], accelerating[6];
-        copy(p, of + (c ? BY_V : BY_Q));
-        for (int32_t k = nv - 1; k >= 0; --k) {
-            const cells r = rate_of(w, own->first + k);
-            const vec block = own->block && !c ? w->arena[own->block + k * nv] : V(0);
-            moved[k] = -r[OF_R] * (dot(r + OF_S, p) + block);
-            add(p, r + OF_U, moved[k]);
+    const int32_t first = own->first, nv = own->last - first + 1, before = w->spots[first].before;
+    vec p[2][6], out[2][6], moved[2][6];
+    copy(p[0], of + BY_Q);
+    copy(p[1], of + BY_V);
+    for (int32_t k = nv - 1; k >= 0; --k) {
+        const cells r = node_of(w, first + k);
+        const vec scale = -rate_of(w, first + k)[OF_R];
+        UNROLL for (int c = 0; c < 2; ++c) {
+            vec felt = dot(r + NODE_S, p[c]);
+            if (own->block && !c) {
+                felt += w->arena[own->block + k * nv];
+            }
+            moved[c][k] = scale * felt;
+            add(p[c], r + NODE_K, felt);
         }
-        if (!c) {
-            add(p, of + OF_F, V(1));
+    }
+    UNROLL for (int k = 0; k < 6; ++k) {
+        left[k] = p[0][k] = -(p[0][k] + of[OF_F + k]);
+        left[6 + k] = p[1][k] = -p[1][k];
+    }
+    if (nv == 1 && carries_nothing(w, h)) {
+        /* by reciprocity, what the torque does to the body before */
+        UNROLL for (int c = 0; c < 2; ++c) {
+            entry(w, h, h, c)[0] = moved[c][0] + dot(inverse_of(w, h), p[c]);
         }
-        for (int k = 0; k < 6; ++k) {
-            left[6 * c + k] = p[k] = -p[k];
+        return;
+    }
+    UNROLL for (int c = 0; c < 2; ++c) {
+        accelerated(inverse_of(w, before), p[c], out[c]);
+    }
+    for (int32_t k = 0; k < nv; ++k) {
+        const cells r = node_of(w, first + k);
+        UNROLL for (int c = 0; c < 2; ++c) {
+            const vec x = moved[c][k] + dot(r + NODE_K, out[c]);
+            entry(w, first + k, h, c)[0] = x;
+            add(out[c], r + NODE_S, x);
         }
-        accelerated(inverse_of(w, before), p, accelerating);
-        for (int32_t k = 0; k < nv; ++k) {
-            const cells r = node_of(w, own->first + k);
-            moved[k] += dot(r + NODE_K, accelerating);
-            entry(w, own->first + k, h, c)[0] = moved[k];
-            add(accelerating, r + NODE_S, moved[k]);
-        }
-        const cells more = of + (c ? OF_E : OF_DD);
-        UNROLL for (int k = 0; k < 6; ++k) {
-            A[6 * c + k] = accelerating[k] + more[k];
-        }
+    }
+    UNROLL for (int k = 0; k < 6; ++k) {
+        of[BY_Q + k] = out[0][k] + of[OF_DD + k];
+        of[BY_V + k] = out[1][k] + of[OF_E + k];
     }
 }
 
@@ -247,19 +272,18 @@ INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6]
     }
 }
 
-/* The columns of `few` rates, one hanging on the other, in what they carry. */
-INLINE void sweep_motion(const swept *w, int32_t first, const int few)
+/* The columns of two rates, one hanging on the other, in what they carry. */
+APART void sweep_motion(const swept *w, int32_t first)
 {
     const spot *const spots = w->spots;
-    const int32_t last = spots[first + few - 1].last, end = spots[first + few - 1].end;
-    const int columns = 2 * few;
-    vec A[4][6], begun[12];
+    const int32_t last = spots[first + 1].last, end = spots[first + 1].end;
+    const int columns = 4;
+    vec A[4][6];
     cells turns[4];
     int32_t at[4];
-    UNROLL for (int g = 0; g < few; ++g) {
-        begin_motion(w, first + g, begun);
-        copy(A[2 * g], begun);
-        copy(A[2 * g + 1], begun + 6);
+    UNROLL for (int g = 0; g < 2; ++g) {
+        copy(A[2 * g], rate_of(w, first + g) + BY_Q);
+        copy(A[2 * g + 1], rate_of(w, first + g) + BY_V);
         at[2 * g] = spots[first + g].row;
         at[2 * g + 1] = w->n + at[2 * g];
         turns[2 * g] = rate_of(w, first + g) + OF_DW;
@@ -317,9 +341,10 @@ APART void begin_torque(const swept *w, int32_t first, int32_t last, vec *A)
     copy(A, own[0]);
 }
 
-/* The columns of `few` rates, one hanging on the other, in what they carry. */
-INLINE void sweep_torque(const swept *w, int32_t first, const int few)
+/* The columns of four rates, one hanging on the other, in what they carry. */
+INLINE void sweep_torque(const swept *w, int32_t first)
 {
+    const int few = 4;
     const int32_t lowest = first + few - 1, end = w->spots[lowest].end;
     vec A[4][6], begun[6];
     UNROLL for (int c = 0; c < few; ++c) {
@@ -331,6 +356,26 @@ INLINE void sweep_torque(const swept *w, int32_t first, const int few)
         arrive(w, i, A, few);
         pass_torque(w, i, first, A, few);
         keep(w, i, A, few);
+    }
+}
+
+/* All three columns of a rate, in what it carries. */
+INLINE void sweep_all(const swept *w, int32_t first)
+{
+    const int32_t last = w->spots[first].last, end = w->spots[first].end;
+    const int32_t at[2] = {w->spots[first].row, w->n + w->spots[first].row};
+    const cells of = rate_of(w, first), turns[2] = {of + OF_DW, of + OF_S + 3};
+    vec A[3][6], begun[6];
+    begin_torque(w, first, last, begun);
+    copy(A[0], of + BY_Q);
+    copy(A[1], of + BY_V);
+    copy(A[2], begun);
+    keep(w, last, A, 3);
+    for (int32_t i = last + 1; i < end; ++i) {
+        arrive(w, i, A, 3);
+        pass_motion(w, i, at, A, turns, 2);
+        pass_torque(w, i, first, A + 2, 1);
+        keep(w, i, A, 3);
     }
 }
 
@@ -354,21 +399,31 @@ INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int f
     }
 }
 
-/* Entries of rates from `first` on with those from `begin` to `end`, which are in other branches of the body behind rate c. */
+/* Entries of rates from `first` on, of a branch that begins and ends there, with those of the other branches of the body behind rate c. */
 INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
 {
+    const spot *const spots = w->spots;
+    const int32_t n = w->n;
     vec A[4][6];
+    cells line[4];
     UNROLL for (int r = 0; r < few; ++r) {
         accelerated(inverse_of(w, c), node_of(w, first + r) + NODE_P + 12, A[r]);
+        line[r] = w->slopes + 3 * n * spots[first + r].row;
     }
-    for (int32_t h = begin; h < end; ++h) {
+    for (int32_t h = c + 1; h < spots[c].end; ++h) {
+        if (h == begin) {
+            h = end - 1;
+            continue;
+        }
         const cells p = node_of(w, h) + NODE_P;
+        const int32_t column = spots[h].row;
         UNROLL for (int r = 0; r < few; ++r) {
-            const cells to = entry(w, first + r, h, 0);
-            to[0] = dot_in_turn(p, A[r]);
-            to[w->n] = dot_in_turn(p + 6, A[r]);
-            if (h > first) {
-                to[2 * w->n] = entry(w, h, first + r, 2)[0] = dot_in_turn(p + 12, A[r]);
+            line[r][column] = dot_in_turn(p, A[r]);
+            line[r][n + column] = dot_in_turn(p + 6, A[r]);
+        }
+        if (h > begin) {
+            UNROLL for (int r = 0; r < few; ++r) {
+                line[r][2 * n + column] = entry(w, h, first + r, 2)[0] = dot_in_turn(p + 12, A[r]);
             }
         }
     }
@@ -398,20 +453,19 @@ APART void join(const swept *w, int32_t c)
         last = spots[first].end;
         for (int32_t i = first, few; i < last; i += few) {
             few = last - i >= 4 ? 4 : 1;
-            (few == 4 ? meet_four : meet_one)(w, c, i, c + 1, first);
-            (few == 4 ? meet_four : meet_one)(w, c, i, last, end);
+            (few == 4 ? meet_four : meet_one)(w, c, i, first, last);
         }
     }
 }
 
-/* How many rates from i on, up to `most`, hang one on the other, with nothing else in between. */
-static inline int32_t in_a_row(const swept *w, int32_t i, int32_t most)
+/* Whether four rates from i on hang one on the other, with nothing else in between. */
+static inline int four_in_a_row(const swept *w, int32_t i)
 {
     int32_t few = 1;
-    while (few < most && i + few < w->count && w->spots[i + few].before == i + few - 1 && w->spots[i + few - 1].to < 0) {
+    while (few < 4 && i + few < w->count && w->spots[i + few].before == i + few - 1 && w->spots[i + few - 1].to < 0) {
         ++few;
     }
-    return few;
+    return few == 4;
 }
 
 /* at: n, the slopes (n, 3 n), work, accelerations that are kept, rates, 21 zeros; then the spots. */
@@ -425,23 +479,18 @@ void sweep(cells arena, const int32_t *at, const real *c)
     for (int32_t i = 0; i < count; ++i) {
         pack(&w, i);
     }
-    for (int32_t i = 0, few; i < count; i += few) {
-        few = in_a_row(&w, i, 2);
-        for (int32_t k = i; k < i + few; ++k) {
-            answer_to_torque(&w, k);
-        }
-        if (few == 2) {
-            sweep_motion(&w, i, 2);
-        } else {
-            sweep_motion(&w, i, 1);
-        }
+    for (int32_t i = 0; i < count; ++i) {
+        answer_to_torque(&w, i);
+        begin_motion(&w, i);
     }
     for (int32_t i = 0, few; i < count; i += few) {
-        few = in_a_row(&w, i, 4);
+        few = four_in_a_row(&w, i) ? 4 : 1;
         if (few == 4) {
-            sweep_torque(&w, i, 4);
+            sweep_motion(&w, i);
+            sweep_motion(&w, i + 2);
+            sweep_torque(&w, i);
         } else {
-            sweep_torque(&w, i, few = 1);
+            sweep_all(&w, i);
         }
     }
     for (int32_t i = 0; i < count; ++i) {
