@@ -171,9 +171,9 @@ def _with(ends: Ends) -> Callable[[Axes, Motion], Solutions]:
     """All angles, given how q1 and q5 are found from the direction T h6 and the point T o6."""
 
     def solve(axes: Axes, to: Motion) -> Solutions:
-        T, b6 = to.T, to.seen[5]
+        b6 = to.seen[5]
         for t1, t5 in ends(axes, turned_by(to.X, b6.h), moved_by(to.X, b6.o)):
-            yield from _middle(axes, T, t1, t5)
+            yield from _middle(axes, to, t1, t5)
 
     return solve
 
@@ -209,15 +209,14 @@ def _skew(axes: Axes, tip: Array, p: Array) -> Iterator[tuple[Turn, Turn]]:
     yield from sp6(A, B, e)
 
 
-def _middle(axes: Axes, T: Array, t1: Turn, t5: Turn) -> Solutions:
+def _middle(axes: Axes, to: Motion, t1: Turn, t5: Turn) -> Solutions:
     """q6 from R_6 T^-1 R_1 h2 = R_5^T h2, the sum q2 + q3 + q4 from the rotation, then two links in the plane."""
-    a1, a2, _, a4, a5, a6 = axes
-    t6 = sp1(a6.h, turned_back_by(T, t1.rotate(a1.h, a2.h)), t5.back().rotate(a5.h, a2.h))
-    # G = E_1^-1 T E_6^-1 E_5^-1 = E_2 E_3 E_4
-    before = lambda v: t6.back().rotate(a6.h, t5.back().rotate(a5.h, v))  # noqa: E731
-    u = t1.back().rotate(a1.h, turned_by(T, before(a2.u)))
-    p = moved(a6, t6.back(), moved(a5, t5.back(), a4.o))
-    target = moved(a1, t1.back(), moved_by(T, p))
+    a1, a2, (_, b2, _, b4, b5, b6) = axes[0], axes[1], to.seen
+    t6 = sp1(b6.h, turned_back_by(to.X, t1.rotate(a1.h, a2.h)), t5.back().rotate(b5.h, b2.h))
+    # E_2 E_3 E_4 = E_1^-1 T E_6^-1 E_5^-1
+    u = turned_by(to.X, t6.back().rotate(b6.h, t5.back().rotate(b5.h, b2.u)))
+    p = moved_by(to.X, moved(b6, t6.back(), moved(b5, t5.back(), b4.o)))
+    u, target = t1.back().rotate(a1.h, u), moved(a1, t1.back(), p)
     for arm in in_the_plane(axes[1:4], u, target):
         yield t1, *arm, t5, t6
 
