@@ -382,13 +382,13 @@ static void unpacked(const arm *a, const vec *y, int candidate, long lane, const
 }
 
 /* Poses first to last - 1, (poses, 16); where each starts, (poses, coordinates) or the same for all. Solutions (poses, candidates, coordinates), the
-   nearest candidate where there are none; how many; and what became of each pose. */
-void pose_batch(const arm *a, long first, long last, const real *X, const real *start, long start_stride, real *q, int64_t *count, uint8_t *fate)
+   nearest candidate where there are none; how many; and what became of each pose. Returns whether all are solved. */
+int pose_batch(const arm *a, long first, long last, const real *X, const real *start, long start_stride, real *q, int64_t *count, uint8_t *fate)
 {
     vec x[16], near[JOINTS], y[BEFORE + FILLED], cost[CANDIDATES];
     lane_set counts[CANDIDATES], beyond;
     real found[LANES * FILLED] __attribute__((aligned(64)));
-    int nearest[LANES];
+    int nearest[LANES], settled = 1;
     for (int k = COORDINATES; k < FILLED; ++k) {
         y[BEFORE + k] = V(0);
     }
@@ -431,6 +431,7 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
             const long n = direct ? (long)LANE(numbers, i) : packed(a, found + i * FILLED, cost, counts, i, own, rows);
             count[p + i] = n;
             fate[p + i] = doubtful ? LEFT : n ? SOLVED : HOLDS(beyond, i) ? BEYOND_LIMITS : OUT_OF_REACH;
+            settled &= fate[p + i] == SOLVED;
             if (n == 0 && fate[p + i] != LEFT) {
                 if (!looked) {
                     find_nearest(a, x, y, nearest);
@@ -447,6 +448,7 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
             }
         }
     }
+    return settled;
 }
 
 #if LANES == 1

@@ -13,7 +13,7 @@ import numpy as np
 
 from modurob.caching import cached_property
 from modurob.kernels.evaluator import in_shares
-from modurob.kernels.memory import room
+from modurob.kernels.memory import address, room
 from modurob.kernels.single import row_function
 from modurob.kernels.straight import CONSTANTS, Lines, Straight, batch_lanes, straight
 from modurob.kernels.threads import threads_for
@@ -67,7 +67,7 @@ class Compiled:
         """`pose_batch` of poses.c."""
         assert self.many is not None
         call = self.many.family.library.pose_batch
-        call.argtypes, call.restype = [_P, _L, _L, _P, _P, _L, _P, _P, _P], None
+        call.argtypes, call.restype = [_P, _L, _L, _P, _P, _L, _P, _P, _P], ctypes.c_int
         return call
 
     def _struct(self, code: "Pair", lower: Array, upper: Array, sorts: bool, starts: bool) -> "_Arm":
@@ -118,9 +118,9 @@ class Compiled:
 
     def batch(
         self, X: Array, start: Array, lower: Array, upper: Array, sorts: bool
-    ) -> tuple[Array, Array, Array] | None:
-        """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,).
-        None without a compiler. `start` is (m, nq), or (1, nq) for all."""
+    ) -> tuple[Array, Array, Array, bool] | None:
+        """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,); whether
+        all are solved. None without a compiler. `start` is (m, nq), or (1, nq) for all."""
         if self.many is None:
             return None
         m = len(X)
@@ -130,22 +130,16 @@ class Compiled:
         count, fate = np.empty(m, np.int64), np.empty(m, np.uint8)
         made = self._struct(self.many, lower, upper, sorts, sorts or bool(start.any()))
         stride = 0 if len(start) == 1 else self.nq
-        data = [_address(x) for x in (X, start, q, count, fate)]
-        call, address = self._call, ctypes.addressof(made)
+        data = [address(x) for x in (X, start, q, count, fate)]
+        call, arm = self._call, ctypes.addressof(made)
 
-        def share(first: int, last: int) -> None:
-            call(address, first, last, data[0], data[1], stride, *data[2:])
+        def share(first: int, last: int) -> int:
+            return call(arm, first, last, data[0], data[1], stride, *data[2:])
 
-        in_shares(share, m, batch_lanes(), threads_for(50 * m))
-        return q, count, fate
+        return q, count, fate, all(in_shares(share, m, batch_lanes(), threads_for(50 * m)))
 
 
 _P, _L = ctypes.c_void_p, ctypes.c_long
-
-
-def _address(x: Array) -> int:
-    """Where an array begins; `x.ctypes` takes twice as long."""
-    return x.__array_interface__["data"][0]
 
 
 class _Arm(ctypes.Structure):
