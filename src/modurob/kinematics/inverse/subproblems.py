@@ -256,13 +256,15 @@ def quadric(Q: Array, steps: int = POLISH_STEPS) -> list[Turn]:
     low, high, z = mean - spread, mean + spread, Q[..., 0, 0]
     x, last_step = _pair_of_lines(low, high, d, e, z)
     # -m² c² + n² s² + 2 d c + 2 e s + z + x = (n s + m c + u)(n s - m c + w)
-    m, n = sqrt(maximum(x - low, ZERO)), sqrt(maximum(high - x, ZERO))
-    tiny = sqrt(round_block + 1e-300)
-    total = 2 * e / maximum(n, tiny)
-    apart = 2 * d / maximum(m, tiny)
+    m2, n2 = maximum(x - low, ZERO), maximum(high - x, ZERO)
+    m, n, tiny = sqrt(m2), sqrt(n2), sqrt(round_block + 1e-300)
+    total, apart = 2 * e / maximum(n, tiny), 2 * d / maximum(m, tiny)
+    # of these the one by the larger divisor is right; the other also follows by a root, which is better where it loses fewer digits
     by_n = _signed(d, sqrt(maximum(total * total - 4 * (z + x), ZERO)))
     by_m = _signed(e, sqrt(maximum(apart * apart + 4 * (z + x), ZERO)))
-    total, apart = select(n, m, by_m, total), select(n, m, apart, by_n)
+    finer_apart = select(4 * size * d * d, (total * m2) * (total * m2), apart, by_n)
+    finer_total = select(4 * size * e * e, (apart * n2) * (apart * n2), total, by_m)
+    total, apart = select(n, m, finer_total, total), select(n, m, apart, finer_apart)
     u, w = (total - apart) / 2, (total + apart) / 2
     # the block is round: one line
     is_line = lambda line, other: select(spread, round_block, line, other)  # noqa: E731
