@@ -270,10 +270,11 @@ def quadric(Q: Array, steps: int = POLISH_STEPS) -> list[Turn]:
     is_line = lambda line, other: select(spread, round_block, line, other)  # noqa: E731
     first = linear(is_line(2 * d, m), is_line(2 * e, n), -is_line(z + mean, u))
     second = linear(is_line(2 * d, -m), is_line(2 * e, n), -is_line(z + mean, w))
-    # what has not come to rest is left to the definition
-    sure = select(last_step, LAST_STEP * size, ONE, UNCONFIRMED)
-    found = (t.then(psi) for t in (*first, *second))
-    return [_polished(Q, t._replace(lever=minimum(t.lever, sure)), steps) for t in found]
+    # what has not come to rest may have solutions or none: it is left to the definition
+    rests = lambda x, otherwise: select(last_step, LAST_STEP * size, x, otherwise)  # noqa: E731
+    found = [t.then(psi) for t in (*first, *second)]
+    unsure = [t._replace(room=rests(t.room, ZERO), lever=rests(t.lever, UNCONFIRMED)) for t in found]
+    return [_polished(Q, t, steps) for t in unsure]
 
 
 def _half(c: Array, s: Array) -> Turn:
