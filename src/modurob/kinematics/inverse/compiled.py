@@ -27,7 +27,6 @@ from modurob.trace import Graph, Place
 
 # rooms and levers (squares of sines and lengths) below which a pose is left to the definition
 ROOM, LEVER = 1e-9, 1e-10
-QUARTIC_ROOM = 1e-7  # of angles that come of a quartic, which has fewer digits
 STEPS, GENERAL_STEPS = 2, 3
 RESIDUAL = 1e-8  # before the last step of Newton's method
 
@@ -85,8 +84,7 @@ class Compiled:
         at = np.array(arm.at, dtype=np.int32)
         arrays = [np.ascontiguousarray(x) for x in (c, true, lower, upper, arm.lengths, 1 / arm.lengths, at, turns)]
         # two angles of a quartic are confirmed by both of their equations; a slide may lean on a long lever
-        quartic = arm.way is not None and effort(arm.way) > 0
-        slides = quartic and not turns.all()
+        slides = arm.way is not None and effort(arm.way) > 0 and not turns.all()
         steps = GENERAL_STEPS if arm.way is None else STEPS if self.off >= EXACT else int(slides)
         made = _Arm(
             code.model.address("refined"),
@@ -95,7 +93,7 @@ class Compiled:
             *(
                 self.nq,
                 steps,
-                max(QUARTIC_ROOM if quartic else ROOM, 1e3 * self.off),
+                max(ROOM, 1e3 * self.off),
                 LEVER,
                 RESIDUAL,
                 sorts,
