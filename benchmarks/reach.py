@@ -1,8 +1,8 @@
 """Inverse kinematics by iteration: batches of reachable poses against Robotics Toolbox's C++ solver, pink and Pinocchio.
 
 On one core. Every solver starts where it likes, keeps the joints' limits and restarts what fails, pink apart. Robotics Toolbox
-(`ik_LM`, Chan's damping) and pink are measured where they are installed; Pinocchio's rows are a damped least-squares loop in
-Python over its C++ kinematics.
+(`pip install roboticstoolbox-python`: `ik_LM` in C++, Chan's damping) and pink (`pip install pin-pink`) are measured where they
+are installed; Pinocchio's rows are a damped least-squares loop in Python over its C++ kinematics.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,9 @@ from benchmarks.robots import shipped_arm
 from benchmarks.timing import interleaved
 from modurob.judges import PinocchioTwin
 
-BATCH, FEW, TOLERANCE = 16384, 40, 1e-10
+BATCH, TOLERANCE = 16384, 1e-10
+# poses of the same batch that a peer solves one after the other: as many as time allows, since restarts make times uneven
+FEW = {"toolbox": 1000, "pink": 40, "pinocchio": 200}
 
 
 def poses(robot: mr.Mechanism, frame: str, n: int) -> np.ndarray:
@@ -110,12 +112,12 @@ PEERS = {
 def measured(robot: mr.Mechanism, frame: str) -> tuple[dict[str, float], dict[str, float]]:
     """Microseconds a pose, and the share that was reached, by solver."""
     X = poses(robot, frame, BATCH)
-    few = {name: make(robot, frame, X[:FEW]) for name, (module, make) in PEERS.items() if find_spec(module)}
+    few = {name: make(robot, frame, X[: FEW[name]]) for name, (module, make) in PEERS.items() if find_spec(module)}
     calls: dict[str, Callable[[], object]] = {"modurob": lambda: robot.reach(mr.PoseGoal(frame, X)), **few}
     times = interleaved(calls, rounds=5)
     shares = {"modurob": float(robot.reach(mr.PoseGoal(frame, X)).reached.mean())}
-    shares |= {name: call() / FEW for name, call in few.items()}
-    return {name: t / (BATCH if name == "modurob" else FEW) * 1e6 for name, t in times.items()}, shares
+    shares |= {name: call() / FEW[name] for name, call in few.items()}
+    return {name: t / FEW.get(name, BATCH) * 1e6 for name, t in times.items()}, shares
 
 
 def main() -> None:

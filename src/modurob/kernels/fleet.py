@@ -11,6 +11,7 @@ import numpy as np
 
 from modurob.algorithms.program import Flow, Program
 from modurob.kernels.evaluator import Evaluator, Strided, _pool
+from modurob.kernels.memory import address
 from modurob.kernels.running import shaped
 from modurob.kernels.threads import threads_for
 from modurob.mechanism import Tables
@@ -49,30 +50,26 @@ class Group(NamedTuple):
         """
         first = self.evaluators[0]
         views = np.array(
-            [(_address(x), *x.strides, x.shape[1], x.shape[0]) for robot in inputs for x in robot], np.dtype(Strided)
+            [(address(x), *x.strides, x.shape[1], x.shape[0]) for robot in inputs for x in robot], np.dtype(Strided)
         ).reshape(len(inputs), -1)
         out, results = _results(states, self.widths, first.dtype)
         status = np.zeros(int(states.sum()), first.dtype)
         tasks: Any = np.zeros(len(inputs), TASK)
         tasks["sequence"], tasks["states"], tasks["repeats"] = self.sequences, states, repeats
-        tasks["inputs"] = _address(views) + views.strides[0] * np.arange(len(inputs))
-        tasks["outputs"] = _address(out) + out.strides[0] * np.arange(len(inputs))
-        tasks["statuses"] = _address(status) + first.dtype.itemsize * (np.cumsum(states) - states)
+        tasks["inputs"] = address(views) + views.strides[0] * np.arange(len(inputs))
+        tasks["outputs"] = address(out) + out.strides[0] * np.arange(len(inputs))
+        tasks["statuses"] = address(status) + first.dtype.itemsize * (np.cumsum(states) - states)
         self._work(tasks, int((states * repeats * self.widths.max(axis=-1)).sum()))
         return results, tasks["found"]
 
     def _work(self, tasks: Array, amount: int) -> None:
         """All tasks, by as many threads as that is worth."""
         call = self.evaluators[0].driver.library.work
-        arguments = _address(tasks), len(tasks), self.vectors, PIECE
+        arguments = address(tasks), len(tasks), self.vectors, PIECE
         threads = threads_for(amount)
         done = _pool(threads).map(lambda _: call(*arguments), range(threads)) if threads > 1 else [call(*arguments)]
         if not all(done):
             raise MemoryError("no memory for the states of a kernel")
-
-
-def _address(x: Array) -> int:
-    return x.__array_interface__["data"][0]
 
 
 def _results(states: Array, widths: Array, dtype: Any) -> tuple[Array, list[list[Array]]]:
@@ -81,10 +78,10 @@ def _results(states: Array, widths: Array, dtype: Any) -> tuple[Array, list[list
     padded = -(-sizes // LINE) * LINE
     ends = np.cumsum(padded.ravel()).reshape(padded.shape)
     whole = np.empty(int(padded.sum()) + LINE, np.uint8)
-    begin = -_address(whole) % LINE
+    begin = -address(whole) % LINE
     starts = begin + ends - padded
     views: Any = np.zeros(widths.shape, np.dtype(Strided))
-    views["data"] = _address(whole) + starts
+    views["data"] = address(whole) + starts
     views["state_stride"], views["entry_stride"] = widths * dtype.itemsize, dtype.itemsize
     views["entries"], views["states"] = widths, states[:, None]
     numbers = whole[begin : begin + int(padded.sum())].view(dtype)

@@ -29,6 +29,7 @@ class Lines:
     arguments: str  # of the C function, before the constants
     graph: Graph
     results: Sequence[tuple[Place, Any]]
+    before: str = ""  # C text that the driver needs to know of them
 
     def text(self) -> tuple[str, Code]:
         """The C function, and what must be known of its table."""
@@ -50,7 +51,7 @@ class Lines:
         stores = [(f"{p.array}[{p.index}] ", x) for p, x in self.results]
         body = list(Listing(self.graph, stores, dialect, known).lines())
         head = f"void {self.name}({self.arguments}, const real *c)"
-        return "\n".join([head, "{", "(void)c;", *body, "}", ""]), Code([self.name], self.graph, nodes, 0)
+        return "\n".join([self.before, head, "{", "(void)c;", *body, "}", ""]), Code([self.name], self.graph, nodes, 0)
 
 
 @dataclass(frozen=True, eq=False)

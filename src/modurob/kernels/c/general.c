@@ -719,7 +719,7 @@ void candidates(const vec *x, vec *y, const real *c)
             ((real *)&y[2 * k + 1])[lane] = n < 0 ? 0 : 1;
         }
         for (int k = 0; k < 16 * 6; ++k) {
-            ((real *)&y[2 * 16 + k])[lane] = rows[k];
+            ((real *)&y[2 * 16 + 1 + k])[lane] = rows[k];
         }
     }
 }

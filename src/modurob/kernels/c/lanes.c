@@ -4,11 +4,33 @@
 #if LANES == 1
 #define MASK(x) (-(ivec)(x))
 #define LANE(x, i) (x)
-#define HOLDS(mask, lane) ((mask) != 0)
 #else
 #define MASK(x) ((ivec)(x))
 #define LANE(x, i) ((x)[i])
-#define HOLDS(mask, lane) ((mask)[lane] != 0)
+#endif
+
+/* Sets of lanes: those where a < b, numbers by whether a lane is in a set, whether any is, and whether one is. */
+#ifdef WIDE
+typedef uint8_t lane_set;
+#define LESS(a, b) ((lane_set)IS_LESS(a, b))
+#define PICK(set, yes, no) BLEND(set, no, yes)
+#define ANY(set) ((lane_set)(set) != 0)
+#define HOLDS(set, lane) (((set) >> (lane) & 1) != 0)
+#define NO_LANE ((lane_set)0)
+#elif LANES == 1
+typedef int lane_set;
+#define LESS(a, b) (-(lane_set)((a) < (b)))
+#define PICK(set, yes, no) ((set) ? (yes) : (no))
+#define ANY(set) ((set) != 0)
+#define HOLDS(set, lane) ((set) != 0)
+#define NO_LANE 0
+#else
+typedef ivec lane_set;
+#define LESS(a, b) ((lane_set)((a) < (b)))
+#define PICK(set, yes, no) choose(set, yes, no)
+#define ANY(set) any_negative(choose(set, V(-1), V(1)))
+#define HOLDS(set, lane) ((set)[lane] != 0)
+#define NO_LANE ((lane_set)V(0))
 #endif
 
 #if defined(WIDE) && defined(__clang__)

@@ -1,14 +1,14 @@
 /* Solutions for poses: the candidates of straight lines, taken nearer to the true model if need be, within limits and in order.
-   The text before this one defines JOINTS, CANDIDATES, and the function `candidates`. */
+   The text before this one defines JOINTS, CANDIDATES, the GROUPS of them that share room and lever, the GROUP of each, and the function `candidates`. */
 #include <stdlib.h>
 #include <string.h>
 
-/* Candidates are room and lever of each, then the coordinates of each: so many numbers, filled up to whole vectors. */
-enum { BEFORE = 2 * CANDIDATES, COORDINATES = CANDIDATES * JOINTS, FILLED = (COORDINATES + LANES - 1) / LANES * LANES };
-/* whether the rows of a lane may be stored to where the next lane's begin */
-#define DIRECT (COORDINATES == FILLED)
-#define ROOM(y, k) (y)[2 * (k)]
-#define LEVER(y, k) (y)[2 * (k) + 1]
+/* Candidates are room and lever of each group of them, a sum that is not a number where one of the coordinates is none, then the coordinates of
+   each: so many numbers, filled up to whole vectors. */
+enum { BEFORE = 2 * GROUPS + 1, COORDINATES = CANDIDATES * JOINTS, FILLED = (COORDINATES + LANES - 1) / LANES * LANES };
+#define ROOM(y, k) (y)[2 * GROUP(k)]
+#define LEVER(y, k) (y)[2 * GROUP(k) + 1]
+#define TOTAL(y) (y)[2 * GROUPS]
 #define OF(y, k) ((y) + BEFORE + (k) * JOINTS)
 
 /* One step of Newton's method, in place, and how far it was before. */
@@ -70,12 +70,11 @@ static inline void load_poses(vec *into, const real *X, long valid)
     load_lanes(into, X, 16, 16, valid);
 }
 
-/* The coordinates of all candidates, lane by lane, `stride` numbers apart. */
-static inline void store_lanes(const vec *y, real *into, long stride)
+/* The coordinates of all candidates, lane by lane. */
+static inline void store_lanes(const vec *y, real *into)
 {
     for (int k = 0; k < FILLED; k += LANES) {
 #if LANES == 1
-        (void)stride;
         into[k] = y[BEFORE + k];
 #else
         vec rows[LANES];
@@ -86,38 +85,34 @@ static inline void store_lanes(const vec *y, real *into, long stride)
         transpose(rows);
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; ++i) {
-            memcpy(into + i * stride + k, &rows[i], sizeof(vec));
+            memcpy(into + i * FILLED + k, &rows[i], sizeof(vec));
         }
 #endif
     }
 }
 
-/* Whether a mask holds in some lane. */
-static inline int any(ivec mask)
-{
-    return any_negative(choose(mask, V(-1), V(1)));
-}
-
-/* Whether a rotation is one: |R R^T - 1| small. */
-static inline ivec is_rotation(const vec *X)
+/* Where a pose is one: two rows of the rotation are of length one and across each other, the third is their product. */
+static inline lane_set is_pose(const vec *X)
 {
     vec off = V(0);
+#pragma GCC unroll 3
     for (int i = 0; i < 3; ++i) {
-        for (int j = i; j < 3; ++j) {
-            const vec d = X[4 * i] * X[4 * j] + X[4 * i + 1] * X[4 * j + 1] + X[4 * i + 2] * X[4 * j + 2] - (real)(i == j);
-            off += d * d;
-        }
+        const vec *const a = X + 4 * (i / 2), *const b = X + 4 * ((i + 1) / 2);
+        const vec d = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - (real)(a == b);
+        off += d * d;
     }
-    const vec volume = X[0] * (X[5] * X[10] - X[6] * X[9]) - X[1] * (X[4] * X[10] - X[6] * X[8]) + X[2] * (X[4] * X[9] - X[5] * X[8]);
-    ivec fine = MASK(off < V(1e-12)) & MASK(volume > V(0));
-    for (int i = 12; i < 16; ++i) {
-        fine &= MASK(X[i] == V(i == 15));
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; ++i) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        const vec d = X[j] * X[4 + k] - X[k] * X[4 + j] - X[8 + i];
+        off += d * d;
     }
-    return fine;
+    const vec below = magnitude(X[12]) + magnitude(X[13]) + magnitude(X[14]) + magnitude(X[15] - 1.0);
+    return LESS(off, V(1e-12)) & LESS(below, V(TINIEST));
 }
 
 /* Angles near to where they start, if that is within limits; the squared distance from there, and whether all are within limits. */
-static inline vec shift(const arm *a, vec *q, const vec *near, ivec *within)
+static inline vec shift(const arm *a, vec *q, const vec *near, lane_set *within)
 {
     vec far = V(0);
     for (int j = 0; j < JOINTS; ++j) {
@@ -128,7 +123,7 @@ static inline vec shift(const arm *a, vec *q, const vec *near, ivec *within)
             x = SELECT(x, V(a->lower[j] - 1e-9), x + 6.283185307179586, x);
             x = SELECT(V(a->upper[j] + 1e-9), x, x - 6.283185307179586, x);
         }
-        *within &= ~MASK(x < V(a->lower[j] - 1e-9)) & ~MASK(x > V(a->upper[j] + 1e-9));
+        *within &= ~LESS(x, V(a->lower[j] - 1e-9)) & ~LESS(V(a->upper[j] + 1e-9), x);
         const vec apart = (x - near[j]) * a->shares[j];
         far += apart * apart;
         q[j] = x;
@@ -183,30 +178,20 @@ static inline void refine_all(const arm *a, const vec *X, vec *y, vec *residual)
 #endif
 }
 
-/* What `solved` finds where angles stay as they are and in order; false if it must look closer, as where something is not a number. */
-static inline int solved_at_once(const arm *a, const vec *y, ivec *counts, ivec *left)
+/* The candidates of a block within limits, their cost, and which of them count; returns the lanes that are left to others. Where angles stay as they
+   are and in order, and are numbers, there is no more to do than to look at rooms and levers. */
+static inline lane_set solved(const arm *a, const vec *X, const vec *near, vec *y, vec *cost, lane_set *counts, lane_set *beyond)
 {
-    vec worst = V(1), total[2] = { V(0), V(0) };
+    *beyond = NO_LANE;
+    candidates(X, y, a->c);
+    lane_set left = ~is_pose(X);
 #pragma GCC unroll 16
     for (int k = 0; k < CANDIDATES; ++k) {
-        const vec *const q = OF(y, k);
         const vec room = ROOM(y, k), lever = LEVER(y, k);
-        worst = MINIMUM(worst, SELECT(room, V(-a->room), V(1), MINIMUM(room - a->room, lever - a->lever)));
-        total[k % 2] += (q[0] + q[1]) + (q[2] + q[3]) + ((q[4] + q[5]) + (room + lever));
-        counts[k] = MASK(room >= V(-a->room));
+        counts[k] = ~LESS(room, V(-a->room));
+        left |= counts[k] & ~(LESS(V(a->room), room) & LESS(V(a->lever), lever));
     }
-    *left |= MASK(worst <= V(0));
-    total[0] += total[1];
-    return !any(MASK(total[0] != total[0]));
-}
-
-/* The candidates of a block within limits, their cost, and which of them count; returns the lanes that are left to others. */
-static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, vec *cost, ivec *counts, ivec *beyond)
-{
-    *beyond = MASK(V(0) != V(0));
-    candidates(X, y, a->c);
-    ivec left = ~is_rotation(X);
-    if (JOINTS == 6 && !a->steps && !a->shifted && !a->sorted && !a->slides && solved_at_once(a, y, counts, &left)) {
+    if (!a->steps && !a->shifted && !a->sorted && !a->slides && !ANY(~LESS(magnitude(TOTAL(y)), V(LARGEST)))) {
         return left;
     }
     vec residual[CANDIDATES];
@@ -215,17 +200,13 @@ static inline ivec solved(const arm *a, const vec *X, const vec *near, vec *y, v
     }
     for (int k = 0; k < CANDIDATES; ++k) {
         vec *const q = OF(y, k);
-        const vec room = ROOM(y, k), lever = LEVER(y, k);
-        const ivec possible = ~MASK(room < V(-a->room));
-        left |= possible & ~(MASK(room > V(a->room)) & MASK(lever > V(a->lever)));
-        ivec counted = possible;
+        const lane_set possible = counts[k];
         if (a->steps) {
-            left |= possible & ~MASK(residual[k] < V(a->residual));
+            left |= possible & ~LESS(residual[k], V(a->residual));
         }
-        cost[k] = a->shifted ? shift(a, q, near, &counted) : measure(a, q);
-        left |= possible & ~MASK(cost[k] < V(LARGEST)); /* not a number */
-        counts[k] = counted;
-        *beyond |= possible & ~counted;
+        cost[k] = a->shifted ? shift(a, q, near, &counts[k]) : measure(a, q);
+        left |= possible & ~LESS(cost[k], V(LARGEST)); /* not a number */
+        *beyond |= possible & ~counts[k];
     }
     return left;
 }
@@ -299,57 +280,72 @@ static inline void row_of(const arm *a, const real *own, const real *start, real
     }
 }
 
-/* Lane by lane, the candidates that count move to the front, in order, NaN behind them; where none does they stay. Returns how many. */
-static inline ivec closed_up(vec *y, const ivec *counts)
+#if LANES == 8 || LANES == 4
+#define DIRECT (IS_SURE && JOINTS == 6)
+#define SHUFFLED(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+typedef real four __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
+typedef real two __attribute__((vector_size(2 * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+/* Six coordinates, lane by lane, to where a row of each begins. */
+static inline void store_row(const vec *q, real *const *row)
 {
-    ivec n = (ivec)V(0);
-#if LANES == 1
-    for (int k = 0; k < CANDIDATES; ++k) {
-        if (counts[k]) {
-            memmove(OF(y, n++), OF(y, k), JOINTS * sizeof(real));
-        }
+#if LANES == 8
+#pragma GCC unroll 2
+    for (int odd = 0; odd < 2; ++odd) {
+        const vec a = odd ? SHUFFLED(q[0], q[1], 1, 9, 3, 11, 5, 13, 7, 15) : SHUFFLED(q[0], q[1], 0, 8, 2, 10, 4, 12, 6, 14);
+        const vec b = odd ? SHUFFLED(q[2], q[3], 1, 9, 3, 11, 5, 13, 7, 15) : SHUFFLED(q[2], q[3], 0, 8, 2, 10, 4, 12, 6, 14);
+        const vec c = odd ? SHUFFLED(q[4], q[5], 1, 9, 3, 11, 5, 13, 7, 15) : SHUFFLED(q[4], q[5], 0, 8, 2, 10, 4, 12, 6, 14);
+        const vec low = SHUFFLED(a, b, 0, 1, 8, 9, 2, 3, 10, 11), high = SHUFFLED(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
+        *(four *)row[odd] = SHUFFLED(low, low, 0, 1, 2, 3);
+        *(four *)row[odd + 2] = SHUFFLED(low, low, 4, 5, 6, 7);
+        *(four *)row[odd + 4] = SHUFFLED(high, high, 0, 1, 2, 3);
+        *(four *)row[odd + 6] = SHUFFLED(high, high, 4, 5, 6, 7);
+        *(two *)(row[odd] + 4) = SHUFFLED(c, c, 0, 1);
+        *(two *)(row[odd + 2] + 4) = SHUFFLED(c, c, 2, 3);
+        *(two *)(row[odd + 4] + 4) = SHUFFLED(c, c, 4, 5);
+        *(two *)(row[odd + 6] + 4) = SHUFFLED(c, c, 6, 7);
     }
 #else
-    ivec gap[CANDIDATES], wanted = (ivec)V(0); /* how many before it do not count */
-#pragma GCC unroll 16
-    for (int k = 0; k < CANDIDATES; ++k) {
-        gap[k] = ((ivec)V(0) + k - n) & counts[k];
-        n -= counts[k];
-        wanted |= gap[k];
-    }
-    /* by one, two, four, ... places: no candidate gets in the way of another */
+    vec first[4] = { q[0], q[1], q[2], q[3] }, last[4] = { q[4], q[5], q[4], q[5] };
+    transpose(first);
+    transpose(last);
 #pragma GCC unroll 4
-    for (int by = 1; by < CANDIDATES; by *= 2) {
-        if (!any(MASK((wanted & by) != 0))) {
-            continue;
-        }
-#pragma GCC unroll 16
-        for (int k = by; k < CANDIDATES; ++k) {
-            const ivec moves = MASK((gap[k] & by) != 0);
-            gap[k - by] = (gap[k] & moves) | (gap[k - by] & ~moves);
-#pragma GCC unroll 8
-            for (int j = 0; j < JOINTS; ++j) {
-                OF(y, k - by)[j] = choose(moves, OF(y, k)[j], OF(y, k - by)[j]);
-            }
-        }
+    for (int i = 0; i < 4; ++i) {
+        *(four *)row[i] = SHUFFLED(first[i], first[i], 0, 1, 2, 3);
+        *(two *)(row[i] + 4) = SHUFFLED(last[i], last[i], 0, 1);
     }
 #endif
+}
+
+/* All candidates, lane by lane: those that count from the first place on, in order, NaN from the last place back. Returns how many count. */
+static inline ivec store_rows(const vec *y, const lane_set *counts, real *into)
+{
+    ivec n = (ivec)V(0);
 #pragma GCC unroll 16
     for (int k = 0; k < CANDIDATES; ++k) {
-        const ivec behind = MASK(n <= k) & MASK(n > 0);
-        if (!any(behind)) {
-            continue;
-        }
+        const ivec place = (ivec)PICK(counts[k], (vec)n, (vec)(n + (CANDIDATES - 1 - k)));
+        n = (ivec)PICK(counts[k], (vec)(n + 1), (vec)n);
+        vec q[JOINTS];
+        real *row[LANES];
 #pragma GCC unroll 8
         for (int j = 0; j < JOINTS; ++j) {
-            OF(y, k)[j] = choose(behind, V(NOT_A_NUMBER), OF(y, k)[j]);
+            q[j] = PICK(counts[k], OF(y, k)[j], V(NOT_A_NUMBER));
         }
+#pragma GCC unroll 8
+        for (int i = 0; i < LANES; ++i) {
+            row[i] = into + i * COORDINATES + place[i] * JOINTS;
+        }
+        store_row(q, row);
     }
     return n;
 }
+#else
+#define DIRECT 0
+#define store_rows(y, counts, into) (ivec)V(0)
+#endif
 
 /* Candidates of one lane, (candidates, joints), that count as rows of coordinates of the robot, q (candidates, coordinates), in order; NaN behind them. */
-static long packed(const arm *a, const real *found, const vec *cost, const ivec *counts, long lane, const real *start, real *q)
+static long packed(const arm *a, const real *found, const vec *cost, const lane_set *counts, long lane, const real *start, real *q)
 {
     int order[CANDIDATES + 1];
     long n = 0;
@@ -386,13 +382,13 @@ static void unpacked(const arm *a, const vec *y, int candidate, long lane, const
 }
 
 /* Poses first to last - 1, (poses, 16); where each starts, (poses, coordinates) or the same for all. Solutions (poses, candidates, coordinates), the
-   nearest candidate where there are none; how many; and what became of each pose. */
-void pose_batch(const arm *a, long first, long last, const real *X, const real *start, long start_stride, real *q, int64_t *count, uint8_t *fate)
+   nearest candidate where there are none; how many; and what became of each pose. Returns whether all are solved. */
+int pose_batch(const arm *a, long first, long last, const real *X, const real *start, long start_stride, real *q, int64_t *count, uint8_t *fate)
 {
     vec x[16], near[JOINTS], y[BEFORE + FILLED], cost[CANDIDATES];
-    ivec counts[CANDIDATES], beyond;
+    lane_set counts[CANDIDATES], beyond;
     real found[LANES * FILLED] __attribute__((aligned(64)));
-    int nearest[LANES];
+    int nearest[LANES], settled = 1;
     for (int k = COORDINATES; k < FILLED; ++k) {
         y[BEFORE + k] = V(0);
     }
@@ -409,32 +405,33 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
             __builtin_prefetch(q + (p + LANES) * CANDIDATES * a->coordinates + i, 1);
         }
 #endif
-        const ivec others = solved(a, x, near, y, cost, counts, &beyond);
+        const lane_set others = solved(a, x, near, y, cost, counts, &beyond);
         /* rows that are stored where they belong, as a rule without more to do */
-        const int direct = DIRECT && IS_SURE && a->plain && !a->sorted && valid == LANES;
-        const long stride = direct ? COORDINATES : FILLED;
-        real *const stored = direct ? q + p * COORDINATES : found;
-        ivec numbers = (ivec)V(0), all = counts[0];
-        for (int k = 1; k < CANDIDATES; ++k) {
-            all &= counts[k];
-        }
+        const int direct = DIRECT && a->plain && !a->sorted && valid == LANES;
+        ivec numbers = (ivec)V(0);
         if (direct) {
-            numbers = any(~all) ? closed_up(y, counts) : (ivec)V(0) + CANDIDATES;
+            numbers = store_rows(y, counts, q + p * COORDINATES);
             memcpy(count + p, &numbers, sizeof numbers);
-        }
-        store_lanes(y, stored, stride);
-        if (direct && !any(others | MASK(numbers == 0))) {
-            memset(fate + p, SOLVED, LANES);
-            continue;
+            lane_set some = counts[0];
+            for (int k = 1; k < CANDIDATES; ++k) {
+                some |= counts[k];
+            }
+            if (!ANY(others | (lane_set)~some)) {
+                memset(fate + p, SOLVED, LANES);
+                continue;
+            }
+        } else {
+            store_lanes(y, found);
         }
         int looked = 0;
         for (long i = 0; i < valid; ++i) {
             const real *own = start + (p + i) * start_stride;
             real *const rows = q + (p + i) * CANDIDATES * a->coordinates;
-            const int doubtful = HOLDS(others, i) || is_doubtful(y, stored + i * stride, i);
-            const long n = direct ? (long)LANE(numbers, i) : packed(a, stored + i * stride, cost, counts, i, own, rows);
+            const int doubtful = HOLDS(others, i) || is_doubtful(y, found + i * FILLED, i);
+            const long n = direct ? (long)LANE(numbers, i) : packed(a, found + i * FILLED, cost, counts, i, own, rows);
             count[p + i] = n;
             fate[p + i] = doubtful ? LEFT : n ? SOLVED : HOLDS(beyond, i) ? BEYOND_LIMITS : OUT_OF_REACH;
+            settled &= fate[p + i] == SOLVED;
             if (n == 0 && fate[p + i] != LEFT) {
                 if (!looked) {
                     find_nearest(a, x, y, nearest);
@@ -451,6 +448,7 @@ void pose_batch(const arm *a, long first, long last, const real *X, const real *
             }
         }
     }
+    return settled;
 }
 
 #if LANES == 1

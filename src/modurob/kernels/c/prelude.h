@@ -246,10 +246,8 @@ INLINED vec reciprocal(vec x)
 INLINED vec root_reciprocal(vec x)
 {
 #ifdef WIDE
-    vec y = GUESSED_ROOT_RECIPROCAL(x);
-    const vec half = 0.5 * x;
-    y += y * (0.5 - half * y * y);
-    return y + y * (0.5 - half * y * y);
+    const vec y = GUESSED_ROOT_RECIPROCAL(x), e = 1.0 - x * y * y;
+    return y + y * e * (0.5 + e * (0.375 + e * 0.3125));
 #else
     return V(1) / square_root(x);
 #endif
@@ -258,10 +256,8 @@ INLINED vec root_reciprocal(vec x)
 INLINED vec quick_root(vec x)
 {
 #ifdef WIDE
-    vec y = GUESSED_ROOT_RECIPROCAL(GREATER(x, V(1e-300)));
-    y += y * (0.5 - 0.5 * x * y * y);
-    const vec r = x * y;
-    return r + 0.5 * y * (x - r * r);
+    const vec y = GUESSED_ROOT_RECIPROCAL(GREATER(x, V(1e-300))), r = x * y, e = 1.0 - r * y;
+    return r + r * e * (0.5 + e * (0.375 + e * 0.3125));
 #else
     return square_root(x);
 #endif

@@ -26,11 +26,12 @@ class Rows(NamedTuple):
     certain: Array  # (m,) bool
     free: Array  # (m,) bool
     family: str
+    settled: bool = False  # known that all are solved, without free angles
 
     @classmethod
-    def regular(cls, q: Array, count: Array, fate: Array, family: str) -> "Rows":
+    def regular(cls, q: Array, count: Array, fate: Array, family: str, settled: bool = False) -> "Rows":
         """Rows of poses without free angles, none missing."""
-        return cls(q, count, fate, np.ones(len(q), dtype=bool), np.zeros(len(q), dtype=bool), family)
+        return cls(q, count, fate, np.ones(len(q), dtype=bool), np.zeros(len(q), dtype=bool), family, settled)
 
     @classmethod
     def joined(cls, parts: "Sequence[Rows]", nq: int) -> "Rows":
@@ -70,7 +71,7 @@ class Rows(NamedTuple):
         fate = np.where(self.count > 0, BEYOND_LIMITS, self.fate)
         q = np.array(self.q)
         q[:, 1:] = np.nan
-        return self._replace(q=q, count=0 * self.count, fate=fate)
+        return self._replace(q=q, count=0 * self.count, fate=fate, settled=False)
 
 
 @lru_cache(maxsize=4096)
@@ -127,6 +128,8 @@ def costs(m: Tables, s: Solver, at: tuple[int, ...], rows: Rows, here: Array, li
 
 # ---- the answer ----
 
+NONE = read_only(np.zeros(0, dtype=np.intp))
+
 
 def answer(
     m: Tables,
@@ -142,7 +145,7 @@ def answer(
     width = max(1, int(rows.count.max(initial=0)))
     shaped = lambda x: x if x.shape[:1] == lead else x.reshape((*lead, *x.shape[1:]))[()]  # noqa: E731
 
-    plain, lost = shaped(rows.q[:, :width]), np.nonzero(rows.fate)[0]
+    plain, lost = shaped(rows.q[:, :width]), NONE if rows.settled else np.nonzero(rows.fate)[0]
 
     def with_nearest() -> Array:
         none = lost[rows.count[lost] == 0]
@@ -179,6 +182,8 @@ def distance(m: Tables, frame: str, X: Array, goal: str, base: str, q: Array) ->
 
 def _note(rows: Rows, lost: Array) -> str:
     """What to know of the answer, if something was lost or left free."""
+    if rows.settled:
+        return ""
     words = ["singular: joints with free angles are given at one of them"] if rows.free.any() else []
     if not len(lost):
         return "; ".join(words)

@@ -7,7 +7,7 @@ import numpy as np
 
 from modurob.caching import cached_property
 from modurob.kinematics.inverse import families, general
-from modurob.kinematics.inverse.axes import Axis, Chain, axis, independent, meeting_point, motions, parallel
+from modurob.kinematics.inverse.axes import Axis, Chain, Motion, axis, independent, meeting_point, motions, parallel
 from modurob.kinematics.inverse.families import Way
 from modurob.kinematics.inverse.finish import Candidates
 from modurob.kinematics.inverse.general import Pencil
@@ -95,7 +95,7 @@ def over(X: Array, size: float) -> Array:
 
 def closed_form(way: Way, T: Array) -> Candidates:
     """All candidates of a closed form, (m, k, n)."""
-    found = list(way.solve(way.axes, T))
+    found = list(way.solve(way.axes, Motion(T, se3.IDENTITY, way.axes)))
     lead = T.shape[:-2]
     of = lambda name, t: np.broadcast_to(getattr(t, name), lead)  # noqa: E731
     with np.errstate(all="ignore"):

@@ -79,6 +79,23 @@ class Chain:
         return Chain((*self.axes[:k], *behind), E @ self.X0, (*self.at[:k], *self.at[k + 1 :]))
 
 
+class Motion(NamedTuple):
+    """E_1 ... E_n = X Y: the pose X of a frame times one over that at zero, with the axes as that frame sees them at zero."""
+
+    X: Array
+    Y: Array
+    seen: Sequence[Axis]
+
+    @property
+    def T(self) -> Array:
+        """E_1 ... E_n."""
+        return self.X @ self.Y
+
+    def back(self, axes: Sequence[Axis]) -> "Motion":
+        """E_n^-1 ... E_1^-1 in the axes of the frame, for axes in the base."""
+        return Motion(se3.inverse(self.X), se3.inverse(self.Y), [a.reversed() for a in axes[::-1]])
+
+
 def moved(a: Axis, X: Array) -> Axis:
     """The axis carried by a motion."""
     R = se3.rotation(X)

@@ -13,12 +13,12 @@ import numpy as np
 
 from modurob.caching import cached_property
 from modurob.kernels.evaluator import in_shares
-from modurob.kernels.memory import room
+from modurob.kernels.memory import address, room
 from modurob.kernels.single import row_function
-from modurob.kernels.straight import Lines, Straight, batch_lanes, straight
+from modurob.kernels.straight import CONSTANTS, Lines, Straight, batch_lanes, straight
 from modurob.kernels.threads import threads_for
-from modurob.kinematics.inverse.arm import EXACT, Arm
-from modurob.kinematics.inverse.axes import Axis
+from modurob.kinematics.inverse.arm import EXACT, Arm, closed_form
+from modurob.kinematics.inverse.axes import Axis, Motion, moved
 from modurob.kinematics.inverse.families import effort
 from modurob.kinematics.inverse.subproblems import ONE
 from modurob.spatial import se3
@@ -31,6 +31,8 @@ STEPS, GENERAL_STEPS = 2, 3
 RESIDUAL = 1e-8  # before the last step of Newton's method
 
 
+# last digits of numbers that are taken for zero or one, a hundredth of those that count
+ROUNDED = 1e-15
 # what became of a pose, as poses.c says
 SOLVED, LEFT, OUT_OF_REACH, BEYOND_LIMITS = range(4)
 
@@ -65,7 +67,7 @@ class Compiled:
         """`pose_batch` of poses.c."""
         assert self.many is not None
         call = self.many.family.library.pose_batch
-        call.argtypes, call.restype = [_P, _L, _L, _P, _P, _L, _P, _P, _P], None
+        call.argtypes, call.restype = [_P, _L, _L, _P, _P, _L, _P, _P, _P], ctypes.c_int
         return call
 
     def _struct(self, code: "Pair", lower: Array, upper: Array, sorts: bool, starts: bool) -> "_Arm":
@@ -116,9 +118,9 @@ class Compiled:
 
     def batch(
         self, X: Array, start: Array, lower: Array, upper: Array, sorts: bool
-    ) -> tuple[Array, Array, Array] | None:
-        """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,).
-        None without a compiler. `start` is (m, nq), or (1, nq) for all."""
+    ) -> tuple[Array, Array, Array, bool] | None:
+        """Solutions (m, k, nq), the nearest candidate where there are none; how many, (m,); what became of each pose, (m,); whether
+        all are solved. None without a compiler. `start` is (m, nq), or (1, nq) for all."""
         if self.many is None:
             return None
         m = len(X)
@@ -128,22 +130,16 @@ class Compiled:
         count, fate = np.empty(m, np.int64), np.empty(m, np.uint8)
         made = self._struct(self.many, lower, upper, sorts, sorts or bool(start.any()))
         stride = 0 if len(start) == 1 else self.nq
-        data = [_address(x) for x in (X, start, q, count, fate)]
-        call, address = self._call, ctypes.addressof(made)
+        data = [address(x) for x in (X, start, q, count, fate)]
+        call, arm = self._call, ctypes.addressof(made)
 
-        def share(first: int, last: int) -> None:
-            call(address, first, last, data[0], data[1], stride, *data[2:])
+        def share(first: int, last: int) -> int:
+            return call(arm, first, last, data[0], data[1], stride, *data[2:])
 
-        in_shares(share, m, batch_lanes(), threads_for(50 * m))
-        return q, count, fate
+        return q, count, fate, all(in_shares(share, m, batch_lanes(), threads_for(50 * m)))
 
 
 _P, _L = ctypes.c_void_p, ctypes.c_long
-
-
-def _address(x: Array) -> int:
-    """Where an array begins; `x.ctypes` takes twice as long."""
-    return x.__array_interface__["data"][0]
 
 
 class _Arm(ctypes.Structure):
@@ -179,7 +175,7 @@ def _pair(arm: Arm, lanes: int) -> Pair | None:
     kinds, key = _kinds(arm), _key(arm)
     define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
     drivers = ("poses.c",) if arm.way else ("general.c", "poses.c")
-    define += "" if arm.way else "\n#define GENERAL"
+    define += "" if arm.way else "\n#define GENERAL\nenum { GROUPS = CANDIDATES };\n#define GROUP(k) (k)"
     lines = [lambda: [_candidate_lines(arm)] if arm.way else [], lambda: [_refined_lines(arm)]]
     wanted = [(key, lanes, drivers, define, lines[0])]
     wanted += [(kinds, width, (), "", lines[1]) for width in dict.fromkeys((lanes, batch_lanes()))]
@@ -213,7 +209,7 @@ def _count(arm: Arm) -> int:
     if arm.way is None:
         return 16
     if (key := _key(arm)) not in _COUNTS:
-        _COUNTS[key] = sum(1 for _ in arm.way.solve(arm.way.axes, se3.IDENTITY[None]))
+        _COUNTS[key] = closed_form(arm.way, se3.IDENTITY[None]).room.shape[-1]
     return _COUNTS[key]
 
 
@@ -224,9 +220,17 @@ _COUNTS: dict[str, int] = {}
 
 
 def _numbers(axes: tuple[Axis, ...], arm: Arm) -> Array:
-    """The constants of an arm: h, o, u of each axis, X_0^-1, 1 / size."""
-    own = [x for a in axes for x in (a.h, a.o, a.u)]
-    return np.concatenate([*own, se3.inverse(arm.chain.X0)[:3].ravel(), [1 / arm.size]])
+    """The constants of an arm: h, o, u of each axis in the base and as the frame sees it, X_0^-1, 1 / size."""
+    Y = se3.inverse(arm.chain.X0)
+    seen = [_plain(moved(a, Y)) for a in axes]
+    own = [x for a in (*axes, *seen) for x in (a.h, a.o, a.u)]
+    return np.concatenate([*own, Y[:3].ravel(), [1 / arm.size]])
+
+
+def _plain(a: Axis) -> Axis:
+    """An axis whose numbers are zero or one where they are so but for the last digits."""
+    near = lambda x: np.where(np.abs(x - np.round(x)) < ROUNDED, np.round(x), x) + 0.0  # noqa: E731
+    return Axis(a.turns, near(a.h), near(a.o), near(a.u))
 
 
 def _pattern(arm: Arm) -> str:
@@ -238,20 +242,17 @@ def _pattern(arm: Arm) -> str:
 LETTERS = {0.0: "0", 1.0: "1", -1.0: "m"}
 
 
-def _traced_arm(graph: Graph, arm: Arm, pattern: str) -> tuple[list[Axis], Array]:
-    """The axes and the motion T = X X_0^-1, traced."""
-    c = graph.inputs("constants", 67)
+def _traced_arm(graph: Graph, arm: Arm, pattern: str) -> tuple[list[Axis], Motion]:
+    """The axes and the motion, traced."""
+    c = graph.inputs("constants", 121)
     for number, letter in LETTERS.items():
         c[[k for k, x in enumerate(pattern) if x == letter]] = number
-    traced = [Axis(a.turns, *c[9 * k : 9 * k + 9].reshape(3, 3)) for k, a in enumerate(arm.chain.axes)]
-    X = np.zeros((4, 4), dtype=object)
-    X[:3] = graph.inputs("x", (3, 4))
-    X[:3, 3] = X[:3, 3] * c[66]
-    X0 = np.zeros((4, 4), dtype=object)
-    X0[:3], X0[3, 3] = c[54:66].reshape(3, 4), 1.0
-    T = X @ X0
-    T[3, 3] = 1.0
-    return traced, T
+    turns = [a.turns for a in arm.chain.axes]
+    traced = [Axis(turn, *row) for turn, row in zip(turns * 2, c[:108].reshape(12, 3, 3), strict=True)]
+    X, Y = (np.zeros((4, 4), dtype=object) for _ in range(2))
+    X[:3], Y[:3], X[3, 3], Y[3, 3] = graph.inputs("x", (3, 4)), c[108:120].reshape(3, 4), 1.0, 1.0
+    X[:3, 3] = X[:3, 3] * c[120]
+    return traced[:6], Motion(X, Y, traced[6:])
 
 
 def _pencil_numbers(arm: Arm) -> Array:
@@ -273,20 +274,27 @@ def _pencil_numbers(arm: Arm) -> Array:
 
 
 def _candidate_lines(arm: Arm) -> Lines:
-    """Least room and least lever of each candidate, then its coordinates."""
+    """Least room and least lever of each group of candidates that share them, the sum of all coordinates, then those of each."""
     graph = Graph()
     assert arm.way is not None
-    axes, T = _traced_arm(graph, arm, _pattern(arm))
-    every = list(arm.way.solve(axes, T))
-    least = [_least(xs) for found in every for xs in zip(*((t.room, t.lever) for t in found), strict=True)]
-    results = [*least, *(t.value for found in every for t in found)]
-    stores = [(Place("y", k), _scalar(x)) for k, x in enumerate(results)]
-    return Lines("candidates", "const vec *x, vec *y", graph, stores)
+    every = list(arm.way.solve(*_traced_arm(graph, arm, _pattern(arm))))
+    margins = [[_least(graph, xs) for xs in zip(*((t.room, t.lever) for t in found), strict=True)] for found in every]
+    names = [tuple(map(graph.index, pair)) for pair in margins]
+    groups = list(dict.fromkeys(names))
+    shared = [margins[names.index(name)] for name in groups]
+    values = [_scalar(t.value) for found in every for t in found]
+    total = sum({graph.index(x): x for x in values}.values())
+    stores = [(Place("y", k), x) for k, x in enumerate([*(x for pair in shared for x in pair), total, *values])]
+    places = ", ".join(str(groups.index(name)) for name in names)
+    words = f"enum {{ GROUPS = {len(groups)} }};\nstatic const int GROUP_OF[] = {{ {places} }};\n#define GROUP(k) GROUP_OF[k]"
+    return Lines("candidates", "const vec *x, vec *y", graph, stores, words)
 
 
-def _least(numbers: Sequence[Array]) -> Array:
-    """The least of them and one."""
-    return reduce(minimum, [x for x in numbers if x is not ONE], ONE)
+def _least(graph: Graph, numbers: Sequence[Array]) -> Any:
+    """The least of them, or one if there are none; those that are constants of the arm first, which are compared but once."""
+    known = [_scalar(x) for x in numbers if x is not ONE]
+    known.sort(key=lambda x: not graph.depends_only_on(graph.index(x), CONSTANTS))
+    return _scalar(reduce(minimum, [np.asarray(x, dtype=object) for x in known], *(() if known else (ONE,))))
 
 
 def _scalar(x: Any) -> Any:
@@ -296,8 +304,8 @@ def _scalar(x: Any) -> Any:
 def _refined_lines(arm: Arm) -> Lines:
     """One step of Newton's method on the true model, in place, and how far it was before."""
     graph = Graph()
-    axes, T = _traced_arm(graph, arm, "")
-    q = graph.inputs("q", 6)
+    axes, to = _traced_arm(graph, arm, "")
+    q, T = graph.inputs("q", 6), to.T
     R, p, columns = np.eye(3).astype(object), np.zeros(3, dtype=object), []
     for a, x in zip(axes, q, strict=True):
         h, o = R @ a.h, R @ a.o + p

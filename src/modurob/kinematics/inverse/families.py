@@ -12,11 +12,32 @@ from functools import partial
 import numpy as np
 
 from modurob.kinematics.inverse import outer_parallel, points
-from modurob.kinematics.inverse.axes import Axis, common_normal, meeting_point, parallel
-from modurob.kinematics.inverse.points import Solutions, in_the_plane, moved, turned
-from modurob.kinematics.inverse.subproblems import ONE, Coordinate, Slide, Turn, linear, sp1, sp4, sp6, towards, waves
+from modurob.kinematics.inverse.axes import Axis, Motion, common_normal, meeting_point, parallel
+from modurob.kinematics.inverse.points import (
+    Solutions,
+    in_the_plane,
+    moved,
+    moved_by,
+    turned,
+    turned_back_by,
+    turned_by,
+)
+from modurob.kinematics.inverse.subproblems import (
+    FREE_TWICE,
+    ONE,
+    ZERO,
+    Coordinate,
+    Slide,
+    Turn,
+    either_side,
+    held,
+    sp1,
+    sp4,
+    sp6,
+    waves,
+)
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array, cross, dot
+from modurob.spatial.scalars import Array, cross, dot, maximum, sqrt
 
 Axes = Sequence[Axis]
 # how nearly axes are perpendicular to count as such
@@ -29,7 +50,7 @@ class Way:
 
     name: str
     axes: tuple[Axis, ...]
-    solve: Callable[[Axes, Array], Solutions]
+    solve: Callable[[Axes, Motion], Solutions]
     detail: str = (
         ""  # what else the solution depends on: with the name, the same for two arms only if their solution is
     )
@@ -42,8 +63,8 @@ Orientation = tuple[Turn, Turn, Turn]
 
 
 def orientations(axes: Axes, R: Array) -> Iterator[Orientation]:
-    """R_1 R_2 R_3 = R; see `about_point`."""
-    return about_point(axes, _times(R, axes[2].h), _times(R, axes[2].u))
+    """R_1 R_2 R_3 = R, (..., 3, 3); see `about_point`."""
+    return about_point(axes, turned_by(R, axes[2].h), turned_by(R, axes[2].u))
 
 
 def about_point(axes: Axes, tip: Array, side: Array) -> Iterator[Orientation]:
@@ -58,15 +79,17 @@ def about_point_across(axes: Axes, tip: Array, side: Array) -> Iterator[Orientat
     """The same where h2 is across h1 and h3, by tip = R h3 and side = R h2 along (h2, h1 x h2, h1): the second solution
     has q1 and q3 half a turn on."""
     a1, a2, a3 = axes
-    y, z = dot(cross(a1.h, a2.h), a3.h), dot(a1.h, a3.h)
-    first, second = linear(z, y, tip[..., 2])
-    # R_2 h3 = (0, high, deep), R_2 (h3 x h2) = (0, deep, -high)
-    high, deep = y * first.c - z * first.s, z * first.c + y * first.s
-    t1 = towards(high * tip[..., 1], -high * tip[..., 0])
-    along, over = t1.c * side[..., 0] + t1.s * side[..., 1], t1.c * side[..., 1] - t1.s * side[..., 0]
-    t3 = towards(along, deep * over - high * side[..., 2])._replace(lever=ONE)
+    x, y, near = (tip[..., k] for k in range(3))
+    squared = x * x + y * y
+    each = 1 / sqrt(maximum(squared, np.asarray(1e-300)))
+    # R_2 h3 = (0, -w, near), R_2 (h3 x h2) = (0, near, w); the length of R h2 across h3 is one
+    w = squared * each
+    c, s = held(squared, FREE_TWICE, ONE, -y * each), held(squared, FREE_TWICE, ZERO, x * each)
+    along, over = c * side[..., 0] + s * side[..., 1], c * side[..., 1] - s * side[..., 0]
+    t1, t3 = Turn(c, s, ONE, squared), Turn(along, near * over + w * side[..., 2])
+    first, second = either_side(dot(a1.h, a3.h), dot(cross(a1.h, a2.h), a3.h), near, w, squared, ONE)
     yield t1, first, t3
-    yield t1.opposite(t1.lever), second, t3.opposite(t1.lever)
+    yield t1.opposite(squared), second, t3.opposite(squared)
 
 
 def _ends(axes: Axes, tip: Array, side: Array, t2: Turn) -> Orientation:
@@ -81,10 +104,6 @@ def _are_across(axes: Axes) -> bool:
     """Whether the middle axis of three is across the other two."""
     a1, a2, a3 = axes
     return max(abs(float(a1.h @ a2.h)), abs(float(a2.h @ a3.h))) < ACROSS
-
-
-def _times(R: Array, v: Array) -> Array:
-    return np.stack([dot(R[..., i, :], v) for i in range(3)], axis=-1)
 
 
 def _components(
@@ -112,11 +131,11 @@ def spherical_wrist(axes: Axes, size: float) -> Way | None:
     across = _are_across(axes[3:])
     wrists = about_point_across if across else about_point
 
-    def solve(axes: Axes, T: Array) -> Solutions:
-        R, (a4, a5, a6) = se3.rotation(T), axes[3:]
-        basis, side = ((a5.h, cross(a4.h, a5.h)), a5.h) if across else (tuple(np.eye(3)[:2]), a6.u)
-        goals = _times(R, a6.h), _times(R, side)
-        for found in place(axes[:3], a4.o, _times(R, a4.o) + se3.position(T)):
+    def solve(axes: Axes, to: Motion) -> Solutions:
+        (a4, a5, _), (b4, b5, b6) = axes[3:], to.seen[3:]
+        basis, side = ((a5.h, cross(a4.h, a5.h)), b5.h) if across else (tuple(np.eye(3)[:2]), b6.u)
+        goals = turned_by(to.X, b6.h), turned_by(to.X, side)
+        for found in place(axes[:3], a4.o, moved_by(to.X, b4.o)):
             for wrist in wrists(axes[3:], *_components(axes[:3], found, basis, goals)):
                 yield (*found, *wrist)
 
@@ -148,13 +167,13 @@ def three_parallel(axes: Axes, size: float) -> Way | None:
 Ends = Callable[[Axes, Array, Array], Iterator[tuple[Turn, Turn]]]
 
 
-def _with(ends: Ends) -> Callable[[Axes, Array], Solutions]:
+def _with(ends: Ends) -> Callable[[Axes, Motion], Solutions]:
     """All angles, given how q1 and q5 are found from the direction T h6 and the point T o6."""
 
-    def solve(axes: Axes, T: Array) -> Solutions:
-        R, a6 = se3.rotation(T), axes[5]
-        for t1, t5 in ends(axes, _times(R, a6.h), _times(R, a6.o) + se3.position(T)):
-            yield from _middle(axes, T, t1, t5)
+    def solve(axes: Axes, to: Motion) -> Solutions:
+        b6 = to.seen[5]
+        for t1, t5 in ends(axes, turned_by(to.X, b6.h), moved_by(to.X, b6.o)):
+            yield from _middle(axes, to, t1, t5)
 
     return solve
 
@@ -190,16 +209,14 @@ def _skew(axes: Axes, tip: Array, p: Array) -> Iterator[tuple[Turn, Turn]]:
     yield from sp6(A, B, e)
 
 
-def _middle(axes: Axes, T: Array, t1: Turn, t5: Turn) -> Solutions:
+def _middle(axes: Axes, to: Motion, t1: Turn, t5: Turn) -> Solutions:
     """q6 from R_6 T^-1 R_1 h2 = R_5^T h2, the sum q2 + q3 + q4 from the rotation, then two links in the plane."""
-    a1, a2, _, a4, a5, a6 = axes
-    R = se3.rotation(T)
-    t6 = sp1(a6.h, _times(np.swapaxes(R, -1, -2), t1.rotate(a1.h, a2.h)), t5.back().rotate(a5.h, a2.h))
-    # G = E_1^-1 T E_6^-1 E_5^-1 = E_2 E_3 E_4
-    before = lambda v: t6.back().rotate(a6.h, t5.back().rotate(a5.h, v))  # noqa: E731
-    u = t1.back().rotate(a1.h, _times(R, before(a2.u)))
-    p = moved(a6, t6.back(), moved(a5, t5.back(), a4.o))
-    target = moved(a1, t1.back(), _times(R, p) + se3.position(T))
+    a1, a2, (_, b2, _, b4, b5, b6) = axes[0], axes[1], to.seen
+    t6 = sp1(b6.h, turned_back_by(to.X, t1.rotate(a1.h, a2.h)), t5.back().rotate(b5.h, b2.h))
+    # E_2 E_3 E_4 = E_1^-1 T E_6^-1 E_5^-1
+    u = turned_by(to.X, t6.back().rotate(b6.h, t5.back().rotate(b5.h, b2.u)))
+    p = moved_by(to.X, moved(b6, t6.back(), moved(b5, t5.back(), b4.o)))
+    u, target = t1.back().rotate(a1.h, u), moved(a1, t1.back(), p)
     for arm in in_the_plane(axes[1:4], u, target):
         yield t1, *arm, t5, t6
 
@@ -227,7 +244,8 @@ def three_slides(axes: Axes, size: float) -> Way | None:
     if parallel(t[0], t[1]) or parallel(t[1], t[2]) or not _are_independent(axes):
         return None
 
-    def solve(axes: Axes, T: Array) -> Solutions:
+    def solve(axes: Axes, to: Motion) -> Solutions:
+        T = to.T
         for found in orientations([axes[k] for k in turning], se3.rotation(T)):
             angles = dict(zip(turning, found, strict=True))
             yield _with_slides(axes, T, [angles.get(k) for k in range(6)])
@@ -280,8 +298,8 @@ def reversed_way(family: Callable[[Axes, float], Way | None]) -> Callable[[Axes,
         if way is None:
             return None
 
-        def solve(axes: Axes, T: Array) -> Solutions:
-            for found in way.solve([a.reversed() for a in axes[::-1]], se3.inverse(T)):
+        def solve(axes: Axes, to: Motion) -> Solutions:
+            for found in way.solve([a.reversed() for a in to.seen[::-1]], to.back(axes)):
                 yield found[::-1]
 
         return Way(

@@ -43,6 +43,21 @@ def turned(a: Axis, t: Coordinate, v: Array) -> Array:
     return v if isinstance(t, Slide) else t.rotate(a.h, v)
 
 
+def turned_by(X: Array, v: Array) -> Array:
+    """R v of a pose or rotation X."""
+    return np.stack([dot(X[..., i, :3], v) for i in range(3)], axis=-1)
+
+
+def turned_back_by(X: Array, v: Array) -> Array:
+    """R^T v."""
+    return np.stack([dot(X[..., :3, i], v) for i in range(3)], axis=-1)
+
+
+def moved_by(X: Array, p: Array) -> Array:
+    """X p."""
+    return turned_by(X, p) + X[..., :3, 3]
+
+
 def backwards(solve: Solve) -> Solve:
     """The same joints from the place to the point: E_3^-1 E_2^-1 E_1^-1 target = p."""
 

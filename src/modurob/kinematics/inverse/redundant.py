@@ -6,7 +6,7 @@ import numpy as np
 
 from modurob.kinematics.inverse import families
 from modurob.kinematics.inverse.arm import Arm, arm_of
-from modurob.kinematics.inverse.axes import Axis, Chain, meeting_point, motions, parallel
+from modurob.kinematics.inverse.axes import Axis, Chain, Motion, meeting_point, motions, parallel
 from modurob.kinematics.inverse.families import Axes, Way, orientations
 from modurob.kinematics.inverse.points import Solutions, moved
 from modurob.kinematics.inverse.subproblems import Turn, sp3
@@ -45,7 +45,8 @@ def at_arm_angle(angle: Array) -> Way:
     axis points (Shimizu and others, Analytical inverse kinematic computation for 7-DOF redundant manipulators with joint limits).
     """
 
-    def solve(axes: Axes, T: Array) -> Solutions:
+    def solve(axes: Axes, goal: Motion) -> Solutions:
+        T = goal.T
         elbow, shoulder, R = axes[3], axes[0].o, se3.rotation(T)
         wrist = _point(T, axes[4].o)
         to = wrist - shoulder

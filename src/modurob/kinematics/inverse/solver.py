@@ -226,11 +226,11 @@ def _of_arm(s: Solver, arm: Arm, m: Tables, X: Array, here: Array, wish: Wish, o
     if found is None:
         every = np.arange(len(X))
         return rows_of(m, s, of_arm(arm, _poses(X)), _some(here, every), wish.limits, order)
-    q, count, fate = found
-    rows = Rows.regular(q, count, fate, arm.family)
+    q, count, fate, settled = found
+    rows = Rows.regular(q, count, fate, arm.family, settled)
     if order not in ("", "nearest"):
         rows = rows.ordered(answers.costs(m, s, arm.at, rows, here, wish.limits, order))
-    left = np.nonzero(fate == LEFT)[0]
+    left = answers.NONE if settled else np.nonzero(fate == LEFT)[0]
     if len(left):
         rows = rows.with_some(left, rows_of(m, s, of_arm(arm, _poses(X[left])), _some(here, left), wish.limits, order))
     return rows

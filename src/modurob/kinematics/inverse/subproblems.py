@@ -49,8 +49,8 @@ class Turn(NamedTuple):
 
     def opposite(self, lever: Array) -> "Turn":
         """Half a turn on, unless it is free for want of that lever."""
-        sign = _held(lever, FREE_TWICE, ONE, -ONE)
-        angle = _held(lever, FREE_TWICE, self.value, _half_a_turn_on(self.value))
+        sign = held(lever, FREE_TWICE, ONE, -ONE)
+        angle = held(lever, FREE_TWICE, self.value, _half_a_turn_on(self.value))
         return self._replace(c=sign * self.c, s=sign * self.s, angle=angle)
 
     def then(self, other: "Turn") -> "Turn":
@@ -75,7 +75,7 @@ Coordinate = Turn | Slide
 NONE = Turn(ONE, ZERO)
 
 
-def _held(lever: Array, free: float, otherwise: Array, x: Array) -> Array:
+def held(lever: Array, free: float, otherwise: Array, x: Array) -> Array:
     """x, or `otherwise` where the lever is below `free`; traced it is x, since kernels leave such poses to the definition."""
     return x if np.asarray(lever).dtype == object else select(lever, np.asarray(free), otherwise, x)
 
@@ -98,36 +98,45 @@ def _half_a_turn_on(angle: Array) -> Array:
 def linear(a: Array, b: Array, c: Array) -> tuple[Turn, Turn]:
     """a cos t + b sin t = c: t = atan2(b, a) +- acos(c / |(a, b)|)."""
     squared = a * a + b * b
-    where = lambda x, otherwise: _held(squared, FREE, otherwise, x)  # noqa: E731
+    where = lambda x, otherwise: held(squared, FREE, otherwise, x)  # noqa: E731
     each = 1 / sqrt(where(squared, ONE))
     a, b, near = where(a, ONE) * each, where(b, ZERO) * each, c * each
-    room = where((1 - near) * (1 + near), FREE - c * c)
+    room = where(1 - near * near, FREE - c * c)
+    w = sqrt(maximum(where(room, ZERO), ZERO))
     near = maximum(minimum(where(near, ONE), ONE), -ONE)
-    w = sqrt((1 - near) * (1 + near))
+    return either_side(a, b, near, w, room, squared)
+
+
+def either_side(a: Array, b: Array, near: Array, w: Array, room: Array, lever: Array) -> tuple[Turn, Turn]:
+    """atan2(b, a) +- atan2(w, near), of two unit vectors, w >= 0."""
     middle, half = atan2(b, a), atan2(w, near)
     ends = (w, _below(middle + half)), (-w, -_below(half - middle))
     found = ((a * near - b * v, b * near + a * v, angle) for v, angle in ends)
-    first, second = (Turn(c, s, room, squared, angle) for c, s, angle in found)
+    first, second = (Turn(c, s, room, lever, angle) for c, s, angle in found)
     return first, second
 
 
 def sp1(k: Array, p1: Array, p2: Array) -> Turn:
     """R(k, t) p1 = p2."""
-    return towards(dot(p1, p2) - dot(k, p1) * dot(k, p2), dot(k, cross(p1, p2)))
+    return towards(dot(across(k, p1), p2), dot(cross(k, p1), p2))
+
+
+def across(k: Array, p: Array) -> Array:
+    """What of p lies across the unit vector k."""
+    return p - dot(k, p)[..., None] * k
 
 
 def towards(x: Array, y: Array) -> Turn:
     """(cos t, sin t) along (x, y)."""
     lever = absolute(x) + absolute(y)
-    x, y = _held(lever, FREE_TWICE, ONE, x), _held(lever, FREE_TWICE, ZERO, y)
+    x, y = held(lever, FREE_TWICE, ONE, x), held(lever, FREE_TWICE, ZERO, y)
     each = 1 / sqrt(x * x + y * y)
     return Turn(x * each, y * each, ONE, lever)
 
 
 def sp4(h: Array, k: Array, p: Array, d: Array) -> tuple[Turn, Turn]:
     """h . R(k, t) p = d."""
-    along = dot(h, k) * dot(k, p)
-    return linear(dot(h, p) - along, dot(h, cross(k, p)), d - along)
+    return linear(dot(across(k, h), p), dot(cross(h, k), p), d - dot(h, k) * dot(k, p))
 
 
 def sp3(k: Array, p1: Array, p2: Array, squared: Array) -> tuple[Turn, Turn]:
@@ -162,7 +171,7 @@ def _both_polished(A: Array, B: Array, e: Array, t1: Turn, t2: Turn) -> tuple[Tu
     (a1, a2), (b1, b2) = at(A, t1.c, t1.s), at(B, t2.c, t2.s)
     (u1, u2), (v1, v2) = at(A, -t1.s, t1.c), at(B, -t2.s, t2.c)
     f1, f2, det = e[..., 0] - a1 - b1, e[..., 1] - a2 - b2, u1 * v2 - u2 * v1
-    each = _held(absolute(det), 1e-300, ZERO, 1 / _held(absolute(det), 1e-300, ONE, det))
+    each = held(absolute(det), 1e-300, ZERO, 1 / held(absolute(det), 1e-300, ONE, det))
     steps = (f1 * v2 - f2 * v1) * each, (u1 * f2 - u2 * f1) * each
     far = absolute(steps[0]) + absolute(steps[1])
     near = lambda x, otherwise: select(far, np.asarray(CONFIRMED), np.asarray(x), np.asarray(otherwise))  # noqa: E731
@@ -247,22 +256,25 @@ def quadric(Q: Array, steps: int = POLISH_STEPS) -> list[Turn]:
     low, high, z = mean - spread, mean + spread, Q[..., 0, 0]
     x, last_step = _pair_of_lines(low, high, d, e, z)
     # -m² c² + n² s² + 2 d c + 2 e s + z + x = (n s + m c + u)(n s - m c + w)
-    m, n = sqrt(maximum(x - low, ZERO)), sqrt(maximum(high - x, ZERO))
-    tiny = sqrt(round_block + 1e-300)
-    total = 2 * e / maximum(n, tiny)
-    apart = 2 * d / maximum(m, tiny)
+    m2, n2 = maximum(x - low, ZERO), maximum(high - x, ZERO)
+    m, n, tiny = sqrt(m2), sqrt(n2), sqrt(round_block + 1e-300)
+    total, apart = 2 * e / maximum(n, tiny), 2 * d / maximum(m, tiny)
+    # of these the one by the larger divisor is right; the other also follows by a root, which is better where it loses fewer digits
     by_n = _signed(d, sqrt(maximum(total * total - 4 * (z + x), ZERO)))
     by_m = _signed(e, sqrt(maximum(apart * apart + 4 * (z + x), ZERO)))
-    total, apart = select(n, m, by_m, total), select(n, m, apart, by_n)
+    finer_apart = select(4 * size * d * d, (total * m2) * (total * m2), apart, by_n)
+    finer_total = select(4 * size * e * e, (apart * n2) * (apart * n2), total, by_m)
+    total, apart = select(n, m, finer_total, total), select(n, m, apart, finer_apart)
     u, w = (total - apart) / 2, (total + apart) / 2
     # the block is round: one line
     is_line = lambda line, other: select(spread, round_block, line, other)  # noqa: E731
     first = linear(is_line(2 * d, m), is_line(2 * e, n), -is_line(z + mean, u))
     second = linear(is_line(2 * d, -m), is_line(2 * e, n), -is_line(z + mean, w))
-    # what has not come to rest is left to the definition
-    sure = select(last_step, LAST_STEP * size, ONE, UNCONFIRMED)
-    found = (t.then(psi) for t in (*first, *second))
-    return [_polished(Q, t._replace(lever=minimum(t.lever, sure)), steps) for t in found]
+    # what has not come to rest may have solutions or none: it is left to the definition
+    rests = lambda x, otherwise: select(last_step, LAST_STEP * size, x, otherwise)  # noqa: E731
+    found = [t.then(psi) for t in (*first, *second)]
+    unsure = [t._replace(room=rests(t.room, ZERO), lever=rests(t.lever, UNCONFIRMED)) for t in found]
+    return [_polished(Q, t, steps) for t in unsure]
 
 
 def _half(c: Array, s: Array) -> Turn:
