@@ -42,6 +42,7 @@ def test_the_start_screen_has_pictures_and_opens_what_is_clicked(browser, served
     assert page.strayed == page.problems == []
 
 
+@pytest.mark.drawn
 def test_a_gallery_that_was_closed_draws_no_more(page):
     """What was not drawn is drawn when it is opened again."""
     count = "import(new URL('./static/js/thumbnails.js', location.href)).then((module) => module.pictures)"
@@ -81,6 +82,7 @@ def test_a_click_on_the_triad_looks_along_an_axis(page):
     assert np.allclose(away(page), usual, atol=1e-6)
 
 
+@pytest.mark.drawn
 def test_the_robot_leaves_as_python_glb_and_fine_pictures(page, tmp_path):
     page.open("crab", 6)
     page.panel("Export")
