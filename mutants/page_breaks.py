@@ -245,7 +245,7 @@ PAGE_MUTANTS = (
     broken(
         "virtual joints are not drawn",
         "studio/describe.py",
-        "guides(mechanism, _bodiless(assembly, mechanism))",
+        "guides(mechanism, _guided(assembly, mechanism))",
         "[]",
         "runs.py::test_the_base_is_set_on_virtual_joints",
     ),

@@ -94,6 +94,7 @@ def test_the_base_is_set_on_virtual_joints(page: Page, served: Served) -> None:
     assert joints[:2] == ["m7/joint revolute", "m6/joint prismatic"]
     assert len(joints) == 5
     assert page.design["base"] == "m7"
+    assert [cell["module"] for cell in page.design["grid"]["cells"]] == [f"m{i}" for i in range(6)]
     # they have no body: what they slide along and turn about is drawn, and seen
     assert [(g["name"], g["turns"]) for g in page.design["guides"]] == [("m7/joint", True), ("m6/joint", False)]
     page.js(

@@ -59,7 +59,7 @@ def _modular(design: Design) -> dict[str, Any]:
         "modules": [_module(name, m, design.kind(m)) for name, m in assembly.modules.items()],
         "connections": [str(c) for c in assembly.connections],
         "shapes": _shapes(assembly, mechanism),
-        "guides": guides(mechanism, _bodiless(assembly, mechanism)),
+        "guides": guides(mechanism, _guided(assembly, mechanism)),
         "ports": _ports(assembly, mechanism),
         "frames": [drawing.frame(mechanism, name) for name in assembly.modules],
         "views": _views(design) if len(assembly) <= MOST_IN_MATRICES else None,
@@ -133,10 +133,15 @@ def _shapes(assembly: Assembly, mechanism: Mechanism) -> list[dict[str, Any]]:
     return shapes
 
 
-def _bodiless(assembly: Assembly, mechanism: Mechanism) -> list[int]:
-    """The bodies that joints of modules without any shape move: those of virtual joints."""
-    bare = {name for name, m in assembly.modules.items() if not any(part.shapes for part in m.parts.values())}
-    return [body for body, joint in enumerate(mechanism.joints, start=1) if joint.name.split("/")[0] in bare]
+def _bodiless(assembly: Assembly) -> set[str]:
+    """The modules that have no shape at all: virtual joints."""
+    return {name for name, m in assembly.modules.items() if not any(part.shapes for part in m.parts.values())}
+
+
+def _guided(assembly: Assembly, mechanism: Mechanism) -> list[int]:
+    """The bodies that joints of such modules move."""
+    bodiless = _bodiless(assembly)
+    return [body for body, joint in enumerate(mechanism.joints, start=1) if joint.name.split("/")[0] in bodiless]
 
 
 def _connector(port: Port) -> dict[str, Any]:
@@ -205,10 +210,12 @@ def _views(design: Design) -> dict[str, Any]:
 
 def _grid(assembly: Assembly) -> dict[str, Any]:
     try:
-        plane = cells.plane(assembly).modules.values()
+        plane = list(cells.plane(assembly).modules.values())
     except AssemblyError as error:
         return {"cells": [], "problem": str(error)}
+    bodiless = _bodiless(assembly)
+    shown = [p for p in plane if p.name not in bodiless] or plane
     return {
-        "cells": [{"module": p.name, "column": p.cell[0], "row": p.cell[1], "quarters": p.quarters} for p in plane],
+        "cells": [{"module": p.name, "column": p.cell[0], "row": p.cell[1], "quarters": p.quarters} for p in shown],
         "problem": "",
     }

@@ -35,7 +35,7 @@ def plot_phases(reference: Reference, duration: float | None = None) -> Figure:
         _prepare(ax, reference)
     _striped(axes["time"].plot(t, q), q)
     axes["time"].set(ylabel=f"joint coordinate [{unit}]", xlim=(max(t[-1] - SWINGS / reference.frequency, 0), t[-1]))
-    _nested(axes["orbit"].plot(q, v), q)
+    _nested(axes["orbit"].plot(q, v), q, v)
     axes["orbit"].set(xlabel=f"joint coordinate [{unit}]", ylabel=f"joint rate [{unit}/s]")
     _draw_phases(axes["phase"], t, reference)
     _name_joints(figure, axes["time"], reference)
@@ -91,10 +91,12 @@ def _striped(lines: Sequence[Any], y: Array) -> None:
             lines[i].set_linestyle((-STRIPE * place, (STRIPE, gap)) if gap else "-")
 
 
-def _nested(lines: Sequence[Any], y: Array) -> None:
-    """Lines that go round and round on each other are the thinner the later they are drawn: stripes of one turn would fill
-    the gaps of another."""
-    for alike in _on_each_other(y):
+def _nested(lines: Sequence[Any], x: Array, y: Array) -> None:
+    """Orbits on each other, in phase or not, are the thinner the later they are drawn: stripes of one turn would fill the gaps of
+    another."""
+    # what an orbit passes, whenever that is
+    passed = [np.sort(z, axis=0) / max(np.abs(z).max(), 1e-12) for z in (x, y)]
+    for alike in _on_each_other(np.concatenate(passed)):
         step = min(2.0, WIDEST / len(alike))
         for place, i in enumerate(alike):
             lines[i].set_linewidth(1 + step * (len(alike) - 1 - place))
