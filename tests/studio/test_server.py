@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -224,6 +225,19 @@ def test_files_are_sent_once(web: TestClient) -> None:
     assert first.headers["content-type"].startswith("text/javascript")
     again = web.get("/static/js/main.js", headers={"if-none-match": first.headers["etag"]})
     assert again.status_code == 304
+    assert again.headers["cache-control"] == "no-cache"
+
+
+def test_browsers_keep_the_files_of_this_version(web: TestClient, studio: Studio) -> None:
+    """The page names them by an address that changes with them; under an older one there is nothing."""
+    page = web.get(f"/?token={studio.token}")
+    assert page.headers["cache-control"] == "no-cache"
+    address = re.search(r'src="\./(static/[0-9a-f]{16}/js/main\.js)"', page.text)
+    assert address is not None
+    kept = web.get(f"/{address[1]}")
+    assert kept.text == (FOLDER / "js/main.js").read_text()
+    assert kept.headers["cache-control"] == "max-age=31536000, immutable"
+    assert web.get(f"/static/{'0' * 16}/js/main.js").status_code == 404
 
 
 def test_the_package_may_be_reached_through_a_link(tmp_path: Path) -> None:

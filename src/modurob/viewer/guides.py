@@ -12,7 +12,7 @@ from modurob.viewer import drawing
 
 
 def axis(joint: Joint) -> tuple[Array, bool] | None:
-    """The unit vector that a joint of one rate moves along or about, in the frame of its body, and whether it turns; None of others."""
+    """What a joint of one rate moves along or about, a unit vector in the frame of its body, and whether it turns; else None."""
     if joint.type.nq != 1 or joint.type.nv != 1:
         return None
     linear, angular = np.split(np.asarray(joint.type.motion_subspace(np.zeros(1)), float).ravel(), 2)
@@ -23,7 +23,7 @@ def axis(joint: Joint) -> tuple[Array, bool] | None:
 
 
 def guides(robot: Tables, joints: Iterable[int]) -> list[dict[str, Any]]:
-    """A rail or a turntable for each of these joints, numbered as the bodies that they move: where it stands on the body before it."""
+    """A rail or a turntable for each of these joints, numbered as the bodies they move, which stands on the body before it."""
     return [_guide(robot, body, *found) for body in joints if (found := axis(robot.joints[body - 1]))]
 
 
