@@ -19,13 +19,6 @@ PAGE_MUTANTS = (
         "refusals.py::test_the_page_itself_never_scrolls",
     ),
     broken(
-        "segments scroll what holds them",
-        CSS,
-        ".segments label { position: relative; padding",
-        ".segments label { padding",
-        "refusals.py::test_the_page_itself_never_scrolls",
-    ),
-    broken(
         "refusals stand below everything",
         CSS,
         ".notices { position: fixed; left: 0; right: 0; top: 96px;",

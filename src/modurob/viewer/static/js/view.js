@@ -192,8 +192,15 @@ export class View {
   /** What holds the base of a robot that stands. */
   #hold() {
     const base = this.design.floating ? null : this.design.frames.find(({ name }) => name === this.design.base);
-    const at = base && [...this.inWorld(base.body, base.X).slice(12, 15)];
+    const at = base && this.#stands(base) && [...this.inWorld(base.body, base.X).slice(12, 15)];
     this.anchor.place(at, this.ground.group.position.z, this.size);
+  }
+
+  /** Whether a base is where its frame is: a frame with cables is all around it. */
+  #stands({ name, body, X }) {
+    const own = this.design.shapes.filter((shape) => shape.body === body && this.design.modules[shape.module].name === name);
+    const far = ({ X: at }) => Math.hypot(at[3] - X[3], at[7] - X[7], at[11] - X[11]);
+    return !own.length || own.some((shape) => far(shape) < 2 * this.size);
   }
 
   /** Where the robot will be is known: what is fitted is all of it; `refit` looks at it anew. */
