@@ -181,3 +181,8 @@ def test_axes_and_the_anchor_are_shown(page: Page) -> None:
     )
     page.js("studio.send('set_base', {module: 'm0', floating: true})")
     page.until("!studio.view.anchor.group.visible")
+    # nor is there a plate in the middle of a gantry, whose points are all around it
+    page.open("crab", 6)
+    page.until("studio.view.anchor.group.visible")
+    page.open("robocrane", 2)
+    page.until("!studio.view.anchor.group.visible")

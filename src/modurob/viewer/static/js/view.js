@@ -95,6 +95,7 @@ export class View {
     this.robot.clear();
     this.meshes = alike(design.shapes).map((shapes) => instanced(shapes, design.meshes, this.low));
     this.#makePorts(design.ports);
+    this.base = this.#heldFrame(design);
     this.marks.setRobot(design);
     this.cables.setRobot(design.cables, this.size);
     this.guides.setRobot(design.guides ?? [], this.size);
@@ -191,16 +192,17 @@ export class View {
 
   /** What holds the base of a robot that stands. */
   #hold() {
-    const base = this.design.floating ? null : this.design.frames.find(({ name }) => name === this.design.base);
-    const at = base && this.#stands(base) && [...this.inWorld(base.body, base.X).slice(12, 15)];
+    const at = this.base && [...this.inWorld(this.base.body, this.base.X).slice(12, 15)];
     this.anchor.place(at, this.ground.group.position.z, this.size);
   }
 
-  /** Whether a base is where its frame is: a frame with cables is all around it. */
-  #stands({ name, body, X }) {
-    const own = this.design.shapes.filter((shape) => shape.body === body && this.design.modules[shape.module].name === name);
-    const far = ({ X: at }) => Math.hypot(at[3] - X[3], at[7] - X[7], at[11] - X[11]);
-    return !own.length || own.some((shape) => far(shape) < 2 * this.size);
+  /** The frame that is held in the world: none of robots that float, nor of a base that is all around it, as that of cables. */
+  #heldFrame({ floating, base, frames, modules, shapes }) {
+    const held = floating ? undefined : frames.find(({ name }) => name === base);
+    if (!held) return null;
+    const own = shapes.filter((shape) => shape.body === held.body && modules[shape.module].name === base);
+    const far = ({ X }) => Math.hypot(...[3, 7, 11].map((i) => X[i] - held.X[i]));
+    return !own.length || own.some((shape) => far(shape) < 2 * this.size) ? held : null;
   }
 
   /** Where the robot will be is known: what is fitted is all of it; `refit` looks at it anew. */
