@@ -40,8 +40,9 @@ reproduce: $(READY)  ## the figures of the sources, drawn anew into out/reproduc
 fuzz: $(READY)  ## mutated inputs of every reader, 10,000 each: none may end in anything but a result or a library error
 	$(BIN)/python -m fuzz
 
-mutants: $(READY)  ## the library broken in many ways: do reproduce and the tests notice?
+mutants: $(READY) browser  ## the library and the studio broken in many ways: do reproduce and the tests notice?
 	$(BIN)/python -m mutants --document docs/reproduce.md
+	$(BIN)/python -m mutants --page --document docs/studio.md
 
 check: $(READY)  ## format, lint, types, import contract
 	$(BIN)/ruff format --check .

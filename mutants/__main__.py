@@ -15,10 +15,10 @@ from typing import Annotated, NamedTuple
 import typer
 
 from mutants.breaks import MUTANTS, Mutant
+from mutants.page_breaks import PAGE_MUTANTS
 from reproduce.document import markdown, written
 
 ROOT = Path(__file__).parents[1]
-UNBROKEN = Mutant("nothing", "", "", "", "AIM", tuple(dict.fromkeys(t for m in MUTANTS for t in m.tests)))
 
 
 class Notice(NamedTuple):
@@ -49,7 +49,9 @@ def run(package: Path, cache: Path, *arguments: str) -> subprocess.CompletedProc
 
 
 def seen_by_reproduce(mutant: Mutant, package: Path, cache: Path) -> str | None:
-    """The first line of `reproduce` that does not pass."""
+    """The first line of `reproduce` that does not pass; it is not asked where no figure could show the mutant."""
+    if not mutant.figure:
+        return None
     done = run(package, cache, "-m", "mutants.looking", mutant.figure)
     lines = done.stdout.splitlines()
     return json.loads(lines[-1]) if done.returncode == 0 and lines else f"import: {done.stderr.strip()[-60:]}"
@@ -78,20 +80,23 @@ def noticed(mutant: Mutant, cache: Path) -> Notice:
     return found
 
 
-def chosen(only: Sequence[str]) -> list[Mutant]:
-    """The mutants whose names hold one of the words."""
-    return [m for m in MUTANTS if not only or any(word in m.name for word in only)]
+def chosen(mutants: Sequence[Mutant], only: Sequence[str], unbroken: bool) -> list[Mutant]:
+    """The mutants whose names hold one of the words, and what is not broken, with all their tests."""
+    found = [m for m in mutants if not only or any(word in m.name for word in only)]
+    tests = tuple(dict.fromkeys(t for m in found for t in m.tests))
+    return [*found, Mutant("nothing", "", "", "", found[0].figure, tests)] if unbroken and found else found
 
 
 def command(
+    page: Annotated[bool, typer.Option(help="break the studio instead, which tests in a browser must notice")] = False,
     only: Annotated[list[str] | None, typer.Option(help="part of a name; may be given again")] = None,
     unbroken: Annotated[bool, typer.Option(help="look at the unbroken library too, which all must pass")] = True,
     workers: Annotated[int, typer.Option(help="mutants at a time")] = 2,
     document: Annotated[Path | None, typer.Option(help="a document whose table of mutants is written anew")] = None,
 ) -> None:
-    """Break a copy of the library, one small change at a time, and see whether reproduce and the tests notice."""
+    """Break a copy of the library or of its studio, one small change at a time, and see whether reproduce and the tests notice."""
     start = time.monotonic()
-    mutants = [*chosen(only or []), *([UNBROKEN] if unbroken else [])]
+    mutants = chosen(PAGE_MUTANTS if page else MUTANTS, only or [], unbroken)
     with tempfile.TemporaryDirectory(prefix="modurob-kernels-") as cache, ThreadPoolExecutor(workers) as pool:
         found = list(pool.map(lambda m: noticed(m, Path(cache)), mutants))
     if unbroken and (whole := found.pop()) and (whole.reproduce or whole.tests):
@@ -99,8 +104,10 @@ def command(
     enough = sum(n.enough for n in found)
     print(f"{enough} of {len(found)} noticed by all that can, in {(time.monotonic() - start) / 60:.0f} minutes")
     if document is not None:
-        head = ("broken", "in", "`reproduce` notices", "the tests notice")
-        written(document, "mutants", markdown(head, [n.row for n in found]))
+        head, rows = ("broken", "in", "`reproduce` notices", "the tests notice"), [n.row for n in found]
+        if page:
+            head, rows = ("broken", "in", "the test that notices"), [(a, b, d) for a, b, _, d in rows]
+        written(document, "mutants", markdown(head, rows))
     if enough < len(found):
         raise SystemExit(1)
 

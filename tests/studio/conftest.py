@@ -57,9 +57,12 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser, served: Served) -> Iterator[Page]:
-    """A page of a new user; no request of it may have left this machine, and nothing may have failed in it."""
-    page = browser.page(served.address)
+def page(browser: Browser, served: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page of a new user; no request of it may have left this machine, and nothing may have failed in it.
+
+    It draws in 3D for tests that are marked as `drawn`: without a graphics card that takes twice as long.
+    """
+    page = browser.page(served.address, detail="low" if request.node.get_closest_marker("drawn") else "none")
     yield page
     page.close()
     assert page.strayed == []

@@ -1,6 +1,6 @@
 """The studio's page as a test sees it: what it says it shows, and where to click."""
 
-import time
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,14 @@ from modurob.studio.server import Studio
 
 OUT = Path("out")
 PATIENCE = 15.0  # seconds
+FUNCTION = re.compile(r"(async )?\([^()]*\) =>")  # how a script begins that takes an argument
+UNTIL = """async ([argument, patience]) => {
+  const look = LOOK;
+  for (const end = performance.now() + patience; performance.now() < end; await new Promise((done) => setTimeout(done, 10))) {
+    const found = await look(argument);
+    if (found) return found;
+  }
+}"""
 CRAB = (("m0/3", "4"), ("m1/2", "5"), ("m2/3", "2"), ("m1/5", "2"), ("m4/3", "5"))
 SIZES = {"laptop": (1440, 900), "large": (1920, 1080), "phone": (390, 844)}
 SIZED = ("laptop", "phone", pytest.param("large", marks=pytest.mark.judge))
@@ -42,7 +50,7 @@ class Browser:
     chromium: Chromium
     spare: dict[str, list[Tab]] = field(default_factory=lambda: defaultdict(list))  # tabs, by their options
 
-    def page(self, address: str, detail: str = "low", plain: bool = False, **options: Any) -> "Page":
+    def page(self, address: str, detail: str = "none", plain: bool = False, **options: Any) -> "Page":
         """The page at an address, of a new user, ready to use; `plain` takes the address as it is."""
         viewport = options.pop("viewport", {"width": 1280, "height": 800})
         spare = self.spare[repr(options)]
@@ -116,12 +124,10 @@ class Page:
         return self.tab.evaluate(script, argument)
 
     def until(self, script: str, argument: Any = None) -> Any:
-        """Wait until a script gives something true. The page forbids eval, which Playwright's own waiting needs."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            if found := self.js(script, argument):
-                return found
-            time.sleep(0.02)
+        """Wait until a script gives something true: the page itself looks again and again."""
+        look = script if FUNCTION.match(script) else f"() => {script}"
+        if found := self.js(UNTIL.replace("LOOK", look), [argument, 1000 * PATIENCE]):
+            return found
         raise AssertionError(f"still not so after {PATIENCE} s: {script} ({argument!r})")
 
     def settle(self) -> None:

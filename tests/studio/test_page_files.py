@@ -16,7 +16,8 @@ from playwright.sync_api import expect
 
 import modurob as mr
 from modurob.studio.autosave import Autosave
-from modurob.studio.design import Design
+from modurob.studio.design import AnyDesign, Design
+from modurob.studio.opening import first
 from modurob.studio.server import Studio, listening, server
 from tests.studio.pages import Browser, Page, Served
 from tests.studio.test_opening import ARM, FLOATS, OWN_TYPES, strong_robot
@@ -221,8 +222,8 @@ def test_a_huge_share_link_is_refused_and_the_page_lives(page: Page) -> None:
 
 
 @contextmanager
-def running(autosave: Autosave, port: int = 0) -> Iterator[Served]:
-    studio = Studio(autosave=autosave)
+def running(autosave: Autosave, port: int = 0, design: AnyDesign | None = None) -> Iterator[Served]:
+    studio = Studio(design, autosave)
     with listening("127.0.0.1", port) as door:
         web = server(studio)
         thread = threading.Thread(target=web.run, kwargs={"sockets": [door]}, daemon=True)
@@ -253,6 +254,18 @@ def test_edits_survive_a_restart_and_the_page_says_so(browser: Browser, tmp_path
         assert page.inside("#news")
         expect(page.at("#connection")).to_have_text("connected")
         page.close()
+
+
+def test_a_studio_that_is_started_with_a_urdf_file_shows_it(browser: Browser, tmp_path: Path) -> None:
+    """As `modurob studio arm.urdf` starts it."""
+    file = tmp_path / "arm.urdf"
+    file.write_text(ARM)
+    with running(Autosave(tmp_path / "saved"), design=first(str(file), None)) as studio:
+        page = browser.page(studio.address)
+        assert (page.design["made_of"], page.design["name"]) == ("links", "arm")
+        expect(page.at("#facts")).to_contain_text("degrees of freedom")
+        page.close()
+        assert page.problems == []
 
 
 def test_a_damaged_file_of_the_user_is_told_and_the_page_opens(browser: Browser, tmp_path: Path) -> None:

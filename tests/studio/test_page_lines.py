@@ -34,6 +34,7 @@ def test_lines_have_the_colours_of_their_tensions(page: Page, tmp_path) -> None:
     assert max(slack) == pytest.approx(min(slack))
 
 
+@pytest.mark.drawn
 def test_lines_pull_with_arrows_along_them(page: Page) -> None:
     """At both ends of each line that pulls, towards its other end, as long as its tension is large; slack ones have none."""
     ropes = ROPES.with_line("half", ["m2/2", "m5/3"], mr.Elastic(stiffness=10.0, rest=0.05))

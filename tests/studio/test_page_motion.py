@@ -107,7 +107,7 @@ def test_the_panel_and_the_race_are_accessible(browser: Browser, served: Served,
     assert violations(page) == []
     for _ in range(2):
         finished(served.studio.sessions[page.session].start(RunSettings(duration=0.1, reference="hold")))
-    page.js("(numbers) => import('./static/js/race.js').then(({ openRace }) => openRace(numbers))", [0, 1])
+    page.js("(numbers) => studio.load('race').then(({ openRace }) => openRace(numbers))", [0, 1])
     page.until("studio.race?.view.frames > 0")
     assert violations(page) == []
     assert page.inside("#race-close")

@@ -62,6 +62,7 @@ def test_stops_are_fields_and_bound_the_sliders(page: Page) -> None:
     assert page.design["joints"][0]["lower"] == pytest.approx([-np.pi / 2])
 
 
+@pytest.mark.drawn
 def test_layers_can_be_laid_over_the_robot(page: Page) -> None:
     page.open("crab", 6)
     for layer in ("frames", "centres", "ellipsoids", "names"):
@@ -87,6 +88,7 @@ def saved(page: Page, name: str, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.drawn
 def test_export_and_load_back(page: Page, tmp_path: Path, rng: np.random.Generator) -> None:
     page.open("crab", 6)
     page.panel("Export")
@@ -169,7 +171,8 @@ def violations(page: Page) -> list[str]:
 
 JUDGED = pytest.mark.judge
 LOOKS = (
-    ("light", "laptop", "low"),
+    ("light", "laptop", "none"),
+    pytest.param("light", "laptop", "low", marks=JUDGED),
     pytest.param("light", "laptop", "high", marks=JUDGED),
     pytest.param("dark", "laptop", "low", marks=JUDGED),
     pytest.param("light", "phone", "low", marks=JUDGED),
@@ -266,6 +269,7 @@ def test_the_theme_can_be_chosen(page: Page) -> None:
     expect(page.at("html")).to_have_attribute("data-theme", "dark")
 
 
+@pytest.mark.drawn
 def test_an_idle_page_draws_nothing(page: Page) -> None:
     page.open("crab", 6)
     page.until("studio.view.frames > 2 && !studio.view.waiting")

@@ -8,7 +8,7 @@ from modurob.assembly import dumps
 from tests.studio.pages import Page, Served
 from tests.studio.test_loops import chain
 
-TICKS = "(values) => import(new URL('./static/js/chart.js', location.href)).then(({ ticks }) => ticks(values))"
+TICKS = "(values) => studio.load('chart').then(({ ticks }) => ticks(values))"
 
 
 def run(page: Page, duration: str = "0.5") -> None:
@@ -38,7 +38,7 @@ def test_ticks_are_told_apart_and_no_zero_is_negative(page: Page) -> None:
     for values, labels in LABELS:
         assert page.js(TICKS, values) == labels
     # and what rounding leaves is zero
-    shown = "(x) => import(new URL('./static/js/dom.js', location.href)).then(({ shown }) => shown(x))"
+    shown = "(x) => studio.load('dom').then(({ shown }) => shown(x))"
     assert [page.js(shown, x) for x in (0, -0.0, 3e-17, -8.9e-14, 2e-9, -0.25)] == [
         "0",
         "0",

@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
@@ -23,6 +24,7 @@ def walked(session: Session) -> None:
         session.stop()
 
 
+@pytest.mark.drawn
 def test_ticked_runs_race_and_leave_as_a_gif(page: Page, served: Served) -> None:
     session = served.studio.sessions[page.session]
     session.edit(OpenShipped("crab"))

@@ -1,6 +1,7 @@
 """What a run is made of and what is laid over it: set points of joints, trails, Lagrange's equations, virtual joints, torques."""
 
 import numpy as np
+import pytest
 from playwright.sync_api import expect
 
 import modurob as mr
@@ -38,6 +39,7 @@ def test_each_joint_has_a_set_point_of_its_own(page: Page, served: Served) -> No
     expect(page.tab.get_by_label("m2/hinge", exact=True)).to_have_value("0.5")
 
 
+@pytest.mark.drawn
 def test_trails_are_the_paths_of_frames(page: Page, served: Served) -> None:
     page.open("crab", 6)
     run(page, "1")
@@ -80,7 +82,8 @@ def test_a_run_beside_lagranges_equations(page: Page, served: Served) -> None:
     assert np.abs(two.samples[:, 9:11]).max() < 1e-9
 
 
-def test_the_base_is_set_on_virtual_joints(page: Page) -> None:
+@pytest.mark.drawn
+def test_the_base_is_set_on_virtual_joints(page: Page, served: Served) -> None:
     page.open("crab", 6)
     page.tab.get_by_text("Other families, and virtual joints").click()
     page.tab.get_by_role("button", name="slide x").click()
@@ -91,6 +94,26 @@ def test_the_base_is_set_on_virtual_joints(page: Page) -> None:
     assert joints[:2] == ["m7/joint revolute", "m6/joint prismatic"]
     assert len(joints) == 5
     assert page.design["base"] == "m7"
+    assert [cell["module"] for cell in page.design["grid"]["cells"]] == [f"m{i}" for i in range(6)]
+    # they have no body: what they slide along and turn about is drawn, and seen
+    assert [(g["name"], g["turns"]) for g in page.design["guides"]] == [("m7/joint", True), ("m6/joint", False)]
+    page.js(
+        "studio.send('set_coordinate', {index: 0, value: 0.5}); studio.send('set_coordinate', {index: 1, value: 0.3})"
+    )
+    page.until("studio.state.pose.q[1] === 0.3")
+    page.settle()
+    robot = served.studio.sessions[page.session].robot
+    bodies = robot.forward_kinematics(np.array(page.js("studio.state.pose.q"))).bodies
+    rail, carriage = (
+        np.reshape(page.js(f"studio.view.guides.guides[1].{part}.matrixWorld.elements"), (4, 4)).T
+        for part in ("stands", "moves")
+    )
+    along = bodies[1, :3, 0]  # the turntable carries the rail
+    size = page.js("studio.view.size")
+    assert np.allclose(carriage[:3, 3], bodies[2, :3, 3], atol=1e-6)
+    assert np.allclose(rail[:3, 3], bodies[1, :3, 3] + 0.15 * along, atol=1e-6)  # its middle: half of the way
+    assert np.allclose(rail[:3, 1], (0.3 + 2 * 1.7 * size) * along, atol=1e-6)
+    page.until("!studio.view.cutOff()")
     # nothing of that could stand on the ground: it is said before a run, and it stays as it was
     page.panel("Simulate")
     page.at("label:has(#stands-ground)").click()
@@ -101,6 +124,7 @@ def test_the_base_is_set_on_virtual_joints(page: Page) -> None:
     page.modules(7)
 
 
+@pytest.mark.drawn
 def test_torques_are_arcs_about_the_axes(page: Page, served: Served) -> None:
     """The larger the nearer to the limit, about the axis they act on, the way they act."""
     page.open("crab", 6)
@@ -127,6 +151,7 @@ def test_torques_are_arcs_about_the_axes(page: Page, served: Served) -> None:
     page.until("studio.view.torques.arcs.count === 0")
 
 
+@pytest.mark.drawn
 def test_axes_and_the_anchor_are_shown(page: Page) -> None:
     page.open("crab", 6)
     page.panel("Inspect")
@@ -155,4 +180,9 @@ def test_axes_and_the_anchor_are_shown(page: Page) -> None:
         robot.frame_pose(robot.neutral(), "m0")[:2, 3],
     )
     page.js("studio.send('set_base', {module: 'm0', floating: true})")
+    page.until("!studio.view.anchor.group.visible")
+    # nor is there a plate in the middle of a gantry, whose points are all around it
+    page.open("crab", 6)
+    page.until("studio.view.anchor.group.visible")
+    page.open("robocrane", 2)
     page.until("!studio.view.anchor.group.visible")

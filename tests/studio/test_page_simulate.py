@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import expect
 
 from modurob.simulation import Recording
@@ -69,6 +70,7 @@ def test_pause_step_resume_stop(page: Page) -> None:
     assert page.js("[...studio.view.poses]") == still
 
 
+@pytest.mark.drawn
 def test_scrub_through_a_run(page: Page, served: Served, tmp_path: Path) -> None:
     simulate(page, duration="1")
     page.at("#run").click()

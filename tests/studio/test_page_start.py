@@ -42,9 +42,10 @@ def test_the_start_screen_has_pictures_and_opens_what_is_clicked(browser, served
     assert page.strayed == page.problems == []
 
 
+@pytest.mark.drawn
 def test_a_gallery_that_was_closed_draws_no_more(page):
     """What was not drawn is drawn when it is opened again."""
-    count = "import(new URL('./static/js/thumbnails.js', location.href)).then((module) => module.pictures)"
+    count = "studio.load('thumbnails').then((module) => module.pictures)"
     page.until("document.querySelectorAll('#panel-build .palette img').length >= 2")  # those of the palette
     page.at("#gallery-open").click()
     page.until("document.querySelectorAll('#gallery img[src]').length >= 3")
@@ -56,6 +57,26 @@ def test_a_gallery_that_was_closed_draws_no_more(page):
     assert page.js(count) == drawn < page.js("document.querySelectorAll('#gallery img').length")
     page.at("#gallery-open").click()
     page.until("document.querySelectorAll('#gallery img:not([src])').length == 0")
+
+
+NO_WEBGL = """
+  const asked = HTMLCanvasElement.prototype.getContext;
+  HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+    return kind.startsWith("webgl") ? null : asked.call(this, kind, ...more);
+  };
+"""
+
+
+def test_a_browser_without_webgl_does_all_but_draw(browser, served):
+    context = browser.chromium.new_context()
+    context.add_init_script(NO_WEBGL)
+    page = Page(context.new_page(), [])
+    page.tab.goto(served.address)
+    page.ready()
+    assert page.at("#news").inner_text().startswith("This browser has no WebGL: robots are not drawn in 3D.")
+    page.click_port("m0/4")
+    page.modules(2)
+    context.close()
 
 
 def away(page: Page) -> list[float]:
@@ -81,6 +102,7 @@ def test_a_click_on_the_triad_looks_along_an_axis(page):
     assert np.allclose(away(page), usual, atol=1e-6)
 
 
+@pytest.mark.drawn
 def test_the_robot_leaves_as_python_glb_and_fine_pictures(page, tmp_path):
     page.open("crab", 6)
     page.panel("Export")

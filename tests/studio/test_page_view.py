@@ -206,10 +206,14 @@ def test_a_floating_robot_falls_in_view_and_no_floor_is_drawn(page: Page) -> Non
     page.until("studio.state.runs.runs[0]?.status === 'finished'")
     for width, height in SIZES.values():
         page.tab.set_viewport_size({"width": width, "height": height})
+        page.settle()
+        page.until(f"() => ({WITHIN})(({POINTS})())")
+        # in view all the way, not only when the view is fitted again
         page.at("#scrub").fill("2")
         page.until("studio.view.framing.centre.z < -10")
+        page.settle()
+        assert page.js(f"() => ({WITHIN})(({POINTS})())")
         expect(page.at("#height")).to_contain_text("z = -1")
-        page.until(f"() => ({WITHIN})(({POINTS})())")
         # back to where it stood
         page.at("#scrub").fill("0")
         page.until("studio.view.framing.centre.z > -0.5")

@@ -22,7 +22,7 @@ def walks(page: Page, far: float = 0.15) -> None:
 
 def test_from_an_empty_page_to_a_walking_crab_in_under_20_clicks(browser: Browser, served: Served) -> None:
     """Every click is one that the page itself asks for; the crab is built module by module."""
-    page = browser.page(served.address)
+    page = browser.page(served.address, detail="low")
     page.js("addEventListener('pointerdown', () => (window.clicks = (window.clicks ?? 0) + 1), true)")
     for at, by in CRAB:
         if page.js("studio.state.by") != by:

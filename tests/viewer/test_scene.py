@@ -51,6 +51,34 @@ def test_lines_and_springs_are_drawn_between_the_places_they_hang_on():
     assert scene.design(robot)["floating"]
 
 
+def test_virtual_joints_have_rails_and_turntables():
+    """Where the joint stands on the body before it, along the axis that it has there."""
+    robot = mr.load("crab").on_virtual_joints("xyZ").robot()
+    guides = scene.design(robot)["guides"]
+    assert [(g["name"], g["parent"], g["body"], g["turns"]) for g in guides] == [
+        ("v0/joint", 0, 1, False),
+        ("v1/joint", 1, 2, False),
+        ("v2/joint", 2, 3, True),
+    ]
+    q = robot.neutral()
+    q[:3] = 0.3, -0.2, 0.7
+    X_WB = robot.forward_kinematics(q).bodies
+    for guide, x in zip(guides, q, strict=False):
+        seat = X_WB[guide["parent"]] @ np.vstack([np.reshape(guide["X"], (3, 4)), [0, 0, 0, 1]])
+        along = seat[:3, :3] @ guide["axis"]
+        moved = mr.spatial.se3.log(mr.spatial.se3.inverse(seat) @ X_WB[guide["body"]])
+        assert np.allclose(
+            moved,
+            np.r_[np.zeros(3), x * np.array(guide["axis"])]
+            if guide["turns"]
+            else np.r_[x * np.array(guide["axis"]), np.zeros(3)],
+        )
+        assert np.allclose(along, X_WB[guide["body"]][:3, :3] @ guide["axis"])
+    # what is drawn otherwise needs none: modules hold their hinges, and sticks stand for bodies without shapes
+    assert scene.design(mr.load("crab").robot())["guides"] == []
+    assert scene.design(mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, np.pi / 2, 0)]))["guides"] == []
+
+
 def test_a_run_is_sampled_as_often_as_pictures_are_seen(crab_run):
     segment = crab_run.segments[0]
     data = Chapter(segment.robot, segment.t, segment.q).data(fps=50)

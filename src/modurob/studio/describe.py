@@ -15,6 +15,7 @@ from modurob.studio import links, suggestions
 from modurob.studio.design import AnyDesign, Design
 from modurob.studio.imported import Imported
 from modurob.viewer import drawing, scene
+from modurob.viewer.guides import axis, guides
 
 # larger matrices are not shown: they are no longer read
 MOST_IN_MATRICES = 48
@@ -58,6 +59,7 @@ def _modular(design: Design) -> dict[str, Any]:
         "modules": [_module(name, m, design.kind(m)) for name, m in assembly.modules.items()],
         "connections": [str(c) for c in assembly.connections],
         "shapes": _shapes(assembly, mechanism),
+        "guides": guides(mechanism, _guided(assembly, mechanism)),
         "ports": _ports(assembly, mechanism),
         "frames": [drawing.frame(mechanism, name) for name in assembly.modules],
         "views": _views(design) if len(assembly) <= MOST_IN_MATRICES else None,
@@ -131,6 +133,17 @@ def _shapes(assembly: Assembly, mechanism: Mechanism) -> list[dict[str, Any]]:
     return shapes
 
 
+def _bodiless(assembly: Assembly) -> set[str]:
+    """The modules that have no shape at all: virtual joints."""
+    return {name for name, m in assembly.modules.items() if not any(part.shapes for part in m.parts.values())}
+
+
+def _guided(assembly: Assembly, mechanism: Mechanism) -> list[int]:
+    """The bodies that joints of such modules move."""
+    bodiless = _bodiless(assembly)
+    return [body for body, joint in enumerate(mechanism.joints, start=1) if joint.name.split("/")[0] in bodiless]
+
+
 def _connector(port: Port) -> dict[str, Any]:
     c = port.connector
     return {"connector": c.kind, "gender": c.gender, "size": float(c.size), "rolls": c.rolls}
@@ -177,13 +190,10 @@ def _joint(joint: Joint) -> dict[str, Any]:
 
 def _axis(joint: Joint, body: int) -> dict[str, Any]:
     """Where a joint of one rate acts: its axis in the frame of its body, and whether it turns."""
-    if joint.type.nq != 1 or joint.type.nv != 1:
-        return {"body": body, "axis": None}
-    linear, angular = np.split(np.asarray(joint.type.motion_subspace(np.zeros(1)), float).ravel(), 2)
-    turns = bool(np.linalg.norm(angular) > 0.0)
-    axis = angular if turns else linear
-    size = np.linalg.norm(axis)  # the ratio of a joint that mimics is in it
-    return {"body": body, "turns": turns, "axis": (axis / size).tolist() if size else None}
+    found = axis(joint)
+    return (
+        {"body": body, "axis": None} if found is None else {"body": body, "axis": found[0].tolist(), "turns": found[1]}
+    )
 
 
 def _views(design: Design) -> dict[str, Any]:
@@ -200,10 +210,12 @@ def _views(design: Design) -> dict[str, Any]:
 
 def _grid(assembly: Assembly) -> dict[str, Any]:
     try:
-        plane = cells.plane(assembly).modules.values()
+        plane = list(cells.plane(assembly).modules.values())
     except AssemblyError as error:
         return {"cells": [], "problem": str(error)}
+    bodiless = _bodiless(assembly)
+    shown = [p for p in plane if p.name not in bodiless] or plane
     return {
-        "cells": [{"module": p.name, "column": p.cell[0], "row": p.cell[1], "quarters": p.quarters} for p in plane],
+        "cells": [{"module": p.name, "column": p.cell[0], "row": p.cell[1], "quarters": p.quarters} for p in shown],
         "problem": "",
     }

@@ -40,8 +40,7 @@ class Guard:
 
 @cache
 def _policy() -> str:
-    text = (page_files.FOLDER / "index.html").read_text(encoding="utf-8")
-    import_map = text.split('<script type="importmap">')[1].split("</script>")[0]
+    import_map = page_files.index().split('<script type="importmap">')[1].split("</script>")[0]
     return POLICY.format(import_map=base64.b64encode(hashlib.sha256(import_map.encode()).digest()).decode())
 
 
@@ -52,7 +51,7 @@ def _strict(send: Send) -> Send:
             headers["Content-Security-Policy"] = _policy()
             headers["X-Content-Type-Options"] = "nosniff"
             headers["Referrer-Policy"] = "no-referrer"
-            headers["Cache-Control"] = "no-cache"
+            headers.setdefault("Cache-Control", "no-cache")
         await send(message)
 
     return with_headers

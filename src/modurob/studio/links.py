@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from modurob.robot import Mechanism
-from modurob.viewer import drawing
+from modurob.viewer import drawing, scene
+from modurob.viewer.guides import guides
 from modurob.viewer.links import piece, sticks
 from modurob.viewer.meshes import found
 
@@ -22,6 +23,7 @@ def parts(mechanism: Mechanism) -> dict[str, Any]:
         "connections": [],
         "shapes": list(_shapes(mechanism, names)),
         "meshes": drawing.meshes_of(mechanism.shapes),
+        "guides": guides(mechanism, scene.unheld(mechanism)),
         "ports": [],
         "frames": [drawing.frame(mechanism, name) for name in names],
         "views": None,

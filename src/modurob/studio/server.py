@@ -13,7 +13,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -74,7 +74,7 @@ class Studio:
         role = safety.role(request, self.token)
         if role is None:
             return PlainTextResponse(NO_TOKEN, 403)
-        answer = FileResponse(page_files.FOLDER / "index.html")
+        answer = HTMLResponse(page_files.index())
         key = safety.key(role, self.token)
         answer.set_cookie(safety.cookie(request, role), key, httponly=True, samesite="strict")
         return answer

@@ -58,7 +58,7 @@ class Lanes:
         for chapter in self.chapters:
             own = design(chapter.robot)
             whole.setdefault("floor", own["floor"] and {"height": 0.0, "slope": own["floor"]["slope"]})
-            for key in ("bodies", "modules", "shapes", "cables", "frames"):
+            for key in ("bodies", "modules", "shapes", "cables", "guides", "frames"):
                 whole.setdefault(key, []).extend(_moved(x, bodies) for x in own[key])
             whole.setdefault("meshes", {}).update(own["meshes"])
             bodies += len(chapter.robot.bodies)
@@ -68,7 +68,7 @@ class Lanes:
 def _moved(part: dict[str, Any], by: int) -> dict[str, Any]:
     """A part of a design whose bodies are counted from `by` on."""
     places = {"places": [{**p, "body": p["body"] + by} for p in part["places"]]} if "places" in part else {}
-    return {**part, **{key: part[key] + by for key in ("body", "module") if key in part}, **places}
+    return {**part, **{key: part[key] + by for key in ("body", "module", "parent") if key in part}, **places}
 
 
 def _sampled(chapter: Chapter, t: Array) -> Array:

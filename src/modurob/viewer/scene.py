@@ -17,6 +17,7 @@ from modurob.mechanism import FrameRow, LineRow, Tables
 from modurob.spatial import inertia
 from modurob.spatial.scalars import Array
 from modurob.viewer import drawing, links, meshes
+from modurob.viewer.guides import guides
 
 CABLE, SPRING = "#334155", "#b45309"
 
@@ -72,6 +73,7 @@ def design(robot: Tables) -> dict[str, Any]:
         "shapes": list(_shapes(robot)),
         "meshes": drawing.meshes_of(robot.shapes),
         "cables": cables(robot),
+        "guides": guides(robot, unheld(robot)),
         "ports": [],
         "frames": [drawing.frame(robot, name) for name in names],
         "floor": floor(robot),
@@ -123,6 +125,13 @@ def _cables(robot: Tables) -> Iterator[dict[str, Any]]:
 
 def _spring(row: FrameRow) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (row.a, row.b), {"colour": SPRING}
+
+
+def unheld(robot: Tables) -> list[int]:
+    """Bodies whose joint stands on nothing that is drawn, and that are no sticks themselves: as those on virtual joints."""
+    drawn, bare = {shape.frame.body for shape in robot.shapes if meshes.found(shape)}, _bare(robot)
+    there = drawn.union(bare)
+    return [i for i in range(1, len(robot.bodies)) if drawn and i not in bare and robot.parent[i] not in there]
 
 
 def _bare(robot: Tables) -> list[int]:

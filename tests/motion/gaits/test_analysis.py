@@ -108,6 +108,23 @@ def test_pictures_have_units_and_one_line_a_joint(modules):
     plt.close("all")
 
 
+def test_curves_on_each_other_are_all_seen():
+    """Joints that swing alike: every colour is in the picture, of the course, of the phases and of the orbits."""
+    robot = snake(5).mechanism()
+    reference = gait("snake", amplitude=0.3, waves=0.0).on(robot)
+    assert np.ptp(reference(T)[0][:, reference.joints.q_index], axis=1).max() < 1e-12
+    figure = plot_phases(reference)
+    figure.canvas.draw()
+    picture = np.asarray(figure.canvas.buffer_rgba())[..., :3].astype(int)
+    for ax in figure.axes:
+        (left, low), (right, high) = ax.get_window_extent().get_points().astype(int)
+        inside = picture[len(picture) - high : len(picture) - low, left:right].reshape(-1, 3)
+        for line in ax.lines:
+            ink = np.round(255 * np.array(line.get_color()[:3]))
+            assert (np.abs(inside - ink).max(axis=1) < 8).sum() > 20
+    plt.close(figure)
+
+
 def test_pictures_of_sliding_joints_say_metres():
     robot = mr.load("crane").mechanism()
     for amplitude, unit in (({"m0/joint": 0.1}, "[m]"), ({"m0/joint": 0.1, "m1/hinge": 0.1}, "[rad or m]")):

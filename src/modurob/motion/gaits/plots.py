@@ -1,5 +1,6 @@
 """Plots of gaits: phases and frequencies of the joints."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ RATE = 64  # samples a period
 SWINGS = 4  # periods of which the course is shown
 SEAM = 0.3  # phases are shown from SEAM - pi to SEAM + pi, so that joints in opposition stay in one place [rad]
 NAMED = 12  # joints that a legend still names
+HIDDEN = 0.01  # of what is shown: curves no farther apart lie on each other
+STRIPE = 4.0  # length of the stripes that such curves share, in widths of a line
+WIDEST = 8.0  # of lines that are nested [points]
 
 
 def plot_phases(reference: Reference, duration: float | None = None) -> Figure:
@@ -29,9 +33,9 @@ def plot_phases(reference: Reference, duration: float | None = None) -> Figure:
     axes = figure.subplot_mosaic([["time", "orbit"], ["phase", "orbit"]], width_ratios=(1.5, 1))
     for ax in axes.values():
         _prepare(ax, reference)
-    axes["time"].plot(t, q)
+    _striped(axes["time"].plot(t, q), q)
     axes["time"].set(ylabel=f"joint coordinate [{unit}]", xlim=(max(t[-1] - SWINGS / reference.frequency, 0), t[-1]))
-    axes["orbit"].plot(q, v, linewidth=1)
+    _nested(axes["orbit"].plot(q, v), q, v)
     axes["orbit"].set(xlabel=f"joint coordinate [{unit}]", ylabel=f"joint rate [{unit}/s]")
     _draw_phases(axes["phase"], t, reference)
     _name_joints(figure, axes["time"], reference)
@@ -47,7 +51,10 @@ def plot_spectrum(reference: Reference, duration: float | None = None) -> Figure
     shown = parts.frequency <= 8 * reference.frequency
     figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
     _prepare(ax, reference)
-    ax.semilogy(parts.frequency[shown], parts.amplitude[shown])
+    _striped(
+        ax.semilogy(parts.frequency[shown], parts.amplitude[shown]),
+        np.log(np.maximum(parts.amplitude[shown], 1e-4 * parts.amplitude.max())),
+    )
     ax.axvline(reference.frequency, color="0.4", linewidth=0.8, linestyle=":", zorder=0)
     ax.annotate(
         f"{reference.frequency:g} Hz", (reference.frequency, 1), (4, -4), xycoords=("data", "axes fraction"),
@@ -66,7 +73,7 @@ def _draw_phases(ax: Axes, t: Array, reference: Reference) -> None:
     ahead = (phase - phase[:, :1] + np.pi - SEAM) % (2 * np.pi) - np.pi + SEAM
     # no stroke where a phase wraps round
     ahead[1:][np.abs(np.diff(ahead, axis=0)) > np.pi] = np.nan
-    ax.plot(t[seen], ahead[seen])
+    _striped(ax.plot(t[seen], ahead[seen]), ahead[seen])
     ax.set(
         xlabel="time [s]",
         ylabel=f"phase against\n{reference.joints.names[0]} [rad]",
@@ -74,6 +81,38 @@ def _draw_phases(ax: Axes, t: Array, reference: Reference) -> None:
         ylim=(SEAM - np.pi, SEAM + np.pi),
     )
     ax.set_yticks([-np.pi / 2, 0, np.pi / 2, np.pi], ["-π/2", "0", "π/2", "π"])
+
+
+def _striped(lines: Sequence[Any], y: Array) -> None:
+    """Lines of the columns of y that lie on each other share their way in stripes, so that none hides another."""
+    for alike in _on_each_other(y):
+        gap = STRIPE * (len(alike) - 1)
+        for place, i in enumerate(alike):
+            lines[i].set_linestyle((-STRIPE * place, (STRIPE, gap)) if gap else "-")
+
+
+def _nested(lines: Sequence[Any], x: Array, y: Array) -> None:
+    """Orbits on each other, in phase or not, are the thinner the later they are drawn: stripes of one turn would fill the gaps of
+    another."""
+    # what an orbit passes, whenever that is
+    passed = [np.sort(z, axis=0) / max(np.abs(z).max(), 1e-12) for z in (x, y)]
+    for alike in _on_each_other(np.concatenate(passed)):
+        step = min(2.0, WIDEST / len(alike))
+        for place, i in enumerate(alike):
+            lines[i].set_linewidth(1 + step * (len(alike) - 1 - place))
+
+
+def _on_each_other(y: Array) -> list[list[int]]:
+    """The columns in groups that cannot be told apart."""
+    near = HIDDEN * (np.nanmax(y) - np.nanmin(y))
+    groups: list[list[int]] = []
+    for i, column in enumerate(y.T):
+        alike = [group for group in groups if np.nanmax(np.abs(y[:, group[0]] - column)) <= near]
+        if alike:
+            alike[0].append(i)
+        else:
+            groups.append([i])
+    return groups
 
 
 def _times(reference: Reference, duration: float | None, periods: int) -> Array:
@@ -97,8 +136,9 @@ def _prepare(ax: Axes, reference: Reference) -> None:
 
 
 def _name_joints(figure: Figure, ax: Axes, reference: Reference) -> None:
+    from matplotlib.lines import Line2D
+
     names, lines = reference.joints.names, ax.lines
     kept = range(len(names)) if len(names) <= NAMED else (0, len(names) // 2, len(names) - 1)
-    figure.legend(
-        [lines[i] for i in kept], [names[i] for i in kept], loc="outside right upper", frameon=False, fontsize="small"
-    )
+    handles = [Line2D([], [], color=lines[i].get_color()) for i in kept]
+    figure.legend(handles, [names[i] for i in kept], loc="outside right upper", frameon=False, fontsize="small")

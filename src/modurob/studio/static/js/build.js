@@ -141,18 +141,31 @@ function families() {
   return [...found].sort((a, b) => rank(a) - rank(b)).map(([name, types]) => [`${name} connectors`, types]);
 }
 
-/** The picture of a type; its letter until that is drawn, which waits until the page is there. */
+const image = (src) => h("img", { src, alt: "", draggable: false });
+
+/** The picture of a type; its letter until that is drawn, which waits until the page is there and the letter is seen. */
 function portrait(type) {
-  const image = (src) => h("img", { src, alt: "", draggable: false });
   if (pictures.has(type.name)) return image(pictures.get(type.name));
   const place = h("span", { class: "badge", "aria-hidden": "true" }, type.letter);
-  setTimeout(async () => {
-    const source = place.isConnected && (await drawnType(type, () => true));
-    if (!source) return;
-    pictures.set(type.name, source);
-    place.replaceWith(image(source));
-  }, LATER);
+  setTimeout(() => seen(place, () => draw(place, type)), LATER);
   return place;
+}
+
+async function draw(place, type) {
+  const source = await drawnType(type, () => place.isConnected);
+  if (!source) return;
+  pictures.set(type.name, source);
+  place.replaceWith(image(source));
+}
+
+/** Do something once an element is on the screen. */
+function seen(element, act) {
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    observer.disconnect();
+    act();
+  });
+  observer.observe(element);
 }
 
 function drawDocking(docking) {

@@ -11,7 +11,7 @@ const NOT_LIVE = 8; // degrees of freedom above which a button must be pressed
 let latex = "";
 
 export function start(panel) {
-  document.head.append(h("link", { rel: "stylesheet", href: "./static/vendor/katex/katex.min.css" }));
+  document.head.append(h("link", { rel: "stylesheet", href: new URL("../vendor/katex/katex.min.css", import.meta.url) }));
   startEntries();
   const chosen = h("div", { class: "row" });
   const progress = h("div", { hidden: true });

@@ -276,5 +276,7 @@ function show(form) {
     const slider = element.querySelector("[data-slider]");
     if (slider) slider.value = values[key];
   }
+  // a heading of nothing is not shown
+  for (const group of form.querySelectorAll(".group")) group.hidden = !group.querySelector("[data-setting]:not([hidden])");
   refresh(form);
 }

@@ -90,4 +90,4 @@ function openShared() {
 connection.open();
 
 // for tests: what is on the page, and where to click
-window.studio = { state, view, send, connection, dockAt, drop: () => connection.drop() };
+window.studio = { state, view, send, connection, dockAt, drop: () => connection.drop(), load: (name) => import(`./${name}.js`) };

@@ -10,7 +10,7 @@ const narrow = matchMedia("(max-width: 820px)");
 let plots = null;
 
 function made() {
-  document.head.append(h("link", { rel: "stylesheet", href: "./static/vendor/uplot/uPlot.min.css" }));
+  document.head.append(h("link", { rel: "stylesheet", href: new URL("../vendor/uplot/uPlot.min.css", import.meta.url) }));
   plots = window.studio.plots = makePlots(PANELS); // for tests too
   join(plots);
   plots.setRuns(state.runs.runs);

@@ -8,11 +8,12 @@ import { changed, connection, copy, dockAt, fits, ofModules, on, select, send, s
 import { STANDARD, makeTriad } from "./triad.js";
 import { View } from "./view.js";
 
+const NO_WEBGL = "This browser has no WebGL: robots are not drawn in 3D. Everything else works.";
 const LAYERS = ["ports", "frames", "centres", "ellipsoids", "contacts", "tensions", "torques"];
 
 export function startStage() {
   const detail = new URLSearchParams(location.search).get("detail");
-  const low = detail === "low" || (!["plain", "high"].includes(detail) && drawnInSoftware());
+  const low = ["low", "none"].includes(detail) || (!["plain", "high"].includes(detail) && drawnInSoftware());
   let view = null;
   view = new View(
     byId("canvas"),
@@ -41,6 +42,7 @@ export function startStage() {
     low,
   );
   view.plain = detail === "plain";
+  if (view.renderer.blind && detail !== "none") tell(NO_WEBGL);
   for (const layer of LAYERS) toggle(`view-${layer}`, (visible) => view.setVisible(layer, visible));
   on("panel", () => {
     // ports are for building

@@ -44,6 +44,7 @@ export let pictures = 0; // how many were drawn, for tests
 function picture(design, poses) {
   pictures++;
   view ??= unseen();
+  if (view.renderer.blind) return null;
   view.setTheme(document.documentElement.dataset.theme);
   view.setRobot({ ...design, number: drawn.size + Math.random() });
   view.spanOver([poses], true);

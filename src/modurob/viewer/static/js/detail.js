@@ -1,5 +1,8 @@
 // How much is drawn.
 
+/** Whether the address asks for a page that draws nothing in 3D. */
+export const undrawn = () => new URLSearchParams(location.search).get("detail") === "none";
+
 /** Whether pictures are drawn without a graphics card. */
 export function drawnInSoftware() {
   const gl = document.createElement("canvas").getContext("webgl");

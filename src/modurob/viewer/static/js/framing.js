@@ -34,8 +34,8 @@ export class Framing {
 
   /** The corners of all shapes and the tips of the free ports, in the world. */
   points() {
-    const { meshes, cables, poses, visible, ports, size } = this.view;
-    const points = meshes.flatMap(corners).concat(ends(cables, poses));
+    const { meshes, cables, guides, poses, visible, ports, size } = this.view;
+    const points = meshes.flatMap(corners).concat(ends(cables, poses), guides.points(poses));
     return visible.ports ? points.concat(tips(ports, 1.5 * KNOB * size)) : points;
   }
 

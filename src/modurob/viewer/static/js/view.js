@@ -10,6 +10,7 @@ import { Contacts } from "./contacts.js";
 import { Framing } from "./framing.js";
 import { Ghost } from "./ghost.js";
 import { Ground } from "./ground.js";
+import { Guides } from "./guides.js";
 import { Light, environment } from "./light.js";
 import { Marks } from "./marks.js";
 import { box as boxOf } from "./overlap.js";
@@ -19,6 +20,7 @@ import { IDENTITY, multiply } from "./poses.js";
 import { Torques } from "./torques.js";
 import { Trails } from "./trails.js";
 import { alike, discard, instanced, placeAll, rings } from "./pieces.js";
+import { makeRenderer } from "./renderer.js";
 
 const COLOURS = {
   light: { port: 0x0d9488, unfit: 0x9aa5b1, hover: 0xf59e0b, lit: 0xc026d3, grid: 0x5b6b7d, selected: 0x0b6e69 },
@@ -34,7 +36,7 @@ export class View {
     this.canvas = canvas;
     this.on = on;
     this.low = low;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !low, alpha: true });
+    this.renderer = makeRenderer(canvas, low);
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
     this.camera = new Camera(canvas, () => this.draw());
@@ -44,13 +46,14 @@ export class View {
     this.ghost = new Ghost();
     this.light = new Light();
     this.cables = new Cables();
+    this.guides = new Guides();
     this.contacts = new Contacts();
     this.plates = new Plates();
     this.torques = new Torques();
     this.axes = new Axes();
     this.anchor = new Anchor();
     this.trails = new Trails();
-    const robot = [this.cables, this.plates, this.marks, this.ghost, this.axes, this.torques, this.contacts];
+    const robot = [this.cables, this.guides, this.plates, this.marks, this.ghost, this.axes, this.torques, this.contacts];
     const drawn = [...robot, this.anchor, this.ground, this.light, this.trails];
     this.scene.add(this.robot, ...drawn.map(({ group }) => group));
     this.framing = new Framing(this);
@@ -92,8 +95,10 @@ export class View {
     this.robot.clear();
     this.meshes = alike(design.shapes).map((shapes) => instanced(shapes, design.meshes, this.low));
     this.#makePorts(design.ports);
+    this.base = this.#heldFrame(design);
     this.marks.setRobot(design);
     this.cables.setRobot(design.cables, this.size);
+    this.guides.setRobot(design.guides ?? [], this.size);
     this.plates.setRobot(design.ports, this.size, this.low);
     this.torques.setRobot(design.joints, this.size);
     this.axes.setRobot(this.size);
@@ -170,6 +175,7 @@ export class View {
     placeAll(this.ports, this.free, poses);
     this.marks.setPoses(poses, this.visible);
     this.cables.setPoses(poses);
+    this.guides.setPoses(poses);
     this.plates.setPoses(poses);
     this.axes.setPoses(poses);
     this.torques.set(poses, this.visible.torques ? this.tau : null);
@@ -186,9 +192,17 @@ export class View {
 
   /** What holds the base of a robot that stands. */
   #hold() {
-    const base = this.design.floating ? null : this.design.frames.find(({ name }) => name === this.design.base);
-    const at = base && [...this.inWorld(base.body, base.X).slice(12, 15)];
+    const at = this.base && [...this.inWorld(this.base.body, this.base.X).slice(12, 15)];
     this.anchor.place(at, this.ground.group.position.z, this.size);
+  }
+
+  /** The frame that is held in the world: none of robots that float, nor of a base that is all around it, as that of cables. */
+  #heldFrame({ floating, base, frames, modules, shapes }) {
+    const held = floating ? undefined : frames.find(({ name }) => name === base);
+    if (!held) return null;
+    const own = shapes.filter((shape) => shape.body === held.body && modules[shape.module].name === base);
+    const far = ({ X }) => Math.hypot(...[3, 7, 11].map((i) => X[i] - held.X[i]));
+    return !own.length || own.some((shape) => far(shape) < 2 * this.size) ? held : null;
   }
 
   /** Where the robot will be is known: what is fitted is all of it; `refit` looks at it anew. */
@@ -248,7 +262,7 @@ export class View {
 
   /** In high detail surfaces mirror a room, unless the view is `plain`, and bright spots keep their colour. */
   #mirror() {
-    const mirrored = !this.low && !this.plain;
+    const mirrored = !this.low && !this.plain && !this.renderer.blind;
     if (mirrored) this.room ??= environment(this.renderer);
     this.scene.environment = mirrored ? this.room : null;
     this.scene.environmentIntensity = this.theme === "dark" ? 0.45 : 0.6;
