@@ -104,7 +104,7 @@ def test_symbols_stay_exact():
         ([], "no row"),
         (7, "expected rows"),
         ("abc", "expected rows"),
-        ([(1, 2)], "row 1 .* has 2 columns: expected a, alpha, d, offset, kind"),
+        ([(1, 2)], "row 1 .* has 2 columns: expected a, alpha, d, then offset and kind"),
         ([(0, 0, 0), 3.0], "row 2 .* has 1 columns"),
         ([(0, 90, 0)], r"row 1: alpha is 90: expected radians \(90 degrees are 1.5708\)"),
         ([(0, 0, 0), (0, 0, 0, -90.0)], "row 2: offset is -90.0: expected radians"),

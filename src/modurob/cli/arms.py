@@ -76,7 +76,8 @@ def _rows(found: "mr.InverseKinematics") -> "list[np.ndarray]":
 
 def _verdict(found: "mr.InverseKinematics", others: "list[np.ndarray]") -> str:
     if not found.reached:
-        return "not reached: only outside limits" if others else f"not reached: {found.note or 'out of reach'}"
+        why = "only outside limits" if others else found.note or "out of reach"
+        return why if "not reached" in why else f"not reached: {why}"
     n = int(found.count)
     all_of_them = "all there are" if found.exact and found.certain else "others may exist"
     return f"{n} within limits, {len(others)} outside, {all_of_them}" + (f"; {found.note}" if found.note else "")

@@ -28,6 +28,7 @@ KINDS: dict[str, type[JointType]] = {"revolute": Revolute, "prismatic": Prismati
 # an angle of a table beyond a whole turn is taken for degrees [rad]
 TURN = 2 * np.pi + 1e-6
 COLUMNS = ("a", "alpha", "d", "offset", "kind")
+EXPECTED = "a, alpha, d, then offset and kind if they are not 0 and revolute"
 
 # a turn closer than this to a whole number of quarter turns is taken for it: pi / 2 as a float is no further away
 QUARTER = 1e-14
@@ -77,14 +78,14 @@ def table(rows: Iterable[Any]) -> tuple[Row, ...]:
         raise InputError(f"table {rows!r:.60}: expected rows ({', '.join(COLUMNS)}), the last two may be left out")
     read = tuple(_row(i, row) for i, row in enumerate(rows, start=1))
     if not read:
-        raise InputError(f"the table has no row: expected one for each joint, ({', '.join(COLUMNS)})")
+        raise InputError(f"the table has no row: expected one for each joint, {EXPECTED}")
     return read
 
 
 def _row(i: int, row: Any) -> Row:
     given = [row] if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) else list(row)
     if not 3 <= len(given) <= 5:
-        raise InputError(f"row {i} {given!r:.60} has {len(given)} columns: expected {', '.join(COLUMNS)}")
+        raise InputError(f"row {i} {given!r:.60} has {len(given)} columns: expected {EXPECTED}")
     found = Row(*given)
     if found.kind not in KINDS:
         raise InputError(f"row {i}: joint kind {found.kind!r:.40}: {choices(str(found.kind), KINDS)}")
