@@ -87,3 +87,15 @@ def test_what_urdf_cannot_hold_is_refused() -> None:
     builder.body("b", np.eye(6), joint=mr.Spherical())
     with pytest.raises(UrdfError, match="is spherical"):
         urdf(builder.build())
+
+
+@pytest.mark.parametrize(("ending", "left_out"), [("urdf", "forces a joint spring"), ("sdf", "")])
+def test_what_a_format_leaves_out_is_said(ending: str, left_out: str, tmp_path: Path) -> None:
+    b = mr.Builder("x")
+    properties = mr.JointProperties(armature=0.05, stiffness=3.0, friction=0.2)
+    b.body("a", mr.spatial.inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Revolute((0, 0, 1)), properties=properties)
+    found = (
+        f"x: {ending.upper()} does not support rotor inertia of a{'; ' if left_out else ''}{left_out}: written without"
+    )
+    with pytest.warns(mr.ModurobWarning, match=found):
+        mr.save(b.build(), tmp_path / f"x.{ending}")

@@ -297,7 +297,9 @@ def gait_command(
     file: File,
     base: Base = None,
     floating: Floating = None,
-    name: Annotated[str, typer.Option(help="{gaits}")] = "crab",
+    name: Annotated[
+        str | None, typer.Option("--gait", "--name", help="{gaits}; default: the one named as the robot, or crab")
+    ] = None,
     generator: Annotated[str, typer.Option(help="generator of the waves: {generators}")] = "sine",
     duration: Annotated[float | None, typer.Option(help="duration [s]; default: ten periods")] = None,
     out: Annotated[Path, typer.Option(help="picture (.png, .pdf, .svg)")] = Path("gait.png"),
@@ -305,9 +307,11 @@ def gait_command(
     """Draw the gait of a robot: wave and phase of each joint."""
     from modurob.catalogue.reading import write_figure
     from modurob.motion.gaits import plot_phases
+    from modurob.motion.gaits.patterns import PRESETS
 
     writable(out, *PICTURES)
     _, robot = robot_of(file, base, floating)
+    name = name or (str(file) if str(file) in PRESETS else "crab")
     figure = plot_phases(mr.gait(name, generator=generator).on(robot), duration)
     write_figure(out, figure)
     console.print(f"{name} gait of {robot.name}: {out}")

@@ -5,11 +5,11 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from modurob.catalogue.forces import Friction, JointSpring
+from modurob.catalogue.forces import Friction, JointSpring, Stop
 from modurob.catalogue.joints import Mimic
 from modurob.catalogue.joints.joint import Reversed
 from modurob.errors import MechanismError
-from modurob.mechanism.exports import EXPORTS
+from modurob.mechanism.exports import EXPORTS, warn_of_losses
 from modurob.mechanism.tables import JointRow, Shape, Tables
 from modurob.mechanism.xml_text import document, numbers
 from modurob.spatial import inertia, se3
@@ -31,7 +31,10 @@ FAR = 1e16
 
 @EXPORTS.register("sdf")
 def sdf(robot: Tables) -> str:
-    """The text of an SDF file (version 1.11). SDF has no rotor inertia and no loops: a robot with loops is refused."""
+    """The text of an SDF file (version 1.11).
+
+    SDF has no rotor inertia and no lines: a warning names what is left out. It has no loops: a robot with loops is refused.
+    """
     if robot.constraints:
         raise MechanismError(f"SDF has no loops, {robot.name} has {', '.join(c.name for c in robot.constraints)}")
     root = ET.Element("sdf", version="1.11")
@@ -41,6 +44,7 @@ def sdf(robot: Tables) -> str:
     for body in range(1, len(robot.bodies)):
         _link(robot, body, model)
         _joint(robot, body, model)
+    warn_of_losses(robot, "SDF", (Friction, JointSpring, Stop))
     return document(root)
 
 

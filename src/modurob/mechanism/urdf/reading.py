@@ -192,8 +192,11 @@ def _parse(path: Path) -> tuple[Any, dict[str, list[CollisionShape]]]:
     if tree.getroottree().docinfo.internalDTD is not None:
         raise UrdfError(f"{path.name}: has a <!DOCTYPE>, which could read other files: remove it")
     if tree.tag != "robot":
-        hint = ": a file of MuJoCo, which mr.load and Mechanism.from_mjcf read" if tree.tag == "mujoco" else ""
-        raise UrdfError(f"{path.name}: root element <{tree.tag}>: expected <robot>{hint}")
+        hints = {
+            "mujoco": ": a file of MuJoCo, which mr.load and Mechanism.from_mjcf read",
+            "sdf": ": SDF is written, not read",
+        }
+        raise UrdfError(f"{path.name}: root element <{tree.tag}>: expected <robot>{hints.get(str(tree.tag), '')}")
     if any(isinstance(element.tag, str) and element.tag.startswith(XACRO) for element in tree.iter()):
         raise UrdfError(f"{path.name}: a xacro file: expand it first, with xacro {path.name} > robot.urdf")
     _require_complete(tree, path)

@@ -4,10 +4,10 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from modurob.catalogue.forces import Friction
+from modurob.catalogue.forces import Friction, Stop
 from modurob.catalogue.joints import Mimic
 from modurob.errors import UrdfError
-from modurob.mechanism.exports import EXPORTS
+from modurob.mechanism.exports import EXPORTS, warn_of_losses
 from modurob.mechanism.tables import Joint, JointRow, Shape, Tables
 from modurob.mechanism.urdf.control import HARDWARE, control, plain_name
 from modurob.mechanism.xml_text import document, numbers
@@ -26,7 +26,8 @@ def urdf(robot: Tables, hardware: str | None = HARDWARE) -> str:
 
     Read back by `Mechanism.from_urdf`, with `floating=True` if the robot floats, it is the same robot.
 
-    URDF has no rotor inertia and no loops: a robot with loops, or with joints other than hinges and slides, is refused.
+    URDF has no rotor inertia, springs and lines: a warning names those that are left out. It has no loops: a robot with
+    loops, or with joints other than hinges and slides, is refused.
     """
     if robot.constraints:
         raise UrdfError(f"URDF has no loops, this robot has {', '.join(c.name for c in robot.constraints)}")
@@ -39,6 +40,7 @@ def urdf(robot: Tables, hardware: str | None = HARDWARE) -> str:
         root.append(_joint(robot, body))
     if hardware is not None and len(links) > 1:
         root.append(control(robot, hardware))
+    warn_of_losses(robot, "URDF", (Friction, Stop))
     return document(root)
 
 
