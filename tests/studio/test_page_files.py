@@ -157,7 +157,7 @@ def test_exports_have_the_chosen_symbols(page: Page, tmp_path: Path) -> None:
     page.open("crab", 6)
     page.panel("Equations")
     for symbol in ("gravity", "lengths", "dampings"):
-        page.tab.get_by_role("button", name=symbol).click()
+        page.tab.get_by_role("button", name=symbol, exact=True).click()
     page.tab.get_by_label("short:").uncheck()
     page.panel("Export")
     expect(page.at("#panel-export")).to_contain_text("Equations with masses, dampings as symbols")
