@@ -54,7 +54,6 @@ def test_way_points_are_taken_planned_and_followed(page: Page, served: Served) -
     page.until("(t) => Math.abs(studio.state.sample?.[0] - t) < 1e-3", plan.t)
     shown = np.reshape(page.js("[...studio.view.poses]"), (-1, 3, 4))
     assert np.allclose(shown, plan.robot.forward_kinematics(np.array(POSES[1])).bodies[:, :3], atol=1e-5)
-    page.picture("motion")
     # a law follows it, and is laid over it
     page.at("#run-motion").click()
     page.until("studio.state.runs.runs.some((run) => run.reference === 'motion' && run.status)")
@@ -88,7 +87,6 @@ def test_a_refused_preview_leaves_nothing_of_the_one_before(page: Page) -> None:
         expect(page.at(".plot canvas")).to_have_count(0)
         pose(page, POSES[0])
         page.tab.get_by_label("set to the present pose: way point 1").click()
-    page.picture("motion_refused")
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,6 @@ def test_a_file_is_opened_and_a_huge_one_refused(page: Page, tmp_path: Path) -> 
 
 def test_text_that_is_no_robot_is_explained(page: Page) -> None:
     page.at("#gallery-open").click()
-    page.picture("gallery")
     page.tab.get_by_label("Robot as text, or a share link").fill("format: modurob assembly 1\nmodules: {m0: spider}")
     page.tab.get_by_role("button", name="Open the text").click()
     expect(page.at("#refusal")).to_contain_text("no module type 'spider'")

@@ -113,7 +113,6 @@ def test_two_runs_are_laid_over_each_other(page: Page) -> None:
     legend = page.at(".legend").first
     expect(legend).to_contain_text("m0/hinge (run 0)")
     expect(legend).to_contain_text("m0/hinge (run 1)")
-    page.picture("simulate_compare")
     page.tab.get_by_label("Plot run 1").uncheck()
     expect(legend).not_to_contain_text("run 1")
     page.tab.get_by_role("button", name="energy").click()

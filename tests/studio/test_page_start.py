@@ -175,7 +175,6 @@ def test_the_end_of_an_arm_is_dragged_and_its_poses_clicked_through(page):
     page.until("document.querySelector('[data-key=\"solution 1\"]').getAttribute('aria-pressed') === 'true'")
     page.until("(shown) => studio.view.poses.some((x, i) => Math.abs(x - shown[i]) > 0.01)", shown)
     np.testing.assert_allclose(in_world(*page.js(place)), held, atol=1e-5)
-    page.picture("reach")
     page.at("#reach-x").fill("9")
     page.at("#reach-x").press("Enter")
     page.refused("wrist/out does not get there")

@@ -62,7 +62,6 @@ def test_an_organism_begins_with_its_own_gait(page: Page, served: Served) -> Non
     expect(page.at("#setting-gait")).to_have_value("hexapod")
     expect(page.at("#setting-option-stance")).to_have_value("1.2")
     expect(page.at("#setting-amplitude")).to_have_value("0.35")
-    page.picture("hexapod_gait")
     page.at("#run").click()
     page.until("studio.state.runs.runs.length === 1")
     page.at("#stop").click()
