@@ -61,8 +61,11 @@ def test_all_must_notice_but_what_the_sources_do_not_have():
 
 
 def test_mutants_are_chosen_by_a_part_of_their_names():
-    assert [m.name for m in chosen(["gyroscopic", "Kalman"])] == ["gyroscopic term times 1.1", "Kalman gain"]
-    assert chosen([]) == list(MUTANTS)
+    found = chosen(MUTANTS, ["gyroscopic", "Kalman"], unbroken=False)
+    assert [m.name for m in found] == ["gyroscopic term times 1.1", "Kalman gain"]
+    assert chosen(MUTANTS, [], unbroken=False) == list(MUTANTS)
+    *broken, whole = chosen(MUTANTS, ["Kalman"], unbroken=True)
+    assert (whole.name, whole.tests) == ("nothing", broken[0].tests)
 
 
 def test_the_first_line_that_does_not_pass_is_told(monkeypatch):
