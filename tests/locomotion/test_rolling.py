@@ -222,7 +222,9 @@ def test_scouts_that_drive_are_written_for_other_tools():
     robot = scout()
     text = mr.mjcf(robot)
     assert text.count('type="cylinder"') >= 4
-    assert mr.urdf(robot).count("<cylinder") >= 4
+    with pytest.warns(mr.ModurobWarning, match="rotor inertia of s/left_front_wheel"):
+        text = mr.urdf(robot)
+    assert text.count("<cylinder") >= 4
     with pytest.raises(MjcfError, match=r"force 's/left_front_wheel servo' of .* is a speed servo"):
         mr.mjcf(mr.on_wheels(robot, 0.1))
 
