@@ -856,3 +856,13 @@ def test_every_error_is_a_modurob_error_and_stands_in_the_tree():
         assert issubclass(error, mr.ModurobError | UserWarning)
         if error is not mr.ModurobWarning:
             assert error.__name__ in (errors.__doc__ or "")
+
+
+@pytest.mark.parametrize("length", [1e-9, 1e9])
+def test_a_mass_matrix_of_a_quaternion_of_another_length_is_refused(length: float) -> None:
+    """A kernel would divide by the length, and nothing would show."""
+    robot = mr.load("crab").mechanism(floating=True)
+    q = robot.neutral()
+    q[3] = length
+    with pytest.raises(InputError, match=f"the quaternion of joint 'floating_base' has length {length:g}"):
+        robot.mass_matrix(q)

@@ -239,7 +239,8 @@ def test_plot_names_a_missing_file(tmp_path):
 @pytest.mark.parametrize("generator", ["sine", "hopf"])
 def test_gait_draws_a_picture(tmp_path, generator):
     out = tmp_path / "gait.png"
-    assert "snake gait of crab" in run("gait", "crab", "--name", "snake", "--generator", generator, "--out", str(out))
+    assert "crab gait of crab" in run("gait", "crab", "--generator", generator, "--out", str(out))
+    assert "snake gait of crab" in run("gait", "crab", "--gait", "snake", "--generator", generator, "--out", str(out))
     assert out.read_bytes()[:4] == b"\x89PNG"
 
 
@@ -424,3 +425,7 @@ def test_a_gait_is_steered_to_a_goal():
 def test_what_does_not_go_together_on_the_ground(options, words):
     with pytest.raises(ModurobError, match=words):
         CliRunner().invoke(app, ["simulate", "crab", *options], catch_exceptions=False)
+
+
+def test_a_gait_is_that_of_the_robot_of_its_name(tmp_path: Path) -> None:
+    assert "snake gait of" in run("gait", "snake", "--out", str(tmp_path / "gait.png"))

@@ -21,5 +21,6 @@ def warn_of_losses(robot: Tables, form: str, written: tuple[type, ...]) -> None:
     ]
     lost = [f"{what} {', '.join(names)}" for what, names in (("rotor inertia of", rotors), ("forces", forces)) if names]
     if lost:
-        text = f"{robot.name}: {form} does not support {'; '.join(lost)}: written without; MJCF (.xml) supports them"
+        hint = "MJCF (.xml) supports rotors, springs and lines"
+        text = f"{robot.name}: {form} does not support {'; '.join(lost)}: written without; {hint}"
         warnings.warn(text, ModurobWarning, stacklevel=3)
