@@ -21,7 +21,7 @@ from typing import Any
 from modurob.errors import ModurobError
 
 SECONDS = 5.0  # of processor time
-MEMORY = 1_000_000_000  # bytes more than before it
+MEMORY = 1_000_000_000  # bytes more than before it, unless a target has a MEMORY of its own
 
 
 def outcome(run: Any, data: bytes) -> tuple[str, str]:
@@ -55,16 +55,16 @@ def _memory(line: str) -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-def _limited(run: Any, data: bytes) -> tuple[str, str]:
-    """How an input ends within the limits."""
+def _limited(run: Any, data: bytes, memory: int) -> tuple[str, str]:
+    """How an input ends within the limits: processor time, and bytes of memory."""
     Path("/proc/self/clear_refs").write_text("5")  # the most so far is what it is now
     before = _memory("VmRSS")
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     ended = outcome(run, data)
     signal.setitimer(signal.ITIMER_PROF, 0.0)
     more = _memory("VmHWM") - before
-    if more > MEMORY:
-        return "raised", f"{more / 1e9:.1f} GB of memory: expected at most {MEMORY / 1e9:g} GB"
+    if more > memory:
+        return "raised", f"{more / 1e9:.1f} GB of memory: expected at most {memory / 1e9:g} GB"
     return ended
 
 
@@ -75,9 +75,10 @@ def main(name: str, *arguments: str) -> None:
     target: Any = import_module(name)
     for data in target.inputs():
         outcome(target.run, data)  # what is loaded once is loaded now
-    resource.setrlimit(resource.RLIMIT_AS, (_memory("VmSize") + 3 * MEMORY, resource.RLIM_INFINITY))
+    memory = getattr(target, "MEMORY", MEMORY)
+    resource.setrlimit(resource.RLIMIT_AS, (_memory("VmSize") + 3 * memory, resource.RLIM_INFINITY))
     for number, data in _inputs(target, list(arguments)):
-        print(json.dumps([number, *_limited(target.run, data)]), flush=True)
+        print(json.dumps([number, *_limited(target.run, data, memory)]), flush=True)
 
 
 if __name__ == "__main__":

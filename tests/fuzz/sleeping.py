@@ -6,6 +6,7 @@ from random import Random
 
 from modurob.errors import InputError
 
+MEMORY = 100_000_000  # a machine that is slow to give memory may need 5 s for a gigabyte
 WAYS = ("result", "refused", "raw", "hang", "memory", "crash", "result")
 
 
@@ -27,6 +28,6 @@ def run(data: bytes) -> None:
             while True:
                 time.perf_counter()
         case "memory":
-            len(b"x" * 1_500_000_000)
+            len(b"x" * 200_000_000)
         case "crash":
             os.abort()

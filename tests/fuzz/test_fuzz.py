@@ -71,9 +71,9 @@ def test_every_way_to_fail_is_noticed(tmp_path, monkeypatch):
     assert found == [
         ("result", ""),
         ("refused", "InputError: found this: expected that"),
-        ("raised", "KeyError: 'raw' (sleeping.py:25)"),
+        ("raised", "KeyError: 'raw' (sleeping.py:26)"),
         ("raised", "more than 5 s of processor time"),
-        ("raised", "1.5 GB of memory: expected at most 1 GB"),
+        ("raised", "0.2 GB of memory: expected at most 0.1 GB"),
         ("raised", "killed by SIGABRT"),
         ("result", ""),
     ]
