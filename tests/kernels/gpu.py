@@ -26,11 +26,12 @@ static thread_local dimension threadIdx, blockIdx;
 static dimension blockDim, gridDim;
 static std::unique_ptr<std::barrier<>> fence;
 static inline void __syncthreads() { fence->arrive_and_wait(); }
+static inline unsigned atomicInc(unsigned *x, unsigned most) { const unsigned old = *x; *x = old < most ? old + 1 : 0; return old; }
 using std::sqrt; using std::exp; using std::log; using std::tanh; using std::rint; using std::atan2;
 """
 AFTER = """
 alignas(64) real memory[1 << 17];
-extern "C" void launch(int blocks, int threads, long shared, const robot *robots, const int *tasks, int count, int words,
+extern "C" void launch(int blocks, int threads, long shared, const robot *robots, int *tasks, int count, int words,
     real *work)
 {
     blockDim.x = threads, gridDim.x = blocks;

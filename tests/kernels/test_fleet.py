@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import modurob as mr
+from modurob.algorithms.forward import FORWARD_DYNAMICS
 from modurob.errors import CallError, InputError, SingularError
 from modurob.judges.pinocchio import PinocchioTwin
+from modurob.kernels.evaluator import Evaluator
 from tests.robots import random_assembly, random_mechanism
 
 FUNCTIONS = {
@@ -69,6 +71,40 @@ def test_order_and_threads_do_not_count(rng: np.random.Generator) -> None:
     again = mr.Fleet([robots[i] for i in shuffled]).forward_dynamics(*([x[i] for i in shuffled] for x in (q, v, u)))
     for i, k in enumerate(shuffled):
         assert all(np.array_equal(found[1][k], x) for x in (found[2][k], found[3][k], again[i]))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_states_beside_do_not_count(name: str, rng: np.random.Generator) -> None:
+    """Two states or more of a robot, in any order: each has the bits that it has among others."""
+    robots = [r for r in random_robots(rng, 12) if r.nv]
+    states = [[np.concatenate([s] * 2) for s in x] for x in random_states(rng, robots, 20)[: FUNCTIONS[name]]]
+    fleet = mr.Fleet(robots)
+    orders = [rng.permutation(len(x)) for x in states[0]]
+    found = getattr(fleet, name)(*states)
+    mixed = getattr(fleet, name)(*([s[o] for s, o in zip(x, orders, strict=True)] for x in states))
+    few = getattr(fleet, name)(*([s[:2] for s in x] for x in states))
+    for all_, other, first, order in zip(found, mixed, few, orders, strict=True):
+        for whole, shuffled, two in zip(*map(_arrays, (all_, other, first)), strict=True):
+            assert np.array_equal(whole[order], shuffled)
+            assert np.array_equal(whole[:2], two)
+
+
+def _arrays(x: object) -> list[np.ndarray]:
+    x = getattr(x, "bodies", x)
+    return list(x) if isinstance(x, tuple) else [x]  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_lanes_do_not_count(floating: bool, rng: np.random.Generator) -> None:
+    """Processors with vectors of two, four and eight numbers find the same bits."""
+    robot = random_mechanism(rng, 4, floating=floating)
+    (q,), (v,), (u,) = (x[:1] for x in random_states(rng, [robot], 1))
+    q, v, u = (np.tile(x, (11, 1)) * rng.uniform(0.5, 2.0, size=(11, 1)) for x in (q, v, u))
+    found = [
+        Evaluator(robot, FORWARD_DYNAMICS, frozenset(), False, lanes)({"q": q, "v": v, "tau": u}, 11)[0][0].tobytes()
+        for lanes in (2, 4, 8)
+    ]
+    assert len(set(found)) == 1
 
 
 def test_pinocchio_agrees(rng: np.random.Generator) -> None:

@@ -9,9 +9,12 @@ import numpy as np
 
 from modurob.algorithms.program import Program
 from modurob.errors import InputError
-from modurob.kernels.cuda.layout import EVERY, laid
+from modurob.kernels.cuda.layout import laid
 from modurob.kernels.cuda.lean import inputs_of, supported
-from modurob.kernels.cuda.text import arrays_of, unrolled, walking
+from modurob.kernels.cuda.scratch import EVERY
+from modurob.kernels.cuda.text import arrays_of
+from modurob.kernels.cuda.unrolled import unrolled
+from modurob.kernels.cuda.walking import walking
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.evaluator import tail
 from modurob.mechanism import Tables
@@ -101,7 +104,7 @@ class Resident:
             [n for x in (*given, *left) for n in (self.device.address(x), *strides(x))]
             for given, left in zip(inputs, out, strict=True)
         ]
-        apart = np.abs(rows[:, HEAD + 2 :: 3]).max(initial=0)
+        apart = max(np.abs(rows[:, HEAD + k :: 3]).max(initial=0) for k in (1, 2))
         if apart > FARTHEST // dtype.itemsize:
             raise InputError(
                 f"entries of a state {apart} numbers apart: a GPU takes {FARTHEST // dtype.itemsize} states of a robot at once"
@@ -124,7 +127,9 @@ class Resident:
             return total, threads, bytes_, (on_device, on_device, 0, 0, on_device)
         blocks = min(total, device.processors * self.shape.blocks)
         work = device.empty((max(1, blocks * self.far * threads),), dtype)
-        return blocks, threads, bytes_, (on_device, device.array(tasks_of(rows[:, 2], pieces)), total, self.far, work)
+        # after the tasks, how many have been begun
+        tasks = np.concatenate([tasks_of(rows[:, 2], pieces), np.zeros((1, 2), np.int32)])
+        return blocks, threads, bytes_, (on_device, device.array(tasks), total, self.far, work)
 
 
 def tasks_of(sizes: Array, pieces: Array) -> Array:
@@ -201,7 +206,7 @@ def resident(
     shape = shape or chosen_shape(device, needs(robots, program, item), item, len(types))
     found = [laid(m, program, shape.near, shape.fetches, shape.waves) for m in robots]
     numbers, kernel = _walking_kernel(device, program, single, shape, types)
-    tables = [x.table(numbers) for x in found]
+    tables = [x.table(numbers, item * shape.threads) for x in found]
     dtype = np.float32 if single else np.float64
     rows = device.array(np.concatenate([r.ravel() for r, _ in tables]).astype(np.int32))
     constants = device.array(np.concatenate([c for _, c in tables]).astype(dtype))
@@ -211,18 +216,23 @@ def resident(
     table[:, 2] = [len(x.kinds) for x in found]
     table[:, 3] = [len(c) for _, c in tables]
     table[:, 4] = [x.near for x in found]
-    table_bytes = max(x.bytes(item) for x in found)
+    table_bytes = max(x.bytes(item) for x in found) + port_bytes(program)
     room = max(x.near for x in found), max(x.words - x.near for x in found)
     return Resident(device, tuple(robots), program, single, shape, kernel, table, *room, table_bytes, (rows, constants))
 
 
 def staying(device: Device, m: Tables, program: Program, single: bool, shape: Shape | None = None) -> Resident:
     """One robot with a kernel of its own, all loops unrolled: compiled in a second, and about twice as fast."""
-    shape = shape or unrolled_shape(device, laid(m, program).words, single)
-    found = laid(m, program, shape.near)
+    shape = shape or unrolled_shape(device, laid(m, program).words, single, len(program.passes))
+    found = laid(m, program, shape.near, busiest=False)
     kernel = device.kernel(unrolled(program, found, single, shape.threads, shape.blocks))
     table = np.zeros((1, HEAD + 3 * len(arrays_of(program))), np.int64)
     return Resident(device, (m,), program, single, shape, kernel, table, found.near, 0, 0, (), whole=True)
+
+
+def port_bytes(program: Program) -> int:
+    """Of what a block knows of its arrays and of its next task."""
+    return 16 * (len(arrays_of(program)) + 1)
 
 
 def _begins(sizes: Sequence[int]) -> Array:
@@ -254,7 +264,7 @@ def needs(robots: Sequence[Tables], program: Program, item: int) -> Callable[[bo
     @cache
     def need(fetches: bool, waves: bool) -> Need:
         found = [laid(m, program, EVERY, fetches, waves) for m in robots]
-        return Need(max(x.words for x in found), max(x.bytes(item) for x in found))
+        return Need(max(x.words for x in found), max(x.bytes(item) for x in found) + port_bytes(program))
 
     return need
 
@@ -262,8 +272,8 @@ def needs(robots: Sequence[Tables], program: Program, item: int) -> Callable[[bo
 def chosen_shape(device: Device, need: Callable[[bool, bool], Need], item: int, types: int) -> Shape:
     """All scratch in shared memory, with inputs if many states still fit beside each other; else as much of it as fits.
 
-    What does not fit is read from far away, so little is kept: sines and cosines are computed again. Blocks of robots of many types
-    stay in step, since the code of all steps does not fit in the instruction cache. Measured on an H200.
+    What does not fit is read from far away, so little is kept: sines and cosines are computed again. In float32 blocks of robots of
+    many types stay in step, since the code of all steps does not fit in the instruction cache. Measured on an H200.
     """
     single = item == 4
 
@@ -272,19 +282,26 @@ def chosen_shape(device: Device, need: Callable[[bool, bool], Need], item: int, 
         near = near_words(device, words, item, table_bytes, threads, blocks)
         return Shape(threads, near, blocks, fetches, waves, in_step)
 
-    whole = [shape(128, b, True) for b in ((5, 4, 3) if single else (3, 2))]
+    whole = [shape(128, b, True) for b in ((6, 5, 4, 3) if single else (4, 3))]
     for found in [*whole, *([shape(128, 3)] if single else [])]:
         if found.near == EVERY:
             return found
-    if single or types > FEW_TYPES:
-        return shape(256, 3 if single else 2, waves=False, in_step=True)
-    return shape(128, 4, waves=False)
+    if not single and shape(128, 2, True).near == EVERY:
+        return shape(128, 4, True)
+    if types <= FEW_TYPES:
+        return shape(128, 8 if single else 4, waves=False)
+    return shape(256, 3 if single else 2, waves=False, in_step=single)
 
 
-def unrolled_shape(device: Device, words: int, single: bool) -> Shape:
+# blocks of unrolled code on each processor, by the most words that a state keeps: in single precision, and in double precision for
+# programs of two passes and of more
+UNROLLED_BLOCKS = {"single": {50: 5, 160: 4}, "two passes": {50: 3}, "double": {130: 3}}
+
+
+def unrolled_shape(device: Device, words: int, single: bool, passes: int) -> Shape:
     """As many threads as what a state keeps leaves registers for; two thirds of it are in shared memory, as far as they fit."""
-    few = words <= (160 if single else 100)
-    blocks = (4 if single else 3) if few else 2
+    found = UNROLLED_BLOCKS["single" if single else "two passes" if passes < 3 else "double"]
+    blocks = next((number for most, number in found.items() if words <= most), 2)
     return Shape(128, min(2 * words // 3, near_words(device, words, 4 if single else 8, 0, 128, blocks)), blocks)
 
 

@@ -1,13 +1,17 @@
 """A mechanism as the tables that a GPU walks: a row for each joint in depth-first order, and its constants."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.program import Program
+from modurob.algorithms.program import Outward, Program
 from modurob.kernels.anatomy import anatomy
-from modurob.kernels.cuda.lean import Area, idle_before_inward, lean_code
+from modurob.kernels.cuda.lean import Area, lean_code, own_words, recomputed
+from modurob.kernels.cuda.scratch import EVERY, Field, Part, placed
 from modurob.kernels.dyad import DyadType
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
@@ -15,6 +19,7 @@ from modurob.spatial.scalars import Array
 # as in cuda.h
 LOADS, SAVES, TIP, TAKES_CARRIED, TAKES_SLOT, PUTS, ADDS, STARTS = (1 << k for k in range(8))
 TYPE, FLAGS, OWN, CONSTANTS, Q, RATE, BODY, ITS_OWN, PARENT, SAVED, TAKE, PUT, ROW = range(13)
+PLACES = [OWN, ITS_OWN, PARENT, SAVED, TAKE, PUT]
 
 
 ROWS_AT_ONCE = 6  # whose inputs are asked for before the first arrives
@@ -84,9 +89,15 @@ class Laid:
     near: int  # words in the memory that a block shares; the others come after them
     words: int
 
-    def table(self, types: dict[DyadType, int]) -> tuple[Array, Array]:
-        """Rows and constants with types by number; first and last row again at the ends, the world's constants first."""
+    def table(self, types: dict[DyadType, int], word_bytes: int) -> tuple[Array, Array]:
+        """Rows and constants with types by number; first and last row again at the ends, the world's constants first.
+
+        Places are in bytes, where the words of a state are so many apart: from the first word of shared memory or, if they are odd,
+        from a byte before the first of the others.
+        """
         rows, n = self.rows.copy(), len(self.kinds)
+        words, far = rows[:, PLACES], rows[:, PLACES] >= self.near
+        rows[:, PLACES] = word_bytes * (words - self.near * far) + far
         rows[:, TYPE] = [types[kind] for kind in self.kinds]
         lengths = [len(self.world), *(len(c) for c in self.constants)]
         rows[:, CONSTANTS] = np.cumsum(lengths)[:-1]
@@ -97,138 +108,123 @@ class Laid:
         return item * (len(self.world) + sum(map(len, self.constants))) + 4 * ROW * row_count(len(self.kinds))
 
 
-class Room:
-    """Scratch of two kinds: so many words of shared memory, and as many as one likes after them. No field is in both."""
-
-    def __init__(self, near: int):
-        self.most, self.near, self.far = near, 0, near
-
-    def take(self, words: int) -> int:
-        """Where so many words stand."""
-        if self.near + words <= self.most:
-            self.near += words
-            return self.near - words
-        self.far += words
-        return self.far - words
-
-    @property
-    def near_and_all(self) -> tuple[int, int]:
-        """Words of shared memory, and of both kinds."""
-        return (self.near, self.near) if self.far == self.most else (self.most, self.far)
-
-
 def common(kind: DyadType) -> DyadType:
     """The type, whether or not a joint adds to what is there: that is in its row."""
     return replace(kind, adds=False)
 
 
-# more words than any robot takes
-EVERY = 1 << 24
+class Clock:
+    """The time of each step of a program on a tree of some joints: what is at hand before it, the step, and what it leaves."""
+
+    def __init__(self, program: Program, joints: int):
+        self.passes, self.joints = program.passes, joints
+
+    def __call__(self, k: int, place: int) -> int:
+        """Of pass k at the body at a place in the order; before the first pass 0."""
+        outward = isinstance(self.passes[k], Outward)
+        return 2 + 3 * (k * self.joints + (place if outward else self.joints - 1 - place))
+
+    def of(self, outward: bool) -> list[int]:
+        """The passes that go so."""
+        return [k for k, walk in enumerate(self.passes) if isinstance(walk, Outward) == outward]
 
 
-class Slots:
-    """Where the sums stand that bodies receive from branches, each from the first branch that sends to the body's own visit.
+def _own(clock: Clock, place: int, words: Sequence[Sequence[tuple[int, int]]]) -> Field:
+    """A body's own fields, by the passes in which each word is in use; -1: before the first."""
+    parts, start = [], 0
+    for uses, alike in groupby(words):
+        n = len(list(alike))
+        parts += [Part(start, n, *(clock(k, place) if k >= 0 else 0 for k in use)) for use in uses]
+        start += n
+    return Field(tuple(parts), 2 * sum(p.words for p in parts))
 
-    Words of bodies that hold nothing before the inward pass comes to them serve until it does; where these do not suffice there are
-    slots of their own.
-    """
 
-    def __init__(self, course: Course, size: int, room: Room):
-        self.course, self.size, self.room = course, size, room
-        self.owner: dict[int, int] = {}  # idle words, and the place in the order of the body that they belong to
-        self.spare: list[int] = []  # slots of their own that are free
+def _saved(clock: Clock, program: Program, place: int, flags: int, readers: Sequence[int]) -> Field:
+    """What a body saves: for children that do not follow at once, or, where it carries nothing, for the way back."""
+    area, again, parts = Area(program), recomputed(program).from_, []
+    if flags & SAVES:
+        for k in clock.of(outward=True):
+            words = area.places(area.produced(k))
+            if words:
+                span = clock(k, place) + 1, clock(k, max(readers)) - 1
+                parts.append(Part(words[0], words[-1] + 1 - words[0], *span))
+    elif again:
+        words, back = area.places([again]), clock.of(outward=False)
+        parts.append(Part(words[0], len(words), clock(0, place) + 1, clock(back[-1], place) - 1))
+    return Field(tuple(parts), (1 + max(1, len(readers))) * sum(p.words for p in parts))
 
-    def lend(self, k: int, start: int, words: int) -> None:
-        """The words of the body at place k are idle until the inward pass comes there."""
-        self.owner |= dict.fromkeys(range(start, start + words), k)
 
-    def places(self) -> dict[int, int]:
-        """Where the slot of each body that receives from branches begins."""
-        place = {body: k for k, body in enumerate(self.course.order)}
-        found, taken = {}, set()
-        for body, p in zip(reversed(self.course.order), reversed(self.course.put), strict=True):
-            if body in found:
-                self._free(found[body], taken)
-            if p > 0 and p not in found:
-                found[p] = self._fitting(place[p], taken)
-                taken |= self._words(found[p])
-        return found
+def _received(clock: Clock, program: Program, place: int, senders: Sequence[int]) -> Field:
+    """The sums that a body receives from branches, from the first that sends to its own visit."""
+    words = Area(program).width("sent")
+    spans = [(clock(k, max(senders)) + 1, clock(k, place) - 1) for k in clock.of(outward=False)]
+    return Field(tuple(Part(0, words, *span) for span in spans), 2 * words * len(senders) * len(spans))
 
-    def _words(self, start: int) -> set[int]:
-        return set(range(start, start + self.size))
 
-    def _free(self, start: int, taken: set[int]) -> None:
-        taken -= self._words(start)
-        if start not in self.owner:
-            self.spare.append(start)
+class Scratch(NamedTuple):
+    """Where bodies stand: their own fields, what they save, and what they receive from branches."""
 
-    def _fitting(self, k: int, taken: set[int]) -> int:
-        """The last idle words that are free until place k, since those before serve bodies before it; else a slot of its own."""
-        run = 0
-        for word in sorted(self.owner, reverse=True):
-            free = self.owner[word] <= k and word not in taken
-            follows = run and word + 1 in self.owner and word + 1 != self.room.most
-            run = (run + 1 if follows else 1) if free else 0
-            if run == self.size:
-                return word
-        return self.spare.pop() if self.spare else self.room.take(self.size)
+    own: dict[int, int]
+    saved: dict[int, int]
+    slots: dict[int, int]
+    near: int
+    words: int
 
 
 def _scratch(
-    program: Program, course: Course, sizes: list[int], idle: list[bool], near: int, ahead: int | None = None
-) -> tuple[dict[int, int], dict[int, int], dict[int, int], Room]:
-    """Where the fields of bodies stand, where they save what children read, where their slots are, and the room of all.
-
-    Slots of their own stand first. How many there are is known when bodies and slots have been placed once.
-    """
-    area = Area(program)
-    saved, sent, room = area.width("shared"), area.width("sent"), Room(EVERY if ahead is None else near)
-    own, at, slots = {}, {0: 0}, Slots(course, sent, room)
-    slots.spare = [room.take(sent) for _ in range(ahead or 0)]
-    for k, (body, size, flags) in enumerate(zip(course.order, sizes, course.flags, strict=True)):
-        saves = saved if flags & SAVES else 0
-        words = max(size, saves) if area.overlaps else size + saves
-        own[body] = room.take(words)
-        at[body] = own[body] if area.overlaps else own[body] + size
-        if idle[k]:
-            slots.lend(k, own[body], words)
-    bodies = room.near
-    places = slots.places()
-    if ahead is None:
-        return _scratch(program, course, sizes, idle, near, (room.near - bodies) // max(1, sent))
-    return own, at, places, room
+    m: Tables,
+    program: Program,
+    course: Course,
+    words: Sequence[Sequence[Sequence[tuple[int, int]]]],
+    near: int,
+    busiest: bool,
+) -> Scratch:
+    """The scratch of a state, with each body's own words."""
+    clock, at = Clock(program, len(course.order)), {body: k for k, body in enumerate(course.order)}
+    senders: dict[int, list[int]] = {}
+    for k, p in enumerate(course.put):
+        senders.setdefault(p, []).append(k)
+    fields: dict[tuple[str, int], Field] = {}
+    for body, k in at.items():
+        fields["own", body] = _own(clock, k, words[k])
+        if course.flags[k] & (SAVES | TIP):
+            fields["saved", body] = _saved(clock, program, k, course.flags[k], senders.get(body, []))
+        if body in senders and clock.of(outward=False):
+            fields["slots", body] = _received(clock, program, k, senders[body])
+    starts, *room = placed(list(fields.values()), near, busiest)
+    found: dict[str, dict[int, int]] = {"own": {}, "saved": {}, "slots": {}}
+    for (what, body), start in zip(fields, starts, strict=True):
+        found[what][body] = start
+    return Scratch(found["own"], found["saved"], found["slots"], *room)
 
 
 @lru_cache(maxsize=4096)
-def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False, waves: bool = True) -> Laid:
+def laid(
+    m: Tables, program: Program, near: int = EVERY, fetches: bool = False, waves: bool = True, busiest: bool = True
+) -> Laid:
     """A program laid out for a mechanism: the scratch of its bodies, and slots for what branches send."""
     a, course = anatomy(m), course_of(m.parent)
     every = [common(kind) for kind in a.kinds]
     kinds = [every[body - 1] for body in course.order]
-    sizes = [lean_code(kind, program, fetches, waves)[1].size for kind in kinds]
-    # where the way back begins something is kept until then
-    idle = [
-        idle_before_inward(kind, program, fetches, waves) and not flags & TIP
-        for kind, flags in zip(kinds, course.flags, strict=True)
-    ]
-    own, at, slots, room = _scratch(program, course, sizes, idle, near)
+    words = [own_words(kind, program, fetches, waves) for kind in kinds]
+    scratch = _scratch(m, program, course, words, near, busiest)
     # a joint without coordinates reads none, but is given one
     q_starts, v_starts = np.minimum(a.q_starts, m.nq - 1), np.minimum(a.v_starts, m.nv - 1)
     rows = np.array(
         [
             (
                 0,
-                course.flags[k],
-                own[b],
+                course.flags[k] | len(words[k]) << 8,
+                scratch.own[b],
                 0,
                 q_starts[b - 1],
                 v_starts[b - 1],
                 b - 1,
-                own[b],
-                at[m.parent[b]],
-                at[b],
-                slots.get(b, 0),
-                slots.get(course.put[k], 0),
+                scratch.own[b],
+                scratch.saved.get(m.parent[b], 0),
+                scratch.saved.get(b, 0),
+                scratch.slots.get(b, 0),
+                scratch.slots.get(course.put[k], 0),
             )
             for k, b in enumerate(course.order)
         ],
@@ -240,4 +236,4 @@ def laid(m: Tables, program: Program, near: int = EVERY, fetches: bool = False, 
     constants = [table[b - 1] for b in course.order]
     whole = np.concatenate([np.zeros(0), *shared])
     # constants of joints begin at multiples of four
-    return Laid(kinds, rows, constants, np.pad(whole, (0, -len(whole) % 4)), *room.near_and_all)
+    return Laid(kinds, rows, constants, np.pad(whole, (0, -len(whole) % 4)), scratch.near, scratch.words)

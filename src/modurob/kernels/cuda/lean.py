@@ -3,8 +3,9 @@
 Little is kept between passes, since every word costs more than it takes to compute again.
 """
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -65,7 +66,7 @@ class LeanView(TracedView):
         super().__init__(kind, program, frozenset())
         self.again = recomputed(program)
         self.keeps_waves = waves and len(program.passes) > 1
-        self.waves: dict[int, int] = {}  # nodes of sines and cosines that are kept, and which they are
+        self.waves: dict[int, int] = {}  # nodes of cosines and sines, and which they are
         self.values: dict[str, Array] = {}
         self._back: Array | None = None  # the parent's field, on the way back
 
@@ -76,8 +77,9 @@ class LeanView(TracedView):
         for name, value in fields.items():
             value = np.asarray(value, dtype=object)
             self.values[name] = value
-            if name == "waves" and self.keeps_waves:
+            if name == "waves":
                 self.waves = {x.index: k for k, x in enumerate(value)}
+            if name == "waves" and self.keeps_waves:
                 self.store("own waves", value)
             if name == "waves" or name in self.again.fields or self._back is not None:
                 now = len(self.passes) - 1
@@ -132,10 +134,9 @@ class Area:
         """The shared fields that pass k leaves, by a look at a body that carries others."""
         return _produced(self.program)[k]
 
-    @property
-    def overlaps(self) -> bool:
-        """Whether shared fields are saved where a body's own fields stand before or after."""
-        return bool(recomputed(self.program).fields)
+    def places(self, names: Iterable[str]) -> list[int]:
+        """Where the numbers of some shared fields stand among them."""
+        return [self.shared[n] + i for n in names for i in range(size(self.program.shared[n]))]
 
 
 def _starts(sizes: Mapping[str, int]) -> dict[str, int]:
@@ -158,11 +159,14 @@ def inputs_of(program: Program) -> list[str]:
     return [name for name, kind in program.inputs.items() if kind in ("coordinates", "rates")]
 
 
-@lru_cache(maxsize=16)
 def fetched(program: Program) -> dict[str, int]:
     """The words of a body, the same in all types, that the first entry of each input is brought to before the first pass."""
-    busy = _busy(program)
-    return {name: first_free(busy, -1, len(program.passes) - 1.1) for name in inputs_of(program)}
+    return {name: k for k, name in enumerate(inputs_of(program))}
+
+
+def holding(program: Program) -> int:
+    """The pass that finds a body's words in registers: the last, if others came before."""
+    return len(program.passes) - 1 or -1
 
 
 def _traced(kind: DyadType, program: Program, waves: bool = True) -> LeanView:
@@ -189,7 +193,9 @@ def lean_code(
     """
     view = _traced(kind, program, waves)
     places, words = _allocated(view, fetches)
-    nodes: list[int] = []
+    # what all types begin with: `head`
+    offset, ratio = (view.graph.input(name).index for name in ("offset", "ratio"))
+    nodes = [offset, ratio, ratio, ratio]
     bodies = []
     for k in range(len(program.passes)):
         table = Table(view.graph)
@@ -197,40 +203,34 @@ def lean_code(
         read = [f"read_four(c + {len(nodes) + i}, k + {i});" for i in range(0, len(table.nodes), 4)]
         bodies.append("\n".join([f"real k[{4 * len(read) or 1}]; (void)k;", *read, body]))
         nodes += table.nodes + table.nodes[:1] * (-len(table.nodes) % 4)
-    return tuple(bodies), Code([f"step_{k}" for k in range(len(bodies))], view.graph, nodes, words)
+    return tuple(bodies), Code([f"step_{k}" for k in range(len(bodies))], view.graph, nodes, len(words))
 
 
 @lru_cache(maxsize=4096)
-def idle_before_inward(kind: DyadType, program: Program, fetches: bool, waves: bool) -> bool:
-    """Whether the words of a body hold nothing until the inward pass, the only one, comes to it."""
-    inward = [k for k, walk in enumerate(program.passes) if isinstance(walk, Inward)]
-    if fetches or len(inward) != 1:
-        return False
-    view = _traced(kind, program, waves)
-    places = _allocated(view, False)[0]
-    return all(view.fields[place.array.removeprefix("own ")].first >= inward[0] for place in places)
+def own_words(kind: DyadType, program: Program, fetches: bool, waves: bool) -> list[list[tuple[int, int]]]:
+    """For each word of a body the first and last pass of what stands there; -1: before the first pass."""
+    return _allocated(_traced(kind, program, waves), fetches)[1]
 
 
-def _busy(program: Program) -> list[list[tuple[float, float]]]:
-    """When shared fields are saved among a body's own."""
-    area = Area(program)
-    busy: list[list[tuple[float, float]]] = []
-    for name, shape in program.shared.items() if area.overlaps else ():
-        passes = [k for k in range(len(program.passes)) if name in area.produced(k)]
-        busy += [[(k + 0.5, k + 0.9) for k in passes] for _ in range(size(shape))]
-    return busy
+def reads(body: str, name: str) -> bool:
+    """Whether a step reads the first entry of an input, or the cosine and sine that are made of q."""
+    return bool(re.search(rf"\b{name}_0\b", body)) or (name == "q" and waved(body))
 
 
-def _allocated(view: LeanView, fetches: bool) -> tuple[dict[Place, int], int]:
-    """Words of a body's own fields; where shared fields are saved among them, they are so while no other stands there."""
+def waved(body: str) -> bool:
+    """Whether a step reads the cosine or sine of the joint's angle that all types compute alike."""
+    return bool(re.search(r"\b(co)?sine\b", body))
+
+
+def _allocated(view: LeanView, fetches: bool) -> tuple[dict[Place, int], list[list[tuple[int, int]]]]:
+    """The word of each of a body's own fields, and in which passes words are in use."""
     program = view.program
-    busy, words = _busy(program), fetched(program) if fetches else {}
-    for name, word in words.items():
-        # a pass reads inputs before it writes
+    busy: list[list[Any]] = []
+    for name in fetched(program) if fetches else ():
         bodies = enumerate(lean_code(view.kind, program, False, view.keeps_waves)[0])
-        last = max((k for k, body in bodies if re.search(rf"\b{name}_0\b", body)), default=-1)
-        busy += [[] for _ in range(word + 1 - len(busy))]
-        busy[word].append((-1, last - 0.1))
+        last = max((k for k, body in bodies if reads(body, name)), default=-1)
+        # a pass reads inputs before it writes
+        busy.append([(-1, last - 0.1)])
     places: dict[Place, int] = {}
     for name, kept in view.fields.items():
         if name in (*program.shared, *view.again.fields) or (name == "waves" and not view.keeps_waves):
@@ -239,9 +239,7 @@ def _allocated(view: LeanView, fetches: bool) -> tuple[dict[Place, int], int]:
             stored = isinstance(x, Traced) and view.graph.nodes[x.index].value == Place(f"own {name}", k)
             if stored or name == "waves":
                 places[Place(f"own {name}", k)] = first_free(busy, kept.first, kept.last)
-    # a body that carries nothing leaves there what the way back begins with
-    least = size(program.shared[view.again.from_]) if view.again.from_ else 0
-    return places, max([least, *(p + 1 for p in (*places.values(), *words.values()))])
+    return places, [[(first, math.ceil(last)) for first, last in uses] for uses in busy]
 
 
 def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> str:
@@ -265,9 +263,17 @@ def _body(view: LeanView, k: int, places: Mapping[Place, int], table: Table) -> 
                 return f"own[{places[place]} * stride]"
         return "status"
 
+    offset, ratio = (view.graph.input(name) for name in ("offset", "ratio"))
+    head = {offset.index: "head[0]", ratio.index: "head[1]"}
+    angle = (ratio * view.graph.input("in q") + offset).index
+
     def known(i: int) -> str | None:
-        if k and i in view.waves:
+        if i in view.waves and k and view.keeps_waves:
             return f"wave_{view.waves[i]}"
+        if i in view.waves and view.graph.nodes[i].args == (angle,):
+            return ("cosine", "sine")[view.waves[i] % 2]
+        if i in head:
+            return head[i]
         constant = table.text(i)
         return constant and constant.replace("V(c[", "(k[")
 
@@ -292,7 +298,10 @@ def _destinations(view: LeanView, k: int, text: Any, shared: Any, sent: Any) -> 
         elif what == "sent":
             where, last = f"const real n{n} ", f"C[{sent[name] + place.index}] = n{n};"
         elif what == "out":
-            where, last = f"const real n{n} ", f"out_{name}[{place.index} * out_step_{name}] = n{n}; lost += n{n} * 0;"
+            where, last = (
+                f"const real n{n} ",
+                f"OUTPUT(out_{name} + {place.index} * out_step_{name}, n{n}); lost += n{n} * 0;",
+            )
         else:
             where, last = f"{text(place)} ", ""
         stores.append((where, value))
