@@ -20,12 +20,15 @@ ROBOTS = {
     "chain 30": "snake(30).mechanism()",
     "any 30 joints": "random_mechanism(np.random.default_rng(0), 30, floating=True)",
     "Talos humanoid": 'dict(real_robots())["Talos humanoid"]',
+    "mimic joints": 'gripper(np.random.default_rng(0), "two")',
+    "ring of modules": 'mr.Assembly.from_grid("B B\\nB B").mechanism()',
 }
 SCRIPT = """
 import time
 import numpy as np
 import modurob as mr
 from benchmarks.robots import real_robots, snake
+from tests.algorithms.test_loops import gripper
 from tests.robots import random_mechanism
 robot = {robot}
 q, v = robot.neutral(), np.zeros(robot.nv)

@@ -2,6 +2,10 @@
 
 Pinocchio's functions leave three matrices in its `data`, in the nearest cache, symmetric ones whole. Who wants those of a
 batch copies them into arrays of the batch, as ours are: in the last columns Pinocchio does, for each of the states in turn.
+
+With loops it is `constraintDynamics` and `computeConstraintDynamicsDerivatives`, whose loops hold points together. These are a
+peer in time alone: where both ends of a loop move they are not the differences of `constraintDynamics`. The error is then that
+against complex steps through the NumPy definition.
 """
 
 from importlib import import_module
@@ -16,10 +20,14 @@ from benchmarks.kernels import states
 from benchmarks.robots import binary_tree, real_robots, snake
 from benchmarks.timing import interleaved
 from modurob.judges.pinocchio import PinocchioTwin
+from tests.oracles.complex_steps import by_complex_steps
+from tests.oracles.linkages import LINKAGES
+from tests.oracles.pinocchio_loops import ConstraintDynamics
 
 pinocchio: Any = import_module("pinocchio")
 # the results of the first stay in the second-level cache, those of the second do not
 BATCHES = (64, 1024)
+LOOPS = ("four-bar", "stewart")
 
 
 def stored(function: Any, twin: PinocchioTwin, states: list[Any], out: Any) -> None:
@@ -56,8 +64,54 @@ def times_of(robot: mr.Mechanism) -> dict[str, float]:
             "many inverse": lambda: robot.inverse_dynamics_derivatives(q, v, u),
         }
     )
-    number = dict(zip(("few", "many", "stored"), (*BATCHES, len(q)), strict=True))
-    return {name: t / number.get(name.split()[0], 1) for name, t in times.items()} | {"error": error}
+    return per_state(times) | {"error": error}
+
+
+def times_of_loops(name: str) -> dict[str, float]:
+    """As `times_of`, forward alone, of a mechanism with loops."""
+    rng = np.random.default_rng(0)
+    link = LINKAGES[name](rng)
+    robot, judge = link.robot, ConstraintDynamics(link.robot, accuracy=1e-12, mu=1e-8, most=10)
+    q, v = (np.stack(x) for x in zip(*[link.state(rng) for _ in range(BATCHES[0])], strict=True))
+    q, v = (np.tile(x, (max(BATCHES) // BATCHES[0], 1)) for x in (q, v))
+    u = rng.normal(size=v.shape)
+    few, one = (tuple(x[at].copy() for x in (q, v, u)) for at in (slice(BATCHES[0]), 0))
+    p, out = judge.theirs(*one), np.zeros((3, *v.shape, robot.nv))
+    each = [judge.theirs(*x) for x in zip(q, v, u, strict=True)]
+
+    def kept() -> None:
+        for k, state in enumerate(each):
+            out[:, k] = judge.derivatives(*state)
+
+    ours, exact = robot.forward_dynamics_derivatives(*one), by_complex_steps(robot, *one)
+    error = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(ours, exact, strict=True))
+    times = interleaved(
+        {
+            "forward": lambda: robot.forward_dynamics_derivatives(*one),
+            "pin forward": lambda: judge.derivatives(*p),
+            "stored forward": kept,
+            "few forward": lambda: robot.forward_dynamics_derivatives(*few),
+            "many forward": lambda: robot.forward_dynamics_derivatives(q, v, u),
+        }
+    )
+    return per_state(times) | {"error": error}
+
+
+def per_state(times: dict[str, float]) -> dict[str, float]:
+    """Seconds of one state, from those of calls by their names."""
+    number: dict[str, int] = {"few": BATCHES[0], "many": BATCHES[1], "stored": BATCHES[1]}
+    return {name: t / number.get(name.split()[0], 1) for name, t in times.items()}
+
+
+def rows_of(name: str, t: dict[str, float]) -> list[list[str]]:
+    """Rows of the table."""
+    rows = []
+    for kind in (kind for kind in ("forward", "inverse") if kind in t):
+        one, theirs, few, many, kept = (t[f"{w}{kind}"] * 1e6 for w in ("", "pin ", "few ", "many ", "stored "))
+        row = [f"{one:.1f}", f"{theirs:.1f}", f"{theirs / one:.1f}"]
+        row += [text for x in (few, many) for text in (f"{x:.2f}", f"{theirs / x:.1f}")]
+        rows.append([name, kind, *row, f"{kept:.1f}", f"{kept / many:.1f}", f"{t['error']:.0e}"])
+    return rows
 
 
 def main() -> None:
@@ -70,14 +124,11 @@ def main() -> None:
     mr.set_threads(1)
     robots = [(f"chain {n}", snake(n).mechanism()) for n in (6, 30)]
     for name, robot in [*robots, ("binary tree 30", binary_tree(30)), *real_robots()]:
-        t = times_of(robot)
-        for kind in ("forward", "inverse"):
-            where = ("", "pin ", "few ", "many ", "stored ")
-            one, theirs, few, many, kept = (t[f"{w}{kind}"] * 1e6 for w in where)
-            row = [f"{one:.1f}", f"{theirs:.1f}", f"{theirs / one:.1f}"]
-            row += [text for x in (few, many) for text in (f"{x:.2f}", f"{theirs / x:.1f}")]
-            row += [f"{kept:.1f}", f"{kept / many:.1f}"]
-            table.add_row(name, kind, *row, f"{t['error']:.0e}")
+        for row in rows_of(name, times_of(robot)):
+            table.add_row(*row)
+    for name in LOOPS:
+        for row in rows_of(name, times_of_loops(name)):
+            table.add_row(*row)
     mr.set_threads(None)
     Console().print(table)
 

@@ -176,13 +176,15 @@ def _single_times(robot: mr.Mechanism) -> dict[str, float]:
 
 
 def docking(console: Console) -> None:
-    """From docking one more module to the first answer of a kernel."""
+    """From docking one more module, each time elsewhere, to the first answer of a kernel: no two robots are the same."""
     table = Table("modules", "dock one more and evaluate [ms]", "goal [ms]")
     for n, goal in ((30, 3), (100, 10), (1000, 150)):
         assembly = snake(n)
+        places = iter([(f"m{k}/{face}", roll) for face in "25" for roll in (0, 90, 180, 270) for k in range(1, n)])
 
-        def once(assembly: mr.Assembly = assembly, n: int = n) -> None:
-            robot = assembly.dock("new", "backbone", at=f"m{n}/3", by="4").mechanism()
+        def once(assembly: mr.Assembly = assembly, places: Any = places) -> None:
+            at, roll = next(places)
+            robot = assembly.dock("new", "backbone", at=at, by="4", roll=roll).mechanism()
             zero = np.zeros(robot.nv)
             robot.forward_dynamics(zero, zero, zero)
 

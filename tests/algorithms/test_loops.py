@@ -323,6 +323,15 @@ def gripper(rng, case):
     return builder.build()
 
 
+def test_independent_coordinates_are_those_at_rest_without_rates():
+    robot = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).mechanism()
+    q = robot.neutral()
+    for mine, told in zip(robot.independent_coordinates(q), robot.independent_coordinates(q, np.zeros(2)), strict=True):
+        np.testing.assert_array_equal(mine, told)
+    with pytest.raises(mr.ModurobError, match="independent_coordinates needs 'q': expected q, v"):
+        robot.independent_coordinates()
+
+
 @pytest.mark.parametrize("case", sampled(["two", "world", "one", "chain", "apart"], 2))
 def test_mimic_joints_are_eliminated_where_they_hang(case, rng):
     """The recursion, in NumPy and in kernels, gives what mass matrix and bias forces do."""

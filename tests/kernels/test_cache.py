@@ -1,6 +1,8 @@
 """What the compiler made is kept, whole, under any number of processes; and nothing is lost without it."""
 
 import os
+import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -67,6 +69,37 @@ def test_a_second_process_compiles_nothing(filled):
     before = {p: p.stat().st_mtime_ns for p in libraries(folder)}
     assert answer(python(SCRIPT, MODUROB_CACHE=str(folder))) == (expected, "")
     assert {p: p.stat().st_mtime_ns for p in libraries(folder)} == before
+
+
+def on_a_terminal(script: str, **environment: str) -> str:
+    """What a Python of its own says to people: its standard error is a terminal."""
+    near, far = pty.openpty()
+    with os.fdopen(near, "rb", buffering=0) as reads, os.fdopen(far, "wb") as terminal:
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, **environment},
+            stdout=subprocess.DEVNULL,
+            stderr=terminal,
+            timeout=300,
+        )
+        assert done.returncode == 0
+        terminal.write(b"end\n")
+        terminal.flush()
+        said = b""
+        while not said.endswith(b"end\r\n"):
+            said += reads.read(1000)
+    return said.decode().removesuffix("end\r\n")
+
+
+def test_a_wait_is_announced_and_there_is_none_on_a_warm_cache(tmp_path):
+    """A compiler that takes a second longer, and then the same once more."""
+    slow, cache = tmp_path / "cc", tmp_path / "cache"
+    real = compiler.find_compiler().command[-1]
+    slow.write_text(f'#!/bin/sh\ncase "$*" in *-shared*) sleep 1;; esac\nexec {real} "$@"\n')
+    slow.chmod(0o755)
+    own = {"MODUROB_CC": str(slow), "MODUROB_CACHE": str(cache)}
+    assert re.search(r"modurob: compiling .+, once on this machine \.\.\.", on_a_terminal(SCRIPT, **own))
+    assert on_a_terminal(SCRIPT, **own) == ""
 
 
 ALONE_OR_NOT = """
@@ -220,6 +253,16 @@ for program in (MASS_MATRIX_BY_PAIRS, SLOPES, FORWARD_DERIVATIVES) if floating e
     (first, *_) = repeated(program, wide, inputs_of(program, wide, rng, (3001,), optional=False), 1).results.values()
     assert first.strides[0] % LINE == 0 < first.shape[-1] % 8
     assert len(first) * first.strides[0] > BEYOND_CACHE
+# a fleet whose last robot has no answer: each has a place of its own for what its states say
+still = mr.Builder("still")
+still.body("a", np.zeros((6, 6)), joint=mr.Revolute((0.0, 0.0, 1.0)))
+fleet = mr.Fleet([tree, tree, still.build()])
+states = [np.stack([r.neutral()] * 9) for r in fleet], *([[np.ones((9, r.nv)) for r in fleet]] * 2)
+assert len(fleet[:2].forward_dynamics(*(x[:2] for x in states))) == 2
+try:
+    fleet.forward_dynamics(*states)
+except mr.errors.SingularError as error:
+    assert "robot 2 of the fleet" in str(error)
 robot = tree.with_force("rope", mr.Spring(20.0, 0.3, 0.4), a="b2", b="world")
 robot = robot.with_force("rub", mr.Friction(0.2, 0.3), joint=robot.joints[1].name)
 q, v, u = (np.stack(x) for x in zip(*(random_state(rng, robot) for _ in range(33))))

@@ -26,7 +26,7 @@ from modurob.kernels import NOT_FINITE, compiler, once, repeated, run, run_any, 
 from modurob.kernels.evaluator import Evaluator, evaluator, lanes_of
 from modurob.simulation.stepping import step_flow
 from modurob.spatial import inertia, se3
-from tests.robots import KINDS, random_assembly, random_mechanism, random_state
+from tests.robots import KINDS, random_assembly, random_joint, random_mechanism, random_state
 from tests.sampling import sampled
 
 PROGRAMS = (
@@ -152,6 +152,31 @@ def test_every_shipped_robot(name, floating, programs, every):
     robot = mr.load(name).mechanism(floating=floating)
     programs = programs if not robot.constraints else (*programs, *WITH_CONSTRAINTS)
     check(robot, np.random.default_rng(9), programs, every=every)
+
+
+def junctions(rng, bodies, kinds, floating):
+    """Several roots, some of which float, from the origin or not, some with rotors; branches hang on few rates and on many."""
+    builder = mr.Builder("junctions", gravity=rng.normal(size=3) * 5)
+    for i in range(bodies):
+        root = i == 0 or rng.random() < 0.1
+        floats = rng.random() < (floating if root else floating / 5)
+        builder.body(
+            f"b{i}",
+            inertia.random(rng),
+            parent="world" if root else f"b{rng.integers(max(0, i - 6), i)}",
+            joint=mr.Free() if floats else random_joint(rng, str(rng.choice(kinds))),
+            at=np.eye(4) if root and rng.random() < 0.5 else se3.random(rng, reach=0.5),
+            properties=mr.JointProperties(armature=rng.uniform(0, 0.3) if rng.random() < 0.3 else 0.0),
+        )
+    return builder.build()
+
+
+@pytest.mark.parametrize("seed", sampled(range(40), 8))
+def test_branches_on_few_rates_and_many_and_bases_with_rotors(seed):
+    rng = np.random.default_rng(seed)
+    kinds = ("revolute", "prismatic") if seed % 2 else ("revolute", "spherical", "universal")
+    floating = 0.0 if seed % 4 == 1 else 0.7
+    check(junctions(rng, 9 + 2 * seed % 11, kinds, floating), rng, (SLOPES, MASS_MATRIX_BY_PAIRS, FORWARD_DERIVATIVES))
 
 
 def backwards(rng):

@@ -150,5 +150,15 @@ class ConstraintDynamics:
         """vdot of a state in their order, in their order."""
         return pin.constraintDynamics(self.model, self.data, q, v, tau, self.constraints, self.datas, self.settings)
 
+    def derivatives(self, q, v, tau):
+        """d vdot by q, v and tau of a state in their order, in their order, as Pinocchio has them.
+
+        Those by q are not the differences of `constraintDynamics` if both ends of a loop move: a peer in time alone.
+        """
+        self(q, v, tau)
+        return pin.computeConstraintDynamicsDerivatives(
+            self.model, self.data, self.constraints, self.datas, self.settings
+        )[:3]
+
     def forward_dynamics(self, q, v, tau):
         return self.twin.ours(np.array(self(*self.theirs(q, v, tau))))

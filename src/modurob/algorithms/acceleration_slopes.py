@@ -10,7 +10,15 @@ Carpentier and Mansard, RSS 2018, for what the columns are.)
 import numpy as np
 
 from modurob.algorithms.articulated import FORWARD_DYNAMICS, left_from
-from modurob.algorithms.joint_space import EQUATIONS, reference_pose, slopes_of_motion, velocity_tensor, world_columns
+from modurob.algorithms.joint_space import (
+    EQUATIONS,
+    own_pose,
+    slopes_of_motion,
+    turning_products,
+    velocity_products,
+    velocity_tensor,
+    world_velocity,
+)
 from modurob.algorithms.program import SYMMETRIC, Inward, Outward, Program, Sweep, View
 from modurob.algorithms.steps import apply, transposed
 from modurob.spatial import inertia, se3, so3
@@ -23,17 +31,12 @@ PLACES[UPPER] = PLACES.T[UPPER] = np.arange(21)
 
 
 def driven_velocity(j: View) -> None:
-    """Outward: twist V, velocity-product acceleration, inertia, and the wrench p that moves the body at A = 0, V x* I V - F_ext."""
-    X, S = world_columns(j)
-    v = j.given("v")
-    own = apply(transposed(S), v)
-    V = j.parent("V") + own
-    drift = se3.bracket(V, own)
-    if j.type.turns:
-        drift = drift + apply(se3.Ad(X), j.bias(v))
+    """Outward: twist V, c = V x S, inertia, and the wrench p that moves the body at A = 0, V x* I V - F_ext."""
+    X, _, c = world_velocity(j)
+    V = j.own("V")
     I = inertia.moved_parameters(X, inertia.parameters(j.inertia))
     p = se3.cobracket(V, inertia.momentum(I, V)) - se3.to_parent(X, j.given("external"))
-    j.keep(V=V, drift=drift, I=I, p=p)
+    j.keep(c=c, I=I, p=p)
 
 
 def rate_elimination(j: View) -> None:
@@ -44,8 +47,11 @@ def rate_elimination(j: View) -> None:
     """
     S, tau = j.own("S"), j.given("tau")
     I = inertia.from_parameters(j.own("I")) + j.children("I")
-    j.keep(articulated=I[..., UPPER[0], UPPER[1]])
-    scale, p = left_from(I, transposed(S)), j.own("p") + j.children("p") + apply(I, j.own("drift"))
+    Ic = j.own("c") @ I
+    j.keep(articulated=I[..., UPPER[0], UPPER[1]], Ic=Ic)
+    scale, p = left_from(I, transposed(S)), j.own("p") + j.children("p") + apply(transposed(Ic), j.given("v"))
+    if j.type.turns:
+        p = p + apply(I, turning_products(j, own_pose(j)))
     left = []
     for i in reversed(range(j.nv)):
         U = apply(I, S[..., i, :])
@@ -68,30 +74,29 @@ def acceleration_terms(j: View) -> None:
     for i in range(j.nv):
         vdot.append(k[..., i] - r[..., i, 0] * dot(U[..., i, :], A))
         A = A + S[..., i, :] * np.asarray(vdot[-1])[..., None]
-    j.keep(A=A + j.own("drift"))
-    d, dd, e = slopes_of_motion(j, S, reference_pose(j, j.own("X")), np.stack(vdot, axis=-1))
+    j.keep(A=A + velocity_products(j, own_pose(j), j.own("c")))
+    d, dd, e = slopes_of_motion(j, own_pose(j), S, j.own("c"), np.stack(vdot, axis=-1))
     j.columns(dd=dd, e=e, dw=d[..., 3:])
 
 
 def slope_elimination(j: View) -> None:
     """Inward: the wrenches that each rate's column begins with, and what each rate leaves of B: with C = S^T B, it loses r U C."""
-    S, U, r, dw, dd, e = (j.own(name) for name in ("S", "U", "r", "dw", "dd", "e"))
-    I = j.own("articulated")[..., PLACES]
-    B = _velocity_terms(j) + j.children("B")
+    S, U, r, dw, dd, e, c, Ic = (j.own(name) for name in ("S", "U", "r", "dw", "dd", "e", "c", "Ic"))
     f = inertia.momentum(j.own("I"), j.own("A")) + j.own("p") + j.children("f")
-    j.columns(
-        by_q=dd @ I + dw @ transposed(B),
-        by_v=e @ I + S[..., 3:] @ transposed(B),
-        F=se3.cobracket(S, f[..., None, :]),
-    )
+    j.send(f=f)
+    j.columns(F=se3.cobracket(S, f[..., None, :]))
     if j.type.turns:
         j.add_block(slopes=dot(np.swapaxes(j.own("turned"), -2, -3), f[..., None, None, :]))
+    B = left = _velocity_terms(j) + j.children("B")
     C: list[Array] = []
     for i in reversed(range(j.nv)):
-        C.append(apply(transposed(B), S[..., i, :]))
-        B = B - (r[..., i, :] * U[..., i, :])[..., :, None] * C[-1][..., None, :]
+        C.append(apply(transposed(left), S[..., i, :]))
+        left = left - (r[..., i, :] * U[..., i, :])[..., :, None] * C[-1][..., None, :]
     j.columns(C=np.stack(C[::-1], axis=-2))
-    j.send(B=B, f=f)
+    j.send(B=left)
+    I = j.own("articulated")[..., PLACES]
+    Ie = Ic + ((e - c) @ I if j.nv > 1 or j.type.turns else Ic)
+    j.columns(by_q=dd @ I + dw @ transposed(B), by_v=Ie + S[..., 3:] @ transposed(B))
 
 
 def _velocity_terms(j: View) -> Array:

@@ -1,31 +1,19 @@
 """Derivatives of inverse and forward dynamics, exact, by q (along `integrate`), v, vdot or tau, and by inertial parameters."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
-from modurob.algorithms.configuration import integrate
-from modurob.algorithms.forward import CONSTRAINED_DYNAMICS, forward_dynamics, forward_inputs, require_regular
-from modurob.algorithms.interpreter import TINY, interpret
+from modurob.algorithms.constraints.slopes import constrained_slopes
+from modurob.algorithms.forward import CONSTRAINED_DYNAMICS, forward_inputs, require_regular
+from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.joint_space import SLOPES, slopes
-from modurob.algorithms.kinematics import together
 from modurob.algorithms.program import Engine, Flow, Run
 from modurob.algorithms.wrenches import External
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
-
-
-def complex_step(f: Callable[[Array], Array], n: int, axes: int) -> Array:
-    """df/dx at zero, (..., k, n), of f: (n, ..., n) -> (n, ..., k) with `axes` batch axes.
-
-    f(x + i h e) = f(x) + i h df/dx e + O(h²): with h = 1e-20 nothing cancels and the remainder is below rounding. All
-    directions are evaluated at once as a batch.
-    """
-    directions = 1j * TINY * np.eye(n).reshape(n, *([1] * axes), n)
-    return np.moveaxis(np.imag(f(directions)) / TINY, 0, -1)
 
 
 class InverseDerivatives(NamedTuple):
@@ -57,11 +45,11 @@ def forward_dynamics_derivatives(
 ) -> ForwardDerivatives:
     """Derivatives of `forward_dynamics`; external wrenches stay fixed in their frames.
 
-    M dvdot = dtau - (d inverse dynamics at constant vdot). With constraints the multipliers move too, and the algorithms are
-    differentiated by complex steps.
+    M dvdot = dtau - (d inverse dynamics at constant vdot); with constraints the multipliers move too. Where constraints depend on
+    each other only as long as they hold, as those of Bennett's linkage, the derivatives are those at states that keep them.
     """
     if m.constraints:
-        return _by_complex_steps(m, q, v, tau, external)
+        return ForwardDerivatives(*constrained_slopes(m, q, v, tau, external, run))
     answer = run(COUPLED_DERIVATIVES if m.coupled else FORWARD_DERIVATIVES, m, forward_inputs(m, q, v, tau, external))
     require_regular(m, answer.singular)
     return ForwardDerivatives(*np.split(answer.results["slopes"], 3, axis=-1))
@@ -76,13 +64,3 @@ def _of_coupled(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 COUPLED_DERIVATIVES = Flow("coupled_dynamics_derivatives", FORWARD_DYNAMICS.inputs, {"slopes": "slopes"}, _of_coupled)
-
-
-def _by_complex_steps(m: Tables, q: Array, v: Array, tau: Array, external: External) -> ForwardDerivatives:
-    q, v, tau = together(q, v, tau)
-    axes = v.ndim - 1
-    return ForwardDerivatives(
-        complex_step(lambda d: forward_dynamics(m, integrate(m, q, d), v, tau, external), m.nv, axes),
-        complex_step(lambda d: forward_dynamics(m, q, v + d, tau, external), m.nv, axes),
-        complex_step(lambda d: forward_dynamics(m, q, v, tau + d, external), m.nv, axes),
-    )

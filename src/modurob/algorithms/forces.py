@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.algorithms.complex_steps import complex_step
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral
-from modurob.algorithms.derivatives import complex_step
 from modurob.algorithms.interpreter import TINY, interpret
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.kinematics import rigid, together
@@ -25,6 +25,7 @@ from modurob.algorithms.program import Engine, Flow, Run
 from modurob.caching import cached_property
 from modurob.catalogue.contact import Moves
 from modurob.catalogue.forces import JointForce, JointLaw, Stop
+from modurob.catalogue.forces.force import there
 from modurob.mechanism.tables import ContactRow, ForceRow, FrameRow, JointRow, PairRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
@@ -57,7 +58,7 @@ class Acting:
         """The forces along joints, those alike together."""
         alike: dict[tuple, list[tuple[int, JointRow]]] = {}
         for k, row in self.joint_rows:
-            zero = tuple(name for name, x in row.force.parameters().items() if _is_zero(x))
+            zero = tuple(name for name, x in row.force.parameters().items() if not there(x))
             alike.setdefault((type(row.force), zero), []).append((k, row))
         return [Group.of(self, rows) for rows in alike.values()]
 
@@ -127,10 +128,6 @@ def acting(m: Tables) -> Acting:
     return Acting(m)
 
 
-def _is_zero(x: Any) -> bool:
-    return isinstance(x, int | float | np.number) and x == 0
-
-
 def _with_stops(m: Tables) -> list[ForceRow]:
     """The table of forces with a stiffness for stops that have none:
     k = w² I, d = 2 z w I, I the inertia behind the joint at zero."""
@@ -166,7 +163,7 @@ class Group(NamedTuple):
         v = np.array([j.v_slice.start + row.rate for j, (_, row) in zip(joints, rows, strict=True)])
         force: Any = copy(rows[0][1].force)
         for name, x in force.parameters().items():
-            if not _is_zero(x):
+            if there(x):
                 object.__setattr__(force, name, np.array([getattr(row.force, name) for _, row in rows]))
         starts = np.array([acting.x_starts[k] for k, _ in rows])
         ratio, offset = (np.array([getattr(j, name) for j in joints]) for name in ("ratio", "offset"))

@@ -32,37 +32,58 @@ def world_columns(j: View) -> tuple[Array, Array]:
     return X, S
 
 
-def world_motion(j: View) -> tuple[Array, Array]:
-    """Outward: twist V and acceleration A of the body, and what `world_columns` has."""
+def world_velocity(j: View) -> tuple[Array, Array, Array]:
+    """Outward: twist V of the body, what `world_columns` has, and c = V x S of each rate, (..., nv, 6)."""
     X, S = world_columns(j)
-    v = j.given("v")
-    own = apply(transposed(S), v)
-    V = j.parent("V") + own
-    A = j.parent("A") + apply(transposed(S), j.given("vdot")) + se3.bracket(V, own)
-    if j.type.turns:
-        A = A + apply(se3.Ad(X), j.bias(v))
-    j.keep(V=V, A=A)
-    return X, S
+    V = j.parent("V") + apply(transposed(S), j.given("v"))
+    j.keep(V=V)
+    return X, S, se3.bracket(V[..., None, :], S)
 
 
-def world_force(j: View, X: Array) -> tuple[Array, Array]:
-    """The inertia of the body, ten numbers, and the wrench that moves it alone, I A + V x* I V - F_ext."""
-    I = inertia.moved_parameters(X, inertia.parameters(j.inertia))
+def velocity_products(j: View, X: Array, c: Array) -> Array:
+    """The acceleration of the body relative to the one before at constant rates, (..., 6)."""
+    drift = apply(transposed(c), j.given("v"))
+    return drift + turning_products(j, X) if j.type.turns else drift
+
+
+def turning_products(j: View, X: Array) -> Array:
+    """The part of it that a joint adds whose S turns in its own frame."""
+    return apply(se3.Ad(X), j.bias(j.given("v")))
+
+
+def world_motion(j: View) -> tuple[Array, Array, Array]:
+    """Outward: twist V and acceleration A of the body, and what `world_velocity` has."""
+    X, S, c = world_velocity(j)
+    j.keep(A=j.parent("A") + apply(transposed(S), j.given("vdot")) + velocity_products(j, X, c))
+    return X, S, c
+
+
+def world_inertia(j: View) -> Array:
+    """The inertia of the body, ten numbers."""
+    return inertia.moved_parameters(own_pose(j), inertia.parameters(j.inertia))
+
+
+def own_pose(j: View) -> Array:
+    """The pose of the body from the reference point."""
+    return reference_pose(j, j.own("X"))
+
+
+def world_force(j: View, I: Array) -> Array:
+    """The wrench that moves the body alone, I A + V x* I V - F_ext."""
     V = j.own("V")
     moved = inertia.momentum(I, j.own("A")) + se3.cobracket(V, inertia.momentum(I, V))
-    return I, moved - se3.to_parent(X, j.given("external"))
+    return moved - se3.to_parent(own_pose(j), j.given("external"))
 
 
 def equation_terms(j: View) -> None:
-    """Outward: what the equations of motion need of each body."""
-    X, _ = world_motion(j)
-    I, f = world_force(j, X)
-    j.keep(I=I, f=f)
+    """Outward: the motion of each body."""
+    world_motion(j)
 
 
 def equation_sums(j: View) -> None:
     """Inward: composite inertia and wrench; M_ab = h_a . S_b with h = I S, and the bias S . f."""
-    I, f, S = j.own("I") + j.children("I"), j.own("f") + j.children("f"), j.own("S")
+    own, S = world_inertia(j), j.own("S")
+    I, f = own + j.children("I"), world_force(j, own) + j.children("f")
     j.columns(h=inertia.momentum(I[..., None, :], S))
     j.emit(bias=dot(S, f[..., None, :]))
     j.send(I=I, f=f)
@@ -93,14 +114,13 @@ EQUATIONS = Program(
 
 
 def inertia_terms(j: View) -> None:
-    """Outward: the inertia of each body."""
-    X, _ = world_columns(j)
-    j.keep(I=inertia.moved_parameters(X, inertia.parameters(j.inertia)))
+    """Outward: the vectors S of each joint."""
+    world_columns(j)
 
 
 def inertia_sums(j: View) -> None:
     """Inward: composite inertia, and h = I S."""
-    I = j.own("I") + j.children("I")
+    I = world_inertia(j) + j.children("I")
     j.columns(h=inertia.momentum(I[..., None, :], j.own("S")))
     j.send(I=I)
 
@@ -123,21 +143,18 @@ def slope_terms(j: View) -> None:
     """Outward: how the motion of this body and of all it carries changes with each rate's displacement, and with the rate.
 
     With d = V_p x S and dd = A_p x S + V_p x d, a displacement along S changes V by S x V + d and A by S x A + d x V + dd; a rate
-    changes V by S and A by S x V + e, e = d + V x S. A joint whose S turns in its own frame adds to d, dd and e.
+    changes V by S and A by S x V + e, e = d + c. A joint whose S turns in its own frame adds to d, dd and e.
     """
-    X, S = world_motion(j)
-    I, f = world_force(j, X)
-    d, dd, e = slopes_of_motion(j, S, X, j.given("vdot"))
-    P = inertia.momentum(I, j.own("V"))[..., :3]
-    j.keep(I=I, f=f, P=P, N=velocity_tensor(I, j.own("V")))
+    X, S, c = world_motion(j)
+    d, dd, e = slopes_of_motion(j, X, S, c, j.given("vdot"))
     j.columns(dd=dd, e=e, dw=d[..., 3:])
 
 
-def slopes_of_motion(j: View, S: Array, X: Array, vdot: Array) -> tuple[Array, Array, Array]:
-    """d, dd and e of each rate, (..., nv, 6), at the rates' accelerations vdot."""
+def slopes_of_motion(j: View, X: Array, S: Array, c: Array, vdot: Array) -> tuple[Array, Array, Array]:
+    """d, dd and e of each rate, (..., nv, 6), at the rates' accelerations vdot. A single rate adds to V along S alone: d = c."""
     V_P, A_P, V = (x[..., None, :] for x in (j.parent("V"), j.parent("A"), j.own("V")))
-    d = se3.bracket(V_P, S)
-    e, dd = d + se3.bracket(V, S), se3.bracket(A_P, S)
+    d = c if j.nv == 1 else se3.bracket(V_P, S)
+    e, dd = d + c, se3.bracket(A_P, S)
     if j.type.turns:
         turned, d_own, dd_own, e_own = _turning(j, X, vdot)
         d, dd, e = d + d_own, dd + dd_own + se3.bracket(V, d_own), e + e_own
@@ -185,17 +202,19 @@ def _turning(j: View, X: Array, vdot: Array) -> _Turning:
 def slope_sums(j: View) -> None:
     """Inward: composite inertia, wrench and velocity terms, and what they make of each rate's vectors."""
     S, dw, dd, e = (j.own(name) for name in ("S", "dw", "dd", "e"))
-    I, f, P, N = (j.own(name) + j.children(name) for name in ("I", "f", "P", "N"))
+    own, V = world_inertia(j), j.own("V")
+    alone = own, world_force(j, own), inertia.momentum(own, V)[..., :3], velocity_tensor(own, V)
+    I, f, P, N = (x + j.children(name) for x, name in zip(alone, ("I", "f", "P", "N"), strict=True))
+    j.send(I=I, f=f, P=P, N=N)
     j.columns(
-        h=inertia.momentum(I[..., None, :], S),
         g=2 * (so3.cross(P[..., None, :], S[..., :3]) + S[..., 3:] @ N),
-        u=_changed(I, P, N, dd, dw) + se3.cobracket(S, f[..., None, :]),
         w=_changed(I, P, N, e, S[..., 3:]),
+        u=_changed(I, P, N, dd, dw) + se3.cobracket(S, f[..., None, :]),
+        h=inertia.momentum(I[..., None, :], S),
     )
     if j.type.turns:
         # tau_a = S_a . f, and S_a turns with each rate k of its own joint
         j.add_block(by_q=dot(np.swapaxes(j.own("turned"), -2, -3), f[..., None, None, :]))
-    j.send(I=I, f=f, P=P, N=N)
 
 
 def _changed(I: Array, P: Array, N: Array, A: Array, w: Array) -> Array:
@@ -254,8 +273,8 @@ def _inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> d
 
 def motion_slope_terms(j: View) -> None:
     """Outward: the vectors S, d, dd and e of `slope_terms`, of the joints that are `on` a path."""
-    X, S = world_motion(j)
-    d, dd, e = slopes_of_motion(j, S, X, j.given("vdot"))
+    X, S, c = world_motion(j)
+    d, dd, e = slopes_of_motion(j, X, S, c, j.given("vdot"))
     on = j.given("on")[..., None, None]
     j.emit(**{name: on * transposed(x) for name, x in (("S", S), ("d", d), ("dd", dd), ("e", e))})
 

@@ -16,6 +16,7 @@ from modurob.algorithms.kinematics import together
 from modurob.algorithms.motions import MOTIONS, frame_motion
 from modurob.algorithms.program import Flow, Run
 from modurob.catalogue.forces import Motion
+from modurob.catalogue.forces.force import there
 from modurob.catalogue.lines import Line
 from modurob.catalogue.lines.law import Stretch
 from modurob.catalogue.lines.line import Taken
@@ -57,12 +58,8 @@ def _together(lines: list[Line]) -> Line:
     """One line whose numbers, zeros apart, are arrays."""
     each = [line.parameters() for line in lines]
     return lines[0].with_parameters(
-        {name: np.array([p[name] for p in each]) for name, x in each[0].items() if not _is_zero(x)}
+        {name: np.array([p[name] for p in each]) for name, x in each[0].items() if there(x)}
     )
-
-
-def _is_zero(x: Any) -> bool:
-    return isinstance(x, int | float | np.number) and x == 0
 
 
 def strung(m: Tables, found: dict[str, Array], q: Array, v: Array) -> Iterator[Strung]:

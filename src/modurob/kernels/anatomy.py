@@ -15,6 +15,23 @@ from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
 
+def children_of(parents: Sequence[int]) -> list[list[int]]:
+    """The bodies that hang on each, the world first."""
+    children: list[list[int]] = [[] for _ in parents]
+    for i, parent in enumerate(parents[1:], start=1):
+        children[parent].append(i)
+    return children
+
+
+def depth_first(children: list[list[int]]) -> list[int]:
+    """All bodies but the world, each before what it carries and all of that together: what passes share stays in the cache."""
+    order, open_ = [], list(reversed(children[0]))
+    while open_:
+        order.append(open_.pop())
+        open_ += reversed(children[order[-1]])
+    return order
+
+
 class Slots(NamedTuple):
     """Where children leave what they send; a slot is free again once its body has read it."""
 
@@ -25,8 +42,8 @@ class Slots(NamedTuple):
     number: int
 
 
-def slots_of(parents: tuple[int, ...]) -> Slots:
-    """Slots for bodies numbered 1, 2, ...; they are visited from the last to the first.
+def slots_of(parents: tuple[int, ...], order: Sequence[int]) -> Slots:
+    """Slots for bodies numbered 1, 2, ...; they are visited from the last in the order to the first.
 
     What the world receives goes to slot zero.
     """
@@ -35,7 +52,7 @@ def slots_of(parents: tuple[int, ...]) -> Slots:
     of: dict[int, int] = {}
     free: list[int] = []
     count = 1
-    for i in range(n, 0, -1):
+    for i in reversed(order):
         mine, parent = of.pop(i, 0), parents[i - 1]
         children[i - 1] = mine
         if parent in of:
@@ -57,7 +74,8 @@ class Anatomy:
 
     def __init__(self, m: Tables):
         self.m, self.placed = m, reframed(m)
-        self.slots = slots_of(m.parent[1:])
+        self.order = depth_first(children_of(m.parent))
+        self.slots = slots_of(m.parent[1:], self.order)
         carries = set(m.parent[1:])
         shared = self._shared_rates()
         typed = [

@@ -50,10 +50,11 @@ class DyadType:
     rotor: bool  # may have rotor inertia; without it much vanishes
     follows: bool = False  # its coordinate is the other joint's
     hub: bool = False  # joints that share a coordinate hang on its body
+    base: bool = False  # hangs on the world and floats; positions are taken from it
 
     @property
     def _flags(self) -> tuple[bool, ...]:
-        return self.leaf, self.shares, self.rotor, self.follows, self.hub
+        return self.leaf, self.shares, self.rotor, self.follows, self.hub, self.base
 
     @property
     def alone(self) -> "DyadType":
@@ -67,11 +68,16 @@ class DyadType:
         return DyadType(*own, self.follows, self.hub)
 
     @property
+    def floating(self) -> "DyadType":
+        """The joint as a base that floats, with or without children and rotor."""
+        return replace(self.anywhere, rotation=NO_ROTATION, position=(False, False, False), base=True)
+
+    @property
     def key(self) -> str:
         """A text that is unique."""
         turn = "".join("0+-"[n] if i < 0 else f"{'-' if n < 0 else ''}{'abcdefghi'[i]}" for n, i in self.rotation)
         place = "".join("xyz"[k] for k in range(3) if self.position[k])
-        flags = "".join(c for c, on in zip("LCRFH", self._flags, strict=True) if on)
+        flags = "".join(c for c, on in zip("LCRFHB", self._flags, strict=True) if on)
         return f"{joint_text(self.joint)}|{turn}|{place}|{flags}{self.adds}"
 
 
@@ -100,6 +106,7 @@ def _entries(values: Array, constants: list[float]) -> tuple[Entry, ...]:
 
 # all nine entries of a rotation from the table, and all three of a position
 ANY_ROTATION, ANY_POSITION = tuple((1, k) for k in range(9)), (True, True, True)
+NO_ROTATION = tuple((int(k % 4 == 0), -1) for k in range(9))
 # a turn about x, as the first child of a joint has it
 ABOUT_X = ((1, -1), (0, -1), (0, -1), (0, -1), (1, 0), (1, 1), (0, -1), (1, 2), (1, 3))
 

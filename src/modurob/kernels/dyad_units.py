@@ -39,21 +39,23 @@ def slot_names(program: Program, given: frozenset[str]) -> list[str]:
     ]
 
 
-def kind_for(kind: DyadType, program: Program) -> DyadType:
+def kind_for(kind: DyadType, program: Program, base: bool) -> DyadType:
     """The type that code of a program is written for.
 
     Where joints have nothing to do with each other placements do not count; where vectors are in world axes special placements save
-    little, and one type for all of them is compiled sooner.
+    little, and one type for all of them is compiled sooner: all but the floating base that positions are taken from.
     """
     if not (program.shared or program.sent):
         return kind.alone
-    return kind if program.in_body_axes else kind.anywhere
+    if program.in_body_axes:
+        return kind
+    return kind.floating if base else kind.anywhere
 
 
 @lru_cache(maxsize=65536)
-def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: int, single: bool) -> Unit:
-    """The functions of a program at a type."""
-    kind = kind_for(kind, program)
+def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: int, single: bool, base: bool) -> Unit:
+    """The functions of a program at a type; `base`: of a robot's floating base."""
+    kind = kind_for(kind, program, base)
 
     def write() -> tuple[str, Code]:
         steps = lowered(kind, program, given)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
 
-# vectors that a rate takes in sweeps.c: in `node`, in `answer`, and for a number
-SWEPT = 33 + 28 + 1
+# vectors that a rate takes in sweeps.c: in `node`, in `answer`, for shares, and for a number
+SWEPT = 36 + 28 + 15 + 1
 # the C by hand that a pass needs: it is compiled beside the units
 FILES_FOR = {Climb: ("matrices",), Constraints: ("matrices", "solving"), Sweep: ("sweeps",)}
 
@@ -33,7 +33,8 @@ def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
     for walk in walks:
         for file in FILES_FOR.get(type(walk), ()):
             e.need(file)
-    units = [dyad_unit(kind, program, given, e.lanes, e.single) for kind in e.anatomy.kinds]
+    base = 0 if floats(e.m) else None
+    units = [dyad_unit(kind, program, given, e.lanes, e.single, i == base) for i, kind in enumerate(e.anatomy.kinds)]
     units += [pair_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
     units += [
         loop_unit(c.type, program, w, e.lanes, e.single) for w in walks if isinstance(w, Constraints) for c in e.m.loops
@@ -175,7 +176,7 @@ class Laid:
     def _lay(self) -> None:
         self.at = self._places()
         self._clear_sums()
-        function, order = 0, np.arange(len(self.units))
+        function, order = 0, np.array(self.a.order, dtype=int) - 1
         matrices_alone = {*self.program.results.values()} <= {"matrix", "slopes"} and not self.engine.m.coupled
         for walk in self.program.passes:
             if matrices_alone and not self.engine.idle and not isinstance(walk, Outward | Inward):
@@ -258,12 +259,12 @@ class Laid:
     def _sweep(self) -> None:
         e, (name,) = self.engine, self.program.results
         spots = spots_of(e.m)
-        row, at, kept = spots["row"], self.columns + self._width * spots["rate"], int(spots["to"].max()) + 1
+        row, at = spots["row"], self.columns + self._width * spots["rate"]
         block = np.where(spots["turns"], self.blocks[name] + spots["block"], 0)
         names = ("first", "last", "end", "before")
-        table = np.stack([row, at, *(spots[k] for k in names), block, spots["to"]])
-        work = e.allocate(SWEPT * len(row)), e.allocate(24 * kept), e.allocate(21)
-        e.op("sweep", [e.m.nv, self.out[name], work[0], work[1], len(row), work[2], *table.T.ravel()])
+        table = np.stack([row, at, *(spots[k] for k in names), block, spots["stop"], spots["free"]])
+        work, zeros = e.allocate(SWEPT * len(row)), e.allocate(21)
+        e.op("sweep", [e.m.nv, self.out[name], work, len(row), zeros, *table.T.ravel()])
 
     def _add_blocks(self) -> None:
         """What turning joints add between their own rates."""

@@ -127,6 +127,7 @@ class TracedView:
         self.fields: dict[str, _Field] = {}
         self.reads: dict[str, int] = {}  # the last pass in which children read a shared field of their parent
         self._at_hand: dict[str, Array] = {}
+        self._known_columns: dict[str, Array] = {}
 
     def begin(self) -> None:
         """The next function: what earlier ones kept must be read again."""
@@ -156,6 +157,8 @@ class TracedView:
             return self._on_body(name, kind)
         if kind == "bodies":
             return self.graph.inputs(f"in {name}", ())
+        if kind == "reference" and self.kind.base:
+            return self.graph.inputs("in q", self.nq)[:3]
         n: Any = {"coordinates": self.nq, "rates": self.nv, "reference": 3}.get(str(kind), kind)
         x = self.graph.inputs(f"in {name}", n)
         return self.ratio * x if kind == "rates" and self.program.in_body_axes and name not in FLAGS else x
@@ -174,6 +177,8 @@ class TracedView:
 
     def parent(self, name: str) -> Array:
         self.reads[name] = len(self.passes) - 1
+        if self.kind.base:
+            return np.asarray(self.program.world(self)[name], dtype=object)  # type: ignore[arg-type]
         shape = self.program.shared[name]
         return self.graph.inputs(f"parent {name}", shape)
 
@@ -188,7 +193,7 @@ class TracedView:
         if name in self._at_hand:
             return self._at_hand[name]
         if name in self.program.columns:
-            return self.graph.inputs(f"columns {name}", (self.nv, self.program.columns[name]))
+            return self._known_columns[name]
         self.fields[name].last = len(self.passes) - 1
         return self.fields[name].known
 
@@ -240,9 +245,12 @@ class TracedView:
             value = self.ratio * value if self.program.in_body_axes else value
             self.store(f"columns {name}", value)
             self._at_hand[name] = value
+            again = self.graph.inputs(f"columns {name}", np.shape(value))
+            known = [self._is_constant(x) for x in np.ravel(value)]
+            self._known_columns[name] = np.where(np.reshape(known, np.shape(value)), value, again)
 
     def send(self, **sums: Array) -> None:
-        for name, value in sums.items():
+        for name, value in sums.items() if not self.kind.base else ():
             numbers = packed(value) if self.program.sent[name] == SYMMETRIC else np.ravel(value)
             if self.kind.adds is None:
                 numbers = numbers + self.graph.inputs(f"before {name}", len(numbers))

@@ -142,7 +142,7 @@ def _as_rows(program: Program | Flow, inputs: dict[str, Array]) -> tuple[dict[st
         if kind == "inertias":
             x = np.moveaxis(packed(np.moveaxis(x, (-2, -1), (0, 1))), 0, -1)
         if kind in OPTIONAL:
-            x = x.reshape(*x.shape[:-2], -1)
+            x = x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
         if kind == "bodies":
             x = x[..., 1:]
         shape = x.shape[:-1]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from modurob.algorithms.checks import LONGEST, SHORTEST
 from modurob.algorithms.program import Flow, Program
 from modurob.errors import KernelError
 from modurob.kernels.compiler import library, notes_of
@@ -78,8 +79,13 @@ def _bound(handles: dict[str, dict[bytes, Any]], program: Program | Flow, m: Tab
         return known.setdefault(m.key, False)
     shapes = tuple(tail(program.results[name], m) for name in found.outputs)
     run = found.driver.address("several" if many else "once")
-    sizes = tuple(found.sizes)
-    return known.setdefault(m.key, module.bind(found.address, found.arena(), run, many, sizes, shapes, found))
+    ports = tuple(found.sizes), shapes, _quaternions(program.inputs[found.inputs[0]], m), SHORTEST, LONGEST
+    return known.setdefault(m.key, module.bind(found.address, found.arena(), run, many, *ports, found))
+
+
+def _quaternions(kind: Any, m: Tables) -> tuple[int, ...]:
+    """Where quaternions begin in an input of this kind: none but in coordinates."""
+    return tuple(j.q_slice.stop - 4 for j in m.joints if kind == "coordinates" and j.type.nq > j.type.nv)
 
 
 def row_function(run: int, data: int, entries: tuple[int, int], shape: tuple[int, int], owner: Any) -> Any:
@@ -91,7 +97,7 @@ def row_function(run: int, data: int, entries: tuple[int, int], shape: tuple[int
         give_up(str(error))
         return None
     arena = np.empty(shape)
-    handle = module.bind(data, arena.ctypes.data, run, False, entries, (shape,), (owner, arena))
+    handle = module.bind(data, arena.ctypes.data, run, False, entries, (shape,), (), 0.0, 0.0, (owner, arena))
     return partial(module.rows, handle)
 
 

@@ -178,9 +178,10 @@ class Driver:
 
     def __init__(self, file: str, lanes: int, single: bool):
         text = f'#include "prelude.h"\n{by_hand(f"{file}.c")}'
-        # loops over columns of matrices are worth more optimisation than straight lines, but the first answer of all, for one
-        # state, should not wait for the longest of them
-        at = library(file, text, lanes, single, ("-O1" if file == "sweeps" and lanes == 1 else "-O3",))
+        # loops over columns of matrices are worth more optimisation than straight lines, but first answers should not wait for the
+        # longest of them, least of all that for one state
+        flag = "-O3" if file != "sweeps" else "-O2" if lanes > 1 else "-O1"
+        at = library(file, text, lanes, single, (flag,))
         notes_of(at, lambda: (text, None))
         self.library = ctypes.CDLL(str(at.path))
         if file == "driver":

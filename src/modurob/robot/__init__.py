@@ -63,7 +63,8 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
     def __repr__(self) -> str:
         loops = f", loops={len(self.constraints)}" if self.constraints else ""
         bodies = "1 body" if len(self.bodies) == 2 else f"{len(self.bodies) - 1} bodies"
-        return f"Mechanism({self.name!r}, {bodies}, nq={self.nq}, nv={self.nv}{loops})"
+        massless = ", without mass" if self.nv and not np.any(self.inertia[1:] != 0) else ""
+        return f"Mechanism({self.name!r}, {bodies}, nq={self.nq}, nv={self.nv}{loops}{massless})"
 
     def _repr_html_(self) -> str:
         """The robot in 3D, and its joints as a table, for notebooks."""
@@ -182,9 +183,19 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
         the world, frame tip at `tool` on the last link. Entries may be SymPy expressions. `properties` are those of all
         joints, or one for each. A table from `dh` includes its own form, base and tool.
 
-        >>> arm = mr.Mechanism.from_dh([(0.3, 0, 0.1, 0), (0.2, np.pi, 0, 0), (0, 0, 0.05, 0, "prismatic")])
+        A table has no masses: without `inertias` the arm has kinematics only, its mass matrix and the torques of its
+        inverse dynamics are zero, and forward dynamics and `simulate` report that a joint moves no inertia.
+
+        >>> rows = [(0.3, 0, 0.1, 0), (0.2, np.pi, 0, 0), (0, 0, 0.05, 0, "prismatic")]
+        >>> arm = mr.Mechanism.from_dh(rows)
+        >>> arm
+        Mechanism('arm', 3 bodies, nq=3, nv=3, without mass)
         >>> arm.frame_pose([np.pi / 2, -np.pi / 2, 0.1], "tip")[:3, 3].round(9) + 0.0
         array([ 0.2 ,  0.3 , -0.05])
+        >>> from modurob.spatial import inertia
+        >>> link = inertia.spatial_inertia(mass=2.0, centre=[-0.1, 0, 0], tensor=np.diag([0.001, 0.01, 0.01]))
+        >>> mr.Mechanism.from_dh(rows, inertias=[link, link, link]).total_mass()
+        6.0
         """
         builder = Builder(name, gravity)
         return dh.fill(builder, rows, form, base, tool, inertias, properties)  # type: ignore[return-value]

@@ -133,17 +133,21 @@ class Changes(Kinematics):
             )
         return replace(self, forces=(*(row for row in self.forces if not isinstance(row, PairRow)), *rows))
 
-    def standing(self, q: ArrayLike | None = None, gap: float = 0.0) -> Array:
+    def standing(self, q: ArrayLike | None = None, gap: float = 0.0, tilted: bool = False) -> Array:
         """The configuration q, (..., nq), with the floating base moved up or down until the lowest point is `gap` [m] above the
-        ground.
+        ground. The base keeps its orientation: on a slope it stands on an edge. If `tilted`, it is first turned with the ground
+        below its origin, by the smallest rotation that takes z to the normal.
 
         >>> crab = assembly.mechanism(floating=True).on_ground()
         >>> round(float(crab.standing()[2]), 5)
         0.04725
+        >>> uphill = assembly.mechanism(floating=True).on_ground(mr.Ground(surface=mr.Plane(slope=0.2)))
+        >>> uphill.standing(tilted=True)[3:7].round(4)
+        array([ 0.995 ,  0.    , -0.0998,  0.    ])
         """
         if not self.contacts:
             raise InputError(f"{self.name} knows of no ground: expected robot.on_ground(mr.Ground()).standing(q)")
-        return standing(self, self.neutral() if q is None else self._q(q), gap)
+        return standing(self, self.neutral() if q is None else self._q(q), gap, tilted)
 
     @explained
     def contact_forces(self, q: ArrayLike, v: ArrayLike | None = None, x: ArrayLike | None = None) -> ContactForces:

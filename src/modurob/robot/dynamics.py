@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob import algorithms, kernels
 from modurob.algorithms.base_parameters import BaseParameters
-from modurob.algorithms.checks import LONGEST, SHORTEST
 from modurob.algorithms.derivatives import (
     COUPLED_DERIVATIVES,
     FORWARD_DERIVATIVES,
@@ -71,19 +69,6 @@ class Dynamics(Checked):
         return dynamics_of(self)
 
     @cached_property
-    def _quaternions(self) -> list[int]:
-        """Where the quaternions in q begin."""
-        return [j.q_slice.stop - 4 for j in self.joints if j.type.nq > j.type.nv]
-
-    def _has_unit_quaternions(self, q: Any) -> bool:
-        """Whether q has no quaternion, or is one state whose quaternions have about length one."""
-        if self.nq == self.nv:
-            return True
-        if not (isinstance(q, np.ndarray) and q.dtype == np.float64 and q.shape == (self.nq,)):
-            return False
-        return all(SHORTEST**2 < q[k : k + 4].dot(q[k : k + 4]) < LONGEST**2 for k in self._quaternions)
-
-    @cached_property
     def _has_rotors(self) -> bool:
         return bool(self.armature.any())
 
@@ -96,8 +81,7 @@ class Dynamics(Checked):
                [0.0239, 0.0129, 0.    ],
                [0.0239, 0.    , 0.0129]])
         """
-        # a wrong quaternion may not show in M
-        M = kernels.once(MASS_MATRIX_BY_PAIRS, self, q) if self._has_unit_quaternions(q) else None
+        M = kernels.once(MASS_MATRIX_BY_PAIRS, self, q)
         if M is None:
             return algorithms.mass_matrix(self, self._q(q), kernels.run)
         if self._has_rotors:

@@ -1,10 +1,12 @@
 """Lines and constraints of a robot."""
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob import algorithms, kernels
 from modurob.algorithms.constraints.actuation import Actuation, Mobility
 from modurob.algorithms.constraints.closure import Independent
+from modurob.errors import explained
 from modurob.robot.checks import Checked
 from modurob.spatial.scalars import Array
 
@@ -130,8 +132,13 @@ class Loops(Checked):
         """The configurations nearest to q at which the constraints hold, (..., nq) [rad or m], by Newton steps on
         `loop_error`; an error if there is none nearby.
 
+        All joints move, including those that are driven. `reach` with a `mr.JointGoal` closes the loops with given
+        joints at given values.
+
         >>> linkage.close_loops([0.01, -0.02]).round(9)
         array([-0.005, -0.005])
+        >>> linkage.reach([mr.JointGoal({"m3/hinge": 0.01})]).q.round(9)
+        array([[0.01, 0.01]])
         """
         return algorithms.close_loops(self, self._q(q), kernels.run)
 
@@ -144,14 +151,16 @@ class Loops(Checked):
         """
         return algorithms.close_velocity(self, self._q(q), self._v(v), kernels.run)
 
-    def independent_coordinates(self, q: ArrayLike, v: ArrayLike) -> Independent:
+    @explained
+    def independent_coordinates(self, q: ArrayLike, v: ArrayLike | None = None) -> Independent:
         """The equations of motion in independent rates y: v = G y, G^T M G ydot + bias = G^T tau, as .G (..., nv, k),
-        .inertia, .bias.
+        .inertia, .bias; at rest if no v is given.
 
         >>> linkage.independent_coordinates(linkage.neutral(), [1.0, 1.0]).G.shape
         (2, 1)
         """
-        return algorithms.independent_coordinates(self, self._q(q), self._v(v), kernels.run)
+        v = np.zeros(self.nv) if v is None else self._v(v)
+        return algorithms.independent_coordinates(self, self._q(q), v, kernels.run)
 
     def mobility(self, q: ArrayLike) -> Mobility:
         """Degrees of freedom at a closed configuration q, (nq,): .instantaneous, to first order, .finite, those of

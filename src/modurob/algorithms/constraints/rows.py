@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from modurob.algorithms.joint_space import EQUATIONS, equation_sums, equation_terms, inertia_entry, world_columns
 from modurob.algorithms.program import Constraints, Inward, Outward, Pairs, Program
 from modurob.algorithms.steps import apply, transposed
+from modurob.catalogue.joints import JointType
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, solve
 
@@ -48,10 +49,15 @@ def loop_acceleration(c: Any) -> None:
     (V_P, A_P), (V_S, A_S) = c.motion("predecessor"), c.motion("successor")
     a = se3.to_child(X_S, A_S - A_P + se3.bracket(V_S, V_P))
     if c.type.turns:
-        S, V = c.type.motion_subspace(q), se3.to_child(X_S, V_S - V_P)
-        rate = solve(transposed(S) @ S, transposed(S) @ V[..., None])[..., 0]
-        a = a - c.type.bias(q, rate)
+        a = a - permitted_bias(c.type, q, se3.to_child(X_S, V_S - V_P))
     c.emit(k=-apply(transposed(T), a))
+
+
+def permitted_bias(kind: JointType, q: Array, V: Array) -> Array:
+    """c of a joint whose successor moves by V against its predecessor, (..., 6): at the rates nearest to V."""
+    S = kind.motion_subspace(q)
+    rate = solve(transposed(S) @ S, transposed(S) @ V[..., None])[..., 0]
+    return kind.bias(q, rate)
 
 
 def _columns(j: Any) -> None:

@@ -36,17 +36,36 @@ def constrained_solution(M: Array, K: Array, push: Array, k: Array) -> Solution:
     M is first given the inertia K^T W K against moving the constraints, which changes no solution; then vdot = y + Z s mu with
     y = M^-1 push, Z = M^-1 K^T, and (s K Z s) mu = s (k - K y) solved by the proximal iteration, rows scaled by s.
     """
-    weights = _weights(M, K)
-    WK = weights[..., None] * K
-    M = M + transposed(K) @ WK
+    M, WK = _stiffened(M, K)
     push = push + apply(transposed(WK), k)
     found = solve(M, np.concatenate([push[..., None], transposed(K)], axis=-1))
     y, Z = found[..., 0], found[..., 1:]
-    D, rest = K @ Z, k - apply(K, y)
-    s = 1 / sqrt(sizes(np.einsum("...ii->...i", D)))
-    D = s[..., :, None] * D * s[..., None, :]
-    multipliers = s * proximal_solution(D, s * rest)
+    D, s = _scaled(K @ Z)
+    multipliers = s * proximal_solution(D, s * (k - apply(K, y)))
     return Solution(y + apply(Z, multipliers), multipliers, _is_singular(M))
+
+
+def constrained_inverse(M: Array, K: Array) -> tuple[Array, Array]:
+    """P, (..., nv, nv), and Q, (..., nv, rows), with vdot = P push + Q k for any push and k of `constrained_solution`."""
+    M, WK = _stiffened(M, K)
+    inverse = solve(M, np.broadcast_to(np.eye(M.shape[-1]), M.shape))
+    Z = inverse @ transposed(K)
+    D, s = _scaled(K @ Z)
+    ZD = Z @ (s[..., :, None] * proximal_inverse(D) * s[..., None, :])
+    P = inverse - ZD @ transposed(Z)
+    return P, P @ transposed(WK) + ZD
+
+
+def _stiffened(M: Array, K: Array) -> tuple[Array, Array]:
+    """M + K^T W K, and W K."""
+    WK = _weights(M, K)[..., None] * K
+    return M + transposed(K) @ WK, WK
+
+
+def _scaled(D: Array) -> tuple[Array, Array]:
+    """s D s with a diagonal of ones, and s."""
+    s = 1 / sqrt(sizes(np.einsum("...ii->...i", D)))
+    return s[..., :, None] * D * s[..., None, :], s
 
 
 def held_solution(M: Array, K: Array, push: Array, k: Array, free: Array) -> Solution:
@@ -73,6 +92,14 @@ def proximal_solution(D: Array, b: Array) -> Array:
             x = x + solve(damped, (b - apply(D, x))[..., None])[..., 0]
         b = apply(D, x)
     return x
+
+
+def proximal_inverse(D: Array) -> Array:
+    """The matrix that takes b to `proximal_solution` of D, (..., n, n), by its eigenvectors: g³ / d along each."""
+    d, U = np.linalg.eigh(D)
+    d = np.maximum(d, np.finfo(float).tiny)
+    g = -np.expm1(-ITERATIONS * np.log1p(d / PROXIMAL))
+    return (U * (g**FILTERS / d)[..., None, :]) @ transposed(U)
 
 
 def _weights(M: Array, K: Array) -> Array:

@@ -114,6 +114,32 @@ static inline int in_lines(const strided *to)
     return ((uintptr_t)to->data | (uintptr_t)to->state_stride) % LINE == 0 && BYTES == LINE;
 }
 
+#if LANES > 1
+/* A tile of whole vectors, to rows of so many bytes; `past`: by the caches. Returns what `store_tile` does. */
+static inline __attribute__((always_inline)) vec store_vectors(char *to, ptrdiff_t stride, vec rows[LANES], int past, vec none)
+{
+    vec nothing = V(0), odd = V(0);
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i += 2) {
+        nothing += rows[i] * none;
+        odd += rows[i + 1] * none;
+    }
+    transpose(rows);
+    if (past) {
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; ++i) {
+            STREAM(to + i * stride, rows[i]);
+        }
+    } else {
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; ++i) {
+            memcpy(to + i * stride, &rows[i], sizeof(vec));
+        }
+    }
+    return nothing + odd;
+}
+#endif
+
 /* Entries from k on, a tile of LANES at most, of a block of states. Results of states before `end` may still be written over: they come later.
    Returns what is zero in lanes whose results are all finite: `none`, which is zero but the compiler does not know, times them. */
 static inline vec store_tile(const strided *to, const vec *from, long k, long first, long valid, long end, int past, vec none)
@@ -127,29 +153,12 @@ static inline vec store_tile(const strided *to, const vec *from, long k, long fi
         const int back = !whole && !past && to->entries >= LANES;
         k = back ? to->entries - LANES : k;
         const vec zero = {0};
-        vec rows[LANES], odd = zero;
+        vec rows[LANES];
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; ++i) {
             rows[i] = whole || back || k + i < to->entries ? from[k + i] : zero;
         }
-#pragma GCC unroll 16
-        for (int i = 0; i < LANES; i += 2) {
-            nothing += rows[i] * none;
-            odd += rows[i + 1] * none;
-        }
-        transpose(rows);
-        if (past) {
-#pragma GCC unroll 16
-            for (int i = 0; i < LANES; ++i) {
-                STREAM(base + i * to->state_stride + k * (ptrdiff_t)sizeof(real), rows[i]);
-            }
-        } else {
-#pragma GCC unroll 16
-            for (int i = 0; i < LANES; ++i) {
-                memcpy(base + i * to->state_stride + k * (ptrdiff_t)sizeof(real), &rows[i], sizeof(vec));
-            }
-        }
-        return nothing + odd;
+        return store_vectors(base + k * (ptrdiff_t)sizeof(real), to->state_stride, rows, past, none);
     }
 #endif
     (void)end, (void)past;
@@ -210,6 +219,29 @@ typedef struct {
     vec status, nothing, none;
 } leaving;
 
+#if LANES > 1
+/* Whole tiles of an array in rows leave, so many at most; returns how many. */
+static inline __attribute__((always_inline)) long leave_whole(leaving *l, const strided *to, const vec *from, long tiles, const int past)
+{
+    char *const base = to->data + l->first * to->state_stride;
+    const ptrdiff_t stride = to->state_stride;
+    const long last = to->entries / LANES, first = l->entry / LANES, end = tiles < 0 || last - first < tiles ? last : first + tiles;
+    vec nothing = l->nothing;
+    const vec none = l->none;
+    for (long k = first; k < end; ++k) {
+        vec rows[LANES];
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; ++i) {
+            rows[i] = from[LANES * k + i];
+        }
+        nothing += store_vectors(base + k * (ptrdiff_t)sizeof(vec), stride, rows, past, none);
+    }
+    l->nothing = nothing;
+    l->entry = LANES * end;
+    return end - first;
+}
+#endif
+
 /* So many tiles leave, or as many as there are. */
 static __attribute__((noinline)) void leave(leaving *l, long tiles)
 {
@@ -217,6 +249,12 @@ static __attribute__((noinline)) void leave(leaving *l, long tiles)
         const strided *const to = &l->outputs[l->output];
         const vec *const from = l->arena + l->s->outputs[l->output].place;
         const int past = l->beyond && in_lines(to);
+#if LANES > 1
+        if (l->valid == LANES && to->entry_stride == (ptrdiff_t)sizeof(real) && l->entry + LANES <= to->entries) {
+            const long left = past ? leave_whole(l, to, from, tiles, 1) : leave_whole(l, to, from, tiles, 0);
+            tiles = tiles < 0 ? tiles : tiles - left;
+        }
+#endif
         vec nothing = l->nothing;
         for (; l->entry < to->entries; l->entry += LANES) {
             if (tiles-- == 0) {

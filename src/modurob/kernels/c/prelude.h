@@ -341,16 +341,16 @@ INLINED void sine_cosine(vec angle, vec *sine, vec *cosine)
     const vec s = r + r * z * POLYNOMIAL(SINE_TERMS, z);
     const vec c = 1.0 - 0.5 * z + z * z * POLYNOMIAL(COSINE_TERMS, z);
 #endif
+    const int top = 8 * (int)sizeof(real) - 2; /* moves bit 1 to the sign */
 #if LANES == 1
-    union { vec number; ivec bits; } quadrant = { shifted };
+    union { vec number; ivec bits; } quadrant = { shifted }, a, b;
     const int n = (int)quadrant.bits;
-    const vec a = n & 1 ? c : s, b = n & 1 ? s : c;
-    *sine = n & 2 ? -a : a;
-    *cosine = (n + 1) & 2 ? -b : b;
+    a.number = n & 1 ? c : s, b.number = n & 1 ? s : c;
+    a.bits ^= (ivec)((unsigned long long)(n & 2) << top), b.bits ^= (ivec)((unsigned long long)((n + 1) & 2) << top);
+    *sine = a.number, *cosine = b.number;
 #else
     const ivec n = (ivec)shifted;
     const ivec odd = -(n & 1);
-    const int top = 8 * (int)sizeof(real) - 2; /* moves bit 1 to the sign */
     *sine = (vec)((ivec)choose(odd, c, s) ^ ((n & 2) << top));
     *cosine = (vec)((ivec)choose(odd, s, c) ^ (((n + 1) & 2) << top));
 #endif

@@ -22,6 +22,9 @@ typedef struct {
     long entries[MOST_INPUTS];
     int axes[MOST_OUTPUTS];
     npy_intp shape[MOST_OUTPUTS][MOST_AXES];
+    double shortest, longest; /* squares of lengths that quaternions may have */
+    Py_ssize_t quaternions;
+    long at[]; /* where each quaternion begins in the first input */
 } bound;
 
 /* How many states an array (states, entries) has; -1 if it is none. */
@@ -65,6 +68,20 @@ static const double *matrix(PyObject *object)
     PyArrayObject *array = (PyArrayObject *)object;
     const int is_matrix = PyArray_CheckExact(object) && PyArray_NDIM(array) == 2 && PyArray_DIM(array, 0) == 4 && PyArray_DIM(array, 1) == 4;
     return is_matrix && PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISCARRAY_RO(array) ? all_finite(array, 16) : NULL;
+}
+
+/* Whether all quaternions of all states may be meant. */
+static int has_quaternions(const bound *b, const double *q, long states)
+{
+    for (long i = 0; i < states; ++i, q += b->entries[0]) {
+        for (Py_ssize_t k = 0; k < b->quaternions; ++k) {
+            const double *const x = q + b->at[k], square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3];
+            if (!(square > b->shortest && square < b->longest)) {
+                return 0;
+            }
+        }
+    }
+    return 1;
 }
 
 static PyObject *finished(PyObject **results, int n)
@@ -175,6 +192,9 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
             Py_RETURN_NONE;
         }
     }
+    if (b->quaternions && !has_quaternions(b, inputs[0], b->many ? states : 1)) {
+        Py_RETURN_NONE;
+    }
     double *outputs[MOST_OUTPUTS];
     PyObject *results[MOST_OUTPUTS];
     for (int i = 0; i < b->outputs; ++i) {
@@ -229,22 +249,25 @@ static void forget(PyObject *capsule)
     Py_XDECREF((PyObject *)PyCapsule_GetContext(capsule));
 }
 
-/* bind(sequence, arena, run, whether for many states, entries of inputs, shapes of outputs, who owns all that) */
+/* bind(sequence, arena, run, whether for many states, entries of inputs, shapes of outputs, where quaternions begin in the first input, the shortest
+   and the longest they may be, who owns all that) */
 static PyObject *bind(PyObject *self, PyObject *arguments)
 {
     (void)self;
     unsigned long long sequence, arena, run;
     int many;
-    PyObject *entries, *shapes, *owner;
-    if (!PyArg_ParseTuple(arguments, "KKKpO!O!O", &sequence, &arena, &run, &many, &PyTuple_Type, &entries, &PyTuple_Type, &shapes, &owner)) {
+    double shortest, longest;
+    PyObject *entries, *shapes, *quaternions, *owner;
+    if (!PyArg_ParseTuple(arguments, "KKKpO!O!O!ddO", &sequence, &arena, &run, &many, &PyTuple_Type, &entries, &PyTuple_Type, &shapes,
+            &PyTuple_Type, &quaternions, &shortest, &longest, &owner)) {
         return NULL;
     }
-    const Py_ssize_t inputs = PyTuple_GET_SIZE(entries), outputs = PyTuple_GET_SIZE(shapes);
+    const Py_ssize_t inputs = PyTuple_GET_SIZE(entries), outputs = PyTuple_GET_SIZE(shapes), count = PyTuple_GET_SIZE(quaternions);
     if (inputs > MOST_INPUTS || outputs > MOST_OUTPUTS || outputs < 1) {
         PyErr_SetString(PyExc_ValueError, "too many inputs or outputs");
         return NULL;
     }
-    bound *b = (bound *)PyMem_Calloc(1, sizeof(bound));
+    bound *b = (bound *)PyMem_Calloc(1, sizeof(bound) + (size_t)count * sizeof(long));
     if (b == NULL) {
         return PyErr_NoMemory();
     }
@@ -254,6 +277,12 @@ static PyObject *bind(PyObject *self, PyObject *arguments)
     b->many = many;
     b->inputs = (int)inputs;
     b->outputs = (int)outputs;
+    b->shortest = shortest * shortest;
+    b->longest = longest * longest;
+    b->quaternions = count;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        b->at[i] = PyLong_AsLong(PyTuple_GET_ITEM(quaternions, i));
+    }
     for (Py_ssize_t i = 0; i < inputs; ++i) {
         b->entries[i] = PyLong_AsLong(PyTuple_GET_ITEM(entries, i));
     }

@@ -1,6 +1,8 @@
-/* The slopes of forward dynamics: columns over a tree, as `algorithms.acceleration_slopes` has them. A column is followed only into what its
-   joint carries. Elsewhere it is known by reciprocity: what a wrench on a body does to a rate is what a torque along that rate
-   does to the body. On any kind of cells. */
+/* The slopes of forward dynamics: columns over a tree, as `algorithms.acceleration_slopes` defines them. A tree is cut into segments, which end at
+   leaves and at junctions, bodies that several branches hang on. A column is followed from its own joint to the end of its segment. The wrenches
+   of the columns beyond are taken in to the junction, and all entries between what hangs on a junction and what it hangs on, or between two of its
+   branches, are inner products there: by reciprocity a wrench on a body has the same effect on a rate as a torque along that rate has on the
+   body. On any kind of cells. */
 #define INLINE static inline __attribute__((always_inline))
 #define APART static __attribute__((noinline))
 #ifdef __CUDACC_RTC__
@@ -20,24 +22,27 @@ typedef vec *these, *those;
 /* What a rate has, as `FORWARD_DERIVATIVES` leaves it. */
 enum { OF_S = 0, OF_U = 6, OF_C = 12, OF_R = 15, OF_DD = 16, OF_E = 22, OF_DW = 28, BY_Q = 31, BY_V = 37, OF_F = 43 };
 
-/* A node is what columns meet of a rate, packed so that it stays in the nearest cache: -r C, S, -r U, and the wrenches, with their sign changed,
-   that the columns by displacement, rate and torque leave on a body before it. */
-enum { NODE_C = 0, NODE_S = 3, NODE_K = 9, NODE_P = 15, NODE = 33 };
+/* A node is what columns meet of a rate, packed so that it stays in the nearest cache: -r C, S, -r U; the wrenches, with their sign changed, that
+   the columns by displacement, rate and torque leave on a body before it; and what that body's turning velocity adds to the last. */
+enum { NODE_C = 0, NODE_S = 3, NODE_K = 9, NODE_P = 15, NODE_T = 27, NODE_D = 33, NODE = 36 };
 
 /* An answer is what a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, and what a torque along the rate
-   does: the acceleration of that body, and of the rate. Where the body carries nothing, the acceleration of the body before stands in place of the matrix. */
+   does: the acceleration of that body (later: of the body at the end of the segment), and of the rate. Where the body carries nothing, the acceleration of the body before stands in place of the matrix. */
 enum { ANSWER_A = 21, ANSWER_X = 27, ANSWER = 28 };
 
+/* Of a junction that hangs on few rates: a wrench beyond it moves it along those alone. */
+enum { FEW_RATES = 5, SHARES = FEW_RATES * (FEW_RATES + 1) / 2 };
+
 /* A rate in depth-first order: its row, what it has, the first and the last of its joint, the end of what its joint carries, the rate
-   it hangs on (-1: the world), the block of its joint's own rates (0: none), and where accelerations are kept for the branches
-   that hang on it (-1: one at most does). */
+   it hangs on (-1: the world), the block of its joint's own rates (0: none), the end of its segment, and whether a displacement along it moves
+   the whole robot freely, so that nothing it carries notices. */
 typedef struct {
-    int32_t row, at, first, last, end, before, block, to;
+    int32_t row, at, first, last, end, before, block, stop, free;
 } spot;
 
 /* The places that a sweep works in. */
 typedef struct {
-    cells arena, slopes, kept, zeros, nodes, answers, reached;
+    cells arena, slopes, zeros, nodes, answers, shares, reached;
     const spot *spots;
     int32_t n, count;
 } swept;
@@ -52,6 +57,12 @@ INLINE cells node_of(const swept *w, int32_t i)
     return w->nodes + NODE * i;
 }
 
+/* What rate i feels of the motion along the rates that a junction hangs on, from the junction on, for junctions on 1, 2, ... FEW_RATES of them. */
+INLINE cells shares_of(const swept *w, int32_t i, int32_t depth)
+{
+    return w->shares + SHARES * i + depth * (depth - 1) / 2;
+}
+
 /* What accelerates the body behind rate i, or the world. */
 INLINE cells inverse_of(const swept *w, int32_t i)
 {
@@ -62,6 +73,12 @@ INLINE cells inverse_of(const swept *w, int32_t i)
 INLINE int carries_nothing(const swept *w, int32_t i)
 {
     return w->spots[i].end == i + 1;
+}
+
+/* Whether the segment of rate i ends at a junction. */
+INLINE int goes_on(const swept *w, int32_t i)
+{
+    return w->spots[i].end > w->spots[i].stop;
 }
 
 /* The rate behind whose body the wrenches of rate i stand: a whole number, in the memory of one. */
@@ -149,10 +166,10 @@ static inline void pack(const swept *w, int32_t i)
     const vec r = -from[OF_R];
     UNROLL for (int k = 0; k < 6; ++k) {
         to[NODE_S + k] = from[OF_S + k];
-        to[NODE_K + k] = to[NODE_P + 12 + k] = r * from[OF_U + k];
+        to[NODE_K + k] = to[NODE_T + k] = r * from[OF_U + k];
     }
     UNROLL for (int k = 0; k < 3; ++k) {
-        to[NODE_C + k] = r * from[OF_C + k];
+        to[NODE_C + k] = to[NODE_D + k] = r * from[OF_C + k];
     }
 }
 
@@ -181,16 +198,50 @@ APART void answer_to_torque(const swept *w, int32_t i)
     }
 }
 
-/* ---- columns by displacement and by rate ---- */
+/* ---- columns in their own joint ---- */
 
-/* Both columns of a rate h in its own joint. What they accelerate the joint's body by, if it carries anything, stands in the place of the wrenches they
-   begin with. */
-APART void begin_motion(const swept *w, int32_t h)
+/* The column by torque of rate i: afterwards its acceleration is that of the joint's body. */
+APART void begin_torque(const swept *w, int32_t i)
+{
+    const cells answer = inverse_of(w, i);
+    vec A[6];
+    copy(A, answer + ANSWER_A);
+    entry(w, i, i, 2)[0] = answer[ANSWER_X];
+    for (int32_t k = i + 1; k <= w->spots[i].last; ++k) {
+        const vec x = dot(node_of(w, k) + NODE_K, A);
+        entry(w, k, i, 2)[0] = entry(w, i, k, 2)[0] = x;
+        add(A, node_of(w, k) + NODE_S, x);
+    }
+    copy(answer + ANSWER_A, A);
+}
+
+/* Both columns, by displacement and by rate, of a rate h whose joint hangs on the world: wrenches on its body, answered by reciprocity. */
+INLINE void push_from_world(const swept *w, int32_t h, vec out[2][6])
+{
+    const spot *const own = w->spots + h;
+    const cells of = rate_of(w, h);
+    UNROLL for (int c = 0; c < 2; ++c) {
+        UNROLL for (int k = 0; k < 6; ++k) {
+            out[c][k] = V(0);
+        }
+    }
+    for (int32_t k = own->first; k <= own->last; ++k) {
+        const cells A = inverse_of(w, k) + ANSWER_A, S = node_of(w, k) + NODE_S;
+        UNROLL for (int c = 0; c < 2; ++c) {
+            const vec x = -dot(of + (c ? BY_V : BY_Q), A);
+            entry(w, k, h, c)[0] = x;
+            add(out[c], S, x);
+        }
+    }
+}
+
+/* The same of any joint: what the wrenches leave on the body before stays in the node. */
+INLINE void push(const swept *w, int32_t h, vec out[2][6])
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h), left = node_of(w, h) + NODE_P;
-    const int32_t first = own->first, nv = own->last - first + 1, before = w->spots[first].before;
-    vec p[2][6], out[2][6], moved[2][6];
+    const int32_t first = own->first, nv = own->last - first + 1;
+    vec p[2][6], moved[2][6];
     copy(p[0], of + BY_Q);
     copy(p[1], of + BY_V);
     for (int32_t k = nv - 1; k >= 0; --k) {
@@ -217,7 +268,7 @@ APART void begin_motion(const swept *w, int32_t h)
         return;
     }
     UNROLL for (int c = 0; c < 2; ++c) {
-        accelerated(inverse_of(w, before), p[c], out[c]);
+        accelerated(inverse_of(w, w->spots[first].before), p[c], out[c]);
     }
     for (int32_t k = 0; k < nv; ++k) {
         const cells r = node_of(w, first + k);
@@ -227,34 +278,30 @@ APART void begin_motion(const swept *w, int32_t h)
             add(out[c], r + NODE_S, x);
         }
     }
+}
+
+/* Both columns of rate h in its own joint. What they accelerate the joint's body by, if it carries anything, stands in the place of the wrenches
+   they begin with. */
+APART void begin_motion(const swept *w, int32_t h)
+{
+    const spot *const own = w->spots + h;
+    const cells of = rate_of(w, h);
+    vec out[2][6];
+    if (w->spots[own->first].before < 0 && !own->block) {
+        push_from_world(w, h, out);
+    } else {
+        push(w, h, out);
+    }
+    if (own->end == own->last + 1) {
+        return;
+    }
     UNROLL for (int k = 0; k < 6; ++k) {
         of[BY_Q + k] = out[0][k] + of[OF_DD + k];
         of[BY_V + k] = out[1][k] + of[OF_E + k];
     }
 }
 
-/* A is kept for the branches that hang on rate i, if there are several. */
-INLINE void keep(const swept *w, int32_t i, vec A[][6], const int columns)
-{
-    if (w->spots[i].to >= 0) {
-        const cells to = w->kept + 24 * w->spots[i].to;
-        UNROLL for (int c = 0; c < columns; ++c) {
-            copy(to + 6 * c, A[c]);
-        }
-    }
-}
-
-/* A comes to rate i from the one it hangs on. */
-INLINE void arrive(const swept *w, int32_t i, vec A[][6], const int columns)
-{
-    const int32_t place = w->spots[w->spots[i].before].to;
-    if (place >= 0) {
-        const cells from = w->kept + 24 * place;
-        UNROLL for (int c = 0; c < columns; ++c) {
-            copy(A[c], from + 6 * c);
-        }
-    }
-}
+/* ---- columns in their own segment ---- */
 
 /* Some columns by displacement and by rate pass rate i. at: where they stand in a row; turns: what each turns with. */
 INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6], const cells *turns, const int columns)
@@ -272,11 +319,11 @@ INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6]
     }
 }
 
-/* The columns of two rates, one hanging on the other, in what they carry. */
+/* The columns of two rates of a segment, by displacement and by rate. */
 APART void sweep_motion(const swept *w, int32_t first)
 {
     const spot *const spots = w->spots;
-    const int32_t last = spots[first + 1].last, end = spots[first + 1].end;
+    const int32_t last = spots[first + 1].last, stop = spots[first].stop;
     const int columns = 4;
     vec A[4][6];
     cells turns[4];
@@ -292,15 +339,16 @@ APART void sweep_motion(const swept *w, int32_t first)
     for (int32_t i = spots[first].last + 1; i <= last; ++i) {
         pass_motion(w, i, at, A, turns, 2);
     }
-    keep(w, last, A, columns);
-    for (int32_t i = last + 1; i < end; ++i) {
-        arrive(w, i, A, columns);
+    for (int32_t i = last + 1; i < stop; ++i) {
         pass_motion(w, i, at, A, turns, columns);
-        keep(w, i, A, columns);
+    }
+    if (goes_on(w, first)) {
+        UNROLL for (int g = 0; g < 2; ++g) {
+            copy(rate_of(w, first + g) + BY_Q, A[2 * g]);
+            copy(rate_of(w, first + g) + BY_V, A[2 * g + 1]);
+        }
     }
 }
-
-/* ---- columns by torque ---- */
 
 /* Columns by torque, of the rates from `first` on, pass rate i; what they do to the body before a joint gives the entries of its columns in
    their rows. Their own entries are symmetric. */
@@ -329,77 +377,94 @@ INLINE void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], co
     }
 }
 
-/* The column of a rate, from there on to rate `last`: A is what it accelerates that one's body by. */
-APART void begin_torque(const swept *w, int32_t first, int32_t last, vec *A)
+/* The column of a rate by torque, from its own joint to rate `last`: A is what it accelerates that one's body by. */
+APART void follow_torque(const swept *w, int32_t first, int32_t last, vec *A)
 {
     vec own[1][6];
     copy(own[0], inverse_of(w, first) + ANSWER_A);
-    entry(w, first, first, 2)[0] = inverse_of(w, first)[ANSWER_X];
-    for (int32_t i = first + 1; i <= last; ++i) {
+    for (int32_t i = w->spots[first].last + 1; i <= last; ++i) {
         pass_torque(w, i, first, own, 1);
     }
     copy(A, own[0]);
 }
 
-/* The columns of four rates, one hanging on the other, in what they carry. */
+/* The columns of four rates of a segment, by torque. */
 INLINE void sweep_torque(const swept *w, int32_t first)
 {
     const int few = 4;
-    const int32_t lowest = first + few - 1, end = w->spots[lowest].end;
+    const int32_t last = w->spots[first + few - 1].last, stop = w->spots[first].stop;
     vec A[4][6], begun[6];
     UNROLL for (int c = 0; c < few; ++c) {
-        begin_torque(w, first + c, lowest, begun);
+        follow_torque(w, first + c, last, begun);
         copy(A[c], begun);
     }
-    keep(w, lowest, A, few);
-    for (int32_t i = lowest + 1; i < end; ++i) {
-        arrive(w, i, A, few);
+    for (int32_t i = last + 1; i < stop; ++i) {
         pass_torque(w, i, first, A, few);
-        keep(w, i, A, few);
+    }
+    if (goes_on(w, first)) {
+        UNROLL for (int c = 0; c < few; ++c) {
+            copy(inverse_of(w, first + c) + ANSWER_A, A[c]);
+        }
     }
 }
 
-/* All three columns of a rate, in what it carries. */
+/* All three columns of a rate. */
 INLINE void sweep_all(const swept *w, int32_t first)
 {
-    const int32_t last = w->spots[first].last, end = w->spots[first].end;
+    const int32_t next = w->spots[first].last + 1, stop = w->spots[first].stop;
+    if (next == stop) {
+        return;
+    }
     const int32_t at[2] = {w->spots[first].row, w->n + w->spots[first].row};
-    const cells of = rate_of(w, first), turns[2] = {of + OF_DW, of + OF_S + 3};
-    vec A[3][6], begun[6];
-    begin_torque(w, first, last, begun);
+    const cells of = rate_of(w, first), answer = inverse_of(w, first), turns[2] = {of + OF_DW, of + OF_S + 3};
+    vec A[3][6];
     copy(A[0], of + BY_Q);
     copy(A[1], of + BY_V);
-    copy(A[2], begun);
-    keep(w, last, A, 3);
-    for (int32_t i = last + 1; i < end; ++i) {
-        arrive(w, i, A, 3);
+    copy(A[2], answer + ANSWER_A);
+    for (int32_t i = next; i < stop; ++i) {
         pass_motion(w, i, at, A, turns, 2);
         pass_torque(w, i, first, A + 2, 1);
-        keep(w, i, A, 3);
+    }
+    if (goes_on(w, first)) {
+        copy(of + BY_Q, A[0]);
+        copy(of + BY_V, A[1]);
+        copy(answer + ANSWER_A, A[2]);
     }
 }
 
-/* ---- columns in other branches ---- */
+/* ---- columns beyond junctions ---- */
 
 /* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c. */
 INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int few)
 {
-    const cells kept = node_of(w, h) + NODE_P + 6 * (3 - few);
-    vec p[3][6];
+    const cells kept = node_of(w, h) + NODE_P + 6 * (3 - few), turning = node_of(w, h) + NODE_D;
+    vec p[3][6], x[3], d[3];
     UNROLL for (int k = 0; k < few; ++k) {
         copy(p[k], kept + 6 * k);
     }
+    UNROLL for (int k = 0; k < 3; ++k) {
+        d[k] = turning[k];
+    }
     for (; i != c; i = w->spots[i].before) {
+        const cells r = node_of(w, i);
         UNROLL for (int k = 0; k < few; ++k) {
-            add(p[k], node_of(w, i) + NODE_K, dot(node_of(w, i) + NODE_S, p[k]));
+            x[k] = dot(r + NODE_S, p[k]);
+            add(p[k], r + NODE_K, x[k]);
+        }
+        UNROLL for (int k = 0; k < 3; ++k) {
+            d[k] += x[few - 1] * r[NODE_C + k];
         }
     }
     UNROLL for (int k = 0; k < few; ++k) {
         copy(kept + 6 * k, p[k]);
     }
+    UNROLL for (int k = 0; k < 3; ++k) {
+        turning[k] = d[k];
+    }
 }
 
-/* Entries of rates from `first` on, of a branch that begins and ends there, with those of the other branches of the body behind rate c. */
+/* Entries in the rows of rates from `first` on: those of the segment that ends at the junction c, or those of its branch from `begin` to `end`, with
+   the columns of all other branches. */
 INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
 {
     const spot *const spots = w->spots;
@@ -407,8 +472,12 @@ INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_
     vec A[4][6];
     cells line[4];
     UNROLL for (int r = 0; r < few; ++r) {
-        accelerated(inverse_of(w, c), node_of(w, first + r) + NODE_P + 12, A[r]);
         line[r] = w->slopes + 3 * n * spots[first + r].row;
+        if (first > c) {
+            accelerated(inverse_of(w, c), node_of(w, first + r) + NODE_T, A[r]);
+        } else {
+            copy(A[r], inverse_of(w, first + r) + ANSWER_A);
+        }
     }
     for (int32_t h = c + 1; h < spots[c].end; ++h) {
         if (h == begin) {
@@ -429,62 +498,171 @@ INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_
     }
 }
 
-/* The two widths of it, each written out once. */
-APART void meet_four(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end)
+/* The columns of rate a, by displacement and by rate, in all rows beyond the junction at the end of its segment. */
+APART void reach_beyond(const swept *w, int32_t a)
 {
-    meet(w, c, first, begin, end, 4);
-}
-
-APART void meet_one(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end)
-{
-    meet(w, c, first, begin, end, 1);
-}
-
-/* All entries of rates in different branches of the body behind rate c. */
-APART void join(const swept *w, int32_t c)
-{
-    const spot *const spots = w->spots;
-    const int32_t end = spots[c].end;
-    for (int32_t h = c + 1; h < end; ++h) {
-        take_in(w, h, reached(w, h), c, 3);
-        reach(w, h, c);
+    const spot *const own = w->spots + a;
+    const cells of = rate_of(w, a);
+    vec A[2][6], t[2][3];
+    copy(A[0], of + BY_Q);
+    copy(A[1], of + BY_V);
+    UNROLL for (int k = 0; k < 3; ++k) {
+        t[0][k] = of[OF_DW + k];
+        t[1][k] = of[OF_S + 3 + k];
     }
-    for (int32_t first = c + 1, last; first < end; first = last) {
-        last = spots[first].end;
-        for (int32_t i = first, few; i < last; i += few) {
-            few = last - i >= 4 ? 4 : 1;
-            (few == 4 ? meet_four : meet_one)(w, c, i, first, last);
+    for (int32_t h = own->stop; h < own->end; ++h) {
+        const cells K = node_of(w, h) + NODE_T, D = node_of(w, h) + NODE_D, to = entry(w, h, a, 0);
+        to[0] = own->free ? V(0) : dot_in_turn(K, A[0]) + (D[0] * t[0][0] + D[1] * t[0][1] + D[2] * t[0][2]);
+        to[w->n] = dot_in_turn(K, A[1]) + (D[0] * t[1][0] + D[1] * t[1][1] + D[2] * t[1][2]);
+    }
+}
+
+/* How many rates the body behind rate c hangs on. */
+static inline int32_t depth_of(const swept *w, int32_t c)
+{
+    int32_t depth = 0;
+    for (; c >= 0; c = w->spots[c].before) {
+        ++depth;
+    }
+    return depth;
+}
+
+/* The shares of all that hangs on junction c. */
+APART void share(const swept *w, int32_t c, int32_t depth)
+{
+    for (int32_t h = c + 1; h < w->spots[c].end; ++h) {
+        const cells to = shares_of(w, h, depth);
+        for (int32_t a = c, k = 0; k < depth; a = w->spots[a].before, ++k) {
+            to[k] = dot(node_of(w, a) + NODE_S, node_of(w, h) + NODE_T);
         }
     }
 }
 
-/* Whether four rates from i on hang one on the other, with nothing else in between. */
-static inline int four_in_a_row(const swept *w, int32_t i)
+/* As `meet`, of a branch, where the columns' entries in the rows that the junction hangs on are known. */
+INLINE void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
 {
-    int32_t few = 1;
-    while (few < 4 && i + few < w->count && w->spots[i + few].before == i + few - 1 && w->spots[i + few - 1].to < 0) {
-        ++few;
+    const spot *const spots = w->spots;
+    const int32_t n = w->n, depth = depth_of(w, c);
+    cells line[4], share[4];
+    UNROLL for (int r = 0; r < few; ++r) {
+        line[r] = w->slopes + 3 * n * spots[first + r].row;
+        share[r] = shares_of(w, first + r, depth);
     }
-    return few == 4;
+    for (int32_t h = c + 1; h < spots[c].end; ++h) {
+        if (h == begin) {
+            h = end - 1;
+            continue;
+        }
+        const int32_t column = spots[h].row;
+        vec sums[4][3];
+        UNROLL for (int r = 0; r < few; ++r) {
+            sums[r][0] = sums[r][1] = sums[r][2] = V(0);
+        }
+        for (int32_t a = c, k = 0; k < depth; a = spots[a].before, ++k) {
+            const cells from = entry(w, a, h, 0);
+            UNROLL for (int r = 0; r < few; ++r) {
+                UNROLL for (int which = 0; which < 3; ++which) {
+                    sums[r][which] += share[r][k] * from[which * n];
+                }
+            }
+        }
+        UNROLL for (int r = 0; r < few; ++r) {
+            line[r][column] = sums[r][0];
+            line[r][n + column] = sums[r][1];
+            line[r][2 * n + column] = sums[r][2];
+        }
+    }
 }
 
-/* at: n, the slopes (n, 3 n), work, accelerations that are kept, rates, 21 zeros; then the spots. */
+/* The widths of both, each written out once. */
+#define MEETING(name, how, few) \
+    APART void name(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end) \
+    { \
+        how(w, c, first, begin, end, few); \
+    }
+MEETING(meet_four, meet, 4)
+MEETING(meet_two, meet, 2)
+MEETING(meet_one, meet, 1)
+MEETING(meet_four_by_shares, meet_by_shares, 4)
+MEETING(meet_two_by_shares, meet_by_shares, 2)
+MEETING(meet_one_by_shares, meet_by_shares, 1)
+
+/* All rates from `first` on to `last`. */
+static inline void meet_all(const swept *w, int32_t c, int32_t first, int32_t last, int32_t begin, int32_t end, int by_shares)
+{
+    for (int32_t few; first < last; first += few) {
+        if (last - first >= 4) {
+            (by_shares ? meet_four_by_shares : meet_four)(w, c, first, begin, end);
+            few = 4;
+        } else if (last - first >= 2) {
+            (by_shares ? meet_two_by_shares : meet_two)(w, c, first, begin, end);
+            few = 2;
+        } else {
+            (by_shares ? meet_one_by_shares : meet_one)(w, c, first, begin, end);
+            few = 1;
+        }
+    }
+}
+
+/* All entries between the branches of junction c. */
+APART void join_branches(const swept *w, int32_t c, int by_shares)
+{
+    for (int32_t first = c + 1, last; first < w->spots[c].end; first = last) {
+        last = w->spots[first].end;
+        meet_all(w, c, first, last, first, last, by_shares);
+    }
+}
+
+/* All entries of what hangs on junction c with its segment, and between its branches, if it does not hang on few rates. */
+APART void join(const swept *w, int32_t c)
+{
+    const spot *const spots = w->spots;
+    const int32_t depth = depth_of(w, c);
+    int32_t start = c;
+    for (int32_t h = c + 1; h < spots[c].end; ++h) {
+        take_in(w, h, reached(w, h), c, 3);
+        reach(w, h, c);
+    }
+    if (depth <= FEW_RATES) {
+        share(w, c, depth);
+    } else {
+        join_branches(w, c, 0);
+    }
+    while (start > 0 && spots[start - 1].stop == c + 1) {
+        --start;
+    }
+    meet_all(w, c, start, c + 1, 0, 0, 0);
+    for (int32_t a = start; a <= c; ++a) {
+        reach_beyond(w, a);
+    }
+}
+
+/* Whether branches hang on the body behind rate i. */
+static inline int is_junction(const swept *w, int32_t i)
+{
+    return w->spots[i].stop == i + 1 && goes_on(w, i);
+}
+
+/* at: n, the slopes (n, 3 n), work, rates, 21 zeros; then the spots. */
 void sweep(cells arena, const int32_t *at, const real *c)
 {
     (void)c;
-    const int32_t count = at[4];
-    const cells nodes = arena + at[2], answers = nodes + NODE * count;
-    const swept w = {arena, arena + at[1], arena + at[3], arena + at[5], nodes, answers, answers + ANSWER * count,
-        (const spot *)(const void *)(at + 6), at[0], count};
+    const int32_t count = at[3];
+    const cells nodes = arena + at[2], answers = nodes + NODE * count, shares = answers + ANSWER * count;
+    const swept w = {arena, arena + at[1], arena + at[4], nodes, answers, shares, shares + SHARES * count,
+        (const spot *)(const void *)(at + 5), at[0], count};
     for (int32_t i = 0; i < count; ++i) {
         pack(&w, i);
+        answer_to_torque(&w, i);
     }
     for (int32_t i = 0; i < count; ++i) {
-        answer_to_torque(&w, i);
+        begin_torque(&w, i);
+    }
+    for (int32_t i = 0; i < count; ++i) {
         begin_motion(&w, i);
     }
     for (int32_t i = 0, few; i < count; i += few) {
-        few = four_in_a_row(&w, i) ? 4 : 1;
+        few = w.spots[i].stop - i >= 4 ? 4 : 1;
         if (few == 4) {
             sweep_motion(&w, i);
             sweep_motion(&w, i + 2);
@@ -496,11 +674,18 @@ void sweep(cells arena, const int32_t *at, const real *c)
     for (int32_t i = 0; i < count; ++i) {
         const int32_t before = w.spots[w.spots[i].first].before;
         reach(&w, i, before);
-        take_in(&w, i, w.spots[i].before, before, 1);
+        if (w.spots[i].before != before) {
+            take_in(&w, i, w.spots[i].before, before, 1);
+        }
     }
     for (int32_t i = count - 1; i >= 0; --i) {
-        if (w.spots[i].to >= 0) {
+        if (is_junction(&w, i)) {
             join(&w, i);
+        }
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        if (is_junction(&w, i) && depth_of(&w, i) <= FEW_RATES) {
+            join_branches(&w, i, 1);
         }
     }
 }

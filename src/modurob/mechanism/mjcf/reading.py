@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from modurob.catalogue.joints import JointType
-from modurob.errors import MjcfError, ModurobError, ModurobWarning, choices
+from modurob.errors import MjcfError, ModurobError, ModurobWarning, no_file
 from modurob.mechanism.builder import Builder
 from modurob.mechanism.joint_properties import JointProperties
 from modurob.mechanism.mjcf.equipped import Efforts, draw, efforts
@@ -57,7 +57,7 @@ def _compiled(path: Path) -> Read:
     if str(path).lstrip().startswith("<"):
         raise MjcfError(f"{str(path)!r:.60} is the text of a file: expected the path of one")
     if not path.is_file():
-        raise MjcfError(f"{path}: no such file; {choices(path.name, (p.name for p in path.parent.glob('*.xml')))}")
+        raise MjcfError(no_file(path))
     try:
         spec = mujoco.MjSpec.from_file(str(path))
         return Read(spec.compile(), spec, mujoco, path.name)

@@ -94,7 +94,7 @@ def _all_frames(m: "Tables") -> Iterator[Frame]:
     for row in m.forces:
         if not isinstance(row, JointRow):
             yield from frames_of(row)
-    yield from (s.frame for s in m.shapes)
+    yield from (s.frame for s in (*m.shapes, *m.collisions))
 
 
 def _require_rate(m: "Tables", row: JointRow) -> None:

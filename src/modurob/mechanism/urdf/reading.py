@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from modurob.catalogue.joints import Free, JointType, Planar, Prismatic, Revolute
-from modurob.errors import InputError, ModurobError, ModurobWarning, UrdfError, choices
+from modurob.errors import InputError, ModurobError, ModurobWarning, UrdfError, choices, no_file
 from modurob.mechanism.builder import Builder
 from modurob.mechanism.joint_properties import JointProperties, Source
 from modurob.mechanism.tables import FLOATING_BASE, Tables
@@ -184,9 +184,7 @@ def _parse(path: Path) -> tuple[Any, dict[str, list[CollisionShape]]]:
     except FileNotFoundError:
         if str(path).lstrip().startswith("<"):
             raise UrdfError(f"{str(path)!r:.60} is the text of a file: expected the path of one") from None
-        raise UrdfError(
-            f"{path}: no such file; {choices(path.name, (p.name for p in path.parent.glob('*.urdf')))}"
-        ) from None
+        raise UrdfError(no_file(path)) from None
     except (OSError, etree.XMLSyntaxError) as error:
         raise UrdfError(f"{path.name}: cannot be read as XML: {error}: expected a URDF file, <robot ...>") from None
     if tree.getroottree().docinfo.internalDTD is not None:
