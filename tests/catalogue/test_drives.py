@@ -376,8 +376,8 @@ ports:
     robot = two.mechanism(base="a")
     assert [robot.drive(f"{m}/hinge").stiffness for m in "ab"] == [2000, 2000]
     run = mr.simulate(robot, duration=0.01, controller=commanded(1.0, 2.0), stepper=mr.RungeKutta4(1e-5), tick=1e-3)
-    run.save(tmp_path / "run.zip")
-    again = mr.load(tmp_path / "run.zip")
+    run.save(tmp_path / "run.mrun")
+    again = mr.load(tmp_path / "run.mrun")
     assert again.robot == robot
     assert np.array_equal(again.drive("b/hinge").energy, run.drive("b/hinge").energy)
     assert np.array_equal(again.repeated().q, run.q)

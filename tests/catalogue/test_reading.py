@@ -46,15 +46,19 @@ def test_a_missing_file_names_those_that_are_there(tmp_path):
         FormatError, match=r"crabb.yaml: no such file; did you mean 'crab.yaml'\? valid: arm.yaml, crab"
     ):
         read_text(tmp_path / "crabb.yaml")
-    with pytest.raises(FormatError, match=r"robot.yaml: no such file; nor any other \*.yaml beside it"):
+    with pytest.raises(FormatError, match=r"robot.yml: no such file; the folder has no \*.yml file"):
+        read_text(tmp_path / "robot.yml")
+    with pytest.raises(FormatError, match=r"robot.yaml: no such file: there is no folder .*nowhere"):
         read_text(tmp_path / "nowhere" / "robot.yaml")
 
 
 def test_files_that_are_no_text(tmp_path):
     (tmp_path / "b.yaml").write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(FormatError, match=r"b.yaml: cannot be read as text: 'utf-8' codec"):
+    with pytest.raises(
+        FormatError, match=r"b.yaml: cannot be read as text: byte 0xff at place 0 is no UTF-8: expected"
+    ):
         read_text(tmp_path / "b.yaml")
-    with pytest.raises(FormatError, match=r"cannot be read as text: .*Is a directory"):
+    with pytest.raises(FormatError, match=r"cannot be read as text: it is a folder: expected a file"):
         read_text(tmp_path)
     with pytest.raises(FormatError, match=r"cannot be read as text: embedded null"):
         read_text(Path("a\0b"))

@@ -12,6 +12,7 @@ from modurob.algorithms.contact import TWIST_RATES
 from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import NumPyEngine, interpret
 from modurob.algorithms.motions import MOTIONS
+from modurob.algorithms.pairs import mutual_mass
 from modurob.catalogue.contact import MEETINGS, Ball, Corners, Rod
 from modurob.errors import InputError, SimulationError
 from modurob.kinematics.body_contacts import pair_gaps
@@ -32,6 +33,17 @@ def bodies(n, kind="box", gravity=(0, 0, -G), between=None, size=None):
         b.body(f"b{i}", I, parent="world", joint=mr.Free())
         b.collision(kind, size, on=f"b{i}")
     return b.build().with_body_contact(between)
+
+
+def test_the_mass_that_pairs_feel():
+    """m_a m_b / (m_a + m_b), as in any collision of two; of what meets something fixed, its own."""
+    b = mr.Builder("pair")
+    for name, mass, joint in (("a", 2.0, mr.Free()), ("b", 3.0, mr.Free()), ("c", 5.0, None)):
+        b.body(name, inertia.sphere(mass, 0.1), joint=joint)
+        b.collision("sphere", (0.1,), on=name)
+    m = b.build().with_body_contact()
+    masses = {row.name: float(mutual_mass(m, row)) for row in m.body_contacts}
+    assert sorted(masses.values()) == pytest.approx([6 / 5, 2.0, 3.0]), masses
 
 
 def placed(m, *positions):
@@ -366,7 +378,8 @@ def test_recordings_of_bodies_that_touch_can_be_repeated(tmp_path):
         (lambda: mr.BodyContact(restitution=-0.5), "restitution is -0.5"),
         (lambda: mr.BodyContact(restitution=1.5), "expected 0 .plastic. to 1"),
         (lambda: mr.BodyContact(stiffness=0.0), "stiffness 0.0: expected more than zero"),
-        (lambda: bodies(2).with_body_contact("hard"), "between 'hard': expected how bodies feel"),
+        (lambda: bodies(2).with_body_contact("hard"), "body contact 'hard': expected its law, such as mr.BodyContact"),
+        (lambda: mr.simulate(bodies(2), body_contact=True), "body contact True: expected its law, such as mr.BodyCon"),
         (
             lambda: bodies(2).without_forces().body_contact_forces(np.zeros(14)),
             "touch nothing: expected robot.with_body_contact",

@@ -1,11 +1,17 @@
 """Forces of a robot's own in motion: closed forms under every stepper, and the balance of energy on random robots."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.integrate import simpson
 
 import modurob as mr
+from modurob.simulation.steppers import STEPPERS as REGISTERED
 from modurob.spatial import inertia, se3
+from tests.algorithms.test_loops import gripper
+from tests.oracles.linkages import LINKAGES
 from tests.robots import random_mechanism, random_state
 from tests.sampling import sampled
 
@@ -14,11 +20,18 @@ STEPPERS = {
     mr.SemiImplicitEuler(1e-3): 3e-3,
     mr.LinearlyImplicit(1e-3): 3e-3,
     mr.RungeKutta4(1e-3): 1e-9,
+    mr.ExponentialRungeKutta4(1e-3): 1e-9,
     mr.ImplicitMidpoint(1e-3): 2e-6,
     mr.Variational(1e-3): 2e-6,
     mr.Adaptive(): 1e-8,
 }
 every_stepper = pytest.mark.parametrize("stepper", STEPPERS, ids=lambda s: s.kind)
+
+
+def test_no_stepper_is_left_out():
+    """MuJoCo's steps have its own friction, which creeps."""
+    own = {kind for kind, stepper in REGISTERED.items() if stepper.__module__.startswith("modurob.simulation.steppers")}
+    assert {stepper.kind for stepper in STEPPERS} == own
 
 
 def block(mass=2.0, slope=0.0, **properties):
@@ -87,7 +100,7 @@ def puller(stiffness, static, coulomb, speed):
     return builder.build()
 
 
-@pytest.mark.parametrize("stepper", sampled(STEPPERS, 5), ids=lambda s: s.kind)
+@pytest.mark.parametrize("stepper", sampled(STEPPERS, 6), ids=lambda s: s.kind)
 def test_a_block_on_a_spring_sticks_and_slips(stepper):
     """Slips last (pi - atan(d w/s)) 2/w with d = (static - coulomb)/k, sticks 2 d/s; a cycle carries the block s times its length.
 
@@ -224,3 +237,128 @@ def test_work_in_is_stored_and_lost_with_dry_friction_and_stops(seed, stepper):
     run = mr.simulate(robot, q, 0.5 * v, 0.4, controller=law, stepper=stepper, tick=1e-3)
     assert run.status.ok
     assert abs(imbalance(robot, run)) < KINKS[stepper]
+
+
+# ---- every kind of force, on trees, grippers and linkages ----
+
+
+def anything(rng, seed):
+    """A robot with joints of all kinds and rotors, with mimic joints, or with loops; and a state of it."""
+    match seed % 3:
+        case 0:
+            robot = random_mechanism(rng, 5, floating=seed % 2 == 0, armature=True)
+        case 1:
+            robot = gripper(rng, ("two", "world", "one", "chain", "apart")[seed // 3 % 5])
+        case _:
+            link = list(LINKAGES.values())[seed // 3 % len(LINKAGES)](rng)
+            return link.robot.without_forces(), *link.state(rng)
+    return robot.without_forces(), robot.random_configuration(rng), 0.5 * rng.normal(size=robot.nv)
+
+
+def with_every_force(rng, robot):
+    """Forces on every joint, and springs and a cable between points of bodies."""
+    bodies = [name for name in robot.bodies if name != "world"]
+    for n, joint in enumerate(robot.joints):
+        for k in range(joint.type.nv):
+            own = [mr.Friction(float(rng.uniform(0.1, 0.5)))]
+            if robot.coordinate_of[joint.v_slice.start + k] >= 0:
+                more = [mr.JointSpring(float(rng.uniform(1, 5)), 0.2, 0.1), mr.SpeedServo(0.7, 0.5), mr.Disturbance()]
+                own += [force for force in more if rng.random() < 0.6]
+            for force in own:
+                robot = robot.with_force(f"{force.kind} {n} {k}", force, joint=joint.name, rate=k)
+    a, b = rng.choice(bodies, 2, replace=False)
+    points = {name: robot.frame(body)._replace(X=se3.random(rng, reach=0.3)) for name, body in (("a", a), ("b", b))}
+    robot = replace(robot, frames={**robot.frames, **points})
+    robot = robot.with_force("rope", mr.Spring(20.0, 0.3, 0.4), a="a", b="world")
+    robot = robot.with_force("band", mr.Spring(10.0, 0.1, 0.2), a="b", b="a")
+    way = [("world", tuple(rng.normal(size=3))), (str(a), (0.1, 0.0, 0.2)), (str(b), (0.0, 0.1, -0.1))]
+    return robot.with_line("cable", way, mr.Elastic(stiffness=15.0, rest=0.2, damping=0.5))
+
+
+def power(robot, run):
+    """Of all forces of the robot, by their formulas, (ticks,) [W]."""
+    total = np.zeros(len(run.t))
+    for row in robot.forces:
+        if hasattr(row, "joint"):
+            joint = robot.joints[row.joint]
+            at = joint.v_slice.start + row.rate
+            place = robot.coordinate_of[at]
+            q, v = joint.ratio * run.q[:, place] + joint.offset, joint.ratio * run.v[:, at]
+            match row.force:
+                case mr.Friction(viscous):
+                    total -= viscous * v**2
+                case mr.JointSpring(stiffness, rest, damping):
+                    total -= (stiffness * (q - rest) + damping * v) * v
+                case mr.SpeedServo(kd, speed):
+                    total += kd * (speed * run.t - v) * v  # in its first second
+                case other:
+                    assert isinstance(other, mr.Disturbance)  # which is zero
+        elif isinstance(row.force, mr.Spring):
+            (p, u), (r, w) = (moving_point(robot, run, frame) for frame in (row.a, row.b))
+            distance, closing = apart_by(r - p, w - u)
+            total -= (20.0 * (distance - 0.3) + 0.4 * closing) * closing if row.name == "rope" else 0.0
+            total -= (10.0 * (distance - 0.1) + 0.2 * closing) * closing if row.name == "band" else 0.0
+        else:
+            points = [moving_point(robot, run, frame) for frame in row.frames]
+            pieces = [apart_by(r - p, w - u) for (p, u), (r, w) in pairwise(points)]
+            length, rate = (sum(x) for x in zip(*pieces, strict=True))
+            total -= np.maximum(15.0 * (length - 0.2) + 0.5 * rate, 0.0) / 0.2 * rate
+    return total
+
+
+def apart_by(way, rate):
+    """The length of a way, and how fast it grows."""
+    distance = np.linalg.norm(way, axis=-1)
+    return distance, (way * rate).sum(axis=-1) / distance
+
+
+def moving_point(robot, run, frame):
+    """Position and velocity of the origin of a frame that lies anywhere on its body."""
+    if frame.body == 0:
+        return np.broadcast_to(frame.X[:3, 3], (len(run.t), 3)), np.zeros((len(run.t), 3))
+    name = robot.bodies[frame.body]
+    X, twist = robot.forward_kinematics(run.q)[name], (robot.jacobian(run.q, name) @ run.v[..., None])[..., 0]
+    arm = X[:, :3, :3] @ (se3.inverse(robot.frame(name).X) @ frame.X)[:3, 3]
+    return X[:, :3, 3] + arm, twist[:, :3] + np.cross(twist[:, 3:], arm)
+
+
+@pytest.mark.parametrize("seed", sampled(range(15), (0, 1, 2, 4)))
+def test_the_work_of_every_force_changes_the_energy(seed):
+    """On any robot, with torques, and every other time with wrenches in world and in body axes: T + V grows by the work of all.
+
+    Runge and Kutta's rule and Simpson's are off by 1e-10 of the energy at these steps.
+    """
+    rng = np.random.default_rng([seed, 3])
+    robot, q, v = anything(rng, seed)
+    robot = with_every_force(rng, robot)
+    first, last = robot.bodies[1], robot.bodies[-1]
+    tau = np.where(robot.effort_limit > 0, rng.normal(size=robot.nv), 0.0)
+    own, world = rng.normal(size=(2, 6))
+
+    def push(t):
+        return {first: np.cos(2 * t) * own, last: mr.InWorld(np.sin(3 * t) * world)}
+
+    given = {"external": push} if seed % 2 else {}
+    run = mr.simulate(robot, q, v, 0.2, lambda t, q, v: tau, stepper=mr.RungeKutta4(5e-4), tick=5e-4, **given)
+    assert run.status.ok
+    work = power(robot, run) + run.v @ tau
+    if given:
+        twists = [(robot.jacobian(run.q, name) @ run.v[..., None])[..., 0] for name in (first, last)]
+        turned = robot.forward_kinematics(run.q)[first][:, :3, :3]
+        felt = np.concatenate([turned @ own[:3], turned @ own[3:]], axis=-1)
+        work += np.cos(2 * run.t) * (felt * twists[0]).sum(axis=-1) + np.sin(3 * run.t) * (twists[1] @ world)
+    energy = run.kinetic_energy + robot.potential_energy(run.q)
+    assert np.ptp(energy) > 0.01
+    assert energy[-1] - energy[0] == pytest.approx(simpson(work, x=run.t), abs=1e-8 * simpson(np.abs(work), x=run.t))
+
+
+def test_stops_that_are_too_stiff_for_the_steps_are_told() -> None:
+    """A floating crab yields far more to its stops than one that stands: steps of a millisecond make energy there."""
+    robot = mr.load("crab").mechanism(floating=True, gravity=(0, 0, 0))
+    v = np.array([0.0] * 6 + [3.0, 1.0, 4.0])
+    with pytest.warns(mr.ModurobWarning, match=r"crab: joint 'm0/hinge'.* too stiff for RungeKutta4\(dt=0.001\)"):
+        mr.simulate(robot, None, v, 0.6, stepper=mr.RungeKutta4(1e-3))
+    mr.simulate(robot, None, v, 0.2, stepper=mr.RungeKutta4(1e-3))  # has not reached a stop
+    fine = mr.simulate(robot, None, v, 0.6, stepper=mr.RungeKutta4(5e-5), tick=1e-3)
+    assert np.abs(fine.q[..., 7:]).max() > np.pi / 2  # it has, and
+    assert fine.energy.max() <= fine.energy[0] * (1 + 1e-9)

@@ -15,7 +15,7 @@ from modurob.errors import FormatError, InputError, SimulationError
 from modurob.kinematics.collisions import _triangles
 from modurob.kinematics.contacts import MOST_VERTICES, gaps
 from modurob.simulation.stepping import step_flow
-from modurob.spatial import inertia, so3
+from modurob.spatial import inertia, quaternion, so3
 
 G = 9.81
 
@@ -89,6 +89,29 @@ def test_recordings_on_a_field_can_be_repeated(tmp_path):
 
 
 # ---- hulls of meshes ----
+
+
+@pytest.mark.parametrize("heading", [0.0, 2.0])
+@pytest.mark.parametrize("slope", [0.0, 0.3, 1.4])
+def test_robots_stand_on_steep_slopes_level_or_tilted(slope, heading):
+    """Level, one edge or corner of a box touches; tilted, its whole face does, whatever way it looked."""
+    size = (0.2, 0.1, 0.05)
+    m = thing("box", size, inertia.box(1.0, size)).on_ground(mr.Ground(surface=mr.Plane(slope, heading)))
+    q = np.array([0.4, -0.3, 0.0, np.cos(0.4), 0.0, 0.0, np.sin(0.4)])
+    level, tilted = m.standing(q), m.standing(q, gap=0.01, tilted=True)
+    np.testing.assert_array_equal(level[3:], q[3:])
+    np.testing.assert_array_equal(tilted[:2], q[:2])
+    # moves end below 1e-12 m
+    assert gaps(m, level).min() == pytest.approx(0.0, abs=1e-11)
+    lowest, highest = np.sort(gaps(m, tilted)).reshape(2, 4)
+    np.testing.assert_allclose(lowest, 0.01, atol=1e-11)
+    np.testing.assert_allclose(highest, 0.06, atol=1e-11)
+    # the turn is about a level axis, by the slope
+    turned = quaternion.multiply(tilted[3:], quaternion.conjugate(q[3:]))
+    assert turned[3] == pytest.approx(0.0, abs=1e-12)
+    assert 2 * np.arccos(min(1.0, turned[0])) == pytest.approx(slope, abs=1e-7)
+    several = m.standing(np.stack([q, q]), tilted=True)
+    np.testing.assert_array_equal(several[0], several[1])
 
 
 def test_a_robot_of_meshes_stands_on_its_hulls():

@@ -299,6 +299,47 @@ def test_a_plot_shows_where_the_base_goes():
     plt.close(alone)
 
 
+@pytest.mark.parametrize("axis", range(3))
+def test_a_plot_of_a_base_that_turns_round_goes_on(axis):
+    """Two turns and a half about an axis: roll and yaw grow steadily; both panels name their lines."""
+    b = mr.Builder("ball", gravity=(0, 0, 0))
+    b.body("ball", inertia.sphere(1.0, 0.1), joint=mr.Free())
+    v = np.zeros(6)
+    v[3 + axis] = 5 * np.pi
+    figure = mr.simulate(b.build(), v0=v, duration=1.0).plot()
+    words = [[text.get_text().split()[-1] for text in panel.get_legend().get_texts()] for panel in figure.axes]
+    assert words == [["x", "y", "z"], ["roll", "pitch", "yaw"]]
+    if axis != 1:  # a pitch turns back at a quarter turn
+        lines = figure.axes[1].lines
+        for k in range(3):
+            course = 5 * np.pi * lines[k].get_xdata() * (k == axis)
+            np.testing.assert_allclose(lines[k].get_ydata(), course, atol=1e-6)
+    plt.close(figure)
+
+
+def test_a_plot_of_many_runs_is_their_median_and_range(rng):
+    starts = START + 0.1 * rng.normal(size=(9, 3))
+    run = mr.simulate(crab(), starts, duration=0.02, controller=REACH)
+    figure = run.plot()
+    assert "9 runs, median and range" in figure.get_suptitle()
+    for panel, x in zip(figure.axes, (run.q, run.v, run.vdot, run.tau), strict=True):
+        assert len(panel.lines) == len(panel.collections) == 3
+        for k, (line, band) in enumerate(zip(panel.lines, panel.collections, strict=True)):
+            np.testing.assert_array_equal(line.get_ydata(), np.median(x[..., k], axis=1))
+            heights = band.get_paths()[0].vertices[:, 1]
+            assert (heights.min(), heights.max()) == (x[..., k].min(), x[..., k].max())
+    few = mr.simulate(crab(), starts[:2], duration=0.02).plot()
+    assert few.get_suptitle() == "crab: 2 runs"
+    assert [len(panel.lines) for panel in few.axes] == [6] * 4
+    energy = plots.plot_energy(run)
+    assert [text.get_text() for text in energy.axes[0].get_legend().get_texts()] == [
+        "kinetic energy",
+        "potential energy",
+        "energy",
+    ]
+    plt.close("all")
+
+
 def test_no_figure_stays_open_where_a_picture_cannot_be_written(run, tmp_path):
     (tmp_path / "taken.png").mkdir()
     before = plt.get_fignums()
@@ -423,3 +464,78 @@ def test_save_writes_recordings_alone(name, how, tmp_path):
     with pytest.raises(RecordingError, match=rf"save writes recordings \(.mrun\): expected run.{how}\("):
         run.save(tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["a.mrum", "a.yaml", "a.zip"])
+def test_save_refuses_endings_of_nothing_it_writes(run, name, tmp_path):
+    with pytest.raises(
+        RecordingError, match=rf"files \{name[1:]} hold no recording: valid: .mrun; .csv by run.to_csv, "
+    ):
+        run.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    run.save(tmp_path / "a")
+    assert mr.load(tmp_path / "a") == run
+
+
+def test_the_share_of_time_at_the_effort_limit_is_known():
+    """7 N m are asked, and more, of one hinge for the first quarter, of another for the last three."""
+
+    def law(t, q, v):
+        return np.array([7.0, 1.0, -99.0] if t < 0.0995 else [6.9, -8.0, 0.0])
+
+    run = mr.simulate(crab(), START, duration=0.399, controller=law)
+    # 400 ticks; the last row repeats the torque that brought it there
+    assert run.saturated == {"m0/hinge": 0.25, "m2/hinge": 0.75, "m4/hinge": 0.25}
+    assert repr(run).endswith("done at t = 0.399 s; at the effort limit: m2/hinge 75 % of the time)")
+    assert "at the effort limit" in run.plot().get_suptitle()
+    plt.close("all")
+    assert "<td>75 %</td>" in run._repr_html_()
+    again = mr.Recording((run.segments[0], run.segments[0]), run.status)
+    assert again.saturated == run.saturated
+
+
+def test_runs_side_by_side_share_their_time_at_the_limit():
+    run = mr.simulate(
+        crab(), np.tile(START, (4, 1)), duration=0.01, controller=lambda t, q, v: np.diag([9.0] * 4)[:, :3]
+    )
+    assert run.saturated == {"m0/hinge": 0.25, "m2/hinge": 0.25, "m4/hinge": 0.25}
+    assert run.of_run(1).saturated == {"m0/hinge": 0.0, "m2/hinge": 1.0, "m4/hinge": 0.0}
+
+
+def test_without_limits_nothing_is_said_of_them():
+    run = mr.simulate(crab().ideal(), START, duration=0.01, controller=lambda t, q, v: np.full(3, 1e3))
+    assert run.saturated == {}
+    assert "limit" not in repr(run)
+
+
+MOTORS = {
+    # 4 A is the limit of this drive: 200 x 0.0125 N m/A x 4 A = 10 N m
+    "torque": (mr.load_drive("backbone-hinge"), lambda t, q, v: np.array([20.0, 0, 0]), 1.0),
+    "weaker torque": (mr.load_drive("backbone-hinge"), lambda t, q, v: np.array([5.0, 0, 0]), 0.0),
+    "servo": (mr.Oscillator(kp=1e4, kd=1.0, centre=1.0, limit=2.0), None, 1.0),
+    "strong servo": (mr.Oscillator(kp=1.0, kd=0.1, centre=1.0, limit=2e3), None, 0.0),
+    "wheel": (mr.SpeedServo(kd=1e4, speed=1e3, limit=2.0), None, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", MOTORS)
+def test_drives_and_servos_have_limits_of_their_own(name):
+    motor, law, share = MOTORS[name]
+    if isinstance(motor, mr.Drive):
+        robot = crab().with_drive("m0/hinge", motor)
+    else:
+        robot = crab().with_force("motor", motor, joint="m0/hinge")
+    run = mr.simulate(robot, START, duration=0.02, controller=law)
+    # a current has to grow first, and a servo begins at rest: within two of more than twenty ticks
+    assert run.saturated["m0/hinge"] == pytest.approx(share, abs=0.1)
+
+
+def test_the_shipped_double_pendulum_follows_a_law_at_its_default_gains():
+    run = mr.simulate(
+        mr.load("double_pendulum").robot(), [0.8, 0.8], duration=2.0, controller=mr.ComputedTorque(100, 20)
+    )
+    assert max(run.saturated.values()) == 0.0
+    # both poles at -10: (1 + 10 t) exp(-10 t) of the start is left
+    left = 0.8 * (1 + 10 * run.t) * np.exp(-10 * run.t)
+    # torques are held for 1 ms, during which the arm moves by up to a millisecond's share of its way
+    np.testing.assert_allclose(run.q, np.stack([left, left], axis=1), atol=5e-3)

@@ -486,3 +486,20 @@ def test_accelerations_beside_a_ground_are_what_its_steps_made():
     crab = mr.walking_robot("crab").robot()
     run = mr.simulate(mr.driven(crab, mr.found_gait("crab")), duration=0.2, ground=mr.Ground(), tick=2e-3)
     assert np.diff(run.v, axis=0) == pytest.approx(run.vdot[:-1] * 2e-3, abs=1e-9)
+
+
+def test_an_assembly_moves_and_starts_as_its_file_says():
+    crane = mr.load("crane")
+    assert crane.setup.coordinates  # it says something of its own
+    alike = mr.simulate(crane.robot(), *crane.initial_state(), duration=0.01)
+    assert mr.simulate(crane, duration=0.01) == alike
+    assert mr.simulate(crane, [0.1, 0.2], duration=0.01) == mr.simulate(crane.robot(), [0.1, 0.2], duration=0.01)
+    assert [robot.key for robot in mr.Fleet([crane])] == [alike.robot.key]
+
+
+def test_an_assembly_starts_on_its_ground():
+    crab = mr.load("crab").with_setup(base="m1", floating=True)
+    ground = mr.Ground(surface=mr.Plane(0.1))
+    expected = mr.simulate(crab.robot(), duration=0.01, ground=ground)
+    assert mr.simulate(crab, duration=0.01, ground=ground) == expected
+    assert mr.Simulation(crab, ground=ground).advance(0.01).recording == expected

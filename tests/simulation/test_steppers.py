@@ -13,7 +13,14 @@ from tests.robots import COORDINATE_RATES, KINDS, random_mechanism, random_state
 from tests.sampling import sampled
 from tests.simulation.motions import apart, judged, mujoco_poses
 
-ORDERS = {mr.SemiImplicitEuler: 1, mr.LinearlyImplicit: 1, mr.RungeKutta4: 4, mr.ImplicitMidpoint: 2, mr.Variational: 2}
+ORDERS = {
+    mr.SemiImplicitEuler: 1,
+    mr.LinearlyImplicit: 1,
+    mr.RungeKutta4: 4,
+    mr.ExponentialRungeKutta4: 4,
+    mr.ImplicitMidpoint: 2,
+    mr.Variational: 2,
+}
 # steps in DURATION at which errors are measured: small enough to show the order, far above rounding
 STEPS = {1: (16, 32), 2: (16, 32), 4: (8, 16)}
 DURATION = 0.08

@@ -371,6 +371,7 @@ def test_an_organism_whose_run_has_ended_is_left_alone():
     )
     runs = world.run(0.01, [mr.Undock(0.006, "a", "m0/3", "c")])
     assert runs["a"].status.kind == "controller failed"
+    np.testing.assert_allclose(runs["a"].t, [0.0, 0.001, 0.002, 0.003], rtol=1e-12)
     assert runs["b"].status.ok
     assert runs["b"].t[-1] == 0.01
     assert "organism 'a' moves no more: controller failed at t = 0.003 s" in world.events[0].message

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from modurob.catalogue.plain_yaml import LARGEST_TEXT
-from modurob.errors import FormatError, choices
+from modurob.errors import FormatError, choices, no_file
 
 
 def as_path(path: object) -> Path:
@@ -40,9 +40,9 @@ def read_text(path: Path) -> str:
             # devices and pipes have no size: no more is read than would be allowed
             content = b"" if size > LARGEST_TEXT else file.read(LARGEST_TEXT + 1)
     except FileNotFoundError:
-        near = sorted(p.name for p in path.parent.glob(f"*{path.suffix}")) if path.parent.is_dir() else []
-        there = choices(path.name, near) if near else f"nor any other *{path.suffix} beside it"
-        raise FormatError(f"{path}: no such file; {there}") from None
+        raise FormatError(no_file(path)) from None
+    except IsADirectoryError:
+        raise FormatError(f"{path}: cannot be read as text: it is a folder: expected a file") from None
     except (OSError, ValueError) as error:
         raise FormatError(f"{path}: cannot be read as text: {error}") from None
     if max(size, len(content)) > LARGEST_TEXT:
@@ -51,7 +51,8 @@ def read_text(path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: cannot be read as text: {error}") from None
+        found = f"byte 0x{content[error.start]:02x} at place {error.start} is no UTF-8"
+        raise FormatError(f"{path}: cannot be read as text: {found}: expected a text file") from None
 
 
 def write_text(path: Path, text: str) -> None:

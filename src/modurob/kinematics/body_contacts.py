@@ -26,7 +26,7 @@ def pair_rows(m: Tables, between: BodyContact, ignore: Iterable[tuple[str, str]]
     """A contact for each pair of shapes that can meet, as `Mechanism.collision_model` has them; shapes inside the others of their
     module are left out."""
     if not isinstance(between, BodyContact):
-        raise InputError(f"between {between!r:.60}: expected how bodies feel, such as mr.BodyContact(friction=0.5)")
+        raise InputError(f"body contact {between!r:.60}: expected its law, such as mr.BodyContact(friction=0.5)")
     if m.coupled:
         raise InputError(
             f"{m.name} has joints that share a coordinate: contact between its bodies is not offered; expected a robot without "

@@ -18,13 +18,15 @@ from modurob.errors import InputError
 from modurob.geometry import Capsule, Cylinder, Mesh, Solid, Sphere
 from modurob.kinematics.collisions import read_solid, shape_names
 from modurob.mechanism.tables import ContactRow, Frame, Shape, Tables
-from modurob.spatial import se3
+from modurob.spatial import quaternion, se3
 from modurob.spatial.scalars import Array
 
 # points of a hull that are kept, the farthest out first
 MOST_VERTICES = 64
 # how far a shape may stick out of the others of its module and still count as inside [m]
 INSIDE = 1e-4
+# a robot stands when the next move would be shorter [m], or after so many
+SETTLED, MOST_ROUNDS = 1e-12, 200
 
 
 def contact_rows(m: Tables, ground: Ground) -> tuple[ContactRow, ...]:
@@ -109,17 +111,34 @@ def least_gaps(m: Tables, q: Array, bodies: Sequence[int]) -> Array:
     return least[..., list(bodies)]
 
 
-def standing(m: Tables, q: Array, gap: float = 0.0) -> Array:
-    """The configuration with the floating base moved up or down until the lowest point is `gap` above the ground, (..., nq)."""
+def standing(m: Tables, q: Array, gap: float = 0.0, tilted: bool = False) -> Array:
+    """The configuration with the floating base moved up or down until the lowest point is `gap` above the ground, (..., nq); if
+    `tilted`, turned with the ground below its origin before that."""
     if not floats(m):
         raise InputError(
             f"{m.name} does not float, so it cannot be set on the ground: expected mechanism(floating=True)"
         )
     q = np.array(q, dtype=float)
-    # steep ground needs a few rounds
-    for _ in range(8):
-        q[..., 2] += gap - gaps(m, q).min(axis=-1)
+    if tilted:
+        q[..., 3:7] = quaternion.multiply(_upright_to(_normal(m, q[..., :3])), q[..., 3:7])
+    # steep ground needs several rounds
+    for _ in range(MOST_ROUNDS):
+        step = gap - gaps(m, q).min(axis=-1)
+        q[..., 2] += step
+        if np.abs(step).max(initial=0.0) < SETTLED:
+            break
     return q
+
+
+def _normal(m: Tables, p: Array) -> Array:
+    """Unit normal of the ground below a point, (..., 3), in the world."""
+    return m.contacts[0].force.ground.surface.gap(p)[1]  # type: ignore[attr-defined]
+
+
+def _upright_to(n: Array) -> Array:
+    """Quaternion of the smallest turn that takes z to the unit vector n, (..., 4)."""
+    x, y, z = np.moveaxis(n, -1, 0)
+    return quaternion.normalised(np.stack([1 + z, -y, x, 0 * z], axis=-1))
 
 
 class ContactForces(NamedTuple):

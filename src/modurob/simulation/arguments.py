@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from modurob.algorithms.interpreter import floats
+from modurob.catalogue.contact import Ground
 from modurob.errors import InputError, SimulationError, choices
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism
 from modurob.simulation.driving import default_stepper
 from modurob.simulation.mujoco import MujocoSteps
 from modurob.simulation.steppers import STEPPERS, Stepper
@@ -37,12 +39,18 @@ def require_radians(robot: Mechanism, q: Array) -> None:
             )
 
 
-def require_robot(robot: Any) -> Mechanism:
+def standing_robot(robot: Any, q0: Any, v0: Any, ground: Ground | None) -> tuple[Mechanism, Any, Any]:
+    """The robot on its ground, and where it starts. An assembly stands and starts as its file says; on a ground, on that."""
+    if isinstance(robot, Assembly):
+        q, v = robot.initial_state()
+        made = robot.robot() if ground is None else robot.robot().on_ground(ground)
+        q = made.standing(q) if made.contacts and floats(made) else q
+        return made, q if q0 is None else q0, v if v0 is None else v0
     if not isinstance(robot, Mechanism):
-        modules = not isinstance(robot, type) and hasattr(robot, "mechanism")
-        expected = "assembly.mechanism(...) or assembly.robot()" if modules else "mr.load('crab').robot()"
-        raise SimulationError(f"{robot!r:.60} is no robot: expected a Mechanism, such as {expected}")
-    return robot
+        raise SimulationError(
+            f"{robot!r:.60} is no robot: expected a Mechanism, such as mr.load('crab').robot(), or an assembly"
+        )
+    return robot if ground is None else robot.on_ground(ground), q0, v0
 
 
 def _filling(stepper: Stepper, sample_time: Any) -> Stepper:

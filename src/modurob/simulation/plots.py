@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from modurob.algorithms.forces import acting
-from modurob.catalogue.drives import DriveForce
-from modurob.catalogue.forces import Oscillator
 from modurob.catalogue.reading import write_figure
 from modurob.errors import SimulationError, choices
 from modurob.mechanism import Joint
-from modurob.spatial import quaternion
+from modurob.simulation.recording.efforts import remark, torque
+from modurob.spatial import angles, quaternion
 from modurob.spatial.scalars import Array
 
 if TYPE_CHECKING:
@@ -20,10 +18,11 @@ if TYPE_CHECKING:
 
 # what a joint's coordinates are measured in
 _UNITS = {"revolute": "rad", "helical": "rad", "universal": "rad", "spherical": "rad", "prismatic": "m"}
-_AXES = ("x", "y", "z")
+_AXES, _TURNS = ("x", "y", "z"), ("roll", "pitch", "yaw")
 _STYLES = ("-", "--", "-.", ":")  # of the first base, the second, ...
 CYCLE = 10  # colours of matplotlib before they repeat
 MOST_NAMED = 60  # joints in the legend
+FEW = 4  # runs side by side that are drawn one by one; of more the median and their range
 
 
 def plot_recording(run: "Recording", path: str | Path | None, joints: list[str] | None) -> Any:
@@ -48,9 +47,9 @@ def plot_recording(run: "Recording", path: str | Path | None, joints: list[str] 
         for segment in run.segments[1:]:
             panel.axvline(segment.t[0], color="black", ls=":", lw=0.8)
     panels[-1].set_xlabel("time [s]")
-    title = run.robot.name if run.status.ok else f"{run.robot.name}: {run.status}"
+    title = ", ".join(filter(None, ("" if run.status.ok else str(run.status), _crowd(run), remark(run.saturated))))
     figure.align_ylabels()
-    figure.suptitle(title[:100])
+    figure.suptitle(f"{run.robot.name}: {title}"[:100] if title else run.robot.name)
     if path is not None:
         write_figure(Path(path), figure)
     return figure
@@ -92,32 +91,29 @@ def _draw_joints(run: "Recording", panels: Array, joints: Sequence[Joint]) -> No
 
 def _draw_joint(segment: "Segment", panels: Array, joint: Joint, colour: Any) -> None:
     q, v = joint.q_slice, joint.v_slice
-    rows = [segment.q[..., q], *(x[..., v] for x in (segment.v, segment.vdot)), _torque(segment, joint)]
+    rows = [segment.q[..., q], *(x[..., v] for x in (segment.v, segment.vdot)), torque(segment, joint)]
     for panel, x in zip(panels, rows, strict=True):
         style = {"drawstyle": "steps-post"} if panel is panels[3] else {}
-        panel.plot(segment.t, _flat(segment, x), color=colour, lw=1.2, **style)
+        _draw(panel, segment, x, color=colour, lw=1.2, **style)
     if segment.q_estimate is not None:
-        panels[0].plot(segment.t, _flat(segment, segment.q_estimate[..., q]), color=colour, lw=0.8, ls=":")
+        _draw(panels[0], segment, segment.q_estimate[..., q], color=colour, lw=0.8, ls=":")
 
 
-def _torque(segment: "Segment", joint: Joint) -> Array:
-    """The torque that the law commands at a joint, or that its drive or servo gives, (samples, ..., rates)."""
-    robot, own, x = segment.robot, acting(segment.robot), segment.commanded_x
-    motors = [
-        (row.force, own.x_starts[k])
-        for k, row in own.joint_rows
-        if robot.joints[row.joint].name == joint.name and isinstance(row.force, DriveForce | Oscillator)
-    ]
-    if not motors:
-        return segment.tau[..., joint.v_slice]
-    t = segment.t.reshape(-1, *(1,) * (segment.v.ndim - 2))
-    q, v = segment.q[..., joint.q_slice.start], segment.v[..., joint.v_slice.start]
-    return np.sum([force.effort(t, q, v, x[..., at : at + force.nx]) for force, at in motors], axis=0)[..., None]
+def _draw(panel: Any, segment: "Segment", x: Array, **look: Any) -> Any:
+    """The first of the lines of x, (ticks, ..., coordinates): one for each run; of many runs the median in a band of all."""
+    x = x.reshape(len(segment.t), -1, x.shape[-1])
+    if x.shape[1] <= FEW:
+        return panel.plot(segment.t, x.reshape(len(x), -1), **look)[0]
+    step = {"step": "post"} if "drawstyle" in look else {}
+    for lowest, highest in zip(x.min(axis=1).T, x.max(axis=1).T, strict=True):
+        panel.fill_between(segment.t, lowest, highest, color=look["color"], alpha=0.15, lw=0, **step)
+    return panel.plot(segment.t, np.median(x, axis=1), **look)[0]
 
 
-def _flat(segment: "Segment", x: Array) -> Array:
-    """(samples, lines) of all runs and coordinates."""
-    return x.reshape(len(segment.t), -1)
+def _crowd(run: "Recording") -> str:
+    """What is drawn of runs side by side, in words; nothing of one run."""
+    count = int(np.prod(run.segments[0].v.shape[1:-1]))
+    return "" if count == 1 else f"{count} runs" + (", median and range" if count > FEW else "")
 
 
 def _labels(joints: Iterable[Joint]) -> tuple[str, ...]:
@@ -128,22 +124,20 @@ def _labels(joints: Iterable[Joint]) -> tuple[str, ...]:
 
 
 def _draw_bases(run: "Recording", panels: Array, names: Sequence[str]) -> None:
-    """Position and rotation vector of floating bases in the world, a colour for each axis."""
-    where, turn = panels
+    """Position of floating bases in the world, and their roll, pitch and yaw: R = Rz(yaw) Ry(pitch) Rx(roll), which go on beyond
+    half a turn."""
     for segment in run.segments:
         for joint in segment.robot.joints:
-            if joint.name not in names:
-                continue
-            style, q = _STYLES[names.index(joint.name) % len(_STYLES)], segment.q[..., joint.q_slice]
-            for k, axis in enumerate(_AXES):
-                label = f"{joint.name} {axis}" if segment is run.segments[0] else None
-                look = {"color": f"C{k}", "ls": style, "lw": 1.2}
-                lines = where.plot(segment.t, _flat(segment, q[..., k]), **look)
-                lines[0].set_label(label)
-                turn.plot(segment.t, _flat(segment, quaternion.log(q[..., 3:])[..., k]), **look)
-    where.set_ylabel("base position [m]")
-    turn.set_ylabel("base rotation [rad]")
-    where.legend(frameon=False, ncols=3, fontsize="small")
+            if joint.name in names:
+                q, style = segment.q[..., joint.q_slice], _STYLES[names.index(joint.name) % len(_STYLES)]
+                turn = np.unwrap(angles.fixed_angles("xyz", quaternion.to_matrix(q[..., 3:])).first, axis=0)
+                for panel, x, words in zip(panels, (q[..., :3], turn), (_AXES, _TURNS), strict=True):
+                    for k, word in enumerate(words):
+                        line = _draw(panel, segment, x[..., k : k + 1], color=f"C{k}", ls=style, lw=1.2)
+                        line.set_label(f"{joint.name} {word}" if segment is run.segments[0] else None)
+    for panel, label in zip(panels, ("base position [m]", "base rotation [rad]"), strict=True):
+        panel.set_ylabel(label)
+        panel.legend(frameon=False, ncols=3, fontsize="small")
 
 
 def plot_energy(run: "Recording", path: str | Path | None = None) -> Any:
@@ -153,8 +147,8 @@ def plot_energy(run: "Recording", path: str | Path | None = None) -> Any:
     figure, panel = plt.subplots(figsize=(8, 4), layout="constrained")
     for segment in run.segments:
         for name, colour in (("kinetic_energy", "C0"), ("potential_energy", "C1"), ("energy", "black")):
-            label = name.replace("_", " ") if segment is run.segments[0] else None
-            panel.plot(segment.t, _flat(segment, np.asarray(getattr(segment, name))), color=colour, label=label)
+            line = _draw(panel, segment, np.asarray(getattr(segment, name))[..., None], color=colour)
+            line.set_label(name.replace("_", " ") if segment is run.segments[0] else None)
     panel.set(xlabel="time [s]", ylabel="energy [J]", title=run.robot.name)
     panel.grid(alpha=0.3)
     panel.legend(frameon=False)

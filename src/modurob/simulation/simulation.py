@@ -11,21 +11,21 @@ from modurob.algorithms.forces import acting
 from modurob.caching import cached_property
 from modurob.catalogue.contact import BodyContact, Ground
 from modurob.errors import InputError, explained
-from modurob.robot import Mechanism
+from modurob.robot import Assembly, Mechanism
 from modurob.simulation.arguments import (
     chosen_stepper,
     chosen_tick,
     random_stream,
     require_functions,
     require_radians,
-    require_robot,
     require_routes,
+    standing_robot,
     whole,
 )
 from modurob.simulation.braking import Brakes, Braking
 from modurob.simulation.driving import default_start, require_clear, require_contacts, require_steps
 from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator
-from modurob.simulation.limits import joint_of_rate, rates_beyond_limits
+from modurob.simulation.limits import joint_of_rate, rates_beyond_limits, warn_of_stiff_stops
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.progress import progress_bar
 from modurob.simulation.push import Wrenches, pushes
@@ -52,7 +52,7 @@ class Simulation:
 
     def __init__(
         self,
-        robot: Mechanism,
+        robot: Mechanism | Assembly,
         q0: ArrayLike | None = None,
         v0: ArrayLike | None = None,
         controller: Any = None,
@@ -76,7 +76,7 @@ class Simulation:
         controller says. `ground` is what the robot stands on; with `body_contact` its bodies touch each other. `engine` "mujoco"
         lets MuJoCo move the robot. `brakes` is a function f(t, q, v) of the joints whose brakes are on until the next tick.
         """
-        robot = require_robot(robot) if ground is None else require_robot(robot).on_ground(ground)
+        robot, q0, v0 = standing_robot(robot, q0, v0, ground)
         robot = robot if body_contact is None else robot.with_body_contact(body_contact)
         self.robot, self.stepper = robot, chosen_stepper(stepper, robot, engine, controller)
         self.stepper.require(robot)
@@ -347,7 +347,7 @@ class Simulation:
 
 @explained
 def simulate(
-    robot: Mechanism,
+    robot: Mechanism | Assembly,
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
     duration: float = 1.0,
@@ -369,8 +369,8 @@ def simulate(
 ) -> Recording:
     """Let a robot move for `duration` [s] from (q0, v0), (..., nq) and (..., nv): at rest at zero if not given.
 
-    A robot that floats over `ground` starts on it. `controller` is a controller or a function f(t, q, v) of torques [N m or N];
-    `stepper` is RungeKutta4(1e-3) if not given, or
+    An assembly moves as its `robot()`, and starts from its `initial_state()`. A robot that floats over `ground` starts on it.
+    `controller` is a controller or a function f(t, q, v) of torques [N m or N]; `stepper` is RungeKutta4(1e-3) if not given, or
     what the drives of the robot need;
     `external` a function of t, or of t, q and v, that returns wrenches (f, n) by frame name, in the axes of each frame (or
     mr.InWorld(wrench)); `tick` [s] how often states are recorded where no controller has a sample time; `seed` is that of the
@@ -406,7 +406,9 @@ def simulate(
     require_functions(view=view)
     with progress_bar(robot.name) as tell:
         told = progress or tell
-        return simulation.advance(duration, _seen(simulation, told, view) if view else told, cancelled).recording
+        run = simulation.advance(duration, _seen(simulation, told, view) if view else told, cancelled).recording
+    warn_of_stiff_stops(simulation.robot, run.q, simulation.stepper)
+    return run
 
 
 def _seen(simulation: Simulation, tell: Callable[[float], None], view: Callable[[Array, float], None]) -> Any:

@@ -151,7 +151,7 @@ class Mover:
         finite = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1) & np.isfinite(x).all(axis=-1)
         for joint in np.unique(singular[singular != 0]):
             name = f"joint {singular_joint(self.m, int(joint))!r}" if joint > 0 else "a degree of freedom"
-            yield Failure("singular", f"{name} moves no inertia", singular == joint)
+            yield Failure("singular", f"{name} moves no inertia{self._weightless}", singular == joint)
         gone = ~finite & (singular == 0)
         if gone.any():
             yield Failure("not finite", "the state is not a finite number any more", gone)
@@ -159,6 +159,13 @@ class Mover:
         fast = finite & (singular == 0) & (largest > DIVERGED)
         if fast.any():
             yield Failure("diverged", f"a rate reached {largest[fast].max():.3g}", fast)
+
+    @property
+    def _weightless(self) -> str:
+        """What to do about a robot that has no mass at all, in words; empty for others."""
+        if np.any(self.m.inertia[1:] != 0):
+            return ""
+        return f": {self.m.name} has no mass: expected bodies with inertia, such as from_dh(rows, inertias=[...])"
 
     def acceleration(self, t: Any, s: State, u: Array) -> Array:
         """vdot of states at the time t, (...) or one for all, friction and all, (..., nv); not a number where a degree of freedom

@@ -51,7 +51,8 @@ class Plane(Surface):
     def __post_init__(self) -> None:
         self._require(-np.inf, slope=self.slope, heading=self.heading, height=self.height)
         if isinstance(self.slope, int | float) and not abs(self.slope) < np.pi / 2:
-            raise InputError(f"plane: slope {self.slope!r} rad: expected less than a right angle")
+            degrees = f" ({self.slope:g} degrees are {np.deg2rad(self.slope):.4g} rad)" if abs(self.slope) < 90 else ""
+            raise InputError(f"plane: slope {self.slope!r} rad: expected less than a right angle, 1.5708 rad{degrees}")
 
     def gap(self, p: Array) -> tuple[Array, Array]:
         s, h = np.asarray(self.slope), np.asarray(self.heading)

@@ -12,17 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modurob.catalogue.forces import JointForce
-from modurob.spatial.scalars import Array, absolute, exp, maximum, minimum, select, tanh
+from modurob.catalogue.forces.force import there
+from modurob.catalogue.forces.friction import fading
+from modurob.spatial.scalars import Array, absolute, maximum, minimum, select, tanh
 
 # below this rate the losses of a stiff gear fade out [rad/s]
 CREEP = 0.01
 # over this last share below its limit of heat a motor gives less and less current
 DERATING = 0.1
-
-
-def there(x: Any) -> bool:
-    """Whether a number is not zero; a traced number counts as not zero."""
-    return not (isinstance(x, int | float | np.number) and x == 0)
 
 
 def bounded(x: Array, limit: Any) -> Array:
@@ -189,8 +186,7 @@ class DriveForce(JointForce):
         creep, and where the bristles give way, and one where they slip (Dupont, Hayward, Armstrong and Altpeter 2002).
         """
         z = self.of(x, "bristle")
-        left = exp(-absolute(w) / self.stribeck) if there(self.stribeck) else 0 * w
-        most = self.coulomb + (self.static - self.coulomb) * left
+        most = self.coulomb + (self.static - self.coulomb) * fading(w, self.stribeck)
         most = most + self.loss * absolute(through) if there(self.loss) else most
         share = self.bristle * z / most
         share = select(w, 0 * w, -share, share)  # along the motion

@@ -19,6 +19,11 @@ from modurob.spatial.scalars import Array
 FORCES: Registry[type["Force"]] = Registry("force")
 
 
+def there(x: Any) -> bool:
+    """Whether a number is not zero; a traced number counts as not zero."""
+    return not (isinstance(x, int | float | np.number) and x == 0)
+
+
 class Numbers(ABC):
     """A frozen dataclass of numbers, registered by its kind."""
 

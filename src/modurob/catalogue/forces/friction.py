@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from modurob.catalogue.forces.force import FORCES, JointForce
+from modurob.catalogue.forces.force import FORCES, JointForce, there
 from modurob.errors import InputError
 from modurob.spatial.scalars import Array, absolute, as_array, exp
 
@@ -48,13 +48,14 @@ class Friction(JointForce):
         return -self.viscous * v
 
     def dry(self, v: Array) -> Array:
-        left = exp(-absolute(v) / self.stribeck) if _is_positive(self.stribeck) else np.zeros(())
-        return as_array(self.coulomb + (self.static - self.coulomb) * left)
+        return as_array(self.coulomb + (self.static - self.coulomb) * fading(v, self.stribeck))
 
     def holding(self) -> Any:
         return self.static
 
 
-def _is_positive(x: Any) -> bool:
-    """Whether a number is above zero; a traced number counts as positive."""
-    return bool(x > 0) if isinstance(x, int | float | np.number) else True
+def fading(v: Array, stribeck: Any) -> Array:
+    """The share of the excess of static over Coulomb friction that is left at rate v, (...): exp(-|v| / stribeck), or
+    nothing without a Stribeck velocity.
+    """
+    return exp(-absolute(v) / stribeck) if there(stribeck) else np.zeros(())

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from modurob.simulation.recording.recording import Recording
 
 VERSION = 2
+ENDING = ".mrun"
 REQUIRED = ("t", "q", "v", "tau")
 # endings of what is written otherwise, and how
 FILMS, TABLES = dict.fromkeys((".gif", ".mp4", ".webm"), "animate"), {".csv": "to_csv", ".parquet": "to_parquet"}
@@ -33,13 +34,23 @@ LARGEST, LARGEST_HEAD = 1_000_000_000, 20_000_000
 
 def save(recording: "Recording", path: str | Path) -> None:
     """Write a recording, whole or not at all."""
-    other = OTHER_FILES.get(Path(path).suffix.lower())
-    if other is not None:
-        raise RecordingError(f"{path}: save writes recordings (.mrun): expected run.{other}({str(path)!r})")
+    require_ending(path)
     size = sum(x.nbytes for s in recording.segments for x in s.channels.values())
     if size > LARGEST:
         raise RecordingError(f"{path}: {_too_large(size, LARGEST)}: take fewer runs, or a longer tick")
     write_bytes(Path(path), _zipped(recording))
+
+
+def require_ending(path: str | Path) -> None:
+    """An error for a path whose ending is that of something else; one without an ending is that of a recording."""
+    ending = Path(path).suffix.lower()
+    if ending in OTHER_FILES:
+        raise RecordingError(
+            f"{path}: save writes recordings (.mrun): expected run.{OTHER_FILES[ending]}({str(path)!r})"
+        )
+    if ending not in ("", ENDING):
+        others = ", ".join(f"{other} by run.{how}" for other, how in OTHER_FILES.items())
+        raise RecordingError(f"{path}: files {ending} hold no recording: valid: {ENDING}; {others}")
 
 
 def _zipped(recording: "Recording") -> bytes:

@@ -13,14 +13,21 @@ from modurob.catalogue.reading import require_picture, write_bytes
 from modurob.errors import SimulationError
 from modurob.robot import Mechanism
 from modurob.simulation.driving import DriveRecord, drive_record
-from modurob.simulation.recording import file, replay, table
+from modurob.simulation.recording import efforts, file, replay, table
 from modurob.simulation.recording.event import Event
 from modurob.simulation.recording.segment import Segment
 from modurob.simulation.showing import Showing
 from modurob.simulation.status import Status, Statuses
 from modurob.spatial.scalars import Array
 
-RANGE_HEAD = ("t [s]", "rate", "q [rad, m]", "largest |v| [rad/s, m/s]", "largest |tau| [N m, N]")
+RANGE_HEAD = (
+    "t [s]",
+    "rate",
+    "q [rad, m]",
+    "largest |v| [rad/s, m/s]",
+    "largest |tau| [N m, N]",
+    "at its effort limit",
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,8 @@ class Recording(Showing):
 
     def __repr__(self) -> str:
         names = ", ".join(s.robot.name for s in self.segments)
-        return f"Recording({names}, {len(self.t)} ticks, {self.status})"
+        told = filter(None, (str(self.status), efforts.remark(self.saturated)))
+        return f"Recording({names}, {len(self.t)} ticks, {'; '.join(told)})"
 
     def _repr_html_(self) -> str:
         """The run in 3D, what each joint did, and what happened, for notebooks."""
@@ -62,13 +70,14 @@ class Recording(Showing):
     def _ranges(self) -> Iterator[tuple[str, ...]]:
         """For each degree of freedom of each segment, where it went and how fast and strongly."""
         for segment in self.segments:
-            span = f"{segment.t[0]:g} to {segment.t[-1]:g}"
+            span, shares = f"{segment.t[0]:g} to {segment.t[-1]:g}", efforts.saturated([segment])
             for k, name in enumerate(segment.names["v"]):
                 at = segment.robot.coordinate_of[k]
                 q = segment.q[..., at] if at >= 0 else np.full(1, np.nan)
                 fastest, strongest = (np.abs(x[..., k]).max() for x in (segment.v, segment.tau))
                 where = f"{q.min():.4g} to {q.max():.4g}" if at >= 0 else "quaternion"
-                yield span, name, where, f"{fastest:.4g}", f"{strongest:.4g}"
+                share = f"{100 * shares[name]:.0f} %" if name in shares else ""
+                yield span, name, where, f"{fastest:.4g}", f"{strongest:.4g}", share
 
     @property
     def robot(self) -> Mechanism:
@@ -183,6 +192,18 @@ class Recording(Showing):
         """
         return self._all("energy")
 
+    @property
+    def saturated(self) -> dict[str, float]:
+        """For each joint whose torque is limited, the share of the time at which its law, drive or servo gave the most it can.
+
+        Where it is high, the drives are too weak for what the law asks, and neither its gains nor its model show in the motion;
+        from one half on, the text of the recording says so.
+
+        >>> {joint: round(share, 2) for joint, share in run.saturated.items()}
+        {'m0/hinge': 0.0, 'm2/hinge': 0.0, 'm4/hinge': 0.0}
+        """
+        return efforts.saturated(self.segments)
+
     def poses(self) -> Poses:
         """Poses X_WB of all bodies and frames in world axes, (ticks, ..., 4, 4) [m], by name, where the robot kept its shape.
 
@@ -288,7 +309,8 @@ class Recording(Showing):
     def plot(self, path: str | Path | None = None, joints: list[str] | None = None) -> Any:
         """A figure of position, velocity, acceleration and torque over time, written to a file if a path is given.
 
-        `joints` are the names to show, all by default. Units are on the axes.
+        `joints` are the names to show, all by default. Units are on the axes. A floating base has its position, and its
+        roll, pitch and yaw. Of more than four runs side by side the median and the range are drawn.
 
         >>> figure = run.plot("reach.png", joints=["m0/hinge"])
         >>> len(figure.axes)

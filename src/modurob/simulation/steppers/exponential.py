@@ -21,7 +21,7 @@ class ExponentialRungeKutta4(FixedStep):
     True
     """
 
-    kind, order, compiled, exact_decay = "exponential-runge-kutta-4", 4, True, True
+    kind, order, compiled, exact_decay, fastest = "exponential-runge-kutta-4", 4, True, True, 2.78
 
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
         w, times, half = system.engine.decays(dt), system.engine.times, dt * 0.5

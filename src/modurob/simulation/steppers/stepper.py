@@ -32,6 +32,8 @@ class Stepper(ABC):
     exact_decay: ClassVar[bool] = False
     # whether it carries contacts with the ground
     contacts: ClassVar[bool] = False
+    # how fast a motion may decay or swing within a step: steps times 1/s, beyond which it grows
+    fastest: ClassVar[float] = np.inf
     # whole steps have to fill the time between two ticks; None: it chooses its own
     dt: float | None = None
 

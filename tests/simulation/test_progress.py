@@ -1,0 +1,42 @@
+"""How far a run is, on a terminal and in a file of messages."""
+
+import pytest
+from typer.testing import CliRunner
+
+from modurob.cli import app
+from modurob.simulation import progress
+from modurob.simulation.progress import progress_bar
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+
+
+@pytest.mark.parametrize("count", [7, 10, 1000])
+def test_lines_are_written_for_each_tenth_where_there_is_no_terminal(impatient, capsys, count):
+    with progress_bar("crab", lines=True) as tell:
+        for k in range(count):
+            tell((k + 1) / count)
+    lines = capsys.readouterr().err.splitlines()
+    assert min(count, 10) <= len(lines) <= 11
+    assert lines[-1] == "crab: 100 % after 0 s"
+    shares = [int(line.split()[1]) for line in lines]
+    assert shares == sorted(set(shares))
+
+
+def test_nothing_is_written_of_short_runs_and_by_libraries(capsys, monkeypatch):
+    with progress_bar("crab", lines=True) as tell:
+        tell(0.5)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    with progress_bar("crab") as tell:
+        tell(0.5)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["robustness", "simulate"])
+def test_commands_write_lines(impatient, command):
+    done = CliRunner().invoke(app, [command, "crab", "--duration", "0.01"], catch_exceptions=False)
+    lines = done.stderr.splitlines()
+    assert len(lines) >= 9
+    assert all("crab: " in line and " % after " in line for line in lines)
