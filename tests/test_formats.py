@@ -22,7 +22,7 @@ def short_run() -> mr.Recording:
 # ---- there and back ----
 
 
-@pytest.mark.parametrize("name", ["robot.yaml", "robot.yml", "robot.txt", "robot"])
+@pytest.mark.parametrize("name", ["robot.yaml", "robot.yml", "robot"])
 def test_assemblies(name, tmp_path):
     mr.save(CRAB, tmp_path / name)
     assert mr.load(tmp_path / name) == CRAB
@@ -73,7 +73,8 @@ def test_content_decides_and_not_the_ending(tmp_path):
         (run, run.save),
         (ROBOT, lambda p: p.write_text("\ufeff\n " + mr.urdf(ROBOT).split("\n", 1)[1])),
     ):
-        write(tmp_path / "robot.yaml")
+        write(tmp_path / "robot")
+        (tmp_path / "robot").rename(tmp_path / "robot.yaml")
         assert type(mr.load(tmp_path / "robot.yaml")) is type(value)
 
 
@@ -94,7 +95,12 @@ def test_the_shipped_robots_have_their_type():
         (b"<sdf/>", UrdfError, "x: root element <sdf>: expected <robot>"),
         (b"<robot", UrdfError, "x: cannot be read as XML"),
         (b"PK\x03\x04", RecordingError, "x: not a recording, or cut short"),
-        (b"\x89PNG\r\n\x1a\n", FormatError, "x: cannot be read as text"),
+        (
+            b"\x89PNG\r\n\x1a\n",
+            FormatError,
+            "x: cannot be read as text: byte 0x89 at place 0 is no UTF-8: expected a text",
+        ),
+        (b"name: \xff", FormatError, "x: cannot be read as text: byte 0xff at place 6 is no UTF-8"),
     ],
 )
 def test_unknown_content(content, error, message, tmp_path):
@@ -111,7 +117,7 @@ def test_a_zip_file_that_is_no_recording(tmp_path):
 
 
 def test_a_folder_and_a_name_that_is_none(tmp_path):
-    with pytest.raises(FormatError, match=r"cannot be read as text: .*Is a directory"):
+    with pytest.raises(FormatError, match=r"a folder: expected a file: a robot or module file \(.yaml\), URDF"):
         mr.load(tmp_path)
     with pytest.raises(FormatError, match="no file 'crabb' and no shipped robot of that name: did you mean 'crab'"):
         mr.load("crabb")
@@ -129,6 +135,9 @@ def test_a_folder_and_a_name_that_is_none(tmp_path):
         ),
         (ROBOT, "x.csv", "files .csv hold no Mechanism: valid: .urdf"),
         (CRAB, "x.mrun", "files .mrun hold no Assembly: valid: .yaml, .yml, .urdf"),
+        (ROBOT, "x.udrf", "files .udrf hold no Mechanism: valid: .urdf, .mjcf, .xml, .sdf$"),
+        (CRAB, "x.txt", "files .txt hold no Assembly: valid: .yaml, .yml, .urdf, .mjcf, .xml, .sdf$"),
+        (mr.module_type("scout"), "x.yam", "files .yam hold no ModuleType: valid: .yaml, .yml$"),
         (mr.module_type("scout"), "x.urdf", "files .urdf hold no ModuleType: valid: .yaml, .yml"),
         (3, "x.yaml", "3 as what to write: expected an assembly, a robot, a module type or a recording, then the path"),
         (ROBOT.equations(), "x.yaml", "Equations.*: expected an assembly, a robot, a module type or a recording"),
@@ -143,6 +152,8 @@ def test_values_that_do_not_fit_the_ending(value, name, message, tmp_path):
 def test_a_recording_that_does_not_fit_the_ending(tmp_path):
     with pytest.raises(InputError, match=r"files .yaml hold no Recording: valid: .mrun, .csv, .parquet"):
         mr.save(short_run(), tmp_path / "x.yaml")
+    with pytest.raises(InputError, match=r"files .mrum hold no Recording: valid: .mrun, .csv, .parquet"):
+        mr.save(short_run(), tmp_path / "x.mrum")
 
 
 def test_urdf_is_that_of_a_robot():

@@ -132,8 +132,11 @@ MISTAKES = [
     ("robot.modules", "the robot crab has no attribute 'modules'", "the assembly that has it"),
     ("robot.mas_matrix(q)", "the robot crab has no attribute 'mas_matrix'", "did you mean 'mass_matrix'?"),
     ("mr.Mechanism.from_assembly(robot)", "Mechanism('crab'", "is no assembly", "mr.load('crab')"),
-    ("mr.simulate(crab)", "Assembly('crab'", "is no robot", "assembly.mechanism(...) or assembly.robot()"),
-    ("mr.simulate('crab')", "'crab' is no robot", "expected a Mechanism, such as mr.load('crab').robot()"),
+    (
+        "mr.simulate('crab')",
+        "'crab' is no robot",
+        "expected a Mechanism, such as mr.load('crab').robot(), or an assembly",
+    ),
     ("mr.simulate(mr.Mechanism)", "class", "is no robot", "expected a Mechanism"),
     ("mr.gait('crab').on(crab)", "a gait on Assembly('crab'", "assembly.robot() or assembly.mechanism(...)"),
     ("mr.PID(1.0).on(crab)", "PID on Assembly('crab'", "assembly.robot() or assembly.mechanism(...)"),

@@ -41,6 +41,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable
 from functools import wraps
+from pathlib import Path
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -201,6 +202,21 @@ def choices(found: str, valid: Iterable[str]) -> str:
     close = difflib.get_close_matches(str(found), valid, n=1)
     hint = f"did you mean '{close[0]}'? " if close else ""
     return f"{hint}valid: {listed(valid)}"
+
+
+def no_file(path: Path) -> str:
+    """The message for a file that does not exist, with those of its kind in the same folder.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "crab.yaml").write_text("")
+    ...     no_file(Path(folder, "krab.yaml")).partition("krab.yaml: ")[2]
+    "no such file; did you mean 'crab.yaml'? valid: crab.yaml"
+    """
+    if not path.parent.is_dir():
+        return f"{path}: no such file: there is no folder {path.parent}"
+    near = sorted(p.name for p in path.parent.glob(f"*{path.suffix}"))
+    return f"{path}: no such file; {choices(path.name, near) if near else f'the folder has no *{path.suffix} file'}"
 
 
 def listed(names: Iterable[str]) -> str:

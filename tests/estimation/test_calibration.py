@@ -199,6 +199,17 @@ def test_base_and_tool_are_found_together(rng):
     assert found.identifiability.rank == len(found.names) < 12
 
 
+def test_configurations_that_identify_less_than_others_would_are_reported(rng):
+    """One configuration many times has six readings to tell; for the six of a tool they are enough."""
+    robot = mr.load("crab").robot()
+    q = np.tile(configurations(rng, robot)[:1], (20, 1))
+    target = poses_of(robot, q, "m3")
+    with pytest.warns(mr.ModurobWarning, match=r"20 configurations \(1 distinct\) identify 6 of 14 parameters"):
+        found = calibration(robot, "m3", q, target, noise=NOISE)
+    assert len(found.names) == 6
+    assert calibration(robot, "m3", q, target, noise=NOISE, parameters=["tool"]).identifiability.rank == 6
+
+
 def test_errors_that_cannot_be_told_apart_do_not_matter(rng):
     """All displacements at once: the calibrated robot is right wherever it goes."""
     robot = lwa4p()

@@ -332,3 +332,16 @@ def test_equations_of_an_arm_with_a_symbolic_length():
     assert sympy.expand(
         M - sympy.Matrix([[5 * length**2 / 2 + low + 2 * off, low + off], [low + off, low]])
     ).is_zero_matrix
+
+
+def test_an_arm_of_a_table_alone_says_that_it_has_no_mass():
+    arm = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)])
+    assert repr(arm) == "Mechanism('arm', 2 bodies, nq=2, nv=2, without mass)"
+    ended = mr.simulate(arm, duration=0.1).status
+    assert ended.kind == "singular"
+    assert "arm has no mass: expected bodies with inertia, such as from_dh(rows, inertias=[...])" in ended.message
+    heavy = mr.Mechanism.from_dh([(0.3, 0, 0.1), (0.2, 0, 0)], inertias=[None, inertia.point(1.0, (0, 0, 0))])
+    assert repr(heavy) == "Mechanism('arm', 2 bodies, nq=2, nv=2)"
+    mass = sympy.Symbol("m")
+    symbolic = mr.Mechanism.from_dh([(0.3, 0, 0.1)], inertias=[inertia.point(mass, (0, 0, 0))])
+    assert "without mass" not in repr(symbolic)

@@ -16,6 +16,7 @@ from modurob.statics import active_set
 from modurob.statics.active_set import active_bounds
 from tests.oracles import simplex, strut
 from tests.oracles.linkages import four_bar
+from tests.robots import random_mechanism
 
 
 def _states():
@@ -26,14 +27,16 @@ def _states():
     floating = mr.load("crab").mechanism(floating=True)
     q = floating.random_configuration(rng)
     wound, held = strut.stretched(2e9)
+    rotors = random_mechanism(rng, 4, armature=True)
     return [
         (tied, *link.state(rng)),
         (floating, q, rng.normal(size=floating.nv)),
         (wound, held + 0.01 * rng.normal(size=5), rng.normal(size=5)),
+        (rotors, rotors.random_configuration(rng), rng.normal(size=rotors.nv)),
     ]
 
 
-@pytest.mark.parametrize(("robot", "q", "v"), _states(), ids=("loop", "floating", "winches"))
+@pytest.mark.parametrize(("robot", "q", "v"), _states(), ids=("loop", "floating", "winches", "rotors"))
 def test_equations_with_all_forces_in_them(robot, q, v):
     """M vdot = tau + push + K^T lambda, K vdot = k: of the parts that are known one by one, compiled and by NumPy."""
     tau = np.random.default_rng(1).normal(size=robot.nv)

@@ -62,7 +62,8 @@ def test_what_cannot_be_kept_is_refused():
     arm = mr.load("lwa4p").robot()
     motion = Trajectory.quintic(START, START + 0.5, 1.0)
     with pytest.raises(
-        ControlError, match=r"no slower motion keeps the torques at t = .*: at rest shoulder/tilt needs .* of 0.5"
+        ControlError,
+        match=r"no slower motion keeps the torques at t = .* s: at rest shoulder/tilt needs .* of 0.5 N m:",
     ):
         motion.within(robot=arm, torque=0.5)
     with pytest.raises(ControlError, match="expected a robot"):

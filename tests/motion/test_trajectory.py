@@ -296,6 +296,14 @@ def test_makers_are_found_by_name():
     [
         (lambda: Trajectory.spline([0, 1], [0, 1], 3), r"continuity 3: expected .* one of 1, 2, 4, 6"),
         (lambda: Trajectory.hermite([0, 1], [0, 1], 0, None, 1), "jerks without accelerations"),
+        (
+            lambda: Trajectory.quintic([0, 1], [1], 1),
+            r"do not fit together: start \(2,\), .*end \(1,\), .*: expected one shape",
+        ),
+        (
+            lambda: Trajectory.s_curve([0, 1], [1, 2], [1], 1, 1),
+            r"start \(2,\), end \(2,\), velocity \(1,\), .*: expected",
+        ),
         (lambda: Trajectory.blended([0, 1], [0, 1], 2.0), "blend = 2 s: expected at most 1 s"),
         (lambda: Trajectory.s_curve(0, 1, 1, 1, 0), "jerk = 0.0: expected more than zero"),
         (lambda: TRAJECTORIES["scurve"], "no trajectory 'scurve': did you mean 's-curve'"),

@@ -121,6 +121,43 @@ def test_each_tree_of_labelled_backbones_is_counted():
         assert classes * f(n) * 2**n == pytest.approx(4**n * f(3 * n) / f(2 * n + 2) * 4 ** (n - 1), rel=1e-12)
 
 
+def series(f, most):
+    """The series y with y = f(y), where f takes a series to one that is right by one more term, (most + 1,)."""
+    y = np.zeros(most + 1, dtype=object)
+    for _ in range(most + 1):
+        y = f(y)
+    return y
+
+
+def test_backbones_by_generating_functions():
+    """Otter's way: trees are those seen from a module, less those seen from a connection, plus those that a half turn of a
+    connection takes to themselves.
+
+    A Backbone is the same after half a turn, which exchanges faces 2 and 5 and turns what is docked on 3 and 4 by half a turn. B
+    counts what can hang on a face (16 ways to dock, in pairs that are the same), F what is the same after half a turn.
+    """
+    most = 7
+    x = np.eye(most + 1, dtype=object)[1]
+
+    def times(*factors):
+        total = np.eye(most + 1, dtype=object)[0]
+        for factor in factors:
+            total = np.convolve(total, factor)[: most + 1]
+        return total
+
+    def more(y):
+        return y + np.eye(most + 1, dtype=object)[0]
+
+    B = series(lambda B: 8 * times(x, *[more(B)] * 3), most)
+    pairs = np.array([B[n // 2] if n % 2 == 0 else 0 for n in range(most + 1)], dtype=object)  # B(x²)
+    F = series(lambda F: 4 * times(x, more(pairs), more(F)), most)
+    seen = times(x, *[more(B)] * 4) + times(x, more(pairs), more(F), more(F))
+    docked = times(x, x, 16 * times(*[more(B)] * 6) + 4 * times(more(pairs), more(pairs), more(F), more(F)))
+    turned = 8 * times(x, x, *[more(pairs)] * 3)
+    trees = (seen - docked + turned) // 2
+    assert trees[1:].tolist() == [mr.number_of_assemblies("backbone", n) for n in range(1, most + 1)]
+
+
 @pytest.mark.parametrize(("n", "rolls"), sampled([(1, None), (2, None), (3, None), (4, (0, 180))], 3))
 def test_backbones_by_another_list(n: int, rolls):
     quarters = range(4) if rolls is None else [r // 90 for r in rolls]

@@ -3,6 +3,7 @@
 Names of `modurob` are imported when they are first used, so that `modurob --help` and a misspelt option wait for nothing.
 """
 
+import logging
 import sys
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -18,7 +19,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 import modurob as mr
-from modurob.errors import InputError, ModurobError, choices
+from modurob.errors import FormatError, InputError, ModurobError, choices, no_file
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 # names, messages and matrices are printed as they are: brackets in them are no markup
@@ -27,7 +28,8 @@ console = Console(highlight=False, markup=False, emoji=False)
 File = Annotated[
     str,
     typer.Argument(
-        help="robot: an assembly (.yaml), a URDF or MuJoCo file, or the name of a robot of the package (see modurob robots)"
+        help="robot: an assembly (.yaml), a URDF or MuJoCo file, or the name of a robot of the package (see modurob robots)",
+        callback=lambda file: existing(file),
     ),
 ]
 Base = Annotated[str | None, typer.Option(help="base module, fixed in the world; default: that of the file")]
@@ -36,16 +38,28 @@ Floating = Annotated[
 ]
 
 PICTURES = (".png", ".pdf", ".svg")
+# where the package has its robots, and those that walk
+SHIPPED, WALKERS = (Path(mr.__file__).parent / folder for folder in ("assembly/robots", "motion/gaits/organisms"))
 
 
 def main() -> None:
     """Run the command; errors made on purpose are one message, not a traceback."""
+    if not sys.stderr.isatty():
+        _log_waits()
     try:
         app(standalone_mode=True)
     except ModurobError as error:
         message = Text.assemble(("error:", "bold red"), " ", str(error))
         Console(stderr=True, highlight=False).print(message, soft_wrap=True)
         raise SystemExit(2) from None
+
+
+def _log_waits() -> None:
+    """Write to the error output what takes long, such as compiling, which a terminal is told anyway."""
+    logger, handler = logging.getLogger("modurob"), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("modurob: %(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
 
 
 def _version(asked: bool) -> None:
@@ -144,7 +158,7 @@ def writable(path: Path | None, *suffixes: str) -> None:
         return
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(
-            f"{path}: files {path.suffix or 'without an ending'} cannot be written: valid: {', '.join(suffixes)}"
+            f"{path}: files {path.suffix or 'without an ending'} cannot be written: valid: {', '.join(filter(None, suffixes))}"
         )
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}: make it first, or choose another")
@@ -166,21 +180,27 @@ def assembly_of(file: str, base: str | None = None, floating: bool | None = None
 
 def walkers() -> tuple[str, ...]:
     """Names of the organisms of `mr.walking_robot` that are no shipped robots."""
-    from modurob.motion.gaits.found import ORGANISMS
+    return _names(WALKERS)
 
-    return tuple(name for name in ORGANISMS if name not in mr.shipped_robots())
+
+def _names(folder: Path) -> tuple[str, ...]:
+    """Names of the robot files in a folder of the package, without what it takes to read them."""
+    return tuple(sorted(file.stem for file in folder.glob("*.yaml")))
+
+
+def existing(file: str | None) -> str | None:
+    """The file or name of a robot. One that does not exist is refused here, before any part of the package is imported."""
+    names = (*_names(SHIPPED), *walkers())
+    if file is None or file in names or Path(file).exists():
+        return file
+    if Path(file).suffix:
+        raise FormatError(no_file(Path(file)))
+    raise InputError(f"no file {file!r:.200} and no shipped robot of that name: {choices(file[:80], names)}")
 
 
 def path_of(file: str) -> str | Path:
     """The file of a robot; a shipped robot by its name, an organism that walks by that of its file."""
-    from modurob.motion.gaits.found import organism_file
-
-    if file in walkers():
-        return organism_file(file)
-    names = (*mr.shipped_robots(), *walkers())
-    if file not in names and not Path(file).suffix and not Path(file).exists():
-        raise InputError(f"no file {file!r:.200} and no shipped robot of that name: {choices(file[:80], names)}")
-    return file
+    return WALKERS / f"{file}.yaml" if file in walkers() else file
 
 
 def robot_of(

@@ -7,7 +7,19 @@ from typing import Annotated, Any
 import typer
 
 import modurob as mr
-from modurob.cli.app import PICTURES, Base, File, Floating, command, console, made, path_of, robot_of, writable
+from modurob.cli.app import (
+    PICTURES,
+    Base,
+    File,
+    Floating,
+    command,
+    console,
+    existing,
+    made,
+    path_of,
+    robot_of,
+    writable,
+)
 from modurob.errors import InputError, SimulationError, StudioError, choices
 
 # of laws that cannot do without
@@ -136,7 +148,9 @@ def simulate_command(
     ] = None,
 ) -> None:
     """Simulate a robot, under gravity alone or under a controller, fixed, floating or on the ground."""
-    writable(out)
+    from modurob.simulation.progress import progress_bar
+
+    writable(out, ".mrun", "")
     writable(picture, *PICTURES)
     assembly, robot = robot_of(file, base, floating if ground is None else True)
     robot = robot.ideal() if ideal else robot
@@ -170,7 +184,8 @@ def simulate_command(
         name = stepper or ("runge-kutta-4" if ground is None else "linearly-implicit")
         otherwise = {"dt": 1e-3 if ground is None else 2e-3}
         steps = made(mr.simulation.STEPPERS[name], name, {"dt": dt, "method": method}, otherwise)
-        run = mr.simulate(robot, q, v, duration, law, steps, estimator=watch)
+        with progress_bar(robot.name, lines=True) as tell:
+            run = mr.simulate(robot, q, v, duration, law, steps, estimator=watch, progress=tell)
     _print_run(run)
     if ground is not None:
         _print_travel(run)
@@ -258,13 +273,42 @@ def _filter(name: str | None, noise: float | None, law: Any) -> Any:
 
 
 def _print_run(run: "mr.Recording") -> None:
-    import numpy as np
+    from modurob.simulation.recording.efforts import remark
 
-    console.print(f"{run.robot.name}: {len(run.t)} ticks, {run.status}")
+    console.print(f"{run.robot.name}: {len(run.t)} ticks, {run.status}", soft_wrap=True)
     for event in run.events:
-        console.print(f"  {event.t:.4g} s  {event.message}")
-    with np.printoptions(precision=6, suppress=True):
-        console.print(f"at the end q = {run.q[-1]} v = {run.v[-1]}", soft_wrap=True)
+        console.print(f"  {event.t:.4g} s  {event.message}", soft_wrap=True)
+    console.print(_table_of(run))
+    weak = remark(run.saturated)
+    if weak:
+        console.print(f"{weak}: the drives cannot give what is asked of them", soft_wrap=True)
+
+
+def _table_of(run: "mr.Recording") -> Any:
+    """Each coordinate and rate by name: where and how fast it is at the end, and its largest torque."""
+    from rich.table import Table
+
+    from modurob.simulation.recording.efforts import torque
+
+    last, own = run.segments[-1], [joint for joint in run.robot.joints if not joint.mimics]
+    strongest = [x for j in own for x in abs(torque(last, j)).reshape(-1, j.type.nv).max(axis=0)]
+    columns = [
+        {name: f"{x:.5g}" for name, x in zip(last.names[kind], numbers, strict=True)}
+        for kind, numbers in (("q", last.q[-1]), ("v", last.v[-1]), ("v", strongest))
+    ]
+    columns.append({name: f"{100 * x:.0f} %" for name, x in run.saturated.items()})
+    table = Table("joint", box=None, pad_edge=False)
+    units = {
+        "q at the end": "rad, m",
+        "v at the end": "rad/s, m/s",
+        "largest |tau|": "N m, N",
+        "at its limit": "of time",
+    }
+    for head, unit in units.items():
+        table.add_column(f"{head}\n[{unit}]", justify="right")
+    for name in dict.fromkeys(n for j in own for n in (*j.coordinate_names(), *j.rate_names())):
+        table.add_row(name, *(column.get(name, "") for column in columns))
+    return table
 
 
 @command()
@@ -313,6 +357,7 @@ def gait_command(
     _, robot = robot_of(file, base, floating)
     name = name or (str(file) if str(file) in PRESETS else "crab")
     figure = plot_phases(mr.gait(name, generator=generator).on(robot), duration)
+    figure.suptitle(f"{name} {figure.get_suptitle()}")
     write_figure(out, figure)
     console.print(f"{name} gait of {robot.name}: {out}")
 
@@ -322,7 +367,8 @@ def studio(
     file: Annotated[
         str | None,
         typer.Argument(
-            help="robot to open: an assembly (.yaml), a URDF or MuJoCo file (.xml), or a robot of the package"
+            help="robot to open: an assembly (.yaml), a URDF or MuJoCo file (.xml), or a robot of the package",
+            callback=existing,
         ),
     ] = None,
     share: Annotated[str | None, typer.Option(help="open the robot of a share link, or of the text of one")] = None,

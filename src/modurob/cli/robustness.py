@@ -21,10 +21,13 @@ def robustness(
 
     from modurob.catalogue.reading import require_picture
     from modurob.control.robustness import drawn, robustness, table_of
+    from modurob.simulation.progress import progress_bar
 
     if plot is not None:
         require_picture(plot)
-    rows = robustness(robot_of(file, base, False)[1], duration=duration)
+    robot = robot_of(file, base, False)[1]
+    with progress_bar(f"robustness of {robot.name}", lines=True) as tell:
+        rows = robustness(robot, duration=duration, progress=tell)
     head, lines = table_of(rows)
     table = Table(
         head[0],

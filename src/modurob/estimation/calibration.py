@@ -1,5 +1,6 @@
 """Kinematic calibration: the geometry of a robot from measured poses or points of one of its frames (von Stryk 3.3)."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 from modurob import algorithms
 from modurob.algorithms.base_parameters import NONE, first_independent
 from modurob.algorithms.checks import beyond_limits
-from modurob.errors import EstimateError, explained
+from modurob.errors import EstimateError, ModurobWarning, explained
 from modurob.estimation.placements import Geometry, Parameter
 from modurob.motion.checks import require_robot
 from modurob.robot import Mechanism
@@ -20,6 +21,8 @@ from modurob.spatial.scalars import Array
 ITERATIONS = 50
 # a step that changes the errors less, relative to them, or the values less [m, rad], is the last
 SETTLED, LEAST = 1e-9, 1e-14
+# configurations at random that show what could be identified
+SPREAD = 50
 
 
 class Accuracy(NamedTuple):
@@ -134,7 +137,7 @@ def calibration(
     `measured` are poses, (k, 4, 4), or points, (k, 3) [m]. `noise` are the standard deviations of positions [m] and
     rotations [rad]; None: the same number in m and rad, estimated from the residuals. `parameters` as in
     `identifiability`. With noise (1, 1/sqrt(2)) the cost is the sum of squares of all matrix elements of von Stryk 3.3,
-    for small errors.
+    for small errors. A warning says if configurations at random would identify more parameters than q does.
 
     >>> rng = np.random.default_rng(0)
     >>> at = np.array([robot.random_configuration(rng) for _ in range(30)])
@@ -154,6 +157,7 @@ def calibration(
         raise EstimateError(
             f"{len(J)} readings for {len(kept)} parameters of {robot.name}: expected more measurements, or fewer parameters"
         )
+    _look_at_configurations(geometry, wanted, known, sigma, points, q)
     fit = _fitted(geometry, kept, q, target, sigma, points)
     after = geometry.displaced(kept, fit.values)
     scale = 1.0 if noise is not None else fit.chi_square / (len(J) - len(kept))
@@ -168,6 +172,24 @@ def calibration(
         chi_square=fit.chi_square,
         degrees_of_freedom=len(J) - len(kept),
     )
+
+
+def _look_at_configurations(
+    geometry: Geometry, wanted: list[Parameter], known: Identifiability, sigma: Array, points: bool, q: Array
+) -> None:
+    """A warning if configurations at random would identify more than these: errors of the others then go to those that are left."""
+    robot, rng = geometry.robot, np.random.default_rng(0)
+    spread = np.array([robot.random_configuration(rng) for _ in range(SPREAD)])
+    J = _rows(geometry.slopes(wanted, np.zeros(len(wanted)), spread), sigma, points)
+    most = _identifiable(wanted, J).rank
+    if known.rank < most:
+        distinct = len(np.unique(q, axis=0))
+        warnings.warn(
+            f"calibration of {robot.name}: {len(q)} configurations ({distinct} distinct) identify {known.rank} of {most} "
+            "parameters: errors of the others are attributed to these; expected configurations that differ in all joints",
+            ModurobWarning,
+            stacklevel=4,
+        )
 
 
 @explained

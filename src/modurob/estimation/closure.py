@@ -3,7 +3,7 @@
 import numpy as np
 
 from modurob.algorithms import integrate, loop_jacobian
-from modurob.algorithms.derivatives import complex_step
+from modurob.algorithms.complex_steps import complex_step
 from modurob.algorithms.steps import apply, transposed
 from modurob.estimation.belief import Belief, through
 from modurob.robot import Mechanism

@@ -36,6 +36,8 @@ Shipped = Literal[
     "tree9",
 ]
 MODULE = "modurob module 1"
+ROBOT_FILES = (".yaml", ".yml")
+READ = "a robot or module file (.yaml), URDF (.urdf), MJCF (.xml), a module set of Timor-Python (.json) or a recording (.mrun)"
 
 
 # ---- reading ----
@@ -69,6 +71,8 @@ def load(path: str | Path) -> Any:
         return Mechanism.from_mjcf(path) if is_mjcf(path) else Mechanism.from_urdf(path)
     if start.lstrip().startswith(b"{") and str(path).lower().endswith(".json"):
         return timor_modules(path)
+    if isinstance(path, str | os.PathLike) and Path(path).is_dir():
+        raise FormatError(f"{path}: a folder: expected a file: {READ}")
     data, where, folder = files.read(path)
     kind = str(data.get("format"))
     if kind.startswith("modurob module"):
@@ -103,8 +107,8 @@ def save(value: "Assembly | Mechanism | ModuleType | Recording", path: str | Pat
 
     An assembly is written as a robot file (.yaml) or, with its setup, for other tools (.urdf, .sdf, .xml of MuJoCo); a
     robot for other tools; a module type as its file (.yaml); a recording as a recording file (.mrun) or as a table
-    (.csv, .parquet). A file with an unknown extension gets the first of these formats; an extension of another kind of
-    value is refused. SI units.
+    (.csv, .parquet). A file without an extension gets the first of these formats; any other extension is refused. SI
+    units.
 
     >>> mr.save(mr.load("crab"), "my_crab.yaml")
     >>> mr.load("my_crab.yaml") == mr.load("crab")
@@ -115,21 +119,21 @@ def save(value: "Assembly | Mechanism | ModuleType | Recording", path: str | Pat
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"{path!r:.60} is no file to write: expected a path such as 'robot.yaml'")
     ending = Path(path).suffix.lower()
-    if ending not in writers and ending in {".yaml", ".yml", ".mrun", ".csv", ".parquet", *(f".{x}" for x in EXPORTS)}:
+    if ending and ending not in writers:
         kind = type(value).__name__
-        hint = "; robot files are for assemblies" if isinstance(value, Mechanism) else ""
+        hint = "; robot files are for assemblies" if isinstance(value, Mechanism) and ending in ROBOT_FILES else ""
         raise InputError(f"{path}: files {ending} hold no {kind}: valid: {', '.join(writers)}{hint}")
-    writers.get(ending, next(iter(writers.values())))(Path(path))
+    writers[ending or next(iter(writers))](Path(path))
 
 
 def _writers(value: Any) -> Mapping[str, Callable[[Path], None]]:
     """How a value is written, by the ending of the file; the usual one first."""
     if isinstance(value, ModuleType):
-        return dict.fromkeys((".yaml", ".yml"), lambda path: write_text(path, library.to_text(value)))
+        return dict.fromkeys(ROBOT_FILES, lambda path: write_text(path, library.to_text(value)))
     if isinstance(value, Mechanism):
         return {f".{ending}": _export(ending, lambda: value) for ending in EXPORTS}
     if isinstance(value, Graph):
-        own = dict.fromkeys((".yaml", ".yml"), lambda path: files.save(value, path))
+        own = dict.fromkeys(ROBOT_FILES, lambda path: files.save(value, path))
         robot = value.robot if isinstance(value, Assembly) else None
         return {**own, **({} if robot is None else {f".{ending}": _export(ending, robot) for ending in EXPORTS})}
     from modurob.simulation import Recording

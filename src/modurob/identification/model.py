@@ -13,6 +13,7 @@ from modurob.caching import cached_property
 from modurob.catalogue.drives import DriveForce
 from modurob.catalogue.drives.force import CREEP
 from modurob.catalogue.forces import Friction
+from modurob.catalogue.forces.friction import fading
 from modurob.errors import EstimateError
 from modurob.identification.data import Samples
 from modurob.mechanism import JointRow
@@ -62,7 +63,7 @@ class TorqueModel:
     def _excess(self, v: Array) -> Array:
         """Columns of static less Coulomb friction, exp(-|v|/stribeck) sign(v)."""
         w = v[..., self.rates]
-        return (np.exp(-np.abs(w) / self.stribeck) * np.sign(w))[..., None, :] * np.eye(self.robot.nv)[:, self.rates]
+        return (fading(w, self.stribeck) * np.sign(w))[..., None, :] * np.eye(self.robot.nv)[:, self.rates]
 
     def known(self, s: Samples) -> Array:
         """Torques that need not be identified, (k, nv): those of the robot's own forces, and less what gears lose."""
@@ -88,11 +89,10 @@ class TorqueModel:
         total = np.zeros_like(v)
         for row in self._friction_rows():
             joint, force = self.robot.joints[row.joint], row.force
-            if isinstance(force, Friction) and force.stribeck:
+            if isinstance(force, Friction):
                 w, at = joint.ratio * v[:, joint.v_slice.start + row.rate], joint.v_slice.start + row.rate
-                total[:, at] += (
-                    joint.ratio * (force.static - force.coulomb) * np.exp(-np.abs(w) / force.stribeck) * np.sign(w)
-                )
+                excess = (force.static - force.coulomb) * fading(w, force.stribeck)
+                total[:, at] += joint.ratio * excess * np.sign(w)
         return total
 
     @cached_property

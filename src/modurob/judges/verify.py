@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob import algorithms as al
-from modurob.algorithms.derivatives import complex_step
+from modurob.algorithms.complex_steps import complex_step
 from modurob.algorithms.interpreter import TINY as STEP
 from modurob.errors import ClosureError, SingularError
 from modurob.judges.twin import JUDGES, Twin

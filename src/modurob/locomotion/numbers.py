@@ -1,24 +1,17 @@
-"""Numbers as users write them, and their checks."""
+"""Numbers that are arguments: the checks of `modurob.motion.numbers`, with the error of arguments."""
 
 from typing import Any
 
 import numpy as np
 
 from modurob.errors import InputError
+from modurob.motion import numbers as checks
 from modurob.spatial.scalars import Array
 
 
 def numbers(value: Any, what: str, last: int | None = None) -> Array:
     """`value` as an array of finite numbers, with `last` entries along its last axis."""
-    try:
-        x = np.asarray(value)
-    except ValueError:
-        x = np.array(None)
-    if x.dtype.kind not in "iuf":
-        raise InputError(f"{what} = {value!r:.60}: expected numbers")
-    x = x.astype(float)
-    if not np.isfinite(x).all():
-        raise InputError(f"{what} = {x.tolist()!r:.60}: expected finite numbers")
+    x = checks.numbers(value, what, error=InputError)
     if last is not None and (x.ndim == 0 or x.shape[-1] != last):
         raise InputError(f"{what} has shape {x.shape}: expected (..., {last})")
     return x
@@ -27,9 +20,7 @@ def numbers(value: Any, what: str, last: int | None = None) -> Array:
 def one(value: Any, what: str) -> float:
     """`value` as one finite number, alone or in an array."""
     x = numbers(value, what)
-    if x.size != 1:
-        raise InputError(f"{what} = {x.tolist()!r:.60}: expected one number")
-    return x.item()
+    return checks.one_number(x.item() if x.size == 1 else x, what, InputError)
 
 
 def positive(value: Any, what: str) -> float:

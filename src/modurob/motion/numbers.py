@@ -4,20 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from modurob.errors import ControlError
+from modurob.errors import ControlError, ModurobError
 from modurob.spatial.scalars import Array
 
+Error = type[ModurobError]
 
-def numbers(value: Any, what: str, infinite: bool = False) -> Array:
+
+def numbers(value: Any, what: str, infinite: bool = False, error: Error = ControlError) -> Array:
     """`value` as an array of real numbers."""
     try:
         x = np.asarray(value)
     except ValueError:
         x = np.array(None)
     if x.dtype.kind not in "iuf":
-        raise ControlError(f"{_shown(value, what)}: expected numbers")
+        raise error(f"{_shown(value, what)}: expected numbers")
     if np.isnan(x).any() or not (infinite or np.isfinite(x).all()):
-        raise ControlError(f"{_shown(value, what)}: expected finite numbers")
+        raise error(f"{_shown(value, what)}: expected finite numbers")
     return x.astype(float)
 
 
@@ -25,11 +27,11 @@ def _shown(value: Any, what: str) -> str:
     return f"{what} = {value.tolist() if isinstance(value, np.ndarray) else value!r:.60}"
 
 
-def one_number(value: Any, what: str) -> float:
+def one_number(value: Any, what: str, error: Error = ControlError) -> float:
     """`value` as one real number."""
-    x = numbers(value, what)
+    x = numbers(value, what, error=error)
     if x.ndim:
-        raise ControlError(f"{what} = {x.tolist()!r:.60}: expected one number")
+        raise error(f"{what} = {x.tolist()!r:.60}: expected one number")
     return float(x)
 
 

@@ -200,13 +200,12 @@ class Piecewise:
 
 
 def alike(**values: ArrayLike) -> list[Array]:
-    """The values as arrays of one shape."""
+    """The values as arrays of one shape: all that are not single numbers have it."""
     arrays = {name: numbers(value, name) for name, value in values.items()}
-    try:
-        return [np.array(x) for x in np.broadcast_arrays(*arrays.values())]
-    except ValueError:
+    if len({x.shape for x in arrays.values() if x.ndim}) > 1:
         shapes = ", ".join(f"{name} {x.shape}" for name, x in arrays.items())
-        raise ControlError(f"shapes that do not fit together: {shapes}: expected one shape, or numbers") from None
+        raise ControlError(f"shapes that do not fit together: {shapes}: expected one shape, or numbers")
+    return [np.array(x) for x in np.broadcast_arrays(*arrays.values())]
 
 
 def timed(times: ArrayLike, points: ArrayLike) -> tuple[Array, Array]:

@@ -106,6 +106,7 @@ def _chain(m: Tables, bodies: tuple[int, ...], q: Array) -> tuple[Tables, Array]
         constraints=(),
         forces=(),
         shapes=(),
+        collisions=(),
     )
     return chain, q[coordinates]
 

@@ -102,6 +102,10 @@ def test_pictures_have_units_and_one_line_a_joint(modules):
     ):
         assert label in text
     assert [len(ax.lines) for ax in orbits.axes] == [robot.nv] * 3
+    course, orbit, phase = orbits.axes
+    assert "time [s]" not in orbit.get_xlabel()
+    assert course.get_xlim() == phase.get_xlim() == pytest.approx((0, 20), abs=0.1)
+    assert orbits.get_suptitle() == lines.get_suptitle() == f"gait of {robot.name}, 0.5 Hz"
     shown = lines.axes[0].lines[0].get_xydata()
     assert shown[shown[:, 1].argmax(), 0] == pytest.approx(0.5, abs=1e-3)
     assert len(orbits.legends[0].texts) == min(robot.nv, 3 if robot.nv > 12 else robot.nv)

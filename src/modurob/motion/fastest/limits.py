@@ -64,6 +64,13 @@ class Model:
         c = inverse(at.q, zero, zero)
         return inverse(at.q, zero, at.rate) - c, inverse(at.q, at.rate, at.bend) - c, c
 
+    def most_loaded(self, tau: Array) -> str:
+        """What the drive needs of torques (nv,) that is nearest to its limit, or farthest beyond, in words."""
+        j = int(np.argmax(tau / self.limits.torque))
+        own = [joint for joint in self.robot.joints if not joint.mimics]
+        name, unit = [pair for joint in own for pair in zip(joint.rate_names(), joint.type.units, strict=True)][j]
+        return f"{name} needs {tau[j]:.4g} of {self.limits.torque[j]:.4g} {'N m' if unit == 'rad' else 'N'}"
+
     def usage(self, at: Along, y: Array, u: Array) -> Array:
         """The largest of |v|, |vdot| and |tau| relative to their limits at points, (...)."""
         return np.abs(self.parts(at, y, u)).max(axis=-1, initial=0.0)

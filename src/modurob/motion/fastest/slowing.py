@@ -73,9 +73,7 @@ def _words(model: Model, motion: Piecewise, t: Array) -> str:
     """The points at which the robot cannot even hold itself at rest."""
     k = int(np.argmax(_used(model, motion, t, FACTORS[-1])))
     tau = np.abs(model.robot.gravity_forces(motion(t[k]).position))
-    j = int(np.argmax(tau / model.limits.torque))
-    names = [name for joint in model.robot.joints if not joint.mimics for name in joint.rate_names()]
     return (
-        f"no slower motion keeps the torques at t = {t[k]:.4g}: at rest {names[j]} needs {tau[j]:.4g} of "
-        f"{model.limits.torque[j]:.4g} N m or N: expected higher limits, or another path"
+        f"no slower motion keeps the torques at t = {t[k]:.4g} s: at rest {model.most_loaded(tau)}: expected higher limits, or "
+        "another path"
     )

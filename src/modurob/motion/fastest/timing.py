@@ -181,12 +181,11 @@ class _Search:
             return float((2 * self.h / (y[:-1] + y[1:])).sum())
 
     def _refuse(self, i: int) -> None:
-        """Say where it fails, and where the robot comes nearest to its limits at rest, or beyond them."""
-        tau, s = self._at_rest(), self.stretch.s
-        k = int((tau / self.model.limits.torque).max(axis=1).argmax())
+        """Say where it fails, and what holding the robot at rest takes there."""
+        needs = self.model.most_loaded(self._at_rest()[i])
         raise ControlError(
-            f"time_optimal on {self.model.robot.name}: no motion within the limits at s = {s[i]:.6g} to {s[i + 1]:.6g}: at rest "
-            f"{self._needs(tau[k])} at s = {s[k]:.6g}: expected higher limits, or another path"
+            f"time_optimal on {self.model.robot.name}: no motion within the limits near s = {self.stretch.s[i]:.6g}, where at rest "
+            f"{needs}: expected higher limits, or another path"
         )
 
     def _at_rest(self) -> Array:
@@ -194,18 +193,11 @@ class _Search:
         at, rest = self.stretch.at(np.zeros(1)), np.zeros((len(self.h), 1))
         return np.abs(self.model.torque_coefficients(at)[2] + self.model.own_forces(at, rest))[:, 0]
 
-    def _needs(self, tau: Array) -> str:
-        """What the drive needs that is nearest to its limit, or farthest beyond."""
-        limits = self.model.limits.torque
-        j = int(np.argmax(tau / limits))
-        names = [name for joint in self.model.robot.joints if not joint.mimics for name in joint.rate_names()]
-        return f"{names[j]} needs {tau[j]:.4g} of {limits[j]:.4g}"
-
     def _too_weak_at_start(self) -> str:
         """The reason why it cannot start from rest, if its drives cannot hold it there."""
         tau = self._at_rest()[0]
         held = np.all(tau <= self.model.limits.torque)
-        return "" if held else f"; at rest {self._needs(tau)} N m or N there: its drives cannot hold it"
+        return "" if held else f"; at rest {self.model.most_loaded(tau)} there: its drives cannot hold it"
 
 
 def _within(x: Array, u: Array, h: Array, part: Array) -> Array:

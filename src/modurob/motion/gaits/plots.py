@@ -14,7 +14,6 @@ Axes = Any  # matplotlib's, imported only when something is drawn
 Figure = Any
 
 RATE = 64  # samples a period
-SWINGS = 4  # periods of which the course is shown
 SEAM = 0.3  # phases are shown from SEAM - pi to SEAM + pi, so that joints in opposition stay in one place [rad]
 NAMED = 12  # joints that a legend still names
 HIDDEN = 0.01  # of what is shown: curves no farther apart lie on each other
@@ -23,7 +22,7 @@ WIDEST = 8.0  # of lines that are nested [points]
 
 
 def plot_phases(reference: Reference, duration: float | None = None) -> Figure:
-    """The last swings of each joint, all phases against the first joint, and rate over coordinate; ten periods by default."""
+    """The motion of each joint, phases against the first joint, and rate over coordinate; ten periods by default."""
     import matplotlib.pyplot as plt  # slow to import, and only pictures need it
 
     t = _times(reference, duration, 10)
@@ -34,11 +33,14 @@ def plot_phases(reference: Reference, duration: float | None = None) -> Figure:
     for ax in axes.values():
         _prepare(ax, reference)
     _striped(axes["time"].plot(t, q), q)
-    axes["time"].set(ylabel=f"joint coordinate [{unit}]", xlim=(max(t[-1] - SWINGS / reference.frequency, 0), t[-1]))
+    axes["time"].set(ylabel=f"joint coordinate [{unit}]")
+    axes["time"].sharex(axes["phase"])
+    axes["time"].tick_params(labelbottom=False)
     _nested(axes["orbit"].plot(q, v), q, v)
     axes["orbit"].set(xlabel=f"joint coordinate [{unit}]", ylabel=f"joint rate [{unit}/s]")
     _draw_phases(axes["phase"], t, reference)
     _name_joints(figure, axes["time"], reference)
+    figure.suptitle(_title(reference))
     return figure
 
 
@@ -63,6 +65,7 @@ def plot_spectrum(reference: Reference, duration: float | None = None) -> Figure
     ax.set(xlabel="frequency [Hz]", ylabel=f"amplitude [{_unit(reference)}]", xlim=(0, None))
     ax.set_ylim(np.array([1e-4, 2]) * parts.amplitude.max())
     _name_joints(figure, ax, reference)
+    figure.suptitle(_title(reference))
     return figure
 
 
@@ -119,6 +122,10 @@ def _times(reference: Reference, duration: float | None, periods: int) -> Array:
     duration = periods / reference.frequency if duration is None else duration
     require_positive("duration", duration, "s")
     return np.arange(max(2 * RATE, round(duration * reference.frequency * RATE))) / (RATE * reference.frequency)
+
+
+def _title(reference: Reference) -> str:
+    return f"gait of {reference.robot.name}, {reference.frequency:g} Hz"
 
 
 def _unit(reference: Reference) -> str:
