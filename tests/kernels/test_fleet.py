@@ -9,6 +9,7 @@ import modurob as mr
 from modurob.algorithms.forward import FORWARD_DYNAMICS
 from modurob.errors import CallError, InputError, SingularError
 from modurob.judges.pinocchio import PinocchioTwin
+from modurob.kernels import memory
 from modurob.kernels.evaluator import Evaluator
 from tests.robots import random_assembly, random_mechanism
 
@@ -146,6 +147,29 @@ def test_odd_arguments_are_for_the_robot_alone(rng: np.random.Generator) -> None
     assert found[2].dtype == np.float32
     for robot, x, vdot in zip(fleet, states, found, strict=True):
         assert np.array_equal(vdot, robot.forward_dynamics(*x))
+
+
+def test_without_headers_of_python(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays are described to the driver without the extension module, also where rows are not in one piece."""
+    robots = [r for r in random_robots(rng, 12) if r.nv]
+    states = [[np.asfortranarray(x) for x in xs] for xs in random_states(rng, robots, 20)]
+    found = mr.Fleet(robots).forward_dynamics(*states)
+    monkeypatch.setattr("modurob.kernels.fleet._filling", lambda: None)
+    assert all(map(same, found, mr.Fleet(robots).forward_dynamics(*states)))
+
+
+def test_memory_of_results_is_used_again_only_when_nobody_holds_it(rng: np.random.Generator) -> None:
+    fleet = mr.Fleet([random_assembly(rng, 4).mechanism() for _ in range(40)])
+    states = [[rng.normal(size=(1000, r.nv)) for r in fleet] for _ in range(3)]
+    first = fleet.forward_dynamics(*states)
+    kept, last = [x.copy() for x in first], first[-1]
+    fleet.forward_dynamics(states[0], states[1], states[0])
+    assert all(map(np.array_equal, first, kept))
+    del first
+    fleet.forward_dynamics(states[1], states[2], states[0])
+    assert np.array_equal(last, kept[-1])  # the last view of the block holds all of it
+    again = fleet.forward_dynamics(*states)[-1].base
+    assert any(again is spare for spare in memory._SPARE)
 
 
 def test_robots_with_loops_and_without(rng: np.random.Generator) -> None:

@@ -40,8 +40,8 @@ class Strided(ctypes.Structure):
         ("data", ctypes.c_void_p),
         ("state_stride", ctypes.c_ssize_t),
         ("entry_stride", ctypes.c_ssize_t),
-        ("entries", ctypes.c_long),
-        ("states", ctypes.c_long),
+        ("entries", ctypes.c_int64),
+        ("states", ctypes.c_int64),
     ]
 
 

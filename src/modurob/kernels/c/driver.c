@@ -8,7 +8,7 @@
 typedef struct {
     char *data;
     ptrdiff_t state_stride, entry_stride;
-    long entries, states;
+    int64_t entries, states;
 } strided;
 
 /* Where an array stands in the arena. */

@@ -243,6 +243,28 @@ static PyObject *rows(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     return found;
 }
 
+/* views(list of arrays with two axes, where): what the driver needs of each (its `strided`), one after another from there on. */
+static PyObject *views(PyObject *self, PyObject *arguments)
+{
+    (void)self;
+    PyObject *arrays;
+    unsigned long long where;
+    if (!PyArg_ParseTuple(arguments, "O!K", &PyList_Type, &arrays, &where)) {
+        return NULL;
+    }
+    int64_t *to = (int64_t *)(uintptr_t)where;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arrays); ++i, to += 5) {
+        PyArrayObject *const x = (PyArrayObject *)PyList_GET_ITEM(arrays, i);
+        if (!PyArray_Check((PyObject *)x) || PyArray_NDIM(x) != 2) {
+            PyErr_SetString(PyExc_TypeError, "views(list of arrays with two axes, where)");
+            return NULL;
+        }
+        const int64_t view[5] = {(int64_t)(intptr_t)PyArray_DATA(x), PyArray_STRIDE(x, 0), PyArray_STRIDE(x, 1), PyArray_DIM(x, 1), PyArray_DIM(x, 0)};
+        memcpy(to, view, sizeof view);
+    }
+    Py_RETURN_NONE;
+}
+
 static void forget(PyObject *capsule)
 {
     PyMem_Free(PyCapsule_GetPointer(capsule, NULL));
@@ -312,6 +334,7 @@ static PyMethodDef methods[] = {
     {"rows", (PyCFunction)(void (*)(void))rows, METH_FASTCALL, NULL},
     {"bind", bind, METH_VARARGS, NULL},
     {"use", use, METH_VARARGS, NULL},
+    {"views", views, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
