@@ -5,9 +5,10 @@ import pytest
 
 import modurob as mr
 from modurob.algorithms.forces import acting
-from modurob.errors import InputError
+from modurob.errors import InputError, ModurobError, ModurobWarning
 from modurob.kernels.cuda import device as gpus
 from modurob.kernels.cuda import rows
+from modurob.simulation.pilot import input_limit
 from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
 from tests.kernels.gpu import PlayedGpu
@@ -68,7 +69,8 @@ def starts(robots):
 def alone(robot, q, v, tau, duration, stepper=STEPPER):
     """The states of one robot after a while, by itself."""
     x = np.broadcast_to(acting(robot).start(), (len(q), acting(robot).nx))
-    return Mover(robot, stepper).advance(0.0, State(q, v, x), tau, duration).state
+    limit = input_limit(robot)
+    return Mover(robot, stepper).advance(0.0, State(q, v, x), np.clip(tau, -limit, limit), duration).state
 
 
 def test_each_robot_moves_as_by_itself(robots):
@@ -153,8 +155,25 @@ def test_states_that_a_gpu_has_no_answer_for_are_taken_by_the_cpu(robots, tmp_pa
     [
         ({"q": []}, r"q has 0 arrays for 1 robots: expected a list with one array for each"),
         ({"tau": []}, r"tau has 0 arrays for 1 robots"),
-        ({"duration": 0.0071}, r"duration is 0.0071: expected a whole number of steps of 0.005 s"),
-        ({"duration": -1.0}, r"duration is -1.0: expected a whole number"),
+        (
+            {"duration": 0.0071},
+            r"robot 0 of the fleet: duration 0.0071 s is not a multiple of 0.005 s: the nearest is 0.005 s",
+        ),
+        ({"duration": -1.0}, r"duration -1.0: expected a positive finite number \[s\]"),
+        ({"duration": "a"}, r"duration 'a': expected a positive finite number \[s\]"),
+        ({"duration": np.nan}, r"duration nan: expected a positive finite number \[s\]"),
+        ({"t": "a"}, r"t 'a': expected a finite number \[s\]"),
+        ({"q": None}, r"q is None: expected a list with one entry for each robot"),
+        ({"tau": 0}, r"tau is 0: expected a list with one entry for each robot"),
+        (
+            {"stepper": "rk4"},
+            r"robot 0 of the fleet: stepper 'rk4': expected one such as mr.RungeKutta4\(1e-3\); valid: ",
+        ),
+        ({"stepper": mr.LinearlyImplicit}, r"stepper <class .*: expected one such as"),
+        ({"q": [np.full((2, 3), 90.0)]}, r"robot 0 of the fleet: q0 has 90 rad for m0/hinge, .* expected radians"),
+        ({"v": [np.zeros((3, 3))]}, r"q of shape \(2, 3\) and v of shape \(3, 3\): expected as many states"),
+        ({"tau": [np.zeros((3, 3))]}, r"tau has shape \(3, 3\): expected \(2, 3\)"),
+        ({"x": [3]}, r"x has shape \(\): expected \(2, 0\)"),
         ({"stepper": mr.Adaptive()}, r"Adaptive chooses its steps: expected a stepper with steps of one length"),
         ({"q": [np.zeros((2, 5))]}, r"q has shape \(2, 5\)"),
         ({"tau": [np.zeros((2, 5))]}, r"tau has shape \(2, 5\)"),
@@ -164,5 +183,59 @@ def test_states_that_a_gpu_has_no_answer_for_are_taken_by_the_cpu(robots, tmp_pa
 def test_wrong_arguments_are_told(change, words):
     robot = mr.load("crab").mechanism().ideal()
     given = {"q": [np.zeros((2, 3))], "v": [np.zeros((2, 3))], "duration": 0.1, "stepper": STEPPER, **change}
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(ModurobError, match=words):
         mr.advance(mr.Fleet([robot]), **given)
+
+
+@pytest.mark.parametrize("fleet", [mr.load("crab").robot(), [mr.load("crab").robot()], [mr.load("crab")]])
+def test_what_is_no_fleet_is_told(fleet):
+    with pytest.raises(InputError, match=r"fleet is .*: expected a fleet, such as mr.Fleet\(\[robot, robot\]\)"):
+        mr.advance(fleet, [np.zeros((2, 3))], [np.zeros((2, 3))], 0.1)
+
+
+def test_no_states_are_fine():
+    fleet = mr.Fleet([mr.load("crab").robot(), mr.load("crab").robot().ideal()])
+    none = [np.zeros((0, 3))] * 2
+    assert [[x.shape for x in state] for state in mr.advance(fleet, none, none, 0.1)] == [[(0, 3), (0, 3), (0, 0)]] * 2
+
+
+def test_ground_is_carried_and_robots_start_on_it():
+    robot = mr.load("crab").mechanism(floating=True).on_ground(mr.Ground())
+    fleet, v = mr.Fleet([robot, robot]), [np.zeros((2, robot.nv))] * 2
+    q = [np.tile(robot.standing(), (2, 1))] * 2
+    with pytest.raises(ModurobError, match="robot 0 of the fleet: RungeKutta4 does not carry contacts"):
+        mr.advance(fleet, q, v, 0.1, stepper=mr.RungeKutta4(1e-3))
+    q[1] = q[1] - np.eye(robot.nq)[2] * 0.5
+    with pytest.raises(ModurobError, match=r"robot 1 of the fleet: .* m deep in the ground at the start"):
+        mr.advance(fleet, q, v, 0.1, stepper=STEPPER)
+
+
+def driven():
+    """With dry friction, without any, and with a drive that has an input of its own."""
+    crab = mr.load("crab").robot()
+    return [crab, crab.ideal(), crab.with_drive("m0/hinge", "backbone-hinge")]
+
+
+@pytest.mark.parametrize("size", [3.0, 100.0])
+def test_drives_give_what_a_law_would_get_from_them(size):
+    robots = driven()
+    tau = [np.full((2, 3), size) * [1, -0.5, 0.2]] * 3
+    start = [np.full((2, 3), 0.1)] * 3
+    found = mr.advance(mr.Fleet(robots), start, [np.zeros((2, 3))] * 3, 0.05, tau, stepper=mr.RungeKutta4(1e-3))
+    for robot, state, u in zip(robots, found, tau, strict=True):
+        law, steps = (lambda t, q, v, u=u: u[0]), mr.RungeKutta4(1e-3)
+        run = mr.simulate(robot, start[0][0], duration=0.05, controller=law, stepper=steps)
+        np.testing.assert_allclose(state.q[0], run.q[-1], rtol=0, atol=1e-12)
+        assert np.abs(run.q[-1] - 0.1).max() > 1e-3
+
+
+def test_a_state_that_is_lost_is_named_and_the_others_go_on():
+    robot = mr.load("crab").mechanism(floating=True)
+    q, v = np.tile(robot.neutral(), (10, 1)), np.zeros((10, robot.nv))
+    v[7, 6:] = [5, 8, -8]
+    with pytest.warns(
+        ModurobWarning, match=r"robot 1 of the fleet: crab has no finite state after 1 s in 1 of 10 states, "
+    ):
+        still, moved = mr.advance(mr.Fleet([robot] * 2), [q] * 2, [0 * v, v], 1.0, stepper=mr.RungeKutta4(1e-3))
+    assert np.isfinite(still.q).all()
+    assert np.flatnonzero(np.isnan(moved.v).any(axis=-1)).tolist() == [7]

@@ -369,10 +369,14 @@ class Fleet:
 
     def _alone(self, function: Function, i: int, arrays: Sequence[Any], repeats: int) -> Any:
         """One robot by itself, which says what is wrong if anything is."""
+        if function.alone is not None:
+            return self._of(i, function.alone, self.robots[i], arrays, int(repeats))
+        return self._of(i, getattr(self.robots[i], function.name), *arrays)
+
+    def _of(self, i: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function returns; its errors name robot i."""
         try:
-            if function.alone is not None:
-                return function.alone(self.robots[i], arrays, int(repeats))
-            return getattr(self.robots[i], function.name)(*arrays)
+            return function(*arguments)
         except ModurobError as error:
             raise type(error)(f"robot {i} of the fleet: {error}") from None
 

@@ -214,6 +214,8 @@ class Mover:
         for k in range(steps):
             s = s if held is not None else system.sampled(s, dt)
             s = system.closed(self.stepper.step(system, t + k * dt, s, u, dt, held))
+            if not np.isfinite(s.v).any():
+                break  # it stays so
         return Moved(s, engine.singular)
 
     # ---- dry friction ----

@@ -11,17 +11,21 @@ from modurob.errors import InputError
 FLOATS = ("float32", "float64")
 
 
+def is_foreign(x: Any) -> bool:
+    """Whether an array is of another library than NumPy, on a device perhaps."""
+    return hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray)
+
+
 def on_device(device: Any, x: Any) -> Any:
     """An array of NumPy, CuPy, JAX or PyTorch as one of the device; None for anything else."""
     if isinstance(x, np.ndarray):
         return device.array(x) if x.dtype.name in FLOATS else None
-    return _adopted(device, x) if hasattr(x, "__dlpack__") else None
+    return _adopted(device, x) if is_foreign(x) else None
 
 
 def on_host(device: Any, x: Any) -> Any:
     """An array of another library as one of NumPy; anything else as it is."""
-    foreign = hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray)
-    return device.host(_adopted(device, x)) if foreign else x
+    return device.host(_adopted(device, x)) if is_foreign(x) else x
 
 
 def _adopted(device: Any, x: Any) -> Any:
@@ -36,7 +40,7 @@ def _adopted(device: Any, x: Any) -> Any:
 
 def pattern(arrays: Sequence[Any]) -> Any:
     """The argument whose library results are given in: the first that is not NumPy's, if there is one."""
-    return next((x for x in arrays if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray)), arrays[0])
+    return next((x for x in arrays if is_foreign(x)), arrays[0])
 
 
 def given_back(device: Any, result: Any, like: Any) -> Any:
