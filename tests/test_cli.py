@@ -370,7 +370,7 @@ def test_check_names_all_mistakes_of_a_module_type_at_once(tmp_path):
     for mistake in ("did you mean 'mass'?", "no joint kind 'revolut'", "no part 'c'", "no connector 'none'"):
         assert mistake in said
     shipped = Path(mr.catalogue.__path__[0]) / "modules" / "scout.yaml"
-    assert "fine: module type scout, " in run("check", shipped).replace("\n", "")
+    assert f"fine: {mr.module_type(shipped)!r}" in run("check", shipped).replace("\n", "")
 
 
 def test_messages_keep_their_brackets(monkeypatch, capsys):
@@ -498,4 +498,5 @@ main()
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=places)
     assert "11 ticks, done" in done.stdout
     assert "compiling" in done.stderr
-    assert all(line.startswith("modurob: compiling ") for line in done.stderr.splitlines())
+    told = ("modurob: compiling ", "crab: ")  # how far the run is too, where the machine is slow
+    assert all(line.startswith(told) for line in done.stderr.splitlines())

@@ -31,6 +31,12 @@ MISTAKES = [
         "valid: cable_planar, crab, crane, double_pendulum, lwa4p",
     ),
     ("mr.load('krab.yaml')", "krab.yaml: no such file", "did you mean 'crab.yaml'?", "valid: crab.yaml"),
+    ("robot.robot()", "the robot crab has no attribute 'robot'", "did you mean the robot itself?"),
+    (
+        "arm.body('b', ball, joint=mr.Revolute(), mimic='a')",
+        "body 'b': mimic 'a'",
+        "such as mr.Source('left', ratio=-1.0)",
+    ),
     ("mr.load(crab)", "Assembly('crab'", "is no file", "expected a path, or the name of a shipped robot"),
     ("mr.save('crab.yaml', crab)", "'crab.yaml' as what to write", "expected an assembly, a robot", "then the path"),
     ("mr.save(crab)", "save needs 'path'", "expected value, path"),

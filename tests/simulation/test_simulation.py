@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 
 import modurob as mr
 from modurob.errors import ControlError, InputError, SimulationError
+from modurob.simulation.limits import _round_below
 from modurob.spatial import inertia, se3
 from tests.algorithms.test_loops import four_bar, four_bar_state
 from tests.oracles.four_bar import FourBar
@@ -503,3 +504,40 @@ def test_an_assembly_starts_on_its_ground():
     expected = mr.simulate(crab.robot(), duration=0.01, ground=ground)
     assert mr.simulate(crab, duration=0.01, ground=ground) == expected
     assert mr.Simulation(crab, ground=ground).advance(0.01).recording == expected
+
+
+class Forgetful:
+    """A controller whose `on` returns nothing, or a law whose step returns no memory."""
+
+    sample_time = None
+
+    def __init__(self, law=None):
+        self.law = law
+
+    def on(self, robot):
+        return self.law
+
+
+class NoMemory:
+    def start(self):
+        return None
+
+    def step(self, memory, t, measured):
+        return np.zeros(3)
+
+
+def test_what_is_no_law_is_told():
+    robot = mr.load("crab").robot()
+    with pytest.raises(
+        SimulationError, match=r"Forgetful.on\(robot\) returned None: expected a law with start\(\) and step"
+    ):
+        mr.simulate(robot, duration=0.01, controller=Forgetful())
+    run = mr.simulate(robot, duration=0.01, controller=Forgetful(NoMemory()))
+    assert "its step returned array([0., 0., 0.]): expected (memory, torques)" in str(run.status)
+    nothing = mr.simulate(robot, duration=0.01, controller=lambda t, q, v: None)
+    assert "the function returned None: expected torques" in str(nothing.status)
+
+
+@pytest.mark.parametrize(("x", "below"), [(8.8e-5, 5e-5), (2e-4, 2e-4), (0.99e-3, 5e-4), (1e-3, 1e-3), (0.3, 0.2)])
+def test_steps_that_are_advised_fill_a_run(x, below):
+    assert _round_below(x) == below

@@ -532,3 +532,10 @@ def test_laws_in_a_world_sample_at_their_own_times():
     assert changes.tolist() == [5, 10, 15]
     alone = mr.simulate(a.mechanism(base="m0", floating=True, gravity=NOWHERE), q, duration=0.02, controller=law)
     np.testing.assert_allclose(run.q[::5], alone.q, atol=1e-10)
+
+
+def test_a_condition_that_fails_loses_nothing():
+    world = mr.World({"crab": mr.Organism(mr.load("crab"))}, gravity=(0, 0, 0))
+    run = world.run(0.003, mr.Reroot(lambda w: 1 / 0, "crab", "m3"))["crab"]
+    assert run.status.ok
+    assert [e.message for e in world.events] == ["reroot: its condition failed: ZeroDivisionError: division by zero"]

@@ -103,9 +103,7 @@ def _check_module(file: str, text: str) -> None:
     mistakes = mr.catalogue.check(text)
     if mistakes:
         raise CatalogueError("\n".join((f"{file} describes no module type:", *(f"  {line}" for line in mistakes))))
-    module = mr.module_type(Path(file)).module()
-    counts = f"{len(module.parts)} parts, {len(module.joints)} joints, {len(module.ports)} ports"
-    console.print(f"{file}: fine: module type {module.type.name}, {counts}", soft_wrap=True)
+    console.print(f"{file}: fine: {mr.module_type(Path(file))!r}", soft_wrap=True)
 
 
 @command()

@@ -53,7 +53,7 @@ class Recipe:
 
     def on(self, robot: Mechanism) -> Any:
         """The law for this robot."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no method on(robot), which returns its law")
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(

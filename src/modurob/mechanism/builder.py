@@ -106,7 +106,7 @@ class Builder:
         self._require_new(name, self._relative, "body")
         on = self.frame_of(parent)
         at, seat = self._pose(at, name), self._pose(seat, name)
-        _require_joint(name, joint, properties)
+        _require_joint(name, joint, properties, mimic)
         inertia = None if inertia is None else _inertia(name, inertia, check and not self._trusted)
         if joint is None or isinstance(joint, Fixed):
             frame = Frame(on.body, on.X @ at @ seat)
@@ -398,8 +398,12 @@ class Builder:
             raise MechanismError(f"there is already a {what} or frame named {name!r}: names must differ")
 
 
-def _require_joint(name: str, joint: Any, properties: Any) -> None:
-    """An error for what is no joint, or are no properties of one: a class, a word, a mapping."""
+def _require_joint(name: str, joint: Any, properties: Any, mimic: Any) -> None:
+    """An error for what is no joint, or are no properties or no source of one: a class, a word, a mapping."""
+    if mimic is not None and not isinstance(mimic, Source):
+        raise MechanismError(
+            f"body {name!r}: mimic {mimic!r:.60}: expected what the joint follows, such as mr.Source('left', ratio=-1.0)"
+        )
     if joint is not None and not isinstance(joint, JointType):
         raise MechanismError(
             f"body {name!r}: joint {joint!r:.60}: expected one such as mr.Revolute((0, 0, 1)), or None"

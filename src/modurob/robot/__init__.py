@@ -100,6 +100,7 @@ class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
                 raise AttributeError(name)
             own = [n for n in dir(type(self)) if not n.startswith("_")]
             hint = f"it is the assembly that has it: call {name} of the Assembly that the robot was made from"
+            hint = "did you mean the robot itself? it is no assembly that makes one" if name == "robot" else hint
             raise absent(f"the robot {self.__dict__.get('name', '')}", name, own, _hint(name, Assembly, hint))
 
     # ---- making ----

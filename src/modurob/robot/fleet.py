@@ -184,9 +184,7 @@ class Fleet:
     def __repr__(self) -> str:
         rates = sorted({r.nv for r in self.robots})
         span = f", nv {rates[0]} to {rates[-1]}" if len(rates) > 1 else f", nv {rates[0]}"
-        where = (
-            "" if self.device == "cpu" else ", on a GPU" if self._gpu is not None else ", on the CPU: there is no GPU"
-        )
+        where = "" if self.device == "cpu" else ", on a GPU" if self._gpu is not None else ", on the CPU"
         return f"Fleet({len(self)} robot{'s' * (len(self) != 1)}{span}{where})"
 
     if not TYPE_CHECKING:  # a checker that saw it would take any name for one of ours

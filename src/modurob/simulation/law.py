@@ -122,7 +122,10 @@ class FunctionLaw(Memoryless):
         self._function = function
 
     def torque(self, t: float, q: Array, v: Array) -> Array:
-        return np.asarray(self._function(t, np.array(q), np.array(v)))
+        found = self._function(t, np.array(q), np.array(v))
+        if found is None:
+            raise TypeError("the function returned None: expected torques")
+        return np.asarray(found)
 
 
 def as_controller(given: Any) -> Controller | None:
@@ -140,6 +143,16 @@ def as_controller(given: Any) -> Controller | None:
             f"controller {getattr(given, '__name__', given)!s}: expected a function f(t, q, v), which takes three arguments"
         )
     return FunctionController(given)
+
+
+def law_of(controller: Controller | None, robot: Mechanism) -> Law | None:
+    """The law of a controller for a robot, or None without a controller; an error for what is no law."""
+    law = None if controller is None else controller.on(robot)
+    if controller is not None and not all(callable(getattr(law, name, None)) for name in ("start", "step")):
+        raise SimulationError(
+            f"{type(controller).__name__}.on(robot) returned {law!r:.60}: expected a law with start() and step(memory, t, measured)"
+        )
+    return law
 
 
 def as_estimator(given: Any) -> Estimator | None:

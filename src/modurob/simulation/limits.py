@@ -40,10 +40,16 @@ def warn_of_stiff_stops(robot: Mechanism, q: Array, stepper: Stepper) -> None:
         names, most = ", ".join(map(repr, short)), min(short.values())
         warnings.warn(
             f"{robot.name}: joint {names} ran into a stop that is too stiff for {stepper}: "
-            f"expected steps of {most:.2g} s at most, or mr.LinearlyImplicit({dt:g})",
+            f"expected steps of {_round_below(most):g} s at most, or mr.LinearlyImplicit({dt:g})",
             ModurobWarning,
             stacklevel=4,
         )
+
+
+def _round_below(x: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above x, so that whole numbers of such steps fill a run."""
+    power = 10.0 ** np.floor(np.log10(x))
+    return float(f"{max(k for k in (1, 2, 5) if k * power <= x * (1 + 1e-12)) * power:.1g}")
 
 
 def _stops_hit(robot: Mechanism, q: Array) -> Any:

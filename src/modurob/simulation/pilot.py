@@ -9,7 +9,7 @@ import numpy as np
 from modurob.catalogue.drives import DriveForce
 from modurob.mechanism.tables import JointRow
 from modurob.robot import Mechanism
-from modurob.simulation.law import Controller, Estimator, Measured, Seen
+from modurob.simulation.law import Controller, Estimator, Measured, Seen, law_of
 from modurob.simulation.status import Failure
 from modurob.spatial.scalars import Array
 
@@ -31,7 +31,7 @@ class Pilot:
         believed: tuple[Array, Array],
     ):
         self.robot = robot
-        self._law = None if controller is None else controller.on(robot)
+        self._law = law_of(controller, robot)
         self._filter = None if estimator is None else estimator.on(robot, sample_time)
         self.memory = None if self._law is None else self._law.start()
         self.belief = None if self._filter is None else self._filter.start(*believed)
@@ -48,7 +48,7 @@ class Pilot:
                 measured = self.estimate = self._estimated(t, q, v, acceleration(), rng)
             if self._law is None:
                 return None
-            memory, tau = self._law.step(self.memory, t, measured)
+            memory, tau = _pair(self._law.step(self.memory, t, measured))
             tau = np.asarray(tau, dtype=float)
         except Exception as error:  # whatever a user's law raises
             return Failure("controller failed", f"{type(error).__name__}: {error}")
@@ -75,6 +75,13 @@ class Pilot:
         """What is written down of it."""
         own = {"tau": self.tau}
         return own if self.estimate is None else {**own, "q_estimate": self.estimate.q, "v_estimate": self.estimate.v}
+
+
+def _pair(found: Any) -> tuple[Any, Any]:
+    """What a step returns, or an error for anything but a memory and torques."""
+    if not isinstance(found, tuple) or len(found) != 2 or found[1] is None:
+        raise TypeError(f"its step returned {found!r:.60}: expected (memory, torques)")
+    return found
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modurob.catalogue.reading import write_bytes
-from modurob.errors import RecordingError, choices
+from modurob.errors import ModurobError, RecordingError, choices
 from modurob.mechanism.archive import from_data, to_data
 from modurob.robot import Mechanism
 from modurob.simulation.recording.event import Event
@@ -92,6 +92,11 @@ def load(make: "Callable[..., Recording]", path: str | Path) -> "Recording":
     except (zipfile.BadZipFile, EOFError):
         raise RecordingError(
             f"{path}: not a recording, or cut short: expected a file that Recording.save wrote"
+        ) from None
+    except ModurobError as error:
+        raise RecordingError(
+            f"{path}: {error}; if it is a kind of your own, import the file that registers it first; otherwise the recording is "
+            "damaged"
         ) from None
     except Exception as error:  # whatever a damaged file leads to
         raise RecordingError(f"{path}: damaged: {error}") from None

@@ -181,7 +181,7 @@ class World(Population):
     def run(
         self,
         duration: float,
-        changes: Sequence[Change] = (),
+        changes: Sequence[Change] | Change = (),
         progress: Callable[[float], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> dict[str, Recording]:
@@ -191,7 +191,8 @@ class World(Population):
         >>> world.run(0.01)["crab"]
         Recording(crab, 11 ticks, done at t = 0.01 s)
         """
-        total, waiting = whole(duration, self.tick, "duration"), list(changes)
+        total = whole(duration, self.tick, "duration")
+        waiting: list[Change] = [changes] if isinstance(changes, Change) else list(changes)
         for change in waiting:
             if not isinstance(change, Change):
                 valid = ", ".join(f"mr.{kind.__name__}" for kind in get_args(Change))
@@ -295,14 +296,24 @@ class World(Population):
 
     def _make_due(self, waiting: list[Change]) -> None:
         """Make all changes whose moment has come, and take them off the list."""
-        for change in [c for c in waiting if self._is_due(c)]:
-            waiting.remove(change)
-            self.change(change)
+        for change, moment in [(c, self._moment(c)) for c in waiting]:
+            if moment:
+                waiting.remove(change)
+            if isinstance(moment, str):
+                self._missed(change, moment)
+            elif moment:
+                self.change(change)
 
-    def _is_due(self, change: Change) -> bool:
+    def _moment(self, change: Change) -> bool | str:
+        """Whether the moment of a change has come; a condition that raises, in words."""
         if change.when == MET:
             return self._has_met(change)
-        return change.when(self) if callable(change.when) else self.t >= float(change.when) - self.tick / 2
+        if not callable(change.when):
+            return self.t >= float(change.when) - self.tick / 2
+        try:
+            return bool(change.when(self))
+        except Exception as error:  # whatever a user's condition raises
+            return f"its condition failed: {type(error).__name__}: {error}"
 
     def _has_met(self, change: Any) -> bool:
         """Whether the ports of a merger or a connection have come within its tolerance of fitting."""
