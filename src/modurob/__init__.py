@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         WholeBody,
         cascade,
         cascade_of,
+        controller_c,
         gains_by_damping,
         gains_by_lqr,
         gains_by_poles,
@@ -209,7 +210,7 @@ HOMES = {
         "LQR PID AdaptiveControl Admittance Backstepping Cascade CollisionDetector ComputedTorque Delayed DisturbanceObserver "
         "ElasticLinearisation FeedForward FrictionCompensation GravityCompensation HybridForcePosition Impedance "
         "JointTask KinematicControl MomentumObserver OperationalSpace PointTask PoseTask SlidingMode SlotineLi SwingUp "
-        "WholeBody cascade cascade_of gains_by_damping gains_by_lqr gains_by_poles linearised"
+        "WholeBody cascade cascade_of controller_c gains_by_damping gains_by_lqr gains_by_poles linearised"
     ),
     "modurob.catalogue.lines": "Elastic Pulley Swivel Tension Winch WoundCable",
     "modurob.errors": "ModurobError ModurobWarning",

@@ -24,6 +24,7 @@ from modurob.control.cascade_analysis import (
 )
 from modurob.control.cascade_design import CascadeGains, TwoDegreePID, cascade, cascade_of
 from modurob.control.cascade_report import cascade_report
+from modurob.control.code import controller_c
 from modurob.control.collision import CollisionDetector
 from modurob.control.compensation import FeedForward, GravityCompensation
 from modurob.control.computed_torque import ComputedTorque
@@ -43,6 +44,7 @@ from modurob.control.robustness import Row, Trial, robustness
 from modurob.control.state_feedback import LQR
 from modurob.control.task_space import HybridForcePosition, Impedance, OperationalSpace
 from modurob.control.tasks import JointTask, PointTask, PoseTask, Task
+from modurob.control.tracing import algebraic_laws
 from modurob.control.whole_body import WholeBody
 
 __all__ = [
@@ -84,10 +86,12 @@ __all__ = [
     "Trial",
     "TwoDegreePID",
     "WholeBody",
+    "algebraic_laws",
     "assumptions",
     "cascade",
     "cascade_of",
     "cascade_report",
+    "controller_c",
     "disturbance_response",
     "elastic_inverse_dynamics",
     "gains_by_damping",
