@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         Backstepping,
         Cascade,
         CollisionDetector,
+        Compiled,
         ComputedTorque,
         Delayed,
         DisturbanceObserver,
@@ -207,9 +208,9 @@ HOMES = {
         "Universal"
     ),
     "modurob.control": (
-        "LQR PID AdaptiveControl Admittance Backstepping Cascade CollisionDetector ComputedTorque Delayed DisturbanceObserver "
-        "ElasticLinearisation FeedForward FrictionCompensation GravityCompensation HybridForcePosition Impedance "
-        "JointTask KinematicControl MomentumObserver OperationalSpace PointTask PoseTask SlidingMode SlotineLi SwingUp "
+        "LQR PID AdaptiveControl Admittance Backstepping Cascade CollisionDetector Compiled ComputedTorque Delayed "
+        "DisturbanceObserver ElasticLinearisation FeedForward FrictionCompensation GravityCompensation HybridForcePosition "
+        "Impedance JointTask KinematicControl MomentumObserver OperationalSpace PointTask PoseTask SlidingMode SlotineLi SwingUp "
         "WholeBody cascade cascade_of controller_c gains_by_damping gains_by_lqr gains_by_poles linearised"
     ),
     "modurob.catalogue.lines": "Elastic Pulley Swivel Tension Winch WoundCable",

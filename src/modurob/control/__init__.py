@@ -27,6 +27,7 @@ from modurob.control.cascade_report import cascade_report
 from modurob.control.code import controller_c
 from modurob.control.collision import CollisionDetector
 from modurob.control.compensation import FeedForward, GravityCompensation
+from modurob.control.compiled import Compiled
 from modurob.control.computed_torque import ComputedTorque
 from modurob.control.delayed import Delayed
 from modurob.control.design import Gains, gains_by_damping, gains_by_lqr, gains_by_poles, lqr
@@ -58,6 +59,7 @@ __all__ = [
     "Cascade",
     "CascadeGains",
     "CollisionDetector",
+    "Compiled",
     "ComputedTorque",
     "Delayed",
     "DisturbanceObserver",

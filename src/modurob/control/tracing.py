@@ -50,9 +50,8 @@ class Step:
 
 def traced_step(controller: Controller, robot: Mechanism) -> Step:
     """The step of a controller on a robot; an error that says why if it is more than algebra and choices."""
-    law_class = type(controller)
-    if getattr(law_class, "iterates", ""):
-        raise _refusal(controller, robot, law_class.iterates)  # type: ignore[attr-defined]
+    if why := _iterates(controller):
+        raise _refusal(controller, robot, why)
     law = controller.on(robot)
     try:
         with np.errstate(all="ignore"):
@@ -65,6 +64,12 @@ def traced_step(controller: Controller, robot: Mechanism) -> Step:
         why = "its results are others than those of its trace: it compares for equality, or keeps something outside its memory"
         raise _refusal(controller, robot, why)
     return step
+
+
+def _iterates(controller: Any) -> str:
+    """What in the step of a controller, or of the one inside it, is more than algebra and choices."""
+    inner = getattr(controller, "controller", None)
+    return getattr(type(controller), "iterates", "") or ("" if inner is None else _iterates(inner))
 
 
 def _is_alike(step: Step, law: Any, robot: Mechanism, sample_time: float) -> bool:
@@ -82,28 +87,22 @@ def _is_alike(step: Step, law: Any, robot: Mechanism, sample_time: float) -> boo
 
 
 def _traced(law: Any, robot: Mechanism) -> Step:
-    """A memory that has another form before the first sample is chosen for by its first number."""
+    """The step from any memory; where the first memory has another form, its first number says that it is the first."""
     graph, start = Graph(), law.start()
-    t = graph.input("t")
-    seen = Seen.of(*(graph.inputs(name, n) for name, n in (("q", robot.nq), ("v", robot.nv), ("x", acting(robot).nx))))
-    after, u = law.step(start, t, seen)
-    fresh = _form(start) != _form(after)
-    numbers = graph.inputs("memory", len(list(_entries(after))), int(fresh))
-    later, u_later = law.step(_filled(after, iter(numbers)), t, seen)
-    if _form(later) != _form(after):
-        raise TypeError(f"its memory has another form after every sample, {_form(after)}, then {_form(later)}")
-    labels = tuple(label for label, _ in _entries(after))
-    new, u_later = _values(later), _torques(u_later, robot)
+    sizes = {"q": robot.nq, "v": robot.nv, "x": acting(robot).nx}
+    t, seen = graph.input("t"), Seen.of(*(graph.inputs(name, n) for name, n in sizes.items()))
+    first, u_first = law.step(start, t, seen)
+    fresh, labels = _form(start) != _form(first), tuple(label for label, _ in _entries(first))
+    numbers = graph.inputs("memory", len(labels), int(fresh))
+    later, u = law.step(_filled(first, iter(numbers)), t, seen)
+    if _form(later) != _form(first):
+        raise TypeError(f"its memory has another form after every sample, {_form(first)}, then {_form(later)}")
+    u_first, u = (np.broadcast_to(np.asarray(x, dtype=object), (robot.nv,)) for x in (u_first, u))
     if not fresh:
-        return Step(graph, labels, _values(start).astype(float), new, u_later)
-    first = graph.input("memory", 0)
-    choose = lambda x, y: np.asarray(select(first, 0.5, x, y), dtype=object)  # noqa: E731
-    memory = np.concatenate([np.ones(1), choose(_values(after), new)])
-    return Step(graph, (FIRST, *labels), np.zeros(len(memory)), memory, choose(_torques(u, robot), u_later))
-
-
-def _torques(u: Any, robot: Mechanism) -> Array:
-    return np.broadcast_to(np.asarray(u, dtype=object), (robot.nv,))
+        return Step(graph, labels, _values(start).astype(float), _values(later), u)
+    begun = graph.input("memory", 0)
+    memory = np.concatenate([np.ones(1), select(begun, 0.5, _values(first), _values(later))])
+    return Step(graph, (FIRST, *labels), np.zeros(len(memory)), memory, select(begun, 0.5, u_first, u))
 
 
 # ---- memories as numbers ----

@@ -66,13 +66,13 @@ def _bound(handles: dict[str, dict[bytes, Any]], program: Program | Flow, m: Tab
     known, many = handles.setdefault(program.name, {}), handles is _SEVERAL
     if many and lanes == 1:
         return known.setdefault(m.key, False)
-    extension = beside(_module) if compilable(m) else None
+    made = beside(extension) if compilable(m) else None
     found = evaluator(m, program, NOTHING, False, lanes)
-    if found is None or extension is None:
+    if found is None or made is None:
         return known.setdefault(m.key, False)
     global _call
     try:
-        module = extension()
+        module = made()
         _call = module.call
     except (KernelError, ImportError, OSError) as error:
         give_up(str(error))
@@ -92,7 +92,7 @@ def row_function(run: int, data: int, entries: tuple[int, int], shape: tuple[int
     """The function of a pose (4, 4) and a start that answers with rows, as many as `pose_once` of poses.c counts, or with None
     where the long way must be taken; None if there is no such function."""
     try:
-        module = _module()
+        module = extension()
     except (KernelError, ImportError, OSError) as error:
         give_up(str(error))
         return None
@@ -110,7 +110,7 @@ ON_EVICTION.append(_let_go)
 
 
 @cache
-def _module() -> Any:
+def extension() -> Any:
     """The extension module for single states, compiled against this Python and NumPy."""
     text = (resources.files("modurob.kernels") / "c" / "single.c").read_text(encoding="utf-8")
     includes = (f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}")
