@@ -125,6 +125,8 @@ def test_numbers_among_objects_are_numbers():
 @pytest.mark.parametrize("kind", [float, object])
 def test_clip_and_largest(kind: type):
     x = np.array([-2.0, np.nan, 0.5, 3.0], dtype=kind)
-    np.testing.assert_array_equal(scalars.clip(x, -1.0, np.array([1.0, 1, 1, 2])).astype(float), [-1, np.nan, 0.5, 2])
+    with np.errstate(invalid="ignore"):
+        clipped = scalars.clip(x, -1.0, np.array([1.0, 1, 1, 2]))
+    np.testing.assert_array_equal(clipped.astype(float), [-1, np.nan, 0.5, 2])
     assert float(scalars.largest(x[2:], 1.0)) == 3.0
     assert float(scalars.largest(x[:1], 1.0)) == 1.0

@@ -56,12 +56,12 @@ class Piecewise:
 
     def __call__(self, t: ArrayLike) -> Point:
         """Position, velocity and acceleration at time t [s]."""
-        if isinstance(t, float):
-            return Point(*self._at(t))
-        times = numbers(t, "t")
-        return Point(
-            *(self._chosen(times) if times.dtype == object else np.moveaxis(self._curve(times), times.ndim, 0))
-        )
+        x = self._at(t) if isinstance(t, float) else self._at_all(numbers(t, "t"))
+        return Point(x[0], x[1], x[2])
+
+    def _at_all(self, t: Array) -> Array:
+        """The curve at times, (3, ..., ...), or at a traced one."""
+        return self._chosen(t) if t.dtype == object else np.moveaxis(self._curve(t), t.ndim, 0)
 
     def _at(self, t: float) -> Array:
         """The curve at one time, (3, ...): what SciPy works out, in a fraction of the time."""

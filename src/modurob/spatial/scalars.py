@@ -89,11 +89,11 @@ def select(a: Any, b: Any, x: Any, y: Any) -> Array:
 
     All choices are made through it, so that algorithms with choices can be traced: |x| is select(x, 0, -x, x).
     """
-    arrays = [np.asarray(z) for z in (a, b, x, y)]
-    if any(z.dtype == object for z in arrays):
-        return np.asarray(np.frompyfunc(_select_object, 4, 1)(*arrays), dtype=object)
-    a, b, x, y = arrays
-    return np.where(np.real(a) < np.real(b), x, y)
+    a, b, x, y = map(np.asarray, (a, b, x, y))
+    # one after the other, for it is called often
+    if a.dtype == object or b.dtype == object or x.dtype == object or y.dtype == object:
+        return np.asarray(np.frompyfunc(_select_object, 4, 1)(a, b, x, y), dtype=object)
+    return np.where(a.real < b.real, x, y)
 
 
 def _select_object(a: Any, b: Any, x: Any, y: Any) -> Any:
