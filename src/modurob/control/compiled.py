@@ -23,9 +23,10 @@ TIME = 1
 class Compiled:
     """Another controller with its step compiled: the C of `controller_c`, built once on this machine.
 
-    Torques are the same to rounding. Its memory is an array of numbers, (..., n). It is worth it for laws whose step takes
-    long in Python, such as `OperationalSpace` or `KinematicControl`, and for batches. Without a compiler the traced step is
-    evaluated by NumPy.
+    Torques are the same to rounding. Its memory is an array of numbers, (..., n). `on` traces the law, which takes some 10
+    ms, and up to half a second for the longest laws; after that most steps take 1.5 to 2 µs. It is worth it for long runs,
+    and for laws whose step takes long in Python, such as `OperationalSpace` or `KinematicControl`. Without a compiler the
+    traced step is evaluated by NumPy.
 
     >>> law = mr.Compiled(mr.PID(reference=[0.3, 0.2, -0.4]))
     >>> mr.simulate(robot, q, duration=0.05, controller=law).status.ok
