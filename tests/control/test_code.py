@@ -229,7 +229,7 @@ def test_a_reference_from_outside(tmp_path):
         lambda x: mr.Delayed(mr.ComputedTorque(9.0, 3.0, x, sample_time=SAMPLE)),
     ):
         text = mr.controller_c(law(0.0), robot, reference_input=True)
-        assert "const double *q_d, const double *v_d" in text
+        assert "const double *q_d, const double *v_d, const double *vdot_d, double *next_memory" in text
         start, step, _ = compiled(text, tmp_path)
         given = partial(step, q_d=there, v_d=np.zeros(3), vdot_d=np.zeros(3))
         found = torques(start, given, robot)

@@ -48,7 +48,7 @@ def controller_c(controller: Any, robot: Mechanism, name: str | None = None, ref
 
 def c_file(step: Step, law: Controller, robot: Mechanism, name: str) -> str:
     """The file: a comment, sizes, the first memory, and the function."""
-    inputs = [x for x in INPUTS if x in ALWAYS or step.reads(x)]
+    inputs = [x for x in INPUTS if x in ALWAYS or step.reads("q_d" if x in GIVEN else x)]
     arguments = ["const double *memory", "double t", *(f"const double *{x}" for x in inputs)]
     head = f"void {name}_step({', '.join([*arguments, 'double *next_memory', 'double *u'])})"
     sizes = {"NQ": robot.nq, "NV": robot.nv, "NX": acting(robot).nx, "MEMORY": len(step.start)}
@@ -62,7 +62,7 @@ def c_file(step: Step, law: Controller, robot: Mechanism, name: str) -> str:
         f"extern const double {name}_start[{max(1, len(step.start))}];",
         f"{head};",
         "",
-        f"const double {name}_start[{max(1, len(step.start))}] = {{{', '.join(map(number, step.start)) or '0.0'}}};",
+        f"const double {name}_start[{max(1, len(step.start))}] = {{{', '.join(map(C99.number, step.start)) or '0.0'}}};",
         "",
         head,
         "{",
