@@ -186,6 +186,13 @@ def test_simulate_then_plot(tmp_path):
     assert len(table.read_text().splitlines()) == 2002
 
 
+def test_simulate_writes_its_controller_as_c(tmp_path):
+    law = tmp_path / "law.c"
+    out = run("simulate", "crab", "--duration", 0.01, "--controller", "pid", "--reference", 0.2, "--c", law)
+    assert "controller: " in out
+    assert law.read_text() == mr.controller_c(mr.PID(reference=0.2), mr.load("crab").robot())
+
+
 def test_simulate_says_which_joints_have_their_effort_limit():
     """Every millidegree asks for more than 7 N m."""
     law = ["--controller", "pid", "--kp", "1e9", "--kd", "0", "--start", "0.3,0.2,0.1", "--duration", "0.05"]
@@ -215,6 +222,7 @@ def test_simulate_with_a_gait_and_a_filter():
         (["--reference", "0.1"], "--reference without a controller"),
         (["--sample-time", "0.01"], "--sample-time without a controller"),
         (["--ekf"], "--filter ekf without a controller"),
+        (["--c", "a.c"], "--c without a controller: add --controller, one of "),
         (["--noise", "0.1", "--controller", "pid"], "--noise without a filter: add --ekf or --filter"),
         (["--slope", "0.1"], "--slope without a ground: add --ground"),
         (

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         Backstepping,
         Cascade,
         CollisionDetector,
+        Compiled,
         ComputedTorque,
         Delayed,
         DisturbanceObserver,
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
         WholeBody,
         cascade,
         cascade_of,
+        controller_c,
         gains_by_damping,
         gains_by_lqr,
         gains_by_poles,
@@ -206,10 +208,10 @@ HOMES = {
         "Universal"
     ),
     "modurob.control": (
-        "LQR PID AdaptiveControl Admittance Backstepping Cascade CollisionDetector ComputedTorque Delayed DisturbanceObserver "
-        "ElasticLinearisation FeedForward FrictionCompensation GravityCompensation HybridForcePosition Impedance "
-        "JointTask KinematicControl MomentumObserver OperationalSpace PointTask PoseTask SlidingMode SlotineLi SwingUp "
-        "WholeBody cascade cascade_of gains_by_damping gains_by_lqr gains_by_poles linearised"
+        "LQR PID AdaptiveControl Admittance Backstepping Cascade CollisionDetector Compiled ComputedTorque Delayed "
+        "DisturbanceObserver ElasticLinearisation FeedForward FrictionCompensation GravityCompensation HybridForcePosition "
+        "Impedance JointTask KinematicControl MomentumObserver OperationalSpace PointTask PoseTask SlidingMode SlotineLi SwingUp "
+        "WholeBody cascade cascade_of controller_c gains_by_damping gains_by_lqr gains_by_poles linearised"
     ),
     "modurob.catalogue.lines": "Elastic Pulley Swivel Tension Winch WoundCable",
     "modurob.errors": "ModurobError ModurobWarning",

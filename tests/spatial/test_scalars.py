@@ -112,3 +112,21 @@ def test_solve_is_exact_for_rationals():
     hilbert = np.array([[sympy.Rational(1, i + j + 1) for i in range(5)] for j in range(5)])
     x = np.array([[sympy.Integer(i)] for i in range(5)])
     assert np.array_equal(scalars.solve(hilbert, hilbert @ x), x)
+
+
+def test_numbers_among_objects_are_numbers():
+    """Not symbols: a constant among traced scalars is folded."""
+    found = scalars.sin(np.array([0.5, sympy.Symbol("x")], dtype=object))
+    assert type(found[0]) is float
+    assert found[0] == np.sin(0.5)
+    assert found[1] == sympy.sin(sympy.Symbol("x"))
+
+
+@pytest.mark.parametrize("kind", [float, object])
+def test_clip_and_largest(kind: type):
+    x = np.array([-2.0, np.nan, 0.5, 3.0], dtype=kind)
+    with np.errstate(invalid="ignore"):
+        clipped = scalars.clip(x, -1.0, np.array([1.0, 1, 1, 2]))
+    np.testing.assert_array_equal(clipped.astype(float), [-1, np.nan, 0.5, 2])
+    assert float(scalars.largest(x[2:], 1.0)) == 3.0
+    assert float(scalars.largest(x[:1], 1.0)) == 1.0

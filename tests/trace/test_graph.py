@@ -25,6 +25,9 @@ FUNCTIONS = {
     "sign": (lambda x, y: scalars.sign(x) * y, lambda x, y: mpmath.sign(x) * y),
     "minimum": (lambda x, y: scalars.minimum(x * x, y), lambda x, y: min(x * x, y)),
     "maximum": (lambda x, y: scalars.maximum(x * x, y), lambda x, y: max(x * x, y)),
+    "clip": (lambda x, y: scalars.clip(x * y, -0.21, y * y), lambda x, y: max(-0.21, min(x * y, y * y))),
+    "powers": (lambda x, y: x**3 - (x * x) ** 0.5 * y**-2, lambda x, y: x**3 - abs(x) / y**2),
+    "root": (lambda x, y: (y * y + 1) ** (1 / 3) + x, lambda x, y: mpmath.cbrt(y * y + 1) + x),
     "select": (lambda x, y: scalars.select(x, y, x * y, x - y), lambda x, y: x * y if x < y else x - y),
     "sinc": (lambda x, y: scalars.sinc(x * x) * y, lambda x, y: mpmath.sinc(x) * y),
     "sinc_defect": (lambda x, y: scalars.sinc_defect(x * x) * y, lambda x, y: (1 - mpmath.sinc(x)) / x**2 * y),
@@ -158,3 +161,21 @@ def test_numbers_read_back_as_themselves():
         assert math.copysign(1, float(C99.number(x))) == math.copysign(1, x)
         assert float(C99.number(x)) == x
         assert any(c in C99.number(x) for c in ".e")
+    assert [C99.number(x) for x in (math.inf, -math.inf, math.nan)] == ["INFINITY", "-INFINITY", "NAN"]
+
+
+def test_comparisons_with_infinity_need_no_choice():
+    graph = Graph()
+    x = graph.input("x")
+    assert scalars.clip(x, -math.inf, math.inf).item().index == x.index
+    assert graph.number((x**0).index) == 1.0
+
+
+@pytest.mark.parametrize("choice", [bool, float, abs, lambda x: x < 1, lambda x: x >= 1, lambda x: np.clip(x, 0, 1)])
+def test_choices_in_python_are_refused_and_not_taken_for_true(choice):
+    x = Graph().input("x")
+    if choice is abs:
+        assert choice(x).graph is x.graph
+    else:
+        with pytest.raises(TypeError, match=r"traced scalar.*: expected .*modurob.spatial.scalars"):
+            choice(x)

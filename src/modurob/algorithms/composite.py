@@ -1,9 +1,7 @@
 """The mass matrix by composite bodies (von Stryk 5.6.1.3, corrected)."""
 
-import numpy as np
-
 from modurob.algorithms.interpreter import interpret
-from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS
+from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, with_rotors
 from modurob.algorithms.program import SYMMETRIC, Climb, Inward, Program, Run, View
 from modurob.algorithms.steps import transposed
 from modurob.mechanism.tables import Tables
@@ -46,4 +44,4 @@ def mass_matrix(m: Tables, q: Array, run: Run = interpret) -> Array:
     """
     program = MASS_MATRIX if run is interpret else MASS_MATRIX_BY_PAIRS
     M = run(program, m, {"q": as_array(q)}).results["M"]
-    return M + np.diag(m.armature) if m.armature.any() else M
+    return with_rotors(m, M)

@@ -252,7 +252,7 @@ def slope_ahead(m: Tables, t: Any, q: Array, v: Array, x: Array, ahead: Array) -
 
 def dry_friction(m: Tables, v: Array) -> Array:
     """The size of dry friction at rates v, (..., nv)."""
-    total = np.zeros(v.shape)
+    total = np.zeros(v.shape, v.dtype)
     for group in acting(m).groups:
         size = np.broadcast_to(group.force.dry(group.ratio * v[..., group.v]), (*v.shape[:-1], len(group.v)))
         group._replace(ratio=np.abs(group.ratio)).add(total, size)

@@ -259,7 +259,12 @@ class Slopes(NamedTuple):
 def slopes(m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret) -> Slopes:
     """The slopes of tau = M vdot + C v + N - J^T F of the tree; wrenches stay fixed in their frames."""
     M, by_q, by_v = run(SLOPES, m, _inputs(m, q, v, vdot, external)).results.values()
-    return Slopes(M + np.diag(m.armature) if m.armature.any() else M, by_q, by_v)
+    return Slopes(with_rotors(m, M), by_q, by_v)
+
+
+def with_rotors(m: Tables, M: Array) -> Array:
+    """M, (..., nv, nv), with the inertias of rotors, which may be symbols, on its diagonal."""
+    return M + np.diag(m.armature) if m.armature.dtype == object or m.armature.any() else M
 
 
 def _inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> dict[str, Array]:

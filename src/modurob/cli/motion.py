@@ -65,6 +65,15 @@ def _controller(robot: "mr.Mechanism", name: str, given: dict[str, Any]) -> Any:
     return made(law, name, options, otherwise)
 
 
+def _write_controller(path: Path | None, law: Any, robot: "mr.Mechanism") -> None:
+    """The controller as C, where a file for it is given."""
+    if path is not None:
+        from modurob.catalogue.reading import write_text
+
+        write_text(path, mr.controller_c(law, robot))
+        console.print(f"controller: {path}")
+
+
 def _start(assembly: "mr.Assembly | None", robot: "mr.Mechanism", start: str | None) -> tuple[Any, Any]:
     """q and v to start from: as the option says, else as the file does, else neutral and at rest."""
     q = _numbers(start, robot.nq, "--start")
@@ -146,16 +155,22 @@ def simulate_command(
     picture: Annotated[
         Path | None, typer.Option("--plot", help="file for a plot of the run (.png, .pdf, .svg)")
     ] = None,
+    c: Annotated[Path | None, typer.Option(help="file for the controller as C99 code")] = None,
 ) -> None:
     """Simulate a robot, under gravity alone or under a controller, fixed, floating or on the ground."""
     from modurob.simulation.progress import progress_bar
 
     writable(out, ".mrun", "")
     writable(picture, *PICTURES)
+    writable(c)
     assembly, robot = robot_of(file, base, floating if ground is None else True)
     robot = robot.ideal() if ideal else robot
     if gait is not None and reference is not None:
         raise SimulationError("--gait and --reference: expected one of them")
+    if c is not None and controller == NO_CONTROLLER:
+        raise SimulationError(
+            f"--c without a controller: add --controller, one of {', '.join(mr.control.plain_laws())}"
+        )
     if slope and ground is None:
         raise SimulationError("--slope without a ground: add --ground, its friction, such as 0.8")
     wheels = {"speed": speed, "turn": turn}
@@ -180,6 +195,7 @@ def simulate_command(
         if surface is not None:
             robot, q, given = _on_ground(robot, surface, q, controller, given, wheels)
         law = _controller(robot, controller, given)
+        _write_controller(c, law, robot)
         watch = _filter(estimator or ("ekf" if ekf else None), noise, law)
         name = stepper or ("runge-kutta-4" if ground is None else "linearly-implicit")
         otherwise = {"dt": 1e-3 if ground is None else 2e-3}

@@ -24,8 +24,10 @@ from modurob.control.cascade_analysis import (
 )
 from modurob.control.cascade_design import CascadeGains, TwoDegreePID, cascade, cascade_of
 from modurob.control.cascade_report import cascade_report
+from modurob.control.code import controller_c
 from modurob.control.collision import CollisionDetector
 from modurob.control.compensation import FeedForward, GravityCompensation
+from modurob.control.compiled import Compiled
 from modurob.control.computed_torque import ComputedTorque
 from modurob.control.delayed import Delayed
 from modurob.control.design import Gains, gains_by_damping, gains_by_lqr, gains_by_poles, lqr
@@ -43,6 +45,7 @@ from modurob.control.robustness import Row, Trial, robustness
 from modurob.control.state_feedback import LQR
 from modurob.control.task_space import HybridForcePosition, Impedance, OperationalSpace
 from modurob.control.tasks import JointTask, PointTask, PoseTask, Task
+from modurob.control.tracing import algebraic_laws
 from modurob.control.whole_body import WholeBody
 
 __all__ = [
@@ -56,6 +59,7 @@ __all__ = [
     "Cascade",
     "CascadeGains",
     "CollisionDetector",
+    "Compiled",
     "ComputedTorque",
     "Delayed",
     "DisturbanceObserver",
@@ -84,10 +88,12 @@ __all__ = [
     "Trial",
     "TwoDegreePID",
     "WholeBody",
+    "algebraic_laws",
     "assumptions",
     "cascade",
     "cascade_of",
     "cascade_report",
+    "controller_c",
     "disturbance_response",
     "elastic_inverse_dynamics",
     "gains_by_damping",

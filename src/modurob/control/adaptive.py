@@ -15,7 +15,8 @@ from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
 from modurob.spatial import inertia
-from modurob.spatial.scalars import Array, solve
+from modurob.spatial.factors import cholesky, eigh
+from modurob.spatial.scalars import Array, clip, exp, maximum, minimum, solve
 
 # every body counts as at least this share of the mean one: those believed to be points, or to weigh nothing, can learn too
 LEAST = 0.05
@@ -124,20 +125,20 @@ class AdaptiveLaw(SlidingLaw):
 
     def _learnt(self, pi: Array, Y: Array, s: Array) -> Array:
         """pi a sample of h later: P' = A exp(h gain A^T L A) A^T with P = A A^T, which is positive whatever the step is."""
-        A = np.linalg.cholesky(inertia.pseudo_inertia(pi.reshape(*pi.shape[:-1], -1, 10)) + self._least)
+        A = cholesky(inertia.pseudo_inertia(pi.reshape(*pi.shape[:-1], -1, 10)) + self._least)
         each = A[..., None, :, :, :]
         # A^T L A by joint and body, (..., nv, bodies, 4, 4)
         B = np.swapaxes(each, -1, -2) @ dual_of(Y.reshape(*Y.shape[:-1], -1, 10)) @ each
-        w, U = np.linalg.eigh(self._speed(B) * np.sum(s[..., None, None, None] * B, axis=-4))
+        w, U = eigh(self._speed(B) * np.sum(s[..., None, None, None] * B, axis=-4))
         AU = A @ U
-        new = (AU * np.exp(np.clip(w, -1.0, 1.0))[..., None, :]) @ np.swapaxes(AU, -1, -2) - self._least
+        new = (AU * exp(clip(w, -1.0, 1.0))[..., None, :]) @ np.swapaxes(AU, -1, -2) - self._least
         return inertia.of_pseudo_inertia(new).reshape(*s.shape[:-1], -1)
 
     def _speed(self, B: Array) -> Array:
         """h gain, (..., 1, 1, 1), or less: Y Gamma Y^T with the metric Gamma is what a sample adds to kd."""
         added = np.sum(np.sum(B**2, axis=(-3, -2, -1)) * self._weak, axis=-1)
-        most = SHARE / np.maximum(added, 1e-300)
-        return np.minimum(self.recipe.sample_time * self.recipe.gain, most)[..., None, None, None]
+        most = SHARE / maximum(added, 1e-300)
+        return minimum(self.recipe.sample_time * self.recipe.gain, most)[..., None, None, None]
 
 
 def dual_of(gradient: Array) -> Array:

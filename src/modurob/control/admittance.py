@@ -17,7 +17,7 @@ from modurob.errors import ControlError
 from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, clip
 
 
 class Yielding(NamedTuple):
@@ -95,7 +95,7 @@ class AdmittanceLaw(BoundLaw):
         yddot = (push - self._D * ydot - self._K * y) / self._M
         u = vdot_d + yddot + self._kd(e_v + ydot) + self._kp(e + y)
         # the push itself is taken off: what is tracked gives way, the tracking does not
-        tau = self._limited(np.clip(self._inverse(q, v, u) - push, -self._limit, self._limit))
+        tau = self._limited(clip(self._inverse(q, v, u) - push, -self._limit, self._limit))
         seen, residual = self._observer.step(seen, q, v, tau)
         push = self._coupling(q).torque(residual)
         # damping and stiffness of the step to come, so that any are stable

@@ -15,7 +15,7 @@ from modurob.control.recipe import LAWS, Recipe
 from modurob.control.values import PerJoint, gain, per_rate
 from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, clip, largest
 
 
 class Stages(NamedTuple):
@@ -79,7 +79,7 @@ class BacksteppingLaw(ElasticLaw):
     def torque(self, t: float, q: Array, v: Array, x: Array) -> Array:
         own, pace = self._own, self.recipe.pace
         z, acceleration = self._found(t, q, v, x)
-        switched = self._reach * np.clip(z.speed / self._layer, -1.0, 1.0)
+        switched = self._reach * clip(z.speed / self._layer, -1.0, 1.0)
         known = own.viscous * own.speeds(x) + own.stiffness * own.twist(q, x)
         asked = own.rotor * (acceleration + pace * z.speed) + own.stiffness * z.angle
         return self._limited(asked + known + switched)
@@ -101,7 +101,7 @@ class BacksteppingLaw(ElasticLaw):
         self, motion: tuple[Array, ...], errors: tuple[Array, ...], ahead: tuple[Array, ...]
     ) -> tuple[Array, ...]:
         """The torque that joints require through their gears, and its first and second derivative along the motion."""
-        h = min(spacing(*x[1:]) for x in (motion, errors, ahead))
+        h = 1 / largest(np.array([1 / spacing(*x[1:]) for x in (motion, errors, ahead)]), 0.0)
         (q, v, _), (e, e_v, _), (_, _, vdot_d) = (
             moments(motion, h, self._own.links),
             moments(errors, h),

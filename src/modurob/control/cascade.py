@@ -18,7 +18,7 @@ from modurob.errors import ControlError, choices
 from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, select
 
 FEED_FORWARD = ("speed", "acceleration", "gravity", "inverse-dynamics")
 # where a joint has no friction to say so, the integral of its speed takes so many times 1/w
@@ -125,7 +125,7 @@ class CascadeLaw(BoundLaw):
         total = memory.integral + g.integral * T * mean
         wanted = g.speed * e + total + self._forward(motion, measured.q, measured.v, vdot_d, e_v)
         possible = self._limited(wanted)
-        kept = np.where((wanted - possible) * e > 0, memory.integral, total)
+        kept = select(0.0, (wanted - possible) * e, memory.integral, total)
         return CascadeMemory(kept, e), possible
 
     def _forward(self, motion: tuple[Array, Array, Array], q: Array, v: Array, vdot_d: Array, e_v: Array) -> Array:

@@ -17,7 +17,7 @@ from modurob.mechanism.driven import drive_rows, without_drive
 from modurob.motion.numbers import numbers, one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, absolute, as_array, largest, solve
 
 # weights of f' h and f'' h² at f(-4h) ... f(4h): central differences of order eight
 FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
@@ -131,12 +131,12 @@ def _inverse(own: Elastic, model: Callable[..., Array], motion: Any, between: Co
 
 def _derivatives(robot: Mechanism, model: Callable[..., Array], motion: Any) -> tuple[Array, Array, Array]:
     """tau_El and its first and second derivative along a motion, (..., nv) each."""
-    motion = tuple(np.asarray(x, float) for x in motion)
+    motion = tuple(as_array(x) for x in motion)
     h = spacing(*motion[1:])
     return differences(model(*moments(motion, h, robot)), h)
 
 
-def moments(motion: tuple[Array, ...], h: float, robot: Mechanism | None = None) -> tuple[Array, Array, Array]:
+def moments(motion: tuple[Array, ...], h: Array, robot: Mechanism | None = None) -> tuple[Array, Array, Array]:
     """q, v and vdot at nine moments h apart around a motion (q, v, vdot, jerk, snap), (9, ..., n) each.
 
     With quaternions q is right to second order in time, which is what second derivatives in the middle need.
@@ -152,15 +152,15 @@ def moments(motion: tuple[Array, ...], h: float, robot: Mechanism | None = None)
     return tuple(np.ascontiguousarray(x) for x in along)  # type: ignore[return-value]
 
 
-def differences(f: Array, h: float) -> tuple[Array, Array, Array]:
+def differences(f: Array, h: Array) -> tuple[Array, Array, Array]:
     """A function, (9, ..., n) at `moments`, its first and its second derivative in the middle, (..., n) each."""
     return f[4], np.tensordot(FIRST, f, 1) / h, np.tensordot(SECOND, f, 1) / h**2
 
 
-def spacing(v: Array, *rates: Array) -> float:
+def spacing(v: Array, *rates: Array) -> Array:
     """The time between the points of a difference [s]: a share of the time in which rates change the angles by one radian."""
-    fastest = max(float(np.abs(x).max(initial=0.0)) ** (1 / (k + 1)) for k, x in enumerate((v, *rates)))
-    return SHARE / max(fastest, 1.0)
+    each = [(absolute(x) ** (1 / (k + 1))).ravel() for k, x in enumerate((v, *rates))]
+    return SHARE / largest(np.concatenate(each), 1.0)
 
 
 @LAWS.register("elastic-linearisation")
@@ -229,7 +229,7 @@ class ElasticLaw(BoundLaw):
 
     def ahead(self, t: float, q: Array, v: Array) -> tuple[Array, ...]:
         """The errors e and e' to the reference, and its second to fourth derivative, (..., nv) each."""
-        q_d, v_d, *rest = (np.asarray(x, float) for x in self._target(t))
+        q_d, v_d, *rest = (as_array(x) for x in self._target(t))
         own = self._own
         return tuple(own.at_rates(x) for x in (q_d - q[..., own.q], v_d - v[..., own.v], *rest))
 
@@ -251,7 +251,7 @@ class ElasticLinearisationLaw(ElasticLaw):
 
 
 def _solved(M: Array, b: Array) -> Array:
-    return np.linalg.solve(M, b[..., None])[..., 0]
+    return solve(M, b[..., None])[..., 0]
 
 
 def _target(reference: Any, n: int) -> Callable[[float], Any]:

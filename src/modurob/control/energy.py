@@ -11,7 +11,7 @@ from modurob.control.values import PerJoint, limiter, per_rate
 from modurob.errors import ControlError
 from modurob.robot import Mechanism
 from modurob.simulation import Memoryless
-from modurob.spatial.scalars import Array, solve
+from modurob.spatial.scalars import Array, absolute, maximum, select, solve
 
 # below this share of the excess nothing is taken in a sample
 TINY = 1e-300
@@ -65,7 +65,7 @@ class SwingUpLaw(BoundLaw, Memoryless):
         m = self.drives.robot
         excess = np.asarray(m.kinetic_energy(q, v) + m.potential_energy(q) - self.recipe.energy)[..., None]
         w = v + self._h / 2 * m.forward_dynamics(q, v, np.zeros_like(v)) if self._h else v
-        along = self._gain * (w + np.where(excess < 0, self._kick * np.where(w < 0, -1.0, 1.0), 0.0))
+        along = self._gain * (w + select(excess, 0.0, self._kick * select(w, 0.0, -1.0, 1.0), 0.0))
         return self._limited(-excess * along / (1 + self._cut(q, w, along, excess)))
 
     def _cut(self, q: Array, w: Array, along: Array, excess: Array) -> Array | float:
@@ -79,5 +79,5 @@ class SwingUpLaw(BoundLaw, Memoryless):
             return 0.0
         lighter = solve(self.drives.robot.mass_matrix(q), along[..., None])[..., 0]
         taken = self._h * np.sum(along * w, axis=-1, keepdims=True)
-        own = self._h**2 / 2 * np.abs(excess) * np.sum(along * lighter, axis=-1, keepdims=True)
-        return taken + own + np.where(excess > 0, own / np.maximum(taken, TINY), 0.0)
+        own = self._h**2 / 2 * absolute(excess) * np.sum(along * lighter, axis=-1, keepdims=True)
+        return taken + own + select(0.0, excess, own / maximum(taken, TINY), 0.0)

@@ -26,7 +26,7 @@ from modurob.registry import Registry
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array, solve
+from modurob.spatial.scalars import Array, as_array, select, solve
 
 # J, (..., m, nv), and x, (..., m), and the damping to rates, (..., nv)
 Scheme = Callable[[Array, Array, float], Array]
@@ -139,11 +139,11 @@ class KinematicLaw(BoundLaw):
 
     def error(self, t: float, q: Array) -> Array:
         """The error of the task at time t in configurations q, (..., m)."""
-        return self._task(np.asarray(q, dtype=float), self._goal(t)).error
+        return self._task(as_array(q), self._goal(t)).error
 
     def rates(self, t: float, q: Array) -> Array:
         """v_d at time t in configurations q, (..., nv); zero where there is no drive."""
-        e, J, rate = self._task(np.asarray(q, dtype=float), self._goal(t))
+        e, J, rate = self._task(as_array(q), self._goal(t))
         return self._scheme(J * self._v_driven, rate + self._gain * e, self.recipe.damping)
 
     def advanced(self, t: float, q: Array, dt: float) -> Array:
@@ -170,7 +170,9 @@ class KinematicLaw(BoundLaw):
         dt = 0.0 if memory.t is None else t - memory.t
         q_d = q if memory.q is None else self.advanced(t - dt, np.where(self._q_driven, memory.q, q), dt)
         v_d = self.rates(t, q_d)
-        vdot_d = (v_d - memory.v) / dt if memory.v is not None and dt > 0 else np.zeros(v.shape)
+        # a sample that comes at once changes nothing
+        pace = select(0.0, dt, 1.0, 0.0) / select(0.0, dt, dt, 1.0)
+        vdot_d = np.zeros(v.shape) if memory.v is None else (v_d - memory.v) * pace
         e, e_v, ahead = self._errors((q_d, v_d, vdot_d), q, v)
         tau = self._inverse(q, v, ahead + self._kd(e_v) + self._kp(e))
         return KinematicMemory(t, q_d, v_d), self._limited(tau)

@@ -20,7 +20,7 @@ from modurob.mechanism.driven import rigid
 from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, clip
 
 
 class MomentumMemory(NamedTuple):
@@ -136,6 +136,6 @@ class DisturbanceObserverLaw(BoundLaw):
         inner, seen, residual = memory
         inner, wanted = self._law.step(inner, t, measured)
         # the estimate up to now is compensated from now on
-        tau = self._limited(np.clip(wanted - self._coupling(measured.q).torque(residual), -self._limit, self._limit))
+        tau = self._limited(clip(wanted - self._coupling(measured.q).torque(residual), -self._limit, self._limit))
         seen, residual = self._observer.step(seen, measured.q, measured.v, tau)
         return (inner, seen, residual), tau

@@ -17,7 +17,7 @@ from modurob.control.tracking import errors_of
 from modurob.control.values import PerJoint, gain, limiter, per_rate
 from modurob.robot import Mechanism
 from modurob.simulation import Memoryless
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, clip
 
 
 class Sliding(NamedTuple):
@@ -126,7 +126,7 @@ class SlidingModeLaw(SlidingLaw, Memoryless):
 
     def torque(self, t: float, q: Array, v: Array) -> Array:
         along = self.sliding(t, q, v)
-        switched = self._reach * np.clip(along.s / self._layer, -1.0, 1.0)
+        switched = self._reach * clip(along.s / self._layer, -1.0, 1.0)
         return self._limited(self.model_torque(q, v, along) + self._kd(along.s) + switched)
 
 

@@ -16,7 +16,7 @@ from modurob.errors import ControlError, choices
 from modurob.motion.numbers import one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
-from modurob.spatial.scalars import Array, solve
+from modurob.spatial.scalars import Array, is_numeric, select, solve
 
 ANTI_WINDUP = ("clamping", "back-calculation")
 DERIVATIVE = ("error", "measurement")
@@ -128,9 +128,9 @@ class PIDLaw(BoundLaw):
     def _grown(self, e: Array, q: Array, cut_off: Array) -> Array:
         """What a sample adds to the integral."""
         added = self._ki * self.recipe.sample_time * e
-        if self.recipe.anti_windup is None or not np.any(cut_off):
+        if self.recipe.anti_windup is None or (is_numeric(cut_off) and not np.any(cut_off)):
             return added
         excess = solve(self._mass_matrix(q), cut_off[..., None])[..., 0] if self.recipe.linearise else cut_off
         if self.recipe.anti_windup == "clamping":
-            return np.where(excess * added > 0, 0.0, added)
+            return select(0.0, excess * added, 0.0, added)
         return added - self._taken_back * excess

@@ -25,6 +25,9 @@ class Recipe:
     actuated: Sequence[str] | None = None  # joints with a drive; None: all that have an effort, but a floating base
     model: Mechanism | None = None  # the robot that the law believes in; None: the one it is put on, in the air
     needs: ClassVar[str] = ""  # what must be given beside numbers and a reference of the joints, in words
+    iterates: ClassVar[str] = (
+        ""  # what in its step is more than algebra and choices, in words; empty: it can be written as C
+    )
 
     def __post_init__(self) -> None:
         checked_sample_time(self.sample_time)

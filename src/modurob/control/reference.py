@@ -11,7 +11,7 @@ from modurob.control.drives import Drives
 from modurob.errors import ControlError
 from modurob.motion.numbers import numbers
 from modurob.robot import Mechanism
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, as_array
 
 # t -> (position, velocity, acceleration), as a Trajectory is
 MotionFunction = Callable[[float], tuple[Any, Any, Any]]
@@ -103,11 +103,11 @@ def _placed(motion: Motion, part: Drives, given: tuple[Any, Any, Any]) -> Motion
 
 def _with(whole: Array, index: Array, entries: Any) -> Array:
     """`whole` with other entries at the index: given as one number, as those entries, or among all."""
-    entries = np.asarray(entries, float)
+    entries = as_array(entries)
     if entries.ndim and entries.shape[-1] != len(index):
         entries = entries[..., index]
     axes = np.broadcast_shapes(whole.shape[:-1], entries.shape[:-1]) if entries.ndim > 1 else whole.shape[:-1]
-    changed = np.empty((*axes, whole.shape[-1]))
+    changed = np.empty((*axes, whole.shape[-1]), np.result_type(whole, entries))
     changed[...] = whole
     changed[..., index] = entries
     return changed

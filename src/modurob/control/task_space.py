@@ -20,7 +20,7 @@ from modurob.motion.numbers import numbers, one_bound, one_positive
 from modurob.robot import Mechanism
 from modurob.simulation import Memoryless
 from modurob.spatial import se3, so3
-from modurob.spatial.scalars import Array, solve
+from modurob.spatial.scalars import Array, as_array, dot, is_numeric, solve, sqrt
 
 ROWS = {"position": 3, "pose": 6}
 # eigenvalues of J M^-1 J^T below this share of the largest are those of directions in which a frame cannot move
@@ -79,13 +79,19 @@ class TaskLaw(BoundLaw, Memoryless):
 
     def mobility(self, q: Array, J: Array) -> tuple[Array, Array]:
         """The inertia that the frame has, (J M^-1 J^T)^-1, and M^-1 J^T times it, (..., nv, n)."""
-        through = np.linalg.solve(self._model.mass_matrix(q), np.swapaxes(J, -1, -2))
-        self._require_reach(J @ through)
-        inertia = np.linalg.inv(J @ through)
+        through = solve(self._model.mass_matrix(q), np.swapaxes(J, -1, -2))
+        inverse = J @ through
+        self._require_reach(inverse)
+        inertia = solve(inverse, np.broadcast_to(np.eye(self._n), inverse.shape))
         return inertia, through @ inertia
 
     def _require_reach(self, inverse: Array) -> None:
-        """An error where the frame cannot move in all directions that are controlled; `inverse` is that of its inertia."""
+        """An error where the frame cannot move in all directions that are controlled; `inverse` is that of its inertia.
+
+        A law that is traced has no state yet to be wrong.
+        """
+        if not is_numeric(inverse):
+            return
         sizes = np.linalg.eigvalsh(inverse)
         if np.any(sizes[..., 0] <= SINGULAR * sizes[..., -1]):
             raise ControlError(
@@ -220,9 +226,9 @@ class HybridForcePositionLaw(TaskLaw):
         e, e_v, ahead, J = self.state(t, q, v)
         n, r = self._normal, self.recipe
         wanted = ahead + r.kd * e_v + r.kp * e
-        across = wanted - (wanted @ n)[..., None] * n
+        across = wanted - dot(wanted, n)[..., None] * n
         L, through = self.mobility(q, J)
-        push = r.force - self._damping(L) * (apply(J, v) @ n)
+        push = np.asarray(r.force - self._damping(L) * dot(apply(J, v), n))
         tau = apply(np.swapaxes(J, -1, -2), apply(L, across - self.drift(q, v)) + push[..., None] * n)
         return self._limited(tau + self.idle(v, J, through) + self.against(q, v))
 
@@ -231,13 +237,13 @@ class HybridForcePositionLaw(TaskLaw):
         if self.recipe.approach is not None:
             return self.recipe.approach
         n = np.broadcast_to(self._normal, L.shape[:-1])
-        return 2 * np.sqrt(self.recipe.wall / (np.linalg.solve(L, n[..., None])[..., 0] @ self._normal))
+        return 2 * sqrt(self.recipe.wall / dot(solve(L, n[..., None])[..., 0], self._normal))
 
 
 def _goal(goal: Any, n: int) -> Callable[[float], tuple[Array, Array, Array]]:
     """t -> position, rate and acceleration."""
     if callable(goal):
-        return lambda t: tuple(np.asarray(x, float) for x in goal(t))  # type: ignore[return-value]
+        return lambda t: tuple(as_array(x) for x in goal(t))  # type: ignore[return-value]
     place = numbers(goal, "goal")
     if place.shape not in ((3,), (4, 4)) or (n == 6 and place.shape == (3,)):
         expected = "a pose (4, 4)" if n == 6 else "a point (3,) or a pose (4, 4)"

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from modurob.control.drives import Drives
 from modurob.errors import ControlError
 from modurob.motion.numbers import numbers
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, clip
 
 # one number for all joints, numbers by joint name, or an array over the driven rates or over all
 PerJoint = Mapping[str, Any] | ArrayLike
@@ -82,4 +82,4 @@ def limiter(saturation: PerJoint | None, drives: Drives) -> Callable[[Array], Ar
     limit[passive] = 0.0
     if np.all(np.isinf(limit)):
         return lambda tau: tau
-    return lambda tau: np.minimum(np.maximum(tau, -limit), limit)
+    return lambda tau: clip(tau, -limit, limit)

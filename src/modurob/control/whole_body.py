@@ -75,6 +75,7 @@ class WholeBody(Recipe):
     predict: bool = False
     solver: str = "proxqp"
     needs: ClassVar[str] = "tasks"
+    iterates: ClassVar[str] = "its step solves a quadratic programme by iterations"
 
     def __post_init__(self) -> None:
         super().__post_init__()

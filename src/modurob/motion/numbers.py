@@ -11,11 +11,13 @@ Error = type[ModurobError]
 
 
 def numbers(value: Any, what: str, infinite: bool = False, error: Error = ControlError) -> Array:
-    """`value` as an array of real numbers."""
+    """`value` as an array of real numbers; traced scalars stay as they are."""
     try:
         x = np.asarray(value)
     except ValueError:
         x = np.array(None)
+    if x.dtype == object and x.size and all(hasattr(y, "select") for y in x.flat):
+        return x
     if x.dtype.kind not in "iuf":
         raise error(f"{_shown(value, what)}: expected numbers")
     if np.isnan(x).any() or not (infinite or np.isfinite(x).all()):

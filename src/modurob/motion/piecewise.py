@@ -13,7 +13,7 @@ from modurob.caching import cached_property
 from modurob.errors import ControlError
 from modurob.motion.checks import same
 from modurob.motion.numbers import numbers, one_positive, positive
-from modurob.spatial.scalars import Array, read_only
+from modurob.spatial.scalars import Array, read_only, select
 
 # limits are kept in spite of rounding
 MARGIN = 1e-12
@@ -56,14 +56,29 @@ class Piecewise:
 
     def __call__(self, t: ArrayLike) -> Point:
         """Position, velocity and acceleration at time t [s]."""
-        x = self._at(t) if isinstance(t, float) else np.moveaxis(self._curve(numbers(t, "t")), np.ndim(t), 0)
+        x = self._at(t) if isinstance(t, float) else self._at_all(numbers(t, "t"))
         return Point(x[0], x[1], x[2])
+
+    def _at_all(self, t: Array) -> Array:
+        """The curve at times, (3, ..., ...), or at a traced one."""
+        return self._chosen(t) if t.dtype == object else np.moveaxis(self._curve(t), t.ndim, 0)
 
     def _at(self, t: float) -> Array:
         """The curve at one time, (3, ...): what SciPy works out, in a fraction of the time."""
         starts, powers, tables = self._pieces
         i = max(bisect_right(starts, t) - 1, 0)
         return np.dot((t - starts[i]) ** powers, tables[i]).reshape(3, *self.shape)
+
+    def _chosen(self, t: Array) -> Array:
+        """The same at a traced time: the numbers of its piece are chosen by comparisons with the starts of the pieces."""
+        starts, _, tables = self._pieces
+        start, table = np.array(starts[0]), tables[0]
+        for s, c in zip(starts[1:], tables[1:], strict=True):
+            start, table = select(t, s, start, s), select(t, s, table, c)
+        x = table[0]
+        for row in table[1:]:
+            x = x * (t - start) + row
+        return x.reshape(3, *self.shape)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and same(

@@ -5,6 +5,7 @@ step through it gives a derivative to the last digit.
 """
 
 from collections.abc import Callable
+from functools import reduce
 from math import factorial
 from typing import Any
 
@@ -31,12 +32,15 @@ def is_numeric(x: Array) -> bool:
     return x.dtype.kind in "fc"
 
 
-def _of_object(name: str) -> Callable[..., Any]:
-    """`name` of objects: the method of the first, the function of its mpmath context, or SymPy's."""
+def _of_object(name: str, numeric: Callable[..., Any]) -> Callable[..., Any]:
+    """`name` of objects: the method of the first, the function of its mpmath context, or SymPy's; of plain numbers among
+    them the `numeric` one."""
 
     def apply(x: Any, *others: Any) -> Any:
         if hasattr(x, name):
             return getattr(x, name)(*others)
+        if all(isinstance(z, float) for z in (x, *others)):
+            return float(numeric(x, *others))
         if hasattr(x, "context"):
             return getattr(x.context, name)(x, *others)
         import sympy  # heavy, and only needed for exact scalars
@@ -48,7 +52,7 @@ def _of_object(name: str) -> Callable[..., Any]:
 
 def _elementary(name: str, numeric: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """`numeric` for floats and complex numbers; objects have functions of their own."""
-    of_objects: Any = np.frompyfunc(_of_object(name), 1, 1)
+    of_objects: Any = np.frompyfunc(_of_object(name, numeric), 1, 1)
 
     def function(x: Array) -> Array:
         x = np.asarray(x)
@@ -71,7 +75,7 @@ def atan2(y: Array, x: Array) -> Array:
     """Angle of the point (x, y); complex arguments are taken to first order in their imaginary parts."""
     y, x = np.asarray(y), np.asarray(x)
     if object in (y.dtype, x.dtype):
-        return np.asarray(np.frompyfunc(_of_object("atan2"), 2, 1)(y, x), dtype=object)
+        return np.asarray(np.frompyfunc(_of_object("atan2", np.arctan2), 2, 1)(y, x), dtype=object)
     if not (np.iscomplexobj(y) or np.iscomplexobj(x)):
         return np.arctan2(y, x)
     yr, xr = np.real(y), np.real(x)
@@ -85,11 +89,11 @@ def select(a: Any, b: Any, x: Any, y: Any) -> Array:
 
     All choices are made through it, so that algorithms with choices can be traced: |x| is select(x, 0, -x, x).
     """
-    arrays = [np.asarray(z) for z in (a, b, x, y)]
-    if any(z.dtype == object for z in arrays):
-        return np.asarray(np.frompyfunc(_select_object, 4, 1)(*arrays), dtype=object)
-    a, b, x, y = arrays
-    return np.where(np.real(a) < np.real(b), x, y)
+    a, b, x, y = map(np.asarray, (a, b, x, y))
+    # one after the other, for it is called often
+    if a.dtype == object or b.dtype == object or x.dtype == object or y.dtype == object:
+        return np.asarray(np.frompyfunc(_select_object, 4, 1)(a, b, x, y), dtype=object)
+    return np.where(a.real < b.real, x, y)
 
 
 def _select_object(a: Any, b: Any, x: Any, y: Any) -> Any:
@@ -115,14 +119,26 @@ def sign(x: Array) -> Array:
     return select(x, zero, zero - 1, select(zero, x, zero + 1, zero))
 
 
-def minimum(a: Array, b: Array) -> Array:
+def minimum(a: Any, b: Any) -> Array:
     """The smaller of two numbers, entry by entry."""
     return select(a, b, a, b)
 
 
-def maximum(a: Array, b: Array) -> Array:
+def maximum(a: Any, b: Any) -> Array:
     """The larger of two numbers, entry by entry."""
     return select(a, b, b, a)
+
+
+def largest(x: Array, least: float) -> Array:
+    """The largest entry of all, or `least` if none is larger."""
+    return x.max(initial=least) if is_numeric(x) else reduce(maximum, x.ravel(), np.array(least))
+
+
+def clip(x: Array, lower: Any, upper: Any) -> Array:
+    """x between lower and upper, entry by entry; what is not a number stays so."""
+    if isinstance(x, np.ndarray) and x.dtype != object:
+        return np.minimum(np.maximum(x, lower), upper)
+    return select(x, lower, lower, select(upper, x, upper, x))
 
 
 # below this squared angle the Taylor series with ten terms is exact to 1e-19, above it the formulas lose one digit at most
@@ -210,7 +226,7 @@ def _eliminated(A: Array, b: Array) -> tuple[Array, Array]:
     """A made upper triangular by rows, and b along with it."""
     n = A.shape[-1]
     lead = np.broadcast_shapes(A.shape[:-2], b.shape[:-2])
-    A, x = (np.array(np.broadcast_to(y, lead + y.shape[-2:])) for y in (A, b))
+    A, x = (np.array(np.broadcast_to(y, lead + y.shape[-2:]), np.result_type(A, b)) for y in (A, b))
     with np.errstate(all="ignore"):
         for k in range(n):
             for i in range(k + 1, n):

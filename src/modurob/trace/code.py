@@ -13,6 +13,11 @@ def number(x: float) -> str:
     return text if any(c in text for c in ".einf") else f"{text}.0"
 
 
+def c_number(x: float) -> str:
+    """The same for C, where what is not finite has names of <math.h>."""
+    return {"inf": "INFINITY", "-inf": "-INFINITY", "nan": "NAN"}.get(repr(float(x)), number(x))
+
+
 @dataclass(frozen=True)
 class Dialect:
     """The words of a language. Templates take their operands as {0}, {1}, ..."""
@@ -35,7 +40,7 @@ class Dialect:
     unnamed: tuple[str, ...] = FREE
 
 
-C99 = Dialect()
+C99 = Dialect(number=c_number)
 PYTHON = Dialect(
     declare="{0} = {1}",
     store="{0} = {1}",

@@ -203,6 +203,8 @@ class Graph:
         left, right = self.number(a), self.number(b)
         if left is not None and right is not None:
             return x if left < right else y
+        if left == math.inf or right == -math.inf:
+            return y
         return x if x == y else self._node(Node("select", (a, b, x, y)))
 
     # ---- reading ----
@@ -276,6 +278,11 @@ _EVALUATE: dict[str, Any] = {
 }
 
 
+_UNDECIDED = (
+    "a choice that depends on a traced scalar: expected select, minimum, maximum or clip of modurob.spatial.scalars"
+)
+
+
 class Traced:
     """A scalar of a graph."""
 
@@ -319,6 +326,29 @@ class Traced:
 
     def __neg__(self) -> "Traced":
         return self._new(self.graph.negate(self.index))
+
+    def __pow__(self, exponent: Any) -> "Traced":
+        """Whole powers by multiplication, others, of numbers that are not negative, by exp and log."""
+        if exponent == 0.5:
+            return self.sqrt()
+        if exponent != int(exponent):
+            return (self.log() * exponent).exp()
+        if exponent < 1:
+            return 1.0 / self**-exponent if exponent else self._new(self.graph.index(1.0))
+        return self if exponent == 1 else self * self ** (exponent - 1)
+
+    def __bool__(self) -> bool:
+        raise TypeError(_UNDECIDED)
+
+    def __lt__(self, other: Any) -> bool:
+        raise TypeError(_UNDECIDED)
+
+    __gt__ = __le__ = __ge__ = __lt__
+
+    def __float__(self) -> float:
+        raise TypeError(
+            "a traced scalar is not a number: expected functions of NumPy arrays, or of modurob.spatial.scalars"
+        )
 
     def __abs__(self) -> "Traced":
         return self.select(self, 0.0, -self, self)

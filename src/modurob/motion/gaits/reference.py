@@ -61,8 +61,8 @@ class Swing:
     def __call__(self, t: Array) -> Motion:
         w, dw, ddw = self.waves(self.pulsation * t)
         at = self.joints.v_index
-        q = np.empty((*t.shape, len(self.rest)))
-        v, vdot = np.zeros((2, *t.shape, self.joints.robot.nv))
+        q = np.empty((*t.shape, len(self.rest)), t.dtype)
+        v, vdot = np.zeros((2, *t.shape, self.joints.robot.nv), t.dtype)
         q[...] = self.rest
         q[..., self.joints.q_index] = self.centre + self.amplitude * w
         v[..., at] = self.pulsation * self.amplitude * dw

@@ -1,0 +1,47 @@
+"""Plain C functions of arrays, compiled and called for one state or for many: what `kernels.single` does for robots."""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import resources
+from typing import Any, NamedTuple
+
+from modurob.errors import KernelError
+from modurob.kernels.compiler import announced, library, notes_of
+from modurob.kernels.evaluator import give_up
+from modurob.kernels.single import extension
+
+
+class Stepped(NamedTuple):
+    """A compiled function of arrays of float64: each returns a tuple of arrays, or None where the long way must be taken."""
+
+    one: Callable[[tuple[Any, ...]], Any]  # of inputs (n,) each
+    many: Callable[[tuple[Any, ...]], Any]  # (states, n)
+
+
+def stepped(
+    name: str, text: str, function: str, scalars: Sequence[int], inputs: Sequence[int], outputs: Sequence[int]
+) -> Stepped | None:
+    """The function of that name in a C text, of inputs and outputs of these sizes, in this order; None, and a warning once, if
+    there is no compiler. Inputs at `scalars` are passed as numbers, all others as pointers."""
+    given = [f"in[{i}][k]" if i in scalars else f"in[{i}] + (k) * {n}" for i, n in enumerate(inputs)]
+    call = f"#define CALL(k) {function}({', '.join([*given, *(f'ROW({i}, {n}, k)' for i, n in enumerate(outputs))])})"
+    driver = (resources.files("modurob.kernels") / "c" / "stepped.c").read_text(encoding="utf-8")
+    try:
+        return _loaded(name, "\n".join([text, call, driver]), tuple(inputs), tuple((n,) for n in outputs))
+    except (KernelError, ImportError, OSError) as error:
+        give_up(str(error))
+        return None
+
+
+def _loaded(name: str, text: str, inputs: tuple[int, ...], outputs: tuple[tuple[int], ...]) -> Stepped:
+    at, module = library(name, text, 1, False), extension()
+    with announced(f"compiling {name}, once on this machine"):
+        notes_of(at, lambda: (text, None))
+    loaded = ctypes.CDLL(str(at.path))
+
+    def handle(run: str, many: bool) -> Any:
+        address = ctypes.cast(getattr(loaded, run), ctypes.c_void_p).value
+        return module.bind(0, 0, address, many, inputs, outputs, (), 0.0, 0.0, loaded)
+
+    return Stepped(*(partial(module.call, handle(*f), 1) for f in (("one_state", False), ("many_states", True))))
