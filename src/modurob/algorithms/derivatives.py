@@ -6,11 +6,11 @@ import numpy as np
 
 from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
-from modurob.algorithms.constraints.slopes import constrained_slopes
+from modurob.algorithms.constraints.slopes import CONSTRAINED_DERIVATIVES
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS, forward_inputs, require_regular
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.joint_space import SLOPES, slopes
-from modurob.algorithms.program import Engine, Flow, Run
+from modurob.algorithms.program import Engine, Flow, Program, Run
 from modurob.algorithms.wrenches import External
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
@@ -48,11 +48,16 @@ def forward_dynamics_derivatives(
     M dvdot = dtau - (d inverse dynamics at constant vdot); with constraints the multipliers move too. Where constraints depend on
     each other only as long as they hold, as those of Bennett's linkage, the derivatives are those at states that keep them.
     """
-    if m.constraints:
-        return ForwardDerivatives(*constrained_slopes(m, q, v, tau, external, run))
-    answer = run(COUPLED_DERIVATIVES if m.coupled else FORWARD_DERIVATIVES, m, forward_inputs(m, q, v, tau, external))
+    answer = run(derivatives_of(m), m, forward_inputs(m, q, v, tau, external))
     require_regular(m, answer.singular)
     return ForwardDerivatives(*np.split(answer.results["slopes"], 3, axis=-1))
+
+
+def derivatives_of(m: Tables) -> Program | Flow:
+    """The algorithm that suits a mechanism."""
+    if m.constraints:
+        return CONSTRAINED_DERIVATIVES
+    return COUPLED_DERIVATIVES if m.coupled else FORWARD_DERIVATIVES
 
 
 def _of_coupled(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:

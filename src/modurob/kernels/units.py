@@ -160,8 +160,8 @@ def _written(unit: Unit) -> tuple[str, Any]:
 FILES = {
     "driver": ("once", "several"),
     "rows": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set"),
-    "matrices": ("product", "project", "couple", "climb"),
-    "solving": ("solve_slopes", "constrain"),
+    "matrices": ("product", "project", "project_sum", "turn", "couple", "climb"),
+    "solving": ("solve_slopes", "constrain", "constrain_slopes"),
     "sweeps": ("sweep",),
     "descent": ("damped_step",),
 }

@@ -95,11 +95,13 @@ def proximal_solution(D: Array, b: Array) -> Array:
 
 
 def proximal_inverse(D: Array) -> Array:
-    """The matrix that takes b to `proximal_solution` of D, (..., n, n), by its eigenvectors: g³ / d along each."""
+    """The matrix that takes b to x with D x = b, as `proximal_solution` does, (..., n, n): h (2 - h) / d along each
+    eigenvector of D, h = g³. That is one Newton step more, with which rounding divided by the proximal term does not stay.
+    """
     d, U = np.linalg.eigh(D)
     d = np.maximum(d, np.finfo(float).tiny)
-    g = -np.expm1(-ITERATIONS * np.log1p(d / PROXIMAL))
-    return (U * (g**FILTERS / d)[..., None, :]) @ transposed(U)
+    h = (-np.expm1(-ITERATIONS * np.log1p(d / PROXIMAL))) ** FILTERS
+    return (U * (h * (2 - h) / d)[..., None, :]) @ transposed(U)
 
 
 def _weights(M: Array, K: Array) -> Array:

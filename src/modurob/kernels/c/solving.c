@@ -319,12 +319,12 @@ static inline void proximal(vec *D, vec *b, vec *x, int32_t r, pattern p, vec *w
 
 /* M += K^T W K and b += K^T W k of rows of K from `row` on that have the same columns, the upper half of M left out; b and K^T stand in B, r + 1
    wide. */
-static inline __attribute__((always_inline)) void stiffened(vec *M, vec *B, const vec *k, const vec *scale, vec average, int32_t n, int32_t r,
-    int32_t row, const int32_t *columns, int32_t count, int32_t many)
+static inline __attribute__((always_inline)) void stiffened(
+    vec *M, vec *B, const vec *k, const vec *weights, int32_t n, int32_t r, int32_t row, const int32_t *columns, int32_t count, int32_t many)
 {
     vec weight[3];
     for (int32_t a = 0; a < many; ++a) {
-        weight[a] = average / scale[row + a];
+        weight[a] = weights[row + a];
     }
     for (int32_t i = 0; i < count; ++i) {
         vec *const own = B + columns[i] * (r + 1), *const to = M + columns[i] * n;
@@ -367,6 +367,29 @@ static inline __attribute__((always_inline)) void gathered(
     }
 }
 
+/* What `constrain` works in, and leaves behind: L of M with the inertia against moving the constraints, and its 1/D; L^-T (push, K^T); the
+   matrix between rows, scaled, as `proximal` leaves it; scales and weights of rows. */
+struct solved {
+    vec *M, *inverse; /* (n, n), (n) */
+    vec *B, *sum;     /* (n, r + 1), (n) */
+    vec *D;           /* (r, r) */
+    vec *scale, *rest, *weights, *work; /* (r) each, and that of `proximal`, (4 r) */
+};
+
+static inline struct solved solved_at(vec *work, int32_t n, int32_t r)
+{
+    struct solved s = {.M = work};
+    s.inverse = s.M + n * n;
+    s.B = s.inverse + n;
+    s.sum = s.B + n * (r + 1);
+    s.D = s.sum + n;
+    s.scale = s.D + r * r;
+    s.rest = s.scale + r;
+    s.weights = s.rest + r;
+    s.work = s.weights + r;
+    return s;
+}
+
 /* M vdot - K^T lambda = push, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
    where four lists begin: the coordinates in each row of K, the sides that are not zero in each row of L^-T (push, K^T), the pattern
    of the rows, that of M; then the coordinates in the order of that pattern. c: as `proximal` has it, how small rows of rounding are next to
@@ -380,9 +403,9 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     const pattern in_row = at + at[10], sides = at + at[11], of_rows = at + at[12], of_M = at + at[13];
     const int32_t *const order = at + 14;
     int32_t count;
-    /* work: M (n, n), its 1/D (n), sides (n, r + 1), sum (n), D (r, r), scales, rest (r each), and that of `proximal` (4 r) */
-    vec *const M = arena + at[9], *const inverse = M + n * n, *const B = inverse + n, *const sum = B + n * wide, *const D = sum + n;
-    vec *const scale = D + r * r, *const rest = scale + r, *const work = rest + r;
+    const struct solved s = solved_at(arena + at[9], n, r);
+    vec *const M = s.M, *const inverse = s.inverse, *const B = s.B, *const sum = s.sum, *const D = s.D;
+    vec *const scale = s.scale, *const rest = s.rest;
     vec average = V(0);
     for (int32_t i = 0; i < n; ++i) {
         const int32_t *const columns = columns_of(of_M, i, &count);
@@ -409,15 +432,18 @@ void constrain(vec *arena, const int32_t *at, const real *c)
         }
     }
     raise_rows(scale, r, c[4]);
+    for (int32_t a = 0; a < r; ++a) {
+        s.weights[a] = average / scale[a];
+    }
     for (int32_t a = 0, many; a < r; a += many) {
         const int32_t *const columns = columns_of(in_row, a, &count);
         many = alike(in_row, a, r);
         if (many == 3) {
-            stiffened(M, B, k, scale, average, n, r, a, columns, count, 3);
+            stiffened(M, B, k, s.weights, n, r, a, columns, count, 3);
         } else if (many == 2) {
-            stiffened(M, B, k, scale, average, n, r, a, columns, count, 2);
+            stiffened(M, B, k, s.weights, n, r, a, columns, count, 2);
         } else {
-            stiffened(M, B, k, scale, average, n, r, a, columns, count, 1);
+            stiffened(M, B, k, s.weights, n, r, a, columns, count, 1);
         }
     }
     factored(M, inverse, n, of_M, arena, c[0], -1);
@@ -447,7 +473,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
             D[b * r + a] = D[a * r + b] *= scale[a] * scale[b];
         }
     }
-    proximal(D, rest, lambda, r, of_rows, work, c);
+    proximal(D, rest, lambda, r, of_rows, s.work, c);
     for (int32_t a = 0; a < r; ++a) {
         lambda[a] *= scale[a];
     }
@@ -461,5 +487,294 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     raised(M, inverse, n, of_M, sum);
     for (int32_t i = 0; i < n; ++i) {
         vdot[order[i]] = sum[i];
+    }
+}
+
+/* C = A B of matrices (r, r), B symmetric; if `halved` C is symmetric too, as where they commute. */
+static void multiplied(vec *C, const vec *A, const vec *B, int32_t r, int halved)
+{
+    for (int32_t i = 0; i < r; ++i) {
+        const vec *const row = A + i * r;
+        int32_t j = halved ? i : 0;
+        for (; j + 4 <= r; j += 4) {
+            const vec *const other = B + j * r;
+            vec sum[4] = {V(0), V(0), V(0), V(0)};
+            for (int32_t k = 0; k < r; ++k) {
+                for (int x = 0; x < 4; ++x) {
+                    sum[x] += row[k] * other[x * r + k];
+                }
+            }
+            for (int x = 0; x < 4; ++x) {
+                C[i * r + j + x] = sum[x];
+            }
+        }
+        for (; j < r; ++j) {
+            vec sum = V(0);
+            for (int32_t k = 0; k < r; ++k) {
+                sum += row[k] * B[j * r + k];
+            }
+            C[i * r + j] = sum;
+        }
+        for (j = i + 1; halved && j < r; ++j) {
+            C[j * r + i] = C[i * r + j];
+        }
+    }
+}
+
+/* Where p/(d + p) is below this for all eigenvalues d, four terms of its series are exact. */
+#define FEW_TERMS ((real)1e-4)
+
+/* R, `proximal_inverse` of `algorithms.constraints.solver`, from the D that `proximal` leaves behind, times `scale` on both sides. With A = 1/(D + p) and
+   E = p A, C is the sum of as many terms of A (1 + E + E² + ...) as there are iterations, an even number, and R is g^(filters - 1) C, with
+   g = D C = 1 - E^iterations; then 2 R - R D R. Where E is small in all directions, four terms are all and g is one. c: as there. work: three matrices (r, r). */
+static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, int32_t r, pattern p, const real *c)
+{
+    vec *A = work, *const E = A + r * r, *term = E + r * r;
+    const int32_t all = r * r;
+    vec size = V(0);
+    inverted(s->D, s->work + r, r, p, A, r);
+    for (int32_t a = 0; a < r; ++a) {
+        size += c[1] * A[a * r + a];
+    }
+    multiplied(E, A, A, r, 1);
+    for (int32_t i = 0; i < all; ++i) {
+        R[i] = A[i] + c[1] * E[i];
+        E[i] *= c[1] * c[1];
+    }
+    multiplied(term, E, R, r, 1);
+    for (int32_t i = 0; i < all; ++i) {
+        R[i] += term[i];
+    }
+    if (any_positive(size - V(FEW_TERMS))) {
+        for (int terms = 4; terms < (int)c[2]; terms += 2) {
+            vec *const next = A;
+            multiplied(next, E, term, r, 1);
+            A = term;
+            term = next;
+            for (int32_t i = 0; i < all; ++i) {
+                R[i] = SELECT(V(FEW_TERMS), size, R[i] + term[i], R[i]);
+            }
+        }
+        /* g; the product D C would be as large in directions that are nothing but rounding as rounding times 1/p */
+        memcpy(A, E, (size_t)all * sizeof(vec));
+        for (int terms = 2; terms < (int)c[2]; terms += 2) {
+            vec *const next = term;
+            multiplied(next, E, A, r, 1);
+            term = A;
+            A = next;
+        }
+        for (int32_t a = 0; a < r; ++a) {
+            for (int32_t b = 0; b < r; ++b) {
+                A[a * r + b] = V(a == b) - A[a * r + b];
+            }
+        }
+        for (int filter = 1; filter < (int)c[3]; ++filter) {
+            multiplied(term, A, R, r, 1);
+            for (int32_t i = 0; i < all; ++i) {
+                R[i] = SELECT(V(FEW_TERMS), size, term[i], R[i]);
+            }
+        }
+        /* rounding times 1/p is left in R; 2 R - R D R is as exact as D */
+        for (int32_t a = 0; a < r; ++a) {
+            E[a * r + a] = s->work[a];
+            for (int32_t b = a + 1; b < r; ++b) {
+                E[a * r + b] = E[b * r + a] = s->D[a * r + b];
+            }
+        }
+        multiplied(A, R, E, r, 0);
+        multiplied(term, A, R, r, 1);
+        for (int32_t i = 0; i < all; ++i) {
+            R[i] = SELECT(V(FEW_TERMS), size, (real)2 * R[i] - term[i], R[i]);
+        }
+    }
+    for (int32_t a = 0; a < r; ++a) {
+        for (int32_t b = 0; b < r; ++b) {
+            R[a * r + b] *= s->scale[a] * s->scale[b];
+        }
+    }
+}
+
+/* y += B x for a few columns: rows of B, those of (push, K^T) that `sides` names, r + 1 wide, down to row `last`. */
+static inline __attribute__((always_inline)) void added_sides(
+    vec *y, const vec *B, const vec *x, int32_t wide, pattern sides, int32_t last, const int32_t few)
+{
+    int32_t count;
+    for (int32_t i = 0; i <= last; ++i) {
+        const int32_t *const side = columns_of(sides, i, &count);
+        vec sum[BLOCK];
+        for (int32_t j = 0; j < few; ++j) {
+            sum[j] = y[i * few + j];
+        }
+        for (int32_t a = 1; a < count; ++a) {
+            const vec l = B[i * wide + side[a]], *const from = x + (side[a] - 1) * few;
+            for (int32_t j = 0; j < few; ++j) {
+                sum[j] += l * from[j];
+            }
+        }
+        for (int32_t j = 0; j < few; ++j) {
+            y[i * few + j] = sum[j];
+        }
+    }
+}
+
+/* A few columns dvdot of M dvdot - K^T dlambda = push, K dvdot = k, once `constrain` has solved with this M and K. C: the pushes, (n, few), in the order
+   of the pattern, zero below row `last`; they become dvdot down to that row. rows: k, (r, few), if `driven`, and as much room again twice. */
+static inline __attribute__((always_inline)) void constrained_columns(const struct solved *s, const vec *R, vec *C, vec *rows, int32_t n, int32_t r, pattern sides,
+    pattern of_M, int32_t last, const int driven, const int32_t few)
+{
+    const int32_t wide = r + 1;
+    vec *const rest = rows, *const mu = rows + r * few;
+    int32_t count;
+    vec x[BLOCK];
+    for (int32_t k = last; k >= 0; --k) {
+        const int32_t *const columns = columns_of(of_M, k, &count);
+        for (int32_t j = 0; j < few; ++j) {
+            x[j] = C[k * few + j];
+        }
+        for (int32_t a = 0; a < count; ++a) {
+            const vec l = s->M[k * n + columns[a]];
+            vec *const to = C + columns[a] * few;
+            for (int32_t j = 0; j < few; ++j) {
+                to[j] -= l * x[j];
+            }
+        }
+    }
+    if (driven) {
+        for (int32_t a = 0; a < r; ++a) {
+            for (int32_t j = 0; j < few; ++j) {
+                mu[a * few + j] = s->weights[a] * rest[a * few + j];
+            }
+        }
+        added_sides(C, s->B, mu, wide, sides, last, few);
+    } else {
+        memset(rest, 0, (size_t)(r * few) * sizeof(vec));
+    }
+    for (int32_t i = 0; i <= last; ++i) {
+        const int32_t *const side = columns_of(sides, i, &count);
+        for (int32_t j = 0; j < few; ++j) {
+            x[j] = C[i * few + j] * s->inverse[i];
+        }
+        for (int32_t a = 1; a < count; ++a) {
+            const vec l = s->B[i * wide + side[a]];
+            vec *const to = rest + (side[a] - 1) * few;
+            for (int32_t j = 0; j < few; ++j) {
+                to[j] -= l * x[j];
+            }
+        }
+    }
+    for (int32_t a = 0; a < r; ++a) {
+        for (int32_t j = 0; j < few; ++j) {
+            x[j] = V(0);
+        }
+        for (int32_t b = 0; b < r; ++b) {
+            const vec l = R[a * r + b];
+            for (int32_t j = 0; j < few; ++j) {
+                x[j] += l * rest[b * few + j];
+            }
+        }
+        for (int32_t j = 0; j < few; ++j) {
+            mu[a * few + j] = x[j];
+        }
+    }
+    added_sides(C, s->B, mu, wide, sides, last, few);
+    for (int32_t k = 0; k <= last; ++k) {
+        const int32_t *const columns = columns_of(of_M, k, &count);
+        for (int32_t j = 0; j < few; ++j) {
+            x[j] = C[k * few + j] * s->inverse[k];
+        }
+        for (int32_t a = 0; a < count; ++a) {
+            const vec l = s->M[k * n + columns[a]], *const from = C + columns[a] * few;
+            for (int32_t j = 0; j < few; ++j) {
+                x[j] -= l * from[j];
+            }
+        }
+        for (int32_t j = 0; j < few; ++j) {
+            C[k * few + j] = x[j];
+        }
+    }
+}
+
+/* What `constrain_slopes` reads and writes. */
+struct sloped {
+    struct solved s;
+    const vec *R, *push, *rows; /* slopes of the tree (n, n) and of rows (r, n) */
+    vec *out, *C, *k;           /* (n, 3 n) */
+    int32_t n, r;
+    pattern sides, of_M;
+    const int32_t *order;
+};
+
+/* Some columns of -(slopes of the tree and of rows), from column `first` on. */
+static inline __attribute__((always_inline)) void solved_columns(const struct sloped *t, int32_t first, const int32_t few)
+{
+    const int32_t n = t->n, r = t->r;
+    for (int32_t i = 0; i < n; ++i) {
+        for (int32_t j = 0; j < few; ++j) {
+            t->C[i * few + j] = -t->push[t->order[i] * n + first + j];
+        }
+    }
+    for (int32_t a = 0; a < r; ++a) {
+        for (int32_t j = 0; j < few; ++j) {
+            t->k[a * few + j] = -t->rows[a * n + first + j];
+        }
+    }
+    constrained_columns(&t->s, t->R, t->C, t->k, n, r, t->sides, t->of_M, n - 1, 1, few);
+    for (int32_t i = 0; i < n; ++i) {
+        memcpy(t->out + 3 * n * t->order[i] + first, t->C + i * few, few * sizeof(vec));
+    }
+}
+
+/* Some columns for unit torques, in the order of the pattern: their matrix is symmetric, so that what stands above its diagonal is enough. */
+static inline __attribute__((always_inline)) void solved_units(const struct sloped *t, int32_t first, const int32_t few)
+{
+    const int32_t n = t->n;
+    for (int32_t i = 0; i < first + few; ++i) {
+        for (int32_t j = 0; j < few; ++j) {
+            t->C[i * few + j] = V(i == first + j);
+        }
+    }
+    constrained_columns(&t->s, t->R, t->C, t->k, n, t->r, t->sides, t->of_M, first + few - 1, 0, few);
+    for (int32_t i = 0; i < first + few; ++i) {
+        for (int32_t j = 0; j < few; ++j) {
+            const int32_t a = t->order[i], b = t->order[first + j];
+            t->out[3 * n * a + 2 * n + b] = t->out[3 * n * b + 2 * n + a] = t->C[i * few + j];
+        }
+    }
+}
+
+#define COLUMNS 6 /* that are solved for at once; the last of them may be solved for twice */
+
+/* Derivatives of constrained motion, after `constrain` has solved for it. at: n, rows, the work of `constrain`, slopes of the tree by q and v,
+   slopes of rows by q and v, results (n, 3 n), work, where three lists begin, as those of `constrain`: the sides, the pattern of rows, that of M; then
+   the order. c: as `constrain` has it. */
+void constrain_slopes(vec *arena, const int32_t *at, const real *c)
+{
+    const int32_t n = at[0], r = at[1];
+    struct sloped t = {.s = solved_at(arena + at[2], n, r), .n = n, .r = r, .sides = at + at[9], .of_M = at + at[11], .order = at + 12};
+    /* work: four matrices of rows, a few columns of coordinates, and of rows twice */
+    vec *const R = arena + at[8];
+    t.R = R;
+    t.C = R + 4 * r * r;
+    t.k = t.C + COLUMNS * n;
+    proximal_matrix(R, R + r * r, &t.s, r, at + at[10], c);
+    for (int which = 0; which < 2; ++which) {
+        t.push = arena + at[3 + which];
+        t.rows = arena + at[5 + which];
+        t.out = arena + at[7] + which * n;
+        int32_t first = 0;
+        for (; n >= COLUMNS && first < n; first += COLUMNS) {
+            solved_columns(&t, first + COLUMNS <= n ? first : n - COLUMNS, COLUMNS);
+        }
+        for (; first < n; first += 1) {
+            solved_columns(&t, first, 1);
+        }
+    }
+    t.out = arena + at[7];
+    int32_t first = 0;
+    for (; n >= COLUMNS && first < n; first += COLUMNS) {
+        solved_units(&t, first + COLUMNS <= n ? first : n - COLUMNS, COLUMNS);
+    }
+    for (; first < n; first += 1) {
+        solved_units(&t, first, 1);
     }
 }
