@@ -7,9 +7,10 @@ import numpy as np
 from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.algorithms.constraints.slopes import CONSTRAINED_DERIVATIVES
+from modurob.algorithms.constraints.torques import driven_torque_slopes
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS, forward_inputs, require_regular
 from modurob.algorithms.interpreter import interpret
-from modurob.algorithms.joint_space import SLOPES, slopes
+from modurob.algorithms.joint_space import SLOPES, motion_inputs, slopes
 from modurob.algorithms.program import Engine, Flow, Program, Run
 from modurob.algorithms.wrenches import External
 from modurob.mechanism.tables import Tables
@@ -17,7 +18,7 @@ from modurob.spatial.scalars import Array
 
 
 class InverseDerivatives(NamedTuple):
-    """d tau by q (along `integrate`), v and vdot, (..., nv, nv) each; the last is the mass matrix."""
+    """d tau by q (along `integrate`), v and vdot, (..., nv, nv) each; the last is the mass matrix of a tree."""
 
     q: Array
     v: Array
@@ -35,7 +36,21 @@ class ForwardDerivatives(NamedTuple):
 def inverse_dynamics_derivatives(
     m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret
 ) -> InverseDerivatives:
-    """Derivatives of the inverse dynamics of the tree; external wrenches stay fixed in their frames."""
+    """Derivatives of `inverse_dynamics`; external wrenches stay fixed in their frames.
+
+    With constraints they are those of the torques of the joints with a drive, as functions of any q, v and vdot. Where
+    constraints depend on each other only as long as they hold, the derivatives are those at states that keep them. Robots with
+    motions that move no joint with a drive are refused.
+    """
+    if m.constraints:
+        return InverseDerivatives(*driven_torque_slopes(m, motion_inputs(m, q, v, vdot, external), run))
+    return tree_inverse_dynamics_derivatives(m, q, v, vdot, external, run)
+
+
+def tree_inverse_dynamics_derivatives(
+    m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret
+) -> InverseDerivatives:
+    """Derivatives of `tree_inverse_dynamics`: of the tree, its constraints left out."""
     M, by_q, by_v = slopes(m, q, v, vdot, external, run)
     return InverseDerivatives(by_q, by_v, M)
 

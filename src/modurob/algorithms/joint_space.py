@@ -276,11 +276,12 @@ class Slopes(NamedTuple):
 
 def slopes(m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret) -> Slopes:
     """The slopes of tau = M vdot + C v + N - J^T F of the tree; wrenches stay fixed in their frames."""
-    M, by_q, by_v = run(SLOPES, m, _inputs(m, q, v, vdot, external)).results.values()
+    M, by_q, by_v = run(SLOPES, m, motion_inputs(m, q, v, vdot, external)).results.values()
     return Slopes(M + np.diag(m.armature) if m.armature.any() else M, by_q, by_v)
 
 
-def _inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> dict[str, Array]:
+def motion_inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> dict[str, Array]:
+    """What inverse dynamics reads, with equal leading axes."""
     q, v, vdot, *wrenches = together(q, v, vdot, *body_wrenches(m, external))
     inputs = {"q": q, "v": v, "vdot": vdot}
     return {**inputs, "external": np.stack(wrenches, axis=-2)} if wrenches else inputs

@@ -167,15 +167,17 @@ class Dynamics(Checked):
         self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None
     ) -> InverseDerivatives:
         """Derivatives of inverse dynamics with respect to q (along `integrate`), v and vdot, (..., nv, nv) each, as .q,
-        .v and .vdot, exact; of the tree.
+        .v and .vdot, exact.
 
-        Wrenches are constant in their frames. The derivative with respect to vdot is M.
+        Wrenches are constant in their frames. Without loops the derivative with respect to vdot is M. With loops the
+        derivatives are those of the torques of the joints with a drive; an error if these do not move every degree of
+        freedom.
 
         >>> slopes = robot.inverse_dynamics_derivatives(q, v, np.zeros(3))
         >>> bool(np.allclose(slopes.vdot, robot.mass_matrix(q)))
         True
         """
-        if external is None and not self._has_rotors:
+        if external is None and not self._has_rotors and not self.constraints:
             found = kernels.once(SLOPES, self, q, v, vdot)
             if found is not None:
                 M, by_q, by_v = found

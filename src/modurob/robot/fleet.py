@@ -112,9 +112,11 @@ FORWARD_SLOPES = Function(
 INVERSE_SLOPES = Function(
     "inverse_dynamics_derivatives",
     ("q", "v", "vdot"),
-    lambda m: SLOPES,
+    lambda m: None if m.constraints else SLOPES,
     _through(algorithms.inverse_dynamics_derivatives),
-    on_gpu=OnGpu(lambda m: SLOPES, _inverse_slopes_on_gpu, lambda parts: InverseDerivatives(*parts)),
+    on_gpu=OnGpu(
+        lambda m: None if m.constraints else SLOPES, _inverse_slopes_on_gpu, lambda parts: InverseDerivatives(*parts)
+    ),
 )
 
 
