@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.algorithms.constraints.slopes import moves
 from modurob.algorithms.pairs import signs
 from modurob.algorithms.program import Constraints, Program
 from modurob.catalogue.joints import JointType
@@ -151,8 +152,12 @@ def _coordinates(m: Tables, c: Any) -> set[int]:
     """The coordinates that a constraint has entries at."""
     if not isinstance(c, Loop):
         return {m.joints[i].v_slice.start for i in c.joints}
-    between = set(m.ancestors[c.predecessor.body]) ^ set(m.ancestors[c.successor.body])
-    slices = [m.joints[i - 1].v_slice for i in between]
+    return _moving(m, set(m.ancestors[c.predecessor.body]) ^ set(m.ancestors[c.successor.body]))
+
+
+def _moving(m: Tables, bodies: Iterable[int]) -> set[int]:
+    """The coordinates of the joints of bodies."""
+    slices = [m.joints[i - 1].v_slice for i in bodies]
     return {k for s in slices for k in range(s.start, s.stop)}
 
 
@@ -182,3 +187,47 @@ def _reached(pattern: Array, places: Iterable[int]) -> set[int]:
         start = int(pattern[k])
         waiting |= set(pattern[start + 1 : start + 1 + int(pattern[start])].tolist()) - found
     return found
+
+
+# ---- what slopes of constrained motion are made of ----
+
+# as in solving.c
+TILE = 3
+
+
+class SlopedEntries(NamedTuple):
+    """For each coordinate the rows of the tree's slopes by it that are not zero, and those of the constraints."""
+
+    of_tree: list[set[int]]
+    of_rows: list[set[int]]
+
+
+def sloped_entries(m: Tables) -> tuple[SlopedEntries, SlopedEntries]:
+    """What `constraints.slopes.CONSTRAINED_SLOPES` has for each coordinate, by q and by v."""
+    by_q, by_v = (SlopedEntries(*([set() for _ in range(m.nv)] for _ in range(2))) for _ in range(2))
+    for path in paths_of(m):
+        for c in path:
+            by_q.of_tree[c].update(path)
+            by_v.of_tree[c].update(path)
+    row = 0
+    for constraint in m.constraints:
+        if isinstance(constraint, Loop):
+            between, rows = _coordinates(m, constraint), range(row, row + constraint.rows)
+            above = _moving(m, m.ancestors[constraint.predecessor.body])
+            for c in between:
+                by_q.of_rows[c].update(rows)
+                by_v.of_rows[c].update(rows)
+                by_q.of_tree[c].update(above | between if moves(constraint.type) else above)
+        row += constraint.rows
+    return by_q, by_v
+
+
+def sloped_tiles(n: int, of_tree: list[set[int]], of_rows: list[set[int]], start: int) -> Array:
+    """Columns of results from `start` on, a few that are alike at a time, as `sloped_columns` in solving.c has them."""
+    order = sorted(range(n), key=lambda c: (sorted(of_rows[c]), sorted(of_tree[c]), c))
+    tiles: list[int] = [-(-n // TILE)]
+    for k in range(0, n, TILE):
+        some = [order[min(k + x, n - 1)] for x in range(TILE)]
+        own, others = (sorted(set().union(*(x[c] for c in some))) for x in (of_tree, of_rows))
+        tiles += [*(start + c for c in some), *some, len(own), len(others), *own, *others]
+    return np.array(tiles, dtype=np.int32)

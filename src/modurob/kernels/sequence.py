@@ -9,7 +9,7 @@ from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL,
 from modurob.algorithms.descent import AT_LIMIT, LEAST_DAMPING, GoalRow, Seen
 from modurob.algorithms.descent import Rows as GoalRows
 from modurob.algorithms.program import SINGULAR
-from modurob.kernels.constraint_units import elimination
+from modurob.kernels.constraint_units import elimination, sloped_entries, sloped_tiles
 from modurob.kernels.force_rows import ForceRows
 from modurob.kernels.goal_units import laid_goals
 from modurob.kernels.registers import Register
@@ -18,8 +18,6 @@ from modurob.spatial.scalars import Array
 
 # stands for no limit
 LARGEST = 1e30
-# as COLUMNS in solving.c
-COLUMNS = 6
 
 
 class Engine(ForceRows):
@@ -51,7 +49,7 @@ class Engine(ForceRows):
     ) -> tuple[Register, Register]:
         n, r, course = self.m.nv, k.n, elimination(self.m)
         vdot, multipliers = self.zeros("rates"), self.register(r)
-        work = self.allocate(n * n + n + n * (r + 1) + n + r * r + 7 * r)
+        work = self.allocate(n * n + n + n * (r + 1) + n + r * r + 6 * r)
         self._solved[M.place, K.place] = work
         head = [n, r, M.place, K.place, push[0].place, push[1].place, k.place, vdot.place, multipliers.place, work]
         lists = [course.in_row, course.sides, course.of_rows, course.of_M]
@@ -68,10 +66,11 @@ class Engine(ForceRows):
     ) -> Register:
         n, course = self.m.nv, elimination(self.m)
         r = K.n // n
-        out, work = self.register(3 * n * n), self.allocate(4 * r * r + COLUMNS * (n + 2 * r))
+        out, work = self.register(3 * n * n), self.allocate(2 * n * r + r * r + max(3 * r * r, 2 * n * n))
+        tiles = np.concatenate([sloped_tiles(n, *x, start) for x, start in zip(sloped_entries(self.m), (0, n), strict=True)])
         slopes = [x.place for pair in zip(by_q, by_v, strict=True) for x in pair]
         head = [n, r, self._solved[M.place, K.place], *slopes, out.place, work]
-        lists = [course.sides, course.of_rows, course.of_M]
+        lists = [course.sides, course.of_rows, course.of_M, tiles]
         begins = len(head) + len(lists) + n + np.cumsum([0, *(len(x) for x in lists[:-1])])
         self.op("constrain_slopes", [*head, *begins, *course.order, *np.concatenate(lists)], self._tolerances())
         return out

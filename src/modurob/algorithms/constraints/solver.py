@@ -46,14 +46,16 @@ def constrained_solution(M: Array, K: Array, push: Array, k: Array) -> Solution:
 
 
 def constrained_inverse(M: Array, K: Array) -> tuple[Array, Array]:
-    """P, (..., nv, nv), and Q, (..., nv, rows), with vdot = P push + Q k for any push and k of `constrained_solution`."""
-    M, WK = _stiffened(M, K)
+    """P, (..., nv, nv), and Q, (..., nv, rows), with vdot = P push + Q k for any push and k of `constrained_solution`.
+
+    K P = 0, so that what k adds to push there changes nothing.
+    """
+    M, _ = _stiffened(M, K)
     inverse = solve(M, np.broadcast_to(np.eye(M.shape[-1]), M.shape))
     Z = inverse @ transposed(K)
     D, s = _scaled(K @ Z)
     ZD = Z @ (s[..., :, None] * proximal_inverse(D) * s[..., None, :])
-    P = inverse - ZD @ transposed(Z)
-    return P, P @ transposed(WK) + ZD
+    return inverse - ZD @ transposed(Z), ZD
 
 
 def _stiffened(M: Array, K: Array) -> tuple[Array, Array]:

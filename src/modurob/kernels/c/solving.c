@@ -319,12 +319,12 @@ static inline void proximal(vec *D, vec *b, vec *x, int32_t r, pattern p, vec *w
 
 /* M += K^T W K and b += K^T W k of rows of K from `row` on that have the same columns, the upper half of M left out; b and K^T stand in B, r + 1
    wide. */
-static inline __attribute__((always_inline)) void stiffened(
-    vec *M, vec *B, const vec *k, const vec *weights, int32_t n, int32_t r, int32_t row, const int32_t *columns, int32_t count, int32_t many)
+static inline __attribute__((always_inline)) void stiffened(vec *M, vec *B, const vec *k, const vec *scale, vec average, int32_t n, int32_t r,
+    int32_t row, const int32_t *columns, int32_t count, int32_t many)
 {
     vec weight[3];
     for (int32_t a = 0; a < many; ++a) {
-        weight[a] = weights[row + a];
+        weight[a] = average / scale[row + a];
     }
     for (int32_t i = 0; i < count; ++i) {
         vec *const own = B + columns[i] * (r + 1), *const to = M + columns[i] * n;
@@ -368,12 +368,12 @@ static inline __attribute__((always_inline)) void gathered(
 }
 
 /* What `constrain` works in, and leaves behind: L of M with the inertia against moving the constraints, and its 1/D; L^-T (push, K^T); the
-   matrix between rows, scaled, as `proximal` leaves it; scales and weights of rows. */
+   matrix between rows, scaled, as `proximal` leaves it; the scales of rows. */
 struct solved {
     vec *M, *inverse; /* (n, n), (n) */
     vec *B, *sum;     /* (n, r + 1), (n) */
     vec *D;           /* (r, r) */
-    vec *scale, *rest, *weights, *work; /* (r) each, and that of `proximal`, (4 r) */
+    vec *scale, *rest, *work; /* (r) each, and that of `proximal`, (4 r) */
 };
 
 static inline struct solved solved_at(vec *work, int32_t n, int32_t r)
@@ -385,8 +385,7 @@ static inline struct solved solved_at(vec *work, int32_t n, int32_t r)
     s.D = s.sum + n;
     s.scale = s.D + r * r;
     s.rest = s.scale + r;
-    s.weights = s.rest + r;
-    s.work = s.weights + r;
+    s.work = s.rest + r;
     return s;
 }
 
@@ -432,18 +431,15 @@ void constrain(vec *arena, const int32_t *at, const real *c)
         }
     }
     raise_rows(scale, r, c[4]);
-    for (int32_t a = 0; a < r; ++a) {
-        s.weights[a] = average / scale[a];
-    }
     for (int32_t a = 0, many; a < r; a += many) {
         const int32_t *const columns = columns_of(in_row, a, &count);
         many = alike(in_row, a, r);
         if (many == 3) {
-            stiffened(M, B, k, s.weights, n, r, a, columns, count, 3);
+            stiffened(M, B, k, scale, average, n, r, a, columns, count, 3);
         } else if (many == 2) {
-            stiffened(M, B, k, s.weights, n, r, a, columns, count, 2);
+            stiffened(M, B, k, scale, average, n, r, a, columns, count, 2);
         } else {
-            stiffened(M, B, k, s.weights, n, r, a, columns, count, 1);
+            stiffened(M, B, k, scale, average, n, r, a, columns, count, 1);
         }
     }
     factored(M, inverse, n, of_M, arena, c[0], -1);
@@ -490,33 +486,70 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     }
 }
 
-/* C = A B of matrices (r, r), B symmetric; if `halved` C is symmetric too, as where they commute. */
-static void multiplied(vec *C, const vec *A, const vec *B, int32_t r, int halved)
+/* Matrices are multiplied in tiles of this many rows and columns, which stay in registers; the last row or column of a tile may stand in it again. */
+#define TILE 3
+static inline int32_t smaller_of(int32_t a, int32_t b)
 {
-    for (int32_t i = 0; i < r; ++i) {
-        const vec *const row = A + i * r;
-        int32_t j = halved ? i : 0;
-        for (; j + 4 <= r; j += 4) {
-            const vec *const other = B + j * r;
-            vec sum[4] = {V(0), V(0), V(0), V(0)};
-            for (int32_t k = 0; k < r; ++k) {
-                for (int x = 0; x < 4; ++x) {
-                    sum[x] += row[k] * other[x * r + k];
+    return a < b ? a : b;
+}
+
+/* sum += the inner products of TILE rows of A with TILE rows of B, n numbers each. */
+static inline __attribute__((always_inline)) void add_tile(vec sum[TILE * TILE], const vec *const A[TILE], const vec *const B[TILE], int32_t n)
+{
+    for (int32_t k = 0; k < n; ++k) {
+        const vec a[TILE] = {A[0][k], A[1][k], A[2][k]}, b[TILE] = {B[0][k], B[1][k], B[2][k]};
+        for (int i = 0; i < TILE * TILE; ++i) {
+            sum[i] += a[i / TILE] * b[i % TILE];
+        }
+    }
+}
+
+/* Y = L^-1 and Z = Y D^-1 of a factored matrix, (n, n). */
+static inline void inverted_factor(vec *Y, vec *Z, const vec *L, const vec *inverse, int32_t n, pattern p)
+{
+    int32_t count;
+    memset(Y, 0, (size_t)(n * n) * sizeof(vec));
+    for (int32_t i = 0; i < n; ++i) {
+        vec *const to = Y + i * n;
+        const int32_t *const columns = columns_of(p, i, &count);
+        for (int32_t a = 0; a < count; ++a) {
+            const vec l = L[i * n + columns[a]], *const from = Y + columns[a] * n;
+            for (int32_t j = 0; j <= columns[a]; ++j) {
+                to[j] -= l * from[j];
+            }
+        }
+        to[i] = V(1);
+        for (int32_t j = 0; j < n; ++j) {
+            Z[i * n + j] = to[j] * inverse[j];
+        }
+    }
+}
+
+/* What is known of a product: nothing; that it is symmetric; and that rows of its factors also end at their diagonal. */
+enum { WHOLE, HALVED, TRIANGULAR };
+
+/* C = A B^T, A (m, n), B (l, n). */
+static void multiplied(vec *C, const vec *A, const vec *B, int32_t m, int32_t l, int32_t n, int known)
+{
+    for (int32_t i = 0; i < m; i += TILE) {
+        for (int32_t j = known ? i : 0; j < l; j += TILE) {
+            const vec *a[TILE], *b[TILE];
+            vec sum[TILE * TILE];
+            for (int x = 0; x < TILE; ++x) {
+                a[x] = A + smaller_of(i + x, m - 1) * n;
+                b[x] = B + smaller_of(j + x, l - 1) * n;
+            }
+            for (int x = 0; x < TILE * TILE; ++x) {
+                sum[x] = V(0);
+            }
+            add_tile(sum, a, b, known == TRIANGULAR ? smaller_of(i + TILE, n) : n);
+            for (int x = 0; x < TILE * TILE; ++x) {
+                const int32_t row = smaller_of(i + x / TILE, m - 1), column = smaller_of(j + x % TILE, l - 1);
+                C[row * l + column] = sum[x];
+                if (known) {
+                    C[column * l + row] = sum[x];
                 }
             }
-            for (int x = 0; x < 4; ++x) {
-                C[i * r + j + x] = sum[x];
-            }
-        }
-        for (; j < r; ++j) {
-            vec sum = V(0);
-            for (int32_t k = 0; k < r; ++k) {
-                sum += row[k] * B[j * r + k];
-            }
-            C[i * r + j] = sum;
-        }
-        for (j = i + 1; halved && j < r; ++j) {
-            C[j * r + i] = C[i * r + j];
         }
     }
 }
@@ -532,23 +565,24 @@ static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, in
     vec *A = work, *const E = A + r * r, *term = E + r * r;
     const int32_t all = r * r;
     vec size = V(0);
-    inverted(s->D, s->work + r, r, p, A, r);
+    inverted_factor(E, term, s->D, s->work + r, r, p);
+    multiplied(A, E, term, r, r, r, TRIANGULAR);
     for (int32_t a = 0; a < r; ++a) {
         size += c[1] * A[a * r + a];
     }
-    multiplied(E, A, A, r, 1);
+    multiplied(E, A, A, r, r, r, HALVED);
     for (int32_t i = 0; i < all; ++i) {
         R[i] = A[i] + c[1] * E[i];
         E[i] *= c[1] * c[1];
     }
-    multiplied(term, E, R, r, 1);
+    multiplied(term, E, R, r, r, r, HALVED);
     for (int32_t i = 0; i < all; ++i) {
         R[i] += term[i];
     }
     if (any_positive(size - V(FEW_TERMS))) {
         for (int terms = 4; terms < (int)c[2]; terms += 2) {
             vec *const next = A;
-            multiplied(next, E, term, r, 1);
+            multiplied(next, E, term, r, r, r, HALVED);
             A = term;
             term = next;
             for (int32_t i = 0; i < all; ++i) {
@@ -559,7 +593,7 @@ static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, in
         memcpy(A, E, (size_t)all * sizeof(vec));
         for (int terms = 2; terms < (int)c[2]; terms += 2) {
             vec *const next = term;
-            multiplied(next, E, A, r, 1);
+            multiplied(next, E, A, r, r, r, HALVED);
             term = A;
             A = next;
         }
@@ -569,7 +603,7 @@ static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, in
             }
         }
         for (int filter = 1; filter < (int)c[3]; ++filter) {
-            multiplied(term, A, R, r, 1);
+            multiplied(term, A, R, r, r, r, HALVED);
             for (int32_t i = 0; i < all; ++i) {
                 R[i] = SELECT(V(FEW_TERMS), size, term[i], R[i]);
             }
@@ -581,8 +615,8 @@ static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, in
                 E[a * r + b] = E[b * r + a] = s->D[a * r + b];
             }
         }
-        multiplied(A, R, E, r, 0);
-        multiplied(term, A, R, r, 1);
+        multiplied(A, R, E, r, r, r, WHOLE);
+        multiplied(term, A, R, r, r, r, HALVED);
         for (int32_t i = 0; i < all; ++i) {
             R[i] = SELECT(V(FEW_TERMS), size, (real)2 * R[i] - term[i], R[i]);
         }
@@ -594,187 +628,130 @@ static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, in
     }
 }
 
-/* y += B x for a few columns: rows of B, those of (push, K^T) that `sides` names, r + 1 wide, down to row `last`. */
-static inline __attribute__((always_inline)) void added_sides(
-    vec *y, const vec *B, const vec *x, int32_t wide, pattern sides, int32_t last, const int32_t few)
+#define RAISED 5 /* columns that are raised at once, in registers */
+
+/* Z = M^-1 K^T, (n, r), in the order of the pattern, from the L^-T K^T in B. */
+static inline void raised_rows(vec *Z, const struct solved *s, int32_t n, int32_t r, pattern sides, pattern of_M)
 {
     int32_t count;
-    for (int32_t i = 0; i <= last; ++i) {
-        const int32_t *const side = columns_of(sides, i, &count);
-        vec sum[BLOCK];
-        for (int32_t j = 0; j < few; ++j) {
-            sum[j] = y[i * few + j];
-        }
+    for (int32_t k = 0; k < n; ++k) {
+        vec *const to = Z + k * r;
+        memset(to, 0, (size_t)r * sizeof(vec));
+        const int32_t *const side = columns_of(sides, k, &count);
         for (int32_t a = 1; a < count; ++a) {
-            const vec l = B[i * wide + side[a]], *const from = x + (side[a] - 1) * few;
-            for (int32_t j = 0; j < few; ++j) {
-                sum[j] += l * from[j];
-            }
+            to[side[a] - 1] = s->B[k * (r + 1) + side[a]] * s->inverse[k];
         }
-        for (int32_t j = 0; j < few; ++j) {
-            y[i * few + j] = sum[j];
-        }
-    }
-}
-
-/* A few columns dvdot of M dvdot - K^T dlambda = push, K dvdot = k, once `constrain` has solved with this M and K. C: the pushes, (n, few), in the order
-   of the pattern, zero below row `last`; they become dvdot down to that row. rows: k, (r, few), if `driven`, and as much room again twice. */
-static inline __attribute__((always_inline)) void constrained_columns(const struct solved *s, const vec *R, vec *C, vec *rows, int32_t n, int32_t r, pattern sides,
-    pattern of_M, int32_t last, const int driven, const int32_t few)
-{
-    const int32_t wide = r + 1;
-    vec *const rest = rows, *const mu = rows + r * few;
-    int32_t count;
-    vec x[BLOCK];
-    for (int32_t k = last; k >= 0; --k) {
         const int32_t *const columns = columns_of(of_M, k, &count);
-        for (int32_t j = 0; j < few; ++j) {
-            x[j] = C[k * few + j];
-        }
-        for (int32_t a = 0; a < count; ++a) {
-            const vec l = s->M[k * n + columns[a]];
-            vec *const to = C + columns[a] * few;
-            for (int32_t j = 0; j < few; ++j) {
-                to[j] -= l * x[j];
+        const vec *const l = s->M + k * n;
+        int32_t j = 0;
+        for (; j + RAISED <= r; j += RAISED) {
+            vec sum[RAISED];
+            memcpy(sum, to + j, sizeof sum);
+            for (int32_t a = 0; a < count; ++a) {
+                const vec *const from = Z + columns[a] * r + j;
+                for (int x = 0; x < RAISED; ++x) {
+                    sum[x] -= l[columns[a]] * from[x];
+                }
             }
+            memcpy(to + j, sum, sizeof sum);
         }
-    }
-    if (driven) {
-        for (int32_t a = 0; a < r; ++a) {
-            for (int32_t j = 0; j < few; ++j) {
-                mu[a * few + j] = s->weights[a] * rest[a * few + j];
+        for (; j < r; ++j) {
+            vec sum = to[j];
+            for (int32_t a = 0; a < count; ++a) {
+                sum -= l[columns[a]] * Z[columns[a] * r + j];
             }
-        }
-        added_sides(C, s->B, mu, wide, sides, last, few);
-    } else {
-        memset(rest, 0, (size_t)(r * few) * sizeof(vec));
-    }
-    for (int32_t i = 0; i <= last; ++i) {
-        const int32_t *const side = columns_of(sides, i, &count);
-        for (int32_t j = 0; j < few; ++j) {
-            x[j] = C[i * few + j] * s->inverse[i];
-        }
-        for (int32_t a = 1; a < count; ++a) {
-            const vec l = s->B[i * wide + side[a]];
-            vec *const to = rest + (side[a] - 1) * few;
-            for (int32_t j = 0; j < few; ++j) {
-                to[j] -= l * x[j];
-            }
-        }
-    }
-    for (int32_t a = 0; a < r; ++a) {
-        for (int32_t j = 0; j < few; ++j) {
-            x[j] = V(0);
-        }
-        for (int32_t b = 0; b < r; ++b) {
-            const vec l = R[a * r + b];
-            for (int32_t j = 0; j < few; ++j) {
-                x[j] += l * rest[b * few + j];
-            }
-        }
-        for (int32_t j = 0; j < few; ++j) {
-            mu[a * few + j] = x[j];
-        }
-    }
-    added_sides(C, s->B, mu, wide, sides, last, few);
-    for (int32_t k = 0; k <= last; ++k) {
-        const int32_t *const columns = columns_of(of_M, k, &count);
-        for (int32_t j = 0; j < few; ++j) {
-            x[j] = C[k * few + j] * s->inverse[k];
-        }
-        for (int32_t a = 0; a < count; ++a) {
-            const vec l = s->M[k * n + columns[a]], *const from = C + columns[a] * few;
-            for (int32_t j = 0; j < few; ++j) {
-                x[j] -= l * from[j];
-            }
-        }
-        for (int32_t j = 0; j < few; ++j) {
-            C[k * few + j] = x[j];
+            to[j] = sum;
         }
     }
 }
 
-/* What `constrain_slopes` reads and writes. */
-struct sloped {
-    struct solved s;
-    const vec *R, *push, *rows; /* slopes of the tree (n, n) and of rows (r, n) */
-    vec *out, *C, *k;           /* (n, 3 n) */
-    int32_t n, r;
-    pattern sides, of_M;
-    const int32_t *order;
-};
-
-/* Some columns of -(slopes of the tree and of rows), from column `first` on. */
-static inline __attribute__((always_inline)) void solved_columns(const struct sloped *t, int32_t first, const int32_t few)
+/* P = L^-1 D^-1 L^-T - Q Z^T, which is symmetric, into the last n columns of the results; in the order of the coordinates. `factor`: what
+   `inverted_factor` has. */
+static inline void projected_inverse(vec *out, const vec *factor, const vec *Q, const vec *Z, int32_t n, int32_t r, const int32_t *order)
 {
-    const int32_t n = t->n, r = t->r;
-    for (int32_t i = 0; i < n; ++i) {
-        for (int32_t j = 0; j < few; ++j) {
-            t->C[i * few + j] = -t->push[t->order[i] * n + first + j];
+    for (int32_t i = 0; i < n; i += TILE) {
+        for (int32_t j = i; j < n; j += TILE) {
+            const vec *a[TILE], *b[TILE];
+            vec sum[TILE * TILE];
+            for (int x = 0; x < TILE; ++x) {
+                a[x] = Q + smaller_of(i + x, n - 1) * r;
+                b[x] = Z + smaller_of(j + x, n - 1) * r;
+            }
+            for (int x = 0; x < TILE * TILE; ++x) {
+                sum[x] = V(0);
+            }
+            add_tile(sum, a, b, r);
+            for (int x = 0; x < TILE * TILE; ++x) {
+                sum[x] = -sum[x];
+            }
+            for (int x = 0; x < TILE; ++x) {
+                a[x] = factor + smaller_of(i + x, n - 1) * n;
+                b[x] = factor + (n + smaller_of(j + x, n - 1)) * n;
+            }
+            add_tile(sum, a, b, smaller_of(i + TILE, n));
+            for (int x = 0; x < TILE * TILE; ++x) {
+                const int32_t row = order[smaller_of(i + x / TILE, n - 1)], column = order[smaller_of(j + x % TILE, n - 1)];
+                out[row * 3 * n + column] = out[column * 3 * n + row] = sum[x];
+            }
         }
-    }
-    for (int32_t a = 0; a < r; ++a) {
-        for (int32_t j = 0; j < few; ++j) {
-            t->k[a * few + j] = -t->rows[a * n + first + j];
-        }
-    }
-    constrained_columns(&t->s, t->R, t->C, t->k, n, r, t->sides, t->of_M, n - 1, 1, few);
-    for (int32_t i = 0; i < n; ++i) {
-        memcpy(t->out + 3 * n * t->order[i] + first, t->C + i * few, few * sizeof(vec));
     }
 }
 
-/* Some columns for unit torques, in the order of the pattern: their matrix is symmetric, so that what stands above its diagonal is enough. */
-static inline __attribute__((always_inline)) void solved_units(const struct sloped *t, int32_t first, const int32_t few)
+/* TILE columns of -P push - Q rows, given as the numbers of those rows of push (n, n) and rows (r, n) that are not zero there. at: the columns among the
+   results, the columns, how many rows of push, of rows, and which. */
+static inline void sloped_columns(vec *out, const vec *P, const vec *Q, const vec *push, const vec *rows, int32_t n, int32_t r, const int32_t *at)
 {
-    const int32_t n = t->n;
-    for (int32_t i = 0; i < first + few; ++i) {
-        for (int32_t j = 0; j < few; ++j) {
-            t->C[i * few + j] = V(i == first + j);
+    const int32_t *const own = at + 2 * TILE + 2, *const others = own + at[2 * TILE];
+    for (int32_t i = 0; i < n; i += TILE) {
+        vec sum[TILE * TILE];
+        int32_t row[TILE];
+        for (int x = 0; x < TILE; ++x) {
+            row[x] = smaller_of(i + x, n - 1);
         }
-    }
-    constrained_columns(&t->s, t->R, t->C, t->k, n, t->r, t->sides, t->of_M, first + few - 1, 0, few);
-    for (int32_t i = 0; i < first + few; ++i) {
-        for (int32_t j = 0; j < few; ++j) {
-            const int32_t a = t->order[i], b = t->order[first + j];
-            t->out[3 * n * a + 2 * n + b] = t->out[3 * n * b + 2 * n + a] = t->C[i * few + j];
+        for (int x = 0; x < TILE * TILE; ++x) {
+            sum[x] = V(0);
+        }
+        for (int32_t k = 0; k < at[2 * TILE]; ++k) {
+            const vec *const from = push + own[k] * n;
+            for (int x = 0; x < TILE * TILE; ++x) {
+                sum[x] -= P[row[x / TILE] * 3 * n + own[k]] * from[at[TILE + x % TILE]];
+            }
+        }
+        for (int32_t k = 0; k < at[2 * TILE + 1]; ++k) {
+            const vec *const from = rows + others[k] * n;
+            for (int x = 0; x < TILE * TILE; ++x) {
+                sum[x] -= Q[row[x / TILE] * r + others[k]] * from[at[TILE + x % TILE]];
+            }
+        }
+        for (int x = 0; x < TILE * TILE; ++x) {
+            out[row[x / TILE] * 3 * n + at[x % TILE]] = sum[x];
         }
     }
 }
 
-#define COLUMNS 6 /* that are solved for at once; the last of them may be solved for twice */
-
-/* Derivatives of constrained motion, after `constrain` has solved for it. at: n, rows, the work of `constrain`, slopes of the tree by q and v,
-   slopes of rows by q and v, results (n, 3 n), work, where three lists begin, as those of `constrain`: the sides, the pattern of rows, that of M; then
-   the order. c: as `constrain` has it. */
+/* Derivatives of constrained motion, after `constrain` has solved for it: vdot changes by P push + Q k. at: n, rows, the work of `constrain`, slopes
+   of the tree by q and v, slopes of rows by q and v, results (n, 3 n), work, where three lists begin, as those of `constrain`: the sides, the pattern of rows,
+   that of M; then the order; then how many tiles of columns there are by q and by v, and these, as `sloped_columns` has them. c: as `constrain` has it. */
 void constrain_slopes(vec *arena, const int32_t *at, const real *c)
 {
-    const int32_t n = at[0], r = at[1];
-    struct sloped t = {.s = solved_at(arena + at[2], n, r), .n = n, .r = r, .sides = at + at[9], .of_M = at + at[11], .order = at + 12};
-    /* work: four matrices of rows, a few columns of coordinates, and of rows twice */
-    vec *const R = arena + at[8];
-    t.R = R;
-    t.C = R + 4 * r * r;
-    t.k = t.C + COLUMNS * n;
-    proximal_matrix(R, R + r * r, &t.s, r, at + at[10], c);
+    const int32_t n = at[0], r = at[1], *const order = at + 13, *tile = at + at[12];
+    const struct solved s = solved_at(arena + at[2], n, r);
+    vec *const out = arena + at[7], *const P = out + 2 * n;
+    /* work: Q (n, r), Z (n, r), R (r, r), and three matrices (r, r), or two (n, n) */
+    vec *const Q = arena + at[8], *const Z = Q + n * r, *const R = Z + n * r, *const work = R + r * r;
+    proximal_matrix(R, work, &s, r, at + at[10], c);
+    raised_rows(Z, &s, n, r, at + at[9], at + at[11]);
+    /* Q in the order of the pattern, then in that of the coordinates */
+    multiplied(Q, Z, R, n, r, r, WHOLE);
+    inverted_factor(work, work + n * n, s.M, s.inverse, n, at + at[11]);
+    projected_inverse(P, work, Q, Z, n, r, order);
+    for (int32_t i = 0; i < n; ++i) {
+        memcpy(Z + order[i] * r, Q + i * r, (size_t)r * sizeof(vec));
+    }
     for (int which = 0; which < 2; ++which) {
-        t.push = arena + at[3 + which];
-        t.rows = arena + at[5 + which];
-        t.out = arena + at[7] + which * n;
-        int32_t first = 0;
-        for (; n >= COLUMNS && first < n; first += COLUMNS) {
-            solved_columns(&t, first + COLUMNS <= n ? first : n - COLUMNS, COLUMNS);
+        const int32_t tiles = *tile++;
+        for (int32_t k = 0; k < tiles; ++k, tile += 2 * TILE + 2 + tile[2 * TILE] + tile[2 * TILE + 1]) {
+            sloped_columns(out, P, Z, arena + at[3 + which], arena + at[5 + which], n, r, tile);
         }
-        for (; first < n; first += 1) {
-            solved_columns(&t, first, 1);
-        }
-    }
-    t.out = arena + at[7];
-    int32_t first = 0;
-    for (; n >= COLUMNS && first < n; first += COLUMNS) {
-        solved_units(&t, first + COLUMNS <= n ? first : n - COLUMNS, COLUMNS);
-    }
-    for (; first < n; first += 1) {
-        solved_units(&t, first, 1);
     }
 }
