@@ -191,7 +191,7 @@ def _reached(pattern: Array, places: Iterable[int]) -> set[int]:
 
 # ---- what slopes of constrained motion are made of ----
 
-# as in solving.c
+# as in constrained.c
 TILE = 3
 
 
@@ -223,7 +223,7 @@ def sloped_entries(m: Tables) -> tuple[SlopedEntries, SlopedEntries]:
 
 
 def sloped_tiles(n: int, of_tree: list[set[int]], of_rows: list[set[int]], start: int) -> Array:
-    """Columns of results from `start` on, a few that are alike at a time, as `sloped_columns` in solving.c has them."""
+    """Columns of results from `start` on, a few that are alike at a time, as `sloped_columns` in constrained.c has them."""
     order = sorted(range(n), key=lambda c: (sorted(of_rows[c]), sorted(of_tree[c]), c))
     tiles: list[int] = [-(-n // TILE)]
     for k in range(0, n, TILE):

@@ -34,6 +34,8 @@ def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
     for walk in walks:
         for file in FILES_FOR.get(type(walk), ()):
             e.need(file)
+        if isinstance(walk, Constraints) and walk.turned:
+            e.need("constrained")
     base = 0 if floats(e.m) else None
     units = [dyad_unit(kind, program, given, e.lanes, e.single, i == base) for i, kind in enumerate(e.anatomy.kinds)]
     units += [pair_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]

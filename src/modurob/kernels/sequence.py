@@ -67,7 +67,9 @@ class Engine(ForceRows):
         n, course = self.m.nv, elimination(self.m)
         r = K.n // n
         out, work = self.register(3 * n * n), self.allocate(2 * n * r + r * r + max(3 * r * r, 2 * n * n))
-        tiles = np.concatenate([sloped_tiles(n, *x, start) for x, start in zip(sloped_entries(self.m), (0, n), strict=True)])
+        tiles = np.concatenate(
+            [sloped_tiles(n, *x, start) for x, start in zip(sloped_entries(self.m), (0, n), strict=True)]
+        )
         slopes = [x.place for pair in zip(by_q, by_v, strict=True) for x in pair]
         head = [n, r, self._solved[M.place, K.place], *slopes, out.place, work]
         lists = [course.sides, course.of_rows, course.of_M, tiles]
