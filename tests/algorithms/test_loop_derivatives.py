@@ -212,3 +212,22 @@ def test_leading_axes(rng):
     for external in (None, push):
         empty = robot.forward_dynamics_derivatives(q, v[0, :0], tau[0, :0], external)
         assert [x.shape for x in empty] == [(0, robot.nv, robot.nv)] * 3
+
+
+@pytest.mark.parametrize("name", ["four-bar", "stewart", "coupled"])
+def test_no_state_knows_of_others(name, rng):
+    """In several blocks of lanes, in single states one after the other, and again: to the last bit but for the width."""
+    if name == "coupled":
+        robot, q = chain(rng, "spherical", mimic=True)
+        q = robot.integrate(q, 1e-2 * rng.normal(size=(20, robot.nv)))
+    else:
+        link = LINKAGES[name](rng)
+        robot, q = link.robot, np.stack([link.closed(rng) for _ in range(20)])
+    v, tau = rng.normal(size=(2, 20, robot.nv))
+    whole, again = (robot.forward_dynamics_derivatives(q, v, tau) for _ in range(2))
+    alone = [np.stack(x) for x in zip(*map(robot.forward_dynamics_derivatives, q, v, tau), strict=True)]
+    turned = robot.forward_dynamics_derivatives(q[::-1].copy(), v[::-1].copy(), tau[::-1].copy())
+    assert worst(whole, alone) < EXACT
+    for one, same, back in zip(whole, again, turned, strict=True):
+        np.testing.assert_array_equal(one, same)
+        np.testing.assert_array_equal(one, back[::-1])

@@ -80,23 +80,20 @@ class _Drives(NamedTuple):
 
 
 def _drives(m: Tables, K: Array) -> _Drives:
-    G, inverse = free_motions(K), np.linalg.pinv(K, rcond=RANK)
+    U, s, Vt = np.linalg.svd(K)
+    G, n = _free(s, Vt), s.shape[-1]
+    inverse = transposed(Vt[..., :n, :] * _inverted(s)[..., None]) @ transposed(U[..., :n])
     driven = np.where(m.effort_limit > 0, 1.0, 0.0)[:, None]
-    along = np.linalg.pinv(driven * G, rcond=RANK)  # y = G z, E u = E E^T G z
-    _require_drives(m, G, driven * G)
-    motion = G @ along @ transposed(along) @ transposed(G)
+    _, t, Wt = np.linalg.svd(driven * G, full_matrices=False)
+    rank, degrees = (_inverted(t) > 0).sum(axis=-1), np.abs(G).any(axis=-2).sum(axis=-1)
+    if np.any(rank < degrees):
+        _refuse_derivatives(m, rank, degrees)
+    # y = G z, E u = E E^T G z
+    along = G @ transposed(Wt * _inverted(t)[..., None])
+    motion = along @ transposed(along)
     push = driven * motion
     row = driven * inverse - push @ (driven * inverse)
     return _Drives(push, row, motion, transposed(inverse))
-
-
-def _require_drives(m: Tables, G: Array, driven: Array) -> None:
-    """An error unless every motion in G moves a joint with a drive."""
-    sizes = np.linalg.svd(driven, compute_uv=False)
-    largest = np.maximum(sizes.max(axis=-1, initial=0.0), 1e-300)[..., None]
-    rank, degrees = (sizes > RANK * largest).sum(axis=-1), np.abs(G).any(axis=-2).sum(axis=-1)
-    if np.any(rank < degrees):
-        _refuse_derivatives(m, rank, degrees)
 
 
 def _refuse_derivatives(m: Tables, rank: Array, degrees: Array) -> NoReturn:
@@ -118,10 +115,20 @@ def _without_drive(m: Tables) -> str:
 def free_motions(K: Array) -> Array:
     """Orthonormal velocities that keep the constraints, (..., nv, n); states with fewer than others have zero columns."""
     _, s, Vt = np.linalg.svd(np.real(K), full_matrices=True)
+    return _free(s, Vt)
+
+
+def _free(s: Array, Vt: Array) -> Array:
     n, nv = s.shape[-1], Vt.shape[-1]
-    largest = np.maximum(s.max(axis=-1, initial=0.0), 1e-300)[..., None]
     bound = np.zeros((*s.shape[:-1], nv), dtype=bool)
-    bound[..., :n] = s > RANK * largest
+    bound[..., :n] = _inverted(s) > 0
     free = np.where(bound[..., None], 0.0, Vt)
     least = int(bound.sum(axis=-1).min(initial=nv))
     return transposed(free[..., least:, :])
+
+
+def _inverted(s: Array) -> Array:
+    """1 / s of singular values, zero where they are none."""
+    largest = np.maximum(s.max(axis=-1, initial=0.0), 1e-300)[..., None]
+    counts = s > RANK * largest
+    return np.where(counts, 1 / np.where(counts, s, 1.0), 0.0)
