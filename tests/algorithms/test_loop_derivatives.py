@@ -231,3 +231,30 @@ def test_no_state_knows_of_others(name, rng):
     for one, same, back in zip(whole, again, turned, strict=True):
         np.testing.assert_array_equal(one, same)
         np.testing.assert_array_equal(one, back[::-1])
+
+
+def test_singular_states_leave_others_alone(rng):
+    """A stretched arm, which cannot be pulled any further, among bent ones: these have the bits that they have without it."""
+    builder = mr.Builder("tied")
+    ends = (
+        ("a", "world", (0, 0, 1), 0.0),
+        ("b", "a", (0, 0, 1), 1.0),
+        ("c", "b", (0, 1, 0), 0.0),
+        ("d", "c", (1, 0, 0), 0.5),
+    )
+    for name, parent, axis, length in ends:
+        builder.body(
+            name, inertia.random(rng), parent=parent, joint=mr.Revolute(axis), at=se3.pose(None, (length, 0, 0))
+        )
+    builder.loop(
+        "tip", mr.Spherical(), "world", "d", at=se3.pose(None, (1.0, 1.0, 0.0)), seat=se3.pose(None, (0.5, 0, 0))
+    )
+    robot, q = builder.build(), rng.uniform(0.5, 1.5, size=(16, 4))
+    v, tau = rng.normal(size=(2, 16, 4))
+    whole = robot.forward_dynamics_derivatives(q, v, tau)
+    q[3] = 0.0
+    among = robot.forward_dynamics_derivatives(q, v, tau)
+    bent = np.arange(16) != 3
+    assert np.linalg.matrix_rank(robot.loop_jacobian(q[3])) == 2
+    for one, other in zip(whole, among, strict=True):
+        np.testing.assert_array_equal(one[bent], other[bent])
