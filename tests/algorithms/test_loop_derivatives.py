@@ -258,3 +258,17 @@ def test_singular_states_leave_others_alone(rng):
     assert np.linalg.matrix_rank(robot.loop_jacobian(q[3])) == 2
     for one, other in zip(whole, among, strict=True):
         np.testing.assert_array_equal(one[bent], other[bent])
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+def test_single_precision(name, rng):
+    """Also where rows depend on each other: found in double precision, and rounded."""
+    link = LINKAGES[name](rng)
+    (q, v), tau = link.state(rng), link.drive(rng)
+    given = [x.astype(np.float32) for x in (q, v, tau)]
+    found = link.robot.forward_dynamics_derivatives(*given)
+    expected = link.robot.forward_dynamics_derivatives(*(x.astype(float) for x in given))
+    assert {x.dtype for x in found} == {np.dtype(np.float32)}
+    assert worst(found, expected) < np.finfo(np.float32).eps
+    fleet = mr.Fleet([link.robot]).forward_dynamics_derivatives(*([x[None]] for x in given))[0]
+    assert worst([x[0] for x in fleet], found) < np.finfo(np.float32).eps

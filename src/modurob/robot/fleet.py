@@ -101,7 +101,7 @@ MASS = Function(
 FORWARD_SLOPES = Function(
     "forward_dynamics_derivatives",
     ("q", "v", "tau"),
-    derivatives_of,
+    lambda m: None if m.constraints else derivatives_of(m),
     _through(algorithms.forward_dynamics_derivatives),
     on_gpu=OnGpu(
         lambda m: None if m.constraints or m.coupled else FORWARD_DERIVATIVES,
