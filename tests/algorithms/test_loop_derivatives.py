@@ -212,3 +212,63 @@ def test_leading_axes(rng):
     for external in (None, push):
         empty = robot.forward_dynamics_derivatives(q, v[0, :0], tau[0, :0], external)
         assert [x.shape for x in empty] == [(0, robot.nv, robot.nv)] * 3
+
+
+@pytest.mark.parametrize("name", ["four-bar", "stewart", "coupled"])
+def test_no_state_knows_of_others(name, rng):
+    """In several blocks of lanes, in single states one after the other, and again: to the last bit but for the width."""
+    if name == "coupled":
+        robot, q = chain(rng, "spherical", mimic=True)
+        q = robot.integrate(q, 1e-2 * rng.normal(size=(20, robot.nv)))
+    else:
+        link = LINKAGES[name](rng)
+        robot, q = link.robot, np.stack([link.closed(rng) for _ in range(20)])
+    v, tau = rng.normal(size=(2, 20, robot.nv))
+    whole, again = (robot.forward_dynamics_derivatives(q, v, tau) for _ in range(2))
+    alone = [np.stack(x) for x in zip(*map(robot.forward_dynamics_derivatives, q, v, tau), strict=True)]
+    turned = robot.forward_dynamics_derivatives(q[::-1].copy(), v[::-1].copy(), tau[::-1].copy())
+    assert worst(whole, alone) < EXACT
+    for one, same, back in zip(whole, again, turned, strict=True):
+        np.testing.assert_array_equal(one, same)
+        np.testing.assert_array_equal(one, back[::-1])
+
+
+def test_singular_states_leave_others_alone(rng):
+    """A stretched arm, which cannot be pulled any further, among bent ones: these have the bits that they have without it."""
+    builder = mr.Builder("tied")
+    ends = (
+        ("a", "world", (0, 0, 1), 0.0),
+        ("b", "a", (0, 0, 1), 1.0),
+        ("c", "b", (0, 1, 0), 0.0),
+        ("d", "c", (1, 0, 0), 0.5),
+    )
+    for name, parent, axis, length in ends:
+        builder.body(
+            name, inertia.random(rng), parent=parent, joint=mr.Revolute(axis), at=se3.pose(None, (length, 0, 0))
+        )
+    builder.loop(
+        "tip", mr.Spherical(), "world", "d", at=se3.pose(None, (1.0, 1.0, 0.0)), seat=se3.pose(None, (0.5, 0, 0))
+    )
+    robot, q = builder.build(), rng.uniform(0.5, 1.5, size=(16, 4))
+    v, tau = rng.normal(size=(2, 16, 4))
+    whole = robot.forward_dynamics_derivatives(q, v, tau)
+    q[3] = 0.0
+    among = robot.forward_dynamics_derivatives(q, v, tau)
+    bent = np.arange(16) != 3
+    assert np.linalg.matrix_rank(robot.loop_jacobian(q[3])) == 2
+    for one, other in zip(whole, among, strict=True):
+        np.testing.assert_array_equal(one[bent], other[bent])
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+def test_single_precision(name, rng):
+    """Also where rows depend on each other: found in double precision, and rounded."""
+    link = LINKAGES[name](rng)
+    (q, v), tau = link.state(rng), link.drive(rng)
+    given = [x.astype(np.float32) for x in (q, v, tau)]
+    found = link.robot.forward_dynamics_derivatives(*given)
+    expected = link.robot.forward_dynamics_derivatives(*(x.astype(float) for x in given))
+    assert {x.dtype for x in found} == {np.dtype(np.float32)}
+    assert worst(found, expected) < np.finfo(np.float32).eps
+    fleet = mr.Fleet([link.robot]).forward_dynamics_derivatives(*([x[None]] for x in given))[0]
+    assert worst([x[0] for x in fleet], found) < np.finfo(np.float32).eps

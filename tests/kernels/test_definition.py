@@ -11,6 +11,7 @@ from modurob.algorithms.articulated import FORWARD_DYNAMICS, HYBRID_DYNAMICS
 from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.configuration import INTEGRATE, RATE
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
+from modurob.algorithms.constraints.slopes import CONSTRAINED_DERIVATIVES, CONSTRAINED_SLOPES
 from modurob.algorithms.derivatives import COUPLED_DERIVATIVES, FORWARD_DERIVATIVES
 from modurob.algorithms.descent import CENTRE, WORLD_COLUMNS
 from modurob.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
@@ -54,7 +55,7 @@ FEW = (FORWARD_DYNAMICS, INVERSE_DYNAMICS, FORWARD_DERIVATIVES, RATE, INTEGRATE,
 FEW_OR_EVERY = pytest.mark.parametrize(
     "programs", [FEW, pytest.param(PROGRAMS, marks=pytest.mark.judge)], ids=["few", "every"]
 )
-WITH_CONSTRAINTS = (CLOSURE, CONSTRAINED, CONSTRAINED_DYNAMICS)
+WITH_CONSTRAINTS = (CLOSURE, CONSTRAINED, CONSTRAINED_DYNAMICS, CONSTRAINED_SLOPES, CONSTRAINED_DERIVATIVES)
 STATES = 11  # a whole block of lanes and some more
 
 
@@ -77,6 +78,8 @@ def inputs_of(program, robot, rng, shape=(STATES,), optional=True):
                 out[name] = np.stack(own_inertias).reshape(*shape, bodies, 6, 6)
             case "bodies":
                 out[name] = np.broadcast_to(_ancestors(robot, bodies - 1), (*shape, bodies)).astype(float)
+            case "rows":
+                out[name] = rng.normal(size=(*shape, sum(c.rows for c in robot.constraints)))
             case int():
                 out[name] = rng.normal(size=(*shape, kind))
     if program is HYBRID_DYNAMICS:

@@ -24,7 +24,11 @@ from modurob.algorithms.constraints.closure import (
     loop_rank,
 )
 from modurob.algorithms.coriolis import coriolis_matrix, two_step_coriolis_matrix
-from modurob.algorithms.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
+from modurob.algorithms.derivatives import (
+    forward_dynamics_derivatives,
+    inverse_dynamics_derivatives,
+    tree_inverse_dynamics_derivatives,
+)
 from modurob.algorithms.energy import (
     centre_of_mass,
     centroidal_momentum,
@@ -128,5 +132,6 @@ __all__ = [
     "total_mass",
     "transmission",
     "tree_inverse_dynamics",
+    "tree_inverse_dynamics_derivatives",
     "two_step_coriolis_matrix",
 ]

@@ -6,18 +6,19 @@ import numpy as np
 
 from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
-from modurob.algorithms.constraints.slopes import constrained_slopes
+from modurob.algorithms.constraints.slopes import CONSTRAINED_DERIVATIVES
+from modurob.algorithms.constraints.torques import driven_torque_slopes
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS, forward_inputs, require_regular
 from modurob.algorithms.interpreter import interpret
-from modurob.algorithms.joint_space import SLOPES, slopes
-from modurob.algorithms.program import Engine, Flow, Run
+from modurob.algorithms.joint_space import SLOPES, motion_inputs, slopes
+from modurob.algorithms.program import Engine, Flow, Program, Run
 from modurob.algorithms.wrenches import External
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
 
 class InverseDerivatives(NamedTuple):
-    """d tau by q (along `integrate`), v and vdot, (..., nv, nv) each; the last is the mass matrix."""
+    """d tau by q (along `integrate`), v and vdot, (..., nv, nv) each; the last is the mass matrix of a tree."""
 
     q: Array
     v: Array
@@ -35,7 +36,21 @@ class ForwardDerivatives(NamedTuple):
 def inverse_dynamics_derivatives(
     m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret
 ) -> InverseDerivatives:
-    """Derivatives of the inverse dynamics of the tree; external wrenches stay fixed in their frames."""
+    """Derivatives of `inverse_dynamics`; external wrenches stay fixed in their frames.
+
+    With constraints they are those of the torques of the joints with a drive, as functions of any q, v and vdot. Where
+    constraints depend on each other only as long as they hold, the derivatives are those at states that keep them. Robots with
+    motions that move no joint with a drive are refused.
+    """
+    if m.constraints:
+        return InverseDerivatives(*driven_torque_slopes(m, motion_inputs(m, q, v, vdot, external), run))
+    return tree_inverse_dynamics_derivatives(m, q, v, vdot, external, run)
+
+
+def tree_inverse_dynamics_derivatives(
+    m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret
+) -> InverseDerivatives:
+    """Derivatives of `tree_inverse_dynamics`: of the tree, its constraints left out."""
     M, by_q, by_v = slopes(m, q, v, vdot, external, run)
     return InverseDerivatives(by_q, by_v, M)
 
@@ -46,13 +61,24 @@ def forward_dynamics_derivatives(
     """Derivatives of `forward_dynamics`; external wrenches stay fixed in their frames.
 
     M dvdot = dtau - (d inverse dynamics at constant vdot); with constraints the multipliers move too. Where constraints depend on
-    each other only as long as they hold, as those of Bennett's linkage, the derivatives are those at states that keep them.
+    each other only as long as they hold, as those of Bennett's linkage, the derivatives are those at states that keep them;
+    they are computed in double precision, since rows that depend on each other leave little of float32.
     """
-    if m.constraints:
-        return ForwardDerivatives(*constrained_slopes(m, q, v, tau, external, run))
-    answer = run(COUPLED_DERIVATIVES if m.coupled else FORWARD_DERIVATIVES, m, forward_inputs(m, q, v, tau, external))
+    inputs = forward_inputs(m, q, v, tau, external)
+    single = bool(m.constraints) and {x.dtype for x in inputs.values()} == {np.dtype(np.float32)}
+    if single:
+        inputs = {name: x.astype(float) for name, x in inputs.items()}
+    answer = run(derivatives_of(m), m, inputs)
     require_regular(m, answer.singular)
-    return ForwardDerivatives(*np.split(answer.results["slopes"], 3, axis=-1))
+    slopes = answer.results["slopes"].astype(np.float32) if single else answer.results["slopes"]
+    return ForwardDerivatives(*np.split(slopes, 3, axis=-1))
+
+
+def derivatives_of(m: Tables) -> Program | Flow:
+    """The algorithm that suits a mechanism."""
+    if m.constraints:
+        return CONSTRAINED_DERIVATIVES
+    return COUPLED_DERIVATIVES if m.coupled else FORWARD_DERIVATIVES
 
 
 def _of_coupled(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.complex_steps import complex_step
+from modurob.algorithms.complex_steps import TINY, complex_step
 from modurob.algorithms.composite import mass_matrix
 from modurob.algorithms.configuration import integrate, neutral
-from modurob.algorithms.interpreter import TINY, interpret
+from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.kinematics import rigid, together
 from modurob.algorithms.lines import add_taken, strung

@@ -52,7 +52,7 @@ def inverse_dynamics(
     sense if there are more of these than the motion needs; a motion that they cannot produce is refused.
     """
     tau = tree_inverse_dynamics(m, q, v, vdot, external, run)
-    return driven_torques(m, q, tau) if m.constraints else tau
+    return driven_torques(m, q, tau, run) if m.constraints else tau
 
 
 def tree_inverse_dynamics(

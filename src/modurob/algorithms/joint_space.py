@@ -70,9 +70,18 @@ def own_pose(j: View) -> Array:
 
 def world_force(j: View, I: Array) -> Array:
     """The wrench that moves the body alone, I A + V x* I V - F_ext."""
+    return moving_force(j, I) - external_force(j)
+
+
+def moving_force(j: View, I: Array) -> Array:
+    """I A + V x* I V."""
     V = j.own("V")
-    moved = inertia.momentum(I, j.own("A")) + se3.cobracket(V, inertia.momentum(I, V))
-    return moved - se3.to_parent(own_pose(j), j.given("external"))
+    return inertia.momentum(I, j.own("A")) + se3.cobracket(V, inertia.momentum(I, V))
+
+
+def external_force(j: View) -> Array:
+    """F_ext."""
+    return se3.to_parent(own_pose(j), j.given("external"))
 
 
 def equation_terms(j: View) -> None:
@@ -201,9 +210,14 @@ def _turning(j: View, X: Array, vdot: Array) -> _Turning:
 
 def slope_sums(j: View) -> None:
     """Inward: composite inertia, wrench and velocity terms, and what they make of each rate's vectors."""
-    S, dw, dd, e = (j.own(name) for name in ("S", "dw", "dd", "e"))
+    wrench_slopes(j, external_force(j), j.own("dw"))
+
+
+def wrench_slopes(j: View, external: Array, dw: Array) -> None:
+    """The same, with the wrench on the body and the angular part of d given."""
+    S, dd, e = (j.own(name) for name in ("S", "dd", "e"))
     own, V = world_inertia(j), j.own("V")
-    alone = own, world_force(j, own), inertia.momentum(own, V)[..., :3], velocity_tensor(own, V)
+    alone = own, moving_force(j, own) - external, inertia.momentum(own, V)[..., :3], velocity_tensor(own, V)
     I, f, P, N = (x + j.children(name) for x, name in zip(alone, ("I", "f", "P", "N"), strict=True))
     j.send(I=I, f=f, P=P, N=N)
     j.columns(
@@ -225,14 +239,18 @@ def _changed(I: Array, P: Array, N: Array, A: Array, w: Array) -> Array:
 
 def slope_entry(p: Pairs) -> None:
     """Entries of M, d tau/dq and d tau/dv between a rate a and a rate b between it and the root."""
+    inertia_entry(p)
+    slope_entries(p, p.b("dw"))  # type: ignore[attr-defined]
+
+
+def slope_entries(p: Pairs, dw: Array) -> None:
+    """Those of d tau/dq and d tau/dv, with the angular part of d of the rate b given."""
     h, g, S = p.a("h"), p.a("g"), p.b("S")  # type: ignore[attr-defined]
-    entry = dot(h, S)
     p.emit(  # type: ignore[attr-defined]
-        M=entry,
-        by_q=dot(g, p.b("dw")) + dot(h, p.b("dd")),  # type: ignore[attr-defined]
+        by_q=dot(g, dw) + dot(h, p.b("dd")),  # type: ignore[attr-defined]
         by_v=dot(g, S[..., 3:]) + dot(h, p.b("e")),  # type: ignore[attr-defined]
     )
-    p.emit_above(M=entry, by_q=dot(p.a("u"), S), by_v=dot(p.a("w"), S))  # type: ignore[attr-defined]
+    p.emit_above(by_q=dot(p.a("u"), S), by_v=dot(p.a("w"), S))  # type: ignore[attr-defined]
 
 
 SLOPES = Program(
@@ -258,7 +276,7 @@ class Slopes(NamedTuple):
 
 def slopes(m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret) -> Slopes:
     """The slopes of tau = M vdot + C v + N - J^T F of the tree; wrenches stay fixed in their frames."""
-    M, by_q, by_v = run(SLOPES, m, _inputs(m, q, v, vdot, external)).results.values()
+    M, by_q, by_v = run(SLOPES, m, motion_inputs(m, q, v, vdot, external)).results.values()
     return Slopes(with_rotors(m, M), by_q, by_v)
 
 
@@ -267,7 +285,8 @@ def with_rotors(m: Tables, M: Array) -> Array:
     return M + np.diag(m.armature) if m.armature.dtype == object or m.armature.any() else M
 
 
-def _inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> dict[str, Array]:
+def motion_inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> dict[str, Array]:
+    """What inverse dynamics reads, with equal leading axes."""
     q, v, vdot, *wrenches = together(q, v, vdot, *body_wrenches(m, external))
     inputs = {"q": q, "v": v, "vdot": vdot}
     return {**inputs, "external": np.stack(wrenches, axis=-2)} if wrenches else inputs

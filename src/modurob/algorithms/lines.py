@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.algorithms.complex_steps import TINY
 from modurob.algorithms.configuration import integrate
-from modurob.algorithms.interpreter import TINY, interpret
+from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import together
 from modurob.algorithms.motions import MOTIONS, frame_motion
 from modurob.algorithms.program import Flow, Run

@@ -146,12 +146,16 @@ class Sweep(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """For each loop joint its wrenches, which meet the `columns` S of the rates between its ends, and its errors and biases.
+    """For each loop joint its rows: vectors (6 a row) that meet `columns` of the rates between its ends, and numbers of
+    its own, as errors and biases. A coupling has constant rows, and needs no step.
 
-    A coupling has constant rows, and needs no step.
+    `projected` says for each result that is a row matrix which columns its vectors meet: entries are their sum, with
+    the opposite sign for rates that move the predecessor. `turned` is the matrix that `turn` adds to.
     """
 
     step: Step
+    projected: dict[str, tuple[str, ...]]
+    turned: str = ""
 
 
 Pass = Outward | Inward | Climb | Pairs | Sweep | Constraints
@@ -326,6 +330,11 @@ class Engine(Protocol):
 
     def solved_slopes(self, M: Any, by_q: Any, by_v: Any) -> Any:
         """(M + rotors)^-1 times (-by_q, -by_v, 1), (..., nv, 3 nv)."""
+        ...
+
+    def constrained_slopes(self, M: Any, K: Any, by_q: tuple[Any, Any], by_v: tuple[Any, Any]) -> Any:
+        """The accelerations dvdot with (M + rotors) dvdot - K^T dlambda = -by[0] and K dvdot = -by[1], for by_q and by_v,
+        and those for unit torques, (..., nv, 3 nv). `constrained` has run with the same M and K."""
         ...
 
 

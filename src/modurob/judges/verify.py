@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob import algorithms as al
+from modurob.algorithms.complex_steps import TINY as STEP
 from modurob.algorithms.complex_steps import complex_step
-from modurob.algorithms.interpreter import TINY as STEP
 from modurob.errors import ClosureError, SingularError
 from modurob.judges.twin import JUDGES, Twin
 from modurob.mechanism import Tables

@@ -1,11 +1,12 @@
 """The C functions of loop joints, one for each kind of joint that closes a loop; and the order in which constraints are solved."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from modurob.algorithms.constraints.slopes import moves
 from modurob.algorithms.pairs import signs
 from modurob.algorithms.program import Constraints, Program
 from modurob.catalogue.joints import JointType
@@ -15,11 +16,16 @@ from modurob.kernels.lowering import Store, size
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
 from modurob.mechanism import Loop, Tables
+from modurob.spatial import se3
 from modurob.spatial.scalars import Array
-from modurob.trace import Graph, Place
+from modurob.trace import Graph, Place, substituted, tangent
 
-# what a function points to: the fields of both bodies, the reference point, and its results
-SLOTS = ("predecessor", "successor", "reference", "T", "error", "k")
+
+def slots_of(program: Program, walk: Constraints) -> list[str]:
+    """What a function points to: the fields of both bodies, the reference point, its rows of inputs and results, vectors that
+    are projected, and the matrices of `turn`."""
+    rows = [name for kinds in (program.inputs, program.results) for name, kind in kinds.items() if kind == "rows"]
+    return ["predecessor", "successor", "reference", *rows, *(f"T {name}" for name in walk.projected), "turned"]
 
 
 class _TracedLoop:
@@ -41,15 +47,40 @@ class _TracedLoop:
     def motion(self, end: str) -> tuple[Array, Array]:
         return self.graph.inputs(f"{end} V", (1, 6)), self.graph.inputs(f"{end} A", (1, 6))
 
-    def wrenches(self, T: Array) -> None:
-        self._store("T", T)
+    def given(self, name: str) -> Array:
+        return self.graph.inputs(name, (1, 6 - self.type.nv))
+
+    def project(self, **vectors: tuple[Array, ...]) -> None:
+        for name, T in vectors.items():
+            self._store(f"T {name}", np.concatenate(T, axis=-1))
+
+    def push(self, F: Array) -> None:
+        self._store("successor F", F, add=True)
+        self._store("predecessor F", -F, add=True)
+
+    def turn(self, carried: Array, changed: Array | None) -> None:
+        self._store("turned", np.stack([carried] if changed is None else [carried, changed]))
+
+    def slopes(self, function: Callable[[Array, Array], Array], X: Array, V: Array) -> tuple[Array, Array]:
+        """By the tangents of the function's own trace, at a pose and a twist of their own, for which X and V are put in."""
+        pose, twist = np.eye(4, dtype=object)[None], self.graph.inputs("twist", (1, 6))
+        pose[:, :3] = self.graph.inputs("pose", (1, 3, 4))
+        value = function(pose, twist)
+        known = dict(zip([*pose[:, :3].ravel(), *twist.ravel()], [*X[:, :3].ravel(), *V.ravel()], strict=True))
+
+        def moved(at: Array, rate: Array) -> Array:
+            return substituted(self.graph, tangent(self.graph, value, dict(zip(at, rate, strict=True))), known)
+
+        by_pose = [moved(pose[:, :3].ravel(), (pose @ se3.hat(d))[:, :3].ravel()) for d in np.eye(6)]
+        by_twist = [moved(twist.ravel(), d) for d in np.eye(6)]
+        return np.stack(by_pose, axis=-1), np.stack(by_twist, axis=-1)
 
     def emit(self, **rows: Array) -> None:
         for name, x in rows.items():
             self._store(name, x)
 
-    def _store(self, array: str, value: Array) -> None:
-        self.stores += [Store(Place(array, k), x) for k, x in enumerate(np.asarray(value, dtype=object).ravel())]
+    def _store(self, array: str, value: Array, add: bool = False) -> None:
+        self.stores += [Store(Place(array, k), x, add) for k, x in enumerate(np.asarray(value, dtype=object).ravel())]
 
 
 def loop_unit(joint: JointType, program: Program, walk: Constraints, lanes: int, single: bool) -> Unit:
@@ -61,8 +92,8 @@ def loop_unit(joint: JointType, program: Program, walk: Constraints, lanes: int,
         walk.step(loop)
         offsets = field_offsets(program)
         layout = Layout(
-            {name: k for k, name in enumerate(SLOTS)},
-            {f"{end} {name}": at for end in SLOTS[:2] for name, at in offsets.items()},
+            {name: k for k, name in enumerate(slots_of(program, walk))},
+            {f"{end} {name}": at for end in ("predecessor", "successor") for name, at in offsets.items()},
             {},
         )
         table = Table(loop.graph)
@@ -121,8 +152,12 @@ def _coordinates(m: Tables, c: Any) -> set[int]:
     """The coordinates that a constraint has entries at."""
     if not isinstance(c, Loop):
         return {m.joints[i].v_slice.start for i in c.joints}
-    between = set(m.ancestors[c.predecessor.body]) ^ set(m.ancestors[c.successor.body])
-    slices = [m.joints[i - 1].v_slice for i in between]
+    return _moving(m, set(m.ancestors[c.predecessor.body]) ^ set(m.ancestors[c.successor.body]))
+
+
+def _moving(m: Tables, bodies: Iterable[int]) -> set[int]:
+    """The coordinates of the joints of bodies."""
+    slices = [m.joints[i - 1].v_slice for i in bodies]
     return {k for s in slices for k in range(s.start, s.stop)}
 
 
@@ -152,3 +187,47 @@ def _reached(pattern: Array, places: Iterable[int]) -> set[int]:
         start = int(pattern[k])
         waiting |= set(pattern[start + 1 : start + 1 + int(pattern[start])].tolist()) - found
     return found
+
+
+# ---- what slopes of constrained motion are made of ----
+
+# as in constrained.c
+TILE = 3
+
+
+class SlopedEntries(NamedTuple):
+    """For each coordinate the rows of the tree's slopes by it that are not zero, and those of the constraints."""
+
+    of_tree: list[set[int]]
+    of_rows: list[set[int]]
+
+
+def sloped_entries(m: Tables) -> tuple[SlopedEntries, SlopedEntries]:
+    """What `constraints.slopes.CONSTRAINED_SLOPES` has for each coordinate, by q and by v."""
+    by_q, by_v = (SlopedEntries(*([set() for _ in range(m.nv)] for _ in range(2))) for _ in range(2))
+    for path in paths_of(m):
+        for c in path:
+            by_q.of_tree[c].update(path)
+            by_v.of_tree[c].update(path)
+    row = 0
+    for constraint in m.constraints:
+        if isinstance(constraint, Loop):
+            between, rows = _coordinates(m, constraint), range(row, row + constraint.rows)
+            above = _moving(m, m.ancestors[constraint.predecessor.body])
+            for c in between:
+                by_q.of_rows[c].update(rows)
+                by_v.of_rows[c].update(rows)
+                by_q.of_tree[c].update(above | between if moves(constraint.type) else above)
+        row += constraint.rows
+    return by_q, by_v
+
+
+def sloped_tiles(n: int, of_tree: list[set[int]], of_rows: list[set[int]], start: int) -> Array:
+    """Columns of results from `start` on, a few that are alike at a time, as `sloped_columns` in constrained.c has them."""
+    order = sorted(range(n), key=lambda c: (sorted(of_rows[c]), sorted(of_tree[c]), c))
+    tiles: list[int] = [-(-n // TILE)]
+    for k in range(0, n, TILE):
+        some = [order[min(k + x, n - 1)] for x in range(TILE)]
+        own, others = (sorted(set().union(*(x[c] for c in some))) for x in (of_tree, of_rows))
+        tiles += [*(start + c for c in some), *some, len(own), len(others), *own, *others]
+    return np.array(tiles, dtype=np.int32)

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modurob.algorithms.constraints.slopes import moves
 from modurob.algorithms.interpreter import floats
 from modurob.algorithms.program import Climb, Constraints, Flow, Inward, Outward, Pairs, Program, Sweep
 from modurob.kernels.constraint_units import loop_constants, loop_unit
 from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, slot_names
 from modurob.kernels.lowering import size
-from modurob.kernels.pair_units import matrices, pair_unit
+from modurob.kernels.pair_units import column_offsets, matrices, pair_unit
 from modurob.kernels.registers import Climbers, Register, Rows
 from modurob.kernels.sweeping import spots_of
 from modurob.kernels.units import Loaded, Step, Unit, loaded
@@ -33,6 +34,8 @@ def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
     for walk in walks:
         for file in FILES_FOR.get(type(walk), ()):
             e.need(file)
+        if isinstance(walk, Constraints) and walk.turned:
+            e.need("constrained")
     base = 0 if floats(e.m) else None
     units = [dyad_unit(kind, program, given, e.lanes, e.single, i == base) for i, kind in enumerate(e.anatomy.kinds)]
     units += [pair_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
@@ -59,6 +62,7 @@ class Laid:
         self.columns = self._scratch("columns", int(self.a.tree_starts[-1]) * self._width)
         self.fields = self._fields()
         self.blocks: dict[str, int] = {}
+        self._turned: list[list[int]] = []  # rows that add to a matrix once its pairs are there
         self._constants()
         self._lay()
 
@@ -194,6 +198,8 @@ class Laid:
                 self._sweep()
             else:
                 self._constraints(walk)
+        for at in self._turned:
+            self.engine.op("turn", at)
 
     def _clear_sums(self) -> None:
         """Where joints share coordinates, what they leave adds up from zero."""
@@ -201,6 +207,10 @@ class Laid:
             for name, kind in self.program.results.items():
                 if kind in ("rates", "vectors", "matrix", "row matrix"):
                     self.engine.op("clear", [self.out[name], self.engine.entries(kind)])
+            return
+        # pairs write all entries of a matrix that they add to, others are added to by turns
+        for name in (w.turned for w in self.program.passes if isinstance(w, Constraints) and w.turned):
+            self.engine.op("clear", [self.out[name], self.engine.entries("matrix")])
 
     def _pass(self, function: int, order: Array) -> None:
         steps = [Step(self.units[i], function) for i in order]
@@ -286,32 +296,47 @@ class Laid:
         row, units = 0, [u for u in self._more if u.code.functions == ["loop"]]
         for c in self.engine.m.constraints:
             if isinstance(c, Loop):
-                self._loop(c, units.pop(0), row)
-            else:
+                self._loop(walk, c, units.pop(0), row)
+            elif "K" in self.out:
                 self._couple(c, row)
             row += c.rows
 
-    def _loop(self, c: Loop, unit: Loaded, row: int) -> None:
+    def _loop(self, walk: Constraints, c: Loop, unit: Loaded, row: int) -> None:
         e, a, m = self.engine, self.a, self.engine.m
-        T = e.allocate(6 * c.rows)
+        T = {name: e.allocate(6 * len(columns) * c.rows) for name, columns in walk.projected.items()}
+        turned = e.allocate(72) if walk.turned else 0
         ends = c.predecessor, c.successor
         places = [self.fields[f.body] for f in ends]
-        outputs = [self.out[name] + row if name in self.out else 0 for name in ("error", "k")]
+        rows = [self.inputs[name].place + row for name, kind in self.program.inputs.items() if kind == "rows"]
+        rows += [self.out[name] + row for name, kind in self.program.results.items() if kind == "rows"]
         e.row(
             unit,
-            [*places, self._reference, T, *outputs],
+            [*places, self._reference, *rows, *T.values(), turned],
             loop_constants(c.type, *(a.chosen(f.body, f.X) for f in ends)),
         )
         above, below = (set(m.ancestors[f.body]) for f in ends)
-        list_ = [
-            x
-            for bodies, sign in ((below - above, 1), (above - below, -1))
-            for i in sorted(bodies)
-            for r in range(a.tree_starts[i - 1], a.tree_starts[i])
-            for x in (self.columns + r * self._width, a.rate_names[r][1], sign)
-        ]
-        K = self.out["K"] + row * m.nv
-        e.op("project", [c.rows, m.nv, T, K, int(m.coupled), len(list_) // 3, *list_])
+        between = [*self._rates_of(below - above, 1), *self._rates_of(above - below, -1)]
+        for name, columns in walk.projected.items():
+            out = self.out[name] + row * m.nv
+            self._project(c.rows, T[name], out, [column_offsets(self.program)[x] for x in columns], between)
+        if walk.turned:
+            turns = [(turned, self._rates_of(above, 1)), (turned + 36, between if moves(c.type) else [])]
+            for W, rates in turns:
+                at = [m.nv, self.out[walk.turned], W, len(rates) // 3, len(between) // 3, *rates, *between]
+                self._turned += [at] if rates else []
+
+    def _rates_of(self, bodies: Iterable[int], sign: int) -> list[int]:
+        """For each rate of the joints of these bodies its columns, its coordinate, and the sign."""
+        a = self.a
+        rates = (r for i in sorted(bodies) for r in range(a.tree_starts[i - 1], a.tree_starts[i]))
+        return [x for r in rates for x in (self.columns + r * self._width, a.rate_names[r][1], sign)]
+
+    def _project(self, rows: int, T: int, out: int, columns: list[int], rates: list[int]) -> None:
+        head = [rows, self.engine.m.nv, T, out, int(self.engine.m.coupled)]
+        if columns == [0]:
+            self.engine.op("project", [*head, len(rates) // 3, *rates])
+        else:
+            self.engine.op("project_sum", [*head, len(columns), len(rates) // 3, *columns, *rates])
 
     def _couple(self, c: Coupling, row: int) -> None:
         """sum of ratio times coordinate = offset."""

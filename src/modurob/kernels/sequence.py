@@ -9,11 +9,11 @@ from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL,
 from modurob.algorithms.descent import AT_LIMIT, LEAST_DAMPING, GoalRow, Seen
 from modurob.algorithms.descent import Rows as GoalRows
 from modurob.algorithms.program import SINGULAR
-from modurob.kernels.constraint_units import elimination
+from modurob.kernels.constraint_units import elimination, sloped_entries, sloped_tiles
 from modurob.kernels.force_rows import ForceRows
 from modurob.kernels.goal_units import laid_goals
 from modurob.kernels.registers import Register
-from modurob.mechanism.tables import Limits
+from modurob.mechanism.tables import Limits, Tables
 from modurob.spatial.scalars import Array
 
 # stands for no limit
@@ -22,6 +22,10 @@ LARGEST = 1e30
 
 class Engine(ForceRows):
     """What writes flows down as rows."""
+
+    def __init__(self, m: Tables, lanes: int, single: bool):
+        super().__init__(m, lanes, single)
+        self._solved: dict[tuple[int, int], int] = {}  # the work of `constrained` for a matrix and rows
 
     def constrained(
         self, M: Register, K: Register, push: tuple[Register, Register], k: Register
@@ -46,13 +50,32 @@ class Engine(ForceRows):
         n, r, course = self.m.nv, k.n, elimination(self.m)
         vdot, multipliers = self.zeros("rates"), self.register(r)
         work = self.allocate(n * n + n + n * (r + 1) + n + r * r + 6 * r)
+        self._solved[M.place, K.place] = work
         head = [n, r, M.place, K.place, push[0].place, push[1].place, k.place, vdot.place, multipliers.place, work]
         lists = [course.in_row, course.sides, course.of_rows, course.of_M]
         begins = len(head) + len(lists) + n + np.cumsum([0, *(len(x) for x in lists[:-1])])
         at = [*head, *begins, *course.order, *np.concatenate(lists)]
-        own = [self._in_precision(SINGULAR), PROXIMAL, ITERATIONS, FILTERS, self._in_precision(ROUNDING)]
-        self.op("constrain", at, [*own, *rotors])
+        self.op("constrain", at, [*self._tolerances(), *rotors])
         return vdot, multipliers
+
+    def _tolerances(self) -> list[float]:
+        return [self._in_precision(SINGULAR), PROXIMAL, ITERATIONS, FILTERS, self._in_precision(ROUNDING)]
+
+    def constrained_slopes(
+        self, M: Register, K: Register, by_q: tuple[Register, Register], by_v: tuple[Register, Register]
+    ) -> Register:
+        n, course = self.m.nv, elimination(self.m)
+        r = K.n // n
+        out, work = self.register(3 * n * n), self.allocate(2 * n * r + r * r + max(3 * r * r, 2 * n * n))
+        tiles = np.concatenate(
+            [sloped_tiles(n, *x, start) for x, start in zip(sloped_entries(self.m), (0, n), strict=True)]
+        )
+        slopes = [x.place for pair in zip(by_q, by_v, strict=True) for x in pair]
+        head = [n, r, self._solved[M.place, K.place], *slopes, out.place, work]
+        lists = [course.sides, course.of_rows, course.of_M, tiles]
+        begins = len(head) + len(lists) + n + np.cumsum([0, *(len(x) for x in lists[:-1])])
+        self.op("constrain_slopes", [*head, *begins, *course.order, *np.concatenate(lists)], self._tolerances())
+        return out
 
     def solved_slopes(self, M: Register, by_q: Register, by_v: Register) -> Register:
         n = self.m.nv

@@ -160,12 +160,17 @@ def _written(unit: Unit) -> tuple[str, Any]:
 FILES = {
     "driver": ("once", "several"),
     "rows": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set"),
-    "matrices": ("product", "project", "couple", "climb"),
+    "matrices": ("product", "project", "project_sum", "turn", "couple", "climb"),
     "solving": ("solve_slopes", "constrain"),
+    "constrained": ("constrain_slopes",),
     "sweeps": ("sweep",),
     "descent": ("damped_step",),
 }
 FILE_OF = {name: file for file, names in FILES.items() for name in names}
+
+
+# files that take long to compile, and how far they are optimised for one state and for several
+SHORTENED = {"sweeps": ("-O1", "-O2"), "constrained": ("-O2", "-O3")}
 
 
 def by_hand(file: str) -> str:
@@ -177,10 +182,10 @@ class Driver:
     """A file of C by hand, at one width."""
 
     def __init__(self, file: str, lanes: int, single: bool):
-        text = f'#include "prelude.h"\n{by_hand(f"{file}.c")}'
+        text = f'#include "prelude.h"\n{by_hand(f"{file}.c")}'.replace('#include "patterns.h"', by_hand("patterns.h"))
         # loops over columns of matrices are worth more optimisation than straight lines, but first answers should not wait for the
         # longest of them, least of all that for one state
-        flag = "-O3" if file != "sweeps" else "-O2" if lanes > 1 else "-O1"
+        flag = SHORTENED.get(file, ("-O3", "-O3"))[lanes > 1]
         at = library(file, text, lanes, single, (flag,))
         notes_of(at, lambda: (text, None))
         self.library = ctypes.CDLL(str(at.path))

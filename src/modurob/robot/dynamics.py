@@ -7,12 +7,7 @@ from numpy.typing import ArrayLike
 
 from modurob import algorithms, kernels
 from modurob.algorithms.base_parameters import BaseParameters
-from modurob.algorithms.derivatives import (
-    COUPLED_DERIVATIVES,
-    FORWARD_DERIVATIVES,
-    ForwardDerivatives,
-    InverseDerivatives,
-)
+from modurob.algorithms.derivatives import ForwardDerivatives, InverseDerivatives, derivatives_of
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
@@ -67,6 +62,10 @@ class Dynamics(Checked):
     @cached_property
     def _dynamics(self) -> Any:
         return dynamics_of(self)
+
+    @cached_property
+    def _derivatives(self) -> Any:
+        return derivatives_of(self)
 
     @cached_property
     def _has_rotors(self) -> bool:
@@ -168,15 +167,17 @@ class Dynamics(Checked):
         self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, external: External = None
     ) -> InverseDerivatives:
         """Derivatives of inverse dynamics with respect to q (along `integrate`), v and vdot, (..., nv, nv) each, as .q,
-        .v and .vdot, exact; of the tree.
+        .v and .vdot, exact.
 
-        Wrenches are constant in their frames. The derivative with respect to vdot is M.
+        Wrenches are constant in their frames. Without loops the derivative with respect to vdot is M. With loops the
+        derivatives are those of the torques of the joints with a drive; an error if these do not move every degree of
+        freedom.
 
         >>> slopes = robot.inverse_dynamics_derivatives(q, v, np.zeros(3))
         >>> bool(np.allclose(slopes.vdot, robot.mass_matrix(q)))
         True
         """
-        if external is None and not self._has_rotors:
+        if external is None and not self._has_rotors and not self.constraints:
             found = kernels.once(SLOPES, self, q, v, vdot)
             if found is not None:
                 M, by_q, by_v = found
@@ -196,9 +197,8 @@ class Dynamics(Checked):
         >>> bool(np.allclose(slopes.tau @ robot.mass_matrix(q), np.eye(3)))
         True
         """
-        if external is None and not self.constraints:
-            flow = COUPLED_DERIVATIVES if self.coupled else FORWARD_DERIVATIVES
-            found = kernels.once(flow, self, q, v, tau)
+        if external is None:
+            found = kernels.once(self._derivatives, self, q, v, tau)
             if found is not None:
                 n = self.nv
                 return ForwardDerivatives(found[..., :n], found[..., n : 2 * n], found[..., 2 * n :])

@@ -9,10 +9,10 @@ import numpy as np
 from modurob import algorithms
 from modurob.algorithms.checks import require_quaternions
 from modurob.algorithms.derivatives import (
-    COUPLED_DERIVATIVES,
     FORWARD_DERIVATIVES,
     ForwardDerivatives,
     InverseDerivatives,
+    derivatives_of,
 )
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
@@ -101,7 +101,7 @@ MASS = Function(
 FORWARD_SLOPES = Function(
     "forward_dynamics_derivatives",
     ("q", "v", "tau"),
-    lambda m: None if m.constraints else COUPLED_DERIVATIVES if m.coupled else FORWARD_DERIVATIVES,
+    lambda m: None if m.constraints else derivatives_of(m),
     _through(algorithms.forward_dynamics_derivatives),
     on_gpu=OnGpu(
         lambda m: None if m.constraints or m.coupled else FORWARD_DERIVATIVES,
@@ -112,9 +112,11 @@ FORWARD_SLOPES = Function(
 INVERSE_SLOPES = Function(
     "inverse_dynamics_derivatives",
     ("q", "v", "vdot"),
-    lambda m: SLOPES,
+    lambda m: None if m.constraints else SLOPES,
     _through(algorithms.inverse_dynamics_derivatives),
-    on_gpu=OnGpu(lambda m: SLOPES, _inverse_slopes_on_gpu, lambda parts: InverseDerivatives(*parts)),
+    on_gpu=OnGpu(
+        lambda m: None if m.constraints else SLOPES, _inverse_slopes_on_gpu, lambda parts: InverseDerivatives(*parts)
+    ),
 )
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modurob import algorithms, kernels
 from modurob.algorithms.constraints.torques import free_motions
 from modurob.algorithms.forces import passive_slopes
 from modurob.errors import ClosureError, explained
@@ -86,7 +87,8 @@ def _free(robot: Mechanism, q: Array, push: Array) -> tuple[Array, Array]:
 def stiffness(robot: Mechanism, q: Array, G: Array, multipliers: Array) -> Array:
     """-G^T d(passive - N + K^T lambda)/dq G, (n, n), along motions G."""
     still = np.zeros(robot.nv)
-    slopes = robot.inverse_dynamics_derivatives(q, still, still).q - passive_slopes(robot, q, still)[0]
+    tree = algorithms.tree_inverse_dynamics_derivatives(robot, q, still, still, run=kernels.run)
+    slopes = tree.q - passive_slopes(robot, q, still)[0]
     if len(multipliers):
         slopes = slopes - _turning(robot, q, multipliers)
     return G.T @ slopes @ G

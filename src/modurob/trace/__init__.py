@@ -2,6 +2,19 @@
 
 from modurob.trace.code import C99, PYTHON, Dialect, Listing, number
 from modurob.trace.graph import Graph, Node, Place, Traced
+from modurob.trace.substitution import substituted
 from modurob.trace.tangent import tangent
 
-__all__ = ["C99", "PYTHON", "Dialect", "Graph", "Listing", "Node", "Place", "Traced", "number", "tangent"]
+__all__ = [
+    "C99",
+    "PYTHON",
+    "Dialect",
+    "Graph",
+    "Listing",
+    "Node",
+    "Place",
+    "Traced",
+    "number",
+    "substituted",
+    "tangent",
+]

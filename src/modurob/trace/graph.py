@@ -207,6 +207,15 @@ class Graph:
             return y
         return x if x == y else self._node(Node("select", (a, b, x, y)))
 
+    def apply(self, op: str, *args: int) -> int:
+        """An operation by its name in a node, simplified."""
+        match op:
+            case "+" | "-" | "*":
+                return self.operate(op, *args)
+            case "negate" | "reciprocal" | "atan2" | "select":
+                return getattr(self, op)(*args)
+        return self.function(op, *args)
+
     # ---- reading ----
 
     def needed(self, outputs: Iterable[Any]) -> list[int]:

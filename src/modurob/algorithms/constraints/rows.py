@@ -29,9 +29,14 @@ def _closing(c: Any) -> _Closing:
     q = c.type.coordinates(X_PS)
     T = c.type.constraint_subspace(q)
     gap = se3.log(se3.inverse(c.type.pose(q)) @ X_PS)
-    c.wrenches(se3.to_parent(X_S[..., None, :, :], transposed(T)))
+    c.project(K=(world_wrenches(X_S, T),))
     c.emit(error=apply(transposed(T), gap))
     return _Closing(X_S, q, T)
+
+
+def world_wrenches(X_S: Array, T: Array) -> Array:
+    """The wrenches T of a joint, (..., 6, rows), in world axes, (..., rows, 6)."""
+    return se3.to_parent(X_S[..., None, :, :], transposed(T))
 
 
 def loop_closure(c: Any) -> None:
@@ -68,7 +73,7 @@ CLOSURE = Program(
     "closure",
     inputs={"q": "coordinates", "reference": "reference"},
     results={"error": "rows", "K": "row matrix"},
-    passes=(Outward(_columns), Constraints(loop_closure)),
+    passes=(Outward(_columns), Constraints(loop_closure, {"K": ("S",)})),
     shared={"X": (3, 4)},
     columns={"S": 6},
     world=lambda m: {"X": EQUATIONS.world(m)["X"]},
@@ -78,7 +83,12 @@ CONSTRAINED = Program(
     "constrained",
     inputs=EQUATIONS.inputs,
     results={**EQUATIONS.results, "error": "rows", "K": "row matrix", "k": "rows"},
-    passes=(Outward(equation_terms), Inward(equation_sums), Pairs(inertia_entry), Constraints(loop_acceleration)),
+    passes=(
+        Outward(equation_terms),
+        Inward(equation_sums),
+        Pairs(inertia_entry),
+        Constraints(loop_acceleration, {"K": ("S",)}),
+    ),
     shared=EQUATIONS.shared,
     sent=EQUATIONS.sent,
     columns=EQUATIONS.columns,

@@ -46,14 +46,16 @@ def constrained_solution(M: Array, K: Array, push: Array, k: Array) -> Solution:
 
 
 def constrained_inverse(M: Array, K: Array) -> tuple[Array, Array]:
-    """P, (..., nv, nv), and Q, (..., nv, rows), with vdot = P push + Q k for any push and k of `constrained_solution`."""
-    M, WK = _stiffened(M, K)
+    """P, (..., nv, nv), and Q, (..., nv, rows), with vdot = P push + Q k for any push and k of `constrained_solution`.
+
+    K P = 0, so that what k adds to push there changes nothing.
+    """
+    M, _ = _stiffened(M, K)
     inverse = solve(M, np.broadcast_to(np.eye(M.shape[-1]), M.shape))
     Z = inverse @ transposed(K)
     D, s = _scaled(K @ Z)
     ZD = Z @ (s[..., :, None] * proximal_inverse(D) * s[..., None, :])
-    P = inverse - ZD @ transposed(Z)
-    return P, P @ transposed(WK) + ZD
+    return inverse - ZD @ transposed(Z), ZD
 
 
 def _stiffened(M: Array, K: Array) -> tuple[Array, Array]:
@@ -95,11 +97,13 @@ def proximal_solution(D: Array, b: Array) -> Array:
 
 
 def proximal_inverse(D: Array) -> Array:
-    """The matrix that takes b to `proximal_solution` of D, (..., n, n), by its eigenvectors: g³ / d along each."""
+    """The matrix that takes b to x with D x = b, as `proximal_solution` does, (..., n, n): h (2 - h) / d along each
+    eigenvector of D, h = g³. That is one Newton step more, with which rounding divided by the proximal term does not stay.
+    """
     d, U = np.linalg.eigh(D)
     d = np.maximum(d, np.finfo(float).tiny)
-    g = -np.expm1(-ITERATIONS * np.log1p(d / PROXIMAL))
-    return (U * (g**FILTERS / d)[..., None, :]) @ transposed(U)
+    h = (-np.expm1(-ITERATIONS * np.log1p(d / PROXIMAL))) ** FILTERS
+    return (U * (h * (2 - h) / d)[..., None, :]) @ transposed(U)
 
 
 def _weights(M: Array, K: Array) -> Array:

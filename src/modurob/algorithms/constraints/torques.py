@@ -1,8 +1,16 @@
-"""Torques that produce a motion of a robot with constraints."""
+"""Torques that produce a motion of a robot with constraints, and their derivatives.
+
+Torques K^T lambda do nothing; what counts is G^T tau, with K G = 0. Of all torques u at the joints with a drive, tau = E u, the
+smallest with G^T E u = G^T tau are taken.
+"""
+
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from modurob.algorithms.constraints.closure import loop_jacobian
+from modurob.algorithms.constraints.rows import CONSTRAINED
+from modurob.algorithms.constraints.slopes import CONSTRAINED_SLOPES
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.program import Run
 from modurob.algorithms.steps import apply, transposed
@@ -17,10 +25,7 @@ MISSING = 1e-6
 
 
 def driven_torques(m: Tables, q: Array, tau: Array, run: Run = interpret) -> Array:
-    """The torques of the joints with a drive that do what torques tau at all joints of the tree would do, (..., nv).
-
-    Torques K^T lambda do nothing; G^T tau, with K G = 0, is what counts. Of all torques at the drives that have it, the smallest.
-    """
+    """The torques of the joints with a drive that do what torques tau at all joints of the tree would do, (..., nv)."""
     driven = m.effort_limit > 0
     G = free_motions(loop_jacobian(m, q, run))
     wanted = apply(transposed(G), tau)
@@ -28,9 +33,8 @@ def driven_torques(m: Tables, q: Array, tau: Array, run: Run = interpret) -> Arr
     given = (np.linalg.pinv(B, rcond=RANK) @ wanted[..., None])[..., 0]
     missing = np.abs(apply(B, given) - wanted).max(axis=-1, initial=0.0)
     if np.any(missing > MISSING * np.maximum(np.abs(tau).max(axis=-1, initial=0.0), 1e-300)):
-        without = ", ".join(j.name for j in m.joints if not j.mimics and not np.any(j.effort_limit > 0))
         raise InputError(
-            f"{m.name}: no torques at the joints with a drive bring about this motion; without one are {without or 'none'}: "
+            f"{m.name}: no torques at the joints with a drive bring about this motion; without one are {_without_drive(m)}: "
             "give more of them an effort above zero"
         )
     out = np.zeros(tau.shape)
@@ -38,13 +42,93 @@ def driven_torques(m: Tables, q: Array, tau: Array, run: Run = interpret) -> Arr
     return out
 
 
+class TorqueSlopes(NamedTuple):
+    """d `driven_torques` by q, v and vdot, (..., nv, nv) each; rows of joints without a drive are zero."""
+
+    q: Array
+    v: Array
+    vdot: Array
+
+
+def driven_torque_slopes(m: Tables, inputs: dict[str, Array], run: Run = interpret) -> TorqueSlopes:
+    """The derivatives of the torques of the joints with a drive, at the inputs of `CONSTRAINED`.
+
+    With multipliers y of G^T E u = G^T tau these torques solve E E^T y + K^T lambda = tau, K y = 0, u = E^T y. The derivatives
+    solve the same equations, with d tau - d(K^T) lambda and -dK y on the right-hand side.
+    """
+    found = run(CONSTRAINED, m, inputs).results
+    M, K = found["M"] + np.diag(m.armature), found["K"]
+    tau = found["bias"] + m.armature * inputs["vdot"]
+    drives = _drives(m, K)
+    given = apply(drives.push, tau)
+    multipliers = apply(drives.pull, tau - given)
+    slopes = run(CONSTRAINED_SLOPES, m, {**inputs, "multipliers": multipliers}).results
+    turning = {"q": inputs["q"], "v": np.zeros(tau.shape), "vdot": apply(drives.motion, tau)}
+    turned = run(CONSTRAINED_SLOPES, m, {**turning, "multipliers": 0 * multipliers}).results["rows_by_q"]
+    by_q = drives.push @ slopes["by_q"] - drives.row @ turned
+    return TorqueSlopes(by_q, drives.push @ slopes["by_v"], drives.push @ M)
+
+
+class _Drives(NamedTuple):
+    """What joints with a drive make of torques tau of the tree and of rows k: E u = push tau + row k, y = motion tau, and
+    lambda = pull (tau - E u)."""
+
+    push: Array  # (..., nv, nv)
+    row: Array  # (..., nv, rows)
+    motion: Array  # (..., nv, nv)
+    pull: Array  # (..., rows, nv)
+
+
+def _drives(m: Tables, K: Array) -> _Drives:
+    U, s, Vt = np.linalg.svd(K)
+    G, n = _free(s, Vt), s.shape[-1]
+    inverse = transposed(Vt[..., :n, :] * _inverted(s)[..., None]) @ transposed(U[..., :n])
+    driven = np.where(m.effort_limit > 0, 1.0, 0.0)[:, None]
+    _, t, Wt = np.linalg.svd(driven * G, full_matrices=False)
+    rank, degrees = (_inverted(t) > 0).sum(axis=-1), np.abs(G).any(axis=-2).sum(axis=-1)
+    if np.any(rank < degrees):
+        _refuse_derivatives(m, rank, degrees)
+    # y = G z, E u = E E^T G z
+    along = G @ transposed(Wt * _inverted(t)[..., None])
+    motion = along @ transposed(along)
+    push = driven * motion
+    row = driven * inverse - push @ (driven * inverse)
+    return _Drives(push, row, motion, transposed(inverse))
+
+
+def _refuse_derivatives(m: Tables, rank: Array, degrees: Array) -> NoReturn:
+    first: list[int] = np.argwhere(np.atleast_1d(rank < degrees))[0].tolist()
+    at = tuple(first)
+    where = f" in state {at if len(first) > 1 else first[0]}" if np.ndim(rank) else ""
+    raise InputError(
+        f"{m.name}: the joints with a drive move only {np.atleast_1d(rank)[at]} of {np.atleast_1d(degrees)[at]} degrees of "
+        f"freedom{where}, so that the torques for motions nearby do not exist, and have no derivatives; without a drive are "
+        f"{_without_drive(m)}: give more of them an effort above zero, or take `algorithms.tree_inverse_dynamics_derivatives`"
+    )
+
+
+def _without_drive(m: Tables) -> str:
+    names = [j.name for j in m.joints if not j.mimics and not np.any(j.effort_limit > 0)]
+    return ", ".join(names) or "none"
+
+
 def free_motions(K: Array) -> Array:
     """Orthonormal velocities that keep the constraints, (..., nv, n); states with fewer than others have zero columns."""
     _, s, Vt = np.linalg.svd(np.real(K), full_matrices=True)
+    return _free(s, Vt)
+
+
+def _free(s: Array, Vt: Array) -> Array:
     n, nv = s.shape[-1], Vt.shape[-1]
-    largest = np.maximum(s.max(axis=-1, initial=0.0), 1e-300)[..., None]
     bound = np.zeros((*s.shape[:-1], nv), dtype=bool)
-    bound[..., :n] = s > RANK * largest
+    bound[..., :n] = _inverted(s) > 0
     free = np.where(bound[..., None], 0.0, Vt)
     least = int(bound.sum(axis=-1).min(initial=nv))
     return transposed(free[..., least:, :])
+
+
+def _inverted(s: Array) -> Array:
+    """1 / s of singular values, zero where they are none."""
+    largest = np.maximum(s.max(axis=-1, initial=0.0), 1e-300)[..., None]
+    counts = s > RANK * largest
+    return np.where(counts, 1 / np.where(counts, s, 1.0), 0.0)

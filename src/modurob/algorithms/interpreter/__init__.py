@@ -2,6 +2,5 @@
 
 from modurob.algorithms.interpreter.engine import NumPyEngine, interpret
 from modurob.algorithms.interpreter.reference import floats, reference, stand
-from modurob.algorithms.interpreter.views import TINY
 
-__all__ = ["TINY", "NumPyEngine", "floats", "interpret", "reference", "stand"]
+__all__ = ["NumPyEngine", "floats", "interpret", "reference", "stand"]

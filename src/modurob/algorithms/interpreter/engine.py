@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.constraints.solver import constrained_solution, held_solution
+from modurob.algorithms.constraints.solver import constrained_inverse, constrained_solution, held_solution
 from modurob.algorithms.decay import decays
 from modurob.algorithms.interpreter.passes import ProgramRun, leading
 from modurob.algorithms.program import Answer, Flow, Forces, Program, Run
@@ -175,3 +175,7 @@ class NumPyEngine:
     def solved_slopes(self, M: Array, by_q: Array, by_v: Array) -> Array:
         one = np.broadcast_to(np.eye(self.m.nv), M.shape)
         return solve(M + np.diag(self.m.armature), np.concatenate([-by_q, -by_v, one], axis=-1))
+
+    def constrained_slopes(self, M: Array, K: Array, by_q: tuple[Array, Array], by_v: tuple[Array, Array]) -> Array:
+        P, Q = constrained_inverse(M + np.diag(self.m.armature), K)
+        return np.concatenate([*(-P @ push - Q @ rows for push, rows in (by_q, by_v)), P], axis=-1)

@@ -107,11 +107,13 @@ class ProgramRun:
             motion.append((A, w))
 
     def _constraints(self, walk: Constraints) -> None:
+        first = 0
         for c in self.m.constraints:
             if isinstance(c, Loop):
-                walk.step(NumPyLoop(self, c))
+                walk.step(NumPyLoop(self, c, first, walk))
             else:
                 self._couple(c)
+            first += c.rows
 
     def _couple(self, c: Coupling) -> None:
         """sum of ratio times coordinate = offset."""
@@ -120,9 +122,9 @@ class ProgramRun:
             j = self.m.joints[i]
             K[0, j.v_slice] += ratio * j.ratio
             error = error + ratio * (j.ratio * self.inputs["q"][..., j.q_slice] + j.offset)
-        for name, x in (("K", K), ("error", error), ("k", np.zeros(1))):
-            if name in self.rows:
-                self.rows[name].append(x)
+        own = {"K": K, "error": error, "k": np.zeros(1)}
+        for name, rows in self.rows.items():
+            rows.append(own.get(name, np.zeros((1, self.m.nv))))
 
     def dtype(self) -> Any:
         return np.result_type(*self.inputs.values(), self.m.inertia, self.m.X_PJ)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modurob.algorithms.complex_steps import TINY, complex_step
 from modurob.algorithms.interpreter.reference import reference
-from modurob.algorithms.program import SINGULAR
+from modurob.algorithms.program import SINGULAR, Constraints
 from modurob.algorithms.steps import Dyad, dyad
 from modurob.caching import cached_property
 from modurob.mechanism.tables import Frame, Joint, Loop
@@ -15,9 +16,6 @@ from modurob.spatial.scalars import Array, is_numeric
 
 if TYPE_CHECKING:
     from modurob.algorithms.interpreter.passes import ProgramRun
-
-# a complex step loses nothing to rounding, and nothing above it counts
-TINY = 1e-20
 
 
 class NumPyView:
@@ -149,8 +147,8 @@ class NumPyPair:
 class NumPyLoop:
     """A loop joint between two bodies."""
 
-    def __init__(self, run: "ProgramRun", loop: Loop):
-        self._run, self._loop, self.type = run, loop, loop.type
+    def __init__(self, run: "ProgramRun", loop: Loop, first: int, walk: Constraints):
+        self._run, self._loop, self._first, self._walk, self.type = run, loop, first, walk, loop.type
 
     def _frame(self, end: str) -> Frame:
         return getattr(self._loop, end)
@@ -167,15 +165,57 @@ class NumPyLoop:
         fields = self._run.fields[self._frame(end).body]
         return fields["V"], fields["A"]
 
-    def wrenches(self, T: Array) -> None:
-        """Rows of K: T . S for the rates that move the successor alone, -T . S for those that move the predecessor alone."""
-        m = self._run.m
-        below, above = (set(m.ancestors[self._frame(end).body]) for end in ("successor", "predecessor"))
-        K = np.zeros((*self._run.shape, T.shape[-2], m.nv), dtype=np.result_type(T, self._run.dtype()))
-        for bodies, sign in ((below - above, 1), (above - below, -1)):
-            for i in bodies:
-                K[..., m.joints[i - 1].v_slice] += sign * (T @ np.swapaxes(self._run.columns[i]["S"], -1, -2))
-        self._run.rows["K"].append(K)
+    def given(self, name: str) -> Array:
+        """The rows of this loop of an input, (..., rows)."""
+        return self._run.inputs[name][..., self._first : self._first + self._loop.rows]
+
+    def project(self, **vectors: tuple[Array, ...]) -> None:
+        """Rows of a result: vectors, (..., rows, 6), against each of the columns that it meets, for the rates that move
+        the successor alone; the opposite for those that move the predecessor alone."""
+        for name, T in vectors.items():
+            out = np.zeros((*self._run.shape, self._loop.rows, self._run.m.nv), np.result_type(*T, self._run.dtype()))
+            for body, sign in self._between().items():
+                for x, column in zip(T, self._walk.projected[name], strict=True):
+                    out[..., self._rates(body)] += sign * (x @ np.swapaxes(self._run.columns[body][column], -1, -2))
+            self._run.rows[name].append(out)
+
+    def push(self, F: Array) -> None:
+        """Add a wrench to F of the successor, and its opposite to that of the predecessor, (..., 6)."""
+        for end, sign in (("successor", 1), ("predecessor", -1)):
+            fields = self._run.fields[self._frame(end).body]
+            fields["F"] = fields["F"] + sign * F
+
+    def turn(self, carried: Array, changed: Array | None) -> None:
+        """Subtract S_a . carried S_b for rates a that move the predecessor, S_a . changed S_b for rates a between the ends,
+        and rates b between the ends, from the entries of a matrix; both matrices are (..., 6, 6)."""
+        between, above = self._between(), dict.fromkeys(self._ancestors("predecessor"), 1)
+        for W, rates in ((carried, above), (changed, between)):
+            if W is not None:
+                self._turn(W, rates, between)
+
+    def _turn(self, W: Array, rates: dict[int, int], between: dict[int, int]) -> None:
+        out, columns = self._run.matrices[self._walk.turned], self._run.columns
+        for a, up in rates.items():
+            for b, down in between.items():
+                entries = columns[a]["S"] @ W @ np.swapaxes(columns[b]["S"], -1, -2)
+                out[..., self._rates(a), self._rates(b)] -= up * down * entries
+
+    def slopes(self, function: Callable[[Array, Array], Array], X: Array, V: Array) -> tuple[Array, Array]:
+        """d function(X, V), (..., k), by displacements of the pose X in its own axes, and by V, (..., k, 6) each."""
+        axes = len(np.broadcast_shapes(X.shape[:-2], V.shape[:-1]))
+        by_pose = complex_step(lambda d: function(X @ se3.exp(d), V), 6, axes)
+        return by_pose, complex_step(lambda d: function(X, V + d), 6, axes)
+
+    def _ancestors(self, end: str) -> set[int]:
+        return set(self._run.m.ancestors[self._frame(end).body])
+
+    def _between(self) -> dict[int, int]:
+        """Bodies that one end alone hangs on: 1 for the successor, -1 for the predecessor."""
+        below, above = (self._ancestors(end) for end in ("successor", "predecessor"))
+        return dict.fromkeys(below - above, 1) | dict.fromkeys(above - below, -1)
+
+    def _rates(self, body: int) -> slice:
+        return self._run.m.joints[body - 1].v_slice
 
     def emit(self, **rows: Array) -> None:
         for name, x in rows.items():

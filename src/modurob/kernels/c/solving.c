@@ -1,18 +1,9 @@
 /* Rows that solve linear equations of mass matrices, which are sparse by branches, and of constraints. */
-#include "prelude.h"
+#include "patterns.h"
 
 #include <string.h>
 
-/* The pattern of a symmetric matrix that is eliminated from its last row to its first: for each row where its columns stand, then how
-   many there are before the diagonal, and which. */
-typedef const int32_t *pattern;
 #define BLOCK 12 /* columns that are solved for at once */
-static inline const int32_t *columns_of(pattern p, int32_t k, int32_t *count)
-{
-    const int32_t *found = p + p[k];
-    *count = found[0];
-    return found + 1;
-}
 
 /* to += l from at these places, ascending; most often they are a run. */
 static inline void added(vec *to, const vec *from, vec l, const int32_t *places, int32_t count)
@@ -241,20 +232,6 @@ static inline vec larger(vec a, vec b)
     return SELECT(a, size, size, a);
 }
 
-static inline int any_positive(vec x)
-{
-#if LANES == 1
-    return x > 0;
-#else
-    for (int i = 0; i < LANES; ++i) {
-        if (x[i] > 0) {
-            return 1;
-        }
-    }
-    return 0;
-#endif
-}
-
 /* y = b - D x, for a symmetric D of which the upper half stands in D and the diagonal apart. */
 static inline void remainder_of(const vec *D, const vec *diagonal, const vec *b, const vec *x, vec *y, int32_t r)
 {
@@ -380,9 +357,9 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     const pattern in_row = at + at[10], sides = at + at[11], of_rows = at + at[12], of_M = at + at[13];
     const int32_t *const order = at + 14;
     int32_t count;
-    /* work: M (n, n), its 1/D (n), sides (n, r + 1), sum (n), D (r, r), scales, rest (r each), and that of `proximal` (4 r) */
-    vec *const M = arena + at[9], *const inverse = M + n * n, *const B = inverse + n, *const sum = B + n * wide, *const D = sum + n;
-    vec *const scale = D + r * r, *const rest = scale + r, *const work = rest + r;
+    const struct solved s = solved_at(arena + at[9], n, r);
+    vec *const M = s.M, *const inverse = s.inverse, *const B = s.B, *const sum = s.sum, *const D = s.D;
+    vec *const scale = s.scale, *const rest = s.rest;
     vec average = V(0);
     for (int32_t i = 0; i < n; ++i) {
         const int32_t *const columns = columns_of(of_M, i, &count);
@@ -447,7 +424,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
             D[b * r + a] = D[a * r + b] *= scale[a] * scale[b];
         }
     }
-    proximal(D, rest, lambda, r, of_rows, work, c);
+    proximal(D, rest, lambda, r, of_rows, s.work, c);
     for (int32_t a = 0; a < r; ++a) {
         lambda[a] *= scale[a];
     }
