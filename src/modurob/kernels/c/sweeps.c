@@ -125,6 +125,37 @@ OF_ANY INLINE vec dot_in_turn(these a, those b)
     return sum;
 }
 
+/* A number that stays in a register: gcc would else read it again at every use. */
+#if defined(WIDE) && defined(__GNUC__)
+#define HELD(x) __asm__("" : "+v"(x))
+#else
+#define HELD(x) ((void)0)
+#endif
+
+/* out[c] = p . A[c]: each number of p is read once, which matters as much as how often it is multiplied. */
+INLINE void dots(cells p, vec A[][6], vec *out, const int columns)
+{
+    UNROLL for (int k = 0; k < 6; ++k) {
+        vec one = p[k];
+        HELD(one);
+        UNROLL for (int c = 0; c < columns; ++c) {
+            out[c] = k ? out[c] + one * A[c][k] : one * A[c][k];
+        }
+    }
+}
+
+/* A[c] += x[c] S. */
+INLINE void add_to_all(vec A[][6], cells S, const vec *x, const int columns)
+{
+    UNROLL for (int k = 0; k < 6; ++k) {
+        vec one = S[k];
+        HELD(one);
+        UNROLL for (int c = 0; c < columns; ++c) {
+            A[c][k] += one * x[c];
+        }
+    }
+}
+
 OF_ANY INLINE void copy(these to, those x)
 {
     UNROLL for (int k = 0; k < 6; ++k) {
@@ -308,14 +339,16 @@ INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6]
 {
     const cells r = node_of(w, i), K = r + NODE_K, line = w->slopes + 3 * w->n * w->spots[i].row;
     vec x[4];
-    UNROLL for (int c = 0; c < columns; ++c) {
-        const cells t = turns[c];
-        x[c] = (r[NODE_C] * t[0] + r[NODE_C + 1] * t[1] + r[NODE_C + 2] * t[2] + K[0] * A[c][0] + K[1] * A[c][1])
-            + (K[2] * A[c][2] + K[3] * A[c][3] + K[4] * A[c][4] + K[5] * A[c][5]);
-        line[at[c]] = x[c];
+    dots(K, A, x, columns);
+    UNROLL for (int k = 0; k < 3; ++k) {
+        const vec C = r[NODE_C + k];
+        UNROLL for (int c = 0; c < columns; ++c) {
+            x[c] += C * turns[c][k];
+        }
     }
+    add_to_all(A, r + NODE_S, x, columns);
     UNROLL for (int c = 0; c < columns; ++c) {
-        add(A[c], r + NODE_S, x[c]);
+        line[at[c]] = x[c];
     }
 }
 
@@ -355,25 +388,23 @@ APART void sweep_motion(const swept *w, int32_t first)
 INLINE void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], const int columns)
 {
     const spot *const spots = w->spots;
-    const int32_t n = w->n;
     const cells r = node_of(w, i);
     vec x[4];
     if (i == spots[i].first) {
         for (int32_t h = i; h <= spots[i].last; ++h) {
             const cells p = node_of(w, h) + NODE_P;
-            UNROLL for (int c = 0; c < columns; ++c) {
-                const cells to = w->slopes + 3 * n * spots[first + c].row + spots[h].row;
-                to[0] = dot_in_turn(p, A[c]);
-                to[n] = dot_in_turn(p + 6, A[c]);
+            UNROLL for (int which = 0; which < 2; ++which) {
+                dots(p + 6 * which, A, x, columns);
+                UNROLL for (int c = 0; c < columns; ++c) {
+                    entry(w, first + c, h, which)[0] = x[c];
+                }
             }
         }
     }
+    dots(r + NODE_K, A, x, columns);
+    add_to_all(A, r + NODE_S, x, columns);
     UNROLL for (int c = 0; c < columns; ++c) {
-        x[c] = dot_in_turn(r + NODE_K, A[c]);
         entry(w, i, first + c, 2)[0] = entry(w, first + c, i, 2)[0] = x[c];
-    }
-    UNROLL for (int c = 0; c < columns; ++c) {
-        add(A[c], r + NODE_S, x[c]);
     }
 }
 
@@ -486,13 +517,17 @@ INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_
         }
         const cells p = node_of(w, h) + NODE_P;
         const int32_t column = spots[h].row;
-        UNROLL for (int r = 0; r < few; ++r) {
-            line[r][column] = dot_in_turn(p, A[r]);
-            line[r][n + column] = dot_in_turn(p + 6, A[r]);
+        vec x[4];
+        UNROLL for (int which = 0; which < 2; ++which) {
+            dots(p + 6 * which, A, x, few);
+            UNROLL for (int r = 0; r < few; ++r) {
+                line[r][which * n + column] = x[r];
+            }
         }
         if (h > begin) {
+            dots(p + 12, A, x, few);
             UNROLL for (int r = 0; r < few; ++r) {
-                line[r][2 * n + column] = entry(w, h, first + r, 2)[0] = dot_in_turn(p + 12, A[r]);
+                line[r][2 * n + column] = entry(w, h, first + r, 2)[0] = x[r];
             }
         }
     }
