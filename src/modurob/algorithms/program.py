@@ -139,9 +139,9 @@ class Sweep(NamedTuple):
     """For each rate three columns of `slopes`: with respect to its displacement, its rate, and its torque.
 
     A column is first a wrench p that is propagated inward from the rate's joint. It changes each rate on its path by -r
-    (S . p + the entry in the block of the joint's own rates), and p by the corresponding reaction. It is then an
-    acceleration A that is propagated outward and changes each rate by a further -r U . A, and below the joint by -r C .
-    w, w the initial rotation of the column.
+    (S . p + the entry in the block of the joint's own rates), and p by K times the same. It is then an acceleration A
+    that is propagated outward and changes each rate by a further K . A, and below the joint by C . w, w the initial
+    rotation of the column.
     """
 
 

@@ -80,10 +80,10 @@ class ProgramRun:
             p[..., own] += transposed(view.own("by_q"))
             p[..., by_v] += transposed(view.own("by_v"))
             for k in reversed(range(view.nv)):
-                S, U, r = (view.own(name)[..., k, :] for name in ("S", "U", "r"))
-                row = -r * (dot(S[..., None, :], transposed(p)) + out[..., own.start + k, :])
-                out[..., own.start + k, :] = row
-                p += U[..., :, None] * row[..., None, :]
+                S, K, r = (view.own(name)[..., k, :] for name in ("S", "K", "r"))
+                felt = dot(S[..., None, :], transposed(p)) + out[..., own.start + k, :]
+                out[..., own.start + k, :] = -r * felt
+                p += K[..., :, None] * felt[..., None, :]
             p[..., own] += transposed(view.own("F"))
             wrenches[self.m.parent[view.body]] += p
         self._sweep_out(out)
@@ -96,9 +96,9 @@ class ProgramRun:
             A, w = (x.copy() for x in motion[self.m.parent[view.body]])
             own = view.joint.v_slice
             for k in range(view.nv):
-                S, U, C, r = (view.own(name)[..., k, :] for name in ("S", "U", "C", "r"))
+                S, K, C = (view.own(name)[..., k, :] for name in ("S", "K", "C"))
                 row = out[..., own.start + k, :]
-                row -= r * (dot(U[..., None, :], transposed(A)) + dot(C[..., None, :], transposed(w)))
+                row += dot(K[..., None, :], transposed(A)) + dot(C[..., None, :], transposed(w))
                 A += S[..., :, None] * row[..., None, :]
             for start, a, turn in ((0, "dd", view.own("dw")), (n, "e", view.own("S")[..., 3:])):
                 mine = slice(start + own.start, start + own.stop)

@@ -19,12 +19,12 @@
 typedef vec *these, *those;
 #endif
 
-/* What a rate has, as `FORWARD_DERIVATIVES` leaves it. */
-enum { OF_S = 0, OF_U = 6, OF_C = 12, OF_R = 15, OF_DD = 16, OF_E = 22, OF_DW = 28, BY_Q = 31, BY_V = 37, OF_F = 43 };
+/* What a rate has, as `FORWARD_DERIVATIVES` leaves it: what columns meet of it stands first. */
+enum { OF_C = 0, OF_S = 3, OF_K = 9, OF_R = 15, OF_DD = 16, OF_E = 22, OF_DW = 28, BY_Q = 31, BY_V = 37, OF_F = 43 };
 
-/* A node is what columns meet of a rate, packed so that it stays in the nearest cache: -r C, S, -r U; the wrenches, with their sign changed, that
-   the columns by displacement, rate and torque leave on a body before it; and what that body's turning velocity adds to the last. */
-enum { NODE_C = 0, NODE_S = 3, NODE_K = 9, NODE_P = 15, NODE_T = 27, NODE_D = 33, NODE = 36 };
+/* A node is the wrenches, with their sign changed, that the columns of a rate by displacement, rate and torque leave on a body before it; and
+   what that body's turning velocity adds to the last. */
+enum { NODE_P = 0, NODE_T = 12, NODE_D = 18, NODE = 21 };
 
 /* An answer is what a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, and what a torque along the rate
    does: the acceleration of that body (later: of the body at the end of the segment), and of the rate. Where the body carries nothing, the acceleration of the body before stands in place of the matrix. */
@@ -171,18 +171,24 @@ OF_ANY INLINE void add(these to, those x, vec scale)
     }
 }
 
-/* out = M p of a symmetric matrix. */
-OF_ANY INLINE void accelerated(these M, those p, vec *out)
+/* out[c] = M p[c] of a symmetric matrix. */
+INLINE void accelerated(cells M, vec p[][6], vec out[][6], const int columns)
 {
-    UNROLL for (int i = 0; i < 6; ++i) {
-        out[i] = V(0);
+    UNROLL for (int c = 0; c < columns; ++c) {
+        UNROLL for (int i = 0; i < 6; ++i) {
+            out[c][i] = V(0);
+        }
     }
     int at = 0;
     UNROLL for (int i = 0; i < 6; ++i) {
         UNROLL for (int j = i; j < 6; ++j, ++at) {
-            out[i] += M[at] * p[j];
-            if (j != i) {
-                out[j] += M[at] * p[i];
+            vec one = M[at];
+            HELD(one);
+            UNROLL for (int c = 0; c < columns; ++c) {
+                out[c][i] += one * p[c][j];
+                if (j != i) {
+                    out[c][j] += one * p[c][i];
+                }
             }
         }
     }
@@ -190,35 +196,21 @@ OF_ANY INLINE void accelerated(these M, those p, vec *out)
 
 /* ---- what belongs to a rate ---- */
 
-/* What columns meet of rate i. */
-static inline void pack(const swept *w, int32_t i)
-{
-    const cells from = rate_of(w, i), to = node_of(w, i);
-    const vec r = -from[OF_R];
-    UNROLL for (int k = 0; k < 6; ++k) {
-        to[NODE_S + k] = from[OF_S + k];
-        to[NODE_K + k] = to[NODE_T + k] = r * from[OF_U + k];
-    }
-    UNROLL for (int k = 0; k < 3; ++k) {
-        to[NODE_C + k] = to[NODE_D + k] = r * from[OF_C + k];
-    }
-}
-
 /* M_i = (1 + S K^T) M (1 + K S^T) + r S S^T, M that of the rate before. */
 APART void answer_to_torque(const swept *w, int32_t i)
 {
-    const cells S = node_of(w, i) + NODE_S, K = node_of(w, i) + NODE_K, to = inverse_of(w, i);
-    const cells M = inverse_of(w, w->spots[i].before);
-    vec u[6], A[6];
-    accelerated(M, K, u);
-    const vec x = rate_of(w, i)[OF_R] + dot(K, u);
+    const cells S = rate_of(w, i) + OF_S, to = inverse_of(w, i), M = inverse_of(w, w->spots[i].before);
+    vec K[1][6], u[1][6], A[6];
+    copy(K[0], rate_of(w, i) + OF_K);
+    accelerated(M, K, u, 1);
+    const vec x = rate_of(w, i)[OF_R] + dot(K[0], u[0]);
     UNROLL for (int k = 0; k < 6; ++k) {
-        A[k] = u[k] + (real)0.5 * x * S[k];
-        to[ANSWER_A + k] = u[k] + x * S[k];
+        A[k] = u[0][k] + (real)0.5 * x * S[k];
+        to[ANSWER_A + k] = u[0][k] + x * S[k];
     }
     to[ANSWER_X] = x;
     if (carries_nothing(w, i)) {
-        copy(to, u);
+        copy(to, u[0]);
         return;
     }
     int at = 0;
@@ -239,9 +231,9 @@ APART void begin_torque(const swept *w, int32_t i)
     copy(A, answer + ANSWER_A);
     entry(w, i, i, 2)[0] = answer[ANSWER_X];
     for (int32_t k = i + 1; k <= w->spots[i].last; ++k) {
-        const vec x = dot(node_of(w, k) + NODE_K, A);
+        const vec x = dot(rate_of(w, k) + OF_K, A);
         entry(w, k, i, 2)[0] = entry(w, i, k, 2)[0] = x;
-        add(A, node_of(w, k) + NODE_S, x);
+        add(A, rate_of(w, k) + OF_S, x);
     }
     copy(answer + ANSWER_A, A);
 }
@@ -257,7 +249,7 @@ INLINE void push_from_world(const swept *w, int32_t h, vec out[2][6])
         }
     }
     for (int32_t k = own->first; k <= own->last; ++k) {
-        const cells A = inverse_of(w, k) + ANSWER_A, S = node_of(w, k) + NODE_S;
+        const cells A = inverse_of(w, k) + ANSWER_A, S = rate_of(w, k) + OF_S;
         UNROLL for (int c = 0; c < 2; ++c) {
             const vec x = -dot(of + (c ? BY_V : BY_Q), A);
             entry(w, k, h, c)[0] = x;
@@ -272,20 +264,18 @@ INLINE void push(const swept *w, int32_t h, vec out[2][6])
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h), left = node_of(w, h) + NODE_P;
     const int32_t first = own->first, nv = own->last - first + 1;
-    vec p[2][6], moved[2][6];
+    vec p[2][6], moved[6][2], x[2];
     copy(p[0], of + BY_Q);
     copy(p[1], of + BY_V);
     for (int32_t k = nv - 1; k >= 0; --k) {
-        const cells r = node_of(w, first + k);
-        const vec scale = -rate_of(w, first + k)[OF_R];
-        UNROLL for (int c = 0; c < 2; ++c) {
-            vec felt = dot(r + NODE_S, p[c]);
-            if (own->block && !c) {
-                felt += w->arena[own->block + k * nv];
-            }
-            moved[c][k] = scale * felt;
-            add(p[c], r + NODE_K, felt);
+        const cells r = rate_of(w, first + k);
+        dots(r + OF_S, p, x, 2);
+        if (own->block) {
+            x[0] += w->arena[own->block + k * nv];
         }
+        moved[k][0] = -r[OF_R] * x[0];
+        moved[k][1] = -r[OF_R] * x[1];
+        add_to_all(p, r + OF_K, x, 2);
     }
     UNROLL for (int k = 0; k < 6; ++k) {
         left[k] = p[0][k] = -(p[0][k] + of[OF_F + k]);
@@ -294,20 +284,19 @@ INLINE void push(const swept *w, int32_t h, vec out[2][6])
     if (nv == 1 && carries_nothing(w, h)) {
         /* by reciprocity, what the torque does to the body before */
         UNROLL for (int c = 0; c < 2; ++c) {
-            entry(w, h, h, c)[0] = moved[c][0] + dot(inverse_of(w, h), p[c]);
+            entry(w, h, h, c)[0] = moved[0][c] + dot(inverse_of(w, h), p[c]);
         }
         return;
     }
-    UNROLL for (int c = 0; c < 2; ++c) {
-        accelerated(inverse_of(w, w->spots[first].before), p[c], out[c]);
-    }
+    accelerated(inverse_of(w, w->spots[first].before), p, out, 2);
     for (int32_t k = 0; k < nv; ++k) {
-        const cells r = node_of(w, first + k);
+        const cells r = rate_of(w, first + k);
+        dots(r + OF_K, out, x, 2);
         UNROLL for (int c = 0; c < 2; ++c) {
-            const vec x = moved[c][k] + dot(r + NODE_K, out[c]);
-            entry(w, first + k, h, c)[0] = x;
-            add(out[c], r + NODE_S, x);
+            x[c] += moved[k][c];
+            entry(w, first + k, h, c)[0] = x[c];
         }
+        add_to_all(out, r + OF_S, x, 2);
     }
 }
 
@@ -337,16 +326,16 @@ APART void begin_motion(const swept *w, int32_t h)
 /* Some columns by displacement and by rate pass rate i. at: where they stand in a row; turns: what each turns with. */
 INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6], const cells *turns, const int columns)
 {
-    const cells r = node_of(w, i), K = r + NODE_K, line = w->slopes + 3 * w->n * w->spots[i].row;
+    const cells r = rate_of(w, i), line = w->slopes + 3 * w->n * w->spots[i].row;
     vec x[4];
-    dots(K, A, x, columns);
+    dots(r + OF_K, A, x, columns);
     UNROLL for (int k = 0; k < 3; ++k) {
-        const vec C = r[NODE_C + k];
+        const vec C = r[OF_C + k];
         UNROLL for (int c = 0; c < columns; ++c) {
             x[c] += C * turns[c][k];
         }
     }
-    add_to_all(A, r + NODE_S, x, columns);
+    add_to_all(A, r + OF_S, x, columns);
     UNROLL for (int c = 0; c < columns; ++c) {
         line[at[c]] = x[c];
     }
@@ -388,7 +377,7 @@ APART void sweep_motion(const swept *w, int32_t first)
 INLINE void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], const int columns)
 {
     const spot *const spots = w->spots;
-    const cells r = node_of(w, i);
+    const cells r = rate_of(w, i);
     vec x[4];
     if (i == spots[i].first) {
         for (int32_t h = i; h <= spots[i].last; ++h) {
@@ -401,8 +390,8 @@ INLINE void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], co
             }
         }
     }
-    dots(r + NODE_K, A, x, columns);
-    add_to_all(A, r + NODE_S, x, columns);
+    dots(r + OF_K, A, x, columns);
+    add_to_all(A, r + OF_S, x, columns);
     UNROLL for (int c = 0; c < columns; ++c) {
         entry(w, i, first + c, 2)[0] = entry(w, first + c, i, 2)[0] = x[c];
     }
@@ -443,9 +432,6 @@ INLINE void sweep_torque(const swept *w, int32_t first)
 INLINE void sweep_all(const swept *w, int32_t first)
 {
     const int32_t next = w->spots[first].last + 1, stop = w->spots[first].stop;
-    if (next == stop) {
-        return;
-    }
     const int32_t at[2] = {w->spots[first].row, w->n + w->spots[first].row};
     const cells of = rate_of(w, first), answer = inverse_of(w, first), turns[2] = {of + OF_DW, of + OF_S + 3};
     vec A[3][6];
@@ -465,8 +451,9 @@ INLINE void sweep_all(const swept *w, int32_t first)
 
 /* ---- columns beyond junctions ---- */
 
-/* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c. */
-INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int few)
+/* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c; and the shares of the rate, where
+   that body hangs on `depth` rates and these are few. */
+INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int32_t depth, const int few)
 {
     const cells kept = node_of(w, h) + NODE_P + 6 * (3 - few), turning = node_of(w, h) + NODE_D;
     vec p[3][6], x[3], d[3];
@@ -477,13 +464,11 @@ INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int f
         d[k] = turning[k];
     }
     for (; i != c; i = w->spots[i].before) {
-        const cells r = node_of(w, i);
-        UNROLL for (int k = 0; k < few; ++k) {
-            x[k] = dot(r + NODE_S, p[k]);
-            add(p[k], r + NODE_K, x[k]);
-        }
+        const cells r = rate_of(w, i);
+        dots(r + OF_S, p, x, few);
+        add_to_all(p, r + OF_K, x, few);
         UNROLL for (int k = 0; k < 3; ++k) {
-            d[k] += x[few - 1] * r[NODE_C + k];
+            d[k] += x[few - 1] * r[OF_C + k];
         }
     }
     UNROLL for (int k = 0; k < few; ++k) {
@@ -491,6 +476,12 @@ INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int f
     }
     UNROLL for (int k = 0; k < 3; ++k) {
         turning[k] = d[k];
+    }
+    if (depth <= FEW_RATES) {
+        const cells to = shares_of(w, h, depth);
+        for (int32_t k = 0; k < depth; ++k, c = w->spots[c].before) {
+            to[k] = dot(rate_of(w, c) + OF_S, p[few - 1]);
+        }
     }
 }
 
@@ -500,12 +491,13 @@ INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_
 {
     const spot *const spots = w->spots;
     const int32_t n = w->n;
-    vec A[4][6];
+    vec A[4][6], T[1][6];
     cells line[4];
     UNROLL for (int r = 0; r < few; ++r) {
         line[r] = w->slopes + 3 * n * spots[first + r].row;
         if (first > c) {
-            accelerated(inverse_of(w, c), node_of(w, first + r) + NODE_T, A[r]);
+            copy(T[0], node_of(w, first + r) + NODE_T);
+            accelerated(inverse_of(w, c), T, A + r, 1);
         } else {
             copy(A[r], inverse_of(w, first + r) + ANSWER_A);
         }
@@ -560,17 +552,6 @@ static inline int32_t depth_of(const swept *w, int32_t c)
         ++depth;
     }
     return depth;
-}
-
-/* The shares of all that hangs on junction c. */
-APART void share(const swept *w, int32_t c, int32_t depth)
-{
-    for (int32_t h = c + 1; h < w->spots[c].end; ++h) {
-        const cells to = shares_of(w, h, depth);
-        for (int32_t a = c, k = 0; k < depth; a = w->spots[a].before, ++k) {
-            to[k] = dot(node_of(w, a) + NODE_S, node_of(w, h) + NODE_T);
-        }
-    }
 }
 
 /* As `meet`, of a branch, where the columns' entries in the rows that the junction hangs on are known. */
@@ -648,6 +629,37 @@ APART void join_branches(const swept *w, int32_t c, int by_shares)
     }
 }
 
+/* Whether branches hang on the body behind rate i. */
+static inline int is_junction(const swept *w, int32_t i)
+{
+    return w->spots[i].stop == i + 1 && goes_on(w, i);
+}
+
+/* Whether there are junctions. */
+static inline int branches(const swept *w)
+{
+    for (int32_t i = 0; i < w->count; ++i) {
+        if (is_junction(w, i)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The wrench of the column of rate i by torque on the body before its joint. */
+APART void begin_outside(const swept *w, int32_t i)
+{
+    const int32_t before = w->spots[w->spots[i].first].before;
+    copy(node_of(w, i) + NODE_T, rate_of(w, i) + OF_K);
+    UNROLL for (int k = 0; k < 3; ++k) {
+        node_of(w, i)[NODE_D + k] = rate_of(w, i)[OF_C + k];
+    }
+    reach(w, i, before);
+    if (w->spots[i].before != before) {
+        take_in(w, i, w->spots[i].before, before, FEW_RATES + 1, 1);
+    }
+}
+
 /* All entries of what hangs on junction c with its segment, and between its branches, if it does not hang on few rates. */
 APART void join(const swept *w, int32_t c)
 {
@@ -655,12 +667,10 @@ APART void join(const swept *w, int32_t c)
     const int32_t depth = depth_of(w, c);
     int32_t start = c;
     for (int32_t h = c + 1; h < spots[c].end; ++h) {
-        take_in(w, h, reached(w, h), c, 3);
+        take_in(w, h, reached(w, h), c, depth, 3);
         reach(w, h, c);
     }
-    if (depth <= FEW_RATES) {
-        share(w, c, depth);
-    } else {
+    if (depth > FEW_RATES) {
         join_branches(w, c, 0);
     }
     while (start > 0 && spots[start - 1].stop == c + 1) {
@@ -672,12 +682,6 @@ APART void join(const swept *w, int32_t c)
     }
 }
 
-/* Whether branches hang on the body behind rate i. */
-static inline int is_junction(const swept *w, int32_t i)
-{
-    return w->spots[i].stop == i + 1 && goes_on(w, i);
-}
-
 /* at: n, the slopes (n, 3 n), work, rates, 21 zeros; then the spots. */
 void sweep(cells arena, const int32_t *at, const real *c)
 {
@@ -686,18 +690,24 @@ void sweep(cells arena, const int32_t *at, const real *c)
     const cells nodes = arena + at[2], answers = nodes + NODE * count, shares = answers + ANSWER * count;
     const swept w = {arena, arena + at[1], arena + at[4], nodes, answers, shares, shares + SHARES * count,
         (const spot *)(const void *)(at + 5), at[0], count};
-    for (int32_t i = 0; i < count; ++i) {
-        pack(&w, i);
-        answer_to_torque(&w, i);
-    }
-    for (int32_t i = 0; i < count; ++i) {
-        begin_torque(&w, i);
-    }
-    for (int32_t i = 0; i < count; ++i) {
-        begin_motion(&w, i);
+    for (int32_t i = 0, last; i < count; i = last + 1) {
+        last = w.spots[i].last;
+        for (int32_t k = i; k <= last; ++k) {
+            answer_to_torque(&w, k);
+        }
+        for (int32_t k = i; k <= last; ++k) {
+            begin_torque(&w, k);
+        }
+        for (int32_t k = i; k <= last; ++k) {
+            begin_motion(&w, k);
+        }
     }
     for (int32_t i = 0, few; i < count; i += few) {
-        few = w.spots[i].stop - i >= 4 ? 4 : 1;
+        const int32_t next = w.spots[i].last + 1, stop = w.spots[i].stop;
+        few = next == stop ? stop - i : stop - i >= 4 ? 4 : 1;
+        if (next == stop) {
+            continue;
+        }
         if (few == 4) {
             sweep_motion(&w, i);
             sweep_motion(&w, i + 2);
@@ -706,12 +716,11 @@ void sweep(cells arena, const int32_t *at, const real *c)
             sweep_all(&w, i);
         }
     }
+    if (!branches(&w)) {
+        return;
+    }
     for (int32_t i = 0; i < count; ++i) {
-        const int32_t before = w.spots[w.spots[i].first].before;
-        reach(&w, i, before);
-        if (w.spots[i].before != before) {
-            take_in(&w, i, w.spots[i].before, before, 1);
-        }
+        begin_outside(&w, i);
     }
     for (int32_t i = count - 1; i >= 0; --i) {
         if (is_junction(&w, i)) {
