@@ -101,6 +101,19 @@ def slope_elimination(j: View) -> None:
     j.columns(by_q=dd @ I + dw @ transposed(B), by_v=Ie + S[..., 3:] @ transposed(B))
 
 
+def wrench_past_rate(S: Array, K: Array, r: Array, p: Array, torque: Array) -> tuple[Array, Array]:
+    """Inward: what columns of wrenches p, (..., 6, columns), and torques along a rate accelerate it by, and the wrenches left."""
+    felt = dot(S[..., None, :], transposed(p)) + torque
+    return -r * felt, p + K[..., :, None] * felt[..., None, :]
+
+
+def acceleration_past_rate(S: Array, K: Array, C: Array, A: Array, w: Array, row: Array) -> tuple[Array, Array]:
+    """Outward: the row of a rate, to which accelerations A, (..., 6, columns), and turning velocities w add K . A + C . w, and the
+    accelerations behind the rate."""
+    row = row + dot(K[..., None, :], transposed(A)) + dot(C[..., None, :], transposed(w))
+    return row, A + S[..., :, None] * row[..., None, :]
+
+
 def _velocity_terms(j: View) -> Array:
     """B, (..., 6, 3): the change of wrench when the velocity of a body changes by one that turns with w is B w."""
     I, V = j.own("I"), j.own("V")
@@ -116,7 +129,7 @@ FORWARD_DERIVATIVES = Program(
         Inward(rate_elimination),
         Outward(acceleration_terms),
         Inward(slope_elimination),
-        Sweep(),
+        Sweep(wrench_past_rate, acceleration_past_rate),
     ),
     shared=EQUATIONS.shared,
     sent={"I": SYMMETRIC, "p": (6,), "B": (6, 3), "f": (6,)},

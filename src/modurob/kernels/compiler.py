@@ -36,7 +36,7 @@ FLAGS = (
 )
 # bytes of the widest vector that the processor computes with at once, by the macro the compiler defines for it
 WIDTHS = (("__AVX512F__", 64), ("__AVX2__", 32), ("__SSE2__", 16), ("__ARM_NEON", 16))
-# gcc before 13 takes an AMD processor with AVX-512 for one without, and orders instructions for half as wide vectors: 2 to 5 % slower
+# gcc before 13 takes an AMD processor with AVX-512 for one without: what it orders for half as wide vectors is 2 to 5 % slower
 UNAWARE, TUNED = ("#define __tune_znver3__ ", "#define __AVX512F__ "), "-mtune=icelake-server"
 # a compiler that takes longer than this for one unit is taken for broken [s]
 PATIENCE = 120

@@ -241,7 +241,7 @@ class Laid:
         self.engine.whole(Rows("climb", at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
 
     def _pairs(self) -> None:
-        """A row for each rate of the tree and some of the rates above it, so that these are still in the nearest cache for the next."""
+        """A row for each rate of the tree and some of the rates above it, which are still in the nearest cache for the next."""
         e, a, n = self.engine, self.a, self.engine.m.nv
         step = Step(next(u for u in self._more if u.code.functions == ["pairs"]), 0)
         bases = [self.out[name] for name in matrices(self.program)]

@@ -2,7 +2,11 @@
    leaves and at junctions, bodies that several branches hang on. A column is followed from its own joint to the end of its segment. The wrenches
    of the columns beyond are taken in to the junction, and all entries between what hangs on a junction and what it hangs on, or between two of its
    branches, are inner products there: by reciprocity a wrench on a body has the same effect on a rate as a torque along that rate has on the
-   body. On any kind of cells. */
+   body. On any kind of cells.
+
+   All arithmetic is that of `wrench_past_rate` (in `push` and `take_in`) and `acceleration_past_rate` (in `begin_torque`, `push`, `pass_motion` and
+   `pass_torque`), for some columns at once, and inner products of what they leave. `answer_to_torque` is both of them around a rate: what a
+   wrench on the body before accelerates, M, with that rate free to move. */
 #define INLINE static inline __attribute__((always_inline))
 #define APART static __attribute__((noinline))
 #ifdef __CUDACC_RTC__
@@ -132,9 +136,16 @@ OF_ANY INLINE vec dot_in_turn(these a, those b)
 #define HELD(x) ((void)0)
 #endif
 
-/* out[c] = p . A[c]: each number of p is read once, which matters as much as how often it is multiplied. */
+/* out[c] = p . A[c]: each number of p is read once, which matters as much as how often it is multiplied. One state at a time, of which a
+   processor multiplies two numbers at once, shorter chains matter more. */
 INLINE void dots(cells p, vec A[][6], vec *out, const int columns)
 {
+#if LANES == 1 && !defined(CELLS)
+    UNROLL for (int c = 0; c < columns; ++c) {
+        out[c] = dot(p, A[c]);
+    }
+    return;
+#endif
     UNROLL for (int k = 0; k < 6; ++k) {
         vec one = p[k];
         HELD(one);
@@ -243,18 +254,17 @@ INLINE void push_from_world(const swept *w, int32_t h, vec out[2][6])
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h);
-    UNROLL for (int c = 0; c < 2; ++c) {
-        UNROLL for (int k = 0; k < 6; ++k) {
-            out[c][k] = V(0);
-        }
+    vec p[2][6], x[2];
+    UNROLL for (int k = 0; k < 6; ++k) {
+        p[0][k] = -of[BY_Q + k];
+        p[1][k] = -of[BY_V + k];
+        out[0][k] = out[1][k] = V(0);
     }
     for (int32_t k = own->first; k <= own->last; ++k) {
-        const cells A = inverse_of(w, k) + ANSWER_A, S = rate_of(w, k) + OF_S;
-        UNROLL for (int c = 0; c < 2; ++c) {
-            const vec x = -dot(of + (c ? BY_V : BY_Q), A);
-            entry(w, k, h, c)[0] = x;
-            add(out[c], S, x);
-        }
+        dots(inverse_of(w, k) + ANSWER_A, p, x, 2);
+        entry(w, k, h, 0)[0] = x[0];
+        entry(w, k, h, 1)[0] = x[1];
+        add_to_all(out, rate_of(w, k) + OF_S, x, 2);
     }
 }
 
@@ -329,11 +339,9 @@ INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6]
     const cells r = rate_of(w, i), line = w->slopes + 3 * w->n * w->spots[i].row;
     vec x[4];
     dots(r + OF_K, A, x, columns);
-    UNROLL for (int k = 0; k < 3; ++k) {
-        const vec C = r[OF_C + k];
-        UNROLL for (int c = 0; c < columns; ++c) {
-            x[c] += C * turns[c][k];
-        }
+    const vec C[3] = {r[OF_C], r[OF_C + 1], r[OF_C + 2]};
+    UNROLL for (int c = 0; c < columns; ++c) {
+        x[c] += C[0] * turns[c][0] + C[1] * turns[c][1] + C[2] * turns[c][2];
     }
     add_to_all(A, r + OF_S, x, columns);
     UNROLL for (int c = 0; c < columns; ++c) {
@@ -452,11 +460,11 @@ INLINE void sweep_all(const swept *w, int32_t first)
 /* ---- columns beyond junctions ---- */
 
 /* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c; and the shares of the rate, where
-   that body hangs on `depth` rates and these are few. */
-INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int32_t depth, const int few)
+   that body hangs on `depth` rates and these are few. They stay in p, and what turning adds to the last in d. */
+INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int32_t depth, const int few, vec p[][6], vec *d)
 {
     const cells kept = node_of(w, h) + NODE_P + 6 * (3 - few), turning = node_of(w, h) + NODE_D;
-    vec p[3][6], x[3], d[3];
+    vec x[3];
     UNROLL for (int k = 0; k < few; ++k) {
         copy(p[k], kept + 6 * k);
     }
@@ -559,10 +567,13 @@ INLINE void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t beg
 {
     const spot *const spots = w->spots;
     const int32_t n = w->n, depth = depth_of(w, c);
-    cells line[4], share[4];
+    cells line[4], share[4], above[FEW_RATES];
     UNROLL for (int r = 0; r < few; ++r) {
         line[r] = w->slopes + 3 * n * spots[first + r].row;
         share[r] = shares_of(w, first + r, depth);
+    }
+    for (int32_t a = c, k = 0; k < depth; a = spots[a].before, ++k) {
+        above[k] = w->slopes + 3 * n * spots[a].row;
     }
     for (int32_t h = c + 1; h < spots[c].end; ++h) {
         if (h == begin) {
@@ -570,22 +581,25 @@ INLINE void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t beg
             continue;
         }
         const int32_t column = spots[h].row;
-        vec sums[4][3];
-        UNROLL for (int r = 0; r < few; ++r) {
-            sums[r][0] = sums[r][1] = sums[r][2] = V(0);
-        }
-        for (int32_t a = c, k = 0; k < depth; a = spots[a].before, ++k) {
-            const cells from = entry(w, a, h, 0);
+        vec sums[3][4];
+        UNROLL for (int which = 0; which < 3; ++which) {
+            const vec from = above[0][column + which * n];
             UNROLL for (int r = 0; r < few; ++r) {
-                UNROLL for (int which = 0; which < 3; ++which) {
-                    sums[r][which] += share[r][k] * from[which * n];
+                sums[which][r] = share[r][0] * from;
+            }
+        }
+        for (int32_t k = 1; k < depth; ++k) {
+            UNROLL for (int which = 0; which < 3; ++which) {
+                const vec from = above[k][column + which * n];
+                UNROLL for (int r = 0; r < few; ++r) {
+                    sums[which][r] += share[r][k] * from;
                 }
             }
         }
-        UNROLL for (int r = 0; r < few; ++r) {
-            line[r][column] = sums[r][0];
-            line[r][n + column] = sums[r][1];
-            line[r][2 * n + column] = sums[r][2];
+        UNROLL for (int which = 0; which < 3; ++which) {
+            UNROLL for (int r = 0; r < few; ++r) {
+                line[r][column + which * n] = sums[which][r];
+            }
         }
     }
 }
@@ -597,9 +611,11 @@ INLINE void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t beg
         how(w, c, first, begin, end, few); \
     }
 MEETING(meet_four, meet, 4)
+MEETING(meet_three, meet, 3)
 MEETING(meet_two, meet, 2)
 MEETING(meet_one, meet, 1)
 MEETING(meet_four_by_shares, meet_by_shares, 4)
+MEETING(meet_three_by_shares, meet_by_shares, 3)
 MEETING(meet_two_by_shares, meet_by_shares, 2)
 MEETING(meet_one_by_shares, meet_by_shares, 1)
 
@@ -607,15 +623,15 @@ MEETING(meet_one_by_shares, meet_by_shares, 1)
 static inline void meet_all(const swept *w, int32_t c, int32_t first, int32_t last, int32_t begin, int32_t end, int by_shares)
 {
     for (int32_t few; first < last; first += few) {
-        if (last - first >= 4) {
+        few = last - first < 4 ? last - first : 4;
+        if (few == 4) {
             (by_shares ? meet_four_by_shares : meet_four)(w, c, first, begin, end);
-            few = 4;
-        } else if (last - first >= 2) {
+        } else if (few == 3) {
+            (by_shares ? meet_three_by_shares : meet_three)(w, c, first, begin, end);
+        } else if (few == 2) {
             (by_shares ? meet_two_by_shares : meet_two)(w, c, first, begin, end);
-            few = 2;
         } else {
             (by_shares ? meet_one_by_shares : meet_one)(w, c, first, begin, end);
-            few = 1;
         }
     }
 }
@@ -656,7 +672,41 @@ APART void begin_outside(const swept *w, int32_t i)
     }
     reach(w, i, before);
     if (w->spots[i].before != before) {
-        take_in(w, i, w->spots[i].before, before, FEW_RATES + 1, 1);
+        vec p[1][6], d[3];
+        take_in(w, i, w->spots[i].before, before, FEW_RATES + 1, 1, p, d);
+    }
+}
+
+/* All wrenches of what hangs on junction c are taken in to it. */
+APART void take_all_in(const swept *w, int32_t c, int32_t depth)
+{
+    vec p[3][6], d[3];
+    for (int32_t h = c + 1; h < w->spots[c].end; ++h) {
+        take_in(w, h, reached(w, h), c, depth, 3, p, d);
+        reach(w, h, c);
+    }
+}
+
+/* The same, and what `meet` and `reach_beyond` do for a segment of one rate, while all is in registers. */
+APART void join_one(const swept *w, int32_t c, int32_t depth)
+{
+    const cells A = inverse_of(w, c) + ANSWER_A, of = rate_of(w, c);
+    const int free = w->spots[c].free;
+    vec p[3][6], d[3], x[3];
+    for (int32_t h = c + 1; h < w->spots[c].end; ++h) {
+        take_in(w, h, reached(w, h), c, depth, 3, p, d);
+        reach(w, h, c);
+        dots(A, p, x, 3);
+        const cells row = entry(w, c, h, 0), column = entry(w, h, c, 0);
+        row[0] = x[0];
+        row[w->n] = x[1];
+        row[2 * w->n] = column[2 * w->n] = x[2];
+        UNROLL for (int k = 0; k < 3; ++k) {
+            x[0] = k ? x[0] + d[k] * of[OF_DW + k] : d[k] * of[OF_DW + k];
+            x[1] = k ? x[1] + d[k] * of[OF_S + 3 + k] : d[k] * of[OF_S + 3 + k];
+        }
+        column[0] = free ? V(0) : x[0] + dot(of + BY_Q, p[2]);
+        column[w->n] = x[1] + dot(of + BY_V, p[2]);
     }
 }
 
@@ -666,19 +716,20 @@ APART void join(const swept *w, int32_t c)
     const spot *const spots = w->spots;
     const int32_t depth = depth_of(w, c);
     int32_t start = c;
-    for (int32_t h = c + 1; h < spots[c].end; ++h) {
-        take_in(w, h, reached(w, h), c, depth, 3);
-        reach(w, h, c);
-    }
-    if (depth > FEW_RATES) {
-        join_branches(w, c, 0);
-    }
     while (start > 0 && spots[start - 1].stop == c + 1) {
         --start;
     }
-    meet_all(w, c, start, c + 1, 0, 0, 0);
-    for (int32_t a = start; a <= c; ++a) {
-        reach_beyond(w, a);
+    if (start == c) {
+        join_one(w, c, depth);
+    } else {
+        take_all_in(w, c, depth);
+        meet_all(w, c, start, c + 1, 0, 0, 0);
+        for (int32_t a = start; a <= c; ++a) {
+            reach_beyond(w, a);
+        }
+    }
+    if (depth > FEW_RATES) {
+        join_branches(w, c, 0);
     }
 }
 
