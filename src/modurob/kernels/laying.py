@@ -250,6 +250,8 @@ class Laid:
         for i in range(1, len(e.m.bodies)):
             above.append([*above[e.m.parent[i]], *range(a.tree_starts[i - 1], a.tree_starts[i])])
         coordinate = [c for _, c in a.rate_names]
+        written = np.zeros(n * n, dtype=bool)
+        e.written |= dict.fromkeys(bases, written)
         # of the columns of a rate, half are read by those below it
         some = max(1, 2 * NEAR // int(self._width * e.vector_bytes))
         for first in range(0, max(map(len, above)), some):
@@ -260,6 +262,8 @@ class Laid:
                     continue
                 lists = [x for b in higher for x in (place[b], c * n + coordinate[b], coordinate[b] * n + c)]
                 lists += [x for b in own for x in (place[b], c * n + coordinate[b])]
+                for b in (*higher, *own):
+                    written[[c * n + coordinate[b], coordinate[b] * n + c]] = True
                 at = np.array([place[rate], len(higher), len(own), *bases, *lists], dtype=np.int32)
                 e.rows.append(Rows([step], at[None], np.zeros(0), np.zeros(1, np.int64), in_bytes=False))
         self._add_blocks()
