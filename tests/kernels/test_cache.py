@@ -301,3 +301,15 @@ def test_sanitizers_find_nothing(tmp_path, part, widths):
         ASAN_OPTIONS="detect_leaks=0",
     )
     assert answer(process)[0] == "clean"
+
+
+@pytest.mark.parametrize(
+    ("tune", "width", "told"), [("znver3", 512, True), ("znver4", 512, False), ("znver3", 2, False)]
+)
+def test_gcc_is_told_how_wide_vectors_are_where_it_does_not_know_the_processor(monkeypatch, tune, width, told):
+    macros = f"#define __AVX{'512F' if width == 512 else '2'}__ 1\n#define __tune_{tune}__ 1\n"
+    monkeypatch.setattr(compiler, "_output", lambda *command: macros)
+    monkeypatch.setenv("MODUROB_CC", sys.executable)
+    found = compiler.find_compiler.__wrapped__()
+    assert (compiler.TUNED in found.native) == told
+    assert "-march=native" in found.native

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.kernels import memory
+from modurob.kernels import evaluator, memory
 from modurob.kernels.memory import LARGE, LINE, LONG, room
 from tests.robots import random_mechanism
 
@@ -102,3 +102,23 @@ def test_results_that_pass_the_caches_by_are_those_of_a_few_states(joints):
     assert M.nbytes > BEYOND_CACHE
     pieces = [robot.mass_matrix(q[k : k + 500]) for k in range(0, states, 500)]
     assert np.array_equal(M, np.concatenate(pieces))
+
+
+@pytest.mark.parametrize("states", [64, 67])
+def test_entries_that_are_always_zero_are_written_too(states):
+    """Between branches nothing is computed; what was in the memory before must not stay."""
+    rng = np.random.default_rng(3)
+    robot = random_mechanism(rng, 40, kinds=("revolute",), floating=True)
+    q = np.stack([robot.random_configuration(rng) for _ in range(states)])
+    v, vdot = rng.normal(size=(2, states, robot.nv))
+    found = robot.inverse_dynamics_derivatives(q, v, vdot)
+    expected = [x.copy() for x in found]
+    for x in found:
+        x[:] = np.nan
+    before = {address(x) for x in found}
+    del found, x
+    again = robot.inverse_dynamics_derivatives(q, v, vdot)
+    assert {address(x) for x in again} & before
+    assert all(np.array_equal(x, y) for x, y in zip(again, expected, strict=True))
+    assert (expected[2] == 0).mean() > 0.3
+    assert any(e.sequence.empty for k, e in evaluator._TABLE.items() if k[:2] == (robot.key, "slopes"))

@@ -1,13 +1,16 @@
 """A few states at once, without a detour: the bits of the long way, and errors where it has them."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 from modurob import kernels
+from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.jacobians import JACOBIAN
 from modurob.errors import InputError
-from modurob.kernels import single
+from modurob.kernels import single, threads
 from tests.robots import random_mechanism, random_state
 
 CALLS = ("forward_dynamics", "inverse_dynamics", "forward_dynamics_derivatives", "inverse_dynamics_derivatives")
@@ -101,3 +104,19 @@ def test_long_rows_of_a_few_states_begin_with_lines_of_the_cache_as_those_of_man
     del few
     robot.mass_matrix(q[::-1].copy())
     assert np.array_equal(*held)
+
+
+def test_all_states_that_one_thread_computes_take_the_short_way_beside_other_threads_of_python(monkeypatch):
+    """Many numbers let go of the interpreter's lock; who comes meanwhile finds the arena busy, and has the same bits."""
+    rng = np.random.default_rng(10)
+    robot = random_mechanism(rng, 12, kinds=("revolute",))
+    q, v, tau = rng.normal(size=(3, 1000, robot.nv))
+    expected = _long(monkeypatch, robot.forward_dynamics_derivatives, q, v, tau)
+    monkeypatch.setattr(threads, "_threads", 1)
+    assert q.size > single.FEW_NUMBERS
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: robot.forward_dynamics_derivatives(q, v, tau), range(12)))
+    assert all(_equal(x, expected) for x in found)
+    assert single._several(FORWARD_DERIVATIVES, robot, (q, v, tau)) is not None
+    with pytest.raises(InputError, match="nan"):
+        robot.forward_dynamics_derivatives(np.where(np.arange(1000)[:, None] == 998, np.nan, q), v, tau)

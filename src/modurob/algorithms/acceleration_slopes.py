@@ -42,8 +42,8 @@ def driven_velocity(j: View) -> None:
 def rate_elimination(j: View) -> None:
     """Inward: what each rate leaves of the inertia I and the wrench p of a subtree when it is free to move.
 
-    With U = I S and r = 1/(S . U + rotor), the rate accelerates by k - r U . A, A the acceleration before it and
-    k = r (tau - S . p); I loses r U U^T and p gains U k.
+    With U = I S, r = 1/(S . U + rotor) and K = -r U, the rate accelerates by k + K . A, A the acceleration before it and
+    k = r (tau - S . p); I gains K U^T and p gains U k.
     """
     S, tau = j.own("S"), j.given("tau")
     I = inertia.from_parameters(j.own("I")) + j.children("I")
@@ -58,21 +58,22 @@ def rate_elimination(j: View) -> None:
         pivot = dot(S[..., i, :], U) + j.armature[i]
         r = np.asarray(1 / pivot)
         k = r * (tau[..., i] - dot(S[..., i, :], p))
-        I, p = I - (r[..., None] * U)[..., :, None] * U[..., None, :], p + U * np.asarray(k)[..., None]
-        left.append((U, r[..., None], k, pivot))
-    U, r, k, pivot = (np.stack(x[::-1], axis=-1) for x in zip(*left, strict=True))
+        K = -r[..., None] * U
+        I, p = I + K[..., :, None] * U[..., None, :], p + U * np.asarray(k)[..., None]
+        left.append((K, r[..., None], k, pivot))
+    K, r, k, pivot = (np.stack(x[::-1], axis=-1) for x in zip(*left, strict=True))
     j.require(pivot, scale)
-    j.columns(U=transposed(U), r=transposed(r))
+    j.columns(K=transposed(K), r=transposed(r))
     j.keep(k=k)
     j.send(I=I, p=p)
 
 
 def acceleration_terms(j: View) -> None:
     """Outward: the acceleration A of the body, and the vectors of `joint_space.slope_terms`."""
-    S, U, r, k = (j.own(name) for name in ("S", "U", "r", "k"))
+    S, K, k = (j.own(name) for name in ("S", "K", "k"))
     A, vdot = j.parent("A"), []
     for i in range(j.nv):
-        vdot.append(k[..., i] - r[..., i, 0] * dot(U[..., i, :], A))
+        vdot.append(k[..., i] + dot(K[..., i, :], A))
         A = A + S[..., i, :] * np.asarray(vdot[-1])[..., None]
     j.keep(A=A + velocity_products(j, own_pose(j), j.own("c")))
     d, dd, e = slopes_of_motion(j, own_pose(j), S, j.own("c"), np.stack(vdot, axis=-1))
@@ -80,8 +81,8 @@ def acceleration_terms(j: View) -> None:
 
 
 def slope_elimination(j: View) -> None:
-    """Inward: the wrenches that each rate's column begins with, and what each rate leaves of B: with C = S^T B, it loses r U C."""
-    S, U, r, dw, dd, e, c, Ic = (j.own(name) for name in ("S", "U", "r", "dw", "dd", "e", "c", "Ic"))
+    """Inward: the wrenches that each rate's column begins with, and what each rate leaves of B: it gains K S^T B; C = -r S^T B."""
+    S, K, r, dw, dd, e, c, Ic = (j.own(name) for name in ("S", "K", "r", "dw", "dd", "e", "c", "Ic"))
     f = inertia.momentum(j.own("I"), j.own("A")) + j.own("p") + j.children("f")
     j.send(f=f)
     j.columns(F=se3.cobracket(S, f[..., None, :]))
@@ -90,13 +91,27 @@ def slope_elimination(j: View) -> None:
     B = left = _velocity_terms(j) + j.children("B")
     C: list[Array] = []
     for i in reversed(range(j.nv)):
-        C.append(apply(transposed(left), S[..., i, :]))
-        left = left - (r[..., i, :] * U[..., i, :])[..., :, None] * C[-1][..., None, :]
+        SB = apply(transposed(left), S[..., i, :])
+        C.append(-r[..., i, :] * SB)
+        left = left + K[..., i, :, None] * SB[..., None, :]
     j.columns(C=np.stack(C[::-1], axis=-2))
     j.send(B=left)
     I = j.own("articulated")[..., PLACES]
     Ie = Ic + ((e - c) @ I if j.nv > 1 or j.type.turns else Ic)
     j.columns(by_q=dd @ I + dw @ transposed(B), by_v=Ie + S[..., 3:] @ transposed(B))
+
+
+def wrench_past_rate(S: Array, K: Array, r: Array, p: Array, torque: Array) -> tuple[Array, Array]:
+    """Inward: what columns of wrenches p, (..., 6, columns), and torques along a rate accelerate it by, and the wrenches left."""
+    felt = dot(S[..., None, :], transposed(p)) + torque
+    return -r * felt, p + K[..., :, None] * felt[..., None, :]
+
+
+def acceleration_past_rate(S: Array, K: Array, C: Array, A: Array, w: Array, row: Array) -> tuple[Array, Array]:
+    """Outward: the row of a rate, to which accelerations A, (..., 6, columns), and turning velocities w add K . A + C . w, and the
+    accelerations behind the rate."""
+    row = row + dot(K[..., None, :], transposed(A)) + dot(C[..., None, :], transposed(w))
+    return row, A + S[..., :, None] * row[..., None, :]
 
 
 def _velocity_terms(j: View) -> Array:
@@ -114,12 +129,12 @@ FORWARD_DERIVATIVES = Program(
         Inward(rate_elimination),
         Outward(acceleration_terms),
         Inward(slope_elimination),
-        Sweep(),
+        Sweep(wrench_past_rate, acceleration_past_rate),
     ),
     shared=EQUATIONS.shared,
     sent={"I": SYMMETRIC, "p": (6,), "B": (6, 3), "f": (6,)},
-    # in the order of `rate` in sweeps.c
-    columns={"S": 6, "U": 6, "C": 3, "r": 1, "dd": 6, "e": 6, "dw": 3, "by_q": 6, "by_v": 6, "F": 6},
+    # in the order of sweeps.c
+    columns={"C": 3, "S": 6, "K": 6, "r": 1, "dd": 6, "e": 6, "dw": 3, "by_q": 6, "by_v": 6, "F": 6},
     world=EQUATIONS.world,
     in_body_axes=False,
 )

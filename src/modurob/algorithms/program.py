@@ -138,11 +138,14 @@ class Pairs(NamedTuple):
 class Sweep(NamedTuple):
     """For each rate three columns of `slopes`: with respect to its displacement, its rate, and its torque.
 
-    A column is first a wrench p that is propagated inward from the rate's joint. It changes each rate on its path by -r
-    (S . p + the entry in the block of the joint's own rates), and p by the corresponding reaction. It is then an
-    acceleration A that is propagated outward and changes each rate by a further -r U . A, and below the joint by -r C .
-    w, w the initial rotation of the column.
+    A column is first a wrench p that is propagated inward from the rate's joint: `inward` says what it does at each rate on its
+    path, where p begins with `by_q` or `by_v`, or with the torque, and with the entry in the block of the joint's own rates. It is
+    then an acceleration A that is propagated outward, from `dd` or `e` on below the joint, together with w, the initial rotation of
+    the column, `dw` or that of S: `outward` says what it adds at each rate.
     """
+
+    inward: Callable[..., tuple[Array, Array]]
+    outward: Callable[..., tuple[Array, Array]]
 
 
 class Constraints(NamedTuple):

@@ -34,6 +34,9 @@ class Arena:
         self._all: Register | None = None  # states of the forces, where those that move stand apart
         self._carried: Array | None = None  # places of the states that are carried along; None: all
         self.idle = 0  # rows at the beginning that do not touch the results of a program
+        self.written: dict[
+            int, Array
+        ] = {}  # which entries of a matrix are ever written, by its place; the others stay zero
         self.once: list[Rows] = []  # rows that need not run again where the others are repeated
         self.rows: list[Rows] = []
         self.start: dict[int, float] = {}  # numbers that stand in the arena from the start

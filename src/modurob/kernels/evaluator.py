@@ -59,6 +59,7 @@ class _Sequence(ctypes.Structure):
         ("start_count", ctypes.c_long),
         ("once", ctypes.c_long),
         ("idle", ctypes.c_long),
+        ("empty", ctypes.c_void_p),
     ]
 
 
@@ -135,8 +136,19 @@ class Evaluator:
             len(start),
             sum(len(r.at) for r in engine.once),
             engine.idle if isinstance(self.program, Program) else 0,
+            self._empty(engine.written, outputs) if isinstance(self.program, Program) else None,
         )
         self.address = ctypes.addressof(self.sequence)
+
+    def _empty(self, written: dict[int, Array], outputs: list[tuple[int, int]]) -> int | None:
+        """Which tiles of the results, as many entries as there are lanes, are always zero; None if none is."""
+        tiles = []
+        for place, n in outputs:
+            used = np.ones(-(-n // self.lanes) * self.lanes, dtype=bool)
+            used[:n] = written.get(place, True)
+            tiles.append(~used.reshape(-1, self.lanes).any(axis=1))
+        empty = np.concatenate(tiles)
+        return self._array(empty, np.uint8) if empty.any() else None
 
     def _rows(self, engine: Engine) -> int:
         """All rows as addresses; places and constants of all rows stand in one array each."""

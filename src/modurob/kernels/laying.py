@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 # vectors that a rate takes in sweeps.c: in `node`, in `answer`, for shares, and for a number
-SWEPT = 36 + 28 + 15 + 1
+SWEPT = 21 + 28 + 15 + 1
+# bytes of the columns of rates that stay in the nearest cache while others meet them
+NEAR = 1 << 14
 # the C by hand that a pass needs: it is compiled beside the units
 FILES_FOR = {Climb: ("matrices",), Constraints: ("matrices", "solving"), Sweep: ("sweeps",)}
 
@@ -249,7 +251,7 @@ class Laid:
         self.engine.whole(Rows("climb", at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
 
     def _pairs(self) -> None:
-        """A row for each rate of the tree."""
+        """A row for each rate of the tree and some of the rates above it, which are still in the nearest cache for the next."""
         e, a, n = self.engine, self.a, self.engine.m.nv
         step = Step(next(u for u in self._more if u.code.functions == ["pairs"]), 0)
         bases = [self.out[name] for name in matrices(self.program)]
@@ -258,12 +260,22 @@ class Laid:
         for i in range(1, len(e.m.bodies)):
             above.append([*above[e.m.parent[i]], *range(a.tree_starts[i - 1], a.tree_starts[i])])
         coordinate = [c for _, c in a.rate_names]
-        for rate, (i, c) in enumerate(a.rate_names):
-            higher, own = above[e.m.parent[i + 1]], range(a.tree_starts[i], a.tree_starts[i + 1])
-            lists = [x for b in higher for x in (place[b], c * n + coordinate[b], coordinate[b] * n + c)]
-            lists += [x for b in own for x in (place[b], c * n + coordinate[b])]
-            at = np.array([place[rate], len(higher), len(own), *bases, *lists], dtype=np.int32)
-            e.rows.append(Rows([step], at[None], np.zeros(0), np.zeros(1, np.int64), in_bytes=False))
+        written = np.zeros(n * n, dtype=bool)
+        e.written |= dict.fromkeys(bases, written)
+        # of the columns of a rate, half are read by those below it
+        some = max(1, 2 * NEAR // int(self._width * e.vector_bytes))
+        for first in range(0, max(map(len, above)), some):
+            for rate, (i, c) in enumerate(a.rate_names):
+                higher = above[e.m.parent[i + 1]][first : first + some]
+                own = range(a.tree_starts[i], a.tree_starts[i + 1]) if not first else ()
+                if not higher and not own:
+                    continue
+                lists = [x for b in higher for x in (place[b], c * n + coordinate[b], coordinate[b] * n + c)]
+                lists += [x for b in own for x in (place[b], c * n + coordinate[b])]
+                for b in (*higher, *own):
+                    written[[c * n + coordinate[b], coordinate[b] * n + c]] = True
+                at = np.array([place[rate], len(higher), len(own), *bases, *lists], dtype=np.int32)
+                e.rows.append(Rows([step], at[None], np.zeros(0), np.zeros(1, np.int64), in_bytes=False))
         self._add_blocks()
 
     def _sweep(self) -> None:

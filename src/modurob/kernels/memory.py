@@ -40,10 +40,12 @@ def memory(size: int) -> Array:
         return np.empty(size, np.uint8)
     with _LOCK:
         # what was used last is still in the cache
-        latest = range(len(_SPARE) - 1, -1, -1)
-        k = next((k for k in latest if size <= _SPARE[k].size <= 2 * size and _is_free(k)), None)
-        _SPARE.append(np.empty(size, np.uint8) if k is None else _SPARE.pop(k))
-        while sum(x.size for x in _SPARE) > KEPT:
+        for k in range(len(_SPARE) - 1, -1, -1):
+            if size <= len(_SPARE[k]) <= 2 * size and _is_free(k):
+                _SPARE.append(_SPARE.pop(k))
+                return _SPARE[-1]
+        _SPARE.append(np.empty(size, np.uint8))
+        while sum(map(len, _SPARE)) > KEPT:
             del _SPARE[0]
         return _SPARE[-1]
 

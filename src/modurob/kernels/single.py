@@ -15,14 +15,14 @@ from modurob.errors import KernelError
 from modurob.kernels.compiler import library, notes_of
 from modurob.kernels.evaluator import ON_EVICTION, Key, compilable, evaluator, give_up, lanes_of, tail
 from modurob.kernels.memory import LARGE, memory
-from modurob.kernels.threads import WORTH_A_THREAD
+from modurob.kernels.threads import WORTH_A_THREAD, thread_count
 from modurob.kernels.units import beside
 from modurob.mechanism import Tables
 
 # handles of evaluators by program and robot, for one state and for several
 _HANDLES: dict[str, dict[bytes, Any]] = {}
 _SEVERAL: dict[str, dict[bytes, Any]] = {}
-# states that are several; more, or more numbers, are worth the detour
+# states that are several; more, or more numbers if threads can share them, are worth the detour
 FEW, FEW_NUMBERS = 1024, WORTH_A_THREAD // 2
 _call: Any = None
 NOTHING: frozenset[str] = frozenset()
@@ -31,7 +31,8 @@ NOTHING: frozenset[str] = frozenset()
 def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> Any:
     """The results for one state of float64 arrays, or a few, unchecked arguments welcome; None where the long way must be taken.
 
-    It holds the interpreter's lock, and with it the one arena that all calls share.
+    It holds the interpreter's lock, and with it the one arena that all calls share; if many states have let go of the lock, the
+    next call takes the long way.
     """
     try:
         handle = _HANDLES[program.name][m.key]
@@ -46,7 +47,9 @@ def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> 
 def _several(program: Program | Flow, m: Tables, inputs: Any) -> Any:
     """The results for a few states, (states, entries) each; None where the long way must be taken."""
     first = inputs[0]
-    if not (isinstance(first, np.ndarray) and first.ndim == 2 and 1 < len(first) <= FEW and first.size <= FEW_NUMBERS):
+    if not (isinstance(first, np.ndarray) and first.ndim == 2 and 1 < len(first) <= FEW):
+        return None
+    if first.size > FEW_NUMBERS and thread_count() > 1:
         return None
     try:
         handle = _SEVERAL[program.name][m.key]

@@ -9,7 +9,7 @@ from modurob.algorithms.interpreter.views import NumPyLoop, NumPyPair, NumPyView
 from modurob.algorithms.program import Answer, Climb, Constraints, Inward, Outward, Pairs, Program, Sweep
 from modurob.algorithms.steps import transposed
 from modurob.mechanism.tables import Coupling, Loop, Tables
-from modurob.spatial.scalars import Array, dot
+from modurob.spatial.scalars import Array
 
 
 class ProgramRun:
@@ -42,7 +42,7 @@ class ProgramRun:
             elif isinstance(walk, Pairs):
                 self._pairs(walk)
             elif isinstance(walk, Sweep):
-                self._sweep()
+                self._sweep(walk)
             else:
                 self._constraints(walk)
         return Answer({name: self._result(name, kind) for name, kind in self.program.results.items()}, self.singular)
@@ -69,7 +69,7 @@ class ProgramRun:
                 for i in self.m.ancestors[view.body]:
                     walk.step(NumPyPair(self, view, k, self.views[i - 1]))
 
-    def _sweep(self) -> None:
+    def _sweep(self, walk: Sweep) -> None:
         """All columns at once: (..., 6, 3 nv)."""
         n, (out,) = self.m.nv, self.matrices.values()
         out[..., 2 * n :] -= np.eye(n)
@@ -80,15 +80,14 @@ class ProgramRun:
             p[..., own] += transposed(view.own("by_q"))
             p[..., by_v] += transposed(view.own("by_v"))
             for k in reversed(range(view.nv)):
-                S, U, r = (view.own(name)[..., k, :] for name in ("S", "U", "r"))
-                row = -r * (dot(S[..., None, :], transposed(p)) + out[..., own.start + k, :])
-                out[..., own.start + k, :] = row
-                p += U[..., :, None] * row[..., None, :]
+                S, K, r = (view.own(name)[..., k, :] for name in ("S", "K", "r"))
+                row = out[..., own.start + k, :]
+                row[...], p = walk.inward(S, K, r, p, row)
             p[..., own] += transposed(view.own("F"))
             wrenches[self.m.parent[view.body]] += p
-        self._sweep_out(out)
+        self._sweep_out(walk, out)
 
-    def _sweep_out(self, out: Array) -> None:
+    def _sweep_out(self, walk: Sweep, out: Array) -> None:
         n = self.m.nv
         zero = np.zeros((*self.shape, 6, 3 * n), out.dtype)
         motion = [(zero, zero[..., :3, :])]
@@ -96,10 +95,9 @@ class ProgramRun:
             A, w = (x.copy() for x in motion[self.m.parent[view.body]])
             own = view.joint.v_slice
             for k in range(view.nv):
-                S, U, C, r = (view.own(name)[..., k, :] for name in ("S", "U", "C", "r"))
+                S, K, C = (view.own(name)[..., k, :] for name in ("S", "K", "C"))
                 row = out[..., own.start + k, :]
-                row -= r * (dot(U[..., None, :], transposed(A)) + dot(C[..., None, :], transposed(w)))
-                A += S[..., :, None] * row[..., None, :]
+                row[...], A = walk.outward(S, K, C, A, w, row)
             for start, a, turn in ((0, "dd", view.own("dw")), (n, "e", view.own("S")[..., 3:])):
                 mine = slice(start + own.start, start + own.stop)
                 A[..., mine] += transposed(view.own(a))

@@ -27,6 +27,7 @@ typedef struct {
     long start_count;
     long once; /* rows at the beginning that need not run again */
     long idle; /* rows at the beginning that do not touch what results stand in */
+    const uint8_t *empty; /* whether a tile of results is always zero, for all tiles of all results; NULL if none is known to be */
 } sequence;
 
 /* ---- states into lanes and back ---- */
@@ -140,6 +141,22 @@ static inline __attribute__((always_inline)) vec store_vectors(char *to, ptrdiff
 }
 #endif
 
+#if LANES > 1
+/* A tile of zeros, likewise. */
+static inline __attribute__((always_inline)) void store_zeros(char *to, ptrdiff_t stride, int past)
+{
+    const vec zero = {0};
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; ++i) {
+        if (past) {
+            STREAM(to + i * stride, zero);
+        } else {
+            memcpy(to + i * stride, &zero, sizeof(vec));
+        }
+    }
+}
+#endif
+
 /* Entries from k on, a tile of LANES at most, of a block of states. Results of states before `end` may still be written over: they come later.
    Returns what is zero in lanes whose results are all finite: `none`, which is zero but the compiler does not know, times them. */
 static inline vec store_tile(const strided *to, const vec *from, long k, long first, long valid, long end, int past, vec none)
@@ -215,13 +232,14 @@ typedef struct {
     const strided *outputs;
     long first, valid, end;
     long output, entry;
+    const uint8_t *empty; /* of this output */
     int beyond; /* whether results are more than the caches hold */
     vec status, nothing, none;
 } leaving;
 
 #if LANES > 1
 /* Whole tiles of an array in rows leave, so many at most; returns how many. */
-static inline __attribute__((always_inline)) long leave_whole(leaving *l, const strided *to, const vec *from, long tiles, const int past)
+static inline __attribute__((always_inline)) long leave_whole(leaving *l, const strided *to, const vec *from, long tiles, const int past, const uint8_t *empty)
 {
     char *const base = to->data + l->first * to->state_stride;
     const ptrdiff_t stride = to->state_stride;
@@ -230,6 +248,10 @@ static inline __attribute__((always_inline)) long leave_whole(leaving *l, const 
     const vec none = l->none;
     for (long k = first; k < end; ++k) {
         vec rows[LANES];
+        if (empty && empty[k]) {
+            store_zeros(base + k * (ptrdiff_t)sizeof(vec), stride, past);
+            continue;
+        }
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; ++i) {
             rows[i] = from[LANES * k + i];
@@ -251,7 +273,8 @@ static __attribute__((noinline)) void leave(leaving *l, long tiles)
         const int past = l->beyond && in_lines(to);
 #if LANES > 1
         if (l->valid == LANES && to->entry_stride == (ptrdiff_t)sizeof(real) && l->entry + LANES <= to->entries) {
-            const long left = past ? leave_whole(l, to, from, tiles, 1) : leave_whole(l, to, from, tiles, 0);
+            const long left = past ? l->empty ? leave_whole(l, to, from, tiles, 1, l->empty) : leave_whole(l, to, from, tiles, 1, NULL)
+                : l->empty ? leave_whole(l, to, from, tiles, 0, l->empty) : leave_whole(l, to, from, tiles, 0, NULL);
             tiles = tiles < 0 ? tiles : tiles - left;
         }
 #endif
@@ -265,6 +288,7 @@ static __attribute__((noinline)) void leave(leaving *l, long tiles)
         }
         l->nothing = nothing;
         l->entry = 0;
+        l->empty = l->empty ? l->empty + (to->entries + LANES - 1) / LANES : NULL;
         ++l->output;
     }
 }
@@ -368,7 +392,7 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
     long tiles = 0;
     ptrdiff_t bytes = 0;
     measure(s, outputs, &tiles, &bytes);
-    leaving l = {s, arena, outputs, first, 0, last, s->output_count, 0, bytes >= BEYOND_CACHE, V(0), V(0), V(zero)};
+    leaving l = {s, arena, outputs, first, 0, last, s->output_count, 0, NULL, bytes >= BEYOND_CACHE, V(0), V(0), V(zero)};
     for (long state = first; state < last; state += LANES) {
         arena[0] = V(0);
         const long valid = last - state < LANES ? last - state : LANES;
@@ -387,7 +411,7 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
         }
         run_and_leave(s, arena, repeats > 1, &ahead, &l, s->idle ? tiles / s->idle + 1 : 0);
         found |= leave_all(&l, statuses);
-        l.first = state, l.valid = valid, l.output = l.entry = 0, l.status = arena[0], l.nothing = V(0);
+        l.first = state, l.valid = valid, l.output = l.entry = 0, l.empty = s->empty, l.status = arena[0], l.nothing = V(0);
         if (!s->idle) {
             found |= leave_all(&l, statuses);
         }

@@ -2,7 +2,11 @@
    leaves and at junctions, bodies that several branches hang on. A column is followed from its own joint to the end of its segment. The wrenches
    of the columns beyond are taken in to the junction, and all entries between what hangs on a junction and what it hangs on, or between two of its
    branches, are inner products there: by reciprocity a wrench on a body has the same effect on a rate as a torque along that rate has on the
-   body. On any kind of cells. */
+   body. On any kind of cells.
+
+   All arithmetic is that of `wrench_past_rate` (in `push` and `take_in`) and `acceleration_past_rate` (in `begin_torque`, `push`, `pass_motion` and
+   `pass_torque`), for some columns at once, and inner products of what they leave. `answer_to_torque` is both of them around a rate: what a
+   wrench on the body before accelerates, M, with that rate free to move. */
 #define INLINE static inline __attribute__((always_inline))
 #define APART static __attribute__((noinline))
 #ifdef __CUDACC_RTC__
@@ -19,12 +23,12 @@
 typedef vec *these, *those;
 #endif
 
-/* What a rate has, as `FORWARD_DERIVATIVES` leaves it. */
-enum { OF_S = 0, OF_U = 6, OF_C = 12, OF_R = 15, OF_DD = 16, OF_E = 22, OF_DW = 28, BY_Q = 31, BY_V = 37, OF_F = 43 };
+/* What a rate has, as `FORWARD_DERIVATIVES` leaves it: what columns meet of it stands first. */
+enum { OF_C = 0, OF_S = 3, OF_K = 9, OF_R = 15, OF_DD = 16, OF_E = 22, OF_DW = 28, BY_Q = 31, BY_V = 37, OF_F = 43 };
 
-/* A node is what columns meet of a rate, packed so that it stays in the nearest cache: -r C, S, -r U; the wrenches, with their sign changed, that
-   the columns by displacement, rate and torque leave on a body before it; and what that body's turning velocity adds to the last. */
-enum { NODE_C = 0, NODE_S = 3, NODE_K = 9, NODE_P = 15, NODE_T = 27, NODE_D = 33, NODE = 36 };
+/* A node is the wrenches, with their sign changed, that the columns of a rate by displacement, rate and torque leave on a body before it; and
+   what that body's turning velocity adds to the last. */
+enum { NODE_P = 0, NODE_T = 12, NODE_D = 18, NODE = 21 };
 
 /* An answer is what a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, and what a torque along the rate
    does: the acceleration of that body (later: of the body at the end of the segment), and of the rate. Where the body carries nothing, the acceleration of the body before stands in place of the matrix. */
@@ -125,6 +129,44 @@ OF_ANY INLINE vec dot_in_turn(these a, those b)
     return sum;
 }
 
+/* A number that stays in a register: gcc would else read it again at every use. */
+#if defined(WIDE) && defined(__GNUC__)
+#define HELD(x) __asm__("" : "+v"(x))
+#else
+#define HELD(x) ((void)0)
+#endif
+
+/* out[c] = p . A[c]: each number of p is read once, which matters as much as how often it is multiplied. One state at a time, of which a
+   processor multiplies two numbers at once, shorter chains matter more. */
+INLINE void dots(cells p, vec A[][6], vec *out, const int columns)
+{
+#if LANES == 1 && !defined(CELLS)
+    UNROLL for (int c = 0; c < columns; ++c) {
+        out[c] = dot(p, A[c]);
+    }
+    return;
+#endif
+    UNROLL for (int k = 0; k < 6; ++k) {
+        vec one = p[k];
+        HELD(one);
+        UNROLL for (int c = 0; c < columns; ++c) {
+            out[c] = k ? out[c] + one * A[c][k] : one * A[c][k];
+        }
+    }
+}
+
+/* A[c] += x[c] S. */
+INLINE void add_to_all(vec A[][6], cells S, const vec *x, const int columns)
+{
+    UNROLL for (int k = 0; k < 6; ++k) {
+        vec one = S[k];
+        HELD(one);
+        UNROLL for (int c = 0; c < columns; ++c) {
+            A[c][k] += one * x[c];
+        }
+    }
+}
+
 OF_ANY INLINE void copy(these to, those x)
 {
     UNROLL for (int k = 0; k < 6; ++k) {
@@ -140,18 +182,24 @@ OF_ANY INLINE void add(these to, those x, vec scale)
     }
 }
 
-/* out = M p of a symmetric matrix. */
-OF_ANY INLINE void accelerated(these M, those p, vec *out)
+/* out[c] = M p[c] of a symmetric matrix. */
+INLINE void accelerated(cells M, vec p[][6], vec out[][6], const int columns)
 {
-    UNROLL for (int i = 0; i < 6; ++i) {
-        out[i] = V(0);
+    UNROLL for (int c = 0; c < columns; ++c) {
+        UNROLL for (int i = 0; i < 6; ++i) {
+            out[c][i] = V(0);
+        }
     }
     int at = 0;
     UNROLL for (int i = 0; i < 6; ++i) {
         UNROLL for (int j = i; j < 6; ++j, ++at) {
-            out[i] += M[at] * p[j];
-            if (j != i) {
-                out[j] += M[at] * p[i];
+            vec one = M[at];
+            HELD(one);
+            UNROLL for (int c = 0; c < columns; ++c) {
+                out[c][i] += one * p[c][j];
+                if (j != i) {
+                    out[c][j] += one * p[c][i];
+                }
             }
         }
     }
@@ -159,35 +207,21 @@ OF_ANY INLINE void accelerated(these M, those p, vec *out)
 
 /* ---- what belongs to a rate ---- */
 
-/* What columns meet of rate i. */
-static inline void pack(const swept *w, int32_t i)
-{
-    const cells from = rate_of(w, i), to = node_of(w, i);
-    const vec r = -from[OF_R];
-    UNROLL for (int k = 0; k < 6; ++k) {
-        to[NODE_S + k] = from[OF_S + k];
-        to[NODE_K + k] = to[NODE_T + k] = r * from[OF_U + k];
-    }
-    UNROLL for (int k = 0; k < 3; ++k) {
-        to[NODE_C + k] = to[NODE_D + k] = r * from[OF_C + k];
-    }
-}
-
 /* M_i = (1 + S K^T) M (1 + K S^T) + r S S^T, M that of the rate before. */
 APART void answer_to_torque(const swept *w, int32_t i)
 {
-    const cells S = node_of(w, i) + NODE_S, K = node_of(w, i) + NODE_K, to = inverse_of(w, i);
-    const cells M = inverse_of(w, w->spots[i].before);
-    vec u[6], A[6];
-    accelerated(M, K, u);
-    const vec x = rate_of(w, i)[OF_R] + dot(K, u);
+    const cells S = rate_of(w, i) + OF_S, to = inverse_of(w, i), M = inverse_of(w, w->spots[i].before);
+    vec K[1][6], u[1][6], A[6];
+    copy(K[0], rate_of(w, i) + OF_K);
+    accelerated(M, K, u, 1);
+    const vec x = rate_of(w, i)[OF_R] + dot(K[0], u[0]);
     UNROLL for (int k = 0; k < 6; ++k) {
-        A[k] = u[k] + (real)0.5 * x * S[k];
-        to[ANSWER_A + k] = u[k] + x * S[k];
+        A[k] = u[0][k] + (real)0.5 * x * S[k];
+        to[ANSWER_A + k] = u[0][k] + x * S[k];
     }
     to[ANSWER_X] = x;
     if (carries_nothing(w, i)) {
-        copy(to, u);
+        copy(to, u[0]);
         return;
     }
     int at = 0;
@@ -208,9 +242,9 @@ APART void begin_torque(const swept *w, int32_t i)
     copy(A, answer + ANSWER_A);
     entry(w, i, i, 2)[0] = answer[ANSWER_X];
     for (int32_t k = i + 1; k <= w->spots[i].last; ++k) {
-        const vec x = dot(node_of(w, k) + NODE_K, A);
+        const vec x = dot(rate_of(w, k) + OF_K, A);
         entry(w, k, i, 2)[0] = entry(w, i, k, 2)[0] = x;
-        add(A, node_of(w, k) + NODE_S, x);
+        add(A, rate_of(w, k) + OF_S, x);
     }
     copy(answer + ANSWER_A, A);
 }
@@ -220,18 +254,17 @@ INLINE void push_from_world(const swept *w, int32_t h, vec out[2][6])
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h);
-    UNROLL for (int c = 0; c < 2; ++c) {
-        UNROLL for (int k = 0; k < 6; ++k) {
-            out[c][k] = V(0);
-        }
+    vec p[2][6], x[2];
+    UNROLL for (int k = 0; k < 6; ++k) {
+        p[0][k] = -of[BY_Q + k];
+        p[1][k] = -of[BY_V + k];
+        out[0][k] = out[1][k] = V(0);
     }
     for (int32_t k = own->first; k <= own->last; ++k) {
-        const cells A = inverse_of(w, k) + ANSWER_A, S = node_of(w, k) + NODE_S;
-        UNROLL for (int c = 0; c < 2; ++c) {
-            const vec x = -dot(of + (c ? BY_V : BY_Q), A);
-            entry(w, k, h, c)[0] = x;
-            add(out[c], S, x);
-        }
+        dots(inverse_of(w, k) + ANSWER_A, p, x, 2);
+        entry(w, k, h, 0)[0] = x[0];
+        entry(w, k, h, 1)[0] = x[1];
+        add_to_all(out, rate_of(w, k) + OF_S, x, 2);
     }
 }
 
@@ -241,20 +274,18 @@ INLINE void push(const swept *w, int32_t h, vec out[2][6])
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h), left = node_of(w, h) + NODE_P;
     const int32_t first = own->first, nv = own->last - first + 1;
-    vec p[2][6], moved[2][6];
+    vec p[2][6], moved[6][2], x[2];
     copy(p[0], of + BY_Q);
     copy(p[1], of + BY_V);
     for (int32_t k = nv - 1; k >= 0; --k) {
-        const cells r = node_of(w, first + k);
-        const vec scale = -rate_of(w, first + k)[OF_R];
-        UNROLL for (int c = 0; c < 2; ++c) {
-            vec felt = dot(r + NODE_S, p[c]);
-            if (own->block && !c) {
-                felt += w->arena[own->block + k * nv];
-            }
-            moved[c][k] = scale * felt;
-            add(p[c], r + NODE_K, felt);
+        const cells r = rate_of(w, first + k);
+        dots(r + OF_S, p, x, 2);
+        if (own->block) {
+            x[0] += w->arena[own->block + k * nv];
         }
+        moved[k][0] = -r[OF_R] * x[0];
+        moved[k][1] = -r[OF_R] * x[1];
+        add_to_all(p, r + OF_K, x, 2);
     }
     UNROLL for (int k = 0; k < 6; ++k) {
         left[k] = p[0][k] = -(p[0][k] + of[OF_F + k]);
@@ -263,20 +294,19 @@ INLINE void push(const swept *w, int32_t h, vec out[2][6])
     if (nv == 1 && carries_nothing(w, h)) {
         /* by reciprocity, what the torque does to the body before */
         UNROLL for (int c = 0; c < 2; ++c) {
-            entry(w, h, h, c)[0] = moved[c][0] + dot(inverse_of(w, h), p[c]);
+            entry(w, h, h, c)[0] = moved[0][c] + dot(inverse_of(w, h), p[c]);
         }
         return;
     }
-    UNROLL for (int c = 0; c < 2; ++c) {
-        accelerated(inverse_of(w, w->spots[first].before), p[c], out[c]);
-    }
+    accelerated(inverse_of(w, w->spots[first].before), p, out, 2);
     for (int32_t k = 0; k < nv; ++k) {
-        const cells r = node_of(w, first + k);
+        const cells r = rate_of(w, first + k);
+        dots(r + OF_K, out, x, 2);
         UNROLL for (int c = 0; c < 2; ++c) {
-            const vec x = moved[c][k] + dot(r + NODE_K, out[c]);
-            entry(w, first + k, h, c)[0] = x;
-            add(out[c], r + NODE_S, x);
+            x[c] += moved[k][c];
+            entry(w, first + k, h, c)[0] = x[c];
         }
+        add_to_all(out, r + OF_S, x, 2);
     }
 }
 
@@ -306,16 +336,16 @@ APART void begin_motion(const swept *w, int32_t h)
 /* Some columns by displacement and by rate pass rate i. at: where they stand in a row; turns: what each turns with. */
 INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6], const cells *turns, const int columns)
 {
-    const cells r = node_of(w, i), K = r + NODE_K, line = w->slopes + 3 * w->n * w->spots[i].row;
+    const cells r = rate_of(w, i), line = w->slopes + 3 * w->n * w->spots[i].row;
     vec x[4];
+    dots(r + OF_K, A, x, columns);
+    const vec C[3] = {r[OF_C], r[OF_C + 1], r[OF_C + 2]};
     UNROLL for (int c = 0; c < columns; ++c) {
-        const cells t = turns[c];
-        x[c] = (r[NODE_C] * t[0] + r[NODE_C + 1] * t[1] + r[NODE_C + 2] * t[2] + K[0] * A[c][0] + K[1] * A[c][1])
-            + (K[2] * A[c][2] + K[3] * A[c][3] + K[4] * A[c][4] + K[5] * A[c][5]);
-        line[at[c]] = x[c];
+        x[c] += C[0] * turns[c][0] + C[1] * turns[c][1] + C[2] * turns[c][2];
     }
+    add_to_all(A, r + OF_S, x, columns);
     UNROLL for (int c = 0; c < columns; ++c) {
-        add(A[c], r + NODE_S, x[c]);
+        line[at[c]] = x[c];
     }
 }
 
@@ -355,25 +385,23 @@ APART void sweep_motion(const swept *w, int32_t first)
 INLINE void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], const int columns)
 {
     const spot *const spots = w->spots;
-    const int32_t n = w->n;
-    const cells r = node_of(w, i);
+    const cells r = rate_of(w, i);
     vec x[4];
     if (i == spots[i].first) {
         for (int32_t h = i; h <= spots[i].last; ++h) {
             const cells p = node_of(w, h) + NODE_P;
-            UNROLL for (int c = 0; c < columns; ++c) {
-                const cells to = w->slopes + 3 * n * spots[first + c].row + spots[h].row;
-                to[0] = dot_in_turn(p, A[c]);
-                to[n] = dot_in_turn(p + 6, A[c]);
+            UNROLL for (int which = 0; which < 2; ++which) {
+                dots(p + 6 * which, A, x, columns);
+                UNROLL for (int c = 0; c < columns; ++c) {
+                    entry(w, first + c, h, which)[0] = x[c];
+                }
             }
         }
     }
+    dots(r + OF_K, A, x, columns);
+    add_to_all(A, r + OF_S, x, columns);
     UNROLL for (int c = 0; c < columns; ++c) {
-        x[c] = dot_in_turn(r + NODE_K, A[c]);
         entry(w, i, first + c, 2)[0] = entry(w, first + c, i, 2)[0] = x[c];
-    }
-    UNROLL for (int c = 0; c < columns; ++c) {
-        add(A[c], r + NODE_S, x[c]);
     }
 }
 
@@ -412,9 +440,6 @@ INLINE void sweep_torque(const swept *w, int32_t first)
 INLINE void sweep_all(const swept *w, int32_t first)
 {
     const int32_t next = w->spots[first].last + 1, stop = w->spots[first].stop;
-    if (next == stop) {
-        return;
-    }
     const int32_t at[2] = {w->spots[first].row, w->n + w->spots[first].row};
     const cells of = rate_of(w, first), answer = inverse_of(w, first), turns[2] = {of + OF_DW, of + OF_S + 3};
     vec A[3][6];
@@ -434,11 +459,12 @@ INLINE void sweep_all(const swept *w, int32_t first)
 
 /* ---- columns beyond junctions ---- */
 
-/* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c. */
-INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int few)
+/* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c; and the shares of the rate, where
+   that body hangs on `depth` rates and these are few. They stay in p, and what turning adds to the last in d. */
+INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int32_t depth, const int few, vec p[][6], vec *d)
 {
     const cells kept = node_of(w, h) + NODE_P + 6 * (3 - few), turning = node_of(w, h) + NODE_D;
-    vec p[3][6], x[3], d[3];
+    vec x[3];
     UNROLL for (int k = 0; k < few; ++k) {
         copy(p[k], kept + 6 * k);
     }
@@ -446,13 +472,11 @@ INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int f
         d[k] = turning[k];
     }
     for (; i != c; i = w->spots[i].before) {
-        const cells r = node_of(w, i);
-        UNROLL for (int k = 0; k < few; ++k) {
-            x[k] = dot(r + NODE_S, p[k]);
-            add(p[k], r + NODE_K, x[k]);
-        }
+        const cells r = rate_of(w, i);
+        dots(r + OF_S, p, x, few);
+        add_to_all(p, r + OF_K, x, few);
         UNROLL for (int k = 0; k < 3; ++k) {
-            d[k] += x[few - 1] * r[NODE_C + k];
+            d[k] += x[few - 1] * r[OF_C + k];
         }
     }
     UNROLL for (int k = 0; k < few; ++k) {
@@ -460,6 +484,12 @@ INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, const int f
     }
     UNROLL for (int k = 0; k < 3; ++k) {
         turning[k] = d[k];
+    }
+    if (depth <= FEW_RATES) {
+        const cells to = shares_of(w, h, depth);
+        for (int32_t k = 0; k < depth; ++k, c = w->spots[c].before) {
+            to[k] = dot(rate_of(w, c) + OF_S, p[few - 1]);
+        }
     }
 }
 
@@ -469,12 +499,13 @@ INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_
 {
     const spot *const spots = w->spots;
     const int32_t n = w->n;
-    vec A[4][6];
+    vec A[4][6], T[1][6];
     cells line[4];
     UNROLL for (int r = 0; r < few; ++r) {
         line[r] = w->slopes + 3 * n * spots[first + r].row;
         if (first > c) {
-            accelerated(inverse_of(w, c), node_of(w, first + r) + NODE_T, A[r]);
+            copy(T[0], node_of(w, first + r) + NODE_T);
+            accelerated(inverse_of(w, c), T, A + r, 1);
         } else {
             copy(A[r], inverse_of(w, first + r) + ANSWER_A);
         }
@@ -486,13 +517,17 @@ INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_
         }
         const cells p = node_of(w, h) + NODE_P;
         const int32_t column = spots[h].row;
-        UNROLL for (int r = 0; r < few; ++r) {
-            line[r][column] = dot_in_turn(p, A[r]);
-            line[r][n + column] = dot_in_turn(p + 6, A[r]);
+        vec x[4];
+        UNROLL for (int which = 0; which < 2; ++which) {
+            dots(p + 6 * which, A, x, few);
+            UNROLL for (int r = 0; r < few; ++r) {
+                line[r][which * n + column] = x[r];
+            }
         }
         if (h > begin) {
+            dots(p + 12, A, x, few);
             UNROLL for (int r = 0; r < few; ++r) {
-                line[r][2 * n + column] = entry(w, h, first + r, 2)[0] = dot_in_turn(p + 12, A[r]);
+                line[r][2 * n + column] = entry(w, h, first + r, 2)[0] = x[r];
             }
         }
     }
@@ -527,26 +562,18 @@ static inline int32_t depth_of(const swept *w, int32_t c)
     return depth;
 }
 
-/* The shares of all that hangs on junction c. */
-APART void share(const swept *w, int32_t c, int32_t depth)
-{
-    for (int32_t h = c + 1; h < w->spots[c].end; ++h) {
-        const cells to = shares_of(w, h, depth);
-        for (int32_t a = c, k = 0; k < depth; a = w->spots[a].before, ++k) {
-            to[k] = dot(node_of(w, a) + NODE_S, node_of(w, h) + NODE_T);
-        }
-    }
-}
-
 /* As `meet`, of a branch, where the columns' entries in the rows that the junction hangs on are known. */
 INLINE void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
 {
     const spot *const spots = w->spots;
     const int32_t n = w->n, depth = depth_of(w, c);
-    cells line[4], share[4];
+    cells line[4], share[4], above[FEW_RATES];
     UNROLL for (int r = 0; r < few; ++r) {
         line[r] = w->slopes + 3 * n * spots[first + r].row;
         share[r] = shares_of(w, first + r, depth);
+    }
+    for (int32_t a = c, k = 0; k < depth; a = spots[a].before, ++k) {
+        above[k] = w->slopes + 3 * n * spots[a].row;
     }
     for (int32_t h = c + 1; h < spots[c].end; ++h) {
         if (h == begin) {
@@ -554,22 +581,25 @@ INLINE void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t beg
             continue;
         }
         const int32_t column = spots[h].row;
-        vec sums[4][3];
-        UNROLL for (int r = 0; r < few; ++r) {
-            sums[r][0] = sums[r][1] = sums[r][2] = V(0);
-        }
-        for (int32_t a = c, k = 0; k < depth; a = spots[a].before, ++k) {
-            const cells from = entry(w, a, h, 0);
+        vec sums[3][4];
+        UNROLL for (int which = 0; which < 3; ++which) {
+            const vec from = above[0][column + which * n];
             UNROLL for (int r = 0; r < few; ++r) {
-                UNROLL for (int which = 0; which < 3; ++which) {
-                    sums[r][which] += share[r][k] * from[which * n];
+                sums[which][r] = share[r][0] * from;
+            }
+        }
+        for (int32_t k = 1; k < depth; ++k) {
+            UNROLL for (int which = 0; which < 3; ++which) {
+                const vec from = above[k][column + which * n];
+                UNROLL for (int r = 0; r < few; ++r) {
+                    sums[which][r] += share[r][k] * from;
                 }
             }
         }
-        UNROLL for (int r = 0; r < few; ++r) {
-            line[r][column] = sums[r][0];
-            line[r][n + column] = sums[r][1];
-            line[r][2 * n + column] = sums[r][2];
+        UNROLL for (int which = 0; which < 3; ++which) {
+            UNROLL for (int r = 0; r < few; ++r) {
+                line[r][column + which * n] = sums[which][r];
+            }
         }
     }
 }
@@ -581,9 +611,11 @@ INLINE void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t beg
         how(w, c, first, begin, end, few); \
     }
 MEETING(meet_four, meet, 4)
+MEETING(meet_three, meet, 3)
 MEETING(meet_two, meet, 2)
 MEETING(meet_one, meet, 1)
 MEETING(meet_four_by_shares, meet_by_shares, 4)
+MEETING(meet_three_by_shares, meet_by_shares, 3)
 MEETING(meet_two_by_shares, meet_by_shares, 2)
 MEETING(meet_one_by_shares, meet_by_shares, 1)
 
@@ -591,15 +623,15 @@ MEETING(meet_one_by_shares, meet_by_shares, 1)
 static inline void meet_all(const swept *w, int32_t c, int32_t first, int32_t last, int32_t begin, int32_t end, int by_shares)
 {
     for (int32_t few; first < last; first += few) {
-        if (last - first >= 4) {
+        few = last - first < 4 ? last - first : 4;
+        if (few == 4) {
             (by_shares ? meet_four_by_shares : meet_four)(w, c, first, begin, end);
-            few = 4;
-        } else if (last - first >= 2) {
+        } else if (few == 3) {
+            (by_shares ? meet_three_by_shares : meet_three)(w, c, first, begin, end);
+        } else if (few == 2) {
             (by_shares ? meet_two_by_shares : meet_two)(w, c, first, begin, end);
-            few = 2;
         } else {
             (by_shares ? meet_one_by_shares : meet_one)(w, c, first, begin, end);
-            few = 1;
         }
     }
 }
@@ -613,34 +645,92 @@ APART void join_branches(const swept *w, int32_t c, int by_shares)
     }
 }
 
+/* Whether branches hang on the body behind rate i. */
+static inline int is_junction(const swept *w, int32_t i)
+{
+    return w->spots[i].stop == i + 1 && goes_on(w, i);
+}
+
+/* Whether there are junctions. */
+static inline int branches(const swept *w)
+{
+    for (int32_t i = 0; i < w->count; ++i) {
+        if (is_junction(w, i)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The wrench of the column of rate i by torque on the body before its joint. */
+APART void begin_outside(const swept *w, int32_t i)
+{
+    const int32_t before = w->spots[w->spots[i].first].before;
+    copy(node_of(w, i) + NODE_T, rate_of(w, i) + OF_K);
+    UNROLL for (int k = 0; k < 3; ++k) {
+        node_of(w, i)[NODE_D + k] = rate_of(w, i)[OF_C + k];
+    }
+    reach(w, i, before);
+    if (w->spots[i].before != before) {
+        vec p[1][6], d[3];
+        take_in(w, i, w->spots[i].before, before, FEW_RATES + 1, 1, p, d);
+    }
+}
+
+/* All wrenches of what hangs on junction c are taken in to it. */
+APART void take_all_in(const swept *w, int32_t c, int32_t depth)
+{
+    vec p[3][6], d[3];
+    for (int32_t h = c + 1; h < w->spots[c].end; ++h) {
+        take_in(w, h, reached(w, h), c, depth, 3, p, d);
+        reach(w, h, c);
+    }
+}
+
+/* The same, and what `meet` and `reach_beyond` do for a segment of one rate, while all is in registers. */
+APART void join_one(const swept *w, int32_t c, int32_t depth)
+{
+    const cells A = inverse_of(w, c) + ANSWER_A, of = rate_of(w, c);
+    const int free = w->spots[c].free;
+    vec p[3][6], d[3], x[3];
+    for (int32_t h = c + 1; h < w->spots[c].end; ++h) {
+        take_in(w, h, reached(w, h), c, depth, 3, p, d);
+        reach(w, h, c);
+        dots(A, p, x, 3);
+        const cells row = entry(w, c, h, 0), column = entry(w, h, c, 0);
+        row[0] = x[0];
+        row[w->n] = x[1];
+        row[2 * w->n] = column[2 * w->n] = x[2];
+        UNROLL for (int k = 0; k < 3; ++k) {
+            x[0] = k ? x[0] + d[k] * of[OF_DW + k] : d[k] * of[OF_DW + k];
+            x[1] = k ? x[1] + d[k] * of[OF_S + 3 + k] : d[k] * of[OF_S + 3 + k];
+        }
+        column[0] = free ? V(0) : x[0] + dot(of + BY_Q, p[2]);
+        column[w->n] = x[1] + dot(of + BY_V, p[2]);
+    }
+}
+
 /* All entries of what hangs on junction c with its segment, and between its branches, if it does not hang on few rates. */
 APART void join(const swept *w, int32_t c)
 {
     const spot *const spots = w->spots;
     const int32_t depth = depth_of(w, c);
     int32_t start = c;
-    for (int32_t h = c + 1; h < spots[c].end; ++h) {
-        take_in(w, h, reached(w, h), c, 3);
-        reach(w, h, c);
-    }
-    if (depth <= FEW_RATES) {
-        share(w, c, depth);
-    } else {
-        join_branches(w, c, 0);
-    }
     while (start > 0 && spots[start - 1].stop == c + 1) {
         --start;
     }
-    meet_all(w, c, start, c + 1, 0, 0, 0);
-    for (int32_t a = start; a <= c; ++a) {
-        reach_beyond(w, a);
+    if (start == c) {
+        join_one(w, c, depth);
+    } else {
+        take_all_in(w, c, depth);
+        meet_all(w, c, start, c + 1, 0, 0, 0);
+        for (int32_t a = start; a <= c; ++a) {
+            reach_beyond(w, a);
+        }
     }
-}
-
-/* Whether branches hang on the body behind rate i. */
-static inline int is_junction(const swept *w, int32_t i)
-{
-    return w->spots[i].stop == i + 1 && goes_on(w, i);
+    if (depth > FEW_RATES) {
+        join_branches(w, c, 0);
+    }
 }
 
 /* at: n, the slopes (n, 3 n), work, rates, 21 zeros; then the spots. */
@@ -651,18 +741,24 @@ void sweep(cells arena, const int32_t *at, const real *c)
     const cells nodes = arena + at[2], answers = nodes + NODE * count, shares = answers + ANSWER * count;
     const swept w = {arena, arena + at[1], arena + at[4], nodes, answers, shares, shares + SHARES * count,
         (const spot *)(const void *)(at + 5), at[0], count};
-    for (int32_t i = 0; i < count; ++i) {
-        pack(&w, i);
-        answer_to_torque(&w, i);
-    }
-    for (int32_t i = 0; i < count; ++i) {
-        begin_torque(&w, i);
-    }
-    for (int32_t i = 0; i < count; ++i) {
-        begin_motion(&w, i);
+    for (int32_t i = 0, last; i < count; i = last + 1) {
+        last = w.spots[i].last;
+        for (int32_t k = i; k <= last; ++k) {
+            answer_to_torque(&w, k);
+        }
+        for (int32_t k = i; k <= last; ++k) {
+            begin_torque(&w, k);
+        }
+        for (int32_t k = i; k <= last; ++k) {
+            begin_motion(&w, k);
+        }
     }
     for (int32_t i = 0, few; i < count; i += few) {
-        few = w.spots[i].stop - i >= 4 ? 4 : 1;
+        const int32_t next = w.spots[i].last + 1, stop = w.spots[i].stop;
+        few = next == stop ? stop - i : stop - i >= 4 ? 4 : 1;
+        if (next == stop) {
+            continue;
+        }
         if (few == 4) {
             sweep_motion(&w, i);
             sweep_motion(&w, i + 2);
@@ -671,12 +767,11 @@ void sweep(cells arena, const int32_t *at, const real *c)
             sweep_all(&w, i);
         }
     }
+    if (!branches(&w)) {
+        return;
+    }
     for (int32_t i = 0; i < count; ++i) {
-        const int32_t before = w.spots[w.spots[i].first].before;
-        reach(&w, i, before);
-        if (w.spots[i].before != before) {
-            take_in(&w, i, w.spots[i].before, before, 1);
-        }
+        begin_outside(&w, i);
     }
     for (int32_t i = count - 1; i >= 0; --i) {
         if (is_junction(&w, i)) {
