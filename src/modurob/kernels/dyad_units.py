@@ -1,12 +1,13 @@
 """The C functions of a program at a type of joint."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from modurob.algorithms.program import Program, Sweep
 from modurob.kernels.dyad import DyadType
-from modurob.kernels.lowering import lowered, size
+from modurob.kernels.lowering import ADDED, lowered, size
 from modurob.kernels.pair_units import column_offsets
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
@@ -43,8 +44,12 @@ def kind_for(kind: DyadType, program: Program, base: bool) -> DyadType:
     """The type that code of a program is written for.
 
     Where joints have nothing to do with each other placements do not count; where vectors are in world axes special placements save
-    little, and one type for all of them is compiled sooner: all but the floating base that positions are taken from.
+    little, and one type for all of them is compiled sooner: all but the floating base that positions are taken from. A joint that
+    shares its coordinate is like any other but where results of such joints add up, or where steps ask for it.
     """
+    if not program.mimics:
+        adds = any(result in ADDED for result in program.results.values())
+        kind = replace(kind, shares=kind.shares and adds, follows=False, hub=False)
     if not (program.shared or program.sent):
         return kind.alone
     if program.in_body_axes:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # vectors that a rate takes in sweeps.c: in `node`, in `answer`, for shares, and for a number
 SWEPT = 36 + 28 + 15 + 1
 # the C by hand that a pass needs: it is compiled beside the units
-FILES_FOR = {Climb: ("matrices",), Constraints: ("matrices", "solving"), Sweep: ("sweeps",)}
+FILES_FOR = {Climb: ("matrices",), Constraints: ("matrices", "constraining"), Sweep: ("sweeps",)}
 
 
 def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:

@@ -10,7 +10,7 @@ from modurob.algorithms.checks import require_inputs
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.program import Answer, Flow, Program
 from modurob.kernels.dyad_units import OPTIONAL
-from modurob.kernels.evaluator import evaluator, lanes_of, tail
+from modurob.kernels.evaluator import evaluator, lanes_of, lay_ahead, tail
 from modurob.kernels.lowering import packed
 from modurob.kernels.single import once
 from modurob.kernels.threads import threads_for
@@ -53,6 +53,13 @@ def _run(
 def prepare(program: Program | Flow, m: Tables, states: int) -> None:
     """Have the code of a program for so many states of float64, compiled if need be."""
     evaluator(m, program, frozenset(), False, 1 if states == 1 else lanes_of(False))
+
+
+def begin(program: Program | Flow, m: Tables, states: int) -> None:
+    """Let compilers start on the code of a program for so many states of float64, which will be run after others: what several
+    programs take is then compiled side by side."""
+    if states:
+        lay_ahead(m, program, False, 1 if states == 1 else lanes_of(False))
 
 
 def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:

@@ -161,11 +161,14 @@ FILES = {
     "driver": ("once", "several"),
     "rows": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set"),
     "matrices": ("product", "project", "couple", "climb"),
-    "solving": ("solve_slopes", "constrain"),
+    "solving": ("solve_slopes",),
+    "constraining": ("constrain",),
     "sweeps": ("sweep",),
     "descent": ("damped_step",),
 }
 FILE_OF = {name: file for file, names in FILES.items() for name in names}
+# files that stand behind another one
+BEHIND = {"solving": "elimination", "constraining": "elimination"}
 
 
 def by_hand(file: str) -> str:
@@ -177,11 +180,9 @@ class Driver:
     """A file of C by hand, at one width."""
 
     def __init__(self, file: str, lanes: int, single: bool):
-        text = f'#include "prelude.h"\n{by_hand(f"{file}.c")}'
-        # loops over columns of matrices are worth more optimisation than straight lines, but first answers should not wait for the
-        # longest of them, least of all that for one state
-        flag = "-O3" if file != "sweeps" else "-O2" if lanes > 1 else "-O1"
-        at = library(file, text, lanes, single, (flag,))
+        files = [BEHIND[file], file] if file in BEHIND else [file]
+        text = "\n".join(['#include "prelude.h"', *(by_hand(f"{f}.c") for f in files)])
+        at = library(file, text, lanes, single, _optimised(file, lanes))
         notes_of(at, lambda: (text, None))
         self.library = ctypes.CDLL(str(at.path))
         if file == "driver":
@@ -195,6 +196,23 @@ class Driver:
     def address(self, name: str) -> int:
         """Of one of its functions."""
         return ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value or 0
+
+
+def _optimised(file: str, lanes: int) -> tuple[str, ...]:
+    """Flags for a file of C by hand: loops over columns of matrices are worth more optimisation than straight lines, but first
+    answers should not wait for the longest of them, least of all that for one state.
+
+    States are in lanes already, and what is long in one state is in runs of few numbers: there the compiler's own vectors take half
+    the time of compiling and make no code faster, except where the driver copies whole arrays.
+    """
+    match file:
+        case "sweeps":
+            return ("-O2" if lanes > 1 else "-O1",)
+        case "rows":
+            return ("-O2",)
+        case "driver":
+            return ("-O3",)
+    return ("-O3", "-fno-tree-loop-vectorize")
 
 
 def beside(make: Any, *arguments: Any) -> Callable[[], Any]:

@@ -73,6 +73,8 @@ def numeric(
     # joints that move no goal stay where they are
     small, coordinates, rates = part(m, [*whole.rows, *(row for goal in others for row in goal.placed(m))])
     p = replace(problem(small, goals, limits), limits=Limits(*(x[rates] for x in whole.limits)))
+    for asked in (p, whole):
+        kernels.begin(asked.flow, asked.m, len(target))
     own = None if near is None else near[:, coordinates]
     rest = np.broadcast_to(_rest(m), (len(target), m.nq)) if near is None else near
 
