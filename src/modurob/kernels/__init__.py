@@ -1,6 +1,6 @@
 """Compiled evaluation, traced from the algorithms: batches of states in the lanes of vectors, and single states fast."""
 
-from modurob.kernels.running import NOT_FINITE, begin, prepare, repeated, run, run_any
+from modurob.kernels.running import NOT_FINITE, begin, prepare, repeated, run, run_any, run_singly
 from modurob.kernels.single import once
 from modurob.kernels.threads import set_threads, thread_count, threads_for
 
@@ -12,6 +12,7 @@ __all__ = [
     "repeated",
     "run",
     "run_any",
+    "run_singly",
     "set_threads",
     "thread_count",
     "threads_for",

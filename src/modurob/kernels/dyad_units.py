@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from modurob.algorithms.program import Program, Sweep
+from modurob.kernels.compiler import quick_flags
 from modurob.kernels.dyad import DyadType
 from modurob.kernels.lowering import ADDED, lowered, size
 from modurob.kernels.pair_units import column_offsets
@@ -71,10 +72,11 @@ def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: in
         return "\n".join(texts), Code(names, steps.graph, table.nodes, steps.size)
 
     inputs = "+".join(sorted(given))
-    # code of joints with several rates is long, takes long to compile and makes up little of a robot; beside sweeps over columns
-    # the code of any joint matters little: first answers should not wait
+    # code of joints with several rates is long, takes long to compile and makes up little of a robot, unless joints have nothing to do
+    # with each other; beside sweeps over columns the code of any joint matters little: first answers should not wait
     swept = any(isinstance(walk, Sweep) for walk in program.passes)
-    flags = ("-O1",) if lanes == 1 and (kind.joint.nv > 1 or swept) else ()
+    long = kind.joint.nv > 1 and bool(program.shared or program.sent)
+    flags = quick_flags() if lanes == 1 and (long or swept) else ()
     return Unit(program.name, f"{program.name}+{inputs} {kind.key}", lanes, single, write, flags)
 
 

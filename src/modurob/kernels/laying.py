@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 # vectors that a rate takes in sweeps.c: in `node`, in `answer`, for shares, and for a number
 SWEPT = 36 + 28 + 15 + 1
 # the C by hand that a pass needs: it is compiled beside the units
-FILES_FOR = {Climb: ("matrices",), Constraints: ("matrices", "constraining"), Sweep: ("sweeps",)}
+FILES_FOR = {Climb: "matrices", Constraints: "matrices", Sweep: "sweeps"}
 
 
 def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
     """The code of a program, that of each joint first; what it needs of C by hand is compiled beside it from now on."""
     walks = program.passes
     for walk in walks:
-        for file in FILES_FOR.get(type(walk), ()):
-            e.need(file)
+        if type(walk) in FILES_FOR:
+            e.need(FILES_FOR[type(walk)])
+    if "k" in program.results:  # accelerations are solved for with constraints
+        e.need("constraining")
     base = 0 if floats(e.m) else None
     units = [dyad_unit(kind, program, given, e.lanes, e.single, i == base) for i, kind in enumerate(e.anatomy.kinds)]
     units += [pair_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]

@@ -212,7 +212,7 @@ def _optimised(file: str, lanes: int) -> tuple[str, ...]:
             return ("-O2",)
         case "driver":
             return ("-O3",)
-    return ("-O3", "-fno-tree-loop-vectorize")
+    return ("-O3", "-fno-tree-vectorize")
 
 
 def beside(make: Any, *arguments: Any) -> Callable[[], Any]:
