@@ -8,7 +8,7 @@ import numpy as np
 from modurob.algorithms.interpreter import floats
 from modurob.algorithms.program import Climb, Constraints, Flow, Inward, Outward, Pairs, Program, Sweep
 from modurob.kernels.constraint_units import loop_constants, loop_unit
-from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, slot_names
+from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, kinds_for, slot_names
 from modurob.kernels.lowering import size
 from modurob.kernels.pair_units import matrices, pair_unit
 from modurob.kernels.registers import Climbers, Register, Rows
@@ -35,8 +35,8 @@ def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
             e.need(FILES_FOR[type(walk)])
     if "k" in program.results:  # accelerations are solved for with constraints
         e.need("constraining")
-    base = 0 if floats(e.m) else None
-    units = [dyad_unit(kind, program, given, e.lanes, e.single, i == base) for i, kind in enumerate(e.anatomy.kinds)]
+    kinds, _ = kinds_for(e.anatomy.kinds, program, floats(e.m))
+    units = [dyad_unit(kind, program, given, e.lanes, e.single) for kind in kinds]
     units += [pair_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
     units += [
         loop_unit(c.type, program, w, e.lanes, e.single) for w in walks if isinstance(w, Constraints) for c in e.m.loops
@@ -96,7 +96,8 @@ class Laid:
         return (start + np.concatenate([[0], np.cumsum(sizes)[:-1]])).astype(np.int32)
 
     def _constants(self) -> None:
-        rows = self.a.rows([unit.code for unit in self.units], not self.program.in_body_axes)
+        _, anywhere = kinds_for(self.a.kinds, self.program, floats(self.engine.m))
+        rows = self.a.rows([unit.code for unit in self.units], anywhere)
         self.table = np.concatenate([np.zeros(0), *rows])
         self.starts = (
             np.concatenate([[0], np.cumsum([len(r) for r in rows])[:-1]]).astype(np.int64)
