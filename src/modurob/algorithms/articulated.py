@@ -115,6 +115,7 @@ HYBRID_DYNAMICS = Program(
     shared=FORWARD_DYNAMICS.shared,
     sent=FORWARD_DYNAMICS.sent,
     world=at_rest,
+    general=True,
 )
 
 
@@ -172,4 +173,5 @@ PRESSED_DYNAMICS = Program(
     sent=FORWARD_DYNAMICS.sent,
     world=lambda m: {"w": np.zeros(3), "fall": -m.gravity, "A": gravity_acceleration(m)},
     still=1,
+    general=True,
 )

@@ -59,6 +59,7 @@ STEPPED = Program(
     results={"v": "rates", "dq": "rates"},
     passes=(Outward(_stepped),),
     in_body_axes=False,
+    mimics=True,
 )
 
 

@@ -26,6 +26,7 @@ MOTIONS = Program(
     passes=(Outward(body_motion),),
     shared={"X": (3, 4), "V": (6,)},
     world=lambda m: {**at_origin(m), "V": np.zeros(6)},
+    general=True,
 )
 
 
@@ -46,6 +47,7 @@ ACCELERATIONS = Program(
     passes=(Outward(body_acceleration),),
     shared={"X": (3, 4), "V": (6,), "A": (6,)},
     world=lambda m: {**at_origin(m), "V": np.zeros(6), "A": np.zeros(6)},
+    general=True,
 )
 
 

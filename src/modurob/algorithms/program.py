@@ -187,6 +187,10 @@ class Program:
     columns: dict[str, int] = field(default_factory=dict)
     world: Callable[[Tables], dict[str, Array]] = lambda m: {}
     in_body_axes: bool = True  # whether rates are those along a joint's axis, which a kernel may turn round
+    mimics: bool = False  # whether steps ask which joints follow another's coordinate, or what hangs on a hub
+    general: bool = (
+        False  # whether kernels of a robot of many placements have one code for all: it is part of a longer step
+    )
     still: int = 0  # how many passes, the first ones, read q and v alone: `Engine.run_again` leaves them out
 
 

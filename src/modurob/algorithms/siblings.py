@@ -73,4 +73,5 @@ SIBLING_DYNAMICS = Program(
     shared={**FORWARD_DYNAMICS.shared, "shared": (1,)},
     sent={**FORWARD_DYNAMICS.sent, "U": (6,), "D": (1,), "push": (1,)},
     world=lambda m: {**at_rest(m), "shared": np.zeros(1)},
+    mimics=True,
 )

@@ -1,15 +1,17 @@
 """The C functions of contacts with the ground: what a shape does to its body, and its bristles after a step.
 
 Each begins with the least gap of its points, and is left where none of them is reached in any lane; so is what each point does.
+The vertices of a hull are taken a few at a time, so that code does not grow with their number, and all hulls share it.
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from modurob.algorithms.forces import acting
-from modurob.catalogue.contact import Contact, Moves, Touch
+from modurob.catalogue.contact import Contact, Moves, Touch, Vertices
 from modurob.kernels.force_units import nonzero
 from modurob.kernels.lowering import Store, packed
 from modurob.kernels.registers import Register
@@ -24,9 +26,11 @@ from modurob.trace import Graph, Place
 if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
-# what the functions point to
-PUSH_SLOTS = ("dt", "X", "start", "known", "x", "on", "added")
-STATE_SLOTS = ("dt", "X", "start", "known", "end", "x", "new")
+# what the functions point to; bristles along the second tangents stand apart
+PUSH_SLOTS = ("dt", "X", "start", "known", "x", "across", "on", "added")
+STATE_SLOTS = ("dt", "X", "start", "known", "end", "x", "across", "new", "new across")
+# vertices of a hull that are taken at once; those that are left over, one by one
+TOGETHER = 4
 
 
 def push_unit(law: Contact, first: bool, last: bool, lanes: int, single: bool) -> Unit:
@@ -45,7 +49,7 @@ def states_unit(law: Contact, first: bool, lanes: int, single: bool) -> Unit:
 
     def stores(own: Contact, touch: Touch, moves: Moves, x: Array, places: Array) -> list[Store]:
         end = x[0, 0].graph.inputs("end", (1, 6))
-        return _stores("new", own.settled(touch, moves, end, x), places)
+        return _bristles(own.settled(touch, moves, end, x), places, law.count)
 
     return _unit(law, f"states {first}", STATE_SLOTS, first, stores, lanes, single)
 
@@ -59,12 +63,13 @@ def _unit(
 ) -> Unit:
     def write() -> tuple[str, Code]:
         graph = Graph()
-        own = law.with_parameters({name: graph.input("parameter", k) for k, name in enumerate(nonzero(law))})  # type: ignore[arg-type]
+        own = law.with_parameters({name: graph.input("parameter", k) for k, name in enumerate(_numbers(law))})
         X, frame = (_rows(graph, name) for name in ("X", "frame"))
         V0, V, centre = (graph.inputs(name, (1, n)) for name, n in (("start", 6), ("known", 6), ("offset", 3)))
         heft = graph.inputs("magnitude", 1), centre
         moves, touch = Moves(V0, V0 if first else V, *heft, graph.inputs("dt", 1)), own.touch(X, frame)
-        points = _points(law, touch, graph.inputs("x", (1, law.nx)))
+        x = np.concatenate([graph.inputs(name, (1, law.count)) for name in ("x", "across")], axis=-1)
+        points = _points(law, touch, x)
         parts = [Part(own.nearness(p, moves)[0], stores(own, p, moves, x, places)) for p, x, places in points]
         table = Table(graph)
         layout = Layout({name: k for k, name in enumerate(slots)}, {}, {})
@@ -72,7 +77,14 @@ def _unit(
         return text, Code(["contact"], graph, table.nodes, 0)
 
     parts = [fingerprint(type(part)) for part in law.parts.values()]
-    return Unit("contact", f"{what} {parts} {law.nx} {nonzero(law)}", lanes, single, write)  # type: ignore[arg-type]
+    return Unit("contact", f"{what} {parts} {law.nx} {_numbers(law)}", lanes, single, write)
+
+
+def _numbers(law: Contact) -> list[str]:
+    """The numbers of a contact that its table holds: those that are not zero, and all of vertices."""
+    known = {*nonzero(law)}  # type: ignore[arg-type]
+    hull = isinstance(law.shape, Vertices)
+    return [name for name in law.parameters() if name in known or (hull and name.startswith("shape "))]
 
 
 def _points(law: Contact, touch: Touch, x: Array) -> Iterator[tuple[Touch, Array, Array]]:
@@ -91,16 +103,43 @@ def _rows(graph: Graph, array: str) -> Array:
     return X
 
 
-def _stores(array: str, values: Any, places: Any = None, add: bool = False) -> list[Store]:
-    values = np.asarray(values, dtype=object).ravel()
-    at = range(len(values)) if places is None else places.tolist()
-    return [Store(Place(array, k), x, add) for k, x in zip(at, values, strict=True)]
+def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
+    return [Store(Place(array, k), x, add) for k, x in enumerate(np.asarray(values, dtype=object).ravel())]
 
 
-def constants(m: Tables, row: ContactRow) -> dict[str, Array]:
-    """The table of a contact."""
-    numbers = row.force.parameters()
-    own = np.array([numbers[name] for name in nonzero(row.force)], dtype=float)  # type: ignore[arg-type]
+def _bristles(values: Array, places: Array, count: int) -> list[Store]:
+    """New bristles, at their places among those of so many points."""
+    at = [Place("new", k) if k < count else Place("new across", k - count) for k in places.tolist()]
+    return [Store(place, x) for place, x in zip(at, values[0], strict=True)]
+
+
+class Piece(NamedTuple):
+    """Points of a contact that one function takes: a contact of their own, and where the bristles of their tangents stand."""
+
+    law: Contact
+    row: ContactRow
+    x: int
+    across: int
+
+
+def pieces(row: ContactRow, state: int) -> Iterator[Piece]:
+    """A contact in pieces, from the place of its states on: hulls a few vertices at a time, unless resistance to rolling goes by
+    all that they press."""
+    law = row.force
+    n, shape = law.count, law.shape
+    if not isinstance(shape, Vertices) or law.ground.rolling:
+        yield Piece(law, row, state, state + n)
+        return
+    whole = n - n % TOGETHER
+    for k in (*range(0, whole, TOGETHER), *range(whole, n)):
+        own = shape.numbers[3 * k : 3 * (k + (TOGETHER if k < whole else 1))]
+        yield Piece(replace(law, shape=Vertices(own)), row, state + k, state + n + k)
+
+
+def constants(m: Tables, law: Contact, row: ContactRow) -> dict[str, Array]:
+    """The table of a piece of a contact."""
+    numbers = law.parameters()
+    own = np.array([numbers[name] for name in _numbers(law)], dtype=float)
     I = m.inertia[row.frame.body]
     heft = {"magnitude": np.array([inertia.mass(I)]), "offset": inertia.centre(I)}
     return {"parameter": own, "frame": row.frame.X[:3].ravel(), **heft}
@@ -115,11 +154,12 @@ def lay_pushes(
     """As `algorithms.contact.contact_pushes`; the next solve writes over what this one finds."""
     on, added = (e.cleared(kind, scratch="contact") for kind in ("wrenches", "inertias"))
     first = known.place == start["V"].place
-    for state, row, unit in _rows_of(e, lambda law: push_unit(law, first, last, e.lanes, e.single)):
-        body = row.frame.body - 1
-        places = [start["X"].place + 12 * body, *(V.place + 6 * body for V in (start["V"], known)), x.place + state]
-        at = [dt.place, *places, on.place + 6 * (body + 1), added.place + 21 * (body + 1)]
-        e.row(unit, at, constants(e.m, row))
+    for piece, unit in _rows_of(e, lambda law: push_unit(law, first, last, e.lanes, e.single)):
+        body = piece.row.frame.body - 1
+        places = [start["X"].place + 12 * body, *(V.place + 6 * body for V in (start["V"], known))]
+        bristles = x.place + piece.x, x.place + piece.across
+        at = [dt.place, *places, *bristles, on.place + 6 * (body + 1), added.place + 21 * (body + 1)]
+        e.row(unit, at, constants(e.m, piece.law, piece.row))
     return on, added
 
 
@@ -128,19 +168,21 @@ def lay_states(
 ) -> Register:
     """As `algorithms.contact.contact_states`, written over the states of the start, which nothing reads after a step."""
     first, moving = known.place == start["V"].place, np.ones(x.n, dtype=bool)
-    for state, row, unit in _rows_of(e, lambda law: states_unit(law, first, e.lanes, e.single)):
-        moving[state : state + row.force.nx] = False
-        body = row.frame.body - 1
+    for piece, unit in _rows_of(e, lambda law: states_unit(law, first, e.lanes, e.single)):
+        for place in (piece.x, piece.across):
+            moving[place : place + piece.law.count] = False
+        body = piece.row.frame.body - 1
         places = [start["X"].place + 12 * body, *(V.place + 6 * body for V in (start["V"], known, end))]
-        e.row(unit, [dt.place, *places, x.place + state, x.place + state], constants(e.m, row))
+        bristles = x.place + piece.x, x.place + piece.across
+        e.row(unit, [dt.place, *places, *bristles, *bristles], constants(e.m, piece.law, piece.row))
     edges = np.flatnonzero(np.diff(moving, prepend=False, append=False))
     for a, b in edges.reshape(-1, 2):
         e.op("combine", [x.place + a, b - a, 2, x.place + a, 0, rate.place + a, dt.place], [1.0, 1.0])
     return x
 
 
-def _rows_of(e: "Arena", unit: Callable[[Contact], Unit]) -> list[tuple[int, ContactRow, Loaded]]:
-    """Where the states of each contact begin, the contact, and its code."""
+def _rows_of(e: "Arena", unit: Callable[[Contact], Unit]) -> list[tuple[Piece, Loaded]]:
+    """The contacts in pieces, and the code of each."""
     own = acting(e.m)
-    units = loaded([unit(row.force) for _, row in own.contact_rows])
-    return [(own.x_starts[k], row, code) for (k, row), code in zip(own.contact_rows, units, strict=True)]
+    found = [piece for k, row in own.contact_rows for piece in pieces(row, own.x_starts[k])]
+    return list(zip(found, loaded([unit(piece.law) for piece in found]), strict=True))

@@ -1,17 +1,21 @@
 """The C functions of a program at a type of joint."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from modurob.algorithms.program import Program, Sweep
+from modurob.kernels.compiler import quick_flags
 from modurob.kernels.dyad import DyadType
-from modurob.kernels.lowering import lowered, size
+from modurob.kernels.lowering import ADDED, lowered, size
 from modurob.kernels.pair_units import column_offsets
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
 from modurob.trace import Place
 
+# types of one robot that are many
+MANY = 8
 # inputs that may be left out
 OPTIONAL = ("wrenches", "inertias")
 # results that a joint or body leaves by itself, and entries of each
@@ -43,8 +47,12 @@ def kind_for(kind: DyadType, program: Program, base: bool) -> DyadType:
     """The type that code of a program is written for.
 
     Where joints have nothing to do with each other placements do not count; where vectors are in world axes special placements save
-    little, and one type for all of them is compiled sooner: all but the floating base that positions are taken from.
+    little, and one type for all of them is compiled sooner: all but the floating base that positions are taken from. A joint that
+    shares its coordinate is like any other but where results of such joints add up, or where steps ask for it.
     """
+    if not program.mimics:
+        adds = any(result in ADDED for result in program.results.values())
+        kind = replace(kind, shares=kind.shares and adds, follows=False, hub=False)
     if not (program.shared or program.sent):
         return kind.alone
     if program.in_body_axes:
@@ -52,10 +60,20 @@ def kind_for(kind: DyadType, program: Program, base: bool) -> DyadType:
     return kind.floating if base else kind.anywhere
 
 
+def kinds_for(kinds: Sequence[DyadType], program: Program, floats: bool) -> tuple[list[DyadType], bool]:
+    """The types that code of a program is written for, of all joints of a robot whose first one may be a floating base; and whether
+    they leave their whole placements to the table."""
+    found = [kind_for(kind, program, floats and i == 0) for i, kind in enumerate(kinds)]
+    if not program.in_body_axes:
+        return found, True
+    if program.general and len({*found}) > MANY:
+        return [kind.anywhere for kind in found], True
+    return found, False
+
+
 @lru_cache(maxsize=65536)
-def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: int, single: bool, base: bool) -> Unit:
-    """The functions of a program at a type; `base`: of a robot's floating base."""
-    kind = kind_for(kind, program, base)
+def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: int, single: bool) -> Unit:
+    """The functions of a program at a type that `kinds_for` gives."""
 
     def write() -> tuple[str, Code]:
         steps = lowered(kind, program, given)
@@ -66,10 +84,11 @@ def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: in
         return "\n".join(texts), Code(names, steps.graph, table.nodes, steps.size)
 
     inputs = "+".join(sorted(given))
-    # code of joints with several rates is long, takes long to compile and makes up little of a robot; beside sweeps over columns
-    # the code of any joint matters little: first answers should not wait
+    # code of joints with several rates is long, takes long to compile and makes up little of a robot, unless joints have nothing
+    # to do with each other; beside sweeps over columns the code of any joint matters little: first answers should not wait
     swept = any(isinstance(walk, Sweep) for walk in program.passes)
-    flags = ("-O1",) if lanes == 1 and (kind.joint.nv > 1 or swept) else ()
+    long = kind.joint.nv > 1 and bool(program.shared or program.sent)
+    flags = quick_flags() if lanes == 1 and (long or swept) else ()
     return Unit(program.name, f"{program.name}+{inputs} {kind.key}", lanes, single, write, flags)
 
 

@@ -12,6 +12,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from threading import Lock
 from typing import Any, NamedTuple
@@ -31,6 +32,8 @@ from modurob.spatial.scalars import Array
 
 # evaluators that are kept; robots come and go
 KEPT = 1024
+# evaluators that are laid out ahead of time at once
+AHEAD = 8
 
 
 class Strided(ctypes.Structure):
@@ -110,7 +113,8 @@ class Evaluator:
     def __init__(self, m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int):
         self.m, self.program, self.lanes = m, program, lanes
         self.dtype = np.dtype(np.float32 if single else np.float64)
-        laid = sequenced(m, program, given, single, lanes)
+        laid = _BEGUN.pop(Key(m.key, program.name, given, single, lanes), None)
+        laid = laid or sequenced(m, program, given, single, lanes)
         self.inputs, self.outputs = list(laid.inputs), list(program.results)
         self._bind(laid.engine, laid.inputs, laid.results)
 
@@ -259,6 +263,8 @@ if hasattr(os, "register_at_fork"):
 # ---- the table ----
 
 _TABLE: OrderedDict[Key, Evaluator] = OrderedDict()
+# what is laid out and being compiled for evaluators that will be asked for
+_BEGUN: dict[Key, Sequenced] = {}
 # who holds on to evaluators beside the table, and lets go with it
 ON_EVICTION: list[Callable[[Key], None]] = []
 _LOCK = Lock()
@@ -286,6 +292,18 @@ def evaluator(m: Tables, program: Program | Flow, given: frozenset[str], single:
                 for let_go in ON_EVICTION:
                     let_go(gone)
         return _TABLE[key]
+
+
+def lay_ahead(m: Tables, program: Program | Flow, single: bool, lanes: int) -> None:
+    """Let compilers start on the code of an evaluator that will be asked for; nothing is waited for."""
+    key = Key(m.key, program.name, frozenset(), single, lanes)
+    if key in _TABLE or not compilable(m):
+        return
+    with _LOCK, suppress(Exception):  # it is met again, by who asks
+        if key not in _TABLE and key not in _BEGUN:
+            _BEGUN[key] = sequenced(m, program, key.given, single, lanes)
+            while len(_BEGUN) > AHEAD:
+                del _BEGUN[next(iter(_BEGUN))]
 
 
 _unavailable = ""

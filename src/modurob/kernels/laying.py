@@ -9,7 +9,7 @@ from modurob.algorithms.constraints.slopes import moves
 from modurob.algorithms.interpreter import floats
 from modurob.algorithms.program import Climb, Constraints, Flow, Inward, Outward, Pairs, Program, Sweep
 from modurob.kernels.constraint_units import loop_constants, loop_unit
-from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, slot_names
+from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, kinds_for, slot_names
 from modurob.kernels.lowering import size
 from modurob.kernels.pair_units import column_offsets, matrices, pair_unit
 from modurob.kernels.registers import Climbers, Register, Rows
@@ -27,19 +27,21 @@ SWEPT = 21 + 28 + 15 + 1
 # bytes of the columns of rates that stay in the nearest cache while others meet them
 NEAR = 1 << 14
 # the C by hand that a pass needs: it is compiled beside the units
-FILES_FOR = {Climb: ("matrices",), Constraints: ("matrices", "solving"), Sweep: ("sweeps",)}
+FILES_FOR = {Climb: "matrices", Constraints: "matrices", Sweep: "sweeps"}
 
 
 def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
     """The code of a program, that of each joint first; what it needs of C by hand is compiled beside it from now on."""
     walks = program.passes
     for walk in walks:
-        for file in FILES_FOR.get(type(walk), ()):
-            e.need(file)
+        if type(walk) in FILES_FOR:
+            e.need(FILES_FOR[type(walk)])
         if isinstance(walk, Constraints) and walk.turned:
             e.need("constrained")
-    base = 0 if floats(e.m) else None
-    units = [dyad_unit(kind, program, given, e.lanes, e.single, i == base) for i, kind in enumerate(e.anatomy.kinds)]
+    if "k" in program.results:  # accelerations are solved for with constraints
+        e.need("constraining")
+    kinds, _ = kinds_for(e.anatomy.kinds, program, floats(e.m))
+    units = [dyad_unit(kind, program, given, e.lanes, e.single) for kind in kinds]
     units += [pair_unit(program, w, e.m.coupled, e.lanes, e.single) for w in walks if isinstance(w, Pairs)]
     units += [
         loop_unit(c.type, program, w, e.lanes, e.single) for w in walks if isinstance(w, Constraints) for c in e.m.loops
@@ -100,7 +102,8 @@ class Laid:
         return (start + np.concatenate([[0], np.cumsum(sizes)[:-1]])).astype(np.int32)
 
     def _constants(self) -> None:
-        rows = self.a.rows([unit.code for unit in self.units], not self.program.in_body_axes)
+        _, anywhere = kinds_for(self.a.kinds, self.program, floats(self.engine.m))
+        rows = self.a.rows([unit.code for unit in self.units], anywhere)
         self.table = np.concatenate([np.zeros(0), *rows])
         self.starts = (
             np.concatenate([[0], np.cumsum([len(r) for r in rows])[:-1]]).astype(np.int64)

@@ -14,6 +14,8 @@ from modurob.spatial.scalars import Array, maximum, select
 from modurob.trace import Graph, Place, Traced, tangent
 
 TABLE = frozenset(CONSTANTS)
+# results that add up where joints share a coordinate
+ADDED = ("rates", "vectors")
 _UPPER = np.triu_indices(6)
 
 
@@ -122,7 +124,8 @@ class TracedView:
         self.type, self.nv, self.nq = self._constants.joint, self._constants.joint.nv, self._constants.joint.nq
         self.inertia, self.armature = self._constants.inertia, self._constants.armature
         self.gravity, self.ratio = self._constants.gravity, self._constants.ratio
-        self.shares, self.follows, self.hub = kind.shares, kind.follows, kind.hub
+        if program.mimics:  # else types do not tell
+            self.shares, self.follows, self.hub = kind.shares, kind.follows, kind.hub
         self.passes: list[list[Store]] = []
         self.fields: dict[str, _Field] = {}
         self.reads: dict[str, int] = {}  # the last pass in which children read a shared field of their parent
@@ -265,11 +268,11 @@ class TracedView:
                 value = (X @ self._constants.back)[:3]
             elif kind == "twists":
                 value = se3.to_child(self._constants.back, value)
-            elif kind in ("rates", "vectors") and self.program.in_body_axes:
+            elif kind in ADDED and self.program.in_body_axes:
                 value = self.ratio * value
             if kind == "vectors":
                 value = value.T
-            self.store(f"out {name}", value, self.kind.shares and kind in ("rates", "vectors"))
+            self.store(f"out {name}", value, self.kind.shares and kind in ADDED)
 
     def add_block(self, **blocks: Array) -> None:
         for name, value in blocks.items():

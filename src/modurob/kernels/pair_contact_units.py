@@ -12,6 +12,7 @@ from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import floats
 from modurob.algorithms.pairs import COLUMNS, bias, coupled, heft, mutual_mass, settled, signs
 from modurob.catalogue.contact import PairContact, Side, relative
+from modurob.kernels.compiler import quick_flags
 from modurob.kernels.force_units import nonzero
 from modurob.kernels.lowering import Store, packed, unpacked
 from modurob.kernels.registers import Register
@@ -74,7 +75,9 @@ def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
 
 def _unit(law: PairContact, what: str, write: Callable[[], tuple[str, Code]], lanes: int, single: bool) -> Unit:
     parts = [fingerprint(type(part)) for part in law.parts.values()]
-    return Unit("pair", f"{what} {parts} {nonzero(law)}", lanes, single, write)  # type: ignore[arg-type]
+    # the longest code there is, left early by most pairs
+    flags = quick_flags() if lanes == 1 else ()
+    return Unit("pair", f"{what} {parts} {nonzero(law)}", lanes, single, write, flags)  # type: ignore[arg-type]
 
 
 def push_unit(law: PairContact, last: bool, lanes: int, single: bool) -> Unit:

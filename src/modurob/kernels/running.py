@@ -10,7 +10,7 @@ from modurob.algorithms.checks import require_inputs
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.program import Answer, Flow, Program
 from modurob.kernels.dyad_units import OPTIONAL
-from modurob.kernels.evaluator import evaluator, lanes_of, tail
+from modurob.kernels.evaluator import evaluator, lanes_of, lay_ahead, tail
 from modurob.kernels.lowering import packed
 from modurob.kernels.single import once
 from modurob.kernels.threads import threads_for
@@ -40,7 +40,23 @@ def _run(
     answer = _of_few_states(program, m, inputs, 1)
     if answer is not None:
         return answer
-    answer = _of_many_states(program, m, inputs, 1)
+    return _completed(_of_many_states(program, m, inputs, 1), program, m, inputs, require)
+
+
+def run_singly(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
+    """As `run_any`, by the code of single states, for what is asked for once beside a single state: no other code is compiled."""
+    found = _of_many_states(program, m, inputs, 1, singly=True)
+    return _completed(found, program, m, inputs, lambda m, inputs: None)
+
+
+def _completed(
+    answer: Answer | None,
+    program: Program | Flow,
+    m: Tables,
+    inputs: dict[str, Array],
+    require: Callable[[Tables, Any], None],
+) -> Answer:
+    """An answer of kernels, by NumPy where they have none."""
     if answer is None:
         require(m, inputs)
         return _interpreted(program, m, inputs)
@@ -55,6 +71,13 @@ def prepare(program: Program | Flow, m: Tables, states: int) -> None:
     evaluator(m, program, frozenset(), False, 1 if states == 1 else lanes_of(False))
 
 
+def begin(program: Program | Flow, m: Tables, states: int) -> None:
+    """Let compilers start on the code of a program for so many states of float64, which will be run after others: what several
+    programs take is then compiled side by side."""
+    if states:
+        lay_ahead(m, program, False, 1 if states == 1 else lanes_of(False))
+
+
 def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:
     """A program so many times on end, its results taken for its inputs; None if there is no kernel for it.
 
@@ -64,8 +87,11 @@ def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times
     return _of_many_states(program, m, inputs, times) if answer is None else answer
 
 
-def _of_many_states(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:
-    """The same for any leading axes and numbers of either precision, on as many threads as are worth it."""
+def _of_many_states(
+    program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int, singly: bool = False
+) -> Answer | None:
+    """The same for any leading axes and numbers of either precision, on as many threads as are worth it; `singly` by the code of
+    single states."""
     dtypes = {x.dtype for x in inputs.values()}
     if not dtypes <= _FLOATS:
         return None
@@ -73,7 +99,8 @@ def _of_many_states(program: Program | Flow, m: Tables, inputs: dict[str, Array]
     rows, shape = _as_rows(program, inputs)
     states = int(np.prod(shape))
     given = frozenset(n for n in inputs if program.inputs[n] in OPTIONAL)
-    found = evaluator(m, program, given, single, 1 if states == 1 else lanes_of(single)) if states else None
+    lanes = 1 if states == 1 or singly else lanes_of(single)
+    found = evaluator(m, program, given, single, lanes) if states else None
     if found is None:
         return None
     results, status = found(rows, states, threads_for(states * times * m.nv), times)

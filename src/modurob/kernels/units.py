@@ -161,16 +161,19 @@ FILES = {
     "driver": ("once", "several"),
     "rows": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set"),
     "matrices": ("product", "project", "project_sum", "turn", "couple", "climb"),
-    "solving": ("solve_slopes", "constrain"),
+    "solving": ("solve_slopes",),
+    "constraining": ("constrain",),
     "constrained": ("constrain_slopes",),
     "sweeps": ("sweep",),
     "descent": ("damped_step",),
 }
 FILE_OF = {name: file for file, names in FILES.items() for name in names}
-
-
-# files that take long to compile, and how far they are optimised for one state and for several
-SHORTENED = {"sweeps": ("-O1", "-O2"), "constrained": ("-O2", "-O3")}
+# files that stand behind others
+BEHIND = {
+    "solving": ("patterns.h", "elimination.c"),
+    "constraining": ("patterns.h", "elimination.c"),
+    "constrained": ("patterns.h",),
+}
 
 
 def by_hand(file: str) -> str:
@@ -182,11 +185,9 @@ class Driver:
     """A file of C by hand, at one width."""
 
     def __init__(self, file: str, lanes: int, single: bool):
-        text = f'#include "prelude.h"\n{by_hand(f"{file}.c")}'.replace('#include "patterns.h"', by_hand("patterns.h"))
-        # loops over columns of matrices are worth more optimisation than straight lines, but first answers should not wait for the
-        # longest of them, least of all that for one state
-        flag = SHORTENED.get(file, ("-O3", "-O3"))[lanes > 1]
-        at = library(file, text, lanes, single, (flag,))
+        files = [*BEHIND.get(file, ()), f"{file}.c"]
+        text = "\n".join(['#include "prelude.h"', *map(by_hand, files)])
+        at = library(file, text, lanes, single, _optimised(file, lanes))
         notes_of(at, lambda: (text, None))
         self.library = ctypes.CDLL(str(at.path))
         if file == "driver":
@@ -200,6 +201,25 @@ class Driver:
     def address(self, name: str) -> int:
         """Of one of its functions."""
         return ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value or 0
+
+
+def _optimised(file: str, lanes: int) -> tuple[str, ...]:
+    """Flags for a file of C by hand: loops over columns of matrices are worth more optimisation than straight lines, but first
+    answers should not wait for the longest of them, least of all that for one state.
+
+    States are in lanes already, and what is long in one state is in runs of few numbers: there the compiler's own vectors take half
+    the time of compiling and make no code faster, except where the driver copies whole arrays.
+    """
+    match file:
+        case "sweeps":
+            return ("-O2" if lanes > 1 else "-O1",)
+        case "rows":
+            return ("-O2",)
+        case "driver":
+            return ("-O3",)
+        case "constrained" if lanes == 1:
+            return ("-O2",)
+    return ("-O3", "-fno-tree-vectorize")
 
 
 def beside(make: Any, *arguments: Any) -> Callable[[], Any]:

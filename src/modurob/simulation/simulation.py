@@ -33,6 +33,7 @@ from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.status import DONE, Failure, Status, Statuses
 from modurob.simulation.steppers import Stepper
+from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
 from modurob.spatial.scalars import Array
 
@@ -85,7 +86,7 @@ class Simulation:
         estimator = as_estimator(estimator)
         if not isinstance(stop_at_limits, bool | np.bool_):
             raise InputError(f"stop_at_limits {stop_at_limits!r:.60}: expected True or False")
-        self.state = self._start(q0, v0, x0)
+        self.state = self._start(q0, v0, x0, pushed=external is not None)
         require_clear(robot, self.q)
         self._push = pushes(robot, external, self.v.shape[:-1])
         self._mover = self.stepper.mover(robot, self._push)
@@ -104,7 +105,7 @@ class Simulation:
         self.settings = Settings(self.stepper, self.tick, seed, repr(controller), repr(estimator), pushed)
         self._recorder = Recorder()
 
-    def _start(self, q0: Any, v0: Any, x0: Any) -> State:
+    def _start(self, q0: Any, v0: Any, x0: Any, pushed: bool) -> State:
         """The state to start from: quaternions of length one, loops closed."""
         robot, own = self.robot, acting(self.robot)
         q = default_start(robot) if q0 is None else robot._q(q0, "q0")
@@ -122,6 +123,8 @@ class Simulation:
             raise InputError(
                 f"q0 of shape {q.shape} and v0 of shape {v.shape}: expected leading axes that broadcast"
             ) from None
+        if not pushed:
+            Mover(robot, self.stepper).begin(int(np.prod(shape)))
         q = robot.integrate(np.broadcast_to(q, (*shape, robot.nq)), np.zeros(robot.nv))
         v = np.array(np.broadcast_to(v, (*shape, robot.nv)))
         if robot.constraints:

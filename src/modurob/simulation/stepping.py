@@ -101,6 +101,11 @@ class Mover:
     def _flow(self) -> Flow:
         return step_flow(self.stepper, acting(self.m).nx, False)
 
+    def begin(self, runs: int) -> None:
+        """Let compilers start on the code of a step, before anything else is asked for."""
+        if self._compiled:
+            kernels.begin(step_flow(self.stepper, acting(self.m).nx, self._sticks), self.m, runs)
+
     def advance(self, t: float, s: State, u: Array, duration: float) -> Moved:
         """The state at t + duration, torques and commands held."""
         s, u = self.commanded(s, u)

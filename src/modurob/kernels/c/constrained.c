@@ -1,6 +1,4 @@
-/* Slopes of constrained motion, once solving.c has solved for it. */
-#include "patterns.h"
-
+/* Slopes of constrained motion, once constraining.c has solved for it. */
 #include <string.h>
 
 /* Matrices are multiplied in tiles of this many rows and columns, which stay in registers; the last row or column of a tile may stand in it again. */

@@ -1,5 +1,4 @@
-/* What solving.c leaves behind, and how it is read: for constrained.c. */
-#include "prelude.h"
+/* Patterns of matrices, and what constraining.c leaves behind for constrained.c. */
 
 /* The pattern of a symmetric matrix that is eliminated from its last row to its first: for each row where its columns stand, then how
    many there are before the diagonal, and which. */

@@ -18,7 +18,7 @@ from modurob.errors import InputError
 from modurob.kinematics.collisions import CollisionModel
 from modurob.kinematics.inverse.flow import DAMPING
 from modurob.kinematics.inverse.goals import Goal
-from modurob.kinematics.inverse.problem import Problem, part, problem, required
+from modurob.kinematics.inverse.problem import ALONE, Problem, part, problem, required
 from modurob.kinematics.inverse.result import InverseKinematics
 from modurob.kinematics.inverse.secondary import follow
 from modurob.kinematics.inverse.settled import settled
@@ -73,6 +73,8 @@ def numeric(
     # joints that move no goal stay where they are
     small, coordinates, rates = part(m, [*whole.rows, *(row for goal in others for row in goal.placed(m))])
     p = replace(problem(small, goals, limits), limits=Limits(*(x[rates] for x in whole.limits)))
+    for asked in (p, whole):
+        kernels.begin(asked.flow, asked.m, len(target))
     own = None if near is None else near[:, coordinates]
     rest = np.broadcast_to(_rest(m), (len(target), m.nq)) if near is None else near
 
@@ -141,7 +143,9 @@ def _solved(p: Problem, target: Array, near: Array | None, wish: Wish, states: A
     ends: list[_Ends] = []
     while len(left) and used < wish.attempts:
         # the few that are left are started from several configurations at once
-        copies = 1 if attempt < 2 else int(np.clip(FEW // len(left), 1, min(MOST_COPIES, wish.attempts - used)))
+        copies = 1 if attempt < ALONE else int(np.clip(FEW // len(left), 1, min(MOST_COPIES, wish.attempts - used)))
+        if attempt == ALONE:
+            kernels.begin(p.flow, p.m, copies * len(left))
         at = states[left]
         start = _next_start(p, target[at], None if near is None else near[at], attempt, copies)
         found = _attempt(p, start, target[at], wish.tolerance)

@@ -24,6 +24,8 @@ from modurob.spatial.scalars import Array
 TURN = 2 * np.pi
 # configurations among which the nearest is where a descent starts
 SAMPLES = 128
+# attempts that have one start each; later ones have several
+ALONE = 2
 # targets that are compared with them at once, so that the table stays in the cache
 AT_ONCE = 64
 # turns count less than ways when starts are compared (measured)
@@ -214,7 +216,8 @@ def _samples(m: Tables, key: _Key, attempt: int) -> tuple[Array, Array]:
     The squared distance |s (t - f)|² of what goals see of them, f, in the numbers of the targets, without the part of t alone.
     """
     q = _configurations(m, attempt)
-    engine = NumPyEngine(m, q.shape[:-1], kernels.run_any)
+    # the first starts are those of single states, whose code is compiled anyway; most goals need no others
+    engine = NumPyEngine(m, q.shape[:-1], kernels.run_singly if attempt < ALONE else kernels.run_any)
     found = seen(engine, key.rows, q)
     features = np.concatenate([row.goal.features(sight(m, row, found)) for row in key.rows], axis=-1)
     scale = np.concatenate([row.goal.scale(TURN_IN_START) for row in key.rows])

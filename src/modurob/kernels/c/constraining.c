@@ -1,0 +1,275 @@
+/* Rows that solve the equations of motion with constraints; behind elimination.c. */
+
+/* How many rows from i on have the same places, three at most: what they add is then added at once. */
+static inline int32_t alike(pattern p, int32_t i, int32_t n)
+{
+    int32_t count, other, many = 1;
+    const int32_t *const places = columns_of(p, i, &count);
+    for (; many < 3 && i + many < n; ++many) {
+        const int32_t *const next = columns_of(p, i + many, &other);
+        if (other != count || memcmp(next, places, (size_t)count * sizeof *places)) {
+            break;
+        }
+    }
+    return many;
+}
+
+/* Sizes of rows, squared: those of rounding alone, next to the largest, count as `rounding` of it. */
+static inline void raise_rows(vec *sizes, int32_t r, real rounding)
+{
+    vec largest = V(0);
+    for (int32_t a = 0; a < r; ++a) {
+        largest = SELECT(largest, sizes[a], sizes[a], largest);
+    }
+    const vec least = SELECT(V(0), largest, rounding * largest, V(1));
+    for (int32_t a = 0; a < r; ++a) {
+        sizes[a] = SELECT(least, sizes[a], sizes[a], least);
+    }
+}
+
+/* B becomes M^-1 B, (n, wide), in two halves: L^-T B, of which row k has only the columns that `sides` names, and L^-1 D^-1 of one column. */
+static inline void lowered(const vec *L, int32_t n, pattern p, pattern sides, vec *B, int32_t wide)
+{
+    int32_t count, some;
+    for (int32_t k = n - 1, many; k >= 0; k -= many) {
+        const int32_t *const columns = columns_of(p, k, &count), *const side = columns_of(sides, k, &some);
+        const vec *const from = B + k * wide, *const above = from - wide, *const l = L + k * n, *const m = l - n;
+        many = 1 + (paired(p, k) && alike(sides, k - 1, k + 1) == 2);
+        for (int32_t a = many == 1 ? 0 : count - 1; a < count; ++a) {
+            vec *const to = B + columns[a] * wide;
+            to[0] -= l[columns[a]] * from[0];
+            added(to, from, -l[columns[a]], side + 1, some - 1);
+        }
+        for (int32_t a = 0; many == 2 && a < count - 1; ++a) {
+            added_both(B + columns[a] * wide, from, -l[columns[a]], above, -m[columns[a]], side, some);
+        }
+    }
+}
+
+static inline void raised(const vec *L, const vec *inverse, int32_t n, pattern p, vec *b)
+{
+    int32_t count;
+    for (int32_t k = 0; k < n; ++k) {
+        const int32_t *const columns = columns_of(p, k, &count);
+        vec sum = b[k] * inverse[k];
+        for (int32_t a = 0; a < count; ++a) {
+            sum -= L[k * n + columns[a]] * b[columns[a]];
+        }
+        b[k] = sum;
+    }
+}
+
+static inline vec larger(vec a, vec b)
+{
+    const vec size = SELECT(b, V(0), -b, b);
+    return SELECT(a, size, size, a);
+}
+
+/* y = b - D x, for a symmetric D of which the upper half stands in D and the diagonal apart. */
+static inline void remainder_of(const vec *D, const vec *diagonal, const vec *b, const vec *x, vec *y, int32_t r)
+{
+    for (int32_t a = 0; a < r; ++a) {
+        y[a] = b[a] - diagonal[a] * x[a];
+    }
+    for (int32_t a = 0; a < r; ++a) {
+        vec left = y[a];
+        const vec own = x[a];
+        for (int32_t j = a + 1; j < r; ++j) {
+            left -= D[a * r + j] * x[j];
+            y[j] -= D[a * r + j] * own;
+        }
+        y[a] = left;
+    }
+}
+
+/* x with D x = b by the proximal iteration of `algorithms.constraints.solver`. A state is left as it is once b - D x is nothing: what
+   is still to come would change it by as little. Since (D + p) change = left, p change is left after it but for rounding, which is
+   looked up every second time. c: what is nothing, the proximal term p, how often it is taken off, how often all that is done.
+   The lower half of D and its diagonal are lost. work: diagonal, 1/D, change, what is left (r each). */
+static inline void proximal(vec *D, vec *b, vec *x, int32_t r, pattern p, vec *work, const real *c)
+{
+    vec *const diagonal = work, *const inverse = work + r, *const change = inverse + r, *const left = change + r;
+    vec unused = V(0), open = V(1), size = V(0);
+    for (int32_t a = 0; a < r; ++a) {
+        diagonal[a] = D[a * r + a];
+        D[a * r + a] += c[1];
+        size = larger(size, b[a]);
+    }
+    factored(D, inverse, r, p, &unused, 0, 0);
+    for (int filter = 0; filter < (int)c[3]; ++filter) {
+        for (int32_t a = 0; a < r; ++a) {
+            x[a] = SELECT(V(0), open, V(0), x[a]);
+            left[a] = b[a];
+        }
+        for (int again = 0; again < (int)c[2]; ++again) {
+            vec worst = V(0);
+            for (int32_t a = 0; a < r; ++a) {
+                worst = larger(worst, left[a]);
+            }
+            open = SELECT(c[0] * size, worst, open, V(0));
+            if (!any_positive(open)) {
+                return;
+            }
+            memcpy(change, left, (size_t)r * sizeof(vec));
+            substituted_columns(D, inverse, r, p, change, 1, r - 1, 1);
+            for (int32_t a = 0; a < r; ++a) {
+                x[a] = SELECT(V(0), open, x[a] + change[a], x[a]);
+                left[a] = c[1] * change[a];
+            }
+            if (again & 1) {
+                remainder_of(D, diagonal, b, x, left, r);
+            }
+        }
+        remainder_of(D, diagonal, b, x, left, r);
+        for (int32_t a = 0; a < r; ++a) {
+            b[a] = SELECT(V(0), open, b[a] - left[a], b[a]);
+        }
+    }
+}
+
+/* M += K^T W K and b += K^T W k of rows of K from `row` on that have the same columns, the upper half of M left out; b and K^T stand in B, r + 1
+   wide. */
+static inline __attribute__((always_inline)) void stiffened(vec *M, vec *B, const vec *k, const vec *scale, vec average, int32_t n, int32_t r,
+    int32_t row, const int32_t *columns, int32_t count, int32_t many)
+{
+    vec weight[3];
+    for (int32_t a = 0; a < many; ++a) {
+        weight[a] = average / scale[row + a];
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        vec *const own = B + columns[i] * (r + 1), *const to = M + columns[i] * n;
+        vec weighted[3], push = own[0];
+        for (int32_t a = 0; a < many; ++a) {
+            weighted[a] = weight[a] * own[1 + row + a];
+            push += weighted[a] * k[row + a];
+        }
+        own[0] = push;
+        for (int32_t j = 0; j <= i; ++j) {
+            const vec *const other = B + columns[j] * (r + 1) + 1 + row;
+            vec sum = to[columns[j]];
+            for (int32_t a = 0; a < many; ++a) {
+                sum += weighted[a] * other[a];
+            }
+            to[columns[j]] = sum;
+        }
+    }
+}
+
+/* D += B^T D^-1 B and rest -= B^T D^-1 b of some rows (b, B), r + 1 wide, that have the same sides, the upper half of D left out. */
+static inline __attribute__((always_inline)) void gathered(
+    vec *D, vec *rest, const vec *B, const vec *inverse, int32_t r, const int32_t *side, int32_t count, int32_t many)
+{
+    for (int32_t a = 1; a < count; ++a) {
+        vec half[3], left = rest[side[a] - 1];
+        for (int32_t i = 0; i < many; ++i) {
+            half[i] = B[i * (r + 1) + side[a]] * inverse[i];
+            left -= half[i] * B[i * (r + 1)];
+        }
+        rest[side[a] - 1] = left;
+        vec *const to = D + (side[a] - 1) * r - 1;
+        for (int32_t j = 1; j <= a; ++j) {
+            vec sum = to[side[j]];
+            for (int32_t i = 0; i < many; ++i) {
+                sum += half[i] * B[i * (r + 1) + side[j]];
+            }
+            to[side[j]] = sum;
+        }
+    }
+}
+
+/* M vdot - K^T lambda = push, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
+   where four lists begin: the coordinates in each row of K, the sides that are not zero in each row of L^-T (push, K^T), the pattern
+   of the rows, that of M; then the coordinates in the order of that pattern. c: as `proximal` has it, how small rows of rounding are next to
+   the largest, squared, then the rotors. */
+void constrain(vec *arena, const int32_t *at, const real *c)
+{
+    const int32_t n = at[0], r = at[1], wide = r + 1;
+    const vec *const given = arena + at[2], *const K = arena + at[3], *const tau = arena + at[4], *const bias = arena + at[5];
+    const vec *const k = arena + at[6];
+    vec *const vdot = arena + at[7], *const lambda = arena + at[8];
+    const pattern in_row = at + at[10], sides = at + at[11], of_rows = at + at[12], of_M = at + at[13];
+    const int32_t *const order = at + 14;
+    int32_t count;
+    const struct solved s = solved_at(arena + at[9], n, r);
+    vec *const M = s.M, *const inverse = s.inverse, *const B = s.B, *const sum = s.sum, *const D = s.D;
+    vec *const scale = s.scale, *const rest = s.rest;
+    vec average = V(0);
+    for (int32_t i = 0; i < n; ++i) {
+        const int32_t *const columns = columns_of(of_M, i, &count);
+        const vec *const from = given + order[i] * n;
+        for (int32_t a = 0; a < count; ++a) {
+            M[i * n + columns[a]] = from[order[columns[a]]];
+        }
+        M[i * n + i] = from[order[i]] + c[5 + order[i]];
+        average += M[i * n + i];
+        B[i * wide] = tau[order[i]] - bias[order[i]];
+        const int32_t *const side = columns_of(sides, i, &count);
+        for (int32_t a = 1; a < count; ++a) {
+            B[i * wide + side[a]] = K[(side[a] - 1) * n + order[i]];
+        }
+    }
+    average = average * ((real)1 / (real)(n ? n : 1));
+    /* the inertia against moving the constraints */
+    for (int32_t a = 0; a < r; ++a) {
+        const int32_t *const columns = columns_of(in_row, a, &count);
+        scale[a] = V(0);
+        for (int32_t i = 0; i < count; ++i) {
+            const vec entry = B[columns[i] * wide + 1 + a];
+            scale[a] += entry * entry;
+        }
+    }
+    raise_rows(scale, r, c[4]);
+    for (int32_t a = 0, many; a < r; a += many) {
+        const int32_t *const columns = columns_of(in_row, a, &count);
+        many = alike(in_row, a, r);
+        if (many == 3) {
+            stiffened(M, B, k, scale, average, n, r, a, columns, count, 3);
+        } else if (many == 2) {
+            stiffened(M, B, k, scale, average, n, r, a, columns, count, 2);
+        } else {
+            stiffened(M, B, k, scale, average, n, r, a, columns, count, 1);
+        }
+    }
+    factored(M, inverse, n, of_M, arena, c[0], -1);
+    lowered(M, n, of_M, sides, B, wide);
+    /* what the constraints move, scaled to one for each of them, and what is left for them to do */
+    memset(D, 0, (size_t)(r * r) * sizeof(vec));
+    memcpy(rest, k, (size_t)r * sizeof(vec));
+    for (int32_t i = 0, many; i < n; i += many) {
+        const int32_t *const side = columns_of(sides, i, &count);
+        many = alike(sides, i, n);
+        if (many == 3) {
+            gathered(D, rest, B + i * wide, inverse + i, r, side, count, 3);
+        } else if (many == 2) {
+            gathered(D, rest, B + i * wide, inverse + i, r, side, count, 2);
+        } else {
+            gathered(D, rest, B + i * wide, inverse + i, r, side, count, 1);
+        }
+    }
+    for (int32_t a = 0; a < r; ++a) {
+        scale[a] = D[a * r + a];
+    }
+    raise_rows(scale, r, c[4]);
+    for (int32_t a = 0; a < r; ++a) {
+        scale[a] = (real)1 / square_root(scale[a]);
+        rest[a] *= scale[a];
+        for (int32_t b = 0; b <= a; ++b) {
+            D[b * r + a] = D[a * r + b] *= scale[a] * scale[b];
+        }
+    }
+    proximal(D, rest, lambda, r, of_rows, s.work, c);
+    for (int32_t a = 0; a < r; ++a) {
+        lambda[a] *= scale[a];
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        const int32_t *const side = columns_of(sides, i, &count);
+        sum[i] = B[i * wide];
+        for (int32_t a = 1; a < count; ++a) {
+            sum[i] += B[i * wide + side[a]] * lambda[side[a] - 1];
+        }
+    }
+    raised(M, inverse, n, of_M, sum);
+    for (int32_t i = 0; i < n; ++i) {
+        vdot[order[i]] = sum[i];
+    }
+}
