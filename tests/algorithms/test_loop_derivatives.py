@@ -272,3 +272,9 @@ def test_single_precision(name, rng):
     assert worst(found, expected) < np.finfo(np.float32).eps
     fleet = mr.Fleet([link.robot]).forward_dynamics_derivatives(*([x[None]] for x in given))[0]
     assert worst([x[0] for x in fleet], found) < np.finfo(np.float32).eps
+    vdot = link.robot.forward_dynamics(*given)
+    wanted = link.robot.forward_dynamics(*(x.astype(float) for x in given))
+    together = mr.Fleet([link.robot]).forward_dynamics(*([np.stack([x] * 2)] for x in given))[0]
+    assert vdot.dtype == together.dtype == np.float32
+    for one in (vdot, *together):
+        assert np.abs(one - wanted).max() <= 2 * np.finfo(np.float32).eps * np.abs(wanted).max()

@@ -61,17 +61,11 @@ def forward_dynamics_derivatives(
     """Derivatives of `forward_dynamics`; external wrenches stay fixed in their frames.
 
     M dvdot = dtau - (d inverse dynamics at constant vdot); with constraints the multipliers move too. Where constraints depend on
-    each other only as long as they hold, as those of Bennett's linkage, the derivatives are those at states that keep them;
-    they are computed in double precision, since rows that depend on each other leave little of float32.
+    each other only as long as they hold, as those of Bennett's linkage, the derivatives are those at states that keep them.
     """
-    inputs = forward_inputs(m, q, v, tau, external)
-    single = bool(m.constraints) and {x.dtype for x in inputs.values()} == {np.dtype(np.float32)}
-    if single:
-        inputs = {name: x.astype(float) for name, x in inputs.items()}
-    answer = run(derivatives_of(m), m, inputs)
+    answer = run(derivatives_of(m), m, forward_inputs(m, q, v, tau, external))
     require_regular(m, answer.singular)
-    slopes = answer.results["slopes"].astype(np.float32) if single else answer.results["slopes"]
-    return ForwardDerivatives(*np.split(slopes, 3, axis=-1))
+    return ForwardDerivatives(*np.split(answer.results["slopes"], 3, axis=-1))
 
 
 def derivatives_of(m: Tables) -> Program | Flow:

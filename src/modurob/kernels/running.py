@@ -96,6 +96,9 @@ def _of_many_states(
     if not dtypes <= _FLOATS:
         return None
     single = dtypes == {np.dtype(np.float32)}
+    if single and m.constraints:  # rows that depend on each other leave nothing of single precision
+        found = _of_many_states(program, m, {name: x.astype(float) for name, x in inputs.items()}, times, singly)
+        return None if found is None else _rounded(found)
     rows, shape = _as_rows(program, inputs)
     states = int(np.prod(shape))
     given = frozenset(n for n in inputs if program.inputs[n] in OPTIONAL)
@@ -153,8 +156,12 @@ def _interpreted(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -
     """By NumPy, in double precision."""
     if {x.dtype for x in inputs.values()} != {np.dtype(np.float32)}:
         return interpret(program, m, inputs)
-    results, singular = interpret(program, m, {name: x.astype(float) for name, x in inputs.items()})
-    return Answer({name: x.astype(np.float32) for name, x in results.items()}, singular)
+    return _rounded(interpret(program, m, {name: x.astype(float) for name, x in inputs.items()}))
+
+
+def _rounded(answer: Answer) -> Answer:
+    """In single precision."""
+    return Answer({name: x.astype(np.float32) for name, x in answer.results.items()}, answer.singular)
 
 
 _FINE = np.zeros((), dtype=int)

@@ -101,7 +101,7 @@ MASS = Function(
 FORWARD_SLOPES = Function(
     "forward_dynamics_derivatives",
     ("q", "v", "tau"),
-    lambda m: None if m.constraints else derivatives_of(m),
+    derivatives_of,
     _through(algorithms.forward_dynamics_derivatives),
     on_gpu=OnGpu(
         lambda m: None if m.constraints or m.coupled else FORWARD_DERIVATIVES,
@@ -290,7 +290,8 @@ class Fleet:
         kinds: dict[Kind, list[int]] = {}
         for i, (program, arrays) in enumerate(zip(self._programs_of(function), arguments, strict=True)):
             width = _width(arrays)
-            if program is not None and width is not None:
+            # constraints are solved for in double precision, by the robot alone
+            if program is not None and width is not None and not (width[0] and self.robots[i].constraints):
                 kinds.setdefault((program, *width), []).append(i)
         results: list[Any] = [None] * len(self)
         for kind, members in kinds.items():
