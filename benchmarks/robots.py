@@ -8,6 +8,7 @@ import numpy as np
 
 import modurob as mr
 from modurob.spatial import inertia, se3
+from tests.robots import KINDS, ONE_RATE, random_joint
 
 # the 24 turns that take a cube to itself
 CUBE_TURNS = [
@@ -49,6 +50,22 @@ def organism(n: int) -> mr.Mechanism:
     """Cubes docked at random onto one of the last eight."""
     rng = np.random.default_rng(n)
     return of_cubes(n, [int(rng.integers(max(0, i - 8), i)) if i else -1 for i in range(n)])
+
+
+def many_mimics(rng: np.random.Generator, n: int) -> mr.Mechanism:
+    """A random tree of all kinds of joints that floats; most joints of one rate mimic another."""
+    builder, sources = mr.Builder("mimics"), list[str]()
+    for i in range(n):
+        kind = str(rng.choice(KINDS)) if i else "free"
+        source = None
+        if kind in ONE_RATE and sources and rng.random() < 0.6:
+            source = mr.Source(str(rng.choice(sources)), rng.uniform(-2, 2), 0.1)
+        elif kind in ONE_RATE:
+            sources.append(f"b{i}")
+        parent, at = f"b{rng.integers(max(0, i - 4), i)}" if i else "world", se3.random(rng, reach=0.5)
+        joint = random_joint(rng, kind)
+        builder.body(f"b{i}", inertia.random(rng), parent=parent, joint=joint, at=at, mimic=source)
+    return builder.build()
 
 
 def shipped_arm(name: str, frame: str) -> mr.Mechanism:

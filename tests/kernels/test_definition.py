@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
+from benchmarks.robots import organism
 from modurob.algorithms.articulated import FORWARD_DYNAMICS, HYBRID_DYNAMICS
 from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.configuration import INTEGRATE, RATE
@@ -23,7 +24,9 @@ from modurob.algorithms.jacobians import JACOBIAN
 from modurob.algorithms.joint_space import EQUATIONS, MASS_MATRIX_BY_PAIRS, MOTION_SLOPES, SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS
 from modurob.errors import InputError, KernelError, SingularError
-from modurob.kernels import NOT_FINITE, compiler, once, repeated, run, run_any, running
+from modurob.kernels import NOT_FINITE, begin, compiler, once, repeated, run, run_any, running
+from modurob.kernels.anatomy import anatomy
+from modurob.kernels.dyad_units import MANY, kinds_for
 from modurob.kernels.evaluator import Evaluator, evaluator, lanes_of
 from modurob.simulation.stepping import step_flow
 from modurob.spatial import inertia, se3
@@ -132,6 +135,28 @@ def any_mechanism(seed):
 @pytest.mark.parametrize("seed", sampled((11, 8, *range(100, 140)), 1))
 def test_any_mechanism_in_double(seed, every):
     check(any_mechanism(seed), np.random.default_rng(seed), every=every)
+
+
+def test_robots_of_many_placements_share_general_code(rng):
+    """Parts of longer steps have one code for all hinges of a robot of many types, and the same results."""
+    robot = organism(30)
+    kinds, anywhere = kinds_for(anatomy(robot).kinds, HYBRID_DYNAMICS, False)
+    assert len({*anatomy(robot).kinds}) > MANY
+    assert anywhere
+    assert len({*kinds}) == 1
+    check(robot, rng, (HYBRID_DYNAMICS, MOTIONS))
+
+
+def test_what_is_laid_out_ahead_gives_the_same_bits(rng):
+    robot = random_mechanism(rng, 5, ["revolute", "prismatic"])
+    given_ = inputs_of(FORWARD_DYNAMICS, robot, rng, (), False)
+    begin(FORWARD_DYNAMICS, robot, 1)
+    begin(FORWARD_DYNAMICS, robot, 1)
+    begin(FORWARD_DYNAMICS, robot, 0)
+    ahead = Evaluator(robot, FORWARD_DYNAMICS, frozenset(), False, 1)
+    alone = Evaluator(robot, FORWARD_DYNAMICS, frozenset(), False, 1)
+    rows = {name: x[None] for name, x in given_.items()}
+    assert ahead(rows, 1)[0][0].tobytes() == alone(rows, 1)[0][0].tobytes()
 
 
 @FEW_OR_EVERY

@@ -1,5 +1,6 @@
 """More of contact with the ground: height fields, hulls of meshes, discs that spin down, and flights between impacts."""
 
+from dataclasses import replace
 from importlib.metadata import files
 from pathlib import Path
 
@@ -250,3 +251,23 @@ def test_steps_that_are_far_too_long_end_with_words():
     assert str(run.status)
     with pytest.raises(SimulationError, match="deep in the ground"):
         mr.simulate(m, m.standing(gap=-0.5), duration=0.1)
+
+
+@pytest.mark.parametrize("rolling", [0.0, 0.01])
+def test_a_hull_in_kernels_is_that_of_numpy(rolling, rng):
+    """Vertices a few at a time, those left over one by one, or all at once where they roll."""
+    box = thing("box", (0.2, 0.1, 0.05), inertia.box(1.0, (0.2, 0.1, 0.05))).on_ground(mr.Ground(rolling=rolling))
+    (row,) = box.contacts
+    hull = Vertices((*rng.uniform(-0.1, 0.1, 27).tolist(), 0.1, 0.0, 0.05))
+    m = replace(box, forces=(row._replace(force=replace(row.force, shape=hull)),))
+    q = np.stack([m.random_configuration(rng) for _ in range(9)])
+    q[:, 2] = rng.uniform(-0.02, 0.05, 9)
+    flow, nx = step_flow(mr.LinearlyImplicit(2e-3), acting(m).nx, False), acting(m).nx
+    given = {"t": np.zeros((9, 1)), "dt": np.full((9, 1), 2e-3), "q": q, "v": rng.normal(size=(9, 6))}
+    given |= {"x": 1e-3 * rng.normal(size=(9, nx)), "u": np.zeros((9, 6))}
+    for states in (slice(0, 9), slice(0, 1)):
+        some = {name: x[states] for name, x in given.items()}
+        plain, compiled = interpret(flow, m, some).results, kernels.repeated(flow, m, some, 1).results
+        for name in "qvx":
+            assert np.abs(plain[name] - compiled[name]).max() <= 1e-10 * np.abs(plain[name]).max()
+    assert nx == 20

@@ -12,6 +12,7 @@ import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.catalogue.contact import Contact, Moves, Touch, Vertices
+from modurob.kernels.compiler import quick_flags
 from modurob.kernels.force_units import nonzero
 from modurob.kernels.lowering import Store, packed
 from modurob.kernels.registers import Register
@@ -77,7 +78,8 @@ def _unit(
         return text, Code(["contact"], graph, table.nodes, 0)
 
     parts = [fingerprint(type(part)) for part in law.parts.values()]
-    return Unit("contact", f"{what} {parts} {law.nx} {_numbers(law)}", lanes, single, write)
+    flags = quick_flags() if lanes == 1 else ()
+    return Unit("contact", f"{what} {parts} {law.nx} {_numbers(law)}", lanes, single, write, flags)
 
 
 def _numbers(law: Contact) -> list[str]:
