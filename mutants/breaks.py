@@ -212,8 +212,8 @@ MUTANTS = (
     Mutant(
         "loop Jacobian, its sign",
         "algorithms/constraints/rows.py",
-        "c.wrenches(se3.to_parent",
-        "c.wrenches(-se3.to_parent",
+        "c.project(K=(world_wrenches",
+        "c.project(K=(-world_wrenches",
         "AIM",
         ("algorithms/test_loops.py::test_linkages_close_where_their_closed_forms_say",),
         TREES,

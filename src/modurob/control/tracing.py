@@ -12,7 +12,7 @@ from modurob.algorithms.forces import acting
 from modurob.control.recipe import LAWS
 from modurob.errors import ControlError, ModurobError
 from modurob.robot import Mechanism
-from modurob.simulation.law import Controller, FunctionController, Seen
+from modurob.simulation.law import Controller, FunctionController, Seen, law_of
 from modurob.spatial.scalars import Array, select
 from modurob.trace import Graph
 
@@ -52,7 +52,7 @@ def traced_step(controller: Controller, robot: Mechanism) -> Step:
     """The step of a controller on a robot; an error that says why if it is more than algebra and choices."""
     if why := _iterates(controller):
         raise _refusal(controller, robot, why)
-    law = controller.on(robot)
+    law = law_of(controller, robot)
     try:
         with np.errstate(all="ignore"):
             step = _traced(law, robot)
