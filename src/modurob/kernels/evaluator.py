@@ -111,7 +111,7 @@ class Evaluator:
     """A program or flow of one mechanism, compiled: `evaluator(inputs)` for arrays (states, entries) by name."""
 
     def __init__(self, m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int):
-        self.m, self.program, self.lanes = m, program, lanes
+        self.m, self.program, self.lanes, self.has_quaternions = m, program, lanes, m.nq != m.nv
         self.dtype = np.dtype(np.float32 if single else np.float64)
         laid = _BEGUN.pop(Key(m.key, program.name, given, single, lanes), None)
         laid = laid or sequenced(m, program, given, single, lanes)

@@ -21,7 +21,7 @@ from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
 # states that a thread takes at a time: a multiple of all widths of vectors
-PIECE = 512
+PIECE = 1024
 TASK = np.dtype(
     [(name, np.uintp) for name in ("sequence", "inputs", "outputs", "statuses")]
     + [(name, np.int64) for name in ("states", "repeats", "next", "found")]

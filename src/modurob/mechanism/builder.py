@@ -66,7 +66,8 @@ class Builder:
         self._X_PJ: list[Array] = [se3.IDENTITY]
         self._joints: dict[str, tuple[JointType, JointProperties, Source | None]] = {}
         self._frames: dict[str, Frame] = {"world": Frame(0, se3.IDENTITY)}
-        self._relative: dict[str, tuple[Frame, Array]] = {}
+        self._relative: dict[str, Frame] = {}
+        self._X: dict[str, Array] = {}  # their poses in these
         self._inertias: list[tuple[int, Array, Array]] = []
         self._constraints: dict[str, Loop | tuple[Mapping[str, float], float]] = {}
         self._forces: dict[str, tuple[JointForce | JointLaw, str, int] | tuple[FrameForce, Frame, Frame] | LineRow] = {}
@@ -135,7 +136,7 @@ class Builder:
         """
         self._require_new(name, self._frames, "frame")
         self._require_new(name, self._relative, "frame")
-        self._relative[name] = self.frame_of(parent), self._pose(X, name)
+        self._relative[name], self._X[name] = self.frame_of(parent), self._pose(X, name)
 
     @explained
     def loop(
@@ -269,8 +270,8 @@ class Builder:
         if name in self._frames:
             return self._frames[name]
         if name in self._relative:
-            on, X = self._relative[name]
-            return Frame(on.body, on.X @ X)
+            on = self._relative[name]
+            return Frame(on.body, on.X @ self._X[name])
         raise MechanismError(f"no body or frame {name!r}: {choices(name, [*self._frames, *self._relative])}")
 
     def has_frame(self, name: str) -> bool:
@@ -300,7 +301,7 @@ class Builder:
             X_PJ=np.stack(self._X_PJ),
             inertia=self._summed_inertias(),
             gravity=self.gravity,
-            frames=Frames(self._frames, self._relative),
+            frames=Frames(self._frames, self._relative, self._X),
             constraints=tuple(self._constraint(name, c) for name, c in self._constraints.items()),
             forces=(*own_forces, *(self._force_row(name, row) for name, row in self._forces.items())),
             shapes=tuple(self._shapes),

@@ -287,14 +287,15 @@ class Fleet:
         times = np.array(list(repeats) or [1] * len(self), dtype=np.int64)
         if self._gpu is not None and function.on_gpu:
             return self._on_gpu(function, arguments, times)
-        kinds: dict[Kind, list[int]] = {}
+        kinds: dict[tuple[Program | Flow, bool, bool], list[int]] = {}
         for i, (program, arrays) in enumerate(zip(self._programs_of(function), arguments, strict=True)):
             width = _width(arrays)
             # constraints are solved for in double precision, by the robot alone
             if program is not None and width is not None and not (width[0] and self.robots[i].constraints):
                 kinds.setdefault((program, *width), []).append(i)
         results: list[Any] = [None] * len(self)
-        for kind, members in kinds.items():
+        for (program, single, alone), members in kinds.items():
+            kind = program, single, 1 if alone else lanes_of(single)
             self._compiled(function, kind, members, arguments, times, results)
         return [self._alone(function, i, arguments[i], times[i]) if x is None else x for i, x in enumerate(results)]
 
@@ -405,8 +406,8 @@ def _robot(i: int, x: Any) -> Mechanism:
     return x
 
 
-def _width(arrays: Sequence[Any]) -> tuple[bool, int] | None:
-    """Precision and width of the kernel for these arrays; None if they are not (states, entries) of one kind of float."""
+def _width(arrays: Sequence[Any]) -> tuple[bool, bool] | None:
+    """Whether these arrays are in single precision, and of one state; None if they are not (states, entries) of one kind of float."""
     first = arrays[0]
     if type(first) is not np.ndarray or first.ndim != 2 or not len(first) or first.dtype not in FLOATS:
         return None
@@ -414,15 +415,14 @@ def _width(arrays: Sequence[Any]) -> tuple[bool, int] | None:
     for x in arrays[1:]:
         if type(x) is not np.ndarray or x.ndim != 2 or len(x) != states or x.dtype != dtype:
             return None
-    single = dtype == FLOATS[1]
-    return single, 1 if states == 1 else lanes_of(single)
+    return dtype == FLOATS[1], states == 1
 
 
 def _fits(e: Evaluator, arrays: Sequence[Array]) -> bool:
     """Whether the arrays are what the kernel reads; a quaternion without direction is said by the robot itself."""
     if [x.shape[1] for x in arrays] != e.sizes:
         return False
-    return e.m.nq == e.m.nv or _directed(e, arrays[0])
+    return not e.has_quaternions or _directed(e, arrays[0])
 
 
 def _directed(e: Evaluator, q: Array) -> bool:

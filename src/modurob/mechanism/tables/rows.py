@@ -120,22 +120,22 @@ ForceRow = JointRow | FrameRow | LineRow | ContactRow | PairRow
 
 
 class Frames(Mapping[str, Frame]):
-    """Frames by name. Those given relative to another are worked out when they are asked for."""
+    """Frames by name. Those given relative to others, at poses X, are worked out when they are asked for."""
 
-    def __init__(self, known: Mapping[str, Frame], relative: Mapping[str, tuple[Frame, Array]] | None = None):
-        self._known, self._relative = dict(known), dict(relative or {})
+    def __init__(self, known: Mapping[str, Frame], relative: Mapping[str, Frame], X: Mapping[str, Array]):
+        self._known, self._relative, self._X = dict(known), dict(relative), dict(X)
 
     def __getitem__(self, name: str) -> Frame:
         found = self._known.get(name)
         if found is not None:
             return found
-        on, X = self._relative[name]
-        return Frame(on.body, on.X @ X)
+        on = self._relative[name]
+        return Frame(on.body, on.X @ self._X[name])
 
     def given(self) -> Iterator[Frame]:
         """Those that all are made of, by name or as what others are relative to."""
         yield from self._known.values()
-        yield from (on for on, _ in self._relative.values())
+        yield from self._relative.values()
 
     def __contains__(self, name: object) -> bool:
         return name in self._relative or name in self._known
