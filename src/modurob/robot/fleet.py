@@ -407,7 +407,7 @@ def _robot(i: int, x: Any) -> Mechanism:
 
 
 def _width(arrays: Sequence[Any]) -> tuple[bool, bool] | None:
-    """Whether these arrays are in single precision, and of one state; None if they are not (states, entries) of one kind of float."""
+    """Whether arrays are in single precision, and of one state; None if they are not (states, entries) of one kind of float."""
     first = arrays[0]
     if type(first) is not np.ndarray or first.ndim != 2 or not len(first) or first.dtype not in FLOATS:
         return None
