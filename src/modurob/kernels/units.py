@@ -208,7 +208,8 @@ def _optimised(file: str, lanes: int) -> tuple[str, ...]:
     answers should not wait for the longest of them, least of all that for one state.
 
     States are in lanes already, and what is long in one state is in runs of few numbers: there the compiler's own vectors take half
-    the time of compiling and make no code faster, except where the driver copies whole arrays.
+    the time of compiling and make no code faster, except where the driver copies whole arrays and where few constraints are
+    solved for.
     """
     match file:
         case "sweeps":
@@ -216,6 +217,8 @@ def _optimised(file: str, lanes: int) -> tuple[str, ...]:
         case "rows":
             return ("-O2",)
         case "driver":
+            return ("-O3",)
+        case "constraining" if lanes > 1:
             return ("-O3",)
         case "constrained" if lanes == 1:
             return ("-O2",)
