@@ -84,7 +84,7 @@ def _pair(found: Any) -> tuple[Any, Any]:
     return found
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def input_limit(robot: Mechanism) -> Array:
     """The largest input of each rate, (nv,): the effort of its drive, or what the input of a drive with its own model allows. What
     lines with a given tension pull on, and no drive, has none: a law adds their -J^T u, within their own bounds."""
