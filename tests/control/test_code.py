@@ -329,3 +329,37 @@ def test_what_a_law_refuses_is_refused():
         mr.controller_c(mr.OperationalSpace("m4/B", [0, 0, 0.1]), ROBOTS["crab"])
     with pytest.raises(ControlError, match="controller None: expected one such as"):
         mr.controller_c(None, ROBOTS["crab"])
+
+
+def equal_to_zero(t, q, v):
+    return -v * (q == 0)
+
+
+def one_choice(t, q, v):
+    return -v if q[0] == 0 else -2 * v
+
+
+def swallowed(t, q, v):
+    try:
+        sign = 1.0 if q[0] > 0 else -1.0
+    except Exception:
+        sign = 1.0
+    return -sign * v
+
+
+@pytest.mark.parametrize("function", [equal_to_zero, one_choice, swallowed])
+def test_choices_that_a_trace_does_not_have_are_found(function):
+    with pytest.raises(ControlError, match="its results are others than those of its trace"):
+        mr.controller_c(function, mr.load("crab").robot())
+
+
+def test_torques_of_another_shape_are_refused():
+    with pytest.raises(ControlError, match=r"torques of shape \(\): expected \(3,\)"):
+        mr.controller_c(lambda t, q, v: -q[0], mr.load("crab").robot())
+
+
+def test_the_start_of_a_compiled_law_is_nobodys():
+    law = mr.Compiled(mr.PID(60.0, 200.0, 6.0, 0.2)).on(mr.load("crab").robot())
+    first = law.start()
+    first += 1
+    assert not np.array_equal(first, law.start())

@@ -72,7 +72,7 @@ class CompiledLaw:
 
     def start(self) -> Array:
         """The memory before the first sample, (n,)."""
-        return self._traced.start
+        return np.array(self._traced.start)
 
     def step(self, memory: Array, t: float, measured: Measured) -> tuple[Array, Array]:
         """The memory after this sample, (..., n), and the torques, (..., nv)."""

@@ -60,7 +60,8 @@ def traced_step(controller: Controller, robot: Mechanism) -> Step:
         raise
     except (TypeError, AttributeError, ValueError) as error:
         raise _refusal(controller, robot, _place(error)) from error
-    if not _is_alike(step, law, robot, controller.sample_time or 0.0):
+    states = list(_compared_states(robot, type(controller) not in LAWS.values()))
+    if not _is_alike(step, law, robot, controller.sample_time or 0.0, states):
         why = "its results are others than those of its trace: it compares for equality, or keeps something outside its memory"
         raise _refusal(controller, robot, why)
     return step
@@ -72,13 +73,23 @@ def _iterates(controller: Any) -> str:
     return getattr(type(controller), "iterates", "") or ("" if inner is None else _iterates(inner))
 
 
-def _is_alike(step: Step, law: Any, robot: Mechanism, sample_time: float) -> bool:
-    """Whether the traced step and the law agree over a few samples, in random states."""
-    rng, memory, numbers = np.random.default_rng(0), law.start(), step.start
+def _compared_states(robot: Mechanism, own: bool) -> Iterator[tuple[Array, ...]]:
+    """q, v and x in which a trace is compared: random ones; for a law of the user's own also of both signs, and zero, where
+    comparisons for equality and choices that the trace does not have show."""
+    rng = np.random.default_rng(0)
+    for _ in range(COMPARED):
+        yield robot.random_configuration(rng), *(rng.uniform(-1, 1, n) for n in (robot.nv, acting(robot).nx))
+    dz, v, x = (rng.uniform(0.1, 1, n) for n in (robot.nv, robot.nv, acting(robot).nx))
+    for sign, rate in ((1, 1), (-1, -1), (0, 1), (1, 0), (-1, 1)) if own else ():
+        yield robot.integrate(robot.neutral(), sign * dz), rate * v, sign * x
+
+
+def _is_alike(step: Step, law: Any, robot: Mechanism, sample_time: float, states: list[tuple[Array, ...]]) -> bool:
+    """Whether the traced step and the law agree over a few samples."""
+    memory, numbers = law.start(), step.start
     still = np.zeros(robot.nv)
     reference = {"q_d": robot.neutral(), "v_d": still, "vdot_d": still}
-    for k in range(COMPARED):
-        q, v, x = robot.random_configuration(rng), *(rng.uniform(-1, 1, n) for n in (robot.nv, acting(robot).nx))
+    for k, (q, v, x) in enumerate(states):
         memory, u = law.step(memory, k * sample_time, Seen.of(q, v, x))
         numbers, found = step(numbers, k * sample_time, q=q, v=v, x=x, **reference)
         if not np.abs(found - u).max(initial=0.0) <= ALIKE * np.abs(u).max(initial=1.0):
@@ -97,12 +108,19 @@ def _traced(law: Any, robot: Mechanism) -> Step:
     later, u = law.step(_filled(first, iter(numbers)), t, seen)
     if _form(later) != _form(first):
         raise TypeError(f"its memory has another form after every sample, {_form(first)}, then {_form(later)}")
-    u_first, u = (np.broadcast_to(np.asarray(x, dtype=object), (robot.nv,)) for x in (u_first, u))
+    u_first, u = (_torques(x, robot) for x in (u_first, u))
     if not fresh:
         return Step(graph, labels, _values(start).astype(float), _values(later), u)
     begun = graph.input("memory", 0)
     memory = np.concatenate([np.ones(1), select(begun, 0.5, _values(first), _values(later))])
     return Step(graph, (FIRST, *labels), np.zeros(len(memory)), memory, select(begun, 0.5, u_first, u))
+
+
+def _torques(u: Any, robot: Mechanism) -> Array:
+    u = np.asarray(u, dtype=object)
+    if u.shape != (robot.nv,):
+        raise TypeError(f"torques of shape {u.shape}: expected {(robot.nv,)}")
+    return u
 
 
 # ---- memories as numbers ----
