@@ -3,6 +3,14 @@
 import numpy as np
 import pytest
 
+from modurob.algorithms.acceleration_slopes import (
+    UPPER,
+    accelerated,
+    acceleration_past_rate,
+    answer_past_rate,
+    answer_to_torque,
+    wrench_past_rate,
+)
 from modurob.judges.pinocchio import PinocchioTwin
 from modurob.judges.verify import relative_error
 from tests.robots import random_mechanism, random_state
@@ -73,3 +81,18 @@ def test_derivatives_agree_with_differences(seed):
         for k, move in moves.items():
             slopes = np.stack([(move(h * e) - move(-h * e)) / (2 * h) for e in np.eye(robot.nv)], axis=-1)
             assert relative_error(derivatives[k], slopes) < 1e-6
+
+
+def test_an_answer_is_what_a_wrench_accelerates_with_the_rate_free_to_move():
+    """(1 + S K^T) M (1 + K S^T) + r S S^T, by matrices; and what a torque does is, by reciprocity, what the rate feels."""
+    S, K, r, root = (rng := np.random.default_rng(0)).normal(size=6), rng.normal(size=6), 0.7, rng.normal(size=(6, 6))
+    M = root @ root.T
+    u, x, A = answer_to_torque(S, K, np.array([r]), M[UPPER])
+    behind = (np.eye(6) + np.outer(S, K)) @ M @ (np.eye(6) + np.outer(K, S)) + r * np.outer(S, S)
+    assert answer_past_rate(S, M[UPPER], u, x) == pytest.approx(behind[UPPER], rel=1e-13, abs=1e-13)
+    assert accelerated(M[UPPER], np.eye(6)) == pytest.approx(M, rel=1e-15)
+    # a wrench on the body behind the rate, passed inward, answered by the body before, and passed outward
+    moved, left = wrench_past_rate(S, K, np.array([r]), -np.eye(6))
+    rows, motion = acceleration_past_rate(S, K, M @ -left, np.zeros(3), np.zeros((3, 6)), moved)
+    assert motion == pytest.approx(behind, rel=1e-13, abs=1e-13)
+    assert rows == pytest.approx(A[:, 0], rel=1e-13, abs=1e-13)

@@ -3,6 +3,7 @@
 import ctypes
 import math
 import subprocess
+from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -121,14 +122,31 @@ def test_places_are_typed():
     assert not graph.depends_only_on((x + graph.input("c")).index, ("a b",))
 
 
+@pytest.mark.parametrize("as_traced", [False, True])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_text_in_python_says_the_same(name):
+def test_the_text_in_python_says_the_same(name, as_traced):
     graph, _, outputs = traced(FUNCTIONS[name][0])
-    lines = list(Listing(graph, [("out", outputs[0])], PYTHON).lines())
+    lines = list(Listing(graph, [("out", outputs[0])], PYTHON, as_traced=as_traced).lines())
     for point in POINTS:
         names = {"np": np, "x": np.array(point)}
         exec("\n".join(lines), names)
         assert float(names["out"]) == pytest.approx(value(graph, outputs[0], point), rel=1e-15)
+
+
+def test_statements_stand_in_the_order_of_the_trace_and_inputs_where_they_are_first_used():
+    graph = Graph()
+    a, b, c = graph.inputs("x", 3)
+    sums = [a * b, a * c]
+    sums = [s + b * c for s in sums]
+    stores = [(f"out[{k}]", x) for k, x in enumerate([*sums, c])]
+    dialect = replace(PYTHON, read="{0} = held({1})", unnamed=("constant", "negate"))
+    lines = list(Listing(graph, stores, dialect, as_traced=True).lines())
+    assert [line for line in lines if "held" in line] == [f"t{k} = held(x[{k}])" for k in range(3)]
+    assert lines[:3] == ["t0 = held(x[0])", "t1 = held(x[1])", "t3 = t0 * t1"]
+    assert lines[3:6] == ["t2 = held(x[2])", "out[2] = t2", "t4 = t0 * t2"]
+    out = np.zeros(3)
+    exec("\n".join(lines), {"x": np.array([2.0, 3.0, 5.0]), "held": float, "out": out})
+    assert out.tolist() == [21.0, 25.0, 5.0]
 
 
 def test_the_text_in_c_says_the_same(tmp_path):

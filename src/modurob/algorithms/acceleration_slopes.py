@@ -7,6 +7,8 @@ each column. The accelerations that the slopes are taken at come of the same bod
 Carpentier and Mansard, RSS 2018, for what the columns are.)
 """
 
+from typing import Any
+
 import numpy as np
 
 from modurob.algorithms.articulated import FORWARD_DYNAMICS, left_from
@@ -101,17 +103,75 @@ def slope_elimination(j: View) -> None:
     j.columns(by_q=dd @ I + dw @ transposed(B), by_v=Ie + S[..., 3:] @ transposed(B))
 
 
-def wrench_past_rate(S: Array, K: Array, r: Array, p: Array, torque: Array) -> tuple[Array, Array]:
-    """Inward: what columns of wrenches p, (..., 6, columns), and torques along a rate accelerate it by, and the wrenches left."""
-    felt = dot(S[..., None, :], transposed(p)) + torque
-    return -r * felt, p + K[..., :, None] * felt[..., None, :]
+# ---- local steps of the sweep: columns (..., 6, columns), one number of a rate after the other, so that each is read once ----
 
 
-def acceleration_past_rate(S: Array, K: Array, C: Array, A: Array, w: Array, row: Array) -> tuple[Array, Array]:
-    """Outward: the row of a rate, to which accelerations A, (..., 6, columns), and turning velocities w add K . A + C . w, and the
-    accelerations behind the rate."""
-    row = row + dot(K[..., None, :], transposed(A)) + dot(C[..., None, :], transposed(w))
-    return row, A + S[..., :, None] * row[..., None, :]
+def products(a: Array, X: Array, start: Any = 0.0) -> Array:
+    """start + a . X of columns X, (..., columns)."""
+    for k in range(a.shape[-1]):
+        start = start + a[..., k, None] * X[..., k, :]
+    return start
+
+
+def _along(X: Array, a: Array, x: Array) -> Array:
+    """X + a x^T."""
+    return np.stack([X[..., k, :] + a[..., k, None] * x for k in range(a.shape[-1])], axis=-2)
+
+
+def felt_along_rate(S: Array, p: Array, torque: Any = 0.0) -> Array:
+    """What a rate feels of wrenches p, and of torques along it."""
+    return products(S, p, torque)
+
+
+def wrench_past_rate(S: Array, K: Array, r: Array, p: Array, torque: Any = 0.0) -> tuple[Array, Array]:
+    """Inward: what wrenches p and torques along a rate accelerate it by, and the wrenches left."""
+    felt = felt_along_rate(S, p, torque)
+    return -r * felt, _along(p, K, felt)
+
+
+def felt_of_motion(K: Array, A: Array, C: Array, w: Array, row: Any = 0.0) -> Array:
+    """What accelerations A and turning velocities w, (..., 3, columns), add to the row of a rate: row + K . A + C . w."""
+    return products(K, A, row) + products(C, w)
+
+
+def acceleration_past_rate(S: Array, K: Array, A: Array, C: Array, w: Array, row: Any = 0.0) -> tuple[Array, Array]:
+    """Outward: the row of a rate with what it feels of motion, and the accelerations behind it."""
+    row = felt_of_motion(K, A, C, w, row)
+    return row, _along(A, S, row)
+
+
+# ---- the same by reciprocity: a wrench on a body does to a rate what a torque along the rate does to the body ----
+
+
+def turning_past_rate(S: Array, C: Array, p: Array, d: Array) -> Array:
+    """Inward: what a turning velocity w of the body before a rate adds to the columns is d . w, d (..., 3, columns)."""
+    return _along(d, C, felt_along_rate(S, p))
+
+
+def accelerated(M: Array, p: Array) -> Array:
+    """M p, of a symmetric matrix as its 21 entries."""
+    out: list[Any] = [0.0] * 6
+    for k, (i, j) in enumerate(zip(*UPPER, strict=True)):
+        for to, of in dict.fromkeys([(i, j), (j, i)]):
+            out[to] = out[to] + M[..., k, None] * p[..., of, :]
+    return np.stack(out, axis=-2)
+
+
+def answer_to_torque(S: Array, K: Array, r: Array, M: Array) -> tuple[Array, Array, Array]:
+    """What a torque along a rate accelerates: the body before it, the rate, the body behind it; as single columns.
+
+    M, (..., 21), is what a wrench on the body before accelerates that by.
+    """
+    u = accelerated(M, K[..., :, None])
+    x = products(K, u, r)
+    return u, x, _along(u, S, x)
+
+
+def answer_past_rate(S: Array, M: Array, u: Array, x: Array) -> Array:
+    """Outward: M of the body behind the rate, (1 + S K^T) M (1 + K S^T) + r S S^T."""
+    half = _along(u, S, x / 2)[..., 0]
+    pairs = enumerate(zip(*UPPER, strict=True))
+    return np.stack([M[..., k] + S[..., i] * half[..., j] + half[..., i] * S[..., j] for k, (i, j) in pairs], axis=-1)
 
 
 def _velocity_terms(j: View) -> Array:
@@ -133,7 +193,7 @@ FORWARD_DERIVATIVES = Program(
     ),
     shared=EQUATIONS.shared,
     sent={"I": SYMMETRIC, "p": (6,), "B": (6, 3), "f": (6,)},
-    # in the order of sweeps.c
+    # what sweeps meet of a rate stands first
     columns={"C": 3, "S": 6, "K": 6, "r": 1, "dd": 6, "e": 6, "dw": 3, "by_q": 6, "by_v": 6, "F": 6},
     world=EQUATIONS.world,
     in_body_axes=False,

@@ -12,6 +12,7 @@ from importlib import resources
 from threading import Lock, Semaphore, Thread
 from typing import Any, NamedTuple
 
+from modurob.kernels import sweep_steps
 from modurob.kernels.compiler import announced, build, library, notes_of
 from modurob.kernels.writer import Code
 
@@ -176,19 +177,32 @@ BEHIND = {
 }
 
 
+# and those behind the steps that they walk with
+WRITTEN_BEFORE = ("sweeps",)
+
+
 def by_hand(file: str) -> str:
     """The text of a file of C by hand."""
     return (resources.files("modurob.kernels") / "c" / file).read_text(encoding="utf-8")
+
+
+def text_of(file: str) -> str:
+    """The text of such a file, with all that stands before it."""
+    written = [sweep_steps.text()] if file in WRITTEN_BEFORE else []
+    return "\n".join([*written, *map(by_hand, (*BEHIND.get(file, ()), f"{file}.c"))])
+
+
+def _identity(file: str) -> str:
+    """All that the text depends on: what is written is not, unless it must be compiled."""
+    return f"{sources()} {by_hand(f'{file}.c')}" if file in WRITTEN_BEFORE else text_of(file)
 
 
 class Driver:
     """A file of C by hand, at one width."""
 
     def __init__(self, file: str, lanes: int, single: bool):
-        files = [*BEHIND.get(file, ()), f"{file}.c"]
-        text = "\n".join(['#include "prelude.h"', *map(by_hand, files)])
-        at = library(file, text, lanes, single, _optimised(file, lanes))
-        notes_of(at, lambda: (text, None))
+        at = library(file, _identity(file), lanes, single, _optimised(file, lanes))
+        notes_of(at, lambda: ('#include "prelude.h"\n' + text_of(file), None))
         self.library = ctypes.CDLL(str(at.path))
         if file == "driver":
             pointer, long = ctypes.c_void_p, ctypes.c_long

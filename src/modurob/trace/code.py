@@ -23,6 +23,7 @@ class Dialect:
     """The words of a language. Templates take their operands as {0}, {1}, ..."""
 
     declare: str = "const double {0} = {1};"
+    read: str = ""  # declares an input that is used more than once; empty: as other values
     store: str = "{0} = {1};"
     number: Callable[[float], str] = number
     place: Callable[[Place], str] = lambda place: f"{place.array}[{place.index}]"
@@ -57,19 +58,26 @@ class Listing:
     """The statements that compute some results, each value as late as the results need it.
 
     Values used more than once have names; values used once are written in place. `known` gives the text of a node that
-    is computed elsewhere, or None.
+    is computed elsewhere, or None. `as_traced`: values stand in the order in which they were traced instead, inputs before
+    their first use, all with names.
     """
 
     def __init__(
-        self, graph: Graph, stores: Stores, dialect: Dialect = C99, known: Callable[[int], str | None] = lambda i: None
+        self,
+        graph: Graph,
+        stores: Stores,
+        dialect: Dialect = C99,
+        known: Callable[[int], str | None] = lambda i: None,
+        as_traced: bool = False,
     ):
         self._graph, self._stores, self._dialect, self._known = graph, list(stores), dialect, known
-        self._order = self._ordered()
+        self._order = self._traced() if as_traced else self._ordered()
         uses: dict[int, int] = {}
         wanted = [x.index for _, x in self._stores if isinstance(x, Traced)]
         for used in (*wanted, *(a for i in self._order for a in graph.nodes[i].args)):
             uses[used] = uses.get(used, 0) + 1
-        self._named = {i for i in self._order if uses[i] > 1 and graph.nodes[i].op not in dialect.unnamed}
+        several = {i for i in self._order if uses[i] > 1 or (as_traced and graph.nodes[i].op != "input")}
+        self._named = {i for i in several if graph.nodes[i].op not in dialect.unnamed}
         self._waves: set[int] = set()
 
     def _ordered(self) -> list[int]:
@@ -89,6 +97,13 @@ class Listing:
                 order.append(i)
         return order
 
+    def _traced(self) -> list[int]:
+        """The nodes to compute in the order in which they were traced, inputs where they are first needed."""
+        nodes, needed = self._graph.nodes, self._graph.needed(x for _, x in self._stores)
+        inputs = {i for i in needed if nodes[i].op == "input"}
+        with_inputs = [k for i in needed if i not in inputs for k in (*(a for a in nodes[i].args if a in inputs), i)]
+        return list(dict.fromkeys([*with_inputs, *needed]))
+
     def lines(self) -> Iterator[str]:
         """All statements; a result is stored as soon as it is there."""
         wanted: dict[int, list[str]] = {}
@@ -101,8 +116,12 @@ class Listing:
         for i in self._order:
             yield from self._wave(i)
             if i in self._named:
-                yield self._dialect.declare.format(f"t{i}", self._operation(i))
+                yield self._declaration(i).format(f"t{i}", self._operation(i))
             yield from (self._dialect.store.format(where, self._text(i)) for where in wanted.get(i, ()))
+
+    def _declaration(self, i: int) -> str:
+        read = self._dialect.read if self._graph.nodes[i].op == "input" else ""
+        return read or self._dialect.declare
 
     def _wave(self, i: int) -> Iterator[str]:
         """The statement that both waves of an angle come from, before the first of them."""

@@ -97,7 +97,7 @@ class ProgramRun:
             for k in range(view.nv):
                 S, K, C = (view.own(name)[..., k, :] for name in ("S", "K", "C"))
                 row = out[..., own.start + k, :]
-                row[...], A = walk.outward(S, K, C, A, w, row)
+                row[...], A = walk.outward(S, K, A, C, w, row)
             for start, a, turn in ((0, "dd", view.own("dw")), (n, "e", view.own("S")[..., 3:])):
                 mine = slice(start + own.start, start + own.stop)
                 A[..., mine] += transposed(view.own(a))

@@ -177,6 +177,13 @@ INLINED vec choose(ivec mask, vec yes, vec no)
 #define MAXIMUM(a, b) SELECT(a, b, b, a)
 #endif
 
+/* A number that is read here, and stays in a register: gcc would else read it again at every use. */
+#if defined(WIDE) && defined(__GNUC__)
+#define HELD(x) __asm__("" : "+v"(x))
+#else
+#define HELD(x) ((void)0)
+#endif
+
 /* Whether a number is negative in some lane. */
 INLINED int any_negative(vec x)
 {

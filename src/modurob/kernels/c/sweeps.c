@@ -4,10 +4,8 @@
    branches, are inner products there: by reciprocity a wrench on a body has the same effect on a rate as a torque along that rate has on the
    body. On any kind of cells.
 
-   All arithmetic is that of `wrench_past_rate` (in `push` and `take_in`) and `acceleration_past_rate` (in `begin_torque`, `push`, `pass_motion` and
-   `pass_torque`), for some columns at once, and inner products of what they leave. `answer_to_torque` is both of them around a rate: what a
-   wrench on the body before accelerates, M, with that rate free to move. */
-#define INLINE static inline __attribute__((always_inline))
+   All arithmetic of rates and columns is that of the local steps of `algorithms.acceleration_slopes`, written for some columns at once
+   (`kernels.sweep_steps`, whose text stands before this one). */
 #define APART static __attribute__((noinline))
 #ifdef __CUDACC_RTC__
 #define UNROLL _Pragma("unroll")
@@ -22,9 +20,6 @@
 #define OF_ANY
 typedef vec *these, *those;
 #endif
-
-/* What a rate has, as `FORWARD_DERIVATIVES` leaves it: what columns meet of it stands first. */
-enum { OF_C = 0, OF_S = 3, OF_K = 9, OF_R = 15, OF_DD = 16, OF_E = 22, OF_DW = 28, BY_Q = 31, BY_V = 37, OF_F = 43 };
 
 /* A node is the wrenches, with their sign changed, that the columns of a rate by displacement, rate and torque leave on a body before it; and
    what that body's turning velocity adds to the last. */
@@ -51,184 +46,90 @@ typedef struct {
     int32_t n, count;
 } swept;
 
-INLINE cells rate_of(const swept *w, int32_t i)
+INLINED cells rate_of(const swept *w, int32_t i)
 {
     return w->arena + w->spots[i].at;
 }
 
-INLINE cells node_of(const swept *w, int32_t i)
+INLINED cells node_of(const swept *w, int32_t i)
 {
     return w->nodes + NODE * i;
 }
 
 /* What rate i feels of the motion along the rates that a junction hangs on, from the junction on, for junctions on 1, 2, ... FEW_RATES of them. */
-INLINE cells shares_of(const swept *w, int32_t i, int32_t depth)
+INLINED cells shares_of(const swept *w, int32_t i, int32_t depth)
 {
     return w->shares + SHARES * i + depth * (depth - 1) / 2;
 }
 
 /* What accelerates the body behind rate i, or the world. */
-INLINE cells inverse_of(const swept *w, int32_t i)
+INLINED cells inverse_of(const swept *w, int32_t i)
 {
     return i < 0 ? w->zeros : w->answers + ANSWER * i;
 }
 
 /* Whether rate i is the last one of a branch. */
-INLINE int carries_nothing(const swept *w, int32_t i)
+INLINED int carries_nothing(const swept *w, int32_t i)
 {
     return w->spots[i].end == i + 1;
 }
 
 /* Whether the segment of rate i ends at a junction. */
-INLINE int goes_on(const swept *w, int32_t i)
+INLINED int goes_on(const swept *w, int32_t i)
 {
     return w->spots[i].end > w->spots[i].stop;
 }
 
 /* The rate behind whose body the wrenches of rate i stand: a whole number, in the memory of one. */
 #ifdef CELLS
-INLINE int32_t reached(const swept *w, int32_t i)
+INLINED int32_t reached(const swept *w, int32_t i)
 {
     return (int32_t)w->reached[i];
 }
 
-INLINE void reach(const swept *w, int32_t i, int32_t to)
+INLINED void reach(const swept *w, int32_t i, int32_t to)
 {
     w->reached[i] = (real)to;
 }
 #else
-INLINE int32_t reached(const swept *w, int32_t i)
+INLINED int32_t reached(const swept *w, int32_t i)
 {
     return ((const int32_t *)(const void *)w->reached)[i];
 }
 
-INLINE void reach(const swept *w, int32_t i, int32_t to)
+INLINED void reach(const swept *w, int32_t i, int32_t to)
 {
     ((int32_t *)(void *)w->reached)[i] = to;
 }
 #endif
 
 /* which: by displacement, by rate, by torque. */
-INLINE cells entry(const swept *w, int32_t row, int32_t column, int which)
+INLINED cells entry(const swept *w, int32_t row, int32_t column, int which)
 {
     return w->slopes + w->n * (3 * w->spots[row].row + which) + w->spots[column].row;
 }
 
-OF_ANY INLINE vec dot(these a, those b)
-{
-    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
-}
-
-/* The same in one chain: fewer operations, a longer wait. */
-OF_ANY INLINE vec dot_in_turn(these a, those b)
-{
-    vec sum = a[0] * b[0];
-    UNROLL for (int k = 1; k < 6; ++k) {
-        sum += a[k] * b[k];
-    }
-    return sum;
-}
-
-/* A number that stays in a register: gcc would else read it again at every use. */
-#if defined(WIDE) && defined(__GNUC__)
-#define HELD(x) __asm__("" : "+v"(x))
-#else
-#define HELD(x) ((void)0)
-#endif
-
-/* out[c] = p . A[c]: each number of p is read once, which matters as much as how often it is multiplied. One state at a time, of which a
-   processor multiplies two numbers at once, shorter chains matter more. */
-INLINE void dots(cells p, vec A[][6], vec *out, const int columns)
-{
-#if LANES == 1 && !defined(CELLS)
-    UNROLL for (int c = 0; c < columns; ++c) {
-        out[c] = dot(p, A[c]);
-    }
-    return;
-#endif
-    UNROLL for (int k = 0; k < 6; ++k) {
-        vec one = p[k];
-        HELD(one);
-        UNROLL for (int c = 0; c < columns; ++c) {
-            out[c] = k ? out[c] + one * A[c][k] : one * A[c][k];
-        }
-    }
-}
-
-/* A[c] += x[c] S. */
-INLINE void add_to_all(vec A[][6], cells S, const vec *x, const int columns)
-{
-    UNROLL for (int k = 0; k < 6; ++k) {
-        vec one = S[k];
-        HELD(one);
-        UNROLL for (int c = 0; c < columns; ++c) {
-            A[c][k] += one * x[c];
-        }
-    }
-}
-
-OF_ANY INLINE void copy(these to, those x)
+OF_ANY INLINED void copy(these to, those x)
 {
     UNROLL for (int k = 0; k < 6; ++k) {
         to[k] = x[k];
     }
 }
 
-/* to += scale x. */
-OF_ANY INLINE void add(these to, those x, vec scale)
-{
-    UNROLL for (int k = 0; k < 6; ++k) {
-        to[k] += scale * x[k];
-    }
-}
-
-/* out[c] = M p[c] of a symmetric matrix. */
-INLINE void accelerated(cells M, vec p[][6], vec out[][6], const int columns)
-{
-    UNROLL for (int c = 0; c < columns; ++c) {
-        UNROLL for (int i = 0; i < 6; ++i) {
-            out[c][i] = V(0);
-        }
-    }
-    int at = 0;
-    UNROLL for (int i = 0; i < 6; ++i) {
-        UNROLL for (int j = i; j < 6; ++j, ++at) {
-            vec one = M[at];
-            HELD(one);
-            UNROLL for (int c = 0; c < columns; ++c) {
-                out[c][i] += one * p[c][j];
-                if (j != i) {
-                    out[c][j] += one * p[c][i];
-                }
-            }
-        }
-    }
-}
-
 /* ---- what belongs to a rate ---- */
 
-/* M_i = (1 + S K^T) M (1 + K S^T) + r S S^T, M that of the rate before. */
-APART void answer_to_torque(const swept *w, int32_t i)
+/* The answer of rate i, from what accelerates the body before it. */
+APART void answer_of_rate(const swept *w, int32_t i)
 {
-    const cells S = rate_of(w, i) + OF_S, to = inverse_of(w, i), M = inverse_of(w, w->spots[i].before);
-    vec K[1][6], u[1][6], A[6];
-    copy(K[0], rate_of(w, i) + OF_K);
-    accelerated(M, K, u, 1);
-    const vec x = rate_of(w, i)[OF_R] + dot(K[0], u[0]);
-    UNROLL for (int k = 0; k < 6; ++k) {
-        A[k] = u[0][k] + (real)0.5 * x * S[k];
-        to[ANSWER_A + k] = u[0][k] + x * S[k];
-    }
+    const cells of = rate_of(w, i), to = inverse_of(w, i), M = inverse_of(w, w->spots[i].before);
+    vec A[1][6], u[1][6], x;
+    answer_to_torque(of, M, A, u, &x, 1);
+    copy(to + ANSWER_A, A[0]);
     to[ANSWER_X] = x;
     if (carries_nothing(w, i)) {
         copy(to, u[0]);
-        return;
-    }
-    int at = 0;
-    UNROLL for (int a = 0; a < 6; ++a) {
-        UNROLL for (int b = a; b < 6; ++b, ++at) {
-            to[at] = M[at] + S[a] * A[b] + A[a] * S[b];
-        }
+    } else {
+        answer_past_rate(of, M, u, &x, to, 1);
     }
 }
 
@@ -238,54 +139,47 @@ APART void answer_to_torque(const swept *w, int32_t i)
 APART void begin_torque(const swept *w, int32_t i)
 {
     const cells answer = inverse_of(w, i);
-    vec A[6];
-    copy(A, answer + ANSWER_A);
+    vec A[1][6], x;
+    copy(A[0], answer + ANSWER_A);
     entry(w, i, i, 2)[0] = answer[ANSWER_X];
     for (int32_t k = i + 1; k <= w->spots[i].last; ++k) {
-        const vec x = dot(rate_of(w, k) + OF_K, A);
+        torque_past_rate(rate_of(w, k), A, &x, 1);
         entry(w, k, i, 2)[0] = entry(w, i, k, 2)[0] = x;
-        add(A, rate_of(w, k) + OF_S, x);
     }
-    copy(answer + ANSWER_A, A);
+    copy(answer + ANSWER_A, A[0]);
 }
 
 /* Both columns, by displacement and by rate, of a rate h whose joint hangs on the world: wrenches on its body, answered by reciprocity. */
-INLINE void push_from_world(const swept *w, int32_t h, vec out[2][6])
+INLINED void push_from_world(const swept *w, int32_t h, vec out[2][6])
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h);
     vec p[2][6], x[2];
     UNROLL for (int k = 0; k < 6; ++k) {
-        p[0][k] = -of[BY_Q + k];
-        p[1][k] = -of[BY_V + k];
+        p[0][k] = -of[OF_BY_Q + k];
+        p[1][k] = -of[OF_BY_V + k];
         out[0][k] = out[1][k] = V(0);
     }
     for (int32_t k = own->first; k <= own->last; ++k) {
-        dots(inverse_of(w, k) + ANSWER_A, p, x, 2);
+        products(inverse_of(w, k) + ANSWER_A, p, x, 2);
         entry(w, k, h, 0)[0] = x[0];
         entry(w, k, h, 1)[0] = x[1];
-        add_to_all(out, rate_of(w, k) + OF_S, x, 2);
+        drive_past_rate(rate_of(w, k), out, x, 2);
     }
 }
 
 /* The same of any joint: what the wrenches leave on the body before stays in the node. */
-INLINE void push(const swept *w, int32_t h, vec out[2][6])
+INLINED void push(const swept *w, int32_t h, vec out[2][6])
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h), left = node_of(w, h) + NODE_P;
     const int32_t first = own->first, nv = own->last - first + 1;
     vec p[2][6], moved[6][2], x[2];
-    copy(p[0], of + BY_Q);
-    copy(p[1], of + BY_V);
+    copy(p[0], of + OF_BY_Q);
+    copy(p[1], of + OF_BY_V);
     for (int32_t k = nv - 1; k >= 0; --k) {
-        const cells r = rate_of(w, first + k);
-        dots(r + OF_S, p, x, 2);
-        if (own->block) {
-            x[0] += w->arena[own->block + k * nv];
-        }
-        moved[k][0] = -r[OF_R] * x[0];
-        moved[k][1] = -r[OF_R] * x[1];
-        add_to_all(p, r + OF_K, x, 2);
+        const vec torque = own->block ? w->arena[own->block + k * nv] : V(0);
+        wrench_past_rate(rate_of(w, first + k), &torque, p, moved[k], 2);
     }
     UNROLL for (int k = 0; k < 6; ++k) {
         left[k] = p[0][k] = -(p[0][k] + of[OF_F + k]);
@@ -293,20 +187,16 @@ INLINE void push(const swept *w, int32_t h, vec out[2][6])
     }
     if (nv == 1 && carries_nothing(w, h)) {
         /* by reciprocity, what the torque does to the body before */
-        UNROLL for (int c = 0; c < 2; ++c) {
-            entry(w, h, h, c)[0] = moved[0][c] + dot(inverse_of(w, h), p[c]);
-        }
+        products(inverse_of(w, h), p, x, 2);
+        entry(w, h, h, 0)[0] = moved[0][0] + x[0];
+        entry(w, h, h, 1)[0] = moved[0][1] + x[1];
         return;
     }
     accelerated(inverse_of(w, w->spots[first].before), p, out, 2);
     for (int32_t k = 0; k < nv; ++k) {
-        const cells r = rate_of(w, first + k);
-        dots(r + OF_K, out, x, 2);
-        UNROLL for (int c = 0; c < 2; ++c) {
-            x[c] += moved[k][c];
-            entry(w, first + k, h, c)[0] = x[c];
-        }
-        add_to_all(out, r + OF_S, x, 2);
+        push_past_rate(rate_of(w, first + k), out, moved[k], x, 2);
+        entry(w, first + k, h, 0)[0] = x[0];
+        entry(w, first + k, h, 1)[0] = x[1];
     }
 }
 
@@ -326,24 +216,19 @@ APART void begin_motion(const swept *w, int32_t h)
         return;
     }
     UNROLL for (int k = 0; k < 6; ++k) {
-        of[BY_Q + k] = out[0][k] + of[OF_DD + k];
-        of[BY_V + k] = out[1][k] + of[OF_E + k];
+        of[OF_BY_Q + k] = out[0][k] + of[OF_DD + k];
+        of[OF_BY_V + k] = out[1][k] + of[OF_E + k];
     }
 }
 
 /* ---- columns in their own segment ---- */
 
 /* Some columns by displacement and by rate pass rate i. at: where they stand in a row; turns: what each turns with. */
-INLINE void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6], const cells *turns, const int columns)
+INLINED void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6], const cells *turns, const int columns)
 {
-    const cells r = rate_of(w, i), line = w->slopes + 3 * w->n * w->spots[i].row;
+    const cells line = w->slopes + 3 * w->n * w->spots[i].row;
     vec x[4];
-    dots(r + OF_K, A, x, columns);
-    const vec C[3] = {r[OF_C], r[OF_C + 1], r[OF_C + 2]};
-    UNROLL for (int c = 0; c < columns; ++c) {
-        x[c] += C[0] * turns[c][0] + C[1] * turns[c][1] + C[2] * turns[c][2];
-    }
-    add_to_all(A, r + OF_S, x, columns);
+    motion_past_rate(rate_of(w, i), A, turns, x, columns);
     UNROLL for (int c = 0; c < columns; ++c) {
         line[at[c]] = x[c];
     }
@@ -359,8 +244,8 @@ APART void sweep_motion(const swept *w, int32_t first)
     cells turns[4];
     int32_t at[4];
     UNROLL for (int g = 0; g < 2; ++g) {
-        copy(A[2 * g], rate_of(w, first + g) + BY_Q);
-        copy(A[2 * g + 1], rate_of(w, first + g) + BY_V);
+        copy(A[2 * g], rate_of(w, first + g) + OF_BY_Q);
+        copy(A[2 * g + 1], rate_of(w, first + g) + OF_BY_V);
         at[2 * g] = spots[first + g].row;
         at[2 * g + 1] = w->n + at[2 * g];
         turns[2 * g] = rate_of(w, first + g) + OF_DW;
@@ -374,32 +259,30 @@ APART void sweep_motion(const swept *w, int32_t first)
     }
     if (goes_on(w, first)) {
         UNROLL for (int g = 0; g < 2; ++g) {
-            copy(rate_of(w, first + g) + BY_Q, A[2 * g]);
-            copy(rate_of(w, first + g) + BY_V, A[2 * g + 1]);
+            copy(rate_of(w, first + g) + OF_BY_Q, A[2 * g]);
+            copy(rate_of(w, first + g) + OF_BY_V, A[2 * g + 1]);
         }
     }
 }
 
 /* Columns by torque, of the rates from `first` on, pass rate i; what they do to the body before a joint gives the entries of its columns in
    their rows. Their own entries are symmetric. */
-INLINE void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], const int columns)
+INLINED void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], const int columns)
 {
     const spot *const spots = w->spots;
-    const cells r = rate_of(w, i);
     vec x[4];
     if (i == spots[i].first) {
         for (int32_t h = i; h <= spots[i].last; ++h) {
             const cells p = node_of(w, h) + NODE_P;
             UNROLL for (int which = 0; which < 2; ++which) {
-                dots(p + 6 * which, A, x, columns);
+                products(p + 6 * which, A, x, columns);
                 UNROLL for (int c = 0; c < columns; ++c) {
                     entry(w, first + c, h, which)[0] = x[c];
                 }
             }
         }
     }
-    dots(r + OF_K, A, x, columns);
-    add_to_all(A, r + OF_S, x, columns);
+    torque_past_rate(rate_of(w, i), A, x, columns);
     UNROLL for (int c = 0; c < columns; ++c) {
         entry(w, i, first + c, 2)[0] = entry(w, first + c, i, 2)[0] = x[c];
     }
@@ -417,7 +300,7 @@ APART void follow_torque(const swept *w, int32_t first, int32_t last, vec *A)
 }
 
 /* The columns of four rates of a segment, by torque. */
-INLINE void sweep_torque(const swept *w, int32_t first)
+INLINED void sweep_torque(const swept *w, int32_t first)
 {
     const int few = 4;
     const int32_t last = w->spots[first + few - 1].last, stop = w->spots[first].stop;
@@ -437,22 +320,22 @@ INLINE void sweep_torque(const swept *w, int32_t first)
 }
 
 /* All three columns of a rate. */
-INLINE void sweep_all(const swept *w, int32_t first)
+INLINED void sweep_all(const swept *w, int32_t first)
 {
     const int32_t next = w->spots[first].last + 1, stop = w->spots[first].stop;
     const int32_t at[2] = {w->spots[first].row, w->n + w->spots[first].row};
     const cells of = rate_of(w, first), answer = inverse_of(w, first), turns[2] = {of + OF_DW, of + OF_S + 3};
     vec A[3][6];
-    copy(A[0], of + BY_Q);
-    copy(A[1], of + BY_V);
+    copy(A[0], of + OF_BY_Q);
+    copy(A[1], of + OF_BY_V);
     copy(A[2], answer + ANSWER_A);
     for (int32_t i = next; i < stop; ++i) {
         pass_motion(w, i, at, A, turns, 2);
         pass_torque(w, i, first, A + 2, 1);
     }
     if (goes_on(w, first)) {
-        copy(of + BY_Q, A[0]);
-        copy(of + BY_V, A[1]);
+        copy(of + OF_BY_Q, A[0]);
+        copy(of + OF_BY_V, A[1]);
         copy(answer + ANSWER_A, A[2]);
     }
 }
@@ -461,10 +344,9 @@ INLINE void sweep_all(const swept *w, int32_t first)
 
 /* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c; and the shares of the rate, where
    that body hangs on `depth` rates and these are few. They stay in p, and what turning adds to the last in d. */
-INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int32_t depth, const int few, vec p[][6], vec *d)
+INLINED void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int32_t depth, const int few, vec p[][6], vec *d)
 {
     const cells kept = node_of(w, h) + NODE_P + 6 * (3 - few), turning = node_of(w, h) + NODE_D;
-    vec x[3];
     UNROLL for (int k = 0; k < few; ++k) {
         copy(p[k], kept + 6 * k);
     }
@@ -472,12 +354,7 @@ INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int32_t dep
         d[k] = turning[k];
     }
     for (; i != c; i = w->spots[i].before) {
-        const cells r = rate_of(w, i);
-        dots(r + OF_S, p, x, few);
-        add_to_all(p, r + OF_K, x, few);
-        UNROLL for (int k = 0; k < 3; ++k) {
-            d[k] += x[few - 1] * r[OF_C + k];
-        }
+        taken_past_rate(rate_of(w, i), p, d, few);
     }
     UNROLL for (int k = 0; k < few; ++k) {
         copy(kept + 6 * k, p[k]);
@@ -488,14 +365,16 @@ INLINE void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int32_t dep
     if (depth <= FEW_RATES) {
         const cells to = shares_of(w, h, depth);
         for (int32_t k = 0; k < depth; ++k, c = w->spots[c].before) {
-            to[k] = dot(rate_of(w, c) + OF_S, p[few - 1]);
+            vec x;
+            products(rate_of(w, c) + OF_S, p + few - 1, &x, 1);
+            to[k] = x;
         }
     }
 }
 
 /* Entries in the rows of rates from `first` on: those of the segment that ends at the junction c, or those of its branch from `begin` to `end`, with
    the columns of all other branches. */
-INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
+INLINED void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
 {
     const spot *const spots = w->spots;
     const int32_t n = w->n;
@@ -519,13 +398,13 @@ INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_
         const int32_t column = spots[h].row;
         vec x[4];
         UNROLL for (int which = 0; which < 2; ++which) {
-            dots(p + 6 * which, A, x, few);
+            products(p + 6 * which, A, x, few);
             UNROLL for (int r = 0; r < few; ++r) {
                 line[r][which * n + column] = x[r];
             }
         }
         if (h > begin) {
-            dots(p + 12, A, x, few);
+            products(p + 12, A, x, few);
             UNROLL for (int r = 0; r < few; ++r) {
                 line[r][2 * n + column] = entry(w, h, first + r, 2)[0] = x[r];
             }
@@ -533,22 +412,30 @@ INLINE void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_
     }
 }
 
-/* The columns of rate a, by displacement and by rate, in all rows beyond the junction at the end of its segment. */
-APART void reach_beyond(const swept *w, int32_t a)
+/* What the columns of rate a, by displacement and by rate, accelerate the end of its segment by, and what they turn with. */
+INLINED void begun(const swept *w, int32_t a, vec A[2][6], vec t[2][3])
 {
-    const spot *const own = w->spots + a;
     const cells of = rate_of(w, a);
-    vec A[2][6], t[2][3];
-    copy(A[0], of + BY_Q);
-    copy(A[1], of + BY_V);
+    copy(A[0], of + OF_BY_Q);
+    copy(A[1], of + OF_BY_V);
     UNROLL for (int k = 0; k < 3; ++k) {
         t[0][k] = of[OF_DW + k];
         t[1][k] = of[OF_S + 3 + k];
     }
+}
+
+/* They in all rows beyond the junction there. */
+APART void reach_beyond(const swept *w, int32_t a)
+{
+    const spot *const own = w->spots + a;
+    vec A[2][6], t[2][3];
+    begun(w, a, A, t);
     for (int32_t h = own->stop; h < own->end; ++h) {
-        const cells K = node_of(w, h) + NODE_T, D = node_of(w, h) + NODE_D, to = entry(w, h, a, 0);
-        to[0] = own->free ? V(0) : dot_in_turn(K, A[0]) + (D[0] * t[0][0] + D[1] * t[0][1] + D[2] * t[0][2]);
-        to[w->n] = dot_in_turn(K, A[1]) + (D[0] * t[1][0] + D[1] * t[1][1] + D[2] * t[1][2]);
+        const cells to = entry(w, h, a, 0);
+        vec x[2];
+        felt_of_motion(node_of(w, h) + NODE_T, A, t, x, 2);
+        to[0] = own->free ? V(0) : x[0];
+        to[w->n] = x[1];
     }
 }
 
@@ -563,7 +450,7 @@ static inline int32_t depth_of(const swept *w, int32_t c)
 }
 
 /* As `meet`, of a branch, where the columns' entries in the rows that the junction hangs on are known. */
-INLINE void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
+INLINED void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
 {
     const spot *const spots = w->spots;
     const int32_t n = w->n, depth = depth_of(w, c);
@@ -690,23 +577,21 @@ APART void take_all_in(const swept *w, int32_t c, int32_t depth)
 /* The same, and what `meet` and `reach_beyond` do for a segment of one rate, while all is in registers. */
 APART void join_one(const swept *w, int32_t c, int32_t depth)
 {
-    const cells A = inverse_of(w, c) + ANSWER_A, of = rate_of(w, c);
+    const cells answer = inverse_of(w, c) + ANSWER_A;
     const int free = w->spots[c].free;
-    vec p[3][6], d[3], x[3];
+    vec p[3][6], d[3], A[2][6], t[2][3], x[3];
+    begun(w, c, A, t);
     for (int32_t h = c + 1; h < w->spots[c].end; ++h) {
         take_in(w, h, reached(w, h), c, depth, 3, p, d);
         reach(w, h, c);
-        dots(A, p, x, 3);
+        products(answer, p, x, 3);
         const cells row = entry(w, c, h, 0), column = entry(w, h, c, 0);
         row[0] = x[0];
         row[w->n] = x[1];
         row[2 * w->n] = column[2 * w->n] = x[2];
-        UNROLL for (int k = 0; k < 3; ++k) {
-            x[0] = k ? x[0] + d[k] * of[OF_DW + k] : d[k] * of[OF_DW + k];
-            x[1] = k ? x[1] + d[k] * of[OF_S + 3 + k] : d[k] * of[OF_S + 3 + k];
-        }
-        column[0] = free ? V(0) : x[0] + dot(of + BY_Q, p[2]);
-        column[w->n] = x[1] + dot(of + BY_V, p[2]);
+        felt_of_motion(node_of(w, h) + NODE_T, A, t, x, 2);
+        column[0] = free ? V(0) : x[0];
+        column[w->n] = x[1];
     }
 }
 
@@ -744,7 +629,7 @@ void sweep(cells arena, const int32_t *at, const real *c)
     for (int32_t i = 0, last; i < count; i = last + 1) {
         last = w.spots[i].last;
         for (int32_t k = i; k <= last; ++k) {
-            answer_to_torque(&w, k);
+            answer_of_rate(&w, k);
         }
         for (int32_t k = i; k <= last; ++k) {
             begin_torque(&w, k);

@@ -16,7 +16,7 @@ from modurob.algorithms.program import Flow, Program
 from modurob.kernels.compiler import prelude
 from modurob.kernels.cuda.launching import Device, kernel_for, tasks_of
 from modurob.kernels.evaluator import Sequenced, sequenced
-from modurob.kernels.units import FILES, Unit, by_hand
+from modurob.kernels.units import FILES, Unit, by_hand, text_of
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 
@@ -125,7 +125,7 @@ def text(functions: Sequence[Function], ports: int, single: bool, shared: bool) 
     parts = [
         *(f"#define {name} {value}" for name, value in given.items()),
         prelude(),
-        *(by_hand(f"{file}.c") for file in ON_GPU if file == "rows" or {*FILES[file]} & {*names}),
+        *(text_of(file) for file in ON_GPU if file == "rows" or {*FILES[file]} & {*names}),
         *steps,
         *choose,
         *cases,
