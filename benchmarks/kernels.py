@@ -202,7 +202,7 @@ def _resident() -> float:
 
 def memory(console: Console) -> None:
     """What a robot of a thousand joints takes: its modules, its tables, and its kernel at work."""
-    small = snake(6).mechanism()
+    small = snake(100).mechanism()  # with all the libraries that a large one needs
     small.forward_dynamics(*states(small, 512))
     before = _resident()
     assembly = snake(1000)
