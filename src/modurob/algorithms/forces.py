@@ -383,7 +383,7 @@ def passive_slopes(m: Tables, q: Array, v: Array, x: Array | None = None, t: Any
     q, v = together(q, v)
     own, axes = acting(m), v.ndim - 1
     x = np.broadcast_to(own.start(), (*v.shape[:-1], own.nx)) if x is None else x
-    by_q, by_v = (np.apply_along_axis(np.diag, -1, s) for s in effort_slopes(m, t, q, v, x))
+    by_q, by_v = (s[..., None] * np.eye(m.nv) for s in effort_slopes(m, t, q, v, x))
     coupled = [*own.frame_rows, *own.law_rows, *own.contact_rows, *own.pair_rows]
     if own.between or coupled:
         apart = replace(m, forces=(*(row for _, row in coupled), *m.lines))
