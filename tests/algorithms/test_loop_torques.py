@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.algorithms import tree_inverse_dynamics_derivatives
+from modurob.algorithms import inverse_dynamics_derivatives, tree_inverse_dynamics_derivatives
 from modurob.algorithms.constraints.torques import free_motions
 from modurob.errors import InputError
 from modurob.judges.verify import relative_error
@@ -182,3 +182,45 @@ def test_motions_without_a_drive_are_refused(rng):
     # those of the tree remain
     tree = tree_inverse_dynamics_derivatives(robot, dead, still, still)
     assert relative_error(tree.vdot, robot.mass_matrix(dead)) < EXACT
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+def test_compiled_derivatives_are_those_of_numpy(name, rng):
+    """One state, a few and many; the same flow by NumPy. Rows of Bennett's linkage depend on each other but for rounding."""
+    close = 1e-7 if name == "bennett" else EXACT
+    link = LINKAGES[name](rng)
+    (q, v), robot = link.state(rng), link.robot
+    vdot = rng.normal(size=(20, robot.nv))
+    expected = inverse_dynamics_derivatives(robot, q, v, vdot)
+    for k in (1, 3, 20):
+        found = robot.inverse_dynamics_derivatives(q, v, vdot[:k])
+        assert worst(found, [x[:k] for x in expected]) < close
+    assert worst(robot.inverse_dynamics_derivatives(q, v, vdot[0]), [x[0] for x in expected]) < close
+
+
+def test_robots_that_differ_in_their_drives_alone(rng):
+    """Code of one is not taken for that of the other; nor in a fleet."""
+    link = LINKAGES["four-bar"](rng)
+    (q, v), vdot = link.state(rng), rng.normal(size=3)
+    names = [j.name for j in link.robot.joints]
+    robots = [driven(link.robot, *own) for own in (names[:1], names[1:2], names)]
+    found = [r.inverse_dynamics_derivatives(q, v, vdot) for r in robots]
+    for robot, slopes in zip(robots, found, strict=True):
+        assert worst(slopes, by_differences(robot, q, v, vdot)) < DIFFERENCES
+    states = [[np.tile(x, (5, 1))] * 3 for x in (q, v, vdot)]
+    for alone, together in zip(found, mr.Fleet(robots).inverse_dynamics_derivatives(*states), strict=True):
+        assert worst([x[4] for x in together], alone) < EXACT
+
+
+def test_a_state_without_derivatives_is_found_among_others(rng):
+    """Of a fleet too: a four-bar whose drive moves nothing, next to one that does."""
+    robot = LINKAGES["four-bar"](rng).robot
+    q, v = LINKAGES["four-bar"](rng).state(rng)
+    idle = driven(robot)
+    with pytest.raises(InputError, match="the joints with a drive move only 0 of 1 degrees of freedom in state 0"):
+        idle.inverse_dynamics_derivatives(np.tile(q, (3, 1)), v, v)
+    with pytest.raises(InputError, match="the joints with a drive move only 0 of 1 degrees of freedom, so"):
+        idle.inverse_dynamics_derivatives(q, v, v)
+    states = [[np.tile(x, (5, 1))] * 2 for x in (q, v, v)]
+    with pytest.raises(InputError, match="the joints with a drive move only 0 of 1 degrees of freedom"):
+        mr.Fleet([robot, idle]).inverse_dynamics_derivatives(*states)

@@ -1,6 +1,7 @@
 """Controllers as C: every law of the registry, compiled, does what it does in Python, or says why it cannot be written."""
 
 import ctypes
+import math
 import re
 import subprocess
 from functools import partial
@@ -12,11 +13,13 @@ import pytest
 import modurob as mr
 from modurob.algorithms.forces import acting
 from modurob.control import LAWS, algebraic_laws, pid
-from modurob.errors import ControlError
+from modurob.errors import ControlError, SimulationError
 from modurob.kernels.compiler import find_compiler
 from modurob.simulation.law import Seen, as_controller
 from modurob.spatial.scalars import clip
 from tests.control.test_laws import soft
+from tests.oracles.four_bar import FourBar
+from tests.oracles.linkages import four_bar_robot
 
 FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic", "-fPIC", "-shared"]
 COMPILER = find_compiler()
@@ -289,8 +292,57 @@ def equality(t, q, v):
     return 0 * q if t == 0 else -q
 
 
-def numeric(t, q, v):
-    return np.linalg.solve(np.diag(q), v)
+def one_choice(t, q, v):
+    return -v if q[0] == 0 else -2 * v
+
+
+def larger(t, q, v):
+    return max(q[0], 0.0) * v
+
+
+def singular_values(t, q, v):
+    return np.linalg.svd(np.outer(q, v))[1]
+
+
+def hyperbolic(t, q, v):
+    return np.sinh(q)
+
+
+def masked(t, q, v):
+    v[q > 0] = 0.0
+    return v
+
+
+def of_math(t, q, v):
+    return math.sin(t) * q
+
+
+def filled_elsewhere(t, q, v):
+    import numpy
+
+    u = numpy.zeros(3)
+    u[0] = q[0]
+    return u
+
+
+def both_traced(t, q, v):
+    return np.abs(q) ** v
+
+
+def of_order_one(t, q, v):
+    return q * np.linalg.norm(v, ord=1)
+
+
+def misfit(t, q, v):
+    return np.concatenate([q, np.eye(2)])
+
+
+def mistaken(t, q, v):
+    return {}["gain"] * q
+
+
+def imaginary(t, q, v):
+    return np.sqrt(-1 - q * q)
 
 
 class Growing:
@@ -311,17 +363,66 @@ class Growing:
 @pytest.mark.parametrize(
     ("law", "words"),
     [
-        (choice, "'choice' on crab .*test_code.py, line .*, `return -5.*: a choice that depends on a traced scalar: expected"),
-        (equality, "'equality' on crab .*: its results are others than those of its trace: it compares for equality"),
-        (numeric, "'numeric' on crab .*test_code.py, line .*, `return np.linalg.solve"),
+        (choice, "'choice' .*test_code.py, line .*, `return -5.*: a choice that depends on a traced scalar: expected np.where"),
+        (equality, "'equality' .*, line .*: a choice that depends on a traced scalar: expected np.where"),
+        (one_choice, "'one_choice' .*, line .*: a choice that depends on a traced scalar: expected np.where"),
+        (larger, "'larger' .*, line .*: a choice that depends on a traced scalar: expected np.where, np.minimum, np.maximum"),
+        (singular_values, "'singular_values' .*: np.linalg.svd cannot be traced: expected functions among np.abs, .*np.where, "),
+        (hyperbolic, "'hyperbolic' .*`return np.sinh.*: np.sinh cannot be traced: expected functions among np.abs, .*np.tanh"),
+        (masked, "'masked' .*`v.q > 0.*: entries that are chosen by a traced array: expected np.where"),
+        (of_math, "'of_math' .*`return math.*: a traced scalar is not a number: expected .* np.sin and not math.sin"),
+        (filled_elsewhere, "'filled_elsewhere' .*`u.0. = q.0.`.*: expected .* u = np.zeros_like.q., not np.zeros"),
+        (both_traced, "'both_traced' .*: a power whose base and exponent are traced: expected np.exp"),
+        (of_order_one, "'of_order_one' .*: np.linalg.norm of order 1: expected the square root"),
+        (misfit, "'misfit' .*: all the input arrays must have same number of dimensions"),
+        (mistaken, "'mistaken' .*`return {}.*: KeyError: 'gain'"),
+        (imaginary, "'imaginary' .*: its torques are not finite in any state that was tried, the last of which is q = "),
         (Growing(), "'Growing' on crab .*: its memory has another form after every sample"),
-        (mr.KinematicControl(0.1, scheme="inverse"), "'kinematic' on crab .*kinematic.py, line .*np.linalg.pinv"),
-        (mr.PID(reference=mr.gait("snake", generator="hopf")), "'pid' on crab .*waves.py, line .*: a traced scalar is not"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_traced_is_refused(law, words):
+    with pytest.raises(ControlError, match=f"controller {words}"):
+        mr.controller_c(law, ROBOTS["crab"])
+
+
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        (mr.KinematicControl(0.1, scheme="inverse"), "'kinematic' on crab .*kinematic.py, line .*np.linalg.pinv"),
+        (
+            mr.PID(reference=mr.gait("snake", generator="hopf")),
+            "'pid' on crab .*waves.py, line .*: a traced scalar is not",
+        ),
+        (
+            mr.PID(reference=np.zeros((4, 3))),
+            r"'pid' on crab .*torques of shape \(4, 3\), as of references or gains for each of 4 runs: expected those of one",
+        ),
+    ],
+)
+def test_laws_that_cannot_be_traced_are_refused(law, words):
     with pytest.raises(ControlError, match=f"controller {words}.*; laws that can: adaptive, .*swing-up$"):
         mr.controller_c(law, ROBOTS["crab"])
+    with pytest.raises(ControlError, match=f"controller {words}"):
+        mr.Compiled(law).on(ROBOTS["crab"])
+
+
+def test_robots_with_loops_are_refused_in_words():
+    robot = four_bar_robot(FourBar())
+    with pytest.raises(
+        ControlError, match=r"'computed-torque' on .* robots with loops have no straight-line model, and"
+    ):
+        mr.controller_c(mr.ComputedTorque(9.0, 3.0), robot)
+    assert "four_bar_pid_step" in mr.controller_c(mr.PID(9.0, 1.0, 1.0), robot, name="four_bar_pid")
+
+
+def test_a_law_of_one_robot_is_no_controller():
+    robot = ROBOTS["crab"]
+    made = mr.PID().on(robot), mr.Compiled(mr.PID()).on(robot)
+    for law, words in zip(made, (r"PID\(...\).on\(crab\)", "compiled step of 'pid' on crab"), strict=True):
+        with pytest.raises(
+            SimulationError, match=f"controller {words} is a law that on.robot. made for one robot: expected"
+        ):
+            mr.controller_c(law, robot)
 
 
 def test_what_a_law_refuses_is_refused():
@@ -329,14 +430,6 @@ def test_what_a_law_refuses_is_refused():
         mr.controller_c(mr.OperationalSpace("m4/B", [0, 0, 0.1]), ROBOTS["crab"])
     with pytest.raises(ControlError, match="controller None: expected one such as"):
         mr.controller_c(None, ROBOTS["crab"])
-
-
-def equal_to_zero(t, q, v):
-    return -v * (q == 0)
-
-
-def one_choice(t, q, v):
-    return -v if q[0] == 0 else -2 * v
 
 
 def swallowed(t, q, v):
@@ -347,7 +440,11 @@ def swallowed(t, q, v):
     return -sign * v
 
 
-@pytest.mark.parametrize("function", [equal_to_zero, one_choice, swallowed])
+def random(t, q, v):
+    return -np.random.default_rng().uniform() * v
+
+
+@pytest.mark.parametrize("function", [swallowed, random])
 def test_choices_that_a_trace_does_not_have_are_found(function):
     with pytest.raises(ControlError, match="its results are others than those of its trace"):
         mr.controller_c(function, mr.load("crab").robot())

@@ -1,5 +1,6 @@
 """Filters over the states of drives, and torques that nobody knows."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -67,6 +68,52 @@ def test_both_methods_agree():
     one, other = (watched(m, motion=0.02, drive=0.05)[1][-1] for m in ("unscented", "extended"))
     assert one.q == pytest.approx(other.q, abs=1e-5)
     assert np.abs(one.P - other.P).max() < 0.05 * np.abs(other.P).max()
+
+
+def slope(f, n, h=1e-3):
+    """By differences of order six, (m, n)."""
+    weights = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}
+    return sum(sign * w / h * f(sign * k * h * np.eye(n)) for k, w in weights.items() for sign in (1, -1)).T
+
+
+@pytest.mark.parametrize("side", ["motor", "joint"])
+@pytest.mark.parametrize("disturbance", [0.0, 1.0])
+def test_the_extended_filter_takes_the_slopes_of_the_motion_and_of_the_readings(side, disturbance, rng):
+    seen = mr.DriveFilter(arm(), 2e-3, side=side, disturbance=disturbance, method="extended")
+    memory, inputs = seen.start(rng.normal(size=2), rng.normal(size=2)), rng.normal(size=2)
+    memory = memory._replace(x=memory.x + 0.1 * rng.normal(size=len(memory.x)))
+    n = len(memory.P)
+
+    def end(dz):
+        s = seen._mover.advance(0.0, seen._moved(memory, dz), np.tile(inputs, (len(dz), 1)), 2e-3).state
+        return seen._apart(State(*(0 * x[0] for x in s)), s)
+
+    F = slope(end, n)
+    assert np.abs(seen.transition(memory, inputs) - F).max() < 1e-10 * np.abs(F).max()
+    reads = seen._readings(*memory[:3])
+    H = slope(lambda dz: seen.expected(seen._moved(memory, dz)), n)
+    assert np.abs(reads.by @ seen._columns(memory.q) - H).max() < 1e-10 * np.abs(H).max()
+    np.testing.assert_allclose(reads.values, seen.expected(memory), atol=1e-14)
+    # and uses them
+    after = seen.update(memory, inputs, np.full(4, np.nan))
+    np.testing.assert_allclose(after.P, F @ memory.P @ F.T + seen._wander, atol=1e-9)
+
+
+def test_filters_of_both_kinds_can_be_sent_to_other_processes():
+    for method in ("extended", "unscented"):
+        seen = mr.DriveFilter(arm(), method=method)
+        memory = seen.start(np.zeros(2), np.ones(2))
+        one, other = (f.update(memory, np.ones(2), np.zeros(4)) for f in (seen, pickle.loads(pickle.dumps(seen))))
+        np.testing.assert_array_equal(one.P, other.P)
+
+
+def test_contacts_have_no_tangents_and_are_no_torques():
+    robot = mr.load("crab").mechanism(base="m0", floating=True).with_drive("m0/hinge", "backbone-hinge")
+    robot = robot.on_ground(mr.Ground(friction=0.8))
+    with pytest.raises(EstimateError, match=r"crab has contacts, .*: expected method='unscented'"):
+        mr.DriveFilter(robot, method="extended")
+    seen = mr.DriveFilter(robot, disturbance=1.0)
+    assert sum(name.endswith(" torque") for name, _ in seen.states) == robot.nv
 
 
 def test_a_push_is_estimated():

@@ -7,7 +7,7 @@ import numpy as np
 from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
 from modurob.algorithms.constraints.slopes import CONSTRAINED_DERIVATIVES
-from modurob.algorithms.constraints.torques import driven_torque_slopes
+from modurob.algorithms.constraints.torques import DRIVEN_SLOPES, driven_torque_slopes
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS, forward_inputs, require_regular
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.joint_space import SLOPES, motion_inputs, slopes
@@ -66,6 +66,11 @@ def forward_dynamics_derivatives(
     answer = run(derivatives_of(m), m, forward_inputs(m, q, v, tau, external))
     require_regular(m, answer.singular)
     return ForwardDerivatives(*np.split(answer.results["slopes"], 3, axis=-1))
+
+
+def inverse_derivatives_of(m: Tables) -> Program | Flow:
+    """The algorithm for inverse dynamics that suits a mechanism."""
+    return DRIVEN_SLOPES if m.constraints else SLOPES
 
 
 def derivatives_of(m: Tables) -> Program | Flow:

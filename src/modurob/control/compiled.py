@@ -1,5 +1,6 @@
 """Controllers whose step is compiled: what goes to the robot as C runs in simulations too."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,14 +8,16 @@ import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.control.code import c_file
-from modurob.control.tracing import traced_step
+from modurob.control.tracing import law_name, traced_step
 from modurob.errors import ControlError, explained
 from modurob.kernels.stepped import stepped
 from modurob.robot import Mechanism
 from modurob.simulation.law import Controller, Measured, as_controller
 from modurob.spatial.scalars import Array
+from modurob.trace import Traced
 
-# position of t among the inputs of a step, which is a number
+# inputs of a step, and the position of t among them, which is a number
+GIVEN = ("memory", "t", "q", "v", "x")
 TIME = 1
 
 
@@ -23,7 +26,8 @@ TIME = 1
 class Compiled:
     """Another controller with its step compiled: the C of `controller_c`, built once on this machine.
 
-    Torques are the same to rounding. Its memory is an array of numbers, (..., n). `on` traces the law, which takes some 10
+    Torques are the same to rounding. Its memory is an array of numbers, (..., n); memory, time and state broadcast over
+    leading axes. `on` traces the law, which takes some 10
     ms, and up to half a second for the longest laws; after that most steps take 1.5 to 2 µs. It is worth it for long runs,
     and for laws whose step takes long in Python, such as `OperationalSpace` or `KinematicControl`. Without a compiler the
     traced step is evaluated by NumPy.
@@ -58,8 +62,9 @@ class CompiledLaw:
         self._traced = traced_step(controller, robot)
         self._reads_x = self._traced.reads("x")
         n, x = len(self._traced.start), [acting(robot).nx] if self._reads_x else []
+        self._sizes = [n, 1, robot.nq, robot.nv, *x]
         text = c_file(self._traced, controller, robot, "law")
-        self._compiled = stepped("law", text, "law_step", [TIME], [n, 1, robot.nq, robot.nv, *x], [n, robot.nv])
+        self._compiled = stepped("law", text, "law_step", [TIME], self._sizes, [n, robot.nv])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.controller, self.robot)
@@ -76,27 +81,62 @@ class CompiledLaw:
 
     def step(self, memory: Array, t: float, measured: Measured) -> tuple[Array, Array]:
         """The memory after this sample, (..., n), and the torques, (..., nv)."""
-        state = measured[:2]
-        if state[0].dtype == object:
-            raise TypeError("a compiled step cannot be traced again: expected its controller, not mr.Compiled(...)")
-        if self._reads_x:
-            if not hasattr(measured, "x"):
-                raise ControlError(
-                    "Compiled: its law measures states of forces, x, which an estimator of (q, v) does not know"
-                )
-            state = (*state, measured.x)  # type: ignore[attr-defined]
-        return self._one(memory, t, state) if state[0].ndim == 1 else self._many(memory, t, state)
+        if self._reads_x and not hasattr(measured, "x"):
+            raise ControlError(
+                "Compiled: its law measures states of forces, x, which an estimator of (q, v) does not know"
+            )
+        state = (*measured[:2], measured.x) if self._reads_x else measured[:2]  # type: ignore[attr-defined]
+        found = self._compiled and isinstance(t, float) and self._soon(memory, t, state)
+        return found or self._many(self._given(memory, t, *state))
 
-    def _one(self, memory: Array, t: float, state: tuple[Array, ...]) -> tuple[Array, Array]:
-        found = self._compiled and self._compiled.one((memory, np.array([t], dtype=float), *state))
-        return found or self._traced(memory, t, **dict(zip("qvx", state, strict=False)))
+    def _soon(self, memory: Array, t: float, state: tuple[Array, ...]) -> Any:
+        """What most calls ask for: one state, or rows, as they should be; None for all else."""
+        assert self._compiled is not None
+        axes = getattr(state[0], "ndim", 0)
+        if axes == 1:
+            return self._compiled.one((memory, np.array([t]), *state))
+        return self._compiled.many((memory, np.full((len(state[0]), 1), t), *state)) if axes == 2 else None
 
-    def _many(self, memory: Array, t: float, state: tuple[Array, ...]) -> tuple[Array, Array]:
-        """The states of a batch as rows, whatever its axes are."""
-        shape = state[0].shape[:-1]
-        memory = np.broadcast_to(memory, (*shape, memory.shape[-1]))
-        given = memory, np.full((*shape, 1), t, dtype=float), *state
-        rows = tuple(np.ascontiguousarray(x.reshape(int(np.prod(shape)), x.shape[-1])) for x in given)
+    def _given(self, *given: Any) -> list[Array]:
+        """Memory, time, (..., 1), and state as arrays of numbers over common axes."""
+        named = {name: _numbers(x, name, self) for name, x in zip(GIVEN, given, strict=False)}
+        for (name, x), n in zip(named.items(), self._sizes, strict=True):
+            if name != "t" and x.shape[-1:] != (n,):
+                raise ControlError(f"{self!r}: {name} has shape {x.shape}: expected ({n},) or (..., {n})")
+        axes = {name: x.shape if name == "t" else x.shape[:-1] for name, x in named.items()}
+        try:
+            shape = np.broadcast_shapes(*axes.values())
+        except ValueError:
+            found = ", ".join(f"{name} {own}" for name, own in axes.items())
+            raise ControlError(f"{self!r}: axes of runs are {found}: expected the same for all, or none") from None
+        return [np.broadcast_to(x, (*shape, n)) for x, n in zip(_columns(named), self._sizes, strict=True)]
+
+    def _many(self, given: list[Array]) -> tuple[Array, Array]:
+        """The states of a batch as rows, whatever its axes are; complex numbers and what is not finite by NumPy."""
+        shape = given[0].shape[:-1]
+        rows = tuple(np.ascontiguousarray(x.reshape(math.prod(shape), x.shape[-1])) for x in given)
         found = self._compiled and self._compiled.many(rows)
-        found = found or self._traced(rows[0], t, **dict(zip("qvx", rows[2:], strict=False)))
-        return found[0].reshape(*shape, -1), found[1].reshape(*shape, -1)
+        found = found or self._traced(rows[0], rows[TIME][:, 0], **dict(zip("qvx", rows[2:], strict=False)))
+        memory, u = (x.reshape(*shape, x.shape[-1]) for x in found)
+        return memory, u
+
+    def __repr__(self) -> str:
+        return f"compiled step of {law_name(self.controller)!r} on {self.robot.name}"
+
+
+def _columns(named: dict[str, Array]) -> list[Array]:
+    """The arrays, the times with an axis of one entry."""
+    return [x[..., None] if name == "t" else x for name, x in named.items()]
+
+
+def _numbers(x: Any, name: str, law: CompiledLaw) -> Array:
+    """`x` as an array of floats or of complex numbers."""
+    try:
+        found = np.asarray(x)
+    except ValueError:
+        found = np.array(None)
+    if found.dtype == object and any(isinstance(y, Traced) for y in found.flat):
+        raise TypeError("a compiled step cannot be traced again: expected its controller, not mr.Compiled(...)")
+    if found.dtype.kind not in "iufc":
+        raise ControlError(f"{law!r}: {name} = {x!r:.60}: expected numbers")
+    return found if found.dtype.kind == "c" else found.astype(float)

@@ -117,3 +117,6 @@ class BoundLaw:
 
     def __hash__(self) -> int:
         return hash((self.recipe, self.robot))
+
+    def __repr__(self) -> str:
+        return f"{type(self.recipe).__name__}(...).on({self.robot.name})"

@@ -1,6 +1,7 @@
 """What a controller tracks: from a number, numbers by joint name, an array, a trajectory or a function to q, v, vdot of a robot."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -12,6 +13,7 @@ from modurob.errors import ControlError
 from modurob.motion.numbers import numbers
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array, as_array
+from modurob.trace import applied
 
 # t -> (position, velocity, acceleration), as a Trajectory is
 MotionFunction = Callable[[float], tuple[Any, Any, Any]]
@@ -46,7 +48,7 @@ def target(reference: Reference, drives: Drives) -> Callable[[float], Motion]:
     moving: list[tuple[Drives, MotionFunction]] = []
     for name, value in named.items():
         part = Drives(robot, (drives.joint(name, "reference"),)) if named is reference else drives
-        function: Any = value if callable(value) else None
+        function: Any = partial(applied, value) if callable(value) else None
         now: Any = function(0.0) if function else (value, 0.0, 0.0)
         _check(now, part, f"reference of {name}", whole=part is drives)
         if function is None:

@@ -18,15 +18,15 @@ from modurob.mechanism.driven import drive_rows
 from modurob.motion.checks import require_robot
 from modurob.robot import Mechanism
 from modurob.simulation.driving import default_stepper
+from modurob.simulation.force_tangents import Sparse
 from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
+from modurob.simulation.tangents import coordinate_tangents, tangents
 from modurob.spatial.scalars import Array
 
 METHODS = ("unscented", "extended")
 # states of drives that are known: what was commanded, what has been used up, clocks
 KNOWN = ("command", "energy", "clock", "wait", "voltage", "integral", "speed integral", "demand", "last")
-# half the distance of differences for slopes, in units of deviations
-SMALL = 1e-2
 
 
 class DriveBelief(NamedTuple):
@@ -48,7 +48,7 @@ class DriveFilter:
     The `inputs` of drives are known. `encoder` and `current` are standard deviations of readings [rad, A]; `motion` and
     `drive` those of the random change per second of velocities and drive states [rad/s, own unit]. With `disturbance` >
     0 [N m or N, per second] each joint has an unknown torque that changes randomly by this amount and is estimated too.
-    "unscented" propagates 2 n states by the motion, "extended" uses finite-difference derivatives.
+    "unscented" propagates 2 n states by the motion, "extended" errors by its exact tangents, for robots without contacts.
 
     >>> driven = robot.with_drive("m0/hinge", "backbone-hinge")
     >>> seen = mr.DriveFilter(driven, sample_time=1e-3, disturbance=1.0)
@@ -81,6 +81,10 @@ class DriveFilter:
             raise EstimateError(f"side {self.side!r:.60}: {choices(str(self.side), ('motor', 'joint'))}")
         if self.robot.constraints:
             raise EstimateError(f"{self.robot.name} has loops: expected a tree")
+        if self.method == "extended" and acting(self.robot).touching:
+            raise EstimateError(
+                f"{self.robot.name} has contacts, whose forces have no tangents where bodies touch: expected method='unscented'"
+            )
 
     @cached_property
     def model(self) -> Mechanism:
@@ -103,7 +107,7 @@ class DriveFilter:
         own, found = acting(self.model), []
         for row, first in zip(own.rows, own.x_starts, strict=True):
             force: Any = row.force
-            names = force.states if hasattr(force, "states") else ("torque",) * force.nx
+            names = force.states if hasattr(force, "states") else (_kind(force),) * force.nx
             found += [(f"{row.name} {name}", first + k) for k, name in enumerate(names) if name not in KNOWN]
         return tuple(found)
 
@@ -185,48 +189,88 @@ class DriveFilter:
             [self.robot.difference(middle.q, s.q), s.v - middle.v, (s.x - middle.x)[..., self._places]], axis=-1
         )
 
-    def _spread(self, P: Array) -> Array:
-        """Displacements of the states that are sent along, (2 n, n)."""
-        n = len(P)
-        columns = root(n * P).T if self.method == "unscented" else SMALL * np.diag(np.sqrt(np.diag(P)) + 1e-12)
-        return np.concatenate([columns, -columns])
-
     def _predicted(self, b: DriveBelief, inputs: Array) -> DriveBelief:
-        dz = np.concatenate([np.zeros((1, len(b.P))), self._spread(b.P)])
+        return self._linear(b, inputs) if self.method == "extended" else self._spread(b, inputs)
+
+    def _linear(self, b: DriveBelief, inputs: Array) -> DriveBelief:
+        """Errors propagated by the tangents of the motion."""
+        end, F = self._carried(b, inputs)
+        return DriveBelief(*end, through(F, b.P) + self._wander)
+
+    def transition(self, memory: DriveBelief, inputs: ArrayLike) -> Array:
+        """F with dz' = F dz over a sample, (n, n): of errors of q, v and the estimated states, exact.
+
+        >>> seen = mr.DriveFilter(robot.with_drive("m0/hinge", "backbone-hinge"))
+        >>> seen.transition(seen.start(q, np.zeros(3)), np.zeros(3)).shape
+        (6, 6)
+        """
+        return self._carried(memory, np.asarray(inputs, dtype=float))[1]
+
+    def _carried(self, b: DriveBelief, inputs: Array) -> tuple[State, Array]:
+        """The state after a sample, and F."""
+        nv, one = self.robot.nv, np.eye(len(b.P))
+        dx = np.zeros((len(one), len(b.x)))
+        dx[:, self._places] = one[:, 2 * nv :]
+        start = State(one[:, :nv], one[:, nv : 2 * nv], dx)
+        end, (q, v, x) = tangents(self._mover, 0.0, State(*b[:3]), start, inputs, self.sample_time)
+        return end, np.concatenate([q, v, x[:, self._places]], axis=-1).T
+
+    def _spread(self, b: DriveBelief, inputs: Array) -> DriveBelief:
+        """2 n states sent along by the motion."""
+        dz = np.concatenate([np.zeros((1, len(b.P))), _displacements(b.P)])
         s = self._mover.advance(
             0.0, self._moved(b, dz), np.broadcast_to(inputs, (len(dz), self.robot.nv)), self.sample_time
         )
         first = State(*(a[0] for a in s.state))
         errors = self._apart(first, State(*(a[1:] for a in s.state)))
-        if self.method == "extended":
-            F = self._slope(errors, dz[1:])
-            return DriveBelief(*first, through(F, b.P) + self._wander)
         mean = errors.mean(axis=0)
         left = errors - mean
         middle = self._moved(DriveBelief(*first, b.P), mean)
         return DriveBelief(*middle, left.T @ left / len(left) + self._wander)
 
-    def _slope(self, values: Array, dz: Array) -> Array:
-        """Of values by errors, (m, n), from states on either side."""
-        n = len(dz) // 2
-        return ((values[:n] - values[n:]) / (2 * np.diag(dz[:n]))[:, None]).T
+    def _seen(self, b: DriveBelief) -> tuple[Array, Array, Array]:
+        """The expected readings, (m,), their covariance with the errors, (n, m), and that of their own, without noise, (m, m)."""
+        if self.method == "extended":
+            here, by = self._readings(*b[:3])
+            H = by @ self._columns(b.q)
+            return here, b.P @ H.T, through(H, b.P)
+        dz = _displacements(b.P)
+        h = self.expected(self._moved(b, dz))
+        here = h.mean(axis=0)
+        return here, dz.T @ (h - here) / len(dz), (h - here).T @ (h - here) / len(dz)
+
+    @cached_property
+    def _readings(self) -> Sparse:
+        """The expected readings with their tangents, compiled."""
+        return Sparse("readings", self.model, lambda q, v, x: self.expected(State(q, v, x)))
+
+    def _columns(self, q: Array) -> Array:
+        """Changes of q, v and x for errors, (nq + nv + nx, n)."""
+        nq, nv, n = self.robot.nq, self.robot.nv, 2 * self.robot.nv + len(self.states)
+        columns = np.zeros((nq + nv + acting(self.model).nx, n))
+        columns[:nq, :nv] = coordinate_tangents(self.robot, q, np.eye(nv)).T
+        columns[nq : nq + nv, nv : 2 * nv] = np.eye(nv)
+        columns[nq + nv + self._places, 2 * nv + np.arange(len(self.states))] = 1.0
+        return columns
 
     def _corrected(self, b: DriveBelief, reading: Array) -> DriveBelief:
-        dz = self._spread(b.P)
-        h = self.expected(self._moved(b, dz))
-        here = self.expected(b)
+        here, cross, S = self._seen(b)
         if reading.shape != here.shape:
             raise EstimateError(f"a reading of shape {reading.shape}: expected {here.shape}, angles and then currents")
         lost = np.isnan(reading)
-        if self.method == "extended":
-            H = self._slope(h - here, dz)
-            cross, S = b.P @ H.T, through(H, b.P)
-        else:
-            here = h.mean(axis=0)
-            cross, S = dz.T @ (h - here) / len(dz), (h - here).T @ (h - here) / len(dz)
         S, cross = S + self._noise, np.where(lost, 0.0, cross)
         S = np.where(lost[:, None] | lost[None, :], np.diag(np.diag(S)), S)
         K = transposed(np.linalg.solve(S, cross.T))
         moved = self._moved(b, apply(K, np.where(lost, 0.0, reading - here)))
         P = b.P - K @ S @ K.T
         return DriveBelief(*moved, (P + P.T) / 2)
+
+
+def _kind(force: Any) -> str:
+    return "torque" if isinstance(force, Disturbance) else "state"
+
+
+def _displacements(P: Array) -> Array:
+    """Of the states that are sent along, (2 n, n)."""
+    columns = root(len(P) * P).T
+    return np.concatenate([columns, -columns])

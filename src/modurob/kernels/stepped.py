@@ -1,15 +1,20 @@
 """Plain C functions of arrays, compiled and called for one state or for many: what `kernels.single` does for robots."""
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import resources
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from modurob.errors import KernelError
 from modurob.kernels.compiler import announced, library, notes_of
 from modurob.kernels.evaluator import give_up
 from modurob.kernels.single import extension
+from modurob.spatial.scalars import Array
+from modurob.trace import C99, Graph, Listing
 
 
 class Stepped(NamedTuple):
@@ -45,3 +50,29 @@ def _loaded(name: str, text: str, inputs: tuple[int, ...], outputs: tuple[tuple[
         return module.bind(0, 0, address, many, inputs, outputs, (), 0.0, 0.0, loaded)
 
     return Stepped(*(partial(module.call, handle(*f), 1) for f in (("one_state", False), ("many_states", True))))
+
+
+class Straight:
+    """Straight-line code of named arrays, (n,) each, compiled: it returns its results as a tuple of arrays.
+
+    Without a compiler, and for inputs that are not finite, it is evaluated by NumPy.
+    """
+
+    def __init__(self, name: str, graph: Graph, inputs: Mapping[str, int], results: Mapping[str, Array]):
+        self._graph, self._inputs, self._results = graph, tuple(inputs), tuple(results.values())
+        arguments = [*(f"const double *{x}" for x in inputs), *(f"double *{x}" for x in results)]
+        stores = [(f"{array}[{k}]", x) for array, xs in results.items() for k, x in enumerate(xs)]
+        unused = "".join(f"(void){x}; " for x in (*inputs, *results)).strip()
+        lines = [unused, *Listing(graph, stores, replace(C99)).lines()]
+        text = "\n".join(["#include <math.h>", f"static void run({', '.join(arguments)})", "{", *lines, "}"])
+        sizes = [len(xs) for xs in results.values()]
+        self._compiled = stepped(name, text, "run", (), list(inputs.values()), sizes)
+
+    def __call__(self, *given: Array) -> tuple[Array, ...]:
+        found = self._compiled and self._compiled.one(given)
+        return found or self._evaluated(dict(zip(self._inputs, given, strict=True)))
+
+    def _evaluated(self, given: dict[str, Array]) -> tuple[Array, ...]:
+        nodes = [[self._graph.index(x) for x in xs] for xs in self._results]
+        values = self._graph.evaluate([i for xs in nodes for i in xs], given)
+        return tuple(np.array([values[i] for i in xs], dtype=float) for xs in nodes)

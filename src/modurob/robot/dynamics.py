@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from modurob import algorithms, kernels
 from modurob.algorithms.base_parameters import BaseParameters
+from modurob.algorithms.constraints.torques import DRIVEN_SLOPES, torques_by
 from modurob.algorithms.derivatives import ForwardDerivatives, InverseDerivatives, derivatives_of
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
@@ -182,6 +183,10 @@ class Dynamics(Checked):
             if found is not None:
                 M, by_q, by_v = found
                 return InverseDerivatives(by_q, by_v, M)
+        if external is None and self.constraints:
+            found = kernels.once(DRIVEN_SLOPES, self, q, v, vdot)
+            if found is not None:
+                return InverseDerivatives(*torques_by(self, *found))
         q, v, vdot = self._shaped(q, self.nq, "q"), self._shaped(v, self.nv, "v"), self._shaped(vdot, self.nv, "vdot")
         return algorithms.inverse_dynamics_derivatives(self, q, v, vdot, external, kernels.run)
 

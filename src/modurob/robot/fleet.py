@@ -13,6 +13,7 @@ from modurob.algorithms.derivatives import (
     ForwardDerivatives,
     InverseDerivatives,
     derivatives_of,
+    inverse_derivatives_of,
 )
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
@@ -112,7 +113,7 @@ FORWARD_SLOPES = Function(
 INVERSE_SLOPES = Function(
     "inverse_dynamics_derivatives",
     ("q", "v", "vdot"),
-    lambda m: None if m.constraints else SLOPES,
+    inverse_derivatives_of,
     _through(algorithms.inverse_dynamics_derivatives),
     on_gpu=OnGpu(
         lambda m: None if m.constraints else SLOPES, _inverse_slopes_on_gpu, lambda parts: InverseDerivatives(*parts)

@@ -14,6 +14,7 @@ import numpy as np
 from modurob.errors import SimulationError
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
+from modurob.trace import applied
 
 
 class Measured(NamedTuple):
@@ -103,7 +104,7 @@ class Memoryless:
 
 @dataclass(frozen=True, eq=False)
 class FunctionController:
-    """A plain function f(t, q, v) as a controller."""
+    """A plain function f(t, q, v) as a controller; equal to another one of the same function."""
 
     function: Callable[[float, Array, Array], Any]
     sample_time: float | None = None
@@ -111,18 +112,28 @@ class FunctionController:
     def on(self, robot: Mechanism) -> "FunctionLaw":
         return FunctionLaw(self.function)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FunctionController) and (self.function, self.sample_time) == (
+            other.function,
+            other.sample_time,
+        )
+
+    def __hash__(self) -> int:
+        # not of the function, which may be an object without a hash
+        return hash((FunctionController, self.sample_time))
+
     def __repr__(self) -> str:
         return f"{getattr(self.function, '__name__', self.function)!s}(t, q, v)"
 
 
+@dataclass(frozen=True)
 class FunctionLaw(Memoryless):
     """The torques of a function; it receives copies, which it may modify."""
 
-    def __init__(self, function: Callable[[float, Array, Array], Any]):
-        self._function = function
+    function: Callable[[float, Array, Array], Any]
 
     def torque(self, t: float, q: Array, v: Array) -> Array:
-        found = self._function(t, np.array(q), np.array(v))
+        found = applied(self.function, t, np.array(q), np.array(v))
         if found is None:
             raise TypeError("the function returned None: expected torques")
         return np.asarray(found)
@@ -132,6 +143,11 @@ def as_controller(given: Any) -> Controller | None:
     """A controller, from one or from a plain function of (t, q, v); None stays None."""
     if given is None or (isinstance(given, Controller) and not isinstance(given, type)):
         return given
+    if not isinstance(given, type) and all(callable(getattr(given, name, None)) for name in ("start", "step")):
+        raise SimulationError(
+            f"controller {given!r:.90} is a law that on(robot) made for one robot: expected the controller itself, such as "
+            "mr.PID(...)"
+        )
     if not callable(given) or isinstance(given, type):
         call = f": write {given.__name__}(...)" if isinstance(given, type) else ""
         raise SimulationError(

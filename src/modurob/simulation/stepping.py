@@ -90,12 +90,13 @@ class Mover:
         return Mover, (self.m, self.stepper, self.push)
 
     @cached_property
-    def _sticks(self) -> bool:
+    def sticks(self) -> bool:
+        """Whether some joint has dry friction."""
         return sticks(self.m)
 
     @cached_property
     def _compiled(self) -> bool:
-        return self.stepper.compiled and self.push is None and not (self._sticks and is_joined(self.m))
+        return self.stepper.compiled and self.push is None and not (self.sticks and is_joined(self.m))
 
     @cached_property
     def _flow(self) -> Flow:
@@ -104,21 +105,21 @@ class Mover:
     def begin(self, runs: int) -> None:
         """Let compilers start on the code of a step, before anything else is asked for."""
         if self._compiled:
-            kernels.begin(step_flow(self.stepper, acting(self.m).nx, self._sticks), self.m, runs)
+            kernels.begin(step_flow(self.stepper, acting(self.m).nx, self.sticks), self.m, runs)
 
     def advance(self, t: float, s: State, u: Array, duration: float) -> Moved:
         """The state at t + duration, torques and commands held."""
         s, u = self.commanded(s, u)
         steps = 1 if self.stepper.dt is None else round(duration / self.stepper.dt)
         dt = duration if self.stepper.dt is None else self.stepper.dt
-        if s.v.ndim == 1 and self._compiled and not self._sticks:
+        if s.v.ndim == 1 and self._compiled and not self.sticks:
             column = np.array([t, dt])
             found = kernels.once(self._flow, self.m, column[:1], column[1:], s.q, s.v, s.x, u, repeats=steps)
             if found is not None:
                 return Moved(State(*found[1:]), _FINE)
         shape, flat = s.v.shape[:-1], _flat(s)
         u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
-        if not self._sticks:
+        if not self.sticks:
             moved = self._steps(t, flat, u, dt, steps)
         else:
             self._prepare(len(flat.v))
@@ -179,7 +180,7 @@ class Mover:
         shape, flat = s.v.shape[:-1], _flat(s)
         u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
         at = np.array(np.broadcast_to(t, shape), dtype=float).reshape(-1, 1)
-        held = self._modes(at, flat, u)[0] if self._sticks else None
+        held = self.modes(at, flat, u)[0] if self.sticks else None
         if self.stepper.contacts and self.stepper.dt and acting(self.m).rows:
             moved = self._steps(at, flat, u, self.stepper.dt, 1, held)
             vdot, singular = (moved.state.v - flat.v) / self.stepper.dt, moved.singular
@@ -243,7 +244,7 @@ class Mover:
             now, torques, rest = _of(s, going), u[going], left[going]
             at = t + dt - rest
             mover = self._on(going)
-            held, bad = mover._modes(at, now, torques)
+            held, bad = mover.modes(at, now, torques)
             end, worse = mover._steps(at, now, torques, rest, 1, held)
             _put(singular, going, np.where(bad != 0, bad, worse))
             passed = (held.slide * end.v < 0).any(axis=-1)
@@ -262,7 +263,7 @@ class Mover:
         """The same for some of the runs."""
         return self if self.push is None else replace(self, push=self.push.of(runs))
 
-    def _modes(self, t: Array, s: State, u: Array) -> tuple[Held, Array]:
+    def modes(self, t: Array, s: State, u: Array) -> tuple[Held, Array]:
         """Which rates friction holds in a state, and which way the others slide; and whether the state is singular.
 
         All that rest are held first. The one that needs most beyond what friction gives is let go, until none does; one that would

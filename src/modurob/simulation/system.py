@@ -61,7 +61,7 @@ class System:
         """Rates of change at a state under held torques."""
         forces = self.engine.forces(t, s.q, s.v, s.x, None if held is None else held.slide)
         external = self.external(t, s, forces.external)
-        return self._accelerated(s, u + forces.tau, external, forces.rate, held)
+        return self.accelerated(s, u + forces.tau, external, forces.rate, held)
 
     def external(self, t: Any, s: State, own: Any) -> Any:
         """Wrenches on bodies: those of forces between frames, and a user's."""
@@ -70,7 +70,8 @@ class System:
         pushed = self.push(t, s.q, s.v)
         return pushed if own is None else own + pushed
 
-    def _accelerated(self, s: State, tau: Any, external: Any, rate: Any, held: Held | None) -> Slope:
+    def accelerated(self, s: State, tau: Any, external: Any, rate: Any, held: Held | None) -> Slope:
+        """Rates of change under torques and wrenches that are known."""
         run, m = self.engine.run, self.m
         qdot = s.v if m.nq == m.nv else run(RATE, q=s.q, v=s.v)["rate"]
         state = {"q": s.q, "v": s.v, "external": external}

@@ -288,7 +288,8 @@ _EVALUATE: dict[str, Any] = {
 
 
 _UNDECIDED = (
-    "a choice that depends on a traced scalar: expected select, minimum, maximum or clip of modurob.spatial.scalars"
+    "a choice that depends on a traced scalar: expected np.where, np.minimum, np.maximum or np.clip, or select and others of "
+    "modurob.spatial.scalars"
 )
 
 
@@ -356,7 +357,8 @@ class Traced:
 
     def __float__(self) -> float:
         raise TypeError(
-            "a traced scalar is not a number: expected functions of NumPy arrays, or of modurob.spatial.scalars"
+            "a traced scalar is not a number: expected functions of modurob.spatial.scalars or of NumPy, such as np.sin and not "
+            "math.sin, and u = np.zeros_like(q), not np.zeros(n), for an array to be filled"
         )
 
     def __abs__(self) -> "Traced":

@@ -4,7 +4,7 @@ Torques K^T lambda do nothing; what counts is G^T tau, with K G = 0. Of all torq
 smallest with G^T E u = G^T tau are taken.
 """
 
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from modurob.algorithms.constraints.closure import loop_jacobian
 from modurob.algorithms.constraints.rows import CONSTRAINED
 from modurob.algorithms.constraints.slopes import CONSTRAINED_SLOPES
 from modurob.algorithms.interpreter import interpret
-from modurob.algorithms.program import Run
+from modurob.algorithms.program import Engine, Flow, Run
 from modurob.algorithms.steps import apply, transposed
 from modurob.errors import InputError
 from modurob.mechanism.tables import Tables
@@ -51,49 +51,58 @@ class TorqueSlopes(NamedTuple):
 
 
 def driven_torque_slopes(m: Tables, inputs: dict[str, Array], run: Run = interpret) -> TorqueSlopes:
-    """The derivatives of the torques of the joints with a drive, at the inputs of `CONSTRAINED`.
+    """The derivatives of the torques of the joints with a drive, at the inputs of `CONSTRAINED`; see `_slopes`."""
+    try:
+        answer = run(DRIVEN_SLOPES, m, inputs)
+    except np.linalg.LinAlgError:
+        _require_drives(m, inputs["q"], run)
+        raise
+    if np.any(answer.singular):
+        _require_drives(m, inputs["q"], run)
+    return torques_by(m, answer.results["slopes"], answer.results["M"])
 
-    With multipliers y of G^T E u = G^T tau these torques solve E E^T y + K^T lambda = tau, K y = 0, u = E^T y. The derivatives
-    solve the same equations, with d tau - d(K^T) lambda and -dK y on the right-hand side.
+
+def torques_by(m: Tables, slopes: Array, M: Array) -> TorqueSlopes:
+    """The derivatives from the results of `DRIVEN_SLOPES`."""
+    n, by = m.nv, driven_rates(m)[:, None] * slopes
+    return TorqueSlopes(by[..., :n], by[..., n : 2 * n], by[..., 2 * n :] @ (M + np.diag(m.armature)))
+
+
+def driven_rates(m: Tables) -> Array:
+    """One for rates with a drive, zero for others, (nv,)."""
+    return np.where(m.effort_limit > 0, 1.0, 0.0)
+
+
+def _slopes(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
+    """The motions y that joints with a drive follow, E u = E E^T y, by what torques and rows do, and M.
+
+    With multipliers y of G^T E u = G^T tau these torques solve E E^T y + K^T lambda = tau, K y = 0, u = E^T y: the equations of
+    constrained motion, with E E^T for M. The derivatives solve them too, with d tau - d(K^T) lambda and -dK y on the right-hand
+    side.
     """
-    found = run(CONSTRAINED, m, inputs).results
-    M, K = found["M"] + np.diag(m.armature), found["K"]
-    tau = found["bias"] + m.armature * inputs["vdot"]
-    drives = _drives(m, K)
-    given = apply(drives.push, tau)
-    multipliers = apply(drives.pull, tau - given)
-    slopes = run(CONSTRAINED_SLOPES, m, {**inputs, "multipliers": multipliers}).results
-    turning = {"q": inputs["q"], "v": np.zeros(tau.shape), "vdot": apply(drives.motion, tau)}
-    turned = run(CONSTRAINED_SLOPES, m, {**turning, "multipliers": 0 * multipliers}).results["rows_by_q"]
-    by_q = drives.push @ slopes["by_q"] - drives.row @ turned
-    return TorqueSlopes(by_q, drives.push @ slopes["by_v"], drives.push @ M)
+    m, still = engine.m, engine.zeros("rates")
+    terms = engine.run(CONSTRAINED, **inputs)
+    M, K = terms["M"], terms["K"]
+    tau = terms["bias"] + engine.times(engine.constant("rates", m.armature), inputs["vdot"])
+    # solves add the armature
+    drives = engine.resisted(M * 0.0, engine.constant("rates", driven_rates(m) - m.armature))
+    y, multipliers = engine.constrained(drives, K, (tau, still), terms["k"] * 0.0)
+    loaded = engine.run(CONSTRAINED_SLOPES, **inputs, multipliers=multipliers * -1.0)
+    turned = engine.run(CONSTRAINED_SLOPES, q=inputs["q"], v=still, vdot=y, multipliers=multipliers * 0.0)
+    by_q, by_v = ((loaded[name] * -1.0, turned[f"rows_{name}"]) for name in ("by_q", "by_v"))
+    return {"slopes": engine.constrained_slopes(drives, K, by_q, by_v), "M": M}
 
 
-class _Drives(NamedTuple):
-    """What joints with a drive make of torques tau of the tree and of rows k: E u = push tau + row k, y = motion tau, and
-    lambda = pull (tau - E u)."""
-
-    push: Array  # (..., nv, nv)
-    row: Array  # (..., nv, rows)
-    motion: Array  # (..., nv, nv)
-    pull: Array  # (..., rows, nv)
+DRIVEN_SLOPES = Flow("driven_torque_slopes", CONSTRAINED.inputs, {"slopes": "slopes", "M": "matrix"}, _slopes)
 
 
-def _drives(m: Tables, K: Array) -> _Drives:
-    U, s, Vt = np.linalg.svd(K)
-    G, n = _free(s, Vt), s.shape[-1]
-    inverse = transposed(Vt[..., :n, :] * _inverted(s)[..., None]) @ transposed(U[..., :n])
-    driven = np.where(m.effort_limit > 0, 1.0, 0.0)[:, None]
-    _, t, Wt = np.linalg.svd(driven * G, full_matrices=False)
+def _require_drives(m: Tables, q: Array, run: Run) -> None:
+    """An error where the joints with a drive do not move all degrees of freedom."""
+    G = free_motions(loop_jacobian(m, q, run))
+    t = np.linalg.svd(driven_rates(m)[:, None] * G, compute_uv=False)
     rank, degrees = (_inverted(t) > 0).sum(axis=-1), np.abs(G).any(axis=-2).sum(axis=-1)
     if np.any(rank < degrees):
         _refuse_derivatives(m, rank, degrees)
-    # y = G z, E u = E E^T G z
-    along = G @ transposed(Wt * _inverted(t)[..., None])
-    motion = along @ transposed(along)
-    push = driven * motion
-    row = driven * inverse - push @ (driven * inverse)
-    return _Drives(push, row, motion, transposed(inverse))
 
 
 def _refuse_derivatives(m: Tables, rank: Array, degrees: Array) -> NoReturn:
