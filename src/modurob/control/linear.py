@@ -45,17 +45,22 @@ def linearised(
     >>> A.shape, B.shape
     ((6, 6), (6, 3))
     """
-    nv = robot.nv
-    q, v = together(robot._q(q), np.zeros(nv) if v is None else robot._v(v))
-    passive = passive_forces(robot, q, v, run=kernels.run)
-    tau = robot.bias_forces(q, v) - passive if tau is None else robot._v(tau, "tau")
+    q, v = together(robot._q(q), np.zeros(robot.nv) if v is None else robot._v(v))
+    A, B = slopes(robot, q, v, None if tau is None else robot._v(tau, "tau"))
+    return Linear(A, B[..., Drives.of(robot, actuated).v])
+
+
+def slopes(robot: Mechanism, q: Array, v: Array, tau: Array | None) -> Linear:
+    """As `linearised`, for torques of all rates: B (..., 2 nv, nv)."""
+    nv, passive = robot.nv, passive_forces(robot, q, v, run=kernels.run)
+    tau = robot.bias_forces(q, v) - passive if tau is None else tau
     by = robot.forward_dynamics_derivatives(q, v, tau + passive)
     by_q, by_v = passive_slopes(robot, q, v)
     A, B = np.zeros((*by.q.shape[:-2], 2 * nv, 2 * nv)), np.zeros((*by.q.shape[:-2], 2 * nv, nv))
     A[..., :nv, :nv], A[..., :nv, nv:] = -bracket(robot, v), np.eye(nv)
     A[..., nv:, :nv], A[..., nv:, nv:] = by.q + by.tau @ by_q, by.v + by.tau @ by_v
     B[..., nv:, :] = by.tau
-    return Linear(A, B[..., Drives.of(robot, actuated).v])
+    return Linear(A, B)
 
 
 def state_space(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.algorithms.forces import acting
-from modurob.control.linear import linearised
+from modurob.control.linear import slopes
 from modurob.control.recipe import require_torque_inputs
 from modurob.errors import EstimateError
 from modurob.estimation.belief import Belief, Innovation, corrected, through
@@ -108,7 +108,7 @@ def stacked_slope(readings: Sequence[Reading], q: Array, v: Array, tau: Array) -
     """
     vdot, A = np.zeros(v.shape), None
     if any(r.accelerates for r in readings):
-        A = linearised(readings[0].robot, q, v, tau).A[..., readings[0].robot.nv :, :]
+        A = slopes(readings[0].robot, q, v, tau).A[..., readings[0].robot.nv :, :]
         vdot = _acceleration(readings[0].robot, q, v, tau)
     rows = []
     for r in readings:

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from modurob.algorithms.forces import acting
-from modurob.control.linear import linearised
+from modurob.control.linear import slopes
 from modurob.robot import Mechanism
 from modurob.simulation.steppers import RungeKutta4
 from modurob.simulation.stepping import Mover
@@ -40,7 +40,7 @@ def transition(robot: Mechanism, q: Array, v: Array, tau: Array, dt: float) -> A
     half, one = dt / 2, np.eye(2 * robot.nv)
     visited = [(q, v), step(robot, q, v, tau, half), step(robot, q, v, tau, dt)]
     at, rates = (np.stack(np.broadcast_arrays(*x)) for x in zip(*visited, strict=True))
-    A1, A2, A4 = linearised(robot, at, rates, tau).A
+    A1, A2, A4 = slopes(robot, at, rates, tau).A
     K1 = A1
     K2 = A2 @ (one + half * K1)
     K3 = A2 @ (one + half * K2)

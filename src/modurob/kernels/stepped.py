@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from importlib import resources
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from modurob.kernels.compiler import announced, library, notes_of
 from modurob.kernels.evaluator import give_up
 from modurob.kernels.single import extension
 from modurob.spatial.scalars import Array
-from modurob.trace import C99, Graph, Listing
+from modurob.trace import Graph, Listing
 
 
 class Stepped(NamedTuple):
@@ -52,8 +51,8 @@ def _loaded(name: str, text: str, inputs: tuple[int, ...], outputs: tuple[tuple[
     return Stepped(*(partial(module.call, handle(*f), 1) for f in (("one_state", False), ("many_states", True))))
 
 
-class Straight:
-    """Straight-line code of named arrays, (n,) each, compiled: it returns its results as a tuple of arrays.
+class CompiledGraph:
+    """CompiledGraph-line code of named arrays, (n,) each, compiled: it returns its results as a tuple of arrays.
 
     Without a compiler, and for inputs that are not finite, it is evaluated by NumPy.
     """
@@ -63,7 +62,7 @@ class Straight:
         arguments = [*(f"const double *{x}" for x in inputs), *(f"double *{x}" for x in results)]
         stores = [(f"{array}[{k}]", x) for array, xs in results.items() for k, x in enumerate(xs)]
         unused = "".join(f"(void){x}; " for x in (*inputs, *results)).strip()
-        lines = [unused, *Listing(graph, stores, replace(C99)).lines()]
+        lines = [unused, *Listing(graph, stores).lines()]
         text = "\n".join(["#include <math.h>", f"static void run({', '.join(arguments)})", "{", *lines, "}"])
         sizes = [len(xs) for xs in results.values()]
         self._compiled = stepped(name, text, "run", (), list(inputs.values()), sizes)

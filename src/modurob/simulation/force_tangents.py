@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.algorithms.forces import acting, dry_friction, force_rates, joint_efforts, sampled_states
-from modurob.kernels.stepped import Straight
+from modurob.kernels.stepped import CompiledGraph
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph, tangent
@@ -30,7 +30,7 @@ class Sparse:
         by = np.stack([tangent(graph, values, {x: 1.0}) for x in moved], axis=-1)
         self._at = np.nonzero(np.array([[not _is_zero(graph, x) for x in row] for row in by], dtype=bool))
         self._shape = by.shape
-        self._run = Straight(name, graph, sizes, {"values": values, "slopes": by[self._at]})
+        self._run = CompiledGraph(name, graph, sizes, {"values": values, "slopes": by[self._at]})
 
     def __call__(self, *given: Array) -> Moved:
         values, slopes = self._run(*given)
