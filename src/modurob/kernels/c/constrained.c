@@ -8,6 +8,23 @@ static inline int32_t smaller_of(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
+/* TILE rows of A, (m, n), from row i on. */
+static inline __attribute__((always_inline)) void rows_from(const vec *rows[TILE], const vec *A, int32_t i, int32_t m, int32_t n)
+{
+#pragma GCC unroll 9
+    for (int x = 0; x < TILE; ++x) {
+        rows[x] = A + smaller_of(i + x, m - 1) * n;
+    }
+}
+
+static inline __attribute__((always_inline)) void clear_tile(vec sum[TILE * TILE])
+{
+#pragma GCC unroll 9
+    for (int x = 0; x < TILE * TILE; ++x) {
+        sum[x] = V(0);
+    }
+}
+
 /* sum += the inner products of TILE rows of A with TILE rows of B, n numbers each. */
 static inline __attribute__((always_inline)) void add_tile(vec sum[TILE * TILE], const vec *const A[TILE], const vec *const B[TILE], int32_t n)
 {
@@ -51,15 +68,9 @@ static void multiplied(vec *C, const vec *A, const vec *B, int32_t m, int32_t l,
         for (int32_t j = known ? i : 0; j < l; j += TILE) {
             const vec *a[TILE], *b[TILE];
             vec sum[TILE * TILE];
-#pragma GCC unroll 9
-            for (int x = 0; x < TILE; ++x) {
-                a[x] = A + smaller_of(i + x, m - 1) * n;
-                b[x] = B + smaller_of(j + x, l - 1) * n;
-            }
-#pragma GCC unroll 9
-            for (int x = 0; x < TILE * TILE; ++x) {
-                sum[x] = V(0);
-            }
+            rows_from(a, A, i, m, n);
+            rows_from(b, B, j, l, n);
+            clear_tile(sum);
             add_tile(sum, a, b, known == TRIANGULAR ? smaller_of(i + TILE, n) : n);
 #pragma GCC unroll 9
             for (int x = 0; x < TILE * TILE; ++x) {
@@ -193,25 +204,16 @@ static inline void projected_inverse(vec *out, const vec *factor, const vec *Q, 
         for (int32_t j = i; j < n; j += TILE) {
             const vec *a[TILE], *b[TILE];
             vec sum[TILE * TILE];
-#pragma GCC unroll 9
-            for (int x = 0; x < TILE; ++x) {
-                a[x] = Q + smaller_of(i + x, n - 1) * r;
-                b[x] = Z + smaller_of(j + x, n - 1) * r;
-            }
-#pragma GCC unroll 9
-            for (int x = 0; x < TILE * TILE; ++x) {
-                sum[x] = V(0);
-            }
+            rows_from(a, Q, i, n, r);
+            rows_from(b, Z, j, n, r);
+            clear_tile(sum);
             add_tile(sum, a, b, r);
 #pragma GCC unroll 9
             for (int x = 0; x < TILE * TILE; ++x) {
                 sum[x] = -sum[x];
             }
-#pragma GCC unroll 9
-            for (int x = 0; x < TILE; ++x) {
-                a[x] = factor + smaller_of(i + x, n - 1) * n;
-                b[x] = factor + (n + smaller_of(j + x, n - 1)) * n;
-            }
+            rows_from(a, factor, i, n, n);
+            rows_from(b, factor + n * n, j, n, n);
             add_tile(sum, a, b, smaller_of(i + TILE, n));
 #pragma GCC unroll 9
             for (int x = 0; x < TILE * TILE; ++x) {
@@ -234,10 +236,7 @@ static inline void sloped_columns(vec *out, const vec *P, const vec *Q, const ve
         for (int x = 0; x < TILE; ++x) {
             row[x] = smaller_of(i + x, n - 1);
         }
-#pragma GCC unroll 9
-        for (int x = 0; x < TILE * TILE; ++x) {
-            sum[x] = V(0);
-        }
+        clear_tile(sum);
         for (int32_t k = 0; k < at[2 * TILE]; ++k) {
             const vec *const from = push + own[k] * n;
 #pragma GCC unroll 9
