@@ -3,12 +3,12 @@
 import numpy as np
 
 from modurob.algorithms.articulated import at_rest
-from modurob.algorithms.constraints.torques import driven_torques
+from modurob.algorithms.constraints.torques import driven_torques, least_torques
 from modurob.algorithms.interpreter import interpret
-from modurob.algorithms.kinematics import together
+from modurob.algorithms.joint_space import motion_inputs
 from modurob.algorithms.program import Inward, Outward, Program, Run, View
 from modurob.algorithms.steps import apply, gyroscopic, spin, transposed
-from modurob.algorithms.wrenches import External, body_wrenches
+from modurob.algorithms.wrenches import External
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
@@ -51,19 +51,21 @@ def inverse_dynamics(
     With loops, the torques are those of the joints with a drive (effort above zero), the smallest in the least-squares
     sense if there are more of these than the motion needs; a motion that they cannot produce is refused.
     """
-    tau = tree_inverse_dynamics(m, q, v, vdot, external, run)
-    return driven_torques(m, q, tau, run) if m.constraints else tau
+    if not m.constraints:
+        return tree_inverse_dynamics(m, q, v, vdot, external, run)
+    inputs = motion_inputs(m, q, v, vdot, external)
+    found = driven_torques(m, inputs, run)
+    return least_torques(m, inputs["q"], _of_tree(m, inputs, run), run) if found is None else found
 
 
 def tree_inverse_dynamics(
     m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret
 ) -> Array:
     """tau = M vdot + C v + N - J^T F of the tree, its constraints left out, (..., nv)."""
-    wrenches = body_wrenches(m, external)
-    q, v, vdot, *pushed = together(q, v, vdot, *wrenches)
-    inputs = {"q": q, "v": v, "vdot": vdot}
-    if pushed:
-        inputs["external"] = np.stack(pushed, axis=-2)
+    return _of_tree(m, motion_inputs(m, q, v, vdot, external), run)
+
+
+def _of_tree(m: Tables, inputs: dict[str, Array], run: Run) -> Array:
     return run(INVERSE_DYNAMICS, m, inputs).results["tau"]
 
 

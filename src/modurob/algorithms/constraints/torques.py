@@ -24,8 +24,19 @@ RANK = 1e-7
 MISSING = 1e-6
 
 
-def driven_torques(m: Tables, q: Array, tau: Array, run: Run = interpret) -> Array:
-    """The torques of the joints with a drive that do what torques tau at all joints of the tree would do, (..., nv)."""
+def driven_torques(m: Tables, inputs: dict[str, Array], run: Run = interpret) -> Array | None:
+    """The torques of the joints with a drive for a motion, the inputs of `CONSTRAINED`, (..., nv); None where these joints do not
+    move all degrees of freedom in some state."""
+    try:
+        answer = run(DRIVEN_TORQUES, m, inputs)
+    except np.linalg.LinAlgError:
+        return None
+    return None if np.any(answer.singular) else answer.results["tau"]
+
+
+def least_torques(m: Tables, q: Array, tau: Array, run: Run = interpret) -> Array:
+    """The torques of the joints with a drive that do what torques tau at all joints of the tree would do, (..., nv); refused if
+    there are none."""
     driven = m.effort_limit > 0
     G = free_motions(loop_jacobian(m, q, run))
     wanted = apply(transposed(G), tau)
@@ -73,24 +84,42 @@ def driven_rates(m: Tables) -> Array:
     return np.where(m.effort_limit > 0, 1.0, 0.0)
 
 
-def _slopes(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
-    """The motions y that joints with a drive follow, E u = E E^T y, by what torques and rows do, and M.
+class Followed(NamedTuple):
+    """The motion y that joints with a drive follow, E u = E E^T y, and what it is found from: E E^T, `CONSTRAINED`, lambda."""
 
-    With multipliers y of G^T E u = G^T tau these torques solve E E^T y + K^T lambda = tau, K y = 0, u = E^T y: the equations of
-    constrained motion, with E E^T for M. The derivatives solve them too, with d tau - d(K^T) lambda and -dK y on the right-hand
-    side.
-    """
-    m, still = engine.m, engine.zeros("rates")
-    terms = engine.run(CONSTRAINED, **inputs)
-    M, K = terms["M"], terms["K"]
+    y: Any
+    drives: Any
+    terms: dict[str, Any]
+    multipliers: Any
+
+
+def _followed(engine: Engine, inputs: dict[str, Any]) -> Followed:
+    """With multipliers y of G^T E u = G^T tau the torques solve E E^T y + K^T lambda = tau, K y = 0, u = E^T y: the equations of
+    constrained motion, with E E^T for M."""
+    m, terms = engine.m, engine.run(CONSTRAINED, **inputs)
     tau = terms["bias"] + engine.times(engine.constant("rates", m.armature), inputs["vdot"])
     # solves add the armature
-    drives = engine.resisted(M * 0.0, engine.constant("rates", driven_rates(m) - m.armature))
-    y, multipliers = engine.constrained(drives, K, (tau, still), terms["k"] * 0.0)
+    drives = engine.resisted(terms["M"] * 0.0, engine.constant("rates", driven_rates(m) - m.armature))
+    y, multipliers = engine.constrained(drives, terms["K"], (tau, engine.zeros("rates")), terms["k"] * 0.0)
+    return Followed(y, drives, terms, multipliers)
+
+
+def _torques(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
+    return {"tau": engine.times(engine.constant("rates", driven_rates(engine.m)), _followed(engine, inputs).y)}
+
+
+DRIVEN_TORQUES = Flow("driven_torques", CONSTRAINED.inputs, {"tau": "rates"}, _torques)
+
+
+def _slopes(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
+    """The motions by what torques and rows do, and M. The derivatives solve the same equations, with d tau - d(K^T) lambda and
+    -dK y on the right-hand side."""
+    y, drives, terms, multipliers = _followed(engine, inputs)
+    still = engine.zeros("rates")
     loaded = engine.run(CONSTRAINED_SLOPES, **inputs, multipliers=multipliers * -1.0)
     turned = engine.run(CONSTRAINED_SLOPES, q=inputs["q"], v=still, vdot=y, multipliers=multipliers * 0.0)
     by_q, by_v = ((loaded[name] * -1.0, turned[f"rows_{name}"]) for name in ("by_q", "by_v"))
-    return {"slopes": engine.constrained_slopes(drives, K, by_q, by_v), "M": M}
+    return {"slopes": engine.constrained_slopes(drives, terms["K"], by_q, by_v), "M": terms["M"]}
 
 
 DRIVEN_SLOPES = Flow("driven_torque_slopes", CONSTRAINED.inputs, {"slopes": "slopes", "M": "matrix"}, _slopes)
