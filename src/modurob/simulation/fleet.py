@@ -1,6 +1,5 @@
 """Fleets in motion: time steps of different robots in one batch, with all their forces, including contacts."""
 
-import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.algorithms.program import Flow
-from modurob.errors import InputError, ModurobWarning, explained
+from modurob.errors import InputError, explained, warn_user
 from modurob.kernels.cuda.arrays import is_foreign, on_device
 from modurob.robot import Mechanism
 from modurob.robot.fleet import Fleet, Function
@@ -166,12 +165,10 @@ def _warn_of_lost(fleet: Fleet, states: Sequence[Any], duration: float) -> None:
         if is_foreign(state.v) or np.isfinite(state.v).all():
             continue
         lost = np.flatnonzero(~np.isfinite(state.v).all(axis=-1))
-        warnings.warn(
+        warn_user(
             f"robot {i} of the fleet: {fleet[i].name} has no finite state after {duration:g} s in {len(lost)} of "
             f"{len(state.v)} states, the first of them state {lost[0]}: expected shorter steps, or mr.LinearlyImplicit; "
-            f"mr.simulate(fleet[{i}], q[{i}][{lost[0]}], v[{i}][{lost[0]}]) says when and why",
-            ModurobWarning,
-            stacklevel=4,
+            f"mr.simulate(fleet[{i}], q[{i}][{lost[0]}], v[{i}][{lost[0]}]) says when and why"
         )
 
 

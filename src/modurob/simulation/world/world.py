@@ -15,7 +15,7 @@ from modurob.algorithms.interpreter import floats
 from modurob.assembly.connection import docking
 from modurob.catalogue.contact import BodyContact, Ground
 from modurob.catalogue.forces import FrameForce
-from modurob.errors import ModurobError, SimulationError, explained
+from modurob.errors import ModurobError, SimulationError, explained, gathered
 from modurob.kinematics.body_contacts import pair_rows
 from modurob.mechanism import from_assembly
 from modurob.robot import Builder, Mechanism
@@ -37,6 +37,7 @@ from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
 
+@gathered
 @explained
 class World(Population):
     """Organisms by name, all at one time, under one gravity, in world axes [m/s²]. Modules have different names in all of them.
