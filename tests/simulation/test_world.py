@@ -441,7 +441,8 @@ def test_limits_that_organisms_pass_are_among_their_events(tmp_path):
     v = np.zeros(floating(a).nv)
     v[6:] = 10.0
     world = mr.World({"a": mr.Organism(a, q, v)}, gravity=NOWHERE)
-    run = world.run(0.03, [mr.Undock(0.015, "a", "m1/3", "b")])["a"]
+    with pytest.warns(mr.ModurobWarning, match="ran into a stop that is too stiff"):
+        run = world.run(0.03, [mr.Undock(0.015, "a", "m1/3", "b")])["a"]
     assert [e.kind for e in run.events][:2] == ["limit", "limit"]
     assert [e.t for e in run.events] == sorted(e.t for e in run.events)
     assert "undock" in [e.kind for e in run.events]

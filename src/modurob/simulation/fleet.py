@@ -14,6 +14,7 @@ from modurob.robot import Mechanism
 from modurob.robot.fleet import Fleet, Function
 from modurob.simulation.arguments import chosen_stepper, require_radians, require_routes, whole
 from modurob.simulation.driving import require_clear, require_contacts, require_steps
+from modurob.simulation.limits import warn_of_stiff_stops
 from modurob.simulation.pilot import input_limit
 from modurob.simulation.steppers import Stepper
 from modurob.simulation.stepping import Mover, step_flow
@@ -67,6 +68,9 @@ def advance(
         for i, state in zip(at, part._run(_function(kind), *lists, repeats=[tasks[i].steps for i in at]), strict=True):
             found[i] = state
     _warn_of_lost(fleet, found, duration)
+    for robot, task, state in zip(fleet, tasks, found, strict=True):
+        if not is_foreign(state.q):  # type: ignore[union-attr]
+            warn_of_stiff_stops(robot, state.q, task.stepper)  # type: ignore[union-attr]
     return found  # type: ignore[return-value]
 
 

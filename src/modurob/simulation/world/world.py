@@ -23,7 +23,7 @@ from modurob.simulation.arguments import random_stream, require_functions, whole
 from modurob.simulation.changes import MET, Change, Merge
 from modurob.simulation.docking import Body, gap, robot_of
 from modurob.simulation.driving import require_clear, require_contacts
-from modurob.simulation.limits import joint_of_rate, rates_beyond_limits
+from modurob.simulation.limits import joint_of_rate, rates_beyond_limits, warn_of_stiff_stops
 from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recording import Event, Recording
 from modurob.simulation.status import Failure, Status
@@ -208,7 +208,10 @@ class World(Population):
         self._make_due(waiting)
         for change in waiting:
             self._missed(change, "its moment did not come")
-        return self.recordings()
+        runs = self.recordings()
+        for segment in (segment for run in runs.values() for segment in run.segments):
+            warn_of_stiff_stops(segment.robot, segment.q, self.stepper)
+        return runs
 
     def step(self) -> None:
         """Go on by one tick: laws decide, all organisms move together, limits and failures are looked at.
