@@ -24,6 +24,7 @@ from modurob.simulation.changes import MET, Change, Merge
 from modurob.simulation.docking import Body, gap, robot_of
 from modurob.simulation.driving import require_clear, require_contacts
 from modurob.simulation.limits import joint_of_rate, rates_beyond_limits, warn_of_stiff_stops
+from modurob.simulation.progress import progress_bar
 from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recording import Event, Recording
 from modurob.simulation.status import Failure, Status
@@ -198,13 +199,14 @@ class World(Population):
         total = whole(duration, self.tick, "duration")
         waiting = planned(changes, {name: x.assembly for name, x in self._living.items()})
         require_functions(progress=progress, cancelled=cancelled)
-        for k in range(total):
-            if cancelled is not None and cancelled():
-                return self.recordings()
-            self._make_due(waiting)
-            self.step()
-            if progress is not None:
-                progress((k + 1) / total)
+        with progress_bar(f"world of {', '.join(self._living)}") as tell:
+            told = progress or tell
+            for k in range(total):
+                if cancelled is not None and cancelled():
+                    return self.recordings()
+                self._make_due(waiting)
+                self.step()
+                told((k + 1) / total)
         self._make_due(waiting)
         for change in waiting:
             self._missed(change, "its moment did not come")
