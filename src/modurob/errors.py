@@ -42,7 +42,8 @@ import difflib
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -280,6 +281,24 @@ def explained(function: F) -> F:
             raise
 
     return call  # type: ignore[return-value]
+
+
+@contextmanager
+def blamed(error: type[ModurobError], what: str, expected: str) -> Iterator[None]:
+    """Errors of a user's code that does not accept the scalars it is run on, with its name.
+
+    >>> import math
+    >>> with blamed(InputError, "Drag.effort", "functions of modurob.spatial.scalars"):
+    ...     math.sin("v")
+    Traceback (most recent call last):
+    modurob.errors.InputError: Drag.effort: must be real number, not str: expected functions of modurob.spatial.scalars
+    """
+    try:
+        yield
+    except ModurobError:
+        raise
+    except (TypeError, ValueError, AttributeError) as found:
+        raise error(f"{what}: {found}" + (f": expected {expected}" if "expected" not in str(found) else "")) from found
 
 
 def gathered(cls: C) -> C:
