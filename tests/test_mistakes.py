@@ -1,5 +1,6 @@
 """What new users do wrong, and what they are told: what was found, where, what was expected, and the valid choices."""
 
+import pickle
 import shutil
 import sys
 
@@ -24,6 +25,14 @@ LAW = "expected a controller such as mr.PID(...), or a function f(t, q, v)"
 MISTAKES = [
     # ---- names and files ----
     ("mr.simulat(robot)", "module 'modurob' has no attribute 'simulat'", "did you mean 'simulate'?"),
+    ("mr.Robot", "module 'modurob' has no attribute 'Robot'", "did you mean 'mr.Mechanism'?"),
+    ("mr.from_dh([])", "module 'modurob' has no attribute 'from_dh'", "did you mean 'mr.Mechanism.from_dh'?"),
+    ("mr.Fleet([robot])[9]", "no robot 9 in a fleet of 1", "expected a place from 0 to 0, or a slice"),
+    ("mr.Fleet([robot])['crab']", "no robot 'crab' in a fleet of 1", "expected a place from 0 to 0"),
+    ("robot.frames['m33']", "no frame 'm33'", "did you mean 'm3/3'?", "valid: world, m0/A"),
+    ("robot.frames[99]", "no frame 99", "valid: world, m0/A"),
+    ("run.segments[0].at([0.001])", "t = [0.001]", "expected one time [s]"),
+    ("run.segments[0].at('now')", "t = 'now'", "expected one time [s]"),
     (
         "mr.load('krab')",
         "no file 'krab'",
@@ -410,11 +419,14 @@ def test_missing_extras(missing, code, pieces, names, monkeypatch):
 
 
 HOT = [
-    ("robot.mass_matrix()", "mass_matrix() missing 1 required positional argument: 'q'"),
-    ("robot.forward_dynamics(q, q)", "forward_dynamics() missing 1 required positional argument: 'tau'"),
-    ("robot.jacobian(q)", "jacobian() missing 1 required positional argument: 'frame'"),
-    ("robot.mass_matrix(q, q)", "mass_matrix() takes 2 positional arguments but 3 were given"),
-    ("robot.bias_forces(q, w=q)", "bias_forces() got an unexpected keyword argument 'w'"),
+    ("robot.mass_matrix()", "Mechanism.mass_matrix() missing 1 required positional argument: 'q'"),
+    ("robot.forward_dynamics(q, q)", "Mechanism.forward_dynamics() missing 1 required positional argument: 'tau'"),
+    ("robot.jacobian(q)", "Mechanism.jacobian() missing 1 required positional argument: 'frame'"),
+    ("robot.mass_matrix(q, q)", "Mechanism.mass_matrix() takes 2 positional arguments but 3 were given"),
+    ("robot.locked({}, 1)", "Mechanism.locked() takes 2 positional arguments but 3 were given"),
+    ("crab.aim(1, 2, 3)", "Assembly.aim() takes"),
+    ("mr.World({'crab': mr.Organism(crab)}).pose()", "World.pose() missing 2 required positional arguments"),
+    ("robot.bias_forces(q, w=q)", "Mechanism.bias_forces() got an unexpected keyword argument 'w'"),
 ]
 
 
@@ -424,6 +436,22 @@ def test_calls_that_cost_microseconds_are_explained_by_python(code, message, nam
     with pytest.raises(TypeError) as told:
         eval(code, names)
     assert message in str(told.value)
+
+
+def test_entries_that_are_not_there_are_lookup_errors_too(values):
+    fleet, frames = mr.Fleet([values["robot"]]), values["robot"].frames
+    with pytest.raises(IndexError):
+        fleet[1]
+    with pytest.raises(KeyError):
+        frames["m33"]
+    assert frames.get("m33") is None
+    assert frames[-2:] == tuple(frames)[-2:]
+    assert fleet[:1] == fleet
+
+
+def test_methods_named_after_their_class_can_be_sent_elsewhere():
+    for function in (mr.Mechanism.mass_matrix, mr.Mechanism.locked, mr.Assembly.aim, mr.World.pose):
+        assert pickle.loads(pickle.dumps(function)) is function
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from modurob.catalogue.forces import FORCES
 from modurob.catalogue.joints import KINDS
 from modurob.cli import app
 from modurob.control import LAWS, SCHEMES
-from modurob.errors import CatalogueError, InputError, MechanismError
+from modurob.errors import CatalogueError, InputError, MechanismError, SimulationError
 from modurob.estimation import FILTERS, SENSORS
 from modurob.judges import JUDGES, verify
 from modurob.judges.verify import relative_error
@@ -27,6 +27,7 @@ from modurob.motion.gaits import GENERATORS, PRESETS
 from modurob.registry import fingerprint
 from modurob.search import OPERATORS, TASKS
 from modurob.simulation.steppers import STEPPERS
+from modurob.simulation.system import State
 from modurob.spatial import inertia, se3
 
 DOCUMENT = Path(__file__).parents[1] / "CONTRIBUTING.md"
@@ -39,6 +40,7 @@ REGISTRIES = (
 ADDED = {
     "rolling.py": (KINDS, "rolling"),
     "hardening.py": (FORCES, "hardening spring"),
+    "magnet.py": (FORCES, "magnet"),
     "integrator.py": (LAWS, "integrator"),
     "altimeter.py": (SENSORS, "altimeter"),
     "fading.py": (FILTERS, "fading"),
@@ -227,6 +229,52 @@ def test_a_force_is_used_by_simulation_kernels_and_recordings(added, tmp_path):
     assert again.robot.forces == robot.forces
 
 
+def test_a_force_between_frames_is_used_by_simulation_kernels_and_recordings(added, tmp_path):
+    """A magnet keeps energy and, between organisms, momentum."""
+    magnet = added("magnet.py").Magnet(0.5, gap=0.1)
+    robot = mr.load("crab").mechanism(gravity=(0, 0, 0)).with_force("magnet", magnet, a="m3", b="world")
+    run = mr.simulate(robot, [0.3, 0.4, 0.2], duration=0.2, stepper=mr.RungeKutta4(1e-3))
+    distance = np.linalg.norm(robot.frame_pose(run.q, "m3")[:, :3, 3], axis=-1)
+    stored = -0.5 / np.hypot(distance, 0.1)
+    np.testing.assert_allclose(algorithms.stored_energy(robot, run.q), stored, rtol=1e-12)
+    assert np.ptp(stored) > 0.01
+    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q) + stored
+    np.testing.assert_allclose(energy, energy[0], atol=1e-8 * np.abs(energy).max())
+    run.save(tmp_path / "run.mrun")
+    assert mr.Recording.load(tmp_path / "run.mrun").robot == robot
+    apart = [0.5, 0, 0, 1, 0, 0, 0]
+    two = {x: mr.Organism(mr.Assembly.single(x, "backbone"), at) for x, at in (("m0", None), ("n0", apart))}
+    world = mr.World(two, gravity=(0, 0, 0), forces={"magnet": (magnet, "m0", "n0")})
+    world.run(0.1)
+    assert world["m0"].v[0] > 0.1
+    np.testing.assert_allclose(world["m0"].v[:3], -world["n0"].v[:3], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ("-self.stiffness * q", "-math.sin(q)"),
+            "HardeningSpring.effort: .*expected arithmetic, and functions of modurob",
+        ),
+        (
+            ("return -self.stiffness * q", "return q if q > 0 else q"),
+            "HardeningSpring.effort: a choice that .*expected select",
+        ),
+        (
+            ("-self.stiffness * q", "-float(self.stiffness) * q"),
+            "HardeningSpring.effort: a traced scalar is not a number",
+        ),
+    ],
+)
+def test_a_force_that_cannot_be_traced_is_named(change, message):
+    space = {"__name__": "typed_in"}
+    exec("import math\n" + FILES["hardening.py"].replace("@FORCES", "#").replace(*change), space)
+    robot = pendulum(mr.Revolute((0, 1, 0))).with_force("duffing", space["HardeningSpring"](3.0), joint="tip")
+    with pytest.raises(MechanismError, match=message):
+        mr.simulate(robot, [0.3, 0.9], duration=0.01)
+
+
 def test_forces_that_were_typed_in_have_kernels_too(rng):
     """There is no source to tell them apart by: their compiled lines do."""
     texts, text = [], FILES["hardening.py"]
@@ -324,6 +372,15 @@ def test_a_stepper_is_used_by_simulation_kernels_and_command_line(added, tmp_pat
     kernel.save(tmp_path / "run.mrun")
     assert mr.Recording.load(tmp_path / "run.mrun").segments[0].settings.stepper == heun(1e-2)
     assert "done" in modurob("simulate", "crab", "--stepper", "heun", "--duration", "0.01")
+
+
+def test_a_stepper_that_cannot_be_compiled_is_named(added):
+    class Choosing(added("heun.py").Heun):
+        def step(self, system, t, s, u, dt, held=None):
+            return State(s.q[0], s.v, s.x)
+
+    with pytest.raises(SimulationError, match=r"Choosing.step: .*expected sums, products .* with compiled = False"):
+        mr.simulate(mr.load("crab").mechanism(), duration=0.01, stepper=Choosing(1e-3))
 
 
 def test_steppers_with_numbers_of_their_own_are_kept_apart(added):

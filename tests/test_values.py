@@ -90,6 +90,17 @@ def other_words(robot):
         yield replace(robot, shapes=(shape._replace(**own), *robot.shapes[1:]))
 
 
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_equations_are_values(way):
+    eq = crab().equations("masses")
+    assert eq.M is not None  # derived, and kept
+    assert way(eq) == eq == crab().equations("masses")
+    assert hash(way(eq)) == hash(eq)
+    others = [crab().equations(), crab().equations("masses", method="lagrange"), crab().equations("masses", digits=3)]
+    others += [mr.load("crab").mechanism(base="m3").equations("masses"), None]
+    assert all(eq != other for other in others)
+
+
 def test_robots_with_other_names_or_shapes_have_the_same_code_and_are_not_equal():
     robot, others = crab(), list(other_words(crab()))
     assert all(other.key == robot.key and other != robot for other in others)

@@ -15,6 +15,7 @@ from these lines:
 # ruff: noqa: F401  # names for type checkers and editors
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -248,6 +249,10 @@ ROOMS = (
     "locomotion mechanism motion registry robot search simulation spatial statics studio symbolic trace viewer"
 )
 
+# names that other tools use, and what it is called here
+WORDS = {"Robot": "Mechanism", "Module": "ModuleType", "EKF": "ExtendedKalmanFilter", "UKF": "UnscentedKalmanFilter"}
+OWNERS = ("Mechanism", "Assembly", "Trajectory", "Recording")
+
 if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for one of ours
     _HOME_OF = {name: home for home, names in HOMES.items() for name in names.split()}
     __all__ = sorted(_HOME_OF)
@@ -257,12 +262,21 @@ if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for 
             found = getattr(import_module(_HOME_OF[name]), name)
         elif name in ROOMS.split():
             found = import_module(f"modurob.{name}")
-        elif name.startswith("_"):  # tools look for such names on everything; nobody misspelt one of ours
+        elif name.startswith("_") or find_spec(f"modurob.{name}"):
+            # tools look for such names on everything, and `from modurob import tabular` does before it imports
             raise AttributeError(f"module 'modurob' has no attribute {name!r}")
         else:
-            raise import_module("modurob.errors").absent("module 'modurob'", name, [*__all__, *ROOMS.split()])
+            valid = [*__all__, *ROOMS.split()]
+            raise import_module("modurob.errors").absent("module 'modurob'", name, valid, _meant(name))
         globals()[name] = found
         return found
+
+    def _meant(name: str) -> str:
+        """A hint for a name that is another word, or a method; empty for others."""
+        if name in WORDS:
+            return f"did you mean 'mr.{WORDS[name]}'?"
+        owner = next((owner for owner in OWNERS if hasattr(__getattr__(owner), name)), None)
+        return f"did you mean 'mr.{owner}.{name}'?" if owner else ""
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__, *ROOMS.split()})

@@ -3,7 +3,8 @@
 ModurobError
 ├── InputError              an argument of a call: wrong shape, not finite, unknown name
 │   ├── CallError           unknown or missing arguments of a function (a TypeError too)
-│   └── AbsentError         a name that a value does not have (an AttributeError too)
+│   ├── AbsentError         a name that a value does not have (an AttributeError too)
+│   └── EntryError          an entry that a value does not have, value[...] (an IndexError and a KeyError too)
 ├── FormatError             a file that does not have the expected format
 │   ├── CatalogueError      a module type file
 │   ├── UrdfError           a URDF file
@@ -39,12 +40,16 @@ checking them would slow down correct calls, which take microseconds.
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
 
 
 class ModurobError(Exception):
@@ -72,6 +77,12 @@ class CallError(InputError, TypeError):
 
 class AbsentError(InputError, AttributeError):
     """A value, or the package, has nothing of that name."""
+
+
+class EntryError(InputError, IndexError, KeyError):
+    """A value has no entry at that place, or of that name."""
+
+    __str__ = Exception.__str__  # that of KeyError quotes the message
 
 
 class FormatError(ModurobError, ValueError):
@@ -192,14 +203,30 @@ class ModurobWarning(UserWarning):
     """
 
 
-def choices(found: str, valid: Iterable[str]) -> str:
-    """The end of a message: the closest valid name, then all of them.
+def warn_user(message: str) -> None:
+    """A ModurobWarning at the line outside the package that led to it.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_user("a link moves without mass")
+    >>> caught[0].category.__name__, caught[0].filename != __file__
+    ('ModurobWarning', True)
+    """
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __name__.partition(".")[0]:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, ModurobWarning, stacklevel=level)
+
+
+def choices(found: str, valid: Iterable[str], likely: Iterable[str] = ()) -> str:
+    """The end of a message: the closest valid name, first of the likely ones, then all of them.
 
     >>> choices("bakbone", ["backbone", "scout"])
     "did you mean 'backbone'? valid: backbone, scout"
     """
     valid = list(valid)
-    close = difflib.get_close_matches(str(found), valid, n=1)
+    close = [x for names in (likely, valid) for x in difflib.get_close_matches(str(found), names, n=1)]
     hint = f"did you mean '{close[0]}'? " if close else ""
     return f"{hint}valid: {listed(valid)}"
 
@@ -254,6 +281,42 @@ def explained(function: F) -> F:
             raise
 
     return call  # type: ignore[return-value]
+
+
+@contextmanager
+def blamed(error: type[ModurobError], what: str, expected: str) -> Iterator[None]:
+    """Errors of a user's code that does not accept the scalars it is run on, with its name.
+
+    >>> import math
+    >>> with blamed(InputError, "Drag.effort", "functions of modurob.spatial.scalars"):
+    ...     math.sin("v")
+    Traceback (most recent call last):
+    modurob.errors.InputError: Drag.effort: must be real number, not str: expected functions of modurob.spatial.scalars
+    """
+    try:
+        yield
+    except ModurobError:
+        raise
+    except (TypeError, ValueError, AttributeError) as found:
+        raise error(f"{what}: {found}" + (f": expected {expected}" if "expected" not in str(found) else "")) from found
+
+
+def gathered(cls: C) -> C:
+    """A class whose methods were written in several, all named as its own in Python's errors: nobody called `Dynamics.mass_matrix`.
+
+    >>> class Part:
+    ...     def move(self, speed): ...
+    >>> @gathered
+    ... class Robot(Part): ...
+    >>> Robot().move()
+    Traceback (most recent call last):
+    TypeError: Robot.move() missing 1 required positional argument: 'speed'
+    """
+    for name, value in (item for base in cls.__mro__[1:-1] for item in vars(base).items()):
+        function = getattr(value, "__func__", value)
+        if inspect.isfunction(function) and not name.startswith("_"):
+            function.__qualname__, function.__module__ = f"{cls.__name__}.{name}", cls.__module__
+    return cls
 
 
 def _misfit(function: Callable[..., Any], given: tuple, named: dict[str, Any]) -> str:

@@ -95,10 +95,15 @@ def fingerprint(cls: type) -> str:
     return f"{name} {hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}"
 
 
+def _unwrapped(function: Any) -> Any:
+    """What a decorator was put around."""
+    return inspect.unwrap(function) if callable(function) else function
+
+
 def _code(value: Any) -> str:
     """What an attribute of a class does, in words without addresses."""
     function = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
-    code = value if isinstance(value, CodeType) else getattr(function, "__code__", None)
+    code = value if isinstance(value, CodeType) else getattr(_unwrapped(function), "__code__", None)
     if code is None:
         return repr(value) if isinstance(value, str | int | float | tuple | bool | None) else type(value).__name__
     return f"{code.co_code.hex()} {code.co_names} {' '.join(_code(x) for x in code.co_consts)}"

@@ -439,12 +439,23 @@ GRIP, BACK = GRIPPER["joints"]["grip"], GRIPPER["ports"]["back"]
             "parameter 'length': inf: expected a finite number",
         ),
         ({"connectors": {"cobold": {"gender": "neuter"}}}, "connectors.cobold.gender: Input should be 'none', 'male'"),
+        (
+            {"parameters": {"length": {"value": 105, "unit": "mm"}}},
+            "parameters.length.unit: 'mm' is no SI unit: numbers are not converted: expected them in a product of m, kg",
+        ),
+        ({"parameters": {"length": {"value": 1, "unit": "kg m²/deg"}}}, "parameters.length.unit: 'deg' is no SI unit"),
     ],
 )
 def test_what_a_file_may_not_say(changes, message):
     with pytest.raises(CatalogueError, match=message) as caught:
         gripper(**changes)
     assert "gripper" in str(caught.value)
+
+
+@pytest.mark.parametrize("unit", ["", "m", "kg m²", "N m s/rad", "1/s", "m/s^2", "kg·m²", "m s⁻¹", "N/(m s)"])
+def test_units_of_si_are_accepted(unit):
+    made = gripper(parameters={"length": {"value": 0.05, "unit": unit}})
+    assert made.specification.parameters["length"].unit == unit
 
 
 def test_every_mistake_of_a_file_is_named():

@@ -38,6 +38,16 @@ def test_validation_names_place_and_choices(data, message):
     assert str(caught.value).startswith("file.yaml:\n  ")
 
 
+def test_a_key_that_is_missing_is_meant_before_others():
+    class Parts(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        parts: int
+        ports: int = 0
+
+    with pytest.raises(FormatError, match=r"prts: unknown key; did you mean 'parts'. valid: parts, ports"):
+        validated(Parts, {"prts": 1}, "f", FormatError)
+
+
 def test_validation_names_every_wrong_place_up_to_twenty():
     with pytest.raises(FormatError) as caught:
         validated(Outer, {f"key{i}": 1 for i in range(50)}, "f", FormatError)

@@ -1,5 +1,7 @@
 """References: every way to write one means the same motion, on every robot."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -133,3 +135,35 @@ def test_a_reference_seen_from_a_turning_robot(kind, turned, rng):
     # the way left shrinks by what the velocity error says: exactly so along itself
     if kind == "spherical":
         np.testing.assert_allclose(e @ (e_after - e_before) / (2 * h), e @ (rate - robot_of["v"]), atol=1e-7)
+
+
+RING = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).mechanism()
+
+
+@pytest.mark.parametrize(
+    ("reference", "when"),
+    [
+        ([0.3, 0.1], "t = 0 s"),
+        ({"m3/hinge": 0.3}, "t = 0 s"),
+        (lambda t: (np.array([0.3, 0.1]), 0.0, 0.0), "t = 0 s"),
+        (Trajectory.quintic([0.0, 0.0], [0.2, 0.4], 1.0), "t = 0.125 s"),
+    ],
+)
+@pytest.mark.parametrize("law", [mr.ComputedTorque(kp=100, kd=20), mr.PID(kp=10, kd=1)])
+def test_a_reference_that_leaves_loops_open_is_warned_of(law, reference, when):
+    with pytest.warns(
+        mr.ModurobWarning, match=f"reference of robot at {when}: it leaves m0/4 - m2/3 open by .*close_loops"
+    ):
+        replace(law, reference=reference).on(RING)
+
+
+@pytest.mark.parametrize(
+    "reference", [0.0, 0.3, RING.close_loops([0.3, 0.1]).round(4), Trajectory.quintic([0.0, 0.0], [0.4, 0.4], 1.0)]
+)
+def test_a_reference_that_closes_loops_is_not(reference):
+    mr.ComputedTorque(kp=100, kd=20, reference=reference).on(RING)
+
+
+def test_a_reference_of_some_of_the_joints_is_not_either():
+    """The others go where the loops take them."""
+    mr.PID(kp=10, kd=1, reference=0.3, actuated=["m3/hinge"]).on(RING)

@@ -47,7 +47,7 @@ REFUSED = [
     (lambda: mr.Odometry(3), "base = 3: expected a mr.WheeledBase"),
     (lambda: mr.Odometry(BASE, noise=-1.0), "noise = -1.0: expected one number or 2, zero or more"),
     (lambda: mr.Odometry(BASE).run([1.0, 2.0], 0.1), r"rates has shape \(2,\): expected \(samples, 2\)"),
-    (lambda: mr.Odometry(BASE).run([[1.0, 2.0]], 0.0), "dt = 0: expected more than zero"),
+    (lambda: mr.Odometry(BASE).run([[1.0, 2.0]], 0.0), "dt = 0.0: expected more than zero"),
     (lambda: go.arc_to([1, 2, 0], [1, 2]), r"point \[1, 2\] is the start or straight behind it"),
     (lambda: go.PoseLaw(k_alpha=0.5), "k_alpha = 0.5.*: expected k_alpha > k_rho > 0 > k_beta"),
     # ---- sliding ----
@@ -73,13 +73,13 @@ REFUSED = [
     (lambda: go.push_margin(WEIGHT, [0, 0, 0], [0, 0, 1], 0.5), r"points has shape \(3,\): expected \(k, 3\)"),
     (lambda: go.push_margin(WEIGHT, np.eye(3), [0, 0, 1], 0.5, [0, 0, 0]), "expected directions away from the ground"),
     # ---- pendulum ----
-    (lambda: mr.LinearPendulum(0.0), "height = 0: expected more than zero"),
+    (lambda: mr.LinearPendulum(0.0), "height = 0.0: expected more than zero"),
     (lambda: mr.LinearPendulum(0.8, rise=-10.0), "rise = -10 m/s²: it leaves the ground"),
     (lambda: mr.PreviewControl(0.8, samples=0), "samples = 0: expected a whole number, 1 or more"),
     (lambda: mr.PreviewControl(0.8).walk(0.3), r"reference has shape \(\): expected \(samples,\)"),
     (lambda: mr.PreviewControl(0.8).walk([0.3], start=[0.0]), r"start has shape \(1,\): expected \(3,\)"),
     # ---- gaits ----
-    (lambda: mr.SpringMass(mass=0.0), "mass = 0: expected more than zero"),
+    (lambda: mr.SpringMass(mass=0.0), "mass = 0.0: expected more than zero"),
     (lambda: mr.SpringMass().hop(1.0, 5.0, 67), "angle = 67 rad: expected an angle of attack between 0 and pi"),
     (lambda: mr.SpringMass().walking_map([0.97, 0.0], 100.0, 1.2), "energy = 100 J: expected at least"),
     (lambda: mr.RimlessWheel(1.0, 0.1), "half_angle = 1 rad: expected less than pi/4"),

@@ -108,6 +108,14 @@ def test_unphysical_links_are_read_with_a_warning(arm, change, complaint):
         mr.Mechanism.from_urdf(arm)
 
 
+@pytest.mark.parametrize("read", [mr.load, mr.Mechanism.from_urdf])
+def test_a_warning_points_at_the_line_that_led_to_it(arm, read):
+    arm.write_text(ARM.replace('ixx="0.02"', 'ixx="0.5"'))
+    with pytest.warns(ModurobWarning) as caught:
+        read(arm)
+    assert {x.filename for x in caught} == {__file__}
+
+
 def test_a_root_link_called_world_is_the_world(arm):
     arm.write_text(ARM.replace('"base"', '"world"'))
     robot = mr.Mechanism.from_urdf(arm)

@@ -362,3 +362,15 @@ def test_stops_that_are_too_stiff_for_the_steps_are_told() -> None:
     fine = mr.simulate(robot, None, v, 0.6, stepper=mr.RungeKutta4(5e-5), tick=1e-3)
     assert np.abs(fine.q[..., 7:]).max() > np.pi / 2  # it has, and
     assert fine.energy.max() <= fine.energy[0] * (1 + 1e-9)
+
+
+def test_stops_that_are_too_stiff_are_told_by_all_that_moves_robots() -> None:
+    assembly = mr.load("crab")
+    robot = assembly.mechanism(floating=True, gravity=(0, 0, 0))
+    v = np.array([0.0] * 6 + [3.0, 1.0, 4.0])
+    told = {"match": r"crab: joint 'm0/hinge'.* too stiff for RungeKutta4\(dt=0.001\)"}
+    with pytest.warns(mr.ModurobWarning, **told):
+        mr.advance(mr.Fleet([robot]), [robot.neutral()], [v], 0.499, stepper=mr.RungeKutta4(1e-3))
+    world = mr.World({"crab": mr.Organism(assembly, v=v, base=assembly.base)}, gravity=(0, 0, 0))
+    with pytest.warns(mr.ModurobWarning, **told):
+        world.run(0.6)

@@ -287,12 +287,12 @@ def test_a_filter_goes_on_from_what_it_believed():
     ("change", "message"),
     [
         (mr.Merge(0.0, "a", "b", "m1/3", "n0/4"), "ports are 1e+03 mm"),
-        (mr.Merge(0.0, "a", "c", "m1/3", "n0/4"), "no organism 'c'"),
         (mr.Merge(0.0, "a", "b", "m0/3", "n0/4"), "m0/3"),
         (mr.Undock(0.0, "a", "m1/3", "c"), "nothing is docked at m1/3"),
         (mr.Undock(0.0, "a", "m0/3", "b"), "choose another name"),
         (mr.Dock(0.0, "a", "m0", "backbone", "m1/3", "4"), "m0"),
-        (mr.Dock(0.0, "a", "x", "bakbone", "m1/3", "4"), "did you mean 'backbone'"),
+        (mr.Connect(0.0, "a", "m0/4", "n0/4"), "no module 'n0'"),
+        (mr.Connect("met", "a", "m0/4", "n0/4"), "its moment did not come"),
     ],
 )
 def test_what_cannot_be_is_missed_and_nothing_changes(change, message):
@@ -306,6 +306,63 @@ def test_what_cannot_be_is_missed_and_nothing_changes(change, message):
     assert world.assembly("a") == a
     assert world["b"].status is None
     assert world["a"].ticks == 10
+
+
+ROPE = mr.Elastic(stiffness=100.0, rest=0.1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (mr.Reroot(-1.0, "a", "m1"), "reroot when -1.0: expected a time of zero or more .s. or a function"),
+        (mr.Reroot(np.nan, "a", "m1"), "reroot when nan: expected a time"),
+        (mr.Reroot(np.inf, "a", "m1"), "reroot when inf: expected a time"),
+        (mr.Reroot(None, "a", "m1"), "reroot when None: expected a time"),
+        (mr.Reroot("met", "a", "m1"), "reroot when 'met': expected a time"),
+        (mr.Merge(0.5, "a", "c", "m1/3", "n0/4"), "merge at 0.5 s: no organism 'c': valid: a, b"),
+        (mr.Connect("met", "a", "m0/4", "m7/3"), "connect when met: no module 'm7': valid: m0, m1"),
+        (mr.Connect(0.5, "a", "m0/4", "m1/9"), "connect at 0.5 s: backbone 'm1' has no port '9': valid: 2, 3, 4, 5, 7"),
+        (mr.Disconnect(lambda w: False, "a", "m9/3"), "disconnect on a condition: no module 'm9': valid: m0, m1"),
+        (mr.Disconnect(0.5, "a", "m0"), "disconnect at 0.5 s: port 'm0': expected module/port"),
+        (mr.Reroot(0.5, "a", "m9"), "reroot at 0.5 s: no module 'm9': valid: m0, m1"),
+        (
+            mr.Dock(0.5, "a", "x", "bakbone", "m1/3", "4"),
+            "dock at 0.5 s: no module type 'bakbone': did you mean 'backbone'",
+        ),
+        (mr.Dock(0.5, "a", "x", "backbone", "m1/3", "9"), "dock at 0.5 s: backbone 'x' has no port '9'"),
+        (mr.Tie(0.5, "a", "rope", ["m0/3", "m9/3"], ROPE), "tie at 0.5 s: line 'rope': no port 'm9/3'"),
+        (mr.Untie(0.5, "a", "rope"), "untie at 0.5 s: no line 'rope': valid: none"),
+    ],
+)
+def test_what_can_never_be_is_refused_before_anything_moves(change, message):
+    world = mr.World({"a": mr.Organism(chain("m", 2))}, gravity=NOWHERE)
+    with pytest.raises(mr.ModurobError, match=message):
+        world.run(0.01, [mr.Undock(0.001, "a", "m0/3", into="b"), change])
+    assert world.t == 0
+    assert world.events == []
+
+
+def test_changes_may_name_what_others_bring():
+    world = mr.World({"a": mr.Organism(chain("m", 2))}, gravity=NOWHERE)
+    world.run(
+        0.01,
+        [
+            mr.Untie(0.008, "a", "rope"),
+            mr.Reroot(0.007, "b", "x"),
+            mr.Undock(0.006, "a", "m1/3", into="b"),
+            mr.Dock(0.005, "a", "x", "backbone", "m1/3", "4"),
+            mr.Tie(0.004, "a", "rope", ["m0/3", "m1/3"], ROPE),
+        ],
+    )
+    assert [e.kind for e in world.events] == ["tie", "dock", "undock", "reroot", "untie"]
+
+
+def test_a_world_has_an_organism_and_says_which():
+    with pytest.raises(SimulationError, match=r"organisms \{\}: expected a mapping, .* of at least one"):
+        mr.World({})
+    world = mr.World({"a": mr.Organism(chain("m", 2)), "b": mr.Organism(chain("n", 2))}, gravity=NOWHERE)
+    world.step()
+    assert repr(world) == "World(a, b, t = 0.001 s)"
 
 
 def test_a_change_whose_moment_does_not_come_is_missed():
@@ -384,7 +441,8 @@ def test_limits_that_organisms_pass_are_among_their_events(tmp_path):
     v = np.zeros(floating(a).nv)
     v[6:] = 10.0
     world = mr.World({"a": mr.Organism(a, q, v)}, gravity=NOWHERE)
-    run = world.run(0.03, [mr.Undock(0.015, "a", "m1/3", "b")])["a"]
+    with pytest.warns(mr.ModurobWarning, match="ran into a stop that is too stiff"):
+        run = world.run(0.03, [mr.Undock(0.015, "a", "m1/3", "b")])["a"]
     assert [e.kind for e in run.events][:2] == ["limit", "limit"]
     assert [e.t for e in run.events] == sorted(e.t for e in run.events)
     assert "undock" in [e.kind for e in run.events]

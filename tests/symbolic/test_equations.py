@@ -338,3 +338,12 @@ def test_no_symbol_is_called_as_something_else_is():
     for wrong in (3, [3]):
         with pytest.raises(InputError, match="expected names that no symbol may have"):
             robot.equations(avoid=wrong)
+
+
+def test_a_wait_of_which_nobody_is_told_is_announced(caplog):
+    caplog.set_level("DEBUG", "modurob")
+    robot = mr.load("crab").mechanism()
+    robot.equations(progress=lambda stage, done: None)
+    assert "deriving" not in caplog.text
+    robot.equations()
+    assert "deriving the equations of crab" in caplog.text

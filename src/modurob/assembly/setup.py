@@ -1,6 +1,5 @@
 """The setup of a robot: base, gravity and initial state."""
 
-import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
@@ -10,7 +9,7 @@ import numpy as np
 
 from modurob.assembly.cables import Cable, left_among
 from modurob.catalogue import Module
-from modurob.errors import InputError, ModurobWarning, UnknownNameError, choices
+from modurob.errors import InputError, UnknownNameError, choices, warn_user
 
 GRAVITY = (0.0, 0.0, -9.81)
 AT_REST = (0.0,) * 6
@@ -86,7 +85,7 @@ class Setup:
         lines, gone = left_among(self.lines, modules)
         gone = [name for name in gone if not self.lines[name].modules <= set(elsewhere)]
         if gone:
-            warnings.warn(f"lines {', '.join(gone)} went with a module they ran over", ModurobWarning, stacklevel=2)
+            warn_user(f"lines {', '.join(gone)} went with a module they ran over")
         kept = replace(
             self,
             lines=lines,

@@ -10,6 +10,7 @@ from modurob.catalogue.joints import KINDS
 
 NAME = r"^[A-Za-z0-9_.-]{1,64}$"
 MOST = 256  # entries of one section
+UNITS = re.compile(r"m|kg|s|rad|N|Pa|J|W|A|V|C|F|H|T|Wb|Ω|K|Hz")  # of SI, without prefixes: nothing is converted
 
 
 def _as_name(x: object) -> object:
@@ -24,8 +25,19 @@ def _require_colour(text: str) -> str:
     return text
 
 
+def _require_unit(text: str) -> str:
+    for symbol in re.findall(r"[^\s()/*·.²³^⁻¹0-9-]+", text):
+        if not UNITS.fullmatch(symbol):
+            valid = UNITS.pattern.replace("|", ", ")
+            raise ValueError(
+                f"{symbol!r} is no SI unit: numbers are not converted: expected them in a product of {valid}, such as N m s/rad"
+            )
+    return text
+
+
 Name = Annotated[str, BeforeValidator(_as_name), Field(pattern=NAME)]
 Colour = Annotated[str, AfterValidator(_require_colour)]
+Unit = Annotated[str, AfterValidator(_require_unit)]
 Vector = Annotated[
     tuple[Expression, Expression, Expression], Field(description="three numbers or expressions in the parameters")
 ]
@@ -41,7 +53,9 @@ class ParameterSpec(Spec):
     """A number of the module type that a robot may change, or a choice between words."""
 
     value: Expression = Field(description="default; may refer to parameters above it")
-    unit: str = ""
+    unit: Unit = Field(
+        "", description="a product of SI units, such as N m s/rad, to read; numbers are in it, and not converted"
+    )
     minimum: float | None = None
     maximum: float | None = None
     choices: tuple[str, ...] | None = None

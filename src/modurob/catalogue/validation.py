@@ -21,7 +21,10 @@ def validated(model: type[Model], data: dict[str, Any], where: str, error: type[
 
 def complaints(problem: ValidationError, model: type[BaseModel]) -> list[str]:
     """One line for each error: where, what was expected, what was found."""
-    return [f"{'.'.join(str(x) for x in e['loc']) or 'file'}: {_complaint(e, model)}" for e in problem.errors()]
+    missing = [e["loc"] for e in problem.errors() if e["type"] == "missing"]
+    return [
+        f"{'.'.join(str(x) for x in e['loc']) or 'file'}: {_complaint(e, model, missing)}" for e in problem.errors()
+    ]
 
 
 def _model_at(model: type[BaseModel], path: tuple) -> type[BaseModel]:
@@ -40,10 +43,13 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models(argument)
 
 
-def _complaint(e: Any, model: type[BaseModel]) -> str:
+def _complaint(e: Any, model: type[BaseModel], missing: list[tuple]) -> str:
     if e["type"] == "extra_forbidden":
-        fields = _model_at(model, e["loc"][:-1]).model_fields
-        return f"unknown key; {choices(str(e['loc'][-1])[:80], (f.alias or n for n, f in fields.items()))}"
+        *where, key = e["loc"]
+        fields = _model_at(model, tuple(where)).model_fields
+        # a key that is missing beside it is the likeliest to be meant
+        likely = [str(name) for *at, name in missing if at == where]
+        return f"unknown key; {choices(str(key)[:80], (f.alias or n for n, f in fields.items()), likely)}"
     found = e["input"]
     shown = f", found {found!r:.80}" if isinstance(found, str | int | float | bool | None) else ""
     return f"{e['msg'].removeprefix('Value error, ')}{shown}"

@@ -200,7 +200,7 @@ def simulate_command(
         name = stepper or ("runge-kutta-4" if ground is None else "linearly-implicit")
         otherwise = {"dt": 1e-3 if ground is None else 2e-3}
         steps = made(mr.simulation.STEPPERS[name], name, {"dt": dt, "method": method}, otherwise)
-        with progress_bar(robot.name, lines=True) as tell:
+        with progress_bar(robot.name) as tell:
             run = mr.simulate(robot, q, v, duration, law, steps, estimator=watch, progress=tell)
     _print_run(run)
     if ground is not None:

@@ -26,7 +26,7 @@ def robustness(
     if plot is not None:
         require_picture(plot)
     robot = robot_of(file, base, False)[1]
-    with progress_bar(f"robustness of {robot.name}", lines=True) as tell:
+    with progress_bar(f"robustness of {robot.name}") as tell:
         rows = robustness(robot, duration=duration, progress=tell)
     head, lines = table_of(rows)
     table = Table(

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from modurob.algorithms.checks import beyond_limits
 from modurob.control.drives import Drives
-from modurob.errors import ControlError
+from modurob.errors import ControlError, warn_user
+from modurob.motion import Trajectory
 from modurob.motion.numbers import numbers
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array, as_array
@@ -17,6 +18,10 @@ from modurob.trace import applied
 
 # t -> (position, velocity, acceleration), as a Trajectory is
 MotionFunction = Callable[[float], tuple[Any, Any, Any]]
+# loops that a reference leaves open by more are named [m, rad]; files and people write about four digits
+OPEN = 1e-3
+# at how many times a trajectory is looked at
+LOOKS = 9
 # q, v, vdot of a whole robot, (..., nq) and (..., nv)
 Motion = tuple[Array, Array, Array]
 
@@ -38,11 +43,32 @@ def target(reference: Reference, drives: Drives) -> Callable[[float], Motion]:
 
     One number displaces every driven joint by that much. An array holds the coordinates of the driven joints, or all of q. A
     function of time, or a trajectory, returns position, velocity and acceleration in one of these sizes. A mapping gives each
-    joint it names a number, its coordinates or a function.
+    joint it names a number, its coordinates or a function. A warning says if it does not close the loops of a robot all of whose
+    joints are driven.
     """
+    given = reference.on(drives.robot) if isinstance(reference, MotionRecipe) else reference
+    motion = _target(given, drives)
+    if drives.robot.constraints and len(drives.q) == drives.robot.nq:
+        duration = given.duration if isinstance(given, Trajectory) else 0.0
+        _look_at_loops(motion, np.linspace(0.0, duration, LOOKS if duration else 1), drives.robot)
+    return motion
+
+
+def _look_at_loops(motion: Callable[[float], Motion], times: Array, robot: Mechanism) -> None:
+    """A warning if loops are open at one of these times."""
+    for t in times.tolist():
+        gap = float(np.abs(robot.loop_error(motion(t)[0])).max(initial=0.0))
+        if gap > OPEN:
+            names = ", ".join(c.name for c in robot.constraints)
+            warn_user(
+                f"reference of {robot.name} at t = {t:.4g} s: it leaves {names} open by {gap:.3g} (m or rad), so that no joint "
+                "reaches it: expected coordinates at which the loops close, as robot.close_loops(q) returns them"
+            )
+            return
+
+
+def _target(reference: ArrayLike | MotionFunction | Mapping[str, Any], drives: Drives) -> Callable[[float], Motion]:
     robot = drives.robot
-    if isinstance(reference, MotionRecipe):
-        reference = reference.on(robot)
     named: Mapping[str, Any] = reference if isinstance(reference, Mapping) else {robot.name: reference}
     constant: Motion = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
     moving: list[tuple[Drives, MotionFunction]] = []

@@ -53,6 +53,8 @@ class LQRLaw(BoundLaw, Memoryless):
     def __init__(self, recipe: LQR, robot: Mechanism):
         super().__init__(recipe, robot)
         robot = without_stops(self.drives.robot)
+        if robot.constraints:
+            raise ControlError(f"LQR on {robot.name}, which has loops: expected a tree")
         drives = Drives(robot, self.drives.joints)
         everywhere = Drives(robot, movable(robot))
         self._set_point = _set_point(recipe, everywhere)
@@ -83,8 +85,6 @@ def _set_point(recipe: LQR, everywhere: Drives) -> Motion:
 def _holding(q: Array, drives: Drives) -> Array:
     """The torques that hold the robot there, (nv,)."""
     robot = drives.robot
-    if robot.constraints:
-        raise ControlError(f"LQR on {robot.name}, which has loops: expected a tree")
     tau = robot.gravity_forces(q) - passive_forces(robot, q, np.zeros(robot.nv), run=kernels.run)
     for joint in movable(robot):
         needed = np.abs(tau[joint.v_slice]).max()

@@ -27,8 +27,8 @@ def per_rate(value: PerJoint, drives: Drives, what: str, infinite: bool = False)
             x[joint.v_slice] = _fitting(entry, (joint.type.nv,), f"{what} of {name}", infinite)
         if missing := [j.name for j in drives.joints if j.name not in value]:
             raise ControlError(f"{what} has no number for {', '.join(missing)}: expected one for every driven joint")
-    elif numbers(value, what, infinite).shape == x.shape:
-        x[drives.v] = numbers(value, what, infinite)[drives.v]
+    elif numbers(value, what, infinite=infinite).shape == x.shape:
+        x[drives.v] = numbers(value, what, infinite=infinite)[drives.v]
     else:
         x[drives.v] = _fitting(value, drives.v.shape, what, infinite)
     for joint in drives.joints:
@@ -40,7 +40,7 @@ def per_rate(value: PerJoint, drives: Drives, what: str, infinite: bool = False)
 
 def _fitting(value: Any, shape: tuple[int, ...], what: str, infinite: bool) -> Array:
     """`value` as one number or an array of that shape."""
-    x = numbers(value, what, infinite)
+    x = numbers(value, what, infinite=infinite)
     if x.shape not in ((), shape):
         raise ControlError(f"{what} has shape {x.shape}: expected one number or shape {shape}")
     return x

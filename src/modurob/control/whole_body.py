@@ -4,7 +4,6 @@ Unknown are the accelerations, the inputs and the changes of the cables' tension
 strains stay, and what their tension would have to change by is as if it came at once (Lieskovsky, chapter 3).
 """
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -20,7 +19,7 @@ from modurob.algorithms.pushed import pushed_acceleration, pushed_equations
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.tasks import Task
 from modurob.control.values import limiter
-from modurob.errors import ControlError, ModurobWarning
+from modurob.errors import ControlError, warn_user
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 from modurob.spatial.small import complete_qr, factor, solve_factor, solve_transposed, thin_svd
@@ -120,11 +119,9 @@ class WholeBodyLaw(BoundLaw):
             if u < -SLACK
         ]
         if slack:
-            warnings.warn(
+            warn_user(
                 f"{self._model.name}: slack at the start: {', '.join(slack)}; the controller takes cables for taut, so that it "
-                "asks for tensions that are not there yet: wind them in first",
-                ModurobWarning,
-                stacklevel=4,
+                "asks for tensions that are not there yet: wind them in first"
             )
 
     def _of_each(self, t: float, q: Array, v: Array, held: Array) -> Array:

@@ -8,7 +8,6 @@ read (the inertia of a rotor is multiplied by the square of its gear ratio); mes
 
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 from modurob.catalogue import ModuleType, library
 from modurob.catalogue.reading import read_text
 from modurob.catalogue.specification import NAME
-from modurob.errors import FormatError, InputError, ModurobError, ModurobWarning, choices
+from modurob.errors import FormatError, InputError, ModurobError, choices, warn_user
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
 
@@ -153,10 +152,8 @@ class Translation:
         first, second = (about[r] for r in (self.tensors, *(r for r in READINGS if r != self.tensors)))
         if _lack(first) <= SLACK or _lack(second) > SLACK:
             return _nearest(first)
-        warnings.warn(
-            f"module {self.name!r}, body {name!r}: no rigid body has the tensor about its {self.tensors}: read the other way",
-            ModurobWarning,
-            stacklevel=5,
+        warn_user(
+            f"module {self.name!r}, body {name!r}: no rigid body has the tensor about its {self.tensors}: read the other way"
         )
         return _nearest(second)
 

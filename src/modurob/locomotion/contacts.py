@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.errors import InputError, explained
-from modurob.locomotion.numbers import numbers, positive, whole
+from modurob.locomotion.numbers import numbers, one_positive, whole
 from modurob.locomotion.support import UP, Wrench
 from modurob.spatial.scalars import Array
 
@@ -36,7 +36,7 @@ def push_margin(
     p, c = numbers(points, "points", 3), numbers(at, "at", 3)
     if p.ndim != 2:
         raise InputError(f"points has shape {p.shape}: expected (k, 3), one for each contact")
-    edges = _edges(np.broadcast_to(numbers(normals, "normals", 3), p.shape), positive(friction, "friction"), around)
+    edges = _edges(np.broadcast_to(numbers(normals, "normals", 3), p.shape), one_positive(friction, "friction"), around)
     G = np.concatenate([edges, np.cross(p[:, None], edges)], axis=-1).reshape(-1, 6).T
     needed = np.concatenate([numbers(x, "wrench", 3) for x in wrench])
     pushes, most, edges = [], LARGEST * np.linalg.norm(needed[:3]), G.shape[1]

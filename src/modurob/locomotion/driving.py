@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from modurob.errors import InputError, explained
 from modurob.locomotion import plane
-from modurob.locomotion.numbers import numbers, one, positive
+from modurob.locomotion.numbers import numbers, one_number, one_positive
 from modurob.spatial.scalars import Array
 
 
@@ -38,7 +38,7 @@ def turn_drive_turn(start: ArrayLike, goal: ArrayLike, speed: float = 1.0, turn_
     way = b[:2] - a[:2]
     length = float(np.hypot(*way))
     heading = np.arctan2(way[1], way[0]) if length > 0 else a[2]
-    v, w = positive(speed, "speed"), positive(turn_rate, "turn_rate")
+    v, w = one_positive(speed, "speed"), one_positive(turn_rate, "turn_rate")
     turns = [float(_wrapped(angle)) for angle in (heading - a[2], b[2] - heading)]
     first, last = (Leg(np.array([0.0, 0.0, w * np.sign(t)]), abs(t) / w) for t in turns)
     return first, Leg(np.array([v, 0.0, 0.0]), length / v), last
@@ -52,7 +52,7 @@ def arc_to(start: ArrayLike, point: ArrayLike, speed: float = 1.0) -> Leg:
     >>> twist, round(time, 4)
     (array([1. , 0. , 0.8]), 1.9635)
     """
-    a, v = numbers(start, "start", 3), positive(speed, "speed")
+    a, v = numbers(start, "start", 3), one_positive(speed, "speed")
     x, y = plane.turned(numbers(point, "point", 2) - a[:2], -a[2])
     if y == 0 and x <= 0:
         raise InputError(
@@ -85,7 +85,11 @@ class PoseLaw:
     k_beta: float = -2.0
 
     def __post_init__(self) -> None:
-        rho, alpha, beta = one(self.k_rho, "k_rho"), one(self.k_alpha, "k_alpha"), one(self.k_beta, "k_beta")
+        rho, alpha, beta = (
+            one_number(self.k_rho, "k_rho"),
+            one_number(self.k_alpha, "k_alpha"),
+            one_number(self.k_beta, "k_beta"),
+        )
         if not (rho > 0 and beta < 0 and alpha > rho):
             raise InputError(
                 f"gains k_rho = {rho:g}, k_alpha = {alpha:g}, k_beta = {beta:g}: expected k_alpha > k_rho > 0 > k_beta"

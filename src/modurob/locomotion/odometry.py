@@ -11,7 +11,7 @@ from modurob.errors import InputError, explained
 from modurob.estimation.belief import through
 from modurob.estimation.checks import covariance
 from modurob.locomotion import plane
-from modurob.locomotion.numbers import numbers, positive
+from modurob.locomotion.numbers import numbers, one_positive
 from modurob.locomotion.wheels import WheeledBase
 from modurob.spatial.scalars import Array
 
@@ -83,7 +83,7 @@ class Odometry:
 
     def _displacement(self, rates: ArrayLike, dt: float, steering: ArrayLike | None) -> tuple[Array, Array, Array]:
         """The motion D (..., 3), Ad(D^-1), and the covariance that noise of the rolling adds, (..., 3, 3)."""
-        rates, dt = numbers(rates, "rates", len(self.base.driven)), positive(dt, "dt")
+        rates, dt = numbers(rates, "rates", len(self.base.driven)), one_positive(dt, "dt")
         r = np.array([w.radius for w in self.base.driven])
         d = self.base.twist(rates, steering) * dt
         D = plane.exp(d)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.errors import InputError, SimulationError, explained
-from modurob.locomotion.numbers import numbers, positive
+from modurob.locomotion.numbers import numbers, one_positive
 from modurob.spatial.scalars import Array
 
 # accuracy of the integration; a guard counts once it was this far above zero; step of slopes; Newton steps and when they end
@@ -189,7 +189,7 @@ def monodromy(slope: Callable[[Array], ArrayLike], x: ArrayLike, time: float) ->
         return np.concatenate([np.asarray(slope(s[:n]), dtype=float), (D @ s[n:].reshape(n, n)).reshape(-1)])
 
     start = np.concatenate([x, np.eye(n).reshape(-1)])
-    end = solve_ivp(rate, (0.0, positive(time, "time")), start, "DOP853", rtol=ACCURACY, atol=ACCURACY).y[:, -1]
+    end = solve_ivp(rate, (0.0, one_positive(time, "time")), start, "DOP853", rtol=ACCURACY, atol=ACCURACY).y[:, -1]
     return end[:n], end[n:].reshape(n, n)
 
 
@@ -201,7 +201,7 @@ def periodic_orbit(slope: Callable[[Array], ArrayLike], x: ArrayLike, period: fl
     >>> round(orbit.period, 8), orbit.stable
     (6.66328686, True)
     """
-    x, T = numbers(x, "x"), positive(period, "period")
+    x, T = numbers(x, "x"), one_positive(period, "period")
     if x.ndim != 1:
         raise InputError(f"x has shape {x.shape}: expected a state, (n,)")
     for _ in range(ITERATIONS):

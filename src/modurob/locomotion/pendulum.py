@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.errors import InputError, explained
-from modurob.locomotion.numbers import numbers, one, positive, whole
+from modurob.locomotion.numbers import numbers, one_number, one_positive, whole
 from modurob.spatial.scalars import Array
 
 
@@ -38,8 +38,8 @@ class LinearPendulum:
     rise: float = 0.0
 
     def __post_init__(self) -> None:
-        positive(self.height, "height")
-        if one(self.rise, "rise") + positive(self.gravity, "gravity") <= 0:
+        one_positive(self.height, "height")
+        if one_number(self.rise, "rise") + one_positive(self.gravity, "gravity") <= 0:
             raise InputError(f"rise = {self.rise:g} m/s²: it leaves the ground; expected more than {-self.gravity:g}")
 
     @property
@@ -89,6 +89,6 @@ class LinearPendulum:
         >>> [round(w.capture_radius(0.6, 0.4, n), 4) for n in (1, 2, None)]
         [0.1479, 0.1843, 0.1962]
         """
-        l, q = positive(step_length, "step_length"), np.exp(-self.omega * positive(step_time, "step_time"))
+        l, q = one_positive(step_length, "step_length"), np.exp(-self.omega * one_positive(step_time, "step_time"))
         left = 0.0 if steps is None else q ** whole(steps, "steps", 0)
         return float(l * q * (1 - left) / (1 - q))

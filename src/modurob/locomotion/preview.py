@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from modurob.caching import cached_property
 from modurob.errors import InputError, explained
-from modurob.locomotion.numbers import numbers, positive, whole
+from modurob.locomotion.numbers import numbers, one_positive, whole
 from modurob.spatial.scalars import Array
 
 
@@ -53,7 +53,7 @@ class PreviewControl:
 
     def __post_init__(self) -> None:
         for name in ("height", "sample_time", "Q", "R", "gravity"):
-            positive(getattr(self, name), name)
+            one_positive(getattr(self, name), name)
         whole(self.samples, "samples", 1)
 
     @property

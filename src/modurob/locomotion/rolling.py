@@ -11,7 +11,7 @@ from modurob.algorithms.forces import acting
 from modurob.catalogue.forces import Oscillator, SpeedServo
 from modurob.errors import InputError, explained
 from modurob.kinematics.wheels import rim
-from modurob.locomotion.numbers import numbers, one, positive
+from modurob.locomotion.numbers import numbers, one_number, one_positive
 from modurob.locomotion.wheels import Wheel, WheeledBase
 from modurob.mechanism.tables import Joint, JointRow
 from modurob.motion.gaits.driven import with_drives
@@ -92,12 +92,14 @@ def on_wheels(
     0.1
     """
     posture = {} if posture is None else dict(posture)
-    gains = positive(kd, "kd"), positive(stiffness, "stiffness"), positive(damping, "damping")
+    gains = one_positive(kd, "kd"), one_positive(stiffness, "stiffness"), one_positive(damping, "damping")
     q = robot.neutral()
     for name, x in posture.items():
-        q[robot.joint(name).q_slice] = one(x, f"posture of {name}")
-    turned = None if turn is None else one(turn, "turn")
-    rates = dict(zip(wheel_joints(robot, q), wheel_rates(robot, one(speed, "speed"), turned, q).tolist(), strict=True))
+        q[robot.joint(name).q_slice] = one_number(x, f"posture of {name}")
+    turned = None if turn is None else one_number(turn, "turn")
+    rates = dict(
+        zip(wheel_joints(robot, q), wheel_rates(robot, one_number(speed, "speed"), turned, q).tolist(), strict=True)
+    )
     for name, rate in rates.items():
         _require_possible(robot.joint(name), rate)
     rows = [JointRow(f"{j.name} servo", _servo(j, rates, q, *gains), i) for i, j in with_drives(robot)]

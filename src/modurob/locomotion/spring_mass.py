@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.errors import InputError, SimulationError, explained
-from modurob.locomotion.numbers import numbers, one, positive
+from modurob.locomotion.numbers import numbers, one_number, one_positive
 from modurob.locomotion.orbits import Phase, Stride, stride
 from modurob.spatial.scalars import Array
 
@@ -48,7 +48,7 @@ class SpringMass:
 
     def __post_init__(self) -> None:
         for name in ("mass", "stiffness", "length", "gravity"):
-            positive(getattr(self, name), name)
+            one_positive(getattr(self, name), name)
 
     def acceleration(self, p: ArrayLike, feet: ArrayLike) -> Array:
         """p'', (..., 2) [m/s²], of the mass at (x, y) with feet (k, 2) on the ground."""
@@ -79,17 +79,17 @@ class SpringMass:
         True
         """
         touch = self._touchdown(angle)
-        drop = positive(height, "height") - touch[1]
+        drop = one_positive(height, "height") - touch[1]
         if drop < 0:
-            return Hop(np.zeros(1), np.array([[*touch, one(speed, "speed"), 0.0]]), *FELL)
-        x = np.array([*touch, one(speed, "speed"), -np.sqrt(2 * self.gravity * drop)])
+            return Hop(np.zeros(1), np.array([[*touch, one_number(speed, "speed"), 0.0]]), *FELL)
+        x = np.array([*touch, one_number(speed, "speed"), -np.sqrt(2 * self.gravity * drop)])
         contact = self._contact(x)
         _, y, vx, vy = contact.end
         apex = (y + vy**2 / (2 * self.gravity), vx) if vy > 0 and y > 0 else FELL
         return Hop(contact.t, contact.x, *map(float, apex))
 
     def _touchdown(self, angle: float) -> tuple[float, float]:
-        a = one(angle, "angle")
+        a = one_number(angle, "angle")
         if not 0 < a < np.pi:
             raise InputError(f"angle = {a:g} rad: expected an angle of attack between 0 and pi, to the ground")
         return -self.length * np.cos(a), self.length * np.sin(a)
@@ -112,8 +112,10 @@ class SpringMass:
         >>> mr.multipliers(f, mr.fixed_point(f, [0.95])).real.round(3)
         array([0.441])
         """
-        kinetic = positive(energy, "energy") - self.mass * self.gravity * positive(height, "height")
-        return self.hop(height, np.sqrt(2 * kinetic / self.mass), angle).height if kinetic >= 0 else np.nan
+        # maps of `mr.fixed_point` are of vectors
+        y = one_positive(np.squeeze(numbers(height, "height")), "height")
+        kinetic = one_positive(energy, "energy") - self.mass * self.gravity * y
+        return self.hop(y, np.sqrt(2 * kinetic / self.mass), angle).height if kinetic >= 0 else np.nan
 
     # ---- walking ----
 
@@ -153,7 +155,7 @@ class SpringMass:
         True
         """
         y, vy = numbers(state, "state", 2)
-        left = positive(energy, "energy") - self.energy([0.0, y, 0.0, vy], [[0.0, 0.0]])
+        left = one_positive(energy, "energy") - self.energy([0.0, y, 0.0, vy], [[0.0, 0.0]])
         if left < 0:
             raise InputError(f"energy = {energy:g} J: expected at least {energy - left:g} J at the height {y:g} m")
         return self.step([0.0, y, float(np.sqrt(2 * left / self.mass)), vy], angle).end[[1, 3]]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from modurob import algorithms
 from modurob.errors import InputError, explained
-from modurob.locomotion.numbers import numbers, positive
+from modurob.locomotion.numbers import numbers, one_positive
 from modurob.motion.checks import require_robot
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array, dot
@@ -202,4 +202,4 @@ def tipping_energy(points: ArrayLike, centre: ArrayLike, weight: float) -> float
     ahead /= np.linalg.norm(ahead, axis=-1, keepdims=True)
     reach = ahead[:, 0] * (c[1] - corners[:, 1]) - ahead[:, 1] * (c[0] - corners[:, 0])
     height = c[2] - p[:, 2].mean()
-    return float(positive(weight, "weight") * (np.hypot(reach, height) - height).min())
+    return float(one_positive(weight, "weight") * (np.hypot(reach, height) - height).min())

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.errors import InputError, explained
-from modurob.locomotion.numbers import numbers, positive
+from modurob.locomotion.numbers import numbers, one_positive
 from modurob.locomotion.wheels import WheeledBase
 from modurob.spatial.scalars import Array
 
@@ -21,7 +21,7 @@ def turning_resistance(friction: float, weight: float, length: float) -> float:
     >>> mr.locomotion.turning_resistance(friction=0.6, weight=500.0, length=0.8)
     60.0
     """
-    return positive(friction, "friction") * positive(weight, "weight") * positive(length, "length") / 4
+    return one_positive(friction, "friction") * one_positive(weight, "weight") * one_positive(length, "length") / 4
 
 
 @explained
@@ -34,7 +34,7 @@ def longest_track(width: float, traction: float, friction: float) -> float:
     >>> mr.locomotion.longest_track(width=0.6, traction=0.8, friction=0.6).__round__(9)
     1.6
     """
-    return 2 * positive(width, "width") * positive(traction, "traction") / positive(friction, "friction")
+    return 2 * one_positive(width, "width") * one_positive(traction, "traction") / one_positive(friction, "friction")
 
 
 @explained
@@ -58,7 +58,7 @@ def sliding_twist(
     n = len(base.driven)
     if any(w.rollers is not None for w in base.driven):
         raise InputError("wheels with rollers: expected plain wheels, whose friction is alike along and across")
-    limits = positive(friction, "friction") * (numbers(loads, "loads") * np.ones(n))
+    limits = one_positive(friction, "friction") * (numbers(loads, "loads") * np.ones(n))
     if np.any(limits < 0):
         raise InputError(f"loads = {limits.tolist()!r:.60}: expected zero or more")
     rates, push = numbers(rates, "rates", n), numbers(wrench, "wrench", 3)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from modurob.errors import explained
-from modurob.locomotion.numbers import positive, whole
+from modurob.locomotion.numbers import one_positive, whole
 from modurob.locomotion.wheels import Wheel, WheeledBase
 
 
@@ -14,7 +14,7 @@ def differential(width: float, radius: float) -> WheeledBase:
     >>> differential(width=0.5, radius=0.1).mobility
     (2, 0)
     """
-    half = positive(width, "width") / 2
+    half = one_positive(width, "width") / 2
     return WheeledBase((Wheel((0, half), radius), Wheel((0, -half), radius)))
 
 
@@ -27,7 +27,7 @@ def tricycle(length: float, radius: float, width: float = 0.0) -> WheeledBase:
     >>> tricycle(length=1.0, radius=0.1).twist([10.0], steering=[np.pi / 4]).round(4) + 0.0
     array([0.7071, 0.    , 0.7071])
     """
-    front = Wheel((positive(length, "length"), 0), radius, steered="front")
+    front = Wheel((one_positive(length, "length"), 0), radius, steered="front")
     return WheeledBase((front, *(Wheel((0, y), radius, driven=False) for y in sorted({width / 2, -width / 2}))))
 
 
@@ -41,7 +41,7 @@ def ackermann(length: float, width: float, radius: float) -> WheeledBase:
     >>> bool(np.isclose(1 / np.tan(right) - 1 / np.tan(left), 1.5 / 2.5))
     True
     """
-    l, half = positive(length, "length"), positive(width, "width") / 2
+    l, half = one_positive(length, "length"), one_positive(width, "width") / 2
     front = [Wheel((l, y), radius, steered=n, driven=False) for n, y in (("left", half), ("right", -half))]
     return WheeledBase((*front, Wheel((0, half), radius), Wheel((0, -half), radius)))
 
@@ -54,7 +54,7 @@ def synchro(width: float, radius: float, wheels: int = 3) -> WheeledBase:
     array([0., 1., 0.])
     """
     around = 2 * np.pi * np.arange(whole(wheels, "wheels", 2)) / wheels
-    r = positive(width, "width") / 2
+    r = one_positive(width, "width") / 2
     return WheeledBase(tuple(Wheel((r * np.cos(a), r * np.sin(a)), radius, steered="column") for a in around))
 
 
@@ -77,7 +77,7 @@ def omni(width: float, radius: float, wheels: int = 3) -> WheeledBase:
     array([4., 4., 4.])
     """
     around = 2 * np.pi * np.arange(whole(wheels, "wheels", 3)) / wheels
-    r = positive(width, "width") / 2
+    r = one_positive(width, "width") / 2
     return WheeledBase(
         tuple(Wheel((r * np.cos(a), r * np.sin(a)), radius, angle=a + np.pi / 2, rollers=0.0) for a in around)
     )
@@ -91,7 +91,7 @@ def mecanum(length: float, width: float, radius: float) -> WheeledBase:
     >>> mecanum(length=0.4, width=0.3, radius=0.05).rates([1.0, 0.0, 0.0]).round(9)
     array([20., 20., 20., 20.])
     """
-    l, b, tilt = positive(length, "length") / 2, positive(width, "width") / 2, np.pi / 4
+    l, b, tilt = one_positive(length, "length") / 2, one_positive(width, "width") / 2, np.pi / 4
     places = ((l, b, -tilt), (l, -b, tilt), (-l, b, tilt), (-l, -b, -tilt))
     return WheeledBase(tuple(Wheel((x, y), radius, rollers=g) for x, y, g in places))
 
@@ -106,4 +106,4 @@ def tracked(width: float, radius: float, spread: float = 1.0) -> WheeledBase:
     >>> tracked(width=0.5, radius=0.1, spread=1.6).twist([-8.0, 8.0]).round(9) + 0.0
     array([0., 0., 2.])
     """
-    return differential(positive(width, "width") * positive(spread, "spread"), radius)
+    return differential(one_positive(width, "width") * one_positive(spread, "spread"), radius)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.errors import InputError, explained
-from modurob.locomotion.numbers import numbers, one, positive
+from modurob.locomotion.numbers import numbers, one_number, one_positive
 from modurob.locomotion.orbits import Phase, Stride, stride
 from modurob.spatial.scalars import Array
 
@@ -30,12 +30,12 @@ class RimlessWheel:
     gravity: float = 9.81
 
     def __post_init__(self) -> None:
-        if not 0 < positive(self.half_angle, "half_angle") < np.pi / 4:
+        if not 0 < one_positive(self.half_angle, "half_angle") < np.pi / 4:
             raise InputError(f"half_angle = {self.half_angle:g} rad: expected less than pi/4, five spokes or more")
-        if not 0 <= one(self.slope, "slope") < np.pi / 2:
+        if not 0 <= one_number(self.slope, "slope") < np.pi / 2:
             raise InputError(f"slope = {self.slope:g} rad: expected between 0 and pi/2, downhill")
         for name in ("length", "gravity"):
-            positive(getattr(self, name), name)
+            one_positive(getattr(self, name), name)
 
     def _rise(self, a: float, b: float) -> float:
         """Gain of the rate squared from the angle a to b [1/s²]."""
@@ -101,11 +101,11 @@ class Compass:
 
     def __post_init__(self) -> None:
         for name in ("hip", "above", "gravity"):
-            positive(getattr(self, name), name)
+            one_positive(getattr(self, name), name)
         for name in ("leg", "below"):
-            if one(getattr(self, name), name) < 0:
+            if one_number(getattr(self, name), name) < 0:
                 raise InputError(f"{name} = {getattr(self, name):g}: expected zero or more")
-        if not 0 <= one(self.slope, "slope") < np.pi / 2:
+        if not 0 <= one_number(self.slope, "slope") < np.pi / 2:
             raise InputError(f"slope = {self.slope:g} rad: expected between 0 and pi/2, downhill")
 
     def rate(self, x: Array) -> Array:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.errors import InputError, explained
-from modurob.locomotion.numbers import numbers, one, positive
+from modurob.locomotion.numbers import numbers, one_number, one_positive
 from modurob.spatial.scalars import Array, cos, sin
 
 # singular values of rows with entries near one, and slip [m/s], that are zero; turns that are rounding [1/m]
@@ -53,10 +53,10 @@ class Wheel:
         if at.shape != (2,):
             raise InputError(f"at of a wheel has shape {at.shape}: expected two numbers, (x, y)")
         object.__setattr__(self, "at", tuple(at.tolist()))
-        object.__setattr__(self, "radius", positive(self.radius, "radius of a wheel"))
-        object.__setattr__(self, "angle", one(self.angle, "angle of a wheel"))
+        object.__setattr__(self, "radius", one_positive(self.radius, "radius of a wheel"))
+        object.__setattr__(self, "angle", one_number(self.angle, "angle of a wheel"))
         if self.rollers is not None:
-            object.__setattr__(self, "rollers", one(self.rollers, "rollers of a wheel"))
+            object.__setattr__(self, "rollers", one_number(self.rollers, "rollers of a wheel"))
             if abs(np.cos(self.rollers)) < ZERO:
                 raise InputError("rollers of a wheel at a right angle to its heading: it drives nothing; expected less")
 

@@ -1,9 +1,8 @@
 """What robots can be written as for other tools, by the ending of the file. A new format is a new file that registers itself."""
 
-import warnings
 from collections.abc import Callable
 
-from modurob.errors import MechanismError, ModurobWarning
+from modurob.errors import MechanismError, warn_user
 from modurob.mechanism.tables import ContactRow, PairRow, Tables
 from modurob.registry import Registry
 
@@ -23,4 +22,4 @@ def warn_of_losses(robot: Tables, form: str, written: tuple[type, ...]) -> None:
     if lost:
         hint = "MJCF (.xml) supports rotors, springs and lines"
         text = f"{robot.name}: {form} does not support {'; '.join(lost)}: written without; {hint}"
-        warnings.warn(text, ModurobWarning, stacklevel=3)
+        warn_user(text)

@@ -10,8 +10,17 @@ from modurob.spatial.scalars import Array
 Error = type[ModurobError]
 
 
-def numbers(value: Any, what: str, infinite: bool = False, error: Error = ControlError) -> Array:
-    """`value` as an array of real numbers; traced scalars stay as they are."""
+def numbers(
+    value: Any, what: str, last: int | None = None, infinite: bool = False, error: Error = ControlError
+) -> Array:
+    """`value` as an array of real numbers, with `last` entries along its last axis; traced scalars stay as they are."""
+    x = _numbers(value, what, infinite, error)
+    if last is not None and (x.ndim == 0 or x.shape[-1] != last):
+        raise error(f"{what} has shape {x.shape}: expected (..., {last})")
+    return x
+
+
+def _numbers(value: Any, what: str, infinite: bool, error: Error) -> Array:
     try:
         x = np.asarray(value)
     except ValueError:
@@ -53,9 +62,19 @@ def positive(value: Any, what: str) -> Array:
     return x
 
 
-def one_positive(value: Any, what: str) -> float:
+def one_positive(value: Any, what: str, error: Error = ControlError) -> float:
     """`value` as one number above zero."""
-    return one_number(positive(value, what), what)
+    x = one_number(value, what, error)
+    if x <= 0:
+        raise error(f"{what} = {x}: expected more than zero")
+    return x
+
+
+def whole(value: Any, what: str, lowest: int, error: Error = ControlError) -> int:
+    """`value` as a whole number, `lowest` or more."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
+        raise error(f"{what} = {value!r:.60}: expected a whole number, {lowest} or more")
+    return int(value)
 
 
 def checked_sample_time(sample_time: Any) -> None:

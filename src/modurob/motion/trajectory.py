@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modurob.errors import ControlError, explained
+from modurob.errors import ControlError, explained, gathered
 from modurob.motion import profiles, splines
 from modurob.motion.numbers import one_positive, positive
 from modurob.motion.piecewise import Piecewise, Point, alike, timed
@@ -21,6 +21,7 @@ __all__ = ["TRAJECTORIES", "Point", "Trajectory"]
 TRAJECTORIES: Registry[Callable[..., Any]] = Registry("trajectory", ControlError)
 
 
+@gathered
 class Trajectory(Piecewise):
     """A motion x(t) of a number or an array [rad or m], at rest before its start and after its end.
 

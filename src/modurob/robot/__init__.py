@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from modurob import assembly as modular
 from modurob import tabular
-from modurob.errors import ClashError, InputError, UnknownNameError, absent, choices, explained
+from modurob.errors import ClashError, InputError, UnknownNameError, absent, choices, explained, gathered
 from modurob.kinematics import dh
 from modurob.kinematics.collisions import TOUCHING
 from modurob.mechanism import from_assembly, mjcf, urdf
@@ -43,6 +43,7 @@ def _number(x: Any) -> str:
     return f"{x:.4g}" if isinstance(x, float) else str(x)
 
 
+@gathered
 class Mechanism(Changes, Arms, Dynamics, Loops, Showing):
     """A robot: bodies, joints, constraints and forces, and everything that follows from them: M(q) vdot + C(q, v) v +
     N(q) = tau + J^T F.
@@ -264,6 +265,7 @@ class Builder(TableBuilder):
     product = Mechanism
 
 
+@gathered
 class Assembly(modular.Assembly):
     """Modules, the connections between their ports and the setup (`modurob.assembly.Assembly`), and the robot that they
     form.

@@ -1,6 +1,5 @@
 """Many robots at once, each with states of its own."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -20,7 +19,7 @@ from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS, Poses
 from modurob.algorithms.program import Answer, Flow, Program
-from modurob.errors import InputError, ModurobError, ModurobWarning, absent, explained
+from modurob.errors import EntryError, InputError, ModurobError, absent, explained, warn_user
 from modurob.kernels.evaluator import Evaluator, evaluator, lanes_of
 from modurob.kernels.fleet import Group, named_results
 from modurob.robot import Assembly, Mechanism
@@ -173,7 +172,14 @@ class Fleet:
     @overload
     def __getitem__(self, i: slice) -> "Fleet": ...
     def __getitem__(self, i: int | slice) -> "Mechanism | Fleet":
-        return Fleet(self.robots[i], self.device, self.unrolled) if isinstance(i, slice) else self.robots[i]
+        if isinstance(i, slice):
+            return Fleet(self.robots[i], self.device, self.unrolled)
+        try:
+            return self.robots[i]
+        except (IndexError, TypeError):
+            raise EntryError(
+                f"no robot {i!r:.60} in a fleet of {len(self)}: expected a place from 0 to {len(self) - 1}, or a slice"
+            ) from None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Fleet) and self.__reduce__() == other.__reduce__()
@@ -354,7 +360,7 @@ class Fleet:
 
         device = cuda_device()
         if isinstance(device, str):
-            warnings.warn(f"device='cuda': {device}; the CPU serves", ModurobWarning, stacklevel=4)
+            warn_user(f"device='cuda': {device}; the CPU serves")
             return None
         return OnDevice(device, self.robots, self.unrolled)
 

@@ -1,6 +1,5 @@
 """Fleets in motion: time steps of different robots in one batch, with all their forces, including contacts."""
 
-import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -9,12 +8,13 @@ import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.algorithms.program import Flow
-from modurob.errors import InputError, ModurobWarning, explained
+from modurob.errors import InputError, explained, warn_user
 from modurob.kernels.cuda.arrays import is_foreign, on_device
 from modurob.robot import Mechanism
 from modurob.robot.fleet import Fleet, Function
 from modurob.simulation.arguments import chosen_stepper, require_radians, require_routes, whole
 from modurob.simulation.driving import require_clear, require_contacts, require_steps
+from modurob.simulation.limits import warn_of_stiff_stops
 from modurob.simulation.pilot import input_limit
 from modurob.simulation.steppers import Stepper
 from modurob.simulation.stepping import Mover, step_flow
@@ -68,6 +68,9 @@ def advance(
         for i, state in zip(at, part._run(_function(kind), *lists, repeats=[tasks[i].steps for i in at]), strict=True):
             found[i] = state
     _warn_of_lost(fleet, found, duration)
+    for robot, task, state in zip(fleet, tasks, found, strict=True):
+        if not is_foreign(state.q):  # type: ignore[union-attr]
+            warn_of_stiff_stops(robot, state.q, task.stepper)  # type: ignore[union-attr]
     return found  # type: ignore[return-value]
 
 
@@ -166,12 +169,10 @@ def _warn_of_lost(fleet: Fleet, states: Sequence[Any], duration: float) -> None:
         if is_foreign(state.v) or np.isfinite(state.v).all():
             continue
         lost = np.flatnonzero(~np.isfinite(state.v).all(axis=-1))
-        warnings.warn(
+        warn_user(
             f"robot {i} of the fleet: {fleet[i].name} has no finite state after {duration:g} s in {len(lost)} of "
             f"{len(state.v)} states, the first of them state {lost[0]}: expected shorter steps, or mr.LinearlyImplicit; "
-            f"mr.simulate(fleet[{i}], q[{i}][{lost[0]}], v[{i}][{lost[0]}]) says when and why",
-            ModurobWarning,
-            stacklevel=4,
+            f"mr.simulate(fleet[{i}], q[{i}][{lost[0]}], v[{i}][{lost[0]}]) says when and why"
         )
 
 

@@ -1,13 +1,12 @@
 """Coordinates beyond their limits, and the stops there."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.catalogue.forces import Stop
-from modurob.errors import ModurobWarning
+from modurob.errors import warn_user
 from modurob.robot import Mechanism
 from modurob.simulation.steppers import Stepper
 from modurob.spatial.scalars import Array
@@ -38,11 +37,9 @@ def warn_of_stiff_stops(robot: Mechanism, q: Array, stepper: Stepper) -> None:
     }
     if short:
         names, most = ", ".join(map(repr, short)), min(short.values())
-        warnings.warn(
+        warn_user(
             f"{robot.name}: joint {names} ran into a stop that is too stiff for {stepper}: "
-            f"expected steps of {_round_below(most):g} s at most, or mr.LinearlyImplicit({dt:g})",
-            ModurobWarning,
-            stacklevel=4,
+            f"expected steps of {_round_below(most):g} s at most, or mr.LinearlyImplicit({dt:g})"
         )
 
 

@@ -6,19 +6,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# a run that takes longer than this shows how far it is [s], as a bar, or as a line for each of so many parts
-PATIENCE, PARTS = 2.0, 10
+# a run that takes longer than this shows how far it is, as a bar on a terminal [s]
+PATIENCE = 2.0
+# elsewhere a line is written so long after the last one [s], at most one for each of so many parts
+PAUSE, PARTS = 5.0, 10
 
 
 @contextmanager
-def progress_bar(what: str, lines: bool = False) -> Iterator[Callable[[float], None]]:
-    """A function to report the share done; after two seconds it shows a progress bar, if the error output is a terminal. With
-    `lines` it writes a line for each tenth there, if it is none."""
-    if sys.stderr.isatty():
+def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
+    """A function to report the share done: after two seconds it shows a progress bar, if the error output is a terminal. If it is
+    none, it writes a line there every five seconds, or for each tenth, whichever takes longer."""
+    if sys.stderr is None:
+        yield lambda share: None
+    elif sys.stderr.isatty():
         with _bar_on_terminal(what) as tell:
             yield tell
     else:
-        yield _lines(what) if lines else lambda share: None
+        yield _lines(what)
 
 
 @contextmanager
@@ -42,14 +46,15 @@ def _bar_on_terminal(what: str) -> Iterator[Callable[[float], None]]:
 
 
 def _lines(what: str) -> Callable[[float], None]:
-    started, told = time.monotonic(), -1
+    started = last = time.monotonic()
+    told = -1
 
     def tell(share: float) -> None:
-        nonlocal told
-        part, spent = int(share * PARTS + 1e-9), time.monotonic() - started
-        if part > told and spent > PATIENCE:
-            print(f"{what}: {100 * share:.0f} % after {spent:.0f} s", file=sys.stderr, flush=True)
-            told = part
+        nonlocal told, last
+        part, now = int(share * PARTS + 1e-9), time.monotonic()
+        if part > told and now - last > PAUSE:
+            print(f"{what}: {100 * share:.0f} % after {now - started:.0f} s", file=sys.stderr, flush=True)
+            told, last = part, now
 
     return tell
 

@@ -18,7 +18,7 @@ from modurob.algorithms.forward import singular_joint
 from modurob.algorithms.interpreter import NumPyEngine
 from modurob.algorithms.program import Engine, Flow
 from modurob.caching import cached_property
-from modurob.errors import ClosureError, InputError, SingularError
+from modurob.errors import ClosureError, InputError, SimulationError, SingularError, blamed
 from modurob.mechanism.tables import Tables
 from modurob.registry import fingerprint
 from modurob.simulation.push import Push, WrenchError
@@ -54,6 +54,8 @@ class Moved(NamedTuple):
     singular: Array
 
 
+# what a step may consist of
+COMPILED = "sums, products with numbers, slope, integrate and normalised alone; other steps with compiled = False"
 _FINE = np.zeros((), dtype=int)
 
 
@@ -67,7 +69,8 @@ def step_flow(stepper: Stepper, nx: int, held: bool) -> Flow:
         # steps with dry friction may be parts of one: loops sample before the first
         start = start if held else system.sampled(start, i["dt"])
         start = start._replace(x=engine.moving_states(start.x))
-        q, v, x = system.closed(stepper.step(system, i["t"], start, i["u"], i["dt"], modes))
+        with blamed(SimulationError, f"{type(stepper).__qualname__}.step", COMPILED):
+            q, v, x = system.closed(stepper.step(system, i["t"], start, i["u"], i["dt"], modes))
         return {"t": i["t"] + i["dt"], "q": q, "v": v, "x": engine.all_states(x)}
 
     inputs: dict[str, str | int] = {"t": 1, "dt": 1, "q": "coordinates", "v": "rates", "x": nx, "u": "rates"}

@@ -1,6 +1,7 @@
 """M, C, D, S and N of the equations of motion, derived in normal form."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from fractions import Fraction
 from typing import Any, Self
 
@@ -9,6 +10,7 @@ import sympy
 
 from modurob import algorithms as al
 from modurob.errors import InputError, choices
+from modurob.kernels.compiler import announced
 from modurob.mechanism import Tables
 from modurob.spatial.scalars import Array
 from modurob.symbolic import forces, size
@@ -53,7 +55,7 @@ class Derivation:
         self._given, self._constants = dict(quantities or {}), dict(constants or {})
         self._progress, self._avoid = progress, _names(avoid)
         self.ring = Ring(Budget(time_limit, largest, cancelled), self._given, self._constants)
-        with self.ring.budget.running():
+        with self._working():
             progress("numbers", 0.0)
             self.coordinates = Coordinates(robot, self.ring)
             moving = (*self.coordinates.q_symbols, *self.coordinates.v_symbols, *self.coordinates.vdot_symbols)
@@ -65,6 +67,15 @@ class Derivation:
             self._polynomials = self._derived()
             self._passive = forces.passive(robot, self.tables, self.coordinates, self._exact, method == "lagrange")
             self._polynomials |= {"D": self._passive.D, "S": self._passive.S}
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """Within the budget; a wait of which nobody is told the progress is announced."""
+        unseen = (
+            announced(f"deriving the equations of {self.robot.name}") if self._progress is silent else nullcontext()
+        )
+        with unseen, self.ring.budget.running():
+            yield
 
     def _derived(self) -> dict[str, Array]:
         q, m = self.coordinates.q, self.tables
@@ -106,7 +117,7 @@ class Derivation:
             raise InputError(f"no part {name!r} of the equations: {choices(str(name), MATRICES)}")
         if name not in self._polynomials:
             make = {"C": self._christoffel, "C_two_step": self._two_step}[name]
-            with self.ring.budget.running():
+            with self._working():
                 self._polynomials[name] = polynomials(self.ring, make())
         return self._polynomials[name]
 

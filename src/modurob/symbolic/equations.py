@@ -47,7 +47,21 @@ class Equations(Comparing):
     Equations('crab', 3 degrees of freedom, 35 terms in M and N, 3 parameters)
     >>> eq.N[1]
     20601*m2*cos(q1 + q2)/20000
+
+    A value: equal if they were derived from equal robots in the same way. `equals` decides whether different derivations are
+    identical.
     """
+
+    @property
+    def _made_of(self) -> tuple[Any, ...]:
+        """All that decides what they are."""
+        return self.robot, self.method, self._symbols, self._digits, self._avoid, self._given, self._constants
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Equations) and self._made_of == other._made_of)
+
+    def __hash__(self) -> int:
+        return hash((self.robot, self.method))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without code and without the caller's functions, so that equations can be pickled."""

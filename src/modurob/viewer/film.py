@@ -3,7 +3,6 @@
 import io
 import shutil
 import subprocess
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -15,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from modurob.catalogue.reading import write_bytes
-from modurob.errors import FormatError, InputError, ModurobWarning
+from modurob.errors import FormatError, InputError, warn_user
 from modurob.spatial.scalars import Array
 from modurob.viewer import headless, plain
 from modurob.viewer.scene import Chapter, film_times
@@ -69,11 +68,7 @@ def pictures(
     if headless.browser():
         with progress(len(times)) as told:
             return [_on_background(png) for png in headless.pictures(chapters, times, size, fps, told, **options)]
-    warnings.warn(
-        "drawn by matplotlib: with Chromium and pip install 'modurob[video]' it looks as in the studio",
-        ModurobWarning,
-        stacklevel=4,
-    )
+    warn_user("drawn by matplotlib: with Chromium and pip install 'modurob[video]' it looks as in the studio")
     return list(plain.pictures(chapters, times, size))
 
 

@@ -1,6 +1,5 @@
 """Triangles of mesh files (STL, OBJ, DAE, GLB), read by trimesh, as the page and other formats take them."""
 
-import warnings
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.errors import ModurobWarning
+from modurob.errors import warn_user
 from modurob.mechanism import Shape
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
@@ -102,4 +101,4 @@ def warn(name: str, shapes: Iterable[Shape]) -> None:
     wrong = {s.file: triangles(s.file, tuple(s.size)) for s in shapes if not found(s)}
     if wrong:
         first = "; ".join(str(why) for why in list(wrong.values())[:4]) + ("; …" if len(wrong) > 4 else "")
-        warnings.warn(f"{name} is drawn without {len(wrong)} of its meshes: {first}", ModurobWarning, stacklevel=2)
+        warn_user(f"{name} is drawn without {len(wrong)} of its meshes: {first}")

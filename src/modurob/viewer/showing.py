@@ -3,14 +3,13 @@
 import os
 import sys
 import tempfile
-import warnings
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from modurob.catalogue.reading import write_bytes
-from modurob.errors import FormatError, ModurobWarning
+from modurob.errors import FormatError, warn_user
 from modurob.viewer import film, glb, page
 from modurob.viewer.scene import Chapter
 
@@ -28,7 +27,7 @@ def show(chapters: Sequence[Chapter], path: str | Path | None = None) -> Path | 
     os.close(handle)
     found = _written(chapters, Path(name))
     if not webbrowser.open(found.as_uri()):
-        warnings.warn(f"no browser opens here: the page is in {found}", ModurobWarning, stacklevel=4)
+        warn_user(f"no browser opens here: the page is in {found}")
     return found
 
 

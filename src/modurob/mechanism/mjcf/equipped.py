@@ -1,13 +1,12 @@
 """Actuators of MuJoCo as efforts of joints, and its geoms as shapes."""
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from modurob.errors import ModurobWarning
+from modurob.errors import warn_user
 from modurob.mechanism.builder import Builder
 from modurob.mechanism.mjcf.naming import Read, pose
 from modurob.spatial import se3
@@ -88,4 +87,4 @@ def _colour(rgba: Any) -> str:
 
 
 def _warn(read: Read, text: str) -> None:
-    warnings.warn(f"{read.where}: {text}", ModurobWarning, stacklevel=5)
+    warn_user(f"{read.where}: {text}")

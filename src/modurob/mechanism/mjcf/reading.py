@@ -1,6 +1,5 @@
 """Files of MuJoCo, read through its own compiler into a builder: defaults, classes and inertias of geoms are resolved there."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -8,7 +7,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from modurob.catalogue.joints import JointType
-from modurob.errors import MjcfError, ModurobError, ModurobWarning, no_file
+from modurob.errors import MjcfError, ModurobError, no_file, warn_user
 from modurob.mechanism.builder import Builder
 from modurob.mechanism.joint_properties import JointProperties
 from modurob.mechanism.mjcf.equipped import Efforts, draw, efforts
@@ -99,7 +98,7 @@ def _add(builder: Builder, read: Read, i: int, follow: Followers, alone: set[str
     if named is not None:
         builder.frame(read.frame(i), name, se3.inverse(seat))
     if own is not None and (complaints := inertia.complaints(own)):
-        warnings.warn(f"{builder.name}: body {name!r}: {'; '.join(complaints)}", ModurobWarning, stacklevel=5)
+        warn_user(f"{builder.name}: body {name!r}: {'; '.join(complaints)}")
 
 
 def _inertia(model: Any, i: int) -> Array | None:

@@ -4,7 +4,6 @@ Body 0 is the world; `joints[i - 1]` connects body `parent[i]` to body `i`. Ever
 they hold the same, whatever was done with them.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -66,7 +65,7 @@ class Tables:
     X_PJ: Array  # predecessor frame of joint i in body parent[i], (bodies, 4, 4)
     inertia: Array  # spatial inertia of body i in its own frame, (bodies, 6, 6)
     gravity: Array  # in world axes, (3,) [m/s²]
-    frames: Mapping[str, Frame]
+    frames: Frames  # by name, made of any mapping
     constraints: tuple[Constraint, ...] = ()
     forces: tuple[ForceRow, ...] = ()
     idle: tuple[str, ...] = ()  # joints that move nothing but an empty part of their own module, and are locked
@@ -81,6 +80,7 @@ class Tables:
         owners = [j for j in self.joints if not j.mimics]
         object.__setattr__(self, "nq", sum(j.type.nq for j in owners))
         object.__setattr__(self, "nv", sum(j.type.nv for j in owners))
+        object.__setattr__(self, "frames", Frames.of(self.frames))
         require_consistent(self)
         for array in (self.X_PJ, self.inertia, self.gravity):
             read_only(array)

@@ -7,7 +7,7 @@ import numpy as np
 
 from modurob.catalogue.forces import JointLaw
 from modurob.errors import MechanismError
-from modurob.mechanism.tables.rows import Coupling, Frame, Frames, Joint, JointRow, LineRow, frames_of
+from modurob.mechanism.tables.rows import Coupling, Frame, Joint, JointRow, LineRow, frames_of
 
 if TYPE_CHECKING:
     from modurob.mechanism.tables import Tables
@@ -88,7 +88,7 @@ def _require_frames(m: "Tables") -> None:
 
 
 def _all_frames(m: "Tables") -> Iterator[Frame]:
-    yield from m.frames.given() if isinstance(m.frames, Frames) else m.frames.values()
+    yield from m.frames.given()
     for c in m.loops:
         yield from (c.predecessor, c.successor)
     for row in m.forces:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from modurob.catalogue.contact import Contact, PairContact
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
 from modurob.catalogue.joints import JointType, Mimic
 from modurob.catalogue.lines import Line
+from modurob.errors import EntryError, choices
 from modurob.spatial.scalars import Array
 
 
@@ -120,15 +121,31 @@ ForceRow = JointRow | FrameRow | LineRow | ContactRow | PairRow
 
 
 class Frames(Mapping[str, Frame]):
-    """Frames by name. Those given relative to others, at poses X, are worked out when they are asked for."""
+    """Frames by name; a slice has names. Those given relative to others, at poses X, are worked out when they are asked for.
+
+    >>> robot.frames["m3"].body, robot.frames[-2:]
+    (2, ('m5/5', 'm5/7'))
+    """
 
     def __init__(self, known: Mapping[str, Frame], relative: Mapping[str, Frame], X: Mapping[str, Array]):
         self._known, self._relative, self._X = dict(known), dict(relative), dict(X)
 
-    def __getitem__(self, name: str) -> Frame:
-        found = self._known.get(name)
-        if found is not None:
-            return found
+    @classmethod
+    def of(cls, frames: Mapping[str, Frame]) -> "Frames":
+        """Those of a mapping."""
+        return frames if isinstance(frames, cls) else cls(frames, {}, {})
+
+    @overload
+    def __getitem__(self, name: str) -> Frame: ...
+    @overload
+    def __getitem__(self, name: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, name: str | slice) -> Frame | tuple[str, ...]:
+        if isinstance(name, slice):
+            return tuple(self)[name]
+        if name in self._known:
+            return self._known[name]
+        if name not in self._relative:
+            raise EntryError(f"no frame {name!r:.80}: {choices(str(name)[:80], self)}")
         on = self._relative[name]
         return Frame(on.body, on.X @ self._X[name])
 

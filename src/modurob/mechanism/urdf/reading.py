@@ -1,7 +1,6 @@
 """URDF files, read through yourdfpy into a builder."""
 
 import logging
-import warnings
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from modurob.catalogue.joints import Free, JointType, Planar, Prismatic, Revolute
-from modurob.errors import InputError, ModurobError, ModurobWarning, UrdfError, choices, no_file
+from modurob.errors import InputError, ModurobError, UrdfError, choices, no_file, warn_user
 from modurob.mechanism.builder import Builder
 from modurob.mechanism.joint_properties import JointProperties, Source
 from modurob.mechanism.tables import FLOATING_BASE, Tables
@@ -88,7 +87,7 @@ def _add(builder: Builder, link: Any, path: Path, **arguments: Any) -> None:
     if spatial is not None:
         complaints = inertia.complaints(spatial)
         if complaints:
-            warnings.warn(f"{builder.name}: link {link.name!r}: {'; '.join(complaints)}", ModurobWarning, stacklevel=6)
+            warn_user(f"{builder.name}: link {link.name!r}: {'; '.join(complaints)}")
     builder.body(link.name, spatial, check=False, **arguments)
     for shape in _shapes(link, path):
         builder.shape(*shape)
@@ -279,4 +278,4 @@ def _require_all_reached(rest: dict[str, Any], root: str) -> None:
 
 
 def _warn(path: Path, text: str) -> None:
-    warnings.warn(f"{path.name}: {text}", ModurobWarning, stacklevel=4)
+    warn_user(f"{path.name}: {text}")

@@ -10,7 +10,7 @@ import numpy as np
 from modurob import tabular
 from modurob.algorithms import Poses
 from modurob.catalogue.reading import require_picture, write_bytes
-from modurob.errors import SimulationError
+from modurob.errors import SimulationError, gathered
 from modurob.robot import Mechanism
 from modurob.simulation.driving import DriveRecord, drive_record
 from modurob.simulation.recording import efforts, file, replay, table
@@ -30,6 +30,7 @@ RANGE_HEAD = (
 )
 
 
+@gathered
 @dataclass(frozen=True)
 class Recording(Showing):
     """A run: its segments, how it ended, and what happened on the way. t, q, v, ... are those of all segments in a row.

@@ -121,6 +121,8 @@ class Segment:
 
     def at(self, t: float) -> tuple[Array, Array]:
         """(q, v) at any time between two ticks: the stepper goes on from the tick before, under the torque that was held."""
+        if isinstance(t, bool) or not isinstance(t, int | float | np.number):
+            raise SimulationError(f"t = {t!r:.60}: expected one time [s]; for several, [segment.at(t) for t in times]")
         if not self.t[0] <= t <= self.t[-1]:
             raise SimulationError(f"t = {t:g} s: recorded from {self.t[0]:g} to {self.t[-1]:g} s")
         if self.settings.pushed:

@@ -101,8 +101,10 @@ class Living:
 
 def require_organisms(organisms: Any) -> None:
     """Organisms by name, each made of an assembly."""
-    if not isinstance(organisms, Mapping):
-        raise SimulationError(f"organisms {organisms!r:.60}: expected a mapping, {{name: mr.Organism(assembly)}}")
+    if not isinstance(organisms, Mapping) or not organisms:
+        raise SimulationError(
+            f"organisms {organisms!r:.60}: expected a mapping, {{name: mr.Organism(assembly)}}, of at least one"
+        )
     for name, recipe in organisms.items():
         if not isinstance(recipe, Organism):
             raise SimulationError(f"organism {name!r} is {recipe!r:.60}: expected mr.Organism(assembly)")

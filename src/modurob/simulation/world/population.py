@@ -69,6 +69,9 @@ class Population:
         """
         return self.ticks * self.tick
 
+    def __repr__(self) -> str:
+        return f"World({', '.join(self._living)}, t = {self.t:g} s)"
+
     def __getitem__(self, name: str) -> Living:
         """An organism as it is now: robot, q, v, tau, status."""
         if name not in self._living:
@@ -146,8 +149,8 @@ class Population:
 
     def _connect(self, change: Connect) -> None:
         old = self._moving(change.organism)
-        apart = gap(old.body, old.body, docking(change.a, change.b, change.roll))
         assembly = old.assembly.connect(change.a, change.b, change.roll)
+        apart = gap(old.body, old.body, docking(change.a, change.b, change.roll))
         require_fit(apart, change.tolerance, f"{change.a} to {change.b}")
         self._reshaped("connect", change.organism, old, assembly, f"{change.a} docked to {change.b}")
 

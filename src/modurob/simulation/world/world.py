@@ -6,7 +6,7 @@ robot of its own; they are made anew whenever it changes shape.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +15,16 @@ from modurob.algorithms.interpreter import floats
 from modurob.assembly.connection import docking
 from modurob.catalogue.contact import BodyContact, Ground
 from modurob.catalogue.forces import FrameForce
-from modurob.errors import ModurobError, SimulationError, explained
+from modurob.errors import ModurobError, SimulationError, explained, gathered
 from modurob.kinematics.body_contacts import pair_rows
 from modurob.mechanism import from_assembly
 from modurob.robot import Builder, Mechanism
 from modurob.simulation.arguments import random_stream, require_functions, whole
-from modurob.simulation.changes import MET, Change, Connect, Merge
+from modurob.simulation.changes import MET, Change, Merge
 from modurob.simulation.docking import Body, gap, robot_of
 from modurob.simulation.driving import require_clear, require_contacts
-from modurob.simulation.limits import joint_of_rate, rates_beyond_limits
+from modurob.simulation.limits import joint_of_rate, rates_beyond_limits, warn_of_stiff_stops
+from modurob.simulation.progress import progress_bar
 from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recording import Event, Recording
 from modurob.simulation.status import Failure, Status
@@ -31,11 +32,13 @@ from modurob.simulation.steppers import LinearlyImplicit, RungeKutta4, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
 from modurob.simulation.system import State
 from modurob.simulation.world.organism import Living, Organism, require_different, require_organisms
+from modurob.simulation.world.planned import planned
 from modurob.simulation.world.population import Population
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
 
+@gathered
 @explained
 class World(Population):
     """Organisms by name, all at one time, under one gravity, in world axes [m/s²]. Modules have different names in all of them.
@@ -187,35 +190,30 @@ class World(Population):
     ) -> dict[str, Recording]:
         """Go on for `duration` [s]; each change happens once, at its time or when its condition first holds. Recordings by name.
 
+        Changes at times that never come, and with names that neither the world nor another change brings, are errors.
+
         >>> world = mr.World({"crab": mr.Organism(assembly)}, gravity=(0, 0, 0))
         >>> world.run(0.01)["crab"]
         Recording(crab, 11 ticks, done at t = 0.01 s)
         """
         total = whole(duration, self.tick, "duration")
-        waiting: list[Change] = [changes] if isinstance(changes, Change) else list(changes)
-        for change in waiting:
-            if not isinstance(change, Change):
-                valid = ", ".join(f"mr.{kind.__name__}" for kind in get_args(Change))
-                raise SimulationError(
-                    f"change {change!r:.60}: expected one such as mr.Undock(1.0, ...); valid: {valid}"
-                )
-            if isinstance(change.when, str) and not (change.when == MET and isinstance(change, Merge | Connect)):
-                raise SimulationError(
-                    f"{type(change).__name__.lower()} when {change.when!r:.60}: expected a time [s] or a function of the world; "
-                    f"mr.Merge and mr.Connect also {MET!r}"
-                )
+        waiting = planned(changes, {name: x.assembly for name, x in self._living.items()})
         require_functions(progress=progress, cancelled=cancelled)
-        for k in range(total):
-            if cancelled is not None and cancelled():
-                return self.recordings()
-            self._make_due(waiting)
-            self.step()
-            if progress is not None:
-                progress((k + 1) / total)
+        with progress_bar(f"world of {', '.join(self._living)}") as tell:
+            told = progress or tell
+            for k in range(total):
+                if cancelled is not None and cancelled():
+                    return self.recordings()
+                self._make_due(waiting)
+                self.step()
+                told((k + 1) / total)
         self._make_due(waiting)
         for change in waiting:
             self._missed(change, "its moment did not come")
-        return self.recordings()
+        runs = self.recordings()
+        for segment in (segment for run in runs.values() for segment in run.segments):
+            warn_of_stiff_stops(segment.robot, segment.q, self.stepper)
+        return runs
 
     def step(self) -> None:
         """Go on by one tick: laws decide, all organisms move together, limits and failures are looked at.
@@ -320,8 +318,11 @@ class World(Population):
         names = (change.first, change.second) if isinstance(change, Merge) else (change.organism,) * 2
         if any(name not in self._places for name in names):
             return False
+        docked = docking(change.a, change.b, change.roll)
         first, second = (self._living[name].body for name in names)
-        apart = gap(first, second, docking(change.a, change.b, change.roll))
+        if docked.a.module not in first.assembly.modules or docked.b.module not in second.assembly.modules:
+            return False
+        apart = gap(first, second, docked)
         return apart[0] <= change.tolerance[0] and apart[1] <= change.tolerance[1]
 
     def change(self, change: Change) -> bool:
