@@ -163,15 +163,34 @@ def test_fleets_answer_as_their_robots(rng):
         assert worst(slopes, robot.inverse_dynamics_derivatives(*state)) < EXACT
 
 
-def test_motions_without_a_drive_are_refused(rng):
-    """Also where the torques of this one motion exist: those of motions nearby do not."""
+def engine():
+    """A crank that the piston drives: dead at zero."""
     builder = mr.Builder("engine", gravity=(0, 0, 0))
     idle = mr.JointProperties(effort=0.0)
     builder.body("crank", rod(1.0, 0.3), joint=Z, properties=idle)
     builder.body("rod", rod(1.0, 0.8), parent="crank", joint=Z, at=along_x(0.3), properties=idle)
     builder.body("piston", inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Prismatic((1, 0, 0)))
     builder.loop("pin", Z, "rod", "piston", along_x(0.8))
-    robot, still, dead = builder.build(), np.zeros(3), np.array([0.0, 0.0, 1.1])
+    return builder.build()
+
+
+def test_forces_keep_their_digits_near_a_dead_point():
+    """Rounding counts by one over the way of the piston, not by its square; alone and among others."""
+    robot, force = engine(), np.array([0.0, 0.0, 2.0])
+    angles = np.array([0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5])
+    rod_angle = -np.arcsin(0.3 * np.sin(angles) / 0.8)
+    reach = 0.3 * np.cos(angles) + 0.8 * np.cos(rod_angle)
+    q = robot.close_loops(np.stack([angles, rod_angle - angles, reach], axis=-1))
+    vdot = robot.forward_dynamics(q, np.zeros(3), force)
+    found = robot.inverse_dynamics(q, np.zeros(3), vdot)
+    each = np.stack([robot.inverse_dynamics(*own) for own in zip(q, np.zeros(q.shape), vdot, strict=True)])
+    for tau in (found, each):
+        assert (np.abs(tau - force).max(axis=-1) < 1e-14 / angles).all()
+
+
+def test_motions_without_a_drive_are_refused(rng):
+    """Also where the torques of this one motion exist: those of motions nearby do not."""
+    robot, still, dead = engine(), np.zeros(3), np.array([0.0, 0.0, 1.1])
     q = robot.close_loops([0.5, -0.7, 1.0])
     judged(robot, q, rng)
     np.testing.assert_array_equal(robot.inverse_dynamics(dead, still, still), still)

@@ -317,3 +317,17 @@ def test_steps_that_do_not_settle_are_refused(monkeypatch):
 def test_frames_that_are_none_are_refused():
     with pytest.raises(mr.ModurobError, match="no frame 'hand'"):
         calibration(CRAB, "hand", Q, Q)
+
+
+@pytest.mark.parametrize("points", [False, True])
+def test_measurements_in_another_unit_or_without_information_are_told(points):
+    robot, rng = mr.load("lwa4p").robot(), np.random.default_rng(0)
+    q = np.array([robot.random_configuration(rng) for _ in range(40)])
+    X = robot.frame_pose(q, "wrist/7")
+    millimetres, equal = X.copy(), np.broadcast_to(X[0], X.shape)
+    millimetres[:, :3, 3] *= 1000
+    millimetres, equal = (x[:, :3, 3] if points else x for x in (millimetres, equal))
+    with pytest.raises(EstimateError, match=r"measured positions are spread over .* expected measurements in metres"):
+        mr.calibration(robot, "wrist/7", q, millimetres)
+    with pytest.warns(mr.ModurobWarning, match=r"spread over .* m, .* expected measurements that differ"):
+        mr.calibration(robot, "wrist/7", q, equal)

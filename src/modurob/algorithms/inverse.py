@@ -1,9 +1,11 @@
 """Inverse dynamics: the two-step Newton-Euler recursion (Gutenkunst 3.4.2; Meister, Gutenkunst, Levi V.A; von Stryk 5.3)."""
 
+from functools import partial
+
 import numpy as np
 
 from modurob.algorithms.articulated import at_rest
-from modurob.algorithms.constraints.torques import driven_torques, least_torques
+from modurob.algorithms.constraints.torques import driven_torques
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.joint_space import motion_inputs
 from modurob.algorithms.program import Inward, Outward, Program, Run, View
@@ -51,11 +53,9 @@ def inverse_dynamics(
     With loops, the torques are those of the joints with a drive (effort above zero), the smallest in the least-squares
     sense if there are more of these than the motion needs; a motion that they cannot produce is refused.
     """
-    if not m.constraints:
-        return tree_inverse_dynamics(m, q, v, vdot, external, run)
     inputs = motion_inputs(m, q, v, vdot, external)
-    found = driven_torques(m, inputs, run)
-    return least_torques(m, inputs["q"], _of_tree(m, inputs, run), run) if found is None else found
+    of_tree = partial(_of_tree, m, inputs, run)
+    return driven_torques(m, inputs, of_tree, run) if m.constraints else of_tree()
 
 
 def tree_inverse_dynamics(

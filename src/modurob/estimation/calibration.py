@@ -1,6 +1,5 @@
 """Kinematic calibration: the geometry of a robot from measured poses or points of one of its frames (von Stryk 3.3)."""
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 from modurob import algorithms
 from modurob.algorithms.base_parameters import NONE, first_independent
 from modurob.algorithms.checks import beyond_limits
-from modurob.errors import EstimateError, ModurobWarning, explained
+from modurob.errors import EstimateError, explained, warn_user
 from modurob.estimation.placements import Geometry, Parameter
 from modurob.motion.checks import require_robot
 from modurob.robot import Mechanism
@@ -21,6 +20,8 @@ from modurob.spatial.scalars import Array
 ITERATIONS = 50
 # a step that changes the errors less, relative to them, or the values less [m, rad], is the last
 SETTLED, LEAST = 1e-9, 1e-14
+# measured positions so many times further apart than those of the model, or closer, cannot be right
+UNLIKE, LEAST_SPREAD = 50.0, 1e-3  # [1, m]
 # configurations at random that show what could be identified
 SPREAD = 50
 
@@ -148,6 +149,7 @@ def calibration(
     """
     geometry, q = _geometry(robot, frame, q)
     target, points = _measured(measured, len(q))
+    _look_at_sizes(_poses(robot, q, frame), target, points, robot.name)
     sigma = _noise((1.0, 1.0) if noise is None else noise)
     wanted = geometry.parameters(parameters)
     J = _rows(geometry.slopes(wanted, np.zeros(len(wanted)), q), sigma, points)
@@ -174,6 +176,22 @@ def calibration(
     )
 
 
+def _look_at_sizes(X: Array, target: Array, points: bool, name: str) -> None:
+    """An error for measurements in another unit, and a warning for those that are all the same: wherever base and tool are, the
+    measured positions are about as far apart as the modelled ones."""
+    modelled, measured = _spread(se3.position(X)), _spread(target if points else se3.position(target))
+    told = f"calibration of {name}: measured positions are spread over {measured:.3g} m, those of the model over {modelled:.3g} m"
+    if measured > UNLIKE * max(modelled, LEAST_SPREAD):
+        raise EstimateError(f"{told}: expected measurements in metres")
+    if measured * UNLIKE < modelled:
+        warn_user(f"{told}: expected measurements that differ as the configurations do")
+
+
+def _spread(p: Array) -> float:
+    """Root mean square distance from the mean [m]."""
+    return float(np.sqrt(np.mean(np.sum((p - p.mean(axis=0)) ** 2, axis=-1))))
+
+
 def _look_at_configurations(
     geometry: Geometry, wanted: list[Parameter], known: Identifiability, sigma: Array, points: bool, q: Array
 ) -> None:
@@ -184,11 +202,9 @@ def _look_at_configurations(
     most = _identifiable(wanted, J).rank
     if known.rank < most:
         distinct = len(np.unique(q, axis=0))
-        warnings.warn(
+        warn_user(
             f"calibration of {robot.name}: {len(q)} configurations ({distinct} distinct) identify {known.rank} of {most} "
             "parameters: errors of the others are attributed to these; expected configurations that differ in all joints",
-            ModurobWarning,
-            stacklevel=4,
         )
 
 

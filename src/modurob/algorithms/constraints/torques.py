@@ -4,6 +4,7 @@ Torques K^T lambda do nothing; what counts is G^T tau, with K G = 0. Of all torq
 smallest with G^T E u = G^T tau are taken.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -22,16 +23,25 @@ from modurob.spatial.scalars import Array
 RANK = 1e-7
 # torques that no drive can give, of all torques, before a motion is refused
 MISSING = 1e-6
+# drives that follow less of a motion than this lose digits twice if it is solved for
+FOLLOWED = 1e-2
 
 
-def driven_torques(m: Tables, inputs: dict[str, Array], run: Run = interpret) -> Array | None:
-    """The torques of the joints with a drive for a motion, the inputs of `CONSTRAINED`, (..., nv); None where these joints do not
-    move all degrees of freedom in some state."""
+def driven_torques(m: Tables, inputs: dict[str, Array], of_tree: Callable[[], Array], run: Run = interpret) -> Array:
+    """The torques of the joints with a drive for a motion, the inputs of `CONSTRAINED`, (..., nv).
+
+    Where these joints do not move all degrees of freedom, or hardly do, singular values find them from those of the tree.
+    """
     try:
         answer = run(DRIVEN_TORQUES, m, inputs)
     except np.linalg.LinAlgError:
-        return None
-    return None if np.any(answer.singular) else answer.results["tau"]
+        return least_torques(m, inputs["q"], of_tree(), run)
+    tau, y = answer.results["tau"], answer.results["y"]
+    doubtful = (answer.singular != 0) | ~(np.abs(tau).max(axis=-1) >= FOLLOWED * np.abs(y).max(axis=-1))
+    if np.any(doubtful):
+        tau = np.array(tau)
+        tau[doubtful] = least_torques(m, inputs["q"][doubtful], of_tree()[doubtful], run)
+    return tau
 
 
 def least_torques(m: Tables, q: Array, tau: Array, run: Run = interpret) -> Array:
@@ -105,10 +115,11 @@ def _followed(engine: Engine, inputs: dict[str, Any]) -> Followed:
 
 
 def _torques(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
-    return {"tau": engine.times(engine.constant("rates", driven_rates(engine.m)), _followed(engine, inputs).y)}
+    y = _followed(engine, inputs).y
+    return {"tau": engine.times(engine.constant("rates", driven_rates(engine.m)), y), "y": y}
 
 
-DRIVEN_TORQUES = Flow("driven_torques", CONSTRAINED.inputs, {"tau": "rates"}, _torques)
+DRIVEN_TORQUES = Flow("driven_torques", CONSTRAINED.inputs, {"tau": "rates", "y": "rates"}, _torques)
 
 
 def _slopes(engine: Engine, inputs: dict[str, Any]) -> dict[str, Any]:
