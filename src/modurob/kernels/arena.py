@@ -206,10 +206,10 @@ class Arena:
         self.op("clear", [register.place, register.n])
         return register
 
-    def row(self, unit: Loaded, at: list[int], constants: dict[str, Array]) -> None:
-        """A row of a traced step."""
+    def row(self, unit: Loaded, at: list[int], constants: dict[str, Array], number: int = 0) -> None:
+        """A row of a traced step, by the number of its function."""
         places = np.array([at], dtype=np.int32) * self.vector_bytes
-        self.rows.append(Rows([Step(unit, 0)], places, unit.code.row(constants), np.zeros(1, np.int64)))
+        self.rows.append(Rows([Step(unit, number)], places, unit.code.row(constants), np.zeros(1, np.int64)))
 
     def still(self) -> list[int]:
         """Where the pose and the twist of the world stand."""

@@ -14,10 +14,11 @@ from modurob.algorithms.forces import acting
 from modurob.catalogue.contact import Contact, Moves, Touch, Vertices
 from modurob.kernels.compiler import quick_flags
 from modurob.kernels.force_units import nonzero
+from modurob.kernels.loops import Looped, Points, found_here, function_of_points
 from modurob.kernels.lowering import Store, packed
 from modurob.kernels.registers import Register
 from modurob.kernels.units import Loaded, Unit, loaded
-from modurob.kernels.writer import Code, Layout, Part, Table, function_of_parts
+from modurob.kernels.writer import POINT, Code, Layout, Table
 from modurob.mechanism.tables import ContactRow, Tables
 from modurob.registry import fingerprint
 from modurob.spatial import inertia
@@ -38,7 +39,7 @@ def push_unit(law: Contact, first: bool, last: bool, lanes: int, single: bool) -
     """The function that adds the wrench of a shape on its body, and the inertia that it adds to it; in the first solve the twists
     known so far are those of the start."""
 
-    def stores(own: Contact, touch: Touch, moves: Moves, x: Array, places: Array) -> list[Store]:
+    def stores(own: Contact, touch: Touch, moves: Moves, x: Array) -> list[Store]:
         F, added = own.push(touch, moves, x, last)
         return [*_stores("on", F, add=True), *_stores("added", packed(added[0]), add=True)]
 
@@ -48,33 +49,36 @@ def push_unit(law: Contact, first: bool, last: bool, lanes: int, single: bool) -
 def states_unit(law: Contact, first: bool, lanes: int, single: bool) -> Unit:
     """The function of the bristles at the end of a step, zero where nothing touches."""
 
-    def stores(own: Contact, touch: Touch, moves: Moves, x: Array, places: Array) -> list[Store]:
+    def stores(own: Contact, touch: Touch, moves: Moves, x: Array) -> list[Store]:
         end = x[0, 0].graph.inputs("end", (1, 6))
-        return _bristles(own.settled(touch, moves, end, x), places, law.count)
+        z = own.settled(touch, moves, end, x)[0]
+        return [Store(Place(array, 0), value) for array, value in zip(("new", "new across"), z, strict=True)]
 
     return _unit(law, f"states {first}", STATE_SLOTS, first, stores, lanes, single)
 
 
-# what a unit does to some points, from the law, where they touch, how the body moves, their bristles, and the places of these
-Stores = Callable[[Contact, Touch, Moves, Array, Array], list[Store]]
+# what a unit does to a point, from the law, where it touches, how the body moves, and its bristles
+Stores = Callable[[Contact, Touch, Moves, Array], list[Store]]
+# of which each point has an entry
+OF_POINTS = frozenset({POINT, "x", "across", "new", "new across"})
 
 
 def _unit(
     law: Contact, what: str, slots: tuple[str, ...], first: bool, stores: Stores, lanes: int, single: bool
 ) -> Unit:
     def write() -> tuple[str, Code]:
-        graph = Graph()
+        graph = Graph(times=law.count, varying=OF_POINTS if law.count > 1 else frozenset())
         own = law.with_parameters({name: graph.input("parameter", k) for k, name in enumerate(_numbers(law))})
         X, frame = (_rows(graph, name) for name in ("X", "frame"))
         V0, V, centre = (graph.inputs(name, (1, n)) for name, n in (("start", 6), ("known", 6), ("offset", 3)))
-        heft = graph.inputs("magnitude", 1), centre
-        moves, touch = Moves(V0, V0 if first else V, *heft, graph.inputs("dt", 1)), own.touch(X, frame)
-        x = np.concatenate([graph.inputs(name, (1, law.count)) for name in ("x", "across")], axis=-1)
-        points = _points(law, touch, x)
-        parts = [Part(own.nearness(p, moves)[0], stores(own, p, moves, x, places)) for p, x, places in points]
-        table = Table(graph)
-        layout = Layout({name: k for k, name in enumerate(slots)}, {}, {})
-        text = function_of_parts("contact", graph, own.nearness(touch, moves)[0], parts, layout, table)
+        moves = Moves(V0, V0 if first else V, graph.inputs("magnitude", 1), centre, graph.inputs("dt", 1))
+        touch, points, table = own.touch(X, frame), Points(graph), Table(graph)
+        point = _one(points, touch)
+        x = np.concatenate([graph.inputs(name, (1, 1)) for name in ("x", "across")], axis=-1)
+        layout = Layout({name: k for k, name in enumerate(slots)}, {}, {}, graph.varying)
+        looped = Looped(graph, own.nearness(point, moves)[0], stores(own, point, moves, x), layout, table)
+        found = found_here(points, looped)
+        text = function_of_points("contact", own.nearness(touch, moves)[0], points, found, looped, leave=False)
         return text, Code(["contact"], graph, table.nodes, 0)
 
     parts = [fingerprint(type(part)) for part in law.parts.values()]
@@ -82,21 +86,17 @@ def _unit(
     return Unit("contact", f"{what} {parts} {law.nx} {_numbers(law)}", lanes, single, write, flags)
 
 
+def _one(points: Points, touch: Touch) -> Touch:
+    """The point that stands for all of them."""
+    p, carrier, n, *t = (points.one(x, -2) for x in (touch.p, touch.carrier, touch.n, *touch.t))
+    return Touch(p, carrier, points.one(touch.gap, -1), n, (t[0], t[1]))
+
+
 def _numbers(law: Contact) -> list[str]:
     """The numbers of a contact that its table holds: those that are not zero, and all of vertices."""
     known = {*nonzero(law)}  # type: ignore[arg-type]
     hull = isinstance(law.shape, Vertices)
     return [name for name in law.parameters() if name in known or (hull and name.startswith("shape "))]
-
-
-def _points(law: Contact, touch: Touch, x: Array) -> Iterator[tuple[Touch, Array, Array]]:
-    """Points that have nothing to do with each other: each by itself, but where rolling resistance goes by all they press."""
-    places = np.arange(law.nx)
-    if law.ground.rolling:
-        yield touch, x, places
-        return
-    for k in range(law.count):
-        yield (*law.point(touch, x, k), law.point(touch, places, k)[1])
 
 
 def _rows(graph: Graph, array: str) -> Array:
@@ -107,12 +107,6 @@ def _rows(graph: Graph, array: str) -> Array:
 
 def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
     return [Store(Place(array, k), x, add) for k, x in enumerate(np.asarray(values, dtype=object).ravel())]
-
-
-def _bristles(values: Array, places: Array, count: int) -> list[Store]:
-    """New bristles, at their places among those of so many points."""
-    at = [Place("new", k) if k < count else Place("new across", k - count) for k in places.tolist()]
-    return [Store(place, x) for place, x in zip(at, values[0], strict=True)]
 
 
 class Piece(NamedTuple):

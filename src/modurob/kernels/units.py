@@ -13,7 +13,7 @@ from threading import Lock, Semaphore, Thread
 from typing import Any, NamedTuple
 
 from modurob.kernels.compiler import announced, build, library, notes_of
-from modurob.kernels.writer import Code
+from modurob.kernels.writer import HELPER, Code
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,12 @@ def _begin(units: list[Unit]) -> Iterator[Loaded]:
 
 
 def _submitted(lot: list[tuple[Unit, str, Code]]) -> list[Loaded]:
-    """Units that one compiler is at from now on. Their functions have names of their own, and call none but what is inlined, so
-    that the code of each is what it is alone."""
+    """Units that one compiler is at from now on. Their functions have names of their own, and call none but what is inlined or
+    compiled apart, so that the code of each is what it is alone."""
     texts, notes = ['#include "prelude.h"'], []
     for k, (_, text, code) in enumerate(lot):
-        texts += [*(f"#define {f} {f}_{k}" for f in code.functions), text, *(f"#undef {f}" for f in code.functions)]
+        names = *code.functions, HELPER
+        texts += [*(f"#define {f} {f}_{k}" for f in names), text, *(f"#undef {f}" for f in names)]
         notes.append(replace(code, suffix=f"_{k}").notes())
     job: Future[None] = Future()
     _PENDING.update({u: job for u, _, _ in lot})
