@@ -211,6 +211,13 @@ class Arena:
         places = np.array([at], dtype=np.int32) * self.vector_bytes
         self.rows.append(Rows([Step(unit, number)], places, unit.code.row(constants), np.zeros(1, np.int64)))
 
+    def alike(self, unit: Loaded, at: list[list[int]], constants: dict[str, Array]) -> None:
+        """Rows of one traced step, from constants (entries, rows)."""
+        n, places = len(at), np.array(at, dtype=np.int32) * self.vector_bytes
+        table = unit.code.rows(constants, n)
+        starts = table.shape[1] * np.arange(n, dtype=np.int64)
+        self.rows.append(Rows([Step(unit, 0)] * n, places, table.ravel(), starts))
+
     def still(self) -> list[int]:
         """Where the pose and the twist of the world stand."""
         if not self._world:

@@ -6,6 +6,8 @@ The vertices of a hull are taken a few at a time, so that code does not grow wit
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -113,32 +115,52 @@ class Piece(NamedTuple):
     """Points of a contact that one function takes: a contact of their own, and where the bristles of their tangents stand."""
 
     law: Contact
-    row: ContactRow
     x: int
     across: int
 
 
-def pieces(row: ContactRow, state: int) -> Iterator[Piece]:
+def pieces(law: Contact, state: int) -> Iterator[Piece]:
     """A contact in pieces, from the place of its states on: hulls a few vertices at a time, unless resistance to rolling goes by
     all that they press."""
-    law = row.force
     n, shape = law.count, law.shape
     if not isinstance(shape, Vertices) or law.ground.rolling:
-        yield Piece(law, row, state, state + n)
+        yield Piece(law, state, state + n)
         return
     whole = n - n % TOGETHER
     for k in (*range(0, whole, TOGETHER), *range(whole, n)):
         own = shape.numbers[3 * k : 3 * (k + (TOGETHER if k < whole else 1))]
-        yield Piece(replace(law, shape=Vertices(own)), row, state + k, state + n + k)
+        yield Piece(replace(law, shape=Vertices(own)), state + k, state + n + k)
 
 
-def constants(m: Tables, law: Contact, row: ContactRow) -> dict[str, Array]:
-    """The table of a piece of a contact."""
-    numbers = law.parameters()
-    own = np.array([numbers[name] for name in _numbers(law)], dtype=float)
-    I = m.inertia[row.frame.body]
-    heft = {"magnitude": np.array([inertia.mass(I)]), "offset": inertia.centre(I)}
-    return {"parameter": own, "frame": row.frame.X[:3].ravel(), **heft}
+class Alike(NamedTuple):
+    """Pieces of a contact that one function takes one after the other: the body, the first of them, where the bristles of all of
+    them stand, (pieces, 2), and their tables, (entries, pieces)."""
+
+    body: int
+    law: Contact
+    bristles: Array
+    constants: dict[str, Array]
+
+
+@lru_cache(maxsize=64)
+def alike(m: Tables) -> tuple[Alike, ...]:
+    """All contacts of a mechanism."""
+    own = acting(m)
+    return tuple(
+        _alike(m, row, [*some])
+        for k, row in own.contact_rows
+        for _, some in groupby(pieces(row.force, own.x_starts[k]), key=lambda piece: piece.law.count)
+    )
+
+
+def _alike(m: Tables, row: ContactRow, some: list[Piece]) -> Alike:
+    law, I = some[0].law, m.inertia[row.frame.body]
+    names, numbers = _numbers(law), [piece.law.parameters() for piece in some]
+    parameter = np.array([[own[name] for own in numbers] for name in names], dtype=float)
+    same = {"frame": row.frame.X[:3].ravel(), "magnitude": [inertia.mass(I)], "offset": inertia.centre(I)}
+    rest = {name: np.repeat(np.reshape(x, (-1, 1)), len(some), axis=1) for name, x in same.items()}
+    bristles = np.array([(piece.x, piece.across) for piece in some])
+    return Alike(row.frame.body, law, bristles, {"parameter": parameter, **rest})
 
 
 # ---- rows ----
@@ -150,12 +172,10 @@ def lay_pushes(
     """As `algorithms.contact.contact_pushes`; the next solve writes over what this one finds."""
     on, added = (e.cleared(kind, scratch="contact") for kind in ("wrenches", "inertias"))
     first = known.place == start["V"].place
-    for piece, unit in _rows_of(e, lambda law: push_unit(law, first, last, e.lanes, e.single)):
-        body = piece.row.frame.body - 1
-        places = [start["X"].place + 12 * body, *(V.place + 6 * body for V in (start["V"], known))]
-        bristles = x.place + piece.x, x.place + piece.across
-        at = [dt.place, *places, *bristles, on.place + 6 * (body + 1), added.place + 21 * (body + 1)]
-        e.row(unit, at, constants(e.m, piece.law, piece.row))
+    for some, unit in _rows_of(e, lambda law: push_unit(law, first, last, e.lanes, e.single)):
+        at = [dt.place, *_places(some.body, start["X"], start["V"], known)]
+        ends = [on.place + 6 * some.body, added.place + 21 * some.body]
+        e.alike(unit, [[*at, *(x.place + some.bristles[k]), *ends] for k in range(len(some.bristles))], some.constants)
     return on, added
 
 
@@ -164,21 +184,22 @@ def lay_states(
 ) -> Register:
     """As `algorithms.contact.contact_states`, written over the states of the start, which nothing reads after a step."""
     first, moving = known.place == start["V"].place, np.ones(x.n, dtype=bool)
-    for piece, unit in _rows_of(e, lambda law: states_unit(law, first, e.lanes, e.single)):
-        for place in (piece.x, piece.across):
-            moving[place : place + piece.law.count] = False
-        body = piece.row.frame.body - 1
-        places = [start["X"].place + 12 * body, *(V.place + 6 * body for V in (start["V"], known, end))]
-        bristles = x.place + piece.x, x.place + piece.across
-        e.row(unit, [dt.place, *places, *bristles, *bristles], constants(e.m, piece.law, piece.row))
+    for some, unit in _rows_of(e, lambda law: states_unit(law, first, e.lanes, e.single)):
+        moving[some.bristles[..., None] + np.arange(some.law.count)] = False
+        at = [dt.place, *_places(some.body, start["X"], start["V"], known, end)]
+        e.alike(unit, [[*at, *own, *own] for own in x.place + some.bristles], some.constants)
     edges = np.flatnonzero(np.diff(moving, prepend=False, append=False))
     for a, b in edges.reshape(-1, 2):
         e.op("combine", [x.place + a, b - a, 2, x.place + a, 0, rate.place + a, dt.place], [1.0, 1.0])
     return x
 
 
-def _rows_of(e: "Arena", unit: Callable[[Contact], Unit]) -> list[tuple[Piece, Loaded]]:
-    """The contacts in pieces, and the code of each."""
-    own = acting(e.m)
-    found = [piece for k, row in own.contact_rows for piece in pieces(row, own.x_starts[k])]
-    return list(zip(found, loaded([unit(piece.law) for piece in found]), strict=True))
+def _places(body: int, X: Register, *V: Register) -> list[int]:
+    """Of the pose and twists of a body."""
+    return [X.place + 12 * (body - 1), *(x.place + 6 * (body - 1) for x in V)]
+
+
+def _rows_of(e: "Arena", unit: Callable[[Contact], Unit]) -> list[tuple[Alike, Loaded]]:
+    """The contacts, and the code of each."""
+    found = alike(e.m)
+    return list(zip(found, loaded([unit(some.law) for some in found]), strict=True))

@@ -16,6 +16,7 @@ from modurob.kernels.writer import HELPER, POINT, QUICK, SAME, VECTORS, Layout, 
 from modurob.spatial.scalars import Array
 from modurob.trace import Dialect, Graph, Listing, Traced
 
+
 class Points:
     """Points of which one is to stand for all: what they are, and what the one reads of that."""
 
@@ -150,7 +151,9 @@ class Looped:
 
     def lines(self) -> list[str]:
         """All statements but those that find the points."""
-        stores = [(destination(self.layout, s), s.value) for s in self.stores if s.place.array not in self.layout.varying]
+        stores = [
+            (destination(self.layout, s), s.value) for s in self.stores if s.place.array not in self.layout.varying
+        ]
         loops = [line for stage in range(self._loops) for line in (*self._before(stage), *self._loop(stage))]
         kept = [f"kept{i}[{self.graph.times}]" for i in sorted(self._kept)]
         kept += [f"kept_near[{self.graph.times}]"] if self._loops > 1 else []
