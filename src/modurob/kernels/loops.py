@@ -221,4 +221,4 @@ def finder(points: Points, own: Looped) -> str:
     wanted = points.found()
     pointers = pointers_of(own.graph, [x for _, x in wanted], [], own.layout)
     lines = Listing(own.graph, wanted, own.dialect, own.table.text).lines()
-    return framed(HELPER, [*pointers, *lines], "APART ", points.parameters())
+    return framed(HELPER, [*pointers, *lines], "SEPARATE ", points.parameters())

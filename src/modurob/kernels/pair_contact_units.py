@@ -106,8 +106,8 @@ PUSH, STATES = 0, 1
 
 
 def pair_unit(law: PairContact, last: bool, lanes: int, single: bool) -> Unit:
-    """Two functions: one adds the wrenches of a pair on its bodies, and writes what couples them; one writes the bristles at the end
-    of a step, which where nothing touches are left as they are. Both call one that finds where shapes meet."""
+    """Two functions: one adds the wrenches of a pair on its bodies, and writes what couples them; one writes the bristles at the
+    end of a step, which where nothing touches are left as they are. Both call one that finds where shapes meet."""
 
     def write() -> tuple[str, Code]:
         t = _Traced(law)

@@ -180,8 +180,8 @@ class System:
 
 
 def ruling(m: Tables) -> Iterator[tuple[Program, frozenset[str]]]:
-    """The programs that say which joints dry friction holds, as `System.slope` runs them where joints are not joined, and which of the
-    inputs that may be left out they are given."""
+    """The programs that say which joints dry friction holds, as `System.slope` runs them where joints are not joined, and which of
+    the inputs that may be left out they are given."""
     if m.nq != m.nv:
         yield RATE, frozenset()
     own = acting(m)

@@ -41,9 +41,9 @@ typedef int64_t whole;
 /* always, so that the code of a function does not depend on what is compiled with it */
 #define INLINED static inline __attribute__((always_inline))
 #ifdef __clang__
-#define APART static __attribute__((noinline))
+#define SEPARATE static __attribute__((noinline))
 #else
-#define APART static __attribute__((noipa))
+#define SEPARATE static __attribute__((noipa))
 #endif
 
 /* Bytes from a row of results to the next: long rows begin with a line of the cache, as in `kernels.memory`. */
