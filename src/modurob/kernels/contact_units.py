@@ -20,7 +20,7 @@ from modurob.kernels.loops import Looped, Points, found_here, function_of_points
 from modurob.kernels.lowering import Store, packed
 from modurob.kernels.registers import Register
 from modurob.kernels.units import Loaded, Unit, loaded
-from modurob.kernels.writer import POINT, Code, Layout, Table
+from modurob.kernels.writer import POINT, TABULAR, Code, Layout, Table
 from modurob.mechanism.tables import ContactRow, Tables
 from modurob.registry import fingerprint
 from modurob.spatial import inertia
@@ -62,7 +62,7 @@ def states_unit(law: Contact, first: bool, lanes: int, single: bool) -> Unit:
 # what a unit does to a point, from the law, where it touches, how the body moves, and its bristles
 Stores = Callable[[Contact, Touch, Moves, Array], list[Store]]
 # of which each point has an entry
-OF_POINTS = frozenset({POINT, "x", "across", "new", "new across"})
+OF_POINTS = frozenset({POINT, TABULAR, "x", "across", "new", "new across"})
 
 
 def _unit(
@@ -74,7 +74,8 @@ def _unit(
         X, frame = (_rows(graph, name) for name in ("X", "frame"))
         V0, V, centre = (graph.inputs(name, (1, n)) for name, n in (("start", 6), ("known", 6), ("offset", 3)))
         moves = Moves(V0, V0 if first else V, graph.inputs("magnitude", 1), centre, graph.inputs("dt", 1))
-        touch, points, table = own.touch(X, frame), Points(graph), Table(graph)
+        touch, table = own.touch(X, frame), Table(graph)
+        points = Points(graph, table)
         point = _one(points, touch)
         x = np.concatenate([graph.inputs(name, (1, 1)) for name in ("x", "across")], axis=-1)
         layout = Layout({name: k for k, name in enumerate(slots)}, {}, {}, graph.varying)

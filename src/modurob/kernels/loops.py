@@ -12,7 +12,19 @@ from typing import Any
 import numpy as np
 
 from modurob.kernels.lowering import TABLE, Store
-from modurob.kernels.writer import HELPER, POINT, QUICK, SAME, VECTORS, Layout, Table, destination, framed, pointers_of
+from modurob.kernels.writer import (
+    HELPER,
+    POINT,
+    QUICK,
+    SAME,
+    TABULAR,
+    VECTORS,
+    Layout,
+    Table,
+    destination,
+    framed,
+    pointers_of,
+)
 from modurob.spatial.scalars import Array
 from modurob.trace import Dialect, Graph, Listing, Traced
 
@@ -20,9 +32,10 @@ from modurob.trace import Dialect, Graph, Listing, Traced
 class Points:
     """Points of which one is to stand for all: what they are, and what the one reads of that."""
 
-    def __init__(self, graph: Graph, apart: bool = False):
+    def __init__(self, graph: Graph, table: Table, apart: bool = False):
         """`apart`: what they have in common is found by another function too."""
-        self._graph, self._apart = graph, apart
+        self._graph, self._table, self._apart = graph, table, apart
+        self._tabular: dict[tuple[int, ...], Traced] = {}
         self._varying: dict[tuple[int, ...], Traced] = {}
         self._same: dict[int, Traced] = {}
 
@@ -36,10 +49,17 @@ class Points:
 
     def _entry(self, values: tuple[int, ...]) -> Traced:
         if len({*values}) > 1:
+            if all(self._graph.depends_only_on(x, TABLE) for x in values):
+                return self._in_table(values)
             return self._varying.setdefault(values, self._graph.input(POINT, len(self._varying)))
         if not self._apart or self._graph.number(values[0]) is not None:
             return Traced(self._graph, values[0])
         return self._same.setdefault(values[0], self._graph.input(SAME, len(self._same)))
+
+    def _in_table(self, values: tuple[int, ...]) -> Traced:
+        if values not in self._tabular:
+            self._tabular[values] = self._graph.input(TABULAR, self._table.extended(values))
+        return self._tabular[values]
 
     def found(self) -> list[tuple[str, Traced]]:
         """What they are, and where that goes."""
@@ -79,7 +99,20 @@ class Looped:
     @property
     def wanted(self) -> list[Any]:
         """All that it needs."""
-        return [self.near, *(s.value for s in self.stores)]
+        return [self.near, *(s.value for s in (*self._each, *self._after))]
+
+    @cached_property
+    def _each(self) -> list[Store]:
+        """What a point stores, and what it adds where sums over points are added."""
+        own = [s for s in self.stores if s.place.array in self.layout.varying]
+        sums = ((s, _term(s.value)) for s in self.stores if s.add)
+        return own + [s._replace(value=term) for s, term in sums if term is not None]
+
+    @cached_property
+    def _after(self) -> list[Store]:
+        """What is stored after all points."""
+        others = (s for s in self.stores if s.place.array not in self.layout.varying)
+        return [s for s in others if not s.add or _term(s.value) is None]
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -129,9 +162,6 @@ class Looped:
     def _stage_of(self, x: Any) -> int:
         return min(self._stages[x.index], self._loops - 1) if isinstance(x, Traced) else 0
 
-    def _in_loops(self) -> list[Store]:
-        return [s for s in self.stores if s.place.array in self.layout.varying]
-
     # ---- text ----
 
     def _known(self, stage: int, inside: bool) -> Callable[[int], str | None]:
@@ -151,9 +181,7 @@ class Looped:
 
     def lines(self) -> list[str]:
         """All statements but those that find the points."""
-        stores = [
-            (destination(self.layout, s), s.value) for s in self.stores if s.place.array not in self.layout.varying
-        ]
+        stores = [(destination(self.layout, s), s.value) for s in self._after]
         loops = [line for stage in range(self._loops) for line in (*self._before(stage), *self._loop(stage))]
         kept = [f"kept{i}[{self.graph.times}]" for i in sorted(self._kept)]
         kept += [f"kept_near[{self.graph.times}]"] if self._loops > 1 else []
@@ -169,19 +197,18 @@ class Looped:
         totals = [i for i in self._stages if self.graph.nodes[i].op == "total" and self._stages[i] == stage + 1]
         stores = [(f"total{i} +", Traced(self.graph, *self.graph.nodes[i].args)) for i in totals]
         stores += [(f"kept{i}[k] ", Traced(self.graph, i)) for i in sorted(self._kept) if self._stages[i] == stage]
-        own = [s for s in self._in_loops() if self._stage_of(s.value) == stage]
+        own = [s for s in self._each if self._stage_of(s.value) == stage]
         stores += [(destination(self.layout, s), s.value) for s in own]
         zeros = [f"{self.layout.text(s.place)} = V(0);" for s in own if not s.add]
-        return [
-            *(f"vec total{i} = V(0);" for i in totals),
-            f"for (int k = 0; k < {self.graph.times}; ++k) {{",
+        body = [
             *self._guard(stage),
             "if (any_negative(near)) {",
             *self._lines(stores, stage, True),
             *(["} else {", *zeros] if zeros else []),
             "}",
-            "}",
         ]
+        head = [f"for (int k = 0; k < {self.graph.times}; ++k) {{"]
+        return [*(f"vec total{i} = V(0);" for i in totals), *head, *body, "}"]
 
     def _guard(self, stage: int) -> list[str]:
         if stage:
@@ -195,6 +222,15 @@ class Looped:
         looped = [text for s, text in own if s.place.array in self.layout.varying]
         head = f"for (int k = 0; k < {self.graph.times}; ++k) {{"
         return [*(text for _, text in own if text not in looped), *([head, *looped, "}"] if looped else [])]
+
+
+def _term(x: Any) -> Traced | None:
+    """What a sum over points, or its negative, is the sum of."""
+    op, args, _ = x.graph.nodes[x.index] if isinstance(x, Traced) else ("", (), None)
+    if op == "negate":
+        inner = _term(Traced(x.graph, args[0]))
+        return None if inner is None else -inner
+    return Traced(x.graph, args[0]) if op == "total" else None
 
 
 # what stands where it is used

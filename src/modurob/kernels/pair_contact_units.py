@@ -18,7 +18,7 @@ from modurob.kernels.loops import Looped, Points, finder, function_of_points
 from modurob.kernels.lowering import Store, packed, unpacked
 from modurob.kernels.registers import Register
 from modurob.kernels.units import Loaded, Unit, loaded
-from modurob.kernels.writer import POINT, Code, Layout, Table, function
+from modurob.kernels.writer import POINT, TABULAR, Code, Layout, Table, function
 from modurob.mechanism.tables import PairRow, Tables
 from modurob.registry import fingerprint
 from modurob.spatial.scalars import Array, minimum
@@ -38,14 +38,15 @@ class _Traced:
     their mass against each other."""
 
     def __init__(self, law: PairContact):
-        varying = frozenset({POINT}) if law.count > 1 else frozenset()
+        varying = frozenset({POINT, TABULAR}) if law.count > 1 else frozenset()
         self.graph, names = Graph(times=law.count, varying=varying), nonzero(law)  # type: ignore[arg-type]
         self.own = law.with_parameters({name: self._number(k) for k, name in enumerate(names)})
         first = len(names)
         a, b = (self._side(end, first + 15 * k) for k, end in enumerate("ab"))
         self.a, self.b, self.x = a, b, self.graph.inputs("x", (1, law.nx))
         self.X, self.moves = relative(a, b, self.graph.inputs("dt", 1), np.array([self._number(first + 30)]))
-        self.points, self.table = Points(self.graph, apart=True), Table(self.graph)
+        self.table = Table(self.graph)
+        self.points = Points(self.graph, self.table, apart=True)
         self.met = _one(self.points, self.own.touch(self.X))
 
     def _number(self, k: int) -> Any:

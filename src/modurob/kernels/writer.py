@@ -32,9 +32,10 @@ QUICK = {
 }
 
 
-# arrays of a function of many points: what a point is, and what all points have in common where another function finds it
-POINT, SAME = "point", "same"
-LOCAL = frozenset({POINT, SAME})
+# arrays of a function of many points: what a point is, where its table says so, and what all points have in common where another
+# function finds it
+POINT, TABULAR, SAME = "point", "tabular", "same"
+LOCAL = frozenset({POINT, TABULAR, SAME})
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,8 @@ class Layout:
         """The C text of a place."""
         if place.array == "status":
             return "arena[0]"
+        if place.array == TABULAR:
+            return f"V(c[{place.index} + k])"
         if place.array in LOCAL:
             return f"{place.array}[{place.index}]{'[k]' if place.array in self.varying else ''}"
         slot = place.array if place.array in self.slots else place.array.split()[0]
@@ -88,8 +91,16 @@ class Table:
             return None
         if node.op == "negate":
             return f"(-{self.text(node.args[0])})"
-        self.nodes.append(i)
-        return f"V(c[{len(self.nodes) - 1}])"
+        self.extended([i])
+        return self._texts[i]
+
+    def extended(self, nodes: Sequence[int]) -> int:
+        """Where these nodes stand from now on, one after the other."""
+        first = len(self.nodes)
+        self.nodes += nodes
+        for k, i in enumerate(nodes, first):
+            self._texts.setdefault(i, f"V(c[{k}])")
+        return first
 
 
 def function(

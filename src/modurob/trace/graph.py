@@ -112,6 +112,8 @@ class Graph:
         moved = self._signs_out(op, a, b)
         if moved is not None:
             return moved
+        if op != "*" and self.nodes[a].op == self.nodes[b].op == "total":
+            return self.total(self.operate(op, *self.nodes[a].args, *self.nodes[b].args))
         if op in COMMUTATIVE and a > b:
             a, b = b, a
         return self._node(Node(op, (a, b)))
