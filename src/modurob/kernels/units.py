@@ -116,11 +116,11 @@ def _begin(units: list[Unit]) -> Iterator[Loaded]:
 
 
 def _enqueue(written: list[_Waiting]) -> None:
-    """Let these wait for a compiler; one more is started where a core is left."""
+    """Let these wait for a compiler; more are started where cores are left."""
     _PENDING.update({w.unit: w.job for w in written})
     with _QUEUE_LOCK:
         _QUEUE.extend(written)
-        for _ in range(min(len({w.kind() for w in written}), (os.cpu_count() or 1) - len(_WORKERS))):
+        for _ in range(min(len(written), (os.cpu_count() or 1) - len(_WORKERS))):
             thread = Thread(target=_work, name="modurob-compiler", daemon=True)
             _WORKERS.add(thread)
             thread.start()
