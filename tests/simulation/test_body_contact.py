@@ -13,7 +13,7 @@ from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import NumPyEngine, interpret
 from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.pairs import mutual_mass
-from modurob.catalogue.contact import MEETINGS, Ball, Corners, Rod
+from modurob.catalogue.contact import MEETINGS, Ball, Corners, PairContact, Relative, Rod
 from modurob.errors import InputError, SimulationError
 from modurob.kinematics.body_contacts import pair_gaps
 from modurob.simulation.stepping import step_flow
@@ -44,6 +44,20 @@ def test_the_mass_that_pairs_feel():
     m = b.build().with_body_contact()
     masses = {row.name: float(mutual_mass(m, row)) for row in m.body_contacts}
     assert sorted(masses.values()) == pytest.approx([6 / 5, 2.0, 3.0]), masses
+
+
+def test_points_that_do_not_touch_give_no_friction():
+    """A box comes down on another at the end of a step: bristles are cut to the cone of the four corners between them."""
+    law = PairContact(Corners(0.1, 0.1, 0.1), Corners(0.2, 0.2, 0.2), mr.BodyContact(friction=0.5))
+    still, fall, X, dt = np.zeros(6), np.array([0.0, 0.0, -0.1, 0.0, 0.0, 0.0]), np.eye(4), np.array(1e-3)
+    X[2, 3] = 0.3 - 1e-4
+    spin = np.zeros(3), np.zeros(3)
+    met, moves = law.touch(X), Relative(still, still, np.ones(()), (spin, spin), dt)
+    corners, stiffness, depth = 4, law.between.stiffness, 1e-4
+    assert (met.gap < 0).sum() == corners
+    pressed = stiffness * depth + (stiffness * dt + law.between.damping) * 0.1
+    kept = law.settled(met, moves, fall, np.array([1.0, 0.0, 0.0, 0.0]))
+    assert kept == pytest.approx([0.5 * pressed / stiffness, 0.0, 0.0, 0.0], rel=1e-9)
 
 
 def placed(m, *positions):

@@ -197,3 +197,14 @@ def test_choices_in_python_are_refused_and_not_taken_for_true(choice):
     else:
         with pytest.raises(TypeError, match=r"traced scalar.*: expected .*modurob.spatial.scalars"):
             choice(x)
+
+
+def test_sums_over_points_are_linear_and_those_of_what_is_the_same_are_multiples():
+    graph = Graph(times=5, varying=frozenset({"p"}))
+    p, r, c = graph.input("p", 0), graph.input("p", 1), graph.input("c")
+    assert (p.total() + r.total()).index == (p + r).total().index
+    assert (-p).total().index == (-p.total()).index
+    assert c.total().index == (5 * c).index
+    assert [graph.varies(x.index) for x in (p * c, (p * c).total(), c)] == [True, False, False]
+    assert scalars.total(np.array([[p]]), -1).item().index == p.total().index
+    assert scalars.total(np.arange(6.0).reshape(2, 3), -1).tolist() == [3.0, 12.0]

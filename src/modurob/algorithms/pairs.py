@@ -17,7 +17,7 @@ from modurob.algorithms.joint_space import world_columns
 from modurob.algorithms.kinematics import at_origin, rigid
 from modurob.algorithms.program import Outward, Program, View
 from modurob.algorithms.steps import apply, transposed
-from modurob.catalogue.contact import PairContact, Side, relative
+from modurob.catalogue.contact import Meeting, PairContact, Relative, Side, relative
 from modurob.mechanism.tables import Frame, PairRow, Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
@@ -49,10 +49,11 @@ class Coupled(NamedTuple):
     G: Array
 
 
-def coupled(law: PairContact, a: Side, b: Side, dt: Array, mass: Array, at: Array, x: Array, last: bool) -> Coupled:
-    """What two bodies do to each other in a step of dt, about the twists known so far; `at` is the reference point."""
-    X, moves = relative(a, b, dt, mass)
-    F, added = law.push(law.touch(X), moves, x, last)
+def coupled(
+    law: PairContact, met: Meeting, moves: Relative, a: Side, b: Side, at: Array, x: Array, last: bool
+) -> Coupled:
+    """What two bodies that meet do to each other in a step, about the twists known so far; `at` is the reference point."""
+    F, added = law.push(met, moves, x, last)
     in_a = se3.inverse(a.X) @ b.X @ b.frame
     seen = b.X @ b.frame
     seen = se3.pose(se3.rotation(seen), se3.position(seen) - at)
@@ -77,11 +78,12 @@ def _from_world(X: Array, F: Array) -> Array:
     return se3.to_parent(se3.inverse(X), F)
 
 
-def settled(law: PairContact, a: Side, b: Side, ends: tuple[Array, Array], dt: Array, mass: Array, x: Array) -> Array:
+def settled(
+    law: PairContact, met: Meeting, moves: Relative, a: Side, b: Side, ends: tuple[Array, Array], x: Array
+) -> Array:
     """The bristles at the end of a step that ends with these twists of the bodies, (..., 4)."""
-    X, moves = relative(a, b, dt, mass)
-    _, after = relative(a._replace(known=ends[0]), b._replace(known=ends[1]), dt, mass)
-    return law.settled(law.touch(X), moves, after.known, x)
+    _, after = relative(a._replace(known=ends[0]), b._replace(known=ends[1]), moves.dt, moves.mass)
+    return law.settled(met, moves, after.known, x)
 
 
 # ---- all pairs ----
@@ -148,8 +150,9 @@ def pair_pushes(m: Tables, q: Array, start: Any, known: Any, x: Array, dt: Array
     F = np.zeros((*start["V"].shape[:-2], len(m.bodies), 6), dtype=np.result_type(start["V"], x))
     G = [np.zeros((*start["V"].shape[:-2], 0, 6, 6))]
     for pair in paired(m, start, known):
-        mass = mutual_mass(m, pair.row) + 0 * dt
-        found = coupled(pair.law, pair.a, pair.b, dt, mass, reference(m, q), x[..., pair.x], last)
+        X, moves = relative(pair.a, pair.b, dt, mutual_mass(m, pair.row) + 0 * dt)
+        met = pair.law.touch(X)
+        found = coupled(pair.law, met, moves, pair.a, pair.b, reference(m, q), x[..., pair.x], last)
         F[..., pair.row.a.body, :] += found.on_a
         F[..., pair.row.b.body, :] += found.on_b
         G.append(found.G[..., None, :, :])
@@ -182,8 +185,8 @@ def pair_states(m: Tables, start: Any, known: Any, end: Array, x: Array, dt: Arr
     new = np.array(x)
     for pair in paired(m, start, known):
         ends = twist_of(end, pair.row.a.body), twist_of(end, pair.row.b.body)
-        mass = mutual_mass(m, pair.row) + 0 * dt
-        new[..., pair.x] = settled(pair.law, pair.a, pair.b, ends, dt, mass, x[..., pair.x])
+        X, moves = relative(pair.a, pair.b, dt, mutual_mass(m, pair.row) + 0 * dt)
+        new[..., pair.x] = settled(pair.law, pair.law.touch(X), moves, pair.a, pair.b, ends, x[..., pair.x])
     return new
 
 

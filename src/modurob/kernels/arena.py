@@ -206,10 +206,17 @@ class Arena:
         self.op("clear", [register.place, register.n])
         return register
 
-    def row(self, unit: Loaded, at: list[int], constants: dict[str, Array]) -> None:
-        """A row of a traced step."""
+    def row(self, unit: Loaded, at: list[int], constants: dict[str, Array], number: int = 0) -> None:
+        """A row of a traced step, by the number of its function."""
         places = np.array([at], dtype=np.int32) * self.vector_bytes
-        self.rows.append(Rows([Step(unit, 0)], places, unit.code.row(constants), np.zeros(1, np.int64)))
+        self.rows.append(Rows([Step(unit, number)], places, unit.code.row(constants), np.zeros(1, np.int64)))
+
+    def alike(self, unit: Loaded, at: list[list[int]], constants: dict[str, Array]) -> None:
+        """Rows of one traced step, from constants (entries, rows)."""
+        n, places = len(at), np.array(at, dtype=np.int32) * self.vector_bytes
+        table = unit.code.rows(constants, n)
+        starts = table.shape[1] * np.arange(n, dtype=np.int64)
+        self.rows.append(Rows([Step(unit, 0)] * n, places, table.ravel(), starts))
 
     def still(self) -> list[int]:
         """Where the pose and the twist of the world stand."""

@@ -294,9 +294,9 @@ def evaluator(m: Tables, program: Program | Flow, given: frozenset[str], single:
         return _TABLE[key]
 
 
-def lay_ahead(m: Tables, program: Program | Flow, single: bool, lanes: int) -> None:
+def lay_ahead(m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int) -> None:
     """Let compilers start on the code of an evaluator that will be asked for; nothing is waited for."""
-    key = Key(m.key, program.name, frozenset(), single, lanes)
+    key = Key(m.key, program.name, given, single, lanes)
     if key in _TABLE or not compilable(m):
         return
     with _LOCK, suppress(Exception):  # it is met again, by who asks

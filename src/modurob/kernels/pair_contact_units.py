@@ -1,9 +1,9 @@
 """The C functions of contacts between bodies: what two shapes do to their bodies, how that couples them, and their bristles.
 
-Each begins with the spheres about its shapes, and is left where they are apart in all lanes.
+Each begins with the spheres about its shapes, and is left where they are apart in all lanes. Where the shapes meet is found by a
+function of its own, which the others call.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,16 +11,17 @@ import numpy as np
 from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import floats
 from modurob.algorithms.pairs import COLUMNS, bias, coupled, heft, mutual_mass, settled, signs
-from modurob.catalogue.contact import PairContact, Side, relative
+from modurob.catalogue.contact import Meeting, PairContact, Side, relative
 from modurob.kernels.compiler import quick_flags
 from modurob.kernels.force_units import nonzero
+from modurob.kernels.loops import Looped, Points, finder, function_of_points
 from modurob.kernels.lowering import Store, packed, unpacked
 from modurob.kernels.registers import Register
 from modurob.kernels.units import Loaded, Unit, loaded
-from modurob.kernels.writer import Code, Layout, Table, function
+from modurob.kernels.writer import POINT, TABULAR, Code, Layout, Table, function
 from modurob.mechanism.tables import PairRow, Tables
 from modurob.registry import fingerprint
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, minimum
 from modurob.trace import Graph, Place
 
 if TYPE_CHECKING:
@@ -37,13 +38,16 @@ class _Traced:
     their mass against each other."""
 
     def __init__(self, law: PairContact):
-        self.graph, names = Graph(), nonzero(law)  # type: ignore[arg-type]
+        varying = frozenset({POINT, TABULAR}) if law.count > 1 else frozenset()
+        self.graph, names = Graph(times=law.count, varying=varying), nonzero(law)  # type: ignore[arg-type]
         self.own = law.with_parameters({name: self._number(k) for k, name in enumerate(names)})
         first = len(names)
         a, b = (self._side(end, first + 15 * k) for k, end in enumerate("ab"))
-        self.a, self.b = a, b
-        self.mass, self.dt = np.array([self._number(first + 30)]), self.graph.inputs("dt", 1)
-        self.x = self.graph.inputs("x", (1, law.nx))
+        self.a, self.b, self.x = a, b, self.graph.inputs("x", (1, law.nx))
+        self.X, self.moves = relative(a, b, self.graph.inputs("dt", 1), np.array([self._number(first + 30)]))
+        self.table = Table(self.graph)
+        self.points = Points(self.graph, self.table, apart=True)
+        self.met = _one(self.points, self.own.touch(self.X))
 
     def _number(self, k: int) -> Any:
         return self.graph.input("parameter", k)
@@ -55,12 +59,37 @@ class _Traced:
         V0, V = (self.graph.inputs(f"{name} {end}", (1, 6)) for name in ("start", "known"))
         return Side(_pose(self.graph, f"X {end}"), frame, V0, V, np.zeros(1), numbers[None, 12:])
 
-    def unit(self, slots: tuple[str, ...], stores: list[Store]) -> tuple[str, Code]:
+    def push(self, last: bool) -> list[Store]:
+        """Wrenches on both bodies, added, and what couples them."""
+        at = self.graph.inputs("reference", (1, 3))
+        found = coupled(self.own, self.met, self.moves, self.a, self.b, at, self.x, last)
+        stores = [*_stores("on a", found.on_a, True), *_stores("on b", found.on_b, True)]
+        return [*stores, *_stores("G", packed(found.G[0]))]
+
+    def states(self) -> list[Store]:
+        """The bristles at the end of a step."""
+        ends = self.graph.inputs("end a", (1, 6)), self.graph.inputs("end b", (1, 6))
+        return _stores("new", settled(self.own, self.met, self.moves, self.a, self.b, ends, self.x))
+
+    def function(self, name: str, slots: tuple[str, ...], stores: list[Store]) -> str:
         """The function that makes these stores, left where the shapes are apart."""
-        near = self.own.nearness(*relative(self.a, self.b, self.dt, self.mass))
-        table, layout = Table(self.graph), Layout({name: k for k, name in enumerate(slots)}, {}, {})
-        text = function("contact", self.graph, stores, layout, table, near[0], quick=True)
-        return text, Code(["contact"], self.graph, table.nodes, 0)
+        looped, apart = self._looped(slots, stores), self.own.nearness(self.X, self.moves)[0]
+        return function_of_points(name, apart, self.points, [self.points.call()], looped, leave=True)
+
+    def finder(self) -> str:
+        """The function that finds the points, called by the others."""
+        return finder(self.points, self._looped(PUSH_SLOTS, []))
+
+    def _looped(self, slots: tuple[str, ...], stores: list[Store]) -> Looped:
+        near = minimum(*self.own.gaps_ahead(self.met, self.moves))[0, 0]
+        layout = Layout({name: k for k, name in enumerate(slots)}, {}, {}, self.graph.varying)
+        return Looped(self.graph, near, stores, layout, self.table)
+
+
+def _one(points: Points, met: Meeting) -> Meeting:
+    """The point that stands for all of them."""
+    p, carrier, seat, n, *t = (points.one(x, -2) for x in (met.p, met.carrier, met.seat, met.n, *met.t))
+    return Meeting(p, carrier, seat, points.one(met.gap, -1), n, (t[0], t[1]))
 
 
 def _pose(graph: Graph, array: str) -> Array:
@@ -73,34 +102,23 @@ def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
     return [Store(Place(array, k), x, add) for k, x in enumerate(np.asarray(values, dtype=object).ravel())]
 
 
-def _unit(law: PairContact, what: str, write: Callable[[], tuple[str, Code]], lanes: int, single: bool) -> Unit:
+# the functions of a unit, by their numbers
+PUSH, STATES = 0, 1
+
+
+def pair_unit(law: PairContact, last: bool, lanes: int, single: bool) -> Unit:
+    """Two functions: one adds the wrenches of a pair on its bodies, and writes what couples them; one writes the bristles at the
+    end of a step, which where nothing touches are left as they are. Both call one that finds where shapes meet."""
+
+    def write() -> tuple[str, Code]:
+        t = _Traced(law)
+        push, states = t.function("push", PUSH_SLOTS, t.push(last)), t.function("states", STATE_SLOTS, t.states())
+        return "\n".join([t.finder(), push, states]), Code(["push", "states"], t.graph, t.table.nodes, 0)
+
     parts = [fingerprint(type(part)) for part in law.parts.values()]
     # the longest code there is, left early by most pairs
     flags = quick_flags() if lanes == 1 else ()
-    return Unit("pair", f"{what} {parts} {nonzero(law)}", lanes, single, write, flags)  # type: ignore[arg-type]
-
-
-def push_unit(law: PairContact, last: bool, lanes: int, single: bool) -> Unit:
-    """The function that adds the wrenches of a pair on its bodies, and writes what couples them."""
-
-    def write() -> tuple[str, Code]:
-        t = _Traced(law)
-        found = coupled(t.own, t.a, t.b, t.dt, t.mass, t.graph.inputs("reference", (1, 3)), t.x, last)
-        stores = [*_stores("on a", found.on_a, True), *_stores("on b", found.on_b, True)]
-        return t.unit(PUSH_SLOTS, [*stores, *_stores("G", packed(found.G[0]))])
-
-    return _unit(law, f"push {last}", write, lanes, single)
-
-
-def states_unit(law: PairContact, lanes: int, single: bool) -> Unit:
-    """The function of the bristles at the end of a step; where nothing touches they are left as they are."""
-
-    def write() -> tuple[str, Code]:
-        t = _Traced(law)
-        ends = t.graph.inputs("end a", (1, 6)), t.graph.inputs("end b", (1, 6))
-        return t.unit(STATE_SLOTS, _stores("new", settled(t.own, t.a, t.b, ends, t.dt, t.mass, t.x)))
-
-    return _unit(law, "states", write, lanes, single)
+    return Unit("pair", f"{last} {parts} {nonzero(law)}", lanes, single, write, flags)  # type: ignore[arg-type]
 
 
 def bias_unit(lanes: int, single: bool) -> Unit:
@@ -134,13 +152,13 @@ def lay_pushes(
     e: "Arena", q: Register, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
 ) -> tuple[Register, Register]:
     """As `algorithms.pairs.pair_pushes`."""
-    rows = _rows_of(e, lambda law: push_unit(law, last, e.lanes, e.single))
+    rows = _rows_of(e, last)
     on, G = e.cleared("wrenches"), e.register(21 * len(rows))
     e.op("clear", [G.place, G.n])
     for k, (state, row, unit) in enumerate(rows):
         bodies = row.a.body, row.b.body
         at = [dt.place, *_ends(e, row, start, known), x.place + state, _reference(e, q)]
-        e.row(unit, [*at, *(on.place + 6 * i for i in bodies), G.place + 21 * k], constants(e.m, row))
+        e.row(unit, [*at, *(on.place + 6 * i for i in bodies), G.place + 21 * k], constants(e.m, row), PUSH)
     return on, G
 
 
@@ -174,11 +192,11 @@ def lay_states(
     """As `algorithms.pairs.pair_states`: bristles that touch nothing are zero."""
     new = e.register(x.n)
     e.assign(new, x)
-    for state, row, unit in _rows_of(e, lambda law: states_unit(law, e.lanes, e.single)):
+    for state, row, unit in _rows_of(e, False):
         e.op("clear", [new.place + state, row.force.nx])
         ends = [_twist_at(e, i, end) for i in (row.a.body, row.b.body)]
         at = [dt.place, *_ends(e, row, start, known), *ends, x.place + state, new.place + state]
-        e.row(unit, at, constants(e.m, row))
+        e.row(unit, at, constants(e.m, row), STATES)
     return new
 
 
@@ -201,8 +219,8 @@ def _reference(e: "Arena", q: Register) -> int:
     return q.place if floats(e.m) else e.stand()
 
 
-def _rows_of(e: "Arena", unit: Callable[[PairContact], Unit]) -> list[tuple[int, PairRow, Loaded]]:
+def _rows_of(e: "Arena", last: bool) -> list[tuple[int, PairRow, Loaded]]:
     """Where the states of each pair begin, the pair, and its code."""
     own = acting(e.m)
-    units = loaded([unit(row.force) for _, row in own.pair_rows])
+    units = loaded([pair_unit(row.force, last, e.lanes, e.single) for _, row in own.pair_rows])
     return [(own.x_starts[k], row, code) for (k, row), code in zip(own.pair_rows, units, strict=True)]

@@ -71,11 +71,11 @@ def prepare(program: Program | Flow, m: Tables, states: int) -> None:
     evaluator(m, program, frozenset(), False, 1 if states == 1 else lanes_of(False))
 
 
-def begin(program: Program | Flow, m: Tables, states: int) -> None:
+def begin(program: Program | Flow, m: Tables, states: int, given: frozenset[str] = frozenset()) -> None:
     """Let compilers start on the code of a program for so many states of float64, which will be run after others: what several
-    programs take is then compiled side by side."""
+    programs take is then compiled side by side. Of the inputs that may be left out, those in `given` are there."""
     if states:
-        lay_ahead(m, program, False, 1 if states == 1 else lanes_of(False))
+        lay_ahead(m, program, given, False, 1 if states == 1 else lanes_of(False))
 
 
 def repeated(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:

@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from importlib import resources
-from threading import Lock, Semaphore, Thread
+from threading import Lock, Thread, current_thread
 from typing import Any, NamedTuple
 
 from modurob.kernels import sweep_steps
 from modurob.kernels.compiler import announced, build, library, notes_of
-from modurob.kernels.writer import Code
+from modurob.kernels.writer import HELPER, Code
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,6 @@ _LOADED: dict[Unit, Loaded] = {}
 # what is compiled now, by what is waited for
 _PENDING: dict[Unit, Future[None]] = {}
 _LOCK = Lock()
-# as many compilers work at once
-_CORES = Semaphore(os.cpu_count() or 1)
 
 
 def loaded(units: Iterable[Unit]) -> list[Loaded]:
@@ -85,45 +83,93 @@ def await_all(units: Iterable[Loaded]) -> None:
 
 
 # units, and characters of their text, that one compiler takes at most: to start it takes as long as a short unit
-TOGETHER, CHARACTERS = 4, 24_000
+TOGETHER, CHARACTERS = 8, 24_000
+
+
+class _Waiting(NamedTuple):
+    """A unit that is written, and waits for a compiler."""
+
+    unit: Unit
+    text: str
+    code: Code
+    job: Future[None]
+
+    def kind(self) -> Any:
+        """Equal for those that one compiler can take."""
+        return self.unit.lanes, self.unit.single, self.unit.flags
+
+
+# what no compiler has taken yet, and the threads that wait for compilers
+_QUEUE: list[_Waiting] = []
+_WORKERS: set[Thread] = set()
+_QUEUE_LOCK = Lock()
 
 
 def _begin(units: list[Unit]) -> Iterator[Loaded]:
-    """Units whose texts are written one after the other, and compiled beside, in lots of equal flags, as soon as a lot is whole."""
-    kinds: dict[Any, list[Unit]] = {}
+    """Units whose texts are written one after the other, and compiled beside as soon as there is enough for a compiler."""
+    written: list[_Waiting] = []
     for u in units:
-        kinds.setdefault((u.lanes, u.single, u.flags), []).append(u)
-    for some in kinds.values():
-        lot: list[tuple[Unit, str, Code]] = []
-        for u in some:
-            lot.append((u, *u.write()))
-            if u is some[-1] or len(lot) == TOGETHER or sum(len(text) for _, text, _ in lot) > CHARACTERS:
-                yield from _submitted(lot)
-                lot = []
+        written.append(_Waiting(u, *u.write(), Future()))
+        if u is units[-1] or sum(len(w.text) for w in written) > CHARACTERS:
+            _enqueue(written)
+            yield from (Loaded(w.unit, w.code, partial(_compiled, w.unit, w.job)) for w in written)
+            written = []
 
 
-def _submitted(lot: list[tuple[Unit, str, Code]]) -> list[Loaded]:
-    """Units that one compiler is at from now on. Their functions have names of their own, and call none but what is inlined, so
-    that the code of each is what it is alone."""
+def _enqueue(written: list[_Waiting]) -> None:
+    """Let these wait for a compiler; more are started where cores are left."""
+    _PENDING.update({w.unit: w.job for w in written})
+    with _QUEUE_LOCK:
+        _QUEUE.extend(written)
+        for _ in range(min(len(written), (os.cpu_count() or 1) - len(_WORKERS))):
+            thread = Thread(target=_work, name="modurob-compiler", daemon=True)
+            _WORKERS.add(thread)
+            thread.start()
+
+
+def _work() -> None:
+    """Compile until nothing waits, in a thread that ends then: idle ones would be in the way of a fork."""
+    while lot := _taken():
+        try:
+            build(*_together(lot))
+        except Exception as error:  # it is met again, by who asks
+            for w in lot:
+                w.job.set_exception(error)
+        else:
+            for w in lot:
+                w.job.set_result(None)
+
+
+def _taken() -> list[_Waiting]:
+    """The longest text that waits, and others that the same compiler takes with it; none where the thread is to end."""
+    with _QUEUE_LOCK:
+        if not _QUEUE:
+            _WORKERS.discard(current_thread())
+            return []
+        longest = max(_QUEUE, key=lambda w: len(w.text))
+        lot, size = [longest], len(longest.text)
+        for w in _QUEUE:
+            if (
+                w is not longest
+                and w.kind() == longest.kind()
+                and len(lot) < TOGETHER
+                and size + len(w.text) < CHARACTERS
+            ):
+                lot.append(w)
+                size += len(w.text)
+        _QUEUE[:] = [w for w in _QUEUE if w not in lot]
+        return lot
+
+
+def _together(lot: list[_Waiting]) -> tuple[list[Any], str, list[Any]]:
+    """What one compiler builds of units. Their functions have names of their own, and call none but what is inlined or compiled
+    apart, so that the code of each is what it is alone."""
     texts, notes = ['#include "prelude.h"'], []
-    for k, (_, text, code) in enumerate(lot):
-        texts += [*(f"#define {f} {f}_{k}" for f in code.functions), text, *(f"#undef {f}" for f in code.functions)]
-        notes.append(replace(code, suffix=f"_{k}").notes())
-    job: Future[None] = Future()
-    _PENDING.update({u: job for u, _, _ in lot})
-    built = [_library(u) for u, _, _ in lot], "\n".join(texts), notes
-    Thread(target=_beside, args=(job, *built), name="modurob-compiler", daemon=True).start()
-    return [Loaded(u, code, partial(_compiled, u, job)) for u, _, code in lot]
-
-
-def _beside(job: Future[None], *arguments: Any) -> None:
-    """Build in this thread, which ends with it: idle ones would be in the way of a fork."""
-    try:
-        with _CORES:
-            build(*arguments)
-        job.set_result(None)
-    except Exception as error:  # it is met again, by who asks
-        job.set_exception(error)
+    for k, w in enumerate(lot):
+        names = *w.code.functions, HELPER
+        texts += [*(f"#define {f} {f}_{k}" for f in names), w.text, *(f"#undef {f}" for f in names)]
+        notes.append(replace(w.code, suffix=f"_{k}").notes())
+    return [_library(w.unit) for w in lot], "\n".join(texts), notes
 
 
 def _compiled(unit: Unit, job: Future[None]) -> tuple[int, ...]:
@@ -271,10 +317,22 @@ def _before_fork() -> None:
     """A fork while code is compiled would leave the child with a lock that nobody opens, and with waits that do not end."""
     _LOCK.acquire()
     wait(list(_PENDING.values()))
+    _QUEUE_LOCK.acquire()
+
+
+def _after_fork() -> None:
+    _QUEUE_LOCK.release()
+    _LOCK.release()
+
+
+def _in_child() -> None:
+    """Threads are left behind."""
+    _WORKERS.clear()
+    _after_fork()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)
 
 
 # where code is traced from, and by: all that kernels may import

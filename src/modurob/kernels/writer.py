@@ -1,8 +1,8 @@
 """The C functions of traced steps: straight lines over vectors of states."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +32,12 @@ QUICK = {
 }
 
 
+# arrays of a function of many points: what a point is, where its table says so, and what all points have in common where another
+# function finds it
+POINT, TABULAR, SAME = "point", "tabular", "same"
+LOCAL = frozenset({POINT, TABULAR, SAME})
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """Where the arrays of a function stand: the slot of its `at` that points there, and how far behind that."""
@@ -39,22 +45,29 @@ class Layout:
     slots: Mapping[str, int]
     offsets: Mapping[str, int]
     places: Mapping[Place, int]  # of single numbers, where an array does not stand in a row
+    varying: frozenset[str] = frozenset()  # arrays of which a loop takes entry k
 
     def text(self, place: Place) -> str:
         """The C text of a place."""
         if place.array == "status":
             return "arena[0]"
+        if place.array == TABULAR:
+            return f"V(c[{place.index} + k])"
+        if place.array in LOCAL:
+            return f"{place.array}[{place.index}]{'[k]' if place.array in self.varying else ''}"
         slot = place.array if place.array in self.slots else place.array.split()[0]
+        if place.array in self.varying:
+            return f"{identifier(slot)}[k]"
         index = self.places[place] if place in self.places else self.offsets.get(place.array, 0) + place.index
-        return f"{_identifier(slot)}[{index}]"
+        return f"{identifier(slot)}[{index}]"
 
     def pointers(self, used: set[str]) -> list[str]:
         """The statements that set up the pointers that a function uses."""
-        names = {a if a in self.slots else a.split()[0] for a in used if a != "status"}
-        return [f"const cells {_identifier(s)} = AT({k});" for s, k in self.slots.items() if s in names]
+        names = {a if a in self.slots else a.split()[0] for a in used if a != "status" and a not in LOCAL}
+        return [f"const cells {identifier(s)} = AT({k});" for s, k in self.slots.items() if s in names]
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
     return "p_" + name.replace(" ", "_")
 
 
@@ -64,17 +77,30 @@ class Table:
     def __init__(self, graph: Graph):
         self._graph = graph
         self.nodes: list[int] = []
+        self._texts: dict[int, str | None] = {}
 
     def text(self, i: int) -> str | None:
         """The text of a node that the table holds; a sign stays in the code, and numbers are no matter of the table."""
+        if i not in self._texts:
+            self._texts[i] = self._text(i)
+        return self._texts[i]
+
+    def _text(self, i: int) -> str | None:
         node = self._graph.nodes[i]
         if node.op == "constant" or not self._graph.depends_only_on(i, TABLE):
             return None
         if node.op == "negate":
             return f"(-{self.text(node.args[0])})"
-        if i not in self.nodes:
-            self.nodes.append(i)
-        return f"V(c[{self.nodes.index(i)}])"
+        self.extended([i])
+        return self._texts[i]
+
+    def extended(self, nodes: Sequence[int]) -> int:
+        """Where these nodes stand from now on, one after the other."""
+        first = len(self.nodes)
+        self.nodes += nodes
+        for k, i in enumerate(nodes, first):
+            self._texts.setdefault(i, f"V(c[{k}])")
+        return first
 
 
 def function(
@@ -88,7 +114,7 @@ def function(
 ) -> str:
     """One C function; it is left early where the number `unless` is negative in no lane. `quick`: quotients and roots good to the
     last bit or two."""
-    destinations = [(_destination(layout, s), s.value) for s in stores]
+    destinations = [(destination(layout, s), s.value) for s in stores]
     if unless is not None:
         destinations.insert(0, ("const vec unless ", unless))
     dialect = Dialect(**{**VECTORS.__dict__, **(QUICK if quick else {}), "place": layout.text})
@@ -96,73 +122,29 @@ def function(
     if unless is not None:
         at = next(k for k, line in enumerate(lines) if line.startswith("const vec unless"))
         lines.insert(at + 1, "if (!any_negative(unless)) return;")
-    pointers = _pointers(graph, [unless, *(s.value for s in stores)], stores, layout)
-    return _framed(name, [*pointers, *lines])
+    pointers = pointers_of(graph, [unless, *(s.value for s in stores)], stores, layout)
+    return framed(name, [*pointers, *lines])
 
 
-class Part(NamedTuple):
-    """Results that are wanted where a number is negative in some lane; where it is in none they are zero, or add nothing."""
-
-    unless: Any
-    stores: Sequence[Store]
-
-    def values(self) -> list[Any]:
-        """All that it needs."""
-        return [self.unless, *(s.value for s in self.stores)]
-
-    def zeros(self, layout: Layout) -> list[str]:
-        """The statements that leave it out."""
-        return [f"{layout.text(s.place)} = V(0);" for s in self.stores if not s.add]
-
-
-def function_of_parts(name: str, graph: Graph, unless: Any, parts: Sequence[Part], layout: Layout, table: Table) -> str:
-    """One C function of parts, quotients and roots good to the last bit or two; it is left early where the number `unless` is
-    negative in no lane. What several parts need is computed once, before them."""
-    dialect = Dialect(**{**VECTORS.__dict__, **QUICK, "place": layout.text})
-    shared = _shared(graph, parts, dialect, table)
-
-    def known(i: int) -> str | None:
-        return f"shared{i}" if i in shared else table.text(i)
-
-    def guard(number: Any, known: Callable[[int], str | None]) -> list[str]:
-        return list(Listing(graph, [("const vec unless ", number)], dialect, known).lines())
-
-    def text(part: Part) -> list[str]:
-        stores = [(_destination(layout, s), s.value) for s in part.stores]
-        inner = Listing(graph, stores, dialect, known).lines()
-        left = part.zeros(layout)
-        return ["{", *guard(part.unless, known), "if (any_negative(unless)) {", *inner, "} else {", *left, "}", "}"]
-
-    early = ["if (!any_negative(unless)) {", *(line for part in parts for line in part.zeros(layout)), "return;", "}"]
-    first = Listing(graph, [(f"const vec shared{i} ", Traced(graph, i)) for i in shared], dialect, table.text).lines()
-    inner = [*first, *(line for part in parts for line in text(part))]
-    wanted = [unless, *(x for part in parts for x in part.values())]
-    pointers = _pointers(graph, wanted, [s for part in parts for s in part.stores], layout)
-    return _framed(name, [*pointers, *guard(unless, table.text), *early, "{", *inner, "}"])
-
-
-def _shared(graph: Graph, parts: Sequence[Part], dialect: Dialect, table: Table) -> list[int]:
-    """The nodes that several parts need, where what one part alone does begins."""
-    needed = [set(graph.needed(part.values())) for part in parts]
-    several = {i for own in needed for i in own if sum(i in other for other in needed) > 1}
-    seams = {a for own in needed for i in own - several for a in graph.nodes[i].args}
-    seams |= {x.index for part in parts for x in part.values() if isinstance(x, Traced)}
-    plain = {"input", *dialect.unnamed}
-    return sorted(i for i in seams & several if graph.nodes[i].op not in plain and table.text(i) is None)
-
-
-def _destination(layout: Layout, store: Store) -> str:
+def destination(layout: Layout, store: Store) -> str:
+    """The left side of its statement."""
     return f"{layout.text(store.place)} {'+' if store.add else ''}"
 
 
-def _pointers(graph: Graph, wanted: Sequence[Any], stores: Sequence[Store], layout: Layout) -> list[str]:
+def pointers_of(graph: Graph, wanted: Sequence[Any], stores: Sequence[Store], layout: Layout) -> list[str]:
     """To all that is read and written."""
     read = {graph.nodes[i].value.array for i in graph.needed(wanted) if graph.nodes[i].op == "input"}
     return layout.pointers(read - TABLE | {s.place.array for s in stores})
 
 
-def _framed(name: str, lines: Sequence[str]) -> str:
-    head = f"void {name}(cells arena, const int32_t *at, const real *c)"
+# a function that the others of its unit call
+HELPER = "helper"
+
+
+def framed(name: str, lines: Sequence[str], kind: str = "", parameters: Sequence[str] = ()) -> str:
+    """The function of these statements; `parameters` beyond those that all have."""
+    own = ", ".join(["cells arena", "const int32_t *at", "const real *c", *parameters])
+    head = f"{kind}void {name}({own})"
     return "\n".join([head, "{", *_unused(), *lines, "}", ""])
 
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob import kernels
-from modurob.algorithms.kinematics import forward_kinematics, together
+from modurob.algorithms.kinematics import together
 from modurob.algorithms.motions import MOTIONS
-from modurob.algorithms.pairs import Paired, mutual_mass, paired
+from modurob.algorithms.pairs import Paired, mutual_mass, paired, pose_of
 from modurob.catalogue.contact import MEETINGS, Ball, BodyContact, Corners, PairContact, Rod, relative
 from modurob.errors import InputError
 from modurob.geometry import Capsule, Mesh, Solid, Sphere
@@ -39,13 +39,13 @@ def pair_rows(m: Tables, between: BodyContact, ignore: Iterable[tuple[str, str]]
 
 def pair_gaps(m: Tables, q: Array) -> Array:
     """The smallest gap of each pair in `body_contacts`, (..., pairs) [m]; negative where bodies overlap."""
-    X = forward_kinematics(m, q, kernels.run).bodies
+    X = kernels.run(MOTIONS, m, dict(zip("qv", together(q, np.zeros(m.nv)), strict=True))).results["X"]
     each = [_gap(row, X) for row in m.body_contacts]
     return np.stack(each, axis=-1) if each else np.zeros((*q.shape[:-1], 0))
 
 
 def _gap(row: PairRow, X: Array) -> Array:
-    a, b = (X[..., frame.body, :, :] @ frame.X for frame in (row.a, row.b))
+    a, b = (pose_of(X, frame.body) @ frame.X for frame in (row.a, row.b))
     return row.force.touch(se3.inverse(b) @ a).gap.min(axis=-1)
 
 

@@ -14,7 +14,9 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms.configuration import neutral, random_configuration
+from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import forward_kinematics
+from modurob.algorithms.program import Run
 from modurob.caching import cached_property
 from modurob.errors import FormatError, InputError, choices
 from modurob.geometry import Mesh, Solid, solid
@@ -127,12 +129,12 @@ class CollisionModel:
 
     # ---- how they stand ----
 
-    def _poses(self, q: Any) -> tuple[Array, tuple[int, ...]]:
+    def _poses(self, q: Any, run: Run = kernels.run) -> tuple[Array, tuple[int, ...]]:
         """X_WS of all shapes, (n, k, 4, 4), and the leading axes of q."""
         q = np.asarray(q, dtype=float)
         if not q.ndim or q.shape[-1] != self.m.nq:
             raise InputError(f"q has shape {q.shape}: expected (..., {self.m.nq}) for {self.m.name}")
-        bodies = forward_kinematics(self.m, q.reshape(-1, self.m.nq), kernels.run).bodies
+        bodies = forward_kinematics(self.m, q.reshape(-1, self.m.nq), run).bodies
         return bodies[:, self.bodies] @ self.X_BS, q.shape[:-1]
 
     @cached_property
@@ -262,7 +264,8 @@ def _that_matter(model: CollisionModel, ignored: set[frozenset[str]]) -> Array:
     kept = ~np.array(ruled_out, dtype=bool)
     rng = np.random.default_rng(0)
     q = np.stack([_rest(m), *(random_configuration(m, rng) for _ in range(SAMPLES))])
-    X = model._poses(q)[0]
+    # by NumPy: whoever asks for pairs alone should not wait for a compiler
+    X = model._poses(q, interpret)[0]
     bounds = model._bounds(X)
     for p in np.flatnonzero(kept & (bounds[0] <= BEARING)):
         at_zero, near = model._between(p, X[0]), BEARING if beside[p] else -TOUCHING

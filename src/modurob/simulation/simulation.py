@@ -108,6 +108,8 @@ class Simulation:
     def _start(self, q0: Any, v0: Any, x0: Any, pushed: bool) -> State:
         """The state to start from: quaternions of length one, loops closed."""
         robot, own = self.robot, acting(self.robot)
+        if not pushed and q0 is v0 is x0 is None:  # while compilers are at it, the robot is set down
+            Mover(robot, self.stepper).begin(1)
         q = default_start(robot) if q0 is None else robot._q(q0, "q0")
         require_radians(robot, q)
         require_routes(robot, q)

@@ -25,7 +25,7 @@ from modurob.simulation.push import Push, WrenchError
 from modurob.simulation.status import Failure
 from modurob.simulation.steppers import StepLimitError, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
-from modurob.simulation.system import Held, State, System, is_joined, sticks
+from modurob.simulation.system import Held, State, System, is_joined, ruling, sticks
 from modurob.spatial.scalars import Array
 
 # a joint is let go when it needs this much more than friction gives, in parts of that
@@ -107,8 +107,12 @@ class Mover:
 
     def begin(self, runs: int) -> None:
         """Let compilers start on the code of a step, before anything else is asked for."""
-        if self._compiled:
-            kernels.begin(step_flow(self.stepper, acting(self.m).nx, self.sticks), self.m, runs)
+        if not self._compiled:
+            return
+        kernels.begin(step_flow(self.stepper, acting(self.m).nx, self.sticks), self.m, runs)
+        if self.sticks:
+            for program, given in ruling(self.m):
+                kernels.begin(program, self.m, runs, given)
 
     def advance(self, t: float, s: State, u: Array, duration: float) -> Moved:
         """The state at t + duration, torques and commands held."""

@@ -4,6 +4,7 @@ q and v are the configuration and velocity of the robot, x the states that its f
 step.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.joint_space import EQUATIONS
 from modurob.algorithms.motions import MOTIONS
-from modurob.algorithms.program import Engine
+from modurob.algorithms.program import Engine, Program
 from modurob.mechanism.tables import Tables
 from modurob.simulation.push import Push
 
@@ -177,6 +178,15 @@ class System:
     def normalised(self, q: Any) -> Any:
         """q with quaternions of length one."""
         return q if self.m.nq == self.m.nv else self.integrate(q, self.engine.zeros("rates"))
+
+
+def ruling(m: Tables) -> Iterator[tuple[Program, frozenset[str]]]:
+    """The programs that say which joints dry friction holds, as `System.slope` runs them where joints are not joined, and which of
+    the inputs that may be left out they are given."""
+    if m.nq != m.nv:
+        yield RATE, frozenset()
+    own = acting(m)
+    yield HYBRID_DYNAMICS, frozenset({"external"} if own.frame_rows or m.lines or own.touching else ())
 
 
 def is_joined(m: Tables) -> bool:

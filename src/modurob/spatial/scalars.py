@@ -188,6 +188,15 @@ def dot(a: Array, b: Array) -> Array:
     return np.asarray((a * b).sum(axis=-1))
 
 
+_total_of_object: Any = np.frompyfunc(lambda x: x.total() if hasattr(x, "total") else x, 1, 1)
+
+
+def total(x: Array, axis: int) -> Array:
+    """The sum over an axis of points; a traced point that stands for many is summed over all of them."""
+    found = np.asarray(x.sum(axis=axis))
+    return np.asarray(_total_of_object(found), dtype=object) if found.dtype == object else found
+
+
 def cross(a: Array, b: Array) -> Array:
     """a × b over leading axes, (..., 3)."""
     (ax, ay, az), (bx, by, bz) = ([x[..., i] for i in range(3)] for x in (a, b))

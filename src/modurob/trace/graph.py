@@ -41,19 +41,25 @@ class Place(NamedTuple):
 class Node(NamedTuple):
     """An operation on earlier nodes; inputs have their address, constants their number."""
 
-    op: str  # input, constant, +, -, *, reciprocal, negate, atan2, select, or a name in FUNCTIONS
+    op: str  # input, constant, +, -, *, reciprocal, negate, atan2, select, total, or a name in FUNCTIONS
     args: tuple[int, ...] = ()
     value: Any = None
 
 
 @dataclass
 class Graph:
-    """Nodes in an order in which each uses only earlier ones."""
+    """Nodes in an order in which each uses only earlier ones.
+
+    Entries of the arrays `varying` have `times` values, which a loop takes in turn; totals are sums over all of them.
+    """
 
     nodes: list[Node] = field(default_factory=list)
+    times: int = 1
+    varying: frozenset[str] = frozenset()
     _known: dict[Node, int] = field(default_factory=dict)
     _settled: dict[Collection[str], list[bool]] = field(default_factory=dict)
     _orders: dict[tuple[int, ...], list[int]] = field(default_factory=dict)
+    _varies: list[bool] = field(default_factory=list)
 
     # ---- inputs and numbers ----
 
@@ -106,6 +112,8 @@ class Graph:
         moved = self._signs_out(op, a, b)
         if moved is not None:
             return moved
+        if op != "*" and self.nodes[a].op == self.nodes[b].op == "total":
+            return self.total(self.operate(op, *self.nodes[a].args, *self.nodes[b].args))
         if op in COMMUTATIVE and a > b:
             a, b = b, a
         return self._node(Node(op, (a, b)))
@@ -207,12 +215,19 @@ class Graph:
             return y
         return x if x == y else self._node(Node("select", (a, b, x, y)))
 
+    def total(self, a: int) -> int:
+        """The sum of the values that a has in turn."""
+        if not self.varies(a):
+            return self.operate("*", a, self._constant(self.times))
+        node = self.nodes[a]
+        return self.negate(self.total(node.args[0])) if node.op == "negate" else self._node(Node("total", (a,)))
+
     def apply(self, op: str, *args: int) -> int:
         """An operation by its name in a node, simplified."""
         match op:
             case "+" | "-" | "*":
                 return self.operate(op, *args)
-            case "negate" | "reciprocal" | "atan2" | "select":
+            case "negate" | "reciprocal" | "atan2" | "select" | "total":
                 return getattr(self, op)(*args)
         return self.function(op, *args)
 
@@ -239,6 +254,13 @@ class Graph:
             node = self.nodes[len(settled)]
             settled.append(node.value.array in arrays if node.op == "input" else all(settled[a] for a in node.args))
         return settled[i]
+
+    def varies(self, i: int) -> bool:
+        """Whether a node has several values in turn."""
+        for op, args, value in self.nodes[len(self._varies) : i + 1]:
+            own = value.array in self.varying if op == "input" else any(self._varies[a] for a in args)
+            self._varies.append(own and op != "total")
+        return self._varies[i]
 
     def evaluate(self, wanted: Iterable[int], inputs: Mapping[str, Any]) -> dict[int, Any]:
         """The values of nodes, and of all nodes they depend on, from arrays by name whose first axis is the index of an
@@ -384,6 +406,10 @@ class Traced:
 
     def rint(self) -> "Traced":
         return self._new(self.graph.function("rint", self.index))
+
+    def total(self) -> "Traced":
+        """The sum of the values that it has in turn; itself where it has one."""
+        return self._new(self.graph.total(self.index))
 
     def atan2(self, x: Any) -> "Traced":
         """The angle of the point (x, self)."""

@@ -54,10 +54,6 @@ class Contact(Bristled):
         kind = type(self.shape) if touch.n.shape[-2] == 1 < touch.gap.shape[-1] else Touching
         return minimum(*(kind.least(self.shape, gaps) for gaps in self.gaps_ahead(touch, moves)))
 
-    def point(self, touch: Touch, x: Array, k: int) -> tuple[Touch, Array]:
-        """One point of those that it touches with, and its bristle: the law is that of each by itself, but for rolling."""
-        return touch.point(k), x[..., [k, self.count + k]]
-
     def bristles(self, touch: Touch, pressed: Array, x: Array) -> list[Array]:
         n = touch.gap.shape[-1]
         return [x[..., :n], x[..., n:]]

@@ -25,7 +25,7 @@ import numpy as np
 from modurob.catalogue.contact.touching import Touch
 from modurob.catalogue.forces.force import Force
 from modurob.spatial import inertia, so3
-from modurob.spatial.scalars import Array, cross, dot, maximum, minimum, select, sqrt
+from modurob.spatial.scalars import Array, cross, dot, maximum, minimum, select, sqrt, total
 
 # what hits slower does not bounce [m/s]
 SLOWEST_BOUNCE = 0.03
@@ -145,7 +145,7 @@ class Bristled(Force):
         """What points and bristles store, (...) [J]."""
         depth = maximum(-touch.gap, ZERO)
         a, b = self.bristles(touch, depth, x)
-        return self.feel.stiffness * (depth * depth + a * a + b * b).sum(axis=-1) / 2
+        return self.feel.stiffness * total(depth * depth + a * a + b * b, -1) / 2
 
     def _stiff(self, dt: Array) -> Array:
         """C = k dt + d, (..., 1)."""
@@ -201,7 +201,7 @@ class Bristled(Force):
     def _with_rolling(self, push: Push, felt: Felt, moves: Any) -> Push:
         """A torque against the turning of the body, at most rolling times the normal force."""
         e, w = HARD_TURN * moves.known[..., 3:], moves.start[..., 3:]
-        most = self.feel.rolling * (felt.on * felt.r).sum(axis=-1)
+        most = self.feel.rolling * total(felt.on * felt.r, -1)
         s = minimum(1 + ZERO, most / sqrt(dot(e, e) + TINY))
         turn = np.concatenate([0 * w, HARD_TURN * s[..., None] * w], axis=-1)
         block = np.diag([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
@@ -221,23 +221,21 @@ def along(touch: Any, axis: Array, V: Array) -> Array:
 
 def _wrench(p: Array, f: Array) -> Array:
     """Of forces f, (..., k, 3), on points p, (..., 6)."""
-    return np.concatenate([f.sum(axis=-2), cross(p, f).sum(axis=-2)], axis=-1)
+    return np.concatenate([total(f, -2), total(cross(p, f), -2)], axis=-1)
 
 
 def _second_moments(p: Array, f: Array) -> list[Array]:
     """Σ f p pᵀ over the points: xx, xy, yy, xz, yz, zz, (...) each."""
     pairs = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-    return [(f * (p[..., i] * p[..., j])).sum(axis=-1) for i, j in pairs]
+    return [total(f * (p[..., i] * p[..., j]), -1) for i, j in pairs]
 
 
 def _isotropic(p: Array, a: Array) -> Array:
     """Σ a Pᵀ P over the points, (..., 6, 6): as of point masses."""
     xx, xy, yy, xz, yz, zz = _second_moments(p, a)
     tensor = [yy + zz, -xy, xx + zz, -xz, -yz, xx + yy]
-    first = (a[..., None] * p).sum(axis=-2)
-    return inertia.from_parameters(
-        np.concatenate([a.sum(axis=-1)[..., None], first, np.stack(tensor, axis=-1)], axis=-1)
-    )
+    first = total(a[..., None] * p, -2)
+    return inertia.from_parameters(np.concatenate([total(a, -1)[..., None], first, np.stack(tensor, axis=-1)], axis=-1))
 
 
 def _normal_damping(touch: Any, b: Array) -> Array:
@@ -245,13 +243,13 @@ def _normal_damping(touch: Any, b: Array) -> Array:
     n, p = touch.n, touch.p
     if n.shape[-2] == p.shape[-2]:
         Q = np.concatenate([n, cross(p, n)], axis=-1)
-        return (b[..., None, None] * Q[..., :, None] * Q[..., None, :]).sum(axis=-3)
+        return total(b[..., None, None] * Q[..., :, None] * Q[..., None, :], -3)
     n, N = n[..., 0, :], so3.skew(n[..., 0, :])
     xx, xy, yy, xz, yz, zz = _second_moments(p, b)
     square = np.stack([np.stack(row, axis=-1) for row in ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))], axis=-2)
-    moment = cross((b[..., None] * p).sum(axis=-2), n)
+    moment = cross(total(b[..., None] * p, -2), n)
     out = np.empty((*moment.shape[:-1], 6, 6), dtype=moment.dtype)
-    out[..., :3, :3] = b.sum(axis=-1)[..., None, None] * n[..., :, None] * n[..., None, :]
+    out[..., :3, :3] = total(b, -1)[..., None, None] * n[..., :, None] * n[..., None, :]
     out[..., :3, 3:] = n[..., :, None] * moment[..., None, :]
     out[..., 3:, :3] = np.swapaxes(out[..., :3, 3:], -1, -2)
     out[..., 3:, 3:] = N @ square @ np.swapaxes(N, -1, -2)

@@ -15,7 +15,7 @@ from modurob.catalogue.contact.meeting import MEETINGS, Meeting
 from modurob.catalogue.forces.force import Numbers
 from modurob.errors import InputError, explained
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array, cross, dot, minimum, select, sqrt
+from modurob.spatial.scalars import Array, cross, dot, minimum, select, sqrt, total
 
 
 @explained
@@ -141,8 +141,8 @@ class PairContact(Bristled):
         return sqrt(dot(d, d) + TINY) - reach
 
     def bristles(self, touch: Meeting, pressed: Array, x: Array) -> list[Array]:
-        share = pressed / (pressed.sum(axis=-1) + TINY)[..., None]
-        centre = (share[..., None] * touch.p).sum(axis=-2)
+        share = pressed / (total(pressed, -1) + TINY)[..., None]
+        centre = total(share[..., None] * touch.p, -2)
         z = x[..., None, :3] + x[..., None, 3:] * cross(touch.n + 0 * touch.p, touch.p - centre[..., None, :])
         return [dot(z, t) for t in touch.t]
 
@@ -150,15 +150,15 @@ class PairContact(Bristled):
         """Bristles at the end of a step that ends with the relative twist V, (..., 4): moved along with the mean velocity under
         pressure, and cut to the cone."""
         felt, dt = self._felt(touch, moves, x), moves.dt[..., None]
-        share = felt.r / (felt.r.sum(axis=-1) + TINY)[..., None]
+        share = felt.r / (total(felt.r, -1) + TINY)[..., None]
         drag = sum((share * moves.along(touch, t, V))[..., None] * t for t in touch.t)
-        n = (share[..., None] * touch.n).sum(axis=-2)
+        n = total(share[..., None] * touch.n, -2)
         turn = dot(n, V[..., 3:])[..., None]
-        moved = x + dt * np.concatenate([np.asarray(drag).sum(axis=-2), turn], axis=-1)
+        moved = x + dt * np.concatenate([total(np.asarray(drag), -2), turn], axis=-1)
         f, g = self.bristles(touch, felt.r, moved)
-        size = self.between.stiffness * (felt.on * sqrt(f * f + g * g + TINY)).sum(axis=-1)
-        most = self.between.friction * self._pressed(felt, touch, moves, V).sum(axis=-1)
-        on = select(ZERO, felt.on.sum(axis=-1), 1 + ZERO, ZERO)
+        size = self.between.stiffness * total(felt.on * sqrt(f * f + g * g + TINY), -1)
+        most = self.between.friction * total(felt.on * self._pressed(felt, touch, moves, V), -1)
+        on = select(ZERO, total(felt.on, -1), 1 + ZERO, ZERO)
         return (on * minimum(1 + ZERO, most / (size + TINY)))[..., None] * moved
 
 

@@ -33,12 +33,6 @@ class Touch(NamedTuple):
     n: Array
     t: tuple[Array, Array]
 
-    def point(self, k: int) -> "Touch":
-        """One of the points."""
-        own = slice(k, k + 1)
-        n, *t = (x if x.shape[-2] == 1 else x[..., own, :] for x in (self.n, *self.t))
-        return Touch(self.p[..., own, :], self.carrier[..., own, :], self.gap[..., own], n, (t[0], t[1]))
-
 
 def touch(X: Array, p: Array, surface: Surface, inside: Any = 0.0) -> Touch:
     """The points of a body at X_WB that are `inside` [m] below the points p of it, (..., k, 3), along the normal."""
