@@ -26,7 +26,7 @@ from modurob.kernels.writer import (
     pointers_of,
 )
 from modurob.spatial.scalars import Array
-from modurob.trace import Dialect, Graph, Listing, Node, Traced
+from modurob.trace import Dialect, Graph, Listing, Traced
 
 
 class Points:
@@ -207,7 +207,7 @@ class Looped:
             *(["} else {", *zeros] if zeros else []),
             "}",
         ]
-        head = [f"UNROLLED for (int k = 0; k < {self.graph.times}; ++k) {{"]
+        head = [f"for (int k = 0; k < {self.graph.times}; ++k) {{"]
         return [*(f"vec total{i} = V(0);" for i in totals), *head, *body, "}"]
 
     def _guard(self, stage: int) -> list[str]:
@@ -220,17 +220,17 @@ class Looped:
         """The statements that leave all points out."""
         own = [(s, f"{self.layout.text(s.place)} = V(0);") for s in self.stores if not s.add]
         looped = [text for s, text in own if s.place.array in self.layout.varying]
-        head = f"UNROLLED for (int k = 0; k < {self.graph.times}; ++k) {{"
+        head = f"for (int k = 0; k < {self.graph.times}; ++k) {{"
         return [*(text for _, text in own if text not in looped), *([head, *looped, "}"] if looped else [])]
 
 
 def _term(x: Any) -> Traced | None:
     """What a sum over points, or its negative, is the sum of."""
-    node = x.graph.nodes[x.index] if isinstance(x, Traced) else Node("constant")
-    if node.op == "negate":
-        inner = _term(Traced(x.graph, node.args[0]))
+    op, args, _ = x.graph.nodes[x.index] if isinstance(x, Traced) else ("", (), None)
+    if op == "negate":
+        inner = _term(Traced(x.graph, args[0]))
         return None if inner is None else -inner
-    return Traced(x.graph, node.args[0]) if node.op == "total" else None
+    return Traced(x.graph, args[0]) if op == "total" else None
 
 
 # what stands where it is used

@@ -45,12 +45,6 @@ typedef int64_t whole;
 #else
 #define SEPARATE static __attribute__((noipa))
 #endif
-/* loops over points: a GPU then has in registers what is known of each */
-#ifdef __CUDA_ARCH__
-#define UNROLLED _Pragma("unroll")
-#else
-#define UNROLLED
-#endif
 
 /* Bytes from a row of results to the next: long rows begin with a line of the cache, as in `kernels.memory`. */
 enum { LINE = 64, LONG_ROW = 1024 };
