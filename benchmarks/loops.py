@@ -3,6 +3,7 @@
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from importlib.metadata import files
 from pathlib import Path
@@ -96,24 +97,21 @@ def loops(console: Console) -> None:
     console.print("goals: a single call in 1.5 times of Pinocchio's, batches 10 times faster")
 
 
-def inverse_slopes(console: Console) -> None:
-    """Derivatives of inverse dynamics, of the torques of the joints with a drive."""
-    table = Table(
-        "linkage", "one state", "64 states", str(BATCH), title="inverse derivatives with loops, µs a state on one core"
-    )
-    for name in LINKAGES:
-        rng = np.random.default_rng(0)
-        link = LINKAGES[name](rng)
-        x = states(link, rng)
-        sizes = {"one": [a[0] for a in x], "few": [a[:SINGLE] for a in x], "many": x}
-        calls = {
-            n: lambda own=own, robot=link.robot: robot.inverse_dynamics_derivatives(*own) for n, own in sizes.items()
-        }
-        for call in calls.values():
-            call()  # nothing is compiled while it is timed
-        t = interleaved(calls)
-        table.add_row(name, *(f"{t[n] / k * 1e6:.2f}" for n, k in (("one", 1), ("few", SINGLE), ("many", BATCH))))
-    console.print(table)
+def inverse(console: Console) -> None:
+    """Inverse dynamics, the torques of the joints with a drive, and their derivatives."""
+    for function in ("inverse_dynamics", "inverse_dynamics_derivatives"):
+        title = f"{function} with loops, µs a state on one core"
+        table = Table("linkage", "one state", "64 states", str(BATCH), title=title)
+        for name in LINKAGES:
+            rng = np.random.default_rng(0)
+            link = LINKAGES[name](rng)
+            x = states(link, rng)
+            sizes = {1: [a[0] for a in x], SINGLE: [a[:SINGLE] for a in x], BATCH: x}
+            calls = {str(n): partial(getattr(link.robot, function), *own) for n, own in sizes.items()}
+            for call in calls.values():
+                call()  # nothing is compiled while it is timed
+            table.add_row(name, *(f"{t / int(n) * 1e6:.2f}" for n, t in interleaved(calls).items()))
+        console.print(table)
 
 
 def panda(fingers: bool) -> mr.Mechanism:
@@ -167,7 +165,7 @@ def main() -> None:
     console = Console(width=150)
     mr.set_threads(1)
     loops(console)
-    inverse_slopes(console)
+    inverse(console)
     mimics(console)
     mr.set_threads(None)
     one_second(console)
