@@ -226,11 +226,13 @@ class Looped:
 
 def _term(x: Any) -> Traced | None:
     """What a sum over points, or its negative, is the sum of."""
-    op, args, _ = x.graph.nodes[x.index] if isinstance(x, Traced) else ("", (), None)
+    if not isinstance(x, Traced):
+        return None
+    op, args, _ = x.graph.nodes[x.index]
     if op == "negate":
-        inner = _term(Traced(x.graph, args[0]))
+        inner = _term(Traced(x.graph, *args))
         return None if inner is None else -inner
-    return Traced(x.graph, args[0]) if op == "total" else None
+    return Traced(x.graph, *args) if op == "total" else None
 
 
 # what stands where it is used
