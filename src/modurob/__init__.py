@@ -279,4 +279,4 @@ if not TYPE_CHECKING:  # a checker that saw __getattr__ would take any name for 
         return f"did you mean 'mr.{owner}.{name}'?" if owner else ""
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__, *ROOMS.split()})
+        return sorted({*(x for x in globals() if x.startswith("__")), *__all__, *ROOMS.split()})
