@@ -259,7 +259,7 @@ def test_a_force_between_frames_is_used_by_simulation_kernels_and_recordings(add
         ),
         (
             ("return -self.stiffness * q", "return q if q > 0 else q"),
-            "HardeningSpring.effort: a choice that .*expected select",
+            "HardeningSpring.effort: a choice that .*expected np.where",
         ),
         (
             ("-self.stiffness * q", "-float(self.stiffness) * q"),

@@ -406,6 +406,7 @@ def test_laws_that_cannot_be_traced_are_refused(law, words):
         mr.Compiled(law).on(ROBOTS["crab"])
 
 
+@pytest.mark.filterwarnings("ignore:reference of four-bar")
 def test_robots_with_loops_are_refused_in_words():
     robot = four_bar_robot(FourBar())
     with pytest.raises(

@@ -46,6 +46,40 @@ def test_the_mass_that_pairs_feel():
     assert sorted(masses.values()) == pytest.approx([6 / 5, 2.0, 3.0]), masses
 
 
+def apart(m, *positions):
+    q = m.neutral().copy()
+    for i, p in enumerate(positions):
+        q[7 * i : 7 * i + 3] = p
+    return q
+
+
+@pytest.mark.parametrize("dt", [5e-4, 5e-3])
+def test_what_is_thrown_does_not_begin_to_spin(dt):
+    """Far from everything: a parabola, with the spin of the start."""
+    for ground, between in ((None, mr.BodyContact()), (mr.Ground(friction=0.0), None)):
+        m = bodies(2, between=between) if between else bodies(2).without_forces()
+        v = np.concatenate([[5.0, 1.0, 2.0, 0.0, 0.0, 3.0], np.zeros(6)])
+        stepper = mr.LinearlyImplicit(dt)
+        run = mr.simulate(m, apart(m, (0, 0, 2), (0, 9, 5)), v, duration=0.5, ground=ground, stepper=stepper)
+        np.testing.assert_allclose(run.v[-1, 3:6], v[3:6], atol=1e-6)
+        np.testing.assert_allclose(run.q[-1, :3], [2.5, 0.5, 3.0 - G / 8], atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["box", "sphere"])
+def test_a_velocity_that_all_share_does_not_matter(kind):
+    """A central impact leaves no spin, at rest in the world or not."""
+    m = bodies(2, kind, gravity=(0, 0, 0), between=mr.BodyContact(restitution=0.5))
+    ends = []
+    for shared in (0.0, -2.0):
+        v = np.zeros(12)
+        v[0], v[[2, 8]] = 5.0, shared
+        run = mr.simulate(m, apart(m, (-0.3, 0, 0), (0, 0, 0)), v, duration=0.2)
+        ends.append(run.v[-1].reshape(2, 6) - [0, 0, shared, 0, 0, 0])
+        assert np.abs(ends[-1][:, 3:]).max() < 1e-8
+    np.testing.assert_allclose(*ends, atol=1e-8)
+    assert ends[0][1, 0] > 3.0  # they did meet
+
+
 def test_points_that_do_not_touch_give_no_friction():
     """A box comes down on another at the end of a step: bristles are cut to the cone of the four corners between them."""
     law = PairContact(Corners(0.1, 0.1, 0.1), Corners(0.2, 0.2, 0.2), mr.BodyContact(friction=0.5))

@@ -1,10 +1,11 @@
 """The C function that corrects the rates of a free joint, so that what floats keeps its momentum over a step."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from modurob.algorithms.momenta import missing, roots
+from modurob.algorithms.momenta import carried, groups, missing
 from modurob.kernels.lowering import Store
 from modurob.kernels.registers import Register
 from modurob.kernels.units import Unit, loaded
@@ -15,22 +16,41 @@ from modurob.trace import Graph, Place
 if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
-SLOTS = ("dt", "X0", "X1", "p0", "w0", "p1", "felt", "v")
+CARRIED_SLOTS = ("dt", "X0", "p0", "w0", "felt", "own", "common")
+SLOTS = ("dt", "X0", "X1", "p0", "w0", "weight", "p1", "felt", "own", "common", "v")
+
+
+def carried_unit(lanes: int, single: bool) -> Unit:
+    """The function of what hangs on a free joint, by itself and added to that of its group."""
+
+    def stores(graph: Graph) -> list[Store]:
+        p0, w0 = (graph.inputs(name, (1, 6)) for name in ("p0", "w0"))
+        found = carried(_pose(graph, "X0"), p0, w0, graph.inputs("felt", (1, 6, 6)), graph.inputs("dt", 1))[0]
+        return [Store(Place(to, k), x, to == "common") for to in ("own", "common") for k, x in enumerate(found)]
+
+    return _unit("carried", CARRIED_SLOTS, stores, lanes, single)
 
 
 def balance_unit(lanes: int, single: bool) -> Unit:
     """The function that adds to six rates what they lack."""
 
+    def stores(graph: Graph) -> list[Store]:
+        p0, w0, weight, p1 = (graph.inputs(name, (1, 6)) for name in ("p0", "w0", "weight", "p1"))
+        own, common = (graph.inputs(name, (1, 4)) for name in ("own", "common"))
+        X0, X1, I = _pose(graph, "X0"), _pose(graph, "X1"), graph.inputs("felt", (1, 6, 6))
+        found = missing(X0, X1, p0, w0, weight, p1, I, own, common, graph.inputs("dt", 1))
+        return [Store(Place("v", k), x, True) for k, x in enumerate(found[0])]
+
+    return _unit("balance", SLOTS, stores, lanes, single)
+
+
+def _unit(name: str, slots: tuple[str, ...], stores: Callable[[Graph], list[Store]], lanes: int, single: bool) -> Unit:
     def write() -> tuple[str, Code]:
         graph = Graph()
-        p0, w0, p1 = (graph.inputs(name, (1, 6)) for name in ("p0", "w0", "p1"))
-        I, dt = graph.inputs("felt", (1, 6, 6)), graph.inputs("dt", 1)
-        found = missing(_pose(graph, "X0"), _pose(graph, "X1"), p0, w0, p1, I, dt)
-        stores = [Store(Place("v", k), x, True) for k, x in enumerate(found[0])]
-        table, layout = Table(graph), Layout({name: k for k, name in enumerate(SLOTS)}, {}, {})
-        return function("balance", graph, stores, layout, table), Code(["balance"], graph, table.nodes, 0)
+        table, layout = Table(graph), Layout({slot: k for k, slot in enumerate(slots)}, {}, {})
+        return function(name, graph, stores(graph), layout, table), Code([name], graph, table.nodes, 0)
 
-    return Unit("balance", "balance", lanes, single, write)
+    return Unit(name, name, lanes, single, write)
 
 
 def _pose(graph: Graph, array: str) -> Array:
@@ -43,15 +63,22 @@ def lay_balance(
     e: "Arena", before: tuple[Register, ...], after: tuple[Register, ...], v: Register, dt: Register
 ) -> Register:
     """As `algorithms.momenta.balanced`."""
-    (X0, p0, w0), (X1, p1, M), n = before, after, e.m.nv
+    (X0, p0, w0, weight), (X1, p1, M), n = before, after, e.m.nv
     new = e.register(n)
     e.assign(new, v)
-    (unit,) = loaded([balance_unit(e.lanes, e.single)])
-    for i in roots(e.m):
-        first, block = e.m.joints[i - 1].v_slice.start, e.register(36)
-        for k in range(6):
-            e.op("copy", [M.place + (first + k) * n + first, block.place + 6 * k, 6])
-        poses = [X.place + 12 * (i - 1) for X in (X0, X1)]
-        rates = [x.place + first for x in (p0, w0, p1)]
-        e.row(unit, [dt.place, *poses, *rates, block.place, new.place + first], {})
+    carry, balance = loaded([carried_unit(e.lanes, e.single), balance_unit(e.lanes, e.single)])
+    for group in groups(e.m):
+        common, later = e.register(4), []
+        e.op("clear", [common.place, 4])
+        for i in group:
+            first, block, own = e.m.joints[i - 1].v_slice.start, e.register(36), e.register(4)
+            for k in range(6):
+                e.op("copy", [M.place + (first + k) * n + first, block.place + 6 * k, 6])
+            poses = [X.place + 12 * (i - 1) for X in (X0, X1)]
+            begun = [x.place + first for x in (p0, w0, weight)]
+            parts = [block.place, own.place, common.place]
+            e.row(carry, [dt.place, poses[0], *begun[:2], *parts], {})
+            later.append([dt.place, *poses, *begun, p1.place + first, *parts, new.place + first])
+        for at in later:
+            e.row(balance, at, {})
     return new

@@ -156,7 +156,8 @@ class System:
         # M vdot + C v, along the rates of what floats the wrench of all that pushes it, weight too
         push = now["bias"] - weight["bias"]
         ends = run(MOTIONS, q=q, v=v)["X"], engine.product(then["M"], v), then["M"]
-        return engine.balanced((start["X"], engine.product(now["M"], s.v), push), ends, v, dt)
+        begun = start["X"], engine.product(now["M"], s.v), push, weight["bias"] * -1.0
+        return engine.balanced(begun, ends, v, dt)
 
     def closed(self, s: State) -> State:
         """The state next to this one that keeps the constraints: one Newton step in q, and velocities by an impulse at the
