@@ -188,6 +188,32 @@ def test_forces_keep_their_digits_near_a_dead_point():
         assert (np.abs(tau - force).max(axis=-1) < 1e-14 / angles).all()
 
 
+def at_crank(robot, angle):
+    rod_angle = -np.arcsin(0.3 * np.sin(angle) / 0.8)
+    return robot.close_loops([angle, rod_angle - angle, 0.3 * np.cos(angle) + 0.8 * np.cos(rod_angle)])
+
+
+def test_derivatives_next_to_a_dead_point_are_refused():
+    """Virtual work: the force of the piston for the motion of the crank grows with one over the angle."""
+    robot, still = engine(), np.zeros(3)
+    far = robot.inverse_dynamics_derivatives(at_crank(robot, 1e-4), still, still).vdot[2, :2] * 1e-4
+    further = robot.inverse_dynamics_derivatives(at_crank(robot, 1e-2), still, still).vdot[2, :2] * 1e-2
+    np.testing.assert_allclose(far, further, rtol=1e-3, atol=1e-3)
+    near = at_crank(robot, 1e-8)
+    with pytest.raises(
+        InputError, match=r"move [\de-]+ times as far as others, next to a dead point.*expected at least"
+    ):
+        robot.inverse_dynamics_derivatives(near, still, still)
+    both = np.stack([at_crank(robot, 0.3), near])
+    with pytest.raises(InputError, match="times as far as others in state 1, next to a dead point"):
+        robot.inverse_dynamics_derivatives(both, still, still)
+
+
+def test_open_loops_are_not_blamed_on_drives():
+    with pytest.raises(InputError, match=r"at q its loops are .* m or rad apart; expected a closed one"):
+        engine().inverse_dynamics([0.5, 0.5, 0.0], np.zeros(3), [1.0, 0.0, 0.0])
+
+
 def test_motions_without_a_drive_are_refused(rng):
     """Also where the torques of this one motion exist: those of motions nearby do not."""
     robot, still, dead = engine(), np.zeros(3), np.array([0.0, 0.0, 1.1])

@@ -166,3 +166,20 @@ def test_readings_that_do_not_fit():
         seen.update(memory, np.zeros(2), np.zeros(3))
     with pytest.raises(EstimateError, match="no torques are estimated: expected disturbance above zero"):
         seen.disturbance_of(memory)
+
+
+@pytest.mark.parametrize("method", ["unscented", "extended"])
+def test_inputs_readings_and_starts_that_cannot_be(method):
+    seen = mr.DriveFilter(arm(), method=method)
+    memory = seen.start([0.1, 0.2], np.zeros(2))
+    expected = seen.expected(memory)
+    with pytest.raises(mr.ModurobError, match=r"inputs has shape \(3,\): expected \(..., 2\)"):
+        seen.update(memory, np.zeros(3), expected)
+    with pytest.raises(mr.ModurobError, match=r"inputs\[0\] is nan"):
+        seen.update(memory, [np.nan, 0.0], expected)
+    with pytest.raises(EstimateError, match=r"reading\[1\] is infinite"):
+        seen.update(memory, np.zeros(2), np.where(np.arange(len(expected)) == 1, np.inf, expected))
+    with pytest.raises(EstimateError, match=r"q of shape \(5, 2\).*expected one state"):
+        seen.start(np.zeros((5, 2)), np.zeros(2))
+    with pytest.raises(EstimateError, match=r"deviations \(-1, 1, 1\): expected three of zero or more"):
+        seen.start(np.zeros(2), np.zeros(2), deviations=(-1, 1, 1))

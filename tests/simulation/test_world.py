@@ -314,6 +314,14 @@ ROPE = mr.Elastic(stiffness=100.0, rest=0.1)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (
+            mr.Connect(0.1, "a", "m0/1", "m1/2", tolerance=0.1),
+            "connect with tolerance 0.1: expected two numbers of zero or",
+        ),
+        (
+            mr.Connect(0.1, "a", "m0/1", "m1/2", tolerance=(-1, 0)),
+            r"connect with tolerance \(-1, 0\): expected two numbers",
+        ),
         (mr.Reroot(-1.0, "a", "m1"), "reroot when -1.0: expected a time of zero or more .s. or a function"),
         (mr.Reroot(np.nan, "a", "m1"), "reroot when nan: expected a time"),
         (mr.Reroot(np.inf, "a", "m1"), "reroot when inf: expected a time"),

@@ -142,6 +142,14 @@ class DriveFilter:
         the states of drives.
         """
         q, v = np.array(self.robot._q(q)), np.array(self.robot._v(v))
+        if q.ndim > 1 or v.ndim > 1:
+            raise EstimateError(
+                f"q of shape {q.shape}, v of shape {v.shape}: expected one state, ({len(q.T)},), ({len(v.T)},)"
+            )
+        if np.shape(deviations) != (3,) or not np.all(np.isfinite(deviations)) or min(deviations) < 0:
+            raise EstimateError(
+                f"deviations {deviations!r:.60}: expected three of zero or more, of q, v and states of drives"
+            )
         sizes = np.repeat(deviations, [self.robot.nv, self.robot.nv, len(self.states)])
         return DriveBelief(q, v, acting(self.model).start_at(q), np.diag(sizes**2))
 
@@ -150,7 +158,7 @@ class DriveFilter:
         currents; missing numbers (NaN) change nothing.
         """
         return self._corrected(
-            self._predicted(memory, np.asarray(inputs, dtype=float)), np.asarray(reading, dtype=float)
+            self._predicted(memory, self.robot._v(inputs, "inputs")), np.asarray(reading, dtype=float)
         )
 
     def expected(self, memory: DriveBelief | State) -> Array:
@@ -204,7 +212,7 @@ class DriveFilter:
         >>> seen.transition(seen.start(q, np.zeros(3)), np.zeros(3)).shape
         (6, 6)
         """
-        return self._carried(memory, np.asarray(inputs, dtype=float))[1]
+        return self._carried(memory, self.robot._v(inputs, "inputs"))[1]
 
     def _carried(self, b: DriveBelief, inputs: Array) -> tuple[State, Array]:
         """The state after a sample, and F."""
@@ -257,6 +265,10 @@ class DriveFilter:
         here, cross, S = self._seen(b)
         if reading.shape != here.shape:
             raise EstimateError(f"a reading of shape {reading.shape}: expected {here.shape}, angles and then currents")
+        if np.isinf(reading).any():
+            raise EstimateError(
+                f"reading[{int(np.isinf(reading).argmax())}] is infinite: expected numbers, or NaN where one is missing"
+            )
         lost = np.isnan(reading)
         S, cross = S + self._noise, np.where(lost, 0.0, cross)
         S = np.where(lost[:, None] | lost[None, :], np.diag(np.diag(S)), S)

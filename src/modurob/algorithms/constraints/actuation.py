@@ -10,7 +10,7 @@ import numpy as np
 
 from modurob.algorithms.configuration import difference, integrate
 from modurob.algorithms.constraints.closure import close_loops, loop_error, loop_jacobian
-from modurob.algorithms.constraints.torques import RANK, free_motions
+from modurob.algorithms.constraints.torques import OPEN, RANK, free_motions
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.lines import line_jacobian
 from modurob.algorithms.program import Run
@@ -22,8 +22,6 @@ from modurob.spatial.scalars import Array
 
 # a positive answer of a linear programme, of tensions that add up to one
 POSITIVE = 1e-9
-# loops farther apart than this are open [m, rad]
-OPEN = 1e-6
 # how far motions are tried, and the part of it that must be left when loops are closed again [rad or m]
 TRIED, LEFT = 1e-3, 0.3
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from modurob.algorithms.constraints.closure import loop_jacobian
+from modurob.algorithms.constraints.closure import loop_error, loop_jacobian
 from modurob.algorithms.constraints.rows import CONSTRAINED
 from modurob.algorithms.constraints.slopes import CONSTRAINED_SLOPES
 from modurob.algorithms.interpreter import interpret
@@ -19,12 +19,16 @@ from modurob.errors import InputError
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
+# loops farther apart than this are open [m, rad]
+OPEN = 1e-6
 # singular values of the constraints this much smaller than the largest are none
 RANK = 1e-7
 # torques that no drive can give, of all torques, before a motion is refused
 MISSING = 1e-6
 # drives that follow less of a motion than this lose digits twice if it is solved for
 FOLLOWED = 1e-2
+# less than this, and their derivatives have lost half of all digits
+HARDLY = 1e-5
 
 
 def driven_torques(m: Tables, inputs: dict[str, Array], of_tree: Callable[[], Array], run: Run = interpret) -> Array:
@@ -54,13 +58,20 @@ def least_torques(m: Tables, q: Array, tau: Array, run: Run = interpret) -> Arra
     given = (np.linalg.pinv(B, rcond=RANK) @ wanted[..., None])[..., 0]
     missing = np.abs(apply(B, given) - wanted).max(axis=-1, initial=0.0)
     if np.any(missing > MISSING * np.maximum(np.abs(tau).max(axis=-1, initial=0.0), 1e-300)):
-        raise InputError(
-            f"{m.name}: no torques at the joints with a drive bring about this motion; without one are {_without_drive(m)}: "
-            "give more of them an effort above zero"
-        )
+        _refuse_motion(m, q, run)
     out = np.zeros(tau.shape)
     out[..., driven] = given
     return out
+
+
+def _refuse_motion(m: Tables, q: Array, run: Run) -> NoReturn:
+    told = f"{m.name}: no torques at the joints with a drive bring about this motion"
+    gap = float(np.abs(loop_error(m, q, run)).max(initial=0.0))
+    if gap > OPEN:
+        raise InputError(
+            f"{told}: at q its loops are {gap:.3g} m or rad apart; expected a closed one, as robot.close_loops(q)"
+        )
+    raise InputError(f"{told}; without one are {_without_drive(m)}: give more of them an effort above zero")
 
 
 class TorqueSlopes(NamedTuple):
@@ -86,6 +97,9 @@ def driven_torque_slopes(m: Tables, inputs: dict[str, Array], run: Run = interpr
 def torques_by(m: Tables, slopes: Array, M: Array) -> TorqueSlopes:
     """The derivatives from the results of `DRIVEN_SLOPES`."""
     n, by = m.nv, driven_rates(m)[:, None] * slopes
+    moved, driven = (np.abs(x[..., 2 * n :]).max(axis=(-2, -1)) for x in (slopes, by))
+    if np.any(driven < HARDLY * moved):
+        _refuse_dead_points(m, driven / moved)
     return TorqueSlopes(by[..., :n], by[..., n : 2 * n], by[..., 2 * n :] @ (M + np.diag(m.armature)))
 
 
@@ -153,6 +167,15 @@ def _refuse_derivatives(m: Tables, rank: Array, degrees: Array) -> NoReturn:
         f"{m.name}: the joints with a drive move only {np.atleast_1d(rank)[at]} of {np.atleast_1d(degrees)[at]} degrees of "
         f"freedom{where}, so that the torques for motions nearby do not exist, and have no derivatives; without a drive are "
         f"{_without_drive(m)}: give more of them an effort above zero, or take `algorithms.tree_inverse_dynamics_derivatives`"
+    )
+
+
+def _refuse_dead_points(m: Tables, followed: Array) -> NoReturn:
+    at = np.unravel_index(np.argmin(followed), np.shape(followed))
+    where = f" in state {', '.join(map(str, at))}" if at else ""
+    raise InputError(
+        f"{m.name}: the joints with a drive move {followed[at]:.1g} times as far as others{where}, next to a dead point, so that "
+        f"the derivatives of their torques have lost their digits: expected at least {HARDLY:g}, in states further away from it"
     )
 
 

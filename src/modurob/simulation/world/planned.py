@@ -33,6 +33,7 @@ def planned(changes: Sequence[Change] | Change, living: Mapping[str, Assembly]) 
     for change in found:
         _require_change(change)
         _require_moment(change)
+        _require_tolerance(change)
     names = _names(found, living)
     for change in found:
         with _blamed_on(change):
@@ -66,6 +67,19 @@ def _require_moment(change: Change) -> None:
         raise SimulationError(
             f"{type(change).__name__.lower()} when {when!r:.60}: expected a time of zero or more [s] or a function of the world; "
             f"mr.Merge and mr.Connect also {MET!r}"
+        )
+
+
+def _require_tolerance(change: Change) -> None:
+    """How far ports may be from fitting."""
+    given: Any = getattr(change, "tolerance", (0.0, 0.0))
+    if (
+        not isinstance(given, tuple | list)
+        or len(given) != 2
+        or not all(isinstance(x, int | float) and x >= 0 for x in given)
+    ):
+        raise SimulationError(
+            f"{type(change).__name__.lower()} with tolerance {given!r:.60}: expected two numbers of zero or more, [m, rad]"
         )
 
 
