@@ -22,7 +22,7 @@ def _few(rng, robot, states):
 
 def _long(monkeypatch, call, *arguments):
     with monkeypatch.context() as patch:
-        patch.setattr(single, "FEW", 0)
+        patch.setattr(single, "_several", lambda *given: None)
         return call(*arguments)
 
 

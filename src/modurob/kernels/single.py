@@ -1,4 +1,4 @@
-"""Single states, and a few of them, which are asked for often: the evaluator is called without a detour."""
+"""Single states, and several that one thread computes: the evaluator is called without a detour."""
 
 import importlib.util
 import sys
@@ -22,16 +22,16 @@ from modurob.mechanism import Tables
 # handles of evaluators by program and robot, for one state and for several
 _HANDLES: dict[str, dict[bytes, Any]] = {}
 _SEVERAL: dict[str, dict[bytes, Any]] = {}
-# states that are several; more, or more numbers if threads can share them, are worth the detour
-FEW, FEW_NUMBERS = 1024, WORTH_A_THREAD // 2
+# more numbers than these are worth the detour if threads can share them
+FEW_NUMBERS = WORTH_A_THREAD // 2
 _call: Any = None
 NOTHING: frozenset[str] = frozenset()
 
 
 def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> Any:
-    """The results for one state of float64 arrays, or a few, unchecked arguments welcome; None where the long way must be taken.
+    """The results for one state of float64 arrays, or for several, unchecked arguments welcome; None where the long way must be taken.
 
-    It holds the interpreter's lock, and with it the one arena that all calls share; if many states have let go of the lock, the
+    It holds the interpreter's lock, and with it the one arena that all calls share; if many numbers have let go of the lock, the
     next call takes the long way.
     """
     try:
@@ -45,9 +45,9 @@ def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> 
 
 
 def _several(program: Program | Flow, m: Tables, inputs: Any) -> Any:
-    """The results for a few states, (states, entries) each; None where the long way must be taken."""
+    """The results for several states, (states, entries) each; None where the long way must be taken."""
     first = inputs[0]
-    if not (isinstance(first, np.ndarray) and first.ndim == 2 and 1 < len(first) <= FEW):
+    if not (isinstance(first, np.ndarray) and first.ndim == 2 and len(first) > 1):
         return None
     if first.size > FEW_NUMBERS and thread_count() > 1:
         return None

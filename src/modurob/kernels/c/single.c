@@ -1,4 +1,4 @@
-/* One state, or a few, from Python, with as little as possible in between. Anything unusual returns None, and the caller takes the long way. */
+/* One state, or several, from Python, with as little as possible in between. Anything unusual returns None, and the caller takes the long way. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -137,7 +137,7 @@ static PyObject *in_lines(PyObject *memory, int axes, npy_intp *shape, npy_intp 
 
 /* What gives memory of so many bytes or more, which is used again, as `kernels.memory` has it. */
 static PyObject *memory_function = NULL;
-static npy_intp large;
+static npy_intp large = NPY_MAX_INTP;
 
 /* use(function of bytes, from how many on) */
 static PyObject *use(PyObject *self, PyObject *arguments)
@@ -157,7 +157,7 @@ static PyObject *use(PyObject *self, PyObject *arguments)
 /* An array of so many bytes or more. */
 static PyObject *memory_of(npy_intp bytes)
 {
-    if (memory_function != NULL && bytes >= large) {
+    if (bytes >= large) {
         return PyObject_CallFunction(memory_function, "n", (Py_ssize_t)bytes);
     }
     return PyArray_SimpleNew(1, &bytes, NPY_UINT8);
@@ -170,10 +170,11 @@ static PyObject *new_array(int many, int axes, npy_intp *shape)
     for (int i = many; i < axes; ++i) {
         bytes *= shape[i];
     }
-    if (!many || bytes < LONG_ROW) {
+    const npy_intp row = row_bytes(bytes), whole = shape[0] * row;
+    if (!many || (bytes < LONG_ROW && whole < large)) {
         return PyArray_SimpleNew(axes, shape, NPY_DOUBLE);
     }
-    return in_lines(memory_of(shape[0] * row_bytes(bytes) + LINE), axes, shape, row_bytes(bytes));
+    return in_lines(memory_of(whole + LINE), axes, shape, row);
 }
 
 /* From so many numbers on, other threads of the interpreter go on meanwhile. */
