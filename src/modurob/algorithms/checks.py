@@ -37,7 +37,7 @@ def require_quaternions(m: Tables, q: Array, name: str = "q") -> Array:
                 length = np.sqrt((np.abs(q[..., joint.q_slice][..., -4:]) ** 2).sum(axis=-1))
             if not np.all((length > SHORTEST) & (length < LONGEST)):
                 worst = float(
-                    np.atleast_1d(length)[np.argmax(np.abs(np.log(np.maximum(np.atleast_1d(length), 1e-300))))]
+                    np.atleast_1d(length)[np.argmax(np.abs(np.log(np.maximum(np.atleast_1d(length).astype(float), 1e-300))))]
                 )
                 raise InputError(
                     f"{name}: the quaternion of joint {joint.name!r} has length {worst:g}: expected length one"

@@ -46,7 +46,7 @@ def _loaded(name: str, text: str, inputs: tuple[int, ...], outputs: tuple[tuple[
 
     def handle(run: str, many: bool) -> Any:
         address = ctypes.cast(getattr(loaded, run), ctypes.c_void_p).value
-        return module.bind(0, 0, address, many, inputs, outputs, (), 0.0, 0.0, loaded)
+        return module.bind(0, 0, address, many, False, inputs, outputs, (), 0.0, 0.0, loaded)
 
     return Stepped(*(partial(module.call, handle(*f), 1) for f in (("one_state", False), ("many_states", True))))
 

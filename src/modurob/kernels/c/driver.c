@@ -502,7 +502,7 @@ static strided plain_rows(const real *data, ptrdiff_t stride, long entries, long
 
 /* Several states: inputs are plain arrays (states, entries), outputs have `row_bytes` to a row. Returns whether any has a status other than
    zero. */
-real several(const sequence *s, vec *arena, const real *const *inputs, real *const *outputs, long states)
+double several(const sequence *s, vec *arena, const real *const *inputs, real *const *outputs, long states)
 {
     strided in[MOST_ARRAYS], out[MOST_ARRAYS];
     if (s->input_count > MOST_ARRAYS || s->output_count > MOST_ARRAYS) {
@@ -515,6 +515,6 @@ real several(const sequence *s, vec *arena, const real *const *inputs, real *con
     for (long k = 0; k < s->output_count; ++k) {
         out[k] = plain_rows(outputs[k], row_bytes(s->outputs[k].entries * size), s->outputs[k].entries, states);
     }
-    return (real)run(s, arena, 0, states, in, out, 1, NULL);
+    return run(s, arena, 0, states, in, out, 1, NULL);
 }
 #endif
