@@ -36,9 +36,8 @@ def require_quaternions(m: Tables, q: Array, name: str = "q") -> Array:
             with np.errstate(over="ignore"):
                 length = np.sqrt((np.abs(q[..., joint.q_slice][..., -4:]) ** 2).sum(axis=-1))
             if not np.all((length > SHORTEST) & (length < LONGEST)):
-                worst = float(
-                    np.atleast_1d(length)[np.argmax(np.abs(np.log(np.maximum(np.atleast_1d(length).astype(float), 1e-300))))]
-                )
+                lengths = np.atleast_1d(length).astype(float)
+                worst = lengths[np.argmax(np.abs(np.log(np.maximum(lengths, 1e-300))))]
                 raise InputError(
                     f"{name}: the quaternion of joint {joint.name!r} has length {worst:g}: expected length one"
                 )
