@@ -11,7 +11,7 @@ import numpy as np
 
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import gravity_acceleration, together, with_pose
-from modurob.algorithms.program import Inward, Outward, Pairs, Program, Run, View
+from modurob.algorithms.program import Inward, Outward, Pairs, PairView, Program, Run, View
 from modurob.algorithms.steps import apply, transposed
 from modurob.algorithms.wrenches import External, body_wrenches
 from modurob.mechanism.tables import Tables
@@ -98,11 +98,11 @@ def equation_sums(j: View) -> None:
     j.send(I=I, f=f)
 
 
-def inertia_entry(p: Pairs) -> None:
+def inertia_entry(p: PairView) -> None:
     """M_ab = M_ba = h_a . S_b."""
-    entry = dot(p.a("h"), p.b("S"))  # type: ignore[attr-defined]
-    p.emit(M=entry)  # type: ignore[attr-defined]
-    p.emit_above(M=entry)  # type: ignore[attr-defined]
+    entry = dot(p.a("h"), p.b("S"))
+    p.emit(M=entry)
+    p.emit_above(M=entry)
 
 
 def _world(m: Tables) -> dict[str, Array]:
@@ -237,20 +237,20 @@ def _changed(I: Array, P: Array, N: Array, A: Array, w: Array) -> Array:
     return inertia.momentum(I[..., None, :], A) + 2 * swept
 
 
-def slope_entry(p: Pairs) -> None:
+def slope_entry(p: PairView) -> None:
     """Entries of M, d tau/dq and d tau/dv between a rate a and a rate b between it and the root."""
     inertia_entry(p)
-    slope_entries(p, p.b("dw"))  # type: ignore[attr-defined]
+    slope_entries(p, p.b("dw"))
 
 
-def slope_entries(p: Pairs, dw: Array) -> None:
+def slope_entries(p: PairView, dw: Array) -> None:
     """Those of d tau/dq and d tau/dv, with the angular part of d of the rate b given."""
-    h, g, S = p.a("h"), p.a("g"), p.b("S")  # type: ignore[attr-defined]
-    p.emit(  # type: ignore[attr-defined]
-        by_q=dot(g, dw) + dot(h, p.b("dd")),  # type: ignore[attr-defined]
-        by_v=dot(g, S[..., 3:]) + dot(h, p.b("e")),  # type: ignore[attr-defined]
+    h, g, S = p.a("h"), p.a("g"), p.b("S")
+    p.emit(
+        by_q=dot(g, dw) + dot(h, p.b("dd")),
+        by_v=dot(g, S[..., 3:]) + dot(h, p.b("e")),
     )
-    p.emit_above(by_q=dot(p.a("u"), S), by_v=dot(p.a("w"), S))  # type: ignore[attr-defined]
+    p.emit_above(by_q=dot(p.a("u"), S), by_v=dot(p.a("w"), S))
 
 
 SLOPES = Program(

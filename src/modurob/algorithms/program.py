@@ -102,7 +102,70 @@ class View(Protocol):
         ...
 
 
-Step = Callable[[Any], None]
+class PairView(Protocol):
+    """The data of a step of `Pairs`: a rate a, and the rates b of its own joint or of one between it and the root."""
+
+    def a(self, name: str) -> Array:
+        """A column of rate a, (..., 1, k)."""
+        ...
+
+    def b(self, name: str) -> Array:
+        """The same columns of the rates b, (..., rates, k)."""
+        ...
+
+    def emit(self, **results: Array) -> None:
+        """Add to the entries of matrices in row a and columns b, (..., rates)."""
+        ...
+
+    def emit_above(self, **results: Array) -> None:
+        """Add to those in rows b and column a, (..., rates), where b are rates of another joint than a."""
+        ...
+
+
+class LoopView(Protocol):
+    """The data of a step of `Constraints`: a loop joint between its predecessor and its successor, two bodies of the tree.
+
+    `end` is "predecessor" or "successor"; vectors are in world axes at the reference point.
+    """
+
+    type: JointType
+
+    def pose(self, end: str) -> Array:
+        """The pose of the joint's frame at an end, from the reference point in world axes, (..., 4, 4)."""
+        ...
+
+    def motion(self, end: str) -> tuple[Array, Array]:
+        """Twist and acceleration of the body at an end, (..., 6) each."""
+        ...
+
+    def given(self, name: str) -> Array:
+        """The rows of this loop of an input, (..., rows)."""
+        ...
+
+    def project(self, **vectors: tuple[Array, ...]) -> None:
+        """Rows of a result: the sum of the inner products of vectors, (..., rows, 6) each, with the columns that `projected`
+        names, for the rates that move the successor alone; its opposite for those that move the predecessor alone."""
+        ...
+
+    def add_wrench(self, F: Array) -> None:
+        """Add a wrench to the field F of the successor, and its opposite to that of the predecessor, (..., 6)."""
+        ...
+
+    def turn(self, carried: Array, changed: Array | None) -> None:
+        """Subtract from entries (a, b) of the matrix `turned`, for rates b between the ends: S_a . carried S_b for rates a that
+        move the predecessor, and S_a . changed S_b for rates a between the ends; both matrices are (..., 6, 6)."""
+        ...
+
+    def slopes(self, function: Callable[[Array, Array], Array], X: Array, V: Array) -> tuple[Array, Array]:
+        """d function(X, V), (..., k), by displacements of the pose X in its own axes, and by V, (..., k, 6) each."""
+        ...
+
+    def emit(self, **rows: Array) -> None:
+        """Rows of results, (..., rows)."""
+        ...
+
+
+Step = Callable[[View], None]
 
 
 class Outward(NamedTuple):
@@ -128,11 +191,11 @@ class Climb(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """For each rate a and every rate b of its own joint and of the joints between it and the root, their `columns` are
-    combined.
+    """For each rate a and every rate b of its own joint and of the joints between it and the root, entries of matrices from
+    their `columns`.
     """
 
-    step: Step
+    step: Callable[[PairView], None]
 
 
 class Sweep(NamedTuple):
@@ -149,14 +212,15 @@ class Sweep(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """For each loop joint its rows: vectors (6 a row) that meet `columns` of the rates between its ends, and numbers of
-    its own, as errors and biases. A coupling has constant rows, and needs no step.
+    """For each loop joint its rows: inner products of vectors (6 a row) with `columns` of the rates between its ends, and
+    numbers of its own, as errors and biases. A coupling has constant rows, and needs no step.
 
-    `projected` says for each result that is a row matrix which columns its vectors meet: entries are their sum, with
-    the opposite sign for rates that move the predecessor. `turned` is the matrix that `turn` adds to.
+    `projected` names for each result that is a row matrix the columns that its vectors are multiplied with: entries are the
+    sum of these products, with the opposite sign for rates that move the predecessor. `turned` is the matrix of
+    `LoopView.turn`.
     """
 
-    step: Step
+    step: Callable[[LoopView], None]
     projected: dict[str, tuple[str, ...]]
     turned: str = ""
 

@@ -54,7 +54,7 @@ class _TracedLoop:
         for name, T in vectors.items():
             self._store(f"T {name}", np.concatenate(T, axis=-1))
 
-    def push(self, F: Array) -> None:
+    def add_wrench(self, F: Array) -> None:
         self._store("successor F", F, add=True)
         self._store("predecessor F", -F, add=True)
 

@@ -57,7 +57,7 @@ def _text(program: Program, walk: Pairs, shares: bool) -> str:
     then for each rate b above its columns and
     the entries ab and ba, for each of its own joint its columns and the entry ab."""
     pair = _TracedPair(program)
-    walk.step(pair)  # type: ignore[arg-type]
+    walk.step(pair)
     names, offsets = matrices(program), column_offsets(program)
     sign = "+" if shares else ""
 

@@ -18,7 +18,18 @@ from modurob.algorithms.joint_space import (
     world_motion,
     wrench_slopes,
 )
-from modurob.algorithms.program import Constraints, Engine, Flow, Inward, Outward, Pairs, Program, View
+from modurob.algorithms.program import (
+    Constraints,
+    Engine,
+    Flow,
+    Inward,
+    LoopView,
+    Outward,
+    Pairs,
+    PairView,
+    Program,
+    View,
+)
 from modurob.algorithms.steps import apply, transposed
 from modurob.catalogue.joints import JointType
 from modurob.spatial import se3
@@ -33,7 +44,7 @@ def loaded_terms(j: View) -> None:
     j.keep(F=se3.to_parent(X, j.given("external")))
 
 
-def loop_slopes(c: Any) -> None:
+def loop_slopes(c: LoopView) -> None:
     """How the rows K vdot - k of a loop change with each rate's displacement and with the rate, and K^T lambda with a
     displacement.
 
@@ -60,7 +71,7 @@ def loop_slopes(c: Any) -> None:
         )
         by_S, by_d = by_S + pose - twist @ ad_P, by_d + twist
         changed = transposed(to_successor) @ wrench
-    c.push(F)
+    c.add_wrench(F)
     c.project(rows_by_q=(by_S, by_d, W), rows_by_v=(by_d, W))
     c.turn(-se3.coad(F), changed)
 
@@ -89,9 +100,9 @@ def loaded_sums(j: View) -> None:
     wrench_slopes(j, j.own("F"), j.own("d")[..., 3:])
 
 
-def loaded_entry(p: Pairs) -> None:
+def loaded_entry(p: PairView) -> None:
     """Entries of d tau/dq and d tau/dv between a rate a and a rate b between it and the root."""
-    slope_entries(p, p.b("d")[..., 3:])  # type: ignore[attr-defined]
+    slope_entries(p, p.b("d")[..., 3:])
 
 
 CONSTRAINED_SLOPES = Program(
