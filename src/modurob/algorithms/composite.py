@@ -16,12 +16,12 @@ def composite_inertia(j: View) -> None:
     j.send(I=inertia.to_parent(j.X, I))
 
 
-def felt(j: View, momentum: Array) -> Array:
+def projected(j: View, momentum: Array) -> Array:
     """The generalised momenta at a joint of momenta (..., k, 6) in its body's frame: S^T times each, (..., k, nv)."""
     return momentum @ j.S
 
 
-def lifted(j: View, momentum: Array) -> Array:
+def transformed(j: View, momentum: Array) -> Array:
     """Momenta (..., k, 6) taken to the parent's frame."""
     return se3.to_parent(j.X[..., None, :, :], momentum)
 
@@ -30,7 +30,7 @@ MASS_MATRIX = Program(
     "mass_matrix",
     inputs={"q": "coordinates"},
     results={"M": "matrix"},
-    passes=(Inward(composite_inertia), Climb("momentum", felt, lifted)),
+    passes=(Inward(composite_inertia), Climb("momentum", projected, transformed)),
     sent={"I": SYMMETRIC},
     columns={"momentum": 6},
 )

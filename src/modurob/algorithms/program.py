@@ -186,8 +186,8 @@ class Climb(NamedTuple):
     """
 
     start: str
-    felt: Callable[[Any, Array], Array]
-    lifted: Callable[[Any, Array], Array]
+    projected: Callable[[Any, Array], Array]
+    transformed: Callable[[Any, Array], Array]
 
 
 class Pairs(NamedTuple):

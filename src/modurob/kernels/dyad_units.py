@@ -38,8 +38,8 @@ def slot_names(program: Program, given: frozenset[str]) -> list[str]:
         *results,
         *blocks,
         "carried",
-        "felt",
-        "lifted",
+        "projected",
+        "transformed",
     ]
 
 

@@ -181,7 +181,7 @@ class Evaluator:
             else:
                 begins = (first + item * r.climbers.starts).tolist()
                 both = zip(r.climbers.steps, begins, strict=True)
-                climbers = [[felt.address, lifted.address, begin] for (felt, lifted), begin in both]
+                climbers = [[projected.address, transformed.address, begin] for (projected, transformed), begin in both]
                 cs.append(np.array([self._array(climbers, np.uint64)]))
             done += r.at.size
         table = np.stack([np.concatenate(x).astype(np.uint64) for x in (steps, ats, cs)], axis=-1)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
 
-# vectors that a rate takes in sweeps.c: in `node`, in `answer`, for shares, and for a number
+# vectors that a rate takes in sweeps.c: in `node`, in `response`, for shares, and for a number
 SWEPT = 21 + 28 + 15 + 1
 # bytes of the columns of rates that stay in the nearest cache while others meet them
 NEAR = 1 << 14
@@ -120,8 +120,8 @@ class Laid:
         at = np.zeros((n, len(names)), dtype=np.int32)
         slot_size = sum(size(shape) for shape in self.program.sent.values())
         slots = self._scratch("slots", a.slots.number * slot_size)
-        carried, felt = self._scratch("carried", 12), self._scratch("felt", 6)
-        self._buffers = carried, carried + 6, felt
+        carried, projected = self._scratch("carried", 12), self._scratch("projected", 6)
+        self._buffers = carried, carried + 6, projected
         columns: dict[str, Any] = {
             "parent": self.fields[a.parents],
             "own": self.fields[1:],
@@ -130,8 +130,8 @@ class Laid:
             "before": slots + a.slots.before * slot_size,
             "columns": self.columns + a.tree_starts[:-1] * self._width,
             "carried": carried,
-            "lifted": carried + 6,
-            "felt": felt,
+            "transformed": carried + 6,
+            "projected": projected,
         }
         for k, name in enumerate(names):
             what, _, array = name.partition(" ")
@@ -223,11 +223,11 @@ class Laid:
 
     def _climb(self, function: int) -> None:
         a, n = self.a, len(self.units)
-        first, second, felt = self._buffers
+        first, second, projected = self._buffers
         names = slot_names(self.program, self.given)
         swapped = self.at.copy()
         swapped[:, names.index("carried")] = second * self.engine.vector_bytes
-        swapped[:, names.index("lifted")] = first * self.engine.vector_bytes
+        swapped[:, names.index("transformed")] = first * self.engine.vector_bytes
         (matrix,) = matrices(self.program)
         head, width = 6 + 6 * n, self.at.shape[1]
         index = head + width * np.arange(n)
@@ -244,7 +244,7 @@ class Laid:
         )
         at = np.concatenate(
             [
-                [n, self.engine.m.nv, self.out[matrix], first, second, felt],
+                [n, self.engine.m.nv, self.out[matrix], first, second, projected],
                 own.ravel(),
                 self.at.ravel(),
                 swapped.ravel(),

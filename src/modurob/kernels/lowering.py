@@ -102,8 +102,8 @@ def _steps(view: "TracedView", walk: Any) -> Iterator[Callable[[], None]]:
     if isinstance(walk, Outward | Inward):
         yield lambda: walk.step(view)
     elif isinstance(walk, Climb):
-        yield lambda: view.store("felt", view.ratio * walk.felt(view, view.carried()))
-        yield lambda: view.store("lifted", walk.lifted(view, view.carried()))
+        yield lambda: view.store("projected", view.ratio * walk.projected(view, view.carried()))
+        yield lambda: view.store("transformed", walk.transformed(view, view.carried()))
 
 
 @dataclass
@@ -175,7 +175,7 @@ class TracedView:
         return inertia.to_parent(self._constants.back, unpacked(self.graph.inputs(f"in {name}", 21)))
 
     def carried(self) -> Array:
-        """What a climb brings here, (1, 6)."""
+        """The column of another joint that a climb has transformed to this body, (1, 6)."""
         return self.graph.inputs("carried", (1, 6))
 
     def parent(self, name: str) -> Array:
