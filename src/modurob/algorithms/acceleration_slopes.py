@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.articulated import FORWARD_DYNAMICS, left_from
+from modurob.algorithms.articulated import FORWARD_DYNAMICS, pivot_scale
 from modurob.algorithms.joint_space import (
     EQUATIONS,
     own_pose,
@@ -51,7 +51,7 @@ def rate_elimination(j: View) -> None:
     I = inertia.from_parameters(j.own("I")) + j.children("I")
     Ic = j.own("c") @ I
     j.keep(articulated=I[..., UPPER[0], UPPER[1]], Ic=Ic)
-    scale, p = left_from(I, transposed(S)), j.own("p") + j.children("p") + apply(transposed(Ic), j.given("v"))
+    scale, p = pivot_scale(I, transposed(S)), j.own("p") + j.children("p") + apply(transposed(Ic), j.given("v"))
     if j.type.turns:
         p = p + apply(I, turning_products(j, own_pose(j)))
     left = []

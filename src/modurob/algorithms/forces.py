@@ -23,7 +23,7 @@ from modurob.algorithms.lines import add_taken, strung
 from modurob.algorithms.motions import MOTIONS, frame_motion
 from modurob.algorithms.program import Engine, Flow, Run
 from modurob.caching import cached_property
-from modurob.catalogue.contact import Moves
+from modurob.catalogue.contact import StepMotion
 from modurob.catalogue.forces import JointForce, JointLaw, Stop
 from modurob.catalogue.forces.force import there
 from modurob.mechanism.tables import ContactRow, ForceRow, FrameRow, JointRow, PairRow, Tables
@@ -177,12 +177,12 @@ class Group(NamedTuple):
 
     def add(self, total: Array, efforts: Array) -> None:
         """Add own efforts, (..., n), to the torques."""
-        pushed = self.ratio * efforts
+        along_rates = self.ratio * efforts
         if self.together:
-            total[..., self.v] += pushed
+            total[..., self.v] += along_rates
         else:
             for k, place in enumerate(self.v):
-                total[..., place] += pushed[..., k]
+                total[..., place] += along_rates[..., k]
 
 
 # ---- along joints ----
@@ -262,16 +262,16 @@ def dry_friction(m: Tables, v: Array) -> Array:
 # ---- between frames ----
 
 
-class Pushes(NamedTuple):
+class FrameWrenches(NamedTuple):
     """Wrenches on all bodies, in body frames, (..., bodies, 6), and torques of winches, (..., nv)."""
 
     wrenches: Array
     tau: Array
 
 
-def frame_pushes(
+def frame_wrenches(
     m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret, contacts: bool = True
-) -> Pushes | None:
+) -> FrameWrenches | None:
     """The wrenches of forces between frames, lines and, on request, contacts; None if there are none."""
     own = acting(m)
     if not own.between or not (contacts or own.frame_rows or m.lines):
@@ -290,13 +290,13 @@ def frame_pushes(
     for k, row in own.contact_rows if contacts else ():
         at, V = rigid(found["X"][..., row.frame.body - 1, :, :]), found["V"][..., row.frame.body - 1, :]
         states, now = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx], np.zeros(v.shape[:-1])
-        moves = Moves(V, V, 1 + now, np.zeros(3), now)
-        total[..., row.frame.body, :] += row.force.push(row.force.touch(at, row.frame.X), moves, states, False).F
+        motion = StepMotion(V, V, 1 + now, np.zeros(3), now)
+        total[..., row.frame.body, :] += row.force.wrench(row.force.touch(at, row.frame.X), motion, states, False).F
     if own.pair_rows and contacts:
         from modurob.algorithms import pairs  # which read this table
 
-        total = total + pairs.pair_pushes(m, q, found, found["V"], x, np.zeros(v.shape[:-1]), False)[0]
-    return Pushes(total, tau)
+        total = total + pairs.pair_wrenches(m, q, found, found["V"], x, np.zeros(v.shape[:-1]), False)[0]
+    return FrameWrenches(total, tau)
 
 
 # ---- states and energy ----
@@ -370,10 +370,10 @@ def _passive(nx: int) -> Flow:
         if found.external is None:
             return {"tau": found.tau}
         still = e.zeros("rates")
-        held, pushed = (
+        alone, loaded = (
             e.run(INVERSE_DYNAMICS, q=i["q"], v=still, vdot=still, external=F)["tau"] for F in (None, found.external)
         )
-        return {"tau": found.tau + held - pushed}
+        return {"tau": found.tau + alone - loaded}
 
     return Flow(f"passive_forces {nx}", {"t": 1, "q": "coordinates", "v": "rates", "x": nx}, {"tau": "rates"}, define)
 

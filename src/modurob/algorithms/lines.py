@@ -1,7 +1,7 @@
 """Lines (cables, belts, springs over pulleys and winches): lengths, moment arms, tensions, and the sum of what they do.
 
-A line of length L(q) and tension T pushes the joints with -J^T T, J = dL/dq; a drum of radius r adds r to its column of J, as
-what it winds in stretches the line.
+A line of length L(q) and tension T exerts the torques -J^T T on the joints, J = dL/dq; a drum of radius r adds r to its column of
+J, as winding in stretches the line.
 """
 
 from collections.abc import Iterator

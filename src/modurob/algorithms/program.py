@@ -318,8 +318,9 @@ class Engine(Protocol):
         """
         ...
 
-    def contact_pushes(self, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
-        """Wrenches of the contacts in a step of dt, and the inertias that they add; see `modurob.algorithms.contact`."""
+    def contact_wrenches(self, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
+        """Wrenches of the contacts with the ground in a step of dt, and the inertias that they add; see
+        `modurob.algorithms.contact`."""
         ...
 
     def contact_states(self, start: Any, known: Any, end: Any, x: Any, rate: Any, dt: Any) -> Any:
@@ -328,20 +329,20 @@ class Engine(Protocol):
         """
         ...
 
-    def pair_pushes(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
+    def pair_wrenches(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
         """Wrenches of contacts between bodies in a step of dt, and the G that couple them; see `modurob.algorithms.pairs`."""
         ...
 
     def pair_bias(self, q: Any, start: Any, G: Any, rates: Any) -> Any:
-        """Wrenches of the G of pairs against the rates that twists have at vdot = 0."""
+        """Wrenches -D^T G Y of pairs, with Y the rates of the twists of bodies at vdot = 0."""
         ...
 
-    def coupled(self, M: Any, q: Any, G: Any) -> Any:
-        """A mass matrix with the G of pairs."""
+    def with_pair_coupling(self, M: Any, q: Any, G: Any) -> Any:
+        """M + sum of D^T G D over pairs of bodies in contact; see `modurob.algorithms.pairs`."""
         ...
 
-    def balanced(self, before: Any, after: Any, v: Any, dt: Any) -> Any:
-        """Rates with which floating robots conserve their momentum; see `modurob.algorithms.momenta`."""
+    def momentum_corrected(self, before: Any, after: Any, v: Any, dt: Any) -> Any:
+        """v with the rates of free joints corrected so that momentum is conserved; see `modurob.algorithms.momenta`."""
         ...
 
     def pair_states(self, start: Any, known: Any, end: Any, x: Any, dt: Any) -> Any:
@@ -352,8 +353,8 @@ class Engine(Protocol):
         """Twists of bodies a step of dt later."""
         ...
 
-    def resisted(self, M: Any, resistance: Any) -> Any:
-        """A matrix with an array over rates added to its diagonal."""
+    def with_diagonal(self, M: Any, diagonal: Any) -> Any:
+        """A matrix over rates with an array over rates added to its diagonal."""
         ...
 
     def lines(self, q: Any, v: Any) -> dict[str, Any]:
@@ -382,8 +383,8 @@ class Engine(Protocol):
         """`decay.Decays` of the states of the forces for a step of dt."""
         ...
 
-    def constrained(self, M: Any, K: Any, push: tuple[Any, Any], k: Any) -> tuple[Any, Any]:
-        """vdot and multipliers with (M + rotors) vdot - K^T lambda = push[0] - push[1] and K vdot = k."""
+    def constrained(self, M: Any, K: Any, force: tuple[Any, Any], k: Any) -> tuple[Any, Any]:
+        """vdot and multipliers with (M + rotors) vdot - K^T lambda = force[0] - force[1] and K vdot = k."""
         ...
 
     def held(self, terms: dict[str, Any], tau: Any, free: Any) -> tuple[Any, Any]:

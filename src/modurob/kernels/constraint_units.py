@@ -126,7 +126,7 @@ class Elimination(NamedTuple):
 
     order: Array  # coordinates, (nv,)
     in_row: Array  # for each row of K the places it has entries at
-    sides: Array  # for each place which of (push, rows of K) are not zero there after the outward half of the solve
+    sides: Array  # for each place which of (force, rows of K) are not zero there after the outward half of the solve
     of_rows: Array  # the pattern of the matrix between rows
     of_M: Array  # that of the mass matrix and the inertia against moving the constraints
 

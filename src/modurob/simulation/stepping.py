@@ -21,7 +21,7 @@ from modurob.caching import cached_property
 from modurob.errors import ClosureError, InputError, SimulationError, SingularError, blamed
 from modurob.mechanism.tables import Tables
 from modurob.registry import fingerprint
-from modurob.simulation.push import Push, WrenchError
+from modurob.simulation.external import ExternalWrenches, WrenchError
 from modurob.simulation.status import Failure
 from modurob.simulation.steppers import StepLimitError, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
@@ -87,10 +87,10 @@ class Mover:
 
     m: Tables
     stepper: Stepper
-    push: Push | None = None
+    wrenches: ExternalWrenches | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Mover, (self.m, self.stepper, self.push)
+        return Mover, (self.m, self.stepper, self.wrenches)
 
     @cached_property
     def sticks(self) -> bool:
@@ -99,7 +99,7 @@ class Mover:
 
     @cached_property
     def _compiled(self) -> bool:
-        return self.stepper.compiled and self.push is None and not (self.sticks and is_joined(self.m))
+        return self.stepper.compiled and self.wrenches is None and not (self.sticks and is_joined(self.m))
 
     @cached_property
     def _flow(self) -> Flow:
@@ -193,7 +193,7 @@ class Mover:
             vdot, singular = (moved.state.v - flat.v) / self.stepper.dt, moved.singular
         else:
             engine = NumPyEngine(self.m, flat.v.shape[:-1], kernels.run_any)
-            vdot, singular = np.array(System(engine, self.push).slope(at, flat, u, held).v), engine.singular
+            vdot, singular = np.array(System(engine, self.wrenches).slope(at, flat, u, held).v), engine.singular
         vdot[singular != 0] = np.nan
         return vdot.reshape(*shape, vdot.shape[-1])
 
@@ -223,7 +223,7 @@ class Mover:
     def _plain_steps(self, t: Array, s: State, u: Array, dt: Array, steps: int, held: Held | None) -> Moved:
         """The same step by step, also for states that no kernel has an answer for."""
         engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
-        system = System(engine, self.push)
+        system = System(engine, self.wrenches)
         for k in range(steps):
             s = s if held is not None else system.sampled(s, dt)
             s = system.closed(self.stepper.step(system, t + k * dt, s, u, dt, held))
@@ -268,7 +268,7 @@ class Mover:
 
     def _on(self, runs: Array) -> "Mover":
         """The same for some of the runs."""
-        return self if self.push is None else replace(self, push=self.push.of(runs))
+        return self if self.wrenches is None else replace(self, wrenches=self.wrenches.of(runs))
 
     def modes(self, t: Array, s: State, u: Array) -> tuple[Held, Array]:
         """Which rates friction holds in a state, and which way the others slide; and whether the state is singular.
@@ -286,7 +286,7 @@ class Mover:
             if not (free == 0).any():
                 break
             engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
-            slope = System(engine, self.push).slope(t, s, u, Held(free, slide))
+            slope = System(engine, self.wrenches).slope(t, s, u, Held(free, slide))
             singular = engine.singular
             excess = np.where(free == 0, np.abs(slope.reaction) / np.where(dry, holding, 1.0) - 1, -1.0)
             worst = np.argmax(np.where(settled, -1.0, excess), axis=-1)

@@ -123,7 +123,7 @@ def _followed(engine: Engine, inputs: dict[str, Any]) -> Followed:
     m, terms = engine.m, engine.run(CONSTRAINED, **inputs)
     tau = terms["bias"] + engine.times(engine.constant("rates", m.armature), inputs["vdot"])
     # solves add the armature
-    drives = engine.resisted(terms["M"] * 0.0, engine.constant("rates", driven_rates(m) - m.armature))
+    drives = engine.with_diagonal(terms["M"] * 0.0, engine.constant("rates", driven_rates(m) - m.armature))
     y, multipliers = engine.constrained(drives, terms["K"], (tau, engine.zeros("rates")), terms["k"] * 0.0)
     return Followed(y, drives, terms, multipliers)
 

@@ -48,11 +48,11 @@ class Stepper(ABC):
         """The same stepper with another time step."""
         return self
 
-    def mover(self, m: Tables, push: Any = None) -> Any:
+    def mover(self, m: Tables, wrenches: Any = None) -> Any:
         """The object that advances a robot under a user's wrenches: our own equations, unless the stepper has its own engine."""
         from modurob.simulation.stepping import Mover  # built on steppers
 
-        return Mover(m, self, push)
+        return Mover(m, self, wrenches)
 
     def parameters(self) -> dict[str, Any]:
         """Its numbers by name."""

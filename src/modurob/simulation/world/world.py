@@ -23,9 +23,9 @@ from modurob.simulation.arguments import random_stream, require_functions, whole
 from modurob.simulation.changes import MET, Change, Merge
 from modurob.simulation.docking import Body, gap, robot_of
 from modurob.simulation.driving import require_clear, require_contacts
+from modurob.simulation.external import Wrenches, external_wrenches
 from modurob.simulation.limits import joint_of_rate, rates_beyond_limits, warn_of_stiff_stops
 from modurob.simulation.progress import progress_bar
-from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recording import Event, Recording
 from modurob.simulation.status import Failure, Status
 from modurob.simulation.steppers import LinearlyImplicit, RungeKutta4, Stepper
@@ -132,7 +132,7 @@ class World(Population):
         x = self._x if hasattr(self, "_mechanism") else {}
         self._mechanism = self._touching(builder.build())
         require_contacts(self._mechanism, self.stepper)
-        self._mover = self.stepper.mover(self._mechanism, pushes(self._mechanism, self._external))
+        self._mover = self.stepper.mover(self._mechanism, external_wrenches(self._mechanism, self._external))
         self.stepper.require(self._mechanism)
         starts = np.cumsum([(0, 0), *((x.robot.nq, x.robot.nv) for x in moving.values())], axis=0)
         self._places = {
