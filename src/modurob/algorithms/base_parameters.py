@@ -13,14 +13,14 @@ from modurob.errors import ClosureError, InputError, choices
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
-# what torques are sums of: ten numbers a body; a rotor, viscous and dry friction, and a constant for each rate
+# the terms of torques: ten numbers a body; for each rate a rotor, viscous and dry friction, and a constant
 TERMS = ("inertia", "rotor", "viscous", "coulomb", "offset")
 INERTIAL = {"m": "kg", "mx": "kg m", "my": "kg m", "mz": "kg m"} | {
     f"I{a}": "kg m²" for a in ("xx", "xy", "yy", "xz", "yz", "zz")
 }
-# of a hinge; of a slide kg, N s/m, N
+# for a hinge; for a slide kg, N s/m, N
 UNITS = {"rotor": "kg m²", "viscous": "N m s/rad", "coulomb": "N m", "offset": "N m"}
-# a column of length one that the others explain but for this much is one of them
+# a column of length one depends on others if its remainder is shorter than this
 DEPENDENT = 1e-8
 # shorter columns, relative to the longest, are rounding; so are smaller factors
 NONE = 1e-9
@@ -118,7 +118,7 @@ def base_parameters(m: Tables, terms: Sequence[str] = ("inertia",), seed: int = 
     """The combinations of parameters that torques depend on, by the rank of the regressor in random states that keep the loops.
 
     Of columns that depend on each other the first are kept; the others count into them. `terms` are some of "inertia", "rotor",
-    "viscous", "coulomb", "offset". Bodies count, not what the drives are.
+    "viscous", "coulomb", "offset". Drives are not taken into account.
     """
     names = parameter_names(m, terms)
     rng = np.random.default_rng(seed)

@@ -30,7 +30,7 @@ from modurob.mechanism.tables import ContactRow, ForceRow, FrameRow, JointRow, P
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
 
-# a stop that is given no stiffness swings in and out with this pulsation [rad/s], and is damped so that it does not bounce
+# natural frequency of a joint in a stop without a given stiffness [rad/s], and its damping ratio: it does not bounce
 STOP_PULSATION, STOP_DAMPING = 200.0, 1.0
 
 
@@ -64,7 +64,7 @@ class Acting:
 
     @cached_property
     def holding(self) -> Array:
-        """The most that dry friction holds against at rest, by rate, (nv,)."""
+        """The largest force that dry friction holds at rest, by rate, (nv,)."""
         total = np.zeros(self.m.nv)
         for _, row in self.joint_rows:
             joint = self.m.joints[row.joint]
@@ -124,13 +124,12 @@ class Acting:
 
 @lru_cache(maxsize=256)
 def acting(m: Tables) -> Acting:
-    """What acts on a mechanism."""
+    """The forces of a mechanism."""
     return Acting(m)
 
 
 def _with_stops(m: Tables) -> list[ForceRow]:
-    """The table of forces with a stiffness for stops that have none:
-    k = w² I, d = 2 z w I, I the inertia behind the joint at zero."""
+    """The table of forces, with k = w² I and d = 2 z w I for stops without a stiffness, I the inertia behind the joint at zero."""
     rows = list(m.forces)
     open_ = [k for k, row in enumerate(rows) if isinstance(row.force, Stop) and row.force.stiffness is None]
     if not open_:
@@ -272,7 +271,7 @@ class FrameWrenches(NamedTuple):
 def frame_wrenches(
     m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret, contacts: bool = True
 ) -> FrameWrenches | None:
-    """The wrenches of forces between frames, lines and, on request, contacts; None if there are none."""
+    """The wrenches of forces between frames, of lines and, unless `contacts` is false, of contacts; None if there are none."""
     own = acting(m)
     if not own.between or not (contacts or own.frame_rows or m.lines):
         return None
@@ -293,7 +292,7 @@ def frame_wrenches(
         motion = StepMotion(V, V, 1 + now, np.zeros(3), now)
         total[..., row.frame.body, :] += row.force.wrench(row.force.touch(at, row.frame.X), motion, states, False).F
     if own.pair_rows and contacts:
-        from modurob.algorithms import pairs  # which read this table
+        from modurob.algorithms import pairs  # which imports this module
 
         total = total + pairs.pair_wrenches(m, q, found, found["V"], x, np.zeros(v.shape[:-1]), False)[0]
     return FrameWrenches(total, tau)
@@ -321,7 +320,7 @@ def force_rates(m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = inte
 
 
 def stored_energy(m: Tables, q: Array, x: Array | None = None, run: Run = interpret) -> Array:
-    """What springs and stops hold, (...) [J]."""
+    """Energy stored in springs, stops, lines and contacts, (...) [J]."""
     own, q = acting(m), as_array(q)
     x = np.broadcast_to(own.start(), (*q.shape[:-1], own.nx)) if x is None else x
     total = np.zeros(q.shape[:-1])

@@ -12,7 +12,7 @@ from modurob.catalogue.joints import JointType
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
-# a singular pivot is one below this part of the inertia it was left over from: a few roundings
+# a pivot below this part of the inertia before elimination is singular: a few roundings
 SINGULAR = 8 * 2.0**-52
 
 
@@ -23,9 +23,9 @@ class View(Protocol):
 
     type: JointType
     nv: int
-    shares: bool  # whether its coordinate is also another joint's
-    follows: bool  # whether it is the other joint's
-    hub: bool  # whether joints that share a coordinate hang on its body, and on it alone
+    shares: bool  # whether other joints have the same coordinate
+    follows: bool  # whether it is one that mimics the owner of that coordinate
+    hub: bool  # whether its body is the parent of all joints that share some coordinate
     ratio: Any  # of the rate along S to that in v: one, but for joints that share a coordinate in a kernel
 
     @property
@@ -50,7 +50,7 @@ class View(Protocol):
 
     @property
     def gravity(self) -> Array:
-        """In world axes, (3,)."""
+        """Gravity in world axes, (3,) [m/s²]."""
         ...
 
     def bias(self, v: Array) -> Array:
@@ -66,7 +66,7 @@ class View(Protocol):
         ...
 
     def children(self, name: str) -> Any:
-        """The sum of what the children sent; zero where there are none."""
+        """The sum over the children of what they sent; zero where there are none."""
         ...
 
     def own(self, name: str) -> Array:
@@ -78,7 +78,7 @@ class View(Protocol):
         ...
 
     def send(self, **sums: Array) -> None:
-        """Add to what the parent receives."""
+        """Add to the sums of the parent."""
         ...
 
     def emit(self, **results: Array) -> None:
@@ -98,7 +98,7 @@ class View(Protocol):
         ...
 
     def require(self, pivot: Array, scale: Array) -> None:
-        """Note a singular state where a pivot, (..., nv), is nothing beside the inertia it was left over from."""
+        """Note a singular state where a pivot, (..., nv), is below `SINGULAR` times the inertia `scale`, (..., nv)."""
         ...
 
 
@@ -201,10 +201,10 @@ class Pairs(NamedTuple):
 class Sweep(NamedTuple):
     """For each rate three columns of `slopes`: with respect to its displacement, its rate, and its torque.
 
-    A column is first a wrench p that is propagated inward from the rate's joint: `inward` says what it does at each rate on its
-    path, where p begins with `by_q` or `by_v`, or with the torque, and with the entry in the block of the joint's own rates. It is
-    then an acceleration A that is propagated outward, from `dd` or `e` on below the joint, together with w, the initial rotation of
-    the column, `dw` or that of S: `outward` says what it adds at each rate.
+    A column is first a wrench p, propagated inward from the joint of its rate: it begins as `by_q` or `by_v`, or with the torque,
+    and with the entry in the block of the joint's own rates; `inward` is its step at each rate on the path. It is then an
+    acceleration A, propagated outward, to which `dd` or `e` is added below the joint, together with a turning velocity w, which is
+    `dw` or the angular part of S there; `outward` is its step at each rate.
     """
 
     inward: Callable[..., tuple[Array, Array]]
@@ -250,17 +250,17 @@ class Program:
     sent: dict[str, tuple[int, ...]] = field(default_factory=dict)
     columns: dict[str, int] = field(default_factory=dict)
     world: Callable[[Tables], dict[str, Array]] = lambda m: {}
-    in_body_axes: bool = True  # whether rates are those along a joint's axis, which a kernel may turn round
-    mimics: bool = False  # whether steps ask which joints follow another's coordinate, or what hangs on a hub
+    in_body_axes: bool = True  # whether rates are those along a joint's axis, which a kernel may reverse
+    mimics: bool = False  # whether steps read `View.shares`, `follows` or `hub`
     general: bool = (
-        False  # whether kernels of a robot of many placements have one code for all: it is part of a longer step
+        False  # whether a kernel has one code for all placements if a robot has many: it is part of a longer step
     )
-    still: int = 0  # how many passes, the first ones, read q and v alone: `Engine.run_again` leaves them out
+    still: int = 0  # the number of first passes that read q and v alone: `Engine.run_again` omits them
 
 
 class Forces(NamedTuple):
-    """What the forces of a mechanism's own do in a state: torques, wrenches on bodies if there are any, the rates of their
-    states, and, where forces along joints are taken ahead, how their torques change with each rate of the end of the step."""
+    """The mechanism's own forces in a state: torques, wrenches on bodies if there are any, the rates of their states x, and, for an
+    implicit step, the derivative of each torque by its rate at the end of the step."""
 
     tau: Any
     external: Any
@@ -269,7 +269,7 @@ class Forces(NamedTuple):
 
 
 class Engine(Protocol):
-    """What runs a flow: NumPy, or the writer of a kernel. Arrays are its own; they add, subtract and scale as vectors do."""
+    """What evaluates a flow: NumPy, or the writer of a kernel. Its arrays can be added, subtracted and scaled."""
 
     m: Tables
 
@@ -294,11 +294,11 @@ class Engine(Protocol):
         ...
 
     def constant(self, kind: str, values: Array) -> Any:
-        """An array of these numbers; those of bodies with the world first."""
+        """An array of these numbers; for bodies, with the world first."""
         ...
 
     def smaller(self, a: Any, b: Any, x: Any, y: Any) -> Any:
-        """x in states where the one number a < b, else y."""
+        """x in states where the number a is less than b, else y."""
         ...
 
     def goal_rows(self, rows: Any, seen: Any, target: Any) -> Any:
@@ -412,7 +412,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """An algorithm as a course of programs and vector arithmetic between them; `inputs` and `results` as those of a program."""
+    """An algorithm as a sequence of programs with vector arithmetic between them; `inputs` and `results` as those of a program."""
 
     name: str
     inputs: dict[str, str | int]
@@ -422,8 +422,8 @@ class Flow:
 
 
 class Answer(NamedTuple):
-    """Results by name, and for each state 0, or the joint that moves no inertia, counted from one, or -1 if it is unknown,
-    (...)."""
+    """Results by name, and for each state, (...), 0, or the number of the joint that moves no inertia, from one on, or -1 if that
+    joint is unknown."""
 
     results: dict[str, Array]
     singular: Array

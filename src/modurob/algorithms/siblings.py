@@ -1,7 +1,7 @@
 """Forward dynamics of trees with mimic joints beside their source, in time linear in the number of bodies.
 
 Joints that share a coordinate and have the same parent body, as the fingers of a gripper do, are eliminated together at
-that body (`Tables.hubs`): it receives the inertia of all they carry, reduced by the compliance of their one rate.
+that body (`Tables.hubs`): its inertia includes theirs, reduced by the elimination of their one rate.
 (Clusters of joints: Chignoli, Adrian, Kim and Wensing 2023.)
 """
 

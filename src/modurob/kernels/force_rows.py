@@ -259,7 +259,7 @@ class ForceRows(Arena):
             self.row(unit, [*at, *(x.place + k for x in out)], self._line_constants(row))
 
     def _drum(self, i: int, q: Register, v: Register, tau: Register) -> list[int]:
-        """Where the coordinate, the rate and the torque of a winch stand; of one that is held, where nothing is read."""
+        """Where the coordinate, the rate and the torque of a winch stand; of a held one, zeros and a place that nothing reads."""
         if i < 0:
             return [self.origin(), self.origin(), self.allocate(1)]
         joint = self.m.joints[i]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # vectors that a rate takes in sweeps.c: in `node`, in `response`, for shares, and for a number
 SWEPT = 21 + 28 + 15 + 1
-# bytes of the columns of rates that stay in the nearest cache while others meet them
+# bytes of columns that stay in the first-level cache while inner products with others are taken
 NEAR = 1 << 14
 # the C by hand that a pass needs: it is compiled beside the units
 FILES_FOR = {Climb: "matrices", Constraints: "matrices", Sweep: "sweeps"}
@@ -75,7 +75,7 @@ class Laid:
         return {n: self.engine._at(self.out[n], entries(kind)) for n, kind in self.program.results.items()}
 
     def _scratch(self, what: str, n: int) -> int:
-        """Place for numbers that nobody reads afterwards: a program that runs again has it again, and stays in the cache."""
+        """Memory for intermediate numbers; a program that runs again reuses it, so that it stays in the cache."""
         return self.engine.scratch((self.program.name, self.given, what), n)
 
     @property
@@ -207,13 +207,13 @@ class Laid:
             self.engine.op("turn", at)
 
     def _clear_sums(self) -> None:
-        """Where joints share coordinates, what they leave adds up from zero."""
+        """Clear the results that joints with a common coordinate add to."""
         if self.engine.m.coupled:
             for name, kind in self.program.results.items():
                 if kind in ("rates", "vectors", "matrix", "row matrix"):
                     self.engine.op("clear", [self.out[name], self.engine.entries(kind)])
             return
-        # pairs write all entries of a matrix that they add to, others are added to by turns
+        # pairs write entries between rates of one branch; `turn` adds to others too, which begin at zero
         for name in (w.turned for w in self.program.passes if isinstance(w, Constraints) and w.turned):
             self.engine.op("clear", [self.out[name], self.engine.entries("matrix")])
 
@@ -254,18 +254,18 @@ class Laid:
         self.engine.whole(Rows("climb", at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
 
     def _pairs(self) -> None:
-        """A row for each rate of the tree and some of the rates above it, which are still in the nearest cache for the next."""
+        """Rows for each rate of the tree and groups of the rates above it, which stay in the first-level cache for the next."""
         e, a, n = self.engine, self.a, self.engine.m.nv
         step = Step(next(u for u in self._more if u.code.functions == ["pairs"]), 0)
         bases = [self.out[name] for name in matrices(self.program)]
         place = self.columns + np.arange(a.tree_starts[-1]) * self._width
-        above: list[list[int]] = [[]]  # for each body the rates of the joints it hangs on
+        above: list[list[int]] = [[]]  # for each body the rates that move it
         for i in range(1, len(e.m.bodies)):
             above.append([*above[e.m.parent[i]], *range(a.tree_starts[i - 1], a.tree_starts[i])])
         coordinate = [c for _, c in a.rate_names]
         written = np.zeros(n * n, dtype=bool)
         e.written |= dict.fromkeys(bases, written)
-        # of the columns of a rate, half are read by those below it
+        # half of the columns of a rate are read by the rates below it
         some = max(1, 2 * NEAR // int(self._width * e.vector_bytes))
         for first in range(0, max(map(len, above)), some):
             for rate, (i, c) in enumerate(a.rate_names):
@@ -292,7 +292,7 @@ class Laid:
         e.op("sweep", [e.m.nv, self.out[name], work, len(row), zeros, *table.T.ravel()])
 
     def _add_blocks(self) -> None:
-        """What turning joints add between their own rates."""
+        """Add the blocks between the own rates of joints whose S turns."""
         n = self.engine.m.nv
         for name, place in self.blocks.items():
             ends: list[int] = []

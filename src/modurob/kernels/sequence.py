@@ -1,6 +1,6 @@
 """Sequences of rows: programs laid out for one mechanism in one arena, and rows over whole arrays between them.
 
-The sequence is an `Engine`: flows written for NumPy are written down as rows by running on it.
+It is an `Engine`: a flow that runs on it is recorded as rows.
 """
 
 import numpy as np
@@ -16,12 +16,12 @@ from modurob.kernels.registers import Register
 from modurob.mechanism.tables import Limits, Tables
 from modurob.spatial.scalars import Array
 
-# stands for no limit
+# a limit that is never reached, in place of infinity
 LARGEST = 1e30
 
 
 class Engine(ForceRows):
-    """What writes flows down as rows."""
+    """The engine that records flows as rows."""
 
     def __init__(self, m: Tables, lanes: int, single: bool):
         super().__init__(m, lanes, single)

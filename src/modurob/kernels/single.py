@@ -1,4 +1,4 @@
-"""Single states, and a few of them, which are asked for often: the evaluator is called without a detour."""
+"""Single states, and a few at once: the evaluator is called with as little Python in between as possible."""
 
 import importlib.util
 import sys
@@ -22,17 +22,17 @@ from modurob.mechanism import Tables
 # handles of evaluators by program and robot, for one state and for several
 _HANDLES: dict[str, dict[bytes, Any]] = {}
 _SEVERAL: dict[str, dict[bytes, Any]] = {}
-# states that are several; more, or more numbers if threads can share them, are worth the detour
+# the most states that count as a few; and the most numbers, if threads could share them
 FEW, FEW_NUMBERS = 1024, WORTH_A_THREAD // 2
 _call: Any = None
 NOTHING: frozenset[str] = frozenset()
 
 
 def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> Any:
-    """The results for one state of float64 arrays, or a few, unchecked arguments welcome; None where the long way must be taken.
+    """The results for one state of float64 arrays, or a few, arguments unchecked; None where `running.run` must do it.
 
-    It holds the interpreter's lock, and with it the one arena that all calls share; if many states have let go of the lock, the
-    next call takes the long way.
+    It holds the interpreter's lock, and with it the one arena that all calls share; while a call for many states has released the
+    lock, another call returns None.
     """
     try:
         handle = _HANDLES[program.name][m.key]
@@ -45,7 +45,7 @@ def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> 
 
 
 def _several(program: Program | Flow, m: Tables, inputs: Any) -> Any:
-    """The results for a few states, (states, entries) each; None where the long way must be taken."""
+    """The results for a few states, (states, entries) each; None where `running.run` must do it."""
     first = inputs[0]
     if not (isinstance(first, np.ndarray) and first.ndim == 2 and 1 < len(first) <= FEW):
         return None
@@ -104,12 +104,12 @@ def row_function(run: int, data: int, entries: tuple[int, int], shape: tuple[int
     return partial(module.rows, handle)
 
 
-def _let_go(key: Key) -> None:
+def _drop(key: Key) -> None:
     for handles in (_HANDLES, _SEVERAL):
         handles.get(key.name, {}).pop(key.robot, None)
 
 
-ON_EVICTION.append(_let_go)
+ON_EVICTION.append(_drop)
 
 
 @cache

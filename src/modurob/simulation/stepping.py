@@ -1,8 +1,8 @@
-"""Steppers at work on one robot: in kernels where they can, and with dry friction that holds exactly.
+"""Steps of one robot: in kernels where possible, and with dry friction that holds exactly.
 
-Within a step each joint with dry friction either rests, held by whatever force that takes up to its limit, or slides one way. A
-joint whose rate passes zero stops there: the step is cut at that moment, found to rounding, and goes on with the joint at rest, or
-sliding back.
+Within a step each joint with dry friction either rests, held by the force that this requires, up to its limit, or slides in one
+direction. A joint whose rate passes zero stops there: the step is divided at that moment, found to rounding, and the rest of it
+begins with the joint at rest, or sliding back.
 """
 
 from collections.abc import Iterator
@@ -25,10 +25,10 @@ from modurob.simulation.external import ExternalWrenches, WrenchError
 from modurob.simulation.status import Failure
 from modurob.simulation.steppers import StepLimitError, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
-from modurob.simulation.system import Held, State, System, is_joined, ruling, sticks
+from modurob.simulation.system import Held, State, System, friction_programs, is_joined, sticks
 from modurob.spatial.scalars import Array
 
-# a joint is let go when it needs this much more than friction gives, in parts of that
+# a joint is released when the force that holds it exceeds friction by this part
 SLACK = 1e-12
 # stops and starts of joints within one step; more are left to the next
 MOST_EVENTS = 24
@@ -36,7 +36,7 @@ MOST_EVENTS = 24
 SEARCH = 60
 
 
-# what ends all runs at once, by the error that says so; a state on the way that is no number any more is refused as input
+# the status of all runs of a batch after an error; a state that is not finite within a step is refused as input
 ERRORS: dict[type[Exception], str] = {
     StepLimitError: "step limit",
     ClosureError: "step limit",
@@ -54,7 +54,7 @@ class Moved(NamedTuple):
     singular: Array
 
 
-# what a step may consist of
+# the operations of a compiled step
 COMPILED = "sums, products with numbers, slope, integrate and normalised alone; other steps with compiled = False"
 _FINE = np.zeros((), dtype=int)
 
@@ -106,12 +106,12 @@ class Mover:
         return step_flow(self.stepper, acting(self.m).nx, False)
 
     def begin(self, runs: int) -> None:
-        """Let compilers start on the code of a step, before anything else is asked for."""
+        """Start the compilation of a step, before any other code is needed."""
         if not self._compiled:
             return
         kernels.begin(step_flow(self.stepper, acting(self.m).nx, self.sticks), self.m, runs)
         if self.sticks:
-            for program, given in ruling(self.m):
+            for program, given in friction_programs(self.m):
                 kernels.begin(program, self.m, runs, given)
 
     def advance(self, t: float, s: State, u: Array, duration: float) -> Moved:
@@ -181,8 +181,8 @@ class Mover:
         return f": {self.m.name} has no mass: expected bodies with inertia, such as from_dh(rows, inertias=[...])"
 
     def acceleration(self, t: Any, s: State, u: Array) -> Array:
-        """vdot of states at the time t, (...) or one for all, friction and all, (..., nv); not a number where a degree of freedom
-        moves no inertia. Where a stepper takes stiff forces at the end of a step, they are what that step makes of them."""
+        """vdot of states at the time t, (...) or one for all, with friction, (..., nv); not a number where a degree of freedom
+        moves no inertia. Where a stepper takes stiff forces implicitly, it is that of the step."""
         s, u = self.commanded(s, u)
         shape, flat = s.v.shape[:-1], _flat(s)
         u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
@@ -221,7 +221,7 @@ class Mover:
         return moved
 
     def _plain_steps(self, t: Array, s: State, u: Array, dt: Array, steps: int, held: Held | None) -> Moved:
-        """The same step by step, also for states that no kernel has an answer for."""
+        """The same step by step, also for states for which kernels have no result."""
         engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
         system = System(engine, self.wrenches)
         for k in range(steps):
@@ -234,12 +234,12 @@ class Mover:
     # ---- dry friction ----
 
     def _prepare(self, runs: int) -> None:
-        """Compile all code of a step in one go, where it is not there: what is asked first needs a part of it."""
+        """Compile all code of a step together, if it is not there: what is evaluated first needs a part of it."""
         if self._compiled:
             kernels.prepare(step_flow(self.stepper, acting(self.m).nx, True), self.m, runs)
 
     def _with_friction(self, t: float, start: Moved, u: Array, dt: float) -> Moved:
-        """One step, cut wherever a joint stops."""
+        """One step, divided wherever a joint stops."""
         s = State(*(np.array(x) for x in start.state))
         if acting(self.m).samples:
             s = s._replace(x=sampled_states(self.m, s.q, s.v, s.x, np.full((len(s.v), 1), dt)))
@@ -273,8 +273,8 @@ class Mover:
     def modes(self, t: Array, s: State, u: Array) -> tuple[Held, Array]:
         """Which rates friction holds in a state, and which way the others slide; and whether the state is singular.
 
-        All that rest are held first. The one that needs most beyond what friction gives is let go, until none does; one that would
-        then move against its friction is held again.
+        All that rest are held first. The one whose holding force exceeds its friction most is released, until there is none; one
+        that would then accelerate against its assumed direction is held again.
         """
         holding = acting(self.m).holding
         dry = holding > 0

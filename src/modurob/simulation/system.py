@@ -39,7 +39,7 @@ class Held(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """d(q, v, x)/dt, and the force that each held rate needs beside what acts on it."""
+    """d(q, v, x)/dt, and the reaction at each held rate: the force that holds it in addition to those that act."""
 
     q: Any
     v: Any
@@ -72,7 +72,7 @@ class System:
         return given if own is None else own + given
 
     def accelerated(self, s: State, tau: Any, external: Any, rate: Any, held: Held | None) -> Slope:
-        """Rates of change under torques and wrenches that are known."""
+        """Rates of change under given torques and wrenches."""
         run, m = self.engine.run, self.m
         qdot = s.v if m.nq == m.nv else run(RATE, q=s.q, v=s.v)["rate"]
         state = {"q": s.q, "v": s.v, "external": external}
@@ -182,9 +182,9 @@ class System:
         return q if self.m.nq == self.m.nv else self.integrate(q, self.engine.zeros("rates"))
 
 
-def ruling(m: Tables) -> Iterator[tuple[Program, frozenset[str]]]:
-    """The programs that say which joints dry friction holds, as `System.slope` runs them where joints are not joined, and which of
-    the inputs that may be left out they are given."""
+def friction_programs(m: Tables) -> Iterator[tuple[Program, frozenset[str]]]:
+    """The programs that `System.slope` runs to find which joints dry friction holds, for trees without shared coordinates, with
+    the optional inputs that it is given."""
     if m.nq != m.nv:
         yield RATE, frozenset()
     own = acting(m)
@@ -197,7 +197,7 @@ def is_joined(m: Tables) -> bool:
 
 
 def on_ice(m: Tables) -> bool:
-    """Whether the ground has no friction, so that nothing but its momentum says where a robot is."""
+    """Whether the ground has no friction, so that only conservation of momentum determines where a robot moves."""
     return bool(m.contacts) and not any(row.force.ground.friction for row in m.contacts)
 
 

@@ -13,12 +13,11 @@ from modurob.algorithms.program import SINGULAR
 from modurob.algorithms.steps import apply, transposed
 from modurob.spatial.scalars import Array, dot, is_numeric, pivots, solve, sqrt
 
-# the proximal term, in parts of what each constraint moves by itself; how often it is taken off again, and how often all that is
-# done
+# the proximal term, relative to the diagonal of the scaled matrix; its iterations, and how often these are repeated
 PROXIMAL = 1e-7
 ITERATIONS = 6
 FILTERS = 3
-# rows of less than the root of this next to the largest are rounding
+# rows shorter than the root of this times the longest are rounding
 ROUNDING = float(np.finfo(float).eps)
 
 

@@ -52,7 +52,7 @@ class NumPyEngine:
         return np.where(a < b, x, y)
 
     def goal_rows(self, rows: Any, seen: Any, target: Array) -> Any:
-        from modurob.algorithms import descent  # which is found with programs
+        from modurob.algorithms import descent  # which imports this module
 
         found = descent.goal_rows(self.m, rows, seen, target)
         return found._replace(cost=found.cost[..., None], size=found.size[..., None])
@@ -75,7 +75,7 @@ class NumPyEngine:
         ahead: Array | None = None,
         contacts: bool = True,
     ) -> Forces:
-        from modurob.algorithms import forces as own  # which are found with programs
+        from modurob.algorithms import forces as own  # which imports this module
 
         tau = own.joint_efforts(self.m, t, q, v, x, ahead)
         if slide is not None:

@@ -1,4 +1,4 @@
-"""The passes of one program, over all bodies of a mechanism, and what they leave behind."""
+"""The passes of one program over all bodies of a mechanism, and its results."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -150,7 +150,7 @@ class ProgramRun:
         return np.concatenate([empty, *whole], axis=-1 - len(tail))
 
     def _gathered(self, each: list[Array], kind: str, dtype: Any) -> Array:
-        """What each joint has, stacked; a mimic adds to its source."""
+        """The results of all joints, stacked; those of a mimic joint are added to those of its source."""
         if kind == "vectors":
             out = np.zeros((*self.shape, 6, self.m.nv), dtype=dtype)
         else:

@@ -1,4 +1,4 @@
-"""What the local steps of a program see: a joint, a pair of rates, a loop joint, over arrays."""
+"""The views of the local steps of a program, over arrays: a joint, a pair of rates, a loop joint."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any

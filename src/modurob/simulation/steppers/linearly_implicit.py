@@ -1,4 +1,4 @@
-"""Steps that take stiff forces along joints and contacts at their end, so that they can be long."""
+"""Steps that take stiff forces along joints and contacts implicitly, so that they can be long."""
 
 from dataclasses import dataclass, replace
 from typing import Any
