@@ -15,11 +15,8 @@ from modurob.spatial.scalars import Array
 
 # the terms of torques: ten numbers a body; for each rate a rotor, viscous and dry friction, and a constant
 TERMS = ("inertia", "rotor", "viscous", "coulomb", "offset")
-INERTIAL = {"m": "kg", "mx": "kg m", "my": "kg m", "mz": "kg m"} | {
-    f"I{a}": "kg m²" for a in ("xx", "xy", "yy", "xz", "yz", "zz")
-}
-# for a hinge; for a slide kg, N s/m, N
-UNITS = {"rotor": "kg m²", "viscous": "N m s/rad", "coulomb": "N m", "offset": "N m"}
+# names of the ten inertial parameters of a body
+INERTIAL = ("m", "mx", "my", "mz", *(f"I{a}" for a in ("xx", "xy", "yy", "xz", "yz", "zz")))
 # a column of length one depends on others if its remainder is shorter than this
 DEPENDENT = 1e-8
 # shorter columns, relative to the longest, are rounding; so are smaller factors
@@ -90,11 +87,6 @@ def parameter_names(m: Tables, terms: Sequence[str] = ("inertia",)) -> tuple[str
     own = {term: [f"{rates[r]} {term}" for r in coordinate_rates(m)] for term in TERMS}
     own["inertia"] = [f"{body} {x}" for body in m.bodies[1:] for x in INERTIAL]
     return tuple(name for term in checked_terms(terms) for name in own[term])
-
-
-def parameter_units(m: Tables, terms: Sequence[str] = ("inertia",)) -> tuple[str, ...]:
-    """Units of pi, for hinges."""
-    return tuple(unit for name in parameter_names(m, terms) for unit in [{**INERTIAL, **UNITS}[name.split()[-1]]])
 
 
 def torque_regressor(m: Tables, q: Array, v: Array, vdot: Array, terms: Sequence[str] = ("inertia",)) -> Array:

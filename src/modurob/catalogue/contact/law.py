@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.catalogue.contact.touching import Touch
-from modurob.catalogue.forces.force import Force
+from modurob.catalogue.forces.force import Force, there
 from modurob.spatial import inertia, so3
 from modurob.spatial.scalars import Array, cross, dot, maximum, minimum, select, sqrt, total
 
@@ -132,7 +132,7 @@ class Bristled(Force):
         dt = motion.dt[..., None]
         added = _isotropic(touch.p, dt * a) + _normal_damping(touch, dt * (c - a))
         wrench = ContactWrench(_wrench(touch.p, sum((f[..., None] * axis for f, axis in forces), np.zeros(3))), added)
-        return self._with_rolling(wrench, points, motion) if _is_there(self.material.rolling) else wrench
+        return self._with_rolling(wrench, points, motion) if there(self.material.rolling) else wrench
 
     def normal_forces(self, touch: Any, motion: Any) -> Array:
         """Normal forces of the points at the twist known so far, (..., k) [N]."""
@@ -157,7 +157,7 @@ class Bristled(Force):
     def gaps_ahead(self, touch: Any, motion: Any) -> tuple[Array, Array]:
         """φ + 3/2 dt u⁰_n, or φ + dt u⁰_n where there is restitution, and φ + dt ū_n, (..., k) each: a point touches nothing where
         neither is negative."""
-        dt, steps = motion.dt[..., None], 1.0 if _is_there(self.material.restitution) else 1.5
+        dt, steps = motion.dt[..., None], 1.0 if there(self.material.restitution) else 1.5
         u0, u = along(touch, touch.n, motion.start), motion.along(touch, touch.n, motion.known)
         return touch.gap + steps * dt * u0, touch.gap + dt * u
 
@@ -188,7 +188,7 @@ class Bristled(Force):
 
     def _normal(self, gap: Array, u0: Array, u: Array, dt: Array) -> tuple[Array, Array]:
         """Normal force r, and C_n = -dr/du_n."""
-        if _is_there(self.material.restitution):
+        if there(self.material.restitution):
             return self._bounced(gap, u0, u, dt)
         k, fastest = self.material.stiffness, minimum(u0, u)
         C = k * dt + self.material.damping * (1 + maximum(-fastest, ZERO) * (1 / DOUBLING_SPEED))
@@ -267,8 +267,3 @@ def changed(part: Any, at: str, numbers: dict[str, Any]) -> Any:
     for name, x in part.renamed(own).items() if hasattr(part, "renamed") else own.items():
         object.__setattr__(out, name, x)
     return out
-
-
-def _is_there(x: Any) -> bool:
-    """Whether a number is not zero; traced numbers stand for such."""
-    return bool(x != 0) if isinstance(x, int | float | np.number) else True
