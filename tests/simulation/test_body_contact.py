@@ -13,7 +13,7 @@ from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import NumPyEngine, interpret
 from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.pairs import mutual_mass
-from modurob.catalogue.contact import MEETINGS, Ball, Corners, PairContact, RelativeMotion, Rod
+from modurob.catalogue.contact import PAIR_POINTS, Ball, Corners, PairContact, RelativeMotion, Rod
 from modurob.errors import InputError, SimulationError
 from modurob.kinematics.body_contacts import pair_gaps
 from modurob.simulation.stepping import step_flow
@@ -117,7 +117,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize(("first", "second"), MEETINGS)
+@pytest.mark.parametrize(("first", "second"), PAIR_POINTS)
 def test_depths_are_those_of_coal(first, second, rng):
     """Of random pairs that touch, to what a bias towards faces lets pass; and nothing touches that is apart."""
     import coal
@@ -126,7 +126,7 @@ def test_depths_are_those_of_coal(first, second, rng):
     for _ in range(300):
         a, b = rng.uniform(0.03, 0.2, 3), rng.uniform(0.03, 0.2, 3)
         X = se3.random(rng, (), 0.3)
-        met = MEETINGS[first, second][1](SHAPES[first][0](a), SHAPES[second][0](b), X)
+        met = PAIR_POINTS[first, second][1](SHAPES[first][0](a), SHAPES[second][0](b), X)
         ends = coal.Transform3s(X[:3, :3], X[:3, 3]), coal.Transform3s()
         solids = [SHAPES[kind][1](coal, size) for kind, size in ((first, a), (second, b))]
         d = coal.distance(solids[0], ends[0], solids[1], ends[1], coal.DistanceRequest(), coal.DistanceResult())

@@ -101,7 +101,7 @@ def _drums(m: Tables, joints: list[int], x: Array, what: str) -> Array:
 
 
 def add_taken(m: Tables, s: Strung, taken: Taken, wrenches: Array, tau: Array) -> None:
-    """Add what lines do to the wrenches on bodies, (..., bodies, 6), and to the torques, (..., nv)."""
+    """Add the forces of lines to the wrenches on bodies, (..., bodies, 6), and to the torques, (..., nv)."""
     for k, row in enumerate(s.rows):
         for frame, F in zip(row.frames, taken.wrenches, strict=True):
             wrenches[..., frame.body, :] += se3.to_parent(frame.X, F[..., k, :])

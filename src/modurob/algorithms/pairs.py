@@ -17,7 +17,7 @@ from modurob.algorithms.joint_space import world_columns
 from modurob.algorithms.kinematics import at_origin, rigid
 from modurob.algorithms.program import Outward, Program, View
 from modurob.algorithms.steps import apply, transposed
-from modurob.catalogue.contact import Meeting, PairContact, RelativeMotion, Side, relative
+from modurob.catalogue.contact import PairContact, PairPoints, RelativeMotion, Side, relative
 from modurob.mechanism.tables import Frame, PairRow, Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
@@ -41,7 +41,7 @@ COLUMNS = Program(
 )
 
 
-class Coupled(NamedTuple):
+class PairWrench(NamedTuple):
     """A pair: wrenches on both bodies at the twists of the start, in their frames, and G in world axes at the reference point."""
 
     on_a: Array
@@ -49,16 +49,16 @@ class Coupled(NamedTuple):
     G: Array
 
 
-def coupled(
-    law: PairContact, met: Meeting, motion: RelativeMotion, a: Side, b: Side, at: Array, x: Array, last: bool
-) -> Coupled:
+def pair_wrench(
+    law: PairContact, touch: PairPoints, motion: RelativeMotion, a: Side, b: Side, at: Array, x: Array, last: bool
+) -> PairWrench:
     """The contact wrenches between two bodies in a step, linearised about the twists known so far; `at` is the reference point."""
-    F, added = law.wrench(met, motion, x, last)
+    F, added = law.wrench(touch, motion, x, last)
     in_a = se3.inverse(a.X) @ b.X @ b.frame
     seen = b.X @ b.frame
     seen = se3.pose(se3.rotation(seen), se3.position(seen) - at)
     G = inertia.to_parent(seen, added)
-    return Coupled(se3.to_parent(in_a, F), se3.to_parent(b.frame, -F), G)
+    return PairWrench(se3.to_parent(in_a, F), se3.to_parent(b.frame, -F), G)
 
 
 def bias(G: Array, a: tuple[Array, Array], b: tuple[Array, Array], at: Array) -> tuple[Array, Array]:
@@ -79,11 +79,11 @@ def _from_world(X: Array, F: Array) -> Array:
 
 
 def end_states(
-    law: PairContact, met: Meeting, motion: RelativeMotion, a: Side, b: Side, ends: tuple[Array, Array], x: Array
+    law: PairContact, touch: PairPoints, motion: RelativeMotion, a: Side, b: Side, ends: tuple[Array, Array], x: Array
 ) -> Array:
     """The bristles at the end of a step that ends with these twists of the bodies, (..., 4)."""
     _, after = relative(a._replace(known=ends[0]), b._replace(known=ends[1]), motion.dt, motion.mass)
-    return law.end_states(met, motion, after.known, x)
+    return law.end_states(touch, motion, after.known, x)
 
 
 # ---- all pairs ----
@@ -151,8 +151,8 @@ def pair_wrenches(m: Tables, q: Array, start: Any, known: Any, x: Array, dt: Arr
     G = [np.zeros((*start["V"].shape[:-2], 0, 6, 6))]
     for pair in paired(m, start, known):
         X, motion = relative(pair.a, pair.b, dt, mutual_mass(m, pair.row) + 0 * dt)
-        met = pair.law.touch(X)
-        found = coupled(pair.law, met, motion, pair.a, pair.b, reference(m, q), x[..., pair.x], last)
+        touch = pair.law.touch(X)
+        found = pair_wrench(pair.law, touch, motion, pair.a, pair.b, reference(m, q), x[..., pair.x], last)
         F[..., pair.row.a.body, :] += found.on_a
         F[..., pair.row.b.body, :] += found.on_b
         G.append(found.G[..., None, :, :])

@@ -1,7 +1,7 @@
 """The quantities of one joint that the recursions share.
 
 A body's acceleration is here (a, dw/dt): the acceleration of its origin and its angular acceleration, in its own axes. Then the
-linear velocity plays no part in the dynamics (von Stryk 5.3), and only the angular velocity w is carried outward.
+dynamics do not depend on the linear velocity (von Stryk 5.3), and only the angular velocity w is propagated outward.
 """
 
 from typing import NamedTuple

@@ -59,7 +59,7 @@ def states_unit(law: Contact, first: bool, lanes: int, single: bool) -> Unit:
     return _unit(law, f"states {first}", STATE_SLOTS, first, stores, lanes, single)
 
 
-# what a unit does to a point, from the law, where it touches, how the body moves, and its bristles
+# the stores of a unit for one point, from the law, the point, the motion of the body, and its bristles
 Stores = Callable[[Contact, Touch, StepMotion, Array], list[Store]]
 # of which each point has an entry
 OF_POINTS = frozenset({POINT, TABULAR, "x", "across", "new", "new across"})

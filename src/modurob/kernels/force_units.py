@@ -66,7 +66,7 @@ def joint_unit(force: JointForce, ahead: bool, dry: bool, parted: bool, lanes: i
         effort = own.effort(t, q + graph.inputs("ahead", 1) * v if ahead else q, v, x)
         along_rate = ratio * effort
         if dry:
-            # of a mimic joint turned round, dry friction opposes the motion all the same
+            # dry friction opposes the motion for negative ratios of mimic joints too
             along_rate = along_rate - graph.input("magnitude") * own.dry(v) * graph.inputs("slide", 1)
         stores = _stores("tau", along_rate, add=True)
         if force.nx:

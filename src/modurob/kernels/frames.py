@@ -110,7 +110,7 @@ def _simplifying(X: Array, parent_axial: bool) -> Array:
         x = np.array([-k[1], k[0], 0.0]) / apart
         slide = -(p[0] * k[0] + p[1] * k[1]) / apart**2
         if abs(slide) > FARTHEST * np.linalg.norm(p):
-            # axes that are parallel but for a little meet far away, where nothing is exact
+            # nearly parallel axes have their common normal far away, where digits are lost
             slide = -p[2] / k[2]
     return _screw(float(np.arctan2(x @ R[:, 1], x @ R[:, 0])), float(slide))
 

@@ -1,6 +1,6 @@
 """The C functions of contacts between bodies: the wrenches of two shapes on their bodies, the coupling G, and their bristles.
 
-Each begins with the spheres about its shapes, and is left where they are apart in all lanes. Where the shapes meet is found by a
+Each begins with the spheres about its shapes, and is left where they are apart in all lanes. The contact points are computed by a
 function of its own, which the others call.
 """
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import floats
-from modurob.algorithms.pairs import COLUMNS, bias, coupled, end_states, mass_and_centre, mutual_mass, signs
-from modurob.catalogue.contact import Meeting, PairContact, Side, relative
+from modurob.algorithms.pairs import COLUMNS, bias, end_states, mass_and_centre, mutual_mass, pair_wrench, signs
+from modurob.catalogue.contact import PairContact, PairPoints, Side, relative
 from modurob.kernels.compiler import quick_flags
 from modurob.kernels.force_units import nonzero
 from modurob.kernels.loops import Looped, Points, finder, function_of_points
@@ -47,7 +47,7 @@ class _Traced:
         self.X, self.motion = relative(a, b, self.graph.inputs("dt", 1), np.array([self._number(first + 30)]))
         self.table = Table(self.graph)
         self.points = Points(self.graph, self.table, apart=True)
-        self.met = _one(self.points, self.own.touch(self.X))
+        self.touch = _one(self.points, self.own.touch(self.X))
 
     def _number(self, k: int) -> Any:
         return self.graph.input("parameter", k)
@@ -62,14 +62,14 @@ class _Traced:
     def wrench(self, last: bool) -> list[Store]:
         """Wrenches on both bodies, added, and what couples them."""
         at = self.graph.inputs("reference", (1, 3))
-        found = coupled(self.own, self.met, self.motion, self.a, self.b, at, self.x, last)
+        found = pair_wrench(self.own, self.touch, self.motion, self.a, self.b, at, self.x, last)
         stores = [*_stores("on a", found.on_a, True), *_stores("on b", found.on_b, True)]
         return [*stores, *_stores("G", packed(found.G[0]))]
 
     def states(self) -> list[Store]:
         """The bristles at the end of a step."""
         ends = self.graph.inputs("end a", (1, 6)), self.graph.inputs("end b", (1, 6))
-        return _stores("new", end_states(self.own, self.met, self.motion, self.a, self.b, ends, self.x))
+        return _stores("new", end_states(self.own, self.touch, self.motion, self.a, self.b, ends, self.x))
 
     def function(self, name: str, slots: tuple[str, ...], stores: list[Store]) -> str:
         """The function that makes these stores, left where the shapes are apart."""
@@ -81,15 +81,15 @@ class _Traced:
         return finder(self.points, self._looped(WRENCH_SLOTS, []))
 
     def _looped(self, slots: tuple[str, ...], stores: list[Store]) -> Looped:
-        near = minimum(*self.own.gaps_ahead(self.met, self.motion))[0, 0]
+        near = minimum(*self.own.gaps_ahead(self.touch, self.motion))[0, 0]
         layout = Layout({name: k for k, name in enumerate(slots)}, {}, {}, self.graph.varying)
         return Looped(self.graph, near, stores, layout, self.table)
 
 
-def _one(points: Points, met: Meeting) -> Meeting:
+def _one(points: Points, touch: PairPoints) -> PairPoints:
     """The point that stands for all of them."""
-    p, carrier, seat, n, *t = (points.one(x, -2) for x in (met.p, met.carrier, met.seat, met.n, *met.t))
-    return Meeting(p, carrier, seat, points.one(met.gap, -1), n, (t[0], t[1]))
+    p, carrier, seat, n, *t = (points.one(x, -2) for x in (touch.p, touch.carrier, touch.seat, touch.n, *touch.t))
+    return PairPoints(p, carrier, seat, points.one(touch.gap, -1), n, (t[0], t[1]))
 
 
 def _pose(graph: Graph, array: str) -> Array:
@@ -108,7 +108,7 @@ WRENCH, STATES = 0, 1
 
 def pair_unit(law: PairContact, last: bool, lanes: int, single: bool) -> Unit:
     """Two functions: one adds the wrenches of a pair on its bodies, and writes what couples them; one writes the bristles at the
-    end of a step, which where nothing touches are left as they are. Both call one that finds where shapes meet."""
+    end of a step, which where nothing touches are left as they are. Both call one that computes the contact points."""
 
     def write() -> tuple[str, Code]:
         t = _Traced(law)

@@ -32,8 +32,8 @@ QUICK = {
 }
 
 
-# arrays of a function of many points: what a point is, where its table says so, and what all points have in common where another
-# function finds it
+# arrays of a function of many points: values of each point, the same from its table, and values common to all points that another
+# function computes
 POINT, TABULAR, SAME = "point", "tabular", "same"
 LOCAL = frozenset({POINT, TABULAR, SAME})
 

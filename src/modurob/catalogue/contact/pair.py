@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.catalogue.contact.law import TINY, ZERO, Bristled, along, centripetal, changed
-from modurob.catalogue.contact.meeting import MEETINGS, Meeting
+from modurob.catalogue.contact.meeting import PAIR_POINTS, PairPoints
 from modurob.catalogue.forces.force import Numbers
 from modurob.errors import InputError, explained
 from modurob.spatial import se3
@@ -23,7 +23,7 @@ from modurob.spatial.scalars import Array, cross, dot, minimum, select, sqrt, to
 class BodyContact(Numbers):
     """The material of contact between bodies: friction, a stiffness and a damping at each point that touches; see docs/contact.md.
 
-    With `restitution` e, bodies that meet faster than a few cm/s part with e times their speed.
+    With `restitution` e, bodies that collide faster than a few cm/s separate with e times their speed.
 
     >>> import modurob as mr
     >>> mr.BodyContact(friction=0.5).restitution
@@ -69,11 +69,11 @@ class RelativeMotion(NamedTuple):
     spins: tuple[tuple[Array, Array], tuple[Array, Array]]
     dt: Array
 
-    def along(self, met: Meeting, axis: Array, V: Array) -> Array:
+    def along(self, touch: PairPoints, axis: Array, V: Array) -> Array:
         """Velocities of the points along an axis at the end of the step if the relative twist is V there, (..., k)."""
         (w_a, c_a), (w_b, c_b) = self.spins
-        turning = centripetal(w_a, axis, met.carrier, c_a) - centripetal(w_b, axis, met.seat, c_b)
-        return along(met, axis, V) + self.dt[..., None] * turning
+        turning = centripetal(w_a, axis, touch.carrier, c_a) - centripetal(w_b, axis, touch.seat, c_b)
+        return along(touch, axis, V) + self.dt[..., None] * turning
 
 
 def relative(a: Side, b: Side, dt: Array, mass: Array) -> tuple[Array, RelativeMotion]:
@@ -99,7 +99,7 @@ def _placed(X: Array, p: Array) -> Array:
 
 @dataclass(frozen=True)
 class PairContact(Bristled):
-    """Two shapes that meet. States are the displacement of the bristles, three numbers [m], and their turn [rad]."""
+    """Contact of two shapes. States are the displacement of the bristles, three numbers [m], and their turn [rad]."""
 
     a: Numbers
     b: Numbers
@@ -109,7 +109,7 @@ class PairContact(Bristled):
 
     @property
     def count(self) -> int:
-        return MEETINGS[self.a.kind, self.b.kind][0]
+        return PAIR_POINTS[self.a.kind, self.b.kind][0]
 
     @property
     def material(self) -> BodyContact:
@@ -126,9 +126,9 @@ class PairContact(Bristled):
             object.__setattr__(out, part, changed(own, f"{part} ", numbers))
         return out
 
-    def touch(self, X: Array) -> Meeting:
-        """Where the shapes meet, in the frame of the second, for the pose of the first in it."""
-        return MEETINGS[self.a.kind, self.b.kind][1](self.a, self.b, X)
+    def touch(self, X: Array) -> PairPoints:
+        """The contact points of the shapes in the frame of the second, for the pose of the first in it."""
+        return PAIR_POINTS[self.a.kind, self.b.kind][1](self.a, self.b, X)
 
     def clearance(self, X: Array, motion: RelativeMotion) -> Array:
         """How far the spheres about the shapes are from each other within a step, (...): nothing touches where it is not
@@ -140,13 +140,13 @@ class PairContact(Bristled):
             reach = reach + motion.dt * sqrt(dot(u, u) + TINY)
         return sqrt(dot(d, d) + TINY) - reach
 
-    def bristles(self, touch: Meeting, normal: Array, x: Array) -> list[Array]:
+    def bristles(self, touch: PairPoints, normal: Array, x: Array) -> list[Array]:
         share = normal / (total(normal, -1) + TINY)[..., None]
         centre = total(share[..., None] * touch.p, -2)
         z = x[..., None, :3] + x[..., None, 3:] * cross(touch.n + 0 * touch.p, touch.p - centre[..., None, :])
         return [dot(z, t) for t in touch.t]
 
-    def end_states(self, touch: Meeting, motion: RelativeMotion, V: Array, x: Array) -> Array:
+    def end_states(self, touch: PairPoints, motion: RelativeMotion, V: Array, x: Array) -> Array:
         """Bristles at the end of a step that ends with the relative twist V, (..., 4): moved with the mean velocity of the points,
         weighted by their normal forces, and limited to the friction cone."""
         points, dt = self._point_forces(touch, motion, x), motion.dt[..., None]
