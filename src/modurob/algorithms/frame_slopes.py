@@ -1,4 +1,4 @@
-"""How the motion of a frame changes with the state: for sensors, for controllers in task space."""
+"""Derivatives of the motion of a frame by the state, for sensors and for controllers in task space."""
 
 from typing import NamedTuple
 

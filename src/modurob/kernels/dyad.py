@@ -1,7 +1,7 @@
 """Dyad types: joint kind and placement pattern. A robot is a table of types and constants.
 
 Hinges and slides at simple placements, of which most robots are made, have code for just their pattern of zeros and ones. All other
-joints share a few general types, so that no robot, however odd, needs much to be compiled.
+joints share a few general types, so that no robot requires much compilation.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -49,8 +49,8 @@ class DyadType:
     shares: bool  # its coordinate is also another joint's
     rotor: bool  # may have rotor inertia; without it much vanishes
     follows: bool = False  # its coordinate is the other joint's
-    hub: bool = False  # joints that share a coordinate hang on its body
-    base: bool = False  # hangs on the world and floats; positions are taken from it
+    hub: bool = False  # its body is the parent of joints that share a coordinate
+    base: bool = False  # a free joint on the world; positions are relative to it
 
     @property
     def _flags(self) -> tuple[bool, ...]:
@@ -117,7 +117,7 @@ def classified(
 ) -> tuple[DyadType, tuple[float, ...]]:
     """The type of a joint, and the entries of its placement's rotation that stand in the table.
 
-    `mimic` says whether it shares a coordinate, whether it follows, and whether such joints hang on its body.
+    `mimic` says whether it shares a coordinate, whether it follows, and whether its body is the parent of such joints.
     """
     X = matrix(body.X_PJ)
     shares, *more = mimic

@@ -64,11 +64,11 @@ def joint_unit(force: JointForce, ahead: bool, dry: bool, parted: bool, lanes: i
         read = [graph.input("still", k) if k in still else graph.input("x", next(places)) for k in range(force.nx)]
         x = np.array([read], dtype=object).reshape(1, force.nx)
         effort = own.effort(t, q + graph.inputs("ahead", 1) * v if ahead else q, v, x)
-        pushed = ratio * effort
+        along_rate = ratio * effort
         if dry:
-            # of a mimic joint turned round, dry friction opposes the motion all the same
-            pushed = pushed - graph.input("magnitude") * own.dry(v) * graph.inputs("slide", 1)
-        stores = _stores("tau", pushed, add=True)
+            # dry friction opposes the motion for negative ratios of mimic joints too
+            along_rate = along_rate - graph.input("magnitude") * own.dry(v) * graph.inputs("slide", 1)
+        stores = _stores("tau", along_rate, add=True)
         if force.nx:
             rates = own.rate(t, q, v, x)[0]
             stores += _stores("rate", [r for k, r in enumerate(rates) if k not in still])

@@ -1,4 +1,4 @@
-"""Single states, and several that one thread computes: the evaluator is called without a detour."""
+"""Single states, and several that one thread computes: the evaluator is called with as little Python in between as possible."""
 
 import importlib.util
 import sys
@@ -28,11 +28,11 @@ NOTHING: frozenset[str] = frozenset()
 
 
 def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> Any:
-    """The results for one state of float64 arrays, or for several of one precision, unchecked arguments welcome; None where the
-    long way must be taken.
+    """The results for one state of float64 arrays, or for several of one precision, arguments unchecked; None where `running.run`
+    must do it.
 
-    It holds the interpreter's lock, and with it the one arena that all calls share; if many numbers have let go of the lock, the
-    next call takes the long way.
+    It holds the interpreter's lock, and with it the one arena that all calls share; while a call for many states has released the
+    lock, another call returns None.
     """
     try:
         handle = _HANDLES[program.name][m.key]
@@ -45,7 +45,7 @@ def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> 
 
 
 def _several(program: Program | Flow, m: Tables, inputs: Any) -> Any:
-    """The results for several states, (states, entries) each; None where the long way must be taken."""
+    """The results for several states, (states, entries) each; None where `running.run` must do it."""
     first = inputs[0]
     if not (isinstance(first, np.ndarray) and first.ndim == 2 and len(first) > 1):
         return None
@@ -98,7 +98,7 @@ def _quaternions(kind: Any, m: Tables) -> tuple[int, ...]:
 
 def row_function(run: int, data: int, entries: tuple[int, int], shape: tuple[int, int], owner: Any) -> Any:
     """The function of a pose (4, 4) and a start that answers with rows, as many as `pose_once` of poses.c counts, or with None
-    where the long way must be taken; None if there is no such function."""
+    where the definition must find them; None if there is no such function."""
     try:
         module = extension()
     except (KernelError, ImportError, OSError) as error:
@@ -109,12 +109,12 @@ def row_function(run: int, data: int, entries: tuple[int, int], shape: tuple[int
     return partial(module.rows, handle)
 
 
-def _let_go(key: Key) -> None:
+def _drop(key: Key) -> None:
     for handles in (_HANDLES, _SEVERAL, _SEVERAL_FLOATS):
         handles.get(key.name, {}).pop(key.robot, None)
 
 
-ON_EVICTION.append(_let_go)
+ON_EVICTION.append(_drop)
 
 
 @cache

@@ -17,7 +17,7 @@ from modurob.trace import Graph, Listing
 
 
 class Stepped(NamedTuple):
-    """A compiled function of arrays of float64: each returns a tuple of arrays, or None where the long way must be taken."""
+    """A compiled function of arrays of float64: each returns a tuple of arrays, or None where it must be evaluated otherwise."""
 
     one: Callable[[tuple[Any, ...]], Any]  # of inputs (n,) each
     many: Callable[[tuple[Any, ...]], Any]  # (states, n)
@@ -52,7 +52,7 @@ def _loaded(name: str, text: str, inputs: tuple[int, ...], outputs: tuple[tuple[
 
 
 class CompiledGraph:
-    """CompiledGraph-line code of named arrays, (n,) each, compiled: it returns its results as a tuple of arrays.
+    """Straight-line code of named arrays, (n,) each, compiled: it returns its results as a tuple of arrays.
 
     Without a compiler, and for inputs that are not finite, it is evaluated by NumPy.
     """

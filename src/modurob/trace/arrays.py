@@ -220,7 +220,7 @@ UFUNCS: dict[str, Rule] = {
     "tan": lambda x: scalars.sin(x) / scalars.cos(x),
     "trunc": lambda x: select(x, 0.0, _ceil(x), _floor(x)),
 }
-# which the scalars have themselves
+# operations of the scalars themselves
 NATIVE = ("add", "divide", "matmul", "multiply", "negative", "reciprocal", "square", "subtract")
 
 
@@ -290,12 +290,12 @@ FUNCTIONS: dict[str, Rule] = {
     "select": _select,
     "where": _where,
 }
-# what NumPy makes of operations above, or by arranging entries
+# functions that NumPy evaluates by the operations above, or by arranging entries
 ARRANGED = (
     "all any append atleast_1d atleast_2d average broadcast_to concatenate copy cross cumsum diag diff dot "
     "einsum flip full_like hstack inner max mean min ones_like outer polyval prod ravel repeat reshape roll "
     "round squeeze stack sum take tile trace transpose vstack zeros_like"
 )
-# what &, | and ~ are called, and names of functions that people know by others
+# the names of &, | and ~, and the usual names of functions
 OPERATORS = frozenset({"bitwise_and", "bitwise_or", "invert"})
 USUAL = {"absolute": "abs", "remainder": "mod"}

@@ -1,4 +1,4 @@
-"""The tangent of straight-line code: how its results change with its inputs, as more straight-line code."""
+"""The tangent of straight-line code: derivatives of its results by its inputs, as more straight-line code."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -39,7 +39,7 @@ def tangent(graph: Graph, outputs: Array, moved: Mapping[Any, Any]) -> Array:
 
 
 def _rate(graph: Graph, i: int, rates: Mapping[int, Any]) -> Any:
-    """How node i moves with its arguments."""
+    """The rate of node i from those of its arguments."""
     op, args, _ = graph.nodes[i]
     x, dx = [Traced(graph, a) for a in args], [rates[a] for a in args]
     match op:

@@ -64,7 +64,7 @@ class Actuation(NamedTuple):
 
 
 class Mobility(NamedTuple):
-    """Degrees of freedom at a closed configuration: to first order, and those that last; rows of K that say nothing new, and the
+    """Degrees of freedom at a closed configuration: to first order, and those that last; redundant rows of K, and the
     loops that have some, in the order in which they were given."""
 
     instantaneous: int

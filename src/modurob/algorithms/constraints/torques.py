@@ -1,7 +1,7 @@
 """Torques that produce a motion of a robot with constraints, and their derivatives.
 
-Torques K^T lambda do nothing; what counts is G^T tau, with K G = 0. Of all torques u at the joints with a drive, tau = E u, the
-smallest with G^T E u = G^T tau are taken.
+Torques K^T lambda have no effect on the motion; only G^T tau has, with K G = 0. Of all torques u at the joints with a drive,
+tau = E u, the smallest with G^T E u = G^T tau are taken.
 """
 
 from collections.abc import Callable
@@ -25,9 +25,9 @@ OPEN = 1e-6
 RANK = 1e-7
 # torques that no drive can give, of all torques, before a motion is refused
 MISSING = 1e-6
-# drives that follow less of a motion than this lose digits twice if it is solved for
+# a largest rate of driven joints below this part of the largest rate of the motion: the solve loses digits twice
 FOLLOWED = 1e-2
-# less than this, and their derivatives have lost half of all digits
+# below this part derivatives have lost half of all digits
 HARDLY = 1e-5
 
 
@@ -109,7 +109,8 @@ def driven_rates(m: Tables) -> Array:
 
 
 class Followed(NamedTuple):
-    """The motion y that joints with a drive follow, E u = E E^T y, and what it is found from: E E^T, `CONSTRAINED`, lambda."""
+    """The multipliers y with u = E^T y, a motion that keeps the constraints, and the terms of its equations: E E^T, `CONSTRAINED`,
+    lambda."""
 
     y: Any
     drives: Any
@@ -123,7 +124,7 @@ def _followed(engine: Engine, inputs: dict[str, Any]) -> Followed:
     m, terms = engine.m, engine.run(CONSTRAINED, **inputs)
     tau = terms["bias"] + engine.times(engine.constant("rates", m.armature), inputs["vdot"])
     # solves add the armature
-    drives = engine.resisted(terms["M"] * 0.0, engine.constant("rates", driven_rates(m) - m.armature))
+    drives = engine.with_diagonal(terms["M"] * 0.0, engine.constant("rates", driven_rates(m) - m.armature))
     y, multipliers = engine.constrained(drives, terms["K"], (tau, engine.zeros("rates")), terms["k"] * 0.0)
     return Followed(y, drives, terms, multipliers)
 

@@ -18,7 +18,7 @@ from modurob.errors import InputError, MechanismError, blamed
 from modurob.registry import Registry
 from modurob.spatial.scalars import Array
 
-# what kernels trace, and what it may consist of
+# the methods that kernels trace, and what they may consist of
 METHODS = frozenset(("effort", "dry", "rate", "sampled", "energy", "wrenches"))
 SCALARS = (
     "arithmetic, and functions of modurob.spatial.scalars such as sin, select and maximum, which accept any scalars"
@@ -52,7 +52,7 @@ class Numbers(ABC):
 
 
 class Force(Numbers):
-    """What acts by itself."""
+    """A force that acts by itself, without a command of a controller."""
 
     nx: ClassVar[int] = 0  # states of its own
 
@@ -97,7 +97,7 @@ class JointForce(Force):
         return np.zeros(())
 
     def holding(self) -> Any:
-        """The largest force that it balances at rest [N m or N]."""
+        """The largest force that dry friction balances at rest [N m or N]."""
         return 0.0
 
     def start_at(self, q: Array) -> Array:

@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void damped_step_of(
 {
     const int32_t *const coordinate = at + 8;
     const vec *const given = arena + at[2], *const error = arena + at[3];
-    vec *const dq = arena + at[6], *const kept = arena + at[7], *const push = kept + r * n;
+    vec *const dq = arena + at[6], *const kept = arena + at[7], *const descent = kept + r * n;
     const real *const lower = c + 2, *const upper = lower + n;
     const vec *J = given;
     vec size = V(0);
@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void damped_step_of(
             sum += entry * error[i];
             size += entry * entry;
         }
-        push[j] = sum;
+        descent[j] = sum;
     }
     int limited = 0;
     for (int32_t j = 0; j < n; ++j) {
@@ -55,10 +55,10 @@ static inline __attribute__((always_inline)) void damped_step_of(
             vec free = V(1);
             if (coordinate[j]) {
                 const vec q = arena[coordinate[j]];
-                free = SELECT(q, V(lower[j] + c[1]), SELECT(push[j], V(0), V(0), free), free);
-                free = SELECT(V(upper[j] - c[1]), q, SELECT(V(0), push[j], V(0), free), free);
+                free = SELECT(q, V(lower[j] + c[1]), SELECT(descent[j], V(0), V(0), free), free);
+                free = SELECT(V(upper[j] - c[1]), q, SELECT(V(0), descent[j], V(0), free), free);
             }
-            push[j] *= free;
+            descent[j] *= free;
             for (int32_t i = 0; i < r; ++i) {
                 kept[i * n + j] = given[i * n + j] * free;
             }
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void damped_step_of(
             }
             A[a * few + b] = sum;
         }
-        x[a] = r <= n ? error[a] : push[a];
+        x[a] = r <= n ? error[a] : descent[a];
     }
     definite_solve(A, x, few);
     for (int32_t j = 0; j < n; ++j) {

@@ -1,4 +1,4 @@
-/* One state, or several, from Python, with as little as possible in between. Anything unusual returns None, and the caller takes the long way. */
+/* One state, or several, from Python, with as little as possible in between. Anything unusual returns None: `running.run` does it then. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

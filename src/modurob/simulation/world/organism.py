@@ -1,4 +1,4 @@
-"""An organism of a world: what it starts as, and what it is now."""
+"""An organism of a world: its specification, and its present state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from modurob.spatial.scalars import Array
 @explained
 @dataclass(frozen=True, eq=False)
 class Organism:
-    """An assembly in the world, and what drives it: controller and estimator are made anew whenever it changes shape.
+    """An assembly in the world with its controller and estimator, which are instantiated again whenever it changes shape.
 
     q and v are those of `assembly.mechanism(base=base, floating=True)`, SI units: position and quaternion of the base first. An
     organism that stands, with `stands` the pose X_WB of its base module in the world, (4, 4), has joints alone. The controller
@@ -42,7 +42,7 @@ class Organism:
 
 @dataclass(eq=False)
 class Living:
-    """An organism as it is now: its robot, q, v and tau, and what it is driven by."""
+    """An organism in its present shape and state: its robot, q, v and tau, its controller and estimator."""
 
     recipe: Organism
     body: Body
@@ -80,21 +80,21 @@ class Living:
 
     @property
     def moving(self) -> bool:
-        """Whether nothing has ended its run."""
+        """Whether its run has not ended."""
         return self.status is None
 
     @property
     def believed(self) -> Body:
-        """The organism as its estimator has it; as it is, where there is none."""
+        """The organism with the estimate of its state, or with its true state without an estimator."""
         estimate = self.pilot.estimate
         return self.body if estimate is None else self.body._replace(q=estimate.q, v=estimate.v)
 
     def row(self, t: float) -> dict[str, Array]:
-        """What is written down."""
+        """The recorded channels."""
         return {"t": np.array(t), "q": self.q, "v": self.v}
 
     def segments(self, t: float) -> list[Segment]:
-        """All it has been, up to now."""
+        """The segments of all its shapes, up to now."""
         now = Segment(self.robot, self.settings, self.recorder.channels({**self.row(t), "tau": self.tau}))
         return [*self.past, now]
 

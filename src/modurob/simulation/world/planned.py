@@ -1,4 +1,4 @@
-"""Changes that a run is given: those that can never happen are refused before anything moves."""
+"""The changes of a run: those that can never happen are refused before the run starts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ ORGANISMS, PORTS = ("organism", "first", "second"), ("at", "port", "a", "b")
 
 
 class _Names(NamedTuple):
-    """All that changes may name: what is there, and what any of the changes brings."""
+    """All names that changes may use: those in the world, and those that any of the changes adds."""
 
     organisms: list[str]
     modules: dict[str, Module]

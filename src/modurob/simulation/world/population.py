@@ -21,7 +21,7 @@ from modurob.spatial.scalars import Array
 
 
 class Impact(NamedTuple):
-    """What a change of shape did."""
+    """The effects of a change of shape."""
 
     t: float
     kind: str
@@ -45,7 +45,7 @@ class Population:
         self._living: dict[str, Living] = {}
 
     def _made(self, recipe: Organism, body: Body, base: str, before: Sequence[Living] = ()) -> Living:
-        """The organism set going; its estimator starts from what those it comes from believed."""
+        """The organism with its controller and estimator; the estimate continues from those of the organisms that it comes from."""
         controller = as_controller(recipe.controller)
         sample_time = getattr(controller, "sample_time", None) or self.tick
         every = whole(sample_time, self.tick, "sample time")

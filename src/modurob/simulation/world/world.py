@@ -1,4 +1,4 @@
-"""Organisms that move in one world and change shape on the way: dock, undock, merge, connect, stand on another base.
+"""Organisms that move in one world and change shape during a run: dock, undock, merge, connect, change their base.
 
 The world is one mechanism with several roots, so that anything can act between organisms. Laws and filters see each organism as a
 robot of its own; they are made anew whenever it changes shape.
@@ -23,9 +23,9 @@ from modurob.simulation.arguments import random_stream, require_functions, whole
 from modurob.simulation.changes import MET, Change, Merge
 from modurob.simulation.docking import Body, gap, robot_of
 from modurob.simulation.driving import require_clear, require_contacts
+from modurob.simulation.external import Wrenches, external_wrenches
 from modurob.simulation.limits import joint_of_rate, rates_beyond_limits, warn_of_stiff_stops
 from modurob.simulation.progress import progress_bar
-from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recording import Event, Recording
 from modurob.simulation.status import Failure, Status
 from modurob.simulation.steppers import LinearlyImplicit, RungeKutta4, Stepper
@@ -101,7 +101,7 @@ class World(Population):
         return Body(recipe.assembly, robot, q, v, {}, recipe.stands)
 
     def _resting(self, robot: Mechanism) -> Array:
-        """Where an organism starts that is not told: at zero, on the ground if it floats over one."""
+        """The initial q of an organism without one: zero, and on the ground, if there is one and it floats."""
         if self.ground is None or not floats(robot):
             return robot.neutral()
         return robot.on_ground(self.ground).standing()
@@ -132,13 +132,13 @@ class World(Population):
         x = self._x if hasattr(self, "_mechanism") else {}
         self._mechanism = self._touching(builder.build())
         require_contacts(self._mechanism, self.stepper)
-        self._mover = self.stepper.mover(self._mechanism, pushes(self._mechanism, self._external))
+        self._mover = self.stepper.mover(self._mechanism, external_wrenches(self._mechanism, self._external))
         self.stepper.require(self._mechanism)
         starts = np.cumsum([(0, 0), *((x.robot.nq, x.robot.nv) for x in moving.values())], axis=0)
         self._places = {
             name: (slice(*starts[k : k + 2, 0]), slice(*starts[k : k + 2, 1])) for k, name in enumerate(moving)
         }
-        self._forget_states(x)
+        self._carry_over_states(x)
 
     def _touching(self, m: Mechanism) -> Mechanism:
         """The world with what touches in it."""
@@ -148,8 +148,9 @@ class World(Population):
             return m
         return replace(m, forces=(*m.forces, *pair_rows(m, self.body_contact)))
 
-    def _forget_states(self, known: dict[Any, Array]) -> None:
-        """States of forces that were there before go on, those of new ones start; joints of several rates have one for each."""
+    def _carry_over_states(self, known: dict[Any, Array]) -> None:
+        """Forces that were there before keep their states, new ones have their initial ones; joints of several rates have one for
+        each."""
         own = acting(self._mechanism)
         q = np.concatenate([np.zeros(0), *(self._living[name].q for name in self._places)])
         new = own.parts(own.start_at(q))
