@@ -83,6 +83,30 @@ def test_derivatives_agree_with_differences(seed):
             assert relative_error(derivatives[k], slopes) < 1e-6
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_derivatives_of_frames_agree_with_differences(seed):
+    """Of the functions of the same names, in gravity, also of frames that stand still."""
+    rng = np.random.default_rng(seed)
+    robot = random_mechanism(rng, 6, floating=seed % 2 == 0)
+    q, v, vdot = random_state(rng, robot)
+    steps = 1e-5 * np.eye(robot.nv)
+
+    def difference(f):
+        return np.stack([(f(d) - f(-d)) / 2e-5 for d in steps], axis=-1)
+
+    for frame in (robot.bodies[-1], "b0", "world"):
+        expected = [
+            difference(lambda d, f=frame: robot.frame_twist(robot.integrate(q, d), v, f)),
+            difference(lambda d, f=frame: robot.frame_twist(q, v + d, f)),
+            difference(lambda d, f=frame: robot.frame_acceleration(robot.integrate(q, d), v, vdot, f)),
+            difference(lambda d, f=frame: robot.frame_acceleration(q, v + d, vdot, f)),
+            difference(lambda d, f=frame: robot.frame_acceleration(q, v, vdot + d, f)),
+        ]
+        batch = robot.frame_derivatives(q, np.stack([v, v]), vdot, frame)
+        for found, slope in zip(batch, expected, strict=True):
+            assert relative_error(found[1], slope, scale=1.0) < 1e-8
+
+
 def test_inverse_inertias_are_accelerations_by_wrenches_with_the_rate_free_to_move():
     """(1 + S K^T) M (1 + K S^T) + r S S^T, by matrices; and the response to a torque, by reciprocity, to a wrench."""
     S, K, r, root = (rng := np.random.default_rng(0)).normal(size=6), rng.normal(size=6), 0.7, rng.normal(size=(6, 6))

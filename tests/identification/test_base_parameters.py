@@ -61,6 +61,16 @@ def test_the_regressor_has_rotors_and_friction(rng):
     assert robot.torque_regressor(q, v, vdot, FRICTION) @ pi == pytest.approx(expected)
 
 
+def test_torques_of_batches_are_those_of_their_states(rng):
+    """Whichever of q, v and vdot has leading axes."""
+    robot = random_mechanism(rng, 4, ("revolute", "spherical"))
+    states = [np.stack(x) for x in zip(*(random_state(rng, robot) for _ in range(3)), strict=True)]
+    for several in range(3):
+        given = [x if k == several else x[1] for k, x in enumerate(states)]
+        found = robot.torque_regressor(*given, TERMS)
+        np.testing.assert_allclose(found[1], robot.torque_regressor(*(x[1] for x in states), TERMS), atol=1e-12)
+
+
 def test_loops_leave_fewer():
     """Of a parallelogram: what depends on its one degree of freedom alone."""
     linkage = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).mechanism()

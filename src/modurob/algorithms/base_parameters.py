@@ -7,6 +7,7 @@ import numpy as np
 
 from modurob.algorithms.configuration import random_configuration
 from modurob.algorithms.constraints.closure import close_loops, close_velocity, independent_coordinates
+from modurob.algorithms.kinematics import together
 from modurob.algorithms.regressor import regressor
 from modurob.algorithms.steps import apply, transposed
 from modurob.errors import ClosureError, InputError, choices
@@ -94,6 +95,7 @@ def torque_regressor(m: Tables, q: Array, v: Array, vdot: Array, terms: Sequence
 
     Beside inverse dynamics: rotor vdot + viscous v + coulomb sign(v) + offset of each rate.
     """
+    q, v, vdot = together(q, v, vdot)
     at = coordinate_rates(m)
     one = np.eye(m.nv)[:, at]
     columns = {

@@ -360,13 +360,14 @@ class Traced:
         return self._new(self.graph.negate(self.index))
 
     def __pow__(self, exponent: Any) -> "Traced":
-        """Whole powers by multiplication, others, of numbers that are not negative, by exp and log."""
-        if exponent == 0.5:
-            return self.sqrt()
-        if exponent != int(exponent):
+        """Whole powers by multiplication, those and a half by a root too, others, of numbers that are not negative, by exp and
+        log."""
+        if 2 * exponent != int(2 * exponent):
             return (self.log() * exponent).exp()
+        if exponent < 0:
+            return 1.0 / self**-exponent
         if exponent < 1:
-            return 1.0 / self**-exponent if exponent else self._new(self.graph.index(1.0))
+            return self.sqrt() if exponent else self._new(self.graph.index(1.0))
         return self if exponent == 1 else self * self ** (exponent - 1)
 
     def __bool__(self) -> bool:

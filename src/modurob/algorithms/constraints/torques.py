@@ -23,6 +23,8 @@ from modurob.spatial.scalars import Array
 OPEN = 1e-6
 # singular values of the constraints this much smaller than the largest are none
 RANK = 1e-7
+# drives that follow unit motions by less than this do not move: what is left is rounding
+STILL = 1e-12
 # torques that no drive can give, of all torques, before a motion is refused
 MISSING = 1e-6
 # a largest rate of driven joints below this part of the largest rate of the motion: the solve loses digits twice
@@ -55,7 +57,8 @@ def least_torques(m: Tables, q: Array, tau: Array, run: Run = interpret) -> Arra
     G = free_motions(loop_jacobian(m, q, run))
     wanted = apply(transposed(G), tau)
     B = transposed(G)[..., driven]
-    given = (np.linalg.pinv(B, rcond=RANK) @ wanted[..., None])[..., 0]
+    U, s, Vt = np.linalg.svd(B, full_matrices=False)
+    given = apply(transposed(Vt), _inverted(s, STILL) * apply(transposed(U), wanted))
     missing = np.abs(apply(B, given) - wanted).max(axis=-1, initial=0.0)
     if np.any(missing > MISSING * np.maximum(np.abs(tau).max(axis=-1, initial=0.0), 1e-300)):
         _refuse_motion(m, q, run)
@@ -155,7 +158,7 @@ def _require_drives(m: Tables, q: Array, run: Run) -> None:
     """An error where the joints with a drive do not move all degrees of freedom."""
     G = free_motions(loop_jacobian(m, q, run))
     t = np.linalg.svd(driven_rates(m)[:, None] * G, compute_uv=False)
-    rank, degrees = (_inverted(t) > 0).sum(axis=-1), np.abs(G).any(axis=-2).sum(axis=-1)
+    rank, degrees = (_inverted(t, STILL) > 0).sum(axis=-1), np.abs(G).any(axis=-2).sum(axis=-1)
     if np.any(rank < degrees):
         _refuse_derivatives(m, rank, degrees)
 
@@ -200,8 +203,8 @@ def _free(s: Array, Vt: Array) -> Array:
     return transposed(free[..., least:, :])
 
 
-def _inverted(s: Array) -> Array:
+def _inverted(s: Array, least: float = 0.0) -> Array:
     """1 / s of singular values, zero where they are none."""
     largest = np.maximum(s.max(axis=-1, initial=0.0), 1e-300)[..., None]
-    counts = s > RANK * largest
+    counts = s > np.maximum(RANK * largest, least)
     return np.where(counts, 1 / np.where(counts, s, 1.0), 0.0)
