@@ -17,7 +17,7 @@ from modurob.estimation.checks import Covariance, covariance, matrix, positive
 from modurob.estimation.closure import closed
 from modurob.estimation.sensors import SENSORS, HallSensors, Reading, Sensor
 from modurob.mechanism.driven import rigid
-from modurob.motion.checks import require_robot, same
+from modurob.motion.checks import require_model, require_robot, same
 from modurob.registry import Registry
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
@@ -56,11 +56,7 @@ class KalmanRecipe(ABC):
     def on(self, robot: Mechanism, sample_time: float) -> "KalmanFilter":
         """The filter for this robot."""
         require_robot(robot, type(self).__name__, EstimateError)
-        model = robot if self.model is None else self.model
-        if (model.nq, model.nv) != (robot.nq, robot.nv):
-            raise EstimateError(
-                f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}, as {robot.name} has"
-            )
+        model = robot if self.model is None else require_model(self.model, robot, EstimateError)
         require_torque_inputs(robot, type(self).__name__)
         return KalmanFilter(self, rigid(model), sample_time, robot)
 
