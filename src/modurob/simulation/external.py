@@ -1,8 +1,8 @@
 """Wrenches that a user's function gives."""
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,18 @@ class ExternalWrenches:
 
     def of(self, runs: Array) -> "ExternalWrenches":
         """The same on some of the runs."""
-        return ExternalWrenches(self.m, self.function, self.shape, self.runs[runs])
+        return replace(self, runs=self.runs[runs])
+
+    def without(self, modules: Set[str]) -> "ExternalWrenches":
+        """The same, but for wrenches on frames of these modules."""
+
+        def rest(t: float, q: Array, v: Array) -> External:
+            given = self.function(t, q, v)
+            if not isinstance(given, Mapping):
+                return given
+            return {frame: F for frame, F in given.items() if str(frame).partition("/")[0] not in modules}
+
+        return replace(self, function=rest)
 
 
 def external_wrenches(
