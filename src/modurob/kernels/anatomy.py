@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.caching import cached_property
-from modurob.kernels.dyad import DyadType, classified, parameters_of
+from modurob.kernels.dyad import DyadType, classified
 from modurob.kernels.frames import matrices, reframed
 from modurob.kernels.writer import Code
 from modurob.mechanism import Tables
@@ -125,7 +125,7 @@ class Anatomy:
             "p": X[:, :3, 3].T,
             "ratio": np.array([[b.ratio for b in placed]]),
             "offset": np.array([[b.offset for b in placed]]),
-            "parameter": np.array([parameters_of(b.joint) for b in placed], dtype=float).T,
+            "parameter": np.array([list(b.joint.numbers.values()) for b in placed], dtype=float).T,
             "back": back[:, :3].reshape(-1, 12).T,
             "I": self._inertias[bodies].T,
             "armature": np.array([j.armature for j in joints]).T,

@@ -11,7 +11,7 @@ from modurob.algorithms.pairs import signs
 from modurob.algorithms.program import Constraints, Program
 from modurob.catalogue.joints import JointType
 from modurob.kernels.anatomy import filled_pattern, listed, paths_of
-from modurob.kernels.dyad import joint_text, with_parameters
+from modurob.kernels.dyad import joint_text
 from modurob.kernels.lowering import Store, size
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
@@ -33,9 +33,7 @@ class _TracedLoop:
 
     def __init__(self, joint: JointType, program: Program):
         self.graph, self.program, self.stores = Graph(), program, list[Store]()
-        self.type = with_parameters(
-            joint, {p: self.graph.input("parameter", i) for i, p in enumerate(joint.parameters)}
-        )
+        self.type = joint.with_parameters({p: self.graph.input("parameter", i) for i, p in enumerate(joint.parameters)})
 
     def pose(self, end: str) -> Array:
         X, frame = np.eye(4, dtype=object), np.eye(4, dtype=object)
@@ -85,7 +83,7 @@ class _TracedLoop:
 
 def loop_unit(joint: JointType, program: Program, walk: Constraints, lanes: int, single: bool) -> Unit:
     """The function of a loop joint in a program."""
-    joint = with_parameters(joint, dict.fromkeys(joint.parameters, 0.0))
+    joint = joint.with_parameters(dict.fromkeys(joint.parameters, 0.0))
 
     def write() -> tuple[str, Code]:
         loop = _TracedLoop(joint, program)

@@ -122,7 +122,7 @@ def classified(
     X = matrix(body.X_PJ)
     shares, *more = mimic
     R, nonzero = X[:3, :3].ravel(), tuple(bool(x) for x in X[:3, 3])
-    joint = with_parameters(body.joint, dict.fromkeys(body.joint.parameters, 0.0))
+    joint = body.joint.with_parameters(dict.fromkeys(body.joint.parameters, 0.0))
     constants: list[float] = []
     pattern = _entries(R, constants)
     simple = isinstance(joint, Revolute | Prismatic)
@@ -133,21 +133,12 @@ def classified(
     return DyadType(joint, ANY_ROTATION, ANY_POSITION, False, None, shares, rotor or not simple, *more), tuple(R)
 
 
-def with_parameters(joint: JointType, values: dict[str, Any]) -> JointType:
-    """The joint with other parameters."""
-    if not values:
-        return joint
-    if isinstance(joint, Reversed):
-        return Reversed(with_parameters(joint.original, values))
-    return replace(joint, **values)  # type: ignore[type-var]
-
-
 class TracedConstants:
     """The constants of a type as traced inputs, zeros and ones already folded."""
 
     def __init__(self, kind: DyadType, graph: Graph):
         parameters = kind.joint.parameters
-        self.joint = with_parameters(kind.joint, {p: graph.input("parameter", i) for i, p in enumerate(parameters)})
+        self.joint = kind.joint.with_parameters({p: graph.input("parameter", i) for i, p in enumerate(parameters)})
         self.X_PJ: Array = np.eye(4, dtype=object)
         self.X_PJ[:3, :3] = _matrix(graph, kind.rotation)
         for k in range(3):
@@ -167,11 +158,6 @@ class TracedConstants:
 def _matrix(graph: Graph, entries: tuple[Entry, ...]) -> Array:
     values = [float(n) if i < 0 else n * graph.input("R", i) for n, i in entries]
     return np.array(values, dtype=object).reshape(3, 3)
-
-
-def parameters_of(joint: JointType) -> list[Any]:
-    """The numbers of a joint that stand in the table."""
-    return [getattr(_inner(joint), p) for p in joint.parameters]
 
 
 def _inner(joint: JointType) -> JointType:
