@@ -773,6 +773,11 @@ def test_a_wrench_on_an_organism_whose_run_has_ended_ends_no_other():
     assert np.abs(runs["a"].v[-1]).max() > 1e-3
 
 
+def test_a_force_between_frames_may_be_named_as_one_along_a_joint():
+    world = mr.World({"a": mr.Organism(chain("m", 3))}, forces={"m0/hinge stop": (mr.Spring(2.0), "m0", "m2")})
+    assert world.run(0.005)["a"].status.ok
+
+
 def test_recordings_of_a_cancelled_world_say_so():
     world = mr.World({"a": mr.Organism(chain("m", 2))}, gravity=NOWHERE)
     run = world.run(1.0, cancelled=lambda: world.ticks >= 5)["a"]

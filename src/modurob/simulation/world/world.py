@@ -46,9 +46,10 @@ from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
 
-def _key(row: ForceRow) -> tuple[str, int]:
-    """What tells a force from all others: joints of several rates have a force of one name at each."""
-    return row.name, getattr(row, "rate", 0)
+def _key(row: ForceRow) -> tuple[str, str, int]:
+    """What tells a force from all others: joints of several rates have a force of one name at each, and forces between frames may
+    be named as those along joints."""
+    return type(row).__name__, row.name, getattr(row, "rate", 0)
 
 
 @gathered
