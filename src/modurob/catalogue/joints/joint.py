@@ -6,10 +6,11 @@ itself.
 """
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from modurob.caching import frozen
 from modurob.errors import InputError
 from modurob.registry import Registry
 from modurob.spatial import se3
@@ -89,6 +90,10 @@ class JointType(ABC):
     def angles(self) -> tuple[int, ...]:
         """The coordinates that are angles."""
         return tuple(k for k, unit in enumerate(self.units) if unit == "rad") if self.nq == self.nv else ()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, x in state.items():
+            object.__setattr__(self, name, frozen(x))
 
     # ---- coordinates ----
 
