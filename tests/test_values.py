@@ -59,7 +59,15 @@ def test_copies_are_equal_and_answer_alike(way):
         q, v, u = random_state(rng, robot)
         assert again.forward_dynamics(q, v, u).tobytes() == robot.forward_dynamics(q, v, u).tobytes()
     run = mr.simulate(crab(), [0.1, 0.2, 0.3], duration=0.05, controller=LAWS[0])
-    for value in (mr.load("crab"), run, *LAWS, mr.RungeKutta4(1e-3), mr.Spring(1.0), mr.gait("snake")):
+    for value in (
+        mr.load("crab"),
+        run,
+        *LAWS,
+        mr.RungeKutta4(1e-3),
+        mr.Spring(1.0),
+        mr.gait("snake"),
+        mr.gait("snake").on(crab()),
+    ):
         again = WAYS[way](value)
         assert again == value, value
         assert hash(again) == hash(value)
@@ -117,8 +125,12 @@ def test_numbers_are_compared_by_value():
 
 
 @pytest.mark.parametrize("way", ["deepcopy", "pickle"])
-def test_a_simulation_half_way_goes_on_alike(way):
-    simulation = mr.Simulation(crab(), [0.1, 0.2, 0.3], controller=LAWS[0], estimator=LAWS[3], seed=4)
+@pytest.mark.parametrize("generator", ["", "hopf"])
+def test_a_simulation_half_way_goes_on_alike(way, generator):
+    law = LAWS[0]
+    if generator:
+        law = replace(law, reference=mr.gait("snake", generator=generator, amplitude=0.1).on(crab()))
+    simulation = mr.Simulation(crab(), [0.1, 0.2, 0.3], controller=law, estimator=LAWS[3], seed=4)
     simulation.advance(0.02)
     again = WAYS[way](simulation)
     runs = [x.advance(0.02).recording for x in (simulation, again)]

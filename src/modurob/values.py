@@ -12,8 +12,8 @@ from modurob.caching import frozen
 class Value:
     """A base for frozen dataclasses (`eq=False`) with fields that may be arrays, lists or dictionaries.
 
-    It owns what it was given: arrays are copied and read-only, also after pickling, and lists become tuples. Arrays are
-    compared by their numbers.
+    It owns what it was given: arrays are copied and read-only, also after pickling, and lists and dictionaries are copied.
+    Arrays are compared by their numbers, lists and tuples by their entries.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True, eq=False)
@@ -46,12 +46,12 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def owned(x: Any) -> Any:
-    """`x`, where a user could write to it a copy: arrays read-only, lists as tuples."""
+    """`x`, where a user could write to it a copy, arrays read-only."""
     if isinstance(x, np.ndarray):
         return frozen(np.array(x)) if x.flags.writeable or x.base is not None else x
     if isinstance(x, dict):
         return {key: owned(y) for key, y in x.items()}
-    return tuple(map(owned, x)) if type(x) in (list, tuple) else x
+    return type(x)(map(owned, x)) if type(x) in (list, tuple) else x
 
 
 def same(a: Any, b: Any) -> bool:
@@ -60,7 +60,7 @@ def same(a: Any, b: Any) -> bool:
         return type(a) is type(b) and np.array_equal(a, b)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    if isinstance(a, list | tuple) and type(a) is type(b):
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     return bool(a == b)
 

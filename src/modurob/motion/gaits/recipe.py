@@ -83,7 +83,7 @@ class Gait:
         waves = self.generator.waves(joints.network(score.phase))
         swing = Swing(joints, rest, centre, amplitude, 2 * np.pi * self.frequency, waves)
         motion = closed(swing) if robot.loops else swing
-        reference = Reference(joints, self.frequency, centre, amplitude, score.phase, motion)
+        reference = Reference(self, joints, self.frequency, centre, amplitude, score.phase, motion)
         require_limits(reference)
         return reference
 
