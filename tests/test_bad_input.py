@@ -336,6 +336,19 @@ def test_a_quaternion_of_zeros(joint):
         robot.difference(robot.neutral(), np.zeros((2, robot.nq)))
 
 
+@pytest.mark.parametrize("name", ["actuation", "mobility", "line_paths", "line_faults", "equilibrium"])
+def test_one_configuration(crab, name):
+    robot = mr.load("cable_planar").robot() if name != "mobility" else crab.mechanism()
+    ask = mr.equilibrium if name == "equilibrium" else getattr(mr.Mechanism, name)
+    with refused(InputError, r"q0? has shape \(2, 3\): expected one configuration, \(3,\), for "):
+        ask(robot, np.zeros((2, 3)))
+
+
+def test_a_payload_is_real(crab):
+    with refused(InputError, r"payload at m3 is .* expected a spatial inertia \(6, 6\)"):
+        crab.mechanism().with_payload("m3", inertia.point(1.0 + 1j, (0, 0, 1)))
+
+
 @pytest.mark.parametrize("call", ["jacobian", "body_jacobian", "frame_pose"])
 def test_unknown_frame(crab, call):
     with refused(InputError, r"no frame 'm0/Z' in crab: did you mean 'm0/.'. valid: world, m0/A, .* \(49 in all\)"):

@@ -7,11 +7,13 @@ import multiprocessing
 import os
 import pickle
 import threading
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import sympy
 
 import modurob as mr
 from tests.robots import random_mechanism, random_state
@@ -57,7 +59,15 @@ def test_copies_are_equal_and_answer_alike(way):
         q, v, u = random_state(rng, robot)
         assert again.forward_dynamics(q, v, u).tobytes() == robot.forward_dynamics(q, v, u).tobytes()
     run = mr.simulate(crab(), [0.1, 0.2, 0.3], duration=0.05, controller=LAWS[0])
-    for value in (mr.load("crab"), run, *LAWS, mr.RungeKutta4(1e-3), mr.Spring(1.0), mr.gait("snake")):
+    for value in (
+        mr.load("crab"),
+        run,
+        *LAWS,
+        mr.RungeKutta4(1e-3),
+        mr.Spring(1.0),
+        mr.gait("snake"),
+        mr.gait("snake").on(crab()),
+    ):
         again = WAYS[way](value)
         assert again == value, value
         assert hash(again) == hash(value)
@@ -115,8 +125,12 @@ def test_numbers_are_compared_by_value():
 
 
 @pytest.mark.parametrize("way", ["deepcopy", "pickle"])
-def test_a_simulation_half_way_goes_on_alike(way):
-    simulation = mr.Simulation(crab(), [0.1, 0.2, 0.3], controller=LAWS[0], estimator=LAWS[3], seed=4)
+@pytest.mark.parametrize("generator", ["", "hopf"])
+def test_a_simulation_half_way_goes_on_alike(way, generator):
+    law = LAWS[0]
+    if generator:
+        law = replace(law, reference=mr.gait("snake", generator=generator, amplitude=0.1).on(crab()))
+    simulation = mr.Simulation(crab(), [0.1, 0.2, 0.3], controller=law, estimator=LAWS[3], seed=4)
     simulation.advance(0.02)
     again = WAYS[way](simulation)
     runs = [x.advance(0.02).recording for x in (simulation, again)]
@@ -132,6 +146,125 @@ def test_a_robot_cannot_be_changed():
         robot.inertia[0] = 0
     with pytest.raises(TypeError):
         robot.frames["m9"] = None
+
+
+def arrays_in(x, seen):
+    """All arrays that a value is made of."""
+    if id(x) in seen or isinstance(x, type):
+        return
+    seen[id(x)] = x
+    if isinstance(x, np.ndarray):
+        yield x
+    elif isinstance(x, tuple | list):
+        yield from (a for y in x for a in arrays_in(y, seen))
+    elif type(x).__module__.startswith("modurob"):
+        yield from arrays_in(getattr(x, "__dict__", {}), seen)
+    elif isinstance(x, Mapping):
+        yield from (a for y in x.values() for a in arrays_in(y, seen))
+
+
+def linkage():
+    robot = mr.Assembly.from_grid([["B", "B"], ["B", "B"]]).mechanism()
+    return robot.with_line("rope", [("world", (0, 0, 0.2)), ("m3", (0, 0, 0))], mr.Elastic(stiffness=100.0, rest=0.2))
+
+
+WITH_ARRAYS = {
+    "robot": lambda: used(crab().with_force("s", mr.Spring(1.0), a="m3", b="world")),
+    "linkage": linkage,
+    "on ground": lambda: mr.load("crab").mechanism(floating=True).on_ground(mr.Ground()).with_body_contact(),
+    "joint": lambda: mr.Universal((1, 0, 0), (0, 1, 0)),
+    "recording": lambda: mr.simulate(crab(), [0.1, 0.2, 0.3], duration=0.005),
+    "law": lambda: mr.PID(kp=np.ones(3), reference=mr.Trajectory.cubic(np.zeros(3), np.ones(3), 1.0)),
+    "tasks": lambda: mr.KinematicControl([mr.PointTask("m3", reference=np.ones(3))]),
+    "filter": lambda: mr.ExtendedKalmanFilter(Q=np.eye(6)),
+    "path": lambda: mr.PoseTrajectory.line(np.eye(4), np.eye(4), 1.0),
+    "goals": lambda: (
+        mr.PoseGoal("m3", np.eye(4)),
+        mr.PointGoal("m3", [1.0, 0, 0]),
+        mr.DirectionGoal("m3", [1.0, 0, 0]),
+    ),
+    "wrench": lambda: mr.InWorld(np.ones(6)),
+    "framework": lambda: mr.prism(3),
+    "arm": lambda: (crab().dh("m3"), crab().screws("m3")),
+}
+
+
+@pytest.mark.parametrize("way", [lambda x: x, *WAYS.values()], ids=["itself", *WAYS])
+@pytest.mark.parametrize("kind", WITH_ARRAYS)
+def test_no_array_of_a_value_can_be_written(kind, way):
+    value = WITH_ARRAYS[kind]()
+    again = way(value)
+    found = list(arrays_in(again, {}))
+    assert found
+    assert not any(a.flags.writeable for a in found)
+    assert again == value == WITH_ARRAYS[kind]()
+    assert hash(again) == hash(value) == hash(WITH_ARRAYS[kind]())
+
+
+def test_a_frame_that_is_moved_does_not_move_the_robot():
+    robot, q = crab(), np.zeros(3)
+    before = robot.frame_pose(q, "m1/B").tobytes()
+    with pytest.raises(ValueError, match="read-only"):
+        robot.frames["m1/B"].X[:3, 3] += 1.0
+    assert robot.frame_pose(q, "m1/B").tobytes() == before
+
+
+def test_arrays_of_users_are_copied_into_robots():
+    inertia = mr.spatial.inertia.point(1.0, (0.1, 0.2, 0.3))
+    own = {name: np.eye(4) for name in ("at", "seat", "frame", "shape", "touched", "predecessor", "successor")}
+    builder = mr.Builder("mine", gravity=(g := np.array([0.0, 0.0, -9.81])))
+    builder.body("a", inertia, joint=mr.Spherical(), at=own["at"], seat=own["seat"])
+    builder.frame("tip", "a", own["frame"])
+    builder.shape("box", (1.0, 1.0, 1.0), "a", own["shape"])
+    builder.collision("box", (1.0, 1.0, 1.0), "a", own["touched"])
+    builder.loop("on", mr.Spherical(), "world", "tip", own["predecessor"], own["successor"])
+    robot = builder.build()
+    sent = pickle.dumps(robot)
+    for x in (g, inertia, *own.values()):
+        assert x.flags.writeable
+        x += 0.5
+    assert builder.build() == robot == pickle.loads(sent)
+    assert pickle.loads(pickle.dumps(robot)) == robot
+
+
+def test_arrays_and_lists_of_users_are_copied_into_recipes():
+    k, weights, amplitude = np.ones(3), [1.0, 2.0], {"m0/hinge": 0.2}
+    values = [mr.PID(kp=k), mr.PointGoal("m3", k), mr.InWorld(k), mr.JointTask(["m0/hinge"], reference=k)]
+    values += [mr.motion.Online(velocity=k, acceleration=1.0, jerk=1.0), mr.LQR(position=weights)]
+    values += [mr.Gait(mr.motion.gaits.Snake(), amplitude=amplitude)]
+    before = copy.deepcopy(values)
+    k[0], weights[0], amplitude["m0/hinge"] = 9.0, 9.0, 0.9
+    assert values == before
+    assert mr.PID(kp=[1, 2, 3]) == mr.PID(kp=(1, 2, 3)) != mr.PID(kp=(1, 2, 4))
+
+
+def test_numbers_of_a_robot_may_be_complex():
+    """Kernels are for real numbers; the derivative by a mass is that by differences."""
+
+    def pendulum(mass, stiffness=1.0):
+        builder = mr.Builder("pendulum")
+        builder.body("rod", mr.spatial.inertia.point(mass, (0, 0.3, -1)), joint=mr.Revolute((1, 0, 0)))
+        builder.force("spring", mr.JointSpring(stiffness), joint="rod")
+        return builder.build()
+
+    tau = [pendulum(m).inverse_dynamics([0.3], [0.2], [0.1]) for m in (2.0 + 1e-20j, 3.0, 1.0)]
+    assert np.allclose(tau[0].imag / 1e-20, (tau[1] - tau[2]) / 2, rtol=1e-12)
+    springs = [np.complex128(1 + 1j), np.complex128(1 + 2j), 1 + 1j]
+    first, other, same = (pendulum(2.0, k) for k in springs)
+    assert first.key != other.key
+    assert first == same
+
+
+def test_symbols_are_told_apart():
+    def point(mass):
+        builder = mr.Builder("point")
+        builder.body("m", mr.spatial.inertia.point(mass, (0, 0, -1)), joint=mr.Revolute((1, 0, 0)))
+        return builder.build()
+
+    masses = [sympy.Symbol("m"), sympy.Symbol("m", positive=True), sympy.Dummy("m"), sympy.Float(0.1), 0.1 + 2e-17]
+    robots = [point(m) for m in masses]
+    assert all(a == b if i == k else a != b for i, a in enumerate(robots) for k, b in enumerate(robots))
+    assert robots[0] == point(sympy.Symbol("m"))
 
 
 def asked(seed, out=None):

@@ -3,12 +3,23 @@
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
+import numpy as np
+
 T = TypeVar("T")
+
+
+def frozen(found: T) -> T:
+    """`found` itself; if it is an array or a tuple of some, they can no longer be written."""
+    for x in found if isinstance(found, tuple) else (found,):
+        if isinstance(x, np.ndarray):
+            x.flags.writeable = False
+    return found
 
 
 class cached_property(Generic[T]):  # noqa: N801 - as that of functools
     """As `functools.cached_property`, without the lock that it has up to Python 3.11: a process forked while another thread
-    finds a value would wait for it for ever. What is kept is immutable, so that finding it twice does no harm.
+    finds a value would wait for it for ever. What is kept is immutable, so that finding it twice does no harm: arrays are
+    read-only.
 
     >>> class Square:
     ...     side = 3
@@ -33,5 +44,5 @@ class cached_property(Generic[T]):  # noqa: N801 - as that of functools
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        found = instance.__dict__[self.name] = self.func(instance)
+        found = instance.__dict__[self.name] = frozen(self.func(instance))
         return found

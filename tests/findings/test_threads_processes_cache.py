@@ -129,6 +129,33 @@ def test_a_process_may_be_forked_while_a_compiler_works(tmp_path, delay):
     assert python(FORK.format(delay=delay), MODUROB_CACHE=str(tmp_path))[0] == "0"
 
 
+FORK_IN_MEMORY = """
+import os, signal, threading
+import numpy as np, modurob as mr
+from modurob.kernels import memory
+robot = mr.load("crab").mechanism(base="m0")
+q = np.zeros((30000, 3))
+robot.forward_dynamics(q, q, q)
+held = threading.Event()
+def hold():
+    with memory._LOCK:
+        held.set()
+        threading.Event().wait(0.3)
+threading.Thread(target=hold).start()
+held.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    robot.forward_dynamics(q, q, q)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+def test_a_process_may_be_forked_while_memory_is_given_out(filled):
+    assert python(FORK_IN_MEMORY, MODUROB_CACHE=str(filled[0]))[0] == "0"
+
+
 # ---- 15: pickle and deepcopy once a kernel exists ----
 
 

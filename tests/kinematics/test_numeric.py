@@ -154,6 +154,17 @@ def test_a_humanoid_stands_and_reaches(rng):
     np.testing.assert_allclose(robot.frame_pose(found.q[0], "leg_right_6_link"), X["leg_right_6_link"], atol=1e-9)
 
 
+def test_frames_that_no_joint_moves_are_where_they_are():
+    robot = mr.load("crab").mechanism(base="m0")
+    X = robot.frame_pose(robot.neutral(), "m0/4")
+    assert robot.inverse_kinematics("m0/4", X).reached
+    assert not robot.inverse_kinematics("m0/4", se3.pose(None, (1, 0, 0)) @ X).reached
+    p = robot.frame_pose([0.1, 0.2, 0.3], "m3")[:3, 3]
+    found = robot.reach([mr.PoseGoal("m0/4", X), mr.PointGoal("m3", p)])
+    assert found.reached
+    assert np.allclose(robot.frame_pose(found.q[0], "m3")[:3, 3], p, atol=1e-8)
+
+
 def test_unreachable_goals_are_said_to_be_so(rng):
     """Beyond its reach a stretched arm is nearest: closed form; within limits SciPy finds nothing nearer."""
     make, _ = ROBOTS["lwa4p"]

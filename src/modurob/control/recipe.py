@@ -8,16 +8,17 @@ from modurob.control.drives import Drives
 from modurob.control.values import PerJoint
 from modurob.errors import ControlError
 from modurob.mechanism.driven import drive_rows, rigid, untouched
-from modurob.motion.checks import require_model, require_robot, same
+from modurob.motion.checks import require_model, require_robot
 from modurob.motion.numbers import checked_sample_time, one_number
 from modurob.registry import Registry
 from modurob.robot import Mechanism
+from modurob.values import Value
 
 LAWS: Registry[type["Recipe"]] = Registry("controller", ControlError)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Recipe:
+class Recipe(Value):
     """A controller for any robot: `on(robot)` makes the law for one, pure in its memory, the time and what is measured."""
 
     sample_time: float | None = None  # how long a torque is held [s]; None: as long as a step
@@ -30,6 +31,7 @@ class Recipe:
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         checked_sample_time(self.sample_time)
         for f in fields(self):
             if f.type is float or (f.type == float | None and getattr(self, f.name) is not None):
@@ -53,14 +55,6 @@ class Recipe:
     def on(self, robot: Mechanism) -> Any:
         """The law for this robot."""
         raise NotImplementedError(f"{type(self).__name__} has no method on(robot), which returns its law")
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(
-            same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
-        )
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.sample_time, self.model))
 
 
 def plain_laws() -> list[str]:

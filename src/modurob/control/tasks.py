@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +10,10 @@ import numpy as np
 from modurob import kernels
 from modurob.algorithms.jacobians import moving_point
 from modurob.errors import ControlError, explained
-from modurob.motion.checks import same
 from modurob.robot import Mechanism
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
+from modurob.values import Value
 
 
 class Rows(NamedTuple):
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Task(ABC):
+class Task(Value, ABC):
     """A goal with the gains of its errors [1/s², 1/s]; a lower number is a higher priority.
 
     `reference` is a constant, or a function of time that returns value, rate and acceleration, such as a Trajectory.
@@ -34,14 +34,6 @@ class Task(ABC):
     kp: float = 100.0
     kd: float = 20.0
     priority: int = 1
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(
-            same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
-        )
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.kp, self.kd, self.priority))
 
     @abstractmethod
     def rows(self, robot: Mechanism, t: float, q: Array, v: Array) -> Rows:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from modurob.estimation.checks import Covariance, covariance, matrix, positive
 from modurob.estimation.closure import closed
 from modurob.estimation.sensors import SENSORS, HallSensors, Reading, Sensor
 from modurob.mechanism.driven import rigid, untouched
-from modurob.motion.checks import require_model, require_robot, same
+from modurob.motion.checks import require_model, require_robot
 from modurob.registry import Registry
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
@@ -25,6 +25,7 @@ from modurob.simulation.steppers import RungeKutta4
 from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
 from modurob.spatial.scalars import Array
+from modurob.values import Value
 
 # how far from the sample time two updates may be apart, relative to it
 TICK = 1e-3
@@ -33,7 +34,7 @@ FILTERS: Registry[type["KalmanRecipe"]] = Registry("filter", EstimateError)
 
 
 @dataclass(frozen=True, eq=False)
-class KalmanRecipe(ABC):
+class KalmanRecipe(Value, ABC):
     """A Kalman filter for any robot: noises as in Meister, Gutenkunst, Levi (37)-(55), a sample at a time, of errors dx = (dq, dv).
 
     x_k = f(x_k-1) moved by W w, w of covariance Q; y_k = h(x_k) moved by V n, n of covariance R. Q and `start` are two variances
@@ -50,6 +51,7 @@ class KalmanRecipe(ABC):
     model: Mechanism | None = None  # the robot that the filter believes in, in the air; None: the one it is put on
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.model is not None and not isinstance(self.model, Mechanism):
             raise EstimateError(f"model {self.model!r:.60}: expected a Mechanism")
 
@@ -59,14 +61,6 @@ class KalmanRecipe(ABC):
         model = robot if self.model is None else require_model(self.model, robot, EstimateError)
         require_torque_inputs(robot, type(self).__name__)
         return KalmanFilter(self, rigid(untouched(model)), sample_time, robot)
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(
-            same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
-        )
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.model))
 
     @abstractmethod
     def propagated(self, robot: Mechanism, belief: Belief, tau: Array, dt: float) -> Belief:

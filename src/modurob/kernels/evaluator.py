@@ -318,8 +318,8 @@ def give_up(reason: str) -> None:
 
 
 def compilable(m: Tables) -> bool:
-    """Whether there are kernels for this mechanism: it moves, in numbers, and there is a compiler."""
-    if _unavailable or not m.nv or _is_symbolic(m):
+    """Whether there are kernels for this mechanism: it moves, its numbers are real, and there is a compiler."""
+    if _unavailable or not m.nv or not _is_real(m):
         return False
     if find_compiler() is None:
         give_up("no C compiler found: install gcc or clang, or pip install modurob[cc]")
@@ -327,8 +327,12 @@ def compilable(m: Tables) -> bool:
     return True
 
 
-def _is_symbolic(m: Tables) -> bool:
-    return any(x.dtype == object for x in (m.X_PJ, m.inertia, m.gravity, m.armature))
+def _is_real(m: Tables) -> bool:
+    """Whether no number of a mechanism is complex or a symbol."""
+    if any(x.dtype.kind in "cO" for x in (m.X_PJ, m.inertia, m.gravity, m.armature)):
+        return False
+    numbers = (x for row in m.forces for x in row.force.parameters().values())
+    return not any(isinstance(x, complex | np.complexfloating) or hasattr(x, "free_symbols") for x in numbers)
 
 
 def lanes_of(single: bool) -> int:

@@ -1,5 +1,6 @@
 """Memory for results: aligned to cache lines, and reused once nothing refers to it."""
 
+import os
 import sys
 from threading import Lock
 from typing import Any
@@ -17,6 +18,9 @@ LARGE, KEPT = 1 << 19, 1 << 27
 
 _SPARE: list[Array] = []  # the latest last
 _LOCK = Lock()
+# a child that is forked while another thread holds it would wait for ever
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 def room(states: int, n: int, dtype: Any) -> Array:

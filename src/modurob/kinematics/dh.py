@@ -22,6 +22,7 @@ from modurob.mechanism.joint_properties import JointProperties
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array, cos, sin
+from modurob.values import Value
 
 FORMS = ("distal", "proximal")
 KINDS: dict[str, type[JointType]] = {"revolute": Revolute, "prismatic": Prismatic}
@@ -115,7 +116,7 @@ def require_form(form: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class DenavitHartenberg:
+class DenavitHartenberg(Value):
     """A chain as a Denavit-Hartenberg table: X(q) = base A_1(q_1) ... A_n(q_n) tool.
 
     `rows` are (a, alpha, d, offset, kind) [m, rad]; `form` is distal or proximal; `base` and `tool` are poses (4, 4): what the

@@ -20,10 +20,11 @@ from modurob.errors import InputError
 from modurob.mechanism.tables import Joint, Tables
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array, as_array, cos, cross, dot, sin, sqrt
+from modurob.values import Value
 
 
 @dataclass(frozen=True, eq=False)
-class Screws:
+class Screws(Value):
     """A chain as a product of exponentials: X(q) = exp(S_1 q_1) ... exp(S_n q_n) home.
 
     `axes` are the screws (v, w), (n, 6), in the base frame at q = 0 [m/rad or 1; rad/rad or 0]; `home` (4, 4) is the

@@ -244,7 +244,7 @@ class Builder:
         >>> b.build().shapes[0].kind
         'sphere'
         """
-        self._shapes.append(Shape(kind, size, self.frame_of(on), X, colour, file))
+        self._shapes.append(Shape(kind, tuple(size), self.frame_of(on), self._pose(X, kind), colour, file))
 
     @explained
     def collision(self, kind: str, size: tuple[float, ...], on: str, X: Array = se3.IDENTITY, file: str = "") -> None:
@@ -259,7 +259,7 @@ class Builder:
         'capsule'
         """
         solid(kind, size, file)  # an error for kinds and sizes that are none
-        self._collisions.append(Shape(kind, size, self.frame_of(on), X, "", file))
+        self._collisions.append(Shape(kind, tuple(size), self.frame_of(on), self._pose(X, kind), "", file))
 
     def frame_of(self, name: str) -> Frame:
         """The frame of that name, its body and its pose X_BF there, (4, 4) [m], or an error with the valid names.
@@ -376,10 +376,10 @@ class Builder:
         return names.index(joint)
 
     def _pose(self, X: Array, name: str) -> Array:
-        """X itself, or an error if it is no rigid pose."""
+        """X, a copy where a user could write to it; or an error if it is no rigid pose."""
         if self._trusted or X is se3.IDENTITY:
             return X
-        X = as_array(X)
+        X = np.array(as_array(X))
         if X.shape != (4, 4):
             raise MechanismError(
                 f"pose of {name!r} has shape {X.shape}: expected (4, 4), such as mr.spatial.se3.pose(p=(x, y, z))"
@@ -418,7 +418,7 @@ def _require_joint(name: str, joint: Any, properties: Any, mimic: Any) -> None:
 
 def _inertia(name: str, inertia: Any, check: bool) -> Array:
     """6x6, and if it is to be checked one that a body can have; or an error."""
-    inertia = as_array(inertia)
+    inertia = np.array(as_array(inertia))
     if inertia.shape != (6, 6):
         raise InertiaError(
             f"body {name!r}: inertia has shape {inertia.shape}: expected (6, 6), "

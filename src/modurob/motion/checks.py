@@ -1,9 +1,6 @@
-"""What recipes for any robot share: is this a robot, and are two things that users wrote the same?"""
+"""What recipes for any robot share: is this a robot?"""
 
-from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from modurob.errors import ModurobError
 from modurob.robot import Mechanism
@@ -30,14 +27,3 @@ def require_model(model: Mechanism, robot: Mechanism, error: type[ModurobError])
         mine, theirs = (", ".join(joint.name for joint in m.joints) for m in (model, robot))
         raise error(f"model {model.name} has the joints {mine}: expected those of {robot.name} in its order, {theirs}")
     return model
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two values are equal, arrays in them by their numbers; functions are if they are one."""
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return type(a) is type(b) and np.array_equal(a, b)
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    if isinstance(a, list | tuple) and type(a) is type(b):
-        return len(a) == len(b) and all(map(same, a, b))
-    return bool(a == b)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modurob.errors import ControlError, explained
-from modurob.motion.checks import same
 from modurob.motion.numbers import one_positive, positive
 from modurob.motion.piecewise import Point, alike
 from modurob.motion.trajectory import TRAJECTORIES, Trajectory
 from modurob.spatial.scalars import Array
+from modurob.values import Value
 
 # pieces shorter than this, relative to the whole, are none
 SHORT = 1e-9
@@ -104,7 +104,7 @@ def _breaks(motion: Any) -> Array:
 
 @explained
 @dataclass(frozen=True, eq=False)
-class Online:
+class Online(Value):
     """A filter for goals that change while a robot moves: each step advances by `sample_time` along the fastest motion
     to the goal.
 
@@ -122,6 +122,7 @@ class Online:
     sample_time: float = 1e-3
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         one_positive(self.sample_time, "sample_time")
         for name in ("velocity", "acceleration", "jerk"):
             positive(getattr(self, name), name)
@@ -146,13 +147,3 @@ class Online:
         way = jerk_limited(state[0], goal, left, self.acceleration, self.jerk, state[1] - g, state[2])
         x, v, a = way(float(min(dt, way.duration)))
         return Point(x + g * dt, v + g, a)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Online) and all(same(getattr(self, n), getattr(other, n)) for n in self._names)
-
-    def __hash__(self) -> int:
-        return hash((Online, *(np.asarray(getattr(self, n), dtype=float).tobytes() for n in self._names)))
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return ("velocity", "acceleration", "jerk", "sample_time")

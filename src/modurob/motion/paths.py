@@ -3,7 +3,7 @@
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,12 +12,12 @@ from scipy.interpolate import CubicSpline
 from modurob.caching import cached_property
 from modurob.errors import ControlError
 from modurob.motion import turning
-from modurob.motion.checks import same
 from modurob.motion.numbers import numbers
 from modurob.motion.turning import Jet
 from modurob.registry import Registry
 from modurob.spatial import quaternion, se3, so3
 from modurob.spatial.scalars import Array, cross, read_only
+from modurob.values import Value
 
 # how far from orthonormal a rotation may be
 RIGID = 1e-9
@@ -44,7 +44,7 @@ def checked_pose(X: Any, what: str) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class PosePath(ABC):
+class PosePath(Value, ABC):
     """A pose X(s), s from 0 to 1: a value."""
 
     kind: ClassVar[str]
@@ -75,14 +75,6 @@ class PosePath(ABC):
     def _keep(self, **arrays: Array) -> None:
         for name, x in arrays.items():
             object.__setattr__(self, name, read_only(np.array(x)))
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and all(
-            same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
-        )
-
-    def __hash__(self) -> int:
-        return hash((type(self), *(np.asarray(getattr(self, f.name)).tobytes() for f in fields(self))))
 
 
 def along(s: Array) -> Jet:

@@ -11,9 +11,9 @@ from scipy.interpolate import BPoly, PPoly
 
 from modurob.caching import cached_property
 from modurob.errors import ControlError
-from modurob.motion.checks import same
 from modurob.motion.numbers import numbers, one_positive, positive
 from modurob.spatial.scalars import Array, read_only, select
+from modurob.values import Value
 
 # limits are kept in spite of rounding
 MARGIN = 1e-12
@@ -29,7 +29,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Piecewise:
+class Piecewise(Value):
     """x(t) of a number or an array, at rest before its start and after its end.
 
     From breaks[i] to breaks[i + 1] x is the sum over k of coefficients[k, i] (t - breaks[i])^(order - k), as in SciPy's PPoly.
@@ -79,15 +79,6 @@ class Piecewise:
         for row in table[1:]:
             x = x * (t - start) + row
         return x.reshape(3, *self.shape)
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and same(
-            (self.breaks, self.coefficients),
-            (other.breaks, other.coefficients),  # type: ignore[attr-defined]
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.breaks.tobytes(), self.coefficients.tobytes()))
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -132,9 +132,7 @@ class Arms(Kinematics):
         >>> near.found, round(abs(float(near.q[1])), 6)
         (True, 0.0)
         """
-        x = self._q(q)
-        if x.ndim != 1:
-            raise InputError(f"q has shape {x.shape}: expected one configuration, ({self.nq},)")
+        x = self._one_q(q)
         return nearest_singularity.nearest_singularity(self, x, frame, jacobians.row_indices(rows), kernels.run)
 
     @explained

@@ -38,7 +38,7 @@ class Changes(Kinematics):
         """
         at = self.frame(frame)
         try:
-            load = np.asarray(spatial, dtype=float)
+            load = np.asarray(spatial).astype(float, casting="same_kind")
         except (TypeError, ValueError):
             raise InputError(f"payload at {frame} is {spatial!r:.60}: expected a spatial inertia (6, 6)") from None
         if load.shape != (6, 6):

@@ -16,6 +16,13 @@ class Checked(Tables):
     def _q(self, q: Any, name: str = "q") -> Array:
         return require_quaternions(self, require_finite(self._shaped(q, self.nq, name), name), name)
 
+    def _one_q(self, q: Any, name: str = "q") -> Array:
+        """One configuration, for functions that take no batches."""
+        q = self._q(q, name)
+        if q.ndim != 1:
+            raise InputError(f"{name} has shape {q.shape}: expected one configuration, ({self.nq},), for {self.name}")
+        return q
+
     def _v(self, v: Any, name: str = "v") -> Array:
         return require_finite(self._shaped(v, self.nv, name), name)
 

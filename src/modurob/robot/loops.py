@@ -35,7 +35,7 @@ class Loops(Checked):
         >>> [path.shape for path in tied.line_paths(q)]
         [(2, 3)]
         """
-        return algorithms.line_paths(self, self._q(q), kernels.run)
+        return algorithms.line_paths(self, self._one_q(q), kernels.run)
 
     def line_faults(self, q: ArrayLike) -> tuple[str, ...]:
         """Errors of the routes of the lines at q, (nq,): coincident ends, points inside a pulley's circle; empty if
@@ -45,7 +45,7 @@ class Loops(Checked):
         >>> robot.with_line("rope", rope, mr.Elastic(stiffness=100.0, rest=0.2)).line_faults(q)
         ()
         """
-        return algorithms.line_faults(self, self._q(q), kernels.run)
+        return algorithms.line_faults(self, self._one_q(q), kernels.run)
 
     def line_stretches(self, q: ArrayLike) -> Array:
         """The stretch of each line beyond its natural length, as set by its drums, (..., lines) [m]; cables are slack
@@ -170,7 +170,7 @@ class Loops(Checked):
         >>> linkage.mobility(linkage.neutral()).verdict
         'over-constrained: a mechanism of 1 degree of freedom, 5 rows of m0/4 - m2/3 say nothing new'
         """
-        return algorithms.mobility(self, self._q(q), kernels.run)
+        return algorithms.mobility(self, self._one_q(q), kernels.run)
 
     def actuation(self, q: ArrayLike) -> Actuation:
         """How the robot is actuated at q, (nq,): a verdict, the matrix B of M ydot' + c = B u in motions v = G y that
@@ -182,4 +182,4 @@ class Loops(Checked):
         >>> found.verdict, found.B.shape, found.inputs
         ('redundantly actuated', (1, 2), ('m3/hinge', 'm2/hinge'))
         """
-        return algorithms.actuation(self, self._q(q), kernels.run)
+        return algorithms.actuation(self, self._one_q(q), kernels.run)

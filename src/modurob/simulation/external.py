@@ -14,6 +14,7 @@ from modurob.errors import SimulationError, explained
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
+from modurob.values import Value
 
 # wrenches at (t, q, v), or t alone, by frame name (f, n) in the axes of the frame, or as `forward_dynamics` takes them
 Wrenches = Callable[..., External]
@@ -110,7 +111,7 @@ def _of_state(external: Wrenches) -> Wrenches:
 
 @explained
 @dataclass(frozen=True, eq=False)
-class InWorld:
+class InWorld(Value):
     """A wrench (f, n) in world axes at the origin of the frame it acts on, (..., 6) [N, N m], for `external` of `simulate`.
 
     >>> wind = lambda t: {"m3": mr.InWorld([0.0, 2.0, 0.0, 0.0, 0.0, 0.0])}

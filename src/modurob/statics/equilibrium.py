@@ -10,7 +10,7 @@ from modurob.algorithms.constraints.torques import free_motions
 from modurob.algorithms.forces import passive_slopes
 from modurob.errors import ClosureError, explained
 from modurob.robot import Mechanism
-from modurob.spatial.scalars import Array, as_array
+from modurob.spatial.scalars import Array
 
 # forces that count as balanced, in parts of those that act; Newton steps towards it; the longest [rad or m]
 BALANCED, STEPS, LONGEST = 1e-11, 100, 0.2
@@ -48,8 +48,8 @@ def equilibrium(robot: Mechanism, q0: ArrayLike, tau: ArrayLike | None = None) -
     >>> found.q.round(6), found.frequencies.round(4), found.stable
     (array([-0.1]), array([9.9045]), True)
     """
-    q, still = robot._q(q0), np.zeros(robot.nv)
-    held = still if tau is None else as_array(tau)
+    q, still = robot._one_q(q0, "q0"), np.zeros(robot.nv)
+    held = still if tau is None else robot._v(tau, "tau")
     q = robot.close_loops(q) if robot.constraints else q
     left = size = 0.0
     for _ in range(STEPS):

@@ -11,6 +11,7 @@ from modurob.caching import cached_property
 from modurob.errors import InputError, explained
 from modurob.spatial.scalars import Array, read_only
 from modurob.statics.quadratic import quadratic_programme
+from modurob.values import Value
 
 # singular values of the equilibrium matrix this much smaller than the largest are none
 RANK = 1e-9
@@ -25,7 +26,7 @@ class Modes(NamedTuple):
 
 @explained
 @dataclass(frozen=True, eq=False)
-class Framework:
+class Framework(Value):
     """Nodes, (n, 3) [m], bars and cables as pairs of nodes, and fixed nodes.
 
     A member of force density w = tension / length pulls its ends with w (p_b - p_a); w is positive in cables, negative
@@ -43,6 +44,7 @@ class Framework:
     fixed: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         nodes = np.array(self.nodes, dtype=float)
         if nodes.ndim != 2 or nodes.shape[1] != 3 or not np.isfinite(nodes).all():
             raise InputError(f"nodes of shape {nodes.shape}: expected (n, 3), finite numbers [m]")

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from modurob.caching import frozen
 from modurob.errors import InputError, MechanismError, blame_methods
 from modurob.registry import Registry, with_values
 from modurob.spatial import se3
@@ -99,6 +100,10 @@ class JointType(ABC):
     def angles(self) -> tuple[int, ...]:
         """The coordinates that are angles."""
         return tuple(k for k, unit in enumerate(self.units) if unit == "rad") if self.nq == self.nv else ()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, x in state.items():
+            object.__setattr__(self, name, frozen(x))
 
     # ---- coordinates ----
 

@@ -10,6 +10,7 @@ from modurob.algorithms.constraints.rows import CLOSURE
 from modurob.algorithms.descent import CENTRE, WORLD_COLUMNS, GoalRow, Seen, on_path
 from modurob.algorithms.program import Flow
 from modurob.mechanism.tables import Limits, Tables
+from modurob.registry import fingerprint
 
 # the damping in parts of the cost; it keeps steps short far from the goal and vanishes there
 DAMPING = 0.1
@@ -64,6 +65,6 @@ def _key(rows: tuple[GoalRow, ...], bounds: Limits) -> str:
     digest = hashlib.sha256(b"".join(x.tobytes() for x in bounds))
     for row in rows:
         weights = [float(getattr(row.goal, name)) for name in row.goal.parameters]
-        words = type(row.goal).__qualname__, row.sees, row.body, row.coordinate, row.rate, weights
+        words = fingerprint(type(row.goal)), row.sees, row.body, row.coordinate, row.rate, weights
         digest.update(repr(words).encode() + np.ascontiguousarray(row.X).tobytes())
     return digest.hexdigest()[:24]

@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike
 
 from modurob.algorithms.checks import require_finite
 from modurob.algorithms.descent import GoalRow
+from modurob.caching import frozen
 from modurob.errors import InputError, explained
 from modurob.mechanism.tables import Tables
 from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array, as_array, cross, dot, maximum, sqrt
+from modurob.values import Value
 
 # 2 cos(angle / 2) of a turn is taken for no less, squared: at half a turn no direction is the short one
 HALF_TURN = 1e-14
@@ -32,7 +34,7 @@ class GoalRows(NamedTuple):
     size: Array
 
 
-class Goal(ABC):
+class Goal(Value, ABC):
     """Something to reach; `weight` multiplies its error."""
 
     weight: Any
@@ -74,14 +76,14 @@ def _given(x: Any, tail: tuple[int, ...], what: str) -> Array:
         found = np.zeros(0)
     if found.dtype.kind != "f" or found.shape[len(found.shape) - len(tail) :] != tail or found.ndim < len(tail):
         raise InputError(f"{what} {x!r:.60}: expected numbers of shape (..., {', '.join(map(str, tail))})")
-    return require_finite(found, what)
+    return frozen(require_finite(found, what))
 
 
 def _unit(x: Array, what: str) -> Array:
     length = np.sqrt(dot(x, x))[..., None]
     if not np.all(length > 0):
         raise InputError(f"{what} {x.tolist()!r:.60}: expected a direction, not zero")
-    return x / length
+    return frozen(x / length)
 
 
 @explained
@@ -101,6 +103,7 @@ class PoseGoal(Goal):
     numbers, parameters = 12, ("weight", "turn")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._require_weights()
         X = _given(self.X, (4, 4), f"pose of {self.frame!r}")
         if not (so3.is_rotation(X[..., :3, :3], 1e-6) and np.all(X[..., 3, :] == (0, 0, 0, 1))):
@@ -171,6 +174,7 @@ class PointGoal(Goal):
     numbers = 3
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._require_weights()
         object.__setattr__(self, "p", _given(self.p, (3,), f"place of {self.frame!r}"))
         object.__setattr__(self, "point", _given(self.point, (3,), f"point of {self.frame!r}"))
@@ -210,6 +214,7 @@ class DirectionGoal(Goal):
     numbers = 3
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._require_weights()
         d = _given(self.d, (3,), f"direction of {self.frame!r}")
         axis = _given(self.axis, (3,), f"axis of {self.frame!r}")
@@ -255,6 +260,7 @@ class CentreGoal(Goal):
     numbers = 3
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._require_weights()
         object.__setattr__(self, "p", _given(self.p, (3,), "place of the centre of mass"))
 
@@ -287,6 +293,7 @@ class JointGoal(Goal):
     numbers = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._require_weights()
         if not isinstance(self.joints, Mapping) or not self.joints:
             raise InputError(

@@ -219,7 +219,9 @@ def _samples(m: Tables, key: _Key, attempt: int) -> tuple[Array, Array]:
     # the first starts are those of single states, whose code is compiled anyway; most goals need no others
     engine = NumPyEngine(m, q.shape[:-1], kernels.run_singly if attempt < ALONE else kernels.run_any)
     found = seen(engine, key.rows, q)
-    features = np.concatenate([row.goal.features(sight(m, row, found)) for row in key.rows], axis=-1)
+    seen_by_row = [row.goal.features(sight(m, row, found)) for row in key.rows]
+    # what no joint moves is seen once
+    features = np.concatenate([np.broadcast_to(x, (SAMPLES, x.shape[-1])) for x in seen_by_row], axis=-1)
     scale = np.concatenate([row.goal.scale(TURN_IN_START) for row in key.rows])
     own = np.square(features * scale).sum(axis=-1, keepdims=True)
     return q, np.concatenate([-2 * scale**2 * features, own], axis=-1).T.astype(np.float32)

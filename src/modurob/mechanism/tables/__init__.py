@@ -12,7 +12,7 @@ import numpy as np
 from modurob.caching import cached_property
 from modurob.catalogue.forces import Friction
 from modurob.errors import InputError, choices
-from modurob.mechanism.tables.consistency import require_consistent
+from modurob.mechanism.tables.consistency import arrays_of, require_consistent
 from modurob.mechanism.tables.digest import numbers_digest, words_digest
 from modurob.mechanism.tables.rows import (
     Constraint,
@@ -56,7 +56,7 @@ FLOATING_BASE = "floating_base"  # the free joint of a robot that does not stand
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The constants of a mechanism. Arrays are read-only; `==` and `hash` go by content."""
+    """The constants of a mechanism. Arrays are read-only, also after pickling; `==` and `hash` go by content."""
 
     name: str
     bodies: tuple[str, ...]  # names; bodies[0] is the world
@@ -82,7 +82,7 @@ class Tables:
         object.__setattr__(self, "nv", sum(j.type.nv for j in owners))
         object.__setattr__(self, "frames", Frames.of(self.frames))
         require_consistent(self)
-        for array in (self.X_PJ, self.inertia, self.gravity):
+        for array in arrays_of(self):
             read_only(array)
 
     # ---- values ----

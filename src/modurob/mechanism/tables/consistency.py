@@ -8,6 +8,7 @@ import numpy as np
 from modurob.catalogue.forces import JointLaw
 from modurob.errors import MechanismError
 from modurob.mechanism.tables.rows import Coupling, Frame, FrameRow, Joint, JointRow, LineRow, frames_of
+from modurob.spatial.scalars import Array
 
 if TYPE_CHECKING:
     from modurob.mechanism.tables import Tables
@@ -87,6 +88,16 @@ def _require_frames(m: "Tables") -> None:
     for frame in {id(f): f for f in _all_frames(m)}.values():
         if not 0 <= frame.body < n or np.shape(frame.X) != (4, 4):
             raise MechanismError(f"{m.name}: a frame on body {frame.body}: expected a body below {n} and a pose (4, 4)")
+
+
+def arrays_of(m: "Tables") -> Iterator[Array]:
+    """All arrays that a table holds."""
+    yield from (m.X_PJ, m.inertia, m.gravity)
+    for j in m.joints:
+        yield from (j.limits.lower, j.limits.upper, j.velocity_limit, j.effort_limit, j.armature)
+    yield from (frame.X for frame in _all_frames(m))
+    yield from m.frames.relative_poses()
+    yield from (s.X for s in (*m.shapes, *m.collisions))
 
 
 def _all_frames(m: "Tables") -> Iterator[Frame]:

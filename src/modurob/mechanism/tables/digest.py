@@ -60,18 +60,32 @@ def _text(value: JointType | JointForce | JointLaw | FrameForce | Line | Contact
 
 
 def _word(x: Any) -> str:
-    """A number to its last bit, a joint or force by what it does and its numbers, anything else as it writes itself."""
+    """A number to its last bit, a joint or force by what it does and its numbers, a symbol with all that is assumed of it, anything
+    else as it writes itself."""
     if is_dataclass(x):
         return f"{fingerprint(type(x))}({','.join(_word(getattr(x, f.name)) for f in fields(x))})"
     if isinstance(x, Reversed):
         return f"reversed {_word(x.original)}"
     if isinstance(x, tuple):
         return f"({','.join(map(_word, x))})"
-    return (float(x) + 0.0).hex() if isinstance(x, int | float | np.number) else repr(x)
+    if isinstance(x, int | float | np.integer | np.floating):
+        return (float(x) + 0.0).hex()
+    return f"({_word(x.real)}, {_word(x.imag)})" if isinstance(x, complex | np.complexfloating) else _exactly(x)
+
+
+def _exactly(x: Any) -> str:
+    """An expression with all assumptions on its symbols and all digits, a number of mpmath to its last bit."""
+    if not hasattr(x, "free_symbols"):
+        return repr(getattr(x, "_mpf_", x))
+    from sympy import srepr  # heavy, and there already
+
+    return srepr(x)
 
 
 def _bytes(array: Array) -> bytes:
-    return repr(array.tolist()).encode() if array.dtype == object else (np.ascontiguousarray(array) + 0.0).tobytes()
+    if array.dtype == object:
+        return " ".join(map(_word, array.flat)).encode()
+    return (np.ascontiguousarray(array) + 0.0).tobytes()
 
 
 def _frame_bytes(frame: Frame) -> bytes:
@@ -81,7 +95,7 @@ def _frame_bytes(frame: Frame) -> bytes:
 def _constraint_bytes(c: Constraint) -> bytes:
     if isinstance(c, Loop):
         return _text(c.type) + _frame_bytes(c.predecessor) + _frame_bytes(c.successor)
-    return repr((c.joints, c.ratios, c.offset)).encode()
+    return _word((c.joints, c.ratios, c.offset)).encode()
 
 
 def _force_bytes(row: ForceRow) -> bytes:

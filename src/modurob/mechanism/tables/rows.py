@@ -154,6 +154,10 @@ class Frames(Mapping[str, Frame]):
         yield from self._known.values()
         yield from self._relative.values()
 
+    def relative_poses(self) -> Iterator[Array]:
+        """The poses of those that are given relative to others."""
+        yield from self._X.values()
+
     def __contains__(self, name: object) -> bool:
         return name in self._relative or name in self._known
 

@@ -17,6 +17,7 @@ from modurob.motion.gaits.sine import Sine
 from modurob.motion.gaits.waves import GENERATORS, Generator
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
+from modurob.values import owned
 
 
 @explained
@@ -51,6 +52,8 @@ class Gait:
         require_positive("frequency", self.frequency, "Hz")
         if not isinstance(self.posture, Mapping):
             raise GaitError(f"posture {self.posture!r:.60}: expected coordinates by joint name")
+        for name in ("amplitude", "posture"):
+            object.__setattr__(self, name, owned(getattr(self, name)))
         named = self.amplitude if isinstance(self.amplitude, Mapping) else {"": self.amplitude}
         for name, value in named.items():
             require_positive(f"amplitude{name and f' of {name!r}'}", value, "rad or m")
@@ -80,7 +83,7 @@ class Gait:
         waves = self.generator.waves(joints.network(score.phase))
         swing = Swing(joints, rest, centre, amplitude, 2 * np.pi * self.frequency, waves)
         motion = closed(swing) if robot.loops else swing
-        reference = Reference(joints, self.frequency, centre, amplitude, score.phase, motion)
+        reference = Reference(self, joints, self.frequency, centre, amplitude, score.phase, motion)
         require_limits(reference)
         return reference
 

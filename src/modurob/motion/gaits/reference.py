@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from modurob.caching import frozen
 from modurob.errors import GaitError
 from modurob.mechanism.tables import Joint
 from modurob.motion.gaits.active import Active
@@ -24,9 +26,11 @@ LOOKS = 64  # at each period
 class Reference:
     """q, v and vdot of a robot over time, as a reference for a controller: v and vdot are the derivatives of q.
 
-    Joints that the gait does not move, including the floating base, stay at the posture.
+    Joints that the gait does not move, including the floating base, stay at the posture. A value: equal and picklable as
+    the gait and the robot are.
     """
 
+    gait: Any
     joints: Active
     frequency: float  # [Hz]
     centre: Array  # coordinates that the active joints swing about, (n,) [rad or m]
@@ -34,9 +38,21 @@ class Reference:
     phase: Array  # of the pattern, (n,) [rad]
     motion: Callable[[Array], Motion]
 
+    def __post_init__(self) -> None:
+        frozen((self.centre, self.amplitude, self.phase))
+
     @property
     def robot(self) -> Mechanism:
         return self.joints.robot
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and (self.gait, self.robot) == (other.gait, other.robot)
+
+    def __hash__(self) -> int:
+        return hash((self.gait, self.robot))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.gait.on, (self.robot,)
 
     def __call__(self, t: float | Array) -> Motion:
         """q, (..., nq), v and vdot, (..., nv), at the times t [s] of shape (...)."""
