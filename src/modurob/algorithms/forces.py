@@ -295,7 +295,7 @@ def frame_pushes(
     if own.pair_rows and contacts:
         from modurob.algorithms import pairs  # which read this table
 
-        total = total + pairs.pair_pushes(m, q, found, found["V"], x, np.zeros(v.shape[:-1]), False)[0]
+        total = total + pairs.pair_pushes(m, q, found, found["V"], x, np.zeros(v.shape[:-1]), False).wrenches
     return Pushes(total, tau)
 
 

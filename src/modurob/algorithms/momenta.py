@@ -6,6 +6,8 @@ rates of the free joint of an organism are corrected by the error, dv = I^-1 (p*
 carries: linear and angular momentum are then conserved to rounding, whatever the motion of the joints.
 """
 
+from typing import Any
+
 import numpy as np
 
 from modurob.algorithms.steps import apply
@@ -20,50 +22,67 @@ def roots(m: Tables) -> list[int]:
     return [i for i, j in enumerate(m.joints, start=1) if isinstance(j.type, Free) and m.parent[i] == 0]
 
 
-def groups(m: Tables) -> list[list[int]]:
-    """Those that may touch each other, whose forces on each other act at one place."""
-    return [roots(m)] if m.body_contacts else [[i] for i in roots(m)]
+def root_of(m: Tables, body: int) -> int:
+    """The body that floats which carries a body, or 0."""
+    first = min(m.ancestors[body], default=0)
+    return first if first in roots(m) else 0
+
+
+def meetings(m: Tables) -> list[tuple[int, tuple[int, int]]]:
+    """The pairs whose bodies are carried by two that float, by number, and those two."""
+    found = [(root_of(m, row.a.body), root_of(m, row.b.body)) for row in m.body_contacts]
+    return [(k, (i, j)) for k, (i, j) in enumerate(found) if i and j and i != j]
 
 
 def carried(X0: Array, p0: Array, w0: Array, I: Array, dt: Array) -> Array:
-    """Mass times displacement over a step, in the world, and mass, of what hangs on a free joint, (..., 4): see `missing`."""
+    """How far the centre of mass of what hangs on a free joint goes in a step, in the world, and its mass, (..., 4)."""
     moved = dt[..., None] * apply(se3.rotation(X0), p0[..., :3] + dt[..., None] / 2 * w0[..., :3])
-    return np.concatenate([moved, I[..., 0, :1]], axis=-1)
+    mass = I[..., 0, :1]
+    return np.concatenate([moved / mass, mass], axis=-1)
+
+
+def mutual_turns(f: Array, a: Array, b: Array, dt: Array) -> tuple[Array, Array]:
+    """Angular impulses in the world, (..., 3) each, that two which touch lack where f acts on the first and its opposite on the
+    second half way of each, a and b of `carried`. Both act at one place, that of the lighter if the other is far heavier.
+    """
+    turn = dt[..., None] / 2 * cross(b[..., :3] - a[..., :3], f)
+    share = a[..., 3:] / (a[..., 3:] + b[..., 3:])
+    return share * turn, turn - share * turn
 
 
 def missing(
-    X0: Array, X1: Array, p0: Array, w0: Array, weight: Array, p1: Array, I: Array, own: Array, common: Array, dt: Array
+    X0: Array, X1: Array, p0: Array, w0: Array, p1: Array, I: Array, own: Array, turn: Array, dt: Array
 ) -> Array:
-    """Rates of a free joint, (..., 6), that a step of dt, (...), lacks: with momentum p0, wrench w0 and weight, a part of that, at
-    its start at the pose X0, momentum p1 and inertia I at its end at X1, in the axes of the body at its origin.
+    """Rates of a free joint, (..., 6), that a step of dt, (...), lacks: with momentum p0 and wrench w0 at its start at the pose X0,
+    momentum p1 and inertia I at its end at X1, in the axes of the body at its origin.
 
-    Weight acts where the centre of mass is half way, other forces half way of the group: `own` and `common` are what they carry.
+    Forces go along with the centre of mass: they act where it is half way, `own` of `carried`. `turn` is the angular impulse that
+    this lacks.
     """
     P = se3.to_parent(X0, p0 + dt[..., None] * w0)
-    f, g = (apply(se3.rotation(X0), x[..., :3]) for x in (w0 - weight, weight))
-    turn = dt[..., None] / 2 * (cross(_displaced(common), f) + cross(_displaced(own), g))
+    f = apply(se3.rotation(X0), w0[..., :3])
+    turn = turn + dt[..., None] / 2 * cross(own[..., :3], f)
     P = P + np.concatenate([0 * turn, turn], axis=-1)
     return solve(I, (se3.to_parent(se3.inverse(X1), P) - p1)[..., None])[..., 0]
 
 
-def _displaced(carried: Array) -> Array:
-    return carried[..., :3] / carried[..., 3:]
-
-
-def balanced(m: Tables, before: tuple[Array, ...], after: tuple[Array, ...], v: Array, dt: Array) -> Array:
+def balanced(
+    m: Tables, before: tuple[Array, ...], after: tuple[Array, ...], v: Array, dt: Array, between: Any
+) -> Array:
     """v, (..., nv), with the rates of all free joints corrected. `before` and `after`: poses of the bodies that move, momenta M v,
-    then wrenches along the rates and the part of weight in them, and the mass matrix."""
-    (X0, p0, w0, weight), (X1, p1, M) = before, after
-    new = np.array(v)
-    for group in groups(m):
-        own = {i: m.joints[i - 1].v_slice for i in group}
-        at = {i: _rigid(X0[..., i - 1, :, :]) for i in group}
-        parts = {i: carried(at[i], p0[..., k], w0[..., k], M[..., k, k], dt) for i, k in own.items()}
-        common = np.sum([*parts.values()], axis=0)
-        for i, k in own.items():
-            then = _rigid(X1[..., i - 1, :, :])
-            begun, ended = (p0[..., k], w0[..., k], weight[..., k]), (p1[..., k], M[..., k, k])
-            new[..., k] += missing(at[i], then, *begun, *ended, parts[i], common, dt)
+    then wrenches along the rates, and the mass matrix; `between`: forces on the first body of each pair, in the world,
+    (..., pairs, 3)."""
+    (X0, p0, w0), (X1, p1, M) = before, after
+    new, own = np.array(v), {i: m.joints[i - 1].v_slice for i in roots(m)}
+    at, then = ({i: _rigid(X[..., i - 1, :, :]) for i in own} for X in (X0, X1))
+    parts = {i: carried(at[i], p0[..., k], w0[..., k], M[..., k, k], dt) for i, k in own.items()}
+    turns = {i: np.zeros((*v.shape[:-1], 3)) for i in own}
+    for n, (i, j) in meetings(m):
+        for k, turn in zip((i, j), mutual_turns(between[..., n, :], parts[i], parts[j], dt), strict=True):
+            turns[k] += turn
+    for i, k in own.items():
+        begun, ended = (p0[..., k], w0[..., k]), (p1[..., k], M[..., k, k])
+        new[..., k] += missing(at[i], then[i], *begun, *ended, parts[i], turns[i], dt)
     return new
 
 

@@ -264,8 +264,14 @@ class Engine(Protocol):
         """
         ...
 
-    def pair_pushes(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
-        """Wrenches of contacts between bodies in a step of dt, and the G that couple them; see `modurob.algorithms.pairs`."""
+    def pair_pushes(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any, Any]:
+        """Wrenches of contacts between bodies in a step of dt; of each pair the force on the first body at the twists of the start,
+        and the G that couples them; see `modurob.algorithms.pairs`.
+        """
+        ...
+
+    def pair_forces(self, q: Any, start: Any, f: Any, G: Any, rates: Any) -> Any:
+        """Forces on the first body of each pair, in world axes, where twists change at these rates."""
         ...
 
     def pair_bias(self, q: Any, start: Any, G: Any, rates: Any) -> Any:
@@ -276,8 +282,10 @@ class Engine(Protocol):
         """A mass matrix with the G of pairs."""
         ...
 
-    def balanced(self, before: Any, after: Any, v: Any, dt: Any) -> Any:
-        """Rates with which floating robots conserve their momentum; see `modurob.algorithms.momenta`."""
+    def balanced(self, before: Any, after: Any, v: Any, dt: Any, between: Any) -> Any:
+        """Rates with which floating robots conserve their momentum, under forces `between` pairs, if there are any; see
+        `modurob.algorithms.momenta`.
+        """
         ...
 
     def pair_states(self, start: Any, known: Any, end: Any, x: Any, dt: Any) -> Any:

@@ -147,17 +147,17 @@ class System:
         found = self.engine.run(STEPPED, q=s.q, v=s.v, vdot=vdot, dt=dt)
         return self.integrate(s.q, found["dq"]), found["v"]
 
-    def balanced(self, s: State, vdot: Any, start: Any, q: Any, v: Any, dt: Any) -> Any:
+    def balanced(self, s: State, vdot: Any, start: Any, q: Any, v: Any, dt: Any, between: Any) -> Any:
         """v at the end of a step to q under vdot, corrected so that what floats keeps its momentum; `start` are the results of
-        `MOTIONS` at its start."""
+        `MOTIONS` at its start, `between` the forces between bodies, if there are any."""
         run, engine, still = self.engine.run, self.engine, self.engine.zeros("rates")
         now, weight = run(EQUATIONS, q=s.q, v=s.v, vdot=vdot), run(EQUATIONS, q=s.q, v=still, vdot=still)
         then = run(EQUATIONS, q=q, v=v, vdot=still)
         # M vdot + C v, along the rates of what floats the wrench of all that pushes it, weight too
         push = now["bias"] - weight["bias"]
         ends = run(MOTIONS, q=q, v=v)["X"], engine.product(then["M"], v), then["M"]
-        begun = start["X"], engine.product(now["M"], s.v), push, weight["bias"] * -1.0
-        return engine.balanced(begun, ends, v, dt)
+        begun = start["X"], engine.product(now["M"], s.v), push
+        return engine.balanced(begun, ends, v, dt, between)
 
     def closed(self, s: State) -> State:
         """The state next to this one that keeps the constraints: one Newton step in q, and velocities by an impulse at the

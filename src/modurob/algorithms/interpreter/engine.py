@@ -106,10 +106,17 @@ class NumPyEngine:
 
         return contact.contact_states(self.m, start, known, end, x + rate * dt, dt[..., 0])
 
-    def pair_pushes(self, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
+    def pair_pushes(
+        self, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool
+    ) -> tuple[Array, Array, Array]:
         from modurob.algorithms import pairs
 
         return pairs.pair_pushes(self.m, q, start, known, x, dt[..., 0], last)
+
+    def pair_forces(self, q: Array, start: Any, f: Array, G: Array, rates: Array) -> Array:
+        from modurob.algorithms import pairs
+
+        return pairs.pair_forces(self.m, q, start, f, G, rates)
 
     def pair_bias(self, q: Array, start: Any, G: Array, rates: Array) -> Array:
         from modurob.algorithms import pairs
@@ -121,10 +128,10 @@ class NumPyEngine:
 
         return M + pairs.coupling(self.m, self.run(pairs.COLUMNS, q=q)["S"], G)
 
-    def balanced(self, before: Any, after: Any, v: Array, dt: Array) -> Array:
+    def balanced(self, before: Any, after: Any, v: Array, dt: Array, between: Any) -> Array:
         from modurob.algorithms import momenta
 
-        return momenta.balanced(self.m, before, after, v, dt[..., 0])
+        return momenta.balanced(self.m, before, after, v, dt[..., 0], between)
 
     def pair_states(self, start: Any, known: Any, end: Any, x: Array, dt: Array) -> Array:
         from modurob.algorithms import pairs

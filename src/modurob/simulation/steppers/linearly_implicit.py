@@ -49,21 +49,24 @@ class LinearlyImplicit(FixedStep):
         if not acting(system.m).touching:
             vdot = system.resisted(s, tau, external, resistance, held)
             return State(*system.stepped(s, vdot, dt), s.x + forces.rate * dt)
-        start, vdot, last = engine.run(MOTIONS, q=s.q, v=s.v), None, self.solves == 1
+        start, last = engine.run(MOTIONS, q=s.q, v=s.v), self.solves == 1
+        meet = bool(system.m.body_contacts)
+        vdot = rate = f = G = None
         known = end = start["V"]
         for _ in range(self.solves):
             known, met = end, None
             push, added = engine.contact_pushes(start, known, s.x, dt, last)
-            if system.m.body_contacts:
-                between, G = engine.pair_pushes(s.q, start, known, s.x, dt, last)
+            if meet:
+                between, f, G = engine.pair_pushes(s.q, start, known, s.x, dt, last)
                 push, met = push + between, (start, G)
             total = push if external is None else external + push
             vdot, rate = system.pressed(s, tau, total, resistance, added, held, met, again=vdot is not None)
             end = engine.advanced(start["V"], rate, dt)
         x = engine.contact_states(start, known, end, s.x, forces.rate, dt)
         q, v = system.stepped(s, vdot, dt)
-        if system.m.body_contacts:
+        if meet:
             x = engine.pair_states(start, known, end, x, dt)
-        if system.m.body_contacts or on_ice(system.m):
-            v = system.balanced(s, vdot, start, q, v, dt)
+        if meet or on_ice(system.m):
+            between = engine.pair_forces(s.q, start, f, G, rate) if meet else None
+            v = system.balanced(s, vdot, start, q, v, dt, between)
         return State(q, v, x)
