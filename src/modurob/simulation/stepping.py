@@ -25,6 +25,7 @@ from modurob.simulation.push import Push, WrenchError
 from modurob.simulation.status import Failure
 from modurob.simulation.steppers import StepLimitError, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
+from modurob.simulation.steppers.stepper import UNSETTLED
 from modurob.simulation.system import Held, State, System, is_joined, ruling, sticks
 from modurob.spatial.scalars import Array
 
@@ -48,7 +49,7 @@ ERRORS: dict[type[Exception], str] = {
 
 
 class Moved(NamedTuple):
-    """The state later, and for each run whether it has one: 0, or the joint that moves no inertia, or -1, (...)."""
+    """The state later, and for each run whether it has one: 0, or the joint that moves no inertia, or -1, or UNSETTLED, (...)."""
 
     state: State
     singular: Array
@@ -133,6 +134,8 @@ class Mover:
             moved = Moved(flat, np.zeros(len(flat.v), dtype=int))
             for k in range(steps):
                 moved = self._with_friction(t + k * dt, moved, u, dt)
+        if len(moved.singular) and (moved.singular == UNSETTLED).all():
+            raise StepLimitError(self._unsettled)
         return Moved(State(*(x.reshape(*shape, x.shape[-1]) for x in moved.state)), moved.singular.reshape(shape))
 
     def commanded(self, s: State, u: Array) -> tuple[State, Array]:
@@ -162,7 +165,9 @@ class Mover:
         if fine and not singular.any():
             return
         finite = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1) & np.isfinite(x).all(axis=-1)
-        for joint in np.unique(singular[singular != 0]):
+        if (singular == UNSETTLED).any():
+            yield Failure("step limit", self._unsettled, singular == UNSETTLED)
+        for joint in np.unique(singular[(singular != 0) & (singular != UNSETTLED)]):
             name = f"joint {singular_joint(self.m, int(joint))!r}" if joint > 0 else "a degree of freedom"
             yield Failure("singular", f"{name} moves no inertia{self._weightless}", singular == joint)
         gone = ~finite & (singular == 0)
@@ -170,8 +175,12 @@ class Mover:
             yield Failure("not finite", "the state is not a finite number any more", gone)
         largest = np.abs(v).max(axis=-1, initial=0.0)
         fast = finite & (singular == 0) & (largest > DIVERGED)
-        if fast.any():
-            yield Failure("diverged", f"a rate reached {largest[fast].max():.3g}", fast)
+        for reached in np.unique(largest[fast]):
+            yield Failure("diverged", f"a rate reached {reached:.3g}", fast & (largest == reached))
+
+    @property
+    def _unsettled(self) -> str:
+        return f"the step did not settle: expected steps shorter than {self.stepper.dt:g} s"
 
     @property
     def _weightless(self) -> str:

@@ -30,10 +30,11 @@ class NumPyEngine:
 
     def run(self, program: Program | Flow, **inputs: Any) -> dict[str, Any]:
         answer = self._run(program, self.m, {name: x for name, x in inputs.items() if x is not None})
-        self._note(answer.singular)
+        self.note(answer.singular)
         return answer.results
 
-    def _note(self, singular: Array) -> None:
+    def note(self, singular: Array) -> None:
+        """What is singular in which states, (...); what was found first stays."""
         self.singular = np.where(self.singular == 0, singular, self.singular)
 
     def run_again(self, program: Program, **inputs: Any) -> dict[str, Any]:
@@ -162,7 +163,7 @@ class NumPyEngine:
 
     def constrained(self, M: Array, K: Array, push: tuple[Array, Array], k: Array) -> tuple[Array, Array]:
         vdot, multipliers, singular = constrained_solution(M + np.diag(self.m.armature), K, push[0] - push[1], k)
-        self._note(-singular.astype(int))
+        self.note(-singular.astype(int))
         return vdot, multipliers
 
     def nearest(self, K: Array, k: Array) -> Array:
@@ -176,7 +177,7 @@ class NumPyEngine:
         """Accelerations of constrained motion with some rates held, and the forces that hold them, beside tau."""
         M = terms["M"] + np.diag(self.m.armature)
         vdot, reaction, singular = held_solution(M, terms["K"], tau - terms["bias"], terms["k"], free)
-        self._note(-singular.astype(int))
+        self.note(-singular.astype(int))
         return vdot, reaction
 
     def solved_slopes(self, M: Array, by_q: Array, by_v: Array) -> Array:
