@@ -196,7 +196,7 @@ class Mover:
         shape, flat = s.v.shape[:-1], _flat(s)
         u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
         at = np.array(np.broadcast_to(t, shape), dtype=float).reshape(-1, 1)
-        held = self.modes(at, flat, u)[0] if self.sticks else None
+        held = self.modes(at, flat, u, np.full_like(at, self.stepper.dt or 0.0))[0] if self.sticks else None
         if self.stepper.contacts and self.stepper.dt and acting(self.m).rows:
             moved = self._steps(at, flat, u, self.stepper.dt, 1, held)
             vdot, singular = (moved.state.v - flat.v) / self.stepper.dt, moved.singular
@@ -260,7 +260,7 @@ class Mover:
             now, torques, rest = _of(s, going), u[going], left[going]
             at = t + dt - rest
             mover = self._on(going)
-            held, bad = mover.modes(at, now, torques)
+            held, bad = mover.modes(at, now, torques, rest)
             end, worse = mover._steps(at, now, torques, rest, 1, held)
             _put(singular, going, np.where(bad != 0, bad, worse))
             passed = (held.slide * end.v < 0).any(axis=-1)
@@ -279,8 +279,8 @@ class Mover:
         """The same for some of the runs."""
         return self if self.push is None else replace(self, push=self.push.of(runs))
 
-    def modes(self, t: Array, s: State, u: Array) -> tuple[Held, Array]:
-        """Which rates friction holds in a state, and which way the others slide; and whether the state is singular.
+    def modes(self, t: Array, s: State, u: Array, dt: Array) -> tuple[Held, Array]:
+        """Which rates friction holds in a step of dt from a state, and which way the others slide; and whether it is singular.
 
         All that rest are held first. The one that needs most beyond what friction gives is let go, until none does; one that would
         then move against its friction is held again.
@@ -295,7 +295,7 @@ class Mover:
             if not (free == 0).any():
                 break
             engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
-            slope = System(engine, self.push).slope(t, s, u, Held(free, slide))
+            slope = self.stepper.slope(System(engine, self.push), t, s, u, dt, Held(free, slide))
             singular = engine.singular
             excess = np.where(free == 0, np.abs(slope.reaction) / np.where(dry, holding, 1.0) - 1, -1.0)
             worst = np.argmax(np.where(settled, -1.0, excess), axis=-1)

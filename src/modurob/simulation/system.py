@@ -20,6 +20,9 @@ from modurob.algorithms.program import Engine, Program
 from modurob.mechanism.tables import Tables
 from modurob.simulation.push import Push
 
+# what a rate that friction holds weighs where bodies touch each other: nothing moves it [kg or kg m²]
+HEAVY = 1e12
+
 
 class State(NamedTuple):
     """(q, v, x), (..., nq), (..., nv), (..., nx)."""
@@ -131,9 +134,13 @@ class System:
 
     def _joined(self, terms: dict[str, Any], M: Any, tau: Any, held: Held | None) -> Any:
         """vdot where joints share coordinates or close loops, with another mass matrix."""
+        engine = self.engine
+        if held is not None and is_joined(self.m):
+            return engine.held({**terms, "M": M}, tau, held.free)[0]
         if held is not None:
-            return self.engine.held({**terms, "M": M}, tau, held.free)[0]
-        return self.engine.constrained(M, terms["K"], (tau, terms["bias"]), terms["k"])[0]
+            M = engine.resisted(M, (engine.ones("rates") - held.free) * HEAVY)
+        vdot = engine.constrained(M, terms["K"], (tau, terms["bias"]), terms["k"])[0]
+        return vdot if held is None else engine.times(vdot, held.free)
 
     def integrate(self, q: Any, dq: Any) -> Any:
         """q moved for one second with the constant velocity dq."""
