@@ -24,13 +24,13 @@ from tests.sampling import sampled
 G, EDGE = 9.81, 0.1
 
 
-def bodies(n, kind="box", gravity=(0, 0, -G), between=None, size=None):
-    """Free bodies that touch each other."""
+def bodies(n, kind="box", gravity=(0, 0, -G), between=None, size=None, mass=1.0):
+    """Free bodies that touch each other, the last of the given mass."""
     size = size or {"box": (EDGE,) * 3, "sphere": (EDGE / 2,), "capsule": (EDGE / 4, EDGE)}[kind]
     b = mr.Builder("bodies", gravity=gravity)
     for i in range(n):
         I = inertia.box(1.0, (EDGE,) * 3) if kind != "sphere" else inertia.sphere(1.0, EDGE / 2)
-        b.body(f"b{i}", I, parent="world", joint=mr.Free())
+        b.body(f"b{i}", I * (mass if i == n - 1 else 1.0), parent="world", joint=mr.Free())
         b.collision(kind, size, on=f"b{i}")
     return b.build().with_body_contact(between)
 
@@ -78,6 +78,44 @@ def test_a_velocity_that_all_share_does_not_matter(kind):
         assert np.abs(ends[-1][:, 3:]).max() < 1e-8
     np.testing.assert_allclose(*ends, atol=1e-8)
     assert ends[0][1, 0] > 3.0  # they did meet
+
+
+def test_what_flies_far_away_does_not_matter():
+    """A heavy ball goes by: one that lies on the ground stays, two that meet centrally do not begin to spin, and what a spring
+    does to those that do not touch is what it does without contact."""
+    v = np.zeros(12)
+    v[6:9] = 20.0, 0.0, 5.0
+    m = bodies(2, "sphere", mass=100.0)
+    run = mr.simulate(m, apart(m, (0, 0, EDGE / 2), (0, 3, 2)), v, duration=0.3, ground=mr.Ground())
+    assert np.abs(run.v[-1, :6]).max() < 1e-9
+    m = bodies(3, "sphere", (0, 0, 0), mr.BodyContact(restitution=0.5), mass=100.0)
+    v = np.zeros(18)
+    v[[0, 13]] = 3.0, 30.0
+    run = mr.simulate(m, apart(m, (-0.3, 0, 0), (0, 0, 0), (5, -4, 3)), v, duration=0.2)
+    assert np.abs(run.v[-1].reshape(3, 6)[:, 3:]).max() < 1e-6
+    assert run.v[-1, 6] > 2.0  # they did meet
+    m = bodies(2, "sphere", (0, 0, 0), mass=2.0).with_force("spring", mr.Spring(100.0, 0.3), a="b0", b="b1")
+    v = np.array([1.0, 3.0, *np.zeros(4), 1.0, 1.0, *np.zeros(4)])
+    each = [
+        mr.simulate(robot, apart(m, (-0.4, 0, 0), (0, 0, 0)), v, 0.5, stepper=mr.LinearlyImplicit(2e-3))
+        for robot in (m, m.without_forces(m.body_contacts[0].name))
+    ]
+    np.testing.assert_allclose(each[0].v, each[1].v, atol=1e-9)
+
+
+def test_a_ball_glances_off_a_heavy_one_as_off_the_ground():
+    """Without friction neither spins, to the order of the step; and angular momentum is kept whatever the step."""
+    m = bodies(2, "sphere", (0, 0, 0), mr.BodyContact(friction=0.0, restitution=1.0), mass=50.0)
+    spins = []
+    for dt in (2e-3, 1e-3):
+        v, stepper = np.array([5.0, *np.zeros(11)]), mr.LinearlyImplicit(dt)
+        run = mr.simulate(m, apart(m, (-0.5, EDGE / 2, 0), (0, 0, 0)), v, duration=0.3, stepper=stepper)
+        momenta = m.momentum(run.q, run.v)
+        assert np.abs(momenta - momenta[0]).max() < 1e-10
+        assert run.v[-1, 0] < 0  # it was turned back
+        spins.append(np.abs(run.v[-1].reshape(2, 6)[:, 3:]).max())
+    assert spins[0] < 0.5
+    assert spins[1] == pytest.approx(spins[0] / 2, rel=0.1)
 
 
 def test_points_that_do_not_touch_give_no_friction():
@@ -186,8 +224,8 @@ def test_pairs_solve_the_dense_equations(rng):
     engine, dt = NumPyEngine(m, (n,)), np.full((n, 1), 2e-3)
     start, state = engine.run(MOTIONS, q=q, v=v), State(q, v, x)
     still = np.zeros_like(v)
-    ground, added = engine.contact_wrenches(start, start["V"], x, dt, True)
-    F, coupling = engine.pair_wrenches(q, start, start["V"], x, dt, True)
+    ground, added = engine.contact_pushes(start, start["V"], x, dt, True)
+    F, _, coupling = engine.pair_pushes(q, start, start["V"], x, dt, True)
     assert np.abs(coupling).max() > 1
     vdot, rate = System(engine).contact_acceleration(state, u, ground + F, still, added, None, (start, coupling))
     # forces at the end of the step, body by body

@@ -522,3 +522,25 @@ def test_what_is_joined_elsewhere_changes_no_contact():
     assert np.abs(runs[0].x).max() > 0  # it touches
     np.testing.assert_allclose(runs[1].q[:, 2:], runs[0].q[:, 2:], rtol=0, atol=1e-9)
     np.testing.assert_allclose(runs[1].v[:, 2:], runs[0].v[:, 2:], rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_a_joint_that_friction_holds_gives_way_to_a_blow(between):
+    """A limb at rest in its joint as its robot falls; friction next to nothing is as none, on ground and on a body."""
+    ends = []
+    for friction in (0.0, 1e-6):
+        b = mr.Builder("limb")
+        b.body("trunk", inertia.box(1.0, (0.1, 0.1, 0.1)), joint=mr.Free())
+        b.collision("box", (0.1, 0.1, 0.1), on="trunk")
+        own, hinge = inertia.spatial_inertia(1.0, (0.1, 0, 0), np.diag([1e-3, 4e-3, 4e-3])), mr.Revolute((0, 1, 0))
+        at, properties = se3.pose(None, (0.06, 0, 0)), mr.JointProperties(friction=friction)
+        b.body("limb", own, parent="trunk", joint=hinge, joint_name="hinge", at=at, properties=properties)
+        if between:
+            b.collision("box", (2.0, 2.0, 0.2), on="world", X=se3.pose(None, (0, 0, -0.1)))
+        robot, q = b.build(), [0, 0, 0.15, 1, 0, 0, 0, 0]
+        given = {"body_contact": mr.BodyContact()} if between else {"ground": mr.Ground()}
+        run = mr.simulate(robot, q, duration=0.16, stepper=mr.LinearlyImplicit(1e-3), **given)
+        assert not run.v[run.t < 0.1, 6].any() or not friction  # held in free fall
+        ends.append(run.v[-1])
+    assert ends[0][6] > 5.0
+    np.testing.assert_allclose(*ends, atol=1e-3)

@@ -100,7 +100,7 @@ def test_a_degree_of_freedom_without_inertia_ends_the_run(stepper):
 
 def test_a_step_that_cannot_be_made_ends_the_run(crab):
     run = mr.simulate(crab, [0.6, -0.4, 0.8], duration=10.0, stepper=mr.ImplicitMidpoint(0.5))
-    ended("step limit", "take a step shorter than 0.5 s", run)
+    ended("step limit", "expected steps shorter than 0.5 s", run)
 
 
 def test_adaptive_steps_that_become_too_small_end_the_run(rng):

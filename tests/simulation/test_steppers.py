@@ -218,6 +218,24 @@ def test_motion_is_that_of_mujoco(rng, which):
     assert np.abs(theirs[1:] - theirs[:-1])[:, 1:].max() > 0.1
 
 
+# ---- runs that end ----
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.2])
+@pytest.mark.parametrize("stepper", [mr.RungeKutta4, mr.ImplicitMidpoint, mr.Variational])
+def test_a_run_that_cannot_go_on_leaves_the_others_alone(stepper, friction):
+    """Each has its own status, with its own numbers."""
+    robot = mr.load("crab").mechanism().ideal()
+    robot = robot.with_force("rub", mr.Friction(coulomb=friction), joint="m2/hinge")
+    v = np.array([[0.0, 0.0, 0.0], [300.0, -400.0, 500.0], [1e7, 1e7, 1e7], [1.0, 0.5, -0.5]])
+    run = mr.simulate(robot, np.zeros((4, 3)), v, 0.05, stepper=stepper(5e-3))
+    alone = [mr.simulate(robot, np.zeros(3), each, 0.05, stepper=stepper(5e-3)) for each in v]
+    assert [str(s) for s in run.status] == [str(one.status) for one in alone]
+    assert [run.status[k].ok for k in (0, 2, 3)] == [True, False, True]
+    for k in (0, 3):
+        np.testing.assert_allclose(run.q[:, k], alone[k].q, atol=1e-12)
+
+
 # ---- refusals ----
 
 

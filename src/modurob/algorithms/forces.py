@@ -294,7 +294,7 @@ def frame_wrenches(
     if own.pair_rows and contacts:
         from modurob.algorithms import pairs  # which imports this module
 
-        total = total + pairs.pair_wrenches(m, q, found, found["V"], x, np.zeros(v.shape[:-1]), False)[0]
+        total = total + pairs.pair_wrenches(m, q, found, found["V"], x, np.zeros(v.shape[:-1]), False).wrenches
     return FrameWrenches(total, tau)
 
 

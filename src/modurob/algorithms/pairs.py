@@ -42,10 +42,12 @@ COLUMNS = Program(
 
 
 class PairWrench(NamedTuple):
-    """A pair: wrenches on both bodies at the twists of the start, in their frames, and G in world axes at the reference point."""
+    """A pair: wrenches on both bodies in their own frames at the twists of the start, the force on the first in world axes, and G
+    in world axes at the reference."""
 
     on_a: Array
     on_b: Array
+    f: Array
     G: Array
 
 
@@ -55,19 +57,26 @@ def pair_wrench(
     """The contact wrenches between two bodies in a step, linearised about the twists known so far; `at` is the reference point."""
     F, added = law.wrench(touch, motion, x, last)
     in_a = se3.inverse(a.X) @ b.X @ b.frame
-    seen = b.X @ b.frame
-    seen = se3.pose(se3.rotation(seen), se3.position(seen) - at)
-    G = inertia.to_parent(seen, added)
-    return PairWrench(se3.to_parent(in_a, F), se3.to_parent(b.frame, -F), G)
+    seen = _seen(b.X @ b.frame, at)
+    f, G = apply(se3.rotation(seen), F[..., :3]), inertia.to_parent(seen, added)
+    return PairWrench(se3.to_parent(in_a, F), se3.to_parent(b.frame, -F), f, G)
 
 
 def bias(G: Array, a: tuple[Array, Array], b: tuple[Array, Array], at: Array) -> tuple[Array, Array]:
     """Wrenches -G (Y_a - Y_b) on the first body and its opposite on the second, in their own frames, from the pose and the rate of
     the twist of each."""
-    (X_a, Y_a), (X_b, Y_b) = a, b
-    seen = [se3.pose(se3.rotation(X), se3.position(X) - at) for X in (X_a, X_b)]
-    W = apply(G, _to_world(seen[0], Y_a) - _to_world(seen[1], Y_b))
-    return _from_world(seen[0], -W), _from_world(seen[1], W)
+    W = withheld(G, a, b, at)
+    return _from_world(_seen(a[0], at), -W), _from_world(_seen(b[0], at), W)
+
+
+def withheld(G: Array, a: tuple[Array, Array], b: tuple[Array, Array], at: Array) -> Array:
+    """G (Y_a - Y_b) in world axes at the reference, (..., 6), from the pose and the rate of the twist of each body."""
+    return apply(G, _to_world(_seen(a[0], at), a[1]) - _to_world(_seen(b[0], at), b[1]))
+
+
+def _seen(X: Array, at: Array) -> Array:
+    """A pose in the world, as seen from the reference point."""
+    return se3.pose(se3.rotation(X), se3.position(X) - at)
 
 
 def _to_world(X: Array, V: Array) -> Array:
@@ -145,29 +154,52 @@ def pose_of(X: Array, body: int) -> Array:
     return rigid(X[..., body - 1, :, :]) if body else np.eye(4)
 
 
-def pair_wrenches(m: Tables, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
-    """Wrenches on all bodies, (..., bodies, 6), the world first; and G of each pair, (..., pairs, 6, 6)."""
+class PairWrenches(NamedTuple):
+    """Wrenches on all bodies, (..., bodies, 6), the world first; and of each pair the force on its first body at the twists of the
+    start in world axes, (..., pairs, 3), and G, (..., pairs, 6, 6)."""
+
+    wrenches: Array
+    f: Array
+    G: Array
+
+
+def pair_wrenches(m: Tables, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> PairWrenches:
+    """What all pairs do in a step of dt, about the twists known so far."""
     F = np.zeros((*start["V"].shape[:-2], len(m.bodies), 6), dtype=np.result_type(start["V"], x))
-    G = [np.zeros((*start["V"].shape[:-2], 0, 6, 6))]
+    f, G = [F[..., :0, :3]], [np.zeros((*start["V"].shape[:-2], 0, 6, 6))]
     for pair in paired(m, start, known):
         X, motion = relative(pair.a, pair.b, dt, mutual_mass(m, pair.row) + 0 * dt)
         touch = pair.law.touch(X)
         found = pair_wrench(pair.law, touch, motion, pair.a, pair.b, reference(m, q), x[..., pair.x], last)
         F[..., pair.row.a.body, :] += found.on_a
         F[..., pair.row.b.body, :] += found.on_b
+        f.append(found.f[..., None, :])
         G.append(found.G[..., None, :, :])
-    return F, np.concatenate(G, axis=-3)
+    return PairWrenches(F, np.concatenate(f, axis=-2), np.concatenate(G, axis=-3))
+
+
+def pair_forces(m: Tables, q: Array, start: Any, f: Array, G: Array, rates: Array) -> Array:
+    """Forces on the first body of each pair in world axes where twists change at these rates, (..., pairs, 3)."""
+    found = np.array(f)
+    for k, (_, row) in enumerate(acting(m).pair_rows):
+        a, b = _rated(row, start, rates)
+        found[..., k, :] -= withheld(G[..., k, :, :], a, b, reference(m, q))[..., :3]
+    return found
+
+
+def _rated(row: PairRow, start: Any, rates: Array) -> list[tuple[Array, Array]]:
+    """Poses and rates of the twists of both bodies of a pair."""
+    return [(pose_of(start["X"], body), twist_of(rates, body)) for body in (row.a.body, row.b.body)]
 
 
 def pair_bias(m: Tables, q: Array, start: Any, G: Array, rates: Array) -> Array:
     """The wrenches of `bias` on all bodies, (..., bodies, 6), from the rates of their twists at vdot = 0."""
     F = np.zeros((*rates.shape[:-2], len(m.bodies), 6))
     for k, (_, row) in enumerate(acting(m).pair_rows):
-        i, j = row.a.body, row.b.body
-        a, b = ((pose_of(start["X"], body), twist_of(rates, body)) for body in (i, j))
+        a, b = _rated(row, start, rates)
         on_a, on_b = bias(G[..., k, :, :], a, b, reference(m, q))
-        F[..., i, :] += on_a
-        F[..., j, :] += on_b
+        F[..., row.a.body, :] += on_a
+        F[..., row.b.body, :] += on_b
     return F
 
 

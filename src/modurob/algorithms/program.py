@@ -329,8 +329,14 @@ class Engine(Protocol):
         """
         ...
 
-    def pair_wrenches(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
-        """Wrenches of contacts between bodies in a step of dt, and the G that couple them; see `modurob.algorithms.pairs`."""
+    def pair_wrenches(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any, Any]:
+        """Wrenches of contacts between bodies in a step of dt; of each pair the force on the first body at the twists of the start,
+        and the G that couples them; see `modurob.algorithms.pairs`.
+        """
+        ...
+
+    def pair_forces(self, q: Any, start: Any, f: Any, G: Any, rates: Any) -> Any:
+        """Forces on the first body of each pair, in world axes, where twists change at these rates."""
         ...
 
     def pair_bias(self, q: Any, start: Any, G: Any, rates: Any) -> Any:
@@ -341,8 +347,10 @@ class Engine(Protocol):
         """M + sum of D^T G D over pairs of bodies in contact; see `modurob.algorithms.pairs`."""
         ...
 
-    def momentum_corrected(self, before: Any, after: Any, v: Any, dt: Any) -> Any:
-        """v with the rates of free joints corrected so that momentum is conserved; see `modurob.algorithms.momenta`."""
+    def momentum_corrected(self, before: Any, after: Any, v: Any, dt: Any, between: Any) -> Any:
+        """Rates with which floating robots conserve their momentum, under forces `between` pairs, if there are any; see
+        `modurob.algorithms.momenta`.
+        """
         ...
 
     def pair_states(self, start: Any, known: Any, end: Any, x: Any, dt: Any) -> Any:

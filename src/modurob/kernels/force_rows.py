@@ -73,9 +73,9 @@ class ForceRows(Arena):
             self._lines(out, q, v, found)
             if contacts:
                 now = self.register(1)
-                wrench, _ = lay_wrenches(self, found, found["V"], x, now, False)
-                between, _ = pairs.lay_wrenches(self, q, found, found["V"], x, now, False)
-                out = out._replace(external=out.external + wrench + between)
+                on, _ = lay_wrenches(self, found, found["V"], x, now, False)
+                between, *_ = pairs.lay_wrenches(self, q, found, found["V"], x, now, False)
+                out = out._replace(external=out.external + on + between)
         return out
 
     def contact_wrenches(
@@ -90,8 +90,13 @@ class ForceRows(Arena):
 
     def pair_wrenches(
         self, q: Register, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
-    ) -> tuple[Register, Register]:
+    ) -> tuple[Register, Register, Register]:
         return pairs.lay_wrenches(self, q, start, known, x, dt, last)
+
+    def pair_forces(
+        self, q: Register, start: dict[str, Register], f: Register, G: Register, rates: Register
+    ) -> Register:
+        return pairs.lay_forces(self, q, start, f, G, rates)
 
     def pair_bias(self, q: Register, start: dict[str, Register], G: Register, rates: Register) -> Register:
         return pairs.lay_bias(self, q, start, G, rates)
@@ -100,9 +105,9 @@ class ForceRows(Arena):
         return pairs.lay_coupling(self, M, q, G)
 
     def momentum_corrected(
-        self, before: tuple[Register, ...], after: tuple[Register, ...], v: Register, dt: Register
+        self, before: tuple[Register, ...], after: tuple[Register, ...], v: Register, dt: Register, between: Any
     ) -> Register:
-        return lay_momentum_correction(self, before, after, v, dt)
+        return lay_momentum_correction(self, before, after, v, dt, between)
 
     def pair_states(
         self, start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register

@@ -1,11 +1,11 @@
-"""The C function that corrects the rates of a free joint, so that what floats keeps its momentum over a step."""
+"""The C function that corrects the rates of a free joint, so that a floating robot keeps its momentum over a step."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.momenta import displaced_mass, groups, rate_correction
+from modurob.algorithms.momenta import displacement, floating_pairs, mutual_turns, rate_correction, roots
 from modurob.kernels.lowering import Store
 from modurob.kernels.registers import Register
 from modurob.kernels.units import Unit, loaded
@@ -16,29 +16,45 @@ from modurob.trace import Graph, Place
 if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
-DISPLACED_SLOTS = ("dt", "X0", "p0", "w0", "inertia", "own", "common")
-SLOTS = ("dt", "X0", "X1", "p0", "w0", "weight", "p1", "inertia", "own", "common", "v")
+DISPLACEMENT_SLOTS = ("dt", "X0", "p0", "w0", "inertia", "own")
+TURN_SLOTS = ("dt", "f", "own a", "own b", "turn a", "turn b")
+SLOTS = ("dt", "X0", "X1", "p0", "w0", "p1", "inertia", "own", "turn", "v")
 
 
-def displaced_unit(lanes: int, single: bool) -> Unit:
-    """The function of `algorithms.momenta.displaced_mass`: of one free joint, and added to that of its group."""
+def displacement_unit(lanes: int, single: bool) -> Unit:
+    """The function that finds the displacement of the centre of mass of what a free joint carries."""
 
     def stores(graph: Graph) -> list[Store]:
         p0, w0 = (graph.inputs(name, (1, 6)) for name in ("p0", "w0"))
-        found = displaced_mass(_pose(graph, "X0"), p0, w0, graph.inputs("inertia", (1, 6, 6)), graph.inputs("dt", 1))[0]
-        return [Store(Place(to, k), x, to == "common") for to in ("own", "common") for k, x in enumerate(found)]
+        found = displacement(_pose(graph, "X0"), p0, w0, graph.inputs("inertia", (1, 6, 6)), graph.inputs("dt", 1))
+        return [Store(Place("own", k), x, False) for k, x in enumerate(found[0])]
 
-    return _unit("displaced_mass", DISPLACED_SLOTS, stores, lanes, single)
+    return _unit("displacement", DISPLACEMENT_SLOTS, stores, lanes, single)
+
+
+def turn_unit(lanes: int, single: bool) -> Unit:
+    """The function that adds to the angular impulses of two robots in contact."""
+
+    def stores(graph: Graph) -> list[Store]:
+        a, b = (graph.inputs(f"own {end}", (1, 4)) for end in "ab")
+        found = mutual_turns(graph.inputs("f", (1, 3)), a, b, graph.inputs("dt", 1))
+        return [
+            Store(Place(f"turn {end}", k), x, True)
+            for end, turn in zip("ab", found, strict=True)
+            for k, x in enumerate(turn[0])
+        ]
+
+    return _unit("turns", TURN_SLOTS, stores, lanes, single)
 
 
 def correction_unit(lanes: int, single: bool) -> Unit:
-    """The function that adds `algorithms.momenta.rate_correction` to the six rates of a free joint."""
+    """The function that corrects the six rates of a free joint."""
 
     def stores(graph: Graph) -> list[Store]:
-        p0, w0, weight, p1 = (graph.inputs(name, (1, 6)) for name in ("p0", "w0", "weight", "p1"))
-        own, common = (graph.inputs(name, (1, 4)) for name in ("own", "common"))
+        p0, w0, p1 = (graph.inputs(name, (1, 6)) for name in ("p0", "w0", "p1"))
+        own, turn = graph.inputs("own", (1, 4)), graph.inputs("turn", (1, 3))
         X0, X1, I = _pose(graph, "X0"), _pose(graph, "X1"), graph.inputs("inertia", (1, 6, 6))
-        found = rate_correction(X0, X1, p0, w0, weight, p1, I, own, common, graph.inputs("dt", 1))
+        found = rate_correction(X0, X1, p0, w0, p1, I, own, turn, graph.inputs("dt", 1))
         return [Store(Place("v", k), x, True) for k, x in enumerate(found[0])]
 
     return _unit("correct", SLOTS, stores, lanes, single)
@@ -59,26 +75,47 @@ def _pose(graph: Graph, array: str) -> Array:
     return X
 
 
+class _Floating(NamedTuple):
+    """A floating robot: the place of its rates, and registers of its inertia, displacement and additional angular impulse."""
+
+    first: int
+    inertia: Register
+    own: Register
+    turn: Register
+
+
 def lay_momentum_correction(
-    e: "Arena", before: tuple[Register, ...], after: tuple[Register, ...], v: Register, dt: Register
+    e: "Arena",
+    before: tuple[Register, ...],
+    after: tuple[Register, ...],
+    v: Register,
+    dt: Register,
+    between: Any,
 ) -> Register:
     """As `algorithms.momenta.momentum_corrected`."""
-    (X0, p0, w0, weight), (X1, p1, M), n = before, after, e.m.nv
-    new = e.register(n)
+    (X0, p0, w0), (X1, p1, M) = before, after
+    new = e.register(e.m.nv)
     e.assign(new, v)
-    displace, correct = loaded([displaced_unit(e.lanes, e.single), correction_unit(e.lanes, e.single)])
-    for group in groups(e.m):
-        common, later = e.register(4), []
-        e.op("clear", [common.place, 4])
-        for i in group:
-            first, block, own = e.m.joints[i - 1].v_slice.start, e.register(36), e.register(4)
-            for k in range(6):
-                e.op("copy", [M.place + (first + k) * n + first, block.place + 6 * k, 6])
-            poses = [X.place + 12 * (i - 1) for X in (X0, X1)]
-            begun = [x.place + first for x in (p0, w0, weight)]
-            parts = [block.place, own.place, common.place]
-            e.row(displace, [dt.place, poses[0], *begun[:2], *parts], {})
-            later.append([dt.place, *poses, *begun, p1.place + first, *parts, new.place + first])
-        for at in later:
-            e.row(correct, at, {})
+    kinds = displacement_unit, turn_unit, correction_unit
+    displace, turn, correct = loaded([kind(e.lanes, e.single) for kind in kinds])
+    floating = {i: _floating(e, i, M) for i in roots(e.m)}
+    for i, x in floating.items():
+        at = X0.place + 12 * (i - 1), p0.place + x.first, w0.place + x.first
+        e.row(displace, [dt.place, *at, x.inertia.place, x.own.place], {})
+    for k, (i, j) in floating_pairs(e.m):
+        a, b = floating[i], floating[j]
+        e.row(turn, [dt.place, between.place + 3 * k, *(x.place for x in (a.own, b.own, a.turn, b.turn))], {})
+    for i, x in floating.items():
+        poses = [X.place + 12 * (i - 1) for X in (X0, X1)]
+        rates = [p.place + x.first for p in (p0, w0, p1)]
+        e.row(correct, [dt.place, *poses, *rates, x.inertia.place, x.own.place, x.turn.place, new.place + x.first], {})
     return new
+
+
+def _floating(e: "Arena", i: int, M: Register) -> _Floating:
+    first, n = e.m.joints[i - 1].v_slice.start, e.m.nv
+    found = _Floating(first, e.register(36), e.register(4), e.register(3))
+    for k in range(6):
+        e.op("copy", [M.place + (first + k) * n + first, found.inertia.place + 6 * k, 6])
+    e.op("clear", [found.turn.place, 3])
+    return found

@@ -4,13 +4,23 @@ Each begins with the spheres about its shapes, and is left where they are apart 
 function of its own, which the others call.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import floats
-from modurob.algorithms.pairs import COLUMNS, bias, end_states, mass_and_centre, mutual_mass, pair_wrench, signs
+from modurob.algorithms.pairs import (
+    COLUMNS,
+    bias,
+    end_states,
+    mass_and_centre,
+    mutual_mass,
+    pair_wrench,
+    signs,
+    withheld,
+)
 from modurob.catalogue.contact import PairContact, PairPoints, Side, relative
 from modurob.kernels.compiler import quick_flags
 from modurob.kernels.force_units import nonzero
@@ -28,9 +38,10 @@ if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
 ENDS = ("X a", "X b", "start a", "start b", "known a", "known b")
-WRENCH_SLOTS = ("dt", *ENDS, "x", "reference", "on a", "on b", "G")
+WRENCH_SLOTS = ("dt", *ENDS, "x", "reference", "on a", "on b", "f", "G")
 STATE_SLOTS = ("dt", *ENDS, "end a", "end b", "x", "new")
 BIAS_SLOTS = ("X a", "X b", "known a", "known b", "reference", "G", "on a", "on b")
+FORCE_SLOTS = (*BIAS_SLOTS[:6], "f")
 
 
 class _Traced:
@@ -60,11 +71,11 @@ class _Traced:
         return Side(_pose(self.graph, f"X {end}"), frame, V0, V, np.zeros(1), numbers[None, 12:])
 
     def wrench(self, last: bool) -> list[Store]:
-        """Wrenches on both bodies, added, and what couples them."""
+        """Wrenches on both bodies, added, the force on the first, and what couples them."""
         at = self.graph.inputs("reference", (1, 3))
         found = pair_wrench(self.own, self.touch, self.motion, self.a, self.b, at, self.x, last)
         stores = [*_stores("on a", found.on_a, True), *_stores("on b", found.on_b, True)]
-        return [*stores, *_stores("G", packed(found.G[0]))]
+        return [*stores, *_stores("f", found.f), *_stores("G", packed(found.G[0]))]
 
     def states(self) -> list[Store]:
         """The bristles at the end of a step."""
@@ -107,8 +118,9 @@ WRENCH, STATES = 0, 1
 
 
 def pair_unit(law: PairContact, last: bool, lanes: int, single: bool) -> Unit:
-    """Two functions: one adds the wrenches of a pair on its bodies, and writes what couples them; one writes the bristles at the
-    end of a step, which where nothing touches are left as they are. Both call one that computes the contact points."""
+    """Two functions: one adds the wrenches of a pair on its bodies, and writes the force on the first and what couples them; one
+    writes the bristles at the end of a step, which where nothing touches are left as they are. Both call one that finds where
+    shapes meet."""
 
     def write() -> tuple[str, Code]:
         t = _Traced(law)
@@ -127,17 +139,34 @@ def pair_unit(law: PairContact, last: bool, lanes: int, single: bool) -> Unit:
 def bias_unit(lanes: int, single: bool) -> Unit:
     """The function of the wrenches of what couples two bodies against the rates of their twists."""
 
+    def stores(*given: Any) -> list[Store]:
+        return [x for end, W in zip("ab", bias(*given), strict=True) for x in _stores(f"on {end}", W, True)]
+
+    return _coupling_unit("bias", BIAS_SLOTS, stores, lanes, single)
+
+
+def force_unit(lanes: int, single: bool) -> Unit:
+    """The function that takes that from the force on the first body."""
+    return _coupling_unit(
+        "forces", FORCE_SLOTS, lambda *given: _stores("f", -withheld(*given)[..., :3], True), lanes, single
+    )
+
+
+def _coupling_unit(
+    name: str, slots: tuple[str, ...], stores: Callable[..., list[Store]], lanes: int, single: bool
+) -> Unit:
+    """A function of what couples two bodies, left where they do not touch."""
+
     def write() -> tuple[str, Code]:
         graph = Graph()
         G = unpacked(graph.inputs("G", 21))[None]
         ends = [(_pose(graph, f"X {end}"), graph.inputs(f"known {end}", (1, 6))) for end in "ab"]
-        on = bias(G, ends[0], ends[1], graph.inputs("reference", (1, 3)))
-        stores = [x for end, W in zip("ab", on, strict=True) for x in _stores(f"on {end}", W, True)]
-        table, layout = Table(graph), Layout({name: k for k, name in enumerate(BIAS_SLOTS)}, {}, {})
+        found = stores(G, ends[0], ends[1], graph.inputs("reference", (1, 3)))
+        table, layout = Table(graph), Layout({slot: k for k, slot in enumerate(slots)}, {}, {})
         there = -(G[0, 0, 0] + G[0, 1, 1] + G[0, 2, 2])
-        return function("contact", graph, stores, layout, table, there), Code(["contact"], graph, table.nodes, 0)
+        return function("contact", graph, found, layout, table, there), Code(["contact"], graph, table.nodes, 0)
 
-    return Unit("pair", "bias", lanes, single, write)
+    return Unit("pair", name, lanes, single, write)
 
 
 def constants(m: Tables, row: PairRow) -> dict[str, Array]:
@@ -153,16 +182,18 @@ def constants(m: Tables, row: PairRow) -> dict[str, Array]:
 
 def lay_wrenches(
     e: "Arena", q: Register, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
-) -> tuple[Register, Register]:
+) -> tuple[Register, Register, Register]:
     """As `algorithms.pairs.pair_wrenches`."""
     rows = _rows_of(e, last)
-    on, G = e.cleared("wrenches"), e.register(21 * len(rows))
-    e.op("clear", [G.place, G.n])
+    on, f, G = e.cleared("wrenches"), e.register(3 * len(rows)), e.register(21 * len(rows))
+    for each in (f, G):
+        e.op("clear", [each.place, each.n])
     for k, (state, row, unit) in enumerate(rows):
         bodies = row.a.body, row.b.body
         at = [dt.place, *_ends(e, row, start, known), x.place + state, _reference(e, q)]
-        e.row(unit, [*at, *(on.place + 6 * i for i in bodies), G.place + 21 * k], constants(e.m, row), WRENCH)
-    return on, G
+        to = [*(on.place + 6 * i for i in bodies), f.place + 3 * k, G.place + 21 * k]
+        e.row(unit, [*at, *to], constants(e.m, row), WRENCH)
+    return on, f, G
 
 
 def lay_bias(e: "Arena", q: Register, start: dict[str, Register], G: Register, rates: Register) -> Register:
@@ -171,9 +202,27 @@ def lay_bias(e: "Arena", q: Register, start: dict[str, Register], G: Register, r
     (unit,) = loaded([bias_unit(e.lanes, e.single)])
     for k, (_, row) in enumerate(acting(e.m).pair_rows):
         bodies = row.a.body, row.b.body
-        at = [*(_pose_at(e, i, start) for i in bodies), *(_twist_at(e, i, rates) for i in bodies)]
-        e.row(unit, [*at, _reference(e, q), G.place + 21 * k, *(on.place + 6 * i for i in bodies)], {})
+        at = [*_rated(e, row, start, rates), _reference(e, q), G.place + 21 * k]
+        e.row(unit, [*at, *(on.place + 6 * i for i in bodies)], {})
     return on
+
+
+def lay_forces(
+    e: "Arena", q: Register, start: dict[str, Register], f: Register, G: Register, rates: Register
+) -> Register:
+    """As `algorithms.pairs.pair_forces`."""
+    out = e.register(f.n)
+    e.assign(out, f)
+    (unit,) = loaded([force_unit(e.lanes, e.single)])
+    for k, (_, row) in enumerate(acting(e.m).pair_rows):
+        at = [*_rated(e, row, start, rates), _reference(e, q), G.place + 21 * k]
+        e.row(unit, [*at, out.place + 3 * k], {})
+    return out
+
+
+def _rated(e: "Arena", row: PairRow, start: dict[str, Register], rates: Register) -> list[int]:
+    bodies = row.a.body, row.b.body
+    return [*(_pose_at(e, i, start) for i in bodies), *(_twist_at(e, i, rates) for i in bodies)]
 
 
 def lay_coupling(e: "Arena", M: Register, q: Register, G: Register) -> Register:

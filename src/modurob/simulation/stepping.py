@@ -25,6 +25,7 @@ from modurob.simulation.external import ExternalWrenches, WrenchError
 from modurob.simulation.status import Failure
 from modurob.simulation.steppers import StepLimitError, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
+from modurob.simulation.steppers.stepper import UNSETTLED
 from modurob.simulation.system import Held, State, System, friction_programs, is_joined, sticks
 from modurob.spatial.scalars import Array
 
@@ -48,7 +49,7 @@ ERRORS: dict[type[Exception], str] = {
 
 
 class Moved(NamedTuple):
-    """The state later, and for each run whether it has one: 0, or the joint that moves no inertia, or -1, (...)."""
+    """The state later, and for each run whether it has one: 0, or the joint that moves no inertia, or -1, or UNSETTLED, (...)."""
 
     state: State
     singular: Array
@@ -133,6 +134,8 @@ class Mover:
             moved = Moved(flat, np.zeros(len(flat.v), dtype=int))
             for k in range(steps):
                 moved = self._with_friction(t + k * dt, moved, u, dt)
+        if len(moved.singular) and (moved.singular == UNSETTLED).all():
+            raise StepLimitError(self._unsettled)
         return Moved(State(*(x.reshape(*shape, x.shape[-1]) for x in moved.state)), moved.singular.reshape(shape))
 
     def commanded(self, s: State, u: Array) -> tuple[State, Array]:
@@ -162,7 +165,9 @@ class Mover:
         if fine and not singular.any():
             return
         finite = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1) & np.isfinite(x).all(axis=-1)
-        for joint in np.unique(singular[singular != 0]):
+        if (singular == UNSETTLED).any():
+            yield Failure("step limit", self._unsettled, singular == UNSETTLED)
+        for joint in np.unique(singular[(singular != 0) & (singular != UNSETTLED)]):
             name = f"joint {singular_joint(self.m, int(joint))!r}" if joint > 0 else "a degree of freedom"
             yield Failure("singular", f"{name} moves no inertia{self._weightless}", singular == joint)
         gone = ~finite & (singular == 0)
@@ -170,8 +175,12 @@ class Mover:
             yield Failure("not finite", "the state is not a finite number any more", gone)
         largest = np.abs(v).max(axis=-1, initial=0.0)
         fast = finite & (singular == 0) & (largest > DIVERGED)
-        if fast.any():
-            yield Failure("diverged", f"a rate reached {largest[fast].max():.3g}", fast)
+        for reached in np.unique(largest[fast]):
+            yield Failure("diverged", f"a rate reached {reached:.3g}", fast & (largest == reached))
+
+    @property
+    def _unsettled(self) -> str:
+        return f"the step did not settle: expected steps shorter than {self.stepper.dt:g} s"
 
     @property
     def _weightless(self) -> str:
@@ -187,7 +196,7 @@ class Mover:
         shape, flat = s.v.shape[:-1], _flat(s)
         u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
         at = np.array(np.broadcast_to(t, shape), dtype=float).reshape(-1, 1)
-        held = self.modes(at, flat, u)[0] if self.sticks else None
+        held = self.modes(at, flat, u, np.full_like(at, self.stepper.dt or 0.0))[0] if self.sticks else None
         if self.stepper.contacts and self.stepper.dt and acting(self.m).rows:
             moved = self._steps(at, flat, u, self.stepper.dt, 1, held)
             vdot, singular = (moved.state.v - flat.v) / self.stepper.dt, moved.singular
@@ -251,7 +260,7 @@ class Mover:
             now, torques, rest = _of(s, going), u[going], left[going]
             at = t + dt - rest
             mover = self._on(going)
-            held, bad = mover.modes(at, now, torques)
+            held, bad = mover.modes(at, now, torques, rest)
             end, worse = mover._steps(at, now, torques, rest, 1, held)
             _put(singular, going, np.where(bad != 0, bad, worse))
             passed = (held.slide * end.v < 0).any(axis=-1)
@@ -270,8 +279,8 @@ class Mover:
         """The same for some of the runs."""
         return self if self.wrenches is None else replace(self, wrenches=self.wrenches.of(runs))
 
-    def modes(self, t: Array, s: State, u: Array) -> tuple[Held, Array]:
-        """Which rates friction holds in a state, and which way the others slide; and whether the state is singular.
+    def modes(self, t: Array, s: State, u: Array, dt: Array) -> tuple[Held, Array]:
+        """Which rates friction holds in a step of dt from a state, and which way the others slide; and whether it is singular.
 
         All that rest are held first. The one whose holding force exceeds its friction most is released, until there is none; one
         that would then accelerate against its assumed direction is held again.
@@ -286,7 +295,7 @@ class Mover:
             if not (free == 0).any():
                 break
             engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
-            slope = System(engine, self.wrenches).slope(t, s, u, Held(free, slide))
+            slope = self.stepper.slope(System(engine, self.wrenches), t, s, u, dt, Held(free, slide))
             singular = engine.singular
             excess = np.where(free == 0, np.abs(slope.reaction) / np.where(dry, holding, 1.0) - 1, -1.0)
             worst = np.argmax(np.where(settled, -1.0, excess), axis=-1)

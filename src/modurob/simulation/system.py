@@ -20,6 +20,9 @@ from modurob.algorithms.program import Engine, Program
 from modurob.mechanism.tables import Tables
 from modurob.simulation.external import ExternalWrenches
 
+# what a rate that friction holds weighs where bodies touch each other: nothing moves it [kg or kg m²]
+HEAVY = 1e12
+
 
 class State(NamedTuple):
     """(q, v, x), (..., nq), (..., nv), (..., nx)."""
@@ -132,9 +135,13 @@ class System:
 
     def _joined(self, terms: dict[str, Any], M: Any, tau: Any, held: Held | None) -> Any:
         """vdot where joints share coordinates or close loops, with another mass matrix."""
+        engine = self.engine
+        if held is not None and is_joined(self.m):
+            return engine.held({**terms, "M": M}, tau, held.free)[0]
         if held is not None:
-            return self.engine.held({**terms, "M": M}, tau, held.free)[0]
-        return self.engine.constrained(M, terms["K"], (tau, terms["bias"]), terms["k"])[0]
+            M = engine.with_diagonal(M, (engine.ones("rates") - held.free) * HEAVY)
+        vdot = engine.constrained(M, terms["K"], (tau, terms["bias"]), terms["k"])[0]
+        return vdot if held is None else engine.times(vdot, held.free)
 
     def integrate(self, q: Any, dq: Any) -> Any:
         """q moved for one second with the constant velocity dq."""
@@ -148,17 +155,17 @@ class System:
         found = self.engine.run(STEPPED, q=s.q, v=s.v, vdot=vdot, dt=dt)
         return self.integrate(s.q, found["dq"]), found["v"]
 
-    def momentum_corrected(self, s: State, vdot: Any, start: Any, q: Any, v: Any, dt: Any) -> Any:
-        """v at the end of a step to q under vdot, corrected so that floating robots keep their momentum; `start` are the results
-        of `MOTIONS` at its start."""
+    def momentum_corrected(self, s: State, vdot: Any, start: Any, q: Any, v: Any, dt: Any, between: Any) -> Any:
+        """v at the end of a step to q under vdot, corrected so that floating robots keep their momentum; `start` are the results of
+        `MOTIONS` at its start, `between` the forces between bodies, if there are any."""
         run, engine, still = self.engine.run, self.engine, self.engine.zeros("rates")
         now, weight = run(EQUATIONS, q=s.q, v=s.v, vdot=vdot), run(EQUATIONS, q=s.q, v=still, vdot=still)
         then = run(EQUATIONS, q=q, v=v, vdot=still)
         # M vdot + C v: along the rates of a free joint the wrench of all forces, weight among them
         total = now["bias"] - weight["bias"]
         ends = run(MOTIONS, q=q, v=v)["X"], engine.product(then["M"], v), then["M"]
-        begun = start["X"], engine.product(now["M"], s.v), total, weight["bias"] * -1.0
-        return engine.momentum_corrected(begun, ends, v, dt)
+        begun = start["X"], engine.product(now["M"], s.v), total
+        return engine.momentum_corrected(begun, ends, v, dt, between)
 
     def closed(self, s: State) -> State:
         """The state next to this one that keeps the constraints: one Newton step in q, and velocities by an impulse at the

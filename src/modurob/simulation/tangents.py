@@ -42,7 +42,7 @@ def tangents(mover: Mover, t: float, s: State, ds: State, u: Array, duration: fl
     for k in range(round(duration / dt)):
         now, start = np.full((1, 1), t + k * dt), _resting(rows, dry)
         sampled = system.sampled(start, step)
-        held = mover.modes(now, _first(sampled), held_u[None])[0] if mover.sticks else None
+        held = mover.modes(now, _first(sampled), held_u[None], step)[0] if mover.sticks else None
         rows = mover.stepper.step(system, now, sampled, held_u[None], step, held)  # type: ignore[arg-type]
         if held is not None and (held.slide * rows.v[:1] < 0).any():
             rows = _stopped(mover, now.item(), start, rows, u)

@@ -30,10 +30,11 @@ class NumPyEngine:
 
     def run(self, program: Program | Flow, **inputs: Any) -> dict[str, Any]:
         answer = self._run(program, self.m, {name: x for name, x in inputs.items() if x is not None})
-        self._note(answer.singular)
+        self.note(answer.singular)
         return answer.results
 
-    def _note(self, singular: Array) -> None:
+    def note(self, singular: Array) -> None:
+        """What is singular in which states, (...); what was found first stays."""
         self.singular = np.where(self.singular == 0, singular, self.singular)
 
     def run_again(self, program: Program, **inputs: Any) -> dict[str, Any]:
@@ -106,10 +107,17 @@ class NumPyEngine:
 
         return contact.contact_states(self.m, start, known, end, x + rate * dt, dt[..., 0])
 
-    def pair_wrenches(self, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
+    def pair_wrenches(
+        self, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool
+    ) -> tuple[Array, Array, Array]:
         from modurob.algorithms import pairs
 
         return pairs.pair_wrenches(self.m, q, start, known, x, dt[..., 0], last)
+
+    def pair_forces(self, q: Array, start: Any, f: Array, G: Array, rates: Array) -> Array:
+        from modurob.algorithms import pairs
+
+        return pairs.pair_forces(self.m, q, start, f, G, rates)
 
     def pair_bias(self, q: Array, start: Any, G: Array, rates: Array) -> Array:
         from modurob.algorithms import pairs
@@ -121,10 +129,10 @@ class NumPyEngine:
 
         return M + pairs.coupling(self.m, self.run(pairs.COLUMNS, q=q)["S"], G)
 
-    def momentum_corrected(self, before: Any, after: Any, v: Array, dt: Array) -> Array:
+    def momentum_corrected(self, before: Any, after: Any, v: Array, dt: Array, between: Any) -> Array:
         from modurob.algorithms import momenta
 
-        return momenta.momentum_corrected(self.m, before, after, v, dt[..., 0])
+        return momenta.momentum_corrected(self.m, before, after, v, dt[..., 0], between)
 
     def pair_states(self, start: Any, known: Any, end: Any, x: Array, dt: Array) -> Array:
         from modurob.algorithms import pairs
@@ -155,7 +163,7 @@ class NumPyEngine:
 
     def constrained(self, M: Array, K: Array, force: tuple[Array, Array], k: Array) -> tuple[Array, Array]:
         vdot, multipliers, singular = constrained_solution(M + np.diag(self.m.armature), K, force[0] - force[1], k)
-        self._note(-singular.astype(int))
+        self.note(-singular.astype(int))
         return vdot, multipliers
 
     def nearest(self, K: Array, k: Array) -> Array:
@@ -169,7 +177,7 @@ class NumPyEngine:
         """Accelerations of constrained motion with some rates held, and the forces that hold them, beside tau."""
         M = terms["M"] + np.diag(self.m.armature)
         vdot, reaction, singular = held_solution(M, terms["K"], tau - terms["bias"], terms["k"], free)
-        self._note(-singular.astype(int))
+        self.note(-singular.astype(int))
         return vdot, reaction
 
     def solved_slopes(self, M: Array, by_q: Array, by_v: Array) -> Array:

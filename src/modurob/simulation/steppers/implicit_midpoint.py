@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from modurob.simulation.steppers.stepper import ITERATIONS, LOST, STEPPERS, FixedStep, StepLimitError, settled
+from modurob.simulation.steppers.stepper import ITERATIONS, STEPPERS, FixedStep, Settling
 from modurob.simulation.system import Held, State, System
 
 
@@ -25,16 +23,12 @@ class ImplicitMidpoint(FixedStep):
     kind, order = "implicit-midpoint", 2
 
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
-        v_m, x_m, change = s.v, s.x, np.full(s.v.shape[:-1], np.inf)
+        v_m, x_m, settling = s.v, s.x, Settling(s.v.shape[:-1])
         for _ in range(ITERATIONS):
             q_m = system.integrate(s.q, v_m * (dt / 2))
             slope = system.slope(t + dt / 2, State(q_m, v_m, x_m), u, held)
             new, x_m = s.v + slope.v * (dt / 2), s.x + slope.x * (dt / 2)
-            before, change, v_m = change, np.abs(new - v_m).max(axis=-1, initial=0.0), new
-            if np.all(settled(change, before, v_m) | ~np.isfinite(change)):
-                return State(system.integrate(s.q, v_m * dt), 2 * v_m - s.v, 2 * x_m - s.x)
-            if not np.all((change < LOST) | ~np.isfinite(change)):
+            change, v_m = new - v_m, new
+            if settling.over(change, v_m):
                 break
-        raise StepLimitError(
-            f"the midpoint did not settle at t = {float(np.max(t)):g} s: take a step shorter than {float(np.max(dt)):g} s"
-        )
+        return settling.end(system, State(system.integrate(s.q, v_m * dt), 2 * v_m - s.v, 2 * x_m - s.x))

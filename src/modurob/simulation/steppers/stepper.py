@@ -11,7 +11,7 @@ import numpy as np
 from modurob.errors import SimulationError
 from modurob.mechanism.tables import Tables
 from modurob.registry import Registry
-from modurob.simulation.system import Held, State, System
+from modurob.simulation.system import Held, Slope, State, System
 from modurob.spatial.scalars import Array
 
 STEPPERS: Registry[type["Stepper"]] = Registry("stepper", SimulationError)
@@ -41,7 +41,11 @@ class Stepper(ABC):
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
         """The state dt later, under torques u, with rates held or sliding according to dry friction."""
 
-    def require(self, m: Tables) -> None:  # noqa: B027 - most support any
+    def slope(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held) -> Slope:
+        """Rates of change in a step of dt from a state, and the forces on held rates: what says which of them friction holds."""
+        return system.slope(t, s, u, held)
+
+    def require(self, m: Tables) -> None:  # noqa: B027 - most can carry any
         """An error unless the stepper supports this robot."""
 
     def with_dt(self, dt: float) -> "Stepper":
@@ -73,12 +77,34 @@ class FixedStep(Stepper):
         return type(self)(dt)
 
 
+# what stands for the joint that moves no inertia in runs whose step did not settle
+UNSETTLED = -3
 # iterations of the implicit rules: each gains a factor of about (dt |vdot/v|)
 ITERATIONS = 100
 # changes of velocity this small, in parts of it, are none; smaller than _ROUNDING they are rounding errors once they stop shrinking
 _SETTLED, _ROUNDING = 1e-14, 1e-10
 # and this large they diverge
 LOST = 1e6
+
+
+class Settling:
+    """Which runs of an iteration have settled, and which lead nowhere, from the largest change of velocity in each, (...)."""
+
+    def __init__(self, shape: tuple[int, ...]):
+        self._change, self._found, self._lost = np.full(shape, np.inf), np.zeros(shape, bool), np.zeros(shape, bool)
+
+    def over(self, change: Array, v: Array) -> bool:
+        """Whether no run needs another iteration, after one that changed velocities by `change` to v, (..., nv) each."""
+        before, self._change = self._change, np.abs(change).max(axis=-1, initial=0.0)
+        self._found = settled(self._change, before, v) | ~np.isfinite(self._change)
+        self._lost |= np.isfinite(self._change) & (self._change >= LOST)
+        return bool(np.all(self._found | self._lost))
+
+    def end(self, system: System, s: State) -> State:
+        """The state of the runs that have settled; the others have none, which is noted."""
+        lost = self._lost | ~self._found
+        system.engine.note(np.where(lost, UNSETTLED, 0))  # type: ignore[attr-defined]
+        return State(*(np.where(lost[..., None], np.nan, x) for x in s)) if lost.any() else s
 
 
 def settled(change: Array, before: Array, v: Array) -> Array:

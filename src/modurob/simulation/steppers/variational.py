@@ -9,7 +9,7 @@ from modurob import algorithms, kernels
 from modurob.algorithms.steps import apply
 from modurob.errors import SimulationError
 from modurob.mechanism.tables import Tables
-from modurob.simulation.steppers.stepper import ITERATIONS, LOST, STEPPERS, FixedStep, StepLimitError, settled
+from modurob.simulation.steppers.stepper import ITERATIONS, STEPPERS, FixedStep, Settling
 from modurob.simulation.system import Held, State, System, is_joined
 from modurob.spatial.scalars import Array
 
@@ -45,7 +45,8 @@ class Variational(FixedStep):
         free = np.ones(m.nv) if held is None else held.free
         slope = system.slope(t, s, u, held)
         p = apply(_inertia(m, q), v)
-        v_m, x_m, size = v + slope.v * (dt / 2), x, np.full(v.shape[:-1], np.inf)
+        v_m, x_m, settling = v + slope.v * (dt / 2), x, Settling(v.shape[:-1])
+        p_m, impulse = p, 0 * p
         for _ in range(ITERATIONS):
             q_m, middle = system.integrate(q, v_m * (dt / 2)), t + dt / 2
             M, p_m, own = _middle(m, q_m, v_m)
@@ -54,15 +55,12 @@ class Variational(FixedStep):
             impulse = (own + force) * (dt / 2)
             miss = _turned(m, -dt * v_m, p_m, -impulse) - p
             change = _solved(M, miss, free)
-            before, size, v_m = size, np.abs(change).max(axis=-1, initial=0.0), v_m - change
-            if np.all(settled(size, before, v_m) | ~np.isfinite(size)):
-                q = system.integrate(q, v_m * dt)
-                return State(q, _solved(_inertia(m, q), _turned(m, dt * v_m, p_m, impulse), free), 2 * x_m - x)
-            if not np.all((size < LOST) | ~np.isfinite(size)):
+            v_m = v_m - change
+            if settling.over(change, v_m):
                 break
-        raise StepLimitError(
-            f"the step did not settle at t = {float(np.max(t)):g} s: take a step shorter than {float(np.max(dt)):g} s"
-        )
+        q = system.integrate(q, v_m * dt)
+        v = _solved(_inertia(m, q), _turned(m, dt * v_m, p_m, impulse), free)
+        return settling.end(system, State(q, v, 2 * x_m - x))
 
 
 def _inertia(m: Tables, q: Array) -> Array:
