@@ -1,7 +1,7 @@
 """Straight lines over vectors of states, in front of a driver of their own: functions that no mechanism has tables for."""
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -11,7 +11,7 @@ from modurob.errors import KernelError
 from modurob.kernels.compiler import announced, find_compiler, library, notes_of
 from modurob.kernels.evaluator import give_up
 from modurob.kernels.units import sources
-from modurob.kernels.writer import QUICK, VECTORS, Code
+from modurob.kernels.writer import QUICK, VECTORS, Code, function_of_arrays
 from modurob.spatial.scalars import Array
 from modurob.trace import Dialect, Graph, Listing, Place
 
@@ -55,6 +55,21 @@ class Lines:
 
 
 @dataclass(frozen=True, eq=False)
+class Step:
+    """A traced function of arrays of doubles of one state, which a driver walks with: its inputs, then its results."""
+
+    name: str
+    graph: Graph
+    inputs: Sequence[str]
+    results: Mapping[str, Any]
+
+    def text(self) -> tuple[str, Code]:
+        """The C function; it has no table."""
+        text = function_of_arrays(f"INLINED void {self.name}", self.graph, self.inputs, self.results)
+        return text, Code([], Graph(), [], 0)
+
+
+@dataclass(frozen=True, eq=False)
 class Straight:
     """A library of lines and their driver, at one width."""
 
@@ -75,7 +90,7 @@ def straight(
     identity: str,
     drivers: Sequence[str],
     define: str,
-    write: Callable[[], list[Lines]],
+    write: Callable[[], Sequence[Lines | Step]],
     lanes: int,
     folders: Sequence[str] = (),
 ) -> Straight | None:
@@ -90,7 +105,12 @@ def straight(
 
 
 def _loaded(
-    name: str, identity: str, drivers: Sequence[str], define: str, write: Callable[[], list[Lines]], lanes: int
+    name: str,
+    identity: str,
+    drivers: Sequence[str],
+    define: str,
+    write: Callable[[], Sequence[Lines | Step]],
+    lanes: int,
 ) -> Straight:
     folder = resources.files("modurob.kernels") / "c"
     # loops over matrices are worth more; of straight lines, those that do not wait for each other are brought together

@@ -1,6 +1,6 @@
 """The C functions of traced steps: straight lines over vectors of states."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,6 +150,15 @@ def framed(name: str, lines: Sequence[str], kind: str = "", parameters: Sequence
 
 def _unused() -> list[str]:
     return ["(void)arena, (void)at, (void)c;"]
+
+
+def function_of_arrays(head: str, graph: Graph, inputs: Iterable[str], results: Mapping[str, Any]) -> str:
+    """The C function of arrays of doubles, results behind inputs; `head` is what stands before its arguments."""
+    inputs = tuple(inputs)
+    arguments = [*(f"const double *{x}" for x in inputs), *(f"double *{x}" for x in results)]
+    stores = [(f"{array}[{k}]", x) for array, xs in results.items() for k, x in enumerate(np.ravel(xs))]
+    unused = "".join(f"(void){x}; " for x in (*inputs, *results)).strip()
+    return "\n".join([f"{head}({', '.join(arguments)})", "{", unused, *Listing(graph, stores).lines(), "}"])
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from modurob.kernels.memory import address, room
 from modurob.kernels.single import row_function
 from modurob.kernels.straight import CONSTANTS, Lines, Straight, batch_lanes, straight
 from modurob.kernels.threads import threads_for
+from modurob.kinematics.inverse import general_steps
 from modurob.kinematics.inverse.arm import EXACT, Arm, closed_form
 from modurob.kinematics.inverse.axes import Axis, Motion, moved
 from modurob.kinematics.inverse.families import effort
@@ -49,7 +50,7 @@ class Compiled:
         """The table of the candidates and that of the true model."""
         true = code.model.constants(0, _numbers(self.arm.solved, self.arm))
         if self.arm.way is None:
-            return _pencil_numbers(self.arm), true
+            return general_steps.numbers(self.arm), true
         return code.family.constants(0, _numbers(self.arm.way.axes, self.arm)), true
 
     @cached_property
@@ -176,7 +177,7 @@ def _pair(arm: Arm, lanes: int) -> Pair | None:
     define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
     drivers = ("poses.c",) if arm.way else ("general.c", "poses.c")
     define += "" if arm.way else "\n#define GENERAL\nenum { GROUPS = CANDIDATES };\n#define GROUP(k) (k)"
-    lines = [lambda: [_candidate_lines(arm)] if arm.way else [], lambda: [_refined_lines(arm)]]
+    lines = [lambda: [_candidate_lines(arm)] if arm.way else general_steps.steps(), lambda: [_refined_lines(arm)]]
     wanted = [(key, lanes, drivers, define, lines[0])]
     wanted += [(kinds, width, (), "", lines[1]) for width in dict.fromkeys((lanes, batch_lanes()))]
     with ThreadPoolExecutor(3, thread_name_prefix="modurob-compiler") as pool:
@@ -249,28 +250,8 @@ def _traced_arm(graph: Graph, arm: Arm, pattern: str) -> tuple[list[Axis], Motio
         c[[k for k, x in enumerate(pattern) if x == letter]] = number
     turns = [a.turns for a in arm.chain.axes]
     traced = [Axis(turn, *row) for turn, row in zip(turns * 2, c[:108].reshape(12, 3, 3), strict=True)]
-    X, Y = (np.zeros((4, 4), dtype=object) for _ in range(2))
-    X[:3], Y[:3], X[3, 3], Y[3, 3] = graph.inputs("x", (3, 4)), c[108:120].reshape(3, 4), 1.0, 1.0
-    X[:3, 3] = X[:3, 3] * c[120]
+    X, Y = general_steps.scaled_motion(graph.inputs("x", (3, 4)), c[108:])
     return traced[:6], Motion(X, Y, traced[6:])
-
-
-def _pencil_numbers(arm: Arm) -> Array:
-    """The constants of the first pencil of an arm, as general.c lays them out."""
-    p = arm.pencils[0]
-    F = p.frame
-    parts = [
-        [p.first, p.backwards, len(p.before), len(p.behind)],
-        se3.inverse(arm.chain.X0)[:3],
-        [1 / arm.size],
-        [x for a in p.axes for x in (a.h, a.o, a.u)],
-        p.left,
-        F,
-        F[:12].T @ F[12:],
-        np.pad(p.before.ravel(), (0, 9 * 14 * 15 - p.before.size)),
-        np.pad(p.behind.ravel(), (0, 9 * 15 - p.behind.size)),
-    ]
-    return np.concatenate([np.ravel(np.asarray(x, dtype=float)) for x in parts])
 
 
 def _candidate_lines(arm: Arm) -> Lines:
