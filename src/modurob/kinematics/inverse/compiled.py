@@ -21,9 +21,10 @@ from modurob.kinematics.inverse import general_steps
 from modurob.kinematics.inverse.arm import EXACT, Arm, closed_form
 from modurob.kinematics.inverse.axes import Axis, Motion, moved
 from modurob.kinematics.inverse.families import effort
+from modurob.kinematics.inverse.finish import error
 from modurob.kinematics.inverse.subproblems import ONE
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array, cos, cross, dot, maximum, minimum, sin, solve
+from modurob.spatial.scalars import Array, absolute, maximum, minimum, solve
 from modurob.trace import Graph, Place
 
 # rooms and levers (squares of sines and lengths) below which a pose is left to the definition
@@ -286,29 +287,11 @@ def _refined_lines(arm: Arm) -> Lines:
     """One step of Newton's method on the true model, in place, and how far it was before."""
     graph = Graph()
     axes, to = _traced_arm(graph, arm, "")
-    q, T = graph.inputs("q", 6), to.T
-    R, p, columns = np.eye(3).astype(object), np.zeros(3, dtype=object), []
-    for a, x in zip(axes, q, strict=True):
-        h, o = R @ a.h, R @ a.o + p
-        columns.append(np.concatenate([cross(o, h), h] if a.turns else [h, 0 * h]))
-        if a.turns:
-            turned = np.stack([_turned(a.h, x, e) for e in np.eye(3)], axis=-1)
-            R, p = R @ turned, o - R @ turned @ a.o
-        else:
-            p = p + R @ a.h * x
-    D = T[:3, :3] @ R.T
-    e = np.concatenate([T[:3, 3] - D @ p, [(D[i, j] - D[j, i]) / 2 for i, j in ((2, 1), (0, 2), (1, 0))]])
-    J = np.stack(columns, axis=-1)
+    q = graph.inputs("q", 6)
+    e, J = error(axes, q, to.T)
     step = J.T @ solve(J @ J.T + 1e-18 * np.eye(6), e[:, None])[:, 0]
-    size = e[0] * 0
-    for x in e:
-        size = maximum(size, np.asarray(abs(x), dtype=object))
+    size = reduce(maximum, absolute(e))
     stores = [(Place("q", k), _scalar(q[k] + step[k])) for k in range(6)]
     return Lines(
         "refined", "vec *q, const vec *x, vec *residual", graph, [*stores, (Place("residual", 0), _scalar(size))]
     )
-
-
-def _turned(h: Array, x: Any, e: Array) -> Array:
-    c, s = cos(np.asarray(x))[()], sin(np.asarray(x))[()]
-    return c * e + s * cross(h, e) + (1 - c) * dot(h, e) * h
