@@ -1,7 +1,7 @@
 """Straight lines over vectors of states, in front of a driver of their own: functions that no mechanism has tables for."""
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -11,7 +11,7 @@ from modurob.errors import KernelError
 from modurob.kernels.compiler import announced, find_compiler, library, notes_of
 from modurob.kernels.evaluator import give_up
 from modurob.kernels.units import sources
-from modurob.kernels.writer import QUICK, VECTORS, Code, function_of_arrays
+from modurob.kernels.writer import QUICK, VECTORS, Code, Step
 from modurob.spatial.scalars import Array
 from modurob.trace import Dialect, Graph, Listing, Place
 
@@ -52,21 +52,6 @@ class Lines:
         body = list(Listing(self.graph, stores, dialect, known).lines())
         head = f"void {self.name}({self.arguments}, const real *c)"
         return "\n".join([self.before, head, "{", "(void)c;", *body, "}", ""]), Code([self.name], self.graph, nodes, 0)
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """A traced function of arrays of doubles of one state, which a driver walks with: its inputs, then its results."""
-
-    name: str
-    graph: Graph
-    inputs: Sequence[str]
-    results: Mapping[str, Any]
-
-    def text(self) -> tuple[str, Code]:
-        """The C function; it has no table."""
-        text = function_of_arrays(f"INLINED void {self.name}", self.graph, self.inputs, self.results)
-        return text, Code([], Graph(), [], 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,11 +17,12 @@ from modurob.kernels.memory import address, room
 from modurob.kernels.single import row_function
 from modurob.kernels.straight import CONSTANTS, Lines, Straight, batch_lanes, straight
 from modurob.kernels.threads import threads_for
+from modurob.kernels.writer import Step
 from modurob.kinematics.inverse import general_steps
 from modurob.kinematics.inverse.arm import EXACT, Arm, closed_form
 from modurob.kinematics.inverse.axes import Axis, Motion, moved
 from modurob.kinematics.inverse.families import effort
-from modurob.kinematics.inverse.finish import error
+from modurob.kinematics.inverse.finish import error, whole_turns
 from modurob.kinematics.inverse.subproblems import ONE
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, absolute, maximum, minimum, solve
@@ -178,7 +179,10 @@ def _pair(arm: Arm, lanes: int) -> Pair | None:
     define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
     drivers = ("poses.c",) if arm.way else ("general.c", "poses.c")
     define += "" if arm.way else "\n#define GENERAL\nenum { GROUPS = CANDIDATES };\n#define GROUP(k) (k)"
-    lines = [lambda: [_candidate_lines(arm)] if arm.way else general_steps.steps(), lambda: [_refined_lines(arm)]]
+    lines = [
+        lambda: [*([_candidate_lines(arm)] if arm.way else general_steps.steps()), _limit_step()],
+        lambda: [_refined_lines(arm)],
+    ]
     wanted = [(key, lanes, drivers, define, lines[0])]
     wanted += [(kinds, width, (), "", lines[1]) for width in dict.fromkeys((lanes, batch_lanes()))]
     with ThreadPoolExecutor(3, thread_name_prefix="modurob-compiler") as pool:
@@ -270,6 +274,12 @@ def _candidate_lines(arm: Arm) -> Lines:
     places = ", ".join(str(groups.index(name)) for name in names)
     words = f"enum {{ GROUPS = {len(groups)} }};\nstatic const int GROUP_OF[] = {{ {places} }};\n#define GROUP(k) GROUP_OF[k]"
     return Lines("candidates", "const vec *x, vec *y", graph, stores, words)
+
+
+def _limit_step() -> Step:
+    """Angles by whole turns."""
+    given = dict.fromkeys(["q", "turning", "lower", "upper", "near"], 1)
+    return Step.of("whole_turns", given, "turned room", whole_turns, "vec")
 
 
 def _least(graph: Graph, numbers: Sequence[Array]) -> Any:

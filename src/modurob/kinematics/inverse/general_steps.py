@@ -1,18 +1,14 @@
 """What `kernels/c/general.c` is given: the constants of a pencil, and local steps with which it walks over poses, roots, joints."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from modurob.algorithms.kinematics import rigid
-from modurob.kernels.straight import Step
+from modurob.kernels.writer import Step
 from modurob.kinematics.inverse import general
 from modurob.kinematics.inverse.arm import Arm
 from modurob.kinematics.inverse.subproblems import sp1
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
-from modurob.trace import Graph
 
 # numbers of the largest products before and behind the motion
 BEFORE, BEHIND = 9 * 14 * 15, 9 * 15
@@ -44,22 +40,18 @@ def scaled_motion(x: Array, frame: Array) -> tuple[Array, Array]:
 def steps() -> list[Step]:
     """The functions that general.c walks with."""
     return [
-        _step("loop_motion", {"X": (3, 4), "frame": 13}, "T", lambda X, frame: np.matmul(*scaled_motion(X, frame))[:3]),
-        _step("inverse_motion", {"T": (3, 4)}, "back", lambda T: se3.inverse(rigid(T))[:3]),
-        _step("moved_line", {"T": (3, 4), "line": 15}, "moved", lambda T, line: general.lifted(rigid(T)) @ line),
-        _step("twelve", {"equation": (1, 9)}, "by_cos by_sin", general.twelve),
-        _step("polynomial", {"ABC": 3, "wave": 2}, "P2 P1 P0", lambda ABC, wave: general.polynomial(*ABC, *wave)),
-        _step("single_angles", {"v": (4, 3)}, "q", general.single_angles),
-        _step(
+        Step.of(
+            "loop_motion", {"X": (3, 4), "frame": 13}, "T", lambda X, frame: np.matmul(*scaled_motion(X, frame))[:3]
+        ),
+        Step.of("inverse_motion", {"T": (3, 4)}, "back", lambda T: se3.inverse(rigid(T))[:3]),
+        Step.of("moved_line", {"T": (3, 4), "line": 15}, "moved", lambda T, line: general.lifted(rigid(T)) @ line),
+        Step.of("twelve", {"equation": (1, 9)}, "by_cos by_sin", general.twelve),
+        Step.of("polynomial", {"ABC": 3, "wave": 2}, "P2 P1 P0", lambda ABC, wave: general.polynomial(*ABC, *wave)),
+        Step.of("single_angles", {"v": (4, 3)}, "q", general.single_angles),
+        Step.of(
             "products_of_weights", {"q": 3}, "products", lambda q: general.products_of_weights(*general.weights_of(q))
         ),
-        _step("outer_angles", {"y": 8}, "q", general.outer_angles),
-        _step("turned_back", {"h": 3, "q": 1, "u": 3}, "turned", lambda h, q, u: general.turned_back(h, q[0], u)),
-        _step("angle_about", {"h": 3, "u": 3, "turned": 3}, "q", lambda h, u, turned: sp1(h, u, turned).value),
+        Step.of("outer_angles", {"y": 8}, "q", general.outer_angles),
+        Step.of("turned_back", {"h": 3, "q": 1, "u": 3}, "turned", lambda h, q, u: general.turned_back(h, q[0], u)),
+        Step.of("angle_about", {"h": 3, "u": 3, "turned": 3}, "q", lambda h, u, turned: sp1(h, u, turned).value),
     ]
-
-
-def _step(name: str, given: dict[str, Any], results: str, function: Callable[..., Any]) -> Step:
-    graph, names = Graph(), results.split()
-    found = function(*(graph.inputs(x, shape) for x, shape in given.items()))
-    return Step(name, graph, tuple(given), dict(zip(names, found if len(names) > 1 else [found], strict=True)))
