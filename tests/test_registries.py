@@ -16,7 +16,7 @@ from modurob.catalogue.forces import FORCES
 from modurob.catalogue.joints import KINDS
 from modurob.cli import app
 from modurob.control import LAWS, SCHEMES
-from modurob.errors import CatalogueError, InputError, MechanismError, SimulationError
+from modurob.errors import CatalogueError, InputError, MechanismError, NotExactError, SearchError, SimulationError
 from modurob.estimation import FILTERS, SENSORS
 from modurob.judges import JUDGES, verify
 from modurob.judges.verify import relative_error
@@ -511,3 +511,193 @@ def test_a_change_is_tried(added, tmp_path):
     added("compact.py")
     found = mr.search_designs("backbone", 8, "compact", generations=4, population=12, workers=0)
     assert "twin" in {d.operator for d in found.designs}
+
+
+# ---- code of one's own that the package runs on scalars of its own ----
+
+
+def test_values_that_a_force_derives_from_its_numbers_are_those_of_each_robot(monkeypatch):
+    """Two forces of one kind share a kernel, which reads their numbers from a table."""
+    from dataclasses import dataclass
+    from functools import cached_property
+
+    from modurob.catalogue.forces import JointForce
+
+    @dataclass(frozen=True)
+    class Derived(JointForce):
+        grip: float = 1.0
+        kind = "derived"
+
+        def __post_init__(self):
+            object.__setattr__(self, "once", 2.0 * self.grip)
+
+        @cached_property
+        def later(self):
+            return 2.0 * self.grip
+
+        def effort(self, t, q, v, x):
+            return -(self.once + self.later) * q
+
+    found = []
+    for grip in (1.0, 0.25):
+        force = Derived(grip)
+        assert force.later == force.once
+        robot = pendulum(mr.Revolute((0, 1, 0))).with_force("soft", force, joint="tip")
+        found.append(robot.passive_forces([0.3, 0.5], [0.0, 0.0])[1])
+        assert str(robot.equations().S[1]) == {1.0: "4*q2", 0.25: "q2"}[grip]
+    np.testing.assert_allclose(found, [-2.0, -0.5], rtol=1e-14)
+
+
+def test_choices_of_a_force_are_part_of_its_code():
+    from dataclasses import dataclass
+
+    from modurob.catalogue.forces import JointForce
+    from modurob.spatial.scalars import clip
+
+    @dataclass(frozen=True)
+    class Choosing(JointForce):
+        stiffness: float = 1.0
+        hard: bool = False
+        most: float | None = None
+        kind = "choosing"
+
+        def effort(self, t, q, v, x):
+            tau = -self.stiffness * q * (10.0 if self.hard else 1.0)
+            return tau if self.most is None else clip(tau, -self.most, self.most)
+
+    efforts = []
+    for own in ({}, {"hard": True}, {"most": 0.1}, {"hard": True, "most": 0.2}):
+        robot = pendulum(mr.Revolute((0, 1, 0))).with_force("one", Choosing(2.0, **own), joint="tip")
+        efforts.append(robot.passive_forces([0.3, 0.5], [0.0, 0.0])[1])
+    np.testing.assert_allclose(efforts, [-1.0, -10.0, -0.1, -0.2], rtol=1e-14)
+
+
+@pytest.mark.parametrize("what", ["salt", (1.0, 2.0)])
+def test_parameters_of_a_force_that_are_no_numbers_are_named(added, what):
+    force = added("hardening.py").HardeningSpring(3.0, hardening=what)
+    with pytest.raises(MechanismError, match=r"force duffing \(hardening spring\): hardening is .*: expected a number"):
+        pendulum(mr.Revolute((0, 1, 0))).with_force("duffing", force, joint="tip")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ("so3.about(Y, q[..., 0])", "so3.about(Y, math.sin(q[..., 0]))"),
+            "Rolling.pose: a traced scalar is not a number",
+        ),
+        (("self.radius * q * X", "self.radius * q[..., 0][..., None] * X"), None),
+        (
+            ("self.radius * q * X", "self.radius * (2 * q[..., 0])[..., None] * X"),
+            r"Rolling.pose: .*q\[..., :1\] is an array",
+        ),
+        (("self.radius * q * X", "abs(self.radius) * (q if q > 0 else -q) * X"), "Rolling.pose: a choice that depends"),
+    ],
+)
+def test_a_joint_kind_that_cannot_be_traced_is_named(change, message):
+    space = {"__name__": "typed_in"}
+    exec("import math\n" + FILES["rolling.py"].replace("@KINDS", "#").replace(*change), space)
+    robot = pendulum(space["Rolling"](0.3))
+    run = lambda: mr.simulate(robot, [0.3, 0.9], duration=0.01)  # noqa: E731
+    if message is None:
+        assert run().status.ok
+    else:
+        with pytest.raises(MechanismError, match=message):
+            run()
+
+
+def test_a_joint_kind_may_check_its_parameters(rng):
+    """Code is traced, and typed, with values that a check refuses."""
+    text = (
+        FILES["rolling.py"]
+        .replace("@KINDS", "#")
+        .replace(
+            "    def pose(",
+            "    def __post_init__(self):\n        if not self.radius > 0:\n            raise ValueError\n\n    def pose(",
+            1,
+        )
+    )
+    space = {"__name__": "typed_in"}
+    exec(text, space)
+    for radius in (0.3, 0.5):
+        robot = pendulum(space["Rolling"](radius))
+        q, v, tau = rng.normal(size=(3, 2))
+        expected = algorithms.forward_dynamics(robot, q, v, tau)
+        assert relative_error(robot.forward_dynamics(q, v, tau), expected) < 1e-12
+
+
+def test_parameters_of_joint_kinds_are_exact_in_equations(added):
+    """A radius of 0.3 m is 3/10; an own kind that the equations cannot hold is named."""
+    robot = pendulum(added("rolling.py").Rolling(0.3))
+    eq, q = robot.equations(()), np.array([0.4, 0.7])
+    values = {**dict(zip(eq.q, q, strict=True)), **eq.values}
+    M = np.array(eq.M.subs(values).evalf(), dtype=float)
+    np.testing.assert_allclose(M, robot.mass_matrix(q), rtol=1e-9)
+    assert max(x.q for x in eq.M.atoms() if x.is_Rational) < 1e7
+    rooted = FILES["rolling.py"].replace("@KINDS", "#").replace("self.radius * q * X", "np.sqrt(1 + q * q) * X")
+    space = {"__name__": "typed_in"}
+    exec(rooted, space)
+    with pytest.raises(NotExactError, match=r"Rolling.pose: sqrt of q2\*\*2 \+ 1 has no polynomial form"):
+        pendulum(space["Rolling"](0.3)).equations()
+
+
+# ---- the command line and processes ----
+
+
+def test_a_controller_takes_its_numbers_on_the_command_line(tmp_path):
+    path = tmp_path / "needing.py"
+    path.write_text(
+        FILES["integrator.py"]
+        .replace('"integrator"', '"needing"')
+        .replace("    kp: float = 20.0", "    pull: float\n    kp: float = 20.0")
+    )
+    options = ("--with", path, "simulate", "crab", "--controller", "needing", "--duration", "0.01")
+    assert "done" in modurob(*options, "--option", "pull=2")
+    found = CliRunner().invoke(app, [str(x) for x in (*options, "--option", "push=2")])
+    assert isinstance(found.exception, SimulationError)
+    assert "--option push of a gait: there is no gait" in str(found.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("broken_file.py", "def f(:", "--with .*broken_file.py: SyntaxError: .*line 1"),
+        ("failing_file.py", "x = 1\nraise ValueError('so')", "--with .*failing_file.py: line 2: ValueError: so"),
+        (
+            "lacking_file.py",
+            "import nothing_of_that_name",
+            "--with .*: line 1: ModuleNotFoundError: No module named 'nothing",
+        ),
+        ("numpy.py", "", "Python has another module 'numpy', .*: rename the file"),
+        ("queue.py", "", "Python has another module 'queue', .*: rename the file"),
+    ],
+)
+def test_files_that_cannot_be_imported_are_explained(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    found = CliRunner().invoke(app, ["--with", str(tmp_path / name), "robots"])
+    assert isinstance(found.exception, InputError)
+    assert re.search(message, str(found.exception))
+
+
+def test_workers_import_the_files_of_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(TASKS, "_things", dict(TASKS))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "compact", raising=False)
+    options = ["--task", "compact", "--generations", "1", "--population", "2", "--modules", "3", "--workers", "1"]
+    with_file = ("--with", write(tmp_path, "compact.py"))
+    printed = modurob(*with_file, "search", "backbone", *options, "--folder", tmp_path / "found")
+    assert "2 fit" in printed
+
+
+def test_a_task_that_workers_cannot_read_is_refused_at_once():
+    space = {"__name__": "typed_in"}
+    exec(FILES["compact.py"].replace("@TASKS", "#"), space)
+    module = type(sys)("typed_in")
+    module.Compact = space["Compact"]
+    sys.modules["typed_in"] = module
+    try:
+        with pytest.raises(SearchError, match=r"cannot be read by workers: ModuleNotFoundError.*or workers=0"):
+            mr.search_designs("backbone", 3, space["Compact"](), generations=1, population=2, workers=1)
+    finally:
+        del sys.modules["typed_in"]

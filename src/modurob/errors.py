@@ -295,10 +295,27 @@ def blamed(error: type[ModurobError], what: str, expected: str) -> Iterator[None
     """
     try:
         yield
+    except NotExactError as found:
+        raise NotExactError(f"{what}: {found}") from None
     except ModurobError:
         raise
     except (TypeError, ValueError, AttributeError) as found:
         raise error(f"{what}: {found}" + (f": expected {expected}" if "expected" not in str(found) else "")) from found
+
+
+def blame_methods(cls: type, names: Iterable[str], error: type[ModurobError], expected: str) -> None:
+    """Have the errors of these methods of a user's class carry the name of class and method, see `blamed`."""
+
+    def named(method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def call(self: Any, *given: Any) -> Any:
+            with blamed(error, f"{type(self).__qualname__}.{method.__name__}", expected):
+                return method(self, *given)
+
+        return call
+
+    for name in () if cls.__module__.startswith("modurob.") else set(names).intersection(vars(cls)):
+        setattr(cls, name, named(vars(cls)[name]))
 
 
 def gathered(cls: C) -> C:

@@ -8,6 +8,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import fields
 from functools import lru_cache
 from types import CodeType
 from typing import Any, TypeVar, cast
@@ -76,6 +77,27 @@ class Registry(Mapping[str, T]):
 def _place(thing: Any) -> Any:
     """Where a class or function is defined; other things are themselves."""
     return (thing.__module__, thing.__qualname__) if hasattr(thing, "__qualname__") else id(thing)
+
+
+def with_values(x: T, values: Mapping[str, Any]) -> T:
+    """A frozen dataclass with other values for some of its fields, such as traced scalars.
+
+    It is made anew, so that what it derives from its fields is derived from these; where its own checks refuse them, it
+    gets its fields alone.
+
+    >>> import modurob as mr
+    >>> with_values(mr.JointSpring(stiffness=2.0), {"stiffness": "k"}).stiffness
+    'k'
+    """
+    if not values:
+        return x
+    given = {f.name: values.get(f.name, getattr(x, f.name)) for f in fields(cast(Any, x)) if f.init}
+    with suppress(Exception):
+        return type(x)(**given)
+    out = object.__new__(type(x))
+    for name, value in given.items():
+        object.__setattr__(out, name, value)
+    return out
 
 
 @lru_cache(maxsize=1024)

@@ -5,10 +5,10 @@ import pytest
 
 from modurob.algorithms.acceleration_slopes import (
     UPPER,
-    accelerated,
     acceleration_past_rate,
-    answer_past_rate,
-    answer_to_torque,
+    inverse_inertia_past_rate,
+    symmetric_product,
+    torque_response,
     wrench_past_rate,
 )
 from modurob.judges.pinocchio import PinocchioTwin
@@ -83,15 +83,39 @@ def test_derivatives_agree_with_differences(seed):
             assert relative_error(derivatives[k], slopes) < 1e-6
 
 
-def test_an_answer_is_what_a_wrench_accelerates_with_the_rate_free_to_move():
-    """(1 + S K^T) M (1 + K S^T) + r S S^T, by matrices; and what a torque does is, by reciprocity, what the rate feels."""
+@pytest.mark.parametrize("seed", range(4))
+def test_derivatives_of_frames_agree_with_differences(seed):
+    """Of the functions of the same names, in gravity, also of frames that stand still."""
+    rng = np.random.default_rng(seed)
+    robot = random_mechanism(rng, 6, floating=seed % 2 == 0)
+    q, v, vdot = random_state(rng, robot)
+    steps = 1e-5 * np.eye(robot.nv)
+
+    def difference(f):
+        return np.stack([(f(d) - f(-d)) / 2e-5 for d in steps], axis=-1)
+
+    for frame in (robot.bodies[-1], "b0", "world"):
+        expected = [
+            difference(lambda d, f=frame: robot.frame_twist(robot.integrate(q, d), v, f)),
+            difference(lambda d, f=frame: robot.frame_twist(q, v + d, f)),
+            difference(lambda d, f=frame: robot.frame_acceleration(robot.integrate(q, d), v, vdot, f)),
+            difference(lambda d, f=frame: robot.frame_acceleration(q, v + d, vdot, f)),
+            difference(lambda d, f=frame: robot.frame_acceleration(q, v, vdot + d, f)),
+        ]
+        batch = robot.frame_derivatives(q, np.stack([v, v]), vdot, frame)
+        for found, slope in zip(batch, expected, strict=True):
+            assert relative_error(found[1], slope, scale=1.0) < 1e-8
+
+
+def test_inverse_inertias_are_accelerations_by_wrenches_with_the_rate_free_to_move():
+    """(1 + S K^T) M (1 + K S^T) + r S S^T, by matrices; and the response to a torque, by reciprocity, to a wrench."""
     S, K, r, root = (rng := np.random.default_rng(0)).normal(size=6), rng.normal(size=6), 0.7, rng.normal(size=(6, 6))
     M = root @ root.T
-    u, x, A = answer_to_torque(S, K, np.array([r]), M[UPPER])
+    u, x, A = torque_response(S, K, np.array([r]), M[UPPER])
     behind = (np.eye(6) + np.outer(S, K)) @ M @ (np.eye(6) + np.outer(K, S)) + r * np.outer(S, S)
-    assert answer_past_rate(S, M[UPPER], u, x) == pytest.approx(behind[UPPER], rel=1e-13, abs=1e-13)
-    assert accelerated(M[UPPER], np.eye(6)) == pytest.approx(M, rel=1e-15)
-    # a wrench on the body behind the rate, passed inward, answered by the body before, and passed outward
+    assert inverse_inertia_past_rate(S, M[UPPER], u, x) == pytest.approx(behind[UPPER], rel=1e-13, abs=1e-13)
+    assert symmetric_product(M[UPPER], np.eye(6)) == pytest.approx(M, rel=1e-15)
+    # a wrench on the body behind the rate, passed inward, times the inverse inertia of the body before, and passed outward
     moved, left = wrench_past_rate(S, K, np.array([r]), -np.eye(6))
     rows, motion = acceleration_past_rate(S, K, M @ -left, np.zeros(3), np.zeros((3, 6)), moved)
     assert motion == pytest.approx(behind, rel=1e-13, abs=1e-13)

@@ -188,6 +188,30 @@ def test_forces_keep_their_digits_near_a_dead_point():
         assert (np.abs(tau - force).max(axis=-1) < 1e-14 / angles).all()
 
 
+def test_drives_that_the_loop_holds_give_no_torque(rng):
+    """A hinge across the plane of a four-bar: what is left of the motion of its drive is rounding."""
+    builder, idle, at = mr.Builder("held"), mr.JointProperties(effort=0.0), se3.random(rng)
+    hinges = {"crank": (Z, 0.3, idle), "rod": (Z, 0.8, idle), "across": (mr.Revolute((0, 1, 0)), 0.1, None)}
+    on, place = "world", at
+    for name, (joint, length, own) in hinges.items():
+        builder.body(name, rod(1.0, length), parent=on, joint=joint, at=place, properties=own or mr.JointProperties())
+        on, place = name, along_x(length)
+    builder.body("rocker", rod(1.0, 0.7), joint=Z, at=at @ along_x(0.9), properties=idle)
+    builder.loop("pin", Z, "across", "rocker", along_x(0.1), along_x(0.7))
+    robot, still = builder.build(), np.zeros(4)
+    q = robot.close_loops(np.array([0.7, -0.5, 0.0, 1.2]))
+    assert robot.nv - robot.loop_rank() == 1
+    falling = robot.forward_dynamics(q, still, still)
+    for states in (q, np.stack([q, q])):
+        assert np.abs(robot.inverse_dynamics(states, still, falling)).max() < 1e-9
+        with pytest.raises(InputError, match="no torques at the joints with a drive bring about this motion"):
+            robot.inverse_dynamics(states, still, 0.5 * falling)
+    with pytest.raises(InputError, match="move only 0 of 1 degrees of freedom"):
+        robot.inverse_dynamics_derivatives(q, still, falling)
+    found = robot.actuation(q)
+    assert (found.verdict, found.rank) == ("deficiently actuated", 0)
+
+
 def at_crank(robot, angle):
     rod_angle = -np.arcsin(0.3 * np.sin(angle) / 0.8)
     return robot.close_loops([angle, rod_angle - angle, 0.3 * np.cos(angle) + 0.8 * np.cos(rod_angle)])

@@ -417,3 +417,24 @@ def test_schemas_know_every_key():
     assert list(found["robot"]["properties"]) == keys
     assert "from" in found["module"]["$defs"]["JointSpec"]["properties"]
     assert found["robot"]["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    ("line", "changed", "message"),
+    [
+        ("- -9.81", "- true", "gravity.2: expected a number, found True"),
+        ("m0: backbone", "m0: {type: backbone, parameters: {mass: true}}", "mass: expected a number, found True"),
+        ("gravity:", "initial: {rates: {m0/hinge: [false]}}\ngravity:", "rates.m0/hinge: expected a number"),
+    ],
+)
+def test_true_and_false_are_no_numbers(line, changed, message):
+    text = dumps(mr.Assembly.from_grid("B", name="one"))
+    assert line in text
+    with pytest.raises(FormatError, match=message):
+        loads(text.replace(line, changed))
+
+
+@pytest.mark.parametrize("ending", ["", ".yaml"])
+def test_names_longer_than_files_may_have_are_refused(ending):
+    with pytest.raises(FormatError, match="xxx"):
+        mr.load("x" * 5000 + ending)

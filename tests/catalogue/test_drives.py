@@ -11,7 +11,7 @@ from scipy.linalg import expm
 
 import modurob as mr
 from modurob.catalogue.drives import INPUTS
-from modurob.catalogue.drives.library import drive_data, drive_of
+from modurob.catalogue.drives.library import drive_of
 from modurob.errors import CatalogueError, InputError, MechanismError, ModurobError, SimulationError
 from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
@@ -384,9 +384,8 @@ ports:
 
 
 @pytest.mark.parametrize("name", mr.drive_names())
-def test_shipped_drives_turn_a_wheel_and_are_read_back(name):
+def test_shipped_drives_turn_a_wheel(name):
     own = mr.load_drive(name)
-    assert drive_of(drive_data(own)) == own
     top = own.motor.no_load_speed / own.gear.ratio
     run = mr.simulate(
         wheel(own.with_input("voltage"), 1e-4),

@@ -286,6 +286,17 @@ def test_models_that_do_not_fit_are_refused(recipe, robot):
         other.on(robot)
 
 
+def test_a_model_with_the_joints_in_another_order_is_refused():
+    """The crab on another base has the same three joints, the first two of them exchanged."""
+    crab = mr.load("crab")
+    with pytest.raises(
+        ControlError,
+        match="model crab has the joints m2/hinge, m0/hinge, m4/hinge: expected those of crab in its order, m0/hinge, m2",
+    ):
+        mr.ComputedTorque(100, 20, model=crab.mechanism(base="m2")).on(crab.mechanism(base="m0"))
+    mr.ComputedTorque(100, 20, model=crab.mechanism(base="m1")).on(crab.mechanism(base="m0"))
+
+
 @pytest.mark.parametrize("around", [Delayed, DisturbanceObserver])
 def test_what_is_handed_on_needs_a_controller_that_takes_it(around):
     plain = FunctionController(lambda t, q, v: 0 * v, 0.01)

@@ -9,6 +9,7 @@ import modurob as mr
 from modurob.control.drives import Drives
 from modurob.control.reference import target
 from modurob.control.tracking import carried, errors_of
+from modurob.errors import ControlError
 from modurob.motion import Trajectory
 from modurob.spatial import inertia
 from tests.robots import COORDINATE_RATES, KINDS, random_joint, random_mechanism
@@ -167,3 +168,12 @@ def test_a_reference_that_closes_loops_is_not(reference):
 def test_a_reference_of_some_of_the_joints_is_not_either():
     """The others go where the loops take them."""
     mr.PID(kp=10, kd=1, reference=0.3, actuated=["m3/hinge"]).on(RING)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_trajectories_in_degrees_are_refused_wherever_they_become_so(named):
+    turn = Trajectory.through([[0.0], [45.0]], velocity=10.0, acceleration=40.0)
+    robot = mr.load("crab").robot()
+    reference = {"m2/hinge": turn} if named else Trajectory.quintic(np.zeros(3), [0.1, 45.0, 0.2], 1.0)
+    with pytest.raises(ControlError, match=r"reference at t = .* degrees are .* expected radians"):
+        mr.PID(reference=reference).on(robot)

@@ -172,6 +172,10 @@ def test_recipes_on_what_does_not_fit(crab):
         UnscentedKalmanFilter(model="crab")
     with pytest.raises(EstimateError, match="model crane has nq = 2, nv = 2: expected 3, 3, as crab has"):
         ExtendedKalmanFilter(model=mr.load("crane").robot()).on(crab, 1e-3)
+    with pytest.raises(
+        EstimateError, match="has the joints m2/hinge, m0/hinge, m4/hinge: expected those of crab in its"
+    ):
+        ExtendedKalmanFilter(model=mr.load("crab").mechanism(base="m2")).on(mr.load("crab").mechanism(base="m0"), 1e-3)
     for sensors in ("hall", None, ["hall"], HallSensors):
         with pytest.raises(EstimateError, match=r"sensor .*: expected one of mr.ContactSensor\(...\), mr.IMU"):
             ExtendedKalmanFilter(sensors).on(crab, 1e-3)

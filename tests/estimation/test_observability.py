@@ -60,3 +60,12 @@ def test_the_crank_tells_everything_of_a_linkage():
     v = robot.close_velocity(q, np.array([2.0, 0.0, 0.0]))
     report = observability(robot, q, v, np.zeros(3), DT, HallSensors(joints=("crank",)))
     assert (report.rank, report.states) == (2, 2)
+
+
+def test_a_robot_on_the_ground_is_seen_as_in_the_air():
+    """Its contacts are not in the model of a filter either."""
+    flying = mr.Assembly.single("m0", "backbone").mechanism(floating=True)
+    standing, sensors = flying.on_ground(), [mr.PoseSensor(frame="m0")]
+    q, still = standing.standing(), np.zeros(6)
+    on, off = (mr.observability(robot, q, still, still, 5e-3, sensors) for robot in (standing, flying))
+    assert str(on) == str(off)

@@ -7,10 +7,12 @@ import pytest
 
 from modurob import kernels
 from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
+from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.jacobians import JACOBIAN
 from modurob.errors import InputError
 from modurob.kernels import single, threads
+from tests.oracles.linkages import four_bar
 from tests.robots import random_mechanism, random_state
 
 CALLS = ("forward_dynamics", "inverse_dynamics", "forward_dynamics_derivatives", "inverse_dynamics_derivatives")
@@ -22,7 +24,7 @@ def _few(rng, robot, states):
 
 def _long(monkeypatch, call, *arguments):
     with monkeypatch.context() as patch:
-        patch.setattr(single, "FEW", 0)
+        patch.setattr(single, "_several", lambda *given: None)
         return call(*arguments)
 
 
@@ -43,6 +45,38 @@ def test_a_few_states_have_the_bits_of_the_long_way(seed, states, monkeypatch):
         assert _equal(call(q, v, tau), _long(monkeypatch, call, q, v, tau)), name
     assert _equal(robot.mass_matrix(q), _long(monkeypatch, robot.mass_matrix, q))
     assert robot.key in single._SEVERAL["forward_dynamics"]
+
+
+@pytest.mark.parametrize("states", [2, 3000])
+def test_states_of_single_precision_and_any_number_of_them_too(states, monkeypatch):
+    """With quaternions, and one of no direction; memory of large results is used again."""
+    rng = np.random.default_rng(3)
+    robot = random_mechanism(rng, 12, floating=True)
+    monkeypatch.setattr(threads, "_threads", 1)
+    given = [np.tile(x, (-(-states // 50), 1))[:states] for x in _few(rng, robot, 50)]
+    for dtype, handles in ((np.float32, single._SEVERAL_FLOATS), (np.float64, single._SEVERAL)):
+        arrays = [x.astype(dtype) for x in given]
+        for name in ("forward_dynamics", "inverse_dynamics"):
+            found = getattr(robot, name)(*arrays)
+            assert found.dtype == dtype
+            assert _equal(found, _long(monkeypatch, getattr(robot, name), *arrays)), name
+        assert robot.key in handles["forward_dynamics"]
+        held = robot.forward_dynamics(*arrays)
+        copied = held.copy()
+        robot.forward_dynamics(*(x[::-1].copy() for x in arrays))
+        assert np.array_equal(held, copied)
+        arrays[0][1, robot.joints[0].q_slice.stop - 4 : robot.joints[0].q_slice.stop] = 0
+        with pytest.raises(InputError, match="quaternion"):
+            robot.forward_dynamics(*arrays)
+
+
+def test_single_precision_with_constraints_takes_the_long_way():
+    rng = np.random.default_rng(4)
+    linkage = four_bar(rng)
+    robot, (q, v) = linkage.robot, linkage.state(rng)
+    arrays = [np.tile(x, (4, 1)).astype(np.float32) for x in (q, v, v)]
+    assert robot.forward_dynamics(*arrays).dtype == np.float32
+    assert single._several(CONSTRAINED_DYNAMICS, robot, tuple(arrays)) is None
 
 
 def test_rows_at_strides_and_rows_that_stand_still_are_taken_too():
@@ -113,7 +147,7 @@ def test_all_states_that_one_thread_computes_take_the_short_way_beside_other_thr
     q, v, tau = rng.normal(size=(3, 1000, robot.nv))
     expected = _long(monkeypatch, robot.forward_dynamics_derivatives, q, v, tau)
     monkeypatch.setattr(threads, "_threads", 1)
-    assert q.size > single.FEW_NUMBERS
+    assert q.size > 10_000  # MANY_NUMBERS of single.c
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: robot.forward_dynamics_derivatives(q, v, tau), range(12)))
     assert all(_equal(x, expected) for x in found)

@@ -8,8 +8,8 @@ from scipy.sparse import csc_matrix
 
 import modurob as mr
 from modurob import kernels
+from modurob.algorithms.full_dynamics import full_acceleration, full_equations
 from modurob.algorithms.interpreter import interpret
-from modurob.algorithms.pushed import pushed_acceleration, pushed_equations
 from modurob.control.whole_body import _unseen
 from modurob.spatial import small
 from modurob.statics import active_set
@@ -38,14 +38,14 @@ def _states():
 
 @pytest.mark.parametrize(("robot", "q", "v"), _states(), ids=("loop", "floating", "winches", "rotors"))
 def test_equations_with_all_forces_in_them(robot, q, v):
-    """M vdot = tau + push + K^T lambda, K vdot = k: of the parts that are known one by one, compiled and by NumPy."""
+    """M vdot = tau + force + K^T lambda, K vdot = k: of the parts that are known one by one, compiled and by NumPy."""
     tau = np.random.default_rng(1).normal(size=robot.nv)
     for run in (kernels.run, interpret):
-        M, push, K, k = pushed_equations(robot, q, v, run=run)
-        vdot = pushed_acceleration(robot, q, v, tau, run=run)
+        M, force, K, k = full_equations(robot, q, v, run=run)
+        vdot = full_acceleration(robot, q, v, tau, run=run)
         own = robot.passive_forces(q, v)
         assert np.allclose(M, robot.mass_matrix(q), rtol=1e-10, atol=1e-12)
-        assert push == pytest.approx(own - robot.bias_forces(q, v), rel=1e-9, abs=1e-9)
+        assert force == pytest.approx(own - robot.bias_forces(q, v), rel=1e-9, abs=1e-9)
         assert vdot == pytest.approx(robot.forward_dynamics(q, v, tau + own), rel=1e-7, abs=1e-7)
         assert K @ vdot == pytest.approx(k, abs=1e-7 * (1 + np.abs(vdot).max()))
         assert len(K) == sum(c.rows for c in robot.constraints)

@@ -13,7 +13,7 @@ from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import NumPyEngine, interpret
 from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.pairs import mutual_mass
-from modurob.catalogue.contact import MEETINGS, Ball, Corners, PairContact, Relative, Rod
+from modurob.catalogue.contact import PAIR_POINTS, Ball, Corners, PairContact, RelativeMotion, Rod
 from modurob.errors import InputError, SimulationError
 from modurob.kinematics.body_contacts import pair_gaps
 from modurob.simulation.stepping import step_flow
@@ -86,11 +86,11 @@ def test_points_that_do_not_touch_give_no_friction():
     still, fall, X, dt = np.zeros(6), np.array([0.0, 0.0, -0.1, 0.0, 0.0, 0.0]), np.eye(4), np.array(1e-3)
     X[2, 3] = 0.3 - 1e-4
     spin = np.zeros(3), np.zeros(3)
-    met, moves = law.touch(X), Relative(still, still, np.ones(()), (spin, spin), dt)
+    met, moves = law.touch(X), RelativeMotion(still, still, np.ones(()), (spin, spin), dt)
     corners, stiffness, depth = 4, law.between.stiffness, 1e-4
     assert (met.gap < 0).sum() == corners
     pressed = stiffness * depth + (stiffness * dt + law.between.damping) * 0.1
-    kept = law.settled(met, moves, fall, np.array([1.0, 0.0, 0.0, 0.0]))
+    kept = law.end_states(met, moves, fall, np.array([1.0, 0.0, 0.0, 0.0]))
     assert kept == pytest.approx([0.5 * pressed / stiffness, 0.0, 0.0, 0.0], rel=1e-9)
 
 
@@ -117,7 +117,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize(("first", "second"), MEETINGS)
+@pytest.mark.parametrize(("first", "second"), PAIR_POINTS)
 def test_depths_are_those_of_coal(first, second, rng):
     """Of random pairs that touch, to what a bias towards faces lets pass; and nothing touches that is apart."""
     import coal
@@ -126,7 +126,7 @@ def test_depths_are_those_of_coal(first, second, rng):
     for _ in range(300):
         a, b = rng.uniform(0.03, 0.2, 3), rng.uniform(0.03, 0.2, 3)
         X = se3.random(rng, (), 0.3)
-        met = MEETINGS[first, second][1](SHAPES[first][0](a), SHAPES[second][0](b), X)
+        met = PAIR_POINTS[first, second][1](SHAPES[first][0](a), SHAPES[second][0](b), X)
         ends = coal.Transform3s(X[:3, :3], X[:3, 3]), coal.Transform3s()
         solids = [SHAPES[kind][1](coal, size) for kind, size in ((first, a), (second, b))]
         d = coal.distance(solids[0], ends[0], solids[1], ends[1], coal.DistanceRequest(), coal.DistanceResult())
@@ -186,10 +186,10 @@ def test_pairs_solve_the_dense_equations(rng):
     engine, dt = NumPyEngine(m, (n,)), np.full((n, 1), 2e-3)
     start, state = engine.run(MOTIONS, q=q, v=v), State(q, v, x)
     still = np.zeros_like(v)
-    ground, added = engine.contact_pushes(start, start["V"], x, dt, True)
-    F, coupling = engine.pair_pushes(q, start, start["V"], x, dt, True)
+    ground, added = engine.contact_wrenches(start, start["V"], x, dt, True)
+    F, coupling = engine.pair_wrenches(q, start, start["V"], x, dt, True)
     assert np.abs(coupling).max() > 1
-    vdot, rate = System(engine).pressed(state, u, ground + F, still, added, None, (start, coupling))
+    vdot, rate = System(engine).contact_acceleration(state, u, ground + F, still, added, None, (start, coupling))
     # forces at the end of the step, body by body
     after = F + engine.pair_bias(q, start, coupling, rate)
     ground = ground - np.einsum("nbij,nbj->nbi", added, np.concatenate([np.zeros((n, 1, 6)), rate], axis=1))

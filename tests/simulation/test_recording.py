@@ -539,3 +539,15 @@ def test_the_shipped_double_pendulum_follows_a_law_at_its_default_gains():
     left = 0.8 * (1 + 10 * run.t) * np.exp(-10 * run.t)
     # torques are held for 1 ms, during which the arm moves by up to a millisecond's share of its way
     np.testing.assert_allclose(run.q, np.stack([left, left], axis=1), atol=5e-3)
+
+
+def test_plots_ask_joints_for_their_units():
+    class Carriage(mr.Prismatic):
+        kind = "carriage"
+
+    for joint, unit in {Carriage(): "m", mr.Universal(): "rad", mr.Planar(): "rad or m"}.items():
+        b = mr.Builder("one")
+        b.body("tip", mr.spatial.inertia.point(1.0, (0.1, 0.2, 0.3)), joint=joint)
+        figure = mr.simulate(b.build(), duration=0.002).plot()
+        assert figure.axes[0].get_ylabel() == f"position [{unit}]"
+        plt.close(figure)

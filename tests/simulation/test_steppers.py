@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modurob as mr
-from modurob.simulation.push import pushes
+from modurob.simulation.external import external_wrenches
 from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
 from tests.algorithms.test_loops import four_bar
@@ -39,7 +39,7 @@ def situation(name, robot, tau):
     if name == "pushed":
         return (
             robot,
-            pushes(robot, lambda t: {last: wrench(t)}),
+            external_wrenches(robot, lambda t: {last: wrench(t)}),
             lambda t, q, v: robot.forward_dynamics(q, v, tau, {last: wrench(t)}),
         )
     if name == "rubbed":

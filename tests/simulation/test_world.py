@@ -605,3 +605,201 @@ def test_a_condition_that_fails_loses_nothing():
     run = world.run(0.003, mr.Reroot(lambda w: 1 / 0, "crab", "m3"))["crab"]
     assert run.status.ok
     assert [e.message for e in world.events] == ["reroot: its condition failed: ZeroDivisionError: division by zero"]
+
+
+# ---- what a recording of a world holds, and what it does not ----
+
+
+def test_recordings_of_organisms_that_others_push_say_so():
+    """The robot of a recording has no ground and no springs to others: without them its accelerations would be those of free
+    fall, and a repetition another motion."""
+    block = mr.World({"a": mr.Organism(chain("m", 2))}, ground=mr.Ground()).run(0.2)["a"]
+    np.testing.assert_allclose(block.vdot[-1], 0, atol=1e-3)
+    far = floating(chain("n", 2)).neutral()
+    far[:3] = (0.1, 0.6, 0.2)
+    rope = {"rope": (mr.Spring(30.0, 0.1), "m1", "n0")}
+    both = {"a": mr.Organism(chain("m", 2)), "b": mr.Organism(chain("n", 2), far)}
+    pulled = mr.World(both, gravity=NOWHERE, forces=rope).run(0.02)["a"]
+    np.testing.assert_allclose(pulled.vdot[10], (pulled.v[11] - pulled.v[9]) / 2e-3, rtol=1e-12)
+    for run in (block, pulled):
+        with pytest.raises(SimulationError, match="in a world its ground, contacts and forces between organisms"):
+            run.repeated()
+        with pytest.raises(SimulationError, match="states are known at ticks alone"):
+            run.segments[0].at(0.0105)
+    alone = mr.World(both, gravity=NOWHERE).run(0.02)["a"]
+    np.testing.assert_array_equal(alone.repeated().q, alone.q)
+
+
+def test_an_acceleration_that_nothing_says_is_not_a_number():
+    world = mr.World({"a": mr.Organism(chain("m", 3))}, ground=mr.Ground())
+    runs = world.run(0.01, mr.Undock(0.01, "a", "m1/3", "b"))
+    assert np.isnan(runs["b"].vdot).all()
+
+
+@pytest.fixture
+def soft(tmp_path):
+    """A module whose hinge has an elastic drive."""
+    path = tmp_path / "soft.yaml"
+    path.write_text(
+        """
+format: modurob module 1
+name: soft
+parts:
+  A: {mass: 1.0, inertia: [0.002, 0.002, 0.002]}
+  B: {mass: 0.5, inertia: [0.001, 0.001, 0.001], centre: [0, 0.05, 0]}
+joints:
+  hinge:
+    kind: revolute
+    from: A
+    to: B
+    axis: [1, 0, 0]
+    drive:
+      motor: {torque_constant: 0.03, resistance: 0.3, inertia: 1.42e-5, supply: 24.0, current_limit: 15.0}
+      gear: {ratio: 100.0, stiffness: 500.0}
+      input: torque
+connectors:
+  cobold: {gender: none}
+ports:
+  "3": {part: B, at: [0, 0.05, 0], normal: [0, 1, 0], up: [0, 0, 1], connector: cobold}
+  "4": {part: A, at: [0, -0.05, 0], normal: [0, -1, 0], up: [0, 0, 1], connector: cobold}
+"""
+    )
+    return mr.module_type(path)
+
+
+def test_states_of_drives_are_recorded_carried_over_and_seen_by_laws(soft):
+    """As alone: motor angles, energies, laws that measure them; the usual stepper is the one that the drives need."""
+    assembly = mr.Assembly.single("m0", soft).dock("m1", soft, "m0/3", "4")
+    law = mr.ElasticLinearisation(0.2, pole=8.0, sample_time=1e-3)
+    alone = mr.simulate(assembly.mechanism(gravity=NOWHERE), [0.1, 0.3], duration=0.05, controller=law)
+    standing = {"a": mr.Organism(assembly, [0.1, 0.3], controller=law, stands=np.eye(4))}
+    run = mr.World(standing, gravity=NOWHERE).run(0.05)["a"]
+    np.testing.assert_allclose(run.q, alone.q, atol=1e-12)
+    np.testing.assert_allclose(run.x, alone.x, atol=1e-12)
+    np.testing.assert_allclose(run.energy, alone.energy, atol=1e-9)
+    assert run.segments[0].settings.stepper == alone.segments[0].settings.stepper
+    world = mr.World(standing, gravity=NOWHERE)
+    runs = world.run(0.05, mr.Undock(0.02, "a", "m0/3", "b"))
+    before, after = runs["a"].segments
+    assert before.x.shape[-1] == 2 * after.x.shape[-1] > 0
+    np.testing.assert_array_equal(after.x[0], before.x[-1][: after.x.shape[-1]])
+    np.testing.assert_array_equal(runs["b"].segments[0].x[0], before.x[-1][after.x.shape[-1] :])
+
+
+def test_steps_that_a_drive_does_not_allow_are_refused(tmp_path):
+    """Its current decays within a tenth of a millisecond: at the start an error, later a missed change."""
+    (tmp_path / "fast.yaml").write_text(
+        """
+format: modurob module 1
+name: fast
+parts: {A: {mass: 1.0, inertia: [0.002, 0.002, 0.002]}, B: {mass: 0.5, inertia: [0.001, 0.001, 0.001]}}
+joints:
+  hinge:
+    kind: revolute
+    from: A
+    to: B
+    axis: [1, 0, 0]
+    drive:
+      motor: {torque_constant: 0.03, resistance: 0.3, inductance: 3e-5, inertia: 1.42e-5, supply: 24.0}
+      gear: {ratio: 100.0}
+      input: voltage
+connectors: {cobold: {gender: none}}
+ports: {"4": {part: A, at: [0, -0.05, 0], normal: [0, -1, 0], up: [0, 0, 1], connector: cobold}}
+"""
+    )
+    fast, steps = mr.module_type(tmp_path / "fast.yaml"), mr.RungeKutta4(1e-3)
+    single = mr.Assembly.single("f", fast)
+    with pytest.raises(SimulationError, match=r"its current decays with .* too fast for RungeKutta4"):
+        mr.World({"f": mr.Organism(single)}, stepper=steps)
+    assert isinstance(mr.World({"f": mr.Organism(single)}).stepper, mr.ExponentialRungeKutta4)
+    world = mr.World({"a": mr.Organism(chain("m", 2))}, stepper=steps)
+    assert not world.change(mr.Dock(0.0, "a", "f", fast, "m1/3", "4"))
+    assert "its current decays" in world.events[0].message
+    assert world.assembly("a") == chain("m", 2)
+
+
+# ---- changes that fail lose nothing ----
+
+
+class Picky:
+    """A controller that some robots make raise whatever it is."""
+
+    sample_time = None
+
+    def on(self, robot):
+        if robot.nv < 8:
+            raise KeyError("m9/hinge")
+        return mr.GravityCompensation().on(robot)
+
+
+def test_a_controller_that_raises_at_a_change_is_an_event():
+    world = mr.World({"a": mr.Organism(chain("m", 4), controller=Picky())}, gravity=NOWHERE)
+    run = world.run(0.01, mr.Undock(0.005, "a", "m1/3", "b"))["a"]
+    assert run.status.ok
+    assert "on(robot) failed: KeyError: 'm9/hinge'" in world.events[0].message
+    assert list(world) == ["a"]
+    with pytest.raises(SimulationError, match=r"on\(robot\) failed: KeyError"):
+        mr.World({"a": mr.Organism(chain("m", 2), controller=Picky())})
+
+
+def test_a_change_that_the_stepper_cannot_follow_is_missed_as_a_whole():
+    ring = mr.Assembly.from_grid([["B", "B"], ["B", "B"]])
+    world = mr.World({"a": mr.Organism(ring.disconnect("m0/4"))}, gravity=NOWHERE, stepper=mr.Variational(1e-3))
+    run = world.run(0.01, mr.Connect(0.005, "a", "m0/4", "m2/3"))["a"]
+    assert [e.kind for e in world.events] == ["missed"]
+    assert "Variational steps are for robots without loops" in world.events[0].message
+    assert run.status.ok
+    assert len(run.segments) == 1
+    assert world.impacts == []
+    assert world.assembly("a") == ring.disconnect("m0/4")
+
+
+def test_changes_in_the_past_are_refused():
+    world = mr.World({"a": mr.Organism(chain("m", 3))}, gravity=NOWHERE)
+    world.run(0.01)
+    with pytest.raises(SimulationError, match=r"undock at 0\.005 s: that is past"):
+        world.run(0.01, mr.Undock(0.005, "a", "m1/3", "b"))
+    assert sorted(world.run(0.01, mr.Undock(0.01, "a", "m1/3", "b"))) == ["a", "b"]
+
+
+def test_a_wrench_on_an_organism_whose_run_has_ended_ends_no_other():
+    def fails(t, q, v):
+        return np.zeros(len(v)) if t < 0.003 else 1 / 0
+
+    organisms = {"a": mr.Organism(chain("m", 2)), "b": mr.Organism(chain("n", 2), controller=fails)}
+    runs = mr.World(organisms, gravity=NOWHERE, external=lambda t: {"n0": np.ones(6), "m1/3": np.ones(6)}).run(0.01)
+    assert runs["b"].status.kind == "controller failed"
+    assert runs["a"].status.ok
+    assert np.abs(runs["a"].v[-1]).max() > 1e-3
+
+
+def test_a_force_between_frames_may_be_named_as_one_along_a_joint():
+    world = mr.World({"a": mr.Organism(chain("m", 3))}, forces={"m0/hinge stop": (mr.Spring(2.0), "m0", "m2")})
+    assert world.run(0.005)["a"].status.ok
+
+
+def test_recordings_of_a_cancelled_world_say_so():
+    world = mr.World({"a": mr.Organism(chain("m", 2))}, gravity=NOWHERE)
+    run = world.run(1.0, cancelled=lambda: world.ticks >= 5)["a"]
+    assert str(run.status) == "cancelled at t = 0.005 s: asked to stop"
+    assert world.run(0.005)["a"].status.ok
+
+
+@pytest.mark.parametrize(
+    ("organisms", "settings", "message"),
+    [
+        (
+            {"a": mr.Organism(chain("m", 2), stands=[0, 0, 1])},
+            {},
+            r"organism 'a' stands at \[0, 0, 1\]: expected a pose",
+        ),
+        ({"a": mr.Organism(chain("m", 2), stands=2 * np.eye(4))}, {}, "expected a pose"),
+        ({"a": mr.Organism(chain("m", 2), stands="here")}, {}, "stands at 'here': expected a pose"),
+        ({"a": mr.Organism(chain("m", 2), [0, 0, 0, 1, 0, 0, 0, 30])}, {}, "expected radians; np.deg2rad"),
+        ({1: mr.Organism(chain("m", 2))}, {}, "organism 1: expected a name"),
+        ({"a": mr.Organism(chain("m", 2))}, {"stepper": 1e-3}, "stepper 0.001: expected one such as mr.RungeKutta4"),
+    ],
+)
+def test_organisms_are_checked_as_robots_are(organisms, settings, message):
+    with pytest.raises(SimulationError, match=message):
+        mr.World(organisms, **settings)

@@ -347,3 +347,27 @@ def test_a_wait_of_which_nobody_is_told_is_announced(caplog):
     assert "deriving" not in caplog.text
     robot.equations()
     assert "deriving the equations of crab" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [
+        mr.Helical((0, 0, 1), pitch=0.05),
+        mr.Helical((0, 1, 1), pitch=1 / (200 * np.pi)),
+        mr.Universal((1, 1, 0), (1, -1, 0)),
+    ],
+)
+def test_axes_and_parameters_of_joints_are_exact_and_written_as_code(joint):
+    """A pitch of 0.05 m is 1/20, and one that is no short fraction a symbol."""
+    b = mr.Builder("screw")
+    b.body("a", inertia.point(1.0, (0.1, 0.2, 0.3)), joint=mr.Revolute((1, 0, 0)))
+    b.body("b", inertia.point(2.0, (0.1, 0.2, 0.3)), parent="a", joint=joint)
+    robot = b.build()
+    eq = robot.equations(())
+    q, v = np.linspace(0.2, 0.7, robot.nq), np.linspace(1, -1, robot.nv)
+    assert max(x.q for x in eq.M.atoms(sympy.Rational)) < 1e7
+    space = {}
+    exec(eq.python(), space)
+    M = space["equations"](q, v, [eq.values[p] for p in eq.parameters])[0]
+    np.testing.assert_allclose(M, robot.mass_matrix(q), atol=1e-13)
+    assert "double" in eq.c()

@@ -8,7 +8,8 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modurob.errors import CancelledError, TooLargeError
+from modurob.errors import CancelledError, NotExactError, TooLargeError
+from modurob.spatial.scalars import tanh
 from modurob.symbolic.ring import Budget, Polynomial, Ring
 
 x, a, b = sympy.symbols("x a b")
@@ -109,3 +110,19 @@ def test_budgets_stop_a_product():
     stop.set()
     with pytest.raises(CancelledError, match="cancelled"):
         ring.symbol(x) * ring.symbol(x)
+
+
+def test_powers_and_quotients_that_are_no_polynomials_are_refused():
+    ring = Ring()
+    y, half = ring.symbol(x), ring.constant(0.5)
+    assert y / half == 2 * y
+    assert 3 / half == ring.constant(6)
+    with pytest.raises(TypeError, match="polynomials cannot be divided"):
+        1 / y
+    with pytest.raises(NotExactError, match="division by zero"):
+        y / ring.constant(0)
+    for power in (-1, 0.5):
+        with pytest.raises(NotExactError, match=f"x to the power of {power} has no polynomial form"):
+            y**power
+    with pytest.raises(NotExactError, match="tanh of x has no polynomial form"):
+        tanh(np.array([y]))

@@ -211,6 +211,21 @@ def test_a_function_of_a_user_is_traced(function):
     assert difference(function) < CLOSE
 
 
+@pytest.mark.parametrize("y", [0.1, 0.2, 0.3, -0.3, 1e-3, 3.0, 2 * np.pi])
+def test_quotients_are_whole_where_numpy_has_them(y):
+    """Next to multiples of y a rounded product may leave less than nothing, and a clock that wraps there a whole period."""
+    graph = Graph()
+    t = graph.input("t")
+    nodes = [graph.index(x) for x in applied(lambda t: [t % y, t // y], t)]
+    k = np.concatenate([np.arange(-3000, 3001), [12345678, -1234567]])
+    points = np.concatenate(
+        [k * y, *(np.nextafter(k * y, end) for end in (-np.inf, np.inf)), k * 1e-3, [1e-18, -1e-18]]
+    )
+    values = graph.evaluate(nodes, {"t": points[None]})
+    for node, expected in zip(nodes, (points % y, points // y), strict=True):
+        np.testing.assert_array_equal(values[node], expected)
+
+
 def test_every_function_that_can_be_traced_has_an_example():
     assert {f"np.{name}" for name in EXAMPLES} == set(traceable_functions())
 

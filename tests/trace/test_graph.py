@@ -28,6 +28,7 @@ FUNCTIONS = {
     "maximum": (lambda x, y: scalars.maximum(x * x, y), lambda x, y: max(x * x, y)),
     "clip": (lambda x, y: scalars.clip(x * y, -0.21, y * y), lambda x, y: max(-0.21, min(x * y, y * y))),
     "powers": (lambda x, y: x**3 - (x * x) ** 0.5 * y**-2, lambda x, y: x**3 - abs(x) / y**2),
+    "halves": (lambda x, y: (x * x) ** 1.5 + (y * y) ** -2.5, lambda x, y: abs(x) ** 3 + abs(y) ** -5),
     "root": (lambda x, y: (y * y + 1) ** (1 / 3) + x, lambda x, y: mpmath.cbrt(y * y + 1) + x),
     "select": (lambda x, y: scalars.select(x, y, x * y, x - y), lambda x, y: x * y if x < y else x - y),
     "sinc": (lambda x, y: scalars.sinc(x * x) * y, lambda x, y: mpmath.sinc(x) * y),
@@ -85,6 +86,34 @@ def test_removable_singularities_are_exact_also_for_tangents(name):
     # and where the series ends the formula goes on
     below, above = (value(graph, second[0], [t]) for t in (1 - 1e-9, 1 + 1e-9))
     assert below == pytest.approx(above, abs=1e-8)
+
+
+# functions of a force and their slopes by x and y where roots, logarithms and angles end: at rest, and out of touch
+ENDS = {
+    "quadratic drag": (lambda x, y: -y * scalars.sqrt(x * x + y * y), (0.0, 0.0), (0.0, 0.0)),
+    "law of Hertz": (lambda x, y: -(scalars.maximum(x, np.zeros(())) ** 1.5) - y, (-0.1, 0.2), (0.0, -1.0)),
+    "law of Hertz, touching": (lambda x, y: -(scalars.maximum(x, np.zeros(())) ** 1.5), (0.0, 0.2), (0.0, 0.0)),
+    "law of Hunt and Crossley": (
+        lambda x, y: scalars.maximum(x, np.zeros(())) ** 1.3 * (1 - y),
+        (-0.1, 0.2),
+        (0.0, 0.0),
+    ),
+    "quarter powers": (lambda x, y: scalars.absolute(x) ** 2.25 * y + x, (0.0, 2.0), (1.0, 0.0)),
+    "slope of a ramp": (lambda x, y: x * scalars.atan2(y * y, x * x), (0.0, 0.0), (0.0, 0.0)),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_slopes_are_finite_where_roots_and_angles_end(name):
+    """Infinite slopes of functions whose arguments stand still count as nothing; second slopes are numbers too."""
+    function, point, expected = ENDS[name]
+    graph, inputs, outputs = traced(function)
+    for x, slope in zip(inputs, expected, strict=True):
+        first = tangent(graph, outputs, {x: 1.0})
+        assert value(graph, graph.constant(0.0) + first[0], point) == slope
+        for y in inputs:
+            second = tangent(graph, first, {y: 1.0})
+            assert np.isfinite(value(graph, graph.constant(0.0) + second[0], point))
 
 
 def test_the_exponential_of_no_turn_has_its_slope():

@@ -1,17 +1,17 @@
-"""The slopes of forward dynamics, (..., nv, 3 nv), in time that grows with nv².
+"""The derivatives of forward dynamics by q, v and tau, (..., nv, 3 nv), in time that grows with nv².
 
-A displacement along a rate, or a rate, changes all wrenches below it as an acceleration and a turning velocity of the whole subtree
-would (`joint_space.slope_terms`). What the robot makes of that is found as forward dynamics is, by articulated bodies: the
-inertia I and the velocity terms B of a subtree as its joints leave them, rate by rate, then one way in and one way out for
-each column. The accelerations that the slopes are taken at come of the same bodies. (Featherstone 1983 for the elimination;
-Carpentier and Mansard, RSS 2018, for what the columns are.)
+A change of one displacement or rate changes the wrenches on all bodies of the subtree as an acceleration and a turning velocity of
+the whole subtree would (`joint_space.slope_terms`). The change of the accelerations that follows is found by articulated bodies, as
+forward dynamics is: the articulated inertia I and velocity terms B of each subtree, eliminated rate by rate, then for each column
+one pass inward for wrenches and one outward for accelerations. The accelerations at which the derivatives are taken come from the
+same articulated bodies. (Featherstone 1983 for the elimination; Carpentier and Mansard, RSS 2018, for the columns.)
 """
 
 from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.articulated import FORWARD_DYNAMICS, left_from
+from modurob.algorithms.articulated import FORWARD_DYNAMICS, pivot_scale
 from modurob.algorithms.joint_space import (
     EQUATIONS,
     own_pose,
@@ -42,7 +42,7 @@ def driven_velocity(j: View) -> None:
 
 
 def rate_elimination(j: View) -> None:
-    """Inward: what each rate leaves of the inertia I and the wrench p of a subtree when it is free to move.
+    """Inward: articulated inertia I and bias wrench p of the subtree, its joint eliminated rate by rate.
 
     With U = I S, r = 1/(S . U + rotor) and K = -r U, the rate accelerates by k + K . A, A the acceleration before it and
     k = r (tau - S . p); I gains K U^T and p gains U k.
@@ -51,7 +51,7 @@ def rate_elimination(j: View) -> None:
     I = inertia.from_parameters(j.own("I")) + j.children("I")
     Ic = j.own("c") @ I
     j.keep(articulated=I[..., UPPER[0], UPPER[1]], Ic=Ic)
-    scale, p = left_from(I, transposed(S)), j.own("p") + j.children("p") + apply(transposed(Ic), j.given("v"))
+    scale, p = pivot_scale(I, transposed(S)), j.own("p") + j.children("p") + apply(transposed(Ic), j.given("v"))
     if j.type.turns:
         p = p + apply(I, turning_products(j, own_pose(j)))
     left = []
@@ -83,7 +83,7 @@ def acceleration_terms(j: View) -> None:
 
 
 def slope_elimination(j: View) -> None:
-    """Inward: the wrenches that each rate's column begins with, and what each rate leaves of B: it gains K S^T B; C = -r S^T B."""
+    """Inward: the initial wrenches of each rate's columns, and B of the subtree: each rate adds K S^T B to it; C = -r S^T B."""
     S, K, r, dw, dd, e, c, Ic = (j.own(name) for name in ("S", "K", "r", "dw", "dd", "e", "c", "Ic"))
     f = inertia.momentum(j.own("I"), j.own("A")) + j.own("p") + j.children("f")
     j.send(f=f)
@@ -103,7 +103,7 @@ def slope_elimination(j: View) -> None:
     j.columns(by_q=dd @ I + dw @ transposed(B), by_v=Ie + S[..., 3:] @ transposed(B))
 
 
-# ---- local steps of the sweep: columns (..., 6, columns), one number of a rate after the other, so that each is read once ----
+# ---- local steps of the sweep: columns (..., 6, columns); one number of a rate after the other, each read once ----
 
 
 def products(a: Array, X: Array, start: Any = 0.0) -> Array:
@@ -118,37 +118,37 @@ def _along(X: Array, a: Array, x: Array) -> Array:
     return np.stack([X[..., k, :] + a[..., k, None] * x for k in range(a.shape[-1])], axis=-2)
 
 
-def felt_along_rate(S: Array, p: Array, torque: Any = 0.0) -> Array:
-    """What a rate feels of wrenches p, and of torques along it."""
+def projected_wrench(S: Array, p: Array, torque: Any = 0.0) -> Array:
+    """S . p + torque: wrenches p projected on a rate, and torques along it, (..., columns)."""
     return products(S, p, torque)
 
 
 def wrench_past_rate(S: Array, K: Array, r: Array, p: Array, torque: Any = 0.0) -> tuple[Array, Array]:
-    """Inward: what wrenches p and torques along a rate accelerate it by, and the wrenches left."""
-    felt = felt_along_rate(S, p, torque)
-    return -r * felt, _along(p, K, felt)
+    """Inward: the accelerations of a rate by wrenches p and torques along it, and the wrenches on the body before it."""
+    projected = projected_wrench(S, p, torque)
+    return -r * projected, _along(p, K, projected)
 
 
-def felt_of_motion(K: Array, A: Array, C: Array, w: Array, row: Any = 0.0) -> Array:
-    """What accelerations A and turning velocities w, (..., 3, columns), add to the row of a rate: row + K . A + C . w."""
+def rate_acceleration(K: Array, A: Array, C: Array, w: Array, row: Any = 0.0) -> Array:
+    """row + K . A + C . w: accelerations of a rate from the accelerations A and turning velocities w of the body before it."""
     return products(K, A, row) + products(C, w)
 
 
 def acceleration_past_rate(S: Array, K: Array, A: Array, C: Array, w: Array, row: Any = 0.0) -> tuple[Array, Array]:
-    """Outward: the row of a rate with what it feels of motion, and the accelerations behind it."""
-    row = felt_of_motion(K, A, C, w, row)
+    """Outward: the accelerations of a rate, and those of the body behind it."""
+    row = rate_acceleration(K, A, C, w, row)
     return row, _along(A, S, row)
 
 
-# ---- the same by reciprocity: a wrench on a body does to a rate what a torque along the rate does to the body ----
+# ---- the same by reciprocity: the effect of a wrench on a rate is that of a torque along the rate on the body ----
 
 
 def turning_past_rate(S: Array, C: Array, p: Array, d: Array) -> Array:
-    """Inward: what a turning velocity w of the body before a rate adds to the columns is d . w, d (..., 3, columns)."""
-    return _along(d, C, felt_along_rate(S, p))
+    """Inward: d, (..., 3, columns), of the body before a rate; its turning velocity w adds d . w to the columns."""
+    return _along(d, C, projected_wrench(S, p))
 
 
-def accelerated(M: Array, p: Array) -> Array:
+def symmetric_product(M: Array, p: Array) -> Array:
     """M p, of a symmetric matrix as its 21 entries."""
     out: list[Any] = [0.0] * 6
     for k, (i, j) in enumerate(zip(*UPPER, strict=True)):
@@ -157,18 +157,18 @@ def accelerated(M: Array, p: Array) -> Array:
     return np.stack(out, axis=-2)
 
 
-def answer_to_torque(S: Array, K: Array, r: Array, M: Array) -> tuple[Array, Array, Array]:
-    """What a torque along a rate accelerates: the body before it, the rate, the body behind it; as single columns.
+def torque_response(S: Array, K: Array, r: Array, M: Array) -> tuple[Array, Array, Array]:
+    """Accelerations by a unit torque along a rate: of the body before it, of the rate, and of the body behind it; single columns.
 
-    M, (..., 21), is what a wrench on the body before accelerates that by.
+    M, (..., 21), is the inverse inertia of the body before: its acceleration by a wrench on it is M p.
     """
-    u = accelerated(M, K[..., :, None])
+    u = symmetric_product(M, K[..., :, None])
     x = products(K, u, r)
     return u, x, _along(u, S, x)
 
 
-def answer_past_rate(S: Array, M: Array, u: Array, x: Array) -> Array:
-    """Outward: M of the body behind the rate, (1 + S K^T) M (1 + K S^T) + r S S^T."""
+def inverse_inertia_past_rate(S: Array, M: Array, u: Array, x: Array) -> Array:
+    """Outward: the inverse inertia M of the body behind the rate, (1 + S K^T) M (1 + K S^T) + r S S^T."""
     half = _along(u, S, x / 2)[..., 0]
     pairs = enumerate(zip(*UPPER, strict=True))
     return np.stack([M[..., k] + S[..., i] * half[..., j] + half[..., i] * S[..., j] for k, (i, j) in pairs], axis=-1)
@@ -193,7 +193,7 @@ FORWARD_DERIVATIVES = Program(
     ),
     shared=EQUATIONS.shared,
     sent={"I": SYMMETRIC, "p": (6,), "B": (6, 3), "f": (6,)},
-    # what sweeps meet of a rate stands first
+    # those that sweeps read come first
     columns={"C": 3, "S": 6, "K": 6, "r": 1, "dd": 6, "e": 6, "dw": 3, "by_q": 6, "by_v": 6, "F": 6},
     world=EQUATIONS.world,
     in_body_axes=False,

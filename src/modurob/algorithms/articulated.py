@@ -12,7 +12,7 @@ from modurob.spatial.scalars import Array, pivots, select, solve
 
 
 def body_velocity(j: View) -> None:
-    """Outward: angular velocity, velocity-product acceleration, and the wrench that turning takes."""
+    """Outward: angular velocity, velocity-product acceleration, and the bias wrench of the body: gyroscopic less external."""
     v = j.given("v")
     w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))
     j.keep(w=w, drift=drift, p=gyroscopic(j.inertia, w) - j.given("external"))
@@ -27,9 +27,9 @@ def articulated_inertia(j: View) -> None:
     I, p = j.inertia + j.children("I"), j.own("p") + j.children("p")
     U = I @ j.S
     D = transposed(j.S) @ U + np.diag(j.armature)
-    j.require(pivots(D), left_from(I, j.S))
-    push = j.given("tau") - apply(transposed(j.S), p)
-    K, k = solve(D, transposed(U)), solve(D, push[..., None])[..., 0]
+    j.require(pivots(D), pivot_scale(I, j.S))
+    effort = j.given("tau") - apply(transposed(j.S), p)
+    K, k = solve(D, transposed(U)), solve(D, effort[..., None])[..., 0]
     j.keep(K=K, k=k)
     _send_articulated(j, I - U @ K, p + apply(U, k))
 
@@ -41,9 +41,8 @@ def _send_articulated(j: View, I: Array, p: Array) -> None:
     j.send(I=inertia.to_parent(j.X, I), p=se3.to_parent(j.X, p))
 
 
-def left_from(I: Array, S: Array) -> Array:
-    """The inertias that a pivot along each rate is left over from, (..., nv):
-    traces of the blocks of I, in the units of the pivot."""
+def pivot_scale(I: Array, S: Array) -> Array:
+    """A bound on the pivot S^T I S of each rate, (..., nv), by the traces of the blocks of I: what a pivot is compared with."""
     linear, angular = (np.asarray(np.trace(I[..., b, b], axis1=-2, axis2=-1)) for b in (slice(3), slice(3, 6)))
     squares = S * S
     return squares[..., :3, :].sum(axis=-2) * linear[..., None] + squares[..., 3:, :].sum(axis=-2) * angular[..., None]
@@ -74,7 +73,7 @@ FORWARD_DYNAMICS = Program(
 
 
 def held_inertia(j: View) -> None:
-    """Inward, as `articulated_inertia`, for joints of which some rates are held: these transmit everything they carry.
+    """Inward, as `articulated_inertia`, where some rates are held: those are as rigid as a weld.
 
     `free` is 1 for a rate that moves and 0 for one that is held; `resistance` is inertia in addition to the joint's,
     from stiff forces that a step treats implicitly.
@@ -90,7 +89,7 @@ def _send_held(j: View, own: Array, bias: Array, reactions: bool = True) -> None
     D = D + resistance[..., None] * np.eye(j.nv)
     moving = free[..., :, None] * free[..., None, :]
     D_free = moving * D + (1 - free)[..., None] * np.eye(j.nv)
-    j.require(pivots(D_free), free * left_from(I, j.S))
+    j.require(pivots(D_free), free * pivot_scale(I, j.S))
     K = solve(D_free, free[..., None] * transposed(U))
     k = solve(D_free, (free * (j.given("tau") - s))[..., None])[..., 0]
     j.keep(K=K, k=k, **({"U": U, "s": s} if reactions else {}))
@@ -98,7 +97,7 @@ def _send_held(j: View, own: Array, bias: Array, reactions: bool = True) -> None
 
 
 def held_acceleration(j: View) -> None:
-    """Outward, as `body_acceleration`; and the force that holds each held rate, beside tau."""
+    """Outward, as `body_acceleration`, and the reaction at each held rate: the force that holds it in addition to tau."""
     A = se3.to_child(j.X, j.parent("A")) + j.own("drift")
     vdot = j.own("k") - apply(j.own("K"), A)
     A = A + apply(j.S, vdot)
@@ -128,33 +127,32 @@ def centre_of_mass(I: Array) -> Array:
     return so3.vee(I[..., 3:, :3]) / select(np.zeros(()), m, m, 1 + 0 * m)[..., None]
 
 
-def swing(I: Array, w: Array) -> Array:
-    """What the acceleration of a body's origin has less than that of its centre of mass c because it turns with w: w x (w x c)."""
+def centripetal(I: Array, w: Array) -> Array:
+    """w x (w x c), (..., 3): the centripetal acceleration of a body's centre of mass c relative to its origin."""
     return so3.cross(w, so3.cross(w, centre_of_mass(I)))
 
 
-def pressed_velocity(j: View) -> None:
-    """Outward, as `body_velocity`, where inertia that is `added` to bodies resists the rate of change of their twist.
+def contact_velocity(j: View) -> None:
+    """Outward, as `body_velocity`, and the terms of Y at A = 0, where a wrench -`added` Y acts on each body.
 
-    That rate Y is dw/dt and the acceleration of the centre of mass, in axes that do not rotate with the body: in body
-    axes, at its origin, Y = A + (w x (w x c), 0) without gravity. It is the same field in every frame of the body, and
-    the one that contact forces depend on.
+    Y is the rate of change of its twist in axes that do not rotate with it, about its centre of mass c: dw/dt and the
+    acceleration of c, as a field of the body. In body axes at its origin Y = A + (w x (w x c), 0), gravity left out of A.
     """
     v = j.given("v")
     w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))
-    fall = apply(transposed(se3.rotation(j.X)), j.parent("fall"))
-    y = swing(j.inertia, w) - fall
-    j.keep(w=w, fall=fall, drift=drift, p=gyroscopic(j.inertia, w), y=y)
+    minus_g = apply(transposed(se3.rotation(j.X)), j.parent("minus_g"))
+    y = centripetal(j.inertia, w) - minus_g
+    j.keep(w=w, minus_g=minus_g, drift=drift, p=gyroscopic(j.inertia, w), y=y)
 
 
-def pressed_inertia(j: View) -> None:
-    """Inward, as `held_inertia`, with what is added to the body."""
+def contact_inertia(j: View) -> None:
+    """Inward, as `held_inertia`, with the inertia that is added to the body."""
     added = j.given("added")
     p = j.own("p") - j.given("external") + apply(added[..., :3], j.own("y"))
     _send_held(j, j.inertia + added, p, reactions=False)
 
 
-def pressed_acceleration(j: View) -> None:
+def contact_acceleration(j: View) -> None:
     """Outward: vdot of the joint, and the rate Y of the body's twist."""
     A = se3.to_child(j.X, j.parent("A")) + j.own("drift")
     vdot = j.own("k") - apply(j.own("K"), A)
@@ -164,14 +162,14 @@ def pressed_acceleration(j: View) -> None:
     j.keep(A=A)
 
 
-PRESSED_DYNAMICS = Program(
-    "pressed_dynamics",
+CONTACT_DYNAMICS = Program(
+    "contact_dynamics",
     inputs={**HYBRID_DYNAMICS.inputs, "added": "inertias"},
     results={"vdot": "rates", "rate": "twists"},
-    passes=(Outward(pressed_velocity), Inward(pressed_inertia), Outward(pressed_acceleration)),
-    shared={"w": (3,), "fall": (3,), "A": (6,)},
+    passes=(Outward(contact_velocity), Inward(contact_inertia), Outward(contact_acceleration)),
+    shared={"w": (3,), "minus_g": (3,), "A": (6,)},
     sent=FORWARD_DYNAMICS.sent,
-    world=lambda m: {"w": np.zeros(3), "fall": -m.gravity, "A": gravity_acceleration(m)},
+    world=lambda m: {"w": np.zeros(3), "minus_g": -m.gravity, "A": gravity_acceleration(m)},
     still=1,
     general=True,
 )

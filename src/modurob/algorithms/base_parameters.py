@@ -7,20 +7,18 @@ import numpy as np
 
 from modurob.algorithms.configuration import random_configuration
 from modurob.algorithms.constraints.closure import close_loops, close_velocity, independent_coordinates
+from modurob.algorithms.kinematics import together
 from modurob.algorithms.regressor import regressor
 from modurob.algorithms.steps import apply, transposed
 from modurob.errors import ClosureError, InputError, choices
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
-# what torques are sums of: ten numbers a body; a rotor, viscous and dry friction, and a constant for each rate
+# the terms of torques: ten numbers a body; for each rate a rotor, viscous and dry friction, and a constant
 TERMS = ("inertia", "rotor", "viscous", "coulomb", "offset")
-INERTIAL = {"m": "kg", "mx": "kg m", "my": "kg m", "mz": "kg m"} | {
-    f"I{a}": "kg m²" for a in ("xx", "xy", "yy", "xz", "yz", "zz")
-}
-# of a hinge; of a slide kg, N s/m, N
-UNITS = {"rotor": "kg m²", "viscous": "N m s/rad", "coulomb": "N m", "offset": "N m"}
-# a column of length one that the others explain but for this much is one of them
+# names of the ten inertial parameters of a body
+INERTIAL = ("m", "mx", "my", "mz", *(f"I{a}" for a in ("xx", "xy", "yy", "xz", "yz", "zz")))
+# a column of length one depends on others if its remainder is shorter than this
 DEPENDENT = 1e-8
 # shorter columns, relative to the longest, are rounding; so are smaller factors
 NONE = 1e-9
@@ -92,16 +90,12 @@ def parameter_names(m: Tables, terms: Sequence[str] = ("inertia",)) -> tuple[str
     return tuple(name for term in checked_terms(terms) for name in own[term])
 
 
-def parameter_units(m: Tables, terms: Sequence[str] = ("inertia",)) -> tuple[str, ...]:
-    """Units of pi, for hinges."""
-    return tuple(unit for name in parameter_names(m, terms) for unit in [{**INERTIAL, **UNITS}[name.split()[-1]]])
-
-
 def torque_regressor(m: Tables, q: Array, v: Array, vdot: Array, terms: Sequence[str] = ("inertia",)) -> Array:
     """Y, (..., nv, parameters): torques of the drives are Y pi, with columns of `parameter_names`.
 
     Beside inverse dynamics: rotor vdot + viscous v + coulomb sign(v) + offset of each rate.
     """
+    q, v, vdot = together(q, v, vdot)
     at = coordinate_rates(m)
     one = np.eye(m.nv)[:, at]
     columns = {
@@ -118,7 +112,7 @@ def base_parameters(m: Tables, terms: Sequence[str] = ("inertia",), seed: int = 
     """The combinations of parameters that torques depend on, by the rank of the regressor in random states that keep the loops.
 
     Of columns that depend on each other the first are kept; the others count into them. `terms` are some of "inertia", "rotor",
-    "viscous", "coulomb", "offset". Bodies count, not what the drives are.
+    "viscous", "coulomb", "offset". Drives are not taken into account.
     """
     names = parameter_names(m, terms)
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""States that have no answer, said before anything is computed from them."""
+"""Checks of states before anything is computed from them."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from modurob.errors import InputError
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
-# a quaternion stands for the rotation of its direction; beyond these lengths it is taken for a mistake
+# a quaternion of any length represents a rotation; one outside these lengths is taken for a mistake
 SHORTEST, LONGEST = 1e-6, 1e6
 
 
@@ -20,7 +20,7 @@ def require_finite(x: Array, name: str) -> Array:
 
 def _all_finite(x: Array) -> bool:
     if x.ndim > 1:
-        # a sum is quicker than looking at each; only numbers that are not finite, or huge, spoil it
+        # a sum is quicker than a test of each; it is finite unless an entry is not, or is huge
         with np.errstate(all="ignore"):
             if np.isfinite(x.sum()):
                 return True
@@ -36,9 +36,8 @@ def require_quaternions(m: Tables, q: Array, name: str = "q") -> Array:
             with np.errstate(over="ignore"):
                 length = np.sqrt((np.abs(q[..., joint.q_slice][..., -4:]) ** 2).sum(axis=-1))
             if not np.all((length > SHORTEST) & (length < LONGEST)):
-                worst = float(
-                    np.atleast_1d(length)[np.argmax(np.abs(np.log(np.maximum(np.atleast_1d(length), 1e-300))))]
-                )
+                lengths = np.atleast_1d(length).astype(float)
+                worst = lengths[np.argmax(np.abs(np.log(np.maximum(lengths, 1e-300))))]
                 raise InputError(
                     f"{name}: the quaternion of joint {joint.name!r} has length {worst:g}: expected length one"
                 )

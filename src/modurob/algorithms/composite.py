@@ -16,13 +16,13 @@ def composite_inertia(j: View) -> None:
     j.send(I=inertia.to_parent(j.X, I))
 
 
-def felt(j: View, momentum: Array) -> Array:
-    """The generalised momenta at a joint of momenta (..., k, 6) in its body's frame: S^T times each, (..., k, nv)."""
+def projected(j: View, momentum: Array) -> Array:
+    """S^T h of momenta h, (..., k, 6), in the frame of a joint's body, (..., k, nv)."""
     return momentum @ j.S
 
 
-def lifted(j: View, momentum: Array) -> Array:
-    """Momenta (..., k, 6) taken to the parent's frame."""
+def transformed(j: View, momentum: Array) -> Array:
+    """Momenta, (..., k, 6), transformed to the frame of the parent."""
     return se3.to_parent(j.X[..., None, :, :], momentum)
 
 
@@ -30,7 +30,7 @@ MASS_MATRIX = Program(
     "mass_matrix",
     inputs={"q": "coordinates"},
     results={"M": "matrix"},
-    passes=(Inward(composite_inertia), Climb("momentum", felt, lifted)),
+    passes=(Inward(composite_inertia), Climb("momentum", projected, transformed)),
     sent={"I": SYMMETRIC},
     columns={"momentum": 6},
 )
@@ -39,8 +39,8 @@ MASS_MATRIX = Program(
 def mass_matrix(m: Tables, q: Array, run: Run = interpret) -> Array:
     """M(q), (..., nv, nv) [kg m², kg m, kg]: symmetric, positive definite where every degree of freedom moves inertia.
 
-    The composite inertia of joint i is that of all it carries; its momentum per unit rate, taken back along the ancestors,
-    gives column i. Kernels have all vectors in world axes instead, where inner products are enough.
+    The composite inertia of joint i is that of its subtree; its momentum per unit rate, propagated to the ancestors and projected
+    on each, is column i. Kernels use vectors in world axes, of which the entries are inner products.
     """
     program = MASS_MATRIX if run is interpret else MASS_MATRIX_BY_PAIRS
     M = run(program, m, {"q": as_array(q)}).results["M"]

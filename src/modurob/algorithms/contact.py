@@ -1,7 +1,7 @@
-"""Contacts of a mechanism with the ground, as the steppers that fold them into articulated inertias read them.
+"""Contacts of a mechanism with the ground, for steppers that add them to articulated inertias.
 
-`modurob.catalogue.contact` has the law of one shape; here are their sums over bodies, and what an inertia that is added to bodies
-makes of the equations of motion where joints share coordinates or close loops.
+The law of one shape is in `modurob.catalogue.contact`; here are the sums over all contacts of a body, and the terms of an inertia
+that is added to bodies in the equations of motion of joints that share coordinates or close loops.
 """
 
 from collections.abc import Iterator
@@ -9,30 +9,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.articulated import swing
+from modurob.algorithms.articulated import centripetal
 from modurob.algorithms.forces import acting
 from modurob.algorithms.joint_space import inertia_entry, world_columns
 from modurob.algorithms.kinematics import at_origin, rigid
 from modurob.algorithms.program import SYMMETRIC, Inward, Outward, Pairs, Program, View
 from modurob.algorithms.steps import apply, spin, transposed
-from modurob.catalogue.contact import Contact, Moves, Touch
+from modurob.catalogue.contact import Contact, StepMotion, Touch
 from modurob.mechanism.tables import Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array, dot
 
 
-class Met(NamedTuple):
-    """A contact in a configuration: its law, its points, mass and centre of mass of its body and the place of that among those
-    that move, and the place of its states."""
+class PlacedContact(NamedTuple):
+    """A contact in a configuration: its law, its points, the mass and centre of mass of its body, the index of that body among
+    those that move, and the slice of its states."""
 
     law: Contact
     touch: Touch
-    heft: tuple[Array, Array]
+    mass_and_centre: tuple[Array, Array]
     body: int
     x: slice
 
 
-def met(m: Tables, X: Array) -> Iterator[Met]:
+def placed_contacts(m: Tables, X: Array) -> Iterator[PlacedContact]:
     """The contacts, from poses of the bodies that move, (..., bodies, 3, 4)."""
     own = acting(m)
     for k, row in own.contact_rows:
@@ -40,37 +40,37 @@ def met(m: Tables, X: Array) -> Iterator[Met]:
         first = own.x_starts[k]
         place = slice(first, first + row.force.nx)
         own_inertia = m.inertia[row.frame.body]
-        heft = inertia.mass(own_inertia), inertia.centre(own_inertia)
-        yield Met(row.force, row.force.touch(pose, row.frame.X), heft, row.frame.body - 1, place)
+        mass_and_centre = inertia.mass(own_inertia), inertia.centre(own_inertia)
+        yield PlacedContact(row.force, row.force.touch(pose, row.frame.X), mass_and_centre, row.frame.body - 1, place)
 
 
-class Pressed(NamedTuple):
-    """Wrenches on all bodies, (..., bodies, 6), and the inertias that they add, dt times how they fall with the twists of the
-    bodies, (..., bodies, 6, 6); the world first."""
+class ContactWrenches(NamedTuple):
+    """Wrenches F on all bodies, (..., bodies, 6), and the inertias -dt dF/dV that they add to them, (..., bodies, 6, 6), V the
+    twists of the bodies; the world first."""
 
     wrenches: Array
     added: Array
 
 
-def contact_pushes(m: Tables, start: Any, known: Any, x: Array, dt: Array, last: bool) -> Pressed:
-    """What all contacts do to first order about the twists `known` so far, (..., bodies, 6), in a step of dt, (...), from `start`,
-    the results of `MOTIONS`. The wrenches are those at the twists of the start."""
+def contact_wrenches(m: Tables, start: Any, known: Any, x: Array, dt: Array, last: bool) -> ContactWrenches:
+    """The wrenches of all contacts in a step of dt, (...), linearised about the twists `known` so far of its end, (..., bodies, 6),
+    at those of its start, and the inertias they add; `start` are the results of `MOTIONS`."""
     shape = (*start["V"].shape[:-2], len(m.bodies))
     F, added = np.zeros((*shape, 6)), np.zeros((*shape, 6, 6))
-    for c in met(m, start["X"]):
+    for c in placed_contacts(m, start["X"]):
         V0, V = start["V"][..., c.body, :], known[..., c.body, :]
-        push = c.law.push(c.touch, Moves(V0, V, *c.heft, dt), x[..., c.x], last)
-        F[..., c.body + 1, :] += push.F
-        added[..., c.body + 1, :, :] += push.added
-    return Pressed(F, added)
+        wrench = c.law.wrench(c.touch, StepMotion(V0, V, *c.mass_and_centre, dt), x[..., c.x], last)
+        F[..., c.body + 1, :] += wrench.F
+        added[..., c.body + 1, :, :] += wrench.added
+    return ContactWrenches(F, added)
 
 
 def contact_states(m: Tables, start: Any, known: Any, end: Any, x: Array, dt: Array) -> Array:
     """States of the forces with the bristles as they are at the end of a step, (..., nx)."""
     new = np.array(x)
-    for c in met(m, start["X"]):
+    for c in placed_contacts(m, start["X"]):
         V0, V, V1 = (found[..., c.body, :] for found in (start["V"], known, end))
-        new[..., c.x] = c.law.settled(c.touch, Moves(V0, V, *c.heft, dt), V1, x[..., c.x])
+        new[..., c.x] = c.law.end_states(c.touch, StepMotion(V0, V, *c.mass_and_centre, dt), V1, x[..., c.x])
     return new
 
 
@@ -78,12 +78,12 @@ def contact_states(m: Tables, start: Any, known: Any, end: Any, x: Array, dt: Ar
 
 
 def _twist_rate(j: View) -> Array:
-    """Outward: the rate Y of `pressed_velocity` at given vdot, in body axes."""
+    """Outward: the rate Y of `contact_velocity` at given vdot, in body axes."""
     v = j.given("v")
     w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))
     A = se3.to_child(j.X, j.parent("A")) + drift + apply(j.S, j.given("vdot"))
     j.keep(w=w, A=A)
-    y = swing(j.inertia, w)
+    y = centripetal(j.inertia, w)
     return A + np.concatenate([y, 0 * y], axis=-1)
 
 

@@ -1,4 +1,4 @@
-"""Two matrices C with one product C v: of Christoffel symbols, and of the two-step recursion."""
+"""Two matrices C with the same product C v: by Christoffel symbols, and by the two-step recursion."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Weights of steps that take exponential decay exactly: the functions phi of exponential integrators."""
+"""Weights of exponential integrators, whose steps are exact for exponential decay: the functions phi."""
 
 from math import factorial
 from typing import Any, NamedTuple
@@ -12,15 +12,15 @@ TERMS = 18
 
 
 class Decays(NamedTuple):
-    """What a step of h does to states that decay with x' = -rate x + N, entry by entry (Cox and Matthews 2002)."""
+    """The weights of a step of h for states x' = -rate x + N, entry by entry (Cox and Matthews 2002, ETDRK4)."""
 
     rate: Any  # [1/s]
     whole: Any  # exp(-rate h)
     half: Any  # exp(-rate h/2)
-    reach: Any  # what N adds in half a step [s]
+    reach: Any  # weight of N over half a step [s]
     first: Any  # weight of N at the start [s]
-    middle: Any  # of each of the two in the middle
-    last: Any  # of the one at the end
+    middle: Any  # weight of each of the two at the midpoint [s]
+    last: Any  # weight of N at the end [s]
 
 
 def decays(rate: Array, h: Array) -> Decays:

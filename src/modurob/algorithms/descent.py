@@ -7,7 +7,8 @@ The step
 
 is that of Levenberg and Marquardt; with a damping in proportion to the cost it converges quadratically even where J
 loses rank (Fan and Yuan, On the quadratic convergence of the Levenberg-Marquardt method without nonsingularity
-assumption). Rates that are at a limit and are pushed against it are held (Bertsekas, Projected Newton methods).
+assumption). Rates that are at a limit, and that descent would take beyond it, are held (Bertsekas, Projected
+Newton methods).
 """
 
 from typing import Any, NamedTuple
@@ -175,8 +176,8 @@ def _mass(m: Tables) -> float:
 def damped_step(m: Tables, rows: Rows, q: Array, damping: Array, bounds: Limits) -> Array:
     """dq, (..., nv): J^T (J J^T + lambda)^-1 e, or (J^T J + lambda)^-1 J^T e where there are more rows than rates.
 
-    lambda is damping times cost, and at least `LEAST_DAMPING`; rates that are pushed against their limits are held, and dq is
-    cut off at the limits.
+    lambda is damping times cost, and at least `LEAST_DAMPING`; rates that descent would take beyond their limits are held, and
+    dq is cut off at the limits.
     """
     low, high = margins(m, q, bounds)
     push = apply(transposed(rows.J), rows.error)

@@ -23,14 +23,14 @@ from modurob.algorithms.lines import add_taken, strung
 from modurob.algorithms.motions import MOTIONS, frame_motion
 from modurob.algorithms.program import Engine, Flow, Run
 from modurob.caching import cached_property
-from modurob.catalogue.contact import Moves
+from modurob.catalogue.contact import StepMotion
 from modurob.catalogue.forces import JointForce, JointLaw, Stop
 from modurob.catalogue.forces.force import there
 from modurob.mechanism.tables import ContactRow, ForceRow, FrameRow, JointRow, PairRow, Tables
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, as_array
 
-# a stop that is given no stiffness swings in and out with this pulsation [rad/s], and is damped so that it does not bounce
+# natural frequency of a joint in a stop without a given stiffness [rad/s], and its damping ratio: it does not bounce
 STOP_PULSATION, STOP_DAMPING = 200.0, 1.0
 
 
@@ -64,7 +64,7 @@ class Acting:
 
     @cached_property
     def holding(self) -> Array:
-        """The most that dry friction holds against at rest, by rate, (nv,)."""
+        """The largest force that dry friction holds at rest, by rate, (nv,)."""
         total = np.zeros(self.m.nv)
         for _, row in self.joint_rows:
             joint = self.m.joints[row.joint]
@@ -124,13 +124,12 @@ class Acting:
 
 @lru_cache(maxsize=256)
 def acting(m: Tables) -> Acting:
-    """What acts on a mechanism."""
+    """The forces of a mechanism."""
     return Acting(m)
 
 
 def _with_stops(m: Tables) -> list[ForceRow]:
-    """The table of forces with a stiffness for stops that have none:
-    k = w² I, d = 2 z w I, I the inertia behind the joint at zero."""
+    """The table of forces, with k = w² I and d = 2 z w I for stops without a stiffness, I the inertia behind the joint at zero."""
     rows = list(m.forces)
     open_ = [k for k, row in enumerate(rows) if isinstance(row.force, Stop) and row.force.stiffness is None]
     if not open_:
@@ -177,12 +176,12 @@ class Group(NamedTuple):
 
     def add(self, total: Array, efforts: Array) -> None:
         """Add own efforts, (..., n), to the torques."""
-        pushed = self.ratio * efforts
+        along_rates = self.ratio * efforts
         if self.together:
-            total[..., self.v] += pushed
+            total[..., self.v] += along_rates
         else:
             for k, place in enumerate(self.v):
-                total[..., place] += pushed[..., k]
+                total[..., place] += along_rates[..., k]
 
 
 # ---- along joints ----
@@ -262,17 +261,17 @@ def dry_friction(m: Tables, v: Array) -> Array:
 # ---- between frames ----
 
 
-class Pushes(NamedTuple):
+class FrameWrenches(NamedTuple):
     """Wrenches on all bodies, in body frames, (..., bodies, 6), and torques of winches, (..., nv)."""
 
     wrenches: Array
     tau: Array
 
 
-def frame_pushes(
+def frame_wrenches(
     m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = interpret, contacts: bool = True
-) -> Pushes | None:
-    """The wrenches of forces between frames, lines and, on request, contacts; None if there are none."""
+) -> FrameWrenches | None:
+    """The wrenches of forces between frames, of lines and, unless `contacts` is false, of contacts; None if there are none."""
     own = acting(m)
     if not own.between or not (contacts or own.frame_rows or m.lines):
         return None
@@ -290,13 +289,13 @@ def frame_pushes(
     for k, row in own.contact_rows if contacts else ():
         at, V = rigid(found["X"][..., row.frame.body - 1, :, :]), found["V"][..., row.frame.body - 1, :]
         states, now = x[..., own.x_starts[k] : own.x_starts[k] + row.force.nx], np.zeros(v.shape[:-1])
-        moves = Moves(V, V, 1 + now, np.zeros(3), now)
-        total[..., row.frame.body, :] += row.force.push(row.force.touch(at, row.frame.X), moves, states, False).F
+        motion = StepMotion(V, V, 1 + now, np.zeros(3), now)
+        total[..., row.frame.body, :] += row.force.wrench(row.force.touch(at, row.frame.X), motion, states, False).F
     if own.pair_rows and contacts:
-        from modurob.algorithms import pairs  # which read this table
+        from modurob.algorithms import pairs  # which imports this module
 
-        total = total + pairs.pair_pushes(m, q, found, found["V"], x, np.zeros(v.shape[:-1]), False)[0]
-    return Pushes(total, tau)
+        total = total + pairs.pair_wrenches(m, q, found, found["V"], x, np.zeros(v.shape[:-1]), False)[0]
+    return FrameWrenches(total, tau)
 
 
 # ---- states and energy ----
@@ -321,7 +320,7 @@ def force_rates(m: Tables, t: Any, q: Array, v: Array, x: Array, run: Run = inte
 
 
 def stored_energy(m: Tables, q: Array, x: Array | None = None, run: Run = interpret) -> Array:
-    """What springs and stops hold, (...) [J]."""
+    """Energy stored in springs, stops, lines and contacts, (...) [J]."""
     own, q = acting(m), as_array(q)
     x = np.broadcast_to(own.start(), (*q.shape[:-1], own.nx)) if x is None else x
     total = np.zeros(q.shape[:-1])
@@ -370,10 +369,10 @@ def _passive(nx: int) -> Flow:
         if found.external is None:
             return {"tau": found.tau}
         still = e.zeros("rates")
-        held, pushed = (
+        alone, loaded = (
             e.run(INVERSE_DYNAMICS, q=i["q"], v=still, vdot=still, external=F)["tau"] for F in (None, found.external)
         )
-        return {"tau": found.tau + held - pushed}
+        return {"tau": found.tau + alone - loaded}
 
     return Flow(f"passive_forces {nx}", {"t": 1, "q": "coordinates", "v": "rates", "x": nx}, {"tau": "rates"}, define)
 

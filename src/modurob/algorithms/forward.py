@@ -30,7 +30,7 @@ def forward_dynamics(
 
 
 def accelerations(m: Tables, q: Array, v: Array, tau: Array, external: External = None, run: Run = interpret) -> Answer:
-    """vdot, and for each state whether it has one."""
+    """vdot, and the joint that moves no inertia in each state, as `Answer` has it."""
     return run(dynamics_of(m), m, forward_inputs(m, q, v, tau, external))
 
 
@@ -42,7 +42,7 @@ def dynamics_of(m: Tables) -> Program | Flow:
 
 
 def forward_inputs(m: Tables, q: Array, v: Array, tau: Array, external: External) -> dict[str, Array]:
-    """What forward dynamics reads, with equal leading axes."""
+    """The inputs of forward dynamics, with equal leading axes."""
     q, v, tau, *wrenches = together(q, v, tau, *body_wrenches(m, external))
     inputs = {"q": q, "v": v, "tau": tau}
     return {**inputs, "external": np.stack(wrenches, axis=-2)} if wrenches else inputs

@@ -1,4 +1,4 @@
-"""How the motion of a frame changes with the state: for sensors, for controllers in task space."""
+"""Derivatives of the motion of a frame by the state, for sensors and for controllers in task space."""
 
 from typing import NamedTuple
 
@@ -9,17 +9,17 @@ from modurob.algorithms.joint_space import MOTION_SLOPES
 from modurob.algorithms.kinematics import rigid, together
 from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.program import Run
-from modurob.algorithms.steps import apply
+from modurob.algorithms.steps import apply, transposed
 from modurob.mechanism.tables import Tables
-from modurob.spatial import se3
+from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
 
 class FrameDerivatives(NamedTuple):
     """d twist and d acceleration of a frame, in its own axes, by q (along `integrate`), v and vdot, (..., 6, nv) each.
 
-    The twist by v, and the acceleration by vdot, are the body Jacobian. The acceleration counts gravity, as an accelerometer does:
-    it is d(twist)/dt - (g, 0) turned into the frame.
+    The twist by v, and the acceleration by vdot, are the body Jacobian. The acceleration is that of `frame_acceleration`, without
+    gravity.
     """
 
     twist_q: Array
@@ -43,7 +43,11 @@ def frame_derivatives(m: Tables, q: Array, v: Array, vdot: Array, frame: str, ru
     twist = apply(se3.Ad_inverse(at.X), V)
     S, d, dd, e = (to_frame @ x for x in (S, d, dd, e))
     ad = se3.ad(twist)
-    return FrameDerivatives(d, S, dd - ad @ d, e - ad @ S, S)
+    # in the recursion the world accelerates against gravity, which turns in the axes of the frame
+    gravity = apply(transposed(se3.rotation(X)), m.gravity)
+    by_q = dd - ad @ d
+    by_q[..., :3, :] += so3.skew(gravity) @ S[..., 3:, :]
+    return FrameDerivatives(d, S, by_q, e - ad @ S, S)
 
 
 def _motion(m: Tables, q: Array, v: Array, body: int, run: Run) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from modurob.spatial.scalars import Array
 
 
 def body_motion(j: View) -> None:
-    """Outward: angular velocity and acceleration of the body, A_i = Ad A_p + S vdot + drift, and the wrench that moves it alone.
+    """Outward: angular velocity and acceleration of the body, A_i = Ad A_p + S vdot + drift, and the wrench F on the body alone.
 
     F = I A + gyroscopic(I, w) - F_ext (Gutenkunst (3.22)-(3.25), corrected).
     """
@@ -28,7 +28,7 @@ def body_motion(j: View) -> None:
 
 
 def joint_torque(j: View) -> None:
-    """Inward: the wrench that the joint transmits is that of all it carries; tau = S^T F and what the rotors take."""
+    """Inward: the wrench F that the joint transmits, summed over the subtree; tau = S^T F + rotor inertia times vdot."""
     F = j.own("F") + j.children("F")
     j.emit(tau=apply(transposed(j.S), F) + j.armature * j.given("vdot"))
     j.send(F=se3.to_parent(j.X, F))

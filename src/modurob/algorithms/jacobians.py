@@ -119,7 +119,7 @@ def jacobian_rate(m: Tables, q: Array, v: Array, frame: str) -> Array:
 
 
 def frame_acceleration(m: Tables, q: Array, v: Array, vdot: Array, frame: str, run: Run = interpret) -> Array:
-    """Rate of change of the frame's twist (in its own axes), (..., 6): J vdot + (dJ/dt) v; gravity plays no part."""
+    """Rate of change of the frame's twist (in its own axes), (..., 6): J vdot + (dJ/dt) v, without gravity."""
     q, v, vdot = together(q, v, vdot)
     at = m.frame(frame)
     if not at.body:

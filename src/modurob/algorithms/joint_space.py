@@ -1,7 +1,7 @@
-"""The equations of motion in joint space: mass matrix, bias forces, and the slopes of inverse dynamics.
+"""The equations of motion in joint space: mass matrix, bias forces, and the derivatives of inverse dynamics.
 
-All vectors are here in world axes at one reference point near the robot, so that what belongs to a rate is worked out once and
-meets what belongs to the rates above it in inner products. Accelerations are those of spatial vectors, dV/dt.
+All vectors are in world axes at one reference point near the robot, so that the vectors of each rate are computed once, and matrix
+entries are inner products with the vectors of the rates above it. Accelerations are those of spatial vectors, dV/dt.
 (Carpentier and Mansard, RSS 2018; Singh, Russell and Wensing, IEEE RA-L 7(2), 2022.)
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.kinematics import gravity_acceleration, together, with_pose
-from modurob.algorithms.program import Inward, Outward, Pairs, Program, Run, View
+from modurob.algorithms.program import Inward, Outward, Pairs, PairView, Program, Run, View
 from modurob.algorithms.steps import apply, transposed
 from modurob.algorithms.wrenches import External, body_wrenches
 from modurob.mechanism.tables import Tables
@@ -20,7 +20,7 @@ from modurob.spatial.scalars import Array, dot
 
 
 def reference_pose(j: View, X: Array) -> Array:
-    """A pose in the world, (..., 4, 4) or its first rows, seen from the reference point."""
+    """A pose in world axes relative to the reference point, from that in the world, (..., 4, 4) or its first three rows."""
     return se3.pose(se3.rotation(X), se3.position(X) - j.given("reference"))
 
 
@@ -33,7 +33,7 @@ def world_columns(j: View) -> tuple[Array, Array]:
 
 
 def world_velocity(j: View) -> tuple[Array, Array, Array]:
-    """Outward: twist V of the body, what `world_columns` has, and c = V x S of each rate, (..., nv, 6)."""
+    """Outward: twist V of the body; the results of `world_columns`, and c = V x S of each rate, (..., nv, 6)."""
     X, S = world_columns(j)
     V = j.parent("V") + apply(transposed(S), j.given("v"))
     j.keep(V=V)
@@ -47,24 +47,24 @@ def velocity_products(j: View, X: Array, c: Array) -> Array:
 
 
 def turning_products(j: View, X: Array) -> Array:
-    """The part of it that a joint adds whose S turns in its own frame."""
+    """The part of `velocity_products` of a joint whose S turns in its own frame, (..., 6)."""
     return apply(se3.Ad(X), j.bias(j.given("v")))
 
 
 def world_motion(j: View) -> tuple[Array, Array, Array]:
-    """Outward: twist V and acceleration A of the body, and what `world_velocity` has."""
+    """Outward: twist V and acceleration A of the body; the results of `world_velocity`."""
     X, S, c = world_velocity(j)
     j.keep(A=j.parent("A") + apply(transposed(S), j.given("vdot")) + velocity_products(j, X, c))
     return X, S, c
 
 
 def world_inertia(j: View) -> Array:
-    """The inertia of the body, ten numbers."""
+    """The inertial parameters of the body in world axes, (..., 10)."""
     return inertia.moved_parameters(own_pose(j), inertia.parameters(j.inertia))
 
 
 def own_pose(j: View) -> Array:
-    """The pose of the body from the reference point."""
+    """The pose of the body in world axes relative to the reference point."""
     return reference_pose(j, j.own("X"))
 
 
@@ -80,7 +80,7 @@ def moving_force(j: View, I: Array) -> Array:
 
 
 def external_force(j: View) -> Array:
-    """F_ext."""
+    """The external wrench F_ext on the body in world axes, (..., 6)."""
     return se3.to_parent(own_pose(j), j.given("external"))
 
 
@@ -98,11 +98,11 @@ def equation_sums(j: View) -> None:
     j.send(I=I, f=f)
 
 
-def inertia_entry(p: Pairs) -> None:
+def inertia_entry(p: PairView) -> None:
     """M_ab = M_ba = h_a . S_b."""
-    entry = dot(p.a("h"), p.b("S"))  # type: ignore[attr-defined]
-    p.emit(M=entry)  # type: ignore[attr-defined]
-    p.emit_above(M=entry)  # type: ignore[attr-defined]
+    entry = dot(p.a("h"), p.b("S"))
+    p.emit(M=entry)
+    p.emit_above(M=entry)
 
 
 def _world(m: Tables) -> dict[str, Array]:
@@ -134,7 +134,7 @@ def inertia_sums(j: View) -> None:
     j.send(I=I)
 
 
-# the mass matrix as `EQUATIONS` have it, without a climb: for kernels
+# the mass matrix as in `EQUATIONS`, by pairs and not by a climb: for kernels
 MASS_MATRIX_BY_PAIRS = Program(
     "mass_matrix_by_pairs",
     inputs={"q": "coordinates", "reference": "reference"},
@@ -149,7 +149,7 @@ MASS_MATRIX_BY_PAIRS = Program(
 
 
 def slope_terms(j: View) -> None:
-    """Outward: how the motion of this body and of all it carries changes with each rate's displacement, and with the rate.
+    """Outward: the derivatives of the motion of the subtree by the displacement of each rate, and by the rate.
 
     With d = V_p x S and dd = A_p x S + V_p x d, a displacement along S changes V by S x V + d and A by S x A + d x V + dd; a rate
     changes V by S and A by S x V + e, e = d + c. A joint whose S turns in its own frame adds to d, dd and e.
@@ -160,7 +160,7 @@ def slope_terms(j: View) -> None:
 
 
 def slopes_of_motion(j: View, X: Array, S: Array, c: Array, vdot: Array) -> tuple[Array, Array, Array]:
-    """d, dd and e of each rate, (..., nv, 6), at the rates' accelerations vdot. A single rate adds to V along S alone: d = c."""
+    """d, dd and e of each rate, (..., nv, 6), at the accelerations vdot of the rates. With one rate V - V_p is along S: d = c."""
     V_P, A_P, V = (x[..., None, :] for x in (j.parent("V"), j.parent("A"), j.own("V")))
     d = c if j.nv == 1 else se3.bracket(V_P, S)
     e, dd = d + c, se3.bracket(A_P, S)
@@ -172,7 +172,7 @@ def slopes_of_motion(j: View, X: Array, S: Array, c: Array, vdot: Array) -> tupl
 
 
 def velocity_tensor(I: Array, V: Array) -> Array:
-    """N, (..., 3, 3), of the change of I A + V x* I V when V changes by x and A by x x V: 2 (x_w x P, N x_w), P = (I V)_linear.
+    """N, (..., 3, 3): if V changes by x and A by x x V, I A + V x* I V changes by 2 (x_w x P, N x_w), P = (I V)_linear.
 
     N = [w](I_o - tr(I_o)/2) - [h][v].
     """
@@ -183,7 +183,7 @@ def velocity_tensor(I: Array, V: Array) -> Array:
 
 
 class _Turning(NamedTuple):
-    """What a joint whose S turns adds, in world axes."""
+    """The terms of a joint whose S turns in its own frame, in world axes."""
 
     turned: Array  # dS_a/dq_k, (..., nv of k, nv of a, 6)
     d: Array  # (..., nv, 6)
@@ -209,12 +209,12 @@ def _turning(j: View, X: Array, vdot: Array) -> _Turning:
 
 
 def slope_sums(j: View) -> None:
-    """Inward: composite inertia, wrench and velocity terms, and what they make of each rate's vectors."""
+    """Inward: composite inertia, wrench and velocity terms, and their products with the vectors of each rate."""
     wrench_slopes(j, external_force(j), j.own("dw"))
 
 
 def wrench_slopes(j: View, external: Array, dw: Array) -> None:
-    """The same, with the wrench on the body and the angular part of d given."""
+    """The same, from the external wrench on the body and the angular part of d."""
     S, dd, e = (j.own(name) for name in ("S", "dd", "e"))
     own, V = world_inertia(j), j.own("V")
     alone = own, moving_force(j, own) - external, inertia.momentum(own, V)[..., :3], velocity_tensor(own, V)
@@ -232,25 +232,25 @@ def wrench_slopes(j: View, external: Array, dw: Array) -> None:
 
 
 def _changed(I: Array, P: Array, N: Array, A: Array, w: Array) -> Array:
-    """The change of all wrenches when accelerations change by A and velocities by one that turns with w, (..., nv, 6)."""
+    """The change of the wrench of the subtree if accelerations change by A and turning velocities by w, (..., nv, 6)."""
     swept = np.concatenate([so3.cross(w, P[..., None, :]), w @ np.swapaxes(N, -1, -2)], axis=-1)
     return inertia.momentum(I[..., None, :], A) + 2 * swept
 
 
-def slope_entry(p: Pairs) -> None:
+def slope_entry(p: PairView) -> None:
     """Entries of M, d tau/dq and d tau/dv between a rate a and a rate b between it and the root."""
     inertia_entry(p)
-    slope_entries(p, p.b("dw"))  # type: ignore[attr-defined]
+    slope_entries(p, p.b("dw"))
 
 
-def slope_entries(p: Pairs, dw: Array) -> None:
-    """Those of d tau/dq and d tau/dv, with the angular part of d of the rate b given."""
-    h, g, S = p.a("h"), p.a("g"), p.b("S")  # type: ignore[attr-defined]
-    p.emit(  # type: ignore[attr-defined]
-        by_q=dot(g, dw) + dot(h, p.b("dd")),  # type: ignore[attr-defined]
-        by_v=dot(g, S[..., 3:]) + dot(h, p.b("e")),  # type: ignore[attr-defined]
+def slope_entries(p: PairView, dw: Array) -> None:
+    """Those of d tau/dq and d tau/dv, from the angular part of d of the rate b."""
+    h, g, S = p.a("h"), p.a("g"), p.b("S")
+    p.emit(
+        by_q=dot(g, dw) + dot(h, p.b("dd")),
+        by_v=dot(g, S[..., 3:]) + dot(h, p.b("e")),
     )
-    p.emit_above(by_q=dot(p.a("u"), S), by_v=dot(p.a("w"), S))  # type: ignore[attr-defined]
+    p.emit_above(by_q=dot(p.a("u"), S), by_v=dot(p.a("w"), S))
 
 
 SLOPES = Program(
@@ -275,7 +275,7 @@ class Slopes(NamedTuple):
 
 
 def slopes(m: Tables, q: Array, v: Array, vdot: Array, external: External = None, run: Run = interpret) -> Slopes:
-    """The slopes of tau = M vdot + C v + N - J^T F of the tree; wrenches stay fixed in their frames."""
+    """The derivatives of tau = M vdot + C v + N - J^T F of the tree; wrenches stay fixed in their frames."""
     M, by_q, by_v = run(SLOPES, m, motion_inputs(m, q, v, vdot, external)).results.values()
     return Slopes(with_rotors(m, M), by_q, by_v)
 
@@ -286,13 +286,13 @@ def with_rotors(m: Tables, M: Array) -> Array:
 
 
 def motion_inputs(m: Tables, q: Array, v: Array, vdot: Array, external: External) -> dict[str, Array]:
-    """What inverse dynamics reads, with equal leading axes."""
+    """The inputs of inverse dynamics, with equal leading axes."""
     q, v, vdot, *wrenches = together(q, v, vdot, *body_wrenches(m, external))
     inputs = {"q": q, "v": v, "vdot": vdot}
     return {**inputs, "external": np.stack(wrenches, axis=-2)} if wrenches else inputs
 
 
-# ---- slopes of kinematics ----
+# ---- derivatives of kinematics ----
 
 
 def motion_slope_terms(j: View) -> None:

@@ -1,7 +1,7 @@
 """Lines (cables, belts, springs over pulleys and winches): lengths, moment arms, tensions, and the sum of what they do.
 
-A line of length L(q) and tension T pushes the joints with -J^T T, J = dL/dq; a drum of radius r adds r to its column of J, as
-what it winds in stretches the line.
+A line of length L(q) and tension T exerts the torques -J^T T on the joints, J = dL/dq; a drum of radius r adds r to its column of
+J, as winding in stretches the line.
 """
 
 from collections.abc import Iterator
@@ -101,7 +101,7 @@ def _drums(m: Tables, joints: list[int], x: Array, what: str) -> Array:
 
 
 def add_taken(m: Tables, s: Strung, taken: Taken, wrenches: Array, tau: Array) -> None:
-    """Add what lines do to the wrenches on bodies, (..., bodies, 6), and to the torques, (..., nv)."""
+    """Add the forces of lines to the wrenches on bodies, (..., bodies, 6), and to the torques, (..., nv)."""
     for k, row in enumerate(s.rows):
         for frame, F in zip(row.frames, taken.wrenches, strict=True):
             wrenches[..., frame.body, :] += se3.to_parent(frame.X, F[..., k, :])

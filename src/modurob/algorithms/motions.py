@@ -1,4 +1,4 @@
-"""How bodies and frames move: what forces between frames read, and how that changes."""
+"""Poses, twists and accelerations of bodies, and of the frames that forces act on."""
 
 import numpy as np
 
@@ -31,7 +31,7 @@ MOTIONS = Program(
 
 
 def body_acceleration(j: View) -> None:
-    """Outward: pose, twist and its rate of change, A = Ad A_p + S vdot + dS/dt v + V x S v; gravity plays no part."""
+    """Outward: pose, twist and its rate of change, A = Ad A_p + S vdot + dS/dt v + V x S v, without gravity."""
     X, v = with_pose(j), j.given("v")
     V_J = apply(j.S, v)
     V = se3.to_child(j.X, j.parent("V")) + V_J

@@ -1,8 +1,8 @@
-"""Contacts between the bodies of a mechanism, as the steppers that carry them read them.
+"""Contacts between the bodies of a mechanism, for steppers that solve them with the mass matrix.
 
 The force on the first body of a pair is F - H (V - V̄), V the relative twist, and its opposite acts on the second. So G = dt H, in
 world axes at the reference point, adds D^T G D to the mass matrix, D = J_a - J_b, and -D^T G (Y_a - Y_b) to the forces, with Y the
-rates of the twists at vdot = 0: matrices are full between two bodies that can meet, which articulated inertias cannot hold.
+rates of the twists at vdot = 0. G couples the two bodies, which articulated inertias of single bodies cannot represent.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from modurob.algorithms.joint_space import world_columns
 from modurob.algorithms.kinematics import at_origin, rigid
 from modurob.algorithms.program import Outward, Program, View
 from modurob.algorithms.steps import apply, transposed
-from modurob.catalogue.contact import Meeting, PairContact, Relative, Side, relative
+from modurob.catalogue.contact import PairContact, PairPoints, RelativeMotion, Side, relative
 from modurob.mechanism.tables import Frame, PairRow, Tables
 from modurob.spatial import inertia, se3
 from modurob.spatial.scalars import Array
@@ -41,24 +41,24 @@ COLUMNS = Program(
 )
 
 
-class Coupled(NamedTuple):
-    """A pair: wrenches on both bodies in their own frames at the twists of the start, and G in world axes at the reference."""
+class PairWrench(NamedTuple):
+    """A pair: wrenches on both bodies at the twists of the start, in their frames, and G in world axes at the reference point."""
 
     on_a: Array
     on_b: Array
     G: Array
 
 
-def coupled(
-    law: PairContact, met: Meeting, moves: Relative, a: Side, b: Side, at: Array, x: Array, last: bool
-) -> Coupled:
-    """What two bodies that meet do to each other in a step, about the twists known so far; `at` is the reference point."""
-    F, added = law.push(met, moves, x, last)
+def pair_wrench(
+    law: PairContact, touch: PairPoints, motion: RelativeMotion, a: Side, b: Side, at: Array, x: Array, last: bool
+) -> PairWrench:
+    """The contact wrenches between two bodies in a step, linearised about the twists known so far; `at` is the reference point."""
+    F, added = law.wrench(touch, motion, x, last)
     in_a = se3.inverse(a.X) @ b.X @ b.frame
     seen = b.X @ b.frame
     seen = se3.pose(se3.rotation(seen), se3.position(seen) - at)
     G = inertia.to_parent(seen, added)
-    return Coupled(se3.to_parent(in_a, F), se3.to_parent(b.frame, -F), G)
+    return PairWrench(se3.to_parent(in_a, F), se3.to_parent(b.frame, -F), G)
 
 
 def bias(G: Array, a: tuple[Array, Array], b: tuple[Array, Array], at: Array) -> tuple[Array, Array]:
@@ -78,25 +78,25 @@ def _from_world(X: Array, F: Array) -> Array:
     return se3.to_parent(se3.inverse(X), F)
 
 
-def settled(
-    law: PairContact, met: Meeting, moves: Relative, a: Side, b: Side, ends: tuple[Array, Array], x: Array
+def end_states(
+    law: PairContact, touch: PairPoints, motion: RelativeMotion, a: Side, b: Side, ends: tuple[Array, Array], x: Array
 ) -> Array:
     """The bristles at the end of a step that ends with these twists of the bodies, (..., 4)."""
-    _, after = relative(a._replace(known=ends[0]), b._replace(known=ends[1]), moves.dt, moves.mass)
-    return law.settled(met, moves, after.known, x)
+    _, after = relative(a._replace(known=ends[0]), b._replace(known=ends[1]), motion.dt, motion.mass)
+    return law.end_states(touch, motion, after.known, x)
 
 
 # ---- all pairs ----
 
 
-def heft(m: Tables, body: int) -> tuple[Array, Array]:
+def mass_and_centre(m: Tables, body: int) -> tuple[Array, Array]:
     """Mass and centre of mass of a body; the world has neither."""
     return (inertia.mass(m.inertia[body]), inertia.centre(m.inertia[body])) if body else (np.zeros(()), np.zeros(3))
 
 
 def mutual_mass(m: Tables, row: PairRow) -> Array:
     """m_a m_b / (m_a + m_b), or that of the one that moves [kg]."""
-    a, b = (heft(m, frame.body)[0] for frame in (row.a, row.b))
+    a, b = (mass_and_centre(m, frame.body)[0] for frame in (row.a, row.b))
     total = a + b
     return total if row.a.body * row.b.body == 0 else a * b / np.where(total > 0, total, 1.0)
 
@@ -132,7 +132,7 @@ def paired(m: Tables, start: Any, known: Any) -> Iterator[Paired]:
 
 def _side(m: Tables, frame: Frame, start: Any, known: Any) -> Side:
     V0, V = (twist_of(V, frame.body) for V in (start["V"], known))
-    return Side(pose_of(start["X"], frame.body), frame.X, V0, V, *heft(m, frame.body))
+    return Side(pose_of(start["X"], frame.body), frame.X, V0, V, *mass_and_centre(m, frame.body))
 
 
 def twist_of(V: Array, body: int) -> Array:
@@ -145,14 +145,14 @@ def pose_of(X: Array, body: int) -> Array:
     return rigid(X[..., body - 1, :, :]) if body else np.eye(4)
 
 
-def pair_pushes(m: Tables, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
+def pair_wrenches(m: Tables, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
     """Wrenches on all bodies, (..., bodies, 6), the world first; and G of each pair, (..., pairs, 6, 6)."""
     F = np.zeros((*start["V"].shape[:-2], len(m.bodies), 6), dtype=np.result_type(start["V"], x))
     G = [np.zeros((*start["V"].shape[:-2], 0, 6, 6))]
     for pair in paired(m, start, known):
-        X, moves = relative(pair.a, pair.b, dt, mutual_mass(m, pair.row) + 0 * dt)
-        met = pair.law.touch(X)
-        found = coupled(pair.law, met, moves, pair.a, pair.b, reference(m, q), x[..., pair.x], last)
+        X, motion = relative(pair.a, pair.b, dt, mutual_mass(m, pair.row) + 0 * dt)
+        touch = pair.law.touch(X)
+        found = pair_wrench(pair.law, touch, motion, pair.a, pair.b, reference(m, q), x[..., pair.x], last)
         F[..., pair.row.a.body, :] += found.on_a
         F[..., pair.row.b.body, :] += found.on_b
         G.append(found.G[..., None, :, :])
@@ -185,13 +185,13 @@ def pair_states(m: Tables, start: Any, known: Any, end: Array, x: Array, dt: Arr
     new = np.array(x)
     for pair in paired(m, start, known):
         ends = twist_of(end, pair.row.a.body), twist_of(end, pair.row.b.body)
-        X, moves = relative(pair.a, pair.b, dt, mutual_mass(m, pair.row) + 0 * dt)
-        new[..., pair.x] = settled(pair.law, pair.law.touch(X), moves, pair.a, pair.b, ends, x[..., pair.x])
+        X, motion = relative(pair.a, pair.b, dt, mutual_mass(m, pair.row) + 0 * dt)
+        new[..., pair.x] = end_states(pair.law, pair.law.touch(X), motion, pair.a, pair.b, ends, x[..., pair.x])
     return new
 
 
 def pair_energy(m: Tables, X: Array, x: Array) -> Array:
-    """What pairs store, (...) [J], from poses of the bodies that move."""
+    """The energy that contacts between bodies store, (...) [J], from poses of the bodies that move."""
     own, total = acting(m), np.zeros(X.shape[:-3])
     for k, row in own.pair_rows:
         a, b = (pose_of(X, frame.body) @ frame.X for frame in (row.a, row.b))

@@ -12,7 +12,7 @@ from modurob.catalogue.joints import JointType
 from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
-# a singular pivot is one below this part of the inertia it was left over from: a few roundings
+# a pivot below this part of the inertia before elimination is singular: a few roundings
 SINGULAR = 8 * 2.0**-52
 
 
@@ -23,9 +23,9 @@ class View(Protocol):
 
     type: JointType
     nv: int
-    shares: bool  # whether its coordinate is also another joint's
-    follows: bool  # whether it is the other joint's
-    hub: bool  # whether joints that share a coordinate hang on its body, and on it alone
+    shares: bool  # whether other joints have the same coordinate
+    follows: bool  # whether it is one that mimics the owner of that coordinate
+    hub: bool  # whether its body is the parent of all joints that share some coordinate
     ratio: Any  # of the rate along S to that in v: one, but for joints that share a coordinate in a kernel
 
     @property
@@ -50,7 +50,7 @@ class View(Protocol):
 
     @property
     def gravity(self) -> Array:
-        """In world axes, (3,)."""
+        """Gravity in world axes, (3,) [m/s²]."""
         ...
 
     def bias(self, v: Array) -> Array:
@@ -66,7 +66,7 @@ class View(Protocol):
         ...
 
     def children(self, name: str) -> Any:
-        """The sum of what the children sent; zero where there are none."""
+        """The sum over the children of what they sent; zero where there are none."""
         ...
 
     def own(self, name: str) -> Array:
@@ -78,7 +78,7 @@ class View(Protocol):
         ...
 
     def send(self, **sums: Array) -> None:
-        """Add to what the parent receives."""
+        """Add to the sums of the parent."""
         ...
 
     def emit(self, **results: Array) -> None:
@@ -98,11 +98,74 @@ class View(Protocol):
         ...
 
     def require(self, pivot: Array, scale: Array) -> None:
-        """Note a singular state where a pivot, (..., nv), is nothing beside the inertia it was left over from."""
+        """Note a singular state where a pivot, (..., nv), is below `SINGULAR` times the inertia `scale`, (..., nv)."""
         ...
 
 
-Step = Callable[[Any], None]
+class PairView(Protocol):
+    """The data of a step of `Pairs`: a rate a, and the rates b of its own joint or of one between it and the root."""
+
+    def a(self, name: str) -> Array:
+        """A column of rate a, (..., 1, k)."""
+        ...
+
+    def b(self, name: str) -> Array:
+        """The same columns of the rates b, (..., rates, k)."""
+        ...
+
+    def emit(self, **results: Array) -> None:
+        """Add to the entries of matrices in row a and columns b, (..., rates)."""
+        ...
+
+    def emit_above(self, **results: Array) -> None:
+        """Add to those in rows b and column a, (..., rates), where b are rates of another joint than a."""
+        ...
+
+
+class LoopView(Protocol):
+    """The data of a step of `Constraints`: a loop joint between its predecessor and its successor, two bodies of the tree.
+
+    `end` is "predecessor" or "successor"; vectors are in world axes at the reference point.
+    """
+
+    type: JointType
+
+    def pose(self, end: str) -> Array:
+        """The pose of the joint's frame at an end, from the reference point in world axes, (..., 4, 4)."""
+        ...
+
+    def motion(self, end: str) -> tuple[Array, Array]:
+        """Twist and acceleration of the body at an end, (..., 6) each."""
+        ...
+
+    def given(self, name: str) -> Array:
+        """The rows of this loop of an input, (..., rows)."""
+        ...
+
+    def project(self, **vectors: tuple[Array, ...]) -> None:
+        """Rows of a result: the sum of the inner products of vectors, (..., rows, 6) each, with the columns that `projected`
+        names, for the rates that move the successor alone; its opposite for those that move the predecessor alone."""
+        ...
+
+    def add_wrench(self, F: Array) -> None:
+        """Add a wrench to the field F of the successor, and its opposite to that of the predecessor, (..., 6)."""
+        ...
+
+    def turn(self, carried: Array, changed: Array | None) -> None:
+        """Subtract from entries (a, b) of the matrix `turned`, for rates b between the ends: S_a . carried S_b for rates a that
+        move the predecessor, and S_a . changed S_b for rates a between the ends; both matrices are (..., 6, 6)."""
+        ...
+
+    def slopes(self, function: Callable[[Array, Array], Array], X: Array, V: Array) -> tuple[Array, Array]:
+        """d function(X, V), (..., k), by displacements of the pose X in its own axes, and by V, (..., k, 6) each."""
+        ...
+
+    def emit(self, **rows: Array) -> None:
+        """Rows of results, (..., rows)."""
+        ...
+
+
+Step = Callable[[View], None]
 
 
 class Outward(NamedTuple):
@@ -123,25 +186,25 @@ class Climb(NamedTuple):
     """
 
     start: str
-    felt: Callable[[Any, Array], Array]
-    lifted: Callable[[Any, Array], Array]
+    projected: Callable[[Any, Array], Array]
+    transformed: Callable[[Any, Array], Array]
 
 
 class Pairs(NamedTuple):
-    """For each rate a and every rate b of its own joint and of the joints between it and the root, their `columns` are
-    combined.
+    """For each rate a and every rate b of its own joint and of the joints between it and the root, entries of matrices from
+    their `columns`.
     """
 
-    step: Step
+    step: Callable[[PairView], None]
 
 
 class Sweep(NamedTuple):
     """For each rate three columns of `slopes`: with respect to its displacement, its rate, and its torque.
 
-    A column is first a wrench p that is propagated inward from the rate's joint: `inward` says what it does at each rate on its
-    path, where p begins with `by_q` or `by_v`, or with the torque, and with the entry in the block of the joint's own rates. It is
-    then an acceleration A that is propagated outward, from `dd` or `e` on below the joint, together with w, the initial rotation of
-    the column, `dw` or that of S: `outward` says what it adds at each rate.
+    A column is first a wrench p, propagated inward from the joint of its rate: it begins as `by_q` or `by_v`, or with the torque,
+    and with the entry in the block of the joint's own rates; `inward` is its step at each rate on the path. It is then an
+    acceleration A, propagated outward, to which `dd` or `e` is added below the joint, together with a turning velocity w, which is
+    `dw` or the angular part of S there; `outward` is its step at each rate.
     """
 
     inward: Callable[..., tuple[Array, Array]]
@@ -149,14 +212,15 @@ class Sweep(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """For each loop joint its rows: vectors (6 a row) that meet `columns` of the rates between its ends, and numbers of
-    its own, as errors and biases. A coupling has constant rows, and needs no step.
+    """For each loop joint its rows: inner products of vectors (6 a row) with `columns` of the rates between its ends, and
+    numbers of its own, as errors and biases. A coupling has constant rows, and needs no step.
 
-    `projected` says for each result that is a row matrix which columns its vectors meet: entries are their sum, with
-    the opposite sign for rates that move the predecessor. `turned` is the matrix that `turn` adds to.
+    `projected` names for each result that is a row matrix the columns that its vectors are multiplied with: entries are the
+    sum of these products, with the opposite sign for rates that move the predecessor. `turned` is the matrix of
+    `LoopView.turn`.
     """
 
-    step: Step
+    step: Callable[[LoopView], None]
     projected: dict[str, tuple[str, ...]]
     turned: str = ""
 
@@ -186,17 +250,17 @@ class Program:
     sent: dict[str, tuple[int, ...]] = field(default_factory=dict)
     columns: dict[str, int] = field(default_factory=dict)
     world: Callable[[Tables], dict[str, Array]] = lambda m: {}
-    in_body_axes: bool = True  # whether rates are those along a joint's axis, which a kernel may turn round
-    mimics: bool = False  # whether steps ask which joints follow another's coordinate, or what hangs on a hub
+    in_body_axes: bool = True  # whether rates are those along a joint's axis, which a kernel may reverse
+    mimics: bool = False  # whether steps read `View.shares`, `follows` or `hub`
     general: bool = (
-        False  # whether kernels of a robot of many placements have one code for all: it is part of a longer step
+        False  # whether a kernel has one code for all placements if a robot has many: it is part of a longer step
     )
-    still: int = 0  # how many passes, the first ones, read q and v alone: `Engine.run_again` leaves them out
+    still: int = 0  # the number of first passes that read q and v alone: `Engine.run_again` omits them
 
 
 class Forces(NamedTuple):
-    """What the forces of a mechanism's own do in a state: torques, wrenches on bodies if there are any, the rates of their
-    states, and, where forces along joints are taken ahead, how their torques change with each rate of the end of the step."""
+    """The mechanism's own forces in a state: torques, wrenches on bodies if there are any, the rates of their states x, and, for an
+    implicit step, the derivative of each torque by its rate at the end of the step."""
 
     tau: Any
     external: Any
@@ -205,7 +269,7 @@ class Forces(NamedTuple):
 
 
 class Engine(Protocol):
-    """What runs a flow: NumPy, or the writer of a kernel. Arrays are its own; they add, subtract and scale as vectors do."""
+    """What evaluates a flow: NumPy, or the writer of a kernel. Its arrays can be added, subtracted and scaled."""
 
     m: Tables
 
@@ -230,11 +294,11 @@ class Engine(Protocol):
         ...
 
     def constant(self, kind: str, values: Array) -> Any:
-        """An array of these numbers; those of bodies with the world first."""
+        """An array of these numbers; for bodies, with the world first."""
         ...
 
     def smaller(self, a: Any, b: Any, x: Any, y: Any) -> Any:
-        """x in states where the one number a < b, else y."""
+        """x in states where the number a is less than b, else y."""
         ...
 
     def goal_rows(self, rows: Any, seen: Any, target: Any) -> Any:
@@ -254,8 +318,9 @@ class Engine(Protocol):
         """
         ...
 
-    def contact_pushes(self, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
-        """Wrenches of the contacts in a step of dt, and the inertias that they add; see `modurob.algorithms.contact`."""
+    def contact_wrenches(self, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
+        """Wrenches of the contacts with the ground in a step of dt, and the inertias that they add; see
+        `modurob.algorithms.contact`."""
         ...
 
     def contact_states(self, start: Any, known: Any, end: Any, x: Any, rate: Any, dt: Any) -> Any:
@@ -264,20 +329,20 @@ class Engine(Protocol):
         """
         ...
 
-    def pair_pushes(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
+    def pair_wrenches(self, q: Any, start: Any, known: Any, x: Any, dt: Any, last: bool) -> tuple[Any, Any]:
         """Wrenches of contacts between bodies in a step of dt, and the G that couple them; see `modurob.algorithms.pairs`."""
         ...
 
     def pair_bias(self, q: Any, start: Any, G: Any, rates: Any) -> Any:
-        """Wrenches of the G of pairs against the rates that twists have at vdot = 0."""
+        """Wrenches -D^T G Y of pairs, with Y the rates of the twists of bodies at vdot = 0."""
         ...
 
-    def coupled(self, M: Any, q: Any, G: Any) -> Any:
-        """A mass matrix with the G of pairs."""
+    def with_pair_coupling(self, M: Any, q: Any, G: Any) -> Any:
+        """M + sum of D^T G D over pairs of bodies in contact; see `modurob.algorithms.pairs`."""
         ...
 
-    def balanced(self, before: Any, after: Any, v: Any, dt: Any) -> Any:
-        """Rates with which floating robots conserve their momentum; see `modurob.algorithms.momenta`."""
+    def momentum_corrected(self, before: Any, after: Any, v: Any, dt: Any) -> Any:
+        """v with the rates of free joints corrected so that momentum is conserved; see `modurob.algorithms.momenta`."""
         ...
 
     def pair_states(self, start: Any, known: Any, end: Any, x: Any, dt: Any) -> Any:
@@ -288,8 +353,8 @@ class Engine(Protocol):
         """Twists of bodies a step of dt later."""
         ...
 
-    def resisted(self, M: Any, resistance: Any) -> Any:
-        """A matrix with an array over rates added to its diagonal."""
+    def with_diagonal(self, M: Any, diagonal: Any) -> Any:
+        """A matrix over rates with an array over rates added to its diagonal."""
         ...
 
     def lines(self, q: Any, v: Any) -> dict[str, Any]:
@@ -318,8 +383,8 @@ class Engine(Protocol):
         """`decay.Decays` of the states of the forces for a step of dt."""
         ...
 
-    def constrained(self, M: Any, K: Any, push: tuple[Any, Any], k: Any) -> tuple[Any, Any]:
-        """vdot and multipliers with (M + rotors) vdot - K^T lambda = push[0] - push[1] and K vdot = k."""
+    def constrained(self, M: Any, K: Any, force: tuple[Any, Any], k: Any) -> tuple[Any, Any]:
+        """vdot and multipliers with (M + rotors) vdot - K^T lambda = force[0] - force[1] and K vdot = k."""
         ...
 
     def held(self, terms: dict[str, Any], tau: Any, free: Any) -> tuple[Any, Any]:
@@ -347,7 +412,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """An algorithm as a course of programs and vector arithmetic between them; `inputs` and `results` as those of a program."""
+    """An algorithm as a sequence of programs with vector arithmetic between them; `inputs` and `results` as those of a program."""
 
     name: str
     inputs: dict[str, str | int]
@@ -357,8 +422,8 @@ class Flow:
 
 
 class Answer(NamedTuple):
-    """Results by name, and for each state 0, or the joint that moves no inertia, counted from one, or -1 if it is unknown,
-    (...)."""
+    """Results by name, and for each state, (...), 0, or the number of the joint that moves no inertia, from one on, or -1 if that
+    joint is unknown."""
 
     results: dict[str, Array]
     singular: Array

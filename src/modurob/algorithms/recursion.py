@@ -1,4 +1,4 @@
-"""The walk over a tree for algorithms that are no programs."""
+"""The outward recursion over a tree, for algorithms that are not programs."""
 
 from collections.abc import Callable
 from typing import TypeVar

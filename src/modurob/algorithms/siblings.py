@@ -1,13 +1,13 @@
 """Forward dynamics of trees with mimic joints beside their source, in time linear in the number of bodies.
 
 Joints that share a coordinate and have the same parent body, as the fingers of a gripper do, are eliminated together at
-that body (`Tables.hubs`): it receives the inertia of all they carry, reduced by the compliance of their one rate.
+that body (`Tables.hubs`): its inertia includes theirs, reduced by the elimination of their one rate.
 (Clusters of joints: Chignoli, Adrian, Kim and Wensing 2023.)
 """
 
 import numpy as np
 
-from modurob.algorithms.articulated import FORWARD_DYNAMICS, at_rest, left_from
+from modurob.algorithms.articulated import FORWARD_DYNAMICS, at_rest, pivot_scale
 from modurob.algorithms.program import Inward, Outward, Program, View
 from modurob.algorithms.steps import apply, gyroscopic, spin, transposed
 from modurob.spatial import inertia, se3
@@ -15,7 +15,7 @@ from modurob.spatial.scalars import Array, pivots, solve
 
 
 def sibling_velocity(j: View) -> None:
-    """Outward: angular velocity, velocity-product acceleration, and the wrench that turning takes."""
+    """Outward: angular velocity, velocity-product acceleration, and the bias wrench of the body: gyroscopic less external."""
     v = j.given("v")
     w, drift = spin(j.X, j.S, j.parent("w"), v, j.bias(v))
     j.keep(w=w, drift=drift, p=gyroscopic(j.inertia, w) - j.given("external"))
@@ -25,14 +25,14 @@ def sibling_inertia(j: View) -> None:
     """Inward, as `articulated.articulated_inertia`; joints that share a rate leave its elimination to their common
     parent body.
 
-    They pass on U = I S, D = S^T U and the push tau - S^T (p + I drift), which are summed over all joints that share
+    They pass on U = I S, D = S^T U and the effort tau - S^T (p + I drift), which are summed over all joints that share
     the rate.
     """
     I, p = j.inertia + j.children("I"), j.own("p") + j.children("p")
     if j.hub:
-        U, push = j.children("U")[..., None], j.children("push")
+        U, effort = j.children("U")[..., None], j.children("effort")
         D = j.children("D")[..., None]
-        K, k = solve(D, transposed(U)), solve(D, push[..., None])[..., 0]
+        K, k = solve(D, transposed(U)), solve(D, effort[..., None])[..., 0]
         j.require(pivots(D), np.zeros(D.shape[:-1]))
         j.keep(K_shared=K, k_shared=k)
         I, p = inertia.mirrored(I - U @ K), p + apply(U, k)
@@ -40,20 +40,20 @@ def sibling_inertia(j: View) -> None:
     D = transposed(j.S) @ U + np.diag(j.armature)
     if j.shares:
         p = p + apply(I, j.own("drift"))
-        push = (0 if j.follows else j.given("tau")) - apply(transposed(j.S), p)
-        _send(j, I, p, j.ratio * U[..., 0], j.ratio * j.ratio * D[..., 0], j.ratio * push)
+        effort = (0 if j.follows else j.given("tau")) - apply(transposed(j.S), p)
+        _send(j, I, p, j.ratio * U[..., 0], j.ratio * j.ratio * D[..., 0], j.ratio * effort)
         return
-    j.require(pivots(D), left_from(I, j.S))
-    push = j.given("tau") - apply(transposed(j.S), p)
-    K, k = solve(D, transposed(U)), solve(D, push[..., None])[..., 0]
+    j.require(pivots(D), pivot_scale(I, j.S))
+    effort = j.given("tau") - apply(transposed(j.S), p)
+    K, k = solve(D, transposed(U)), solve(D, effort[..., None])[..., 0]
     j.keep(K=K, k=k)
     I = inertia.mirrored(I - U @ K)
     _send(j, I, p + apply(U, k) + apply(I, j.own("drift")), np.zeros(6), np.zeros(1), np.zeros(1))
 
 
-def _send(j: View, I: Array, p: Array, U: Array, D: Array, push: Array) -> None:
+def _send(j: View, I: Array, p: Array, U: Array, D: Array, effort: Array) -> None:
     """The contribution to the parent, in its own frame."""
-    j.send(I=inertia.to_parent(j.X, I), p=se3.to_parent(j.X, p), U=se3.to_parent(j.X, U), D=D, push=push)
+    j.send(I=inertia.to_parent(j.X, I), p=se3.to_parent(j.X, p), U=se3.to_parent(j.X, U), D=D, effort=effort)
 
 
 def sibling_acceleration(j: View) -> None:
@@ -71,7 +71,7 @@ SIBLING_DYNAMICS = Program(
     results=FORWARD_DYNAMICS.results,
     passes=(Outward(sibling_velocity), Inward(sibling_inertia), Outward(sibling_acceleration)),
     shared={**FORWARD_DYNAMICS.shared, "shared": (1,)},
-    sent={**FORWARD_DYNAMICS.sent, "U": (6,), "D": (1,), "push": (1,)},
+    sent={**FORWARD_DYNAMICS.sent, "U": (6,), "D": (1,), "effort": (1,)},
     world=lambda m: {**at_rest(m), "shared": np.zeros(1)},
     mimics=True,
 )

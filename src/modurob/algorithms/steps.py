@@ -1,7 +1,7 @@
 """The quantities of one joint that the recursions share.
 
 A body's acceleration is here (a, dw/dt): the acceleration of its origin and its angular acceleration, in its own axes. Then the
-linear velocity plays no part in the dynamics (von Stryk 5.3), and only the angular velocity w is carried outward.
+dynamics do not depend on the linear velocity (von Stryk 5.3), and only the angular velocity w is propagated outward.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ def dyad(kind: JointType, X_PJ: Array, q: Array) -> Dyad:
 
 
 class Spin(NamedTuple):
-    """Angular velocity of a body, (..., 3), and what its acceleration exceeds its parent's by at vdot = 0, (..., 6)."""
+    """Angular velocity of a body, (..., 3), and its acceleration relative to its parent's at vdot = 0, (..., 6)."""
 
     w: Array
     drift: Array
@@ -51,13 +51,13 @@ def spin(X: Array, S: Array, w_P: Array, v: Array, bias: Array) -> Spin:
     Rt, p = transposed(se3.rotation(X)), se3.position(X)
     V_J = apply(S, v)
     v_J, w_J = V_J[..., :3], V_J[..., 3:]
-    carried = apply(Rt, w_P)
-    swing = apply(Rt, so3.cross(w_P, so3.cross(w_P, p)))
-    slide = so3.cross(2 * carried + w_J, v_J)
-    return Spin(carried + w_J, np.concatenate([swing + slide, so3.cross(carried, w_J)], axis=-1) + bias)
+    w_parent = apply(Rt, w_P)
+    centripetal = apply(Rt, so3.cross(w_P, so3.cross(w_P, p)))
+    coriolis = so3.cross(2 * w_parent + w_J, v_J)
+    return Spin(w_parent + w_J, np.concatenate([centripetal + coriolis, so3.cross(w_parent, w_J)], axis=-1) + bias)
 
 
 def gyroscopic(I: Array, w: Array) -> Array:
-    """(w x (w x m c), w x I_o w): the wrench that turning with w takes, (..., 6)."""
+    """(w x (w x m c), w x I_o w): the wrench on a body that turns with constant w, (..., 6)."""
     momentum = apply(I[..., 3:], w)
     return np.concatenate([so3.cross(w, momentum[..., :3]), so3.cross(w, momentum[..., 3:])], axis=-1)

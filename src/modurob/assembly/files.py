@@ -62,7 +62,7 @@ def read(path: str | Path) -> tuple[dict, str, Path | None]:
         text = (resources.files("modurob.assembly") / "robots" / f"{path}.yaml").read_text(encoding="utf-8")
         return parse_yaml(text, f"{path}.yaml"), f"{path}.yaml", None
     path = Path(path)
-    if not path.suffix and not path.exists():
+    if not path.suffix and not os.path.exists(path):
         raise FormatError(
             f"no file {str(path)!r:.200} and no shipped robot of that name: {choices(str(path)[:80], shipped_robots())}; "
             "organisms that walk are made by mr.walking_robot"

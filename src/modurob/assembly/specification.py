@@ -2,12 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from modurob.assembly.connection import LONGEST_TEXT, TEXT, Connection
 from modurob.assembly.graph import MOST_CONNECTIONS, MOST_MODULES
 from modurob.assembly.setup import GRAVITY
-from modurob.catalogue.specification import ModuleSpec, Name, Spec
+from modurob.catalogue.specification import ModuleSpec, Name, Spec, no_truth
 from modurob.errors import InputError
 
 FORMAT = "modurob robot 2"
@@ -15,7 +15,9 @@ FIRST = "modurob assembly 1"
 MOST_TYPES = 256
 SETUP = ("base", "floating", "gravity", "initial", "lines")
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+Finite = Annotated[float, BeforeValidator(no_truth), Field(allow_inf_nan=False)]
+_Plain = Annotated[float, Field(allow_inf_nan=False)]
+FiniteOrList = Annotated[_Plain | list[_Plain], BeforeValidator(no_truth)]
 Vector = tuple[Finite, Finite, Finite]
 JointName = Annotated[str, Field(max_length=200)]
 
@@ -42,7 +44,7 @@ class ModuleEntry(Spec):
         max_length=1000,
         description="name of a shipped type, of one under `types`, or the path of a module type file below this file's folder",
     )
-    parameters: dict[str, float | str] = Field({}, max_length=256)
+    parameters: dict[str, Annotated[float | str, BeforeValidator(no_truth)]] = Field({}, max_length=256)
 
 
 class Pose(Spec):
@@ -55,10 +57,10 @@ class Pose(Spec):
 class InitialSpec(Spec):
     """The state the robot starts in; what is left out is zero."""
 
-    coordinates: dict[JointName, Finite | list[Finite]] = Field(
+    coordinates: dict[JointName, FiniteOrList] = Field(
         {}, description="of joints, by name: m0/hinge [rad or m]; a list for joints with several"
     )
-    rates: dict[JointName, Finite | list[Finite]] = Field({}, description="of joints, by name [rad/s or m/s]")
+    rates: dict[JointName, FiniteOrList] = Field({}, description="of joints, by name [rad/s or m/s]")
     pose: Pose = Field(default_factory=lambda: Pose.model_validate({}), description="of a floating base")
     twist: tuple[Finite, Finite, Finite, Finite, Finite, Finite] = Field(
         (0, 0, 0, 0, 0, 0), description="of a floating base: linear, angular, in its own axes [m/s, rad/s]"

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from modurob.catalogue.expression import Expression
+from modurob.catalogue import expression
 from modurob.catalogue.joints import KINDS
 
 NAME = r"^[A-Za-z0-9_.-]{1,64}$"
@@ -15,6 +15,13 @@ UNITS = re.compile(r"m|kg|s|rad|N|Pa|J|W|A|V|C|F|H|T|Wb|Ω|K|Hz")  # of SI, with
 
 def _as_name(x: object) -> object:
     return str(x) if isinstance(x, int) and not isinstance(x, bool) else x
+
+
+def no_truth(x: object) -> object:
+    """A value that is a number, or a list of such, if it is not true or false, which Python counts as 1 and 0."""
+    if any(isinstance(entry, bool) for entry in (x if isinstance(x, list) else [x])):
+        raise ValueError("expected a number")
+    return x
 
 
 def _require_colour(text: str) -> str:
@@ -35,6 +42,7 @@ def _require_unit(text: str) -> str:
     return text
 
 
+Expression = Annotated[expression.Expression, BeforeValidator(no_truth)]
 Name = Annotated[str, BeforeValidator(_as_name), Field(pattern=NAME)]
 Colour = Annotated[str, AfterValidator(_require_colour)]
 Unit = Annotated[str, AfterValidator(_require_unit)]

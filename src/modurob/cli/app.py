@@ -8,8 +8,9 @@ import sys
 from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from traceback import extract_tb
 from typing import Annotated, Any
 
 import typer
@@ -86,16 +87,34 @@ def options(
 def _import(name: str) -> None:
     """Run a Python file, or import a module, for what it registers."""
     path = Path(name)
-    if path.suffix != ".py":
-        try:
+    try:
+        if path.suffix == ".py":
+            _run(path)
+        else:
             import_module(name)
-        except ModuleNotFoundError:
-            raise InputError(f"--with {name}: there is no such module: expected one, or a Python file (.py)") from None
-        return
+    except ModurobError:
+        raise
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and name.startswith(error.name):
+            why = "there is no such module: expected one, or a Python file (.py)"
+        else:
+            lines = [f"line {f.lineno}: " for f in extract_tb(error.__traceback__) if f.filename == str(path.resolve())]
+            why = f"{lines[-1] if lines else ''}{type(error).__name__}: {error}"
+        raise InputError(f"--with {name}: {why}") from error
+
+
+def _run(path: Path) -> None:
+    """Import a Python file, as a module that other processes find too."""
     if not path.is_file():
-        raise InputError(f"--with {name}: there is no such file")
-    spec: Any = spec_from_file_location(path.stem, path)
-    module = sys.modules[path.stem] = module_from_spec(spec)  # where the source of its classes is looked for
+        raise InputError(f"--with {path}: there is no such file")
+    name, given, path = path.stem, path, path.resolve()
+    known = None if "." in name else find_spec(name)
+    if known is not None and known.origin is not None and Path(known.origin).resolve() != path:
+        raise InputError(f"--with {given}: Python has another module {name!r}, {known.origin}: rename the file")
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    spec: Any = spec_from_file_location(name, path)
+    module = sys.modules[name] = module_from_spec(spec)  # where the source of its classes is looked for
     spec.loader.exec_module(module)
 
 

@@ -132,11 +132,8 @@ def _words(robot: "mr.Mechanism", frame: str, q: "np.ndarray") -> str:
 
 def _same(robot: "mr.Mechanism", a: "np.ndarray", b: "np.ndarray") -> bool:
     """Whether two configurations are one, whole turns aside."""
-    import numpy as np
-
-    turns = np.concatenate([[j.kind == "revolute"] * j.type.nq for j in robot.joints if not j.mimics])
-    apart = a - b
-    return bool(np.abs(np.where(turns, apart - 2 * np.pi * np.rint(apart / (2 * np.pi)), apart)).max() < SAME)
+    apart = (abs(j.type.pose(a[j.q_slice]) - j.type.pose(b[j.q_slice])).max() for j in robot.joints)
+    return all(gap < SAME for gap in apart)
 
 
 # ---- arguments ----

@@ -115,7 +115,8 @@ def simulate_command(
         float | None, typer.Option(help="frequency of the gait [Hz]; default 0.5, on the ground one at which it walks")
     ] = None,
     option: Annotated[
-        list[str] | None, typer.Option("--option", help="option of the gait, such as stance=1.2; repeatable")
+        list[str] | None,
+        typer.Option("--option", help="number of the controller or the gait, such as stance=1.2; repeatable"),
     ] = None,
     speed: Annotated[float | None, typer.Option(help="speed of a wheeled robot on the ground [m/s]")] = None,
     turn: Annotated[
@@ -178,8 +179,11 @@ def simulate_command(
         if x is not None and ground is None:
             raise SimulationError(f"{name} without a ground: add --ground, its friction, such as 0.8")
     stands = None if ground is None else robot
-    rhythm = _rhythm(file, gait, {"amplitude": amplitude, "frequency": frequency}, option or [], stands)
+    numbers = dict(map(_option, option or []))
+    own = {name: numbers.pop(name) for name in _numbers_of(controller) if name in numbers}
+    rhythm = _rhythm(file, gait, {"amplitude": amplitude, "frequency": frequency}, numbers, stands)
     given = {
+        **own,
         "kp": kp,
         "kd": kd,
         "ki": ki,
@@ -215,16 +219,24 @@ def simulate_command(
         raise typer.Exit(1)
 
 
-def _rhythm(file: str, name: str | None, waves: dict[str, float | None], options: list[str], walker: Any) -> Any:
+def _numbers_of(controller: str) -> list[str]:
+    """The numbers of a controller that have no option of their own."""
+    known = {"kp", "kd", "ki", "reference", *(f.name for f in fields(mr.control.Recipe))}
+    law: Any = mr.control.LAWS.get(controller)
+    return [] if law is None else [f.name for f in fields(law) if f.name not in known]
+
+
+def _rhythm(file: str, name: str | None, waves: dict[str, float | None], options: dict[str, float], walker: Any) -> Any:
     """The gait of that name with these options, or the one that was found for an organism; a walker's strides by default."""
     from modurob.motion.gaits import PRESETS, strides
 
-    told: dict[str, Any] = {key: x for key, x in waves.items() if x is not None} | dict(map(_option, options))
+    told: dict[str, Any] = {key: x for key, x in waves.items() if x is not None} | options
     if name == "found" and not told:
         return mr.found_gait(file)
     if told and name in (None, "found"):
+        first = next(iter(told))
         what = "the one that was found has its own" if name else "there is no gait: add --gait"
-        raise SimulationError(f"--{next(iter(told))} of a gait: {what}")
+        raise SimulationError(f"--{first if first in waves else f'option {first}'} of a gait: {what}")
     if name is None:
         return None
     if walker is None or name not in PRESETS:

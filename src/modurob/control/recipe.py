@@ -8,7 +8,7 @@ from modurob.control.drives import Drives
 from modurob.control.values import PerJoint
 from modurob.errors import ControlError
 from modurob.mechanism.driven import drive_rows, rigid, untouched
-from modurob.motion.checks import require_robot, same
+from modurob.motion.checks import require_model, require_robot, same
 from modurob.motion.numbers import checked_sample_time, one_number
 from modurob.registry import Registry
 from modurob.robot import Mechanism
@@ -46,11 +46,7 @@ class Recipe:
         its forces.
         """
         require_robot(robot, type(self).__name__, ControlError)
-        model = untouched(robot) if self.model is None else self.model
-        if (model.nq, model.nv) != (robot.nq, robot.nv):
-            raise ControlError(
-                f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}, as {robot.name} has"
-            )
+        model = untouched(robot) if self.model is None else require_model(self.model, robot, ControlError)
         require_torque_inputs(robot, type(self).__name__)
         return model
 

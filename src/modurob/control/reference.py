@@ -48,15 +48,29 @@ def target(reference: Reference, drives: Drives) -> Callable[[float], Motion]:
     """
     given = reference.on(drives.robot) if isinstance(reference, MotionRecipe) else reference
     motion = _target(given, drives)
+    times = _looks(given)
+    _look_at_angles(motion, times[1:], drives.robot)
     if drives.robot.constraints and len(drives.q) == drives.robot.nq:
-        duration = given.duration if isinstance(given, Trajectory) else 0.0
-        _look_at_loops(motion, np.linspace(0.0, duration, LOOKS if duration else 1), drives.robot)
+        _look_at_loops(motion, times, drives.robot)
     return motion
 
 
-def _look_at_loops(motion: Callable[[float], Motion], times: Array, robot: Mechanism) -> None:
+def _looks(reference: Any) -> list[float]:
+    """The times at which a reference is looked at [s]: all along its trajectories, only at zero without one."""
+    parts = reference.values() if isinstance(reference, Mapping) else (reference,)
+    end = max((float(x.breaks[-1]) for x in parts if isinstance(x, Trajectory)), default=0.0)
+    return np.linspace(0.0, end, LOOKS).tolist() if end > 0 else [0.0]
+
+
+def _look_at_angles(motion: Callable[[float], Motion], times: list[float], robot: Mechanism) -> None:
+    """An error if the reference becomes at one of these times what only degrees explain."""
+    for t in times:
+        _require_radians(robot, np.asarray(motion(t)[0], dtype=float), f"reference at t = {t:.4g} s")
+
+
+def _look_at_loops(motion: Callable[[float], Motion], times: list[float], robot: Mechanism) -> None:
     """A warning if loops are open at one of these times."""
-    for t in times.tolist():
+    for t in times:
         gap = float(np.abs(robot.loop_error(motion(t)[0])).max(initial=0.0))
         if gap > OPEN:
             names = ", ".join(c.name for c in robot.constraints)

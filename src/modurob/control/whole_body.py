@@ -14,8 +14,8 @@ from modurob import kernels
 from modurob.algorithms.configuration import integrate
 from modurob.algorithms.constraints.actuation import inputs_of
 from modurob.algorithms.constraints.torques import RANK
+from modurob.algorithms.full_dynamics import full_acceleration, full_equations
 from modurob.algorithms.lines import line_slopes
-from modurob.algorithms.pushed import pushed_acceleration, pushed_equations
 from modurob.control.recipe import LAWS, BoundLaw, Recipe
 from modurob.control.tasks import Task
 from modurob.control.values import limiter
@@ -134,7 +134,7 @@ class WholeBodyLaw(BoundLaw):
         """B u, (nv,)."""
         if self.recipe.predict and np.isfinite(held).all():
             half = self.recipe.sample_time / 2
-            vdot = pushed_acceleration(self._model, q, v, held, t, kernels.run)
+            vdot = full_acceleration(self._model, q, v, held, t, kernels.run)
             q, v, t = integrate(self._model, q, half * (v + half / 2 * vdot), kernels.run), v + half * vdot, t + half
         plan, problem = self.plan(t, q, v)
         joints = self._made.torques.shape[1]
@@ -176,7 +176,7 @@ class Made(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The equations of one state: vdot = first + Z s keeps constraints and strains; G^T (M vdot - B u + arms^T dT - push) = 0."""
+    """The equations of one state: vdot = first + Z s keeps constraints and strains; G^T (M vdot - B u + arms^T dT - force) = 0."""
 
     made: Made
     v: Array
@@ -185,7 +185,7 @@ class Problem(NamedTuple):
     Z: Array  # those that keep strains too, (nv, m)
     first: Array  # (nv,)
     M: Array
-    push: Array  # passive - bias, (nv,)
+    force: Array  # passive - bias, (nv,)
     arms: Array  # of cables on winches, (cables, nv)
     strain_slopes: Array  # (cables, nv)
     more: tuple[Array, Array]  # bounds of what they pull more
@@ -193,7 +193,7 @@ class Problem(NamedTuple):
     @classmethod
     def of(cls, made: Made, t: float, q: Array, v: Array, tension: tuple[float, float]) -> "Problem":
         robot, frozen = made.robot, made.frozen
-        M, push, K, k = pushed_equations(robot, q, v, t, kernels.run)
+        M, force, K, k = full_equations(robot, q, v, t, kernels.run)
         arms, slopes, drift, tensions = line_slopes(robot, q, v, kernels.run)
         B = np.hstack([made.torques, -arms[made.pulled].T]) if made.pulled else made.torques
         arms, slopes, drift, now = arms[frozen], slopes[frozen], drift[frozen], tensions[frozen]
@@ -201,14 +201,14 @@ class Problem(NamedTuple):
         # among motions that keep the constraints, those that keep strains
         still, free = _solutions(slopes @ G, -drift - slopes @ held, RANK)
         more = tension[0] - now, tension[1] - now
-        return cls(made, v, B, G, G @ free, held + G @ still, M, push, arms, slopes, more)
+        return cls(made, v, B, G, G @ free, held + G @ still, M, force, arms, slopes, more)
 
     def solved(self, tasks: list[tuple[int, Any]], recipe: WholeBody) -> Plan:
         """x = (s, u, dT): the dynamics as equations, then tasks by priority, then the least inputs."""
         m, n = self.Z.shape[1], self.B.shape[1]
         MZ = self.M @ self.Z
         dynamics = self.G.T @ np.hstack([MZ, -self.B, self.arms.T])
-        held = [(dynamics, self.G.T @ (self.push - self.M @ self.first)), *self._levels(tasks, dynamics.shape[1])]
+        held = [(dynamics, self.G.T @ (self.force - self.M @ self.first)), *self._levels(tasks, dynamics.shape[1])]
         x = _lexicographic(*self._cost(tasks, recipe, MZ), held, self._bounds(m), recipe.solver)
         if x is None:
             low, high = recipe.tension

@@ -16,8 +16,8 @@ from modurob.estimation.belief import Belief, Innovation, corrected, through
 from modurob.estimation.checks import Covariance, covariance, matrix, positive
 from modurob.estimation.closure import closed
 from modurob.estimation.sensors import SENSORS, HallSensors, Reading, Sensor
-from modurob.mechanism.driven import rigid
-from modurob.motion.checks import require_robot, same
+from modurob.mechanism.driven import rigid, untouched
+from modurob.motion.checks import require_model, require_robot, same
 from modurob.registry import Registry
 from modurob.robot import Mechanism
 from modurob.simulation import Measured
@@ -47,7 +47,7 @@ class KalmanRecipe(ABC):
     W: Any = None
     V: Any = None
     start: Covariance = (1e-2, 1e-2)  # covariance of the first belief
-    model: Mechanism | None = None  # the robot that the filter believes in; None: the one it is put on
+    model: Mechanism | None = None  # the robot that the filter believes in, in the air; None: the one it is put on
 
     def __post_init__(self) -> None:
         if self.model is not None and not isinstance(self.model, Mechanism):
@@ -56,13 +56,9 @@ class KalmanRecipe(ABC):
     def on(self, robot: Mechanism, sample_time: float) -> "KalmanFilter":
         """The filter for this robot."""
         require_robot(robot, type(self).__name__, EstimateError)
-        model = robot if self.model is None else self.model
-        if (model.nq, model.nv) != (robot.nq, robot.nv):
-            raise EstimateError(
-                f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}, as {robot.name} has"
-            )
+        model = robot if self.model is None else require_model(self.model, robot, EstimateError)
         require_torque_inputs(robot, type(self).__name__)
-        return KalmanFilter(self, rigid(model), sample_time, robot)
+        return KalmanFilter(self, rigid(untouched(model)), sample_time, robot)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(

@@ -11,6 +11,7 @@ from modurob.estimation.closure import allowed
 from modurob.estimation.kalman import readings_of, stacked_slope
 from modurob.estimation.prediction import transition
 from modurob.estimation.sensors import HallSensors, Sensor
+from modurob.mechanism.driven import untouched
 from modurob.robot import Mechanism
 from modurob.spatial.scalars import Array
 
@@ -56,6 +57,7 @@ def observability(
         raise EstimateError(
             f"q, v, tau have shapes {q.shape}, {v.shape}, {tau.shape}: expected one state, ({robot.nq},) and ({robot.nv},)"
         )
+    robot = untouched(robot)
     F = transition(robot, q, v, tau, sample_time)
     rows = [stacked_slope(readings_of(sensors or HallSensors(), robot), q, v, tau)]
     while len(rows) < len(F):

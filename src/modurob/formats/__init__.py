@@ -71,7 +71,7 @@ def load(path: str | Path) -> Any:
         return Mechanism.from_mjcf(path) if is_mjcf(path) else Mechanism.from_urdf(path)
     if start.lstrip().startswith(b"{") and str(path).lower().endswith(".json"):
         return timor_modules(path)
-    if isinstance(path, str | os.PathLike) and Path(path).is_dir():
+    if isinstance(path, str | os.PathLike) and os.path.isdir(path):
         raise FormatError(f"{path}: a folder: expected a file: {READ}")
     data, where, folder = files.read(path)
     kind = str(data.get("format"))

@@ -11,6 +11,9 @@ from modurob.mechanism import Tables
 from modurob.spatial import inertia
 from modurob.spatial.scalars import Array
 
+# what joints consist of here
+SIMPLE = ("revolute", "prismatic", "spherical", "free")
+
 
 @JUDGES.register("pinocchio")
 class PinocchioTwin(Twin):
@@ -37,7 +40,9 @@ class PinocchioTwin(Twin):
     @classmethod
     def obstacle(cls, m: Tables) -> str | None:
         for joint in m.joints:
-            if joint.mimics or (joint.type.elementary() is None and joint.kind != "helical"):
+            parts = joint.type.elementary()
+            simple = joint.kind == "helical" if parts is None else all(part.kind in SIMPLE for part in parts)
+            if joint.mimics or not simple:
                 return f"joint {joint.name} is a mimic, or a {joint.kind} joint that is made of no simple ones"
         return None
 

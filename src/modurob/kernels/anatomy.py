@@ -1,4 +1,4 @@
-"""What kernels must know of a mechanism, worked out once: chosen frames, dyad types, constants, slots and paths."""
+"""The data of a mechanism for kernels, computed once: chosen frames, dyad types, constants, slots and paths."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modurob.caching import cached_property
-from modurob.kernels.dyad import DyadType, classified, parameters_of
+from modurob.kernels.dyad import DyadType, classified
 from modurob.kernels.frames import matrices, reframed
 from modurob.kernels.writer import Code
 from modurob.mechanism import Tables
@@ -16,7 +16,7 @@ from modurob.spatial.scalars import Array
 
 
 def children_of(parents: Sequence[int]) -> list[list[int]]:
-    """The bodies that hang on each, the world first."""
+    """The children of each body, the world first."""
     children: list[list[int]] = [[] for _ in parents]
     for i, parent in enumerate(parents[1:], start=1):
         children[parent].append(i)
@@ -24,7 +24,7 @@ def children_of(parents: Sequence[int]) -> list[list[int]]:
 
 
 def depth_first(children: list[list[int]]) -> list[int]:
-    """All bodies but the world, each before what it carries and all of that together: what passes share stays in the cache."""
+    """All bodies but the world in depth-first order, so that data shared between neighbours stays in the cache."""
     order, open_ = [], list(reversed(children[0]))
     while open_:
         order.append(open_.pop())
@@ -33,7 +33,7 @@ def depth_first(children: list[list[int]]) -> list[int]:
 
 
 class Slots(NamedTuple):
-    """Where children leave what they send; a slot is free again once its body has read it."""
+    """The places of sums that children send; a slot is free again once its body has read it."""
 
     children: Array  # slot that each body receives in; the last one, which nothing is sent to, if it carries nothing
     sent: Array  # slot that it sends to
@@ -70,7 +70,7 @@ def slots_of(parents: tuple[int, ...], order: Sequence[int]) -> Slots:
 
 
 class Anatomy:
-    """The chosen frames of a mechanism and all that follows from them."""
+    """The chosen frames of a mechanism, and the types, constants and places of its joints."""
 
     def __init__(self, m: Tables):
         self.m, self.placed = m, reframed(m)
@@ -105,7 +105,7 @@ class Anatomy:
         return {j.v_slice.start for j in self.m.joints if j.mimics}
 
     def rows(self, codes: Sequence[Code], anywhere: bool) -> list[Array]:
-        """The constants that the code of each body, from the first on, reads of it; `anywhere`: with its whole placement."""
+        """The constants that the code of each body reads; `anywhere`: with its whole placement."""
         alike: dict[Code, list[int]] = {}
         for i, code in enumerate(codes):
             alike.setdefault(code, []).append(i)
@@ -125,7 +125,7 @@ class Anatomy:
             "p": X[:, :3, 3].T,
             "ratio": np.array([[b.ratio for b in placed]]),
             "offset": np.array([[b.offset for b in placed]]),
-            "parameter": np.array([parameters_of(b.joint) for b in placed], dtype=float).T,
+            "parameter": np.array([list(b.joint.numbers.values()) for b in placed], dtype=float).T,
             "back": back[:, :3].reshape(-1, 12).T,
             "I": self._inertias[bodies].T,
             "armature": np.array([j.armature for j in joints]).T,
@@ -151,7 +151,7 @@ class Anatomy:
 
 
 def paths_of(m: Tables) -> list[set[int]]:
-    """For each body that carries nothing the coordinates of the joints it hangs on, which all meet in the mass matrix."""
+    """For each leaf the rates of its ancestors, between which the mass matrix has entries."""
     carries = set(m.parent)
     return [
         {c for i in m.ancestors[b] for c in range(m.joints[i - 1].v_slice.start, m.joints[i - 1].v_slice.stop)}
@@ -161,7 +161,7 @@ def paths_of(m: Tables) -> list[set[int]]:
 
 
 def filled_pattern(n: int, cliques: Iterable[set[int]]) -> Array:
-    """For each row its columns before the diagonal: the rows of a clique all meet, and rows are eliminated from the last on."""
+    """For each row its columns before the diagonal: pairs within a clique, and the fill-in of elimination from the last row on."""
     columns: list[set[int]] = [set() for _ in range(n)]
     for clique in cliques:
         ordered = sorted(clique)

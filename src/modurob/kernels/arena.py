@@ -32,14 +32,14 @@ class Arena:
         self._unity: dict[int, int] = {}
         self._scratch: dict[Hashable, int] = {}
         self._all: Register | None = None  # states of the forces, where those that move stand apart
-        self._carried: Array | None = None  # places of the states that are carried along; None: all
+        self._carried: Array | None = None  # places of the states that a step integrates; None: all
         self.idle = 0  # rows at the beginning that do not touch the results of a program
         self.written: dict[
             int, Array
         ] = {}  # which entries of a matrix are ever written, by its place; the others stay zero
         self.once: list[Rows] = []  # rows that need not run again where the others are repeated
         self.rows: list[Rows] = []
-        self.start: dict[int, float] = {}  # numbers that stand in the arena from the start
+        self.start: dict[int, float] = {}  # numbers in the arena before the first row runs
 
     @property
     def driver(self) -> Driver:
@@ -47,7 +47,7 @@ class Arena:
         return self._files["driver"]()
 
     def need(self, file: str) -> None:
-        """A file of C by hand, which is compiled from now on if it is not yet."""
+        """Load a file of hand-written C; its compilation begins now if it is not in the cache."""
         if file not in self._files:
             self._files[file] = beside(driver, file, self.lanes, self.single)
 
@@ -163,7 +163,7 @@ class Arena:
         self.rows.append(rows)
 
     def combine(self, to: int, x: Register) -> None:
-        """Write a sum of arrays down."""
+        """A row that evaluates a sum of arrays."""
         if not any(t.weights for t in x.terms):
             terms = [n for t in x.terms for n in (t.place, t.scale)]
             self.op("combine", [to, x.n, len(x.terms), *terms], [t.factor for t in x.terms])
@@ -173,7 +173,7 @@ class Arena:
         self.op("weigh", [to, x.n, len(x.terms), *terms], [1.0 if t.scale else t.factor for t in x.terms])
 
     def assign(self, to: Register, x: Register) -> None:
-        """Let a register hold a value from now on."""
+        """A row that copies a value to a register."""
         if x.terms == to.terms:
             return
         if len(x.terms) == 1 and x.terms[0].plain:
@@ -190,7 +190,7 @@ class Arena:
         return Laid(self, program, {name: x for name, x in inputs.items() if x is not None}).results()
 
     def run_again(self, program: Program, **inputs: Register | None) -> dict[str, Register]:
-        """The rows of a program that stands here already, but for its passes over q and v alone."""
+        """The rows of a program that was laid out before, without its passes over q and v alone."""
         return Laid(self, program, {name: x for name, x in inputs.items() if x is not None}, again=True).results()
 
     def _constants(self, numbers: Array) -> Register:
@@ -200,7 +200,7 @@ class Arena:
         return register
 
     def cleared(self, kind: str, scratch: str = "") -> Register:
-        """A register of zeros, whatever ran before; that of a `scratch` is the same each time."""
+        """A register that is cleared when the rows run; that of a `scratch` is the same each time."""
         n = self.entries(kind)
         register = self._at(self.scratch((scratch, kind), n), n) if scratch else self.register(n)
         self.op("clear", [register.place, register.n])

@@ -1,4 +1,4 @@
-"""The C compiler of the machine, and a cache of what it made."""
+"""The C compiler of the machine, and the cache of compiled libraries."""
 
 import atexit
 import hashlib
@@ -36,7 +36,7 @@ FLAGS = (
 )
 # bytes of the widest vector that the processor computes with at once, by the macro the compiler defines for it
 WIDTHS = (("__AVX512F__", 64), ("__AVX2__", 32), ("__SSE2__", 16), ("__ARM_NEON", 16))
-# gcc before 13 takes an AMD processor with AVX-512 for one without: what it orders for half as wide vectors is 2 to 5 % slower
+# gcc before 13 takes an AMD processor with AVX-512 for one without, and schedules for vectors of half the width: 2 to 5 % slower
 UNAWARE, TUNED = ("#define __tune_znver3__ ", "#define __AVX512F__ "), "-mtune=icelake-server"
 # a compiler that takes longer than this for one unit is taken for broken [s]
 PATIENCE = 120
@@ -60,8 +60,8 @@ class Compiler:
 
 
 def quick_flags() -> tuple[str, ...]:
-    """Flags that compile long straight lines soon: gcc takes a third of its time to colour the graph of registers, and code for
-    which it does not is as fast."""
+    """Flags for quick compilation of long straight-line code: gcc spends a third of its time on colouring register graphs, without
+    which the code is as fast."""
     compiler = find_compiler()
     return ("-O1", "-fira-algorithm=priority") if compiler and "clang" not in compiler.version else ("-O1",)
 
@@ -104,7 +104,7 @@ class Library(NamedTuple):
     compiler: Compiler
 
     def is_whole(self) -> bool:
-        """Whether it is there with its notes; `notes_of` looks closer."""
+        """Whether it and its notes exist; `notes_of` checks their content."""
         return self.path.exists() and self.path.with_suffix(".json").exists()
 
 
@@ -124,7 +124,7 @@ def library(name: str, identity: str, lanes: int, single: bool, extra: tuple[str
 
 
 def notes_of(library: Library, write: Callable[[], tuple[str, Any]]) -> Any:
-    """What was noted with the library, which is there and whole afterwards.
+    """The notes of a library, which is complete in the cache afterwards.
 
     If it is not, `write` gives its C text and the notes, and it is compiled. Beside it stands the hash of its content, so that
     a file that was cut short or changed is made again. Files appear whole, under any number of processes.
@@ -208,7 +208,7 @@ def _compile(command: list[str]) -> None:
 
 @contextmanager
 def announced(what: str) -> Iterator[None]:
-    """Say on a terminal, or to a log, what keeps people waiting, once it does."""
+    """Announce a wait on a terminal and to the log, once it is longer than `NOTICED`."""
     import logging
 
     logger = logging.getLogger("modurob")

@@ -11,7 +11,7 @@ from modurob.algorithms.pairs import signs
 from modurob.algorithms.program import Constraints, Program
 from modurob.catalogue.joints import JointType
 from modurob.kernels.anatomy import filled_pattern, listed, paths_of
-from modurob.kernels.dyad import joint_text, with_parameters
+from modurob.kernels.dyad import joint_text
 from modurob.kernels.lowering import Store, size
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
@@ -22,20 +22,18 @@ from modurob.trace import Graph, Place, substituted, tangent
 
 
 def slots_of(program: Program, walk: Constraints) -> list[str]:
-    """What a function points to: the fields of both bodies, the reference point, its rows of inputs and results, vectors that
-    are projected, and the matrices of `turn`."""
+    """The places that a function reads and writes: the fields of both bodies, the reference point, its rows of inputs and results,
+    vectors that are projected, and the matrices of `turn`."""
     rows = [name for kinds in (program.inputs, program.results) for name, kind in kinds.items() if kind == "rows"]
     return ["predecessor", "successor", "reference", *rows, *(f"T {name}" for name in walk.projected), "turned"]
 
 
 class _TracedLoop:
-    """A loop joint as the steps of `algorithms.constraints.rows` see it, with one leading axis; its table holds its two frames."""
+    """A loop joint, as `LoopView` says, with one leading axis; its table contains its two frames."""
 
     def __init__(self, joint: JointType, program: Program):
         self.graph, self.program, self.stores = Graph(), program, list[Store]()
-        self.type = with_parameters(
-            joint, {p: self.graph.input("parameter", i) for i, p in enumerate(joint.parameters)}
-        )
+        self.type = joint.with_parameters({p: self.graph.input("parameter", i) for i, p in enumerate(joint.parameters)})
 
     def pose(self, end: str) -> Array:
         X, frame = np.eye(4, dtype=object), np.eye(4, dtype=object)
@@ -54,7 +52,7 @@ class _TracedLoop:
         for name, T in vectors.items():
             self._store(f"T {name}", np.concatenate(T, axis=-1))
 
-    def push(self, F: Array) -> None:
+    def add_wrench(self, F: Array) -> None:
         self._store("successor F", F, add=True)
         self._store("predecessor F", -F, add=True)
 
@@ -62,7 +60,7 @@ class _TracedLoop:
         self._store("turned", np.stack([carried] if changed is None else [carried, changed]))
 
     def slopes(self, function: Callable[[Array, Array], Array], X: Array, V: Array) -> tuple[Array, Array]:
-        """By the tangents of the function's own trace, at a pose and a twist of their own, for which X and V are put in."""
+        """By the tangents of the function's own trace, at a pose and a twist of its own, for which X and V are substituted."""
         pose, twist = np.eye(4, dtype=object)[None], self.graph.inputs("twist", (1, 6))
         pose[:, :3] = self.graph.inputs("pose", (1, 3, 4))
         value = function(pose, twist)
@@ -85,7 +83,7 @@ class _TracedLoop:
 
 def loop_unit(joint: JointType, program: Program, walk: Constraints, lanes: int, single: bool) -> Unit:
     """The function of a loop joint in a program."""
-    joint = with_parameters(joint, dict.fromkeys(joint.parameters, 0.0))
+    joint = joint.with_parameters(dict.fromkeys(joint.parameters, 0.0))
 
     def write() -> tuple[str, Code]:
         loop = _TracedLoop(joint, program)
@@ -119,24 +117,24 @@ def loop_constants(joint: JointType, X_P: Array, X_S: Array) -> dict[str, Any]:
 
 
 class Elimination(NamedTuple):
-    """Which coordinate is eliminated when, and what is not zero on the way, so that next to nothing is done in vain.
+    """The order in which rates are eliminated, and the patterns of entries that are not zero.
 
     Places are those in `order`, of which the last goes first. All lists as `anatomy.listed` has them.
     """
 
     order: Array  # coordinates, (nv,)
     in_row: Array  # for each row of K the places it has entries at
-    sides: Array  # for each place which of (push, rows of K) are not zero there after the outward half of the solve
+    sides: Array  # for each place which of (force, rows of K) are not zero there after the outward half of the solve
     of_rows: Array  # the pattern of the matrix between rows
     of_M: Array  # that of the mass matrix and the inertia against moving the constraints
 
 
 @lru_cache(maxsize=128)
 def elimination(m: Tables) -> Elimination:
-    """A short course through M + K^T W K: next is the coordinate that meets the fewest others; of equals the one farthest out."""
+    """Minimum-degree elimination of M + K^T W K: next is the rate with the fewest entries left; of equals the one farthest out."""
     meeting = [set(path) for path in paths_of(m)]
     rows = [x for c in m.constraints for x in [_coordinates(m, c)] * c.rows]
-    # bodies that can touch fill the matrix between all that moves one of them alone
+    # contacts between bodies have entries between all rates that move one of the two alone
     meeting += [set(np.flatnonzero(sign).tolist()) for sign in signs(m)]
     order = _fewest_first(m.nv, [*meeting, *rows])
     place = {coordinate: k for k, coordinate in enumerate(order)}
@@ -179,7 +177,7 @@ def _fewest_first(n: int, cliques: Iterable[set[int]]) -> list[int]:
 
 
 def _reached(pattern: Array, places: Iterable[int]) -> set[int]:
-    """The places, and all that eliminating them brings in."""
+    """The places, and those of the fill-in when they are eliminated."""
     found, waiting = set[int](), set(places)
     while waiting:
         k = waiting.pop()
@@ -189,7 +187,7 @@ def _reached(pattern: Array, places: Iterable[int]) -> set[int]:
     return found
 
 
-# ---- what slopes of constrained motion are made of ----
+# ---- the pattern of derivatives of constrained motion ----
 
 # as in constrained.c
 TILE = 3
@@ -203,7 +201,7 @@ class SlopedEntries(NamedTuple):
 
 
 def sloped_entries(m: Tables) -> tuple[SlopedEntries, SlopedEntries]:
-    """What `constraints.slopes.CONSTRAINED_SLOPES` has for each coordinate, by q and by v."""
+    """The pattern of the results of `constraints.slopes.CONSTRAINED_SLOPES`, by q and by v."""
     by_q, by_v = (SlopedEntries(*([set() for _ in range(m.nv)] for _ in range(2))) for _ in range(2))
     for path in paths_of(m):
         for c in path:

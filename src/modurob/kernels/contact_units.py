@@ -1,4 +1,4 @@
-"""The C functions of contacts with the ground: what a shape does to its body, and its bristles after a step.
+"""The C functions of contacts with the ground: the wrench of a shape on its body, and its bristles after a step.
 
 Each begins with the least gap of its points, and is left where none of them is reached in any lane; so is what each point does.
 The vertices of a hull are taken a few at a time, so that code does not grow with their number, and all hulls share it.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from modurob.algorithms.forces import acting
-from modurob.catalogue.contact import Contact, Moves, Touch, Vertices
+from modurob.catalogue.contact import Contact, StepMotion, Touch, Vertices
 from modurob.kernels.compiler import quick_flags
 from modurob.kernels.force_units import nonzero
 from modurob.kernels.loops import Looped, Points, found_here, function_of_points
@@ -31,36 +31,36 @@ if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
 # what the functions point to; bristles along the second tangents stand apart
-PUSH_SLOTS = ("dt", "X", "start", "known", "x", "across", "on", "added")
+WRENCH_SLOTS = ("dt", "X", "start", "known", "x", "across", "on", "added")
 STATE_SLOTS = ("dt", "X", "start", "known", "end", "x", "across", "new", "new across")
 # vertices of a hull that are taken at once; those that are left over, one by one
 TOGETHER = 4
 
 
-def push_unit(law: Contact, first: bool, last: bool, lanes: int, single: bool) -> Unit:
+def wrench_unit(law: Contact, first: bool, last: bool, lanes: int, single: bool) -> Unit:
     """The function that adds the wrench of a shape on its body, and the inertia that it adds to it; in the first solve the twists
     known so far are those of the start."""
 
-    def stores(own: Contact, touch: Touch, moves: Moves, x: Array) -> list[Store]:
-        F, added = own.push(touch, moves, x, last)
+    def stores(own: Contact, touch: Touch, motion: StepMotion, x: Array) -> list[Store]:
+        F, added = own.wrench(touch, motion, x, last)
         return [*_stores("on", F, add=True), *_stores("added", packed(added[0]), add=True)]
 
-    return _unit(law, f"push {first} {last}", PUSH_SLOTS, first, stores, lanes, single)
+    return _unit(law, f"wrench {first} {last}", WRENCH_SLOTS, first, stores, lanes, single)
 
 
 def states_unit(law: Contact, first: bool, lanes: int, single: bool) -> Unit:
     """The function of the bristles at the end of a step, zero where nothing touches."""
 
-    def stores(own: Contact, touch: Touch, moves: Moves, x: Array) -> list[Store]:
+    def stores(own: Contact, touch: Touch, motion: StepMotion, x: Array) -> list[Store]:
         end = x[0, 0].graph.inputs("end", (1, 6))
-        z = own.settled(touch, moves, end, x)[0]
+        z = own.end_states(touch, motion, end, x)[0]
         return [Store(Place(array, 0), value) for array, value in zip(("new", "new across"), z, strict=True)]
 
     return _unit(law, f"states {first}", STATE_SLOTS, first, stores, lanes, single)
 
 
-# what a unit does to a point, from the law, where it touches, how the body moves, and its bristles
-Stores = Callable[[Contact, Touch, Moves, Array], list[Store]]
+# the stores of a unit for one point, from the law, the point, the motion of the body, and its bristles
+Stores = Callable[[Contact, Touch, StepMotion, Array], list[Store]]
 # of which each point has an entry
 OF_POINTS = frozenset({POINT, TABULAR, "x", "across", "new", "new across"})
 
@@ -73,15 +73,15 @@ def _unit(
         own = law.with_parameters({name: graph.input("parameter", k) for k, name in enumerate(_numbers(law))})
         X, frame = (_rows(graph, name) for name in ("X", "frame"))
         V0, V, centre = (graph.inputs(name, (1, n)) for name, n in (("start", 6), ("known", 6), ("offset", 3)))
-        moves = Moves(V0, V0 if first else V, graph.inputs("magnitude", 1), centre, graph.inputs("dt", 1))
+        motion = StepMotion(V0, V0 if first else V, graph.inputs("magnitude", 1), centre, graph.inputs("dt", 1))
         touch, table = own.touch(X, frame), Table(graph)
         points = Points(graph, table)
         point = _one(points, touch)
         x = np.concatenate([graph.inputs(name, (1, 1)) for name in ("x", "across")], axis=-1)
         layout = Layout({name: k for k, name in enumerate(slots)}, {}, {}, graph.varying)
-        looped = Looped(graph, own.nearness(point, moves)[0], stores(own, point, moves, x), layout, table)
+        looped = Looped(graph, own.clearance(point, motion)[0], stores(own, point, motion, x), layout, table)
         found = found_here(points, looped)
-        text = function_of_points("contact", own.nearness(touch, moves)[0], points, found, looped, leave=False)
+        text = function_of_points("contact", own.clearance(touch, motion)[0], points, found, looped, leave=False)
         return text, Code(["contact"], graph, table.nodes, 0)
 
     parts = [fingerprint(type(part)) for part in law.parts.values()]
@@ -167,13 +167,13 @@ def _alike(m: Tables, row: ContactRow, some: list[Piece]) -> Alike:
 # ---- rows ----
 
 
-def lay_pushes(
+def lay_wrenches(
     e: "Arena", start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
 ) -> tuple[Register, Register]:
-    """As `algorithms.contact.contact_pushes`; the next solve writes over what this one finds."""
+    """As `algorithms.contact.contact_wrenches`; the next solve writes over what this one finds."""
     on, added = (e.cleared(kind, scratch="contact") for kind in ("wrenches", "inertias"))
     first = known.place == start["V"].place
-    for some, unit in _rows_of(e, lambda law: push_unit(law, first, last, e.lanes, e.single)):
+    for some, unit in _rows_of(e, lambda law: wrench_unit(law, first, last, e.lanes, e.single)):
         at = [dt.place, *_places(some.body, start["X"], start["V"], known)]
         ends = [on.place + 6 * some.body, added.place + 21 * some.body]
         e.alike(unit, [[*at, *(x.place + some.bristles[k]), *ends] for k in range(len(some.bristles))], some.constants)

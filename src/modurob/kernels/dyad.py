@@ -1,7 +1,7 @@
 """Dyad types: joint kind and placement pattern. A robot is a table of types and constants.
 
 Hinges and slides at simple placements, of which most robots are made, have code for just their pattern of zeros and ones. All other
-joints share a few general types, so that no robot, however odd, needs much to be compiled.
+joints share a few general types, so that no robot requires much compilation.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -49,8 +49,8 @@ class DyadType:
     shares: bool  # its coordinate is also another joint's
     rotor: bool  # may have rotor inertia; without it much vanishes
     follows: bool = False  # its coordinate is the other joint's
-    hub: bool = False  # joints that share a coordinate hang on its body
-    base: bool = False  # hangs on the world and floats; positions are taken from it
+    hub: bool = False  # its body is the parent of joints that share a coordinate
+    base: bool = False  # a free joint on the world; positions are relative to it
 
     @property
     def _flags(self) -> tuple[bool, ...]:
@@ -117,12 +117,12 @@ def classified(
 ) -> tuple[DyadType, tuple[float, ...]]:
     """The type of a joint, and the entries of its placement's rotation that stand in the table.
 
-    `mimic` says whether it shares a coordinate, whether it follows, and whether such joints hang on its body.
+    `mimic` says whether it shares a coordinate, whether it follows, and whether its body is the parent of such joints.
     """
     X = matrix(body.X_PJ)
     shares, *more = mimic
     R, nonzero = X[:3, :3].ravel(), tuple(bool(x) for x in X[:3, 3])
-    joint = with_parameters(body.joint, dict.fromkeys(body.joint.parameters, 0.0))
+    joint = body.joint.with_parameters(dict.fromkeys(body.joint.parameters, 0.0))
     constants: list[float] = []
     pattern = _entries(R, constants)
     simple = isinstance(joint, Revolute | Prismatic)
@@ -133,21 +133,12 @@ def classified(
     return DyadType(joint, ANY_ROTATION, ANY_POSITION, False, None, shares, rotor or not simple, *more), tuple(R)
 
 
-def with_parameters(joint: JointType, values: dict[str, Any]) -> JointType:
-    """The joint with other parameters."""
-    if not values:
-        return joint
-    if isinstance(joint, Reversed):
-        return Reversed(with_parameters(joint.original, values))
-    return replace(joint, **values)  # type: ignore[type-var]
-
-
 class TracedConstants:
     """The constants of a type as traced inputs, zeros and ones already folded."""
 
     def __init__(self, kind: DyadType, graph: Graph):
         parameters = kind.joint.parameters
-        self.joint = with_parameters(kind.joint, {p: graph.input("parameter", i) for i, p in enumerate(parameters)})
+        self.joint = kind.joint.with_parameters({p: graph.input("parameter", i) for i, p in enumerate(parameters)})
         self.X_PJ: Array = np.eye(4, dtype=object)
         self.X_PJ[:3, :3] = _matrix(graph, kind.rotation)
         for k in range(3):
@@ -167,11 +158,6 @@ class TracedConstants:
 def _matrix(graph: Graph, entries: tuple[Entry, ...]) -> Array:
     values = [float(n) if i < 0 else n * graph.input("R", i) for n, i in entries]
     return np.array(values, dtype=object).reshape(3, 3)
-
-
-def parameters_of(joint: JointType) -> list[Any]:
-    """The numbers of a joint that stand in the table."""
-    return [getattr(_inner(joint), p) for p in joint.parameters]
 
 
 def _inner(joint: JointType) -> JointType:

@@ -14,7 +14,7 @@ from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
 from modurob.trace import Place
 
-# types of one robot that are many
+# more types of one robot than this are many
 MANY = 8
 # inputs that may be left out
 OPTIONAL = ("wrenches", "inertias")
@@ -23,7 +23,7 @@ PER_JOINT = ("rates", "coordinates", "vectors", "poses", "twists", "bodies")
 
 
 def slot_names(program: Program, given: frozenset[str]) -> list[str]:
-    """What the functions of a type point to, in the order of their places."""
+    """The arrays that the functions of a type read and write, in the order of their places."""
     inputs = [f"in {name}" for name, kind in program.inputs.items() if kind not in OPTIONAL or name in given]
     results = [f"out {name}" for name, kind in program.results.items() if kind in PER_JOINT]
     blocks = [f"block {name}" for name, kind in program.results.items() if kind in ("matrix", "slopes")]
@@ -38,17 +38,17 @@ def slot_names(program: Program, given: frozenset[str]) -> list[str]:
         *results,
         *blocks,
         "carried",
-        "felt",
-        "lifted",
+        "projected",
+        "transformed",
     ]
 
 
 def kind_for(kind: DyadType, program: Program, base: bool) -> DyadType:
     """The type that code of a program is written for.
 
-    Where joints have nothing to do with each other placements do not count; where vectors are in world axes special placements save
-    little, and one type for all of them is compiled sooner: all but the floating base that positions are taken from. A joint that
-    shares its coordinate is like any other but where results of such joints add up, or where steps ask for it.
+    Programs without fields or sums between bodies do not depend on placements. Where vectors are in world axes special placements
+    save little, and one type for all of them, except the floating base that positions are relative to, is compiled sooner. Joints
+    that share a coordinate have types of their own only where results of such joints add up, or where steps read `View.shares`.
     """
     if not program.mimics:
         adds = any(result in ADDED for result in program.results.values())
@@ -84,8 +84,8 @@ def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: in
         return "\n".join(texts), Code(names, steps.graph, table.nodes, steps.size)
 
     inputs = "+".join(sorted(given))
-    # code of joints with several rates is long, takes long to compile and makes up little of a robot, unless joints have nothing
-    # to do with each other; beside sweeps over columns the code of any joint matters little: first answers should not wait
+    # code of joints with several rates takes long to compile, and is a small part of the time of a robot unless joints are
+    # independent of each other; next to sweeps over columns that of any joint is: optimise less, for a quicker first answer
     swept = any(isinstance(walk, Sweep) for walk in program.passes)
     long = kind.joint.nv > 1 and bool(program.shared or program.sent)
     flags = quick_flags() if lanes == 1 and (long or swept) else ()

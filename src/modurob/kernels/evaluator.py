@@ -1,6 +1,6 @@
-"""Evaluators: one function of one mechanism, compiled. They live in one table, by the bytes of all that makes them.
+"""Evaluators: one function of one mechanism, compiled. They are stored in one table, by the bytes of everything that defines them.
 
-A robot is a value and knows nothing of this. Which way a function of a robot is evaluated is decided by the robot and the function
+A robot is a value and holds no reference to them. How a function of a robot is evaluated is decided by the robot and the function
 alone, so that the same call gives the same bits whatever was called before: compiled where there is a compiler, by NumPy where
 there is none.
 """
@@ -67,7 +67,7 @@ class _Sequence(ctypes.Structure):
 
 
 class Key(NamedTuple):
-    """What an evaluator is found by."""
+    """The key of an evaluator in the table."""
 
     robot: bytes
     name: str
@@ -181,7 +181,7 @@ class Evaluator:
             else:
                 begins = (first + item * r.climbers.starts).tolist()
                 both = zip(r.climbers.steps, begins, strict=True)
-                climbers = [[felt.address, lifted.address, begin] for (felt, lifted), begin in both]
+                climbers = [[projected.address, transformed.address, begin] for (projected, transformed), begin in both]
                 cs.append(np.array([self._array(climbers, np.uint64)]))
             done += r.at.size
         table = np.stack([np.concatenate(x).astype(np.uint64) for x in (steps, ats, cs)], axis=-1)
@@ -265,7 +265,7 @@ if hasattr(os, "register_at_fork"):
 _TABLE: OrderedDict[Key, Evaluator] = OrderedDict()
 # what is laid out and being compiled for evaluators that will be asked for
 _BEGUN: dict[Key, Sequenced] = {}
-# who holds on to evaluators beside the table, and lets go with it
+# called with the key of an evaluator that leaves the table, by those that hold references to it
 ON_EVICTION: list[Callable[[Key], None]] = []
 _LOCK = Lock()
 if hasattr(os, "register_at_fork"):
@@ -289,17 +289,17 @@ def evaluator(m: Tables, program: Program | Flow, given: frozenset[str], single:
                 return None
             while len(_TABLE) > KEPT:
                 gone, _ = _TABLE.popitem(last=False)
-                for let_go in ON_EVICTION:
-                    let_go(gone)
+                for drop in ON_EVICTION:
+                    drop(gone)
         return _TABLE[key]
 
 
 def lay_ahead(m: Tables, program: Program | Flow, given: frozenset[str], single: bool, lanes: int) -> None:
-    """Let compilers start on the code of an evaluator that will be asked for; nothing is waited for."""
+    """Start the compilation of an evaluator that will be needed, without waiting for it."""
     key = Key(m.key, program.name, given, single, lanes)
     if key in _TABLE or not compilable(m):
         return
-    with _LOCK, suppress(Exception):  # it is met again, by who asks
+    with _LOCK, suppress(Exception):  # raised again when the evaluator is asked for
         if key not in _TABLE and key not in _BEGUN:
             _BEGUN[key] = sequenced(m, program, key.given, single, lanes)
             while len(_BEGUN) > AHEAD:
@@ -310,7 +310,7 @@ _unavailable = ""
 
 
 def give_up(reason: str) -> None:
-    """From now on NumPy serves this process: a compiler that failed once is not asked again."""
+    """Use NumPy for the rest of this process: a compiler that failed once is not tried again."""
     global _unavailable
     if not _unavailable:
         _unavailable = reason

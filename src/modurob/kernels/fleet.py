@@ -1,4 +1,4 @@
-"""A program over unlike mechanisms: one list of tasks for all threads, without the interpreter in between.
+"""A program over different mechanisms: one list of tasks for all threads, without the Python interpreter in between.
 
 Every robot keeps its own evaluator, so that each state of a fleet is computed by the very instructions that the robot alone is
 computed by: results have the same bits, whatever the order of the robots and the number of threads.

@@ -11,7 +11,7 @@ from modurob.algorithms.motions import ACCELERATIONS, MOTIONS
 from modurob.algorithms.program import Forces
 from modurob.kernels import pair_contact_units as pairs
 from modurob.kernels.arena import Arena
-from modurob.kernels.contact_units import lay_pushes, lay_states
+from modurob.kernels.contact_units import lay_states, lay_wrenches
 from modurob.kernels.force_units import (
     decay_unit,
     drift_unit,
@@ -26,7 +26,7 @@ from modurob.kernels.force_units import (
     sampled_unit,
     standing_unit,
 )
-from modurob.kernels.momentum_units import lay_balance
+from modurob.kernels.momentum_units import lay_momentum_correction
 from modurob.kernels.registers import Register
 from modurob.kernels.units import loaded
 from modurob.mechanism.tables import LineRow
@@ -73,36 +73,36 @@ class ForceRows(Arena):
             self._lines(out, q, v, found)
             if contacts:
                 now = self.register(1)
-                push, _ = lay_pushes(self, found, found["V"], x, now, False)
-                between, _ = pairs.lay_pushes(self, q, found, found["V"], x, now, False)
-                out = out._replace(external=out.external + push + between)
+                wrench, _ = lay_wrenches(self, found, found["V"], x, now, False)
+                between, _ = pairs.lay_wrenches(self, q, found, found["V"], x, now, False)
+                out = out._replace(external=out.external + wrench + between)
         return out
 
-    def contact_pushes(
+    def contact_wrenches(
         self, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
     ) -> tuple[Register, Register]:
-        return lay_pushes(self, start, known, x, dt, last)
+        return lay_wrenches(self, start, known, x, dt, last)
 
     def contact_states(
         self, start: dict[str, Register], known: Register, end: Register, x: Register, rate: Register, dt: Register
     ) -> Register:
         return lay_states(self, start, known, end, x, rate, dt)
 
-    def pair_pushes(
+    def pair_wrenches(
         self, q: Register, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
     ) -> tuple[Register, Register]:
-        return pairs.lay_pushes(self, q, start, known, x, dt, last)
+        return pairs.lay_wrenches(self, q, start, known, x, dt, last)
 
     def pair_bias(self, q: Register, start: dict[str, Register], G: Register, rates: Register) -> Register:
         return pairs.lay_bias(self, q, start, G, rates)
 
-    def coupled(self, M: Register, q: Register, G: Register) -> Register:
+    def with_pair_coupling(self, M: Register, q: Register, G: Register) -> Register:
         return pairs.lay_coupling(self, M, q, G)
 
-    def balanced(
+    def momentum_corrected(
         self, before: tuple[Register, ...], after: tuple[Register, ...], v: Register, dt: Register
     ) -> Register:
-        return lay_balance(self, before, after, v, dt)
+        return lay_momentum_correction(self, before, after, v, dt)
 
     def pair_states(
         self, start: dict[str, Register], known: Register, end: Register, x: Register, dt: Register
@@ -112,10 +112,10 @@ class ForceRows(Arena):
     def advanced(self, V: Register, rate: Register, dt: Register) -> Register:
         return V + rate * dt
 
-    def resisted(self, M: Register, resistance: Register) -> Register:
+    def with_diagonal(self, M: Register, diagonal: Register) -> Register:
         out, n = self.register(M.n), self.m.nv
         self.assign(out, M)
-        ends = [x for k in range(n) for x in (resistance.place + k, out.place + k * (n + 1))]
+        ends = [x for k in range(n) for x in (diagonal.place + k, out.place + k * (n + 1))]
         self.op("scatter", [n, *ends])
         return out
 
@@ -259,7 +259,7 @@ class ForceRows(Arena):
             self.row(unit, [*at, *(x.place + k for x in out)], self._line_constants(row))
 
     def _drum(self, i: int, q: Register, v: Register, tau: Register) -> list[int]:
-        """Where the coordinate, the rate and the torque of a winch stand; of one that is held, where nothing is read."""
+        """Where the coordinate, the rate and the torque of a winch stand; of a held one, zeros and a place that nothing reads."""
         if i < 0:
             return [self.origin(), self.origin(), self.allocate(1)]
         joint = self.m.joints[i]

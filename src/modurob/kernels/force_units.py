@@ -1,6 +1,5 @@
 """The C functions of forces, one for each kind and pattern of numbers that are zero. Forces are traced with one leading axis."""
 
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,11 @@ from modurob.algorithms.lines import STANDING
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw, Motion
 from modurob.catalogue.joints import JointType
 from modurob.catalogue.lines import Line
-from modurob.kernels.dyad import joint_text, with_parameters
+from modurob.kernels.dyad import joint_text
 from modurob.kernels.lowering import Store
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
-from modurob.registry import fingerprint
+from modurob.registry import fingerprint, with_values
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph, Place, tangent
@@ -28,19 +27,22 @@ FRAME_SLOTS = ("t", "a X", "a V", "b X", "b V", "x", "on a", "on b", "rate")
 
 def nonzero(force: JointForce | JointLaw | FrameForce | Line) -> list[str]:
     """The numbers of a force that its table holds; those that are zero are part of the code."""
-    return [name for name, x in force.parameters().items() if x != 0 and not isinstance(x, bool)]
+    return [name for name, x in force.parameters().items() if not _is_choice(x) and x != 0]
+
+
+def _is_choice(x: Any) -> bool:
+    """Whether a parameter is none of the numbers, and so part of the code."""
+    return x is None or isinstance(x, bool)
 
 
 def _traced(force: Any, graph: Graph) -> Any:
     """The force with its numbers from the table."""
-    out = copy(force)
-    for k, name in enumerate(nonzero(force)):
-        object.__setattr__(out, name, graph.input("parameter", k))
-    return out
+    return with_values(force, {name: graph.input("parameter", k) for k, name in enumerate(nonzero(force))})
 
 
 def _identity(force: Any) -> str:
-    return f"{fingerprint(type(force))} {nonzero(force)}"
+    choices = [(name, x) for name, x in force.parameters().items() if _is_choice(x)]
+    return f"{fingerprint(type(force))} {nonzero(force)} {choices}"
 
 
 def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
@@ -64,11 +66,11 @@ def joint_unit(force: JointForce, ahead: bool, dry: bool, parted: bool, lanes: i
         read = [graph.input("still", k) if k in still else graph.input("x", next(places)) for k in range(force.nx)]
         x = np.array([read], dtype=object).reshape(1, force.nx)
         effort = own.effort(t, q + graph.inputs("ahead", 1) * v if ahead else q, v, x)
-        pushed = ratio * effort
+        along_rate = ratio * effort
         if dry:
-            # of a mimic joint turned round, dry friction opposes the motion all the same
-            pushed = pushed - graph.input("magnitude") * own.dry(v) * graph.inputs("slide", 1)
-        stores = _stores("tau", pushed, add=True)
+            # dry friction opposes the motion for negative ratios of mimic joints too
+            along_rate = along_rate - graph.input("magnitude") * own.dry(v) * graph.inputs("slide", 1)
+        stores = _stores("tau", along_rate, add=True)
         if force.nx:
             rates = own.rate(t, q, v, x)[0]
             stores += _stores("rate", [r for k, r in enumerate(rates) if k not in still])
@@ -123,13 +125,13 @@ def joint_constants(force: JointForce, ratio: float, offset: float) -> dict[str,
 
 def law_unit(law: JointLaw, joint: JointType, lanes: int, single: bool) -> Unit:
     """The function of a law along all rates of a joint."""
-    blank = with_parameters(joint, dict.fromkeys(joint.parameters, 0.0))
+    blank = joint.with_parameters(dict.fromkeys(joint.parameters, 0.0))
 
     def write() -> tuple[str, Code]:
         graph = Graph()
         first = len(nonzero(law))
         own = _traced(law, graph)
-        kind = with_parameters(joint, {p: graph.input("parameter", first + i) for i, p in enumerate(joint.parameters)})
+        kind = joint.with_parameters({p: graph.input("parameter", first + i) for i, p in enumerate(joint.parameters)})
         t, q, v = graph.inputs("t", 1), graph.inputs("q", (1, joint.nq)), graph.inputs("v", (1, joint.nv))
         x = graph.inputs("x", (1, law.nx))
         stores = _stores("tau", own.effort(t, kind, q, v, x), add=True)
@@ -139,17 +141,12 @@ def law_unit(law: JointLaw, joint: JointType, lanes: int, single: bool) -> Unit:
         table = Table(graph)
         return function("force", graph, stores, layout, table), Code(["force"], graph, table.nodes, 0)
 
-    return Unit("force", f"law {_identity(law)} {_choices(law)} on {joint_text(blank)}", lanes, single, write)
-
-
-def _choices(force: Any) -> list[tuple[str, bool]]:
-    return [(name, x) for name, x in force.parameters().items() if isinstance(x, bool)]
+    return Unit("force", f"law {_identity(law)} on {joint_text(blank)}", lanes, single, write)
 
 
 def law_constants(law: JointLaw, joint: JointType) -> dict[str, Array]:
     """The table of a law of a joint: its numbers, then those of the joint."""
-    inner = getattr(joint, "original", joint)
-    numbers = [getattr(law, name) for name in nonzero(law)] + [getattr(inner, p) for p in joint.parameters]
+    numbers = [*(getattr(law, name) for name in nonzero(law)), *joint.numbers.values()]
     return {"parameter": np.array(numbers, dtype=float)}
 
 
@@ -255,9 +252,7 @@ def _unit_of_line(what: str, line: Line, slots: list[str], stores: Any, lanes: i
 def _line_identity(line: Line) -> str:
     """Its kinds and choices, and which numbers are zero."""
     parts = (*line.nodes, line.law)
-    choices = [
-        (name, x) for part in parts for name, x in part.parameters().items() if name == "side" or isinstance(x, bool)
-    ]
+    choices = [(name, x) for part in parts for name, x in part.parameters().items() if name == "side" or _is_choice(x)]
     return f"{[fingerprint(type(part)) for part in parts]} {choices} {nonzero(line)}"
 
 

@@ -1,9 +1,9 @@
 """A mechanism in frames chosen so that its placements are as simple as they can be.
 
 Where a body's frame sits is free. Axes of joints become z; the origin of a body slides along its axis to the common normal with
-the parent's axis, and the frame turns about it until the way to the first child is along x, as Denavit and Hartenberg have it. What
-that turn adds to the joint's angle goes into an offset. Placements of cubes become signed permutations, those of any arm a turn
-about one axis.
+the parent's axis, and the frame turns about it until the common normal to the axis of the first child is along x, following Denavit
+and Hartenberg. The angle of that turn becomes an offset of the joint's angle. Placements of cubes become signed permutations, those
+of any arm a rotation about one axis.
 """
 
 from functools import lru_cache
@@ -80,7 +80,7 @@ def _placed(
     if isinstance(canonical, Revolute) and towards is not None and towards[0].axial:
         turn = _direction(se3.inverse(T) @ matrix(towards[1]) @ _canonical(towards[0])[1])
         offset, T = offset + turn, T @ _screw(turn, 0.0)
-    # what rounding leaves in a frame would make unlike children of like ones
+    # rounding errors in frames would give equal robots different types
     return Placed(canonical, snapped(X).tobytes(), snapped(T).tobytes(), ratio, offset)
 
 
@@ -110,13 +110,13 @@ def _simplifying(X: Array, parent_axial: bool) -> Array:
         x = np.array([-k[1], k[0], 0.0]) / apart
         slide = -(p[0] * k[0] + p[1] * k[1]) / apart**2
         if abs(slide) > FARTHEST * np.linalg.norm(p):
-            # axes that are parallel but for a little meet far away, where nothing is exact
+            # nearly parallel axes have their common normal far away, where digits are lost
             slide = -p[2] / k[2]
     return _screw(float(np.arctan2(x @ R[:, 1], x @ R[:, 0])), float(slide))
 
 
 def _direction(X: Array) -> float:
-    """The angle about z of the way to a child placed at X: of the common normal, or of the child itself if axes are parallel."""
+    """The angle about z of the common normal to the axis of a child placed at X, or of the child itself if axes are parallel."""
     x, y = -X[1, 2], X[0, 2]
     if np.hypot(x, y) < 1e-9:
         x, y = X[0, 3], X[1, 3]
@@ -124,7 +124,7 @@ def _direction(X: Array) -> float:
 
 
 def snapped(X: Array) -> Array:
-    """Entries that rounding kept from 0, 1 and -1 put there."""
+    """X with entries that differ from 0, 1 and -1 by rounding set to these."""
     X = np.array(X)
     p, R = X[:3, 3], X[:3, :3]
     p[np.abs(p) < SNAP * max(1e-3, np.abs(p).max())] = 0.0

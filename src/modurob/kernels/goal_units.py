@@ -104,7 +104,7 @@ def _zero(row: GoalRow) -> Array:
 
 
 def _place(e: "Engine", row: GoalRow, seen: Seen) -> int:
-    """Where what a goal sees stands."""
+    """The place of the quantity that a goal depends on."""
     if row.sees == "coordinate":
         return seen.q.place + row.coordinate
     if row.sees == "centre":

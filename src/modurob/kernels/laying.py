@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
 
-# vectors that a rate takes in sweeps.c: in `node`, in `answer`, for shares, and for a number
+# vectors that a rate takes in sweeps.c: in `node`, in `response`, for shares, and for a number
 SWEPT = 21 + 28 + 15 + 1
-# bytes of the columns of rates that stay in the nearest cache while others meet them
+# bytes of columns that stay in the first-level cache while inner products with others are taken
 NEAR = 1 << 14
 # the C by hand that a pass needs: it is compiled beside the units
 FILES_FOR = {Climb: "matrices", Constraints: "matrices", Sweep: "sweeps"}
@@ -75,7 +75,7 @@ class Laid:
         return {n: self.engine._at(self.out[n], entries(kind)) for n, kind in self.program.results.items()}
 
     def _scratch(self, what: str, n: int) -> int:
-        """Place for numbers that nobody reads afterwards: a program that runs again has it again, and stays in the cache."""
+        """Memory for intermediate numbers; a program that runs again reuses it, so that it stays in the cache."""
         return self.engine.scratch((self.program.name, self.given, what), n)
 
     @property
@@ -120,8 +120,8 @@ class Laid:
         at = np.zeros((n, len(names)), dtype=np.int32)
         slot_size = sum(size(shape) for shape in self.program.sent.values())
         slots = self._scratch("slots", a.slots.number * slot_size)
-        carried, felt = self._scratch("carried", 12), self._scratch("felt", 6)
-        self._buffers = carried, carried + 6, felt
+        carried, projected = self._scratch("carried", 12), self._scratch("projected", 6)
+        self._buffers = carried, carried + 6, projected
         columns: dict[str, Any] = {
             "parent": self.fields[a.parents],
             "own": self.fields[1:],
@@ -130,8 +130,8 @@ class Laid:
             "before": slots + a.slots.before * slot_size,
             "columns": self.columns + a.tree_starts[:-1] * self._width,
             "carried": carried,
-            "lifted": carried + 6,
-            "felt": felt,
+            "transformed": carried + 6,
+            "projected": projected,
         }
         for k, name in enumerate(names):
             what, _, array = name.partition(" ")
@@ -207,13 +207,13 @@ class Laid:
             self.engine.op("turn", at)
 
     def _clear_sums(self) -> None:
-        """Where joints share coordinates, what they leave adds up from zero."""
+        """Clear the results that joints with a common coordinate add to."""
         if self.engine.m.coupled:
             for name, kind in self.program.results.items():
                 if kind in ("rates", "vectors", "matrix", "row matrix"):
                     self.engine.op("clear", [self.out[name], self.engine.entries(kind)])
             return
-        # pairs write all entries of a matrix that they add to, others are added to by turns
+        # pairs write entries between rates of one branch; `turn` adds to others too, which begin at zero
         for name in (w.turned for w in self.program.passes if isinstance(w, Constraints) and w.turned):
             self.engine.op("clear", [self.out[name], self.engine.entries("matrix")])
 
@@ -223,11 +223,11 @@ class Laid:
 
     def _climb(self, function: int) -> None:
         a, n = self.a, len(self.units)
-        first, second, felt = self._buffers
+        first, second, projected = self._buffers
         names = slot_names(self.program, self.given)
         swapped = self.at.copy()
         swapped[:, names.index("carried")] = second * self.engine.vector_bytes
-        swapped[:, names.index("lifted")] = first * self.engine.vector_bytes
+        swapped[:, names.index("transformed")] = first * self.engine.vector_bytes
         (matrix,) = matrices(self.program)
         head, width = 6 + 6 * n, self.at.shape[1]
         index = head + width * np.arange(n)
@@ -244,7 +244,7 @@ class Laid:
         )
         at = np.concatenate(
             [
-                [n, self.engine.m.nv, self.out[matrix], first, second, felt],
+                [n, self.engine.m.nv, self.out[matrix], first, second, projected],
                 own.ravel(),
                 self.at.ravel(),
                 swapped.ravel(),
@@ -254,18 +254,18 @@ class Laid:
         self.engine.whole(Rows("climb", at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
 
     def _pairs(self) -> None:
-        """A row for each rate of the tree and some of the rates above it, which are still in the nearest cache for the next."""
+        """Rows for each rate of the tree and groups of the rates above it, which stay in the first-level cache for the next."""
         e, a, n = self.engine, self.a, self.engine.m.nv
         step = Step(next(u for u in self._more if u.code.functions == ["pairs"]), 0)
         bases = [self.out[name] for name in matrices(self.program)]
         place = self.columns + np.arange(a.tree_starts[-1]) * self._width
-        above: list[list[int]] = [[]]  # for each body the rates of the joints it hangs on
+        above: list[list[int]] = [[]]  # for each body the rates that move it
         for i in range(1, len(e.m.bodies)):
             above.append([*above[e.m.parent[i]], *range(a.tree_starts[i - 1], a.tree_starts[i])])
         coordinate = [c for _, c in a.rate_names]
         written = np.zeros(n * n, dtype=bool)
         e.written |= dict.fromkeys(bases, written)
-        # of the columns of a rate, half are read by those below it
+        # half of the columns of a rate are read by the rates below it
         some = max(1, 2 * NEAR // int(self._width * e.vector_bytes))
         for first in range(0, max(map(len, above)), some):
             for rate, (i, c) in enumerate(a.rate_names):
@@ -292,7 +292,7 @@ class Laid:
         e.op("sweep", [e.m.nv, self.out[name], work, len(row), zeros, *table.T.ravel()])
 
     def _add_blocks(self) -> None:
-        """What turning joints add between their own rates."""
+        """Add the blocks between the own rates of joints whose S turns."""
         n = self.engine.m.nv
         for name, place in self.blocks.items():
             ends: list[int] = []

@@ -1,7 +1,7 @@
 """C functions of many points: loops over code that is traced for one point.
 
-What is the same for all points is computed before a loop, and sums over points after it. What is made of such sums and of a point
-goes into the next loop, which finds what earlier ones have kept of the point.
+Values common to all points are computed before a loop, and sums over points are complete after it. Values that depend on such sums
+and on a point are computed in the next loop, which reads what earlier loops kept for each point.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -30,10 +30,10 @@ from modurob.trace import Dialect, Graph, Listing, Traced
 
 
 class Points:
-    """Points of which one is to stand for all: what they are, and what the one reads of that."""
+    """Points that are traced as one: the values of each, and the inputs that stand for them."""
 
     def __init__(self, graph: Graph, table: Table, apart: bool = False):
-        """`apart`: what they have in common is found by another function too."""
+        """`apart`: values common to all points are computed by another function too."""
         self._graph, self._table, self._apart = graph, table, apart
         self._tabular: dict[tuple[int, ...], Traced] = {}
         self._varying: dict[tuple[int, ...], Traced] = {}
@@ -62,23 +62,23 @@ class Points:
         return self._tabular[values]
 
     def found(self) -> list[tuple[str, Traced]]:
-        """What they are, and where that goes."""
+        """The values of all points, and where each is stored."""
         turns = ((i, k, x) for i, own in enumerate(self._varying) for k, x in enumerate(own))
         point = [(f"{POINT}[{i}][{k}] ", Traced(self._graph, x)) for i, k, x in turns]
         return [*point, *((f"{SAME}[{i}] ", Traced(self._graph, x)) for i, x in enumerate(self._same))]
 
     def declared(self) -> list[str]:
-        """The arrays for it."""
+        """Declarations of the arrays of these values."""
         sizes = {POINT: f"[{len(self._varying)}][{self._graph.times}]", SAME: f"[{len(self._same)}]"}
         return [f"vec {name}{size};" for name, size in sizes.items() if name in self._arrays()]
 
     def parameters(self) -> list[str]:
-        """The arrays for it, as parameters of the function that finds them."""
+        """The same arrays as parameters of the function that computes them."""
         types = {POINT: f"vec (*{POINT})[{self._graph.times}]", SAME: f"vec *{SAME}"}
         return [types[name] for name in self._arrays()]
 
     def call(self) -> str:
-        """Of that function."""
+        """A call of that function."""
         return f"{HELPER}({', '.join(['arena', 'at', 'c', *self._arrays()])});"
 
     def _arrays(self) -> list[str]:
@@ -98,7 +98,7 @@ class Looped:
 
     @property
     def wanted(self) -> list[Any]:
-        """All that it needs."""
+        """All values that it needs."""
         return [self.near, *(s.value for s in (*self._each, *self._after))]
 
     @cached_property
@@ -235,7 +235,7 @@ def _term(x: Any) -> Traced | None:
     return Traced(x.graph, *args) if op == "total" else None
 
 
-# what stands where it is used
+# operations that are written in place, without a name
 PLAIN = ("input", *VECTORS.unnamed)
 
 

@@ -1,4 +1,4 @@
-"""A program at one dyad type, traced: what each step reads, keeps, and passes on, and where that stands."""
+"""A program at one dyad type, traced: the values that each step reads, keeps and sends, and their places."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -98,17 +98,17 @@ def lowered(kind: DyadType, program: Program, given: frozenset[str]) -> Lowered:
 
 
 def _steps(view: "TracedView", walk: Any) -> Iterator[Callable[[], None]]:
-    """The functions that a pass makes of a joint."""
+    """The functions of a pass at a joint."""
     if isinstance(walk, Outward | Inward):
         yield lambda: walk.step(view)
     elif isinstance(walk, Climb):
-        yield lambda: view.store("felt", view.ratio * walk.felt(view, view.carried()))
-        yield lambda: view.store("lifted", walk.lifted(view, view.carried()))
+        yield lambda: view.store("projected", view.ratio * walk.projected(view, view.carried()))
+        yield lambda: view.store("transformed", walk.transformed(view, view.carried()))
 
 
 @dataclass
 class _Field:
-    """A kept field: what is known of it, and the passes between which it is alive."""
+    """A kept field: its values, constants among them, and the first and the last pass that need it."""
 
     known: Array
     first: int
@@ -124,7 +124,7 @@ class TracedView:
         self.type, self.nv, self.nq = self._constants.joint, self._constants.joint.nv, self._constants.joint.nq
         self.inertia, self.armature = self._constants.inertia, self._constants.armature
         self.gravity, self.ratio = self._constants.gravity, self._constants.ratio
-        if program.mimics:  # else types do not tell
+        if program.mimics:  # otherwise types do not distinguish them
             self.shares, self.follows, self.hub = kind.shares, kind.follows, kind.hub
         self.passes: list[list[Store]] = []
         self.fields: dict[str, _Field] = {}
@@ -175,7 +175,7 @@ class TracedView:
         return inertia.to_parent(self._constants.back, unpacked(self.graph.inputs(f"in {name}", 21)))
 
     def carried(self) -> Array:
-        """What a climb brings here, (1, 6)."""
+        """The column of another joint that a climb has transformed to this body, (1, 6)."""
         return self.graph.inputs("carried", (1, 6))
 
     def parent(self, name: str) -> Array:
@@ -279,7 +279,7 @@ class TracedView:
             self.store(f"block {name}", value)
 
     def require(self, pivot: Array, scale: Array) -> None:
-        """The number of the body in the status of the state, where a pivot is nothing beside its scale."""
+        """Store the number of the body as the status of a state in which a pivot is singular next to its scale."""
         status: Any = self.graph.input("status")
         for one, whole in zip(pivot, scale, strict=True):
             fine: Any = select(SINGULAR * whole, one, np.zeros(()), self._constants.number)
@@ -290,15 +290,15 @@ class TracedView:
         return not isinstance(x, Traced) or self.graph.depends_only_on(x.index, TABLE)
 
 
-# rates that say something about a joint rather than along it
+# inputs by rate that are not components along the axis of a joint
 FLAGS = ("free", "resistance")
 
 
 def _allocated(view: TracedView) -> tuple[dict[Place, int], int]:
     """Where each number of a body's fields stands, and how many vectors that takes.
 
-    Shared fields stand first, in one order for all types. A number takes the first place that is not alive while it is; what passes
-    leave that need not run again is alive to the end.
+    Shared fields stand first, in one order for all types. A number takes the first place that no other one needs at the same time;
+    results of passes that need not run again are needed to the end.
     """
     busy: list[list[tuple[int, int]]] = []
     places: dict[Place, int] = {}

@@ -1,4 +1,4 @@
-"""Memory for results: in lines of the cache, and used again once nobody holds what was in it."""
+"""Memory for results: aligned to cache lines, and reused once nothing refers to it."""
 
 import sys
 from threading import Lock

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from modurob.algorithms.momenta import carried, groups, missing
+from modurob.algorithms.momenta import displaced_mass, groups, rate_correction
 from modurob.kernels.lowering import Store
 from modurob.kernels.registers import Register
 from modurob.kernels.units import Unit, loaded
@@ -16,32 +16,32 @@ from modurob.trace import Graph, Place
 if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
-CARRIED_SLOTS = ("dt", "X0", "p0", "w0", "felt", "own", "common")
-SLOTS = ("dt", "X0", "X1", "p0", "w0", "weight", "p1", "felt", "own", "common", "v")
+DISPLACED_SLOTS = ("dt", "X0", "p0", "w0", "inertia", "own", "common")
+SLOTS = ("dt", "X0", "X1", "p0", "w0", "weight", "p1", "inertia", "own", "common", "v")
 
 
-def carried_unit(lanes: int, single: bool) -> Unit:
-    """The function of what hangs on a free joint, by itself and added to that of its group."""
+def displaced_unit(lanes: int, single: bool) -> Unit:
+    """The function of `algorithms.momenta.displaced_mass`: of one free joint, and added to that of its group."""
 
     def stores(graph: Graph) -> list[Store]:
         p0, w0 = (graph.inputs(name, (1, 6)) for name in ("p0", "w0"))
-        found = carried(_pose(graph, "X0"), p0, w0, graph.inputs("felt", (1, 6, 6)), graph.inputs("dt", 1))[0]
+        found = displaced_mass(_pose(graph, "X0"), p0, w0, graph.inputs("inertia", (1, 6, 6)), graph.inputs("dt", 1))[0]
         return [Store(Place(to, k), x, to == "common") for to in ("own", "common") for k, x in enumerate(found)]
 
-    return _unit("carried", CARRIED_SLOTS, stores, lanes, single)
+    return _unit("displaced_mass", DISPLACED_SLOTS, stores, lanes, single)
 
 
-def balance_unit(lanes: int, single: bool) -> Unit:
-    """The function that adds to six rates what they lack."""
+def correction_unit(lanes: int, single: bool) -> Unit:
+    """The function that adds `algorithms.momenta.rate_correction` to the six rates of a free joint."""
 
     def stores(graph: Graph) -> list[Store]:
         p0, w0, weight, p1 = (graph.inputs(name, (1, 6)) for name in ("p0", "w0", "weight", "p1"))
         own, common = (graph.inputs(name, (1, 4)) for name in ("own", "common"))
-        X0, X1, I = _pose(graph, "X0"), _pose(graph, "X1"), graph.inputs("felt", (1, 6, 6))
-        found = missing(X0, X1, p0, w0, weight, p1, I, own, common, graph.inputs("dt", 1))
+        X0, X1, I = _pose(graph, "X0"), _pose(graph, "X1"), graph.inputs("inertia", (1, 6, 6))
+        found = rate_correction(X0, X1, p0, w0, weight, p1, I, own, common, graph.inputs("dt", 1))
         return [Store(Place("v", k), x, True) for k, x in enumerate(found[0])]
 
-    return _unit("balance", SLOTS, stores, lanes, single)
+    return _unit("correct", SLOTS, stores, lanes, single)
 
 
 def _unit(name: str, slots: tuple[str, ...], stores: Callable[[Graph], list[Store]], lanes: int, single: bool) -> Unit:
@@ -59,14 +59,14 @@ def _pose(graph: Graph, array: str) -> Array:
     return X
 
 
-def lay_balance(
+def lay_momentum_correction(
     e: "Arena", before: tuple[Register, ...], after: tuple[Register, ...], v: Register, dt: Register
 ) -> Register:
-    """As `algorithms.momenta.balanced`."""
+    """As `algorithms.momenta.momentum_corrected`."""
     (X0, p0, w0, weight), (X1, p1, M), n = before, after, e.m.nv
     new = e.register(n)
     e.assign(new, v)
-    carry, balance = loaded([carried_unit(e.lanes, e.single), balance_unit(e.lanes, e.single)])
+    displace, correct = loaded([displaced_unit(e.lanes, e.single), correction_unit(e.lanes, e.single)])
     for group in groups(e.m):
         common, later = e.register(4), []
         e.op("clear", [common.place, 4])
@@ -77,8 +77,8 @@ def lay_balance(
             poses = [X.place + 12 * (i - 1) for X in (X0, X1)]
             begun = [x.place + first for x in (p0, w0, weight)]
             parts = [block.place, own.place, common.place]
-            e.row(carry, [dt.place, poses[0], *begun[:2], *parts], {})
+            e.row(displace, [dt.place, poses[0], *begun[:2], *parts], {})
             later.append([dt.place, *poses, *begun, p1.place + first, *parts, new.place + first])
         for at in later:
-            e.row(balance, at, {})
+            e.row(correct, at, {})
     return new

@@ -1,6 +1,6 @@
-"""The C functions of contacts between bodies: what two shapes do to their bodies, how that couples them, and their bristles.
+"""The C functions of contacts between bodies: the wrenches of two shapes on their bodies, the coupling G, and their bristles.
 
-Each begins with the spheres about its shapes, and is left where they are apart in all lanes. Where the shapes meet is found by a
+Each begins with the spheres about its shapes, and is left where they are apart in all lanes. The contact points are computed by a
 function of its own, which the others call.
 """
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import floats
-from modurob.algorithms.pairs import COLUMNS, bias, coupled, heft, mutual_mass, settled, signs
-from modurob.catalogue.contact import Meeting, PairContact, Side, relative
+from modurob.algorithms.pairs import COLUMNS, bias, end_states, mass_and_centre, mutual_mass, pair_wrench, signs
+from modurob.catalogue.contact import PairContact, PairPoints, Side, relative
 from modurob.kernels.compiler import quick_flags
 from modurob.kernels.force_units import nonzero
 from modurob.kernels.loops import Looped, Points, finder, function_of_points
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from modurob.kernels.arena import Arena
 
 ENDS = ("X a", "X b", "start a", "start b", "known a", "known b")
-PUSH_SLOTS = ("dt", *ENDS, "x", "reference", "on a", "on b", "G")
+WRENCH_SLOTS = ("dt", *ENDS, "x", "reference", "on a", "on b", "G")
 STATE_SLOTS = ("dt", *ENDS, "end a", "end b", "x", "new")
 BIAS_SLOTS = ("X a", "X b", "known a", "known b", "reference", "G", "on a", "on b")
 
 
 class _Traced:
     """A pair with numbers from its table: those of its law, then of each body the pose of the shape, and the centre of mass, and
-    their mass against each other."""
+    their reduced mass."""
 
     def __init__(self, law: PairContact):
         varying = frozenset({POINT, TABULAR}) if law.count > 1 else frozenset()
@@ -44,10 +44,10 @@ class _Traced:
         first = len(names)
         a, b = (self._side(end, first + 15 * k) for k, end in enumerate("ab"))
         self.a, self.b, self.x = a, b, self.graph.inputs("x", (1, law.nx))
-        self.X, self.moves = relative(a, b, self.graph.inputs("dt", 1), np.array([self._number(first + 30)]))
+        self.X, self.motion = relative(a, b, self.graph.inputs("dt", 1), np.array([self._number(first + 30)]))
         self.table = Table(self.graph)
         self.points = Points(self.graph, self.table, apart=True)
-        self.met = _one(self.points, self.own.touch(self.X))
+        self.touch = _one(self.points, self.own.touch(self.X))
 
     def _number(self, k: int) -> Any:
         return self.graph.input("parameter", k)
@@ -59,37 +59,37 @@ class _Traced:
         V0, V = (self.graph.inputs(f"{name} {end}", (1, 6)) for name in ("start", "known"))
         return Side(_pose(self.graph, f"X {end}"), frame, V0, V, np.zeros(1), numbers[None, 12:])
 
-    def push(self, last: bool) -> list[Store]:
+    def wrench(self, last: bool) -> list[Store]:
         """Wrenches on both bodies, added, and what couples them."""
         at = self.graph.inputs("reference", (1, 3))
-        found = coupled(self.own, self.met, self.moves, self.a, self.b, at, self.x, last)
+        found = pair_wrench(self.own, self.touch, self.motion, self.a, self.b, at, self.x, last)
         stores = [*_stores("on a", found.on_a, True), *_stores("on b", found.on_b, True)]
         return [*stores, *_stores("G", packed(found.G[0]))]
 
     def states(self) -> list[Store]:
         """The bristles at the end of a step."""
         ends = self.graph.inputs("end a", (1, 6)), self.graph.inputs("end b", (1, 6))
-        return _stores("new", settled(self.own, self.met, self.moves, self.a, self.b, ends, self.x))
+        return _stores("new", end_states(self.own, self.touch, self.motion, self.a, self.b, ends, self.x))
 
     def function(self, name: str, slots: tuple[str, ...], stores: list[Store]) -> str:
         """The function that makes these stores, left where the shapes are apart."""
-        looped, apart = self._looped(slots, stores), self.own.nearness(self.X, self.moves)[0]
+        looped, apart = self._looped(slots, stores), self.own.clearance(self.X, self.motion)[0]
         return function_of_points(name, apart, self.points, [self.points.call()], looped, leave=True)
 
     def finder(self) -> str:
         """The function that finds the points, called by the others."""
-        return finder(self.points, self._looped(PUSH_SLOTS, []))
+        return finder(self.points, self._looped(WRENCH_SLOTS, []))
 
     def _looped(self, slots: tuple[str, ...], stores: list[Store]) -> Looped:
-        near = minimum(*self.own.gaps_ahead(self.met, self.moves))[0, 0]
+        near = minimum(*self.own.gaps_ahead(self.touch, self.motion))[0, 0]
         layout = Layout({name: k for k, name in enumerate(slots)}, {}, {}, self.graph.varying)
         return Looped(self.graph, near, stores, layout, self.table)
 
 
-def _one(points: Points, met: Meeting) -> Meeting:
+def _one(points: Points, touch: PairPoints) -> PairPoints:
     """The point that stands for all of them."""
-    p, carrier, seat, n, *t = (points.one(x, -2) for x in (met.p, met.carrier, met.seat, met.n, *met.t))
-    return Meeting(p, carrier, seat, points.one(met.gap, -1), n, (t[0], t[1]))
+    p, carrier, seat, n, *t = (points.one(x, -2) for x in (touch.p, touch.carrier, touch.seat, touch.n, *touch.t))
+    return PairPoints(p, carrier, seat, points.one(touch.gap, -1), n, (t[0], t[1]))
 
 
 def _pose(graph: Graph, array: str) -> Array:
@@ -103,17 +103,20 @@ def _stores(array: str, values: Any, add: bool = False) -> list[Store]:
 
 
 # the functions of a unit, by their numbers
-PUSH, STATES = 0, 1
+WRENCH, STATES = 0, 1
 
 
 def pair_unit(law: PairContact, last: bool, lanes: int, single: bool) -> Unit:
     """Two functions: one adds the wrenches of a pair on its bodies, and writes what couples them; one writes the bristles at the
-    end of a step, which where nothing touches are left as they are. Both call one that finds where shapes meet."""
+    end of a step, which where nothing touches are left as they are. Both call one that computes the contact points."""
 
     def write() -> tuple[str, Code]:
         t = _Traced(law)
-        push, states = t.function("push", PUSH_SLOTS, t.push(last)), t.function("states", STATE_SLOTS, t.states())
-        return "\n".join([t.finder(), push, states]), Code(["push", "states"], t.graph, t.table.nodes, 0)
+        wrench, states = (
+            t.function("wrench", WRENCH_SLOTS, t.wrench(last)),
+            t.function("states", STATE_SLOTS, t.states()),
+        )
+        return "\n".join([t.finder(), wrench, states]), Code(["wrench", "states"], t.graph, t.table.nodes, 0)
 
     parts = [fingerprint(type(part)) for part in law.parts.values()]
     # the longest code there is, left early by most pairs
@@ -141,24 +144,24 @@ def constants(m: Tables, row: PairRow) -> dict[str, Array]:
     """The table of a pair."""
     numbers = row.force.parameters()
     own = [numbers[name] for name in nonzero(row.force)]  # type: ignore[arg-type]
-    ends = [np.concatenate([frame.X[:3].ravel(), heft(m, frame.body)[1]]) for frame in (row.a, row.b)]
+    ends = [np.concatenate([frame.X[:3].ravel(), mass_and_centre(m, frame.body)[1]]) for frame in (row.a, row.b)]
     return {"parameter": np.array([*own, *ends[0], *ends[1], mutual_mass(m, row)], dtype=float)}
 
 
 # ---- rows ----
 
 
-def lay_pushes(
+def lay_wrenches(
     e: "Arena", q: Register, start: dict[str, Register], known: Register, x: Register, dt: Register, last: bool
 ) -> tuple[Register, Register]:
-    """As `algorithms.pairs.pair_pushes`."""
+    """As `algorithms.pairs.pair_wrenches`."""
     rows = _rows_of(e, last)
     on, G = e.cleared("wrenches"), e.register(21 * len(rows))
     e.op("clear", [G.place, G.n])
     for k, (state, row, unit) in enumerate(rows):
         bodies = row.a.body, row.b.body
         at = [dt.place, *_ends(e, row, start, known), x.place + state, _reference(e, q)]
-        e.row(unit, [*at, *(on.place + 6 * i for i in bodies), G.place + 21 * k], constants(e.m, row), PUSH)
+        e.row(unit, [*at, *(on.place + 6 * i for i in bodies), G.place + 21 * k], constants(e.m, row), WRENCH)
     return on, G
 
 

@@ -1,4 +1,4 @@
-"""The C function of a program's pairs: what belongs to a rate meets what belongs to the rates above it, in a loop."""
+"""The C function of a program's pairs: entries of matrices between a rate and, in a loop, the rates of its ancestors."""
 
 from typing import Any
 
@@ -53,11 +53,10 @@ def pair_unit(program: Program, walk: Pairs, shares: bool, lanes: int, single: b
 
 
 def _text(program: Program, walk: Pairs, shares: bool) -> str:
-    """at: the columns of rate a, the rates of the joints above, those of its own joint, the matrices;
-    then for each rate b above its columns and
-    the entries ab and ba, for each of its own joint its columns and the entry ab."""
+    """at: the columns of rate a, how many rates b are of ancestors and how many of its own joint, the matrices; then for each b of
+    an ancestor its columns and the entries ab and ba, for each b of its own joint its columns and the entry ab."""
     pair = _TracedPair(program)
-    walk.step(pair)  # type: ignore[arg-type]
+    walk.step(pair)
     names, offsets = matrices(program), column_offsets(program)
     sign = "+" if shares else ""
 

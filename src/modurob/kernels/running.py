@@ -1,4 +1,4 @@
-"""Programs run: compiled where that is possible, by NumPy where it is not."""
+"""Evaluation of programs: compiled where that is possible, otherwise by NumPy."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -24,13 +24,13 @@ NOT_FINITE = -2
 def run(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
     """As `algorithms.interpreter.interpret`, compiled where that is possible; inputs have equal leading axes.
 
-    An error for inputs that are not finite, or quaternions of no direction; looked for only where results are not finite.
+    Inputs that are not finite, and quaternions of length zero, are errors; they are looked for only if results are not finite.
     """
     return _run(program, m, inputs, require_inputs)
 
 
 def run_any(program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
-    """The same for states of which some may be lost: what is not finite stays so, and the others are none the worse."""
+    """The same without errors: states that are not finite have results that are not, and do not affect the others."""
     return _run(program, m, inputs, lambda m, inputs: None)
 
 
@@ -56,7 +56,7 @@ def _completed(
     inputs: dict[str, Array],
     require: Callable[[Tables, Any], None],
 ) -> Answer:
-    """An answer of kernels, by NumPy where they have none."""
+    """The answer of kernels; that of NumPy where there is none, and for states in which it is not finite."""
     if answer is None:
         require(m, inputs)
         return _interpreted(program, m, inputs)
@@ -67,13 +67,13 @@ def _completed(
 
 
 def prepare(program: Program | Flow, m: Tables, states: int) -> None:
-    """Have the code of a program for so many states of float64, compiled if need be."""
+    """Load the code of a program for so many states of float64, compiled if necessary."""
     evaluator(m, program, frozenset(), False, 1 if states == 1 else lanes_of(False))
 
 
 def begin(program: Program | Flow, m: Tables, states: int, given: frozenset[str] = frozenset()) -> None:
-    """Let compilers start on the code of a program for so many states of float64, which will be run after others: what several
-    programs take is then compiled side by side. Of the inputs that may be left out, those in `given` are there."""
+    """Start the compilation of a program for so many states of float64 that will run after others, so that several are compiled
+    side by side. Of the inputs that may be left out, those in `given` are there."""
     if states:
         lay_ahead(m, program, given, False, 1 if states == 1 else lanes_of(False))
 
@@ -113,7 +113,7 @@ def _of_many_states(
 
 
 def _of_few_states(program: Program | Flow, m: Tables, inputs: dict[str, Array], times: int) -> Answer | None:
-    """The answer for one state, with leading axes () or (1,), or for a few along one axis, without a detour; None if anything is
+    """The answer for one state, with leading axes () or (1,), or for a few along one axis, by the short way; None if anything is
     unusual."""
     made = _layout(program)
     for name in made.bodies:
@@ -191,7 +191,7 @@ def shaped(kind: str, x: Array, m: Tables, shape: tuple[int, ...]) -> Array:
 
 
 def _repaired(answer: Answer, program: Program | Flow, m: Tables, inputs: dict[str, Array]) -> Answer:
-    """The answer with the states that are not finite taken by NumPy: angles beyond a million radians, or what has no answer."""
+    """The answer with states that are not finite evaluated by NumPy: angles beyond a million radians, or states without one."""
     at = answer.singular == NOT_FINITE
     with np.errstate(all="ignore"):
         again = interpret(program, m, {name: x[at].astype(float) for name, x in inputs.items()})

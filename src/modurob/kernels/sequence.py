@@ -1,6 +1,6 @@
 """Sequences of rows: programs laid out for one mechanism in one arena, and rows over whole arrays between them.
 
-The sequence is an `Engine`: flows written for NumPy are written down as rows by running on it.
+It is an `Engine`: a flow that runs on it is recorded as rows.
 """
 
 import numpy as np
@@ -16,21 +16,21 @@ from modurob.kernels.registers import Register
 from modurob.mechanism.tables import Limits, Tables
 from modurob.spatial.scalars import Array
 
-# stands for no limit
+# a limit that is never reached, in place of infinity
 LARGEST = 1e30
 
 
 class Engine(ForceRows):
-    """What writes flows down as rows."""
+    """The engine that records flows as rows."""
 
     def __init__(self, m: Tables, lanes: int, single: bool):
         super().__init__(m, lanes, single)
         self._solved: dict[tuple[int, int], int] = {}  # the work of `constrained` for a matrix and rows
 
     def constrained(
-        self, M: Register, K: Register, push: tuple[Register, Register], k: Register
+        self, M: Register, K: Register, force: tuple[Register, Register], k: Register
     ) -> tuple[Register, Register]:
-        return self._constrained(M, K, push, k, self.m.armature)
+        return self._constrained(M, K, force, k, self.m.armature)
 
     def nearest(self, K: Register, k: Register) -> Register:
         n = self.m.nv
@@ -45,13 +45,13 @@ class Engine(ForceRows):
         return out
 
     def _constrained(
-        self, M: Register, K: Register, push: tuple[Register, Register], k: Register, rotors: Array
+        self, M: Register, K: Register, force: tuple[Register, Register], k: Register, rotors: Array
     ) -> tuple[Register, Register]:
         n, r, course = self.m.nv, k.n, elimination(self.m)
         vdot, multipliers = self.zeros("rates"), self.register(r)
         work = self.allocate(n * n + n + n * (r + 1) + n + r * r + 6 * r)
         self._solved[M.place, K.place] = work
-        head = [n, r, M.place, K.place, push[0].place, push[1].place, k.place, vdot.place, multipliers.place, work]
+        head = [n, r, M.place, K.place, force[0].place, force[1].place, k.place, vdot.place, multipliers.place, work]
         lists = [course.in_row, course.sides, course.of_rows, course.of_M]
         begins = len(head) + len(lists) + n + np.cumsum([0, *(len(x) for x in lists[:-1])])
         at = [*head, *begins, *course.order, *np.concatenate(lists)]

@@ -1,4 +1,4 @@
-"""Single states, and a few of them, which are asked for often: the evaluator is called without a detour."""
+"""Single states, and several that one thread computes: the evaluator is called with as little Python in between as possible."""
 
 import importlib.util
 import sys
@@ -19,20 +19,20 @@ from modurob.kernels.threads import WORTH_A_THREAD, thread_count
 from modurob.kernels.units import beside
 from modurob.mechanism import Tables
 
-# handles of evaluators by program and robot, for one state and for several
+# handles of evaluators by program and robot, for one state, and for several of float64 and of float32
 _HANDLES: dict[str, dict[bytes, Any]] = {}
 _SEVERAL: dict[str, dict[bytes, Any]] = {}
-# states that are several; more, or more numbers if threads can share them, are worth the detour
-FEW, FEW_NUMBERS = 1024, WORTH_A_THREAD // 2
+_SEVERAL_FLOATS: dict[str, dict[bytes, Any]] = {}
 _call: Any = None
 NOTHING: frozenset[str] = frozenset()
 
 
 def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> Any:
-    """The results for one state of float64 arrays, or a few, unchecked arguments welcome; None where the long way must be taken.
+    """The results for one state of float64 arrays, or for several of one precision, arguments unchecked; None where `running.run`
+    must do it.
 
-    It holds the interpreter's lock, and with it the one arena that all calls share; if many states have let go of the lock, the
-    next call takes the long way.
+    It holds the interpreter's lock, and with it the one arena that all calls share; while a call for many states has released the
+    lock, another call returns None.
     """
     try:
         handle = _HANDLES[program.name][m.key]
@@ -45,32 +45,37 @@ def once(program: Program | Flow, m: Tables, *inputs: Any, repeats: int = 1) -> 
 
 
 def _several(program: Program | Flow, m: Tables, inputs: Any) -> Any:
-    """The results for a few states, (states, entries) each; None where the long way must be taken."""
+    """The results for several states, (states, entries) each; None where `running.run` must do it."""
     first = inputs[0]
-    if not (isinstance(first, np.ndarray) and first.ndim == 2 and 1 < len(first) <= FEW):
+    if not (isinstance(first, np.ndarray) and first.ndim == 2 and len(first) > 1):
         return None
-    if first.size > FEW_NUMBERS and thread_count() > 1:
+    if first.size >= WORTH_A_THREAD and thread_count() > 1:  # threads share them
         return None
+    floats = first.dtype == np.float32
+    if floats and m.constraints:  # these are computed in double precision
+        return None
+    handles = _SEVERAL_FLOATS if floats else _SEVERAL
     try:
-        handle = _SEVERAL[program.name][m.key]
+        handle = handles[program.name][m.key]
     except KeyError:
-        if not _are_plain(inputs, 2):
+        if not _are_plain(inputs, 2, np.float32 if floats else np.float64):
             return None
-        handle = _bound(_SEVERAL, program, m, lanes_of(False))
+        handle = _bound(handles, program, m, lanes_of(floats))
     return None if handle is False else _call(handle, 1, inputs)
 
 
-def _are_plain(inputs: Any, axes: int) -> bool:
-    return all(isinstance(x, np.ndarray) and x.dtype == np.float64 and x.ndim == axes for x in inputs)
+def _are_plain(inputs: Any, axes: int, dtype: Any = np.float64) -> bool:
+    return all(isinstance(x, np.ndarray) and x.dtype == dtype and x.ndim == axes for x in inputs)
 
 
 def _bound(handles: dict[str, dict[bytes, Any]], program: Program | Flow, m: Tables, lanes: int) -> Any:
     """The handle of a function of a robot; False where there is none."""
-    known, many = handles.setdefault(program.name, {}), handles is _SEVERAL
+    known, many = handles.setdefault(program.name, {}), handles is not _HANDLES
+    floats = handles is _SEVERAL_FLOATS
     if many and lanes == 1:
         return known.setdefault(m.key, False)
     load = beside(extension) if compilable(m) else None
-    found = evaluator(m, program, NOTHING, False, lanes)
+    found = evaluator(m, program, NOTHING, floats, lanes)
     if found is None or load is None:
         return known.setdefault(m.key, False)
     global _call
@@ -83,7 +88,7 @@ def _bound(handles: dict[str, dict[bytes, Any]], program: Program | Flow, m: Tab
     shapes = tuple(tail(program.results[name], m) for name in found.outputs)
     run = found.driver.address("several" if many else "once")
     ports = tuple(found.sizes), shapes, _quaternions(program.inputs[found.inputs[0]], m), SHORTEST, LONGEST
-    return known.setdefault(m.key, module.bind(found.address, found.arena(), run, many, *ports, found))
+    return known.setdefault(m.key, module.bind(found.address, found.arena(), run, many, floats, *ports, found))
 
 
 def _quaternions(kind: Any, m: Tables) -> tuple[int, ...]:
@@ -93,23 +98,23 @@ def _quaternions(kind: Any, m: Tables) -> tuple[int, ...]:
 
 def row_function(run: int, data: int, entries: tuple[int, int], shape: tuple[int, int], owner: Any) -> Any:
     """The function of a pose (4, 4) and a start that answers with rows, as many as `pose_once` of poses.c counts, or with None
-    where the long way must be taken; None if there is no such function."""
+    where the definition must find them; None if there is no such function."""
     try:
         module = extension()
     except (KernelError, ImportError, OSError) as error:
         give_up(str(error))
         return None
     arena = np.empty(shape)
-    handle = module.bind(data, arena.ctypes.data, run, False, entries, (shape,), (), 0.0, 0.0, (owner, arena))
+    handle = module.bind(data, arena.ctypes.data, run, False, False, entries, (shape,), (), 0.0, 0.0, (owner, arena))
     return partial(module.rows, handle)
 
 
-def _let_go(key: Key) -> None:
-    for handles in (_HANDLES, _SEVERAL):
+def _drop(key: Key) -> None:
+    for handles in (_HANDLES, _SEVERAL, _SEVERAL_FLOATS):
         handles.get(key.name, {}).pop(key.robot, None)
 
 
-ON_EVICTION.append(_let_go)
+ON_EVICTION.append(_drop)
 
 
 @cache

@@ -18,7 +18,7 @@ from modurob.trace import Graph
 
 
 class Stepped(NamedTuple):
-    """A compiled function of arrays of float64: each returns a tuple of arrays, or None where the long way must be taken."""
+    """A compiled function of arrays of float64: each returns a tuple of arrays, or None where it must be evaluated otherwise."""
 
     one: Callable[[tuple[Any, ...]], Any]  # of inputs (n,) each
     many: Callable[[tuple[Any, ...]], Any]  # (states, n)
@@ -47,7 +47,7 @@ def _loaded(name: str, text: str, inputs: tuple[int, ...], outputs: tuple[tuple[
 
     def handle(run: str, many: bool) -> Any:
         address = ctypes.cast(getattr(loaded, run), ctypes.c_void_p).value
-        return module.bind(0, 0, address, many, inputs, outputs, (), 0.0, 0.0, loaded)
+        return module.bind(0, 0, address, many, False, inputs, outputs, (), 0.0, 0.0, loaded)
 
     return Stepped(*(partial(module.call, handle(*f), 1) for f in (("one_state", False), ("many_states", True))))
 

@@ -1,4 +1,4 @@
-"""Straight lines over vectors of states, in front of a driver of their own: functions that no mechanism has tables for."""
+"""Straight-line code over vectors of states with a driver of its own, for functions that do not walk a mechanism."""
 
 import ctypes
 from collections.abc import Callable, Sequence
@@ -79,9 +79,8 @@ def straight(
     lanes: int,
     folders: Sequence[str] = (),
 ) -> Straight | None:
-    """The library `name` at a width: definitions, lines, and files of kernels/c in that order; None, and a warning once, if
-    there is no
-    compiler. `write` depends on `identity`, and on the text of `folders` of the package beyond those that kernels import."""
+    """The library `name` at a width: definitions, lines, and files of kernels/c in that order; None, and a warning once, if there
+    is no compiler. `write` depends on `identity`, and on the text of `folders` of the package beyond those that kernels import."""
     try:
         return _loaded(name, f"{sources(*folders)} {identity}", drivers, define, write, lanes)
     except (KernelError, OSError) as error:

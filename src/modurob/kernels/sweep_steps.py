@@ -8,12 +8,12 @@ import numpy as np
 
 from modurob.algorithms.acceleration_slopes import (
     FORWARD_DERIVATIVES,
-    accelerated,
     acceleration_past_rate,
-    answer_past_rate,
-    answer_to_torque,
-    felt_of_motion,
+    inverse_inertia_past_rate,
     products,
+    rate_acceleration,
+    symmetric_product,
+    torque_response,
     turning_past_rate,
     wrench_past_rate,
 )
@@ -78,22 +78,22 @@ def _products(s: Step) -> Results:
     return {"x": products(s.row("one", 6), s.some("A"))}
 
 
-def _felt_of_motion(s: Step) -> Results:
+def _rate_acceleration(s: Step) -> Results:
     one = s.row("one", 9)
-    return {"x": felt_of_motion(one[:6], s.some("A"), one[6:], s.some("w"))}
+    return {"x": rate_acceleration(one[:6], s.some("A"), one[6:], s.some("w"))}
 
 
-def _accelerated(s: Step) -> Results:
-    return {"A": accelerated(s.row("M", 21), s.some("p"))}
+def _symmetric_product(s: Step) -> Results:
+    return {"A": symmetric_product(s.row("M", 21), s.some("p"))}
 
 
-def _answer_to_torque(s: Step) -> Results:
-    u, x, A = answer_to_torque(**s.rate("S", "K", "r"), M=s.row("M", 21))
+def _torque_response(s: Step) -> Results:
+    u, x, A = torque_response(**s.rate("S", "K", "r"), M=s.row("M", 21))
     return {"u": u, "x": x, "A": A}
 
 
-def _answer_past_rate(s: Step) -> Results:
-    return {"to": answer_past_rate(**s.rate("S"), M=s.row("M", 21), u=s.some("u"), x=s.row("x"))}
+def _inverse_inertia_past_rate(s: Step) -> Results:
+    return {"to": inverse_inertia_past_rate(**s.rate("S"), M=s.row("M", 21), u=s.some("u"), x=s.row("x"))}
 
 
 def _wrench_past_rate(s: Step) -> Results:
@@ -135,10 +135,10 @@ def _outward(found: tuple[Array, Array]) -> Results:
 # the functions, and how many columns they are written for
 STEPS: dict[Callable[[Step], Results], tuple[int, ...]] = {
     _products: (1, 2, 3, 4),
-    _felt_of_motion: (2,),
-    _accelerated: (1, 2),
-    _answer_to_torque: (1,),
-    _answer_past_rate: (1,),
+    _rate_acceleration: (2,),
+    _symmetric_product: (1, 2),
+    _torque_response: (1,),
+    _inverse_inertia_past_rate: (1,),
     _wrench_past_rate: (2,),
     _taken_past_rate: (1, 3),
     _motion_past_rate: (2, 4),

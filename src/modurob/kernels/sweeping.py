@@ -12,7 +12,7 @@ NAMES = ("row", "rate", "first", "last", "end", "before", "turns", "block", "sto
 
 
 def spots_of(m: Tables) -> dict[str, Array]:
-    """What `spot` in sweeps.c says of each rate, in depth-first order; places of rates and blocks count from their first."""
+    """The fields of `spot` in sweeps.c for each rate, in depth-first order; places of rates and blocks count from their first."""
     return dict(zip(NAMES, np.array(list(_spots(m)), dtype=np.int32).T, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""How many threads batches are shared by."""
+"""The number of threads that share a batch."""
 
 import os
 

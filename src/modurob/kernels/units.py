@@ -55,7 +55,7 @@ class Step(NamedTuple):
 
 
 _LOADED: dict[Unit, Loaded] = {}
-# what is compiled now, by what is waited for
+# units that are being compiled, and what their users wait for
 _PENDING: dict[Unit, Future[None]] = {}
 _LOCK = Lock()
 
@@ -106,7 +106,7 @@ _QUEUE_LOCK = Lock()
 
 
 def _begin(units: list[Unit]) -> Iterator[Loaded]:
-    """Units whose texts are written one after the other, and compiled beside as soon as there is enough for a compiler."""
+    """Units whose texts are written one after the other; other threads compile them once there is enough text for a compiler."""
     written: list[_Waiting] = []
     for u in units:
         written.append(_Waiting(u, *u.write(), Future()))
@@ -117,7 +117,7 @@ def _begin(units: list[Unit]) -> Iterator[Loaded]:
 
 
 def _enqueue(written: list[_Waiting]) -> None:
-    """Let these wait for a compiler; more are started where cores are left."""
+    """Queue these for compilation; threads are started for cores that are free."""
     _PENDING.update({w.unit: w.job for w in written})
     with _QUEUE_LOCK:
         _QUEUE.extend(written)
@@ -128,11 +128,11 @@ def _enqueue(written: list[_Waiting]) -> None:
 
 
 def _work() -> None:
-    """Compile until nothing waits, in a thread that ends then: idle ones would be in the way of a fork."""
+    """Compile until the queue is empty, in a thread that ends then, so that no idle threads are there at a fork."""
     while lot := _taken():
         try:
             build(*_together(lot))
-        except Exception as error:  # it is met again, by who asks
+        except Exception as error:  # raised again when the result is asked for
             for w in lot:
                 w.job.set_exception(error)
         else:
@@ -173,7 +173,7 @@ def _together(lot: list[_Waiting]) -> tuple[list[Any], str, list[Any]]:
 
 
 def _compiled(unit: Unit, job: Future[None]) -> tuple[int, ...]:
-    """Addresses of the functions of a unit once it is compiled; one that cannot be is tried anew by who asks next."""
+    """Addresses of the functions of a unit once it is compiled; after an error it is compiled again at the next request."""
     try:
         job.result()
     except Exception:
@@ -203,7 +203,7 @@ def _written(unit: Unit) -> tuple[str, Any]:
     return f'#include "prelude.h"\n\n{text}', code.notes()
 
 
-# the files of C by hand in which rows over whole arrays stand, and what each has
+# the hand-written C files with rows over whole arrays, and the functions of each
 FILES = {
     "driver": ("once", "several"),
     "rows": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set"),
@@ -215,7 +215,7 @@ FILES = {
     "descent": ("damped_step",),
 }
 FILE_OF = {name: file for file, names in FILES.items() for name in names}
-# files that stand behind others
+# files that others are preceded by
 BEHIND = {
     "solving": ("patterns.h", "elimination.c"),
     "constraining": ("patterns.h", "elimination.c"),
@@ -286,11 +286,11 @@ def _optimised(file: str, lanes: int) -> tuple[str, ...]:
 
 
 def beside(make: Any, *arguments: Any) -> Callable[[], Any]:
-    """What a function makes, begun at once in a thread of its own, and waited for when it is asked for; made once."""
+    """The result of a function that starts now in a thread of its own, and is waited for when it is asked for; computed once."""
     if (make, arguments) not in _BEGUN:
 
         def begin() -> None:
-            with suppress(Exception):  # it is met again, by who asks
+            with suppress(Exception):  # raised again when the result is asked for
                 make(*arguments)
 
         _BEGUN[make, arguments] = Thread(target=begin, name="modurob-compiler", daemon=True)
@@ -314,7 +314,7 @@ def driver(file: str, lanes: int, single: bool) -> Driver:
 
 
 def _before_fork() -> None:
-    """A fork while code is compiled would leave the child with a lock that nobody opens, and with waits that do not end."""
+    """Wait for compilers: a fork meanwhile would leave the child with locks that are never released."""
     _LOCK.acquire()
     wait(list(_PENDING.values()))
     _QUEUE_LOCK.acquire()
@@ -326,7 +326,7 @@ def _after_fork() -> None:
 
 
 def _in_child() -> None:
-    """Threads are left behind."""
+    """Threads do not exist in the child."""
     _WORKERS.clear()
     _after_fork()
 

@@ -21,7 +21,7 @@ VECTORS = Dialect(
     unnamed=("constant", "negate"),
 )
 
-# quotients and roots that are good to the last bit or two, in a fraction of the time, and quick choices between numbers
+# quotients and roots with an error of a bit or two, in a fraction of the time, and quick selections
 QUICK = {
     "reciprocal": "reciprocal({0})",
     "functions": {**VECTORS.functions, "sqrt": "quick_root({0})"},
@@ -35,8 +35,8 @@ QUICK = {
 DIALECTS = {"double": C99, "vec": Dialect(**{**VECTORS.__dict__, **QUICK})}
 
 
-# arrays of a function of many points: what a point is, where its table says so, and what all points have in common where another
-# function finds it
+# arrays of a function of many points: values of each point, the same from its table, and values common to all points that another
+# function computes
 POINT, TABULAR, SAME = "point", "tabular", "same"
 LOCAL = frozenset({POINT, TABULAR, SAME})
 
@@ -195,7 +195,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """What must be known of compiled functions: their names, the nodes of their table, and the vectors a body keeps."""
+    """The data of compiled functions: their names, the nodes of their table, and the number of vectors of a body's fields."""
 
     functions: list[str]
     graph: Graph

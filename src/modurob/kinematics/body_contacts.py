@@ -9,7 +9,7 @@ from modurob import kernels
 from modurob.algorithms.kinematics import together
 from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.pairs import Paired, mutual_mass, paired, pose_of
-from modurob.catalogue.contact import MEETINGS, Ball, BodyContact, Corners, PairContact, Rod, relative
+from modurob.catalogue.contact import PAIR_POINTS, Ball, BodyContact, Corners, PairContact, Rod, relative
 from modurob.errors import InputError
 from modurob.geometry import Capsule, Mesh, Solid, Sphere
 from modurob.kinematics.collisions import CollisionModel, collision_model
@@ -86,9 +86,9 @@ def _felt(m: Tables, pair: Paired, x: Array) -> tuple[Array, ...]:
 
 def _row(model: CollisionModel, a: int, b: int, between: BodyContact) -> PairRow:
     (first, X_a), (second, X_b) = (_shape(model.solids[k]) for k in (a, b))
-    if (first.kind, second.kind) not in MEETINGS:
+    if (first.kind, second.kind) not in PAIR_POINTS:
         a, b, first, second, X_a, X_b = b, a, second, first, X_b, X_a
-    if (first.kind, second.kind) not in MEETINGS:
+    if (first.kind, second.kind) not in PAIR_POINTS:
         first, second = (Rod(x.r, 0.0) if isinstance(x, Ball) else x for x in (first, second))
     frames = [Frame(int(model.bodies[k]), model.X_BS[k] @ X) for k, X in ((a, X_a), (b, X_b))]
     name = f"{model.names[a]} on {model.names[b]} {a}.{b}"

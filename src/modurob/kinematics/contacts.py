@@ -8,12 +8,12 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms.configuration import neutral
-from modurob.algorithms.contact import met
+from modurob.algorithms.contact import placed_contacts
 from modurob.algorithms.forces import acting
 from modurob.algorithms.interpreter import floats
 from modurob.algorithms.kinematics import forward_kinematics, rigid, together
 from modurob.algorithms.motions import MOTIONS
-from modurob.catalogue.contact import Ball, Contact, Corners, Ground, Moves, Rim, Touching, Vertices
+from modurob.catalogue.contact import Ball, Contact, Corners, Ground, Rim, StepMotion, Touching, Vertices
 from modurob.errors import InputError
 from modurob.geometry import Capsule, Cylinder, Mesh, Solid, Sphere
 from modurob.kinematics.collisions import read_solid, shape_names
@@ -92,7 +92,7 @@ def _hull(s: Mesh) -> Array:
 def gaps(m: Tables, q: Array) -> Array:
     """Of all points that can touch the ground, (..., points) [m]; negative where they are in it."""
     X = kernels.run(MOTIONS, m, dict(zip("qv", together(q, np.zeros(m.nv)), strict=True))).results["X"]
-    return np.concatenate([np.zeros((*q.shape[:-1], 0)), *(c.touch.gap for c in met(m, X))], axis=-1)
+    return np.concatenate([np.zeros((*q.shape[:-1], 0)), *(c.touch.gap for c in placed_contacts(m, X))], axis=-1)
 
 
 def least_gaps(m: Tables, q: Array, bodies: Sequence[int]) -> Array:
@@ -159,7 +159,7 @@ def contact_forces(m: Tables, q: Array, v: Array, x: Array) -> ContactForces:
     ends = np.cumsum([0, *(row.force.shape.count for row in rows)])
     out = ContactForces(*(np.zeros((*lead, ends[-1], *shape)) for shape in ((3,), (3,), ())))
     for law, alike in _alike(m):
-        for into, part in zip(out, _felt(m, law, alike, found, x), strict=True):
+        for into, part in zip(out, _contact_forces(m, law, alike, found, x), strict=True):
             for i, k in enumerate(alike):
                 into[len(lead) * (slice(None),) + (slice(ends[k], ends[k + 1]),)] = np.moveaxis(part, len(lead), 0)[i]
     return out
@@ -173,7 +173,7 @@ def _alike(m: Tables) -> Iterator[tuple[Contact, list[int]]]:
     yield from groups.items()
 
 
-def _felt(m: Tables, law: Contact, alike: list[int], found: dict[str, Array], x: Array) -> ContactForces:
+def _contact_forces(m: Tables, law: Contact, alike: list[int], found: dict[str, Array], x: Array) -> ContactForces:
     """Of some contacts with one law, (..., contacts, points, ...)."""
     own = acting(m)
     rows = [own.contact_rows[i] for i in alike]
@@ -182,12 +182,12 @@ def _felt(m: Tables, law: Contact, alike: list[int], found: dict[str, Array], x:
     bristles = np.stack([x[..., own.x_starts[k] : own.x_starts[k] + law.nx] for k, _ in rows], axis=-2)
     touch = law.touch(rigid(X), np.stack([row.frame.X for _, row in rows]))
     still = np.zeros(V.shape[:-1])
-    moves = Moves(V, V, 1 + still, np.zeros(3), still)  # in no time at all masses do not matter
+    motion = StepMotion(V, V, 1 + still, np.zeros(3), still)  # in no time at all masses do not matter
     R, p = X[..., None, :, :3], X[..., None, :, 3]
     shape = (*V.shape[:-1], law.shape.count, 3)
-    forces = np.broadcast_to(law.forces(touch, moves, bristles), shape)
+    forces = np.broadcast_to(law.forces(touch, motion, bristles), shape)
     points = np.broadcast_to(touch.p, shape)
-    slip = np.hypot(*(moves.along(touch, t, V) for t in touch.t))
+    slip = np.hypot(*(motion.along(touch, t, V) for t in touch.t))
     return ContactForces((R @ points[..., None])[..., 0] + p, (R @ forces[..., None])[..., 0], slip)
 
 

@@ -17,6 +17,21 @@ def require_robot(robot: Any, what: str, error: type[ModurobError]) -> Mechanism
     return robot
 
 
+def require_model(model: Mechanism, robot: Mechanism, error: type[ModurobError]) -> Mechanism:
+    """`model`, or an error if its coordinates are not those of the robot: others in number, joints of one name at other places,
+    quaternions where the robot has none."""
+    if (model.nq, model.nv) != (robot.nq, robot.nv):
+        raise error(
+            f"model {model.name} has nq = {model.nq}, nv = {model.nv}: expected {robot.nq}, {robot.nv}, as {robot.name} has"
+        )
+    places = {joint.name: joint.q_slice for joint in robot.joints}
+    moved = any(places.get(joint.name, joint.q_slice) != joint.q_slice for joint in model.joints)
+    if moved or (model.coordinate_of != robot.coordinate_of).any():
+        mine, theirs = (", ".join(joint.name for joint in m.joints) for m in (model, robot))
+        raise error(f"model {model.name} has the joints {mine}: expected those of {robot.name} in its order, {theirs}")
+    return model
+
+
 def same(a: Any, b: Any) -> bool:
     """Whether two values are equal, arrays in them by their numbers; functions are if they are one."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):

@@ -146,7 +146,7 @@ class Dynamics(Checked):
         self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, terms: Sequence[str] = ("inertia", "rotor")
     ) -> Array:
         """Y, (..., nv, parameters), with the drives' torques Y pi, of `terms` "inertia" (ten numbers per body),
-        "rotor", "viscous", "coulomb", "offset" (one per rate each), in this order.
+        "rotor", "viscous", "coulomb", "offset" (one each per rate of a coordinate; quaternions have none), in this order.
 
         >>> robot.torque_regressor(q, v, np.zeros(3), ["inertia", "viscous", "coulomb"]).shape
         (3, 36)

@@ -102,8 +102,8 @@ class Kinematics(Checked):
         return algorithms.frame_acceleration(self, self._q(q), self._v(v), self._v(vdot, "vdot"), frame, kernels.run)
 
     def frame_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, frame: str) -> FrameDerivatives:
-        """Derivatives of the twist and acceleration of a frame, in its own axes, with respect to q (along `integrate`),
-        v and vdot, (..., 6, nv) each, exact.
+        """Derivatives of `frame_twist` and `frame_acceleration` with respect to q (along `integrate`), v and vdot,
+        (..., 6, nv) each, exact.
 
         >>> slopes = robot.frame_derivatives(q, v, np.zeros(3), "m3")
         >>> slopes._fields

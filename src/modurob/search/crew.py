@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from modurob.errors import InputError, SearchError
 from modurob.robot import Assembly
-from modurob.search.worker import measure
+from modurob.search.worker import UNREAD, measure
 
 TRIES = 3  # of a design whose worker dies
 GONE = "the scheduler is gone: start the search again with the same folder to go on"
@@ -146,11 +146,21 @@ def _tried(process: _Process, task: Any, assembly: Assembly) -> tuple[_Process, 
         raise SearchError(f"the task cannot be sent to workers: {error}: expected a class of a module") from None
     for _ in range(TRIES):
         try:
-            return process, process.ask(request)
+            return process, _measures(process.ask(request))
         except (EOFError, OSError, pickle.UnpicklingError):
             process.close()
             process = _Process()
     return process, dict(DIED)
+
+
+def _measures(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer that holds measures."""
+    if UNREAD in answer:
+        raise SearchError(
+            f"the task cannot be read by workers: {answer[UNREAD]}: expected a class of a module that they can import too, "
+            "or workers=0"
+        )
+    return answer
 
 
 class Cluster(Crew):

@@ -12,6 +12,8 @@ from typing import Any
 
 from modurob.kernels import set_threads
 
+UNREAD = "unread"  # an answer that gives no measures, but says why there are none
+
 
 def measure(task: Any, assembly: Any) -> dict[str, Any]:
     """The measures of an assembly; a task that fails refuses the design, with the error's words."""
@@ -28,6 +30,17 @@ def _end_with(parent: int) -> None:
     os._exit(0)
 
 
+def _answer(requests: Any) -> dict[str, Any]:
+    """The measures of the next request; or why it cannot be read, with which the requests are at an end."""
+    try:
+        task, assembly = pickle.load(requests)
+    except EOFError:
+        raise
+    except Exception as error:
+        return {UNREAD: f"{type(error).__name__}: {error}"}
+    return measure(task, assembly)
+
+
 def main() -> None:
     """Serve the process that started this one."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
@@ -36,8 +49,7 @@ def main() -> None:
     os.dup2(2, 1)  # what a task prints is no reply
     while True:
         try:
-            task, assembly = pickle.load(requests)
-            found = measure(task, assembly)
+            found = _answer(requests)
             pickle.dump(found, replies)
             replies.flush()
         except EOFError:

@@ -1,10 +1,10 @@
 """Motion over time: the system (q, v, x), steppers, runs and recordings, and organisms that change shape during a run."""
 
 from modurob.simulation.changes import Connect, Disconnect, Dock, Merge, Reroot, Tie, Undock, Untie
+from modurob.simulation.external import InWorld
 from modurob.simulation.fleet import advance
 from modurob.simulation.law import Controller, Estimator, Filter, Law, Measured, Memoryless
 from modurob.simulation.mujoco import MujocoSteps
-from modurob.simulation.push import InWorld
 from modurob.simulation.race import Race, race
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.simulation import Simulation, simulate

@@ -71,10 +71,15 @@ def chosen_stepper(stepper: Any, robot: Mechanism, engine: str = "modurob", cont
         return _filling(own, getattr(controller, "sample_time", None))
     if engine == "mujoco" and isinstance(stepper, Stepper) and not isinstance(stepper, MujocoSteps):
         raise SimulationError(f"engine 'mujoco' with {stepper!r:.60}: expected mr.MujocoSteps(dt), or no stepper")
-    if not isinstance(stepper, Stepper):
+    return require_stepper(stepper)
+
+
+def require_stepper(given: Any) -> Stepper:
+    """A stepper, or an error."""
+    if not isinstance(given, Stepper):
         valid = ", ".join(kind.__name__ for kind in STEPPERS.values())
-        raise SimulationError(f"stepper {stepper!r:.60}: expected one such as mr.RungeKutta4(1e-3); valid: {valid}")
-    return stepper
+        raise SimulationError(f"stepper {given!r:.60}: expected one such as mr.RungeKutta4(1e-3); valid: {valid}")
+    return given
 
 
 def chosen_tick(tick: float | None, controller: Any, stepper: Stepper) -> float:

@@ -166,15 +166,15 @@ def _without_impact(robot: Mechanism, q: Array, old: Body, base: str, stands: Ar
 
 def _after_impact(robot: Mechanism, q: Array, assembly: Assembly, old: Sequence[Body], stands: Array | None) -> Array:
     """Rates that keep the momentum of all parts, and of the rotors, along the motions that are left."""
-    push = np.zeros(robot.nv)
+    momentum = np.zeros(robot.nv)
     for joint in robot.joints[0 if stands is not None else 1 :]:
         rates = next((r for b in old if (r := b.rates(joint.name)) is not None), np.zeros(joint.type.nv))
-        push[joint.v_slice] += joint.armature * rates
+        momentum[joint.v_slice] += joint.armature * rates
     for frame, own in _parts(assembly):
         body = next(b for b in old if frame in b.robot.frames)
-        push += robot.body_jacobian(q, frame).T @ own @ body.robot.frame_twist(body.q, body.v, frame)
+        momentum += robot.body_jacobian(q, frame).T @ own @ body.robot.frame_twist(body.q, body.v, frame)
     M = robot.mass_matrix(q)
-    v = _solved(robot, q, M, push)
+    v = _solved(robot, q, M, momentum)
     return v + _exact_momentum(robot, q, v, M, momentum_of(old)) if stands is None else v
 
 
@@ -185,11 +185,11 @@ def _exact_momentum(robot: Mechanism, q: Array, v: Array, M: Array, before: Arra
     return S @ np.linalg.solve(A @ S, before - A @ v)
 
 
-def _solved(robot: Mechanism, q: Array, M: Array, push: Array) -> Array:
-    """Rates v with M v = push, in columns; those next to them that keep loops closed, where M of the tree may be singular."""
+def _solved(robot: Mechanism, q: Array, M: Array, momentum: Array) -> Array:
+    """Rates v with M v = momentum, in columns; those next to them that keep loops closed, where M of the tree may be singular."""
     if not robot.constraints:
-        return np.linalg.solve(M, push)
-    return robot.close_velocity(q, np.linalg.lstsq(M, push, rcond=None)[0].T).T
+        return np.linalg.solve(M, momentum)
+    return robot.close_velocity(q, np.linalg.lstsq(M, momentum, rcond=None)[0].T).T
 
 
 def gap(first: Body, second: Body, docked: Connection) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from modurob.catalogue.contact import Ground, Plane
 from modurob.errors import SimulationError, choices
 from modurob.mechanism.mjcf import MujocoModel
 from modurob.mechanism.tables import Tables
-from modurob.simulation.push import Push
+from modurob.simulation.external import ExternalWrenches
 from modurob.simulation.steppers.stepper import STEPPERS, FixedStep
 from modurob.simulation.stepping import Moved, Mover
 from modurob.simulation.system import Held, State, System
@@ -52,7 +52,7 @@ class MujocoSteps(FixedStep):
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
         raise SimulationError("MuJoCo carries a robot by itself: expected mr.simulate(..., engine='mujoco')")
 
-    def mover(self, m: Tables, push: Push | None = None) -> "MujocoMover":
+    def mover(self, m: Tables, wrenches: ExternalWrenches | None = None) -> "MujocoMover":
         if m.body_contacts:
             raise SimulationError(
                 f"{m.name} has {len(m.body_contacts)} contacts between bodies, which are not handed to MuJoCo: expected "
@@ -61,7 +61,7 @@ class MujocoSteps(FixedStep):
         # contacts with a ground are MuJoCo's own
         ground = m.contacts[0].force.ground if m.contacts else None
         m = replace(m, forces=tuple(row for row in m.forces if row not in m.contacts))
-        found = MujocoMover(m, self, push, ground)
+        found = MujocoMover(m, self, wrenches, ground)
         _ = found._own  # what MuJoCo does not have is refused now
         return found
 
@@ -75,7 +75,7 @@ class MujocoMover(Mover):
     ground: Ground | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return MujocoMover, (self.m, self.stepper, self.push, self.ground)
+        return MujocoMover, (self.m, self.stepper, self.wrenches, self.ground)
 
     @cached_property
     def _own(self) -> MujocoModel:
@@ -98,10 +98,10 @@ class MujocoMover(Mover):
         shape, n = s.v.shape[:-1], round(duration / self.stepper.dt)  # type: ignore[operator]
         q, v = (np.array(x).reshape(-1, x.shape[-1]) for x in (s.q, s.v))
         torques = np.broadcast_to(u, s.v.shape).reshape(v.shape)
-        held = self.push is None and not any(j.kind == "free" and u[..., j.v_slice].any() for j in self.m.joints)
+        held = self.wrenches is None and not any(j.kind == "free" and u[..., j.v_slice].any() for j in self.m.joints)
         for k in range(n if not held else 1):
             at = t + k * self.stepper.dt  # type: ignore[operator]
-            wrenches = None if self.push is None else self.push(np.full((len(v), 1), at), q, v)
+            wrenches = None if self.wrenches is None else self.wrenches(np.full((len(v), 1), at), q, v)
             for run in range(len(v)):
                 self._set(q[run], v[run], torques[run], None if wrenches is None else wrenches[run], run)
                 self._own.mujoco.mj_step(self._own.model, self._own.data, nstep=n if held else 1)
@@ -134,7 +134,7 @@ class MujocoMover(Mover):
     def acceleration(self, t: float, s: State, u: Array) -> Array:
         q, v = (np.array(x).reshape(-1, x.shape[-1]) for x in (s.q, s.v))
         torques = np.broadcast_to(u, s.v.shape).reshape(v.shape)
-        wrenches = None if self.push is None else self.push(np.full((len(v), 1), float(t)), q, v)
+        wrenches = None if self.wrenches is None else self.wrenches(np.full((len(v), 1), float(t)), q, v)
         found = np.empty_like(v)
         for run in range(len(v)):
             self._set(q[run], v[run], torques[run], None if wrenches is None else wrenches[run])

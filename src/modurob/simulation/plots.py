@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from modurob.simulation.recording import Recording, Segment
 
 # what a joint's coordinates are measured in
-_UNITS = {"revolute": "rad", "helical": "rad", "universal": "rad", "spherical": "rad", "prismatic": "m"}
 _AXES, _TURNS = ("x", "y", "z"), ("roll", "pitch", "yaw")
 _STYLES = ("-", "--", "-.", ":")  # of the first base, the second, ...
 CYCLE = 10  # colours of matplotlib before they repeat
@@ -117,8 +116,8 @@ def _crowd(run: "Recording") -> str:
 
 
 def _labels(joints: Iterable[Joint]) -> tuple[str, ...]:
-    kinds = {_UNITS.get(j.kind, "rad or m") for j in joints}
-    unit = kinds.pop() if len(kinds) == 1 else "rad or m"
+    units = {unit for j in joints for unit in j.type.units}
+    unit = units.pop() if len(units) == 1 else "rad or m"
     force = {"rad": "N m", "m": "N"}.get(unit, "N m or N")
     return f"position [{unit}]", f"velocity [{unit}/s]", f"acceleration [{unit}/s²]", f"torque [{force}]"
 

@@ -24,11 +24,11 @@ from modurob.simulation.arguments import (
 )
 from modurob.simulation.braking import Brakes, Braking
 from modurob.simulation.driving import default_start, require_clear, require_contacts, require_steps
+from modurob.simulation.external import Wrenches, external_wrenches
 from modurob.simulation.law import Estimator, Measured, as_controller, as_estimator
 from modurob.simulation.limits import joint_of_rate, rates_beyond_limits, warn_of_stiff_stops
 from modurob.simulation.pilot import Pilot
 from modurob.simulation.progress import progress_bar
-from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Recording, Segment, Settings
 from modurob.simulation.status import DONE, Failure, Status, Statuses
@@ -88,8 +88,8 @@ class Simulation:
             raise InputError(f"stop_at_limits {stop_at_limits!r:.60}: expected True or False")
         self.state = self._start(q0, v0, x0, pushed=external is not None)
         require_clear(robot, self.q)
-        self._push = pushes(robot, external, self.v.shape[:-1])
-        self._mover = self.stepper.mover(robot, self._push)
+        self._wrenches = external_wrenches(robot, external, self.v.shape[:-1])
+        self._mover = self.stepper.mover(robot, self._wrenches)
         self._brakes, self._on, self._past = Brakes(robot, brakes), frozenset[str](), list[Segment]()
         self.tick = chosen_tick(tick, controller, self.stepper)
         require_steps(robot, self.stepper, self.tick)
@@ -288,7 +288,7 @@ class Simulation:
         for name in sorted(on ^ self._on):
             self.events.append(Event(t, "brake", f"{name} {'on' if name in on else 'off'}"))
         self._on, self.robot = on, self._brakes.held(on)
-        self._mover = self.stepper.mover(self.robot, self._push)
+        self._mover = self.stepper.mover(self.robot, self._wrenches)
 
     def _kept(self, moved: State) -> State:
         """The new state; runs that ended stay where they were when they did."""

@@ -1,8 +1,8 @@
-"""Steppers at work on one robot: in kernels where they can, and with dry friction that holds exactly.
+"""Steps of one robot: in kernels where possible, and with dry friction that holds exactly.
 
-Within a step each joint with dry friction either rests, held by whatever force that takes up to its limit, or slides one way. A
-joint whose rate passes zero stops there: the step is cut at that moment, found to rounding, and goes on with the joint at rest, or
-sliding back.
+Within a step each joint with dry friction either rests, held by the force that this requires, up to its limit, or slides in one
+direction. A joint whose rate passes zero stops there: the step is divided at that moment, found to rounding, and the rest of it
+begins with the joint at rest, or sliding back.
 """
 
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ from modurob.caching import cached_property
 from modurob.errors import ClosureError, InputError, SimulationError, SingularError, blamed
 from modurob.mechanism.tables import Tables
 from modurob.registry import fingerprint
-from modurob.simulation.push import Push, WrenchError
+from modurob.simulation.external import ExternalWrenches, WrenchError
 from modurob.simulation.status import Failure
 from modurob.simulation.steppers import StepLimitError, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
-from modurob.simulation.system import Held, State, System, is_joined, ruling, sticks
+from modurob.simulation.system import Held, State, System, friction_programs, is_joined, sticks
 from modurob.spatial.scalars import Array
 
-# a joint is let go when it needs this much more than friction gives, in parts of that
+# a joint is released when the force that holds it exceeds friction by this part
 SLACK = 1e-12
 # stops and starts of joints within one step; more are left to the next
 MOST_EVENTS = 24
@@ -36,7 +36,7 @@ MOST_EVENTS = 24
 SEARCH = 60
 
 
-# what ends all runs at once, by the error that says so; a state on the way that is no number any more is refused as input
+# the status of all runs of a batch after an error; a state that is not finite within a step is refused as input
 ERRORS: dict[type[Exception], str] = {
     StepLimitError: "step limit",
     ClosureError: "step limit",
@@ -54,7 +54,7 @@ class Moved(NamedTuple):
     singular: Array
 
 
-# what a step may consist of
+# the operations of a compiled step
 COMPILED = "sums, products with numbers, slope, integrate and normalised alone; other steps with compiled = False"
 _FINE = np.zeros((), dtype=int)
 
@@ -87,10 +87,10 @@ class Mover:
 
     m: Tables
     stepper: Stepper
-    push: Push | None = None
+    wrenches: ExternalWrenches | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Mover, (self.m, self.stepper, self.push)
+        return Mover, (self.m, self.stepper, self.wrenches)
 
     @cached_property
     def sticks(self) -> bool:
@@ -99,19 +99,19 @@ class Mover:
 
     @cached_property
     def _compiled(self) -> bool:
-        return self.stepper.compiled and self.push is None and not (self.sticks and is_joined(self.m))
+        return self.stepper.compiled and self.wrenches is None and not (self.sticks and is_joined(self.m))
 
     @cached_property
     def _flow(self) -> Flow:
         return step_flow(self.stepper, acting(self.m).nx, False)
 
     def begin(self, runs: int) -> None:
-        """Let compilers start on the code of a step, before anything else is asked for."""
+        """Start the compilation of a step, before any other code is needed."""
         if not self._compiled:
             return
         kernels.begin(step_flow(self.stepper, acting(self.m).nx, self.sticks), self.m, runs)
         if self.sticks:
-            for program, given in ruling(self.m):
+            for program, given in friction_programs(self.m):
                 kernels.begin(program, self.m, runs, given)
 
     def advance(self, t: float, s: State, u: Array, duration: float) -> Moved:
@@ -181,8 +181,8 @@ class Mover:
         return f": {self.m.name} has no mass: expected bodies with inertia, such as from_dh(rows, inertias=[...])"
 
     def acceleration(self, t: Any, s: State, u: Array) -> Array:
-        """vdot of states at the time t, (...) or one for all, friction and all, (..., nv); not a number where a degree of freedom
-        moves no inertia. Where a stepper takes stiff forces at the end of a step, they are what that step makes of them."""
+        """vdot of states at the time t, (...) or one for all, with friction, (..., nv); not a number where a degree of freedom
+        moves no inertia. Where a stepper takes stiff forces implicitly, it is that of the step."""
         s, u = self.commanded(s, u)
         shape, flat = s.v.shape[:-1], _flat(s)
         u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
@@ -193,7 +193,7 @@ class Mover:
             vdot, singular = (moved.state.v - flat.v) / self.stepper.dt, moved.singular
         else:
             engine = NumPyEngine(self.m, flat.v.shape[:-1], kernels.run_any)
-            vdot, singular = np.array(System(engine, self.push).slope(at, flat, u, held).v), engine.singular
+            vdot, singular = np.array(System(engine, self.wrenches).slope(at, flat, u, held).v), engine.singular
         vdot[singular != 0] = np.nan
         return vdot.reshape(*shape, vdot.shape[-1])
 
@@ -221,9 +221,9 @@ class Mover:
         return moved
 
     def _plain_steps(self, t: Array, s: State, u: Array, dt: Array, steps: int, held: Held | None) -> Moved:
-        """The same step by step, also for states that no kernel has an answer for."""
+        """The same step by step, also for states for which kernels have no result."""
         engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
-        system = System(engine, self.push)
+        system = System(engine, self.wrenches)
         for k in range(steps):
             s = s if held is not None else system.sampled(s, dt)
             s = system.closed(self.stepper.step(system, t + k * dt, s, u, dt, held))
@@ -234,12 +234,12 @@ class Mover:
     # ---- dry friction ----
 
     def _prepare(self, runs: int) -> None:
-        """Compile all code of a step in one go, where it is not there: what is asked first needs a part of it."""
+        """Compile all code of a step together, if it is not there: what is evaluated first needs a part of it."""
         if self._compiled:
             kernels.prepare(step_flow(self.stepper, acting(self.m).nx, True), self.m, runs)
 
     def _with_friction(self, t: float, start: Moved, u: Array, dt: float) -> Moved:
-        """One step, cut wherever a joint stops."""
+        """One step, divided wherever a joint stops."""
         s = State(*(np.array(x) for x in start.state))
         if acting(self.m).samples:
             s = s._replace(x=sampled_states(self.m, s.q, s.v, s.x, np.full((len(s.v), 1), dt)))
@@ -268,13 +268,13 @@ class Mover:
 
     def _on(self, runs: Array) -> "Mover":
         """The same for some of the runs."""
-        return self if self.push is None else replace(self, push=self.push.of(runs))
+        return self if self.wrenches is None else replace(self, wrenches=self.wrenches.of(runs))
 
     def modes(self, t: Array, s: State, u: Array) -> tuple[Held, Array]:
         """Which rates friction holds in a state, and which way the others slide; and whether the state is singular.
 
-        All that rest are held first. The one that needs most beyond what friction gives is let go, until none does; one that would
-        then move against its friction is held again.
+        All that rest are held first. The one whose holding force exceeds its friction most is released, until there is none; one
+        that would then accelerate against its assumed direction is held again.
         """
         holding = acting(self.m).holding
         dry = holding > 0
@@ -286,7 +286,7 @@ class Mover:
             if not (free == 0).any():
                 break
             engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
-            slope = System(engine, self.push).slope(t, s, u, Held(free, slide))
+            slope = System(engine, self.wrenches).slope(t, s, u, Held(free, slide))
             singular = engine.singular
             excess = np.where(free == 0, np.abs(slope.reaction) / np.where(dry, holding, 1.0) - 1, -1.0)
             worst = np.argmax(np.where(settled, -1.0, excess), axis=-1)

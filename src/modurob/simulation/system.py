@@ -1,4 +1,4 @@
-"""A robot as a system (q, v, x): what changes it, written once for NumPy and for kernels.
+"""A robot as a system (q, v, x): its rates of change, written once for NumPy and for kernels.
 
 q and v are the configuration and velocity of the robot, x the states that its forces have of their own. Torques u are held over a
 step.
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from modurob.algorithms.articulated import HYBRID_DYNAMICS, PRESSED_DYNAMICS
+from modurob.algorithms.articulated import CONTACT_DYNAMICS, HYBRID_DYNAMICS
 from modurob.algorithms.configuration import INTEGRATE, RATE, STEPPED
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
 from modurob.algorithms.contact import ADDED_MASS, TWIST_RATES
@@ -18,7 +18,7 @@ from modurob.algorithms.joint_space import EQUATIONS
 from modurob.algorithms.motions import MOTIONS
 from modurob.algorithms.program import Engine, Program
 from modurob.mechanism.tables import Tables
-from modurob.simulation.push import Push
+from modurob.simulation.external import ExternalWrenches
 
 
 class State(NamedTuple):
@@ -39,7 +39,7 @@ class Held(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """d(q, v, x)/dt, and the force that each held rate needs beside what acts on it."""
+    """d(q, v, x)/dt, and the reaction at each held rate: the force that holds it in addition to those that act."""
 
     q: Any
     v: Any
@@ -52,7 +52,7 @@ class System:
     """A mechanism on an engine. Wrenches of a user's function need NumPy, everything else can run in kernels too."""
 
     engine: Engine
-    push: Push | None = None
+    wrenches: ExternalWrenches | None = None  # a user's
 
     @property
     def m(self) -> Tables:
@@ -66,13 +66,13 @@ class System:
 
     def external(self, t: Any, s: State, own: Any) -> Any:
         """Wrenches on bodies: those of forces between frames, and a user's."""
-        if self.push is None:
+        if self.wrenches is None:
             return own
-        pushed = self.push(t, s.q, s.v)
-        return pushed if own is None else own + pushed
+        given = self.wrenches(t, s.q, s.v)
+        return given if own is None else own + given
 
     def accelerated(self, s: State, tau: Any, external: Any, rate: Any, held: Held | None) -> Slope:
-        """Rates of change under torques and wrenches that are known."""
+        """Rates of change under given torques and wrenches."""
         run, m = self.engine.run, self.m
         qdot = s.v if m.nq == m.nv else run(RATE, q=s.q, v=s.v)["rate"]
         state = {"q": s.q, "v": s.v, "external": external}
@@ -85,17 +85,17 @@ class System:
         found = run(HYBRID_DYNAMICS, **state, tau=tau, free=held.free, resistance=still)
         return Slope(qdot, found["vdot"], rate, found["reaction"])
 
-    def resisted(self, s: State, tau: Any, external: Any, resistance: Any, held: Held | None) -> Any:
-        """vdot where inertia is added to joints, by rate: (M + resistance) vdot = tau - bias."""
+    def implicit_acceleration(self, s: State, tau: Any, external: Any, resistance: Any, held: Held | None) -> Any:
+        """vdot with stiff joint forces taken implicitly, as inertia added by rate: (M + resistance) vdot = tau - bias."""
         run, engine = self.engine.run, self.engine
         state = {"q": s.q, "v": s.v, "external": external}
         if not is_joined(self.m):
             free = engine.ones("rates") if held is None else held.free
             return run(HYBRID_DYNAMICS, **state, tau=tau, free=free, resistance=resistance)["vdot"]
         terms = run(CONSTRAINED, **state, vdot=engine.zeros("rates"))
-        return self._joined(terms, engine.resisted(terms["M"], resistance), tau, held)
+        return self._joined(terms, engine.with_diagonal(terms["M"], resistance), tau, held)
 
-    def pressed(
+    def contact_acceleration(
         self,
         s: State,
         tau: Any,
@@ -103,30 +103,31 @@ class System:
         resistance: Any,
         added: Any,
         held: Held | None,
-        met: Any = None,
+        pairs: Any = None,
         again: bool = False,
     ) -> Any:
-        """vdot, and the rates Y of the twists of bodies, with inertia also added to bodies: a force of -added Y. `met`
-        are the contacts between bodies: results of `MOTIONS`, and the G of pairs; `again`: they were computed for this
-        state before.
+        """vdot, and the rates Y of the twists of bodies, with inertia added to bodies too: wrenches of -added Y.
+
+        `pairs`, where bodies touch each other: results of `MOTIONS`, and the G of pairs. `again`: not the first solve in this
+        state.
         """
         run, engine = self.engine.run, self.engine
         state, still = {"q": s.q, "v": s.v}, engine.zeros("rates")
-        if met is not None:
-            start, G = met
+        if pairs is not None:
+            start, G = pairs
             external = external + engine.pair_bias(s.q, start, G, run(TWIST_RATES, **state, vdot=still)["rate"])
         elif not is_joined(self.m):
             free = engine.ones("rates") if held is None else held.free
             own = {"tau": tau, "free": free, "resistance": resistance, "added": added, "external": external}
-            found = (engine.run_again if again else run)(PRESSED_DYNAMICS, **state, **own)
+            found = (engine.run_again if again else run)(CONTACT_DYNAMICS, **state, **own)
             return found["vdot"], found["rate"]
         terms = run(CONSTRAINED, **state, external=external, vdot=still)
         M = terms["M"]
         if self.m.contacts:
             more = run(ADDED_MASS, **state, vdot=still, added=added)
             M, tau = M + more["M"], tau - more["bias"]
-        M = engine.resisted(M, resistance)
-        vdot = self._joined(terms, M if met is None else engine.coupled(M, s.q, met[1]), tau, held)
+        M = engine.with_diagonal(M, resistance)
+        vdot = self._joined(terms, M if pairs is None else engine.with_pair_coupling(M, s.q, pairs[1]), tau, held)
         return vdot, run(TWIST_RATES, **state, vdot=vdot)["rate"]
 
     def _joined(self, terms: dict[str, Any], M: Any, tau: Any, held: Held | None) -> Any:
@@ -147,17 +148,17 @@ class System:
         found = self.engine.run(STEPPED, q=s.q, v=s.v, vdot=vdot, dt=dt)
         return self.integrate(s.q, found["dq"]), found["v"]
 
-    def balanced(self, s: State, vdot: Any, start: Any, q: Any, v: Any, dt: Any) -> Any:
-        """v at the end of a step to q under vdot, corrected so that what floats keeps its momentum; `start` are the results of
-        `MOTIONS` at its start."""
+    def momentum_corrected(self, s: State, vdot: Any, start: Any, q: Any, v: Any, dt: Any) -> Any:
+        """v at the end of a step to q under vdot, corrected so that floating robots keep their momentum; `start` are the results
+        of `MOTIONS` at its start."""
         run, engine, still = self.engine.run, self.engine, self.engine.zeros("rates")
         now, weight = run(EQUATIONS, q=s.q, v=s.v, vdot=vdot), run(EQUATIONS, q=s.q, v=still, vdot=still)
         then = run(EQUATIONS, q=q, v=v, vdot=still)
-        # M vdot + C v, along the rates of what floats the wrench of all that pushes it, weight too
-        push = now["bias"] - weight["bias"]
+        # M vdot + C v: along the rates of a free joint the wrench of all forces, weight among them
+        total = now["bias"] - weight["bias"]
         ends = run(MOTIONS, q=q, v=v)["X"], engine.product(then["M"], v), then["M"]
-        begun = start["X"], engine.product(now["M"], s.v), push, weight["bias"] * -1.0
-        return engine.balanced(begun, ends, v, dt)
+        begun = start["X"], engine.product(now["M"], s.v), total, weight["bias"] * -1.0
+        return engine.momentum_corrected(begun, ends, v, dt)
 
     def closed(self, s: State) -> State:
         """The state next to this one that keeps the constraints: one Newton step in q, and velocities by an impulse at the
@@ -181,9 +182,9 @@ class System:
         return q if self.m.nq == self.m.nv else self.integrate(q, self.engine.zeros("rates"))
 
 
-def ruling(m: Tables) -> Iterator[tuple[Program, frozenset[str]]]:
-    """The programs that say which joints dry friction holds, as `System.slope` runs them where joints are not joined, and which of
-    the inputs that may be left out they are given."""
+def friction_programs(m: Tables) -> Iterator[tuple[Program, frozenset[str]]]:
+    """The programs that `System.slope` runs to find which joints dry friction holds, for trees without shared coordinates, with
+    the optional inputs that it is given."""
     if m.nq != m.nv:
         yield RATE, frozenset()
     own = acting(m)
@@ -196,7 +197,7 @@ def is_joined(m: Tables) -> bool:
 
 
 def on_ice(m: Tables) -> bool:
-    """Whether the ground has no friction, so that nothing but its momentum says where a robot is."""
+    """Whether the ground has no friction, so that only conservation of momentum determines where a robot moves."""
     return bool(m.contacts) and not any(row.force.ground.friction for row in m.contacts)
 
 

@@ -1,7 +1,7 @@
-"""Tangents of steps: how the state at the end changes with that at the start, by the rule of the step itself.
+"""Tangents of steps: derivatives of the state at the end by that at the start, by the rule of the step itself.
 
-Rules that only add slopes carry tangents as they carry states, so that a step of both is the step of arrays whose first row is
-the state and whose other rows are tangents there. Nothing is differenced.
+A rule that only adds slopes is linear in them, so that a step of the state and its tangents is a step of arrays whose first row is
+the state and whose other rows are the tangents. No differences are taken.
 """
 
 from dataclasses import dataclass, replace
@@ -59,7 +59,7 @@ def _first(rows: State) -> State:
 
 
 def _stopped(mover: Mover, t: float, start: State, end: State, u: Array) -> State:
-    """The end of a step with the state as friction has it, which stopped rates on the way."""
+    """The end of a step with the state of `Mover.advance`, in which friction has stopped some rates."""
     now = mover.advance(t, State(*(x[0] for x in start)), u, float(mover.stepper.dt or 0.0)).state
     return _with_tangents(now, State(*(x[1:] for x in end)))
 
@@ -145,7 +145,7 @@ class TangentSystem:
         found = np.concatenate([_along(m, q, s.q[1:]), s.v[1:], dtau], axis=-1) @ by.T
         if held is None or held.free.all():
             return found
-        # what holds rates changes too
+        # reactions at held rates change too
         fixed, by_tau = np.flatnonzero(held.free[0] == 0), by[:, 2 * m.nv :]
         return found - found[:, fixed] @ np.linalg.solve(by_tau[np.ix_(fixed, fixed)], by_tau[fixed])
 

@@ -14,6 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
 
+# what code that is traced may consist of, in words
+SCALARS = (
+    "arithmetic, and functions of modurob.spatial.scalars such as sin, select and maximum, which accept any scalars"
+)
+
 
 def as_array(x: ArrayLike) -> Array:
     """`x` as an array of floats, complex numbers or objects; integers become floats."""

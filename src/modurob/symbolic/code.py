@@ -105,11 +105,11 @@ class _Values:
         return out
 
     def joint_type(self, kind: Any) -> Any:
-        """The joint with an axis of plain numbers."""
-        axis = getattr(kind, "axis", None)
-        if axis is None or not isinstance(axis[0], Polynomial):
-            return kind
-        return replace(kind, axis=tuple(float(x.expression()) for x in axis))
+        """The joint with axes of plain numbers, and its parameters traced."""
+        axes = {name: getattr(kind, name, ()) for name in ("axis", "axis2")}
+        plain = {name: tuple(float(x.expression()) for x in a) for name, a in axes.items() if _is_exact(a)}
+        kind = replace(kind, **plain) if plain else kind
+        return kind.with_parameters({name: self.polynomial(x) for name, x in kind.numbers.items()})
 
     def polynomial(self, p: Polynomial) -> Any:
         return self.sum(horner(p))
@@ -152,6 +152,10 @@ class _Values:
                 root = sqrt(np.array(self.sum(horner(self._eq.displayed(squared))))).item()
                 return root if name == length.name else 1.0 / root
         return None
+
+
+def _is_exact(axis: Any) -> bool:
+    return any(isinstance(x, Polynomial) for x in axis)
 
 
 def operations(program: Program, n: int) -> dict[str, Any]:

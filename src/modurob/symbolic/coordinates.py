@@ -14,6 +14,7 @@ import sympy
 from modurob.errors import EquationsError, NotExactError
 from modurob.mechanism import Tables
 from modurob.spatial import se3
+from modurob.symbolic.numbers import exact
 from modurob.symbolic.ring import Expr, Polynomial, Ring
 
 # axes closer than this are parallel
@@ -34,19 +35,19 @@ class Distance(NamedTuple):
 class Coordinate(Polynomial):
     """A joint coordinate: a polynomial where it is a length, with a cosine and sine where it is an angle.
 
-    Whole multiples and quarter turns added keep it an angle.
+    Whole multiples and quarter turns added keep it an angle; with another offset, `quarters` is None.
     """
 
     __slots__ = ("_pair", "_quarters", "_times")
 
-    def __init__(self, linear: Polynomial, pair: Pair, times: Fraction = Fraction(1), quarters: int = 0):
+    def __init__(self, linear: Polynomial, pair: Pair, times: Fraction = Fraction(1), quarters: int | None = 0):
         super().__init__(linear.ring, linear.terms, linear.denominator)
         self._pair, self._times, self._quarters = pair, times, quarters
 
     def _angle(self) -> Pair:
-        if self._times.denominator != 1:
+        if self._times.denominator != 1 or self._quarters is None:
             raise NotExactError(
-                f"the cosine of {self} has no polynomial form: expected whole multiples of a coordinate"
+                f"the cosine of {self} has no polynomial form: expected whole multiples of a coordinate, and quarter turns"
             )
         c, s = multiple(self._pair, int(self._times))
         for _ in range(self._quarters % 4):
@@ -60,11 +61,12 @@ class Coordinate(Polynomial):
         return self._angle()[1]
 
     def __neg__(self) -> "Coordinate":
-        return Coordinate(super().__neg__(), self._pair, -self._times, -self._quarters)
+        quarters = None if self._quarters is None else -self._quarters
+        return Coordinate(super().__neg__(), self._pair, -self._times, quarters)
 
     def __mul__(self, other: Any) -> Polynomial:
         linear = super().__mul__(other)
-        if isinstance(other, Polynomial | np.ndarray) or self._quarters:
+        if isinstance(other, Polynomial | np.ndarray) or self._quarters != 0:
             return linear
         return Coordinate(linear, self._pair, self._times * Fraction(float(other)))
 
@@ -74,8 +76,9 @@ class Coordinate(Polynomial):
         if isinstance(other, Polynomial | np.ndarray):
             return super().__add__(other)
         quarters = 2 * float(other) / np.pi
-        if abs(quarters - round(quarters)) > PARALLEL:
-            raise NotExactError(f"{self} + {other}: expected a quarter turn or a multiple of it as offset")
+        if self._quarters is None or abs(quarters - round(quarters)) > PARALLEL:
+            offset = exact(self.ring, float(other), f"the offset of {self}")
+            return Coordinate(super().__add__(offset), self._pair, self._times, None)
         linear = (
             self
             if not quarters

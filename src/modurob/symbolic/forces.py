@@ -5,7 +5,6 @@ them over. What chooses between cases (stops, dry friction) or has states of its
 """
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from modurob import algorithms as al
 from modurob.catalogue.forces import JointForce, JointLaw, Spring
 from modurob.errors import NotExactError
 from modurob.mechanism import ContactRow, Frame, FrameRow, JointRow, LineRow, PairRow, Tables
+from modurob.registry import with_values
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.symbolic.coordinates import Coordinates
@@ -152,10 +152,9 @@ class _Traced:
 
     def __init__(self, force: JointForce):
         self._force, self._graph = force, Graph()
-        own: Any = copy(force)
-        self._names = list(force.parameters())
-        for k, name in enumerate(self._names):
-            object.__setattr__(own, name, self._graph.input("p", k))
+        # what is true or false is a choice, no number
+        self._names = [name for name, x in force.parameters().items() if not isinstance(x, bool)]
+        own = with_values(force, {name: self._graph.input("p", k) for k, name in enumerate(self._names)})
         if force.nx:
             raise _Unknown(STATES)
         q, v, t, x = *(self._graph.inputs(name, ()) for name in "qvt"), np.zeros(0)

@@ -322,7 +322,15 @@ class ExactTables:
                 if joint.kind == "planar":
                     raise EquationsError(f"planar joint {joint.name!r} has the axis {axis}: expected a coordinate axis")
                 kind = replace(kind, **{name: self.axis(axis, f"axis of joint {joint.name!r}")})
+        kind = kind.with_parameters(self._joint_parameters(joint, i))
         return replace(joint, type=kind, armature=np.array(armature, dtype=object))
+
+    def _joint_parameters(self, joint: Joint, i: int) -> dict[str, Polynomial]:
+        """The numbers of a joint kind, such as the pitch of a screw."""
+        return {
+            name: self._number("", f"{name}{i}", x, f"{name} of joint {joint.name}", "")
+            for name, x in joint.type.numbers.items()
+        }
 
     # ---- forces ----
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from modurob.errors import CancelledError, TooLargeError
+from modurob.errors import CancelledError, NotExactError, TooLargeError
 from modurob.spatial.scalars import Array
 
 FIELD = 8  # bits of an exponent, one byte; the largest that occurs is far below 2**7
@@ -236,6 +236,14 @@ class Ring:
         return total
 
 
+def _without_polynomial(name: str) -> Callable[..., Any]:
+    def refused(self: "Polynomial", *others: Any) -> Any:
+        raise NotExactError(f"{name} of {self} has no polynomial form")
+
+    refused.__doc__ = f"Refused: {name} has no polynomial form."
+    return refused
+
+
 class Polynomial:
     """An element of a ring; a scalar for the algorithms. Constants are taken in by every operation.
 
@@ -315,15 +323,33 @@ class Polynomial:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> "Polynomial":
-        if isinstance(other, Polynomial):
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        return self * (1 / (other._number() if isinstance(other, Polynomial) else Fraction(*rational(other))))
+
+    def __rtruediv__(self, other: Any) -> "Polynomial":
+        return NotImplemented if isinstance(other, np.ndarray) else self.ring.constant(other) / self
+
+    def _number(self) -> Fraction:
+        """The value of a constant."""
+        if self.terms.keys() - {0}:
             raise TypeError("polynomials cannot be divided: forward dynamics has no polynomial form")
-        return self * (1 / Fraction(*rational(other)))
+        if not self.terms:
+            raise NotExactError("division by zero has no polynomial form")
+        return Fraction(self.terms.get(0, 0), self.denominator)
 
     def __pow__(self, power: int) -> "Polynomial":
+        if power != int(power) or power < 0:
+            raise NotExactError(f"{self} to the power of {power} has no polynomial form: expected 0, 1, 2, ...")
         result = self.ring.constant(1)
-        for _ in range(power):
+        for _ in range(int(power)):
             result = result * self
         return result
+
+    # what is called of scalars; NumPy and `modurob.spatial.scalars` look for these
+    sin, cos, sqrt, exp, log, tanh, atan2, rint = map(
+        _without_polynomial, ("sin", "cos", "sqrt", "exp", "log", "tanh", "atan2", "rint")
+    )
 
     def __bool__(self) -> bool:
         return bool(self.terms)

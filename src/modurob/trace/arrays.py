@@ -160,6 +160,21 @@ def _power(x: Array, exponent: Array) -> Array:
     return scalars.exp(exponent * np.log(x))
 
 
+def _divided(x: Array, y: Array) -> tuple[Array, Array]:
+    """The largest whole k with k y not beyond x, and x - k y, from zero to y: exact for numbers y and |k| < 2^26."""
+    k, side = scalars.rint(x / y), select(y, 0.0, -1.0, 1.0)
+    # products of k with a half of y are not rounded
+    upper = y if _has_traced(y) else _upper_half(np.asarray(y, dtype=float))
+    r = x - k * upper - k * (y - upper)
+    return select(side * r, 0.0, k - 1.0, k), select(side * r, 0.0, r + y, r)
+
+
+def _upper_half(y: Array) -> Array:
+    """The first 26 bits of numbers (Dekker 1971)."""
+    shifted = (2.0**27 + 1) * y
+    return shifted - (shifted - y)
+
+
 def _equal(a: Any, b: Any) -> Array:
     return select(a, b, 0.0, select(b, a, 0.0, 1.0))
 
@@ -194,7 +209,7 @@ UFUNCS: dict[str, Rule] = {
     "equal": _equal,
     "fabs": absolute,
     "floor": _floor,
-    "floor_divide": lambda x, y: _floor(x / y),
+    "floor_divide": lambda x, y: _divided(x, y)[0],
     "fmax": scalars.maximum,
     "fmin": scalars.minimum,
     "greater": lambda a, b: select(b, a, 1.0, 0.0),
@@ -216,11 +231,11 @@ UFUNCS: dict[str, Rule] = {
     "power": _power,
     "rad2deg": lambda x: x * (180 / np.pi),
     "radians": lambda x: x * (np.pi / 180),
-    "remainder": lambda x, y: x - y * _floor(x / y),
+    "remainder": lambda x, y: _divided(x, y)[1],
     "tan": lambda x: scalars.sin(x) / scalars.cos(x),
     "trunc": lambda x: select(x, 0.0, _ceil(x), _floor(x)),
 }
-# which the scalars have themselves
+# operations of the scalars themselves
 NATIVE = ("add", "divide", "matmul", "multiply", "negative", "reciprocal", "square", "subtract")
 
 
@@ -290,12 +305,12 @@ FUNCTIONS: dict[str, Rule] = {
     "select": _select,
     "where": _where,
 }
-# what NumPy makes of operations above, or by arranging entries
+# functions that NumPy evaluates by the operations above, or by arranging entries
 ARRANGED = (
     "all any append atleast_1d atleast_2d average broadcast_to concatenate copy cross cumsum diag diff dot "
     "einsum flip full_like hstack inner max mean min ones_like outer polyval prod ravel repeat reshape roll "
     "round squeeze stack sum take tile trace transpose vstack zeros_like"
 )
-# what &, | and ~ are called, and names of functions that people know by others
+# the names of &, | and ~, and the usual names of functions
 OPERATORS = frozenset({"bitwise_and", "bitwise_or", "invert"})
 USUAL = {"absolute": "abs", "remainder": "mod"}

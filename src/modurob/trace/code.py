@@ -1,4 +1,4 @@
-"""Straight-line code as text, in C and in Python: one writer, a few words that differ."""
+"""Straight-line code as text: one writer for C and Python, which differ in a few words."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Dialect:
     magnitude: str = ""  # of {0}, where select(x, 0, -x, x) has a shorter word
     # one statement for the sine and cosine of an angle {1}, named {0}_sin and {0}_cos; empty: each by itself
     waves: str = ""
-    # what stands where it is used however often that is
+    # operations without a name: written wherever they are used
     unnamed: tuple[str, ...] = FREE
 
 

@@ -93,7 +93,7 @@ class _Rebinding:
 
 
 def _is_of_packages(x: Any) -> bool:
-    """What is of this package or of NumPy knows traced scalars, or never sees them."""
+    """Whether a function is of this package, NumPy or SciPy: these support traced scalars, or never receive them."""
     while isinstance(x, partial):
         x = x.func
     return (getattr(x, "__module__", None) or "").partition(".")[0] in ("modurob", "numpy", "scipy")

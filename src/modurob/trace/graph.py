@@ -27,7 +27,7 @@ FUNCTIONS: dict[str, Any] = {
     "rint": np.rint,
 }
 ODD = ("sin", "tanh", "rint")
-# what is no work
+# operations that cost nothing
 FREE = ("input", "constant", "negate")
 
 
@@ -242,7 +242,7 @@ class Graph:
         return sorted(wanted)
 
     def _order(self, wanted: tuple[int, ...]) -> list[int]:
-        """What these nodes need, in order: found once, for nodes do not change."""
+        """The nodes that these depend on, in order; computed once, because nodes do not change."""
         if wanted not in self._orders:
             self._orders[wanted] = self.needed(Traced(self, w) for w in wanted)
         return self._orders[wanted]
@@ -267,7 +267,7 @@ class Graph:
         address.
         """
         values: dict[int, Any] = {}
-        # one over nothing is infinite, as in compiled code
+        # one over zero is infinite, as in compiled code
         with np.errstate(all="ignore"):
             for i in self._order(tuple(wanted)):
                 op, args, value = self.nodes[i]
@@ -278,7 +278,7 @@ class Graph:
         return values
 
     def operations(self, outputs: Iterable[Any]) -> Counter[str]:
-        """How many of each operation the outputs take; signs count as nothing, differences as additions."""
+        """The number of operations of each kind for the outputs; signs count as none, differences as additions."""
         count: Counter[str] = Counter()
         for i in self.needed(outputs):
             op = self.nodes[i].op
@@ -360,13 +360,14 @@ class Traced:
         return self._new(self.graph.negate(self.index))
 
     def __pow__(self, exponent: Any) -> "Traced":
-        """Whole powers by multiplication, others, of numbers that are not negative, by exp and log."""
-        if exponent == 0.5:
-            return self.sqrt()
-        if exponent != int(exponent):
+        """Whole powers by multiplication, those and a half by a root too, others, of numbers that are not negative, by exp and
+        log."""
+        if 2 * exponent != int(2 * exponent):
             return (self.log() * exponent).exp()
+        if exponent < 0:
+            return 1.0 / self**-exponent
         if exponent < 1:
-            return 1.0 / self**-exponent if exponent else self._new(self.graph.index(1.0))
+            return self.sqrt() if exponent else self._new(self.graph.index(1.0))
         return self if exponent == 1 else self * self ** (exponent - 1)
 
     def __bool__(self) -> bool:

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from modurob.mechanism import Tables
+from modurob.mechanism import Joint, Tables
 from modurob.spatial import inertia, se3, so3
 from modurob.spatial.scalars import Array
 from modurob.viewer import drawing
 
 THICK = 0.07  # radius of a stick, as part of the usual distance between joints
 COLOURS = ("#4a79ac", "#e0a04c")
-SLIDING, RAIL = ("prismatic", "cylindrical", "helical", "planar"), "#64748b"
+RAIL = "#64748b"
 
 
 def piece(kind: str, size: Any, X: Array, body: int) -> dict[str, Any]:
@@ -32,10 +32,16 @@ def rails(robot: Tables, bodies: Iterable[int]) -> Iterator[dict[str, Any]]:
     """What bodies slide along that have no shapes of their own: from where their joint is to where they are."""
     thick = 0.6 * THICK * _usual_length(robot)
     for body in bodies:
-        if robot.joints[body - 1].kind in SLIDING:
+        if _slides(robot.joints[body - 1]):
             seat = {"body": robot.parent[body], "at": [float(x) for x in se3.position(robot.X_PJ[body])]}
             places = [seat, {"body": body, "at": [0.0, 0.0, 0.0]}]
             yield {"name": robot.joints[body - 1].name, "colour": RAIL, "places": places, "radius": thick}
+
+
+def _slides(joint: Joint) -> bool:
+    """Whether a joint that holds its body moves the body's origin."""
+    S = joint.type.motion_subspace(joint.type.neutral())
+    return joint.type.nv < 6 and bool(np.any(S[:3]))
 
 
 def _ends(robot: Tables, body: int) -> list[Array]:

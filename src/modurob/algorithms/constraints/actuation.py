@@ -10,7 +10,7 @@ import numpy as np
 
 from modurob.algorithms.configuration import difference, integrate
 from modurob.algorithms.constraints.closure import close_loops, loop_error, loop_jacobian
-from modurob.algorithms.constraints.torques import OPEN, RANK, free_motions
+from modurob.algorithms.constraints.torques import OPEN, RANK, STILL, free_motions
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.lines import line_jacobian
 from modurob.algorithms.program import Run
@@ -64,7 +64,7 @@ class Actuation(NamedTuple):
 
 
 class Mobility(NamedTuple):
-    """Degrees of freedom at a closed configuration: to first order, and those that last; rows of K that say nothing new, and the
+    """Degrees of freedom at a closed configuration: to first order, and those that last; redundant rows of K, and the
     loops that have some, in the order in which they were given."""
 
     instantaneous: int
@@ -110,16 +110,16 @@ def actuation(m: Tables, q: Array, run: Run = interpret) -> Actuation:
     given = inputs_of(m, q, run)
     G = free_motions(loop_jacobian(m, q, run)) if m.constraints else np.eye(m.nv)
     B = G.T @ given.B
-    rank = matrix_rank(B)
+    rank = matrix_rank(B, STILL * float(np.abs(given.B).max(initial=0.0)))
     return Actuation(
         _verdict(rank, *B.shape), B, G, rank, given.names, given.lower, given.upper, _closes(B, rank, given.lower >= 0)
     )
 
 
-def matrix_rank(B: Array) -> int:
-    """The number of singular values that count."""
+def matrix_rank(B: Array, least: float = 0.0) -> int:
+    """The number of singular values that count, none of them below `least`."""
     s = np.linalg.svd(np.real(B), compute_uv=False)
-    return int((s > RANK * max(s.max(initial=0.0), 1e-300)).sum())
+    return int((s > max(RANK * s.max(initial=0.0), least, 1e-300)).sum())
 
 
 def _verdict(rank: int, degrees: int, inputs: int) -> str:

@@ -4,10 +4,10 @@ A loop joint adds 6 - nv rows, T^T (twist of the successor - twist of the predec
 chapter 1; Featherstone 2008, chapter 8); a coupling adds one.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from modurob.algorithms.joint_space import EQUATIONS, equation_sums, equation_terms, inertia_entry, world_columns
-from modurob.algorithms.program import Constraints, Inward, Outward, Pairs, Program
+from modurob.algorithms.program import Constraints, Inward, LoopView, Outward, Pairs, Program, View
 from modurob.algorithms.steps import apply, transposed
 from modurob.catalogue.joints import JointType
 from modurob.spatial import se3
@@ -22,7 +22,7 @@ class _Closing(NamedTuple):
     T: Array  # constraint subspace, (..., 6, rows)
 
 
-def _closing(c: Any) -> _Closing:
+def _closing(c: LoopView) -> _Closing:
     """The rows of a loop: its wrenches T in world axes, (..., rows, 6), and the error along them."""
     X_S = c.pose("successor")
     X_PS = se3.inverse(c.pose("predecessor")) @ X_S
@@ -39,12 +39,12 @@ def world_wrenches(X_S: Array, T: Array) -> Array:
     return se3.to_parent(X_S[..., None, :, :], transposed(T))
 
 
-def loop_closure(c: Any) -> None:
+def loop_closure(c: LoopView) -> None:
     """K and the error of a loop."""
     _closing(c)
 
 
-def loop_acceleration(c: Any) -> None:
+def loop_acceleration(c: LoopView) -> None:
     """K, the error, and k with K vdot = k (Lieskovsky (1.2.27), corrected).
 
     The successor accelerates against the predecessor by J vdot + a, the joint allows S qddot + c: k = -T^T (a - c), with
@@ -65,7 +65,7 @@ def permitted_bias(kind: JointType, q: Array, V: Array) -> Array:
     return kind.bias(q, rate)
 
 
-def _columns(j: Any) -> None:
+def _columns(j: View) -> None:
     world_columns(j)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of forward dynamics with constraints: accelerations and multipliers move together.
+"""Derivatives of forward dynamics with constraints, of accelerations and multipliers together.
 
 Forward dynamics solves M vdot + c - K^T lambda = tau, K vdot = k. Its derivatives solve the same equations for
 (dvdot, dlambda), with the slopes of both at constant vdot and lambda on the right-hand side.
@@ -18,7 +18,18 @@ from modurob.algorithms.joint_space import (
     world_motion,
     wrench_slopes,
 )
-from modurob.algorithms.program import Constraints, Engine, Flow, Inward, Outward, Pairs, Program, View
+from modurob.algorithms.program import (
+    Constraints,
+    Engine,
+    Flow,
+    Inward,
+    LoopView,
+    Outward,
+    Pairs,
+    PairView,
+    Program,
+    View,
+)
 from modurob.algorithms.steps import apply, transposed
 from modurob.catalogue.joints import JointType
 from modurob.spatial import se3
@@ -26,18 +37,18 @@ from modurob.spatial.scalars import Array
 
 
 def loaded_terms(j: View) -> None:
-    """Outward: what `joint_space.slope_terms` has, d as a whole, and the wrench F on the body, to which loops add theirs."""
+    """Outward: the terms of `joint_space.slope_terms`, d as a whole, and the wrench F on the body, to which loops add theirs."""
     X, S, c = world_motion(j)
     d, dd, e = slopes_of_motion(j, X, S, c, j.given("vdot"))
     j.columns(d=d, dd=dd, e=e)
     j.keep(F=se3.to_parent(X, j.given("external")))
 
 
-def loop_slopes(c: Any) -> None:
-    """How the rows K vdot - k of a loop change with each rate's displacement and with the rate, and K^T lambda with a
+def loop_slopes(c: LoopView) -> None:
+    """The derivatives of the rows K vdot - k of a loop by the displacement of each rate and by the rate, and of K^T lambda by a
     displacement.
 
-    Seen from the successor, a displacement changes the twist V_S - V_P by x = d + S x V_P, and the acceleration
+    Relative to the successor, a displacement changes the twist V_S - V_P by x = d + S x V_P, and the acceleration
     a = A_S - A_P + V_S x V_P by dd + S x A_P + d x V_P - V_S x x; a rate changes a by e + S x (V_S + V_P). The wrench of
     the multipliers is fixed in the successor, and so is its opposite on the predecessor, where `slope_sums` has it move with
     the predecessor.
@@ -60,7 +71,7 @@ def loop_slopes(c: Any) -> None:
         )
         by_S, by_d = by_S + pose - twist @ ad_P, by_d + twist
         changed = transposed(to_successor) @ wrench
-    c.push(F)
+    c.add_wrench(F)
     c.project(rows_by_q=(by_S, by_d, W), rows_by_v=(by_d, W))
     c.turn(-se3.coad(F), changed)
 
@@ -89,9 +100,9 @@ def loaded_sums(j: View) -> None:
     wrench_slopes(j, j.own("F"), j.own("d")[..., 3:])
 
 
-def loaded_entry(p: Pairs) -> None:
+def loaded_entry(p: PairView) -> None:
     """Entries of d tau/dq and d tau/dv between a rate a and a rate b between it and the root."""
-    slope_entries(p, p.b("d")[..., 3:])  # type: ignore[attr-defined]
+    slope_entries(p, p.b("d")[..., 3:])
 
 
 CONSTRAINED_SLOPES = Program(
@@ -106,7 +117,7 @@ CONSTRAINED_SLOPES = Program(
     ),
     shared={**EQUATIONS.shared, "F": (6,)},
     sent=SLOPES.sent,
-    # those that rows meet first
+    # those that rows are multiplied with first
     columns={"S": 6, "d": 6, "dd": 6, "e": 6, "h": 6, "g": 3, "u": 6, "w": 6},
     world=lambda m: {**EQUATIONS.world(m), "F": np.zeros(6)},
     in_body_axes=False,

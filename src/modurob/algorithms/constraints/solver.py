@@ -1,4 +1,4 @@
-"""The one solve for all constraints: M vdot - K^T lambda = push, K vdot = k, also if rows depend on each other.
+"""The one solve for all constraints: M vdot - K^T lambda = force, K vdot = k, also if rows depend on each other.
 
 Redundant rows, as in every planar loop, and configurations where K loses rank need no special treatment: the
 multipliers are found by a proximal iteration, which converges to the accelerations whether K has full rank or not. A
@@ -13,12 +13,11 @@ from modurob.algorithms.program import SINGULAR
 from modurob.algorithms.steps import apply, transposed
 from modurob.spatial.scalars import Array, dot, is_numeric, pivots, solve, sqrt
 
-# the proximal term, in parts of what each constraint moves by itself; how often it is taken off again, and how often all that is
-# done
+# the proximal term, relative to the diagonal of the scaled matrix; its iterations, and how often these are repeated
 PROXIMAL = 1e-7
 ITERATIONS = 6
 FILTERS = 3
-# rows of less than the root of this next to the largest are rounding
+# rows shorter than the root of this times the longest are rounding
 ROUNDING = float(np.finfo(float).eps)
 
 
@@ -30,15 +29,15 @@ class Solution(NamedTuple):
     singular: Array
 
 
-def constrained_solution(M: Array, K: Array, push: Array, k: Array) -> Solution:
-    """Solve with M, (..., nv, nv), K, (..., rows, nv), push, (..., nv), k, (..., rows); M may be singular where K is not.
+def constrained_solution(M: Array, K: Array, force: Array, k: Array) -> Solution:
+    """Solve with M, (..., nv, nv), K, (..., rows, nv), force, (..., nv), k, (..., rows); M may be singular where K is not.
 
     M is first given the inertia K^T W K against moving the constraints, which changes no solution; then vdot = y + Z s mu with
-    y = M^-1 push, Z = M^-1 K^T, and (s K Z s) mu = s (k - K y) solved by the proximal iteration, rows scaled by s.
+    y = M^-1 force, Z = M^-1 K^T, and (s K Z s) mu = s (k - K y) solved by the proximal iteration, rows scaled by s.
     """
     M, WK = _stiffened(M, K)
-    push = push + apply(transposed(WK), k)
-    found = solve(M, np.concatenate([push[..., None], transposed(K)], axis=-1))
+    force = force + apply(transposed(WK), k)
+    found = solve(M, np.concatenate([force[..., None], transposed(K)], axis=-1))
     y, Z = found[..., 0], found[..., 1:]
     D, s = _scaled(K @ Z)
     multipliers = s * proximal_solution(D, s * (k - apply(K, y)))
@@ -46,9 +45,9 @@ def constrained_solution(M: Array, K: Array, push: Array, k: Array) -> Solution:
 
 
 def constrained_inverse(M: Array, K: Array) -> tuple[Array, Array]:
-    """P, (..., nv, nv), and Q, (..., nv, rows), with vdot = P push + Q k for any push and k of `constrained_solution`.
+    """P, (..., nv, nv), and Q, (..., nv, rows), with vdot = P force + Q k for any force and k of `constrained_solution`.
 
-    K P = 0, so that what k adds to push there changes nothing.
+    K P = 0, so that what k adds to force there changes nothing.
     """
     M, _ = _stiffened(M, K)
     inverse = solve(M, np.broadcast_to(np.eye(M.shape[-1]), M.shape))
@@ -70,12 +69,12 @@ def _scaled(D: Array) -> tuple[Array, Array]:
     return s[..., :, None] * D * s[..., None, :], s
 
 
-def held_solution(M: Array, K: Array, push: Array, k: Array, free: Array) -> Solution:
+def held_solution(M: Array, K: Array, force: Array, k: Array, free: Array) -> Solution:
     """As `constrained_solution`, with the rates held where `free` is zero; for multipliers the forces that hold them, (..., nv)."""
     moving = free[..., :, None] * free[..., None, :]
     held = moving * M + (1 - free)[..., None] * np.eye(M.shape[-1])
-    vdot, multipliers, singular = constrained_solution(held, K * free[..., None, :], push * free, k)
-    reaction = (1 - free) * (apply(M, vdot) - push - apply(transposed(K), multipliers))
+    vdot, multipliers, singular = constrained_solution(held, K * free[..., None, :], force * free, k)
+    reaction = (1 - free) * (apply(M, vdot) - force - apply(transposed(K), multipliers))
     return Solution(vdot, reaction, singular)
 
 

@@ -1,7 +1,7 @@
 """Torques that produce a motion of a robot with constraints, and their derivatives.
 
-Torques K^T lambda do nothing; what counts is G^T tau, with K G = 0. Of all torques u at the joints with a drive, tau = E u, the
-smallest with G^T E u = G^T tau are taken.
+Torques K^T lambda have no effect on the motion; only G^T tau has, with K G = 0. Of all torques u at the joints with a drive,
+tau = E u, the smallest with G^T E u = G^T tau are taken.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,13 @@ from modurob.spatial.scalars import Array
 OPEN = 1e-6
 # singular values of the constraints this much smaller than the largest are none
 RANK = 1e-7
+# drives that follow unit motions by less than this do not move: what is left is rounding
+STILL = 1e-12
 # torques that no drive can give, of all torques, before a motion is refused
 MISSING = 1e-6
-# drives that follow less of a motion than this lose digits twice if it is solved for
+# a largest rate of driven joints below this part of the largest rate of the motion: the solve loses digits twice
 FOLLOWED = 1e-2
-# less than this, and their derivatives have lost half of all digits
+# below this part derivatives have lost half of all digits
 HARDLY = 1e-5
 
 
@@ -55,7 +57,8 @@ def least_torques(m: Tables, q: Array, tau: Array, run: Run = interpret) -> Arra
     G = free_motions(loop_jacobian(m, q, run))
     wanted = apply(transposed(G), tau)
     B = transposed(G)[..., driven]
-    given = (np.linalg.pinv(B, rcond=RANK) @ wanted[..., None])[..., 0]
+    U, s, Vt = np.linalg.svd(B, full_matrices=False)
+    given = apply(transposed(Vt), _inverted(s, STILL) * apply(transposed(U), wanted))
     missing = np.abs(apply(B, given) - wanted).max(axis=-1, initial=0.0)
     if np.any(missing > MISSING * np.maximum(np.abs(tau).max(axis=-1, initial=0.0), 1e-300)):
         _refuse_motion(m, q, run)
@@ -109,7 +112,8 @@ def driven_rates(m: Tables) -> Array:
 
 
 class Followed(NamedTuple):
-    """The motion y that joints with a drive follow, E u = E E^T y, and what it is found from: E E^T, `CONSTRAINED`, lambda."""
+    """The multipliers y with u = E^T y, a motion that keeps the constraints, and the terms of its equations: E E^T, `CONSTRAINED`,
+    lambda."""
 
     y: Any
     drives: Any
@@ -123,7 +127,7 @@ def _followed(engine: Engine, inputs: dict[str, Any]) -> Followed:
     m, terms = engine.m, engine.run(CONSTRAINED, **inputs)
     tau = terms["bias"] + engine.times(engine.constant("rates", m.armature), inputs["vdot"])
     # solves add the armature
-    drives = engine.resisted(terms["M"] * 0.0, engine.constant("rates", driven_rates(m) - m.armature))
+    drives = engine.with_diagonal(terms["M"] * 0.0, engine.constant("rates", driven_rates(m) - m.armature))
     y, multipliers = engine.constrained(drives, terms["K"], (tau, engine.zeros("rates")), terms["k"] * 0.0)
     return Followed(y, drives, terms, multipliers)
 
@@ -154,7 +158,7 @@ def _require_drives(m: Tables, q: Array, run: Run) -> None:
     """An error where the joints with a drive do not move all degrees of freedom."""
     G = free_motions(loop_jacobian(m, q, run))
     t = np.linalg.svd(driven_rates(m)[:, None] * G, compute_uv=False)
-    rank, degrees = (_inverted(t) > 0).sum(axis=-1), np.abs(G).any(axis=-2).sum(axis=-1)
+    rank, degrees = (_inverted(t, STILL) > 0).sum(axis=-1), np.abs(G).any(axis=-2).sum(axis=-1)
     if np.any(rank < degrees):
         _refuse_derivatives(m, rank, degrees)
 
@@ -199,8 +203,8 @@ def _free(s: Array, Vt: Array) -> Array:
     return transposed(free[..., least:, :])
 
 
-def _inverted(s: Array) -> Array:
+def _inverted(s: Array, least: float = 0.0) -> Array:
     """1 / s of singular values, zero where they are none."""
     largest = np.maximum(s.max(axis=-1, initial=0.0), 1e-300)[..., None]
-    counts = s > RANK * largest
+    counts = s > np.maximum(RANK * largest, least)
     return np.where(counts, 1 / np.where(counts, s, 1.0), 0.0)

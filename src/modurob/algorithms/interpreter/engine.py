@@ -52,7 +52,7 @@ class NumPyEngine:
         return np.where(a < b, x, y)
 
     def goal_rows(self, rows: Any, seen: Any, target: Array) -> Any:
-        from modurob.algorithms import descent  # which is found with programs
+        from modurob.algorithms import descent  # which imports this module
 
         found = descent.goal_rows(self.m, rows, seen, target)
         return found._replace(cost=found.cost[..., None], size=found.size[..., None])
@@ -75,13 +75,13 @@ class NumPyEngine:
         ahead: Array | None = None,
         contacts: bool = True,
     ) -> Forces:
-        from modurob.algorithms import forces as own  # which are found with programs
+        from modurob.algorithms import forces as own  # which imports this module
 
         tau = own.joint_efforts(self.m, t, q, v, x, ahead)
         if slide is not None:
             tau = tau - slide * own.dry_friction(self.m, v)
-        pushes = own.frame_pushes(self.m, t, q, v, x, self._run, contacts)
-        external, tau = (None, tau) if pushes is None else (pushes.wrenches, tau + pushes.tau)
+        between = own.frame_wrenches(self.m, t, q, v, x, self._run, contacts)
+        external, tau = (None, tau) if between is None else (between.wrenches, tau + between.tau)
         rate = own.force_rates(self.m, t, q, v, x, self._run)
         slope = None if ahead is None else own.slope_ahead(self.m, t, q, v, x, ahead)
         return Forces(tau, external, rate, slope)
@@ -96,35 +96,35 @@ class NumPyEngine:
 
         return own.drifts(self.m, q, v)
 
-    def contact_pushes(self, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
+    def contact_wrenches(self, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
         from modurob.algorithms import contact
 
-        return contact.contact_pushes(self.m, start, known, x, dt[..., 0], last)
+        return contact.contact_wrenches(self.m, start, known, x, dt[..., 0], last)
 
     def contact_states(self, start: Any, known: Any, end: Any, x: Array, rate: Array, dt: Array) -> Array:
         from modurob.algorithms import contact
 
         return contact.contact_states(self.m, start, known, end, x + rate * dt, dt[..., 0])
 
-    def pair_pushes(self, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
+    def pair_wrenches(self, q: Array, start: Any, known: Any, x: Array, dt: Array, last: bool) -> tuple[Array, Array]:
         from modurob.algorithms import pairs
 
-        return pairs.pair_pushes(self.m, q, start, known, x, dt[..., 0], last)
+        return pairs.pair_wrenches(self.m, q, start, known, x, dt[..., 0], last)
 
     def pair_bias(self, q: Array, start: Any, G: Array, rates: Array) -> Array:
         from modurob.algorithms import pairs
 
         return pairs.pair_bias(self.m, q, start, G, rates)
 
-    def coupled(self, M: Array, q: Array, G: Array) -> Array:
+    def with_pair_coupling(self, M: Array, q: Array, G: Array) -> Array:
         from modurob.algorithms import pairs
 
         return M + pairs.coupling(self.m, self.run(pairs.COLUMNS, q=q)["S"], G)
 
-    def balanced(self, before: Any, after: Any, v: Array, dt: Array) -> Array:
+    def momentum_corrected(self, before: Any, after: Any, v: Array, dt: Array) -> Array:
         from modurob.algorithms import momenta
 
-        return momenta.balanced(self.m, before, after, v, dt[..., 0])
+        return momenta.momentum_corrected(self.m, before, after, v, dt[..., 0])
 
     def pair_states(self, start: Any, known: Any, end: Any, x: Array, dt: Array) -> Array:
         from modurob.algorithms import pairs
@@ -134,8 +134,8 @@ class NumPyEngine:
     def advanced(self, V: Array, rate: Array, dt: Array) -> Array:
         return V + rate * dt[..., None]
 
-    def resisted(self, M: Array, resistance: Array) -> Array:
-        return M + resistance[..., None] * np.eye(self.m.nv)
+    def with_diagonal(self, M: Array, diagonal: Array) -> Array:
+        return M + diagonal[..., None] * np.eye(self.m.nv)
 
     def sampled(self, q: Array, v: Array, x: Array, dt: Array) -> Array:
         from modurob.algorithms import forces as own
@@ -153,8 +153,8 @@ class NumPyEngine:
 
         return decays(own.acting(self.m).decay, dt)
 
-    def constrained(self, M: Array, K: Array, push: tuple[Array, Array], k: Array) -> tuple[Array, Array]:
-        vdot, multipliers, singular = constrained_solution(M + np.diag(self.m.armature), K, push[0] - push[1], k)
+    def constrained(self, M: Array, K: Array, force: tuple[Array, Array], k: Array) -> tuple[Array, Array]:
+        vdot, multipliers, singular = constrained_solution(M + np.diag(self.m.armature), K, force[0] - force[1], k)
         self._note(-singular.astype(int))
         return vdot, multipliers
 
@@ -178,4 +178,4 @@ class NumPyEngine:
 
     def constrained_slopes(self, M: Array, K: Array, by_q: tuple[Array, Array], by_v: tuple[Array, Array]) -> Array:
         P, Q = constrained_inverse(M + np.diag(self.m.armature), K)
-        return np.concatenate([*(-P @ push - Q @ rows for push, rows in (by_q, by_v)), P], axis=-1)
+        return np.concatenate([*(-P @ force - Q @ rows for force, rows in (by_q, by_v)), P], axis=-1)

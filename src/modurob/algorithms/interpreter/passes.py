@@ -1,4 +1,4 @@
-"""The passes of one program, over all bodies of a mechanism, and what they leave behind."""
+"""The passes of one program over all bodies of a mechanism, and its results."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -54,14 +54,14 @@ class ProgramRun:
         for view in self.views:
             column = view.own(walk.start)
             own = view.joint.v_slice
-            M[..., own, own] += np.swapaxes(walk.felt(view, column), -1, -2)
-            column = walk.lifted(view, column)
+            M[..., own, own] += np.swapaxes(walk.projected(view, column), -1, -2)
+            column = walk.transformed(view, column)
             for i in self.m.ancestors[view.body][1:]:
                 above = self.views[i - 1]
-                block = np.swapaxes(walk.felt(above, column), -1, -2)
+                block = np.swapaxes(walk.projected(above, column), -1, -2)
                 M[..., above.joint.v_slice, own] += block
                 M[..., own, above.joint.v_slice] += np.swapaxes(block, -1, -2)
-                column = walk.lifted(above, column)
+                column = walk.transformed(above, column)
 
     def _pairs(self, walk: Pairs) -> None:
         for view in self.views:
@@ -150,7 +150,7 @@ class ProgramRun:
         return np.concatenate([empty, *whole], axis=-1 - len(tail))
 
     def _gathered(self, each: list[Array], kind: str, dtype: Any) -> Array:
-        """What each joint has, stacked; a mimic adds to its source."""
+        """The results of all joints, stacked; those of a mimic joint are added to those of its source."""
         if kind == "vectors":
             out = np.zeros((*self.shape, 6, self.m.nv), dtype=dtype)
         else:

@@ -1,4 +1,4 @@
-"""Where a robot stands: the point that positions are taken from, so that nothing large cancels."""
+"""The reference point of a robot: positions relative to it are small, so that no digits are lost by cancellation."""
 
 import numpy as np
 
@@ -9,12 +9,12 @@ from modurob.spatial.scalars import Array
 
 
 def reference(m: Tables, q: Array) -> Array:
-    """A point near the robot, (..., 3): where its floating base is, else where it stands. About it nothing large cancels."""
+    """A point near the robot, (..., 3): the position of its floating base, else that of its first joint in the world."""
     return q[..., :3] if floats(m) else stand(m)
 
 
 def stand(m: Tables) -> Array:
-    """Where the first joint of a robot that does not float stands in the world, (3,)."""
+    """The position of the first joint in the world, (3,), for robots that do not float."""
     return se3.position(m.X_PJ[1]) if m.joints else np.zeros(3)
 
 

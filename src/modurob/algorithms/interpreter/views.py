@@ -1,4 +1,4 @@
-"""What the local steps of a program see: a joint, a pair of rates, a loop joint, over arrays."""
+"""The views of the local steps of a program, over arrays: a joint, a pair of rates, a loop joint."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -117,27 +117,24 @@ class NumPyView:
 
 
 class NumPyPair:
-    """Rate k of one joint against all rates of a joint it hangs on, or of its own."""
+    """Rate k of one joint, and all rates of one of its ancestors or of itself, as `PairView` says."""
 
     def __init__(self, run: "ProgramRun", below: NumPyView, k: int, above: NumPyView):
         self._run, self._below, self._k, self._above = run, below, k, above
 
     def a(self, name: str) -> Array:
-        """A column of the rate below, (..., 1, k)."""
         return self._below.column(name)[..., self._k : self._k + 1, :]
 
     def b(self, name: str) -> Array:
-        """The columns of the joint above, (..., nv, k)."""
         return self._above.column(name)
 
     def emit(self, **results: Array) -> None:
-        """Entries of row a and columns b, (..., nv)."""
         row = self._below.joint.v_slice.start + self._k
         for name, x in results.items():
             self._run.matrices[name][..., row, self._above.joint.v_slice] += x
 
     def emit_above(self, **results: Array) -> None:
-        """Entries of rows b and column a, (..., nv); those of the own joint are all rows a."""
+        # entries between rates of one joint are all in rows a
         if self._above is not self._below:
             column = self._below.joint.v_slice.start + self._k
             for name, x in results.items():
@@ -145,7 +142,7 @@ class NumPyPair:
 
 
 class NumPyLoop:
-    """A loop joint between two bodies."""
+    """A loop joint between two bodies, as `LoopView` says."""
 
     def __init__(self, run: "ProgramRun", loop: Loop, first: int, walk: Constraints):
         self._run, self._loop, self._first, self._walk, self.type = run, loop, first, walk, loop.type
@@ -154,24 +151,19 @@ class NumPyLoop:
         return getattr(self._loop, end)
 
     def pose(self, end: str) -> Array:
-        """The frame at an end, from the reference point in world axes, (..., 4, 4)."""
         frame, origin = self._frame(end), reference(self._run.m, self._run.inputs["q"])
         rows = self._run.fields[frame.body]["X"]
         X = se3.pose(rows[..., :3], rows[..., 3] - origin)
         return X @ frame.X
 
     def motion(self, end: str) -> tuple[Array, Array]:
-        """Twist and acceleration of the body at an end."""
         fields = self._run.fields[self._frame(end).body]
         return fields["V"], fields["A"]
 
     def given(self, name: str) -> Array:
-        """The rows of this loop of an input, (..., rows)."""
         return self._run.inputs[name][..., self._first : self._first + self._loop.rows]
 
     def project(self, **vectors: tuple[Array, ...]) -> None:
-        """Rows of a result: vectors, (..., rows, 6), against each of the columns that it meets, for the rates that move
-        the successor alone; the opposite for those that move the predecessor alone."""
         for name, T in vectors.items():
             out = np.zeros((*self._run.shape, self._loop.rows, self._run.m.nv), np.result_type(*T, self._run.dtype()))
             for body, sign in self._between().items():
@@ -179,15 +171,12 @@ class NumPyLoop:
                     out[..., self._rates(body)] += sign * (x @ np.swapaxes(self._run.columns[body][column], -1, -2))
             self._run.rows[name].append(out)
 
-    def push(self, F: Array) -> None:
-        """Add a wrench to F of the successor, and its opposite to that of the predecessor, (..., 6)."""
+    def add_wrench(self, F: Array) -> None:
         for end, sign in (("successor", 1), ("predecessor", -1)):
             fields = self._run.fields[self._frame(end).body]
             fields["F"] = fields["F"] + sign * F
 
     def turn(self, carried: Array, changed: Array | None) -> None:
-        """Subtract S_a . carried S_b for rates a that move the predecessor, S_a . changed S_b for rates a between the ends,
-        and rates b between the ends, from the entries of a matrix; both matrices are (..., 6, 6)."""
         between, above = self._between(), dict.fromkeys(self._ancestors("predecessor"), 1)
         for W, rates in ((carried, above), (changed, between)):
             if W is not None:
@@ -201,7 +190,7 @@ class NumPyLoop:
                 out[..., self._rates(a), self._rates(b)] -= up * down * entries
 
     def slopes(self, function: Callable[[Array, Array], Array], X: Array, V: Array) -> tuple[Array, Array]:
-        """d function(X, V), (..., k), by displacements of the pose X in its own axes, and by V, (..., k, 6) each."""
+        """By complex steps."""
         axes = len(np.broadcast_shapes(X.shape[:-2], V.shape[:-1]))
         by_pose = complex_step(lambda d: function(X @ se3.exp(d), V), 6, axes)
         return by_pose, complex_step(lambda d: function(X, V + d), 6, axes)
@@ -210,7 +199,7 @@ class NumPyLoop:
         return set(self._run.m.ancestors[self._frame(end).body])
 
     def _between(self) -> dict[int, int]:
-        """Bodies that one end alone hangs on: 1 for the successor, -1 for the predecessor."""
+        """Ancestors of one end that are not ancestors of the other: 1 of the successor, -1 of the predecessor."""
         below, above = (self._ancestors(end) for end in ("successor", "predecessor"))
         return dict.fromkeys(below - above, 1) | dict.fromkeys(above - below, -1)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modurob.catalogue.contact.ground import Ground
-from modurob.catalogue.contact.law import TINY, ZERO, Bristled, Moves, changed
+from modurob.catalogue.contact.law import TINY, ZERO, Bristled, StepMotion, changed
 from modurob.catalogue.contact.touching import Touch, Touching
 from modurob.spatial.scalars import Array, minimum, sqrt
 
@@ -29,7 +29,7 @@ class Contact(Bristled):
         return self.shape.count
 
     @property
-    def feel(self) -> Ground:
+    def material(self) -> Ground:
         return self.ground
 
     @property
@@ -49,21 +49,21 @@ class Contact(Bristled):
         """Its points next to the ground, for the pose of the body, and that of the shape in it."""
         return self.shape.touches(X_WB, X_BF, self.ground.surface)
 
-    def nearness(self, touch: Touch, moves: Moves) -> Array:
-        """The least gap within a step, (...): nothing touches where it is not negative."""
+    def clearance(self, touch: Touch, motion: StepMotion) -> Array:
+        """The least gap within a step, (...) [m]: nothing touches where it is not negative."""
         kind = type(self.shape) if touch.n.shape[-2] == 1 < touch.gap.shape[-1] else Touching
-        return minimum(*(kind.least(self.shape, gaps) for gaps in self.gaps_ahead(touch, moves)))
+        return minimum(*(kind.least(self.shape, gaps) for gaps in self.gaps_ahead(touch, motion)))
 
-    def bristles(self, touch: Touch, pressed: Array, x: Array) -> list[Array]:
+    def bristles(self, touch: Touch, normal: Array, x: Array) -> list[Array]:
         n = touch.gap.shape[-1]
         return [x[..., :n], x[..., n:]]
 
-    def settled(self, touch: Touch, moves: Moves, V: Array, x: Array) -> Array:
-        """Bristles at the end of a step that ends with the twist V, (..., nx): moved along, and cut to the cone."""
-        felt, dt = self._felt(touch, moves, x), moves.dt
-        pressed = self._pressed(felt, touch, moves, V)
-        there = self.bristles(touch, pressed, x)
-        z = [z + dt[..., None] * moves.along(touch, t, V) for z, t in zip(there, touch.t, strict=True)]
+    def end_states(self, touch: Touch, motion: StepMotion, V: Array, x: Array) -> Array:
+        """Bristles at the end of a step that ends with the twist V, (..., nx): moved with the points, within the friction cone."""
+        points, dt = self._point_forces(touch, motion, x), motion.dt
+        normal = self._end_normal_forces(points, touch, motion, V)
+        before = self.bristles(touch, normal, x)
+        z = [z + dt[..., None] * motion.along(touch, t, V) for z, t in zip(before, touch.t, strict=True)]
         size = self.ground.stiffness * sqrt(z[0] * z[0] + z[1] * z[1] + TINY)
-        kept = felt.on * minimum(1 + ZERO, self.ground.friction * pressed / size)
+        kept = points.on * minimum(1 + ZERO, self.ground.friction * normal / size)
         return np.concatenate([kept * part for part in z], axis=-1)

@@ -1,4 +1,4 @@
-"""What robots stand on: a surface, and how it feels."""
+"""The ground: a surface and its material."""
 
 from dataclasses import dataclass, field
 from typing import Any

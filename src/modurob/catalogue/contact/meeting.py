@@ -1,4 +1,4 @@
-"""Where two shapes meet: points between them, how far they are apart there, and the normal from the second to the first.
+"""Contact points of two shapes: points between them, the gaps there, and the normal from the second to the first.
 
 All is in the frame of the second shape. Written with `modurob.spatial.scalars`, without branches, so that it can be traced.
 """
@@ -15,12 +15,12 @@ from modurob.catalogue.forces.force import Numbers
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, absolute, cross, dot, maximum, minimum, select, sqrt
 
-# the gap of points that are not there [m]
+# the gap of points that do not exist [m]
 FAR = 1.0
-# keeps directions of nothing finite
+# keeps quotients by a vanishing length finite
 TINY = 1e-30
 ZERO, ONE = np.zeros(()), np.ones(())
-# a face of the first box, and an edge of both, is taken for the place where boxes meet only if they are less deep there by this [m]
+# a face of the first box, and edges of both, are preferred to a face of the second only if the penetration is less by this [m]
 FACE_BIAS, EDGE_BIAS = 2e-5, 1e-4
 # points this far outside a face still count as on it, in parts of its edges
 ON_FACE = 1e-3
@@ -30,7 +30,7 @@ PARALLEL = 0.05
 HALVINGS = 20
 
 
-class Meeting(NamedTuple):
+class PairPoints(NamedTuple):
     """k points between two bodies, and the points fixed on the first and on the second that carry them, (..., k, 3) [m]; gaps,
     (..., k) [m]; normals towards the first, and two tangents, (..., k, 3), or (..., 1, 3) where they are the same for all."""
 
@@ -51,14 +51,14 @@ class Rod(Numbers):
     kind = "rod"
 
 
-MEETINGS: dict[tuple[str, str], tuple[int, Callable[[Any, Any, Array], Meeting]]] = {}
+PAIR_POINTS: dict[tuple[str, str], tuple[int, Callable[[Any, Any, Array], PairPoints]]] = {}
 
 
-def meets(a: str, b: str, count: int) -> Callable[[Any], Any]:
-    """Registers what finds the `count` points where shapes of two kinds meet."""
+def points_of(a: str, b: str, count: int) -> Callable[[Any], Any]:
+    """Registers the function that returns the `count` contact points of shapes of two kinds."""
 
     def register(found: Any) -> Any:
-        MEETINGS[a, b] = count, found
+        PAIR_POINTS[a, b] = count, found
         return found
 
     return register
@@ -74,8 +74,8 @@ def tangents(n: Array) -> tuple[Array, Array]:
     return np.stack([1 + s * x * x * a, s * b, -s * x], axis=-1), np.stack([b, s + y * y * a, -y], axis=-1)
 
 
-def _between(p: Array, carrier: Array, seat: Array, gap: Array, n: Array) -> Meeting:
-    return Meeting(p, carrier, seat, gap, n, tangents(n))
+def _between(p: Array, carrier: Array, seat: Array, gap: Array, n: Array) -> PairPoints:
+    return PairPoints(p, carrier, seat, gap, n, tangents(n))
 
 
 def _clamped(x: Array, most: Any) -> Array:
@@ -85,7 +85,7 @@ def _clamped(x: Array, most: Any) -> Array:
 # ---- round shapes ----
 
 
-def _balls(a: Array, b: Array, r_a: Any, r_b: Any) -> Meeting:
+def _balls(a: Array, b: Array, r_a: Any, r_b: Any) -> PairPoints:
     """Between balls about a and b, (..., k, 3)."""
     d = a - b
     distance = sqrt(dot(d, d) + TINY)
@@ -93,15 +93,15 @@ def _balls(a: Array, b: Array, r_a: Any, r_b: Any) -> Meeting:
     return _between(b + (r_b + gap / 2)[..., None] * n, a, b, gap, n)
 
 
-@meets("ball", "ball", 1)
-def ball_on_ball(a: Ball, b: Ball, X: Array) -> Meeting:
+@points_of("ball", "ball", 1)
+def ball_on_ball(a: Ball, b: Ball, X: Array) -> PairPoints:
     """One point, on the line between the centres."""
     c = se3.position(X)[..., None, :]
     return _balls(c, 0 * c, a.r, b.r)
 
 
-@meets("rod", "rod", 5)
-def rod_on_rod(a: Rod, b: Rod, X: Array) -> Meeting:
+@points_of("rod", "rod", 5)
+def rod_on_rod(a: Rod, b: Rod, X: Array) -> PairPoints:
     """The ends of each next to the other, and where they cross."""
     c, u = se3.position(X), X[..., :3, 2]
     z = np.array([0.0, 0.0, 1.0])
@@ -121,14 +121,14 @@ def rod_on_rod(a: Rod, b: Rod, X: Array) -> Meeting:
     return _apart(_balls(on_a, on_b, a.r, b.r), inside, 4)
 
 
-def _apart(met: Meeting, inside: Array, which: int) -> Meeting:
-    """One of the points is not there where `inside` is not positive."""
-    gap = [met.gap[..., k] for k in range(met.gap.shape[-1])]
+def _apart(touch: PairPoints, inside: Array, which: int) -> PairPoints:
+    """The points, of which one does not exist where `inside` is not positive."""
+    gap = [touch.gap[..., k] for k in range(touch.gap.shape[-1])]
     gap[which] = select(ZERO, inside, gap[which], FAR + 0 * inside)
-    return met._replace(gap=np.stack(gap, axis=-1))
+    return touch._replace(gap=np.stack(gap, axis=-1))
 
 
-def _ball_in_box(c: Array, r: Any, half: Array) -> Meeting:
+def _ball_in_box(c: Array, r: Any, half: Array) -> PairPoints:
     """Between balls about c, (..., k, 3), and a box."""
     inside = minimum(maximum(c, -half + 0 * c), half + 0 * c)
     d = c - inside
@@ -163,14 +163,14 @@ def _half(b: Corners) -> Array:
     return np.stack([np.asarray(x) for x in (b.x, b.y, b.z)], axis=-1)
 
 
-@meets("ball", "corners", 1)
-def ball_on_box(a: Ball, b: Corners, X: Array) -> Meeting:
+@points_of("ball", "corners", 1)
+def ball_on_box(a: Ball, b: Corners, X: Array) -> PairPoints:
     """One point, next to the centre of the ball."""
     return _ball_in_box(se3.position(X)[..., None, :], a.r, _half(b))
 
 
-@meets("rod", "corners", 3)
-def rod_on_box(a: Rod, b: Corners, X: Array) -> Meeting:
+@points_of("rod", "corners", 3)
+def rod_on_box(a: Rod, b: Corners, X: Array) -> PairPoints:
     """The ends of the rod, and the point between them that is nearest to the box."""
     c, u, half = se3.position(X), X[..., :3, 2], _half(b)
     low, high = -a.half + 0 * c[..., 2], a.half + 0 * c[..., 2]
@@ -222,11 +222,11 @@ def _picked(on: list[Array], x: list[Array]) -> Array:
     return np.asarray(sum(w[..., None] * v if v.ndim > w.ndim else w * v for w, v in zip(on, x, strict=True)))
 
 
-@meets("corners", "corners", 17)
-def box_on_box(a: Corners, b: Corners, X: Array) -> Meeting:
-    """The polygon in which the face of one box meets the nearest face of the other, sixteen points of which some are not there; or
-    the one point in which two edges cross. They meet along the axis on which they are farthest apart (Gottschalk, Lin and Manocha,
-    OBBTree: a hierarchical structure for rapid interference detection)."""
+@points_of("corners", "corners", 17)
+def box_on_box(a: Corners, b: Corners, X: Array) -> PairPoints:
+    """The polygon in which the face of one box intersects the nearest face of the other, sixteen points of which some do not
+    exist; or the one point in which two edges cross. The contact is along the axis on which the boxes are farthest apart
+    (Gottschalk, Lin and Manocha, OBBTree: a hierarchical structure for rapid interference detection)."""
     R, c = X[..., :3, :3], X[..., :3, 3]
     half_a, half_b = (_half(x) + 0 * c for x in (a, b))
     axes = _axes(R, c, half_a, half_b)
@@ -301,7 +301,7 @@ def _turned(face: list[Array], d: Array) -> Array:
 
 
 def _polygon(Q: Array, d: Array, a: Array, b: Array) -> tuple[list[Array], list[Array]]:
-    """Points where a box at (Q, d) with half edges a meets the upper face of one with half edges b, and their heights over it."""
+    """Points where a box at (Q, d) with half edges a touches the upper face of one with half edges b, and their heights over it."""
     steep = [absolute(Q[..., 2, j]) for j in range(3)]
     x, y, z = _first_largest(steep)
     # the face that comes down: its centre, and the ways to the middles of its edges

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.catalogue.contact.law import TINY, ZERO, Bristled, along, changed, swung
-from modurob.catalogue.contact.meeting import MEETINGS, Meeting
+from modurob.catalogue.contact.law import TINY, ZERO, Bristled, along, centripetal, changed
+from modurob.catalogue.contact.meeting import PAIR_POINTS, PairPoints
 from modurob.catalogue.forces.force import Numbers
 from modurob.errors import InputError, explained
 from modurob.spatial import se3
@@ -21,9 +21,9 @@ from modurob.spatial.scalars import Array, cross, dot, minimum, select, sqrt, to
 @explained
 @dataclass(frozen=True)
 class BodyContact(Numbers):
-    """How bodies feel to each other, with friction, a stiffness and a damping at each point that touches; see docs/contact.md.
+    """The material of contact between bodies: friction, a stiffness and a damping at each point that touches; see docs/contact.md.
 
-    With `restitution` e, bodies that meet faster than a few cm/s part with e times their speed.
+    With `restitution` e, bodies that collide faster than a few cm/s separate with e times their speed.
 
     >>> import modurob as mr
     >>> mr.BodyContact(friction=0.5).restitution
@@ -58,10 +58,10 @@ class Side(NamedTuple):
     centre: Array
 
 
-class Relative(NamedTuple):
-    """How one body moves against another in a step of dt [s], (...), in the frame of the shape of the second: relative twists at
-    the start and as known of the end, (..., 6); their mass against each other, m_a m_b / (m_a + m_b), or that of the first where
-    the second is the world; and of both the angular velocity and the centre of mass."""
+class RelativeMotion(NamedTuple):
+    """The motion of one body relative to another in a step of dt [s], (...), in the frame of the shape of the second: relative
+    twists at the start, and at the end as known so far, (..., 6); their reduced mass m_a m_b / (m_a + m_b), or that of the one that
+    moves where the other is the world; and of both the angular velocity and the centre of mass."""
 
     start: Array
     known: Array
@@ -69,19 +69,19 @@ class Relative(NamedTuple):
     spins: tuple[tuple[Array, Array], tuple[Array, Array]]
     dt: Array
 
-    def along(self, met: Meeting, axis: Array, V: Array) -> Array:
+    def along(self, touch: PairPoints, axis: Array, V: Array) -> Array:
         """Velocities of the points along an axis at the end of the step if the relative twist is V there, (..., k)."""
         (w_a, c_a), (w_b, c_b) = self.spins
-        turning = swung(w_a, axis, met.carrier, c_a) - swung(w_b, axis, met.seat, c_b)
-        return along(met, axis, V) + self.dt[..., None] * turning
+        turning = centripetal(w_a, axis, touch.carrier, c_a) - centripetal(w_b, axis, touch.seat, c_b)
+        return along(touch, axis, V) + self.dt[..., None] * turning
 
 
-def relative(a: Side, b: Side, dt: Array, mass: Array) -> tuple[Array, Relative]:
-    """The pose of the first shape in the frame of the second, and how it moves there; `mass` is theirs against each other."""
+def relative(a: Side, b: Side, dt: Array, mass: Array) -> tuple[Array, RelativeMotion]:
+    """The pose of the first shape in the frame of the second, and how it moves there; `mass` is their reduced mass."""
     to = se3.inverse(b.X @ b.frame)
     start, known = (_relative_twist(to, a, b, V) for V in ((a.start, b.start), (a.known, b.known)))
     spins = [(_turned(to @ x.X, x.start[..., 3:]), _placed(to @ x.X, x.centre)) for x in (a, b)]
-    return to @ a.X @ a.frame, Relative(start, known, mass, (spins[0], spins[1]), dt)
+    return to @ a.X @ a.frame, RelativeMotion(start, known, mass, (spins[0], spins[1]), dt)
 
 
 def _relative_twist(to: Array, a: Side, b: Side, V: tuple[Array, Array]) -> Array:
@@ -99,7 +99,7 @@ def _placed(X: Array, p: Array) -> Array:
 
 @dataclass(frozen=True)
 class PairContact(Bristled):
-    """Two shapes that meet. States are the displacement of the bristles, three numbers [m], and their turn [rad]."""
+    """Contact of two shapes. States are the displacement of the bristles, three numbers [m], and their turn [rad]."""
 
     a: Numbers
     b: Numbers
@@ -109,10 +109,10 @@ class PairContact(Bristled):
 
     @property
     def count(self) -> int:
-        return MEETINGS[self.a.kind, self.b.kind][0]
+        return PAIR_POINTS[self.a.kind, self.b.kind][0]
 
     @property
-    def feel(self) -> BodyContact:
+    def material(self) -> BodyContact:
         return self.between
 
     @property
@@ -126,44 +126,44 @@ class PairContact(Bristled):
             object.__setattr__(out, part, changed(own, f"{part} ", numbers))
         return out
 
-    def touch(self, X: Array) -> Meeting:
-        """Where the shapes meet, in the frame of the second, for the pose of the first in it."""
-        return MEETINGS[self.a.kind, self.b.kind][1](self.a, self.b, X)
+    def touch(self, X: Array) -> PairPoints:
+        """The contact points of the shapes in the frame of the second, for the pose of the first in it."""
+        return PAIR_POINTS[self.a.kind, self.b.kind][1](self.a, self.b, X)
 
-    def nearness(self, X: Array, moves: Relative) -> Array:
+    def clearance(self, X: Array, motion: RelativeMotion) -> Array:
         """How far the spheres about the shapes are from each other within a step, (...): nothing touches where it is not
         negative."""
         d = se3.position(X)
         reach = _radius(self.a) + _radius(self.b)
-        for V in (moves.start, moves.start, moves.known):
+        for V in (motion.start, motion.start, motion.known):
             u = V[..., :3] + cross(V[..., 3:], d)
-            reach = reach + moves.dt * sqrt(dot(u, u) + TINY)
+            reach = reach + motion.dt * sqrt(dot(u, u) + TINY)
         return sqrt(dot(d, d) + TINY) - reach
 
-    def bristles(self, touch: Meeting, pressed: Array, x: Array) -> list[Array]:
-        share = pressed / (total(pressed, -1) + TINY)[..., None]
+    def bristles(self, touch: PairPoints, normal: Array, x: Array) -> list[Array]:
+        share = normal / (total(normal, -1) + TINY)[..., None]
         centre = total(share[..., None] * touch.p, -2)
         z = x[..., None, :3] + x[..., None, 3:] * cross(touch.n + 0 * touch.p, touch.p - centre[..., None, :])
         return [dot(z, t) for t in touch.t]
 
-    def settled(self, touch: Meeting, moves: Relative, V: Array, x: Array) -> Array:
-        """Bristles at the end of a step that ends with the relative twist V, (..., 4): moved along with the mean velocity under
-        pressure, and cut to the cone."""
-        felt, dt = self._felt(touch, moves, x), moves.dt[..., None]
-        share = felt.r / (total(felt.r, -1) + TINY)[..., None]
-        drag = sum((share * moves.along(touch, t, V))[..., None] * t for t in touch.t)
+    def end_states(self, touch: PairPoints, motion: RelativeMotion, V: Array, x: Array) -> Array:
+        """Bristles at the end of a step that ends with the relative twist V, (..., 4): moved with the mean velocity of the points,
+        weighted by their normal forces, and limited to the friction cone."""
+        points, dt = self._point_forces(touch, motion, x), motion.dt[..., None]
+        share = points.r / (total(points.r, -1) + TINY)[..., None]
+        drag = sum((share * motion.along(touch, t, V))[..., None] * t for t in touch.t)
         n = total(share[..., None] * touch.n, -2)
         turn = dot(n, V[..., 3:])[..., None]
         moved = x + dt * np.concatenate([total(np.asarray(drag), -2), turn], axis=-1)
-        f, g = self.bristles(touch, felt.r, moved)
-        size = self.between.stiffness * total(felt.on * sqrt(f * f + g * g + TINY), -1)
-        most = self.between.friction * total(felt.on * self._pressed(felt, touch, moves, V), -1)
-        on = select(ZERO, total(felt.on, -1), 1 + ZERO, ZERO)
+        f, g = self.bristles(touch, points.r, moved)
+        size = self.between.stiffness * total(points.on * sqrt(f * f + g * g + TINY), -1)
+        most = self.between.friction * total(points.on * self._end_normal_forces(points, touch, motion, V), -1)
+        on = select(ZERO, total(points.on, -1), 1 + ZERO, ZERO)
         return (on * minimum(1 + ZERO, most / (size + TINY)))[..., None] * moved
 
 
 def _radius(shape: Any) -> Any:
-    """Of the sphere about the origin of a shape that holds it [m]."""
+    """The radius of the sphere about the origin of a shape that contains it [m]."""
     if shape.kind == "corners":
         return sqrt(np.asarray(shape.x * shape.x + shape.y * shape.y + shape.z * shape.z))
     return shape.r + shape.half if shape.kind == "rod" else shape.r

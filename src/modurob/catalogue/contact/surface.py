@@ -1,4 +1,4 @@
-"""Surfaces that robots stand on, each one small value: how far a point is above it, and which way is up there.
+"""Surfaces of the ground, each one small value: the height of a point above it, and the normal there.
 
 A surface faces up: its normal has n_z > 0. Written with `modurob.spatial.scalars`, so that it can be traced.
 """
@@ -18,7 +18,7 @@ SURFACES: Registry[type["Surface"]] = Registry("surface")
 
 
 class Surface(Numbers):
-    """What is below z = h(x, y) is solid."""
+    """A surface z = h(x, y); everything below is solid."""
 
     @abstractmethod
     def gap(self, p: Array) -> tuple[Array, Array]:

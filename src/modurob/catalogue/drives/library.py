@@ -102,14 +102,3 @@ def _require_known(where: str, data: Mapping[str, Any], names: list[str]) -> Non
     for key in data:
         if key not in names:
             raise CatalogueError(f"{where}: unknown key {key!r:.60}; {choices(str(key), names)}")
-
-
-def drive_data(drive: Drive) -> dict[str, Any]:
-    """A drive as plain data, which `drive_of` reads back equal."""
-    data: dict[str, Any] = {}
-    for name, value in _parts(drive).items():
-        if name in PARTS and value is not None:
-            data[name] = {f.name: getattr(value, f.name) for f in fields(PARTS[name])}
-        elif name not in PARTS:
-            data[name] = value
-    return data

@@ -7,22 +7,17 @@ lines.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import fields
-from functools import wraps
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from modurob.errors import InputError, MechanismError, blamed
+from modurob.errors import InputError, MechanismError, blame_methods
 from modurob.registry import Registry
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import SCALARS, Array
 
-# what kernels trace, and what it may consist of
+# the methods that kernels trace
 METHODS = frozenset(("effort", "dry", "rate", "sampled", "energy", "wrenches"))
-SCALARS = (
-    "arithmetic, and functions of modurob.spatial.scalars such as sin, select and maximum, which accept any scalars"
-)
 
 FORCES: Registry[type["Force"]] = Registry("force")
 
@@ -52,28 +47,18 @@ class Numbers(ABC):
 
 
 class Force(Numbers):
-    """What acts by itself."""
+    """A force that acts by itself, without a command of a controller."""
 
     nx: ClassVar[int] = 0  # states of its own
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Forces from outside the package are named in the errors of their methods."""
         super().__init_subclass__(**options)
-        for name in METHODS.intersection(vars(cls)) if not cls.__module__.startswith("modurob.") else ():
-            setattr(cls, name, _named(vars(cls)[name]))
+        blame_methods(cls, METHODS, MechanismError, SCALARS)
 
     def start(self) -> Array:
         """Initial states x, (nx,)."""
         return np.zeros(self.nx)
-
-
-def _named(method: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(method)
-    def call(self: Any, *given: Any) -> Any:
-        with blamed(MechanismError, f"{type(self).__qualname__}.{method.__name__}", SCALARS):
-            return method(self, *given)
-
-    return call
 
 
 class JointForce(Force):
@@ -97,7 +82,7 @@ class JointForce(Force):
         return np.zeros(())
 
     def holding(self) -> Any:
-        """The largest force that it balances at rest [N m or N]."""
+        """The largest force that dry friction balances at rest [N m or N]."""
         return 0.0
 
     def start_at(self, q: Array) -> Array:

@@ -6,16 +6,21 @@ itself.
 """
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from modurob.errors import InputError
-from modurob.registry import Registry
+from modurob.errors import InputError, MechanismError, blame_methods
+from modurob.registry import Registry, with_values
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array, as_array
+from modurob.spatial.scalars import SCALARS, Array, as_array
 
 Axis = tuple[float, ...]  # three numbers
+
+# what is traced, and run on exact scalars
+METHODS = ("pose", "motion_subspace", "subspace_rate", "constraint_subspace", "coordinates", "rate", "integrate")
+EXPECTED = f"{SCALARS}; q[..., :1] is an array, q[..., 0] may be a scalar"
 
 
 def unit_axis(axis: Axis, what: str) -> Axis:
@@ -55,6 +60,11 @@ class JointType(ABC):
     axial: ClassVar[bool] = False
     # what URDF calls it, None if it has no such joint
     urdf: ClassVar[str | None] = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Kinds from outside the package are named in the errors of their methods."""
+        super().__init_subclass__(**options)
+        blame_methods(cls, METHODS, MechanismError, EXPECTED)
 
     @abstractmethod
     def pose(self, q: Array) -> Array:
@@ -129,6 +139,15 @@ class JointType(ABC):
     def reversed(self) -> "JointType":
         """The same joint with the same coordinates, from successor to predecessor."""
         return Reversed(self)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The values of its `parameters`."""
+        return {name: getattr(self, name) for name in self.parameters}
+
+    def with_parameters(self, values: Mapping[str, Any]) -> "JointType":
+        """The joint with other values for some of its `parameters`."""
+        return with_values(self, values)
 
     def canonical(self) -> Canonical:
         """The joint in canonical axes: axis z if it is axial."""
@@ -208,6 +227,13 @@ class Reversed(JointType):
 
     def reversed(self) -> JointType:
         return self.original
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        return self.original.numbers
+
+    def with_parameters(self, values: Mapping[str, Any]) -> JointType:
+        return Reversed(self.original.with_parameters(values))
 
     def canonical(self) -> Canonical:
         joint, R = self.original.canonical()

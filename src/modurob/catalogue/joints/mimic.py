@@ -1,6 +1,8 @@
 """A joint that follows another."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,3 +55,10 @@ class Mimic(JointType):
 
     def reversed(self) -> "Mimic":
         return Mimic(self.follower.reversed(), self.ratio, self.offset)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        return self.follower.numbers
+
+    def with_parameters(self, values: Mapping[str, Any]) -> "Mimic":
+        return Mimic(self.follower.with_parameters(values), self.ratio, self.offset)

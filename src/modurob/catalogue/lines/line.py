@@ -12,6 +12,7 @@ from modurob.catalogue.forces.force import Force, Motion
 from modurob.catalogue.lines.law import Pull, Stretch
 from modurob.catalogue.lines.route import TOUCHING, Facing, Node, Path, Span, Swivel, around, path
 from modurob.errors import InputError
+from modurob.registry import with_values
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array, cross, dot, maximum, sqrt
 
@@ -189,7 +190,7 @@ def _is_number(name: str, x: Any) -> bool:
 
 
 def _changed(part: Any, at: str, numbers: dict[str, Any]) -> Any:
-    return _set(part, {name: numbers[f"{at}{name}"] for name in part.parameters() if f"{at}{name}" in numbers})
+    return with_values(part, {name: numbers[f"{at}{name}"] for name in part.parameters() if f"{at}{name}" in numbers})
 
 
 def _set(part: Any, values: dict[str, Any]) -> Any:

@@ -212,7 +212,7 @@ def _around(pulleys: tuple[Node, ...], X: Array, origins: list[Array]) -> _Bends
     arcs = [w * p.radius for w, p in zip(wraps, pulleys, strict=True)]  # type: ignore[attr-defined]
     lengths = [line[1] for line in lines]
     if len(pulleys) == 1:
-        touches, arcs, lengths = _unless_lifted(places, radii[1], pulleys[0], touches, arcs, lengths)
+        touches, arcs, lengths = _unless_lifted(places, pulleys[0], touches, arcs, lengths)
     return _climbing(R, se3.position(X), places, touches, arcs, lengths)
 
 
@@ -241,7 +241,7 @@ def _wrap(before: Array, after: Array, pulley: Node) -> Array:
 
 
 def _unless_lifted(
-    places: list[Array], r: Any, pulley: Any, touches: list, arcs: list[Array], lengths: list[Array]
+    places: list[Array], pulley: Any, touches: list, arcs: list[Array], lengths: list[Array]
 ) -> tuple[list, list[Array], list[Array]]:
     """The straight line where it passes on the side of the pulley without touching it, the foot of the centre between its ends."""
     a, c, b = (p * np.array([1.0, 1.0, 0.0]) for p in places)

@@ -53,10 +53,13 @@ class IMUReading(Reading):
 
     def _expected(self, q: Array, v: Array, vdot: Array) -> Array:
         robot, frame = self.robot, self._frame
-        V, A = robot.frame_twist(q, v, frame), robot.frame_acceleration(q, v, vdot, frame)
-        R = se3.rotation(robot.frame_pose(q, frame))
-        g = (np.swapaxes(R, -1, -2) @ robot.gravity[:, None])[..., 0]
+        V, A, g = robot.frame_twist(q, v, frame), robot.frame_acceleration(q, v, vdot, frame), self._gravity(q)
         return np.concatenate([V[..., 3:], A[..., :3] + so3.cross(V[..., 3:], V[..., :3]) - g], axis=-1)
+
+    def _gravity(self, q: Array) -> Array:
+        """In the axes of the frame, (..., 3) [m/s²]."""
+        R = se3.rotation(self.robot.frame_pose(q, self._frame))
+        return (np.swapaxes(R, -1, -2) @ self.robot.gravity[:, None])[..., 0]
 
     def sample(self, q: Array, v: Array, vdot: Array, rng: np.random.Generator) -> Array:
         y = self._expected(q, v, vdot) + self._noises * rng.normal(size=(*v.shape[:-1], 6))
@@ -75,5 +78,7 @@ class IMUReading(Reading):
             return np.concatenate([twist[..., 3:, :], acceleration[..., :3, :] + turned], axis=-2)
 
         by_q, by_v = read(by.twist_q, by.acceleration_q), read(by.twist_v, by.acceleration_v)
+        # gravity turns in the axes of a frame that turns
+        by_q[..., 3:, :] -= so3.skew(self._gravity(q)) @ by.twist_v[..., 3:, :]
         still = np.zeros_like(by.twist_v)
         return np.concatenate([by_q, by_v], axis=-1), read(still, by.acceleration_vdot)

@@ -224,9 +224,9 @@ static inline void projected_inverse(vec *out, const vec *factor, const vec *Q, 
     }
 }
 
-/* TILE columns of -P push - Q rows, given as the numbers of those rows of push (n, n) and rows (r, n) that are not zero there. at: the columns among the
-   results, the columns, how many rows of push, of rows, and which. */
-static inline void sloped_columns(vec *out, const vec *P, const vec *Q, const vec *push, const vec *rows, int32_t n, int32_t r, const int32_t *at)
+/* TILE columns of -P force - Q rows, given as the numbers of those rows of force (n, n) and rows (r, n) that are not zero there. at: the columns among the
+   results, the columns, how many rows of force, of rows, and which. */
+static inline void sloped_columns(vec *out, const vec *P, const vec *Q, const vec *force, const vec *rows, int32_t n, int32_t r, const int32_t *at)
 {
     const int32_t *const own = at + 2 * TILE + 2, *const others = own + at[2 * TILE];
     for (int32_t i = 0; i < n; i += TILE) {
@@ -238,7 +238,7 @@ static inline void sloped_columns(vec *out, const vec *P, const vec *Q, const ve
         }
         clear_tile(sum);
         for (int32_t k = 0; k < at[2 * TILE]; ++k) {
-            const vec *const from = push + own[k] * n;
+            const vec *const from = force + own[k] * n;
 #pragma GCC unroll 9
             for (int x = 0; x < TILE * TILE; ++x) {
                 sum[x] -= P[row[x / TILE] * 3 * n + own[k]] * from[at[TILE + x % TILE]];
@@ -258,7 +258,7 @@ static inline void sloped_columns(vec *out, const vec *P, const vec *Q, const ve
     }
 }
 
-/* Derivatives of constrained motion, after `constrain` has solved for it: vdot changes by P push + Q k. at: n, rows, the work of `constrain`, slopes
+/* Derivatives of constrained motion, after `constrain` has solved for it: vdot changes by P force + Q k. at: n, rows, the work of `constrain`, slopes
    of the tree by q and v, slopes of rows by q and v, results (n, 3 n), work, where three lists begin, as those of `constrain`: the sides, the pattern of rows,
    that of M; then the order; then how many tiles of columns there are by q and by v, and these, as `sloped_columns` has them. c: as `constrain` has it. */
 void constrain_slopes(vec *arena, const int32_t *at, const real *c)

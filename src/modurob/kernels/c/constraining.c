@@ -138,12 +138,12 @@ static inline __attribute__((always_inline)) void stiffened(vec *M, vec *B, cons
     }
     for (int32_t i = 0; i < count; ++i) {
         vec *const own = B + columns[i] * (r + 1), *const to = M + columns[i] * n;
-        vec weighted[3], push = own[0];
+        vec weighted[3], force = own[0];
         for (int32_t a = 0; a < many; ++a) {
             weighted[a] = weight[a] * own[1 + row + a];
-            push += weighted[a] * k[row + a];
+            force += weighted[a] * k[row + a];
         }
-        own[0] = push;
+        own[0] = force;
         for (int32_t j = 0; j <= i; ++j) {
             const vec *const other = B + columns[j] * (r + 1) + 1 + row;
             vec sum = to[columns[j]];
@@ -177,8 +177,8 @@ static inline __attribute__((always_inline)) void gathered(
     }
 }
 
-/* M vdot - K^T lambda = push, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
-   where four lists begin: the coordinates in each row of K, the sides that are not zero in each row of L^-T (push, K^T), the pattern
+/* M vdot - K^T lambda = force, K vdot = k, as `algorithms.constraints.solver` has it. at: n, rows, M, K, tau, bias, k, vdot, lambda, work,
+   where four lists begin: the coordinates in each row of K, the sides that are not zero in each row of L^-T (force, K^T), the pattern
    of the rows, that of M; then the coordinates in the order of that pattern. c: as `proximal` has it, how small rows of rounding are next to
    the largest, squared, then the rotors. */
 void constrain(vec *arena, const int32_t *at, const real *c)

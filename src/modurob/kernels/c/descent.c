@@ -44,7 +44,7 @@ static inline __attribute__((always_inline)) void damped_step_of(
             sum += entry * error[i];
             size += entry * entry;
         }
-        push[j] = sum;
+        descent[j] = sum;
     }
     int limited = 0;
     for (int32_t j = 0; j < n; ++j) {
@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void damped_step_of(
                 const vec limits[2] = {V(lower[j]), V(upper[j])};
                 freedom(push + j, arena + coordinate[j], limits, &free);
             }
-            push[j] *= free;
+            descent[j] *= free;
             for (int32_t i = 0; i < r; ++i) {
                 kept[i * n + j] = given[i * n + j] * free;
             }
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) void damped_step_of(
             }
             A[a * few + b] = sum;
         }
-        x[a] = r <= n ? error[a] : push[a];
+        x[a] = r <= n ? error[a] : descent[a];
     }
     definite_solve(A, x, few);
     for (int32_t j = 0; j < n; ++j) {

@@ -302,54 +302,56 @@ static void measure(const sequence *s, const strided *outputs, long *tiles, ptrd
     }
 }
 
-/* Lines that are asked for ahead, some between any two rows: asking for all at once was slower. */
+/* Lines of the next block, which are asked for ahead, some before each row: asking for all at once was slower. */
 enum { MOST_AHEAD = 8 };
 typedef struct {
-    const char *at[MOST_AHEAD];
-    long lines[MOST_AHEAD], per_row, next;
-    int arrays;
+    const char *at, *end; /* of the array whose lines are next */
+    const char *begin[MOST_AHEAD];
+    ptrdiff_t bytes[MOST_AHEAD], total;
+    int arrays, next;
 } asking;
 
-static __attribute__((noinline)) void ask_for(asking *a, const strided *array, long state, long last, long rows)
+static void ask_for(asking *a, const strided *array, long state, long last)
 {
     const ptrdiff_t padding = array->state_stride - array->entries * (ptrdiff_t)sizeof(real);
     const int whole = array->entries > 1 && array->entry_stride == (ptrdiff_t)sizeof(real) && padding >= 0 && padding < LINE;
     if (whole && state < last && a->arrays < MOST_AHEAD) {
-        const long lines = LANES * array->state_stride / BYTES;
-        a->at[a->arrays] = array->data + state * array->state_stride;
-        a->lines[a->arrays++] = lines;
-        a->per_row = lines > a->per_row * rows ? lines / rows + 1 : a->per_row;
+        a->begin[a->arrays] = array->data + state * array->state_stride;
+        a->bytes[a->arrays] = LANES * array->state_stride;
+        a->total += a->bytes[a->arrays++];
     }
 }
 
-static __attribute__((noinline)) void ask(asking *a)
+/* So many lines, or as many as are left. */
+static inline void ask(asking *a, long lines)
 {
-    int some = 0;
-    for (int k = 0; k < a->arrays; ++k) {
-        for (long i = a->next; i < a->next + a->per_row && i < a->lines[k]; ++i, some = 1) {
-            /* into the second-level cache: the nearest is full of what is computed with */
-            __builtin_prefetch(a->at[k] + i * BYTES, 0, 2);
+    for (; lines > 0; --lines, a->at += LINE) {
+        if (a->at >= a->end) {
+            if (a->next == a->arrays) {
+                return;
+            }
+            a->at = a->begin[a->next];
+            a->end = a->at + a->bytes[a->next++];
         }
+        /* into the second-level cache: the nearest is full of what is computed with */
+        __builtin_prefetch(a->at, 0, 2);
     }
-    a->next += a->per_row;
-    a->arrays = some ? a->arrays : 0;
 }
 
 /* All rows, but for the first ones if they ran already. Between those that do not touch results the last block leaves. */
 static inline void run_and_leave(const sequence *s, vec *arena, int again, asking *ahead, leaving *l, long tiles)
 {
     const row *r = s->rows + (again ? s->once : 0), *const end = s->rows + s->count, *const idle = s->rows + s->idle;
+    const long lines = ahead->total / (LINE * s->count) + 1;
     for (; r < idle; ++r) {
-        if (ahead->arrays) {
-            ask(ahead);
-        }
+        ask(ahead, lines);
         r->run(arena, r->at, r->c);
-        leave(l, tiles);
+        if (l->output < s->output_count) {
+            leave(l, tiles);
+        }
     }
     for (; r < end; ++r) {
-        if (ahead->arrays) {
-            ask(ahead);
-        }
+        ask(ahead, lines);
         r->run(arena, r->at, r->c);
     }
 }
@@ -360,31 +362,32 @@ static inline vec with_lost(vec status, vec nothing)
     return choose((ivec)(nothing == V(0)), status, V(-2));
 }
 
-/* The status of the states of a block, if one of them has any; returns whether. */
+/* The status of the states of a block goes to `statuses`, if one of them has any; returns whether. */
 static inline int note(vec status, real *statuses, long valid)
 {
     const real *lane = (const real *)&status;
-    int found = 0;
-    for (long i = 0; i < valid; ++i) {
+    if (!any_negative(-magnitude(status))) {
+        return 0;
+    }
+    for (long i = 0; statuses && i < valid; ++i) {
         if (lane[i] != 0) {
             statuses[i] = lane[i];
-            found = 1;
         }
     }
-    return found;
+    return 1;
 }
 
 /* The rest of a block leaves, if there is one, and its status; returns whether there is any. */
 static __attribute__((noinline)) int leave_all(leaving *l, real *statuses)
 {
     leave(l, -1);
-    const int found = note(with_lost(l->status, l->nothing), statuses + l->first, l->valid);
+    const int found = l->valid && note(with_lost(l->status, l->nothing), statuses ? statuses + l->first : NULL, l->valid);
     l->valid = 0;
     return found;
 }
 
 /* States first to last - 1: loads a block of them into lanes, runs the rows `repeats` times, stores the results: while the next block is computed, where
-   rows do not touch them yet. A status other than zero goes to `statuses`; returns whether there is any. */
+   rows do not touch them yet. A status other than zero goes to `statuses`, unless that is NULL; returns whether there is any. */
 int run(const sequence *s, vec *arena, long first, long last, const strided *inputs, const strided *outputs, long repeats, real *statuses)
 {
     volatile real zero = 0;
@@ -396,14 +399,14 @@ int run(const sequence *s, vec *arena, long first, long last, const strided *inp
     for (long state = first; state < last; state += LANES) {
         arena[0] = V(0);
         const long valid = last - state < LANES ? last - state : LANES;
-        asking ahead = {.per_row = 1};
+        asking ahead = {.arrays = 0};
         for (long k = 0; k < s->input_count; ++k) {
             load(arena + s->inputs[k].place, &inputs[k], state, valid);
-            ask_for(&ahead, &inputs[k], state + LANES, last, s->count);
+            ask_for(&ahead, &inputs[k], state + LANES, last);
         }
         for (long k = 0; k < s->output_count; ++k) {
             if (!s->idle && !(l.beyond && in_lines(&outputs[k]))) {
-                ask_for(&ahead, &outputs[k], state + LANES, last, s->count);
+                ask_for(&ahead, &outputs[k], state + LANES, last);
             }
         }
         for (long again = 0; again < repeats - 1; ++again) {
@@ -490,29 +493,28 @@ real once(const sequence *s, real *arena, const real *const *inputs, real *const
     return finite ? arena[0] : -2;
 }
 #else
-enum { FEW = 1024, MOST_ARRAYS = 16 };
+enum { MOST_ARRAYS = 16 };
 
-static strided few_rows(const real *data, ptrdiff_t stride, long entries, long states)
+static strided plain_rows(const real *data, ptrdiff_t stride, long entries, long states)
 {
     return (strided){(char *)(uintptr_t)data, stride, sizeof(real), entries, states};
 }
 
-/* A few states, FEW at most: inputs are plain arrays (states, entries), outputs have `row_bytes` to a row. Returns whether any has a status
-   other than zero. */
-real several(const sequence *s, vec *arena, const real *const *inputs, real *const *outputs, long states)
+/* Several states: inputs are plain arrays (states, entries), outputs have `row_bytes` to a row. Returns whether any has a status other than
+   zero. */
+double several(const sequence *s, vec *arena, const real *const *inputs, real *const *outputs, long states)
 {
     strided in[MOST_ARRAYS], out[MOST_ARRAYS];
-    real statuses[FEW];
-    if (s->input_count > MOST_ARRAYS || s->output_count > MOST_ARRAYS || states > FEW) {
+    if (s->input_count > MOST_ARRAYS || s->output_count > MOST_ARRAYS) {
         return 1;
     }
     const ptrdiff_t size = sizeof(real);
     for (long k = 0; k < s->input_count; ++k) {
-        in[k] = few_rows(inputs[k], s->inputs[k].entries * size, s->inputs[k].entries, states);
+        in[k] = plain_rows(inputs[k], s->inputs[k].entries * size, s->inputs[k].entries, states);
     }
     for (long k = 0; k < s->output_count; ++k) {
-        out[k] = few_rows(outputs[k], row_bytes(s->outputs[k].entries * size), s->outputs[k].entries, states);
+        out[k] = plain_rows(outputs[k], row_bytes(s->outputs[k].entries * size), s->outputs[k].entries, states);
     }
-    return (real)run(s, arena, 0, states, in, out, 1, statuses);
+    return run(s, arena, 0, states, in, out, 1, NULL);
 }
 #endif

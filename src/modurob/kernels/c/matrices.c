@@ -85,19 +85,19 @@ void turn(vec *arena, const int32_t *at, const real *c)
     const int32_t *const first = at + 5, *b = first + 3 * at[3];
     for (int32_t k = 0; k < at[4]; ++k, b += 3) {
         const vec *const S = arena + b[0];
-        vec felt[6];
+        vec wrench[6];
         for (int i = 0; i < 6; ++i) {
             vec sum = W[6 * i] * S[0];
             for (int j = 1; j < 6; ++j) {
                 sum += W[6 * i + j] * S[j];
             }
-            felt[i] = sum * (real)b[2];
+            wrench[i] = sum * (real)b[2];
         }
         for (const int32_t *a = first; a < first + 3 * at[3]; a += 3) {
             const vec *const S_a = arena + a[0];
-            vec sum = S_a[0] * felt[0];
+            vec sum = S_a[0] * wrench[0];
             for (int i = 1; i < 6; ++i) {
-                sum += S_a[i] * felt[i];
+                sum += S_a[i] * wrench[i];
             }
             M[a[1] * at[0] + b[1]] -= sum * (real)a[2];
         }
@@ -144,20 +144,20 @@ void couple(vec *arena, const int32_t *at, const real *c)
     }
 }
 
-/* The steps of a joint on the way of a climb. */
+/* The steps of a joint that a climb passes. */
 typedef struct {
-    step *felt, *lifted;
+    step *projected, *transformed;
     const real *c;
 } climber;
 
-/* Each joint's columns, lifted from body to body towards the world, and what the joints on the way feel of them, in a
-   matrix. at: joints, nv, the matrix, two buffers of 6, one of 6 for what is felt; then for each joint the joint before it, its first rate, how many, its columns, and
-   where the places of its steps begin in `at`, for either buffer. */
+/* A matrix of each joint's columns, transformed from body to body towards the world and projected on the joints that they pass. at: joints, nv,
+   the matrix, two buffers of 6 for the column before and after a joint, one of 6 for its projection; then for each joint the joint before it, its
+   first rate, how many, its columns, and where the places of its steps begin in `at`, for either buffer. */
 void climb(vec *arena, const int32_t *at, const real *c)
 {
     const climber *climbers = (const climber *)(const void *)c;
     const int32_t joints = at[0], nv = at[1];
-    vec *const M = arena + at[2], *const felt = arena + at[5];
+    vec *const M = arena + at[2], *const projection = arena + at[5];
     memset(M, 0, (size_t)(nv * nv) * sizeof(vec));
     for (int32_t i = 0; i < joints; ++i) {
         const int32_t *own = at + 6 + 6 * i;
@@ -168,17 +168,17 @@ void climb(vec *arena, const int32_t *at, const real *c)
             for (int32_t j = i; j >= 0; side = !side) {
                 const int32_t *above = at + 6 + 6 * j;
                 const int32_t *places = at + above[4 + side];
-                climbers[j].felt(arena, places, climbers[j].c);
+                climbers[j].projected(arena, places, climbers[j].c);
                 for (int32_t r = 0; r < above[2]; ++r) {
                     const int32_t line = above[1] + r;
                     if (j != i || r <= k) {
-                        M[line * nv + column] += felt[r];
+                        M[line * nv + column] += projection[r];
                         if (j != i || r != k) {
-                            M[column * nv + line] += felt[r];
+                            M[column * nv + line] += projection[r];
                         }
                     }
                 }
-                climbers[j].lifted(arena, places, climbers[j].c);
+                climbers[j].transformed(arena, places, climbers[j].c);
                 j = above[0];
             }
         }

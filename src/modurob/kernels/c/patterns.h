@@ -24,7 +24,7 @@ static inline int any_positive(vec x)
 #endif
 }
 
-/* What `constrain` works in, and leaves behind: L of M with the inertia against moving the constraints, and its 1/D; L^-T (push, K^T); the
+/* What `constrain` works in, and leaves behind: L of M with the inertia against moving the constraints, and its 1/D; L^-T (force, K^T); the
    matrix between rows, scaled, as `proximal` leaves it; the scales of rows. */
 struct solved {
     vec *M, *inverse; /* (n, n), (n) */

@@ -1,4 +1,4 @@
-/* One state, or a few, from Python, with as little as possible in between. Anything unusual returns None, and the caller takes the long way. */
+/* One state, or several, from Python, with as little as possible in between. Anything unusual returns None: `running.run` does it then. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -9,15 +9,15 @@
 #include "prelude.h"
 
 /* `number`: how many times on end for one state, or how many states. Returns zero if all is well. */
-typedef double function(const void *sequence, double *arena, const double *const *inputs, double *const *outputs, long number);
+typedef double function(const void *sequence, void *arena, const void *const *inputs, void *const *outputs, long number);
 
 enum { MOST_INPUTS = 16, MOST_OUTPUTS = 8, MOST_AXES = 4 };
 
 typedef struct {
-    void *sequence;
-    double *arena;
+    void *sequence, *arena;
     function *run;
     int many; /* whether arrays have a first axis over states */
+    int type; /* of numbers: NPY_DOUBLE or NPY_FLOAT */
     int busy; /* whether a thread works in the arena that all calls share */
     int inputs, outputs;
     long entries[MOST_INPUTS];
@@ -35,49 +35,62 @@ static long states_of(PyObject *object)
     return is_array ? (long)PyArray_DIM((PyArrayObject *)object, 0) : -1;
 }
 
-/* Eight numbers anywhere in an array. */
-typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
+/* Whether n numbers are finite. */
+#define FINITE(name, number)                                                                                        \
+    static int name(const number *x, long n)                                                                        \
+    {                                                                                                               \
+        typedef number line __attribute__((vector_size(LINE), aligned(sizeof(number)), may_alias));                 \
+        enum { WIDTH = LINE / sizeof(number) };                                                                     \
+        volatile number zero = 0; /* as the compiler must not know: gcc takes a vector times zero for zero */       \
+        const number none = zero;                                                                                   \
+        line nothing = {0}; /* sums that do not wait for each other */                                              \
+        number all = 0;                                                                                             \
+        long i = 0;                                                                                                 \
+        for (; i + WIDTH <= n; i += WIDTH) {                                                                        \
+            nothing += *(const line *)(const void *)(x + i) * none;                                                 \
+        }                                                                                                           \
+        for (; i < n; ++i) {                                                                                        \
+            all += x[i] * none;                                                                                     \
+        }                                                                                                           \
+        for (int k = 0; k < WIDTH; ++k) {                                                                           \
+            all += nothing[k];                                                                                      \
+        }                                                                                                           \
+        return all == 0;                                                                                            \
+    }
+FINITE(doubles_are_finite, double)
+FINITE(floats_are_finite, float)
 
 /* The n numbers of an array if they are finite, or NULL. */
-static const double *all_finite(PyArrayObject *array, long n)
+static const void *all_finite(PyArrayObject *array, long n)
 {
-    const double *x = (const double *)PyArray_DATA(array);
-    volatile double zero = 0; /* as the compiler must not know: gcc takes a vector times zero for zero */
-    const double none = zero;
-    eight nothing = {0}; /* sums that do not wait for each other */
-    double all = 0;
-    long i = 0;
-    for (; i + 8 <= n; i += 8) {
-        nothing += *(const eight *)(const void *)(x + i) * none;
-    }
-    for (; i < n; ++i) {
-        all += x[i] * none;
-    }
-    for (int k = 0; k < 8; ++k) {
-        all += nothing[k];
-    }
-    return all == 0 ? x : NULL;
+    const void *const x = PyArray_DATA(array);
+    const int finite = PyArray_TYPE(array) == NPY_FLOAT ? floats_are_finite((const float *)x, n) : doubles_are_finite((const double *)x, n);
+    return finite ? x : NULL;
 }
 
-/* The numbers of a plain array of finite doubles, (n,), or (states, n) if there are states, or NULL. */
-static const double *numbers(PyObject *object, long states, long n)
+/* Results are checked too: inputs of more numbers, which would be read from beyond the caches twice, are looked at where those are not finite. */
+enum { CHECKED = 20000 };
+
+/* The numbers of a plain array of finite numbers of a type, (n,), or (states, n) if there are states, or NULL. */
+static const void *numbers(PyObject *object, int type, long states, long n)
 {
     if (!PyArray_CheckExact(object)) {
         return NULL;
     }
     PyArrayObject *array = (PyArrayObject *)object;
     const int axes = states > 0 ? 2 : 1;
-    if (PyArray_TYPE(array) != NPY_DOUBLE || PyArray_NDIM(array) != axes || PyArray_DIM(array, axes - 1) != n || !PyArray_ISCARRAY_RO(array)) {
+    if (PyArray_TYPE(array) != type || PyArray_NDIM(array) != axes || PyArray_DIM(array, axes - 1) != n || !PyArray_ISCARRAY_RO(array)) {
         return NULL;
     }
     if (states > 0 && PyArray_DIM(array, 0) != states) {
         return NULL;
     }
-    return all_finite(array, states > 0 ? states * n : n);
+    const long all = states > 0 ? states * n : n;
+    return all > CHECKED ? PyArray_DATA(array) : all_finite(array, all);
 }
 
 /* The numbers of a plain matrix (4, 4) of finite doubles, or NULL. */
-static const double *matrix(PyObject *object)
+static const void *matrix(PyObject *object)
 {
     PyArrayObject *array = (PyArrayObject *)object;
     const int is_matrix = PyArray_CheckExact(object) && PyArray_NDIM(array) == 2 && PyArray_DIM(array, 0) == 4 && PyArray_DIM(array, 1) == 4;
@@ -85,11 +98,16 @@ static const double *matrix(PyObject *object)
 }
 
 /* Whether all quaternions of all states may be meant. */
-static int has_quaternions(const bound *b, const double *q, long states)
+static int has_quaternions(const bound *b, const void *q, long states)
 {
-    for (long i = 0; i < states; ++i, q += b->entries[0]) {
+    for (long i = 0; i < states; ++i) {
         for (Py_ssize_t k = 0; k < b->quaternions; ++k) {
-            const double *const x = q + b->at[k], square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3];
+            const long at = i * b->entries[0] + b->at[k];
+            double square = 0;
+            for (long j = at; j < at + 4; ++j) {
+                const double x = b->type == NPY_FLOAT ? ((const float *)q)[j] : ((const double *)q)[j];
+                square += x * x;
+            }
             if (!(square > b->shortest && square < b->longest)) {
                 return 0;
             }
@@ -115,18 +133,18 @@ static PyObject *finished(PyObject **results, int n)
 }
 
 /* An array of these axes in memory that has a line of the cache to spare, with `row_bytes` to an entry of its first axis. */
-static PyObject *in_lines(PyObject *memory, int axes, npy_intp *shape, npy_intp row)
+static PyObject *in_lines(PyObject *memory, int type, int axes, npy_intp *shape, npy_intp row, npy_intp item)
 {
     if (memory == NULL) {
         return NULL;
     }
     npy_intp strides[MOST_AXES];
-    for (npy_intp i = axes - 1, step = sizeof(double); i >= 0; step *= shape[i--]) {
+    for (npy_intp i = axes - 1, step = item; i >= 0; step *= shape[i--]) {
         strides[i] = i ? step : row;
     }
     char *const data = (char *)PyArray_DATA((PyArrayObject *)memory);
     char *const first = data + (-(uintptr_t)data & (LINE - 1));
-    PyObject *array = PyArray_New(&PyArray_Type, axes, shape, NPY_DOUBLE, strides, first, 0, NPY_ARRAY_BEHAVED, NULL);
+    PyObject *array = PyArray_New(&PyArray_Type, axes, shape, type, strides, first, 0, NPY_ARRAY_BEHAVED, NULL);
     if (array == NULL) {
         Py_DECREF(memory);
     } else if (PyArray_SetBaseObject((PyArrayObject *)array, memory) != 0) {
@@ -137,7 +155,7 @@ static PyObject *in_lines(PyObject *memory, int axes, npy_intp *shape, npy_intp 
 
 /* What gives memory of so many bytes or more, which is used again, as `kernels.memory` has it. */
 static PyObject *memory_function = NULL;
-static npy_intp large;
+static npy_intp large = NPY_MAX_INTP;
 
 /* use(function of bytes, from how many on) */
 static PyObject *use(PyObject *self, PyObject *arguments)
@@ -157,30 +175,32 @@ static PyObject *use(PyObject *self, PyObject *arguments)
 /* An array of so many bytes or more. */
 static PyObject *memory_of(npy_intp bytes)
 {
-    if (memory_function != NULL && bytes >= large) {
+    if (bytes >= large) {
         return PyObject_CallFunction(memory_function, "n", (Py_ssize_t)bytes);
     }
     return PyArray_SimpleNew(1, &bytes, NPY_UINT8);
 }
 
 /* An array for results, whose first axis is over states if there are many. */
-static PyObject *new_array(int many, int axes, npy_intp *shape)
+static PyObject *new_array(int type, int many, int axes, npy_intp *shape)
 {
-    npy_intp bytes = sizeof(double);
+    const npy_intp item = type == NPY_FLOAT ? sizeof(float) : sizeof(double);
+    npy_intp bytes = item;
     for (int i = many; i < axes; ++i) {
         bytes *= shape[i];
     }
-    if (!many || bytes < LONG_ROW) {
-        return PyArray_SimpleNew(axes, shape, NPY_DOUBLE);
+    const npy_intp row = row_bytes(bytes), whole = shape[0] * row;
+    if (!many || (bytes < LONG_ROW && whole < large)) {
+        return PyArray_SimpleNew(axes, shape, type);
     }
-    return in_lines(memory_of(shape[0] * row_bytes(bytes) + LINE), axes, shape, row_bytes(bytes));
+    return in_lines(memory_of(whole + LINE), type, axes, shape, row, item);
 }
 
 /* From so many numbers on, other threads of the interpreter go on meanwhile. */
 enum { MANY_NUMBERS = 10000 };
 
 /* The function, run. */
-static double worked(bound *b, const double *const *inputs, double *const *outputs, long states, long repeats)
+static double worked(bound *b, const void *const *inputs, void *const *outputs, long states, long repeats)
 {
     if (states * b->entries[0] <= MANY_NUMBERS) {
         return b->run(b->sequence, b->arena, inputs, outputs, b->many ? states : repeats);
@@ -217,9 +237,9 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     if (b->many && states < 1) {
         Py_RETURN_NONE;
     }
-    const double *inputs[MOST_INPUTS];
+    const void *inputs[MOST_INPUTS];
     for (int i = 0; i < b->inputs; ++i) {
-        inputs[i] = numbers(PyTuple_GET_ITEM(arguments[2], i), states, b->entries[i]);
+        inputs[i] = numbers(PyTuple_GET_ITEM(arguments[2], i), b->type, states, b->entries[i]);
         if (inputs[i] == NULL) {
             Py_RETURN_NONE;
         }
@@ -227,19 +247,19 @@ static PyObject *call(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     if (b->quaternions && !has_quaternions(b, inputs[0], b->many ? states : 1)) {
         Py_RETURN_NONE;
     }
-    double *outputs[MOST_OUTPUTS];
+    void *outputs[MOST_OUTPUTS];
     PyObject *results[MOST_OUTPUTS];
     for (int i = 0; i < b->outputs; ++i) {
         npy_intp shape[MOST_AXES] = {states};
         memcpy(shape + b->many, b->shape[i], (size_t)b->axes[i] * sizeof *shape);
-        results[i] = new_array(b->many, b->many + b->axes[i], shape);
+        results[i] = new_array(b->type, b->many, b->many + b->axes[i], shape);
         if (results[i] == NULL) {
             while (i-- > 0) {
                 Py_DECREF(results[i]);
             }
             return NULL;
         }
-        outputs[i] = (double *)PyArray_DATA((PyArrayObject *)results[i]);
+        outputs[i] = PyArray_DATA((PyArrayObject *)results[i]);
     }
     if (worked(b, inputs, outputs, states, repeats) != 0) {
         for (int i = 0; i < b->outputs; ++i) {
@@ -262,8 +282,9 @@ static PyObject *rows(PyObject *self, PyObject *const *arguments, Py_ssize_t cou
     if (b == NULL) {
         return NULL;
     }
-    const double *const inputs[2] = {matrix(arguments[1]), numbers(arguments[2], 0, b->entries[1])};
-    double counted, *const outputs[2] = {b->arena, &counted};
+    const void *const inputs[2] = {matrix(arguments[1]), numbers(arguments[2], NPY_DOUBLE, 0, b->entries[1])};
+    double counted;
+    void *const outputs[2] = {b->arena, &counted};
     if (inputs[0] == NULL || inputs[1] == NULL || b->run(b->sequence, b->arena, inputs, outputs, 1) != 0) {
         Py_RETURN_NONE;
     }
@@ -303,16 +324,16 @@ static void forget(PyObject *capsule)
     Py_XDECREF((PyObject *)PyCapsule_GetContext(capsule));
 }
 
-/* bind(sequence, arena, run, whether for many states, entries of inputs, shapes of outputs, where quaternions begin in the first input, the shortest
+/* bind(sequence, arena, run, whether for many states, whether of floats, entries of inputs, shapes of outputs, where quaternions begin in the first input, the shortest
    and the longest they may be, who owns all that) */
 static PyObject *bind(PyObject *self, PyObject *arguments)
 {
     (void)self;
     unsigned long long sequence, arena, run;
-    int many;
+    int many, floats;
     double shortest, longest;
     PyObject *entries, *shapes, *quaternions, *owner;
-    if (!PyArg_ParseTuple(arguments, "KKKpO!O!O!ddO", &sequence, &arena, &run, &many, &PyTuple_Type, &entries, &PyTuple_Type, &shapes,
+    if (!PyArg_ParseTuple(arguments, "KKKppO!O!O!ddO", &sequence, &arena, &run, &many, &floats, &PyTuple_Type, &entries, &PyTuple_Type, &shapes,
             &PyTuple_Type, &quaternions, &shortest, &longest, &owner)) {
         return NULL;
     }
@@ -326,9 +347,10 @@ static PyObject *bind(PyObject *self, PyObject *arguments)
         return PyErr_NoMemory();
     }
     b->sequence = (void *)(uintptr_t)sequence;
-    b->arena = (double *)(uintptr_t)arena;
+    b->arena = (void *)(uintptr_t)arena;
     b->run = (function *)(uintptr_t)run;
     b->many = many;
+    b->type = floats ? NPY_FLOAT : NPY_DOUBLE;
     b->inputs = (int)inputs;
     b->outputs = (int)outputs;
     b->shortest = shortest * shortest;

@@ -1,8 +1,8 @@
 /* The slopes of forward dynamics: columns over a tree, as `algorithms.acceleration_slopes` defines them. A tree is cut into segments, which end at
-   leaves and at junctions, bodies that several branches hang on. A column is followed from its own joint to the end of its segment. The wrenches
-   of the columns beyond are taken in to the junction, and all entries between what hangs on a junction and what it hangs on, or between two of its
-   branches, are inner products there: by reciprocity a wrench on a body has the same effect on a rate as a torque along that rate has on the
-   body. On any kind of cells.
+   leaves and at junctions, bodies with several branches. A column is propagated from its own joint to the end of its segment. The wrenches of
+   columns beyond a junction are propagated inward to it, and all entries between rates beyond a junction and rates before it, or between two of
+   its branches, are inner products there: by reciprocity a wrench on a body has the same effect on a rate as a torque along that rate has on
+   the body. On any kind of cells.
 
    All arithmetic of rates and columns is that of the local steps of `algorithms.acceleration_slopes`, written for some columns at once
    (`kernels.sweep_steps`, whose text stands before this one). */
@@ -21,27 +21,28 @@
 typedef vec *these, *those;
 #endif
 
-/* A node is the wrenches, with their sign changed, that the columns of a rate by displacement, rate and torque leave on a body before it; and
-   what that body's turning velocity adds to the last. */
+/* A node holds the wrenches, with their sign changed, that the columns of a rate by displacement, rate and torque exert on a body before it; and
+   d, with which that body's turning velocity w adds d . w to the last. */
 enum { NODE_P = 0, NODE_T = 12, NODE_D = 18, NODE = 21 };
 
-/* An answer is what a wrench on the body behind a rate accelerates it by, 21 numbers of a symmetric matrix, and what a torque along the rate
-   does: the acceleration of that body (later: of the body at the end of the segment), and of the rate. Where the body carries nothing, the acceleration of the body before stands in place of the matrix. */
-enum { ANSWER_A = 21, ANSWER_X = 27, ANSWER = 28 };
+/* A response holds the inverse inertia of the body behind a rate, 21 numbers of a symmetric matrix that takes a wrench on it to its acceleration,
+   and the accelerations by a unit torque along the rate: of that body (later: of the body at the end of the segment), and of the rate. For a leaf
+   the acceleration of the body before stands in place of the matrix. */
+enum { RESPONSE_A = 21, RESPONSE_X = 27, RESPONSE = 28 };
 
-/* Of a junction that hangs on few rates: a wrench beyond it moves it along those alone. */
+/* A wrench beyond a junction moves it along the rates before it alone: where these are few, their projections are used instead of six numbers. */
 enum { FEW_RATES = 5, SHARES = FEW_RATES * (FEW_RATES + 1) / 2 };
 
 /* A rate in depth-first order: its row, what it has, the first and the last of its joint, the end of what its joint carries, the rate
-   it hangs on (-1: the world), the block of its joint's own rates (0: none), the end of its segment, and whether a displacement along it moves
-   the whole robot freely, so that nothing it carries notices. */
+   before it (-1: the world), the block of its joint's own rates (0: none), the end of its segment, and whether a displacement along it moves
+   the whole robot freely, so that it changes no acceleration behind it. */
 typedef struct {
     int32_t row, at, first, last, end, before, block, stop, free;
 } spot;
 
 /* The places that a sweep works in. */
 typedef struct {
-    cells arena, slopes, zeros, nodes, answers, shares, reached;
+    cells arena, slopes, zeros, nodes, responses, shares, reached;
     const spot *spots;
     int32_t n, count;
 } swept;
@@ -56,16 +57,16 @@ INLINED cells node_of(const swept *w, int32_t i)
     return w->nodes + NODE * i;
 }
 
-/* What rate i feels of the motion along the rates that a junction hangs on, from the junction on, for junctions on 1, 2, ... FEW_RATES of them. */
+/* The derivatives of rate i's acceleration by those of the rates before a junction, from the junction inward, for 1, 2, ... FEW_RATES of them. */
 INLINED cells shares_of(const swept *w, int32_t i, int32_t depth)
 {
     return w->shares + SHARES * i + depth * (depth - 1) / 2;
 }
 
-/* What accelerates the body behind rate i, or the world. */
+/* The inverse inertia of the body behind rate i, or zeros for the world. */
 INLINED cells inverse_of(const swept *w, int32_t i)
 {
-    return i < 0 ? w->zeros : w->answers + ANSWER * i;
+    return i < 0 ? w->zeros : w->responses + RESPONSE * i;
 }
 
 /* Whether rate i is the last one of a branch. */
@@ -118,18 +119,18 @@ OF_ANY INLINED void copy(these to, those x)
 
 /* ---- what belongs to a rate ---- */
 
-/* The answer of rate i, from what accelerates the body before it. */
-APART void answer_of_rate(const swept *w, int32_t i)
+/* The response of rate i, from the inverse inertia of the body before it. */
+APART void response_of_rate(const swept *w, int32_t i)
 {
     const cells of = rate_of(w, i), to = inverse_of(w, i), M = inverse_of(w, w->spots[i].before);
     vec A[1][6], u[1][6], x;
-    answer_to_torque(of, M, A, u, &x, 1);
-    copy(to + ANSWER_A, A[0]);
-    to[ANSWER_X] = x;
+    torque_response(of, M, A, u, &x, 1);
+    copy(to + RESPONSE_A, A[0]);
+    to[RESPONSE_X] = x;
     if (carries_nothing(w, i)) {
         copy(to, u[0]);
     } else {
-        answer_past_rate(of, M, u, &x, to, 1);
+        inverse_inertia_past_rate(of, M, u, &x, to, 1);
     }
 }
 
@@ -138,19 +139,19 @@ APART void answer_of_rate(const swept *w, int32_t i)
 /* The column by torque of rate i: afterwards its acceleration is that of the joint's body. */
 APART void begin_torque(const swept *w, int32_t i)
 {
-    const cells answer = inverse_of(w, i);
+    const cells response = inverse_of(w, i);
     vec A[1][6], x;
-    copy(A[0], answer + ANSWER_A);
-    entry(w, i, i, 2)[0] = answer[ANSWER_X];
+    copy(A[0], response + RESPONSE_A);
+    entry(w, i, i, 2)[0] = response[RESPONSE_X];
     for (int32_t k = i + 1; k <= w->spots[i].last; ++k) {
         torque_past_rate(rate_of(w, k), A, &x, 1);
         entry(w, k, i, 2)[0] = entry(w, i, k, 2)[0] = x;
     }
-    copy(answer + ANSWER_A, A[0]);
+    copy(response + RESPONSE_A, A[0]);
 }
 
-/* Both columns, by displacement and by rate, of a rate h whose joint hangs on the world: wrenches on its body, answered by reciprocity. */
-INLINED void push_from_world(const swept *w, int32_t h, vec out[2][6])
+/* Both columns, by displacement and by rate, of a rate h of a joint on the world: responses to the wrenches on its body, by reciprocity. */
+INLINED void joint_columns_on_world(const swept *w, int32_t h, vec out[2][6])
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h);
@@ -161,15 +162,15 @@ INLINED void push_from_world(const swept *w, int32_t h, vec out[2][6])
         out[0][k] = out[1][k] = V(0);
     }
     for (int32_t k = own->first; k <= own->last; ++k) {
-        products(inverse_of(w, k) + ANSWER_A, p, x, 2);
+        products(inverse_of(w, k) + RESPONSE_A, p, x, 2);
         entry(w, k, h, 0)[0] = x[0];
         entry(w, k, h, 1)[0] = x[1];
         drive_past_rate(rate_of(w, k), out, x, 2);
     }
 }
 
-/* The same of any joint: what the wrenches leave on the body before stays in the node. */
-INLINED void push(const swept *w, int32_t h, vec out[2][6])
+/* The same of any joint: the wrenches on the body before are kept in the node. */
+INLINED void joint_columns(const swept *w, int32_t h, vec out[2][6])
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h), left = node_of(w, h) + NODE_P;
@@ -186,13 +187,13 @@ INLINED void push(const swept *w, int32_t h, vec out[2][6])
         left[6 + k] = p[1][k] = -p[1][k];
     }
     if (nv == 1 && carries_nothing(w, h)) {
-        /* by reciprocity, what the torque does to the body before */
+        /* by reciprocity, from the response of the body before to the torque */
         products(inverse_of(w, h), p, x, 2);
         entry(w, h, h, 0)[0] = moved[0][0] + x[0];
         entry(w, h, h, 1)[0] = moved[0][1] + x[1];
         return;
     }
-    accelerated(inverse_of(w, w->spots[first].before), p, out, 2);
+    symmetric_product(inverse_of(w, w->spots[first].before), p, out, 2);
     for (int32_t k = 0; k < nv; ++k) {
         push_past_rate(rate_of(w, first + k), out, moved[k], x, 2);
         entry(w, first + k, h, 0)[0] = x[0];
@@ -200,17 +201,16 @@ INLINED void push(const swept *w, int32_t h, vec out[2][6])
     }
 }
 
-/* Both columns of rate h in its own joint. What they accelerate the joint's body by, if it carries anything, stands in the place of the wrenches
-   they begin with. */
+/* Both columns of rate h in its own joint. Unless its body is a leaf, the accelerations of that body replace the wrenches they begin with. */
 APART void begin_motion(const swept *w, int32_t h)
 {
     const spot *const own = w->spots + h;
     const cells of = rate_of(w, h);
     vec out[2][6];
     if (w->spots[own->first].before < 0 && !own->block) {
-        push_from_world(w, h, out);
+        joint_columns_on_world(w, h, out);
     } else {
-        push(w, h, out);
+        joint_columns(w, h, out);
     }
     if (own->end == own->last + 1) {
         return;
@@ -223,7 +223,7 @@ APART void begin_motion(const swept *w, int32_t h)
 
 /* ---- columns in their own segment ---- */
 
-/* Some columns by displacement and by rate pass rate i. at: where they stand in a row; turns: what each turns with. */
+/* Some columns by displacement and by rate pass rate i. at: where they stand in a row; turns: the turning velocity of each. */
 INLINED void pass_motion(const swept *w, int32_t i, const int32_t *at, vec A[][6], const cells *turns, const int columns)
 {
     const cells line = w->slopes + 3 * w->n * w->spots[i].row;
@@ -265,8 +265,8 @@ APART void sweep_motion(const swept *w, int32_t first)
     }
 }
 
-/* Columns by torque, of the rates from `first` on, pass rate i; what they do to the body before a joint gives the entries of its columns in
-   their rows. Their own entries are symmetric. */
+/* Columns by torque, of the rates from `first` on, pass rate i; the acceleration of the body before a joint gives the entries of the joint's
+   columns in their rows. Their own entries are symmetric. */
 INLINED void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], const int columns)
 {
     const spot *const spots = w->spots;
@@ -288,11 +288,11 @@ INLINED void pass_torque(const swept *w, int32_t i, int32_t first, vec A[][6], c
     }
 }
 
-/* The column of a rate by torque, from its own joint to rate `last`: A is what it accelerates that one's body by. */
+/* The column of a rate by torque, from its own joint to rate `last`: A is the acceleration of that rate's body. */
 APART void follow_torque(const swept *w, int32_t first, int32_t last, vec *A)
 {
     vec own[1][6];
-    copy(own[0], inverse_of(w, first) + ANSWER_A);
+    copy(own[0], inverse_of(w, first) + RESPONSE_A);
     for (int32_t i = w->spots[first].last + 1; i <= last; ++i) {
         pass_torque(w, i, first, own, 1);
     }
@@ -314,7 +314,7 @@ INLINED void sweep_torque(const swept *w, int32_t first)
     }
     if (goes_on(w, first)) {
         UNROLL for (int c = 0; c < few; ++c) {
-            copy(inverse_of(w, first + c) + ANSWER_A, A[c]);
+            copy(inverse_of(w, first + c) + RESPONSE_A, A[c]);
         }
     }
 }
@@ -324,11 +324,11 @@ INLINED void sweep_all(const swept *w, int32_t first)
 {
     const int32_t next = w->spots[first].last + 1, stop = w->spots[first].stop;
     const int32_t at[2] = {w->spots[first].row, w->n + w->spots[first].row};
-    const cells of = rate_of(w, first), answer = inverse_of(w, first), turns[2] = {of + OF_DW, of + OF_S + 3};
+    const cells of = rate_of(w, first), response = inverse_of(w, first), turns[2] = {of + OF_DW, of + OF_S + 3};
     vec A[3][6];
     copy(A[0], of + OF_BY_Q);
     copy(A[1], of + OF_BY_V);
-    copy(A[2], answer + ANSWER_A);
+    copy(A[2], response + RESPONSE_A);
     for (int32_t i = next; i < stop; ++i) {
         pass_motion(w, i, at, A, turns, 2);
         pass_torque(w, i, first, A + 2, 1);
@@ -336,15 +336,15 @@ INLINED void sweep_all(const swept *w, int32_t first)
     if (goes_on(w, first)) {
         copy(of + OF_BY_Q, A[0]);
         copy(of + OF_BY_V, A[1]);
-        copy(answer + ANSWER_A, A[2]);
+        copy(response + RESPONSE_A, A[2]);
     }
 }
 
 /* ---- columns beyond junctions ---- */
 
-/* The wrenches of the last `few` columns of rate h, taken in from the body behind rate i to that behind rate c; and the shares of the rate, where
-   that body hangs on `depth` rates and these are few. They stay in p, and what turning adds to the last in d. */
-INLINED void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int32_t depth, const int few, vec p[][6], vec *d)
+/* The wrenches of the last `few` columns of rate h, propagated inward from the body behind rate i to that behind rate c, in p, and the d of
+   the last; and the shares of the rate, where the `depth` rates before the junction are few. */
+INLINED void propagate_inward(const swept *w, int32_t h, int32_t i, int32_t c, int32_t depth, const int few, vec p[][6], vec *d)
 {
     const cells kept = node_of(w, h) + NODE_P + 6 * (3 - few), turning = node_of(w, h) + NODE_D;
     UNROLL for (int k = 0; k < few; ++k) {
@@ -374,7 +374,7 @@ INLINED void take_in(const swept *w, int32_t h, int32_t i, int32_t c, int32_t de
 
 /* Entries in the rows of rates from `first` on: those of the segment that ends at the junction c, or those of its branch from `begin` to `end`, with
    the columns of all other branches. */
-INLINED void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
+INLINED void cross_entries(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
 {
     const spot *const spots = w->spots;
     const int32_t n = w->n;
@@ -384,9 +384,9 @@ INLINED void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32
         line[r] = w->slopes + 3 * n * spots[first + r].row;
         if (first > c) {
             copy(T[0], node_of(w, first + r) + NODE_T);
-            accelerated(inverse_of(w, c), T, A + r, 1);
+            symmetric_product(inverse_of(w, c), T, A + r, 1);
         } else {
-            copy(A[r], inverse_of(w, first + r) + ANSWER_A);
+            copy(A[r], inverse_of(w, first + r) + RESPONSE_A);
         }
     }
     for (int32_t h = c + 1; h < spots[c].end; ++h) {
@@ -412,7 +412,7 @@ INLINED void meet(const swept *w, int32_t c, int32_t first, int32_t begin, int32
     }
 }
 
-/* What the columns of rate a, by displacement and by rate, accelerate the end of its segment by, and what they turn with. */
+/* The accelerations of the end of its segment by the columns of rate a, by displacement and by rate, and their turning velocities. */
 INLINED void begun(const swept *w, int32_t a, vec A[2][6], vec t[2][3])
 {
     const cells of = rate_of(w, a);
@@ -424,7 +424,7 @@ INLINED void begun(const swept *w, int32_t a, vec A[2][6], vec t[2][3])
     }
 }
 
-/* They in all rows beyond the junction there. */
+/* The entries of both in all rows beyond the junction there. */
 APART void reach_beyond(const swept *w, int32_t a)
 {
     const spot *const own = w->spots + a;
@@ -433,13 +433,13 @@ APART void reach_beyond(const swept *w, int32_t a)
     for (int32_t h = own->stop; h < own->end; ++h) {
         const cells to = entry(w, h, a, 0);
         vec x[2];
-        felt_of_motion(node_of(w, h) + NODE_T, A, t, x, 2);
+        rate_acceleration(node_of(w, h) + NODE_T, A, t, x, 2);
         to[0] = own->free ? V(0) : x[0];
         to[w->n] = x[1];
     }
 }
 
-/* How many rates the body behind rate c hangs on. */
+/* How many rates move the body behind rate c. */
 static inline int32_t depth_of(const swept *w, int32_t c)
 {
     int32_t depth = 0;
@@ -449,8 +449,8 @@ static inline int32_t depth_of(const swept *w, int32_t c)
     return depth;
 }
 
-/* As `meet`, of a branch, where the columns' entries in the rows that the junction hangs on are known. */
-INLINED void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
+/* As `cross_entries`, of a branch, where the columns' entries in the rows before the junction are known. */
+INLINED void cross_entries_by_shares(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end, const int few)
 {
     const spot *const spots = w->spots;
     const int32_t n = w->n, depth = depth_of(w, c);
@@ -491,34 +491,34 @@ INLINED void meet_by_shares(const swept *w, int32_t c, int32_t first, int32_t be
     }
 }
 
-/* The widths of both, each written out once. */
-#define MEETING(name, how, few) \
+/* Both for one to four rows, each written out once. */
+#define CROSS_ENTRIES(name, how, few) \
     APART void name(const swept *w, int32_t c, int32_t first, int32_t begin, int32_t end) \
     { \
         how(w, c, first, begin, end, few); \
     }
-MEETING(meet_four, meet, 4)
-MEETING(meet_three, meet, 3)
-MEETING(meet_two, meet, 2)
-MEETING(meet_one, meet, 1)
-MEETING(meet_four_by_shares, meet_by_shares, 4)
-MEETING(meet_three_by_shares, meet_by_shares, 3)
-MEETING(meet_two_by_shares, meet_by_shares, 2)
-MEETING(meet_one_by_shares, meet_by_shares, 1)
+CROSS_ENTRIES(cross_four, cross_entries, 4)
+CROSS_ENTRIES(cross_three, cross_entries, 3)
+CROSS_ENTRIES(cross_two, cross_entries, 2)
+CROSS_ENTRIES(cross_one, cross_entries, 1)
+CROSS_ENTRIES(cross_four_by_shares, cross_entries_by_shares, 4)
+CROSS_ENTRIES(cross_three_by_shares, cross_entries_by_shares, 3)
+CROSS_ENTRIES(cross_two_by_shares, cross_entries_by_shares, 2)
+CROSS_ENTRIES(cross_one_by_shares, cross_entries_by_shares, 1)
 
 /* All rates from `first` on to `last`. */
-static inline void meet_all(const swept *w, int32_t c, int32_t first, int32_t last, int32_t begin, int32_t end, int by_shares)
+static inline void all_cross_entries(const swept *w, int32_t c, int32_t first, int32_t last, int32_t begin, int32_t end, int by_shares)
 {
     for (int32_t few; first < last; first += few) {
         few = last - first < 4 ? last - first : 4;
         if (few == 4) {
-            (by_shares ? meet_four_by_shares : meet_four)(w, c, first, begin, end);
+            (by_shares ? cross_four_by_shares : cross_four)(w, c, first, begin, end);
         } else if (few == 3) {
-            (by_shares ? meet_three_by_shares : meet_three)(w, c, first, begin, end);
+            (by_shares ? cross_three_by_shares : cross_three)(w, c, first, begin, end);
         } else if (few == 2) {
-            (by_shares ? meet_two_by_shares : meet_two)(w, c, first, begin, end);
+            (by_shares ? cross_two_by_shares : cross_two)(w, c, first, begin, end);
         } else {
-            (by_shares ? meet_one_by_shares : meet_one)(w, c, first, begin, end);
+            (by_shares ? cross_one_by_shares : cross_one)(w, c, first, begin, end);
         }
     }
 }
@@ -528,11 +528,11 @@ APART void join_branches(const swept *w, int32_t c, int by_shares)
 {
     for (int32_t first = c + 1, last; first < w->spots[c].end; first = last) {
         last = w->spots[first].end;
-        meet_all(w, c, first, last, first, last, by_shares);
+        all_cross_entries(w, c, first, last, first, last, by_shares);
     }
 }
 
-/* Whether branches hang on the body behind rate i. */
+/* Whether the body behind rate i has several branches. */
 static inline int is_junction(const swept *w, int32_t i)
 {
     return w->spots[i].stop == i + 1 && goes_on(w, i);
@@ -560,42 +560,42 @@ APART void begin_outside(const swept *w, int32_t i)
     reach(w, i, before);
     if (w->spots[i].before != before) {
         vec p[1][6], d[3];
-        take_in(w, i, w->spots[i].before, before, FEW_RATES + 1, 1, p, d);
+        propagate_inward(w, i, w->spots[i].before, before, FEW_RATES + 1, 1, p, d);
     }
 }
 
-/* All wrenches of what hangs on junction c are taken in to it. */
-APART void take_all_in(const swept *w, int32_t c, int32_t depth)
+/* The wrenches of all columns beyond junction c, propagated inward to it. */
+APART void propagate_all_inward(const swept *w, int32_t c, int32_t depth)
 {
     vec p[3][6], d[3];
     for (int32_t h = c + 1; h < w->spots[c].end; ++h) {
-        take_in(w, h, reached(w, h), c, depth, 3, p, d);
+        propagate_inward(w, h, reached(w, h), c, depth, 3, p, d);
         reach(w, h, c);
     }
 }
 
-/* The same, and what `meet` and `reach_beyond` do for a segment of one rate, while all is in registers. */
+/* The same, and what `cross_entries` and `reach_beyond` do for a segment of one rate, while all is in registers. */
 APART void join_one(const swept *w, int32_t c, int32_t depth)
 {
-    const cells answer = inverse_of(w, c) + ANSWER_A;
+    const cells response = inverse_of(w, c) + RESPONSE_A;
     const int free = w->spots[c].free;
     vec p[3][6], d[3], A[2][6], t[2][3], x[3];
     begun(w, c, A, t);
     for (int32_t h = c + 1; h < w->spots[c].end; ++h) {
-        take_in(w, h, reached(w, h), c, depth, 3, p, d);
+        propagate_inward(w, h, reached(w, h), c, depth, 3, p, d);
         reach(w, h, c);
-        products(answer, p, x, 3);
+        products(response, p, x, 3);
         const cells row = entry(w, c, h, 0), column = entry(w, h, c, 0);
         row[0] = x[0];
         row[w->n] = x[1];
         row[2 * w->n] = column[2 * w->n] = x[2];
-        felt_of_motion(node_of(w, h) + NODE_T, A, t, x, 2);
+        rate_acceleration(node_of(w, h) + NODE_T, A, t, x, 2);
         column[0] = free ? V(0) : x[0];
         column[w->n] = x[1];
     }
 }
 
-/* All entries of what hangs on junction c with its segment, and between its branches, if it does not hang on few rates. */
+/* All entries between rates beyond junction c and its segment, and between its branches unless the rates before it are few. */
 APART void join(const swept *w, int32_t c)
 {
     const spot *const spots = w->spots;
@@ -607,8 +607,8 @@ APART void join(const swept *w, int32_t c)
     if (start == c) {
         join_one(w, c, depth);
     } else {
-        take_all_in(w, c, depth);
-        meet_all(w, c, start, c + 1, 0, 0, 0);
+        propagate_all_inward(w, c, depth);
+        all_cross_entries(w, c, start, c + 1, 0, 0, 0);
         for (int32_t a = start; a <= c; ++a) {
             reach_beyond(w, a);
         }
@@ -623,13 +623,13 @@ void sweep(cells arena, const int32_t *at, const real *c)
 {
     (void)c;
     const int32_t count = at[3];
-    const cells nodes = arena + at[2], answers = nodes + NODE * count, shares = answers + ANSWER * count;
-    const swept w = {arena, arena + at[1], arena + at[4], nodes, answers, shares, shares + SHARES * count,
+    const cells nodes = arena + at[2], responses = nodes + NODE * count, shares = responses + RESPONSE * count;
+    const swept w = {arena, arena + at[1], arena + at[4], nodes, responses, shares, shares + SHARES * count,
         (const spot *)(const void *)(at + 5), at[0], count};
     for (int32_t i = 0, last; i < count; i = last + 1) {
         last = w.spots[i].last;
         for (int32_t k = i; k <= last; ++k) {
-            answer_of_rate(&w, k);
+            response_of_rate(&w, k);
         }
         for (int32_t k = i; k <= last; ++k) {
             begin_torque(&w, k);

@@ -172,7 +172,6 @@ class Scratch(NamedTuple):
 
 
 def _scratch(
-    m: Tables,
     program: Program,
     course: Course,
     words: Sequence[Sequence[Sequence[tuple[int, int]]]],
@@ -207,7 +206,7 @@ def laid(
     every = [common(kind) for kind in a.kinds]
     kinds = [every[body - 1] for body in course.order]
     words = [own_words(kind, program, fetches, waves) for kind in kinds]
-    scratch = _scratch(m, program, course, words, near, busiest)
+    scratch = _scratch(program, course, words, near, busiest)
     # a joint without coordinates reads none, but is given one
     q_starts, v_starts = np.minimum(a.q_starts, m.nq - 1), np.minimum(a.v_starts, m.nv - 1)
     rows = np.array(

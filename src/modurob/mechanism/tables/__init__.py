@@ -201,7 +201,7 @@ class Tables:
 
     @cached_property
     def hubs(self) -> frozenset[int]:
-        """The bodies that joints which share a coordinate hang on, if each such coordinate can be eliminated at one; else none.
+        """The parent bodies of joints that share a coordinate, if each such coordinate can be eliminated at one body; else none.
 
         It can where all of its joints are on one moving body, and none of them carries others such.
 
@@ -247,7 +247,7 @@ class Tables:
 
     @cached_property
     def body_contacts(self) -> tuple[PairRow, ...]:
-        """The forces that are contacts between bodies: name, shapes and how they feel, and the frames of the two shapes.
+        """The forces that are contacts between bodies: name, shapes and material, and the frames of the two shapes.
 
         >>> robot.body_contacts
         ()

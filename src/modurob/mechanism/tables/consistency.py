@@ -7,7 +7,7 @@ import numpy as np
 
 from modurob.catalogue.forces import JointLaw
 from modurob.errors import MechanismError
-from modurob.mechanism.tables.rows import Coupling, Frame, Joint, JointRow, LineRow, frames_of
+from modurob.mechanism.tables.rows import Coupling, Frame, FrameRow, Joint, JointRow, LineRow, frames_of
 
 if TYPE_CHECKING:
     from modurob.mechanism.tables import Tables
@@ -22,6 +22,8 @@ def require_consistent(m: "Tables") -> None:
         _require_widths(m, j)
     _require_frames(m)
     for row in m.forces:
+        if isinstance(row, JointRow | FrameRow):
+            _require_numbers(m, row)
         if isinstance(row, JointRow):
             _require_rate(m, row)
         if isinstance(row, LineRow):
@@ -95,6 +97,15 @@ def _all_frames(m: "Tables") -> Iterator[Frame]:
         if not isinstance(row, JointRow):
             yield from frames_of(row)
     yield from (s.frame for s in (*m.shapes, *m.collisions))
+
+
+def _require_numbers(m: "Tables", row: JointRow | FrameRow) -> None:
+    """Parameters that tables and files can hold."""
+    for name, x in row.force.parameters().items():
+        if isinstance(x, str) or np.ndim(x):
+            raise MechanismError(
+                f"{m.name}: force {row.name} ({row.force.kind}): {name} is {x!r:.60}: expected a number, True, False or None"
+            )
 
 
 def _require_rate(m: "Tables", row: JointRow) -> None:

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob import kernels
-from modurob.algorithms.contact import met
+from modurob.algorithms.contact import placed_contacts
 from modurob.algorithms.forces import acting, joint_efforts
 from modurob.algorithms.motions import MOTIONS
-from modurob.catalogue.contact import Moves
+from modurob.catalogue.contact import StepMotion
 from modurob.catalogue.forces import Oscillator, SpeedServo
 from modurob.errors import GaitError, explained
 from modurob.robot import Mechanism
@@ -82,12 +82,12 @@ def _work(robot: Mechanism, t: Array, q: Array, v: Array, x: Array, tau: Array) 
 def _slip(robot: Mechanism, q: Array, v: Array, x: Array) -> Array:
     """Mean speed of points that touch, each by its normal force, (...) [m/s]."""
     found = kernels.run(MOTIONS, robot, {"q": q, "v": v}).results
-    slid, pressed = np.zeros(v.shape[1:-1]), np.full(v.shape[1:-1], 1e-12)
-    for c in met(robot, found["X"]):
+    slid, total = np.zeros(v.shape[1:-1]), np.full(v.shape[1:-1], 1e-12)
+    for c in placed_contacts(robot, found["X"]):
         V = found["V"][..., c.body, :]
         still = np.zeros(V.shape[:-1])
-        moves = Moves(V, V, 1 + still, np.zeros(3), still)
-        force = c.law.normal_forces(c.touch, moves)
-        speed = np.hypot(*(moves.along(c.touch, t, V) for t in c.touch.t))
-        slid, pressed = slid + (force * speed).sum(axis=(0, -1)), pressed + force.sum(axis=(0, -1))
-    return slid / pressed
+        motion = StepMotion(V, V, 1 + still, np.zeros(3), still)
+        force = c.law.normal_forces(c.touch, motion)
+        speed = np.hypot(*(motion.along(c.touch, t, V) for t in c.touch.t))
+        slid, total = slid + (force * speed).sum(axis=(0, -1)), total + force.sum(axis=(0, -1))
+    return slid / total

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from modurob.errors import SimulationError
 from modurob.robot import Mechanism
 from modurob.simulation.law import Measured
-from modurob.simulation.recording.segment import Segment
+from modurob.simulation.recording.segment import OUTSIDE, Segment
 from modurob.simulation.system import State
 from modurob.spatial.scalars import Array
 
@@ -37,7 +37,7 @@ def repeated(old: Segment) -> "Recording":
 
     s, start = old.settings, State(old.q[0], old.v[0], old.x[0])
     if s.pushed:
-        raise SimulationError("external wrenches acted, which no recording holds: run it again with them")
+        raise SimulationError(f"{OUTSIDE}: run it again with them")
     t0 = float(old.t[0])
     again = Simulation(old.robot, start.q, start.v, Replay(old), s.stepper, tick=s.tick, seed=s.seed, t0=t0, x0=start.x)
     # untouched: bringing quaternions to length one twice may change a bit

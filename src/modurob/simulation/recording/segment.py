@@ -19,6 +19,10 @@ from modurob.simulation.stepping import Mover
 from modurob.simulation.system import State
 from modurob.spatial.scalars import Array
 
+OUTSIDE = (
+    "external wrenches acted, or in a world its ground, contacts and forces between organisms, which no recording holds"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Segment:
@@ -98,8 +102,8 @@ class Segment:
     def vdot(self) -> Array:
         """Accelerations at the ticks, (ticks, ..., nv); not numbers where a degree of freedom moves no inertia."""
         if self.settings.pushed:
-            # the wrenches are gone: differences of rates, one-sided at the ends
-            return np.gradient(self.v, self.t, axis=0) if len(self.t) > 1 else np.zeros_like(self.v)
+            # those forces are gone: differences of rates, one-sided at the ends
+            return np.gradient(self.v, self.t, axis=0) if len(self.t) > 1 else np.full_like(self.v, np.nan)
         with np.errstate(all="ignore"):
             at = self.t.reshape(-1, *(1,) * (self.v.ndim - 2))
             return self._mover.acceleration(at, State(self.q, self.v, self.x), self.tau)
@@ -126,7 +130,7 @@ class Segment:
         if not self.t[0] <= t <= self.t[-1]:
             raise SimulationError(f"t = {t:g} s: recorded from {self.t[0]:g} to {self.t[-1]:g} s")
         if self.settings.pushed:
-            raise SimulationError("external wrenches acted, which no recording holds: states are known at ticks alone")
+            raise SimulationError(f"{OUTSIDE}: states are known at ticks alone")
         k = int(np.searchsorted(self.t, t, side="right")) - 1
         state, rest = State(self.q[k], self.v[k], self.x[k]), t - float(self.t[k])
         for stepper, span in _spans(self.settings.stepper, rest):

@@ -28,7 +28,7 @@ class Settings:
     seed: int
     controller: str
     estimator: str
-    pushed: bool  # whether external wrenches acted, which no file can hold
+    pushed: bool  # whether external wrenches acted, or forces of a world, which the robot does not have
 
     def to_data(self) -> dict[str, Any]:
         own = {k: str(x) if x == np.inf else x for k, x in self.stepper.parameters().items()}

@@ -1,4 +1,4 @@
-"""Rules that carry a state through time while torques are held, each in a file of its own."""
+"""Integration methods: a state advanced by a step while torques are held, each in a file of its own."""
 
 from modurob.simulation.steppers.adaptive import Adaptive
 from modurob.simulation.steppers.exponential import ExponentialRungeKutta4

@@ -1,4 +1,4 @@
-"""SciPy's steps of changing length."""
+"""SciPy's methods with adaptive step size."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,7 +11,7 @@ from modurob.simulation.steppers.stepper import STEPPERS, StepLimitError, Steppe
 from modurob.simulation.system import Held, State, System
 from modurob.spatial.scalars import Array
 
-# faster than this nothing moves that a rigid body models [rad/s or m/s]
+# faster rates than this count as diverged [rad/s or m/s]
 DIVERGED = 1e8
 # steps that may come on end, and how long they must be on average after that [s]: else the motion is too fast to follow
 _MANY_STEPS, _SHORTEST = 1000, 1e-5
@@ -50,7 +50,7 @@ class Adaptive(Stepper):
 
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
         if np.prod(s.v.shape[:-1]) != 1:
-            raise SimulationError("Adaptive steps carry one run at a time: give q0 and v0 without leading axes")
+            raise SimulationError("Adaptive steps advance one run at a time: give q0 and v0 without leading axes")
         m, nq, nv = system.m, system.m.nq, system.m.nv
         start, duration = float(np.ravel(t)[0]), float(np.ravel(dt)[0])
 

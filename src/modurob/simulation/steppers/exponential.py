@@ -1,4 +1,4 @@
-"""Runge and Kutta's rule with exact decay of what decays fast."""
+"""Runge and Kutta's rule with exact decay of the states of forces."""
 
 from dataclasses import dataclass
 from typing import Any

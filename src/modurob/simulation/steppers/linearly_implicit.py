@@ -1,4 +1,4 @@
-"""Steps that take stiff forces along joints and contacts at their end, so that they can be long."""
+"""Steps that take stiff forces along joints and contacts implicitly, so that they can be long."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -47,23 +47,25 @@ class LinearlyImplicit(FixedStep):
         tau, resistance = u + forces.tau, forces.slope * dt * -1.0
         external = system.external(t, s, forces.external)
         if not acting(system.m).touching:
-            vdot = system.resisted(s, tau, external, resistance, held)
+            vdot = system.implicit_acceleration(s, tau, external, resistance, held)
             return State(*system.stepped(s, vdot, dt), s.x + forces.rate * dt)
         start, vdot, last = engine.run(MOTIONS, q=s.q, v=s.v), None, self.solves == 1
         known = end = start["V"]
         for _ in range(self.solves):
-            known, met = end, None
-            push, added = engine.contact_pushes(start, known, s.x, dt, last)
+            known, pairs = end, None
+            wrench, added = engine.contact_wrenches(start, known, s.x, dt, last)
             if system.m.body_contacts:
-                between, G = engine.pair_pushes(s.q, start, known, s.x, dt, last)
-                push, met = push + between, (start, G)
-            total = push if external is None else external + push
-            vdot, rate = system.pressed(s, tau, total, resistance, added, held, met, again=vdot is not None)
+                between, G = engine.pair_wrenches(s.q, start, known, s.x, dt, last)
+                wrench, pairs = wrench + between, (start, G)
+            total = wrench if external is None else external + wrench
+            vdot, rate = system.contact_acceleration(
+                s, tau, total, resistance, added, held, pairs, again=vdot is not None
+            )
             end = engine.advanced(start["V"], rate, dt)
         x = engine.contact_states(start, known, end, s.x, forces.rate, dt)
         q, v = system.stepped(s, vdot, dt)
         if system.m.body_contacts:
             x = engine.pair_states(start, known, end, x, dt)
         if system.m.body_contacts or on_ice(system.m):
-            v = system.balanced(s, vdot, start, q, v, dt)
+            v = system.momentum_corrected(s, vdot, start, q, v, dt)
         return State(q, v, x)

@@ -22,7 +22,7 @@ class StepLimitError(SimulationError):
 
 
 class Stepper(ABC):
-    """How a state is carried on under held torques. A frozen dataclass of numbers and words."""
+    """A method that advances a state under held torques. A frozen dataclass of numbers and words."""
 
     kind: ClassVar[str]
     order: ClassVar[int]
@@ -30,29 +30,29 @@ class Stepper(ABC):
     compiled: ClassVar[bool] = False
     # whether states of forces may decay within a small part of a step
     exact_decay: ClassVar[bool] = False
-    # whether it carries contacts with the ground
+    # whether it supports contacts
     contacts: ClassVar[bool] = False
-    # how fast a motion may decay or swing within a step: steps times 1/s, beyond which it grows
+    # limit of stability: the largest product of a step and a decay rate or natural frequency
     fastest: ClassVar[float] = np.inf
-    # whole steps have to fill the time between two ticks; None: it chooses its own
+    # time step [s], of which ticks are multiples; None: adaptive
     dt: float | None = None
 
     @abstractmethod
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
         """The state dt later, under torques u, with rates held or sliding according to dry friction."""
 
-    def require(self, m: Tables) -> None:  # noqa: B027 - most can carry any
+    def require(self, m: Tables) -> None:  # noqa: B027 - most support any
         """An error unless the stepper supports this robot."""
 
     def with_dt(self, dt: float) -> "Stepper":
         """The same stepper with another time step."""
         return self
 
-    def mover(self, m: Tables, push: Any = None) -> Any:
+    def mover(self, m: Tables, wrenches: Any = None) -> Any:
         """The object that advances a robot under a user's wrenches: our own equations, unless the stepper has its own engine."""
         from modurob.simulation.stepping import Mover  # built on steppers
 
-        return Mover(m, self, push)
+        return Mover(m, self, wrenches)
 
     def parameters(self) -> dict[str, Any]:
         """Its numbers by name."""
@@ -77,7 +77,7 @@ class FixedStep(Stepper):
 ITERATIONS = 100
 # changes of velocity this small, in parts of it, are none; smaller than _ROUNDING they are rounding errors once they stop shrinking
 _SETTLED, _ROUNDING = 1e-14, 1e-10
-# and this large they lead nowhere
+# and this large they diverge
 LOST = 1e6
 
 

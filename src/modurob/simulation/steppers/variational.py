@@ -51,13 +51,13 @@ class Variational(FixedStep):
             M, p_m, own = _middle(m, q_m, v_m)
             force, rate = _applied(system, middle, State(q_m, v_m, x_m), u, held)
             x_m = x + rate * (dt / 2)
-            push = (own + force) * (dt / 2)
-            miss = _turned(m, -dt * v_m, p_m, -push) - p
+            impulse = (own + force) * (dt / 2)
+            miss = _turned(m, -dt * v_m, p_m, -impulse) - p
             change = _solved(M, miss, free)
             before, size, v_m = size, np.abs(change).max(axis=-1, initial=0.0), v_m - change
             if np.all(settled(size, before, v_m) | ~np.isfinite(size)):
                 q = system.integrate(q, v_m * dt)
-                return State(q, _solved(_inertia(m, q), _turned(m, dt * v_m, p_m, push), free), 2 * x_m - x)
+                return State(q, _solved(_inertia(m, q), _turned(m, dt * v_m, p_m, impulse), free), 2 * x_m - x)
             if not np.all((size < LOST) | ~np.isfinite(size)):
                 break
         raise StepLimitError(
@@ -82,8 +82,8 @@ def _applied(system: System, t: Any, s: State, u: Array, held: Held | None) -> t
     total, external = u + forces.tau, system.external(t, s, forces.external)
     if external is not None:
         still = np.zeros(m.nv)
-        pushed = algorithms.tree_inverse_dynamics(m, s.q, s.v, still, external, kernels.run_any)
-        total = total + algorithms.bias_forces(m, s.q, s.v, kernels.run_any) - pushed
+        loaded = algorithms.tree_inverse_dynamics(m, s.q, s.v, still, external, kernels.run_any)
+        total = total + algorithms.bias_forces(m, s.q, s.v, kernels.run_any) - loaded
     return total, forces.rate
 
 
@@ -100,17 +100,17 @@ def _middle(m: Tables, q: Array, v: Array) -> tuple[Array, Array, Array]:
     return slopes.vdot, p, force - (p[..., None, :] @ algorithms.bracket(m, v))[..., 0, :] / 2
 
 
-def _turned(m: Tables, dq: Array, p: Array, push: Array) -> Array:
-    """The momentum p + push of the middle as it is at the end of a turn by dq: J(dq)^-T (p + J(dq/2)^T push).
+def _turned(m: Tables, dq: Array, p: Array, impulse: Array) -> Array:
+    """The momentum p + impulse of the midpoint, rotated to the end of a displacement dq: J(dq)^-T (p + J(dq/2)^T impulse).
 
     J is the right Jacobian of the exponential, exp(dq + x) = exp(dq) exp(J x) to first order; one where velocities commute.
     """
     if m.nq == m.nv:
-        return p + push
+        return p + impulse
     ad = algorithms.bracket(m, dq / 2)
     half = _right_jacobian(ad)
     whole = half - ad @ half @ half / 2
-    middle = p + (push[..., None, :] @ half)[..., 0, :]
+    middle = p + (impulse[..., None, :] @ half)[..., 0, :]
     return np.linalg.solve(np.swapaxes(whole, -1, -2), middle[..., None])[..., 0]
 
 

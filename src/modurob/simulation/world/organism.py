@@ -1,4 +1,4 @@
-"""An organism of a world: what it starts as, and what it is now."""
+"""An organism of a world: its specification, and its present state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from modurob.errors import SimulationError, explained
+from modurob.mechanism.builder import RIGID
 from modurob.robot import Assembly, Mechanism
 from modurob.simulation.docking import Body
 from modurob.simulation.law import Estimator, as_estimator
@@ -14,13 +15,14 @@ from modurob.simulation.pilot import Pilot
 from modurob.simulation.recorder import Recorder
 from modurob.simulation.recording import Event, Segment, Settings
 from modurob.simulation.status import Status
+from modurob.spatial import se3, so3
 from modurob.spatial.scalars import Array
 
 
 @explained
 @dataclass(frozen=True, eq=False)
 class Organism:
-    """An assembly in the world, and what drives it: controller and estimator are made anew whenever it changes shape.
+    """An assembly in the world with its controller and estimator, which are instantiated again whenever it changes shape.
 
     q and v are those of `assembly.mechanism(base=base, floating=True)`, SI units: position and quaternion of the base first. An
     organism that stands, with `stands` the pose X_WB of its base module in the world, (4, 4), has joints alone. The controller
@@ -42,7 +44,7 @@ class Organism:
 
 @dataclass(eq=False)
 class Living:
-    """An organism as it is now: its robot, q, v and tau, and what it is driven by."""
+    """An organism in its present shape and state: its robot, q, v and tau, its controller and estimator."""
 
     recipe: Organism
     body: Body
@@ -57,6 +59,7 @@ class Living:
     past: list[Segment] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     beyond: frozenset[int] = frozenset()
+    x: Array = field(default_factory=lambda: np.zeros(0))  # states of the forces of its robot, (nx,)
 
     @property
     def robot(self) -> Mechanism:
@@ -80,21 +83,22 @@ class Living:
 
     @property
     def moving(self) -> bool:
-        """Whether nothing has ended its run."""
+        """Whether its run has not ended."""
         return self.status is None
 
     @property
     def believed(self) -> Body:
-        """The organism as its estimator has it; as it is, where there is none."""
+        """The organism with the estimate of its state, or with its true state without an estimator."""
         estimate = self.pilot.estimate
         return self.body if estimate is None else self.body._replace(q=estimate.q, v=estimate.v)
 
     def row(self, t: float) -> dict[str, Array]:
-        """What is written down."""
-        return {"t": np.array(t), "q": self.q, "v": self.v}
+        """The recorded channels."""
+        row = {"t": np.array(t), "q": self.q, "v": self.v}
+        return {**row, "x": self.x} if self.x.size else row
 
     def segments(self, t: float) -> list[Segment]:
-        """All it has been, up to now."""
+        """The segments of all its shapes, up to now."""
         now = Segment(self.robot, self.settings, self.recorder.channels({**self.row(t), "tau": self.tau}))
         return [*self.past, now]
 
@@ -106,11 +110,28 @@ def require_organisms(organisms: Any) -> None:
             f"organisms {organisms!r:.60}: expected a mapping, {{name: mr.Organism(assembly)}}, of at least one"
         )
     for name, recipe in organisms.items():
+        if not isinstance(name, str):
+            raise SimulationError(f"organism {name!r:.60}: expected a name, in quotes")
         if not isinstance(recipe, Organism):
             raise SimulationError(f"organism {name!r} is {recipe!r:.60}: expected mr.Organism(assembly)")
         if not isinstance(recipe.assembly, Assembly):
             raise SimulationError(f"organism {name!r} of {recipe.assembly!r:.60}: expected an assembly, mr.load(...)")
         as_estimator(recipe.estimator)
+
+
+def standing_pose(name: str, recipe: Organism) -> Array | None:
+    """X_WB of the base of an organism that stands in the world, (4, 4); None for one that floats."""
+    if recipe.stands is None:
+        return None
+    try:
+        X = np.asarray(recipe.stands, dtype=float)
+    except (TypeError, ValueError):
+        X = np.zeros(0)
+    if X.shape != (4, 4) or tuple(X[3]) != (0, 0, 0, 1) or not so3.is_rotation(se3.rotation(X), RIGID):
+        raise SimulationError(
+            f"organism {name!r} stands at {recipe.stands!r:.60}: expected a pose (4, 4), such as mr.spatial.se3.pose(p=(x, y, z))"
+        )
+    return X
 
 
 def require_different(organisms: Mapping[str, Organism]) -> None:

@@ -1,4 +1,4 @@
-"""Changes that a run is given: those that can never happen are refused before anything moves."""
+"""The changes of a run: those that can never happen are refused before the run starts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,20 +19,20 @@ ORGANISMS, PORTS = ("organism", "first", "second"), ("at", "port", "a", "b")
 
 
 class _Names(NamedTuple):
-    """All that changes may name: what is there, and what any of the changes brings."""
+    """All names that changes may use: those in the world, and those that any of the changes adds."""
 
     organisms: list[str]
     modules: dict[str, Module]
     lines: list[str]
 
 
-def planned(changes: Sequence[Change] | Change, living: Mapping[str, Assembly]) -> list[Change]:
-    """The changes of a run in a world of these organisms, or an error for a moment that never comes, or for a name that nothing
-    has, now or after any of the changes."""
+def planned(changes: Sequence[Change] | Change, living: Mapping[str, Assembly], begin: float) -> list[Change]:
+    """The changes of a run in a world of these organisms from `begin` [s] on, or an error for a moment that never comes, or for a
+    name that nothing has, now or after any of the changes."""
     found: list[Change] = [changes] if isinstance(changes, Change) else list(changes)
     for change in found:
         _require_change(change)
-        _require_moment(change)
+        _require_moment(change, begin)
         _require_tolerance(change)
     names = _names(found, living)
     for change in found:
@@ -58,15 +58,20 @@ def _require_change(change: Any) -> None:
         raise SimulationError(f"change {change!r:.60}: expected one such as mr.Undock(1.0, ...); valid: {valid}")
 
 
-def _require_moment(change: Change) -> None:
+def _require_moment(change: Change, begin: float) -> None:
     """A time from zero on, a condition, or the meeting of ports."""
     when: Any = change.when
     timed = isinstance(when, int | float | np.number) and not isinstance(when, bool) and 0 <= when < np.inf
+    past = timed and when < begin
     met = isinstance(when, str) and when == MET and isinstance(change, Merge | Connect)
     if not (timed or met or callable(when)):
         raise SimulationError(
             f"{type(change).__name__.lower()} when {when!r:.60}: expected a time of zero or more [s] or a function of the world; "
             f"mr.Merge and mr.Connect also {MET!r}"
+        )
+    if past:
+        raise SimulationError(
+            f"{type(change).__name__.lower()} at {when:g} s: that is past; times are those of the world, not of this run"
         )
 
 

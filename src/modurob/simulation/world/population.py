@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modurob.assembly.connection import docking
-from modurob.errors import SimulationError, choices
+from modurob.errors import ModurobError, SimulationError, choices
 from modurob.robot import Assembly
 from modurob.simulation.arguments import whole
 from modurob.simulation.changes import Change, Connect, Disconnect, Dock, Merge, Reroot, Tie, Undock, Untie
@@ -21,7 +21,7 @@ from modurob.spatial.scalars import Array
 
 
 class Impact(NamedTuple):
-    """What a change of shape did."""
+    """The effects of a change of shape."""
 
     t: float
     kind: str
@@ -35,8 +35,11 @@ class Impact(NamedTuple):
 class Population:
     """Organisms by name, all at one time; `events` and `impacts` are what happened to them."""
 
-    def __init__(self, stepper: Stepper, gravity: Any, tick: float, seed: int, pushed: bool):
-        self.stepper, self.gravity, self.tick = stepper, np.array(gravity, dtype=float), float(tick)
+    stepper: Stepper
+
+    def __init__(self, gravity: Any, tick: float, seed: int, pushed: bool):
+        """`pushed` says whether forces act that an organism's own robot does not have."""
+        self.gravity, self.tick = np.array(gravity, dtype=float), float(tick)
         self._seed, self._pushed = seed, pushed
         self.ticks = 0
         self.events: list[Event] = []
@@ -45,7 +48,7 @@ class Population:
         self._living: dict[str, Living] = {}
 
     def _made(self, recipe: Organism, body: Body, base: str, before: Sequence[Living] = ()) -> Living:
-        """The organism set going; its estimator starts from what those it comes from believed."""
+        """The organism with its controller and estimator; the estimate continues from those of the organisms that it comes from."""
         controller = as_controller(recipe.controller)
         sample_time = getattr(controller, "sample_time", None) or self.tick
         every = whole(sample_time, self.tick, "sample time")
@@ -53,7 +56,12 @@ class Population:
         believed = body
         if recipe.estimator is not None and before:
             believed = transfer(body.assembly, [x.believed for x in before], self.gravity, base).body
-        pilot = Pilot(body.robot, controller, recipe.estimator, sample_time, (believed.q, believed.v))
+        try:
+            pilot = Pilot(body.robot, controller, recipe.estimator, sample_time, (believed.q, believed.v))
+        except ModurobError:
+            raise
+        except Exception as error:  # whatever a user's controller or estimator raises
+            raise SimulationError(f"for {body.robot!r}, on(robot) failed: {type(error).__name__}: {error}") from error
         return Living(recipe, body, base, settings, self.t, every, pilot)
 
     # ---- looking ----

@@ -1,4 +1,4 @@
-"""Organisms that move in one world and change shape on the way: dock, undock, merge, connect, stand on another base.
+"""Organisms that move in one world and change shape during a run: dock, undock, merge, connect, change their base.
 
 The world is one mechanism with several roots, so that anything can act between organisms. Laws and filters see each organism as a
 robot of its own; they are made anew whenever it changes shape.
@@ -18,24 +18,38 @@ from modurob.catalogue.forces import FrameForce
 from modurob.errors import ModurobError, SimulationError, explained, gathered
 from modurob.kinematics.body_contacts import pair_rows
 from modurob.mechanism import from_assembly
+from modurob.mechanism.tables import ForceRow
 from modurob.robot import Builder, Mechanism
-from modurob.simulation.arguments import random_stream, require_functions, whole
+from modurob.simulation.arguments import (
+    random_stream,
+    require_functions,
+    require_radians,
+    require_routes,
+    require_stepper,
+    whole,
+)
 from modurob.simulation.changes import MET, Change, Merge
 from modurob.simulation.docking import Body, gap, robot_of
-from modurob.simulation.driving import require_clear, require_contacts
+from modurob.simulation.driving import default_stepper, require_clear, require_contacts, require_steps
+from modurob.simulation.external import ExternalWrenches, Wrenches, external_wrenches
 from modurob.simulation.limits import joint_of_rate, rates_beyond_limits, warn_of_stiff_stops
 from modurob.simulation.progress import progress_bar
-from modurob.simulation.push import Wrenches, pushes
 from modurob.simulation.recording import Event, Recording
 from modurob.simulation.status import Failure, Status
-from modurob.simulation.steppers import LinearlyImplicit, RungeKutta4, Stepper
+from modurob.simulation.steppers import LinearlyImplicit, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
 from modurob.simulation.system import State
-from modurob.simulation.world.organism import Living, Organism, require_different, require_organisms
+from modurob.simulation.world.organism import Living, Organism, require_different, require_organisms, standing_pose
 from modurob.simulation.world.planned import planned
 from modurob.simulation.world.population import Population
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
+
+
+def _key(row: ForceRow) -> tuple[str, str, int]:
+    """What tells a force from all others: joints of several rates have a force of one name at each, and forces between frames may
+    be named as those along joints."""
+    return type(row).__name__, row.name, getattr(row, "rate", 0)
 
 
 @gathered
@@ -70,38 +84,53 @@ class World(Population):
         `external` is as in `simulate`. On a `ground` organisms stand and walk; one that is given no q starts standing on it.
         With `body_contact` they touch each other, and themselves.
 
-        A law with a sample time of its own, a multiple of `tick` [s], is asked that often.
+        A law with a sample time of its own, a multiple of `tick` [s], is asked that often. The `stepper` is that of `simulate` if
+        not given, for the organism that needs the shortest steps.
         """
-        usual = RungeKutta4(1e-3) if ground is None and body_contact is None else LinearlyImplicit(1e-3)
-        super().__init__(stepper or usual, gravity, tick, seed, external is not None)
+        super().__init__(
+            gravity, tick, seed, any(x is not None for x in (external, ground, body_contact)) or bool(forces)
+        )
         self.ground, self.body_contact = ground, body_contact
-        if self.stepper.dt is not None:
-            whole(self.tick, self.stepper.dt, "tick")
         self.forces, self._external = dict(forces or {}), external
         self._rng = random_stream(seed)
         require_organisms(organisms)
         require_different(organisms)
+        bodies = {name: self._body(name, recipe) for name, recipe in organisms.items()}
+        self.stepper = require_stepper(stepper or self._usual_stepper([body.robot for body in bodies.values()]))
+        if self.stepper.dt is not None:
+            whole(self.tick, self.stepper.dt, "tick")
         for name, recipe in organisms.items():
-            self._living[name] = self._made(recipe, self._body(name, recipe), recipe.base or recipe.assembly.base)
+            self._living[name] = self._made(recipe, bodies[name], recipe.base or recipe.assembly.base)
+        self._x: dict[Any, Array] = {}
         self._join()
         require_clear(self._mechanism, self.state.q)
 
     def _body(self, name: str, recipe: Organism) -> Body:
         """An organism as it starts."""
         base = recipe.base or recipe.assembly.base
-        robot = robot_of(recipe.assembly, base, self.gravity, stands=recipe.stands)
+        stands = standing_pose(name, recipe)
+        robot = robot_of(recipe.assembly, base, self.gravity, stands=stands)
         q = self._resting(robot) if recipe.q is None else robot._q(recipe.q, "q0")
         v = np.zeros(robot.nv) if recipe.v is None else robot._v(recipe.v, "v0")
         if np.ndim(q) != 1 or np.ndim(v) != 1:
             raise SimulationError(f"organism {name!r}: q and v have leading axes: expected one state")
+        require_radians(robot, q)
+        require_routes(robot, q)
         q = robot.integrate(q, np.zeros(robot.nv))
         if robot.constraints:
             q = robot.close_loops(q)
             v = robot.close_velocity(q, v)
-        return Body(recipe.assembly, robot, q, v, {}, recipe.stands)
+        return Body(recipe.assembly, robot, q, v, {}, stands)
+
+    def _usual_stepper(self, robots: Sequence[Mechanism]) -> Stepper:
+        """The one with the shortest steps that any of the robots needs, with exact decay if any needs that."""
+        if self.ground is not None or self.body_contact is not None:
+            return LinearlyImplicit(1e-3)
+        each = [default_stepper(robot) for robot in robots]
+        return next((s for s in each if s.exact_decay), each[0]).with_dt(min(float(s.dt or np.inf) for s in each))
 
     def _resting(self, robot: Mechanism) -> Array:
-        """Where an organism starts that is not told: at zero, on the ground if it floats over one."""
+        """The initial q of an organism without one: zero, and on the ground, if there is one and it floats."""
         if self.ground is None or not floats(robot):
             return robot.neutral()
         return robot.on_ground(self.ground).standing()
@@ -129,16 +158,22 @@ class World(Population):
                 builder.force(name, force, a=a, b=b)
             elif not self.ticks:
                 raise SimulationError(f"force {name!r} between {a!r} and {b!r}: no such frame in this world")
-        x = self._x if hasattr(self, "_mechanism") else {}
-        self._mechanism = self._touching(builder.build())
-        require_contacts(self._mechanism, self.stepper)
-        self._mover = self.stepper.mover(self._mechanism, pushes(self._mechanism, self._external))
-        self.stepper.require(self._mechanism)
+        m = self._touching(builder.build())
+        require_contacts(m, self.stepper)
+        require_steps(m, self.stepper, self.tick)
+        self.stepper.require(m)
+        self._mechanism, self._mover = m, self.stepper.mover(m, self._external_wrenches(m))
         starts = np.cumsum([(0, 0), *((x.robot.nq, x.robot.nv) for x in moving.values())], axis=0)
         self._places = {
             name: (slice(*starts[k : k + 2, 0]), slice(*starts[k : k + 2, 1])) for k, name in enumerate(moving)
         }
-        self._forget_states(x)
+        self._carry_over_states(self._x)
+
+    def _external_wrenches(self, m: Mechanism) -> ExternalWrenches | None:
+        """The user's wrenches, but for those on organisms whose run has ended."""
+        wrenches = external_wrenches(m, self._external)
+        ended = {module for x in self._living.values() if not x.moving for module in x.assembly.modules}
+        return wrenches if wrenches is None or not ended else wrenches.without(ended)
 
     def _touching(self, m: Mechanism) -> Mechanism:
         """The world with what touches in it."""
@@ -148,13 +183,22 @@ class World(Population):
             return m
         return replace(m, forces=(*m.forces, *pair_rows(m, self.body_contact)))
 
-    def _forget_states(self, known: dict[Any, Array]) -> None:
-        """States of forces that were there before go on, those of new ones start; joints of several rates have one for each."""
+    def _carry_over_states(self, known: dict[Any, Array]) -> None:
+        """Forces that were there before keep their states, new ones have their initial ones; joints of several rates have one for
+        each."""
         own = acting(self._mechanism)
         q = np.concatenate([np.zeros(0), *(self._living[name].q for name in self._places)])
         new = own.parts(own.start_at(q))
-        keys = [(row.name, getattr(row, "rate", 0)) for row in own.rows]
+        keys = [_key(row) for row in own.rows]
         self._x = {key: known.get(key, x) for key, x in zip(keys, new, strict=True)}
+        self._share_states()
+
+    def _share_states(self) -> None:
+        """Give each organism the states of its own forces."""
+        for living in (self._living[name] for name in self._places):
+            own = acting(living.robot)
+            if own.nx:
+                living.x = np.concatenate([self._x[_key(row)] for row in own.rows if row.force.nx])
 
     @property
     def mechanism(self) -> Mechanism:
@@ -197,13 +241,13 @@ class World(Population):
         Recording(crab, 11 ticks, done at t = 0.01 s)
         """
         total = whole(duration, self.tick, "duration")
-        waiting = planned(changes, {name: x.assembly for name, x in self._living.items()})
+        waiting = planned(changes, {name: x.assembly for name, x in self._living.items()}, self.t - self.tick / 2)
         require_functions(progress=progress, cancelled=cancelled)
         with progress_bar(f"world of {', '.join(self._living)}") as tell:
             told = progress or tell
             for k in range(total):
                 if cancelled is not None and cancelled():
-                    return self.recordings()
+                    return self._cancelled()
                 self._make_due(waiting)
                 self.step()
                 told((k + 1) / total)
@@ -214,6 +258,12 @@ class World(Population):
         for segment in (segment for run in runs.values() for segment in run.segments):
             warn_of_stiff_stops(segment.robot, segment.q, self.stepper)
         return runs
+
+    def _cancelled(self) -> dict[str, Recording]:
+        """The recordings of a run that was asked to stop; the world can go on."""
+        asked = Status("cancelled", self.t, "asked to stop")
+        moving = [name for name, x in self._living.items() if x.moving]
+        return {n: replace(run, status=asked) if n in moving else run for n, run in self.recordings().items()}
 
     def step(self) -> None:
         """Go on by one tick: laws decide, all organisms move together, limits and failures are looked at.
@@ -248,7 +298,7 @@ class World(Population):
         def acceleration() -> Array:
             return self._mover.acceleration(self.t, self.state, self._tau)[self._places[name][1]]
 
-        failure = x.pilot.decide(self.t, x.q, x.v, acceleration, self._rng)
+        failure = x.pilot.decide(self.t, x.q, x.v, acceleration, self._rng, x.x)
         if failure is not None:
             x.status = Status(failure.kind, self.t, failure.message)
 
@@ -266,6 +316,7 @@ class World(Population):
             self._drop_ended()
             return None
         self._x = dict(zip(self._x, acting(self._mechanism).parts(state.x), strict=True))
+        self._share_states()
         return state
 
     def _ended_by(self, failure: Failure, state: State | None) -> list[str]:
@@ -332,12 +383,14 @@ class World(Population):
         >>> world.change(mr.Dock(0.0, "crab", "m6", "backbone", at="m3/3", by="4"))
         True
         """
+        before = dict(self._living), dict(self._gone), list(self.events), list(self.impacts)
         try:
             self._reshape(change)
+            self._join()
         except ModurobError as error:
+            self._living, self._gone, self.events, self.impacts = before
             self._missed(change, str(error))
             return False
-        self._join()
         return True
 
     def _missed(self, change: Change, why: str) -> None:

@@ -1,5 +1,5 @@
-"""Equations of motion including the passive forces of the robot, and the resulting acceleration: the quantities that
-controllers need at every sample, in one evaluation each.
+"""The full equations of motion, passive forces included, and the acceleration that follows from them: what controllers need at
+every sample, in one evaluation each.
 """
 
 from functools import lru_cache
@@ -17,25 +17,26 @@ from modurob.mechanism.tables import Tables
 from modurob.spatial.scalars import Array
 
 
-class Pushed(NamedTuple):
-    """M vdot = tau + push + K^T lambda, K vdot = k in one state: M (nv, nv) with rotors, push (nv,), K (rows, nv), k (rows,)."""
+class FullEquations(NamedTuple):
+    """M vdot = tau + force + K^T lambda, K vdot = k in one state: M, (nv, nv), with rotors; force, (nv,), of
+    passive forces less C v + N; K, (rows, nv), and k, (rows,)."""
 
     M: Array
-    push: Array
+    force: Array
     K: Array
     k: Array
 
 
-def pushed_equations(m: Tables, q: Array, v: Array, t: float = 0.0, run: Run = interpret) -> Pushed:
-    """The terms of one state, forces with states of their own as they are at their start; dry friction is left out."""
+def full_equations(m: Tables, q: Array, v: Array, t: float = 0.0, run: Run = interpret) -> FullEquations:
+    """The equations in one state, without dry friction; states x of forces are at their initial values."""
     found = run(_equations(acting(m).nx, bool(m.constraints)), m, _inputs(m, q, v, t)).results
     none = np.zeros((0, m.nv)), np.zeros(0)
     K, k = (found["K"], found["k"]) if m.constraints else none
-    return Pushed(found["M"] + np.diag(m.armature), found["push"], K, k)
+    return FullEquations(found["M"] + np.diag(m.armature), found["force"], K, k)
 
 
-def pushed_acceleration(m: Tables, q: Array, v: Array, tau: Array, t: float = 0.0, run: Run = interpret) -> Array:
-    """vdot of one state under torques and the robot's own forces, constraints kept, (nv,)."""
+def full_acceleration(m: Tables, q: Array, v: Array, tau: Array, t: float = 0.0, run: Run = interpret) -> Array:
+    """vdot, (nv,), in one state under torques and passive forces, with constraints satisfied."""
     answer = run(_acceleration(acting(m).nx, dynamics_of(m)), m, {**_inputs(m, q, v, t), "tau": tau})
     require_regular(m, answer.singular)
     return answer.results["vdot"]
@@ -48,14 +49,14 @@ def _inputs(m: Tables, q: Array, v: Array, t: float) -> dict[str, Array]:
 @lru_cache(maxsize=64)
 def _equations(nx: int, closed: bool) -> Flow:
     terms = CONSTRAINED if closed else EQUATIONS
-    results = {"M": "matrix", "push": "rates"} | ({"K": "row matrix", "k": "rows"} if closed else {})
+    results = {"M": "matrix", "force": "rates"} | ({"K": "row matrix", "k": "rows"} if closed else {})
 
     def define(e: Engine, i: dict[str, Any]) -> dict[str, Any]:
         own = e.forces(i["t"], i["q"], i["v"], i["x"])
         found = e.run(terms, q=i["q"], v=i["v"], vdot=e.zeros("rates"), external=own.external)
-        return {**found, "push": own.tau - found["bias"]}
+        return {**found, "force": own.tau - found["bias"]}
 
-    return Flow(f"pushed_{terms.name} {nx}", _state(nx), results, define)
+    return Flow(f"full_{terms.name} {nx}", _state(nx), results, define)
 
 
 @lru_cache(maxsize=64)
@@ -64,7 +65,7 @@ def _acceleration(nx: int, dynamics: Program | Flow) -> Flow:
         own = e.forces(i["t"], i["q"], i["v"], i["x"])
         return e.run(dynamics, q=i["q"], v=i["v"], tau=i["tau"] + own.tau, external=own.external)
 
-    return Flow(f"pushed_{dynamics.name} {nx}", {**_state(nx), "tau": "rates"}, {"vdot": "rates"}, define)
+    return Flow(f"full_{dynamics.name} {nx}", {**_state(nx), "tau": "rates"}, {"vdot": "rates"}, define)
 
 
 def _state(nx: int) -> dict[str, str | int]:

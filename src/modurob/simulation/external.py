@@ -1,8 +1,8 @@
 """Wrenches that a user's function gives."""
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ class WrenchError(SimulationError):
 
 
 @dataclass(frozen=True, eq=False)
-class Push:
+class ExternalWrenches:
     """A user's wrenches on the bodies of a batch of runs with leading axes `shape`; or on some of them, by number."""
 
     m: Tables
@@ -61,12 +61,25 @@ class Push:
         full[self.runs] = x
         return full.reshape(*self.shape, n)
 
-    def of(self, runs: Array) -> "Push":
+    def of(self, runs: Array) -> "ExternalWrenches":
         """The same on some of the runs."""
-        return Push(self.m, self.function, self.shape, self.runs[runs])
+        return replace(self, runs=self.runs[runs])
+
+    def without(self, modules: Set[str]) -> "ExternalWrenches":
+        """The same, but for wrenches on frames of these modules."""
+
+        def rest(t: float, q: Array, v: Array) -> External:
+            given = self.function(t, q, v)
+            if not isinstance(given, Mapping):
+                return given
+            return {frame: F for frame, F in given.items() if str(frame).partition("/")[0] not in modules}
+
+        return replace(self, function=rest)
 
 
-def pushes(m: Tables, external: Wrenches | Mapping[str, Any] | None, shape: tuple[int, ...] = ()) -> Push | None:
+def external_wrenches(
+    m: Tables, external: Wrenches | Mapping[str, Any] | None, shape: tuple[int, ...] = ()
+) -> ExternalWrenches | None:
     """A user's wrenches on runs of leading axes `shape`."""
     if external is None:
         return None
@@ -74,7 +87,7 @@ def pushes(m: Tables, external: Wrenches | Mapping[str, Any] | None, shape: tupl
         raise SimulationError(
             f"external wrenches {external!r:.60}: expected a function of t, or of t, q and v, that returns wrenches by frame name"
         )
-    return Push(m, _of_state(external), shape, np.arange(int(np.prod(shape))))
+    return ExternalWrenches(m, _of_state(external), shape, np.arange(int(np.prod(shape))))
 
 
 def _of_state(external: Wrenches) -> Wrenches:
