@@ -180,15 +180,15 @@ def damped_step(m: Tables, rows: Rows, q: Array, damping: Array, bounds: Limits)
     dq is cut off at the limits.
     """
     low, high = margins(m, q, bounds)
-    push = apply(transposed(rows.J), rows.error)
-    free = freedom(push, low, high)
+    descent = apply(transposed(rows.J), rows.error)
+    free = freedom(descent, low, high)
     J = rows.J * free[..., None, :]
     r, n = J.shape[-2:]
     lam = whole_damping(damping, rows.cost, np.square(rows.J).sum(axis=(-2, -1)) / max(r, 1))[..., None, None]
     if r <= n:
         dq = apply(transposed(J), solve(J @ transposed(J) + lam * np.eye(r), rows.error[..., None])[..., 0])
     else:
-        dq = solve(transposed(J) @ J + lam * np.eye(n), (push * free)[..., None])[..., 0]
+        dq = solve(transposed(J) @ J + lam * np.eye(n), (descent * free)[..., None])[..., 0]
     return clip(dq, low, high)
 
 
@@ -206,10 +206,10 @@ def margin(q: Array, lower: Any, upper: Any) -> tuple[Array, Array]:
     return minimum(lower - q, 0.0), maximum(upper - q, 0.0)
 
 
-def freedom(push: Array, low: Array, high: Array) -> Array:
-    """One for rates that may move; zero for those with no margin that are pushed towards it, (..., nv)."""
-    above = select(-AT_LIMIT, low, select(push, 0.0, 0.0, 1.0), 1.0)
-    return select(high, AT_LIMIT, select(0.0, push, 0.0, above), above)
+def freedom(descent: Array, low: Array, high: Array) -> Array:
+    """One for rates that may move; zero for those with no margin that descent would take there, (..., nv)."""
+    above = select(-AT_LIMIT, low, select(descent, 0.0, 0.0, 1.0), 1.0)
+    return select(high, AT_LIMIT, select(0.0, descent, 0.0, above), above)
 
 
 def whole_damping(damping: Array, cost: Array, square: Array) -> Array:

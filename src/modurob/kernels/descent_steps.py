@@ -10,7 +10,9 @@ LIMITED = {"q": 1, "limits": 2}
 def text() -> str:
     """All of them."""
     steps = [
-        Step.of("freedom", {"push": 1, **LIMITED}, "free", lambda p, q, limits: freedom(p, *margin(q, *limits)), "vec"),
+        Step.of(
+            "freedom", {"descent": 1, **LIMITED}, "free", lambda p, q, limits: freedom(p, *margin(q, *limits)), "vec"
+        ),
         Step.of("within_limits", {"dq": 1, **LIMITED}, "to", lambda x, q, limits: clip(x, *margin(q, *limits)), "vec"),
         Step.of("whole_damping", {"damping": 1, "cost": 1, "square": 1}, "to", whole_damping, "vec"),
     ]

@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void damped_step_of(
 {
     const int32_t *const coordinate = at + 8;
     const vec *const given = arena + at[2], *const error = arena + at[3];
-    vec *const dq = arena + at[6], *const kept = arena + at[7], *const push = kept + r * n;
+    vec *const dq = arena + at[6], *const kept = arena + at[7], *const descent = kept + r * n;
     const real *const lower = c, *const upper = lower + n;
     const vec *J = given;
     vec size = V(0);
@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) void damped_step_of(
             vec free = V(1);
             if (coordinate[j]) {
                 const vec limits[2] = {V(lower[j]), V(upper[j])};
-                freedom(push + j, arena + coordinate[j], limits, &free);
+                freedom(descent + j, arena + coordinate[j], limits, &free);
             }
             descent[j] *= free;
             for (int32_t i = 0; i < r; ++i) {
