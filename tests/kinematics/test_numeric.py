@@ -7,6 +7,7 @@ from scipy.optimize import least_squares
 
 import modurob as mr
 from modurob import kernels
+from modurob.algorithms.descent import freedom, margin
 from modurob.algorithms.interpreter import interpret
 from modurob.errors import InputError
 from modurob.kinematics.inverse.flow import WORST
@@ -300,3 +301,11 @@ def test_goals_that_a_robot_has_no_part_for():
         robot.reach(mr.CentreGoal([0, 0, 0]))
     with pytest.raises(InputError, match=r"JointGoal of 'ball' \(spherical\): expected joints of one coordinate"):
         robot.reach(mr.JointGoal({"ball": 0.0}))
+
+
+def test_rates_are_held_at_limits_that_they_are_pushed_against():
+    q, push = np.array([-1.0, -1.0, 1.0, 1.0, 2.0, 0.0]), np.array([-0.1, 0.1, 0.1, -0.1, 0.1, 0.1])
+    low, high = margin(q, -np.ones(6), np.ones(6))
+    assert low.tolist() == [0, 0, -2, -2, -3, -1]
+    assert high.tolist() == [2, 2, 0, 0, 0, 1]
+    assert freedom(push, low, high).tolist() == [0, 1, 0, 1, 0, 1]

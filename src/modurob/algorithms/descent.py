@@ -21,10 +21,12 @@ from modurob.algorithms.program import Inward, Outward, Program, View
 from modurob.algorithms.steps import apply, transposed
 from modurob.mechanism.tables import Limits, Tables
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array, cross, dot, solve
+from modurob.spatial.scalars import Array, clip, cross, dot, maximum, minimum, select, solve
 
 # the damping that is left at the goal, in parts of the mean square of J: what keeps redundant rates where they are
 LEAST_DAMPING = 1e-10
+# what is added where J is zero
+TINY = 1e-36
 # how near to a limit counts as at it [rad or m]
 AT_LIMIT = 1e-9
 
@@ -179,17 +181,15 @@ def damped_step(m: Tables, rows: Rows, q: Array, damping: Array, bounds: Limits)
     """
     low, high = margins(m, q, bounds)
     descent = apply(transposed(rows.J), rows.error)
-    held = ((low > -AT_LIMIT) & (descent < 0)) | ((high < AT_LIMIT) & (descent > 0))
-    J = np.where(held[..., None, :], 0.0, rows.J)
+    free = freedom(descent, low, high)
+    J = rows.J * free[..., None, :]
     r, n = J.shape[-2:]
-    least = LEAST_DAMPING * (np.square(rows.J).sum(axis=(-2, -1)) / max(r, 1)) + 1e-300
-    lam = (damping * rows.cost + least)[..., None, None]
+    lam = whole_damping(damping, rows.cost, np.square(rows.J).sum(axis=(-2, -1)) / max(r, 1))[..., None, None]
     if r <= n:
         dq = apply(transposed(J), solve(J @ transposed(J) + lam * np.eye(r), rows.error[..., None])[..., 0])
     else:
-        descent = np.where(held, 0.0, descent)
-        dq = solve(transposed(J) @ J + lam * np.eye(n), descent[..., None])[..., 0]
-    return np.minimum(np.maximum(dq, low), high)
+        dq = solve(transposed(J) @ J + lam * np.eye(n), (descent * free)[..., None])[..., 0]
+    return clip(dq, low, high)
 
 
 def margins(m: Tables, q: Array, bounds: Limits) -> tuple[Array, Array]:
@@ -197,6 +197,21 @@ def margins(m: Tables, q: Array, bounds: Limits) -> tuple[Array, Array]:
     low, high = np.full((*q.shape[:-1], m.nv), -np.inf), np.full((*q.shape[:-1], m.nv), np.inf)
     at = m.coordinate_of
     own = at >= 0
-    low[..., own] = np.minimum(bounds.lower[own] - q[..., at[own]], 0)
-    high[..., own] = np.maximum(bounds.upper[own] - q[..., at[own]], 0)
+    low[..., own], high[..., own] = margin(q[..., at[own]], bounds.lower[own], bounds.upper[own])
     return low, high
+
+
+def margin(q: Array, lower: Any, upper: Any) -> tuple[Array, Array]:
+    """How far coordinates may move, down and up; zero beyond a limit that is already exceeded."""
+    return minimum(lower - q, 0.0), maximum(upper - q, 0.0)
+
+
+def freedom(descent: Array, low: Array, high: Array) -> Array:
+    """One for rates that may move; zero for those with no margin that descent would take there, (..., nv)."""
+    above = select(-AT_LIMIT, low, select(descent, 0.0, 0.0, 1.0), 1.0)
+    return select(high, AT_LIMIT, select(0.0, descent, 0.0, above), above)
+
+
+def whole_damping(damping: Array, cost: Array, square: Array) -> Array:
+    """lambda of `damped_step`; `square` is the mean square of J, by rows."""
+    return damping * cost + LEAST_DAMPING * square + TINY

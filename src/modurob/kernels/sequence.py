@@ -6,7 +6,7 @@ It is an `Engine`: a flow that runs on it is recorded as rows.
 import numpy as np
 
 from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL, ROUNDING
-from modurob.algorithms.descent import AT_LIMIT, LEAST_DAMPING, GoalRow, Seen
+from modurob.algorithms.descent import GoalRow, Seen
 from modurob.algorithms.descent import Rows as GoalRows
 from modurob.algorithms.program import SINGULAR
 from modurob.kernels.constraint_units import elimination, sloped_entries, sloped_tiles
@@ -97,7 +97,7 @@ class Engine(ForceRows):
         limited = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
         at += [q.place + c if held else 0 for c, held in zip(m.coordinate_of.tolist(), limited, strict=True)]
         limits = [*np.maximum(bounds.lower, -LARGEST), *np.minimum(bounds.upper, LARGEST)]
-        self.op("damped_step", at, [LEAST_DAMPING, AT_LIMIT, *limits])
+        self.op("damped_step", at, limits)
         return dq
 
     def _in_precision(self, rounding: float) -> float:

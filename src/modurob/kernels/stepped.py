@@ -12,8 +12,9 @@ from modurob.errors import KernelError
 from modurob.kernels.compiler import announced, library, notes_of
 from modurob.kernels.evaluator import give_up
 from modurob.kernels.single import extension
+from modurob.kernels.writer import function_of_arrays
 from modurob.spatial.scalars import Array
-from modurob.trace import Graph, Listing
+from modurob.trace import Graph
 
 
 class Stepped(NamedTuple):
@@ -59,11 +60,7 @@ class CompiledGraph:
 
     def __init__(self, name: str, graph: Graph, inputs: Mapping[str, int], results: Mapping[str, Array]):
         self._graph, self._inputs, self._results = graph, tuple(inputs), tuple(results.values())
-        arguments = [*(f"const double *{x}" for x in inputs), *(f"double *{x}" for x in results)]
-        stores = [(f"{array}[{k}]", x) for array, xs in results.items() for k, x in enumerate(xs)]
-        unused = "".join(f"(void){x}; " for x in (*inputs, *results)).strip()
-        lines = [unused, *Listing(graph, stores).lines()]
-        text = "\n".join(["#include <math.h>", f"static void run({', '.join(arguments)})", "{", *lines, "}"])
+        text = "\n".join(["#include <math.h>", function_of_arrays("static void run", graph, inputs, results)])
         sizes = [len(xs) for xs in results.values()]
         self._compiled = stepped(name, text, "run", (), list(inputs.values()), sizes)
 

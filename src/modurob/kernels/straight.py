@@ -11,7 +11,7 @@ from modurob.errors import KernelError
 from modurob.kernels.compiler import announced, find_compiler, library, notes_of
 from modurob.kernels.evaluator import give_up
 from modurob.kernels.units import sources
-from modurob.kernels.writer import QUICK, VECTORS, Code
+from modurob.kernels.writer import QUICK, VECTORS, Code, Step
 from modurob.spatial.scalars import Array
 from modurob.trace import Dialect, Graph, Listing, Place
 
@@ -75,7 +75,7 @@ def straight(
     identity: str,
     drivers: Sequence[str],
     define: str,
-    write: Callable[[], list[Lines]],
+    write: Callable[[], Sequence[Lines | Step]],
     lanes: int,
     folders: Sequence[str] = (),
 ) -> Straight | None:
@@ -89,7 +89,12 @@ def straight(
 
 
 def _loaded(
-    name: str, identity: str, drivers: Sequence[str], define: str, write: Callable[[], list[Lines]], lanes: int
+    name: str,
+    identity: str,
+    drivers: Sequence[str],
+    define: str,
+    write: Callable[[], Sequence[Lines | Step]],
+    lanes: int,
 ) -> Straight:
     folder = resources.files("modurob.kernels") / "c"
     # loops over matrices are worth more; of straight lines, those that do not wait for each other are brought together

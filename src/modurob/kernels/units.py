@@ -12,7 +12,7 @@ from importlib import resources
 from threading import Lock, Thread, current_thread
 from typing import Any, NamedTuple
 
-from modurob.kernels import sweep_steps
+from modurob.kernels import descent_steps, sweep_steps
 from modurob.kernels.compiler import announced, build, library, notes_of
 from modurob.kernels.writer import HELPER, Code
 
@@ -223,8 +223,8 @@ BEHIND = {
 }
 
 
-# files that the traced steps precede
-WRITTEN_BEFORE = ("sweeps",)
+# and those behind the steps that they walk with
+WRITTEN_BEFORE = {"sweeps": sweep_steps.text, "descent": descent_steps.text}
 
 
 def by_hand(file: str) -> str:
@@ -234,7 +234,7 @@ def by_hand(file: str) -> str:
 
 def text_of(file: str) -> str:
     """The text of such a file, with all that stands before it."""
-    written = [sweep_steps.text()] if file in WRITTEN_BEFORE else []
+    written = [WRITTEN_BEFORE[file]()] if file in WRITTEN_BEFORE else []
     return "\n".join([*written, *map(by_hand, (*BEHIND.get(file, ()), f"{file}.c"))])
 
 

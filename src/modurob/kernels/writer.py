@@ -1,6 +1,6 @@
 """The C functions of traced steps: straight lines over vectors of states."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from modurob.kernels.lowering import TABLE, Store
 from modurob.spatial.scalars import Array
-from modurob.trace import Dialect, Graph, Listing, Node, Place, Traced, number
+from modurob.trace import C99, Dialect, Graph, Listing, Node, Place, Traced, number
 
 VECTORS = Dialect(
     declare="const vec {0} = {1};",
@@ -30,6 +30,9 @@ QUICK = {
     "maximum": "MAXIMUM({0}, {1})",
     "magnitude": "magnitude({0})",
 }
+
+# by the numbers that arrays hold
+DIALECTS = {"double": C99, "vec": Dialect(**{**VECTORS.__dict__, **QUICK})}
 
 
 # arrays of a function of many points: values of each point, the same from its table, and values common to all points that another
@@ -150,6 +153,44 @@ def framed(name: str, lines: Sequence[str], kind: str = "", parameters: Sequence
 
 def _unused() -> list[str]:
     return ["(void)arena, (void)at, (void)c;"]
+
+
+def function_of_arrays(
+    head: str, graph: Graph, inputs: Iterable[str], results: Mapping[str, Any], kind: str = "double"
+) -> str:
+    """The C function of arrays of doubles, or of vectors, results behind inputs; `head` is what stands before its arguments."""
+    inputs = tuple(inputs)
+    arguments = [*(f"const {kind} *{x}" for x in inputs), *(f"{kind} *{x}" for x in results)]
+    stores = [(f"{array}[{k}]", x) for array, xs in results.items() for k, x in enumerate(np.ravel(xs))]
+    unused = "".join(f"(void){x}; " for x in (*inputs, *results)).strip()
+    return "\n".join(
+        [f"{head}({', '.join(arguments)})", "{", unused, *Listing(graph, stores, DIALECTS[kind]).lines(), "}"]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A traced function that C by hand walks with: of arrays of doubles, or of vectors; results behind inputs."""
+
+    name: str
+    graph: Graph
+    inputs: tuple[str, ...]
+    results: Mapping[str, Any]
+    kind: str
+
+    @classmethod
+    def of(
+        cls, name: str, given: Mapping[Any, Any], results: str, function: Callable[..., Any], kind: str = "double"
+    ) -> "Step":
+        """A function of arrays of these shapes; it returns one result, or as many as are named."""
+        graph, names = Graph(), results.split()
+        found = function(*(graph.inputs(x, shape) for x, shape in given.items()))
+        return cls(name, graph, tuple(given), dict(zip(names, found if len(names) > 1 else [found], strict=True)), kind)
+
+    def text(self) -> tuple[str, "Code"]:
+        """The C function, and that it has no table."""
+        text = function_of_arrays(f"INLINED void {self.name}", self.graph, self.inputs, self.results, self.kind)
+        return text, Code([], Graph(), [], 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-/* Steps of damped least squares, as `algorithms.descent` has them. */
+/* Steps of damped least squares, as `algorithms.descent` has them; behind what is traced from there. */
 #include "prelude.h"
 
 /* x with A x = b for a symmetric positive definite A, (n, n), of which the lower half is read and lost; b becomes x. Column j of A becomes
@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) void damped_step_of(
     const int32_t *const coordinate = at + 8;
     const vec *const given = arena + at[2], *const error = arena + at[3];
     vec *const dq = arena + at[6], *const kept = arena + at[7], *const descent = kept + r * n;
-    const real *const lower = c + 2, *const upper = lower + n;
+    const real *const lower = c, *const upper = lower + n;
     const vec *J = given;
     vec size = V(0);
     for (int32_t j = 0; j < n; ++j) {
@@ -54,9 +54,8 @@ static inline __attribute__((always_inline)) void damped_step_of(
         for (int32_t j = 0; j < n; ++j) {
             vec free = V(1);
             if (coordinate[j]) {
-                const vec q = arena[coordinate[j]];
-                free = SELECT(q, V(lower[j] + c[1]), SELECT(descent[j], V(0), V(0), free), free);
-                free = SELECT(V(upper[j] - c[1]), q, SELECT(V(0), descent[j], V(0), free), free);
+                const vec limits[2] = {V(lower[j]), V(upper[j])};
+                freedom(descent + j, arena + coordinate[j], limits, &free);
             }
             descent[j] *= free;
             for (int32_t i = 0; i < r; ++i) {
@@ -65,7 +64,9 @@ static inline __attribute__((always_inline)) void damped_step_of(
         }
         J = kept;
     }
-    const vec lambda = arena[at[5]] * arena[at[4]] + size * (c[0] / (real)(r ? r : 1)) + V(1e-36);
+    size *= (real)1 / (real)(r ? r : 1);
+    vec lambda;
+    whole_damping(arena + at[5], arena + at[4], &size, &lambda);
     const int32_t few = r <= n ? r : n;
     vec *const x = A + few * few;
     for (int32_t a = 0; a < few; ++a) {
@@ -85,17 +86,15 @@ static inline __attribute__((always_inline)) void damped_step_of(
             step += J[i * n + j] * x[i];
         }
         if (coordinate[j]) {
-            const vec q = arena[coordinate[j]], low = lower[j] - q, high = upper[j] - q;
-            const vec down = SELECT(V(0), low, V(0), low), up = SELECT(high, V(0), V(0), high);
-            step = SELECT(step, down, down, step);
-            step = SELECT(up, step, up, step);
+            const vec limits[2] = {V(lower[j]), V(upper[j])}, whole = step;
+            within_limits(&whole, arena + coordinate[j], limits, &step);
         }
         dq[j] = step;
     }
 }
 
-/* at: n, rows, J, error, cost, damping, dq, work, then the coordinate of each rate (0: none). c: least damping, how near a limit counts, lower
-   limits, upper limits. */
+/* at: n, rows, J, error, cost, damping, dq, work, then the coordinate of each rate (0: none). c: lower limits, upper
+   limits. */
 void damped_step(vec *arena, const int32_t *at, const real *c)
 {
     const int32_t n = at[0], r = at[1];

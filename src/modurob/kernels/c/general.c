@@ -1,5 +1,6 @@
-/* Candidates of six turns without special geometry, from the eigenvalues of a 16 x 16 matrix: the steps of kinematics/inverse/general.py,
-   pose by pose but for the eigenvalues, which poses in lanes look for together. Poses for which something is in doubt are left to that. */
+/* Candidates of six turns without special geometry, from the eigenvalues of a 16 x 16 matrix, as kinematics/inverse/general.py has them; what
+   is called and not defined here is traced from that. Pose by pose but for the eigenvalues, which poses in lanes look for together. Poses for
+   which something is in doubt are left to that file. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -11,61 +12,16 @@
 #define SINGULAR_PIVOT 1e-7
 #define GOOD_PIVOT 0.02
 
-/* The constants of a pencil, as compiled.py lays them out. */
+/* The constants of a pencil, as general_steps.py lays them out. */
 typedef struct {
     double first, backwards, outer, inner; /* joint of the eigenvalue; whether the chain is reversed; how many matrices stand before and behind T */
-    double X0[12], scale;                  /* X_0^-1, one over the size */
-    double axes[6][9];                     /* h, o, u */
+    double others[2];                      /* the two joints on the other side */
+    double frame_at_zero[13];              /* X_0^-1, one over the size */
+    double axes[6][6];                     /* h, u */
     double left[3][14 * 9];
     double frame[24][16], corner[16][16]; /* complement of the roots at +-i; what of the matrix is constant */
     double before[9 * 14 * 15], behind[9 * 15];
 } pencil;
-
-/* The matrix by which a motion moves the fifteen numbers of a line. */
-static void lift(const double T[3][4], double Z[15][15])
-{
-    memset(Z, 0, 15 * 15 * sizeof(double));
-    const double t[3] = {T[0][3], T[1][3], T[2][3]};
-    const double tt = t[0] * t[0] + t[1] * t[1] + t[2] * t[2];
-    double row[3];
-    for (int j = 0; j < 3; ++j) {
-        row[j] = T[0][j] * t[0] + T[1][j] * t[1] + T[2][j] * t[2];
-    }
-    for (int i = 0; i < 3; ++i) {
-        const int a = (i + 1) % 3, b = (i + 2) % 3;
-        for (int j = 0; j < 3; ++j) {
-            const double turned = t[a] * T[b][j] - t[b] * T[a][j];
-            Z[i][j] = Z[3 + i][3 + j] = Z[6 + i][6 + j] = Z[9 + i][9 + j] = T[i][j];
-            Z[6 + i][3 + j] = turned;
-            Z[9 + i][6 + j] = -2 * turned;
-            Z[9 + i][3 + j] = tt * T[i][j] - 2 * t[i] * row[j];
-        }
-        Z[i][14] = t[i];
-        Z[9 + i][13] = -2 * t[i];
-        Z[12][i] = 2 * row[i];
-        Z[13][3 + i] = row[i];
-    }
-    Z[12][12] = Z[13][13] = Z[14][14] = 1;
-    Z[12][14] = tt;
-}
-
-/* M = (1, c, s) x (1, c', s') equations, 6 x 9, as 12 x 12: times cos h and sin h. */
-static void twelve(const double M[6][9], double out[12][12])
-{
-    for (int i = 0; i < 6; ++i) {
-        for (int j = 0; j < 3; ++j) {
-            const double one = M[i][j], c = M[i][3 + j] / 2, s = M[i][6 + j] / 2;
-            out[i][j] = one + c;
-            out[i][3 + j] = s;
-            out[i][6 + j] = c;
-            out[i][9 + j] = s;
-            out[6 + i][j] = s;
-            out[6 + i][3 + j] = one - c;
-            out[6 + i][6 + j] = -s;
-            out[6 + i][9 + j] = c;
-        }
-    }
-}
 
 /* Rows of [A | B], 12 by width, made upper triangular with row pivots; returns the least pivot over the largest. */
 static inline __attribute__((always_inline)) double eliminated(double *A, const int width)
@@ -337,17 +293,12 @@ static void eigenvalues(vec H[N][N], vec re[N], vec im[N], int fine[LANES])
 /* ---- one pose ---- */
 
 /* The equations: W by columns, the first behind the waves of the six others, made triangular. Returns the least diagonal entry over the largest. */
-static double reduced(const pencil *p, const double T[3][4], double E[14][36])
+static double reduced(const pencil *p, const double T[12], double E[14][36])
 {
-    double Z[15][15], V[9][15] = {{0}};
-    lift(T, Z);
+    double V[9][15];
     const int outer = (int)p->outer, inner = (int)p->inner;
     for (int j = 0; j < inner; ++j) {
-        for (int a = 0; a < 15; ++a) {
-            for (int b = 0; b < 15; ++b) {
-                V[j][a] += Z[a][b] * p->behind[j * 15 + b];
-            }
-        }
+        moved_line(T, p->behind + j * 15, V[j]);
     }
     /* columns: eight with waves, the constant one, left 0, 1, 2 */
     for (int i = 0; i < outer; ++i) {
@@ -403,13 +354,11 @@ static double companion(const pencil *p, double ABC[3][12][12], double *phi, dou
     static const double turns[8] = {0, 3, 6, 1, 4, 7, 2, 5};
     double P[12][40], best = -1, at = 0;
     for (int try = 0; try < 9; ++try) {
-        const double angle = try < 8 ? turns[try] * 0.78539816339744831 : at, c = cos(angle), s = sin(angle);
+        const double angle = try < 8 ? turns[try] * 0.78539816339744831 : at, waves[2] = {cos(angle), sin(angle)};
         for (int i = 0; i < 12; ++i) {
             for (int j = 0; j < 12; ++j) {
-                const double a = ABC[0][i][j], b = ABC[1][i][j] * c + ABC[2][i][j] * s;
-                P[i][j] = a - b;
-                P[i][12 + j] = a + b;
-                P[i][24 + j] = 2 * (ABC[2][i][j] * c - ABC[1][i][j] * s);
+                const double own[3] = {ABC[0][i][j], ABC[1][i][j], ABC[2][i][j]};
+                polynomial(own, waves, &P[i][j], &P[i][24 + j], &P[i][12 + j]);
             }
             memset(&P[i][36], 0, 4 * sizeof(double));
         }
@@ -529,115 +478,67 @@ static void null_vectors(double ABC[3][12][12], several angle, several v[12])
     }
 }
 
-/* The angles of the two joints that a null vector stands for. */
-static void two_angles(const double v[12], double *b, double *c)
+static void turn_back(const double axis[6], const double *q, double u[3])
 {
-    double re = 0, im = 0, x = 0, y = 0;
-    for (int j = 0; j < 3; ++j) {
-        const double c1 = v[j], s1 = v[3 + j], c3 = v[6 + j], s3 = v[9 + j];
-        /* conj(e_k) e_{k+1} for exp(-3ih), exp(-ih), exp(ih), exp(3ih): the first and the last are conjugates of each other's factors */
-        re += 2 * (c3 * c1 + s3 * s1) + c1 * c1 - s1 * s1;
-        im += 2 * (s3 * c1 - c3 * s1) + 2 * c1 * s1;
-    }
-    for (int k = 0; k < 4; ++k) {
-        x += v[3 * k] * v[3 * k + 1];
-        y += v[3 * k] * v[3 * k + 2];
-    }
-    *b = atan2(im, re);
-    *c = atan2(y, x);
-}
-
-static void turn(const double *axis, double angle, double v[3])
-{
-    const double c = cos(angle), s = sin(angle), d = (1 - c) * (axis[0] * v[0] + axis[1] * v[1] + axis[2] * v[2]);
-    const double x = axis[1] * v[2] - axis[2] * v[1], y = axis[2] * v[0] - axis[0] * v[2], z = axis[0] * v[1] - axis[1] * v[0];
-    v[0] = c * v[0] + s * x + d * axis[0];
-    v[1] = c * v[1] + s * y + d * axis[1];
-    v[2] = c * v[2] + s * z + d * axis[2];
+    double turned[3];
+    turned_back(axis, q, u, turned);
+    memcpy(u, turned, sizeof turned);
 }
 
 /* The two joints on the other side from the triangular equations, and the last from the rotation. */
-static void others(const pencil *p, const double E[14][36], const double T[3][4], double q[6])
+static void others(const pencil *p, const double E[14][36], const double T[12], double q[6])
 {
-    const int first = (int)p->first;
-    double m[3][3], wave[9], y[8];
-    for (int k = 0; k < 3; ++k) {
-        m[k][0] = 1;
-        m[k][1] = cos(q[first + k]);
-        m[k][2] = sin(q[first + k]);
-    }
-    for (int i = 0; i < 9; ++i) {
-        wave[i] = m[1][i / 3] * m[2][i % 3];
-    }
+    const int first = (int)p->first, last = first + 3;
+    double weights[27], y[8], outer[2], u[3], w[3];
+    products_of_weights(q + first, weights);
     for (int i = 7; i >= 0; --i) {
         double sum = 0;
-        for (int k = 0; k < 3; ++k) {
-            for (int j = 0; j < 9; ++j) {
-                sum += m[0][k] * wave[j] * E[i][9 + 9 * k + j];
-            }
+        for (int k = 0; k < 27; ++k) {
+            sum += weights[k] * E[i][9 + k];
         }
         for (int k = i + 1; k < 8; ++k) {
             sum -= E[i][k] * y[k];
         }
         y[i] = sum / E[i][i];
     }
-    const int place[3][2] = {{5, 4}, {0, 5}, {1, 0}};
-    q[place[first][0]] = atan2(y[5], y[2]);
-    q[place[first][1]] = atan2(y[1], y[0]);
-    const int last = first + 3;
-    double u[3], w[3];
-    memcpy(u, p->axes[last] + 6, sizeof u);
+    outer_angles(y, outer);
+    q[(int)p->others[0]] = outer[0];
+    q[(int)p->others[1]] = outer[1];
+    memcpy(u, p->axes[last] + 3, sizeof u);
     for (int k = last + 1; k < 6; ++k) {
-        /* behind it: (R_{last+1} ... R_6)^-1 is R_6^-1 ... last, applied from the right */
-        turn(p->axes[k], -q[k], u);
+        turn_back(p->axes[k], &q[k], u);
     }
     for (int i = 0; i < 3; ++i) {
-        w[i] = T[i][0] * u[0] + T[i][1] * u[1] + T[i][2] * u[2];
+        w[i] = T[4 * i] * u[0] + T[4 * i + 1] * u[1] + T[4 * i + 2] * u[2];
     }
     for (int k = 0; k < last; ++k) {
-        turn(p->axes[k], -q[k], w);
+        turn_back(p->axes[k], &q[k], w);
     }
-    const double *h = p->axes[last], *a = p->axes[last] + 6;
-    const double side[3] = {h[1] * a[2] - h[2] * a[1], h[2] * a[0] - h[0] * a[2], h[0] * a[1] - h[1] * a[0]};
-    q[last] = atan2(w[0] * side[0] + w[1] * side[1] + w[2] * side[2], w[0] * a[0] + w[1] * a[1] + w[2] * a[2]);
+    angle_about(p->axes[last], p->axes[last] + 3, w, &q[last]);
 }
 
 /* What becomes of one pose between its matrix and its candidates. */
 typedef struct {
-    double T[3][4], E[14][36], ABC[3][12][12], phi;
+    double T[12], E[14][36], ABC[3][12][12], phi;
 } loop;
 
 /* The loop of one pose, and the matrix whose eigenvalues belong to it; returns whether it is regular. */
 static int closed(const pencil *p, const double *X, loop *l, double H[N][N])
 {
-    double T[3][4];
-    for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 4; ++j) {
-            T[i][j] = j == 3 ? X[4 * i + 3] * p->scale : 0;
-            for (int k = 0; k < 3; ++k) {
-                T[i][j] += X[4 * i + k] * p->X0[4 * k + j];
-            }
-        }
-    }
-    memcpy(l->T, T, sizeof T);
+    double T[12];
+    loop_motion(X, p->frame_at_zero, T);
     if (p->backwards != 0) {
-        for (int i = 0; i < 3; ++i) {
-            l->T[i][3] = 0;
-            for (int j = 0; j < 3; ++j) {
-                l->T[i][j] = T[j][i];
-                l->T[i][3] -= T[j][i] * T[j][3];
-            }
-        }
+        inverse_motion(T, l->T);
+    } else {
+        memcpy(l->T, T, sizeof T);
     }
     if (!(reduced(p, l->T, l->E) >= SINGULAR_PIVOT)) {
         return 0;
     }
     for (int k = 0; k < 3; ++k) {
-        double M[6][9];
         for (int i = 0; i < 6; ++i) {
-            memcpy(M[i], &l->E[8 + i][9 + 9 * k], sizeof M[i]);
+            twelve(&l->E[8 + i][9 + 9 * k], l->ABC[k][i], l->ABC[k][6 + i]);
         }
-        twelve(M, l->ABC[k]);
     }
     if (!(companion(p, l->ABC, &l->phi, H) >= SINGULAR_PIVOT)) {
         return 0;
@@ -678,7 +579,7 @@ static int opened(const pencil *p, loop *l, const double re[N], const double im[
                 own[k] = v[k][r];
             }
             q[first] = some[r];
-            two_angles(own, &q[first + 1], &q[first + 2]);
+            single_angles(own, &q[first + 1]);
             others(p, l->E, l->T, q);
             for (int j = 0; j < 6; ++j) {
                 rows[6 * (begin + r) + j] = p->backwards != 0 ? q[5 - j] : q[j];

@@ -1,5 +1,5 @@
 /* Solutions for poses: the candidates of straight lines, taken nearer to the true model if need be, within limits and in order.
-   The text before this one defines JOINTS, CANDIDATES, the GROUPS of them that share room and lever, the GROUP of each, and the function `candidates`. */
+   The text before this one defines JOINTS, CANDIDATES, the GROUPS of them that share room and lever, the GROUP of each, and the functions `candidates` and `whole_turns`. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,17 +116,12 @@ static inline vec shift(const arm *a, vec *q, const vec *near, lane_set *within)
 {
     vec far = V(0);
     for (int j = 0; j < JOINTS; ++j) {
-        vec x = q[j] * a->lengths[j];
-        if (a->turns[j]) {
-            const vec shifted = (near[j] - x) * 0.15915494309189535 + MAGIC;
-            x += (shifted - MAGIC) * 6.283185307179586;
-            x = SELECT(x, V(a->lower[j] - 1e-9), x + 6.283185307179586, x);
-            x = SELECT(V(a->upper[j] + 1e-9), x, x - 6.283185307179586, x);
-        }
-        *within &= ~LESS(x, V(a->lower[j] - 1e-9)) & ~LESS(V(a->upper[j] + 1e-9), x);
-        const vec apart = (x - near[j]) * a->shares[j];
+        const vec x = q[j] * a->lengths[j], turning = V(a->turns[j]), lower = V(a->lower[j]), upper = V(a->upper[j]);
+        vec room;
+        whole_turns(&x, &turning, &lower, &upper, near + j, q + j, &room);
+        *within &= ~LESS(room, V(0));
+        const vec apart = (q[j] - near[j]) * a->shares[j];
         far += apart * apart;
-        q[j] = x;
     }
     return far;
 }

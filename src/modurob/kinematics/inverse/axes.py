@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modurob.algorithms.steps import apply
 from modurob.catalogue.joints import JointType, Prismatic, Revolute
 from modurob.catalogue.joints.joint import Reversed
 from modurob.mechanism.tables import Tables
@@ -121,13 +122,13 @@ def motions(axes: Sequence[Axis], q: Array) -> Array:
 def twists(axes: Sequence[Axis], q: Array) -> tuple[Array, Array]:
     """The motion E_1 ... E_n and its twists (v at the origin, w) by each coordinate, in base axes, (..., 6, n)."""
     X, columns = np.broadcast_to(se3.IDENTITY, (*q.shape[:-1], 4, 4)), []
+    R, p = se3.rotation(X), se3.position(X)
     for k, a in enumerate(axes):
-        R = se3.rotation(X)
-        h = (R @ a.h[:, None])[..., 0]
-        o = (R @ a.o[:, None])[..., 0] + se3.position(X)
+        h, o = apply(R, a.h), apply(R, a.o) + p
         columns.append(np.concatenate([cross(o, h), h] if a.turns else [h, 0 * h], axis=-1))
-        X = X @ motion(a, q[..., k])
-    return X, np.stack(columns, axis=-1)
+        R = R @ so3.about(a.h, q[..., k]) if a.turns else R
+        p = o - apply(R, a.o) if a.turns else p + h * q[..., k, None]
+    return se3.pose(R, p), np.stack(columns, axis=-1)
 
 
 # ---- from a robot ----

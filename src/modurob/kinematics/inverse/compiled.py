@@ -17,12 +17,15 @@ from modurob.kernels.memory import address, room
 from modurob.kernels.single import row_function
 from modurob.kernels.straight import CONSTANTS, Lines, Straight, batch_lanes, straight
 from modurob.kernels.threads import threads_for
+from modurob.kernels.writer import Step
+from modurob.kinematics.inverse import general_steps
 from modurob.kinematics.inverse.arm import EXACT, Arm, closed_form
 from modurob.kinematics.inverse.axes import Axis, Motion, moved
 from modurob.kinematics.inverse.families import effort
+from modurob.kinematics.inverse.finish import error, whole_turns
 from modurob.kinematics.inverse.subproblems import ONE
 from modurob.spatial import se3
-from modurob.spatial.scalars import Array, cos, cross, dot, maximum, minimum, sin, solve
+from modurob.spatial.scalars import Array, absolute, maximum, minimum, solve
 from modurob.trace import Graph, Place
 
 # rooms and levers (squares of sines and lengths) below which a pose is left to the definition
@@ -49,7 +52,7 @@ class Compiled:
         """The table of the candidates and that of the true model."""
         true = code.model.constants(0, _numbers(self.arm.solved, self.arm))
         if self.arm.way is None:
-            return _pencil_numbers(self.arm), true
+            return general_steps.numbers(self.arm), true
         return code.family.constants(0, _numbers(self.arm.way.axes, self.arm)), true
 
     @cached_property
@@ -176,7 +179,10 @@ def _pair(arm: Arm, lanes: int) -> Pair | None:
     define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
     drivers = ("poses.c",) if arm.way else ("general.c", "poses.c")
     define += "" if arm.way else "\n#define GENERAL\nenum { GROUPS = CANDIDATES };\n#define GROUP(k) (k)"
-    lines = [lambda: [_candidate_lines(arm)] if arm.way else [], lambda: [_refined_lines(arm)]]
+    lines = [
+        lambda: [*([_candidate_lines(arm)] if arm.way else general_steps.steps()), _limit_step()],
+        lambda: [_refined_lines(arm)],
+    ]
     wanted = [(key, lanes, drivers, define, lines[0])]
     wanted += [(kinds, width, (), "", lines[1]) for width in dict.fromkeys((lanes, batch_lanes()))]
     with ThreadPoolExecutor(3, thread_name_prefix="modurob-compiler") as pool:
@@ -249,28 +255,8 @@ def _traced_arm(graph: Graph, arm: Arm, pattern: str) -> tuple[list[Axis], Motio
         c[[k for k, x in enumerate(pattern) if x == letter]] = number
     turns = [a.turns for a in arm.chain.axes]
     traced = [Axis(turn, *row) for turn, row in zip(turns * 2, c[:108].reshape(12, 3, 3), strict=True)]
-    X, Y = (np.zeros((4, 4), dtype=object) for _ in range(2))
-    X[:3], Y[:3], X[3, 3], Y[3, 3] = graph.inputs("x", (3, 4)), c[108:120].reshape(3, 4), 1.0, 1.0
-    X[:3, 3] = X[:3, 3] * c[120]
+    X, Y = general_steps.scaled_motion(graph.inputs("x", (3, 4)), c[108:])
     return traced[:6], Motion(X, Y, traced[6:])
-
-
-def _pencil_numbers(arm: Arm) -> Array:
-    """The constants of the first pencil of an arm, as general.c lays them out."""
-    p = arm.pencils[0]
-    F = p.frame
-    parts = [
-        [p.first, p.backwards, len(p.before), len(p.behind)],
-        se3.inverse(arm.chain.X0)[:3],
-        [1 / arm.size],
-        [x for a in p.axes for x in (a.h, a.o, a.u)],
-        p.left,
-        F,
-        F[:12].T @ F[12:],
-        np.pad(p.before.ravel(), (0, 9 * 14 * 15 - p.before.size)),
-        np.pad(p.behind.ravel(), (0, 9 * 15 - p.behind.size)),
-    ]
-    return np.concatenate([np.ravel(np.asarray(x, dtype=float)) for x in parts])
 
 
 def _candidate_lines(arm: Arm) -> Lines:
@@ -290,6 +276,12 @@ def _candidate_lines(arm: Arm) -> Lines:
     return Lines("candidates", "const vec *x, vec *y", graph, stores, words)
 
 
+def _limit_step() -> Step:
+    """Angles by whole turns."""
+    given = dict.fromkeys(["q", "turning", "lower", "upper", "near"], 1)
+    return Step.of("whole_turns", given, "turned room", whole_turns, "vec")
+
+
 def _least(graph: Graph, numbers: Sequence[Array]) -> Any:
     """The least of them, or one if there are none; those that are constants of the arm first, which are compared but once."""
     known = [_scalar(x) for x in numbers if x is not ONE]
@@ -305,29 +297,11 @@ def _refined_lines(arm: Arm) -> Lines:
     """One step of Newton's method on the true model, in place, and how far it was before."""
     graph = Graph()
     axes, to = _traced_arm(graph, arm, "")
-    q, T = graph.inputs("q", 6), to.T
-    R, p, columns = np.eye(3).astype(object), np.zeros(3, dtype=object), []
-    for a, x in zip(axes, q, strict=True):
-        h, o = R @ a.h, R @ a.o + p
-        columns.append(np.concatenate([cross(o, h), h] if a.turns else [h, 0 * h]))
-        if a.turns:
-            turned = np.stack([_turned(a.h, x, e) for e in np.eye(3)], axis=-1)
-            R, p = R @ turned, o - R @ turned @ a.o
-        else:
-            p = p + R @ a.h * x
-    D = T[:3, :3] @ R.T
-    e = np.concatenate([T[:3, 3] - D @ p, [(D[i, j] - D[j, i]) / 2 for i, j in ((2, 1), (0, 2), (1, 0))]])
-    J = np.stack(columns, axis=-1)
+    q = graph.inputs("q", 6)
+    e, J = error(axes, q, to.T)
     step = J.T @ solve(J @ J.T + 1e-18 * np.eye(6), e[:, None])[:, 0]
-    size = e[0] * 0
-    for x in e:
-        size = maximum(size, np.asarray(abs(x), dtype=object))
+    size = reduce(maximum, absolute(e))
     stores = [(Place("q", k), _scalar(q[k] + step[k])) for k in range(6)]
     return Lines(
         "refined", "vec *q, const vec *x, vec *residual", graph, [*stores, (Place("residual", 0), _scalar(size))]
     )
-
-
-def _turned(h: Array, x: Any, e: Array) -> Array:
-    c, s = cos(np.asarray(x))[()], sin(np.asarray(x))[()]
-    return c * e + s * cross(h, e) + (1 - c) * dot(h, e) * h

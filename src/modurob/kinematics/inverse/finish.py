@@ -7,7 +7,7 @@ import numpy as np
 
 from modurob.kinematics.inverse.axes import Axis, twists
 from modurob.spatial import se3, so3
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, minimum, rint, select
 
 # candidates whose square roots are this far below zero are tried: the true model may be off the family's by the tolerance of
 # detection
@@ -92,12 +92,18 @@ def distinct(q: Array, r: Array, ok: Array, turning: Array, same: float = SAME) 
 
 def into_limits(q: Array, turning: Array, lower: Array, upper: Array, near: Array) -> tuple[Array, Array]:
     """Angles by whole turns as near to `near` as limits allow, and whether all coordinates are within limits."""
-    turns = 2 * np.pi * turning
     with np.errstate(invalid="ignore"):
-        q = q + turns * np.round((near - q) / (2 * np.pi))
-        q = np.where(q < lower - SLACK, q + turns, q)
-        q = np.where(q > upper + SLACK, q - turns, q)
-        return q, np.asarray(((q >= lower - SLACK) & (q <= upper + SLACK)).all(axis=-1))
+        q, room = whole_turns(q, turning, lower, upper, near)
+        return q, np.asarray((room >= 0).all(axis=-1))
+
+
+def whole_turns(q: Array, turning: Array, lower: Array, upper: Array, near: Array) -> tuple[Array, Array]:
+    """Those angles, and how far coordinates are within limits and the slack beyond them: negative if they are not."""
+    turn = 2 * np.pi * turning
+    q = q + turn * rint((near - q) * (1 / (2 * np.pi)))
+    q = select(q, lower - SLACK, q + turn, q)
+    q = select(upper + SLACK, q, q - turn, q)
+    return q, minimum(q - lower, upper - q) + SLACK
 
 
 # how far beyond a limit still counts as within [rad, m]

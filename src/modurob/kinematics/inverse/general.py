@@ -17,10 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from modurob.algorithms.steps import apply
 from modurob.kinematics.inverse.axes import Axis, motions
 from modurob.kinematics.inverse.finish import Candidates
+from modurob.kinematics.inverse.subproblems import Turn, sp1
 from modurob.spatial import se3, so3
-from modurob.spatial.scalars import Array, cross, dot
+from modurob.spatial.scalars import Array, atan2, cos, cross, dot, sin
 
 # eigenvalues whose angle has less than this for imaginary part are tried as real, and real ones closer than this are one cluster
 IMAGINARY = 1e-4
@@ -51,7 +53,7 @@ def lifted(X: Array) -> Array:
     """The matrix that takes the numbers of a line to those of the line moved by X, (..., 15, 15)."""
     R, t = se3.rotation(X), se3.position(X)
     S, tt = so3.skew(t), dot(t, t)[..., None, None]
-    Z = np.zeros((*X.shape[:-2], 15, 15))
+    Z = np.zeros((*X.shape[:-2], 15, 15), dtype=X.dtype)
     p, l, m, n = (slice(3 * k, 3 * k + 3) for k in range(4))
     for part in (p, l, m, n):
         Z[..., part, part] = R
@@ -109,9 +111,13 @@ class Pencil:
         return [*range(self.first)[::-1], *range(self.first + 4, 6)[::-1]]
 
     def weights(self, x: ArrayLike, k: int = 0) -> Array:
-        """(1, cos x, sin x) or (1, x, x²) of the eigenvalue, or of the k-th joint behind it, (..., 3)."""
-        x, turns = np.asarray(x), self.axes[self.first + k].turns
-        return np.stack([np.ones_like(x), np.cos(x), np.sin(x)] if turns else [np.ones_like(x), x, x * x], axis=-1)
+        """Those of the eigenvalue, or of the k-th joint behind it, (..., 3)."""
+        return weights_of(np.asarray(x), self.axes[self.first + k].turns)
+
+
+def weights_of(x: Array, turns: bool = True) -> Array:
+    """(1, cos x, sin x) of an angle, (1, x, x²) of a slide, (..., 3)."""
+    return np.stack([np.ones_like(x), cos(x), sin(x)] if turns else [np.ones_like(x), x, x * x], axis=-1)
 
 
 def pencil(axes: Sequence[Axis], first: int, backwards: bool = False) -> Pencil:
@@ -186,25 +192,29 @@ def roots(p: Pencil, eq: Equations) -> Roots:
     """The sixteen angles: q = phi + 2 atan x with (P2 x² + P1 x + P0) v = 0, phi the one of eight that makes P2 most regular."""
     if not p.turns:
         return _slides(eq)
-    A, B, C = eq.ABC
-    c, s = np.cos(TURNS)[:, None, None], np.sin(TURNS)[:, None, None]
-    turned = B[:, None] * c + C[:, None] * s
-    condition = np.linalg.cond(A[:, None] - turned)
+    waves = np.stack([np.cos(TURNS), np.sin(TURNS)])[..., None, None]
+    every = polynomial(*eq.ABC[:, :, None], *waves)
+    condition = np.linalg.cond(every[0])
     condition = np.where(np.isfinite(condition), condition, np.inf)
     best = condition.argmin(axis=1)
     take = np.arange(len(best))
-    Bp, phi = turned[take, best], TURNS[best]
-    Cp = C * np.cos(phi)[:, None, None] - B * np.sin(phi)[:, None, None]
-    P2, right = A - Bp, np.concatenate([A + Bp, 2 * Cp], axis=-1)
+    P2, P1, P0 = (P[take, best] for P in every)
+    phi, right = TURNS[best], np.concatenate([P0, P1], axis=-1)
     regular = condition[take, best] < 1e15
     P2 = np.where(regular[:, None, None], P2, np.eye(12))
-    companion = np.zeros((len(A), 24, 24))
+    companion = np.zeros((len(best), 24, 24))
     companion[:, :12, 12:] = np.eye(12)
     companion[:, 12:] = -np.linalg.solve(P2, right)
     x = np.linalg.eigvals(p.frame.T @ companion @ p.frame).astype(complex)
     # 2 atan x, also for x at +-i
     angle = phi[:, None] - 1j * (np.log(1 + 1j * x + 1e-300) - np.log(1 - 1j * x + 1e-300))
     return Roots(angle, np.where(regular, condition[take, best], np.inf))
+
+
+def polynomial(A: Array, B: Array, C: Array, c: Array, s: Array) -> tuple[Array, Array, Array]:
+    """P2, P1, P0 with P2 x² + P1 x + P0 = (1 + x²) (A + B cos q + C sin q) for q = phi + 2 atan x, c and s the waves of phi."""
+    along, across = B * c + C * s, C * c - B * s
+    return A - along, 2 * across, A + along
 
 
 def _slides(eq: Equations) -> Roots:
@@ -236,14 +246,25 @@ def angles_of(ABC: Array, weights: Array, size: int, slides: bool = False) -> Ar
     On the null space "times exp(i q_b)" and "times exp(i q_c)" are matrices that commute; their eigenvectors are the roots.
     """
     V = np.linalg.svd(np.einsum("z,zij->ij", weights, ABC))[2][-size:].T.reshape(4, 3, size)
+    if size == 1:
+        return single_angles(V[..., 0], slides)[None]
     # rows as exp(-3ih), exp(-ih), exp(ih), exp(3ih)
     cos1, sin1, cos3, sin3 = V
     E = np.stack([cos3 - 1j * sin3, cos1 - 1j * sin1, cos1 + 1j * sin1, cos3 + 1j * sin3])
     X4 = np.linalg.lstsq(E[:3].reshape(9, size), E[1:].reshape(9, size), rcond=None)[0]
     X5 = np.linalg.lstsq(E[:, 0], E[:, 1] + (0 if slides else 1j * E[:, 2]), rcond=None)[0]
-    Y = np.eye(1) if size == 1 else np.linalg.eig(X4 + 0.6180339887 * X5)[1]
+    Y = np.linalg.eig(X4 + 0.6180339887 * X5)[1]
     b, c = (np.einsum("ik,ik->k", Y.conj(), X @ Y) for X in (X4, X5))
     return np.stack([np.angle(b), c.real if slides else np.angle(c)], axis=-1)
+
+
+def single_angles(v: Array, slides: bool = False) -> Array:
+    """Those that one null vector v, (4, 3), stands for: of the factors exp(i q_b) and exp(i q_c) in least squares, (2,)."""
+    (cos1, sin1, cos3, sin3), (one, c, s) = v, v.T
+    # the products of neighbours among exp(-3ih), exp(-ih), exp(ih), exp(3ih): the first and the last are equal
+    re = 2 * (dot(cos3, cos1) + dot(sin3, sin1)) + dot(cos1, cos1) - dot(sin1, sin1)
+    im = 2 * (dot(sin3, cos1) - dot(cos3, sin1) + dot(cos1, sin1))
+    return np.stack([atan2(im, re), dot(one, c) / dot(one, one) if slides else atan2(dot(one, s), dot(one, c))])
 
 
 def _clusters(x: Array, turns: bool) -> list[Array]:
@@ -259,12 +280,23 @@ def _clusters(x: Array, turns: bool) -> list[Array]:
 
 def _others(p: Pencil, W: Array, qa: Array, qbc: Array) -> Array:
     """The two joints on the other side, in least squares, (k, 2): the outer of the product first."""
-    mbc = np.einsum("ki,kj->kij", p.weights(qbc[:, 0], 1), p.weights(qbc[:, 1], 2)).reshape(-1, 9)
-    rhs = np.einsum("kz,zan,kn->ka", p.weights(qa), p.left, mbc) - W[:, 0]
+    weights = products_of_weights(p.weights(qa), p.weights(qbc[:, 0], 1), p.weights(qbc[:, 1], 2))
+    rhs = np.einsum("kzn,zan->ka", weights, p.left) - W[:, 0]
     y = np.linalg.lstsq(W[:, 1:], rhs.T, rcond=1e-12)[0]
-    # columns (i, j) without (0, 0): i waves of the first, j of the second
     first, second = (p.axes[k].turns for k in p.others)
-    return np.stack([np.arctan2(y[5], y[2]) if first else y[2], np.arctan2(y[1], y[0]) if second else y[0]], axis=-1)
+    return outer_angles(y, first, second)
+
+
+def products_of_weights(a: Array, b: Array, c: Array) -> Array:
+    """All products of one weight of each of the first three joints, (..., 3, 9)."""
+    return (a[..., :, None, None] * (b[..., :, None] * c[..., None, :])[..., None, :, :]).reshape(*a.shape, 9)
+
+
+def outer_angles(y: Array, first: bool = True, second: bool = True) -> Array:
+    """The angles or slides of two joints from the products of their weights without the constant one, (8, ...), those of the
+    second fastest."""
+    one, two = atan2(y[5], y[2]) if first else y[2], atan2(y[1], y[0]) if second else y[0]
+    return np.stack([one, two], axis=-1)
 
 
 def solutions(p: Pencil, T: Array, eq: Equations, angle: Array) -> Array:
@@ -290,22 +322,25 @@ def solutions(p: Pencil, T: Array, eq: Equations, angle: Array) -> Array:
 
 
 def _with_last(p: Pencil, q: Array, T: Array) -> Array:
-    """The angle of the joint whose axis was moved, from the rotation."""
-    k = p.first + 3
-    R = se3.rotation(se3.inverse(T) if p.backwards else T)
-    before, behind = (_rotations(p.axes, q, places) for places in (range(k), range(k + 1, 6)))
-    M = np.swapaxes(before, -1, -2) @ R @ np.swapaxes(behind, -1, -2)
-    a = p.axes[k]
-    turned = M @ a.u
-    q[:, k] = np.arctan2(turned @ np.cross(a.h, a.u), turned @ a.u)
+    """The angle of the joint whose axis was moved, from the rotation: E_{k-1}^-1 ... E_1^-1 T E_6^-1 ... E_{k+1}^-1 turns u."""
+    k, R = p.first + 3, se3.rotation(se3.inverse(T) if p.backwards else T)
+    u = np.broadcast_to(p.axes[k].u, (len(q), 3))
+    for j in range(k + 1, 6):
+        u = _turned_back(p.axes[j], q[:, j], u)
+    u = apply(R, u)
+    for j in range(k):
+        u = _turned_back(p.axes[j], q[:, j], u)
+    q[:, k] = sp1(p.axes[k].h, p.axes[k].u, u).value
     return q[:, ::-1] if p.backwards else q
 
 
-def _rotations(axes: Sequence[Axis], q: Array, places: range) -> Array:
-    R = np.broadcast_to(I3, (len(q), 3, 3))
-    for k in places:
-        R = R @ so3.about(axes[k].h, q[:, k]) if axes[k].turns else R
-    return R
+def _turned_back(a: Axis, x: Array, u: Array) -> Array:
+    return turned_back(a.h, x, u) if a.turns else u
+
+
+def turned_back(h: Array, angle: Array, u: Array) -> Array:
+    """u turned by -angle about h, (..., 3)."""
+    return Turn(cos(angle), -sin(angle)).rotate(h, u)
 
 
 # ---- all poses ----

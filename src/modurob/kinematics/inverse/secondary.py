@@ -4,7 +4,7 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms.configuration import integrate
-from modurob.algorithms.descent import margins
+from modurob.algorithms.descent import freedom, margins
 from modurob.algorithms.steps import apply
 from modurob.kinematics.inverse.flow import DAMPING
 from modurob.kinematics.inverse.problem import Problem
@@ -49,10 +49,10 @@ def _direction(first: Problem, second: Problem, q: Array, target: Array, own: Ar
         A1 = J1 * free
         N = free * (np.eye(first.m.nv) - np.linalg.pinv(A1, rcond=RANK) @ A1)
         dq = apply(N @ np.linalg.pinv(J2 @ N, rcond=RANK), e2)
-        held = ((low > -1e-9) & (dq < 0)) | ((high < 1e-9) & (dq > 0))
-        if not held.any():
+        own = freedom(dq, low, high)
+        if own.all():
             break
-        free = np.where(held[:, None, :], 0.0, free)
+        free = free * own[:, None, :]
     return np.minimum(np.maximum(dq, low), high)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms.configuration import integrate
-from modurob.algorithms.descent import margins
+from modurob.algorithms.descent import freedom, margins
 from modurob.kinematics.inverse.problem import Problem
 from modurob.spatial.scalars import Array
 
@@ -14,8 +14,6 @@ STEPS, HALVINGS, FLAT = 30, 12, 1e-11
 SHIFT, LEAST = 1e-5, 1e-9
 # longest step in any coordinate [rad or m]
 LONGEST = 0.5
-# a coordinate nearer to its limit is at it
-AT_LIMIT = 1e-9
 
 
 def settled(p: Problem, q: Array, target: Array) -> tuple[Array, Array]:
@@ -50,14 +48,14 @@ def _step(p: Problem, q: Array, target: Array) -> tuple[Array, Array]:
     """The step within limits, (k, nv), and the largest slope along which it may go, (k,)."""
     low, high = margins(p.m, q, p.bounds)
     g, H = _gradient(p, q, target), _hessian(p, q, target)
-    held = ((low > -AT_LIMIT) & (g > 0)) | ((high < AT_LIMIT) & (g < 0))
-    g = np.where(held, 0.0, g)
-    w, V = np.linalg.eigh(np.where(held[:, None] | held[..., None], 0.0, H))
+    free = freedom(-g, low, high)
+    g = g * free
+    w, V = np.linalg.eigh(H * free[:, None] * free[..., None])
     w = np.abs(w)
     along = (np.swapaxes(V, -1, -2) @ g[..., None])[..., 0] / np.maximum(
         w, LEAST * w.max(axis=-1, keepdims=True) + 1e-300
     )
-    dq = np.where(held, 0.0, -(V @ along[..., None])[..., 0])
+    dq = -(V @ along[..., None])[..., 0] * free
     dq = dq * np.minimum(1.0, LONGEST / (np.abs(dq).max(axis=-1, keepdims=True) + 1e-300))
     return np.minimum(np.maximum(dq, low), high), np.abs(g).max(axis=-1, initial=0.0)
 
