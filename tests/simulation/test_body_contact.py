@@ -224,8 +224,8 @@ def test_pairs_solve_the_dense_equations(rng):
     engine, dt = NumPyEngine(m, (n,)), np.full((n, 1), 2e-3)
     start, state = engine.run(MOTIONS, q=q, v=v), State(q, v, x)
     still = np.zeros_like(v)
-    ground, added = engine.contact_pushes(start, start["V"], x, dt, True)
-    F, _, coupling = engine.pair_pushes(q, start, start["V"], x, dt, True)
+    ground, added = engine.contact_wrenches(start, start["V"], x, dt, True)
+    F, _, coupling = engine.pair_wrenches(q, start, start["V"], x, dt, True)
     assert np.abs(coupling).max() > 1
     vdot, rate = System(engine).contact_acceleration(state, u, ground + F, still, added, None, (start, coupling))
     # forces at the end of the step, body by body
