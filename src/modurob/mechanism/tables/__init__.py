@@ -83,7 +83,7 @@ class Tables:
         object.__setattr__(self, "frames", Frames.of(self.frames))
         require_consistent(self)
         for array in arrays_of(self):
-            read_only(array)
+            array.setflags(write=False)
 
     # ---- values ----
 

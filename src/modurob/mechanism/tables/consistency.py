@@ -1,6 +1,6 @@
 """What every table must hold, wherever it comes from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,9 @@ from modurob.spatial.scalars import Array
 
 if TYPE_CHECKING:
     from modurob.mechanism.tables import Tables
+
+# of which parameters of forces nearly always are
+PLAIN = (float, int, bool, type(None))
 
 
 def require_consistent(m: "Tables") -> None:
@@ -90,14 +93,15 @@ def _require_frames(m: "Tables") -> None:
             raise MechanismError(f"{m.name}: a frame on body {frame.body}: expected a body below {n} and a pose (4, 4)")
 
 
-def arrays_of(m: "Tables") -> Iterator[Array]:
-    """All arrays that a table holds."""
-    yield from (m.X_PJ, m.inertia, m.gravity)
+def arrays_of(m: "Tables") -> Iterable[Array]:
+    """All arrays that a table holds, each once: frames share many of them."""
+    arrays = [m.X_PJ, m.inertia, m.gravity]
     for j in m.joints:
-        yield from (j.limits.lower, j.limits.upper, j.velocity_limit, j.effort_limit, j.armature)
-    yield from (frame.X for frame in _all_frames(m))
-    yield from m.frames.relative_poses()
-    yield from (s.X for s in (*m.shapes, *m.collisions))
+        arrays += (*j.limits, j.velocity_limit, j.effort_limit, j.armature)
+    arrays += [frame.X for frame in _all_frames(m)]
+    arrays += m.frames.relative_poses()
+    arrays += [s.X for s in (*m.shapes, *m.collisions)]
+    return {id(x): x for x in arrays}.values()
 
 
 def _all_frames(m: "Tables") -> Iterator[Frame]:
@@ -113,7 +117,7 @@ def _all_frames(m: "Tables") -> Iterator[Frame]:
 def _require_numbers(m: "Tables", row: JointRow | FrameRow) -> None:
     """Parameters that tables and files can hold."""
     for name, x in row.force.parameters().items():
-        if isinstance(x, str) or np.ndim(x):
+        if type(x) not in PLAIN and (isinstance(x, str) or np.ndim(x)):
             raise MechanismError(
                 f"{m.name}: force {row.name} ({row.force.kind}): {name} is {x!r:.60}: expected a number, True, False or None"
             )
