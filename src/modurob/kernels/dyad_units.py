@@ -50,7 +50,7 @@ def kind_for(kind: DyadType, program: Program, base: bool) -> DyadType:
     save little, and one type for all of them, except the floating base that positions are relative to, is compiled sooner. Joints
     that share a coordinate have types of their own only where results of such joints add up, or where steps read `View.shares`.
     """
-    if not program.mimics:
+    if not program.mimics and (kind.shares or kind.follows or kind.hub):
         adds = any(result in ADDED for result in program.results.values())
         kind = replace(kind, shares=kind.shares and adds, follows=False, hub=False)
     if not (program.shared or program.sent):

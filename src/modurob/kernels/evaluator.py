@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -327,11 +327,12 @@ def compilable(m: Tables) -> bool:
     return True
 
 
+@lru_cache(maxsize=128)
 def _is_real(m: Tables) -> bool:
     """Whether no number of a mechanism is complex or a symbol."""
     if any(x.dtype.kind in "cO" for x in (m.X_PJ, m.inertia, m.gravity, m.armature)):
         return False
-    numbers = (x for row in m.forces for x in row.force.parameters().values())
+    numbers = (x for row in m.forces for x in row.force.parameters().values() if type(x) is not float)
     return not any(isinstance(x, complex | np.complexfloating) or hasattr(x, "free_symbols") for x in numbers)
 
 
