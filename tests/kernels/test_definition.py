@@ -16,7 +16,7 @@ from modurob.algorithms.constraints.slopes import CONSTRAINED_DERIVATIVES, CONST
 from modurob.algorithms.derivatives import COUPLED_DERIVATIVES, FORWARD_DERIVATIVES
 from modurob.algorithms.descent import CENTRE, WORLD_COLUMNS
 from modurob.algorithms.energy import KINETIC_ENERGY, POTENTIAL_ENERGY
-from modurob.algorithms.forces import MOTIONS
+from modurob.algorithms.forces import MOTIONS, acting
 from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
@@ -28,8 +28,10 @@ from modurob.kernels import NOT_FINITE, begin, compiler, once, repeated, run, ru
 from modurob.kernels.anatomy import anatomy
 from modurob.kernels.dyad_units import MANY, kinds_for
 from modurob.kernels.evaluator import Evaluator, evaluator, lanes_of
-from modurob.simulation.stepping import step_flow
+from modurob.simulation.stepping import holding_flow, step_flow
 from modurob.spatial import inertia, se3
+from tests.algorithms.test_loops import gripper
+from tests.oracles.linkages import LINKAGES
 from tests.robots import KINDS, random_assembly, random_joint, random_mechanism, random_state
 from tests.sampling import sampled
 
@@ -297,6 +299,48 @@ def test_steps_with_every_kind_of_force(stepper, seed):
     for _ in range(5):
         expected |= interpret(flow, robot, expected).results
     require_close(found, {n: expected[n] for n in found}, 1e-11, stepper.kind)
+
+
+def rubbed(name, rng):
+    """A robot whose joints rub, and states of it, among them closed ones of loops and those on the ground."""
+    if name in LINKAGES:
+        link = LINKAGES[name](rng)
+        robot, q = link.robot.without_forces(), [link.closed(rng) for _ in range(STATES)]
+    elif name == "gripper":
+        robot = gripper(rng, "two")
+        q = [robot.random_configuration(rng) for _ in range(STATES)]
+    else:
+        robot = mr.load("crab").mechanism(floating=True).on_ground(mr.Ground(friction=0.8))
+        robot = robot.with_body_contact(mr.BodyContact(friction=0.5)) if name == "crab that touches itself" else robot
+        q = [robot.standing(robot.neutral()) + 1e-4 * np.eye(robot.nq)[2] * -k for k in range(STATES)]
+    for n, joint in enumerate(robot.joints):
+        for k in range(joint.type.nv if joint.kind != "free" else 0):
+            robot = robot.with_force(f"rub {n} {k}", mr.Friction(0.1, 0.5, 0.7, 0.2), joint=joint.name, rate=k)
+    return robot, np.stack(q)
+
+
+@pytest.mark.parametrize("stepper", STEPPERS, ids=lambda s: s.kind)
+@pytest.mark.parametrize(
+    "name", ["gripper", "four-bar", "stewart", "delta", "crab on the ground", "crab that touches itself"]
+)
+def test_what_dry_friction_holds(name, stepper):
+    """Accelerations and reactions, and steps, with rates held or sliding."""
+    rng = np.random.default_rng(8)
+    robot, q = rubbed(name, rng)
+    if "crab" in name and not stepper.contacts:
+        stepper = replace(STEPPERS[-1], solves=3)
+    held = (rng.random((STATES, robot.nv)) < 0.5) & (acting(robot).holding > 0)
+    v = np.where(held, 0.0, 0.1 * rng.normal(size=held.shape))
+    if robot.constraints:
+        held, v = held & (np.arange(robot.nv) < 2), 0 * v
+    column, own = np.ones((STATES, 1)), acting(robot)
+    given_ = {"t": 0 * column, "dt": 2e-3 * column, "q": q, "v": v, "x": own.start_at(q), "u": rng.normal(size=v.shape)}
+    given_ |= {"free": 1.0 - held, "slide": np.where(held | (own.holding == 0), 0.0, np.sign(v))}
+    for flow, tolerance in [(holding_flow(stepper, own.nx), 1e-8), (step_flow(stepper, own.nx, True), 1e-9)]:
+        found, expected = run_any(flow, robot, given_), interpret(flow, robot, given_)
+        require_close(found.results, expected.results, tolerance, (name, flow.name))
+        assert not found.singular.any()
+    assert not found.results["v"][held].any()
 
 
 # ---- layouts ----

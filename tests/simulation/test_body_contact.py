@@ -227,7 +227,7 @@ def test_pairs_solve_the_dense_equations(rng):
     ground, added = engine.contact_wrenches(start, start["V"], x, dt, True)
     F, _, coupling = engine.pair_wrenches(q, start, start["V"], x, dt, True)
     assert np.abs(coupling).max() > 1
-    vdot, rate = System(engine).contact_acceleration(state, u, ground + F, still, added, None, (start, coupling))
+    vdot, _, rate = System(engine).contact_acceleration(state, u, ground + F, still, added, None, (start, coupling))
     # forces at the end of the step, body by body
     after = F + engine.pair_bias(q, start, coupling, rate)
     ground = ground - np.einsum("nbij,nbj->nbi", added, np.concatenate([np.zeros((n, 1, 6)), rate], axis=1))

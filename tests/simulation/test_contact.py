@@ -317,7 +317,7 @@ def test_folded_contacts_solve_the_dense_equations(rng):
     engine, dt = NumPyEngine(m, (n,)), np.full((n, 1), 2e-3)
     start = engine.run(MOTIONS, q=q, v=v)
     F, added = engine.contact_wrenches(start, start["V"], x, dt, True)
-    vdot, rate = System(engine).contact_acceleration(State(q, v, x), u, F, np.zeros_like(v), added, None)
+    vdot, _, rate = System(engine).contact_acceleration(State(q, v, x), u, F, np.zeros_like(v), added, None)
     J = np.stack([[m.body_jacobian(one, b) for b in m.bodies[1:]] for one in q])
     still = engine.run(TWIST_RATES, q=q, v=v, vdot=np.zeros_like(v))["rate"]
     inert = m.mass_matrix(q) + np.einsum("nbij,nbik,nbkl->njl", J, added[:, 1:], J)

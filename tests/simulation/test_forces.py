@@ -90,6 +90,50 @@ def test_a_hinge_under_load_sticks_or_falls(stepper):
     np.testing.assert_allclose(0.5 * 1.1 * v**2, 9.81 * np.sin(q) - 4.0 * q, atol=10 * STEPPERS[stepper])
 
 
+def rubbing(link, torque):
+    """A linkage whose driven joints rub, each with this torque or force."""
+    robot = link.robot.without_forces()
+    for n, joint in enumerate(robot.joints):
+        if robot.effort_limit[joint.v_slice].any():
+            for k in range(joint.type.nv):
+                robot = robot.with_force(f"rub {n} {k}", mr.Friction(coulomb=torque), joint=joint.name, rate=k)
+    return robot
+
+
+@pytest.mark.parametrize("stepper", sampled([s for s in STEPPERS if s.kind != "variational"], 4), ids=lambda s: s.kind)
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank", "delta"])
+def test_a_linkage_under_its_weight_sticks_or_moves(name, stepper, rng):
+    """Below the torque that holds it no driven joint moves at all, the others by rounding; above, it accelerates under the rest."""
+    link = LINKAGES[name](rng)
+    q = link.closed(rng)
+    needed = link.robot.inverse_dynamics(q, np.zeros(link.robot.nv), np.zeros(link.robot.nv))
+    enough, few = 1.001 * np.abs(needed).max(), 0.5 * np.abs(needed[needed != 0]).min()
+    held = mr.simulate(rubbing(link, enough), q, duration=0.05, stepper=stepper)
+    assert held.status.ok
+    assert not held.v[:, link.robot.effort_limit > 0].any()
+    assert np.abs(held.v).max() < 1e-12
+    np.testing.assert_allclose(held.q, np.broadcast_to(q, held.q.shape), rtol=0, atol=1e-13)
+    run = mr.simulate(rubbing(link, few), q, duration=0.01, stepper=stepper, tick=1e-3)
+    expected = link.robot.forward_dynamics(q, np.zeros(link.robot.nv), few * np.sign(needed))
+    np.testing.assert_allclose(run.v[1] / 1e-3, expected, rtol=0, atol=0.02 * np.abs(expected).max())
+    assert run.v[1:].any(axis=1).all()
+
+
+def test_batches_of_linkages_stick_each_by_itself(rng):
+    """Runs of a batch, some held and some not, are those of single runs."""
+    link = LINKAGES["four-bar"](rng)
+    q = np.stack([link.closed(rng) for _ in range(7)])
+    still = np.zeros_like(q)
+    robot = rubbing(link, float(np.median(np.abs(link.robot.inverse_dynamics(q, still, still)[:, 0]))))
+    runs = mr.simulate(robot, q, duration=0.2, stepper=mr.RungeKutta4(1e-3), tick=0.05)
+    rest = ~runs.v.any(axis=(0, 2))
+    assert 0 < rest.sum() < 7
+    for k in range(7):
+        alone = mr.simulate(robot, q[k], duration=0.2, stepper=mr.RungeKutta4(1e-3), tick=0.05)
+        np.testing.assert_allclose(runs.v[:, k], alone.v, atol=1e-9)
+        assert alone.v.any() != rest[k]
+
+
 def puller(stiffness, static, coulomb, speed):
     """A block on the ground, drawn by a spring whose far end goes on at one speed: the end is as heavy as a mountain."""
     builder = mr.Builder("stick-slip", gravity=(0, 0, 0))

@@ -1,6 +1,8 @@
 """Forward dynamics of trees by articulated bodies, in time linear in the number of bodies (Featherstone 1983;
 von Stryk 5.6.2)."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from modurob.algorithms.kinematics import gravity_acceleration
@@ -50,10 +52,15 @@ def pivot_scale(I: Array, S: Array) -> Array:
 
 def body_acceleration(j: View) -> None:
     """Outward: vdot of the joint and the acceleration of the body."""
+    vdot, A = _accelerations(j)
+    j.emit(vdot=vdot)
+    j.keep(A=A)
+
+
+def _accelerations(j: View) -> tuple[Array, Array]:
     A = se3.to_child(j.X, j.parent("A")) + j.own("drift")
     vdot = j.own("k") - apply(j.own("K"), A)
-    j.emit(vdot=vdot)
-    j.keep(A=A + apply(j.S, vdot))
+    return vdot, A + apply(j.S, vdot)
 
 
 def at_rest(m: Tables) -> dict[str, Array]:
@@ -98,12 +105,14 @@ def _send_held(j: View, own: Array, bias: Array, reactions: bool = True) -> None
 
 def held_acceleration(j: View) -> None:
     """Outward, as `body_acceleration`, and the reaction at each held rate: the force that holds it in addition to tau."""
-    A = se3.to_child(j.X, j.parent("A")) + j.own("drift")
-    vdot = j.own("k") - apply(j.own("K"), A)
-    A = A + apply(j.S, vdot)
-    needed = apply(transposed(j.own("U")), A) + j.own("s") + j.armature * vdot
-    j.emit(vdot=vdot, reaction=(1 - j.given("free")) * (needed - j.given("tau")))
+    vdot, A = _accelerations(j)
+    j.emit(vdot=vdot, reaction=_reaction(j, vdot, A))
     j.keep(A=A)
+
+
+def _reaction(j: View, vdot: Array, A: Array) -> Array:
+    needed = apply(transposed(j.own("U")), A) + j.own("s") + j.armature * vdot
+    return (1 - j.given("free")) * (needed - j.given("tau"))
 
 
 HYBRID_DYNAMICS = Program(
@@ -147,19 +156,25 @@ def contact_velocity(j: View) -> None:
 
 def contact_inertia(j: View) -> None:
     """Inward, as `held_inertia`, with the inertia that is added to the body."""
+    _send_contact(j, reactions=False)
+
+
+def _send_contact(j: View, reactions: bool) -> None:
     added = j.given("added")
     p = j.own("p") - j.given("external") + apply(added[..., :3], j.own("y"))
-    _send_held(j, j.inertia + added, p, reactions=False)
+    _send_held(j, j.inertia + added, p, reactions)
 
 
 def contact_acceleration(j: View) -> None:
     """Outward: vdot of the joint, and the rate Y of the body's twist."""
-    A = se3.to_child(j.X, j.parent("A")) + j.own("drift")
-    vdot = j.own("k") - apply(j.own("K"), A)
-    A = A + apply(j.S, vdot)
-    y = j.own("y")
-    j.emit(vdot=vdot, rate=A + np.concatenate([y, 0 * y], axis=-1))
+    vdot, A = _accelerations(j)
+    j.emit(vdot=vdot, rate=_twist_rate(j, A))
     j.keep(A=A)
+
+
+def _twist_rate(j: View, A: Array) -> Array:
+    y = j.own("y")
+    return A + np.concatenate([y, 0 * y], axis=-1)
 
 
 CONTACT_DYNAMICS = Program(
@@ -172,4 +187,24 @@ CONTACT_DYNAMICS = Program(
     world=lambda m: {"w": np.zeros(3), "minus_g": -m.gravity, "A": gravity_acceleration(m)},
     still=1,
     general=True,
+)
+
+
+def held_contact_inertia(j: View) -> None:
+    """Inward, as `contact_inertia`, and what the reactions at held rates follow from."""
+    _send_contact(j, reactions=True)
+
+
+def held_contact_acceleration(j: View) -> None:
+    """Outward, as `contact_acceleration`, and the reaction at each held rate."""
+    vdot, A = _accelerations(j)
+    j.emit(vdot=vdot, rate=_twist_rate(j, A), reaction=_reaction(j, vdot, A))
+    j.keep(A=A)
+
+
+HELD_CONTACT_DYNAMICS = replace(
+    CONTACT_DYNAMICS,
+    name="held_contact_dynamics",
+    results={**CONTACT_DYNAMICS.results, "reaction": "rates"},
+    passes=(Outward(contact_velocity), Inward(held_contact_inertia), Outward(held_contact_acceleration)),
 )

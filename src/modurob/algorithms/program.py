@@ -395,9 +395,12 @@ class Engine(Protocol):
         """vdot and multipliers with (M + rotors) vdot - K^T lambda = force[0] - force[1] and K vdot = k."""
         ...
 
-    def held(self, terms: dict[str, Any], tau: Any, free: Any) -> tuple[Any, Any]:
-        """vdot of constrained motion, from the terms of `CONSTRAINED`, with the rates held where `free` is zero, and the
-        forces that hold them."""
+    def free_inertia(self, M: Any, free: Any) -> Any:
+        """M with ones in place of the rows and columns of rates that are held, where `free` is zero."""
+        ...
+
+    def free_rows(self, K: Any, free: Any) -> Any:
+        """The rows without the entries of held rates; see `constraints.solver.free_rows`."""
         ...
 
     def nearest(self, K: Any, k: Any) -> Any:
@@ -406,6 +409,10 @@ class Engine(Protocol):
 
     def product(self, A: Any, x: Any) -> Any:
         """A x of a row matrix and an array over rates."""
+        ...
+
+    def product_transposed(self, A: Any, y: Any) -> Any:
+        """A^T y of a row matrix and an array over rows."""
         ...
 
     def solved_slopes(self, M: Any, by_q: Any, by_v: Any) -> Any:

@@ -5,7 +5,7 @@ It is an `Engine`: a flow that runs on it is recorded as rows.
 
 import numpy as np
 
-from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, PROXIMAL, ROUNDING
+from modurob.algorithms.constraints.solver import FILTERS, ITERATIONS, LOST, PROXIMAL, ROUNDING
 from modurob.algorithms.descent import GoalRow, Seen
 from modurob.algorithms.descent import Rows as GoalRows
 from modurob.algorithms.program import SINGULAR
@@ -32,6 +32,16 @@ class Engine(ForceRows):
     ) -> tuple[Register, Register]:
         return self._constrained(M, K, force, k, self.m.armature)
 
+    def free_inertia(self, M: Register, free: Register) -> Register:
+        out = self.register(M.n)
+        self.op("free_inertia", [self.m.nv, M.place, free.place, out.place])
+        return out
+
+    def free_rows(self, K: Register, free: Register) -> Register:
+        out, n = self.register(K.n), self.m.nv
+        self.op("free_rows", [K.n // n, n, K.place, free.place, out.place], [self._in_precision(LOST) ** 2])
+        return out
+
     def nearest(self, K: Register, k: Register) -> Register:
         n = self.m.nv
         one, zero = self.register(n * n), self.zeros("rates")
@@ -42,6 +52,11 @@ class Engine(ForceRows):
         rows = A.n // x.n
         out = self.register(rows)
         self.op("product", [rows, x.n, A.place, x.place, out.place])
+        return out
+
+    def product_transposed(self, A: Register, y: Register) -> Register:
+        out = self.register(self.m.nv)
+        self.op("product_transposed", [y.n, out.n, A.place, y.place, out.place])
         return out
 
     def _constrained(

@@ -208,6 +208,7 @@ FILES = {
     "driver": ("once", "several"),
     "rows": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set"),
     "matrices": ("product", "project", "project_sum", "turn", "couple", "climb"),
+    "holding": ("product_transposed", "free_inertia", "free_rows"),
     "solving": ("solve_slopes",),
     "constraining": ("constrain",),
     "constrained": ("constrain_slopes",),

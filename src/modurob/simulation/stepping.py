@@ -26,7 +26,7 @@ from modurob.simulation.status import Failure
 from modurob.simulation.steppers import StepLimitError, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
 from modurob.simulation.steppers.stepper import UNSETTLED
-from modurob.simulation.system import Held, State, System, friction_programs, is_joined, sticks
+from modurob.simulation.system import Held, State, System, sticks
 from modurob.spatial.scalars import Array
 
 # a joint is released when the force that holds it exceeds friction by this part
@@ -71,15 +71,35 @@ def step_flow(stepper: Stepper, nx: int, held: bool) -> Flow:
         start = start if held else system.sampled(start, i["dt"])
         start = start._replace(x=engine.moving_states(start.x))
         with blamed(SimulationError, f"{type(stepper).__qualname__}.step", COMPILED):
-            q, v, x = system.closed(stepper.step(system, i["t"], start, i["u"], i["dt"], modes))
+            q, v, x = system.closed(stepper.step(system, i["t"], start, i["u"], i["dt"], modes), modes)
         return {"t": i["t"] + i["dt"], "q": q, "v": v, "x": engine.all_states(x)}
 
-    inputs: dict[str, str | int] = {"t": 1, "dt": 1, "q": "coordinates", "v": "rates", "x": nx, "u": "rates"}
-    if held:
-        inputs |= {"free": "rates", "slide": "rates"}
-    own = {k: x for k, x in stepper.parameters().items() if k != "dt"}
-    name = f"{fingerprint(type(stepper))} {own} step{' with dry friction' if held else ''}"
-    return Flow(name, inputs, {"t": "1", "q": "coordinates", "v": "rates", "x": str(nx)}, define, repeated=True)
+    name = f"{_named(stepper)} step{' with dry friction' if held else ''}"
+    results = {"t": "1", "q": "coordinates", "v": "rates", "x": str(nx)}
+    return Flow(name, _inputs(nx, held), results, define, repeated=True)
+
+
+@lru_cache(maxsize=256)
+def holding_flow(stepper: Stepper, nx: int) -> Flow:
+    """`Stepper.solution` as a flow: what says in a state which rates dry friction holds."""
+
+    def define(engine: Engine, i: dict[str, Any]) -> dict[str, Any]:
+        s = State(i["q"], i["v"], engine.moving_states(i["x"]))
+        found = stepper.solution(System(engine), i["t"], s, i["u"], i["dt"], Held(i["free"], i["slide"]))
+        return {"vdot": found.vdot, "reaction": found.reaction}
+
+    return Flow(f"{_named(stepper)} holding", _inputs(nx, True), {"vdot": "rates", "reaction": "rates"}, define)
+
+
+def _named(stepper: Stepper) -> str:
+    """A stepper and its numbers, without the length of its steps."""
+    return f"{fingerprint(type(stepper))} { {k: x for k, x in stepper.parameters().items() if k != 'dt'} }"
+
+
+def _inputs(nx: int, held: bool) -> dict[str, str | int]:
+    """The inputs of a step."""
+    own: dict[str, str | int] = {"t": 1, "dt": 1, "q": "coordinates", "v": "rates", "x": nx, "u": "rates"}
+    return {**own, "free": "rates", "slide": "rates"} if held else own
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,20 +120,20 @@ class Mover:
 
     @cached_property
     def _compiled(self) -> bool:
-        return self.stepper.compiled and self.wrenches is None and not (self.sticks and is_joined(self.m))
+        return self.stepper.compiled and self.wrenches is None
 
     @cached_property
-    def _flow(self) -> Flow:
-        return step_flow(self.stepper, acting(self.m).nx, False)
+    def _flows(self) -> list[Flow]:
+        """What is evaluated in a step."""
+        nx = acting(self.m).nx
+        return [step_flow(self.stepper, nx, self.sticks), *([holding_flow(self.stepper, nx)] if self.sticks else [])]
 
     def begin(self, runs: int) -> None:
         """Start the compilation of a step, before any other code is needed."""
         if not self._compiled:
             return
-        kernels.begin(step_flow(self.stepper, acting(self.m).nx, self.sticks), self.m, runs)
-        if self.sticks:
-            for program, given in friction_programs(self.m):
-                kernels.begin(program, self.m, runs, given)
+        for flow in self._flows:
+            kernels.begin(flow, self.m, runs)
 
     def advance(self, t: float, s: State, u: Array, duration: float) -> Moved:
         """The state at t + duration, torques and commands held."""
@@ -122,7 +142,7 @@ class Mover:
         dt = duration if self.stepper.dt is None else self.stepper.dt
         if s.v.ndim == 1 and self._compiled and not self.sticks:
             column = np.array([t, dt])
-            found = kernels.once(self._flow, self.m, column[:1], column[1:], s.q, s.v, s.x, u, repeats=steps)
+            found = kernels.once(self._flows[0], self.m, column[:1], column[1:], s.q, s.v, s.x, u, repeats=steps)
             if found is not None:
                 return Moved(State(*found[1:]), _FINE)
         shape, flat = s.v.shape[:-1], _flat(s)
@@ -214,10 +234,7 @@ class Mover:
         if not self._compiled:
             return self._plain_steps(t, s, u, dt, steps, held)
         flow = step_flow(self.stepper, acting(self.m).nx, held is not None)
-        inputs = {"t": t, "dt": dt, "q": s.q, "v": s.v, "x": s.x, "u": u}
-        if held is not None:
-            inputs |= {"free": held.free, "slide": held.slide}
-        found = kernels.repeated(flow, self.m, inputs, steps)
+        found = kernels.repeated(flow, self.m, _values(t, s, u, dt, held), steps)
         if found is None:
             return self._plain_steps(t, s, u, dt, steps, held)
         moved = Moved(State(*(found.results[name] for name in ("q", "v", "x"))), found.singular)
@@ -235,7 +252,7 @@ class Mover:
         system = System(engine, self.wrenches)
         for k in range(steps):
             s = s if held is not None else system.sampled(s, dt)
-            s = system.closed(self.stepper.step(system, t + k * dt, s, u, dt, held))
+            s = system.closed(self.stepper.step(system, t + k * dt, s, u, dt, held), held)
             if not np.isfinite(s.v).any():
                 break  # it stays so
         return Moved(s, engine.singular)
@@ -244,8 +261,8 @@ class Mover:
 
     def _prepare(self, runs: int) -> None:
         """Compile all code of a step together, if it is not there: what is evaluated first needs a part of it."""
-        if self._compiled:
-            kernels.prepare(step_flow(self.stepper, acting(self.m).nx, True), self.m, runs)
+        for flow in self._flows if self._compiled else ():
+            kernels.prepare(flow, self.m, runs)
 
     def _with_friction(self, t: float, start: Moved, u: Array, dt: float) -> Moved:
         """One step, divided wherever a joint stops."""
@@ -294,13 +311,11 @@ class Mover:
         for _ in range(2 * int(dry.sum()) + 1):
             if not (free == 0).any():
                 break
-            engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
-            slope = self.stepper.slope(System(engine, self.wrenches), t, s, u, dt, Held(free, slide))
-            singular = engine.singular
-            excess = np.where(free == 0, np.abs(slope.reaction) / np.where(dry, holding, 1.0) - 1, -1.0)
+            vdot, reaction, singular = self._solution(t, s, u, dt, Held(free, slide))
+            excess = np.where(free == 0, np.abs(reaction) / np.where(dry, holding, 1.0) - 1, -1.0)
             worst = np.argmax(np.where(settled, -1.0, excess), axis=-1)
             runs = np.flatnonzero(np.take_along_axis(excess, worst[:, None], -1)[:, 0] > SLACK)
-            against = rests & (free == 1) & (slope.v * slide < 0)
+            against = rests & (free == 1) & (vdot * slide < 0)
             if not len(runs) and not against.any():
                 break
             settled |= against
@@ -308,8 +323,18 @@ class Mover:
             loose = worst[runs]
             keep = ~settled[runs, loose]
             free[runs[keep], loose[keep]] = 1.0
-            slide[runs[keep], loose[keep]] = -np.sign(slope.reaction[runs[keep], loose[keep]])
+            slide[runs[keep], loose[keep]] = -np.sign(reaction[runs[keep], loose[keep]])
         return Held(free, slide), singular
+
+    def _solution(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[Array, Array, Array]:
+        """vdot, the reactions at held rates, and which states are singular."""
+        if self._compiled:
+            flow = holding_flow(self.stepper, acting(self.m).nx)
+            answer = kernels.run_any(flow, self.m, _values(t, s, u, dt, held))
+            return answer.results["vdot"], answer.results["reaction"], answer.singular
+        engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
+        found = self.stepper.solution(System(engine, self.wrenches), t, s, u, dt, held)
+        return found.vdot, found.reaction, engine.singular
 
     def _stopped(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[State, Array]:
         """The state where the first sliding rate comes to rest, that rate at zero, and the share of the step until then,
@@ -346,6 +371,12 @@ def _flat(s: State) -> State:
     """Runs along one axis."""
     runs = int(np.prod(s.v.shape[:-1]))
     return State(*(x.reshape(runs, x.shape[-1]) for x in s))
+
+
+def _values(t: Array, s: State, u: Array, dt: Array, held: Held | None) -> dict[str, Array]:
+    """The inputs of a step by name."""
+    own = {"t": t, "dt": dt, "q": s.q, "v": s.v, "x": s.x, "u": u}
+    return own if held is None else {**own, "free": held.free, "slide": held.slide}
 
 
 def _of(s: State, runs: Any) -> State:

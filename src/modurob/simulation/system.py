@@ -4,11 +4,10 @@ q and v are the configuration and velocity of the robot, x the states that its f
 step.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from modurob.algorithms.articulated import CONTACT_DYNAMICS, HYBRID_DYNAMICS
+from modurob.algorithms.articulated import CONTACT_DYNAMICS, HELD_CONTACT_DYNAMICS, HYBRID_DYNAMICS
 from modurob.algorithms.configuration import INTEGRATE, RATE, STEPPED
 from modurob.algorithms.constraints.rows import CLOSURE, CONSTRAINED
 from modurob.algorithms.contact import ADDED_MASS, TWIST_RATES
@@ -16,12 +15,9 @@ from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.joint_space import EQUATIONS
 from modurob.algorithms.motions import MOTIONS
-from modurob.algorithms.program import Engine, Program
+from modurob.algorithms.program import Engine
 from modurob.mechanism.tables import Tables
 from modurob.simulation.external import ExternalWrenches
-
-# what a rate that friction holds weighs where bodies touch each other: nothing moves it [kg or kg m²]
-HEAVY = 1e12
 
 
 class State(NamedTuple):
@@ -48,6 +44,14 @@ class Slope(NamedTuple):
     v: Any
     x: Any
     reaction: Any = None
+
+
+class Solution(NamedTuple):
+    """vdot and, where rates are held, the reaction at each of them; with contacts also the rates Y of the twists of bodies."""
+
+    vdot: Any
+    reaction: Any
+    rate: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,18 +87,18 @@ class System:
             return Slope(qdot, run(dynamics_of(m), **state, tau=tau)["vdot"], rate)
         still = self.engine.zeros("rates")
         if is_joined(m):
-            vdot, reaction = self.engine.held(run(CONSTRAINED, **state, vdot=still), tau, held.free)
-            return Slope(qdot, vdot, rate, reaction)
+            found = self._held(run(CONSTRAINED, **state, vdot=still), tau, held.free)
+            return Slope(qdot, found.vdot, rate, found.reaction)
         found = run(HYBRID_DYNAMICS, **state, tau=tau, free=held.free, resistance=still)
         return Slope(qdot, found["vdot"], rate, found["reaction"])
 
-    def implicit_acceleration(self, s: State, tau: Any, external: Any, resistance: Any, held: Held | None) -> Any:
+    def implicit_acceleration(self, s: State, tau: Any, external: Any, resistance: Any, held: Held | None) -> Solution:
         """vdot with stiff joint forces taken implicitly, as inertia added by rate: (M + resistance) vdot = tau - bias."""
         run, engine = self.engine.run, self.engine
         state = {"q": s.q, "v": s.v, "external": external}
         if not is_joined(self.m):
             free = engine.ones("rates") if held is None else held.free
-            return run(HYBRID_DYNAMICS, **state, tau=tau, free=free, resistance=resistance)["vdot"]
+            return Solution(**run(HYBRID_DYNAMICS, **state, tau=tau, free=free, resistance=resistance))
         terms = run(CONSTRAINED, **state, vdot=engine.zeros("rates"))
         return self._joined(terms, engine.with_diagonal(terms["M"], resistance), tau, held)
 
@@ -108,8 +112,8 @@ class System:
         held: Held | None,
         pairs: Any = None,
         again: bool = False,
-    ) -> Any:
-        """vdot, and the rates Y of the twists of bodies, with inertia added to bodies too: wrenches of -added Y.
+    ) -> Solution:
+        """vdot with inertia added to bodies too: wrenches of -added Y.
 
         `pairs`, where bodies touch each other: results of `MOTIONS`, and the G of pairs. `again`: not the first solve in this
         state.
@@ -122,26 +126,33 @@ class System:
         elif not is_joined(self.m):
             free = engine.ones("rates") if held is None else held.free
             own = {"tau": tau, "free": free, "resistance": resistance, "added": added, "external": external}
-            found = (engine.run_again if again else run)(CONTACT_DYNAMICS, **state, **own)
-            return found["vdot"], found["rate"]
+            program = CONTACT_DYNAMICS if held is None else HELD_CONTACT_DYNAMICS
+            found = (engine.run_again if again else run)(program, **state, **own)
+            return Solution(found["vdot"], found.get("reaction"), found["rate"])
         terms = run(CONSTRAINED, **state, external=external, vdot=still)
         M = terms["M"]
         if self.m.contacts:
             more = run(ADDED_MASS, **state, vdot=still, added=added)
             M, tau = M + more["M"], tau - more["bias"]
         M = engine.with_diagonal(M, resistance)
-        vdot = self._joined(terms, M if pairs is None else engine.with_pair_coupling(M, s.q, pairs[1]), tau, held)
-        return vdot, run(TWIST_RATES, **state, vdot=vdot)["rate"]
+        found = self._joined(terms, M if pairs is None else engine.with_pair_coupling(M, s.q, pairs[1]), tau, held)
+        return found._replace(rate=run(TWIST_RATES, **state, vdot=found.vdot)["rate"])
 
-    def _joined(self, terms: dict[str, Any], M: Any, tau: Any, held: Held | None) -> Any:
-        """vdot where joints share coordinates or close loops, with another mass matrix."""
-        engine = self.engine
-        if held is not None and is_joined(self.m):
-            return engine.held({**terms, "M": M}, tau, held.free)[0]
+    def _joined(self, terms: dict[str, Any], M: Any, tau: Any, held: Held | None) -> Solution:
+        """By the mass matrix, another one than that of `terms`: where joints share coordinates, close loops, or bodies touch."""
         if held is not None:
-            M = engine.with_diagonal(M, (engine.ones("rates") - held.free) * HEAVY)
-        vdot = engine.constrained(M, terms["K"], (tau, terms["bias"]), terms["k"])[0]
-        return vdot if held is None else engine.times(vdot, held.free)
+            return self._held({**terms, "M": M}, tau, held.free)
+        return Solution(self.engine.constrained(M, terms["K"], (tau, terms["bias"]), terms["k"])[0], None)
+
+    def _held(self, terms: dict[str, Any], tau: Any, free: Any) -> Solution:
+        """Constrained motion with the rates held where `free` is zero, and M vdot + bias - tau - K^T lambda there."""
+        engine, M, K, bias = self.engine, terms["M"], terms["K"], terms["bias"]
+        times = engine.times
+        moving, rows = engine.free_inertia(M, free), engine.free_rows(K, free)
+        vdot, multipliers = engine.constrained(moving, rows, (times(free, tau), times(free, bias)), terms["k"])
+        rotors = times(engine.constant("rates", self.m.armature), vdot)
+        missing = engine.product(M, vdot) + rotors + bias - tau - engine.product_transposed(K, multipliers)
+        return Solution(vdot, times(engine.ones("rates") - free, missing))
 
     def integrate(self, q: Any, dq: Any) -> Any:
         """q moved for one second with the constant velocity dq."""
@@ -167,17 +178,21 @@ class System:
         begun = start["X"], engine.product(now["M"], s.v), total
         return engine.momentum_corrected(begun, ends, v, dt, between)
 
-    def closed(self, s: State) -> State:
+    def closed(self, s: State, held: Held | None = None) -> State:
         """The state next to this one that keeps the constraints: one Newton step in q, and velocities by an impulse at the
-        constraints."""
+        constraints. What is held stays where it is."""
         if not self.m.constraints:
             return s
-        run, still = self.engine.run, self.engine.zeros("rates")
-        found = run(CLOSURE, q=s.q)
-        q = self.integrate(s.q, self.engine.nearest(found["K"], found["error"] * -1.0))
-        terms = run(CONSTRAINED, q=q, v=s.v, vdot=still)
-        moving = self.engine.product(terms["K"], s.v)
-        change, _ = self.engine.constrained(terms["M"], terms["K"], (still, still), moving * -1.0)
+        engine, still = self.engine, self.engine.zeros("rates")
+        found = engine.run(CLOSURE, q=s.q)
+        rows = found["K"] if held is None else engine.free_rows(found["K"], held.free)
+        q = self.integrate(s.q, engine.nearest(rows, found["error"] * -1.0))
+        terms = engine.run(CONSTRAINED, q=q, v=s.v, vdot=still)
+        M, K = terms["M"], terms["K"]
+        moving = engine.product(K, s.v) * -1.0
+        if held is not None:
+            M, K = engine.free_inertia(M, held.free), engine.free_rows(K, held.free)
+        change, _ = engine.constrained(M, K, (still, still), moving)
         return State(q, s.v + change, s.x)
 
     def sampled(self, s: State, dt: Any) -> State:
@@ -187,15 +202,6 @@ class System:
     def normalised(self, q: Any) -> Any:
         """q with quaternions of length one."""
         return q if self.m.nq == self.m.nv else self.integrate(q, self.engine.zeros("rates"))
-
-
-def friction_programs(m: Tables) -> Iterator[tuple[Program, frozenset[str]]]:
-    """The programs that `System.slope` runs to find which joints dry friction holds, for trees without shared coordinates, with
-    the optional inputs that it is given."""
-    if m.nq != m.nv:
-        yield RATE, frozenset()
-    own = acting(m)
-    yield HYBRID_DYNAMICS, frozenset({"external"} if own.frame_rows or m.lines or own.touching else ())
 
 
 def is_joined(m: Tables) -> bool:

@@ -19,6 +19,8 @@ ITERATIONS = 6
 FILTERS = 3
 # rows shorter than the root of this times the longest are rounding
 ROUNDING = float(np.finfo(float).eps)
+# the part of a row at free rates that is rounding beside all of it
+LOST = 1e-13
 
 
 class Solution(NamedTuple):
@@ -69,13 +71,11 @@ def _scaled(D: Array) -> tuple[Array, Array]:
     return s[..., :, None] * D * s[..., None, :], s
 
 
-def held_solution(M: Array, K: Array, force: Array, k: Array, free: Array) -> Solution:
-    """As `constrained_solution`, with the rates held where `free` is zero; for multipliers the forces that hold them, (..., nv)."""
-    moving = free[..., :, None] * free[..., None, :]
-    held = moving * M + (1 - free)[..., None] * np.eye(M.shape[-1])
-    vdot, multipliers, singular = constrained_solution(held, K * free[..., None, :], force * free, k)
-    reaction = (1 - free) * (apply(M, vdot) - force - apply(transposed(K), multipliers))
-    return Solution(vdot, reaction, singular)
+def free_rows(K: Array, free: Array) -> Array:
+    """K without the entries of rates that are held, where `free` is zero, (..., rows, nv); rows of which only rounding is left are
+    zero: scaling would make constraints of them."""
+    left = K * free[..., None, :]
+    return np.where((dot(left, left) > LOST * LOST * dot(K, K))[..., None], left, 0.0)
 
 
 def proximal_solution(D: Array, b: Array) -> Array:

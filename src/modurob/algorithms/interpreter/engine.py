@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.constraints.solver import constrained_inverse, constrained_solution, held_solution
+from modurob.algorithms.constraints.solver import constrained_inverse, constrained_solution, free_rows
 from modurob.algorithms.decay import decays
 from modurob.algorithms.interpreter.passes import ProgramRun, leading
 from modurob.algorithms.program import Answer, Flow, Forces, Program, Run
-from modurob.algorithms.steps import apply
+from modurob.algorithms.steps import apply, transposed
 from modurob.mechanism.tables import Limits, Tables
 from modurob.spatial.scalars import Array, solve
 
@@ -173,12 +173,14 @@ class NumPyEngine:
     def product(self, A: Array, x: Array) -> Array:
         return apply(A, x)
 
-    def held(self, terms: dict[str, Array], tau: Array, free: Array) -> tuple[Array, Array]:
-        """Accelerations of constrained motion with some rates held, and the forces that hold them, beside tau."""
-        M = terms["M"] + np.diag(self.m.armature)
-        vdot, reaction, singular = held_solution(M, terms["K"], tau - terms["bias"], terms["k"], free)
-        self.note(-singular.astype(int))
-        return vdot, reaction
+    def product_transposed(self, A: Array, y: Array) -> Array:
+        return apply(transposed(A), y)
+
+    def free_inertia(self, M: Array, free: Array) -> Array:
+        return free[..., :, None] * M * free[..., None, :] + (1 - free)[..., None] * np.eye(self.m.nv)
+
+    def free_rows(self, K: Array, free: Array) -> Array:
+        return free_rows(K, free)
 
     def solved_slopes(self, M: Array, by_q: Array, by_v: Array) -> Array:
         one = np.broadcast_to(np.eye(self.m.nv), M.shape)

@@ -3,14 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from modurob.algorithms.forces import acting
 from modurob.algorithms.motions import MOTIONS
-from modurob.algorithms.steps import apply
 from modurob.errors import SimulationError
 from modurob.simulation.steppers.stepper import STEPPERS, FixedStep
-from modurob.simulation.system import Held, Slope, State, System, on_ice
+from modurob.simulation.system import Held, Solution, State, System, on_ice
 
 
 @STEPPERS.register("linearly-implicit")
@@ -46,7 +43,8 @@ class LinearlyImplicit(FixedStep):
 
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
         engine, found = system.engine, self._solved(system, t, s, u, dt, held)
-        q, v = system.stepped(s, found.vdot, dt)
+        vdot = found.solution.vdot
+        q, v = system.stepped(s, vdot, dt)
         met = found.met
         if met is None:
             return State(q, v, s.x + found.rate * dt)
@@ -54,21 +52,15 @@ class LinearlyImplicit(FixedStep):
         if system.m.body_contacts:
             x = engine.pair_states(met.start, met.known, met.end, x, dt)
         if system.m.body_contacts or on_ice(system.m):
-            between = engine.pair_forces(s.q, met.start, met.f, met.G, met.rate) if system.m.body_contacts else None
-            v = system.momentum_corrected(s, found.vdot, met.start, q, v, dt, between)
+            between = None
+            if system.m.body_contacts:
+                between = engine.pair_forces(s.q, met.start, met.f, met.G, found.solution.rate)
+            v = system.momentum_corrected(s, vdot, met.start, q, v, dt, between)
         return State(q, v, x)
 
-    def slope(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held) -> Slope:
+    def solution(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held) -> Solution:
         """Under the forces that act in the step, those of contacts too: what hits is not held until the next step."""
-        found = self._solved(system, t, s, u, dt, held)
-        external, met = found.external, found.met
-        if met is not None:
-            bodies = met.rate.shape[-2]
-            external = np.array(met.wrenches)
-            external[..., -bodies:, :] -= apply(met.added[..., -bodies:, :, :], met.rate)
-            if system.m.body_contacts:
-                external += system.engine.pair_bias(s.q, met.start, met.G, met.rate)
-        return system.accelerated(s, found.tau - found.resistance * found.vdot, external, found.rate, held)
+        return self._solved(system, t, s, u, dt, held).solution
 
     def _solved(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None) -> "_Solved":
         """vdot, and what it was found from."""
@@ -77,10 +69,9 @@ class LinearlyImplicit(FixedStep):
         tau, resistance = u + forces.tau, forces.slope * dt * -1.0
         external = system.external(t, s, forces.external)
         if not acting(system.m).touching:
-            vdot = system.implicit_acceleration(s, tau, external, resistance, held)
-            return _Solved(vdot, forces.rate, tau, resistance, external)
+            return _Solved(system.implicit_acceleration(s, tau, external, resistance, held), forces.rate)
         start, last = engine.run(MOTIONS, q=s.q, v=s.v), self.solves == 1
-        vdot = met = None
+        found = met = None
         end = start["V"]
         for _ in range(self.solves):
             known, pair, f, G = end, None, None, None
@@ -89,34 +80,25 @@ class LinearlyImplicit(FixedStep):
                 between, f, G = engine.pair_wrenches(s.q, start, known, s.x, dt, last)
                 wrench, pair = wrench + between, (start, G)
             total = wrench if external is None else external + wrench
-            vdot, rate = system.contact_acceleration(
-                s, tau, total, resistance, added, held, pair, again=vdot is not None
-            )
-            end = engine.advanced(start["V"], rate, dt)
-            met = _Met(start, known, end, rate, total, added, f, G)
-        return _Solved(vdot, forces.rate, tau, resistance, external, met)
+            found = system.contact_acceleration(s, tau, total, resistance, added, held, pair, again=found is not None)
+            end = engine.advanced(start["V"], found.rate, dt)
+            met = _Met(start, known, end, f, G)
+        return _Solved(found, forces.rate, met)  # type: ignore[arg-type]
 
 
 class _Met(NamedTuple):
-    """Contacts in the last solve of a step: motions at its start, twists known before and after, and their rates; wrenches on
-    bodies at the twists of the start, and the inertias that are added to them; forces and G of pairs."""
+    """Contacts in the last solve of a step: motions at its start, twists known before and after; forces and G of pairs."""
 
     start: Any
     known: Any
     end: Any
-    rate: Any
-    wrenches: Any
-    added: Any
     f: Any
     G: Any
 
 
 class _Solved(NamedTuple):
-    """vdot, the rates of the states of forces, torques and the resistance of joints to vdot, and wrenches beside contacts."""
+    """The solution of a step, and the rates of the states of forces."""
 
-    vdot: Any
+    solution: Solution
     rate: Any
-    tau: Any
-    resistance: Any
-    external: Any
     met: _Met | None = None

@@ -11,7 +11,7 @@ import numpy as np
 from modurob.errors import SimulationError
 from modurob.mechanism.tables import Tables
 from modurob.registry import Registry
-from modurob.simulation.system import Held, Slope, State, System
+from modurob.simulation.system import Held, Solution, State, System
 from modurob.spatial.scalars import Array
 
 STEPPERS: Registry[type["Stepper"]] = Registry("stepper", SimulationError)
@@ -41,9 +41,10 @@ class Stepper(ABC):
     def step(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held | None = None) -> State:
         """The state dt later, under torques u, with rates held or sliding according to dry friction."""
 
-    def slope(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held) -> Slope:
-        """Rates of change in a step of dt from a state, and the forces on held rates: what says which of them friction holds."""
-        return system.slope(t, s, u, held)
+    def solution(self, system: System, t: Any, s: State, u: Any, dt: Any, held: Held) -> Solution:
+        """vdot in a step of dt from a state, and the reactions at held rates: what says which of them friction holds."""
+        slope = system.slope(t, s, u, held)
+        return Solution(slope.v, slope.reaction)
 
     def require(self, m: Tables) -> None:  # noqa: B027 - most can carry any
         """An error unless the stepper supports this robot."""
