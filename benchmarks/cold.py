@@ -21,12 +21,16 @@ LONGER = {
     "64 derivatives": "robot.forward_dynamics_derivatives(*(np.tile(x, (64, 1)) for x in (q, v, v)))",
     "simulate on ground": "mr.simulate(robot, duration=2e-3, ground=mr.Ground())",
     "simulate, bodies touch": "mr.simulate(robot, duration=2e-3, ground=mr.Ground(), body_contact=mr.BodyContact())",
+    "simulate, joints rub": "mr.simulate(rubbing(robot), q, v, 1e-3)",
+    "simulate on ground, joints rub": "mr.simulate(rubbing(robot), duration=2e-3, ground=mr.Ground())",
 }
 ASKED = {
     "inverse_kinematics": ("any 30 joints", "Talos humanoid", "mimic joints", "delta robot"),
     "64 derivatives": ("any 30 joints", "mimic joints", "many mimic joints"),
     "simulate on ground": ("floating crab", "Talos humanoid", "floating ring"),
     "simulate, bodies touch": ("floating crab",),
+    "simulate, joints rub": ("crab", "any 30 joints", "many mimic joints", "ring of modules"),
+    "simulate on ground, joints rub": ("floating crab", "Talos humanoid", "floating ring"),
 }
 ROBOTS = {
     "crab": 'mr.load("crab").mechanism(base="m0")',
@@ -50,7 +54,7 @@ import os
 import time
 import numpy as np
 import modurob as mr
-from benchmarks.robots import many_mimics, real_robots, snake
+from benchmarks.robots import many_mimics, real_robots, rubbing, snake
 from tests.algorithms.test_loops import gripper
 from tests.oracles.linkages import delta, stewart
 from tests.robots import random_mechanism

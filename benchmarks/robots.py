@@ -86,3 +86,11 @@ def real_robots() -> Iterator[tuple[str, mr.Mechanism]]:
     }
     for name, (path, floating) in robots.items():
         yield name, mr.Mechanism.from_urdf(next(f for f in shipped if f.endswith(path)), floating=floating)
+
+
+def rubbing(robot: mr.Mechanism) -> mr.Mechanism:
+    """The same with dry friction in every joint."""
+    for joint in robot.joints:
+        for k in range(joint.type.nv if joint.kind != "free" else 0):
+            robot = robot.with_force(f"rub {joint.name} {k}", mr.Friction(coulomb=0.1), joint=joint.name, rate=k)
+    return robot
