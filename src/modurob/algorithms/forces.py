@@ -72,6 +72,11 @@ class Acting:
         return total
 
     @cached_property
+    def drops(self) -> bool:
+        """Whether dry friction of some joint is less once it moves."""
+        return bool((dry_friction(self.m, np.zeros(self.m.nv)) < (1 - 1e-12) * self.holding).any())
+
+    @cached_property
     def _start(self) -> Array:
         return np.concatenate([np.zeros(0), *(row.force.start() for row in self.rows)])
 

@@ -15,8 +15,10 @@ import numpy as np
 from modurob import kernels
 from modurob.algorithms.forces import acting, sampled_states
 from modurob.algorithms.forward import singular_joint
+from modurob.algorithms.friction import limited_friction
 from modurob.algorithms.interpreter import NumPyEngine
 from modurob.algorithms.program import Engine, Flow
+from modurob.algorithms.steps import apply
 from modurob.caching import cached_property
 from modurob.errors import ClosureError, InputError, SimulationError, SingularError, blamed
 from modurob.mechanism.tables import Tables
@@ -33,6 +35,10 @@ from modurob.spatial.scalars import Array
 SLACK = 1e-12
 # stops and starts of joints within one step; more are left to the next
 MOST_EVENTS = 24
+# how often friction and forces of contact are found in turn
+CONTACT_ROUNDS = 3
+# rates below this part of those before and after count as stopped when another one stops
+STOPPED = 1e-9
 # halvings and secants in search of the moment a joint stops
 SEARCH = 60
 
@@ -299,32 +305,48 @@ class Mover:
     def modes(self, t: Array, s: State, u: Array, dt: Array) -> tuple[Held, Array]:
         """Which rates friction holds in a step of dt from a state, and which way the others slide; and whether it is singular.
 
-        All that rest are held first. The one whose holding force exceeds its friction most is released, until there is none; one
-        that would then accelerate against its assumed direction is held again.
+        All that rest are held, if this is possible. If not, friction and accelerations of all of them together say which move.
         """
         holding = acting(self.m).holding
-        dry = holding > 0
-        slide = np.where(dry, np.sign(s.v), 0.0)
-        rests = dry & (s.v == 0)
-        free, singular = np.where(rests, 0.0, 1.0), np.zeros(len(s.v), dtype=int)
-        settled = np.zeros_like(rests)
-        for _ in range(2 * int(dry.sum()) + 1):
-            if not (free == 0).any():
-                break
-            vdot, reaction, singular = self._solution(t, s, u, dt, Held(free, slide))
-            excess = np.where(free == 0, np.abs(reaction) / np.where(dry, holding, 1.0) - 1, -1.0)
-            worst = np.argmax(np.where(settled, -1.0, excess), axis=-1)
-            runs = np.flatnonzero(np.take_along_axis(excess, worst[:, None], -1)[:, 0] > SLACK)
-            against = rests & (free == 1) & (vdot * slide < 0)
-            if not len(runs) and not against.any():
-                break
-            settled |= against
-            free, slide = np.where(against, 0.0, free), np.where(against, 0.0, slide)
-            loose = worst[runs]
-            keep = ~settled[runs, loose]
-            free[runs[keep], loose[keep]] = 1.0
-            slide[runs[keep], loose[keep]] = -np.sign(reaction[runs[keep], loose[keep]])
+        slide = np.where(holding > 0, np.sign(s.v), 0.0)
+        free = np.where((holding > 0) & (s.v == 0), 0.0, 1.0)
+        if free.all():
+            return Held(free, slide), np.zeros(len(s.v), dtype=int)
+        _, reaction, singular = self._solution(t, s, u, dt, Held(free, slide))
+        exceeded = (free == 0) & (np.abs(reaction) > (1 + SLACK) * holding)
+        runs = np.flatnonzero(exceeded.any(axis=-1) & (singular == 0))
+        while len(runs):
+            way = self._on(runs)._ways(t[runs], _of(s, runs), u[runs], dt[runs], Held(free[runs], slide[runs]))
+            slide[runs] += way
+            free[runs] += np.abs(way)
+            # what moves may be braked by less than what held it
+            runs = runs[(way != 0).any(axis=-1)] if acting(self.m).drops else runs[:0]
         return Held(free, slide), singular
+
+    def _ways(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> Array:
+        """Which way each held rate begins to move (1 or -1) under the friction of all of them, 0 where it rests, (runs, nv)."""
+        rests = held.free == 0
+        limits, columns = np.where(rests, acting(self.m).holding, 0.0), np.flatnonzero(rests.any(axis=0))
+        n, k = rests.shape[0], len(columns) + 1
+        many = np.repeat(np.arange(n), k)
+        probe = np.zeros((k, self.m.nv))
+        probe[np.arange(1, k), columns] = 1.0
+        state, loose = _of(s, many), Held(np.ones((n * k, self.m.nv)), held.slide[many])
+        y, ways = np.zeros((n, len(columns))), np.zeros_like(limits)
+        # forces of contact depend on accelerations in pieces
+        for _ in range(CONTACT_ROUNDS if acting(self.m).touching else 1):
+            friction = np.zeros_like(limits)
+            friction[:, columns] = y
+            torques = (u[:, None] + (friction[:, None] + probe) * limits[:, None]).reshape(n * k, -1)
+            vdot = self._on(many)._solution(t[many], state, torques, dt[many], loose)[0]
+            vdot = (vdot.reshape(n, k, -1) * limits[:, None])[..., columns]
+            A = vdot[:, 1:] - vdot[:, :1]
+            A = (A + np.swapaxes(A, -1, -2)) / 2
+            y, w = limited_friction(A, vdot[:, 0] - apply(A, y))
+            before, ways[:, columns] = ways[:, columns], np.sign(w)
+            if (before == ways[:, columns]).all():
+                break
+        return ways
 
     def _solution(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[Array, Array, Array]:
         """vdot, the reactions at held rates, and which states are singular."""
@@ -363,7 +385,8 @@ class Mover:
                 break
         share = high
         best = self._steps(t, s, u, dt * share, 1, held).state
-        rests = slides & (held.slide * best.v <= 0)
+        # in loops all rates of one motion stop together
+        rests = slides & ((held.slide * best.v <= 0) | (np.abs(best.v) <= STOPPED * (np.abs(s.v) + np.abs(end.v))))
         return best._replace(v=np.where(rests, 0.0, best.v)), share
 
 

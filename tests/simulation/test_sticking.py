@@ -1,0 +1,167 @@
+"""Which joints dry friction holds and which move, beside a quadratic programme that another library solves."""
+
+import numpy as np
+import pytest
+import qpsolvers
+from scipy.sparse import csc_matrix
+
+import modurob as mr
+from modurob.algorithms.friction import limited_friction
+from modurob.spatial import se3
+from tests.algorithms.test_loops import gripper
+from tests.oracles.linkages import LINKAGES, rod
+from tests.robots import random_mechanism
+
+DT = 1e-7  # s; accelerations are those of the first instant to a part of it
+Y = mr.Revolute((0, 1, 0))
+
+
+@pytest.mark.parametrize("rank", [1, 2, 5, 8])
+def test_friction_is_opposed_to_what_moves_and_holds_the_rest(rank, rng):
+    """The conditions that define it, for joints that move independently and for those that share motions."""
+    B = rng.normal(size=(500, 8, rank)) * rng.choice([1e-3, 1.0, 1e3], size=(500, 8, 1))
+    A = B @ B.swapaxes(-1, -2)
+    a = (B @ rng.normal(size=(500, rank, 1)))[..., 0] * 10 ** rng.uniform(-2, 2, (500, 1))
+    y, w = limited_friction(A, a)
+    assert np.abs(y).max() <= 1 + 1e-11
+    np.testing.assert_allclose((y + np.sign(w))[w != 0], 0, atol=1e-11)
+    assert (w == 0).any()
+    assert (w != 0).any()
+    scale = np.abs(A).sum(axis=-1) + np.abs(a)
+    assert (np.abs((A @ y[..., None])[..., 0] + a - w) <= 1e-9 * scale).all()
+
+
+def rubbed(robot, limits):
+    """Dry friction of so much in each joint but free ones."""
+    for joint in robot.joints:
+        for k in range(joint.type.nv if joint.kind != "free" else 0):
+            own = mr.Friction(coulomb=limits[joint.v_slice.start + k])
+            robot = robot.with_force(f"rub {joint.name} {k}", own, joint=joint.name, rate=k)
+    return robot
+
+
+def begun(robot, limits, q, tau):
+    """vdot that minimises vdot^T M vdot / 2 + (bias - tau) vdot + limits |vdot| over all that keeps the constraints."""
+    n, still = robot.nv, np.zeros(robot.nv)
+    M, bias = robot.mass_matrix(q), robot.bias_forces(q, still)
+    K = robot.loop_jacobian(q)
+    P = np.zeros((2 * n, 2 * n))
+    P[:n, :n] = M
+    one = np.eye(n)
+    solved = qpsolvers.solve_qp(
+        csc_matrix(P),
+        np.concatenate([bias - tau, limits]),
+        csc_matrix(np.block([[one, -one], [-one, -one]])),
+        np.zeros(2 * n),
+        csc_matrix(np.hstack([K, np.zeros_like(K)])) if len(K) else None,
+        np.zeros(len(K)) if len(K) else None,
+        solver="clarabel",
+        tol_gap_abs=1e-13,
+        tol_gap_rel=1e-13,
+        tol_feas=1e-13,
+    )
+    assert solved is not None
+    return solved[:n]
+
+
+def robots(rng):
+    """Trees, robots whose joints share coordinates, and linkages, each in a state and with a drive."""
+    for seed in range(3):
+        robot = random_mechanism(np.random.default_rng(seed), 6).without_forces()
+        yield robot, robot.random_configuration(rng), rng.normal(size=robot.nv)
+    robot = gripper(rng, "two").without_forces()
+    yield robot, robot.random_configuration(rng), rng.normal(size=robot.nv)
+    for name in ("four-bar", "slider-crank", "stewart", "delta"):
+        link = LINKAGES[name](rng)
+        yield link.robot.without_forces(), link.closed(rng), link.drive(rng)
+    yield geared(), np.zeros(3), rng.normal(size=3)
+
+
+def geared():
+    """Three wheels, coupled in pairs: one degree of freedom."""
+    builder = mr.Builder("gears", gravity=(0, 0, 0))
+    for k in range(3):
+        builder.body(f"wheel {k}", rod(1.0 + k, 0.2), joint=Y, at=se3.pose(None, (k, 0, 0)))
+    builder.coupling("first", {"wheel 0": 1.0, "wheel 1": 2.0})
+    builder.coupling("second", {"wheel 1": 1.0, "wheel 2": -0.5})
+    return builder.build()
+
+
+def test_what_starts_to_move_is_what_gauss_says(rng):
+    """Random loads beside random friction in all joints at once, so that some joints hold and some move."""
+    moved = held = 0
+    for robot, q, tau in robots(rng):
+        for scale in (0.1, 0.5, 1.0, 3.0):
+            own = np.abs(robot.bias_forces(q, np.zeros(robot.nv)) - tau)
+            limits = scale * own.mean() * rng.uniform(0.2, 1.0, robot.nv)
+            for joint in robot.joints:
+                if joint.kind == "free":
+                    limits[joint.v_slice] = 0.0
+            run = mr.simulate(
+                rubbed(robot, limits),
+                q,
+                duration=DT,
+                controller=lambda t, q, v, u=tau: u,
+                stepper=mr.SemiImplicitEuler(DT),
+            )
+            assert run.status.ok
+            expected = begun(robot, limits, q, tau)
+            found = run.v[-1] / DT
+            np.testing.assert_allclose(
+                found, expected, rtol=0, atol=1e-5 * (1 + np.abs(expected).max()), err_msg=robot.name
+            )
+            moved += int((np.abs(expected) > 1e-3).sum())
+            held += int((found[limits > 0] == 0).sum())
+    assert moved > 30
+    assert held > 30
+
+
+def parallelogram(limits):
+    """A four-bar whose joints turn equally fast, which swings under its weight."""
+    builder = mr.Builder("parallelogram")
+    for name, parent, x, limit in (
+        ("a", "world", 0, limits[0]),
+        ("c", "a", 0.2, limits[1]),
+        ("d", "world", 0.3, limits[2]),
+    ):
+        own = mr.JointProperties(friction=limit)
+        builder.body(
+            name,
+            rod(1.0, 0.3 if name == "c" else 0.2),
+            parent=parent,
+            joint=Y,
+            at=se3.pose(None, (x, 0, 0)),
+            properties=own,
+        )
+    builder.loop("pin", Y, "c", "d", se3.pose(None, (0.3, 0, 0)), se3.pose(None, (0.2, 0, 0)))
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    "stepper", [mr.RungeKutta4(1e-3), mr.SemiImplicitEuler(1e-3), mr.LinearlyImplicit(1e-3)], ids=lambda s: s.kind
+)
+def test_it_does_not_matter_which_joints_of_a_loop_rub(stepper):
+    """Where joints turn equally fast, only the sum of their friction counts: in motion, at each turn, and at the end."""
+    ends = [
+        mr.simulate(parallelogram(limits), [0.3, -0.3, 0.3], duration=4.0, stepper=stepper)
+        for limits in ((0.3, 0, 0), (0.1, 0.1, 0.1), (0, 0.2, 0.1))
+    ]
+    for run in ends:
+        assert run.status.ok
+        assert np.abs(run.v[-1]).max() < 1e-15
+        np.testing.assert_allclose(run.q, ends[0].q, rtol=0, atol=1e-9)
+
+
+def test_what_a_joint_loses_when_it_moves_can_be_too_much_for_another():
+    """A block on a sledge is pushed by 3 N. Static friction of 2 N between them would leave 1 N to the sledge, which 1.5 N hold;
+    but in motion it is 1 N, and the sledge slides back under the other 2 N, braked by 1 N."""
+    builder = mr.Builder("sledge", gravity=(0, 0, 0))
+    for name, parent in (("sledge", "world"), ("block", "sledge")):
+        builder.body(name, np.diag([1.0, 1, 1, 0.1, 0.1, 0.1]), parent=parent, joint=mr.Prismatic((1, 0, 0)))
+    robot = builder.build()
+    for k, (coulomb, static) in enumerate(((1.0, 1.5), (1.0, 2.0))):
+        robot = robot.with_force(f"rub {k}", mr.Friction(coulomb=coulomb, static=static), joint=robot.joints[k].name)
+    run = mr.simulate(robot, duration=0.1, controller=lambda t, q, v: np.array([0.0, 3.0]))
+    np.testing.assert_allclose(run.v[-1], [-0.1, 0.3], atol=1e-12)
+    still = mr.simulate(robot, duration=0.1, controller=lambda t, q, v: np.array([0.0, 1.999]))
+    assert not still.v.any()
