@@ -12,7 +12,7 @@ from importlib import resources
 from threading import Lock, Thread, current_thread
 from typing import Any, NamedTuple
 
-from modurob.kernels import descent_steps, sweep_steps
+from modurob.kernels import constraint_steps, descent_steps, sweep_steps
 from modurob.kernels.compiler import announced, build, library, notes_of
 from modurob.kernels.writer import HELPER, Code
 
@@ -225,7 +225,12 @@ BEHIND = {
 
 
 # and those behind the steps that they walk with
-WRITTEN_BEFORE = {"sweeps": sweep_steps.text, "descent": descent_steps.text}
+WRITTEN_BEFORE = {
+    "constraining": constraint_steps.of_rows,
+    "holding": constraint_steps.of_held_rates,
+    "sweeps": sweep_steps.text,
+    "descent": descent_steps.text,
+}
 
 
 def by_hand(file: str) -> str:
@@ -235,13 +240,16 @@ def by_hand(file: str) -> str:
 
 def text_of(file: str) -> str:
     """The text of such a file, with all that stands before it."""
-    written = [WRITTEN_BEFORE[file]()] if file in WRITTEN_BEFORE else []
-    return "\n".join([*written, *map(by_hand, (*BEHIND.get(file, ()), f"{file}.c"))])
+    return "\n".join([*([WRITTEN_BEFORE[file]()] if file in WRITTEN_BEFORE else []), *_by_hand(file)])
+
+
+def _by_hand(file: str) -> list[str]:
+    return [by_hand(x) for x in (*BEHIND.get(file, ()), f"{file}.c")]
 
 
 def _identity(file: str) -> str:
     """All that the text depends on: what is written is not, unless it must be compiled."""
-    return f"{sources()} {by_hand(f'{file}.c')}" if file in WRITTEN_BEFORE else text_of(file)
+    return "\n".join([*([sources()] if file in WRITTEN_BEFORE else []), *_by_hand(file)])
 
 
 class Driver:

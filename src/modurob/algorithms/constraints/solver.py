@@ -11,7 +11,7 @@ import numpy as np
 
 from modurob.algorithms.program import SINGULAR
 from modurob.algorithms.steps import apply, transposed
-from modurob.spatial.scalars import Array, dot, is_numeric, pivots, solve, sqrt
+from modurob.spatial.scalars import Array, dot, is_numeric, pivots, select, solve, sqrt
 
 # the proximal term, relative to the diagonal of the scaled matrix; its iterations, and how often these are repeated
 PROXIMAL = 1e-7
@@ -67,7 +67,7 @@ def _stiffened(M: Array, K: Array) -> tuple[Array, Array]:
 
 def _scaled(D: Array) -> tuple[Array, Array]:
     """s D s with a diagonal of ones, and s."""
-    s = 1 / sqrt(sizes(np.einsum("...ii->...i", D)))
+    s = row_scale(sizes(np.einsum("...ii->...i", D)))
     return s[..., :, None] * D * s[..., None, :], s
 
 
@@ -75,7 +75,7 @@ def free_rows(K: Array, free: Array) -> Array:
     """K without the entries of rates that are held, where `free` is zero, (..., rows, nv); rows of which only rounding is left are
     zero: scaling would make constraints of them."""
     left = K * free[..., None, :]
-    return np.where((dot(left, left) > LOST * LOST * dot(K, K))[..., None], left, 0.0)
+    return left_of_row(left, dot(left, left)[..., None], dot(K, K)[..., None], LOST * LOST)
 
 
 def proximal_solution(D: Array, b: Array) -> Array:
@@ -108,7 +108,7 @@ def proximal_inverse(D: Array) -> Array:
 def _weights(M: Array, K: Array) -> Array:
     """As much inertia for each row as the tree has on average, (..., rows)."""
     average = np.einsum("...ii->...", M) / max(M.shape[-1], 1)
-    return average[..., None] / sizes(dot(K, K))
+    return row_weight(average[..., None], sizes(dot(K, K)))
 
 
 def sizes(x: Array) -> Array:
@@ -116,8 +116,7 @@ def sizes(x: Array) -> Array:
     if not is_numeric(x):
         return x
     largest = np.real(x).max(axis=-1, initial=0.0, keepdims=True)
-    least = np.where(largest > 0, ROUNDING * largest, 1.0)
-    return np.where(np.real(x) > least, x, least)
+    return raised_size(x, least_size(largest, ROUNDING))
 
 
 def _is_singular(M: Array) -> Array:
@@ -125,3 +124,36 @@ def _is_singular(M: Array) -> Array:
         return np.zeros(M.shape[:-2], dtype=bool)
     left, own = np.real(pivots(M)), np.real(np.einsum("...ii->...i", M))
     return ~(left > SINGULAR * own).all(axis=-1)
+
+
+# ---- local steps: what is done to a row, or an entry; kernels are traced from these ----
+
+
+def least_size(largest: Array, rounding: Array | float) -> Array:
+    """The size, squared, that rows of rounding alone count as."""
+    return select(0.0, largest, rounding * largest, 1.0)
+
+
+def raised_size(size: Array, least: Array) -> Array:
+    """The size, squared, that a row counts as."""
+    return select(least, size, size, least)
+
+
+def row_weight(average: Array, size: Array) -> Array:
+    """The inertia against moving a constraint."""
+    return average / size
+
+
+def row_scale(size: Array) -> Array:
+    """What takes an entry on the diagonal to one."""
+    return 1 / sqrt(size)
+
+
+def left_of_row(entry: Array, left: Array, whole: Array, rounding: Array | float) -> Array:
+    """An entry of a row without those of held rates, of whose size, squared, so much is left."""
+    return select(rounding * whole, left, entry, 0.0)
+
+
+def free_inertia(entry: Array, row: Array, column: Array, one: Array) -> Array:
+    """An entry of the mass matrix, with those of the identity, `one`, where a rate is held: `free` of its row or column is zero."""
+    return row * entry * column + (1 - row) * one

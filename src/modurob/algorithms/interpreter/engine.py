@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from modurob.algorithms.constraints.solver import constrained_inverse, constrained_solution, free_rows
+from modurob.algorithms.constraints.solver import constrained_inverse, constrained_solution, free_inertia, free_rows
 from modurob.algorithms.decay import decays
 from modurob.algorithms.interpreter.passes import ProgramRun, leading
 from modurob.algorithms.program import Answer, Flow, Forces, Program, Run
@@ -177,7 +177,7 @@ class NumPyEngine:
         return apply(transposed(A), y)
 
     def free_inertia(self, M: Array, free: Array) -> Array:
-        return free[..., :, None] * M * free[..., None, :] + (1 - free)[..., None] * np.eye(self.m.nv)
+        return free_inertia(M, free[..., :, None], free[..., None, :], np.eye(self.m.nv))
 
     def free_rows(self, K: Array, free: Array) -> Array:
         return free_rows(K, free)

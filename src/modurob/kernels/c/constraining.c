@@ -1,4 +1,4 @@
-/* Rows that solve the equations of motion with constraints; behind elimination.c. */
+/* Rows that solve the equations of motion with constraints; behind elimination.c and what is traced from `algorithms.constraints.solver`. */
 
 /* How many rows from i on have the same places, three at most: what they add is then added at once. */
 static inline int32_t alike(pattern p, int32_t i, int32_t n)
@@ -21,9 +21,11 @@ static inline void raise_rows(vec *sizes, int32_t r, real rounding)
     for (int32_t a = 0; a < r; ++a) {
         largest = SELECT(largest, sizes[a], sizes[a], largest);
     }
-    const vec least = SELECT(V(0), largest, rounding * largest, V(1));
+    const vec lost = V(rounding);
+    vec least;
+    least_size(&largest, &lost, &least);
     for (int32_t a = 0; a < r; ++a) {
-        sizes[a] = SELECT(least, sizes[a], sizes[a], least);
+        raised_size(sizes + a, &least, sizes + a);
     }
 }
 
@@ -134,7 +136,7 @@ static inline __attribute__((always_inline)) void stiffened(vec *M, vec *B, cons
 {
     vec weight[3];
     for (int32_t a = 0; a < many; ++a) {
-        weight[a] = average / scale[row + a];
+        row_weight(&average, scale + row + a, weight + a);
     }
     for (int32_t i = 0; i < count; ++i) {
         vec *const own = B + columns[i] * (r + 1), *const to = M + columns[i] * n;
@@ -251,7 +253,7 @@ void constrain(vec *arena, const int32_t *at, const real *c)
     }
     raise_rows(scale, r, c[4]);
     for (int32_t a = 0; a < r; ++a) {
-        scale[a] = (real)1 / square_root(scale[a]);
+        row_scale(scale + a, scale + a);
         rest[a] *= scale[a];
         for (int32_t b = 0; b <= a; ++b) {
             D[b * r + a] = D[a * r + b] *= scale[a] * scale[b];

@@ -1,4 +1,4 @@
-/* Rows of constrained motion in which dry friction holds some rates. */
+/* Rows of constrained motion in which dry friction holds some rates; behind what is traced from `algorithms.constraints.solver`. */
 
 /* y = A^T x. at: rows, columns, A, x, y. */
 void product_transposed(vec *arena, const int32_t *at, const real *c)
@@ -24,9 +24,9 @@ void free_inertia(vec *arena, const int32_t *at, const real *c)
         const vec *const row = arena + at[1] + i * n;
         vec *const to = arena + at[3] + i * n;
         for (int32_t j = 0; j < n; ++j) {
-            to[j] = free[i] * row[j] * free[j];
+            const vec one = V(i == j);
+            free_entry(row + j, free + i, free + j, &one, to + j);
         }
-        to[i] += V(1) - free[i];
     }
 }
 
@@ -34,7 +34,7 @@ void free_inertia(vec *arena, const int32_t *at, const real *c)
    squared. */
 void free_rows(vec *arena, const int32_t *at, const real *c)
 {
-    const vec *const free = arena + at[3];
+    const vec *const free = arena + at[3], rounding = V(c[0]);
     for (int32_t r = 0; r < at[0]; ++r) {
         const vec *const row = arena + at[2] + r * at[1];
         vec *const to = arena + at[4] + r * at[1];
@@ -45,7 +45,7 @@ void free_rows(vec *arena, const int32_t *at, const real *c)
             left += to[j] * to[j];
         }
         for (int32_t j = 0; j < at[1]; ++j) {
-            to[j] = SELECT(c[0] * whole, left, to[j], V(0));
+            left_of_row(to + j, &left, &whole, &rounding, to + j);
         }
     }
 }
