@@ -3,6 +3,7 @@
 import pickle
 import re
 import sys
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -18,15 +19,15 @@ from modurob.cli import app
 from modurob.control import LAWS, SCHEMES
 from modurob.errors import CatalogueError, InputError, MechanismError, NotExactError, SearchError, SimulationError
 from modurob.estimation import FILTERS, SENSORS
+from modurob.fingerprints import _text_of, fingerprint
 from modurob.judges import JUDGES, verify
 from modurob.judges.verify import relative_error
 from modurob.kinematics.inverse.orders import ORDERS
 from modurob.mechanism import EXPORTS
 from modurob.motion import PATHS, TRAJECTORIES, PoseTrajectory, Trajectory
 from modurob.motion.gaits import GENERATORS, PRESETS
-from modurob.registry import fingerprint
 from modurob.search import OPERATORS, TASKS
-from modurob.simulation.steppers import STEPPERS
+from modurob.simulation.steppers import STEPPERS, FixedStep
 from modurob.simulation.system import State
 from modurob.spatial import inertia, se3
 
@@ -275,6 +276,50 @@ def test_a_force_that_cannot_be_traced_is_named(change, message):
         mr.simulate(robot, [0.3, 0.9], duration=0.01)
 
 
+PULL = """
+from dataclasses import dataclass
+from modurob.catalogue.forces import JointForce
+
+@dataclass(frozen=True)
+class Pull(JointForce):
+    stiffness: float
+    kind = "pull"
+
+    def effort(self, t, q, v, x):
+        return {pull}(self.stiffness, q)
+"""
+
+
+def pulled(force):
+    """The acceleration at 0.1 m under it."""
+    builder = mr.Builder("slide", gravity=(0, 0, 0))
+    builder.body("slide", np.eye(6), joint=mr.Prismatic((1, 0, 0)))
+    robot = builder.build().with_force("pull", force(1.0), joint="slide")
+    run = mr.simulate(robot, [0.1], duration=1e-6, stepper=mr.SemiImplicitEuler(1e-6))
+    return run.v[-1, 0] / 1e-6
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["the function", "function and class"])
+def test_what_a_force_calls_may_be_defined_again(again):
+    """In another cell of a notebook, of which no text is kept."""
+    space = {"__name__": "cells"}
+    for gain in (1.0, 30.0, 1.0):
+        exec(f"import numpy as np\nGAINS = np.array([{gain}])\ndef pull(k, q):\n    return -GAINS[0] * k * q", space)
+        if again or "Pull" not in space:
+            exec(PULL.replace("{pull}", "pull"), space)
+        assert pulled(space["Pull"]) == pytest.approx(-0.1 * gain)
+
+
+def test_what_a_force_calls_may_stand_in_another_file(tmp_path, monkeypatch):
+    """An earlier version of that file has kernels in the cache."""
+    for gain in (1.0, 30.0):
+        (tmp_path / "pulls.py").write_text(f"def pull(k, q):\n    return -{gain} * k * q\n")
+        monkeypatch.delitem(sys.modules, "pulls", raising=False)
+        space = {"__name__": "cells"}
+        exec("import pulls\n" + PULL.replace("{pull}", "pulls.pull"), space)
+        assert pulled(space["Pull"]) == pytest.approx(-0.1 * gain)
+
+
 def test_forces_that_were_typed_in_have_kernels_too(rng):
     """There is no source to tell them apart by: their compiled lines do."""
     texts, text = [], FILES["hardening.py"]
@@ -294,7 +339,7 @@ def test_compiled_code_is_known_by_the_whole_file(added, tmp_path):
     module = added("rolling.py")
     before, path = fingerprint(module.Rolling), Path(module.__file__)
     path.write_text(path.read_text().replace("def column(", "def column(  # as before but for this\n    "))
-    fingerprint.cache_clear()
+    _text_of.cache_clear()
     assert fingerprint(module.Rolling) != before
 
 
@@ -372,6 +417,27 @@ def test_a_stepper_is_used_by_simulation_kernels_and_command_line(added, tmp_pat
     kernel.save(tmp_path / "run.mrun")
     assert mr.Recording.load(tmp_path / "run.mrun").segments[0].settings.stepper == heun(1e-2)
     assert "done" in modurob("simulate", "crab", "--stepper", "heun", "--duration", "0.01")
+
+
+@pytest.mark.parametrize("steps", [(1e-2, 1e-3), (1e-3, 1e-2)])
+def test_a_stepper_may_use_the_length_of_its_own_steps(steps):
+    """Its code is compiled once for steps of all lengths."""
+
+    @dataclass(frozen=True)
+    class Euler(FixedStep):
+        kind, order, compiled = "own euler", 1, True
+
+        def step(self, system, t, s, u, dt, held=None):
+            k = system.slope(t, s, u, held)
+            return State(*(a + b * self.dt for a, b in zip(s, k[:3], strict=True)))
+
+    robot = mr.load("double_pendulum").mechanism().without_forces()
+    for dt in steps:
+        run = mr.simulate(robot, [0.3, 0.9], [1.0, 0.0], duration=0.1, stepper=Euler(dt))
+        q, v = np.array([0.3, 0.9]), np.array([1.0, 0.0])
+        for _ in range(round(0.1 / dt)):
+            q, v = q + v * dt, v + robot.forward_dynamics(q, v, [0, 0]) * dt
+        np.testing.assert_allclose(run.q[-1], q, atol=1e-12)
 
 
 def test_a_stepper_that_cannot_be_compiled_is_named(added):

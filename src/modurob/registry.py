@@ -3,14 +3,9 @@
 A thing registers itself where it is defined; the command line, recordings and the studio read the registries.
 """
 
-import hashlib
-import inspect
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields
-from functools import lru_cache
-from types import CodeType
 from typing import Any, TypeVar, cast
 
 from modurob.errors import InputError, ModurobError, choices, explained
@@ -98,34 +93,3 @@ def with_values(x: T, values: Mapping[str, Any]) -> T:
     for name, value in given.items():
         object.__setattr__(out, name, value)
     return out
-
-
-@lru_cache(maxsize=1024)
-def fingerprint(cls: type) -> str:
-    """A class by name; a class from outside the package also by its code, so that no result of an earlier version is
-    reused.
-
-    The code is that of its methods, and the text of its file.
-    """
-    name = f"{cls.__module__}.{cls.__qualname__}"
-    if cls.__module__.split(".")[0] == "modurob":
-        return name
-    own = [c for c in cls.__mro__ if c.__module__.split(".")[0] not in ("modurob", "builtins", "abc", "typing")]
-    parts = [f"{key} {_code(value)}" for c in own for key, value in sorted(vars(c).items()) if not key.startswith("__")]
-    with suppress(OSError, TypeError, KeyError):  # what comes from a console or a notebook stands in no file
-        parts.append(inspect.getsource(sys.modules[cls.__module__]))
-    return f"{name} {hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}"
-
-
-def _unwrapped(function: Any) -> Any:
-    """What a decorator was put around."""
-    return inspect.unwrap(function) if callable(function) else function
-
-
-def _code(value: Any) -> str:
-    """What an attribute of a class does, in words without addresses."""
-    function = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
-    code = value if isinstance(value, CodeType) else getattr(_unwrapped(function), "__code__", None)
-    if code is None:
-        return repr(value) if isinstance(value, str | int | float | tuple | bool | None) else type(value).__name__
-    return f"{code.co_code.hex()} {code.co_names} {' '.join(_code(x) for x in code.co_consts)}"

@@ -347,6 +347,25 @@ def test_drives_give_no_more_than_their_effort():
     assert free.v[-1, 0] == pytest.approx(200.0)
 
 
+def test_wrenches_of_some_runs_are_asked_for_in_states_of_all():
+    """Runs in which a joint stops within a step are asked for apart; the others are in some configuration then, not in none."""
+    robot = mr.load("crab").mechanism(floating=True).without_forces()
+    for joint in robot.joints[1:]:
+        robot = robot.with_force(f"rub {joint.name}", mr.Friction(coulomb=0.05), joint=joint.name)
+    v = np.zeros((3, robot.nv))
+    v[1, 6:], v[2, 7] = 0.3, -0.2
+
+    def wind(t, q, v):
+        np.testing.assert_allclose((q[..., 3:7] ** 2).sum(axis=-1), 1, atol=1e-6)
+        return {"m3": mr.InWorld([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])}
+
+    run = mr.simulate(robot, np.tile(robot.neutral(), (3, 1)), v, duration=0.05, external=wind)
+    for k in range(3):
+        alone = mr.simulate(robot, robot.neutral(), v[k], duration=0.05, external=wind)
+        assert alone.status.ok
+        np.testing.assert_allclose(run.q[:, k], alone.q, atol=1e-12)
+
+
 @pytest.mark.parametrize("axes", ["frame", "world"])
 def test_wrenches_may_depend_on_the_state_and_stand_in_world_axes(axes):
     """A weight m g at the tip of a turning rod: as if gravity pulled there; a drag -c v on a wheel: as if it were damping."""

@@ -14,6 +14,9 @@ from tests.robots import random_mechanism
 
 DT = 1e-7  # s; accelerations are those of the first instant to a part of it
 Y = mr.Revolute((0, 1, 0))
+EACH = pytest.mark.parametrize(
+    "stepper", [mr.RungeKutta4(1e-3), mr.SemiImplicitEuler(1e-3), mr.LinearlyImplicit(1e-3)], ids=lambda s: s.kind
+)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 5, 8])
@@ -22,7 +25,7 @@ def test_friction_is_opposed_to_what_moves_and_holds_the_rest(rank, rng):
     B = rng.normal(size=(500, 8, rank)) * rng.choice([1e-3, 1.0, 1e3], size=(500, 8, 1))
     A = B @ B.swapaxes(-1, -2)
     a = (B @ rng.normal(size=(500, rank, 1)))[..., 0] * 10 ** rng.uniform(-2, 2, (500, 1))
-    y, w = limited_friction(A, a)
+    y, w = limited_friction(A, a, np.ones(a.shape))
     assert np.abs(y).max() <= 1 + 1e-11
     np.testing.assert_allclose((y + np.sign(w))[w != 0], 0, atol=1e-11)
     assert (w == 0).any()
@@ -137,9 +140,7 @@ def parallelogram(limits):
     return builder.build()
 
 
-@pytest.mark.parametrize(
-    "stepper", [mr.RungeKutta4(1e-3), mr.SemiImplicitEuler(1e-3), mr.LinearlyImplicit(1e-3)], ids=lambda s: s.kind
-)
+@EACH
 def test_it_does_not_matter_which_joints_of_a_loop_rub(stepper):
     """Where joints turn equally fast, only the sum of their friction counts: in motion, at each turn, and at the end."""
     ends = [
@@ -152,16 +153,90 @@ def test_it_does_not_matter_which_joints_of_a_loop_rub(stepper):
         np.testing.assert_allclose(run.q, ends[0].q, rtol=0, atol=1e-9)
 
 
-def test_what_a_joint_loses_when_it_moves_can_be_too_much_for_another():
-    """A block on a sledge is pushed by 3 N. Static friction of 2 N between them would leave 1 N to the sledge, which 1.5 N hold;
-    but in motion it is 1 N, and the sledge slides back under the other 2 N, braked by 1 N."""
+def sledge(*friction):
+    """A block on a sledge, 1 kg each, whose slides have these coefficients (coulomb, static) [N]."""
     builder = mr.Builder("sledge", gravity=(0, 0, 0))
     for name, parent in (("sledge", "world"), ("block", "sledge")):
         builder.body(name, np.diag([1.0, 1, 1, 0.1, 0.1, 0.1]), parent=parent, joint=mr.Prismatic((1, 0, 0)))
     robot = builder.build()
-    for k, (coulomb, static) in enumerate(((1.0, 1.5), (1.0, 2.0))):
+    for k, (coulomb, static) in enumerate(friction):
         robot = robot.with_force(f"rub {k}", mr.Friction(coulomb=coulomb, static=static), joint=robot.joints[k].name)
-    run = mr.simulate(robot, duration=0.1, controller=lambda t, q, v: np.array([0.0, 3.0]))
-    np.testing.assert_allclose(run.v[-1], [-0.1, 0.3], atol=1e-12)
-    still = mr.simulate(robot, duration=0.1, controller=lambda t, q, v: np.array([0.0, 1.999]))
-    assert not still.v.any()
+    return robot
+
+
+def pushed(robot, *tau, stepper):
+    """The rates after 0.1 s."""
+    run = mr.simulate(robot, duration=0.1, controller=lambda t, q, v: np.array(tau), stepper=stepper)
+    assert run.status.ok
+    return run.v[-1]
+
+
+@EACH
+def test_what_a_joint_loses_when_it_moves_can_be_too_much_for_another(stepper):
+    """A block on a sledge is pushed by 3 N. Static friction of 2 N between them would leave 1 N to the sledge, which 1.5 N hold;
+    but in motion it is 1 N, and the sledge slides back under the other 2 N, braked by 1 N."""
+    robot = sledge((1.0, 1.5), (1.0, 2.0))
+    np.testing.assert_allclose(pushed(robot, 0.0, 3.0, stepper=stepper), [-0.1, 0.3], atol=1e-12)
+    assert not pushed(robot, 0.0, 1.999, stepper=stepper).any()
+
+
+@EACH
+@pytest.mark.parametrize("force", [3.0, 4.0])
+def test_what_a_joint_loses_when_it_moves_can_leave_another_at_rest(stepper, force):
+    """A force from outside pushes the block. 2 N of static friction would take the sledge along, against 1.5 N; but the 1 N that
+    is left of it when the block slides does not."""
+    robot = sledge((1.4, 1.5), (1.0, 2.0))
+    np.testing.assert_allclose(pushed(robot, force, force, stepper=stepper), [0.0, (force - 1) / 10], atol=1e-12)
+
+
+@EACH
+def test_friction_that_only_sticks(stepper):
+    """Nothing brakes what has broken loose."""
+    robot = sledge((0.0, 1.0), (0.0, 2.0))
+    np.testing.assert_allclose(pushed(robot, 1.5, 0.0, stepper=stepper), [0.075, 0.0], atol=1e-12)
+    np.testing.assert_allclose(pushed(robot, 0.0, 3.0, stepper=stepper), [-0.3, 0.6], atol=1e-12)
+
+
+@EACH
+def test_a_joint_that_moves_no_inertia_may_rest(stepper):
+    """Only what would move it has no answer."""
+    builder = mr.Builder("weightless tip", gravity=(0, 0, 0))
+    own = mr.JointProperties(friction=1.0)
+    builder.body("slide", np.eye(6), joint=mr.Prismatic((1, 0, 0)), properties=own)
+    builder.body("tip", np.zeros((6, 6)), parent="slide", joint=mr.Prismatic((0, 1, 0)), properties=own)
+    robot = builder.build()
+    for _ in range(2):
+        np.testing.assert_allclose(pushed(robot, 3.0, 0.5, stepper=stepper), [0.2, 0.0], atol=1e-12)
+        run = mr.simulate(robot, duration=0.1, controller=lambda t, q, v: np.array([0.5, 2.0]), stepper=stepper)
+        assert run.status.kind == "singular"
+        assert "'tip' moves no inertia" in str(run.status)
+
+
+def test_many_joints_may_stop_in_one_step():
+    """Each comes to rest by itself, and what none of them touches moves on."""
+    n = 40
+    builder = mr.Builder("sliders", gravity=(0, 0, 0))
+    for k in range(n + 1):
+        own = mr.JointProperties(friction=10.0 if k else 0.0)
+        builder.body(f"slider {k}", np.eye(6), joint=mr.Prismatic((1, 0, 0)), properties=own)
+    v = np.concatenate([[1.0], np.linspace(0.05, 0.9, n)])
+    run = mr.simulate(builder.build(), v0=v, duration=0.2, stepper=mr.RungeKutta4(0.1))
+    assert run.status.ok
+    np.testing.assert_allclose(run.q[-1], [0.2, *(v[1:] ** 2 / 20)], atol=1e-12)
+
+
+def test_what_rests_on_the_ground_gets_through_every_step():
+    """Joints that begin to move one way in a short part of a step, and the other way in all of it, rest in this step: time went
+    on without them."""
+    robot = mr.load("crab").mechanism(floating=True).without_forces()
+    rng = np.random.default_rng(1)
+    tau = np.concatenate([np.zeros(6), rng.normal(size=robot.nv - 6)])
+    limits = np.abs(tau) * rng.uniform(0.3, 2, robot.nv)
+    run = mr.simulate(
+        rubbed(robot, limits).on_ground(mr.Ground(friction=0.8)),
+        duration=0.6,
+        controller=lambda t, q, v: 3 * tau * np.maximum(0.0, t - 0.2),
+        stepper=mr.LinearlyImplicit(1e-2),
+    )
+    assert run.status.ok
+    assert (run.v[:, 6:] != 0).any()

@@ -72,9 +72,10 @@ class Acting:
         return total
 
     @cached_property
-    def drops(self) -> bool:
-        """Whether dry friction of some joint is less once it moves."""
-        return bool((dry_friction(self.m, np.zeros(self.m.nv)) < (1 - 1e-12) * self.holding).any())
+    def kinetic(self) -> Array:
+        """The part of `holding` that is left of dry friction as a joint begins to move, (nv,)."""
+        least = np.maximum(self.holding, np.finfo(float).tiny)
+        return np.minimum(dry_friction(self.m, np.zeros(self.m.nv)) / least, 1.0)
 
     @cached_property
     def _start(self) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from modurob.algorithms.forces import acting
 from modurob.catalogue.contact import Contact, StepMotion, Touch, Vertices
+from modurob.fingerprints import fingerprint
 from modurob.kernels.compiler import quick_flags
 from modurob.kernels.force_units import nonzero
 from modurob.kernels.loops import Looped, Points, found_here, function_of_points
@@ -22,7 +23,6 @@ from modurob.kernels.registers import Register
 from modurob.kernels.units import Loaded, Unit, loaded
 from modurob.kernels.writer import POINT, TABULAR, Code, Layout, Table
 from modurob.mechanism.tables import ContactRow, Tables
-from modurob.registry import fingerprint
 from modurob.spatial import inertia
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph, Place

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from modurob.catalogue.joints import Free, JointType, Prismatic, Reversed, Revolute
+from modurob.fingerprints import fingerprint, is_lasting
 from modurob.kernels.frames import Placed, matrix
-from modurob.registry import fingerprint
 from modurob.spatial import inertia
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph
@@ -81,11 +81,20 @@ class DyadType:
         return f"{joint_text(self.joint)}|{turn}|{place}|{flags}{self.adds}"
 
 
-@lru_cache(maxsize=1024)
 def joint_text(joint: JointType) -> str:
     """The joint's kind and what its code contains of it; see `fingerprint`."""
+    return _lasting_text(joint) or _text(joint)
+
+
+@lru_cache(maxsize=1024)
+def _lasting_text(joint: JointType) -> str:
+    """The same if it is always the same."""
+    return _text(joint) if is_lasting(type(_inner(joint))) else ""
+
+
+def _text(joint: JointType) -> str:
     if isinstance(joint, Reversed):
-        return f"reversed {joint_text(joint.original)}"
+        return f"reversed {_text(joint.original)}"
     own = [f"{f.name}={getattr(joint, f.name)!r}" for f in fields(joint) if f.name not in joint.parameters]  # type: ignore[arg-type]
     return f"{fingerprint(type(joint))}({', '.join(own)})"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from modurob.algorithms.program import Program, Sweep
 from modurob.kernels.compiler import quick_flags
-from modurob.kernels.dyad import DyadType
+from modurob.kernels.dyad import DyadType, joint_text
 from modurob.kernels.lowering import ADDED, lowered, size
 from modurob.kernels.pair_units import column_offsets
 from modurob.kernels.units import Unit
@@ -71,9 +71,14 @@ def kinds_for(kinds: Sequence[DyadType], program: Program, floats: bool) -> tupl
     return found, False
 
 
-@lru_cache(maxsize=65536)
 def dyad_unit(kind: DyadType, program: Program, given: frozenset[str], lanes: int, single: bool) -> Unit:
     """The functions of a program at a type that `kinds_for` gives."""
+    return _unit(kind, joint_text(kind.joint), program, given, lanes, single)
+
+
+@lru_cache(maxsize=65536)
+def _unit(kind: DyadType, joint: str, program: Program, given: frozenset[str], lanes: int, single: bool) -> Unit:
+    """The same for a joint that does this."""
 
     def write() -> tuple[str, Code]:
         steps = lowered(kind, program, given)

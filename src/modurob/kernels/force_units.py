@@ -9,11 +9,12 @@ from modurob.algorithms.lines import STANDING
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw, Motion
 from modurob.catalogue.joints import JointType
 from modurob.catalogue.lines import Line
+from modurob.fingerprints import fingerprint
 from modurob.kernels.dyad import joint_text
 from modurob.kernels.lowering import Store
 from modurob.kernels.units import Unit
 from modurob.kernels.writer import Code, Layout, Table, function
-from modurob.registry import fingerprint, with_values
+from modurob.registry import with_values
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph, Place, tangent

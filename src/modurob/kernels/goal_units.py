@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modurob.algorithms.descent import GoalRow, Rows, Seen, path
+from modurob.fingerprints import fingerprint
 from modurob.kernels.lowering import Store
 from modurob.kernels.registers import Register
 from modurob.kernels.units import Unit, loaded
 from modurob.kernels.writer import Code, Layout, Table, function
-from modurob.registry import fingerprint
 from modurob.spatial.scalars import Array
 from modurob.trace import Graph, Place
 

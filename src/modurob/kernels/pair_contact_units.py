@@ -22,6 +22,7 @@ from modurob.algorithms.pairs import (
     withheld,
 )
 from modurob.catalogue.contact import PairContact, PairPoints, Side, relative
+from modurob.fingerprints import fingerprint
 from modurob.kernels.compiler import quick_flags
 from modurob.kernels.force_units import nonzero
 from modurob.kernels.loops import Looped, Points, finder, function_of_points
@@ -30,7 +31,6 @@ from modurob.kernels.registers import Register
 from modurob.kernels.units import Loaded, Unit, loaded
 from modurob.kernels.writer import POINT, TABULAR, Code, Layout, Table, function
 from modurob.mechanism.tables import PairRow, Tables
-from modurob.registry import fingerprint
 from modurob.spatial.scalars import Array, minimum
 from modurob.trace import Graph, Place
 

@@ -15,7 +15,7 @@ from modurob.kernels.lowering import packed
 from modurob.kernels.single import once
 from modurob.kernels.threads import threads_for
 from modurob.mechanism import Tables
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, read_only
 
 # the status of a state whose results are not finite
 NOT_FINITE = -2
@@ -164,7 +164,7 @@ def _rounded(answer: Answer) -> Answer:
     return Answer({name: x.astype(np.float32) for name, x in answer.results.items()}, answer.singular)
 
 
-_FINE = np.zeros((), dtype=int)
+_FINE = read_only(np.zeros((), dtype=int))
 _FLOATS = {np.dtype(np.float32), np.dtype(np.float64)}
 
 

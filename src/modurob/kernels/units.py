@@ -346,7 +346,7 @@ if hasattr(os, "register_at_fork"):
 
 # where code is traced from, and by: all that kernels may import
 ROOMS = ("spatial", "trace", "geometry", "catalogue", "mechanism", "algorithms", "kernels")
-FILES_BESIDE = ("errors.py", "caching.py", "registry.py", "tabular.py", "values.py")
+FILES_BESIDE = ("errors.py", "caching.py", "fingerprints.py", "registry.py", "tabular.py", "values.py")
 
 
 def source_files(*folders: str) -> list[Any]:

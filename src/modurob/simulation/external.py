@@ -9,6 +9,7 @@ import numpy as np
 
 from modurob import kernels
 from modurob.algorithms import forward_kinematics
+from modurob.algorithms.configuration import neutral
 from modurob.algorithms.wrenches import External, body_wrenches
 from modurob.errors import SimulationError, explained
 from modurob.mechanism.tables import Tables
@@ -37,7 +38,7 @@ class ExternalWrenches:
         """(runs, bodies, 6) in body frames, for t (runs, 1) and states (runs, ...). The function receives all runs, at
         one time.
         """
-        all_q, all_v = self._all(q, self.m.nq), self._all(v, self.m.nv)
+        all_q, all_v = self._all(q, neutral(self.m)), self._all(v, np.zeros(self.m.nv))
         times = np.broadcast_to(t, (len(v), 1))[:, 0]
         found = np.zeros((len(v), len(self.m.bodies), 6))
         for at in np.unique(times):
@@ -56,11 +57,11 @@ class ExternalWrenches:
             ][now]
         return found
 
-    def _all(self, x: Array, n: int) -> Array:
-        """States of all runs; of those left out it does not matter."""
-        full = np.zeros((int(np.prod(self.shape)), n))
+    def _all(self, x: Array, rest: Array) -> Array:
+        """States of all runs; those left out are at rest in the neutral configuration."""
+        full = np.tile(rest, (int(np.prod(self.shape)), 1))
         full[self.runs] = x
-        return full.reshape(*self.shape, n)
+        return full.reshape(*self.shape, len(rest))
 
     def of(self, runs: Array) -> "ExternalWrenches":
         """The same on some of the runs."""

@@ -15,28 +15,29 @@ import numpy as np
 from modurob import kernels
 from modurob.algorithms.forces import acting, sampled_states
 from modurob.algorithms.forward import singular_joint
-from modurob.algorithms.friction import limited_friction
+from modurob.algorithms.friction import breakaway
 from modurob.algorithms.interpreter import NumPyEngine
 from modurob.algorithms.program import Engine, Flow
 from modurob.algorithms.steps import apply
 from modurob.caching import cached_property
 from modurob.errors import ClosureError, InputError, SimulationError, SingularError, blamed
+from modurob.fingerprints import fingerprint
 from modurob.mechanism.tables import Tables
-from modurob.registry import fingerprint
+from modurob.registry import with_values
 from modurob.simulation.external import ExternalWrenches, WrenchError
 from modurob.simulation.status import Failure
 from modurob.simulation.steppers import StepLimitError, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
 from modurob.simulation.steppers.stepper import UNSETTLED
 from modurob.simulation.system import Held, State, System, sticks
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, read_only
 
 # a joint is released when the force that holds it exceeds friction by this part
 SLACK = 1e-12
-# stops and starts of joints within one step; more are left to the next
+# stops of joints within one step, beside two of each
 MOST_EVENTS = 24
 # how often friction and forces of contact are found in turn
-CONTACT_ROUNDS = 3
+CONTACT_ROUNDS = 8
 # rates below this part of those before and after count as stopped when another one stops
 STOPPED = 1e-9
 # halvings and secants in search of the moment a joint stops
@@ -63,7 +64,7 @@ class Moved(NamedTuple):
 
 # the operations of a compiled step
 COMPILED = "sums, products with numbers, slope, integrate and normalised alone; other steps with compiled = False"
-_FINE = np.zeros((), dtype=int)
+_FINE = read_only(np.zeros((), dtype=int))
 
 
 @lru_cache(maxsize=256)
@@ -77,7 +78,9 @@ def step_flow(stepper: Stepper, nx: int, held: bool) -> Flow:
         start = start if held else system.sampled(start, i["dt"])
         start = start._replace(x=engine.moving_states(start.x))
         with blamed(SimulationError, f"{type(stepper).__qualname__}.step", COMPILED):
-            q, v, x = system.closed(stepper.step(system, i["t"], start, i["u"], i["dt"], modes), modes)
+            q, v, x = system.closed(
+                _of_length(stepper, i["dt"]).step(system, i["t"], start, i["u"], i["dt"], modes), modes
+            )
         return {"t": i["t"] + i["dt"], "q": q, "v": v, "x": engine.all_states(x)}
 
     name = f"{_named(stepper)} step{' with dry friction' if held else ''}"
@@ -91,10 +94,16 @@ def holding_flow(stepper: Stepper, nx: int) -> Flow:
 
     def define(engine: Engine, i: dict[str, Any]) -> dict[str, Any]:
         s = State(i["q"], i["v"], engine.moving_states(i["x"]))
-        found = stepper.solution(System(engine), i["t"], s, i["u"], i["dt"], Held(i["free"], i["slide"]))
+        held = Held(i["free"], i["slide"])
+        found = _of_length(stepper, i["dt"]).solution(System(engine), i["t"], s, i["u"], i["dt"], held)
         return {"vdot": found.vdot, "reaction": found.reaction}
 
     return Flow(f"{_named(stepper)} holding", _inputs(nx, True), {"vdot": "rates", "reaction": "rates"}, define)
+
+
+def _of_length(stepper: Stepper, dt: Any) -> Stepper:
+    """A stepper whose own steps are these, too: one code is for all of them, and steps may be parts of its own."""
+    return stepper if stepper.dt is None else with_values(stepper, {"dt": dt})
 
 
 def _named(stepper: Stepper) -> str:
@@ -255,10 +264,10 @@ class Mover:
     def _plain_steps(self, t: Array, s: State, u: Array, dt: Array, steps: int, held: Held | None) -> Moved:
         """The same step by step, also for states for which kernels have no result."""
         engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
-        system = System(engine, self.wrenches)
+        system, stepper = System(engine, self.wrenches), _of_length(self.stepper, dt)
         for k in range(steps):
             s = s if held is not None else system.sampled(s, dt)
-            s = system.closed(self.stepper.step(system, t + k * dt, s, u, dt, held), held)
+            s = system.closed(stepper.step(system, t + k * dt, s, u, dt, held), held)
             if not np.isfinite(s.v).any():
                 break  # it stays so
         return Moved(s, engine.singular)
@@ -276,14 +285,15 @@ class Mover:
         if acting(self.m).samples:
             s = s._replace(x=sampled_states(self.m, s.q, s.v, s.x, np.full((len(s.v), 1), dt)))
         singular, left = start.singular.copy(), np.full((len(s.v), 1), dt)
+        stay = np.zeros(s.v.shape, dtype=bool)  # what began to move and stopped at once
         going = np.flatnonzero(singular == 0)
-        for _ in range(MOST_EVENTS):
+        for _ in range(MOST_EVENTS + 2 * self.m.nv):
             if not len(going):
                 break
             now, torques, rest = _of(s, going), u[going], left[going]
             at = t + dt - rest
             mover = self._on(going)
-            held, bad = mover.modes(at, now, torques, rest)
+            held, bad = mover.modes(at, now, torques, rest, stay[going])
             end, worse = mover._steps(at, now, torques, rest, 1, held)
             _put(singular, going, np.where(bad != 0, bad, worse))
             passed = (held.slide * end.v < 0).any(axis=-1)
@@ -294,18 +304,21 @@ class Mover:
                     at[passed], _of(now, passed), torques[passed], rest[passed], _only(held, passed)
                 )
                 _assign(s, going[passed], stopped)
+                stay[going[passed]] |= (held.slide[passed] != 0) & (now.v[passed] == 0) & (stopped.v == 0)
                 left[going[passed]] = rest[passed] * (1 - share)
             going = going[passed & (left[going, 0] > 1e-9 * dt) & (singular[going] == 0)]
+        singular[going] = UNSETTLED
         return Moved(s, singular)
 
     def _on(self, runs: Array) -> "Mover":
         """The same for some of the runs."""
         return self if self.wrenches is None else replace(self, wrenches=self.wrenches.of(runs))
 
-    def modes(self, t: Array, s: State, u: Array, dt: Array) -> tuple[Held, Array]:
+    def modes(self, t: Array, s: State, u: Array, dt: Array, stay: Array | None = None) -> tuple[Held, Array]:
         """Which rates friction holds in a step of dt from a state, and which way the others slide; and whether it is singular.
 
-        All that rest are held, if this is possible. If not, friction and accelerations of all of them together say which move.
+        All that rest are held, if this is possible. If not, friction and accelerations of all of them together say which move; but
+        those in `stay`, (runs, nv), are held in any case.
         """
         holding = acting(self.m).holding
         slide = np.where(holding > 0, np.sign(s.v), 0.0)
@@ -313,40 +326,72 @@ class Mover:
         if free.all():
             return Held(free, slide), np.zeros(len(s.v), dtype=int)
         _, reaction, singular = self._solution(t, s, u, dt, Held(free, slide))
-        exceeded = (free == 0) & (np.abs(reaction) > (1 + SLACK) * holding)
+        may = (free == 0) if stay is None else (free == 0) & ~stay
+        exceeded = may & (np.abs(reaction) > (1 + SLACK) * holding)
         runs = np.flatnonzero(exceeded.any(axis=-1) & (singular == 0))
-        while len(runs):
-            way = self._on(runs)._ways(t[runs], _of(s, runs), u[runs], dt[runs], Held(free[runs], slide[runs]))
-            slide[runs] += way
-            free[runs] += np.abs(way)
-            # what moves may be braked by less than what held it
-            runs = runs[(way != 0).any(axis=-1)] if acting(self.m).drops else runs[:0]
+        if len(runs):
+            singular, held = singular.copy(), _only(Held(free, slide), runs)
+            # in loops it is not unique which joint takes how much
+            loose = may if self.m.constraints else exceeded
+            ways, singular[runs] = self._on(runs)._ways(
+                t[runs], _of(s, runs), u[runs], dt[runs], held, may[runs], loose[runs]
+            )
+            slide[runs] += ways
+            free[runs] += np.abs(ways)
         return Held(free, slide), singular
 
-    def _ways(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> Array:
-        """Which way each held rate begins to move (1 or -1) under the friction of all of them, 0 where it rests, (runs, nv)."""
-        rests = held.free == 0
-        limits, columns = np.where(rests, acting(self.m).holding, 0.0), np.flatnonzero(rests.any(axis=0))
-        n, k = rests.shape[0], len(columns) + 1
-        many = np.repeat(np.arange(n), k)
-        probe = np.zeros((k, self.m.nv))
-        probe[np.arange(1, k), columns] = 1.0
-        state, loose = _of(s, many), Held(np.ones((n * k, self.m.nv)), held.slide[many])
-        y, ways = np.zeros((n, len(columns))), np.zeros_like(limits)
-        # forces of contact depend on accelerations in pieces
-        for _ in range(CONTACT_ROUNDS if acting(self.m).touching else 1):
-            friction = np.zeros_like(limits)
-            friction[:, columns] = y
-            torques = (u[:, None] + (friction[:, None] + probe) * limits[:, None]).reshape(n * k, -1)
-            vdot = self._on(many)._solution(t[many], state, torques, dt[many], loose)[0]
-            vdot = (vdot.reshape(n, k, -1) * limits[:, None])[..., columns]
-            A = vdot[:, 1:] - vdot[:, :1]
+    def _ways(
+        self, t: Array, s: State, u: Array, dt: Array, held: Held, may: Array, loose: Array
+    ) -> tuple[Array, Array]:
+        """Which way each held rate that `may`, (runs, nv), begins to move (1 or -1) under the friction of all of them, 0 where it
+        rests, (runs, nv); and which states are singular.
+
+        Found for those that are `loose`, (runs, nv), as long as others are held by less than their friction; else these are, too.
+        """
+        own = acting(self.m)
+        y, ways = np.zeros_like(held.free), np.zeros_like(held.free)
+        singular, going = np.zeros(len(y), dtype=int), np.arange(len(y))
+        for _ in range(self.m.nv + CONTACT_ROUNDS):
+            now = _only(held, going)
+            columns = np.flatnonzero(loose[going].any(axis=0))
+            h = own.holding[columns]
+            pushes = np.zeros((1 + len(columns), self.m.nv))
+            pushes[1 + np.arange(len(columns)), columns] = h
+            vdot, reaction, singular[going] = self._on(going)._responses(
+                t[going],
+                _of(s, going),
+                u[going] + y[going] * own.holding,
+                dt[going],
+                Held(np.where(loose[going], 1.0, now.free), now.slide),
+                pushes,
+            )
+            fine = singular[going] == 0
+            going, vdot, reaction, was = going[fine], vdot[fine], reaction[fine], y[going[fine]]
+            A = (vdot[:, 1:] - vdot[:, :1])[..., columns] * h
             A = (A + np.swapaxes(A, -1, -2)) / 2
-            y, w = limited_friction(A, vdot[:, 0] - apply(A, y))
-            before, ways[:, columns] = ways[:, columns], np.sign(w)
-            if (before == ways[:, columns]).all():
+            found, w = breakaway(A, vdot[:, 0, columns] * h - apply(A, was[:, columns]), own.kinetic[columns])
+            change = found - was[:, columns]
+            held_by = reaction[:, 0] + (change[..., None] * (reaction[:, 1:] - reaction[:, :1])).sum(axis=-2)
+            more = may[going] & ~loose[going] & (np.abs(held_by) > (1 + SLACK) * own.holding)
+            before = ways[going]
+            y[np.ix_(going, columns)], ways[np.ix_(going, columns)] = found, np.sign(w)
+            loose[going] |= more
+            # forces of contact depend on accelerations in pieces
+            unsettled = more.any(axis=-1) | (own.touching & (ways[going] != before).any(axis=-1))
+            going = going[unsettled]
+            if not len(going):
                 break
-        return ways
+        return ways, singular
+
+    def _responses(
+        self, t: Array, s: State, u: Array, dt: Array, held: Held, pushes: Array
+    ) -> tuple[Array, Array, Array]:
+        """vdot and reactions under each of some torques beside u, (runs, pushes, nv), and which states are singular."""
+        n, k = len(u), len(pushes)
+        many = np.repeat(np.arange(n), k)
+        torques = (u[:, None] + pushes).reshape(n * k, -1)
+        vdot, reaction, singular = self._on(many)._solution(t[many], _of(s, many), torques, dt[many], _only(held, many))
+        return vdot.reshape(n, k, -1), reaction.reshape(n, k, -1), singular[::k]
 
     def _solution(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[Array, Array, Array]:
         """vdot, the reactions at held rates, and which states are singular."""
@@ -355,22 +400,21 @@ class Mover:
             answer = kernels.run_any(flow, self.m, _values(t, s, u, dt, held))
             return answer.results["vdot"], answer.results["reaction"], answer.singular
         engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
-        found = self.stepper.solution(System(engine, self.wrenches), t, s, u, dt, held)
+        found = _of_length(self.stepper, dt).solution(System(engine, self.wrenches), t, s, u, dt, held)
         return found.vdot, found.reaction, engine.singular
 
     def _stopped(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[State, Array]:
         """The state where the first sliding rate comes to rest, that rate at zero, and the share of the step until then,
         (runs, 1)."""
-        slides = held.slide != 0
+        end = self._steps(t, s, u, dt, 1, held).state
+        stops = held.slide * end.v < 0
 
-        def slowest(end: State) -> Array:
+        def slowest(now: State) -> Array:
             """The least rate along its slide, (runs, 1): it has the sign of whether all still slide."""
-            return np.where(slides, held.slide * end.v, np.inf).min(axis=-1, keepdims=True)
+            return np.where(stops, held.slide * now.v, np.inf).min(axis=-1, keepdims=True)
 
         low, high = np.zeros_like(dt), np.ones_like(dt)
-        f_low = slowest(s)
-        end = self._steps(t, s, u, dt, 1, held).state
-        f_high = slowest(end)
+        f_low, f_high = slowest(s), slowest(end)
         best, share = end, high
         for k in range(SEARCH):
             guess = np.where(
@@ -386,7 +430,9 @@ class Mover:
         share = high
         best = self._steps(t, s, u, dt * share, 1, held).state
         # in loops all rates of one motion stop together
-        rests = slides & ((held.slide * best.v <= 0) | (np.abs(best.v) <= STOPPED * (np.abs(s.v) + np.abs(end.v))))
+        rests = (held.slide != 0) & (
+            (held.slide * best.v <= 0) | (np.abs(best.v) <= STOPPED * (np.abs(s.v) + np.abs(end.v)))
+        )
         return best._replace(v=np.where(rests, 0.0, best.v)), share
 
 

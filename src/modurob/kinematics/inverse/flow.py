@@ -9,8 +9,8 @@ from modurob.algorithms.configuration import INTEGRATE
 from modurob.algorithms.constraints.rows import CLOSURE
 from modurob.algorithms.descent import CENTRE, WORLD_COLUMNS, GoalRow, Seen, on_path
 from modurob.algorithms.program import Flow
+from modurob.fingerprints import fingerprint
 from modurob.mechanism.tables import Limits, Tables
-from modurob.registry import fingerprint
 
 # the damping in parts of the cost; it keeps steps short far from the goal and vanishes there
 DAMPING = 0.1

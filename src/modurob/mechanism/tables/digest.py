@@ -12,8 +12,8 @@ from modurob.catalogue.contact import Contact, PairContact
 from modurob.catalogue.forces import FrameForce, JointForce, JointLaw
 from modurob.catalogue.joints import JointType, Reversed
 from modurob.catalogue.lines import Line
+from modurob.fingerprints import fingerprint, is_lasting
 from modurob.mechanism.tables.rows import Constraint, ForceRow, Frame, JointRow, LineRow, Loop, frames_of
-from modurob.registry import fingerprint
 from modurob.spatial.scalars import Array
 
 if TYPE_CHECKING:
@@ -54,9 +54,23 @@ def _stacked(poses: Iterable[Array]) -> Array:
     return np.array(list(poses)).reshape(-1, 4, 4)
 
 
+Thing = JointType | JointForce | JointLaw | FrameForce | Line | Contact | PairContact
+
+
+def _text(value: Thing) -> bytes:
+    return _lasting_text(value) or _word(value).encode()
+
+
 @lru_cache(maxsize=4096)
-def _text(value: JointType | JointForce | JointLaw | FrameForce | Line | Contact | PairContact) -> bytes:
-    return _word(value).encode()
+def _lasting_text(value: Thing) -> bytes:
+    """The same if it is always the same; empty for what comes from outside the package."""
+    return _word(value).encode() if _lasts(value) else b""
+
+
+def _lasts(x: Any) -> bool:
+    inner = [getattr(x, f.name) for f in fields(x)] if is_dataclass(x) else x if isinstance(x, tuple) else []
+    original = [x.original] if isinstance(x, Reversed) else []
+    return is_lasting(type(x)) and all(map(_lasts, (*inner, *original)))
 
 
 def _word(x: Any) -> str:
