@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 # what does not change between two runs, or changes along with the version of this package
-FIXED = {"modurob", "builtins", "numpy", "scipy", "sympy", *sys.stdlib_module_names} - {"__main__"}
+FIXED = {"modurob", "builtins", "numpy", "scipy", "sympy", "mpmath", *sys.stdlib_module_names} - {"__main__"}
 # of the methods with such names, those that people write
 OWN = {"__post_init__", "__call__"}
 

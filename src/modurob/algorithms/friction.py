@@ -21,11 +21,12 @@ def breakaway(A: Array, a: Array, kinetic: Array) -> tuple[Array, Array]:
     they lose may be too much for others, or leave others at rest.
     """
     bound = np.ones(a.shape)
-    for _ in range(a.shape[-1] + 2):
-        y, w = limited_friction(A, a, bound)
+    y, w = limited_friction(A, a, bound)
+    for _ in range(a.shape[-1] + 1):
         before, bound = bound, np.where(w != 0, kinetic, 1.0)
         if (bound == before).all():
             break
+        y, w = limited_friction(A, a, bound)
     return y, w
 
 

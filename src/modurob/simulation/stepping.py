@@ -1,24 +1,17 @@
-"""Steps of one robot: in kernels where possible, and with dry friction that holds exactly.
-
-Within a step each joint with dry friction either rests, held by the force that this requires, up to its limit, or slides in one
-direction. A joint whose rate passes zero stops there: the step is divided at that moment, found to rounding, and the rest of it
-begins with the joint at rest, or sliding back.
-"""
+"""Steps of one robot: in kernels where possible, and with dry friction that holds exactly."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from modurob import kernels
-from modurob.algorithms.forces import acting, sampled_states
+from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import singular_joint
-from modurob.algorithms.friction import breakaway
 from modurob.algorithms.interpreter import NumPyEngine
 from modurob.algorithms.program import Engine, Flow
-from modurob.algorithms.steps import apply
 from modurob.caching import cached_property
 from modurob.errors import ClosureError, InputError, SimulationError, SingularError, blamed
 from modurob.fingerprints import fingerprint
@@ -29,20 +22,9 @@ from modurob.simulation.status import Failure
 from modurob.simulation.steppers import StepLimitError, Stepper
 from modurob.simulation.steppers.adaptive import DIVERGED
 from modurob.simulation.steppers.stepper import UNSETTLED
-from modurob.simulation.system import Held, State, System, sticks
+from modurob.simulation.sticking import Piece, step_with_friction
+from modurob.simulation.system import Held, Moved, State, System, assign, some, sticks
 from modurob.spatial.scalars import Array, read_only
-
-# a joint is released when the force that holds it exceeds friction by this part
-SLACK = 1e-12
-# stops of joints within one step, beside two of each
-MOST_EVENTS = 24
-# how often friction and forces of contact are found in turn
-CONTACT_ROUNDS = 8
-# rates below this part of those before and after count as stopped when another one stops
-STOPPED = 1e-9
-# halvings and secants in search of the moment a joint stops
-SEARCH = 60
-
 
 # the status of all runs of a batch after an error; a state that is not finite within a step is refused as input
 ERRORS: dict[type[Exception], str] = {
@@ -53,13 +35,6 @@ ERRORS: dict[type[Exception], str] = {
     WrenchError: "wrench failed",
     InputError: "not finite",
 }
-
-
-class Moved(NamedTuple):
-    """The state later, and for each run whether it has one: 0, or the joint that moves no inertia, or -1, or UNSETTLED, (...)."""
-
-    state: State
-    singular: Array
 
 
 # the operations of a compiled step
@@ -163,12 +138,12 @@ class Mover:
         shape, flat = s.v.shape[:-1], _flat(s)
         u = np.broadcast_to(u, s.v.shape).reshape(flat.v.shape)
         if not self.sticks:
-            moved = self._steps(t, flat, u, dt, steps)
+            moved = self.steps(t, flat, u, dt, steps)
         else:
             self._prepare(len(flat.v))
             moved = Moved(flat, np.zeros(len(flat.v), dtype=int))
             for k in range(steps):
-                moved = self._with_friction(t + k * dt, moved, u, dt)
+                moved = step_with_friction(self, t + k * dt, moved, u, dt)
         if len(moved.singular) and (moved.singular == UNSETTLED).all():
             raise StepLimitError(self._unsettled)
         return Moved(State(*(x.reshape(*shape, x.shape[-1]) for x in moved.state)), moved.singular.reshape(shape))
@@ -233,7 +208,7 @@ class Mover:
         at = np.array(np.broadcast_to(t, shape), dtype=float).reshape(-1, 1)
         held = self.modes(at, flat, u, np.full_like(at, self.stepper.dt or 0.0))[0] if self.sticks else None
         if self.stepper.contacts and self.stepper.dt and acting(self.m).rows:
-            moved = self._steps(at, flat, u, self.stepper.dt, 1, held)
+            moved = self.steps(at, flat, u, self.stepper.dt, 1, held)
             vdot, singular = (moved.state.v - flat.v) / self.stepper.dt, moved.singular
         else:
             engine = NumPyEngine(self.m, flat.v.shape[:-1], kernels.run_any)
@@ -243,7 +218,7 @@ class Mover:
 
     # ---- smooth steps ----
 
-    def _steps(self, t: Any, s: State, u: Array, dt: Any, steps: int = 1, held: Held | None = None) -> Moved:
+    def steps(self, t: Any, s: State, u: Array, dt: Any, steps: int = 1, held: Held | None = None) -> Moved:
         """So many steps of equal length, each run with its own; in a kernel if there is one."""
         t, dt = (np.broadcast_to(x, (len(s.v), 1)) for x in (t, dt))
         if not self._compiled:
@@ -255,9 +230,9 @@ class Mover:
         moved = Moved(State(*(found.results[name] for name in ("q", "v", "x"))), found.singular)
         lost = found.singular == kernels.NOT_FINITE
         if lost.any():
-            only = None if held is None else _only(held, lost)
-            again = self._on(lost)._plain_steps(t[lost], _of(s, lost), u[lost], dt[lost], steps, only)
-            _assign(moved.state, lost, again.state)
+            only = None if held is None else some(held, lost)
+            again = self.on(lost)._plain_steps(t[lost], some(s, lost), u[lost], dt[lost], steps, only)
+            assign(moved.state, lost, again.state)
             moved.singular[lost] = again.singular
         return moved
 
@@ -272,128 +247,22 @@ class Mover:
                 break  # it stays so
         return Moved(s, engine.singular)
 
-    # ---- dry friction ----
+    # ---- with dry friction: see `sticking` ----
 
     def _prepare(self, runs: int) -> None:
         """Compile all code of a step together, if it is not there: what is evaluated first needs a part of it."""
         for flow in self._flows if self._compiled else ():
             kernels.prepare(flow, self.m, runs)
 
-    def _with_friction(self, t: float, start: Moved, u: Array, dt: float) -> Moved:
-        """One step, divided wherever a joint stops."""
-        s = State(*(np.array(x) for x in start.state))
-        if acting(self.m).samples:
-            s = s._replace(x=sampled_states(self.m, s.q, s.v, s.x, np.full((len(s.v), 1), dt)))
-        singular, left = start.singular.copy(), np.full((len(s.v), 1), dt)
-        stay = np.zeros(s.v.shape, dtype=bool)  # what began to move and stopped at once
-        going = np.flatnonzero(singular == 0)
-        for _ in range(MOST_EVENTS + 2 * self.m.nv):
-            if not len(going):
-                break
-            now, torques, rest = _of(s, going), u[going], left[going]
-            at = t + dt - rest
-            mover = self._on(going)
-            held, bad = mover.modes(at, now, torques, rest, stay[going])
-            end, worse = mover._steps(at, now, torques, rest, 1, held)
-            _put(singular, going, np.where(bad != 0, bad, worse))
-            passed = (held.slide * end.v < 0).any(axis=-1)
-            _assign(s, going[~passed], _of(end, ~passed))
-            left[going[~passed]] = 0.0
-            if passed.any():
-                stopped, share = self._on(going[passed])._stopped(
-                    at[passed], _of(now, passed), torques[passed], rest[passed], _only(held, passed)
-                )
-                _assign(s, going[passed], stopped)
-                stay[going[passed]] |= (held.slide[passed] != 0) & (now.v[passed] == 0) & (stopped.v == 0)
-                left[going[passed]] = rest[passed] * (1 - share)
-            going = going[passed & (left[going, 0] > 1e-9 * dt) & (singular[going] == 0)]
-        singular[going] = UNSETTLED
-        return Moved(s, singular)
-
-    def _on(self, runs: Array) -> "Mover":
+    def on(self, runs: Array) -> "Mover":
         """The same for some of the runs."""
         return self if self.wrenches is None else replace(self, wrenches=self.wrenches.of(runs))
 
-    def modes(self, t: Array, s: State, u: Array, dt: Array, stay: Array | None = None) -> tuple[Held, Array]:
-        """Which rates friction holds in a step of dt from a state, and which way the others slide; and whether it is singular.
+    def modes(self, t: Array, s: State, u: Array, dt: Array) -> tuple[Held, Array]:
+        """Which rates friction holds in a step of dt from a state, and which way the others slide; and whether it is singular."""
+        return Piece(self, len(s.v) > 1, t, s, u, dt).modes()
 
-        All that rest are held, if this is possible. If not, friction and accelerations of all of them together say which move; but
-        those in `stay`, (runs, nv), are held in any case.
-        """
-        holding = acting(self.m).holding
-        slide = np.where(holding > 0, np.sign(s.v), 0.0)
-        free = np.where((holding > 0) & (s.v == 0), 0.0, 1.0)
-        if free.all():
-            return Held(free, slide), np.zeros(len(s.v), dtype=int)
-        _, reaction, singular = self._solution(t, s, u, dt, Held(free, slide))
-        may = (free == 0) if stay is None else (free == 0) & ~stay
-        exceeded = may & (np.abs(reaction) > (1 + SLACK) * holding)
-        runs = np.flatnonzero(exceeded.any(axis=-1) & (singular == 0))
-        if len(runs):
-            singular, held = singular.copy(), _only(Held(free, slide), runs)
-            # in loops it is not unique which joint takes how much
-            loose = may if self.m.constraints else exceeded
-            ways, singular[runs] = self._on(runs)._ways(
-                t[runs], _of(s, runs), u[runs], dt[runs], held, may[runs], loose[runs]
-            )
-            slide[runs] += ways
-            free[runs] += np.abs(ways)
-        return Held(free, slide), singular
-
-    def _ways(
-        self, t: Array, s: State, u: Array, dt: Array, held: Held, may: Array, loose: Array
-    ) -> tuple[Array, Array]:
-        """Which way each held rate that `may`, (runs, nv), begins to move (1 or -1) under the friction of all of them, 0 where it
-        rests, (runs, nv); and which states are singular.
-
-        Found for those that are `loose`, (runs, nv), as long as others are held by less than their friction; else these are, too.
-        """
-        own = acting(self.m)
-        y, ways = np.zeros_like(held.free), np.zeros_like(held.free)
-        singular, going = np.zeros(len(y), dtype=int), np.arange(len(y))
-        for _ in range(self.m.nv + CONTACT_ROUNDS):
-            now = _only(held, going)
-            columns = np.flatnonzero(loose[going].any(axis=0))
-            h = own.holding[columns]
-            pushes = np.zeros((1 + len(columns), self.m.nv))
-            pushes[1 + np.arange(len(columns)), columns] = h
-            vdot, reaction, singular[going] = self._on(going)._responses(
-                t[going],
-                _of(s, going),
-                u[going] + y[going] * own.holding,
-                dt[going],
-                Held(np.where(loose[going], 1.0, now.free), now.slide),
-                pushes,
-            )
-            fine = singular[going] == 0
-            going, vdot, reaction, was = going[fine], vdot[fine], reaction[fine], y[going[fine]]
-            A = (vdot[:, 1:] - vdot[:, :1])[..., columns] * h
-            A = (A + np.swapaxes(A, -1, -2)) / 2
-            found, w = breakaway(A, vdot[:, 0, columns] * h - apply(A, was[:, columns]), own.kinetic[columns])
-            change = found - was[:, columns]
-            held_by = reaction[:, 0] + (change[..., None] * (reaction[:, 1:] - reaction[:, :1])).sum(axis=-2)
-            more = may[going] & ~loose[going] & (np.abs(held_by) > (1 + SLACK) * own.holding)
-            before = ways[going]
-            y[np.ix_(going, columns)], ways[np.ix_(going, columns)] = found, np.sign(w)
-            loose[going] |= more
-            # forces of contact depend on accelerations in pieces
-            unsettled = more.any(axis=-1) | (own.touching & (ways[going] != before).any(axis=-1))
-            going = going[unsettled]
-            if not len(going):
-                break
-        return ways, singular
-
-    def _responses(
-        self, t: Array, s: State, u: Array, dt: Array, held: Held, pushes: Array
-    ) -> tuple[Array, Array, Array]:
-        """vdot and reactions under each of some torques beside u, (runs, pushes, nv), and which states are singular."""
-        n, k = len(u), len(pushes)
-        many = np.repeat(np.arange(n), k)
-        torques = (u[:, None] + pushes).reshape(n * k, -1)
-        vdot, reaction, singular = self._on(many)._solution(t[many], _of(s, many), torques, dt[many], _only(held, many))
-        return vdot.reshape(n, k, -1), reaction.reshape(n, k, -1), singular[::k]
-
-    def _solution(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[Array, Array, Array]:
+    def solution(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[Array, Array, Array]:
         """vdot, the reactions at held rates, and which states are singular."""
         if self._compiled:
             flow = holding_flow(self.stepper, acting(self.m).nx)
@@ -402,38 +271,6 @@ class Mover:
         engine = NumPyEngine(self.m, s.v.shape[:-1], kernels.run_any)
         found = _of_length(self.stepper, dt).solution(System(engine, self.wrenches), t, s, u, dt, held)
         return found.vdot, found.reaction, engine.singular
-
-    def _stopped(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[State, Array]:
-        """The state where the first sliding rate comes to rest, that rate at zero, and the share of the step until then,
-        (runs, 1)."""
-        end = self._steps(t, s, u, dt, 1, held).state
-        stops = held.slide * end.v < 0
-
-        def slowest(now: State) -> Array:
-            """The least rate along its slide, (runs, 1): it has the sign of whether all still slide."""
-            return np.where(stops, held.slide * now.v, np.inf).min(axis=-1, keepdims=True)
-
-        low, high = np.zeros_like(dt), np.ones_like(dt)
-        f_low, f_high = slowest(s), slowest(end)
-        best, share = end, high
-        for k in range(SEARCH):
-            guess = np.where(
-                k % 3 == 2, (low + high) / 2, low + (high - low) * f_low / np.maximum(f_low - f_high, 1e-300)
-            )
-            share = np.clip(guess, low + 1e-3 * (high - low), high - 1e-3 * (high - low))
-            best = self._steps(t, s, u, dt * share, 1, held).state
-            f = slowest(best)
-            low, f_low = np.where(f > 0, share, low), np.where(f > 0, f, f_low)
-            high, f_high = np.where(f > 0, high, share), np.where(f > 0, f_high, f)
-            if np.all((high - low) < 1e-13):
-                break
-        share = high
-        best = self._steps(t, s, u, dt * share, 1, held).state
-        # in loops all rates of one motion stop together
-        rests = (held.slide != 0) & (
-            (held.slide * best.v <= 0) | (np.abs(best.v) <= STOPPED * (np.abs(s.v) + np.abs(end.v)))
-        )
-        return best._replace(v=np.where(rests, 0.0, best.v)), share
 
 
 def _flat(s: State) -> State:
@@ -446,20 +283,3 @@ def _values(t: Array, s: State, u: Array, dt: Array, held: Held | None) -> dict[
     """The inputs of a step by name."""
     own = {"t": t, "dt": dt, "q": s.q, "v": s.v, "x": s.x, "u": u}
     return own if held is None else {**own, "free": held.free, "slide": held.slide}
-
-
-def _of(s: State, runs: Any) -> State:
-    return State(*(x[runs] for x in s))
-
-
-def _only(held: Held, runs: Any) -> Held:
-    return Held(held.free[runs], held.slide[runs])
-
-
-def _assign(s: State, runs: Array, new: State) -> None:
-    for x, y in zip(s, new, strict=True):
-        x[runs] = y
-
-
-def _put(singular: Array, runs: Array, found: Array) -> None:
-    singular[runs] = np.where(singular[runs] == 0, found, singular[runs])

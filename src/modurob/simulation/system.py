@@ -5,7 +5,7 @@ step.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from modurob.algorithms.articulated import CONTACT_DYNAMICS, HELD_CONTACT_DYNAMICS, HYBRID_DYNAMICS
 from modurob.algorithms.configuration import INTEGRATE, RATE, STEPPED
@@ -35,6 +35,27 @@ class Held(NamedTuple):
 
     free: Any
     slide: Any
+
+
+class Moved(NamedTuple):
+    """The state later, and for each run whether it has one: 0, or the joint that moves no inertia, or -1, or UNSETTLED, (...)."""
+
+    state: State
+    singular: Any
+
+
+Rows = TypeVar("Rows", State, Held)
+
+
+def some(x: Rows, runs: Any) -> Rows:
+    """Those of some runs."""
+    return type(x)(*(a[runs] for a in x))
+
+
+def assign(s: State, runs: Any, new: State) -> None:
+    """Write the states of some runs."""
+    for x, y in zip(s, new, strict=True):
+        x[runs] = y
 
 
 class Slope(NamedTuple):

@@ -44,7 +44,7 @@ def tangents(mover: Mover, t: float, s: State, ds: State, u: Array, duration: fl
         sampled = system.sampled(start, step)
         held = mover.modes(now, _first(sampled), held_u[None], step)[0] if mover.sticks else None
         rows = mover.stepper.step(system, now, sampled, held_u[None], step, held)  # type: ignore[arg-type]
-        if held is not None and (held.slide * rows.v[:1] < 0).any():
+        if held is not None and ((held.slide * rows.v[:1] < 0).any() or not held.free.all()):
             rows = _stopped(mover, now.item(), start, rows, u)
     end, (q, v, x) = (State(*(x[k] for x in _resting(rows, dry))) for k in (0, slice(1, None)))
     return end, State(_along(m, end.q, q), v, x)
@@ -59,7 +59,7 @@ def _first(rows: State) -> State:
 
 
 def _stopped(mover: Mover, t: float, start: State, end: State, u: Array) -> State:
-    """The end of a step with the state of `Mover.advance`, in which friction has stopped some rates."""
+    """The end of a step with the state of `Mover.advance`, in which friction stops some rates, or gives way."""
     now = mover.advance(t, State(*(x[0] for x in start)), u, float(mover.stepper.dt or 0.0)).state
     return _with_tangents(now, State(*(x[1:] for x in end)))
 

@@ -4,12 +4,14 @@ Inputs are the joints with a drive, and the lines under a given tension. With co
 that keep them: v = G y, K G = 0.
 """
 
+from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from modurob.algorithms.configuration import difference, integrate
-from modurob.algorithms.constraints.closure import close_loops, loop_error, loop_jacobian
+from modurob.algorithms.constraints.closure import close_loops, closed_configurations, loop_error, loop_jacobian
 from modurob.algorithms.constraints.torques import OPEN, RANK, STILL, free_motions
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.lines import line_jacobian
@@ -18,7 +20,7 @@ from modurob.algorithms.steps import transposed
 from modurob.catalogue.lines import Tension
 from modurob.errors import ClosureError, InputError
 from modurob.mechanism.tables import Tables
-from modurob.spatial.scalars import Array
+from modurob.spatial.scalars import Array, read_only
 
 # a positive answer of a linear programme, of tensions that add up to one
 POSITIVE = 1e-9
@@ -174,6 +176,14 @@ def mobility(m: Tables, q: Array, run: Run = interpret) -> Mobility:
     first = m.nv - rank
     lasting = [_lasting(m, q, d, run) for d in _tried(free_motions(K), first)] if first else [0]
     return Mobility(first, max(lasting), len(K) - rank, _dependent(m, K))
+
+
+@lru_cache(maxsize=256)
+def immobile(m: Tables) -> Array:
+    """Which rates constraints keep at zero in all of a few closed configurations, (nv,)."""
+    free = [free_motions(loop_jacobian(m, q)) for q in islice(closed_configurations(m), 3)] if m.constraints else []
+    sizes = [np.linalg.norm(G, axis=-1) for G in free]
+    return read_only(np.max(sizes, axis=0) < RANK if sizes else np.zeros(m.nv, dtype=bool))
 
 
 def _dependent(m: Tables, K: Array) -> tuple[str, ...]:

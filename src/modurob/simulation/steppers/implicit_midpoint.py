@@ -27,8 +27,9 @@ class ImplicitMidpoint(FixedStep):
         for _ in range(ITERATIONS):
             q_m = system.integrate(s.q, v_m * (dt / 2))
             slope = system.slope(t + dt / 2, State(q_m, v_m, x_m), u, held)
-            new, x_m = s.v + slope.v * (dt / 2), s.x + slope.x * (dt / 2)
-            change, v_m = new - v_m, new
+            v, x = s.v + slope.v * (dt / 2), s.x + slope.x * (dt / 2)
+            change = v - v_m
+            v_m, x_m = settling.of((v_m, x_m), (v, x))
             if settling.over(change, v_m):
                 break
         return settling.end(system, State(system.integrate(s.q, v_m * dt), 2 * v_m - s.v, 2 * x_m - s.x))

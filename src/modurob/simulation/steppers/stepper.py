@@ -97,9 +97,13 @@ class Settling:
     def over(self, change: Array, v: Array) -> bool:
         """Whether no run needs another iteration, after one that changed velocities by `change` to v, (..., nv) each."""
         before, self._change = self._change, np.abs(change).max(axis=-1, initial=0.0)
-        self._found = settled(self._change, before, v) | ~np.isfinite(self._change)
+        self._found |= settled(self._change, before, v) | ~np.isfinite(self._change)
         self._lost |= np.isfinite(self._change) & (self._change >= LOST)
         return bool(np.all(self._found | self._lost))
+
+    def of(self, before: tuple[Array, ...], new: tuple[Array, ...]) -> tuple[Array, ...]:
+        """What an iteration found, (..., n) each; runs that had settled stay as they were, so that no run depends on others."""
+        return tuple(np.where(self._found[..., None], a, b) for a, b in zip(before, new, strict=True))
 
     def end(self, system: System, s: State) -> State:
         """The state of the runs that have settled; the others have none, which is noted."""

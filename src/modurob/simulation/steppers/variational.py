@@ -49,13 +49,12 @@ class Variational(FixedStep):
         p_m, impulse = p, 0 * p
         for _ in range(ITERATIONS):
             q_m, middle = system.integrate(q, v_m * (dt / 2)), t + dt / 2
-            M, p_m, own = _middle(m, q_m, v_m)
+            M, momentum, own = _middle(m, q_m, v_m)
             force, rate = _applied(system, middle, State(q_m, v_m, x_m), u, held)
-            x_m = x + rate * (dt / 2)
-            impulse = (own + force) * (dt / 2)
-            miss = _turned(m, -dt * v_m, p_m, -impulse) - p
-            change = _solved(M, miss, free)
-            v_m = v_m - change
+            push = (own + force) * (dt / 2)
+            change = _solved(M, _turned(m, -dt * v_m, momentum, -push) - p, free)
+            new = v_m - change, x + rate * (dt / 2), momentum, push
+            v_m, x_m, p_m, impulse = settling.of((v_m, x_m, p_m, impulse), new)
             if settling.over(change, v_m):
                 break
         q = system.integrate(q, v_m * dt)
