@@ -87,9 +87,8 @@ static void multiplied(vec *C, const vec *A, const vec *B, int32_t m, int32_t l,
 /* Where p/(d + p) is below this for all eigenvalues d, four terms of its series are exact. */
 #define FEW_TERMS ((real)1e-4)
 
-/* R, `proximal_inverse` of `algorithms.constraints.solver`, from the D that `proximal` leaves behind, times `scale` on both sides. With A = 1/(D + p) and
-   E = p A, C is the sum of as many terms of A (1 + E + E² + ...) as there are iterations, an even number, and R is g^(filters - 1) C, with
-   g = D C = 1 - E^iterations; then 2 R - R D R. Where E is small in all directions, four terms are all and g is one. c: as there. work: three matrices (r, r). */
+/* R, `proximal_inverse` of `algorithms.constraints.solver`, from the D that `proximal` leaves behind, times `scale` on both sides. Terms of the series are
+   added in pairs, by E²; where E is small in all directions, four terms are all and g is one. c: as there. work: three matrices (r, r). */
 static inline void proximal_matrix(vec *R, vec *work, const struct solved *s, int32_t r, pattern p, const real *c)
 {
     vec *A = work, *const E = A + r * r, *term = E + r * r;
