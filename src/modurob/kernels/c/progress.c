@@ -1,5 +1,5 @@
 /* The two passes of motion/fastest/reachability.py, which defines them: intervals one after the other, each with a few bounds on u that are
-   linear in x. */
+   linear in x. What is called and not defined here is traced from there. */
 
 /* Bounds on u per interval, (intervals, uppers) and (intervals, lowers), and on x, (intervals); steps h of the grid. */
 typedef struct {
@@ -16,10 +16,7 @@ typedef struct {
 
 typedef struct {
     double u, slope;
-} bound;
-
-static const double CROSSING = 1e-12, LEAST = 1e-14;
-enum { STEPS = 200 };
+} limit;
 
 static interval interval_of(const problem *p, long i, const double *K)
 {
@@ -27,50 +24,55 @@ static interval interval_of(const problem *p, long i, const double *K)
     return (interval){p->upper_slope + up, p->upper_offset + up, p->lower_slope + down, p->lower_offset + down, p->uppers, p->lowers, p->h[i], K[2 * i + 2], K[2 * i + 3]};
 }
 
-static bound highest(const interval *s, double x)
+static limit highest(const interval *s, double x)
 {
-    bound best = {INFINITY, 0};
+    limit best = {INFINITY, 0}, last;
     for (long j = 0; j < s->uppers; ++j) {
-        const double u = s->upper_offset[j] + s->upper_slope[j] * x;
+        double u;
+        bound(s->upper_slope + j, s->upper_offset + j, &x, &u);
         if (u < best.u) {
-            best = (bound){u, s->upper_slope[j]};
+            best = (limit){u, s->upper_slope[j]};
         }
     }
-    const double last = (s->high - x) / (2 * s->h);
-    return best.u <= last ? best : (bound){last, -1 / (2 * s->h)};
+    last_bound(&s->high, &x, &s->h, &last.u, &last.slope);
+    return best.u <= last.u ? best : last;
 }
 
-static bound lowest(const interval *s, double x)
+static limit lowest(const interval *s, double x)
 {
-    bound best = {-INFINITY, 0};
+    limit best = {-INFINITY, 0}, last;
     for (long j = 0; j < s->lowers; ++j) {
-        const double u = s->lower_offset[j] + s->lower_slope[j] * x;
+        double u;
+        bound(s->lower_slope + j, s->lower_offset + j, &x, &u);
         if (u > best.u) {
-            best = (bound){u, s->lower_slope[j]};
+            best = (limit){u, s->lower_slope[j]};
         }
     }
-    const double last = (s->low - x) / (2 * s->h);
-    return best.u >= last ? best : (bound){last, -1 / (2 * s->h)};
+    last_bound(&s->low, &x, &s->h, &last.u, &last.slope);
+    return best.u >= last.u ? best : last;
 }
 
 /* Highest less lowest u at x and its slope; whether some u is left. */
-static int is_open(const interval *s, double x, bound *gap)
+static int is_open(const interval *s, double x, limit *gap)
 {
-    const bound up = highest(s, x), down = lowest(s, x);
-    *gap = (bound){up.u - down.u, up.slope - down.slope};
-    return gap->u >= -CROSSING * fabs(up.u);
+    const limit up = highest(s, x), down = lowest(s, x);
+    double left;
+    *gap = (limit){up.u - down.u, up.slope - down.slope};
+    room(&gap->u, &up.u, &left);
+    return left >= 0;
 }
 
 /* The x nearest to the given one, on the way to `other`, where some u is left; not a number if there is none. */
 static double outermost(const interval *s, double x, double other)
 {
-    bound gap, wider;
+    limit gap, wider;
     if (is_open(s, x, &gap)) {
         return x;
     }
     const double inwards = (double)((other > x) - (other < x));
     for (int k = 0; k < STEPS && gap.slope * inwards > 0; ++k) {
-        const double step = fmax(-gap.u / fabs(gap.slope), LEAST * fabs(x));
+        double step, outer;
+        newton_step(&gap.u, &gap.slope, &x, &step);
         x += inwards * step;
         if ((other - x) * inwards < 0) {
             break;
@@ -79,7 +81,7 @@ static double outermost(const interval *s, double x, double other)
             if (gap.slope * inwards <= 0 || step < fabs(x)) {
                 return x;
             }
-            const double outer = x - inwards * gap.u / fabs(gap.slope) * (1 - LEAST);
+            outer_end(&x, &gap.u, &gap.slope, &inwards, &outer);
             return is_open(s, outer, &wider) ? outer : x;
         }
     }
@@ -108,8 +110,8 @@ void fastest_speeds(const problem *p, const double *K, double *x, double *u)
 {
     for (long i = 0; i < p->intervals; ++i) {
         const interval here = interval_of(p, i, K);
-        const double next = x[i] + 2 * here.h * highest(&here, x[i]).u;
-        x[i + 1] = next > here.high ? here.high : next < here.low ? here.low : next;
-        u[i] = (x[i + 1] - x[i]) / (2 * here.h);
+        const double u_most = highest(&here, x[i]).u;
+        later_speed(x + i, &u_most, &here.h, &here.low, &here.high, x + i + 1);
+        acceleration(x + i, x + i + 1, &here.h, u + i);
     }
 }

@@ -2,11 +2,14 @@
 
 import ctypes
 from functools import cache
+from inspect import signature
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from modurob.kernels.straight import Straight, straight
+from modurob.kernels.writer import Step
+from modurob.motion.fastest import bounds
 from modurob.spatial.scalars import Array
 
 if TYPE_CHECKING:
@@ -49,7 +52,25 @@ class Passes:
 
 @cache
 def _code() -> Straight | None:
-    return straight("progress", "", ("progress.c",), "", list, 1)
+    return straight(
+        "progress", "", ("progress.c",), f"enum {{ STEPS = {bounds.STEPS} }};", _steps, 1, ("motion/fastest",)
+    )
+
+
+def _steps() -> list[Step]:
+    """The functions of single numbers that progress.c walks with."""
+    return [
+        Step.of(step.__name__, dict.fromkeys(signature(step).parameters, 1), results, step)
+        for step, results in (
+            (bounds.bound, "u"),
+            (bounds.last_bound, "u du"),
+            (bounds.room, "left"),
+            (bounds.newton_step, "length"),
+            (bounds.outer_end, "outer"),
+            (bounds.later_speed, "later"),
+            (bounds.acceleration, "u_mean"),
+        )
+    ]
 
 
 def passes(rows: "Rows", h: Array) -> Passes | None:

@@ -10,15 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modurob.motion.fastest.bounds import (
+    STEPS,
+    acceleration,
+    bound,
+    last_bound,
+    later_speed,
+    newton_step,
+    outer_end,
+    room,
+)
 from modurob.motion.fastest.compiled import passes
 from modurob.spatial.scalars import Array
 
-# steps of Newton's method: each takes another pair of rows, of which there are few
-STEPS = 200
-# how far the bounds on u may cross, relative to them: rounding
-CROSSING = 1e-12
-# the least step, relative to x
-LEAST = 1e-14
 # factors of u this much smaller than the largest in their interval are zero: what they would add is less than this of a limit
 NOTHING = 1e-8
 # intervals at the end in which a motion stops
@@ -88,41 +92,41 @@ class Interval(NamedTuple):
     high: float
 
     def gap(self, x: float) -> tuple[float, float, float]:
-        """Highest minus lowest u at x, its derivative with respect to x, and the highest u."""
+        """Highest minus lowest u at x, its derivative with respect to x, and how much the gap could be less (`room`)."""
         (highest, slope), (lowest, other) = self.highest(x), self.lowest(x)
-        return highest - lowest, slope - other, highest
+        gap = highest - lowest
+        return gap, slope - other, room(gap, highest)
 
     def highest(self, x: float) -> tuple[float, float]:
         """The highest u at x, and how it changes with x."""
-        bounds = self.upper_offset + self.upper_slope * x
-        j, last = bounds.argmin(), (self.high - x) / (2 * self.h)
-        return (bounds[j], self.upper_slope[j]) if bounds[j] <= last else (last, -1 / (2 * self.h))
+        bounds, last = bound(self.upper_slope, self.upper_offset, x), last_bound(self.high, x, self.h)
+        j = bounds.argmin()
+        return (bounds[j], self.upper_slope[j]) if bounds[j] <= last[0] else last
 
     def lowest(self, x: float) -> tuple[float, float]:
         """The lowest u at x, and how it changes with x."""
-        bounds = self.lower_offset + self.lower_slope * x
-        j, last = bounds.argmax(), (self.low - x) / (2 * self.h)
-        return (bounds[j], self.lower_slope[j]) if bounds[j] >= last else (last, -1 / (2 * self.h))
+        bounds, last = bound(self.lower_slope, self.lower_offset, x), last_bound(self.low, x, self.h)
+        j = bounds.argmax()
+        return (bounds[j], self.lower_slope[j]) if bounds[j] >= last[0] else last
 
     def outermost(self, x: float, other: float) -> float:
         """The x nearest to the given one, towards `other`, at which some u is feasible; NaN if there is none.
 
         The gap is concave in x, so that Newton's method converges from outside and never overshoots, up to rounding.
         """
-        gap, slope, u = self.gap(x)
-        if gap >= -CROSSING * abs(u):
+        gap, slope, left = self.gap(x)
+        if left >= 0:
             return x
         inwards = np.sign(other - x)
         for _ in range(STEPS):
             if slope * inwards <= 0:
                 return np.nan
-            # a little further than rounding, so that it ends inside
-            step = max(-gap / abs(slope), LEAST * abs(x))
+            step = newton_step(gap, slope, x)
             x = x + inwards * step
             if (other - x) * inwards < 0:
                 return np.nan
-            gap, slope, u = self.gap(x)
-            if gap >= -CROSSING * abs(u):
+            gap, slope, left = self.gap(x)
+            if left >= 0:
                 return self._polished(x, gap, slope, inwards, step)
         return np.nan
 
@@ -130,9 +134,8 @@ class Interval(NamedTuple):
         """x where the gap closes, after a step so long that it ended too far inside by rounding."""
         if slope * inwards <= 0 or step < abs(x):
             return x
-        outer = x - inwards * gap / abs(slope) * (1 - LEAST)
-        wider, _, u = self.gap(outer)
-        return outer if wider >= -CROSSING * abs(u) else x
+        outer = outer_end(x, gap, slope, inwards)
+        return outer if self.gap(outer)[2] >= 0 else x
 
 
 def interval(rows: Rows, i: int, h: Array, K: Array) -> Interval:
@@ -173,7 +176,7 @@ def _fastest_speeds(rows: Rows, h: Array, K: Array, first: float) -> tuple[Array
     x, u = np.empty(len(h) + 1), np.empty(len(h))
     x[0] = first
     for i in range(len(h)):
-        u[i], _ = interval(rows, i, h, K).highest(x[i])
-        x[i + 1] = min(max(x[i] + 2 * h[i] * u[i], K[i + 1, 0]), K[i + 1, 1])
-        u[i] = (x[i + 1] - x[i]) / (2 * h[i])
+        highest, _ = interval(rows, i, h, K).highest(x[i])
+        x[i + 1] = later_speed(x[i], highest, h[i], *K[i + 1])
+        u[i] = acceleration(x[i], x[i + 1], h[i])
     return x, u
