@@ -16,9 +16,10 @@ import modurob as mr
 from benchmarks.robots import binary_tree, of_cubes, snake
 from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
 from modurob.algorithms.articulated import FORWARD_DYNAMICS
+from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.forces import acting
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
-from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, SLOPES
+from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.program import Program
 from modurob.kernels import repeated
 from modurob.kernels import run as kernels_run
@@ -182,7 +183,7 @@ def on_the_ground(console: Console, device: Any) -> None:
 
 
 MATRICES = {
-    "mass matrices": MASS_MATRIX_BY_PAIRS,
+    "mass matrices": MASS_MATRIX,
     "inverse dynamics derivatives": SLOPES,
     "forward dynamics derivatives": FORWARD_DERIVATIVES,
 }

@@ -239,7 +239,8 @@ SANITIZED = """
 import numpy as np
 import modurob as mr
 from modurob.algorithms.acceleration_slopes import FORWARD_DERIVATIVES
-from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, SLOPES
+from modurob.algorithms.composite import MASS_MATRIX
+from modurob.algorithms.joint_space import SLOPES
 from modurob.kernels.memory import LINE
 from tests.kernels.test_memory import BEYOND_CACHE
 from tests.kernels.test_definition import PROGRAMS, WITH_CONSTRAINTS, inputs_of, ring
@@ -256,7 +257,7 @@ for robot, programs in ((tree, PROGRAMS), (loop, WITH_CONSTRAINTS))[: 1 + floati
             assert repeated(program, robot, {n: x.astype(dtype) for n, x in inputs.items()}, 1) is not None
 # results that pass the caches by, of rows that end within a line, and states that do not fill their last block
 wide = random_mechanism(rng, 13, kinds=("revolute",))
-for program in (MASS_MATRIX_BY_PAIRS, SLOPES, FORWARD_DERIVATIVES) if floating else ():
+for program in (MASS_MATRIX, SLOPES, FORWARD_DERIVATIVES) if floating else ():
     (first, *_) = repeated(program, wide, inputs_of(program, wide, rng, (3001,), optional=False), 1).results.values()
     assert first.strides[0] % LINE == 0 < first.shape[-1] % 8
     assert len(first) * first.strides[0] > BEYOND_CACHE

@@ -21,7 +21,7 @@ from modurob.algorithms.forward import CONSTRAINED_DYNAMICS
 from modurob.algorithms.interpreter import interpret
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
 from modurob.algorithms.jacobians import JACOBIAN
-from modurob.algorithms.joint_space import EQUATIONS, MASS_MATRIX_BY_PAIRS, MOTION_SLOPES, SLOPES
+from modurob.algorithms.joint_space import EQUATIONS, MOTION_SLOPES, SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS
 from modurob.errors import InputError, KernelError, SingularError
 from modurob.kernels import NOT_FINITE, begin, compiler, once, repeated, run, run_any, running
@@ -39,7 +39,6 @@ PROGRAMS = (
     FORWARD_DYNAMICS,
     HYBRID_DYNAMICS,
     MASS_MATRIX,
-    MASS_MATRIX_BY_PAIRS,
     RATE,
     INTEGRATE,
     EQUATIONS,
@@ -206,7 +205,7 @@ def test_branches_on_few_rates_and_many_and_bases_with_rotors(seed):
     rng = np.random.default_rng(seed)
     kinds = ("revolute", "prismatic") if seed % 2 else ("revolute", "spherical", "universal")
     floating = 0.0 if seed % 4 == 1 else 0.7
-    check(junctions(rng, 9 + 2 * seed % 11, kinds, floating), rng, (SLOPES, MASS_MATRIX_BY_PAIRS, FORWARD_DERIVATIVES))
+    check(junctions(rng, 9 + 2 * seed % 11, kinds, floating), rng, (SLOPES, MASS_MATRIX, FORWARD_DERIVATIVES))
 
 
 def backwards(rng):

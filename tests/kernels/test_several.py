@@ -107,7 +107,7 @@ def test_rotors_are_in_the_mass_matrix_of_a_few_states(monkeypatch):
     robot = random_mechanism(rng, 4, kinds=("revolute", "prismatic"), armature=True)
     q = _few(rng, robot, 5)[0]
     found = robot.mass_matrix(q)
-    assert robot.key in single._SEVERAL["mass_matrix_by_pairs"]
+    assert robot.key in single._SEVERAL["mass_matrix"]
     assert _equal(found, _long(monkeypatch, robot.mass_matrix, q))
     assert robot.armature.any()
 

@@ -122,32 +122,6 @@ EQUATIONS = Program(
 )
 
 
-def inertia_terms(j: View) -> None:
-    """Outward: the vectors S of each joint."""
-    world_columns(j)
-
-
-def inertia_sums(j: View) -> None:
-    """Inward: composite inertia, and h = I S."""
-    I = world_inertia(j) + j.children("I")
-    j.columns(h=inertia.momentum(I[..., None, :], j.own("S")))
-    j.send(I=I)
-
-
-# the mass matrix as in `EQUATIONS`, by pairs and not by a climb: for kernels
-MASS_MATRIX_BY_PAIRS = Program(
-    "mass_matrix_by_pairs",
-    inputs={"q": "coordinates", "reference": "reference"},
-    results={"M": "matrix"},
-    passes=(Outward(inertia_terms), Inward(inertia_sums), Pairs(inertia_entry)),
-    shared={"X": (3, 4)},
-    sent={"I": (10,)},
-    columns={"S": 6, "h": 6},
-    world=lambda m: {"X": np.eye(4)[:3]},
-    in_body_axes=False,
-)
-
-
 def slope_terms(j: View) -> None:
     """Outward: the derivatives of the motion of the subtree by the displacement of each rate, and by the rate.
 

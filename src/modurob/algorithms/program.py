@@ -182,7 +182,7 @@ class Inward(NamedTuple):
 
 class Climb(NamedTuple):
     """For each joint its columns `start`, (..., nv, 6), are propagated along its ancestors: projected at each,
-    transformed from each to the next.
+    transformed from each to the next. For the interpreter alone.
     """
 
     start: str

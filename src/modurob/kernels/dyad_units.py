@@ -27,20 +27,7 @@ def slot_names(program: Program, given: frozenset[str]) -> list[str]:
     inputs = [f"in {name}" for name, kind in program.inputs.items() if kind not in OPTIONAL or name in given]
     results = [f"out {name}" for name, kind in program.results.items() if kind in PER_JOINT]
     blocks = [f"block {name}" for name, kind in program.results.items() if kind in ("matrix", "slopes")]
-    return [
-        *inputs,
-        "parent",
-        "own",
-        "children",
-        "sent",
-        "before",
-        "columns",
-        *results,
-        *blocks,
-        "carried",
-        "projected",
-        "transformed",
-    ]
+    return [*inputs, "parent", "own", "children", "sent", "before", "columns", *results, *blocks]
 
 
 def kind_for(kind: DyadType, program: Program, base: bool) -> DyadType:

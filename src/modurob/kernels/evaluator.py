@@ -102,9 +102,7 @@ def sequenced(m: Tables, program: Program | Flow, given: frozenset[str], single:
 
 def units_of(rows: list[Rows]) -> set[Loaded]:
     """The units whose functions rows run."""
-    climbing = (s for r in rows if r.climbers is not None for both in r.climbers.steps for s in both)
-    own = (s for r in rows if not isinstance(r.steps, str) for s in r.steps)
-    return {s.of for s in (*own, *climbing)}
+    return {s.of for r in rows if not isinstance(r.steps, str) for s in r.steps}
 
 
 class Evaluator:
@@ -175,14 +173,7 @@ class Evaluator:
             n, width = r.at.shape
             steps.append([engine.address(r.steps)] if isinstance(r.steps, str) else [s.address for s in r.steps])
             ats.append(places + 4 * (done + width * np.arange(n)))
-            first = constants + item * known[id(r.constants)]
-            if r.climbers is None:
-                cs.append(first + item * r.starts)
-            else:
-                begins = (first + item * r.climbers.starts).tolist()
-                both = zip(r.climbers.steps, begins, strict=True)
-                climbers = [[projected.address, transformed.address, begin] for (projected, transformed), begin in both]
-                cs.append(np.array([self._array(climbers, np.uint64)]))
+            cs.append(constants + item * (known[id(r.constants)] + r.starts))
             done += r.at.size
         table = np.stack([np.concatenate(x).astype(np.uint64) for x in (steps, ats, cs)], axis=-1)
         self._count = len(table)

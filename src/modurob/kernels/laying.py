@@ -7,12 +7,12 @@ import numpy as np
 
 from modurob.algorithms.constraints.slopes import moves
 from modurob.algorithms.interpreter import floats
-from modurob.algorithms.program import Climb, Constraints, Flow, Inward, Outward, Pairs, Program, Sweep
+from modurob.algorithms.program import Constraints, Flow, Inward, Outward, Pairs, Program, Sweep
 from modurob.kernels.constraint_units import loop_constants, loop_unit
 from modurob.kernels.dyad_units import OPTIONAL, dyad_unit, kinds_for, slot_names
 from modurob.kernels.lowering import size
 from modurob.kernels.pair_units import column_offsets, matrices, pair_unit
-from modurob.kernels.registers import Climbers, Register, Rows
+from modurob.kernels.registers import Register, Rows
 from modurob.kernels.sweeping import spots_of
 from modurob.kernels.units import Loaded, Step, Unit, loaded
 from modurob.mechanism import Coupling, Loop
@@ -27,7 +27,7 @@ SWEPT = 21 + 28 + 15 + 1
 # bytes of columns that stay in the first-level cache while inner products with others are taken
 NEAR = 1 << 14
 # the C by hand that a pass needs: it is compiled beside the units
-FILES_FOR = {Climb: "matrices", Constraints: "matrices", Sweep: "sweeps"}
+FILES_FOR = {Constraints: "matrices", Sweep: "sweeps"}
 
 
 def units_of(e: "Arena", program: Program, given: frozenset[str]) -> list[Unit]:
@@ -120,8 +120,6 @@ class Laid:
         at = np.zeros((n, len(names)), dtype=np.int32)
         slot_size = sum(size(shape) for shape in self.program.sent.values())
         slots = self._scratch("slots", a.slots.number * slot_size)
-        carried, projected = self._scratch("carried", 12), self._scratch("projected", 6)
-        self._buffers = carried, carried + 6, projected
         columns: dict[str, Any] = {
             "parent": self.fields[a.parents],
             "own": self.fields[1:],
@@ -129,9 +127,6 @@ class Laid:
             "sent": slots + a.slots.sent * slot_size,
             "before": slots + a.slots.before * slot_size,
             "columns": self.columns + a.tree_starts[:-1] * self._width,
-            "carried": carried,
-            "transformed": carried + 6,
-            "projected": projected,
         }
         for k, name in enumerate(names):
             what, _, array = name.partition(" ")
@@ -194,14 +189,12 @@ class Laid:
                 if function >= self._left_out:
                     self._pass(function, order if isinstance(walk, Outward) else order[::-1])
                 function += 1
-            elif isinstance(walk, Climb):
-                self._climb(function)
-                function += 2
             elif isinstance(walk, Pairs):
                 self._pairs()
             elif isinstance(walk, Sweep):
                 self._sweep()
             else:
+                assert isinstance(walk, Constraints), "climbs are for the interpreter alone"
                 self._constraints(walk)
         for at in self._turned:
             self.engine.op("turn", at)
@@ -220,38 +213,6 @@ class Laid:
     def _pass(self, function: int, order: Array) -> None:
         steps = [Step(self.units[i], function) for i in order]
         self.engine.rows.append(Rows(steps, self.at[order], self.table, self.starts[order]))
-
-    def _climb(self, function: int) -> None:
-        a, n = self.a, len(self.units)
-        first, second, projected = self._buffers
-        names = slot_names(self.program, self.given)
-        swapped = self.at.copy()
-        swapped[:, names.index("carried")] = second * self.engine.vector_bytes
-        swapped[:, names.index("transformed")] = first * self.engine.vector_bytes
-        (matrix,) = matrices(self.program)
-        head, width = 6 + 6 * n, self.at.shape[1]
-        index = head + width * np.arange(n)
-        own = np.stack(
-            [
-                a.parents - 1,
-                a.v_starts,
-                a.rates,
-                self.columns + a.tree_starts[:-1] * self._width,
-                index,
-                index + width * n,
-            ],
-            axis=-1,
-        )
-        at = np.concatenate(
-            [
-                [n, self.engine.m.nv, self.out[matrix], first, second, projected],
-                own.ravel(),
-                self.at.ravel(),
-                swapped.ravel(),
-            ]
-        )
-        climbers = Climbers([(Step(u, function), Step(u, function + 1)) for u in self.units], self.starts)
-        self.engine.whole(Rows("climb", at.astype(np.int32)[None], self.table, np.zeros(1, np.int64), climbers))
 
     def _pairs(self) -> None:
         """Rows for each rate of the tree and groups of the rates above it, which stay in the first-level cache for the next."""

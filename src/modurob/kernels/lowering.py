@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modurob.algorithms.program import SINGULAR, SYMMETRIC, Climb, Inward, Outward, Program
+from modurob.algorithms.program import SINGULAR, SYMMETRIC, Inward, Outward, Program
 from modurob.algorithms.steps import Dyad, dyad
 from modurob.kernels.dyad import CONSTANTS, DyadType, TracedConstants
 from modurob.spatial import inertia, se3
@@ -101,9 +101,6 @@ def _steps(view: "TracedView", walk: Any) -> Iterator[Callable[[], None]]:
     """The functions of a pass at a joint."""
     if isinstance(walk, Outward | Inward):
         yield lambda: walk.step(view)
-    elif isinstance(walk, Climb):
-        yield lambda: view.store("projected", view.ratio * walk.projected(view, view.carried()))
-        yield lambda: view.store("transformed", walk.transformed(view, view.carried()))
 
 
 @dataclass
@@ -173,10 +170,6 @@ class TracedView:
         if kind == "wrenches":
             return se3.to_parent(self._constants.back, self.graph.inputs(f"in {name}", 6))
         return inertia.to_parent(self._constants.back, unpacked(self.graph.inputs(f"in {name}", 21)))
-
-    def carried(self) -> Array:
-        """The column of another joint that a climb has transformed to this body, (1, 6)."""
-        return self.graph.inputs("carried", (1, 6))
 
     def parent(self, name: str) -> Array:
         self.reads[name] = len(self.passes) - 1

@@ -16,15 +16,7 @@ class Rows(NamedTuple):
     at: Array
     constants: Array
     starts: Array
-    climbers: "Climbers | None" = None  # of a climb
     in_bytes: bool = True  # whether places of steps count bytes, or vectors as those of the driver's do
-
-
-class Climbers(NamedTuple):
-    """Two steps of each joint, and where its constants begin."""
-
-    steps: list[tuple[Step, Step]]
-    starts: Array
 
 
 class Term(NamedTuple):

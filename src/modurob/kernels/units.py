@@ -207,7 +207,7 @@ def _written(unit: Unit) -> tuple[str, Any]:
 FILES = {
     "driver": ("once", "several"),
     "rows": ("clear", "copy", "combine", "weigh", "smaller", "scatter", "gather", "set"),
-    "matrices": ("product", "project", "project_sum", "turn", "couple", "climb"),
+    "matrices": ("product", "project", "project_sum", "turn", "couple"),
     "holding": ("product_transposed", "free_inertia", "free_rows"),
     "solving": ("solve_slopes",),
     "constraining": ("constrain",),

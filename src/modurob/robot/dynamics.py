@@ -7,12 +7,13 @@ from numpy.typing import ArrayLike
 
 from modurob import algorithms, kernels
 from modurob.algorithms.base_parameters import BaseParameters
+from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.constraints.torques import DRIVEN_SLOPES, torques_by
 from modurob.algorithms.derivatives import ForwardDerivatives, InverseDerivatives, derivatives_of
 from modurob.algorithms.forces import acting
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
-from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, SLOPES
+from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.wrenches import External
 from modurob.caching import cached_property
 from modurob.robot.checks import Checked
@@ -81,7 +82,7 @@ class Dynamics(Checked):
                [0.0239, 0.0129, 0.    ],
                [0.0239, 0.    , 0.0129]])
         """
-        M = kernels.once(MASS_MATRIX_BY_PAIRS, self, q)
+        M = kernels.once(MASS_MATRIX, self, q)
         if M is None:
             return algorithms.mass_matrix(self, self._q(q), kernels.run)
         if self._has_rotors:

@@ -7,6 +7,7 @@ import numpy as np
 
 from modurob import algorithms
 from modurob.algorithms.checks import require_quaternions
+from modurob.algorithms.composite import MASS_MATRIX
 from modurob.algorithms.derivatives import (
     FORWARD_DERIVATIVES,
     ForwardDerivatives,
@@ -16,7 +17,7 @@ from modurob.algorithms.derivatives import (
 )
 from modurob.algorithms.forward import dynamics_of
 from modurob.algorithms.inverse import INVERSE_DYNAMICS
-from modurob.algorithms.joint_space import MASS_MATRIX_BY_PAIRS, SLOPES
+from modurob.algorithms.joint_space import SLOPES
 from modurob.algorithms.kinematics import FORWARD_KINEMATICS, Poses
 from modurob.algorithms.program import Answer, Flow, Program
 from modurob.errors import EntryError, InputError, ModurobError, absent, explained, warn_user
@@ -94,9 +95,9 @@ KINEMATICS = Function(
 MASS = Function(
     "mass_matrix",
     ("q",),
-    lambda m: MASS_MATRIX_BY_PAIRS,
+    lambda m: MASS_MATRIX,
     _through(algorithms.mass_matrix),
-    on_gpu=OnGpu(lambda m: MASS_MATRIX_BY_PAIRS, _mass_on_gpu, lambda parts: parts[0]),
+    on_gpu=OnGpu(lambda m: MASS_MATRIX, _mass_on_gpu, lambda parts: parts[0]),
 )
 FORWARD_SLOPES = Function(
     "forward_dynamics_derivatives",
