@@ -69,10 +69,6 @@ class Chain:
         X0 = se3.pose(se3.rotation(self.X0), factor * se3.position(self.X0))
         return Chain(tuple(a.through(factor * a.o) for a in self.axes), X0, self.at)
 
-    def with_axes(self, axes: Sequence[Axis]) -> "Chain":
-        """The chain with other axes behind its own, which stand for no coordinate of the robot."""
-        return Chain((*self.axes, *axes), self.X0, (*self.at, *(-1 for _ in axes)))
-
     def locked(self, k: int, x: Array) -> "Chain":
         """The chain without joint k, which stands at x."""
         E = motion(self.axes[k], np.asarray(x))
