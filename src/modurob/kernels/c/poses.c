@@ -1,5 +1,5 @@
 /* Solutions for poses: the candidates of straight lines, taken nearer to the true model if need be, within limits and in order.
-   The text before this one defines JOINTS, CANDIDATES, the GROUPS of them that share room and lever, the GROUP of each, and the functions `candidates` and `whole_turns`. */
+   The text before this one defines JOINTS, CANDIDATES, the GROUPS of them that share room and lever, the GROUP of each, what may become of a pose, and the functions `candidates` and `whole_turns`. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,9 +236,6 @@ static int is_doubtful(const vec *y, const real *rows, long lane)
 #define is_doubtful(y, rows, lane) 0
 #define IS_SURE 1
 #endif
-
-/* What became of a pose: solved, left to others, no solution, or solutions beyond limits alone. */
-enum { SOLVED, LEFT, OUT_OF_REACH, BEYOND_LIMITS };
 
 /* Where no candidate counts, which one is nearest, lane by lane; -1 if none is a number. */
 static void find_nearest(const arm *a, const vec *X, const vec *y, int *nearest)

@@ -36,8 +36,9 @@ RESIDUAL = 1e-8  # before the last step of Newton's method
 
 # last digits of numbers that are taken for zero or one, a hundredth of those that count
 ROUNDED = 1e-15
-# what became of a pose, as poses.c says
+# what became of a pose: solved, left to the definition, no solution, or solutions beyond limits alone
 SOLVED, LEFT, OUT_OF_REACH, BEYOND_LIMITS = range(4)
+FATES = f"enum {{ SOLVED = {SOLVED}, LEFT = {LEFT}, OUT_OF_REACH = {OUT_OF_REACH}, BEYOND_LIMITS = {BEYOND_LIMITS} }};"
 
 
 class Compiled:
@@ -176,7 +177,7 @@ class Pair(NamedTuple):
 def _pair(arm: Arm, lanes: int) -> Pair | None:
     """The code for an arm at a width, side by side compiled if need be; None without a compiler."""
     kinds, key = _kinds(arm), _key(arm)
-    define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};"
+    define = f"enum {{ JOINTS = 6, CANDIDATES = {_count(arm)} }};\n{FATES}"
     drivers = ("poses.c",) if arm.way else ("general.c", "poses.c")
     define += "" if arm.way else "\n#define GENERAL\nenum { GROUPS = CANDIDATES };\n#define GROUP(k) (k)"
     lines = [
