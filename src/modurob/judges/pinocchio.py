@@ -60,7 +60,7 @@ class PinocchioTwin(Twin):
 
     def body_jacobian(self, q: Array, body: int) -> Array:
         J = self._pin.computeJointJacobian(self.model, self.data, self._q(q), int(self.number[body]))
-        return J[:, np.argsort(self.v_index)]
+        return J.reshape(6, -1)[:, np.argsort(self.v_index)]
 
     def inverse_dynamics(self, q: Array, v: Array, vdot: Array) -> Array:
         v, vdot = v[self.v_index], vdot[self.v_index]
