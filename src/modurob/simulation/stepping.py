@@ -260,7 +260,7 @@ class Mover:
 
     def modes(self, t: Array, s: State, u: Array, dt: Array) -> tuple[Held, Array]:
         """Which rates friction holds in a step of dt from a state, and which way the others slide; and whether it is singular."""
-        return Piece(self, len(s.v) > 1, t, s, u, dt).modes()
+        return Piece(self, len(s.v) > 1, t, s, u, dt, np.zeros(s.v.shape, dtype=bool)).modes()
 
     def solution(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[Array, Array, Array]:
         """vdot, the reactions at held rates, and which states are singular."""
