@@ -229,6 +229,19 @@ def test_a_loop_gives_way_when_its_load_exceeds_friction(stepper):
     assert v == pytest.approx(20 * 0.05**2 / 2 * 15, abs=1e-7)
 
 
+@pytest.mark.parametrize("tick", [0.01, 0.1])
+def test_adaptive_steps_see_every_turn(tick):
+    """A swing at 200 Hz, of which each half loses 2 c/k: it rests after five of them, however long ticks are."""
+    pulsation, lost = 2 * np.pi * 200, 0.19
+    own = mr.JointProperties(friction=lost / 2 * pulsation**2, stiffness=pulsation**2)
+    builder = mr.Builder("swing", gravity=(0, 0, 0))
+    builder.body("mass", np.eye(6), joint=mr.Prismatic((1, 0, 0)), properties=own)
+    run = mr.simulate(builder.build(), [1.0], duration=0.1, stepper=mr.Adaptive(rtol=1e-8, atol=1e-9), tick=tick)
+    assert run.status.ok
+    assert run.q[-1, 0] == pytest.approx(-1 + 5 * lost, abs=1e-6)
+    assert run.v[-1, 0] == 0
+
+
 def test_what_constraints_hold_still_does_not_rub():
     """Friction along a joint that can slide as well as turn, of any size, changes nothing in a tilted planar linkage."""
     R = so3.exp(np.array([0.5, -0.7, 1.1]))

@@ -58,7 +58,7 @@ def step_with_friction(mover: "Mover", t: float, start: Moved, u: Array, dt: flo
         held, bad = piece.modes()
         end, worse = piece.end(held)
         end, share = piece.divided(held, end)
-        turned[going] |= (held.slide != 0) & (piece.s.v == 0) & (end.v == 0)
+        turned[going] |= (held.slide != 0) & (piece.s.v == 0) & (end.v == 0) & (share <= NOTHING)
         assign(s, going, end)
         left[going] = rest * (1 - share)
         singular[going] = np.where(bad != 0, bad, worse)
