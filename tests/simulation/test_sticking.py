@@ -242,6 +242,22 @@ def test_adaptive_steps_see_every_turn(tick):
     assert run.v[-1, 0] == 0
 
 
+@pytest.mark.parametrize("dt", [2e-3, 1e-2])
+def test_a_free_body_that_is_held_along_one_axis_may_turn(dt):
+    """Its rate along this axis is zero to the last bit, also where the stepper moves free bodies in axes that do not turn."""
+    builder = mr.Builder("body", gravity=(0, 0, 0))
+    builder.body(
+        "body", inertia.moved(inertia.box(1.0, (0.3, 0.4, 0.5)), se3.pose(None, (0.1, 0.2, 0))), joint=mr.Free()
+    )
+    robot = builder.build()
+    robot = robot.with_force("rub", mr.Friction(coulomb=50.0), joint=robot.joints[0].name, rate=0)
+    push = np.array([0.0, 2, 1, 1, -2, 3])
+    run = mr.simulate(robot, duration=0.5, controller=lambda t, q, v: push, stepper=mr.LinearlyImplicit(dt))
+    assert run.status.ok
+    assert not run.v[:, 0].any()
+    assert np.abs(run.v[-1, 1:]).min() > 0.1
+
+
 def test_what_constraints_hold_still_does_not_rub():
     """Friction along a joint that can slide as well as turn, of any size, changes nothing in a tilted planar linkage."""
     R = so3.exp(np.array([0.5, -0.7, 1.1]))
