@@ -7,7 +7,7 @@ from scipy.sparse import csc_matrix
 
 import modurob as mr
 from modurob.algorithms.friction import limited_friction
-from modurob.spatial import se3
+from modurob.spatial import inertia, se3, so3
 from tests.algorithms.test_loops import gripper
 from tests.oracles.linkages import LINKAGES, rod
 from tests.robots import random_mechanism
@@ -119,9 +119,9 @@ def test_what_starts_to_move_is_what_gauss_says(rng):
     assert held > 30
 
 
-def parallelogram(limits):
+def parallelogram(limits, gravity=(0, 0, -9.81), coupler=Y):
     """A four-bar whose joints turn equally fast, which swings under its weight."""
-    builder = mr.Builder("parallelogram")
+    builder = mr.Builder("parallelogram", gravity=gravity)
     for name, parent, x, limit in (
         ("a", "world", 0, limits[0]),
         ("c", "a", 0.2, limits[1]),
@@ -132,7 +132,7 @@ def parallelogram(limits):
             name,
             rod(1.0, 0.3 if name == "c" else 0.2),
             parent=parent,
-            joint=Y,
+            joint=coupler if name == "c" else Y,
             at=se3.pose(None, (x, 0, 0)),
             properties=own,
         )
@@ -189,6 +189,129 @@ def test_what_a_joint_loses_when_it_moves_can_leave_another_at_rest(stepper, for
     np.testing.assert_allclose(pushed(robot, force, force, stepper=stepper), [0.0, (force - 1) / 10], atol=1e-12)
 
 
+def under_ramp(robot, stepper, torque):
+    """The first rate after 0.2 s under a wrench on the first body that grows by `torque` per second."""
+    name = robot.joints[0].name
+    q = [0.3, -0.3, 0.3] if robot.constraints else None
+    run = mr.simulate(
+        robot,
+        q,
+        duration=0.2,
+        stepper=stepper,
+        tick=stepper.dt or 0.04,
+        external=lambda t: {name: mr.InWorld(t * np.array(torque))},
+    )
+    assert run.status.ok
+    assert not run.v[run.t < 0.151].any()
+    return run.v[-1, 0]
+
+
+@pytest.mark.parametrize(
+    "stepper",
+    [
+        mr.RungeKutta4(0.04),
+        mr.ExponentialRungeKutta4(0.05),
+        mr.ImplicitMidpoint(0.04),
+        mr.Variational(0.05),
+        mr.Adaptive(),
+    ],
+)
+def test_a_joint_gives_way_when_its_load_exceeds_friction(stepper):
+    """Within a step or as it begins: 20 N/s exceed 3 N after 0.15 s, and 1 N is left of friction; the block moves along."""
+    v = under_ramp(sledge((1.0, 3.0), (5.0, 5.0)), stepper, (20, 0, 0, 0, 0, 0))
+    assert v == pytest.approx((20 * (0.2**2 - 0.15**2) / 2 - 0.05) / 2, abs=1e-7)
+
+
+@pytest.mark.parametrize("stepper", [mr.RungeKutta4(0.04), mr.ExponentialRungeKutta4(0.05), mr.ImplicitMidpoint(0.04)])
+def test_a_loop_gives_way_when_its_load_exceeds_friction(stepper):
+    """Its three joints share the load, however: 20 N m/s exceed 1 N m in each after 0.15 s; 1/15 kg m² turn."""
+    v = under_ramp(parallelogram((1.0, 1.0, 1.0), gravity=(0, 0, 0)), stepper, (0, 0, 0, 0, 20, 0))
+    assert v == pytest.approx(20 * 0.05**2 / 2 * 15, abs=1e-7)
+
+
+@pytest.mark.parametrize("tick", [0.01, 0.1])
+def test_adaptive_steps_see_every_turn(tick):
+    """A swing at 200 Hz, of which each half loses 2 c/k: it rests after five of them, however long ticks are."""
+    pulsation, lost = 2 * np.pi * 200, 0.19
+    own = mr.JointProperties(friction=lost / 2 * pulsation**2, stiffness=pulsation**2)
+    builder = mr.Builder("swing", gravity=(0, 0, 0))
+    builder.body("mass", np.eye(6), joint=mr.Prismatic((1, 0, 0)), properties=own)
+    run = mr.simulate(builder.build(), [1.0], duration=0.1, stepper=mr.Adaptive(rtol=1e-8, atol=1e-9), tick=tick)
+    assert run.status.ok
+    assert run.q[-1, 0] == pytest.approx(-1 + 5 * lost, abs=1e-6)
+    assert run.v[-1, 0] == 0
+
+
+@pytest.mark.parametrize("dt", [2e-3, 1e-2])
+def test_a_free_body_that_is_held_along_one_axis_may_turn(dt):
+    """Its rate along this axis is zero to the last bit, also where the stepper moves free bodies in axes that do not turn."""
+    builder = mr.Builder("body", gravity=(0, 0, 0))
+    builder.body(
+        "body", inertia.moved(inertia.box(1.0, (0.3, 0.4, 0.5)), se3.pose(None, (0.1, 0.2, 0))), joint=mr.Free()
+    )
+    robot = builder.build()
+    robot = robot.with_force("rub", mr.Friction(coulomb=50.0), joint=robot.joints[0].name, rate=0)
+    push = np.array([0.0, 2, 1, 1, -2, 3])
+    run = mr.simulate(robot, duration=0.5, controller=lambda t, q, v: push, stepper=mr.LinearlyImplicit(dt))
+    assert run.status.ok
+    assert not run.v[:, 0].any()
+    assert np.abs(run.v[-1, 1:]).min() > 0.1
+
+
+def test_what_constraints_hold_still_does_not_rub():
+    """Friction along a joint that can slide as well as turn, of any size, changes nothing in a tilted planar linkage."""
+    R = so3.exp(np.array([0.5, -0.7, 1.1]))
+    builder = mr.Builder("tilted", gravity=R @ [0, 0, -9.81])
+    turns, slides = mr.Revolute(R[:, 1]), mr.Cylindrical(R[:, 1])
+    for name, parent, at, length, joint in (
+        ("a", "world", 0.0, 0.2, turns),
+        ("c", "a", 0.2, 0.5, slides),
+        ("d", "world", 0.45, 0.4, turns),
+    ):
+        own = inertia.moved(rod(1.0, length), se3.pose(R, np.zeros(3)))
+        builder.body(name, own, parent=parent, joint=joint, at=se3.pose(None, R @ [at, 0, 0]))
+    builder.loop("pin", turns, "c", "d", se3.pose(None, R @ [0.5, 0, 0]), se3.pose(None, R @ [0.4, 0, 0]))
+    robot = builder.build().with_force("turn", mr.Friction(coulomb=0.05), joint="c", rate=1)
+    q = robot.close_loops([0.6, -0.4, -0.4, 0.9])
+    runs = [
+        mr.simulate(
+            robot.with_force("slide", mr.Friction(coulomb=limit), joint="c", rate=0),
+            q,
+            duration=1.0,
+            stepper=mr.RungeKutta4(5e-3),
+        )
+        for limit in (0.0, 1e-3, 1e3)
+    ]
+    assert np.ptp(runs[0].q[:, 0]) > 0.3
+    for run in runs:
+        assert run.status.ok
+        np.testing.assert_allclose(run.q, runs[0].q, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "stepper", [mr.RungeKutta4(5e-3), mr.LinearlyImplicit(5e-3), mr.ImplicitMidpoint(5e-3), mr.Variational(5e-3)]
+)
+def test_runs_of_a_batch_do_not_know_of_each_other(stepper, rng):
+    """To the last bit: joints stop, rest and give way in each at other times."""
+    robot = mr.load("crab").mechanism(base="m0").without_forces()
+    robot = rubbed(robot, np.array([0.6, 0.4, 0.2]))
+    q, size = rng.uniform(-0.5, 0.5, (6, 3)), rng.uniform(0.2, 0.6, (6, 1))
+
+    def runs(of):
+        def law(t, q, v):
+            return size[of] * np.sin(20 * t + np.arange(3))
+
+        return mr.simulate(robot, q[of], duration=0.3, controller=law, stepper=stepper)
+
+    every = runs(np.arange(6))
+    assert every.status.ok
+    assert 0.05 < (every.v == 0).mean() < 0.95
+    for of in ([0, 1], [5, 2, 4]):
+        found = runs(np.array(of))
+        np.testing.assert_array_equal(found.v, every.v[:, of])
+        np.testing.assert_array_equal(found.q, every.q[:, of])
+
+
 @EACH
 def test_friction_that_only_sticks(stepper):
     """Nothing brakes what has broken loose."""
@@ -240,3 +363,40 @@ def test_what_rests_on_the_ground_gets_through_every_step():
     )
     assert run.status.ok
     assert (run.v[:, 6:] != 0).any()
+
+
+def crawler(gears):
+    """Three legs of two links, whose joints rub, on the ground; and, out of touch, two wheels that a belt may join."""
+    builder = mr.Builder("crawler")
+    for name in ("turn", "other"):
+        builder.body(name, rod(1.0, 0.2), joint=Y, at=se3.pose(None, (0, 5, 5)))
+    builder.body("base", inertia.box(1.0, (0.3, 0.3, 0.1)), joint=mr.Free())
+    builder.collision("box", (0.3, 0.3, 0.1), on="base")
+    for k in range(3):
+        R = so3.about(np.array([0.0, 0, 1]), 2 * np.pi * k / 3)
+        for name, parent, length, at, limit in (
+            (f"thigh {k}", "base", 0.3, se3.pose(R, 0.2 * R[:, 0]), 0.8),
+            (f"shin {k}", f"thigh {k}", 0.2, se3.pose(None, (0.3, 0, 0)), 0.4),
+        ):
+            own = inertia.moved(inertia.box(0.4, (length, 0.05, 0.05)), along := se3.pose(None, (length / 2, 0, 0)))
+            builder.body(name, own, parent=parent, joint=Y, at=at, properties=mr.JointProperties(friction=limit))
+            builder.collision("box", (length, 0.05, 0.05), on=name, X=along)
+    if gears:
+        builder.coupling("belt", {"turn": 2.0, "other": -1.0})
+    return builder.build().on_ground(mr.Ground(friction=0.6))
+
+
+def test_what_is_joined_elsewhere_changes_no_friction():
+    """Joints of a tree rest and move on the ground as they do beside a loop: also those that begin to move and stop at once."""
+    runs = []
+    for robot in (crawler(gears=False), crawler(gears=True)):
+        q, limits = robot.neutral(), np.zeros(robot.nv)
+        q[4], limits[8:] = 0.1, np.tile([0.8, 0.4], 3)
+
+        def law(t, q, v, size=1.3 * limits):
+            return size * np.sin(6 * t + np.arange(len(size)))
+
+        runs.append(mr.simulate(robot, q, duration=0.6, controller=law, stepper=mr.LinearlyImplicit(5e-3)))
+        assert runs[-1].status.ok, runs[-1].status
+    assert 0.2 < (runs[0].v[:, 8:] == 0).mean() < 0.8
+    np.testing.assert_allclose(runs[1].q[:, 2:], runs[0].q[:, 2:], rtol=0, atol=1e-8)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ ERRORS: dict[type[Exception], str] = {
 }
 
 
+# how often steps of any length look for joints that stop or give way [s]
+WATCHED = 1e-2
 # the operations of a compiled step
 COMPILED = "sums, products with numbers, slope, integrate and normalised alone; other steps with compiled = False"
 _FINE = read_only(np.zeros((), dtype=int))
@@ -128,8 +131,8 @@ class Mover:
     def advance(self, t: float, s: State, u: Array, duration: float) -> Moved:
         """The state at t + duration, torques and commands held."""
         s, u = self.commanded(s, u)
-        steps = 1 if self.stepper.dt is None else round(duration / self.stepper.dt)
-        dt = duration if self.stepper.dt is None else self.stepper.dt
+        steps = self._count(duration)
+        dt = duration / steps if self.stepper.dt is None else self.stepper.dt
         if s.v.ndim == 1 and self._compiled and not self.sticks:
             column = np.array([t, dt])
             found = kernels.once(self._flows[0], self.m, column[:1], column[1:], s.q, s.v, s.x, u, repeats=steps)
@@ -147,6 +150,12 @@ class Mover:
         if len(moved.singular) and (moved.singular == UNSETTLED).all():
             raise StepLimitError(self._unsettled)
         return Moved(State(*(x.reshape(*shape, x.shape[-1]) for x in moved.state)), moved.singular.reshape(shape))
+
+    def _count(self, duration: float) -> int:
+        """The number of steps in a duration."""
+        if self.stepper.dt is not None:
+            return round(duration / self.stepper.dt)
+        return max(1, ceil(duration / WATCHED)) if self.sticks else 1
 
     def commanded(self, s: State, u: Array) -> tuple[State, Array]:
         """The state with the inputs of drives as their commands, and the torques on the other joints."""
@@ -190,7 +199,8 @@ class Mover:
 
     @property
     def _unsettled(self) -> str:
-        return f"the step did not settle: expected steps shorter than {self.stepper.dt:g} s"
+        shorter = "a shorter tick" if self.stepper.dt is None else f"steps shorter than {self.stepper.dt:g} s"
+        return f"the step did not settle: expected {shorter}"
 
     @property
     def _weightless(self) -> str:
@@ -260,7 +270,7 @@ class Mover:
 
     def modes(self, t: Array, s: State, u: Array, dt: Array) -> tuple[Held, Array]:
         """Which rates friction holds in a step of dt from a state, and which way the others slide; and whether it is singular."""
-        return Piece(self, len(s.v) > 1, t, s, u, dt).modes()
+        return Piece(self, len(s.v) > 1, t, s, u, dt, np.zeros(s.v.shape, dtype=bool)).modes()
 
     def solution(self, t: Array, s: State, u: Array, dt: Array, held: Held) -> tuple[Array, Array, Array]:
         """vdot, the reactions at held rates, and which states are singular."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from modurob.algorithms.constraints.actuation import immobile
+from modurob.algorithms.constraints.actuation import moving_together
 from modurob.algorithms.forces import acting, sampled_states
 from modurob.algorithms.friction import breakaway
 from modurob.algorithms.steps import apply
@@ -24,14 +24,16 @@ from modurob.spatial.scalars import Array
 if TYPE_CHECKING:
     from modurob.simulation.stepping import Mover
 
-# a joint is released when the force that holds it exceeds friction by this part
-SLACK = 1e-12
-# and within a step where it exceeds friction by this part: enough for the joint to begin to move
-GIVES_WAY = 1e-8
+# a joint is released when the force that holds it exceeds friction times this
+RELEASED = 1 + 1e-12
+# and within a step where it exceeds friction times this: enough for the joint to begin to move
+GIVES_WAY = 1 + 1e-8
 # stops and starts of joints within one step, beside three of each
 MOST_EVENTS = 24
 # how often friction and forces of contact are found in turn
 CONTACT_ROUNDS = 8
+# rates below this are rounding of loops at rest [rad/s or m/s]
+AT_REST = 1e-12
 # rates below this part of those before and after count as stopped when another one stops
 STOPPED = 1e-9
 # halvings and secants in search of a moment, and how exactly it is found
@@ -46,17 +48,17 @@ def step_with_friction(mover: "Mover", t: float, start: Moved, u: Array, dt: flo
     if acting(mover.m).samples:
         s = s._replace(x=sampled_states(mover.m, s.q, s.v, s.x, np.full((n, 1), dt)))
     singular, left = start.singular.copy(), np.full((n, 1), dt)
-    turned = np.zeros(s.v.shape, dtype=bool)  # what began to move and stopped at once
+    turned = np.zeros(s.v.shape, dtype=bool)
     going = np.flatnonzero(singular == 0)
     for _ in range(MOST_EVENTS + 3 * mover.m.nv):
         if not len(going):
             break
         rest = left[going]
-        piece = Piece(mover.on(going), n > 1, t + dt - rest, some(s, going), u[going], rest)
-        held, bad = piece.modes(turned[going])
+        piece = Piece(mover.on(going), n > 1, t + dt - rest, some(s, going), u[going], rest, turned[going])
+        held, bad = piece.modes()
         end, worse = piece.end(held)
         end, share = piece.divided(held, end)
-        turned[going] |= (held.slide != 0) & (piece.s.v == 0) & (end.v == 0)
+        turned[going] |= (held.slide != 0) & (piece.s.v == 0) & (end.v == 0) & (share <= NOTHING)
         assign(s, going, end)
         left[going] = rest * (1 - share)
         singular[going] = np.where(bad != 0, bad, worse)
@@ -67,7 +69,8 @@ def step_with_friction(mover: "Mover", t: float, start: Moved, u: Array, dt: flo
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A part of a step of some runs: where it begins, the torques in it, and its length, (runs, ...) each."""
+    """A part of a step of some runs: where it begins, the torques in it, its length, and which rates have begun to move and stopped
+    at once in this step, (runs, ...) each."""
 
     mover: "Mover"
     batch: bool  # whether there are other runs: one of many is evaluated as many are, to the last bit
@@ -75,15 +78,22 @@ class Piece:
     s: State
     u: Array
     dt: Array
+    turned: Array
+    most: float = RELEASED  # of friction, what holds joints at rest
 
     @property
     def m(self) -> Tables:
         return self.mover.m
 
+    @property
+    def holding(self) -> Array:
+        """The largest force that holds each rate, (nv,)."""
+        return self.most * acting(self.m).holding
+
     def of(self, runs: Any) -> "Piece":
         """That of some of the runs."""
-        own = self.t[runs], some(self.s, runs), self.u[runs], self.dt[runs]
-        return Piece(self.mover.on(runs), self.batch, *own)
+        own = self.t[runs], some(self.s, runs), self.u[runs], self.dt[runs], self.turned[runs]
+        return Piece(self.mover.on(runs), self.batch, *own, self.most)
 
     def end(self, held: Held, share: Array | float = 1.0) -> Moved:
         """The state at the end, or after a share of it."""
@@ -101,28 +111,29 @@ class Piece:
 
     # ---- which joints move ----
 
-    def modes(self, turned: Array | bool = False) -> tuple[Held, Array]:
+    def modes(self) -> tuple[Held, Array]:
         """Which rates friction holds, and which way the others slide; and which states are singular.
 
         All that rest are held, if this is possible. If not, friction and accelerations of all of them together say which move. What
-        has `turned`, (runs, nv), in this step is held; in loops it is free instead: joints turn at dead centres, where friction
-        does nothing to them, nor to what constraints keep at zero.
+        has `turned` in this step is held; but in a loop that moves it is free: joints turn at dead centres, where friction does
+        nothing to them, nor to what constraints keep at zero.
         """
-        holding, joined, v = acting(self.m).holding, bool(self.m.constraints), self.s.v
-        dry = (holding > 0) & ~immobile(self.m)
-        may = dry & (v == 0) & np.logical_not(turned)
-        held = Held(np.where(may if joined else dry & (v == 0), 0.0, 1.0), np.where(dry, np.sign(v), 0.0))
+        v, together = self.s.v, moving_together(self.m)
+        joined, dry = together.sum(axis=-1) > 1, (self.holding > 0) & together.any(axis=-1)
+        rests = dry & (v == 0)
+        turns = rests & joined & ((np.abs(v) > AT_REST) @ together)
+        may = rests & ~self.turned
+        held = Held(np.where(may | rests & ~turns, 0.0, 1.0), np.where(dry, np.sign(v), 0.0))
         if held.free.all():
             return held, np.zeros(len(v), dtype=int)
         _, reaction, singular = self.solution(held)
         # what holds a joint of a loop that moves through a dead centre is beyond all bounds, or rounding
-        moves = v.any(axis=-1, keepdims=True) & joined
-        exceeded = may & (moves | (np.abs(reaction) > (1 + SLACK) * holding))
+        exceeded = may & (turns | (np.abs(reaction) > self.holding))
         runs = np.flatnonzero(exceeded.any(axis=-1) & (singular == 0))
         if len(runs):
             singular = singular.copy()
             # in loops it is not unique which joint takes how much
-            loose = may if joined else exceeded
+            loose = exceeded | may & joined
             ways, singular[runs] = self.of(runs)._ways(some(held, runs), may[runs], loose[runs])
             held.slide[runs] += ways
             held.free[runs] += np.abs(ways)
@@ -134,22 +145,22 @@ class Piece:
 
         Found for those that are `loose`, (runs, nv), as long as others are held by less than their friction; else these are, too.
         """
-        own = acting(self.m)
+        own, holding = acting(self.m), self.holding
         y, ways = np.zeros_like(held.free), np.zeros_like(held.free)
         singular, going = np.zeros(len(y), dtype=int), np.arange(len(y))
         for _ in range(self.m.nv + CONTACT_ROUNDS):
             columns, now = np.flatnonzero(loose[going].any(axis=0)), some(held, going)
             free = now._replace(free=np.where(loose[going], 1.0, now.free))
-            loaded = replace(self.of(going), u=self.u[going] + y[going] * own.holding)
+            loaded = replace(self.of(going), u=self.u[going] + y[going] * holding)
             vdot, reaction, singular[going] = loaded._responses(free, columns)
             fine = singular[going] == 0
             going, vdot, reaction = going[fine], vdot[fine], reaction[fine]
-            h, was, among = own.holding[columns], y[going][:, columns], loose[going][:, columns]
+            h, was, among = holding[columns], y[going][:, columns], loose[going][:, columns]
             A = (vdot[:, 1:] - vdot[:, :1])[..., columns] * h
             A = np.where(among[:, None] & among[..., None], (A + np.swapaxes(A, -1, -2)) / 2, 0.0)
             found, w = breakaway(A, among * vdot[:, 0, columns] * h - apply(A, was), own.kinetic[columns])
             by = ((found - was)[..., None] * (reaction[:, 1:] - reaction[:, :1])).sum(axis=-2)
-            more = may[going] & ~loose[going] & (np.abs(reaction[:, 0] + by) > (1 + SLACK) * own.holding)
+            more = may[going] & ~loose[going] & (np.abs(reaction[:, 0] + by) > holding)
             before = ways[going]
             y[np.ix_(going, columns)], ways[np.ix_(going, columns)] = found, np.sign(w)
             loose[going] |= more
@@ -165,7 +176,7 @@ class Piece:
         which states are singular."""
         n, k = len(self.u), 1 + len(columns)
         pushes = np.zeros((k, self.m.nv))
-        pushes[1 + np.arange(k - 1), columns] = acting(self.m).holding[columns]
+        pushes[1 + np.arange(k - 1), columns] = self.holding[columns]
         many = np.repeat(np.arange(n), k)
         pushed = replace(self.of(many), u=(self.u[:, None] + pushes).reshape(n * k, -1))
         vdot, reaction, singular = pushed.solution(some(held, many))
@@ -210,15 +221,19 @@ class Piece:
 
         begins, ends = margin(self.s, np.zeros_like(self.dt)), margin(end, until)
         state, share = self._moment(margin, held, begins, ends, until)
-        moved = (begins > 0) & (share > NOTHING)
-        return State(*(np.where(moved, a, b) for a, b in zip(state, end, strict=True))), np.where(moved, share, until)
+        first = begins > 0
+        return State(*(np.where(first, a, b) for a, b in zip(state, end, strict=True))), np.where(first, share, until)
 
     def _margin(self, held: Held, now: State, share: Array) -> Array:
-        """The part of friction that is left at the held rate that needs most of it, (runs, 1); below zero where it gives way."""
-        rests = held.free == 0
-        _, reaction, _ = replace(self, t=self.t + self.dt * share, s=now).solution(held)
-        taken = np.abs(reaction) / np.where(rests, acting(self.m).holding, 1.0)
-        return 1 + GIVES_WAY - np.where(rests, taken, 0.0).max(axis=-1, keepdims=True)
+        """The part of friction that is left at the held rate that needs most of it, (runs, 1); below zero where it gives way. In
+        loops it is not unique which joint takes how much, and only the sign is."""
+        later = replace(self, t=self.t + self.dt * share, s=now, most=GIVES_WAY)
+        if self.m.constraints:
+            return np.where((later.modes()[0].free > held.free).any(axis=-1, keepdims=True), -1.0, 1.0)
+        rests = (held.free == 0) & ~self.turned
+        _, reaction, _ = later.solution(held)
+        taken = np.abs(reaction) / np.where(rests, later.holding, 1.0)
+        return 1 - np.where(rests, taken, 0.0).max(axis=-1, keepdims=True)
 
     def _moment(
         self, margin: Callable[[State, Array], Array], held: Held, begins: Array, ends: Array, until: Array

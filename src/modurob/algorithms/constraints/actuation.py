@@ -179,11 +179,14 @@ def mobility(m: Tables, q: Array, run: Run = interpret) -> Mobility:
 
 
 @lru_cache(maxsize=256)
-def immobile(m: Tables) -> Array:
-    """Which rates constraints keep at zero in all of a few closed configurations, (nv,)."""
-    free = [free_motions(loop_jacobian(m, q)) for q in islice(closed_configurations(m), 3)] if m.constraints else []
-    sizes = [np.linalg.norm(G, axis=-1) for G in free]
-    return read_only(np.max(sizes, axis=0) < RANK if sizes else np.zeros(m.nv, dtype=bool))
+def moving_together(m: Tables) -> Array:
+    """Which rates constraints let move, and which others with them, in any of a few closed configurations: G G^T is not zero,
+    (nv, nv)."""
+    if not m.constraints:
+        return read_only(np.eye(m.nv, dtype=bool))
+    free = [free_motions(loop_jacobian(m, q)) for q in islice(closed_configurations(m), 3)]
+    shares = [np.abs(G @ transposed(G)) for G in free] or [np.ones((m.nv, m.nv))]
+    return read_only(np.max(shares, axis=0) > RANK)
 
 
 def _dependent(m: Tables, K: Array) -> tuple[str, ...]:

@@ -66,23 +66,25 @@ class Adaptive(Stepper):
                 raise _LostError
             return slopes
 
-        y = np.concatenate([np.ravel(x) for x in s])
+        y, slide = np.concatenate([np.ravel(x) for x in s]), np.zeros(nv) if held is None else np.ravel(held.slide)
         options = {"rtol": self.rtol, "atol": self.atol, "max_step": self.max_step}
         try:
             solver = getattr(import_module("scipy.integrate"), self.method)(
                 slope, start, y, start + duration, **options
             )
-            end = state(self._finished(solver, start, duration, slice(nq, nq + nv)))
+            end = state(self._finished(solver, start, duration, slice(nq, nq + nv), slide))
         except _LostError:
             return state(np.full_like(y, np.nan))
         return end._replace(q=system.normalised(end.q)) if m.nv else end
 
-    def _finished(self, solver: Any, start: float, duration: float, rates: slice) -> Array:
+    def _finished(self, solver: Any, start: float, duration: float, rates: slice, slide: Array) -> Array:
+        """The end of the steps of a solver; before it where a rate diverges, or one that slides has turned."""
         most = _MANY_STEPS + round(duration / _SHORTEST)
         for _ in range(most):
             message = solver.step()
             if solver.status == "failed":
                 raise StepLimitError(f"{self.method} could not go on from t = {solver.t:g} s: {message}")
-            if solver.status == "finished" or not np.abs(solver.y[rates]).max(initial=0.0) < DIVERGED:
+            v = solver.y[rates]
+            if solver.status == "finished" or not np.abs(v).max(initial=0.0) < DIVERGED or (slide * v < 0).any():
                 return solver.y
         raise StepLimitError(f"{self.method} took {most} steps from t = {start:g} s and is at {solver.t:g} s only")

@@ -45,6 +45,8 @@ class LinearlyImplicit(FixedStep):
         engine, found = system.engine, self._solved(system, t, s, u, dt, held)
         vdot = found.solution.vdot
         q, v = system.stepped(s, vdot, dt)
+        if held is not None:
+            v = engine.times(held.free, v)  # axes that turn give a free body rates along those that are held
         met = found.met
         if met is None:
             return State(q, v, s.x + found.rate * dt)
