@@ -4,6 +4,7 @@ The world is one mechanism with several roots, so that anything can act between 
 robot of its own; they are made anew whenever it changes shape.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ from modurob.catalogue.forces import FrameForce
 from modurob.errors import ModurobError, SimulationError, explained, gathered
 from modurob.kinematics.body_contacts import pair_rows
 from modurob.mechanism import from_assembly
-from modurob.mechanism.tables import ForceRow
+from modurob.mechanism.tables import ContactRow, ForceRow, PairRow
 from modurob.robot import Builder, Mechanism
 from modurob.simulation.arguments import (
     random_stream,
@@ -45,11 +46,16 @@ from modurob.simulation.world.population import Population
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
+# the part of a module in the name of a contact
+_PART = re.compile(r"/\S+")
+
 
 def _key(row: ForceRow) -> tuple[str, str, int]:
     """What tells a force from all others: joints of several rates have a force of one name at each, and forces between frames may
-    be named as those along joints."""
-    return type(row).__name__, row.name, getattr(row, "rate", 0)
+    be named as those along joints. What touches is told by modules and the numbers of shapes in them: at some angles parts of a
+    module have one frame, and then one name."""
+    name = _PART.sub("", row.name) if isinstance(row, ContactRow | PairRow) else row.name
+    return type(row).__name__, name, getattr(row, "rate", 0)
 
 
 @gathered
