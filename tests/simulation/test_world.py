@@ -465,6 +465,23 @@ def test_an_organism_whose_run_has_ended_is_left_alone():
     assert "organism 'a' moves no more: controller failed at t = 0.003 s" in world.events[0].message
 
 
+def test_organisms_end_as_they_do_alone():
+    """One that diverged keeps its last state, one that moves no inertia has none: no row of a recording is after its end."""
+    two, push = chain("a", 2), lambda t: {"a1": np.array([1e12, 0, 0, 1e13, 0, 0])}
+    alone = mr.simulate(two.mechanism(gravity=NOWHERE), duration=0.01, external=push)
+    void = mr.Assembly.single("v", "virtual")
+    singular = mr.simulate(void.mechanism(floating=True), duration=0.01)
+    assert (alone.status.kind, singular.status.kind) == ("diverged", "singular")
+    given = {"a": mr.Organism(two, stands=np.eye(4)), "v": mr.Organism(void), "b": mr.Organism(chain("b"))}
+    for name, expected, wrench in (("a", alone, push), ("v", singular, None)):
+        for names in (name, name + "b"):
+            runs = mr.World({x: given[x] for x in names}, gravity=NOWHERE, external=wrench).run(0.01)
+            assert (runs[name].status.kind, runs[name].status.t) == (expected.status.kind, expected.status.t)
+            np.testing.assert_array_equal(runs[name].t, expected.t)
+            np.testing.assert_allclose(runs[name].q, expected.q, rtol=1e-9)
+            assert names == name or runs["b"].status.ok
+
+
 def test_limits_that_organisms_pass_are_among_their_events(tmp_path):
     a = chain("m", 3)
     q = floating(a).neutral()

@@ -290,10 +290,11 @@ class World(Population):
         if state is None:
             return
         for name, (at_q, at_v) in self._places.items():
-            living = self._living[name]
-            living.body = living.body._replace(q=state.q[at_q], v=state.v[at_v])
-            living.ticks += 1
-            self._look_at_limits(living)
+            living, q, v = self._living[name], state.q[at_q], state.v[at_v]
+            if living.moving or (np.isfinite(q).all() and np.isfinite(v).all()):
+                living.body = living.body._replace(q=q, v=v)
+                living.ticks += 1
+                self._look_at_limits(living)
         self._drop_ended()
 
     def _decide(self, name: str, x: Living) -> None:
@@ -316,9 +317,10 @@ class World(Population):
         """The state of the world at the next tick; None if it has none, which ends all runs."""
         state, failures = self._mover.attempt(self.t, self.state, self._tau, self.tick)
         for failure in failures:
+            end = self.t + self.tick if failure.kind == "diverged" else self.t
             for name in self._ended_by(failure, state):
-                self._living[name].status = Status(failure.kind, self.t, failure.message)
-        if state is None or (failures and not any(self._living[name].moving for name in self._places)):
+                self._living[name].status = Status(failure.kind, end, failure.message)
+        if state is None:
             self._drop_ended()
             return None
         self._x = dict(zip(self._x, acting(self._mechanism).parts(state.x), strict=True))
