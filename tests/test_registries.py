@@ -580,14 +580,26 @@ def test_a_change_is_tried(added, tmp_path):
     assert "twin" in {d.operator for d in found.designs}
 
 
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [(('{"room": float(', '{"rom": float('), "None"), (('{"room": float(', '{"room": np.nan * ('), "nan")],
+)
+def test_tasks_that_do_not_measure_their_goals_say_so(change, found):
+    designs = mr.search_designs(
+        "backbone", 3, typed("compact.py", *change)["Compact"](), generations=1, population=2, workers=0
+    )
+    with pytest.raises(SearchError, match=f"task 'compact' measured its goal 'room' as {found}: expected a number"):
+        _ = designs.best
+
+
 # ---- things that contradict themselves are refused before they move ----
 
 
-def typed(name, *change):
+def typed(name, old, new):
     """A file of the document with a change, run as if it were typed in."""
-    assert not change or change[0] in FILES[name]
-    space = {"__name__": "typed_in"}
-    exec(re.sub(r"@[A-Z]+\.register.*", "", FILES[name]).replace(*(change or ("", ""))), space)
+    assert old in FILES[name]
+    space = {"__name__": "typed_in", "np": np}
+    exec(re.sub(r"@[A-Z]+\.register.*", "", FILES[name]).replace(old, new), space)
     return space
 
 
