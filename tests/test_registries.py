@@ -271,9 +271,10 @@ def test_a_force_between_frames_is_used_by_simulation_kernels_and_recordings(add
 def test_a_force_that_cannot_be_traced_is_named(change, message):
     space = {"__name__": "typed_in"}
     exec("import math\n" + FILES["hardening.py"].replace("@FORCES", "#").replace(*change), space)
-    robot = pendulum(mr.Revolute((0, 1, 0))).with_force("duffing", space["HardeningSpring"](3.0), joint="tip")
+    robot, force = pendulum(mr.Revolute((0, 1, 0))), space["HardeningSpring"](3.0)
+    run = lambda: mr.simulate(robot.with_force("duffing", force, joint="tip"), [0.3, 0.9], duration=0.01)  # noqa: E731
     with pytest.raises(MechanismError, match=message):
-        mr.simulate(robot, [0.3, 0.9], duration=0.01)
+        run()
 
 
 PULL = """
@@ -579,6 +580,110 @@ def test_a_change_is_tried(added, tmp_path):
     assert "twin" in {d.operator for d in found.designs}
 
 
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [(('{"room": float(', '{"rom": float('), "None"), (('{"room": float(', '{"room": np.nan * ('), "nan")],
+)
+def test_tasks_that_do_not_measure_their_goals_say_so(change, found):
+    designs = mr.search_designs(
+        "backbone", 3, typed("compact.py", *change)["Compact"](), generations=1, population=2, workers=0
+    )
+    with pytest.raises(SearchError, match=f"task 'compact' measured its goal 'room' as {found}: expected a number"):
+        _ = designs.best
+
+
+# ---- things that contradict themselves are refused before they move ----
+
+
+def typed(name, old, new):
+    """A file of the document with a change, run as if it were typed in."""
+    assert old in FILES[name]
+    space = {"__name__": "typed_in", "np": np}
+    exec(re.sub(r"@[A-Z]+\.register.*", "", FILES[name]).replace(old, new), space)
+    return space
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("axes(q)[0], Y)", "axes(q)[1], Y)"), r"motion_subspace has the column \[.* for rate 0, and pose moves by \["),
+        (
+            ("def subspace_rate", "def rate_of_subspace"),
+            "subspace_rate is not the rate of motion_subspace: expected dS/dt",
+        ),
+        (
+            ("self.radius * Y)", "2 * self.radius * Y)"),
+            r"constraint_subspace: expected independent wrenches with S\^T T = 0",
+        ),
+        (("column(0 * x, Z),", "column(0 * x, X),"), "constraint_subspace: expected independent wrenches"),
+        (
+            ("            column(0 * x, Z),\n", ""),
+            r"constraint_subspace\(q\) has shape \(6, 4\): expected an array of shape \(6, 5\)",
+        ),
+        (("se3.pose(so3", "(so3"), r"pose\(q\) is \(array"),
+        (("[..., None]\n\n", "\n\n"), r"motion_subspace\(q\) has shape \(6,\): expected an array of shape \(6, 1\)"),
+        (("np.round((way", "np.round(1 + (way"), r"expected pose\(coordinates\(X\)\) = X"),
+        (("(angle + 2", "2 * (angle + 2"), r"expected pose\(coordinates\(X\)\) = X"),
+        (('("rad",)', '("rad", "m")'), r"units \('rad', 'm'\): expected one for each of its 1 rates"),
+        (('("radius",)', '("radios",)'), "parameters name 'radios': expected fields of Rolling"),
+        (("@dataclass(frozen=True)", "@dataclass"), "Rolling is no frozen dataclass"),
+    ],
+)
+def test_joint_kinds_that_contradict_themselves_are_refused(change, message):
+    with pytest.raises(MechanismError, match=message):
+        pendulum(typed("rolling.py", *change)["Rolling"](0.3))
+
+
+def test_loops_are_closed_by_joint_kinds_that_are_consistent():
+    builder = mr.Builder("loop")
+    builder.body("arm", inertia.point(1.0, (0.0, 1.0, 0.0)), joint=mr.Revolute((1, 0, 0)))
+    builder.loop(
+        "own", typed("rolling.py", "def subspace_rate", "def rate_of_subspace")["Rolling"](0.3), "world", "arm"
+    )
+    with pytest.raises(MechanismError, match="subspace_rate is not the rate"):
+        builder.build()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        (
+            "hardening.py",
+            ('"hardening spring"\n', '"hardening spring"\n    nx = 1\n'),
+            "1 states and no rate: expected a method",
+        ),
+        ("hardening.py", ("return -self", "-self"), r"effort returned None .*: expected numbers of shape \(1, 1\)"),
+        (
+            "hardening.py",
+            ("* q * q / 4", "* q[..., None]"),
+            r"energy returned numbers of shape \(1, 1, 1\) .*: expected",
+        ),
+        (
+            "hardening.py",
+            ("- self.hardening", "- x[..., 0] * self.hardening"),
+            "HardeningSpring.effort: index 0 is out of",
+        ),
+        (
+            "magnet.py",
+            ("return on(a.X, pull), on", "return on"),
+            r"wrenches returned array.*: expected numbers of shape \(1, 1, 6\)",
+        ),
+        ("magnet.py", ("turned, 0 * turned", "turned"), r"wrenches returned numbers of shape \(1, 1, 3\)"),
+        (
+            "magnet.py",
+            ('"magnet"\n', '"magnet"\n    start = lambda self: np.zeros(2)\n'),
+            r"start\(\) has shape \(2,\): expected \(0,\)",
+        ),
+    ],
+)
+def test_forces_that_return_other_shapes_are_refused(name, change, message):
+    robot, space = pendulum(mr.Revolute((0, 1, 0))), typed(name, *change)
+    force = {"magnet.py": "Magnet", "hardening.py": "HardeningSpring"}[name]
+    place = {"a": "tip"} if name == "magnet.py" else {"joint": "tip"}
+    with pytest.raises(MechanismError, match=message):
+        robot.with_force("own", space[force](3.0), **place)
+
+
 # ---- code of one's own that the package runs on scalars of its own ----
 
 
@@ -649,15 +754,18 @@ def test_parameters_of_a_force_that_are_no_numbers_are_named(added, what):
     ("change", "message"),
     [
         (
-            ("so3.about(Y, q[..., 0])", "so3.about(Y, math.sin(q[..., 0]))"),
+            ("so3.about(Y, q[..., 0])", "so3.about(Y, math.asin(math.sin(q[..., 0])))"),
             "Rolling.pose: a traced scalar is not a number",
         ),
         (("self.radius * q * X", "self.radius * q[..., 0][..., None] * X"), None),
         (
-            ("self.radius * q * X", "self.radius * (2 * q[..., 0])[..., None] * X"),
+            ("self.radius * q * X", "self.radius * (1 * q[..., 0])[..., None] * X"),
             r"Rolling.pose: .*q\[..., :1\] is an array",
         ),
-        (("self.radius * q * X", "abs(self.radius) * (q if q > 0 else -q) * X"), "Rolling.pose: a choice that depends"),
+        (
+            ("self.radius * q * X", "abs(self.radius) * (q if q > -9 else -q) * X"),
+            "Rolling.pose: a choice that depends",
+        ),
     ],
 )
 def test_a_joint_kind_that_cannot_be_traced_is_named(change, message):
@@ -700,7 +808,11 @@ def test_parameters_of_joint_kinds_are_exact_in_equations(added):
     M = np.array(eq.M.subs(values).evalf(), dtype=float)
     np.testing.assert_allclose(M, robot.mass_matrix(q), rtol=1e-9)
     assert max(x.q for x in eq.M.atoms() if x.is_Rational) < 1e7
-    rooted = FILES["rolling.py"].replace("@KINDS", "#").replace("self.radius * q * X", "np.sqrt(1 + q * q) * X")
+    rooted = (
+        FILES["rolling.py"]
+        .replace("@KINDS", "#")
+        .replace("self.radius * q * X", "self.radius * q * np.sqrt(1 + q * q) / np.sqrt(1 + q * q) * X")
+    )
     space = {"__name__": "typed_in"}
     exec(rooted, space)
     with pytest.raises(NotExactError, match=r"Rolling.pose: sqrt of q2\*\*2 \+ 1 has no polynomial form"):
@@ -719,9 +831,13 @@ def test_a_controller_takes_its_numbers_on_the_command_line(tmp_path):
     )
     options = ("--with", path, "simulate", "crab", "--controller", "needing", "--duration", "0.01")
     assert "done" in modurob(*options, "--option", "pull=2")
-    found = CliRunner().invoke(app, [str(x) for x in (*options, "--option", "push=2")])
-    assert isinstance(found.exception, SimulationError)
-    assert "--option push of a gait: there is no gait" in str(found.exception)
+    for given, message in (
+        ("pul=2", "--option pul: .* number of the controller 'needing': did you mean 'pull'"),
+        ("kp=2", "--option kp: expected --kp"),
+    ):
+        found = CliRunner().invoke(app, [str(x) for x in (*options, "--option", given)])
+        assert isinstance(found.exception, SimulationError)
+        assert re.search(message, str(found.exception))
 
 
 @pytest.mark.parametrize(

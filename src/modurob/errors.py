@@ -44,6 +44,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -299,8 +300,19 @@ def blamed(error: type[ModurobError], what: str, expected: str) -> Iterator[None
         raise NotExactError(f"{what}: {found}") from None
     except ModurobError:
         raise
-    except (TypeError, ValueError, AttributeError) as found:
+    except (TypeError, ValueError, AttributeError, IndexError) as found:
         raise error(f"{what}: {found}" + (f": expected {expected}" if "expected" not in str(found) else "")) from found
+
+
+def require_value(x: Any, error: type[ModurobError]) -> None:
+    """An error unless a user's class is one of values, which robots can be told apart and found by.
+
+    >>> require_value(object(), InputError)
+    Traceback (most recent call last):
+    modurob.errors.InputError: object is no frozen dataclass: expected @dataclass(frozen=True) above the class
+    """
+    if not is_dataclass(x) or not x.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        raise error(f"{type(x).__qualname__} is no frozen dataclass: expected @dataclass(frozen=True) above the class")
 
 
 def blame_methods(cls: type, names: Iterable[str], error: type[ModurobError], expected: str) -> None:

@@ -165,6 +165,7 @@ class Bristle(JointForce):
     size: float
     kind: ClassVar[str] = "bristle"
     nx: ClassVar[int] = 1
+    still: ClassVar[tuple[int, ...]] = (0,)
 
     def effort(self, t, q, v, x):
         return -self.size * x[..., 0]

@@ -24,6 +24,8 @@ from modurob.errors import InputError, SimulationError, StudioError, choices
 
 # of laws that cannot do without
 GAINS = {"kp": 100.0, "kd": 20.0}
+# what laws have in common, each with an option of its own
+WITH_OPTIONS = ("kp", "kd", "ki", "reference")
 NO_CONTROLLER = "none"
 TABLES = (".csv", ".parquet")
 
@@ -181,6 +183,8 @@ def simulate_command(
     stands = None if ground is None else robot
     numbers = dict(map(_option, option or []))
     own = {name: numbers.pop(name) for name in _numbers_of(controller) if name in numbers}
+    if numbers and gait is None:
+        raise SimulationError(_unknown_number(next(iter(numbers)), controller))
     rhythm = _rhythm(file, gait, {"amplitude": amplitude, "frequency": frequency}, numbers, stands)
     given = {
         **own,
@@ -221,9 +225,17 @@ def simulate_command(
 
 def _numbers_of(controller: str) -> list[str]:
     """The numbers of a controller that have no option of their own."""
-    known = {"kp", "kd", "ki", "reference", *(f.name for f in fields(mr.control.Recipe))}
+    known = {*WITH_OPTIONS, *(f.name for f in fields(mr.control.Recipe))}
     law: Any = mr.control.LAWS.get(controller)
     return [] if law is None else [f.name for f in fields(law) if f.name not in known]
+
+
+def _unknown_number(name: str, controller: str) -> str:
+    """What is wrong with an option that is neither a number of the controller nor one of a gait, in words."""
+    if name in WITH_OPTIONS:
+        return f"--option {name}: expected --{name}, which is an option of its own"
+    own, told = _numbers_of(controller), f"--option {name}: there is no gait: add --gait"
+    return f"{told}, or choose a number of the controller {controller!r}: {choices(name, own)}" if own else told
 
 
 def _rhythm(file: str, name: str | None, waves: dict[str, float | None], options: dict[str, float], walker: Any) -> Any:

@@ -12,7 +12,7 @@ from modurob.algorithms.pairs import Paired, mutual_mass, paired, pose_of
 from modurob.catalogue.contact import PAIR_POINTS, Ball, BodyContact, Corners, PairContact, Rod, relative
 from modurob.errors import InputError
 from modurob.geometry import Capsule, Mesh, Solid, Sphere
-from modurob.kinematics.collisions import CollisionModel, collision_model
+from modurob.kinematics.collisions import CollisionModel, collision_model, module_of, numbers_in_modules
 from modurob.kinematics.contacts import outer_shapes
 from modurob.mechanism.tables import Frame, PairRow, Tables
 from modurob.spatial import se3
@@ -33,8 +33,9 @@ def pair_rows(m: Tables, between: BodyContact, ignore: Iterable[tuple[str, str]]
             "mimic joints"
         )
     model = collision_model(m, None, ignore, hulls=True)
-    kept = set(outer_shapes(m))
-    return tuple(_row(model, a, b, between) for a, b in model.pairs.tolist() if {a, b} <= kept)
+    kept, numbers = set(outer_shapes(m)), numbers_in_modules(model.names)
+    pairs = [sorted(pair, key=lambda k: (module_of(model.names[k]), numbers[k])) for pair in model.pairs.tolist()]
+    return tuple(_row(model, a, b, numbers, between) for a, b in pairs if {a, b} <= kept)
 
 
 def pair_gaps(m: Tables, q: Array) -> Array:
@@ -84,14 +85,14 @@ def _felt(m: Tables, pair: Paired, x: Array) -> tuple[Array, ...]:
     return point + seen[..., :3, 3], force, torque, slip
 
 
-def _row(model: CollisionModel, a: int, b: int, between: BodyContact) -> PairRow:
+def _row(model: CollisionModel, a: int, b: int, numbers: list[int], between: BodyContact) -> PairRow:
     (first, X_a), (second, X_b) = (_shape(model.solids[k]) for k in (a, b))
     if (first.kind, second.kind) not in PAIR_POINTS:
         a, b, first, second, X_a, X_b = b, a, second, first, X_b, X_a
     if (first.kind, second.kind) not in PAIR_POINTS:
         first, second = (Rod(x.r, 0.0) if isinstance(x, Ball) else x for x in (first, second))
     frames = [Frame(int(model.bodies[k]), model.X_BS[k] @ X) for k, X in ((a, X_a), (b, X_b))]
-    name = f"{model.names[a]} on {model.names[b]} {a}.{b}"
+    name = f"{model.names[a]} on {model.names[b]} {numbers[a]}.{numbers[b]}"
     return PairRow(name, PairContact(first, second, between), *frames)
 
 

@@ -4,9 +4,11 @@ Distances are found by coal, the successor of hpp-fcl; here are the pairs that m
 them are near.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -310,6 +312,17 @@ def shape_names(m: Tables, shapes: tuple[Shape, ...]) -> Iterator[str]:
         known.setdefault((frame.body, np.asarray(frame.X).tobytes()), name)
     for s in shapes:
         yield known.get((s.frame.body, np.asarray(s.frame.X).tobytes()), m.bodies[s.frame.body])
+
+
+def module_of(name: str) -> str:
+    """The module of a part, such as m3 of m3/A; a link is its own."""
+    return name.rpartition("/")[0] or name
+
+
+def numbers_in_modules(names: Iterable[str]) -> list[int]:
+    """The number of each shape among those of its module, or link: it does not depend on what else a robot consists of."""
+    counts: dict[str, Iterator[int]] = defaultdict(count)
+    return [next(counts[module_of(name)]) for name in names]
 
 
 def read_solid(s: Shape) -> Solid:

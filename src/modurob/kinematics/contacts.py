@@ -16,7 +16,7 @@ from modurob.algorithms.motions import MOTIONS
 from modurob.catalogue.contact import Ball, Contact, Corners, Ground, Rim, StepMotion, Touching, Vertices
 from modurob.errors import InputError
 from modurob.geometry import Capsule, Cylinder, Mesh, Solid, Sphere
-from modurob.kinematics.collisions import read_solid, shape_names
+from modurob.kinematics.collisions import module_of, numbers_in_modules, read_solid, shape_names
 from modurob.mechanism.tables import ContactRow, Frame, Shape, Tables
 from modurob.spatial import quaternion, se3
 from modurob.spatial.scalars import Array
@@ -36,9 +36,10 @@ def contact_rows(m: Tables, ground: Ground) -> tuple[ContactRow, ...]:
     if any(np.asarray(s.in_body).dtype == object for s in shapes):
         raise InputError(f"{m.name} has symbols for lengths: give them values to set it on the ground")
     names = list(shape_names(m, shapes))
+    numbers = numbers_in_modules(names)
     moving = [k for k in outer_shapes(m) if shapes[k].frame.body > 0]
     rows = tuple(
-        ContactRow(f"{names[k]} contact {k}.{i}" if i else f"{names[k]} contact {k}", Contact(part, ground), frame)
+        ContactRow(f"{names[k]} contact {numbers[k]}{f'.{i}' if i else ''}", Contact(part, ground), frame)
         for k in moving
         for i, (frame, part) in enumerate(_parts(shapes[k]))
     )
@@ -200,7 +201,7 @@ def outer_shapes(m: Tables) -> list[int]:
     names = shape_names(m, shapes)
     poses = forward_kinematics(m, neutral(m)).bodies
     points = [_moved(poses[s.frame.body] @ s.in_body, _outline(read_solid(s))) for s in shapes]
-    owner = [name.rpartition("/")[0] or name for name in names]
+    owner = [module_of(name) for name in names]
     kept = []
     for k, own in enumerate(points):
         others = [x for i, x in enumerate(points) if i != k and owner[i] == owner[k]]

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar
 
-from modurob.errors import InputError, choices
+import numpy as np
+
+from modurob.errors import InputError, SearchError, choices
 from modurob.registry import Registry
 from modurob.robot import Assembly, Mechanism
 from modurob.search.forms import described
@@ -39,9 +41,18 @@ class Task(ABC):
     def measures(self, assembly: Assembly) -> Measures:
         """Measures and numbers of the assembly; `refused` is the reason why there are no measures, otherwise empty."""
         try:
-            return {**described(assembly), **self.measured(assembly), "refused": ""}
+            found = {**described(assembly), **self.measured(assembly), "refused": ""}
         except Refused as reason:
             return {**described(assembly), "refused": str(reason)}
+        self._require_measured(found)
+        return found
+
+    def _require_measured(self, found: Measures) -> None:
+        """An error unless there is a number for each goal: designs are compared by these."""
+        for name in self.goals:
+            x = found.get(name)
+            if isinstance(x, bool) or not isinstance(x, int | float | np.number) or np.isnan(x):
+                raise SearchError(f"task {self.kind!r} measured its goal {name!r} as {x!s:.60}: expected a number")
 
     def harder(self, times: int) -> "Task":
         """The task with the given multiple of the effort for a design; the same if that does not apply."""

@@ -73,7 +73,7 @@ def transfer(assembly: Assembly, old: Sequence[Body], gravity: Array, base: str,
     q = _coordinates(robot, old, base, stands)
     q = robot.close_loops(q) if closed and robot.constraints else q
     if not _collide(assembly, robot, old) and (stands is None or not _moves(old[0], base)):
-        v = _without_impact(robot, q, old[0], base, stands)
+        v = _without_impact(robot, q, assembly, old[0], stands)
     else:
         v = _after_impact(robot, q, assembly, old, stands)
     return Transfer(Body(assembly, robot, q, v, held, stands), _shift(robot, q, assembly, old))
@@ -152,7 +152,7 @@ def _apart(X: Array, Y: Array) -> tuple[Array, Array]:
     return np.linalg.norm(se3.position(X) - se3.position(Y), axis=-1), np.linalg.norm(turn, axis=-1)
 
 
-def _without_impact(robot: Mechanism, q: Array, old: Body, base: str, stands: Array | None) -> Array:
+def _without_impact(robot: Mechanism, q: Array, assembly: Assembly, old: Body, stands: Array | None) -> Array:
     """Rates with which all parts that were there move as they did: nothing pushes, what joins is carried along."""
     v = np.zeros(robot.nv)
     for joint in robot.joints:
@@ -160,8 +160,18 @@ def _without_impact(robot: Mechanism, q: Array, old: Body, base: str, stands: Ar
         if rates is not None:
             v[joint.v_slice] = rates
     if stands is None:
-        v[robot.joints[0].v_slice] = old.robot.frame_twist(old.q, old.v, base)
+        part = _carried_part(robot, assembly, old)
+        v[robot.joints[0].v_slice] = se3.Ad(robot.frames[part].X) @ old.robot.frame_twist(old.q, old.v, part)
     return robot.close_velocity(q, v) if robot.constraints else v
+
+
+def _carried_part(robot: Mechanism, assembly: Assembly, old: Body) -> str:
+    """The part that tells how the base body of a robot moves: the heaviest, or one that carries others. A part without mass may
+    have been beyond a hinge that carries nothing any more, and have moved by itself."""
+    mass = {part: own[0, 0] for part, own in _parts(assembly) if robot.frames[part].body == 1}
+    docked = {f"{x.module}/{assembly.modules[x.module].ports[x.port].part}" for x in assembly.occupied}
+    known = [part for part in mass if part in old.robot.frames]
+    return max(known, key=lambda part: (mass[part], part in docked))
 
 
 def _after_impact(robot: Mechanism, q: Array, assembly: Assembly, old: Sequence[Body], stands: Array | None) -> Array:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from modurob.catalogue.forces import JointLaw
+from modurob.catalogue.forces import soundness as of_forces
+from modurob.catalogue.joints import soundness as of_joints
 from modurob.errors import MechanismError
 from modurob.mechanism.tables.rows import Coupling, Frame, FrameRow, Joint, JointRow, LineRow, frames_of
 from modurob.spatial.scalars import Array
@@ -23,11 +25,13 @@ def require_consistent(m: "Tables") -> None:
     _require_tree(m)
     _require_places(m)
     for j in m.joints:
+        of_joints.require_sound(j.type)
         _require_widths(m, j)
     _require_frames(m)
     for row in m.forces:
         if isinstance(row, JointRow | FrameRow):
             _require_numbers(m, row)
+            of_forces.require_sound(row.force)
         if isinstance(row, JointRow):
             _require_rate(m, row)
         if isinstance(row, LineRow):
@@ -35,6 +39,8 @@ def require_consistent(m: "Tables") -> None:
     for c in m.constraints:
         if isinstance(c, Coupling):
             _require_coupling(m, c)
+        else:
+            of_joints.require_sound(c.type)
 
 
 def _require_arrays(m: "Tables") -> None:

@@ -4,6 +4,7 @@ The world is one mechanism with several roots, so that anything can act between 
 robot of its own; they are made anew whenever it changes shape.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ from modurob.catalogue.forces import FrameForce
 from modurob.errors import ModurobError, SimulationError, explained, gathered
 from modurob.kinematics.body_contacts import pair_rows
 from modurob.mechanism import from_assembly
-from modurob.mechanism.tables import ForceRow
+from modurob.mechanism.tables import ContactRow, ForceRow, PairRow
 from modurob.robot import Builder, Mechanism
 from modurob.simulation.arguments import (
     random_stream,
@@ -45,11 +46,16 @@ from modurob.simulation.world.population import Population
 from modurob.spatial import se3
 from modurob.spatial.scalars import Array
 
+# the part of a module in the name of a contact
+_PART = re.compile(r"/\S+")
+
 
 def _key(row: ForceRow) -> tuple[str, str, int]:
     """What tells a force from all others: joints of several rates have a force of one name at each, and forces between frames may
-    be named as those along joints."""
-    return type(row).__name__, row.name, getattr(row, "rate", 0)
+    be named as those along joints. What touches is told by modules and the numbers of shapes in them: at some angles parts of a
+    module have one frame, and then one name."""
+    name = _PART.sub("", row.name) if isinstance(row, ContactRow | PairRow) else row.name
+    return type(row).__name__, name, getattr(row, "rate", 0)
 
 
 @gathered
@@ -284,10 +290,11 @@ class World(Population):
         if state is None:
             return
         for name, (at_q, at_v) in self._places.items():
-            living = self._living[name]
-            living.body = living.body._replace(q=state.q[at_q], v=state.v[at_v])
-            living.ticks += 1
-            self._look_at_limits(living)
+            living, q, v = self._living[name], state.q[at_q], state.v[at_v]
+            if living.moving or (np.isfinite(q).all() and np.isfinite(v).all()):
+                living.body = living.body._replace(q=q, v=v)
+                living.ticks += 1
+                self._look_at_limits(living)
         self._drop_ended()
 
     def _decide(self, name: str, x: Living) -> None:
@@ -310,9 +317,10 @@ class World(Population):
         """The state of the world at the next tick; None if it has none, which ends all runs."""
         state, failures = self._mover.attempt(self.t, self.state, self._tau, self.tick)
         for failure in failures:
+            end = self.t + self.tick if failure.kind == "diverged" else self.t
             for name in self._ended_by(failure, state):
-                self._living[name].status = Status(failure.kind, self.t, failure.message)
-        if state is None or (failures and not any(self._living[name].moving for name in self._places)):
+                self._living[name].status = Status(failure.kind, end, failure.message)
+        if state is None:
             self._drop_ended()
             return None
         self._x = dict(zip(self._x, acting(self._mechanism).parts(state.x), strict=True))
