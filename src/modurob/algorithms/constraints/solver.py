@@ -96,13 +96,22 @@ def proximal_solution(D: Array, b: Array) -> Array:
 
 
 def proximal_inverse(D: Array) -> Array:
-    """The matrix that takes b to x with D x = b, as `proximal_solution` does, (..., n, n): h (2 - h) / d along each
-    eigenvector of D, h = g³. That is one Newton step more, with which rounding divided by the proximal term does not stay.
+    """The matrix that takes b to x with D x = b, as `proximal_solution` does, (..., n, n).
+
+    With A = (D + p)^-1 and E = p A, the k iterations sum up to C = A (1 + E + ... + E^(k-1)), of which g = D C = 1 - E^k; what is
+    repeated is R = g² C. Last, one Newton step, 2 R - R D R: rounding divided by the proximal term does not stay.
     """
-    d, U = np.linalg.eigh(D)
-    d = np.maximum(d, np.finfo(float).tiny)
-    h = (-np.expm1(-ITERATIONS * np.log1p(d / PROXIMAL))) ** FILTERS
-    return (U * (h * (2 - h) / d)[..., None, :]) @ transposed(U)
+    one = np.eye(D.shape[-1])
+    A = solve(D + PROXIMAL * one, np.broadcast_to(one, D.shape))
+    E = PROXIMAL * A
+    term, R = A, A
+    for _ in range(ITERATIONS - 1):
+        term = E @ term
+        R = R + term
+    g = one - np.linalg.matrix_power(E, ITERATIONS)
+    for _ in range(FILTERS - 1):
+        R = g @ R
+    return 2 * R - R @ D @ R
 
 
 def _weights(M: Array, K: Array) -> Array:
